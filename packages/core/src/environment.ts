@@ -1,0 +1,31 @@
+import type { Message } from './message.ts';
+import type { Task } from './task.ts';
+
+/** What every environment state carries. Environments add their own fields; all of it is immutable data. */
+export interface State {
+  readonly prompt: string | readonly Message[];
+  /** The policy's last response; empty before the first. */
+  readonly response: string;
+  /** Responses taken so far. */
+  readonly stepCount: number;
+}
+
+/**
+ * A world in which a policy acts. It computes no rewards and talks to no sampler.
+ *
+ * **States are values**: every method is a function of its arguments, so an episode can be forked, replayed and
+ * grouped from any state, and one environment serves any number of episodes at once. States must survive
+ * `structuredClone`. A method that throws fails its own episode, never its siblings.
+ */
+export interface Environment<S extends State = State, Metadata = unknown> {
+  /** First state of an episode. Equal arguments give equal states. */
+  reset(task: Task<Metadata>, seed: number): S | Promise<S>;
+  /** What the policy sees in this state: text for a plain completion, messages for a chat template. */
+  buildPrompt(state: S): string | readonly Message[];
+  /** The state after the policy answered `response`. Never mutates `state`. */
+  updateState(state: S, response: string): S | Promise<S>;
+  /** Whether the episode is over. */
+  isTerminal(state: S): boolean;
+  /** Equal for states that are the same to the policy: anchors the step groups of GiGPO. */
+  stateKey?(state: S): string;
+}

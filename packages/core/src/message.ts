@@ -1,0 +1,35 @@
+import { z } from 'zod';
+
+/** A call of a tool that the assistant asked for. OpenAI wire shape: `arguments` is JSON text. */
+export interface ToolCall {
+  readonly id: string;
+  readonly type: 'function';
+  readonly function: { readonly name: string; readonly arguments: string };
+}
+
+/** One turn of a conversation, in the shape of the OpenAI chat API. */
+export interface Message {
+  readonly role: 'system' | 'user' | 'assistant' | 'tool';
+  readonly content: string;
+  readonly name?: string | undefined;
+  /** Set on assistant turns that call tools. */
+  readonly tool_calls?: readonly ToolCall[] | undefined;
+  /** Set on tool turns: the call they answer. */
+  readonly tool_call_id?: string | undefined;
+}
+
+/** Schema of {@link ToolCall}. */
+export const toolCallSchema: z.ZodType<ToolCall> = z.object({
+  id: z.string(),
+  type: z.literal('function'),
+  function: z.object({ name: z.string(), arguments: z.string() }),
+});
+
+/** Schema of {@link Message}. */
+export const messageSchema: z.ZodType<Message> = z.object({
+  role: z.enum(['system', 'user', 'assistant', 'tool']),
+  content: z.string(),
+  name: z.string().optional(),
+  tool_calls: z.array(toolCallSchema).optional(),
+  tool_call_id: z.string().optional(),
+});

@@ -1,0 +1,79 @@
+import { describe, expect, it } from 'vitest';
+import { philox, RandomStream } from './random.ts';
+
+// Known answers of Random123's kat_vectors (philox4x32, 10 rounds).
+const knownAnswers = [
+  [
+    [0, 0, 0, 0],
+    [0, 0],
+    [0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8],
+  ],
+  [
+    [0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff],
+    [0xffffffff, 0xffffffff],
+    [0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd],
+  ],
+  [
+    [0x243f6a88, 0x85a308d3, 0x13198a2e, 0x03707344],
+    [0xa4093822, 0x299f31d0],
+    [0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1],
+  ],
+] as const;
+
+describe('philox', () => {
+  it.each(knownAnswers)('gives the published block for counter %j', (counter, key, expected) => {
+    expect(philox(counter, key)).toEqual(expected);
+  });
+});
+
+describe('RandomStream', () => {
+  it('gives the same numbers for the same name, whatever was drawn elsewhere', () => {
+    const first = RandomStream.named(7, 'rollout', 'task-1');
+    const other = RandomStream.named(7, 'rollout', 'task-2');
+    const interleaved = Array.from({ length: 5 }, () => [first.uniform(), other.uniform()][0]);
+    const again = RandomStream.named(7, 'rollout', 'task-1');
+    expect(Array.from({ length: 5 }, () => again.uniform())).toEqual(interleaved);
+  });
+
+  it('tells names apart by their parts', () => {
+    const names = [['a', 1], ['a', '1'], ['a1'], ['a', 1, ''], ['', 'a', 1]] as const;
+    const draws = names.map((name) => RandomStream.named(...name).uniform());
+    expect(new Set(draws).size).toBe(names.length);
+  });
+
+  it('continues from a saved state', () => {
+    const stream = RandomStream.named('checkpoint');
+    for (let draw = 0; draw < 3; draw++) stream.normal();
+    const restored = new RandomStream(JSON.parse(JSON.stringify(stream.state)));
+    expect(restored.uniform()).toBe(stream.uniform());
+  });
+
+  it('is uniform: mean, variance and lag-one correlation within four standard errors', () => {
+    const stream = RandomStream.named('moments');
+    const n = 100_000;
+    const draws = Array.from({ length: n }, () => stream.uniform());
+    const mean = draws.reduce((sum, x) => sum + x, 0) / n;
+    const variance = draws.reduce((sum, x) => sum + (x - mean) ** 2, 0) / n;
+    const lag = draws.slice(1).reduce((sum, x, i) => sum + (x - 0.5) * (draws[i]! - 0.5), 0) / (n - 1);
+    expect(Math.abs(mean - 0.5)).toBeLessThan(4 * Math.sqrt(1 / 12 / n));
+    expect(Math.abs(variance - 1 / 12)).toBeLessThan(4 * Math.sqrt(1 / 180 / n));
+    expect(Math.abs(lag)).toBeLessThan((4 * (1 / 12)) / Math.sqrt(n));
+  });
+
+  it('has standard normal deviates', () => {
+    const stream = RandomStream.named('normal');
+    const n = 50_000;
+    const draws = Array.from({ length: n }, () => stream.normal());
+    const mean = draws.reduce((sum, x) => sum + x, 0) / n;
+    const fourth = draws.reduce((sum, x) => sum + x ** 4, 0) / n;
+    expect(Math.abs(mean)).toBeLessThan(4 / Math.sqrt(n));
+    expect(Math.abs(fourth - 3)).toBeLessThan(4 * Math.sqrt(96 / n));
+  });
+
+  it('shuffles into a permutation and leaves its argument alone', () => {
+    const items = Array.from({ length: 50 }, (_, i) => i);
+    const shuffled = RandomStream.named('shuffle').shuffle(items);
+    expect(shuffled).not.toEqual(items);
+    expect([...shuffled].sort((a, b) => a - b)).toEqual(items);
+  });
+});

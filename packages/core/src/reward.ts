@@ -1,0 +1,20 @@
+import type { ScoredTrajectory, Trajectory, TrajectoryGroup } from './trajectory.ts';
+
+/** Judgement of one trajectory: `null` means that it cannot be scored, and leaves it out of group statistics. */
+export type RewardFunction<Metadata = unknown> = (
+  trajectory: Trajectory<Metadata>,
+  context: { readonly signal: AbortSignal },
+) => number | null | Promise<number | null>;
+
+/**
+ * Scores trajectories after they were collected, never during.
+ *
+ * Resolves with one {@link ScoredTrajectory} per trajectory, in order. It never rejects because one trajectory cannot be
+ * scored: that one gets `null`. A non-finite reward is a `RewardError`.
+ */
+export interface RewardComputer<Metadata = unknown> {
+  computeRewards(
+    group: TrajectoryGroup<Metadata>,
+    options?: { readonly signal?: AbortSignal },
+  ): Promise<readonly ScoredTrajectory<Metadata>[]>;
+}

@@ -1,0 +1,37 @@
+import { z } from 'zod';
+import { type Message, messageSchema } from './message.ts';
+
+/**
+ * One problem: what the policy is shown, and what its grader needs.
+ *
+ * `Metadata` is what the grader needs (a reference answer, unit tests, …). It types reward functions: one that
+ * reads `metadata.answer` does not compile on tasks without it.
+ */
+export interface Task<Metadata = unknown> {
+  /** Unique within a run; names the task's random streams, its group and its records. */
+  readonly id: string;
+  readonly prompt: string | readonly Message[];
+  readonly metadata: Metadata;
+}
+
+/**
+ * An endless, resumable source of tasks.
+ *
+ * The sequence is a function of the source's own seed; `cursor` tells how many tasks were taken, and
+ * `seek(cursor)` continues there, so a resumed run sees exactly the tasks the interrupted one would have seen.
+ */
+export interface TaskSource<Metadata = unknown> {
+  /** Tasks taken so far. */
+  readonly cursor: number;
+  /** Takes the next `count` tasks. */
+  take(count: number): readonly Task<Metadata>[];
+  /** Continues after the first `cursor` tasks. */
+  seek(cursor: number): void;
+}
+
+/** Schema of {@link Task} with metadata left as it is. */
+export const taskSchema: z.ZodType<Task> = z.object({
+  id: z.string(),
+  prompt: z.union([z.string(), z.array(messageSchema)]),
+  metadata: z.unknown(),
+}) as z.ZodType<Task>;

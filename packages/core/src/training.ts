@@ -1,0 +1,146 @@
+import type { TokenScores, WeightPublication } from './sampler.ts';
+import type { TensorOps } from './tensor-ops.ts';
+import type { TokenId } from './trajectory.ts';
+
+/**
+ * The per-token inputs of a loss, each `[B, T]`; index `t` belongs to the token at position `t`.
+ *
+ * `logprobs` and `entropies` come from the policy and carry the gradient; `mask` is 1 where a token counts, and
+ * everything else is data that travelled with the batch.
+ */
+export interface LossInputs<T> {
+  readonly logprobs: T;
+  /** 1 where the token was sampled by the policy and is trained on, else 0. */
+  readonly mask: T;
+  /** Entropy of the policy's distribution at each position; present exactly if the loss asked for it. */
+  readonly entropies?: T | undefined;
+  /** The columns the loss named, such as `advantages`, `behaviorLogprobs`, `referenceLogprobs`. */
+  readonly columns: Readonly<Record<string, T>>;
+}
+
+/** What a loss computes. */
+export interface LossOutput<T> {
+  /** Loss of each token, `[B, T]`; the batch's loss is `Σ weights · tokenLosses`. Values where `mask` is 0 do not count. */
+  readonly tokenLosses: T;
+  /** Per-token diagnostics `[B, T]`, reported as their mean over tokens with `mask` 1. They carry no gradient. */
+  readonly metrics?: Readonly<Record<string, T>> | undefined;
+}
+
+/**
+ * A differentiable loss, written once over {@link TensorOps}.
+ *
+ * How tokens are averaged is not its business: that is each sequence's `weights`, computed over the whole batch before
+ * it is cut into micro-batches, so accumulation over micro-batches is exact for every aggregation mode.
+ */
+export interface Loss {
+  /** Identifies the computation, options included: equal keys mean equal graphs, which backends cache. */
+  readonly key: string;
+  /** Columns that every sequence of the batch must carry. */
+  readonly columns: readonly string[];
+  /** Whether it reads the policy's entropies, which cost a pass over the vocabulary. Default `'none'`. */
+  readonly entropies?: 'none' | 'needed' | undefined;
+  compute<T>(ops: TensorOps<T>, inputs: LossInputs<T>): LossOutput<T>;
+}
+
+/** One sequence to train on: a prompt, what the policy sampled, possibly more turns. */
+export interface TrainingSequence {
+  /** Shape: `[T]`. */
+  readonly tokens: readonly TokenId[];
+  /** 1 for tokens whose logprob is trained, 0 for prompt and environment tokens. `mask[0]` must be 0. Shape: `[T]`. */
+  readonly mask: ArrayLike<number>;
+  /** Factor of each token's loss in the batch's sum; ignored where `mask` is 0. Shape: `[T]`. */
+  readonly weights: ArrayLike<number>;
+  /** Data the loss reads, by name, aligned with `tokens`. Shape of each: `[T]`. */
+  readonly columns: Readonly<Record<string, ArrayLike<number>>>;
+  /** Temperature the logprobs are computed at. Default 1. All sequences of one batch must agree. */
+  readonly temperature?: number | undefined;
+}
+
+/** Sequences whose gradients are summed. */
+export interface TrainingBatch {
+  readonly sequences: readonly TrainingSequence[];
+}
+
+/** A result that is being computed; submit the next call before awaiting this one and they run back to back. */
+export interface TrainFuture<T> extends PromiseLike<T> {
+  /** Whether it has settled. */
+  readonly settled: boolean;
+}
+
+/** Result of {@link TrainingBackend.forwardBackward}. */
+export interface ForwardBackwardResult {
+  /** `Σ weights · tokenLosses` over the batch. */
+  readonly loss: number;
+  /** The loss's own metrics, means over trained tokens. */
+  readonly metrics: Readonly<Record<string, number>>;
+  /** Policy logprobs of every sequence, before the update, aligned with its tokens (0 at position 0). Shape: `[B][T]`. */
+  readonly logprobs: readonly Float32Array[];
+  /** Tokens with mask 1, and all tokens computed, padding not counted. */
+  readonly tokens: { readonly trained: number; readonly total: number };
+}
+
+/** Result of {@link TrainingBackend.optimStep}. */
+export interface OptimStepResult {
+  /** Global L2 norm of the accumulated gradient, before clipping. */
+  readonly gradientNorm: number;
+  readonly learningRate: number;
+  /** Updates made so far, this one included. */
+  readonly updates: number;
+}
+
+/** A named tensor in host memory. */
+export interface HostTensor {
+  readonly shape: readonly number[];
+  readonly data: Float32Array;
+}
+
+/** Weights by their Hugging Face names. */
+export type Weights = ReadonlyMap<string, HostTensor>;
+
+/** A policy that learns. Calls run in the order they are made, whether or not their futures are awaited. */
+export interface TrainingBackend {
+  /** Counts publications; the version that {@link TrainingBackend.publish} gave last. */
+  readonly weightVersion: number;
+
+  /**
+   * Adds the gradient of the batch's loss to the accumulated gradient. Weights do not change.
+   *
+   * Rejects with an `ArgumentError` for mismatched lengths or missing columns, and with a `TrainingError` that names
+   * the first bad tensor if the loss or a gradient is not finite; the accumulated gradient is then discarded.
+   */
+  forwardBackward(batch: TrainingBatch, loss: Loss): TrainFuture<ForwardBackwardResult>;
+
+  /** Clips the accumulated gradient, makes one optimizer update, clears the gradient. */
+  optimStep(): TrainFuture<OptimStepResult>;
+
+  /** Logprobs and entropies of every token of the given sequences (0 at position 0), under the current or the reference policy. */
+  logprobs(
+    sequences: readonly (readonly TokenId[])[],
+    options?: {
+      readonly policy?: 'current' | 'reference';
+      readonly temperature?: number;
+      readonly signal?: AbortSignal;
+    },
+  ): TrainFuture<readonly TokenScores[]>;
+
+  /** A copy of the weights. */
+  getWeights(): TrainFuture<Weights>;
+  /** Replaces the weights; names and shapes must match. The optimizer's state is kept. */
+  loadWeights(weights: Weights): TrainFuture<void>;
+
+  /** Moves the frozen reference policy to (`copy`), or towards (`ema`: ref ← decay·ref + (1−decay)·policy), the current weights. */
+  updateReference(
+    update: { readonly method: 'copy' } | { readonly method: 'ema'; readonly decay: number },
+  ): TrainFuture<void>;
+
+  /** Raises the weight version and says how samplers can take the weights over. */
+  publish(): TrainFuture<WeightPublication>;
+
+  /** Writes weights, optimizer state, schedule position and versions, atomically: the directory is complete or absent. */
+  saveCheckpoint(directory: string): TrainFuture<void>;
+  /** Restores what {@link TrainingBackend.saveCheckpoint} wrote; a continued run is equal bit for bit. */
+  loadCheckpoint(directory: string): TrainFuture<void>;
+
+  /** Releases the backend's memory. Later calls reject. */
+  close(): Promise<void>;
+}

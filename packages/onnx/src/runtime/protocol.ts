@@ -1,0 +1,213 @@
+import type { Tensor } from 'onnxruntime-common';
+
+/** Hardware that ONNX Runtime computes on. */
+export type ExecutionProvider = 'cpu' | 'webgpu' | 'cuda' | 'coreml' | 'dml';
+
+/** How an engine is started. */
+export interface EngineOptions {
+  /**
+   * `'worker'` (default) computes in a worker thread, so the caller's event loop is never blocked; `'inline'` computes on
+   * the calling thread, which suits tests and short scripts.
+   */
+  readonly thread?: 'worker' | 'inline';
+  /** Default `'cpu'`. An unavailable one is an `EngineError` that lists those this machine has. */
+  readonly executionProvider?: ExecutionProvider;
+  /** Threads of one operator. Default: as many as the machine has cores. */
+  readonly threads?: number;
+  /** `'on'` collects the time of every operator; see {@link Engine.profile}. Default `'off'`. */
+  readonly profiling?: 'on' | 'off';
+}
+
+/** A tensor that a parameter store holds. */
+export interface ParameterSpec {
+  readonly name: string;
+  readonly shape: readonly number[];
+}
+
+/** A named set of float32 tensors inside the engine, shared by every program that runs there. */
+export interface StoreSpec {
+  readonly name: string;
+  readonly parameters: readonly ParameterSpec[];
+  /**
+   * Buffers of the same layout kept beside the values, each as large as all values together:
+   * `gradient`, `moment1` and `moment2` for training.
+   */
+  readonly slots?: readonly string[];
+}
+
+/**
+ * A program: a module that runs inside the engine's thread.
+ *
+ * Its default export is a {@link ProgramFactory}. `url` points at the built `.js` beside the caller's own module or, when
+ * running from source, at the `.ts`; see `programUrl`.
+ */
+export interface ProgramReference<Methods extends ProgramMethods> {
+  readonly url: URL;
+  /** Carries the type only. */
+  readonly methods?: Methods;
+}
+
+/** What a program offers: asynchronous methods of one structured-cloneable argument. */
+// biome-ignore lint/suspicious/noExplicitAny: a constraint that every concrete method type must satisfy
+export type ProgramMethods = Record<string, (argument: any, call: CallContext) => unknown>;
+
+/** Given to a program's method with each call. */
+export interface CallContext {
+  /** Aborts when the caller's signal does, or when the engine closes. */
+  readonly signal: AbortSignal;
+  /** Sends an event to the caller's `onEvent`. */
+  emit(event: unknown): void;
+}
+
+/** Builds a program inside the engine. `options` is what the caller passed to {@link Engine.start}. */
+export type ProgramFactory<Methods extends ProgramMethods, Options = never> = (
+  host: EngineHost,
+  options: Options,
+) => Methods | Promise<Methods>;
+
+/** Options of one call of a program's method. */
+export interface CallOptions {
+  readonly signal?: AbortSignal | undefined;
+  readonly onEvent?: ((event: never) => void) | undefined;
+  /** Buffers handed over instead of copied. */
+  readonly transfer?: readonly ArrayBuffer[] | undefined;
+}
+
+/** A program as seen by its caller. */
+export interface RunningProgram<Methods extends ProgramMethods> {
+  /**
+   * Calls a method inside the engine. Calls start in the order they are made and interleave where the program awaits.
+   * Errors thrown there arrive here with class and message intact.
+   */
+  call<Name extends keyof Methods & string>(
+    method: Name,
+    argument: Parameters<Methods[Name]>[0],
+    options?: CallOptions,
+  ): Promise<Awaited<ReturnType<Methods[Name]>>>;
+  /** Ends the program: aborts its calls, calls its `close` method if it has one. */
+  stop(): Promise<void>;
+}
+
+/** One thread with ONNX Runtime in it: parameter stores, and programs that compute with them. */
+export interface Engine {
+  readonly executionProvider: ExecutionProvider;
+  readonly threads: number;
+  /** Allocates a store, zero-filled. Rejects with an `EngineError` if the name is taken. */
+  createStore(spec: StoreSpec): Promise<void>;
+  /** Whether a store of this name exists. */
+  hasStore(name: string): boolean;
+  /** Copies tensors into a store (or into one of its slots). Unknown names and wrong shapes are `ArgumentError`s. */
+  writeStore(
+    name: string,
+    tensors: ReadonlyMap<string, { readonly shape: readonly number[]; readonly data: Float32Array }>,
+    slot?: string,
+  ): Promise<void>;
+  /** Copies a store (or one of its slots) out. */
+  readStore(
+    name: string,
+    slot?: string,
+  ): Promise<Map<string, { readonly shape: readonly number[]; readonly data: Float32Array }>>;
+  /** Frees a store. */
+  deleteStore(name: string): Promise<void>;
+  /** Starts a program inside the engine. */
+  start<Methods extends ProgramMethods>(
+    program: ProgramReference<Methods>,
+    options: unknown,
+  ): Promise<RunningProgram<Methods>>;
+  /** Time by operator since the engine started, most expensive first; empty unless `profiling` is `'on'`. */
+  profile(): Promise<readonly OperatorTime[]>;
+  /** Stops every program and frees the thread. Pending calls reject with an `EngineError`. Idempotent. */
+  close(): Promise<void>;
+}
+
+/** Time spent in one kind of operator. */
+export interface OperatorTime {
+  readonly operator: string;
+  readonly count: number;
+  readonly milliseconds: number;
+}
+
+/** The engine as seen from inside, by a program. */
+export interface EngineHost {
+  readonly executionProvider: ExecutionProvider;
+  readonly threads: number;
+  /** The store of that name. Throws an `EngineError` if there is none. */
+  store(name: string): ParameterStore;
+  createStore(spec: StoreSpec): ParameterStore;
+  deleteStore(name: string): void;
+  createSession(model: Uint8Array, options?: SessionOptions): Promise<EngineSession>;
+  /** Lets messages in (aborts, new calls) between two runs: a session's run blocks the thread. */
+  yield(): Promise<void>;
+}
+
+/** How a session is created. */
+export interface SessionOptions {
+  /** `'all'` (default) or `'none'`, which keeps the graph exactly as built. */
+  readonly graphOptimization?: 'all' | 'none';
+  /** Folder that external initialisers are relative to. */
+  readonly externalDataFolder?: string;
+  /** Outputs that stay on the device, on providers that have one. */
+  readonly deviceOutputs?: readonly string[];
+}
+
+/** Tensors by name. */
+export type Tensors = Readonly<Record<string, Tensor>>;
+
+/** A compiled graph. */
+export interface EngineSession {
+  readonly inputNames: readonly string[];
+  readonly outputNames: readonly string[];
+  /**
+   * Runs the graph. Outputs given in `into` are written in place (their buffers are the result); all others of `fetch`
+   * (default: every output) are returned as new tensors.
+   */
+  run(
+    feeds: Tensors,
+    options?: { readonly into?: Tensors; readonly fetch?: readonly string[] },
+  ): Promise<Tensors>;
+  release(): Promise<void>;
+}
+
+/**
+ * Parameters inside the engine. On the CPU they live in one WebAssembly memory: sessions read them in place and write
+ * gradients in place, and {@link ParameterStore.data} are views of the same bytes. On a device they are device buffers
+ * and `data` is unavailable; `tensor` works on both.
+ */
+export interface ParameterStore {
+  readonly name: string;
+  readonly parameters: readonly ParameterSpec[];
+  readonly residency: 'host' | 'device';
+  /** Tensor over a parameter's value (or its part of a slot), to feed to a session or to receive an output. */
+  tensor(parameter: string, slot?: string): Tensor;
+  /** View of a parameter's value (or its part of a slot). Host residency only. */
+  data(parameter: string, slot?: string): Float32Array;
+  /** View of all values (or of a slot) as one array, in the order of `parameters`, padding included. Host residency only. */
+  all(slot?: string): Float32Array;
+  /** Kernels over this memory. Host residency only. */
+  readonly kernels: HostKernels;
+}
+
+/** WebAssembly SIMD kernels over a store's memory. Arguments are views that the store gave out. */
+export interface HostKernels {
+  /** One AdamW update of `value` in place; decay is decoupled: `p ← p·(1 − lr·decay) − lr·m̂/(√v̂ + ε)`. */
+  adamw(
+    state: { value: Float32Array; gradient: Float32Array; moment1: Float32Array; moment2: Float32Array },
+    step: {
+      learningRate: number;
+      beta1: number;
+      beta2: number;
+      epsilon: number;
+      weightDecay: number;
+      /** 1 for the first update. */
+      update: number;
+    },
+  ): void;
+  /** Σ x². */
+  sumOfSquares(x: Float32Array): number;
+  /** x ← a·x. */
+  scale(x: Float32Array, a: number): void;
+  /** y ← a·y + b·x. */
+  combine(y: Float32Array, a: number, x: Float32Array, b: number): void;
+  /** Index of the first element that is NaN or infinite, or −1. */
+  firstNonFinite(x: Float32Array): number;
+}
