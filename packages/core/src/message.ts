@@ -16,6 +16,8 @@ export interface Message {
   readonly tool_calls?: readonly ToolCall[] | undefined;
   /** Set on tool turns: the call they answer. */
   readonly tool_call_id?: string | undefined;
+  /** The older form of a single tool call; new code writes `tool_calls`. */
+  readonly function_call?: { readonly name: string; readonly arguments: string } | undefined;
 }
 
 /** Schema of {@link ToolCall}. */
@@ -32,4 +34,5 @@ export const messageSchema: z.ZodType<Message> = z.object({
   name: z.string().optional(),
   tool_calls: z.array(toolCallSchema).optional(),
   tool_call_id: z.string().optional(),
+  function_call: z.object({ name: z.string(), arguments: z.string() }).optional(),
 });

@@ -1,0 +1,51 @@
+import { z } from 'zod';
+import type { Metrics } from './metrics.ts';
+import type { ScoredTrajectory } from './trajectory.ts';
+
+/** How bad a finding is: from "know about it" (`low`) to "this run is not worth continuing" (`critical`). */
+export type Severity = 'low' | 'medium' | 'high' | 'critical';
+
+/** Something that a monitor noticed about the data the policy learns from. */
+export interface Finding {
+  /** Identifies the rule, such as `variance_collapse`. */
+  readonly rule: string;
+  readonly severity: Severity;
+  /** One sentence with the numbers in it. */
+  readonly message: string;
+  /** The numbers the rule decided on. */
+  readonly evidence: Metrics;
+  /** Iteration of the batch it was found in. */
+  readonly iteration: number;
+}
+
+/** What a monitor looks at: one iteration's scored trajectories. */
+export interface MonitorBatch<Metadata = unknown> {
+  readonly iteration: number;
+  readonly trajectories: readonly ScoredTrajectory<Metadata>[];
+}
+
+/** What a monitor says about one batch. */
+export interface MonitorReport {
+  readonly metrics: Metrics;
+  /** Most severe first. */
+  readonly findings: readonly Finding[];
+}
+
+/** Asks whether the data is still worth learning from. It observes and never edits. */
+export interface Monitor<Metadata = unknown> {
+  /** Judges a batch against those seen before, then remembers it. Same history and batch give the same report. */
+  observe(batch: MonitorBatch<Metadata>): MonitorReport;
+  /** What it remembers, as JSON data, for a checkpoint. */
+  saveState(): unknown;
+  /** Continues from {@link Monitor.saveState}. Throws a `FormatError` on anything else. */
+  loadState(state: unknown): void;
+}
+
+/** Schema of {@link Finding}. */
+export const findingSchema: z.ZodType<Finding> = z.object({
+  rule: z.string(),
+  severity: z.enum(['low', 'medium', 'high', 'critical']),
+  message: z.string(),
+  evidence: z.record(z.string(), z.number()),
+  iteration: z.int().nonnegative(),
+});

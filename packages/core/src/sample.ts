@@ -1,0 +1,233 @@
+import { z } from 'zod';
+import { ArgumentError } from './errors.ts';
+import { type Message, messageSchema } from './message.ts';
+import type { Tokenizer } from './tokenizer.ts';
+import type {
+  ScoredTrajectory,
+  Step,
+  StopReason,
+  TokenId,
+  Trajectory,
+  TrajectoryStatus,
+} from './trajectory.ts';
+
+/**
+ * One token sequence with what is needed to learn from it: the flat view of a scored trajectory.
+ *
+ * A conversation that was only ever extended is one sample; where its history was rewritten between two steps, the
+ * trajectory becomes several ({@link samplesFromTrajectory}).
+ */
+export interface Sample {
+  readonly prompt: string | readonly Message[];
+  /** Text of the last response. */
+  readonly response: string;
+  /** The whole sequence. Shape: `[T]`. */
+  readonly tokens: readonly TokenId[];
+  /** 1 where the policy sampled the token (it is trained on), else 0. Shape: `[T]`. */
+  readonly lossMask: readonly (0 | 1)[];
+  /** `null`: unscorable. */
+  readonly reward: number | null;
+  /** Logprobs under the behaviour policy, 0 where `lossMask` is 0; absent for text nobody sampled. Shape: `[T]`. */
+  readonly behaviorLogprobs?: readonly number[] | undefined;
+  /** Place in the run, where there is an order. */
+  readonly index?: number | undefined;
+  /** Equal for samples that are compared with each other. */
+  readonly groupIndex?: number | undefined;
+  readonly metadata: Readonly<Record<string, unknown>>;
+  readonly status: TrajectoryStatus;
+}
+
+/** Samples as columns. Every array has one entry per sample. */
+export interface RolloutBatch {
+  readonly tokens: readonly (readonly TokenId[])[];
+  readonly lossMasks: readonly (readonly (0 | 1)[])[];
+  readonly rewards: readonly (number | null)[];
+  /** Tokens with mask 1. */
+  readonly responseLengths: readonly number[];
+  /** Present exactly if every sample has one. */
+  readonly groupIndices?: readonly number[] | undefined;
+  /** Present exactly if every sample has them. */
+  readonly behaviorLogprobs?: readonly (readonly number[])[] | undefined;
+  readonly metadata: Readonly<Record<string, unknown>>;
+}
+
+const tokensSchema = z.array(z.int().nonnegative());
+const maskSchema = z.array(z.union([z.literal(0), z.literal(1)]));
+const logprobsSchema = z.array(z.number().max(0));
+const aligned = (sample: Sample) =>
+  sample.tokens.length === sample.lossMask.length &&
+  (sample.behaviorLogprobs?.length ?? sample.tokens.length) === sample.tokens.length;
+
+/** Schema of {@link Sample}. Fields the original leaves out get their defaults: no tokens, reward 0, `pending`. */
+export const sampleSchema: z.ZodType<Sample> = z
+  .object({
+    prompt: z.union([z.string(), z.array(messageSchema)]),
+    response: z.string().default(''),
+    tokens: tokensSchema.default([]),
+    lossMask: maskSchema.default([]),
+    reward: z.number().nullable().default(0),
+    behaviorLogprobs: logprobsSchema.optional(),
+    index: z.int().nonnegative().optional(),
+    groupIndex: z.int().nonnegative().optional(),
+    metadata: z.record(z.string(), z.unknown()).default({}),
+    status: z.enum(['pending', 'completed', 'truncated', 'aborted', 'failed']).default('pending'),
+  })
+  .refine(aligned, { path: ['tokens'], message: 'must be as many as lossMask and behaviorLogprobs' });
+
+/** Schema of {@link RolloutBatch}. */
+export const rolloutBatchSchema: z.ZodType<RolloutBatch> = z.object({
+  tokens: z.array(tokensSchema),
+  lossMasks: z.array(maskSchema),
+  rewards: z.array(z.number().nullable()),
+  responseLengths: z.array(z.int().nonnegative()),
+  groupIndices: z.array(z.int().nonnegative()).optional(),
+  behaviorLogprobs: z.array(logprobsSchema).optional(),
+  metadata: z.record(z.string(), z.unknown()).default({}),
+});
+
+/** A sequence while steps are appended to it. */
+interface OpenSequence {
+  readonly tokens: TokenId[];
+  readonly lossMask: (0 | 1)[];
+  readonly behaviorLogprobs: number[];
+  lastStep: Step;
+}
+
+function append(sequence: OpenSequence, step: Step): void {
+  for (const token of step.promptTokens.slice(sequence.tokens.length)) {
+    sequence.tokens.push(token);
+    sequence.lossMask.push(0);
+    sequence.behaviorLogprobs.push(0);
+  }
+  step.tokens.forEach((token, t) => {
+    sequence.tokens.push(token);
+    sequence.lossMask.push(1);
+    sequence.behaviorLogprobs.push(step.behaviorLogprobs[t] ?? 0);
+  });
+  sequence.lastStep = step;
+}
+
+/** Whether the step's context begins with everything of the sequence. */
+function extendsSequence(sequence: OpenSequence, step: Step): boolean {
+  return (
+    step.promptTokens.length >= sequence.tokens.length &&
+    sequence.tokens.every((token, index) => token === step.promptTokens[index])
+  );
+}
+
+/**
+ * The training sequences of one trajectory, in order.
+ *
+ * Steps whose context continues everything before them share a sequence: sampled tokens get mask 1 and their own
+ * logprobs, whatever the environment put between them gets 0. A step whose context was rewritten opens a new one. Tokens are
+ * taken as sampled; nothing is tokenised. Each sample carries the trajectory's reward.
+ *
+ * @param options.index - Place of the first sample in the run; the others count on from it.
+ * @param options.groupIndex - Place of the trajectory's group.
+ */
+export function samplesFromTrajectory(
+  { trajectory, reward }: Pick<ScoredTrajectory, 'trajectory' | 'reward'>,
+  options: { readonly index?: number; readonly groupIndex?: number } = {},
+): Sample[] {
+  const sequences: OpenSequence[] = [];
+  for (const step of trajectory.steps) {
+    let open = sequences.at(-1);
+    if (open === undefined || !extendsSequence(open, step)) {
+      open = { tokens: [], lossMask: [], behaviorLogprobs: [], lastStep: step };
+      sequences.push(open);
+    }
+    append(open, step);
+  }
+  const { metadata } = trajectory.task;
+  return sequences.map(({ lastStep, ...sequence }, order) => ({
+    prompt: trajectory.task.prompt,
+    response: lastStep.text,
+    ...sequence,
+    reward,
+    ...(options.index !== undefined && { index: options.index + order }),
+    ...(options.groupIndex !== undefined && { groupIndex: options.groupIndex }),
+    metadata: isRecord(metadata) ? metadata : { metadata },
+    status: trajectory.status,
+  }));
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** What a {@link Sample} does not say about the trajectory it stands for. */
+export interface TrajectoryIdentity {
+  readonly id: string;
+  readonly policyVersion: number;
+  /** Gives each step its text. */
+  readonly tokenizer: Pick<Tokenizer, 'decode'>;
+}
+
+/**
+ * A trajectory that {@link samplesFromTrajectory} turns back into exactly this sample: each run of trained tokens is one step.
+ *
+ * @throws `ArgumentError` if the sample has trained tokens without logprobs: nobody sampled them.
+ */
+export function trajectoryFromSample(sample: Sample, identity: TrajectoryIdentity): Trajectory {
+  const { tokens, lossMask, behaviorLogprobs } = sample;
+  const steps: Step[] = [];
+  for (let start = lossMask.indexOf(1); start !== -1; ) {
+    const next = lossMask.indexOf(0, start);
+    const end = next === -1 ? tokens.length : next;
+    if (behaviorLogprobs === undefined) {
+      throw new ArgumentError(
+        'trajectoryFromSample: expected behaviorLogprobs for the trained tokens, got none; only sampled text is a trajectory',
+      );
+    }
+    const following = lossMask.indexOf(1, end);
+    const sampled = tokens.slice(start, end);
+    steps.push({
+      promptTokens: tokens.slice(0, start),
+      tokens: sampled,
+      behaviorLogprobs: behaviorLogprobs.slice(start, end),
+      text: following === -1 ? sample.response : identity.tokenizer.decode(sampled),
+      stopReason: following === -1 ? stopReasonOf(sample.status) : 'stop',
+    });
+    start = following;
+  }
+  const task = { id: identity.id, prompt: sample.prompt, metadata: sample.metadata };
+  const promptMessages: readonly Message[] =
+    typeof sample.prompt === 'string' ? [{ role: 'user', content: sample.prompt }] : sample.prompt;
+  return {
+    id: identity.id,
+    task,
+    steps,
+    messages: [
+      ...promptMessages,
+      ...steps.map((step): Message => ({ role: 'assistant', content: step.text })),
+    ],
+    response: sample.response,
+    status: sample.status,
+    policyVersion: identity.policyVersion,
+  };
+}
+
+function stopReasonOf(status: TrajectoryStatus): StopReason {
+  if (status === 'truncated') return 'length';
+  return status === 'completed' ? 'stop' : 'abort';
+}
+
+/** Samples as columns. @param metadata - About the batch as a whole. */
+export function rolloutBatch(
+  samples: readonly Sample[],
+  metadata: Readonly<Record<string, unknown>> = {},
+): RolloutBatch {
+  const groupIndices = samples.flatMap(({ groupIndex }) => (groupIndex === undefined ? [] : [groupIndex]));
+  const behaviorLogprobs = samples.flatMap((sample) =>
+    sample.behaviorLogprobs === undefined ? [] : [sample.behaviorLogprobs],
+  );
+  return {
+    tokens: samples.map((sample) => sample.tokens),
+    lossMasks: samples.map((sample) => sample.lossMask),
+    rewards: samples.map((sample) => sample.reward),
+    responseLengths: samples.map(({ lossMask }) => lossMask.filter((trained) => trained === 1).length),
+    ...(groupIndices.length === samples.length && { groupIndices }),
+    ...(behaviorLogprobs.length === samples.length && { behaviorLogprobs }),
+    metadata,
+  };
+}

@@ -1,0 +1,210 @@
+import { z } from 'zod';
+import { type Message, messageSchema } from './message.ts';
+import type { ScoredTrajectory, TokenId, Trajectory } from './trajectory.ts';
+
+/** What the policy decided to do in one step. */
+export type Action =
+  | { readonly type: 'text'; readonly content: string }
+  | { readonly type: 'tool_call'; readonly name: string; readonly arguments: string }
+  | { readonly type: 'terminate' };
+
+/** One step of one episode as the step-level pipeline sees it: a view of `Trajectory.steps[k]`. Further fields are kept. */
+export interface StepData {
+  /** Place in the episode, from 0. */
+  readonly systemStepIndex: number;
+  /** What the policy saw. */
+  readonly observationData: unknown;
+  /** What it did. Where it called several tools this is the first; all of them are in the messages. */
+  readonly actionTaken: Action;
+  /** Its words, as sampled. */
+  readonly rawPolicyOutput?: string | undefined;
+  /** The conversation after the step and the environment's answer to it. */
+  readonly resultingMessagesHistory: readonly Message[];
+  /** The sampled tokens and their logprobs under the behaviour policy. */
+  readonly policyLogprobs?:
+    | { readonly tokens: readonly TokenId[]; readonly logprobs: readonly number[] }
+    | undefined;
+  /** The critic's value of the state before acting. */
+  readonly policyValueEstimate?: number | undefined;
+  /** Whether the episode was over after this step. */
+  readonly isDone: boolean;
+  /** `assistantTurnIndex` counts the conversation's assistant messages from 0: step outputs refer to it. */
+  readonly stepInfo: Readonly<Record<string, unknown>>;
+  readonly baseReward?: number | undefined;
+  readonly advantage?: number | undefined;
+  readonly returnToGo?: number | undefined;
+}
+
+/** A user's judgement of one step. */
+export interface StepOutput {
+  /** Which assistant message of the conversation, counted from 0. */
+  readonly stepIndex: number | string;
+  readonly baseReward: number;
+  readonly metrics: Readonly<Record<string, unknown>>;
+  readonly reason?: string | undefined;
+}
+
+/** One named part of a judgement. */
+export interface MetricResult {
+  readonly isScoreValid: boolean;
+  /** In 0..1. */
+  readonly score: number;
+  readonly reason?: string | undefined;
+}
+
+/** A user's judgement of one episode, with its steps where it judges those too. */
+export interface EvaluateResult {
+  readonly score: number;
+  /** `false`: the episode could not be scored. */
+  readonly isScoreValid: boolean;
+  readonly reason?: string | undefined;
+  readonly metrics: Readonly<Record<string, MetricResult>>;
+  readonly stepOutputs?: readonly StepOutput[] | undefined;
+  readonly error?: string | undefined;
+}
+
+/** Schema of {@link Action}. Tool arguments given as an object (`args` or `arguments`) become JSON text. */
+export const actionSchema: z.ZodType<Action> = z.preprocess(
+  (value) => {
+    if (typeof value !== 'object' || value === null || !('type' in value) || value.type !== 'tool_call')
+      return value;
+    const { args, ...rest } = value as Record<string, unknown>;
+    const given = rest.arguments ?? args ?? {};
+    return { ...rest, arguments: typeof given === 'string' ? given : JSON.stringify(given) };
+  },
+  z.discriminatedUnion('type', [
+    z.object({ type: z.literal('text'), content: z.string() }),
+    z.object({ type: z.literal('tool_call'), name: z.string(), arguments: z.string() }),
+    z.object({ type: z.literal('terminate') }),
+  ]),
+);
+
+/** Schema of {@link StepData}. */
+export const stepDataSchema: z.ZodType<StepData> = z.looseObject({
+  systemStepIndex: z.int().nonnegative(),
+  observationData: z.unknown(),
+  actionTaken: actionSchema,
+  rawPolicyOutput: z.string().optional(),
+  resultingMessagesHistory: z.array(messageSchema),
+  policyLogprobs: z
+    .object({ tokens: z.array(z.int().nonnegative()), logprobs: z.array(z.number().max(0)) })
+    .optional(),
+  policyValueEstimate: z.number().optional(),
+  isDone: z.boolean().default(false),
+  stepInfo: z.record(z.string(), z.unknown()).default({}),
+  baseReward: z.number().optional(),
+  advantage: z.number().optional(),
+  returnToGo: z.number().optional(),
+});
+
+/** Schema of {@link StepOutput}. */
+export const stepOutputSchema: z.ZodType<StepOutput> = z.object({
+  stepIndex: z.union([z.int().nonnegative(), z.string()]),
+  baseReward: z.number(),
+  metrics: z.record(z.string(), z.unknown()).default({}),
+  reason: z.string().optional(),
+});
+
+/** Schema of {@link EvaluateResult}. `{ score }` alone is a full judgement. */
+export const evaluateResultSchema: z.ZodType<EvaluateResult> = z.object({
+  score: z.number(),
+  isScoreValid: z.boolean().default(true),
+  reason: z.string().optional(),
+  metrics: z
+    .record(
+      z.string(),
+      z.object({
+        isScoreValid: z.boolean().default(true),
+        score: z.number().min(0).max(1),
+        reason: z.string().optional(),
+      }),
+    )
+    .default({}),
+  stepOutputs: z.array(stepOutputSchema).optional(),
+  error: z.string().optional(),
+});
+
+/** Places of the assistant messages that the steps wrote: the last ones of the conversation, in order. */
+function stepMessages({ messages, steps }: Trajectory): { readonly place: number; readonly turn: number }[] {
+  const turns = messages
+    .map((message, place) => ({ message, place }))
+    .filter(({ message }) => message.role === 'assistant')
+    .map(({ place }, turn) => ({ place, turn }));
+  return turns.slice(Math.max(0, turns.length - steps.length));
+}
+
+/** The steps of a trajectory as {@link StepData}, in order. */
+export function stepDataFromTrajectory(trajectory: Trajectory): StepData[] {
+  const written = stepMessages(trajectory);
+  return trajectory.steps.map((step, index): StepData => {
+    const turn = written[index];
+    const message = turn && trajectory.messages[turn.place];
+    return {
+      systemStepIndex: index,
+      observationData: { promptTokens: step.promptTokens },
+      actionTaken: actionOf(step.text, message),
+      rawPolicyOutput: step.text,
+      resultingMessagesHistory: trajectory.messages.slice(0, written[index + 1]?.place),
+      policyLogprobs: { tokens: step.tokens, logprobs: step.behaviorLogprobs },
+      ...(step.value !== undefined && { policyValueEstimate: step.value }),
+      isDone: index === trajectory.steps.length - 1 && trajectory.status !== 'pending',
+      stepInfo: {
+        assistantTurnIndex: turn?.turn ?? index,
+        stopReason: step.stopReason,
+        ...(step.stateKey !== undefined && { stateKey: step.stateKey }),
+      },
+      ...(step.reward !== undefined && { baseReward: step.reward }),
+    };
+  });
+}
+
+function actionOf(text: string, message: Message | undefined): Action {
+  const call = message?.tool_calls?.[0]?.function ?? message?.function_call;
+  if (call !== undefined) return { type: 'tool_call', name: call.name, arguments: call.arguments };
+  return { type: 'text', content: text };
+}
+
+/**
+ * Scores a trajectory with a user's judgement: the score becomes its reward (`null` when invalid), the metrics its
+ * components, and each step output the reward of the step that wrote that assistant message.
+ *
+ * @returns The scored trajectory, and one sentence per step output that names no step or one already judged; those are left
+ * out, and their steps keep the reward they had.
+ */
+export function scoreFromEvaluateResult<Metadata>(
+  trajectory: Trajectory<Metadata>,
+  result: EvaluateResult,
+): { readonly scored: ScoredTrajectory<Metadata>; readonly problems: readonly string[] } {
+  const turns = stepMessages(trajectory);
+  const stepOfTurn = new Map(
+    trajectory.steps.map((_, index) => [String(turns[index]?.turn ?? index), index]),
+  );
+  const rewards = new Map<number, number>();
+  const problems: string[] = [];
+  for (const { stepIndex, baseReward } of result.stepOutputs ?? []) {
+    const step = stepOfTurn.get(String(stepIndex));
+    if (step === undefined) {
+      const known = [...stepOfTurn.keys()].join(', ');
+      problems.push(
+        `${trajectory.id}: no step wrote assistant message ${stepIndex}, expected one of: ${known}`,
+      );
+    } else if (rewards.has(step)) {
+      problems.push(
+        `${trajectory.id}: assistant message ${stepIndex} is judged twice; the first judgement counts`,
+      );
+    } else {
+      rewards.set(step, baseReward);
+    }
+  }
+  const steps = trajectory.steps.map((step, index) =>
+    rewards.has(index) ? { ...step, reward: rewards.get(index) } : step,
+  );
+  const components = Object.entries(result.metrics).map(
+    ([name, metric]) => [name, metric.isScoreValid ? metric.score : null] as const,
+  );
+  const reward = result.isScoreValid && result.error === undefined ? result.score : null;
+  return {
+    scored: { trajectory: { ...trajectory, steps }, reward, components: Object.fromEntries(components) },
+    problems,
+  };
+}

@@ -1,0 +1,85 @@
+import { z } from 'zod';
+import { type Message, messageSchema } from './message.ts';
+import type { Action } from './step-data.ts';
+import type { Task } from './task.ts';
+import type { TokenId } from './trajectory.ts';
+
+/** A multi-step task as written in a file: what world to set up, how it begins, what judges it and what ends it. */
+export interface TaskDefinition {
+  readonly name: string;
+  readonly description?: string | undefined;
+  /** Names the kind of world, such as `filesystem` or `http`. */
+  readonly resourceType: string;
+  readonly baseResourceConfig: Readonly<Record<string, unknown>>;
+  /** Module that exports the tools. */
+  readonly toolsModulePath?: string | undefined;
+  /** Module that exports the reward function. */
+  readonly rewardFunctionPath: string;
+  readonly goalDescription?: string | undefined;
+  readonly evaluationCriteria?: Readonly<Record<string, unknown>> | undefined;
+  /** The conversation before the policy's first turn; one of the two is required. */
+  readonly initialUserPrompt?: string | undefined;
+  readonly initialMessages?: readonly Message[] | undefined;
+  /** Regular expression; a response that matches it ends the episode. */
+  readonly terminationPattern?: string | undefined;
+}
+
+function isPattern(source: string): boolean {
+  try {
+    new RegExp(source);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Schema of {@link TaskDefinition}. */
+export const taskDefinitionSchema: z.ZodType<TaskDefinition> = z
+  .strictObject({
+    name: z.string().min(1),
+    description: z.string().optional(),
+    resourceType: z.string(),
+    baseResourceConfig: z.record(z.string(), z.unknown()).default({}),
+    toolsModulePath: z.string().optional(),
+    rewardFunctionPath: z.string(),
+    goalDescription: z.string().optional(),
+    evaluationCriteria: z.record(z.string(), z.unknown()).optional(),
+    initialUserPrompt: z.string().optional(),
+    initialMessages: z.array(messageSchema).min(1).optional(),
+    terminationPattern: z.string().refine(isPattern, 'must be a regular expression').optional(),
+  })
+  .refine((task) => (task.initialUserPrompt === undefined) !== (task.initialMessages === undefined), {
+    path: ['initialUserPrompt'],
+    message: 'give either this or initialMessages',
+  });
+
+/** The definition as a {@link Task}, which carries it as its metadata. */
+export function taskFromDefinition(definition: TaskDefinition): Task<TaskDefinition> {
+  const prompt = definition.initialMessages ?? [
+    { role: 'user' as const, content: definition.initialUserPrompt ?? '' },
+  ];
+  return { id: definition.name, prompt, metadata: definition };
+}
+
+/** A decision, with what the policy can tell about it. */
+export interface PolicyDecision {
+  readonly action: Action;
+  readonly rawOutput?: string | undefined;
+  readonly logprobs?:
+    | { readonly tokens: readonly TokenId[]; readonly logprobs: readonly number[] }
+    | undefined;
+  readonly valueEstimate?: number | undefined;
+}
+
+/** A policy that decides on actions instead of tokens: a remote model, a script, a person. */
+export interface AgentPolicy {
+  /**
+   * @param observation - What the environment shows.
+   * @param tools - Function schemas on offer, in OpenAI shape.
+   */
+  getAction(
+    observation: unknown,
+    tools?: readonly unknown[],
+    options?: { readonly signal?: AbortSignal },
+  ): Promise<PolicyDecision>;
+}

@@ -1,0 +1,44 @@
+import { z } from 'zod';
+
+/** Verdict of a check: `pass`, `warning` (usable, but worth a look) or `fail`. */
+export type VerificationResult = 'pass' | 'warning' | 'fail';
+
+/** What one check found out about one response. */
+export interface VerificationReport {
+  readonly result: VerificationResult;
+  /** How well the response did, in 0..1; higher is better. */
+  readonly score: number;
+  /** What the score was computed from, as JSON data. */
+  readonly details: Readonly<Record<string, unknown>>;
+  /** One sentence for a person. */
+  readonly message: string;
+}
+
+/** A prompt and the response to judge. */
+export interface VerificationRequest {
+  readonly prompt: string;
+  readonly response: string;
+}
+
+/**
+ * Judges the quality of text, whatever it earns: length, safety, coherence, facts.
+ *
+ * Verifiers never edit. A response that cannot be judged is a `fail` with the reason in its message, not an exception.
+ */
+export interface Verifier {
+  /** Names the check in reports and metrics. */
+  readonly name: string;
+  /** One report per request, in order. */
+  verifyBatch(
+    requests: readonly VerificationRequest[],
+    options?: { readonly signal?: AbortSignal },
+  ): Promise<readonly VerificationReport[]>;
+}
+
+/** Schema of {@link VerificationReport}. */
+export const verificationReportSchema: z.ZodType<VerificationReport> = z.object({
+  result: z.enum(['pass', 'warning', 'fail']),
+  score: z.number().min(0).max(1),
+  details: z.record(z.string(), z.unknown()),
+  message: z.string(),
+});
