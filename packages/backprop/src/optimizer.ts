@@ -1,0 +1,121 @@
+import { z } from 'zod';
+
+/** Numbers in a typed array, of either precision. */
+export type NumericArray = Float32Array | Float64Array;
+
+/** Schema of {@link OptimizerOptions}. */
+export const optimizerSchema = z.strictObject({
+  kind: z.literal('adamw').default('adamw'),
+  beta1: z.number().min(0).lt(1).default(0.9),
+  beta2: z.number().min(0).lt(1).default(0.999),
+  epsilon: z.number().positive().default(1e-8),
+  weightDecay: z.number().min(0).default(0),
+  decay: z.enum(['all', 'matrices']).default('matrices'),
+});
+
+/**
+ * The optimizer of a training backend.
+ *
+ * - `kind` (`'adamw'`): Adam with decoupled weight decay.
+ * - `beta1` (0.9), `beta2` (0.999), `epsilon` (1e-8): see {@link adamw}.
+ * - `weightDecay` (0): decoupled decay; `decay` (`'matrices'`) says whether vectors (norms, biases) decay too (`'all'`).
+ */
+export type OptimizerOptions = z.input<typeof optimizerSchema>;
+
+/** {@link OptimizerOptions} with every default filled in. */
+export type Optimizer = z.output<typeof optimizerSchema>;
+
+/** Constants of one Adam update. */
+export interface AdamStep {
+  readonly learningRate: number;
+  readonly beta1: number;
+  readonly beta2: number;
+  readonly epsilon: number;
+  readonly weightDecay: number;
+  /** 1 for the first update. */
+  readonly update: number;
+}
+
+/** What Adam remembers of one parameter. */
+export interface AdamState {
+  readonly moment1: NumericArray;
+  readonly moment2: NumericArray;
+  /** Largest second moment so far; its presence turns AMSGrad on. */
+  readonly maximum?: NumericArray | undefined;
+}
+
+/**
+ * One AdamW update of `value` in place.
+ *
+ * `p ← p·(1 − lr·decay)`, `m ← β₁m + (1 − β₁)g`, `v ← β₂v + (1 − β₂)g²`, `p ← p − lr·m̂/(√v̂ + ε)` with `m̂ = m/(1 − β₁ᵗ)`,
+ * `v̂ = v/(1 − β₂ᵗ)`. The plain reference of the kernel that the engine runs.
+ *
+ * @see Loshchilov & Hutter 2019, https://arxiv.org/abs/1711.05101
+ */
+export function adamw(value: NumericArray, gradient: NumericArray, state: AdamState, step: AdamStep): void {
+  const shrink = 1 - step.learningRate * step.weightDecay;
+  for (let i = 0; i < value.length; i++) value[i] = value[i]! * shrink;
+  adam(value, gradient, state, { ...step, weightDecay: 0 });
+}
+
+/** One Adam update of `value` in place; `weightDecay` is an L2 penalty, added to the gradient. */
+export function adam(value: NumericArray, gradient: NumericArray, state: AdamState, step: AdamStep): void {
+  const { moment1, moment2, maximum } = state;
+  const correction1 = 1 - step.beta1 ** step.update;
+  const correction2 = 1 - step.beta2 ** step.update;
+  for (let i = 0; i < value.length; i++) {
+    const g = gradient[i]! + step.weightDecay * value[i]!;
+    const m = step.beta1 * moment1[i]! + (1 - step.beta1) * g;
+    const v = step.beta2 * moment2[i]! + (1 - step.beta2) * g * g;
+    moment1[i] = m;
+    moment2[i] = v;
+    let second = v;
+    if (maximum) {
+      second = Math.max(maximum[i]!, v);
+      maximum[i] = second;
+    }
+    value[i] =
+      value[i]! - (step.learningRate * (m / correction1)) / (Math.sqrt(second / correction2) + step.epsilon);
+  }
+}
+
+/** Constants of one update of stochastic gradient descent. */
+export interface SgdStep {
+  readonly learningRate: number;
+  readonly momentum: number;
+  readonly weightDecay: number;
+  readonly momentumForm: 'heavy-ball' | 'nesterov';
+}
+
+/**
+ * One update of stochastic gradient descent in place, with PyTorch's momentum: `b ← μb + g` (the first `b` is `g`), and
+ * `p ← p − lr·b` (`heavy-ball`) or `p ← p − lr·(g + μb)` (`nesterov`). `weightDecay` is an L2 penalty.
+ *
+ * @param velocity - `b`, zero-filled before the first update.
+ */
+export function sgd(
+  value: NumericArray,
+  gradient: NumericArray,
+  velocity: NumericArray,
+  step: SgdStep,
+): void {
+  for (let i = 0; i < value.length; i++) {
+    const g = gradient[i]! + step.weightDecay * value[i]!;
+    const b = step.momentum * velocity[i]! + g;
+    velocity[i] = b;
+    const direction = step.momentumForm === 'nesterov' ? g + step.momentum * b : b;
+    value[i] = value[i]! - step.learningRate * direction;
+  }
+}
+
+/** Global L2 norm: `√ΣΣ g²` over all tensors. */
+export function globalNorm(gradients: readonly NumericArray[]): number {
+  let sum = 0;
+  for (const gradient of gradients) for (const g of gradient) sum += g * g;
+  return Math.sqrt(sum);
+}
+
+/** Factor that clips a gradient of this norm: `min(1, maximum/(norm + 1e-6))`, as PyTorch's `clip_grad_norm_`. */
+export function clipFactor(norm: number, maximum: number): number {
+  return Math.min(1, maximum / (norm + 1e-6));
+}

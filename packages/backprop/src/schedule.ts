@@ -1,0 +1,93 @@
+import { z } from 'zod';
+
+const warmup = z.int().min(0).default(0);
+const initialRatio = z.number().min(0).max(1).default(0);
+const minimumRatio = z.number().min(0).max(1).default(0);
+const pastEnd = z.enum(['hold', 'continue']).default('hold');
+const updates = z.int().min(1);
+
+/** Schema of {@link ScheduleOptions}. */
+export const scheduleSchema = z.discriminatedUnion('kind', [
+  z.strictObject({ kind: z.literal('constant'), warmup, initialRatio }),
+  z.strictObject({ kind: z.literal('linear'), warmup, initialRatio, updates }),
+  z.strictObject({
+    kind: z.literal('cosine'),
+    warmup,
+    initialRatio,
+    minimumRatio,
+    updates,
+    cycles: z.number().positive().default(0.5),
+    pastEnd,
+  }),
+  z.strictObject({
+    kind: z.literal('warmup-stable-decay'),
+    warmup,
+    initialRatio,
+    minimumRatio,
+    updates,
+    stableRatio: z.number().min(0).max(1).default(0.9),
+    cycles: z.number().positive().default(0.5),
+  }),
+]);
+
+/**
+ * How the learning rate changes from update to update.
+ *
+ * - `warmup` (0): updates over which the factor rises linearly from `initialRatio` (0) to 1.
+ * - `updates`: the run's updates, warmup included, after which the schedule has reached its end.
+ * - `minimumRatio` (0): the factor the decay ends at.
+ * - `cycles` (0.5): periods of the cosine; half a period falls once.
+ * - `pastEnd` (`'hold'`): the factor after the end; `'continue'` follows the cosine up again, as transformers and verl do.
+ * - `stableRatio` (0.9): share of the updates after warmup at factor 1 before the decay.
+ */
+export type ScheduleOptions = z.input<typeof scheduleSchema>;
+
+/** {@link ScheduleOptions} with every default filled in. */
+export type Schedule = z.output<typeof scheduleSchema>;
+
+/**
+ * Factor of the base learning rate for the update after `made` updates.
+ *
+ * Warmup: `i + (1 − i)·made/warmup`. With progress `p = (made − warmup)/(updates − warmup)` then
+ * linear: `max(0, (updates − made)/(updates − warmup))`; cosine: `max(m, m + (1 − m)·½(1 + cos 2π·cycles·p))`.
+ *
+ * verl's and transformers' cosine is `{ kind: 'cosine', pastEnd: 'continue' }`; PyTorch's `CosineAnnealingLR` is the same with
+ * `minimumRatio = eta_min / lr`; a linear warmup from a tenth (`LinearLR`) is `initialRatio: 0.1`.
+ */
+export function scheduleFactor(schedule: Schedule, made: number): number {
+  if (made < schedule.warmup) {
+    return schedule.initialRatio + (1 - schedule.initialRatio) * (made / schedule.warmup);
+  }
+  switch (schedule.kind) {
+    case 'constant':
+      return 1;
+    case 'linear':
+      return Math.max(0, (schedule.updates - made) / Math.max(1, schedule.updates - schedule.warmup));
+    case 'cosine': {
+      const progress = progressOf(made - schedule.warmup, schedule.updates - schedule.warmup);
+      return cosine(schedule.pastEnd === 'hold' ? Math.min(1, progress) : progress, schedule);
+    }
+    case 'warmup-stable-decay':
+      return stableThenCosine(schedule, made - schedule.warmup);
+  }
+}
+
+function stableThenCosine(
+  schedule: Extract<Schedule, { kind: 'warmup-stable-decay' }>,
+  afterWarmup: number,
+): number {
+  const span = schedule.updates - schedule.warmup;
+  const stable = Math.trunc(span * schedule.stableRatio);
+  if (afterWarmup < stable) return 1;
+  if (afterWarmup >= span) return schedule.minimumRatio;
+  return cosine(progressOf(afterWarmup - stable, span - stable), schedule);
+}
+
+function progressOf(made: number, span: number): number {
+  return made / Math.max(1, span);
+}
+
+function cosine(progress: number, shape: { readonly minimumRatio: number; readonly cycles: number }): number {
+  const height = 0.5 * (1 + Math.cos(2 * Math.PI * shape.cycles * progress));
+  return Math.max(shape.minimumRatio, shape.minimumRatio + (1 - shape.minimumRatio) * height);
+}
