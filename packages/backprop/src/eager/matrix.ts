@@ -1,0 +1,45 @@
+import { ArgumentError } from '@rlp/core';
+
+/** A matrix of float64, row by row. A dimension of size 1 broadcasts. */
+export interface Matrix {
+  readonly rows: number;
+  readonly columns: number;
+  /** Shape: `[rows * columns]`. */
+  readonly data: Float64Array;
+}
+
+/**
+ * A matrix from its rows; shorter rows are filled up with `padding`.
+ *
+ * @param padding - Default 0.
+ */
+export function matrixFromRows(rows: readonly ArrayLike<number>[], padding = 0): Matrix {
+  let columns = 0;
+  for (const row of rows) columns = Math.max(columns, row.length);
+  const data = new Float64Array(rows.length * columns);
+  if (padding !== 0) data.fill(padding);
+  for (let index = 0; index < rows.length; index++) data.set(rows[index]!, index * columns);
+  return { rows: rows.length, columns, data };
+}
+
+/** The rows of a matrix, as views of its memory. */
+export function matrixRows({ rows, columns, data }: Matrix): Float64Array[] {
+  return Array.from({ length: rows }, (_, row) => data.subarray(row * columns, (row + 1) * columns));
+}
+
+/**
+ * The shape that two broadcast operands share.
+ *
+ * @throws {@link ArgumentError} when a dimension differs and neither side is 1.
+ */
+export function broadcastShape(operation: string, a: Matrix, b: Matrix): { rows: number; columns: number } {
+  const rows = a.rows === 1 ? b.rows : a.rows;
+  const columns = a.columns === 1 ? b.columns : a.columns;
+  if ((b.rows !== rows && b.rows !== 1) || (b.columns !== columns && b.columns !== 1)) {
+    throw new ArgumentError(
+      `${operation}: operands must have equal dimensions or dimensions of size 1, ` +
+        `got [${a.rows}, ${a.columns}] and [${b.rows}, ${b.columns}]`,
+    );
+  }
+  return { rows, columns };
+}
