@@ -1,1 +1,1 @@
-export {};
+export * from './training-backend.ts';

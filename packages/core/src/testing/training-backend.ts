@@ -1,0 +1,372 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { ArgumentError, TrainingError } from '../errors.ts';
+import type { Loss, TrainingBackend, TrainingSequence, Weights } from '../training.ts';
+
+/** What the suite needs from an implementation. */
+export interface TrainingBackendSubject {
+  /** A new backend with gradient clipping off. Every call gives equal initial weights. */
+  readonly create: () => Promise<TrainingBackend>;
+  /** Tokens of the policy's vocabulary; at least 4, all of them valid. Default 4. Contexts of 8 tokens must fit. */
+  readonly vocabularySize?: number;
+  /** Path of a directory that does not exist yet, inside one that does; omit where checkpoints are not supported. */
+  readonly checkpointDirectory?: () => Promise<string>;
+  /** Largest relative difference that counts as equal between two ways of computing one number. Default 1e-4. */
+  readonly tolerance?: number;
+}
+
+/** `−ln π(token)`: what supervised training minimises. */
+const negativeLogLikelihood: Loss = {
+  key: 'contract/negative-log-likelihood',
+  columns: [],
+  compute: (ops, { logprobs }) => ({
+    tokenLosses: ops.neg(logprobs),
+    metrics: { surprise: ops.neg(logprobs), one: ops.constant(1) },
+  }),
+};
+
+/** `−A · ln π(token)`: reads a column. */
+const policyGradient: Loss = {
+  key: 'contract/policy-gradient',
+  columns: ['advantages'],
+  compute: (ops, { logprobs, columns }) => ({
+    tokenLosses: ops.neg(ops.mul(columns.advantages!, logprobs)),
+  }),
+};
+
+/** Divides by zero at every token. */
+const notFinite: Loss = {
+  key: 'contract/not-finite',
+  columns: [],
+  compute: (ops, { logprobs }) => ({ tokenLosses: ops.div(logprobs, ops.sub(logprobs, logprobs)) }),
+};
+
+function sequence(
+  tokens: readonly number[],
+  weight = 1,
+  change: Partial<TrainingSequence> = {},
+): TrainingSequence {
+  return {
+    tokens,
+    mask: tokens.map((_, t) => (t === 0 ? 0 : 1)),
+    weights: tokens.map(() => weight),
+    columns: {},
+    ...change,
+  };
+}
+
+const short = sequence([1, 2, 3], 0.5);
+const long = sequence([0, 3, 2, 2, 1, 0], 0.25, { mask: [0, 0, 1, 1, 0, 1] });
+
+/**
+ * Contract of {@link TrainingBackend}: run it on every implementation.
+ *
+ * @param name - Names the implementation in the report.
+ */
+export function describeTrainingBackend(name: string, subject: TrainingBackendSubject): void {
+  const tolerance = subject.tolerance ?? 1e-4;
+  const vocabularySize = subject.vocabularySize ?? 4;
+  const open: TrainingBackend[] = [];
+  const create = async (): Promise<TrainingBackend> => {
+    const backend = await subject.create();
+    open.push(backend);
+    return backend;
+  };
+  afterEach(async () => {
+    await Promise.all(open.splice(0).map((backend) => backend.close()));
+  });
+
+  describe(`${name} is a TrainingBackend`, () => {
+    describeScores({ create, vocabularySize, tolerance });
+    describeSteps({ create, tolerance });
+    describeRefusals({ create, vocabularySize });
+    describeWeights({ create, tolerance });
+    if (subject.checkpointDirectory) describeCheckpoints(create, subject.checkpointDirectory);
+  });
+}
+
+type Create = () => Promise<TrainingBackend>;
+
+function describeScores(subject: { create: Create; vocabularySize: number; tolerance: number }): void {
+  const { create, vocabularySize, tolerance } = subject;
+  const pairs = Array.from({ length: vocabularySize }, (_, token) => [0, token]);
+  const sum = (numbers: readonly number[]) => numbers.reduce((total, x) => total + x, 0);
+
+  it('gives a distribution over the vocabulary, and its entropy in nats', async () => {
+    const backend = await create();
+    const scores = await backend.logprobs(pairs);
+    const logprobs = scores.map((score) => score.logprobs[1]!);
+    expect(sum(logprobs.map(Math.exp))).toBeCloseTo(1, 4);
+    const entropy = -sum(logprobs.map((logprob) => Math.exp(logprob) * logprob));
+    for (const { entropies } of scores) expect(relativeGap(entropies[1]!, entropy)).toBeLessThan(tolerance);
+  });
+
+  it('gives zero at position 0 and one number per token, whatever the lengths beside it', async () => {
+    const backend = await create();
+    const sequences = [[1], [3, 1, 0, 2, 1], [2, 2]];
+    const together = await backend.logprobs(sequences);
+    expect(together.map(({ logprobs }) => logprobs.length)).toEqual([1, 5, 2]);
+    expect(together.map(({ entropies }) => entropies.length)).toEqual([1, 5, 2]);
+    expect(together.map(({ logprobs, entropies }) => [logprobs[0], entropies[0]])).toEqual(
+      sequences.map(() => [0, 0]),
+    );
+    const [alone] = await backend.logprobs([sequences[1]!]);
+    expect(largestGap(alone!.logprobs, together[1]!.logprobs)).toBeLessThan(tolerance);
+  });
+
+  it('divides logits by the temperature', async () => {
+    const backend = await create();
+    const plain = (await backend.logprobs(pairs)).map(({ logprobs }) => logprobs[1]!);
+    const hot = (await backend.logprobs(pairs, { temperature: 2 })).map(({ logprobs }) => logprobs[1]!);
+    const normalizer = Math.log(sum(plain.map((logprob) => Math.exp(logprob / 2))));
+    expect(
+      largestGap(
+        hot,
+        plain.map((logprob) => logprob / 2 - normalizer),
+      ),
+    ).toBeLessThan(tolerance);
+  });
+}
+
+function describeSteps({ create, tolerance }: { create: Create; tolerance: number }): void {
+  it('returns the weighted loss, mean metrics, counts and the logprobs before the update', async () => {
+    const backend = await create();
+    const scores = await backend.logprobs([short.tokens, long.tokens]);
+    const result = await backend.forwardBackward({ sequences: [short, long] }, negativeLogLikelihood);
+    const trained = [short, long].flatMap(({ tokens, mask, weights }, row) =>
+      tokens.flatMap((_, t) => (mask[t] ? [[weights[t]!, -scores[row]!.logprobs[t]!] as const] : [])),
+    );
+    const loss = trained.reduce((total, [weight, surprise]) => total + weight * surprise, 0);
+    const surprise = trained.reduce((total, [, one]) => total + one, 0) / trained.length;
+    expect(relativeGap(result.loss, loss)).toBeLessThan(tolerance);
+    expect(relativeGap(result.metrics.surprise!, surprise)).toBeLessThan(tolerance);
+    expect(relativeGap(result.metrics.one!, 1)).toBeLessThan(tolerance);
+    expect(result.tokens).toEqual({ trained: 5, total: 9 });
+    expect(result.logprobs.map((row) => row.length)).toEqual([3, 6]);
+    for (const [row, logprobs] of result.logprobs.entries()) {
+      expect(logprobs[0]).toBe(0);
+      expect(largestGap(logprobs, scores[row]!.logprobs)).toBeLessThan(tolerance);
+    }
+  });
+
+  it('accumulates: two calls give the update of one call with both batches', async () => {
+    const [together, apart] = [await create(), await create()];
+    await together.forwardBackward({ sequences: [short, long] }, negativeLogLikelihood);
+    await apart.forwardBackward({ sequences: [short] }, negativeLogLikelihood);
+    await apart.forwardBackward({ sequences: [long] }, negativeLogLikelihood);
+    const norms = [(await together.optimStep()).gradientNorm, (await apart.optimStep()).gradientNorm];
+    expect(norms[0]).toBeGreaterThan(0);
+    expect(relativeGap(norms[1]!, norms[0]!)).toBeLessThan(tolerance);
+    expect(await sameScores(together, apart)).toBeLessThan(tolerance * 10);
+  });
+
+  it('leaves weights alone until optimStep, which clears the gradient', async () => {
+    const backend = await create();
+    const before = await backend.getWeights();
+    await backend.forwardBackward({ sequences: [short] }, negativeLogLikelihood);
+    expectSameWeights(await backend.getWeights(), before);
+    expect(await backend.optimStep()).toMatchObject({ updates: 1 });
+    expect(sameBits(await backend.getWeights(), before)).toBe(false);
+    expect(await backend.optimStep()).toMatchObject({ gradientNorm: 0, updates: 2 });
+  });
+
+  it('runs calls in the order they are made, awaited or not', async () => {
+    const [pipelined, stepwise] = [await create(), await create()];
+    const futures = [
+      pipelined.logprobs([long.tokens]),
+      pipelined.forwardBackward({ sequences: [long] }, negativeLogLikelihood),
+      pipelined.optimStep(),
+      pipelined.logprobs([long.tokens]),
+    ] as const;
+    const after = await futures[3];
+    expect(futures.map((future) => future.settled)).toEqual([true, true, true, true]);
+    const before = await futures[0];
+    await stepwise.forwardBackward({ sequences: [long] }, negativeLogLikelihood);
+    await stepwise.optimStep();
+    const expected = await stepwise.logprobs([long.tokens]);
+    expect(largestGap(after[0]!.logprobs, expected[0]!.logprobs)).toBeLessThan(tolerance);
+    expect(largestGap(after[0]!.logprobs, before[0]!.logprobs)).toBeGreaterThan(0);
+  });
+
+  it('makes trained tokens likelier, and those with negative advantage less likely', async () => {
+    for (const advantage of [1, -1]) {
+      const backend = await create();
+      const batch = { sequences: [{ ...short, columns: { advantages: short.tokens.map(() => advantage) } }] };
+      const before = await backend.forwardBackward(batch, policyGradient);
+      await backend.optimStep();
+      const [after] = await backend.logprobs([short.tokens]);
+      const total = (logprobs: Float32Array) => logprobs.reduce((sum, x) => sum + x, 0);
+      expect(advantage * (total(after!.logprobs) - total(before.logprobs[0]!))).toBeGreaterThan(0);
+    }
+  });
+
+  it('ignores what stands where the mask is 0, and gives zero for a batch that trains nothing', async () => {
+    const backend = await create();
+    const nothing = sequence([1, 2, 3], Number.NaN, {
+      mask: [0, 0, 0],
+      columns: { advantages: [0, Number.NaN, Number.POSITIVE_INFINITY] },
+    });
+    const result = await backend.forwardBackward({ sequences: [nothing] }, policyGradient);
+    expect(result.loss).toBeCloseTo(0, 12);
+    expect(result.tokens).toEqual({ trained: 0, total: 3 });
+    expect((await backend.optimStep()).gradientNorm).toBe(0);
+  });
+}
+
+function describeRefusals({ create, vocabularySize }: { create: Create; vocabularySize: number }): void {
+  const bad: readonly (readonly [string, TrainingSequence])[] = [
+    ['a mask of another length', { ...short, mask: [0, 1] }],
+    ['weights of another length', { ...short, weights: [1, 1, 1, 1] }],
+    ['a column of another length', { ...short, columns: { advantages: [1] } }],
+    ['a missing column', { ...short, columns: {} }],
+    ['a mask that trains the first token', { ...short, mask: [1, 1, 1], columns: { advantages: [0, 0, 0] } }],
+    ['a token outside the vocabulary', sequence([0, vocabularySize], 1, { columns: { advantages: [0, 0] } })],
+    ['a negative token', sequence([0, -1], 1, { columns: { advantages: [0, 0] } })],
+  ];
+  it.each(bad)('rejects %s, and goes on', async (_, broken) => {
+    const backend = await create();
+    const refused = backend.forwardBackward({ sequences: [broken] }, policyGradient);
+    await expect(refused).rejects.toThrow(ArgumentError);
+    expect((await backend.optimStep()).gradientNorm).toBe(0);
+  });
+
+  it('rejects an empty batch and temperatures that differ', async () => {
+    const backend = await create();
+    await expect(backend.forwardBackward({ sequences: [] }, negativeLogLikelihood)).rejects.toThrow(
+      ArgumentError,
+    );
+    const mixed = [short, { ...long, temperature: 0.5 }];
+    await expect(backend.forwardBackward({ sequences: mixed }, negativeLogLikelihood)).rejects.toThrow(
+      ArgumentError,
+    );
+  });
+
+  it('refuses a loss that is not finite, drops the gradient and keeps the weights', async () => {
+    const backend = await create();
+    const before = await backend.getWeights();
+    await backend.forwardBackward({ sequences: [short] }, negativeLogLikelihood);
+    const refused = backend.forwardBackward({ sequences: [short] }, notFinite);
+    await expect(refused).rejects.toThrow(TrainingError);
+    expectSameWeights(await backend.getWeights(), before);
+    expect(await backend.optimStep()).toMatchObject({ gradientNorm: 0 });
+  });
+
+  it('rejects every call after close, which may be called twice', async () => {
+    const backend = await create();
+    await backend.close();
+    await backend.close();
+    await expect(backend.optimStep()).rejects.toThrow(/closed/);
+    await expect(backend.logprobs([[0, 1]])).rejects.toThrow(/closed/);
+    await expect(backend.forwardBackward({ sequences: [short] }, negativeLogLikelihood)).rejects.toThrow(
+      /closed/,
+    );
+  });
+}
+
+function describeWeights({ create, tolerance }: { create: Create; tolerance: number }): void {
+  it('raises the version with each publication', async () => {
+    const backend = await create();
+    const first = backend.weightVersion;
+    expect((await backend.publish()).version).toBe(first + 1);
+    expect((await backend.publish()).version).toBe(first + 2);
+    expect(backend.weightVersion).toBe(first + 2);
+  });
+
+  it('gives copies of its weights and takes them back', async () => {
+    const backend = await create();
+    const before = await backend.getWeights();
+    await train(backend);
+    const trained = await backend.getWeights();
+    await backend.loadWeights(before);
+    expectSameWeights(await backend.getWeights(), before);
+    await backend.loadWeights(trained);
+    expectSameWeights(await backend.getWeights(), trained);
+  });
+
+  it('rejects weights whose names or shapes do not match, and keeps its own', async () => {
+    const backend = await create();
+    const weights = await backend.getWeights();
+    const [name, tensor] = [...weights][0]!;
+    const missing = new Map([...weights].slice(1));
+    const unknown = new Map([...weights, ['unknown', tensor]]);
+    const reshaped = new Map([...weights, [name, { shape: [1], data: new Float32Array(1) }]]);
+    for (const wrong of [missing, unknown, reshaped]) {
+      await expect(backend.loadWeights(wrong)).rejects.toThrow(ArgumentError);
+    }
+    expectSameWeights(await backend.getWeights(), weights);
+  });
+
+  it('keeps the reference policy where it was until told to move it', async () => {
+    const backend = await create();
+    const reference = async () =>
+      (await backend.logprobs([long.tokens], { policy: 'reference' }))[0]!.logprobs;
+    const current = async () => (await backend.logprobs([long.tokens]))[0]!.logprobs;
+    const start = await current();
+    await train(backend);
+    expect(largestGap(await reference(), start)).toBeLessThan(tolerance);
+    await backend.updateReference({ method: 'ema', decay: 1 });
+    expect(largestGap(await reference(), start)).toBeLessThan(tolerance);
+    await backend.updateReference({ method: 'copy' });
+    const copied = await current();
+    expect(largestGap(await reference(), copied)).toBeLessThan(tolerance);
+    await train(backend);
+    await backend.updateReference({ method: 'ema', decay: 0 });
+    expect(largestGap(await reference(), await current())).toBeLessThan(tolerance);
+    expect(largestGap(await reference(), copied)).toBeGreaterThan(0);
+  });
+}
+
+function describeCheckpoints(create: Create, directory: () => Promise<string>): void {
+  it('continues from a checkpoint bit for bit', async () => {
+    const path = await directory();
+    const first = await create();
+    await train(first);
+    await first.publish();
+    await first.saveCheckpoint(path);
+    await train(first);
+    const second = await create();
+    await second.loadCheckpoint(path);
+    expect(second.weightVersion).toBe(first.weightVersion);
+    expect(await train(second)).toEqual(2);
+    expect(sameBits(await second.getWeights(), await first.getWeights())).toBe(true);
+  });
+
+  it('rejects a checkpoint that is not there and keeps its weights', async () => {
+    const backend = await create();
+    const before = await backend.getWeights();
+    await expect(backend.loadCheckpoint(await directory())).rejects.toThrow();
+    expectSameWeights(await backend.getWeights(), before);
+  });
+}
+
+async function train(backend: TrainingBackend): Promise<number> {
+  backend.forwardBackward({ sequences: [short, long] }, negativeLogLikelihood);
+  return (await backend.optimStep()).updates;
+}
+
+async function sameScores(a: TrainingBackend, b: TrainingBackend): Promise<number> {
+  const [left, right] = [await a.logprobs([long.tokens]), await b.logprobs([long.tokens])];
+  return largestGap(left[0]!.logprobs, right[0]!.logprobs);
+}
+
+function sameBits(a: Weights, b: Weights): boolean {
+  return [...a].every(([name, { data }]) => {
+    const other = b.get(name)!.data;
+    return data.length === other.length && data.every((x, i) => Object.is(x, other[i]));
+  });
+}
+
+function expectSameWeights(got: Weights, expected: Weights): void {
+  expect([...got.keys()].sort()).toEqual([...expected.keys()].sort());
+  expect(sameBits(got, expected)).toBe(true);
+}
+
+function relativeGap(got: number, expected: number): number {
+  return Math.abs(got - expected) / Math.max(1e-3, Math.abs(expected));
+}
+
+function largestGap(got: ArrayLike<number>, expected: ArrayLike<number>): number {
+  expect(got.length).toBe(expected.length);
+  let gap = 0;
+  for (let i = 0; i < expected.length; i++) gap = Math.max(gap, relativeGap(got[i]!, expected[i]!));
+  return gap;
+}
