@@ -1,0 +1,105 @@
+import { parseOptions } from '@rlp/core';
+import { z } from 'zod';
+
+/** How token losses are averaged; see {@link aggregationWeights}. */
+export const aggregationModes = [
+  'token-mean',
+  'sequence-mean-token-mean',
+  'sequence-mean-token-sum',
+  'sequence-mean-token-sum-norm',
+  'token-sum-norm',
+] as const;
+
+/** One of {@link aggregationModes}. */
+export type AggregationMode = (typeof aggregationModes)[number];
+
+const schema = z.strictObject({
+  mode: z.enum(aggregationModes),
+  emptySequences: z.enum(['skip', 'count']).default('skip'),
+  constant: z.number().positive().optional(),
+  countEpsilon: z.number().nonnegative().default(0),
+  totalTokens: z.number().positive().optional(),
+  totalSequences: z.number().positive().optional(),
+});
+
+/**
+ * Options of {@link aggregationWeights}.
+ *
+ * - `mode`: see there.
+ * - `emptySequences` (`'skip'`): whether a sequence without trained tokens counts in the mean over sequences.
+ * - `constant` (the longest sequence's length): divisor of the `-norm` modes.
+ * - `countEpsilon` (0): added to a sequence's token count before dividing by it.
+ * - `totalTokens`, `totalSequences` (counted): replace the counts of this batch, for a batch that is part of a larger one.
+ */
+export type AggregationOptions = z.input<typeof schema>;
+
+/**
+ * Weight of every token's loss, so that `Σ weights · losses` is the batch's loss.
+ *
+ * With masked token counts `n[b]`, total `N = Σ n[b]`, `B` sequences and constant `C`:
+ *
+ * | mode | weight of a trained token | known as |
+ * |---|---|---|
+ * | `token-mean` | `1 / N` | DAPO, TRL `bnpo` |
+ * | `sequence-mean-token-mean` | `1 / (B · n[b])` | GRPO |
+ * | `sequence-mean-token-sum` | `1 / B` | REINFORCE over sequences |
+ * | `sequence-mean-token-sum-norm` | `1 / (B · C)` | Dr. GRPO, TRL `dr_grpo` |
+ * | `token-sum-norm` | `1 / C` | verl `seq-mean-token-sum-norm` |
+ *
+ * Computed over the whole batch of one update, before it is cut into micro-batches. Masked tokens get 0; a batch
+ * without trained tokens gets all zeros. Shape: `[B][T]`, as `masks`.
+ *
+ * @throws OptionsError for options outside their ranges.
+ * @see Yu et al. 2025 (DAPO), §3.3, https://arxiv.org/abs/2503.14476
+ */
+export function aggregationWeights(
+  masks: readonly ArrayLike<number>[],
+  options: AggregationOptions,
+): Float64Array[] {
+  const { mode, emptySequences, constant, countEpsilon, totalTokens, totalSequences } = parseOptions(
+    'aggregationWeights',
+    schema,
+    options,
+  );
+  const counts = masks.map(countTrained);
+  const tokens = totalTokens ?? counts.reduce((total, count) => total + count, 0);
+  const counted = emptySequences === 'count' ? counts.length : counts.filter((count) => count > 0).length;
+  const sequences = totalSequences ?? counted;
+  const divisor = constant ?? masks.reduce((longest, mask) => Math.max(longest, mask.length), 0);
+  return masks.map((mask, index) => {
+    const weights = new Float64Array(mask.length);
+    if (counts[index] === 0) return weights;
+    const weight = tokenWeight(mode, { tokens, sequences, divisor, count: counts[index]! + countEpsilon });
+    for (let t = 0; t < mask.length; t++) weights[t] = mask[t] === 0 ? 0 : weight;
+    return weights;
+  });
+}
+
+function tokenWeight(
+  mode: AggregationMode,
+  over: {
+    readonly tokens: number;
+    readonly sequences: number;
+    readonly divisor: number;
+    readonly count: number;
+  },
+): number {
+  switch (mode) {
+    case 'token-mean':
+      return 1 / over.tokens;
+    case 'sequence-mean-token-mean':
+      return 1 / (over.sequences * over.count);
+    case 'sequence-mean-token-sum':
+      return 1 / over.sequences;
+    case 'sequence-mean-token-sum-norm':
+      return 1 / (over.sequences * over.divisor);
+    case 'token-sum-norm':
+      return 1 / over.divisor;
+  }
+}
+
+function countTrained(mask: ArrayLike<number>): number {
+  let count = 0;
+  for (let t = 0; t < mask.length; t++) if (mask[t] !== 0) count++;
+  return count;
+}
