@@ -1,1 +1,13 @@
-export {};
+export type { Encoding } from './context.ts';
+export type { RolloutDependencies } from './episode.ts';
+export {
+  type ResolvedRolloutOptions,
+  type RolloutOptions,
+  resolveRolloutOptions,
+} from './options.ts';
+export {
+  type CollectOptions,
+  type CollectRolloutsOptions,
+  RolloutManager,
+} from './rollout-manager.ts';
+export type { RolloutStatistics } from './statistics.ts';

@@ -1,0 +1,80 @@
+import { EnvironmentError, SamplerError, TimeoutError } from '@rlp/core';
+
+/** Limits on one piece of foreign work. */
+interface Limits {
+  readonly signal: AbortSignal;
+  readonly timeoutMs?: number | undefined;
+}
+
+/** Settles as `work` does, or rejects at the time limit or with the signal's reason, whichever comes first. */
+async function settleWithin<Result>(
+  owner: string,
+  work: () => Result | PromiseLike<Result>,
+  { signal, timeoutMs }: Limits,
+): Promise<Result> {
+  signal.throwIfAborted();
+  const release: (() => void)[] = [];
+  const interrupted = new Promise<never>((_, reject) => {
+    const onAbort = () => reject(signal.reason);
+    signal.addEventListener('abort', onAbort, { once: true });
+    release.push(() => signal.removeEventListener('abort', onAbort));
+    if (timeoutMs === undefined) return;
+    const timer = setTimeout(
+      () => reject(new TimeoutError(`${owner} took longer than ${timeoutMs} ms`)),
+      timeoutMs,
+    );
+    release.push(() => clearTimeout(timer));
+  });
+  try {
+    return await Promise.race([Promise.resolve().then(work), interrupted]);
+  } finally {
+    for (const undo of release) undo();
+  }
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+/**
+ * Runs one call of an environment.
+ *
+ * @throws `EnvironmentError` if it throws or takes too long; the signal's reason once aborted.
+ */
+export async function callEnvironment<Result>(
+  method: string,
+  work: () => Result | PromiseLike<Result>,
+  limits: Limits,
+): Promise<Result> {
+  try {
+    return await settleWithin(`environment.${method}`, work, limits);
+  } catch (error) {
+    if (limits.signal.aborted) throw limits.signal.reason;
+    const message =
+      error instanceof TimeoutError ? error.message : `environment.${method}: ${messageOf(error)}`;
+    throw new EnvironmentError(message, { cause: error });
+  }
+}
+
+/**
+ * Runs one request to a sampler.
+ *
+ * @throws `SamplerError` if it fails; the signal's reason once aborted, even if the sampler does not heed its signal.
+ */
+export async function callSampler<Result>(
+  work: () => PromiseLike<Result>,
+  signal: AbortSignal,
+): Promise<Result> {
+  try {
+    return await settleWithin('sampler.sample', work, { signal });
+  } catch (error) {
+    if (signal.aborted) throw signal.reason;
+    throw error instanceof SamplerError ? error : new SamplerError(messageOf(error), { cause: error });
+  }
+}
+
+/** The boundary that an error crossed; `undefined` for errors of our own. */
+export function boundaryOf(error: unknown): 'environment' | 'sampler' | undefined {
+  if (error instanceof EnvironmentError) return 'environment';
+  return error instanceof SamplerError ? 'sampler' : undefined;
+}

@@ -1,0 +1,159 @@
+import type { State, Task, TaskSource, Trajectory, TrajectoryGroup } from '@rlp/core';
+import { ArgumentError } from '@rlp/core';
+import pLimit from 'p-limit';
+import { type EpisodeOutcome, type RolloutDependencies, runGroup } from './episode.ts';
+import { type ResolvedRolloutOptions, type RolloutOptions, resolveRolloutOptions } from './options.ts';
+import { RolloutCounter, type RolloutStatistics } from './statistics.ts';
+
+/** Which collection this is, and what may end it early. */
+export interface CollectOptions {
+  /**
+   * Names the random streams together with the run's seed and the task's id: equal iterations of equal weights give
+   * equal trajectories. Pass the training iteration, so that a resumed run continues as the interrupted one would
+   * have. Default: collections made so far by this manager.
+   */
+  readonly iteration?: number | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** How many trajectories, and how long. */
+export interface CollectRolloutsOptions<Metadata = unknown> extends CollectOptions {
+  /** Where tasks come from; whole groups are taken until there are enough trajectories. */
+  readonly tasks: TaskSource<Metadata>;
+  /** At least so many are collected, unless aborted. */
+  readonly minTrajectories: number;
+  /** Replaces the manager's `maxTurns` for this collection. */
+  readonly maxStepsPerRollout?: number | undefined;
+}
+
+/**
+ * Runs an environment against a policy: tasks in, groups of trajectories out.
+ *
+ * The G members of a group share their initial state and their prompt's prefill; later turns are requested concurrently,
+ * so that a batching sampler batches them across members and groups. Random streams are named by (seed, iteration, task,
+ * member, turn): neither concurrency nor finishing order changes a sample. What breaks is data: a trajectory with status
+ * `failed` that says which boundary broke, while its siblings live on.
+ */
+export class RolloutManager<S extends State = State, Metadata = unknown> {
+  /** Options with their defaults. */
+  readonly options: ResolvedRolloutOptions;
+  readonly #dependencies: RolloutDependencies<S, Metadata>;
+  readonly #counter = new RolloutCounter();
+  #collections = 0;
+
+  /** @throws `OptionsError` naming every problem at once. */
+  constructor(dependencies: RolloutDependencies<S, Metadata>, options: RolloutOptions = {}) {
+    this.#dependencies = dependencies;
+    this.options = resolveRolloutOptions(options);
+  }
+
+  /**
+   * Collects one group per task and yields them in the order of `tasks`, each as soon as those before it are there.
+   *
+   * A task that occurs twice gets two groups with streams of their own. Once `signal` fires, groups under way are still
+   * yielded, their unfinished members `aborted` with the steps they had; groups not begun are not, and iteration ends
+   * without throwing. Leaving the loop early aborts what is left. Throws only under the failure policy `stop`.
+   */
+  collectGroups(
+    tasks: readonly Task<Metadata>[],
+    options: CollectOptions = {},
+  ): AsyncIterableIterator<TrajectoryGroup<Metadata>> {
+    return this.#collect(tasks, options, { ...this.options, repetitions: new Map() });
+  }
+
+  async *#collect(
+    tasks: readonly Task<Metadata>[],
+    { iteration = this.#collections, signal }: CollectOptions,
+    { repetitions, ...options }: ResolvedRolloutOptions & { readonly repetitions: Map<string, number> },
+  ): AsyncGenerator<TrajectoryGroup<Metadata>, void, undefined> {
+    this.#collections += 1;
+    const leaving = new AbortController();
+    const either = signal === undefined ? leaving.signal : AbortSignal.any([signal, leaving.signal]);
+    const limit = pLimit(options.concurrency);
+    const groupIds = nameGroups(tasks, iteration, repetitions);
+    const pending = tasks.map((task, index) =>
+      limit(async () => {
+        if (either.aborted) return undefined;
+        const groupId = groupIds[index]!;
+        const outcomes = await runGroup({
+          dependencies: this.#dependencies,
+          options,
+          signal: either,
+          task,
+          groupId,
+        });
+        return { outcomes, group: { id: groupId, task } };
+      }),
+    );
+    for (const promise of pending) promise.catch(() => undefined); // reported where it is awaited below
+    try {
+      for (const promise of pending) {
+        const collected = await promise;
+        if (collected === undefined) continue;
+        const trajectories = this.#settle(collected.outcomes, options);
+        if (trajectories.length > 0) yield { ...collected.group, trajectories };
+      }
+    } finally {
+      leaving.abort(new ArgumentError('the consumer of this collection left it'));
+    }
+  }
+
+  /** Counts a group and applies the failure policy. */
+  #settle(
+    outcomes: readonly EpisodeOutcome<Metadata>[],
+    { onFailure }: ResolvedRolloutOptions,
+  ): readonly Trajectory<Metadata>[] {
+    this.#counter.addGroup(outcomes);
+    const all = outcomes.map(({ trajectory }) => trajectory);
+    const firstError = outcomes.find(({ error }) => error !== undefined)?.error;
+    if (firstError === undefined || onFailure === 'keep') return all;
+    if (onFailure === 'stop') throw firstError;
+    const kept = onFailure === 'drop-group' ? [] : all.filter(({ status }) => status !== 'failed');
+    this.#counter.addDropped(all.length - kept.length, kept.length === 0 ? 1 : 0);
+    return kept;
+  }
+
+  /**
+   * Collects at least `minTrajectories` trajectories, whole groups at a time, in the order of their tasks.
+   *
+   * Resolves with fewer only once aborted, or when a whole round of groups was left out by the failure policy.
+   */
+  async collectRollouts({
+    tasks,
+    minTrajectories,
+    maxStepsPerRollout = this.options.maxTurns,
+    iteration = this.#collections,
+    signal,
+  }: CollectRolloutsOptions<Metadata>): Promise<readonly Trajectory<Metadata>[]> {
+    const resolved = resolveRolloutOptions({ ...this.options, maxTurns: maxStepsPerRollout });
+    const options = { ...resolved, repetitions: new Map<string, number>() };
+    const collected: Trajectory<Metadata>[] = [];
+    while (collected.length < minTrajectories && !signal?.aborted) {
+      const before = collected.length;
+      const wanted = Math.ceil((minTrajectories - before) / options.groupSize);
+      for await (const { trajectories } of this.#collect(
+        tasks.take(wanted),
+        { iteration, signal },
+        options,
+      )) {
+        collected.push(...trajectories);
+      }
+      if (collected.length === before) break;
+    }
+    return collected;
+  }
+
+  /** Counts over everything collected since the manager was made. */
+  getStatistics(): RolloutStatistics {
+    return this.#counter.snapshot();
+  }
+}
+
+/** Ids of groups: `iteration/task`, and `iteration/task#n` for its n-th repetition within one collection. */
+function nameGroups(tasks: readonly Task[], iteration: number, repetitions: Map<string, number>): string[] {
+  return tasks.map(({ id }) => {
+    const repetition = repetitions.get(id) ?? 0;
+    repetitions.set(id, repetition + 1);
+    return repetition === 0 ? `${iteration}/${id}` : `${iteration}/${id}#${repetition}`;
+  });
+}

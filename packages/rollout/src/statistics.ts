@@ -1,0 +1,82 @@
+import type { TrajectoryStatus } from '@rlp/core';
+import type { EpisodeOutcome } from './episode.ts';
+
+/** Counts over everything a manager has collected, failures and dropped trajectories included. */
+export interface RolloutStatistics {
+  readonly groups: number;
+  readonly trajectories: number;
+  readonly byStatus: Readonly<Record<Exclude<TrajectoryStatus, 'pending'>, number>>;
+  /** Failed trajectories, by the boundary that failed. */
+  readonly failures: Readonly<Record<'environment' | 'sampler', number>>;
+  /** The message of the last failure. */
+  readonly lastFailure: string | undefined;
+  /** Groups and trajectories that the failure policy left out. */
+  readonly dropped: { readonly groups: number; readonly trajectories: number };
+  /** Responses. */
+  readonly steps: number;
+  /** Turns whose prompt did not continue the tokens before it: each starts another training sequence. */
+  readonly splits: number;
+  /** Tokens sampled, and tokens of the prompts they were conditioned on. */
+  readonly tokens: { readonly sampled: number; readonly prompt: number };
+  /** Mean steps per trajectory; 0 before the first. */
+  readonly averageTrajectoryLength: number;
+  /** Mean sampled tokens per trajectory; 0 before the first. */
+  readonly averageTokens: number;
+}
+
+/** Counts outcomes. */
+export class RolloutCounter {
+  #groups = 0;
+  #trajectories = 0;
+  readonly #byStatus = { completed: 0, truncated: 0, aborted: 0, failed: 0 };
+  readonly #failures = { environment: 0, sampler: 0 };
+  #lastFailure: string | undefined;
+  readonly #dropped = { groups: 0, trajectories: 0 };
+  #steps = 0;
+  #splits = 0;
+  readonly #tokens = { sampled: 0, prompt: 0 };
+
+  /** Counts one group's outcomes. */
+  addGroup(outcomes: readonly EpisodeOutcome<unknown>[]): void {
+    this.#groups += 1;
+    for (const outcome of outcomes) this.#add(outcome);
+  }
+
+  /** Counts what a failure policy left out. */
+  addDropped(trajectories: number, groups: number): void {
+    this.#dropped.trajectories += trajectories;
+    this.#dropped.groups += groups;
+  }
+
+  #add({ trajectory, splits }: EpisodeOutcome<unknown>): void {
+    const { status, failure, steps } = trajectory;
+    this.#trajectories += 1;
+    if (status !== 'pending') this.#byStatus[status] += 1;
+    if (failure !== undefined && failure.boundary !== 'reward') this.#failures[failure.boundary] += 1;
+    this.#lastFailure = failure?.message ?? this.#lastFailure;
+    this.#steps += steps.length;
+    this.#splits += splits;
+    for (const { tokens, promptTokens } of steps) {
+      this.#tokens.sampled += tokens.length;
+      this.#tokens.prompt += promptTokens.length;
+    }
+  }
+
+  /** The counts so far, as a value. */
+  snapshot(): RolloutStatistics {
+    const perTrajectory = (total: number) => (this.#trajectories === 0 ? 0 : total / this.#trajectories);
+    return {
+      groups: this.#groups,
+      trajectories: this.#trajectories,
+      byStatus: { ...this.#byStatus },
+      failures: { ...this.#failures },
+      lastFailure: this.#lastFailure,
+      dropped: { ...this.#dropped },
+      steps: this.#steps,
+      splits: this.#splits,
+      tokens: { ...this.#tokens },
+      averageTrajectoryLength: perTrajectory(this.#steps),
+      averageTokens: perTrajectory(this.#tokens.sampled),
+    };
+  }
+}
