@@ -1,0 +1,112 @@
+import { ArgumentError, type Loss, type TokenId, type TrainingBatch, type TrainingSequence } from '@rlp/core';
+
+/** What the model can read. */
+export interface PackingLimits {
+  readonly vocabularySize: number;
+  /** Most tokens of a sequence. */
+  readonly contextLength: number;
+}
+
+const mostReported = 10;
+
+/** Checks a training batch against its loss and the model's limits; throws one ArgumentError with every problem. */
+export function validateBatch(batch: TrainingBatch, loss: Loss, limits: PackingLimits): void {
+  const problems: string[] = [];
+  if (batch.sequences.length === 0) problems.push('the batch is empty, expected at least one sequence');
+  const temperatures = new Set(batch.sequences.map(({ temperature }) => temperature ?? 1));
+  if (temperatures.size > 1) {
+    problems.push(`all sequences must have one temperature, got ${[...temperatures].join(', ')}`);
+  }
+  for (const temperature of temperatures) checkTemperature(temperature, problems);
+  for (const [index, sequence] of batch.sequences.entries()) {
+    const at = `sequences[${index}]`;
+    checkTokens(at, sequence.tokens, limits, problems);
+    if (checkLengths(at, sequence, loss, problems)) checkValues(at, sequence, loss, problems);
+  }
+  report('forwardBackward', problems);
+}
+
+/** Checks plain sequences against the model's limits; throws one ArgumentError with every problem. */
+export function validateTokens(
+  sequences: readonly (readonly TokenId[])[],
+  temperature: number,
+  limits: PackingLimits,
+): void {
+  const problems: string[] = [];
+  checkTemperature(temperature, problems);
+  for (const [index, tokens] of sequences.entries()) {
+    checkTokens(`sequences[${index}]`, tokens, limits, problems);
+  }
+  report('logprobs', problems);
+}
+
+function report(owner: string, problems: readonly string[]): void {
+  if (problems.length === 0) return;
+  const lines = problems.slice(0, mostReported);
+  if (problems.length > mostReported) lines.push(`and ${problems.length - mostReported} more`);
+  throw new ArgumentError(`${owner}: invalid batch\n${lines.map((line) => `  - ${line}`).join('\n')}`);
+}
+
+function checkTemperature(temperature: number, problems: string[]): void {
+  if (!(temperature > 0 && Number.isFinite(temperature))) {
+    problems.push(`temperature must be positive and finite, got ${temperature}`);
+  }
+}
+
+function checkTokens(
+  at: string,
+  tokens: readonly TokenId[],
+  { vocabularySize, contextLength }: PackingLimits,
+  problems: string[],
+): void {
+  if (tokens.length === 0) problems.push(`${at}.tokens is empty, expected at least one token`);
+  if (tokens.length > contextLength) {
+    problems.push(`${at} has ${tokens.length} tokens, the model's context holds ${contextLength}`);
+  }
+  const wrong = tokens.findIndex(
+    (token) => !(Number.isInteger(token) && token >= 0 && token < vocabularySize),
+  );
+  if (wrong >= 0) {
+    problems.push(`${at}.tokens[${wrong}] is ${tokens[wrong]}, expected an id below ${vocabularySize}`);
+  }
+}
+
+/** Whether everything is there and as long as `tokens`. */
+function checkLengths(at: string, sequence: TrainingSequence, loss: Loss, problems: string[]): boolean {
+  const before = problems.length;
+  const expected = sequence.tokens.length;
+  const parts: [string, ArrayLike<number> | undefined][] = [
+    ['mask', sequence.mask],
+    ['weights', sequence.weights],
+  ];
+  for (const name of loss.columns) {
+    const column = Object.hasOwn(sequence.columns, name) ? sequence.columns[name] : undefined;
+    parts.push([`columns.${name}`, column]);
+  }
+  for (const [name, part] of parts) {
+    if (part === undefined) problems.push(`${at}.${name} is missing; the loss "${loss.key}" reads it`);
+    else if (part.length !== expected) {
+      problems.push(`${at}.${name} has length ${part.length}, expected ${expected} as tokens`);
+    }
+  }
+  return problems.length === before;
+}
+
+function checkValues(at: string, sequence: TrainingSequence, loss: Loss, problems: string[]): void {
+  const { mask, weights, columns } = sequence;
+  for (let t = 0; t < mask.length; t++) {
+    if (mask[t] !== 0 && mask[t] !== 1)
+      return void problems.push(`${at}.mask[${t}] is ${mask[t]}, expected 0 or 1`);
+    if (mask[t] === 0) continue;
+    if (t === 0) return void problems.push(`${at}.mask[0] is 1, but nothing predicts the first token`);
+    if (!Number.isFinite(weights[t])) {
+      return void problems.push(`${at}.weights[${t}] is ${weights[t]}, expected a finite number`);
+    }
+    for (const name of loss.columns) {
+      const value = columns[name]![t];
+      if (!Number.isFinite(value)) {
+        return void problems.push(`${at}.columns.${name}[${t}] is ${value}, expected a finite number`);
+      }
+    }
+  }
+}

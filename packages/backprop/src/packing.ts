@@ -1,0 +1,156 @@
+import type { Loss, TokenId, TrainingBatch, TrainingSequence } from '@rlp/core';
+import { type PackingLimits, validateBatch, validateTokens } from './packing-validation.ts';
+
+/**
+ * Sequences of similar length, right-padded to `[rows, length]` and **shifted**: column `t` reads token `t` and predicts
+ * token `t + 1`, to which `mask`, `weights` and `columns` belong. Padding has token 0 and mask 0. All arrays are row-major.
+ */
+export interface MicroBatch {
+  readonly rows: number;
+  readonly length: number;
+  /** Which sequence of the batch each row holds; rows beyond are padding. */
+  readonly members: readonly number[];
+  readonly tokens: Int32Array;
+  readonly targets: Int32Array;
+  readonly mask: Float32Array;
+  readonly weights: Float32Array;
+  readonly columns: Readonly<Record<string, Float32Array>>;
+}
+
+/** A batch cut into micro-batches whose gradients sum to the batch's. */
+export interface PackedBatch {
+  readonly microBatches: readonly MicroBatch[];
+  /** Length of every sequence of the batch. */
+  readonly lengths: readonly number[];
+  readonly temperature: number;
+  /** Tokens with mask 1, and all tokens, padding not counted. */
+  readonly tokens: { readonly trained: number; readonly total: number };
+}
+
+/** How sequences are packed. */
+export interface PackingOptions extends PackingLimits {
+  /** Most positions (rows × length, padding included) of a micro-batch; a longer sequence gets one of its own. */
+  readonly tokensPerMicroBatch: number;
+}
+
+/**
+ * Cuts a batch into micro-batches of at most `tokensPerMicroBatch` positions, longest sequences first.
+ *
+ * Columns and weights become 0 where the mask is 0, so nothing that stands there can reach the loss. Sequences of one
+ * token have no predictions and appear in no micro-batch.
+ *
+ * @throws ArgumentError naming every problem of the batch at once.
+ */
+export function packBatch(batch: TrainingBatch, loss: Loss, options: PackingOptions): PackedBatch {
+  validateBatch(batch, loss, options);
+  const { sequences } = batch;
+  const lengths = sequences.map(({ tokens }) => tokens.length);
+  const layouts = layOut(lengths, options);
+  let trained = 0;
+  for (const { mask } of sequences) for (let t = 0; t < mask.length; t++) trained += mask[t]!;
+  return {
+    microBatches: layouts.map((layout) => fill(layout, sequences, loss.columns)),
+    lengths,
+    temperature: sequences[0]!.temperature ?? 1,
+    tokens: { trained, total: lengths.reduce((sum, length) => sum + length, 0) },
+  };
+}
+
+/** Packs plain sequences, to be scored: every mask is 0. Throws as {@link packBatch} does. */
+export function packSequences(
+  sequences: readonly (readonly TokenId[])[],
+  temperature: number,
+  options: PackingOptions,
+): PackedBatch {
+  validateTokens(sequences, temperature, options);
+  const lengths = sequences.map((tokens) => tokens.length);
+  const plain = sequences.map((tokens) => ({ tokens, mask: [], weights: [], columns: {} }));
+  return {
+    microBatches: layOut(lengths, options).map((layout) => fill(layout, plain, [])),
+    lengths,
+    temperature,
+    tokens: { trained: 0, total: lengths.reduce((sum, length) => sum + length, 0) },
+  };
+}
+
+/**
+ * Undoes the packing of per-token results: one array per sequence, aligned with its tokens, 0 at position 0.
+ *
+ * @param results - One `[rows, length]` array per micro-batch.
+ */
+export function unpack(packed: PackedBatch, results: readonly Float32Array[]): Float32Array[] {
+  const unpacked = packed.lengths.map((length) => new Float32Array(length));
+  for (const [index, { members, length }] of packed.microBatches.entries()) {
+    const result = results[index]!;
+    for (const [row, member] of members.entries()) {
+      const target = unpacked[member]!;
+      target.set(result.subarray(row * length, row * length + target.length - 1), 1);
+    }
+  }
+  return unpacked;
+}
+
+interface Layout {
+  readonly rows: number;
+  readonly length: number;
+  readonly members: readonly number[];
+}
+
+/** Longest first: each micro-batch takes as many of the next sequences as its first one's bucket leaves room for. */
+function layOut(lengths: readonly number[], options: PackingOptions): Layout[] {
+  const longestLength = Math.max(1, options.contextLength - 1);
+  const order = lengths
+    .map((length, index) => ({ positions: length - 1, index }))
+    .filter(({ positions }) => positions > 0)
+    .sort((a, b) => b.positions - a.positions || a.index - b.index);
+  const layouts: Layout[] = [];
+  for (let next = 0; next < order.length; ) {
+    const length = Math.min(longestLength, bucket(order[next]!.positions, 8));
+    const most = Math.max(1, Math.floor(options.tokensPerMicroBatch / length));
+    const members = order.slice(next, next + most).map(({ index }) => index);
+    layouts.push({ rows: Math.min(most, bucket(members.length, 1)), length, members });
+    next += members.length;
+  }
+  return layouts;
+}
+
+/**
+ * Rounds up to a quarter of an octave (…, 64, 80, 96, 112, 128, 160, …), at least to a multiple of `smallest`: a graph is
+ * compiled for each size that occurs, so few sizes are worth at most a fifth of padding.
+ */
+export function bucket(size: number, smallest: number): number {
+  const quarter = 2 ** (Math.floor(Math.log2(size)) - 2);
+  const step = Math.max(smallest, quarter);
+  return Math.ceil(size / step) * step;
+}
+
+function fill(layout: Layout, sequences: readonly TrainingSequence[], names: readonly string[]): MicroBatch {
+  const { rows, length, members } = layout;
+  const size = rows * length;
+  const zeros = (): Float32Array => new Float32Array(size);
+  const filled = {
+    tokens: new Int32Array(size),
+    targets: new Int32Array(size),
+    mask: zeros(),
+    weights: zeros(),
+    columns: Object.fromEntries(names.map((name) => [name, zeros()])),
+  };
+  for (const [row, member] of members.entries()) fillRow(filled, row * length, sequences[member]!);
+  return { rows, length, members, ...filled };
+}
+
+function fillRow(
+  filled: Pick<MicroBatch, 'tokens' | 'targets' | 'mask' | 'weights' | 'columns'>,
+  start: number,
+  { tokens, mask, weights, columns }: TrainingSequence,
+): void {
+  for (let t = 1; t < tokens.length; t++) {
+    const position = start + t - 1;
+    filled.tokens[position] = tokens[t - 1]!;
+    filled.targets[position] = tokens[t]!;
+    if (!mask[t]) continue;
+    filled.mask[position] = 1;
+    filled.weights[position] = weights[t]!;
+    for (const name in filled.columns) filled.columns[name]![position] = columns[name]![t]!;
+  }
+}
