@@ -1,0 +1,52 @@
+// Turns a bare clone into a working checkout and runs one of its commands. Plain Node without dependencies, because nothing
+// is installed yet when it starts: `npx -y pnpm@10 quickstart` and `npx -y pnpm@10 verify` come through here.
+import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+
+/** The command line of each root script that installs first. Both run from source: there is nothing to build before. */
+const commands = {
+  quickstart: ['--conditions=@rlp/source', '--import', 'tsx', 'examples/quickstart/src/main.ts'],
+  verify: ['--import', 'tsx', 'scripts/check.ts'],
+};
+
+/** Runs to the end with our terminal; anything but success ends this process with the same code. */
+function run(program, args, shell = false) {
+  const { status, signal, error } = spawnSync(program, args, { cwd: root, stdio: 'inherit', shell });
+  if (error) console.error(`bootstrap: cannot run ${program}: ${error.message}`);
+  if (status !== 0) process.exit(signal === 'SIGINT' ? 130 : (status ?? 1));
+}
+
+/** Installs with the pnpm that runs us, or else with the one that package.json pins. */
+function install() {
+  const args = ['install', '--frozen-lockfile', '--prefer-offline', '--loglevel=error'];
+  const running = process.env.npm_execpath ?? '';
+  if (/pnpm[^/\\]*$/.test(running)) {
+    if (/\.[cm]?js$/.test(running)) return run(process.execPath, [running, ...args]);
+    return run(running, args);
+  }
+  const { packageManager } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
+  const windows = process.platform === 'win32';
+  return run(windows ? 'npx.cmd' : 'npx', ['-y', packageManager, ...args], windows);
+}
+
+function requireNode() {
+  const [major, minor] = process.versions.node.split('.').map(Number);
+  if (major > 20 || (major === 20 && minor >= 19)) return;
+  console.error(
+    `rlp needs Node 20.19 or later, this is ${process.version}: install one from https://nodejs.org`,
+  );
+  process.exit(1);
+}
+
+const [name, ...args] = process.argv.slice(2);
+const command = Object.hasOwn(commands, name ?? '') ? commands[name] : undefined;
+if (command === undefined) {
+  console.error(`bootstrap: expected one of ${Object.keys(commands).join(', ')}, got ${name ?? 'nothing'}`);
+  process.exit(1);
+}
+requireNode();
+install();
+run(process.execPath, [...command, ...args]);

@@ -1,0 +1,67 @@
+/**
+ * Fails when a package depends on one that is not below it, and when a file imports a package that its manifest does not
+ * declare. Together: what the manifests say is the architecture, and nothing else is imported.
+ */
+import { readFileSync } from 'node:fs';
+import { builtinModules } from 'node:module';
+import ts from 'typescript';
+import { conclude, filesIn, isTest, type Package, packagesIn, readManifest } from './workspace.ts';
+
+/** From the ground up. A package sees the floors below its own; rooms on one floor do not know each other. */
+const floors = [
+  ['core'],
+  ['onnx', 'env', 'rewards', 'quality-monitor', 'tracking'],
+  ['models'],
+  ['inference', 'backprop'],
+  ['rollout'],
+  ['algorithms'],
+  ['cli'],
+];
+
+const floorOf = new Map(floors.flatMap((names, floor) => names.map((name) => [`@rlp/${name}`, floor])));
+
+function upwardDependencies({ manifest }: Package): string[] {
+  const floor = floorOf.get(manifest.name);
+  if (floor === undefined) return [`${manifest.name} has no floor; add it to scripts/check-layers.ts`];
+  return Object.keys({ ...manifest.dependencies, ...manifest.peerDependencies })
+    .filter((name) => name.startsWith('@rlp/') && (floorOf.get(name) ?? Infinity) >= floor)
+    .map((name) => `${manifest.name} depends on ${name}, which is not below it`);
+}
+
+const rootDevelopment = Object.keys(
+  (readManifest('package.json').devDependencies ?? {}) as Record<string, string>,
+).filter((name) => !name.startsWith('@rlp/'));
+
+/** `@scope/name/sub` → `@scope/name`; relative paths and Node's own modules are nobody's dependency. */
+function packageOf(specifier: string): string | undefined {
+  if (/^[./]/.test(specifier) || specifier.startsWith('node:') || builtinModules.includes(specifier)) return;
+  return specifier
+    .split('/')
+    .slice(0, specifier.startsWith('@') ? 2 : 1)
+    .join('/');
+}
+
+function undeclaredImports({ directory, manifest }: Package): string[] {
+  const atRunTime = new Set([
+    manifest.name,
+    ...Object.keys({ ...manifest.dependencies, ...manifest.peerDependencies }),
+  ]);
+  const inTests = new Set([...atRunTime, ...Object.keys(manifest.devDependencies ?? {}), ...rootDevelopment]);
+  return filesIn(directory, '.ts').flatMap((file) => {
+    const declared = isTest(file) ? inTests : atRunTime;
+    const { importedFiles } = ts.preProcessFile(readFileSync(file, 'utf8'), true, true);
+    const packages = new Set(importedFiles.map(({ fileName }) => packageOf(fileName)));
+    return [...packages]
+      .filter((name) => name !== undefined && !declared.has(name))
+      .map((name) => `${file} imports ${name}, which ${manifest.name} does not declare`);
+  });
+}
+
+const packages = packagesIn('packages');
+conclude(
+  [
+    ...packages.flatMap(upwardDependencies),
+    ...[...packages, ...packagesIn('examples')].flatMap(undeclaredImports),
+  ],
+  `${packages.length} packages on ${floors.length} floors, every import declared and downwards`,
+);

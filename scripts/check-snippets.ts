@@ -1,0 +1,80 @@
+/**
+ * Compiles every `ts` block of the documents against the packages' sources, in one program, and runs those marked
+ * `ts run`. Each block is a module of its own.
+ */
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import ts from 'typescript';
+import { compilerOptions } from './compiler.ts';
+import { conclude, filesIn, packagesIn } from './workspace.ts';
+
+interface Snippet {
+  readonly document: string;
+  /** Lines of the document before the block's first. */
+  readonly linesBefore: number;
+  /** Where the block is written to, as a file of its own. */
+  readonly path: string;
+  readonly code: string;
+  readonly use: 'compile' | 'run';
+}
+
+const folder = resolve('runs/check/snippets');
+
+function snippetsOf(document: string): Snippet[] {
+  const text = readFileSync(document, 'utf8');
+  return [...text.matchAll(/^```ts( run)?\r?\n([\s\S]*?)^```/gm)].map((block) => {
+    const linesBefore = text.slice(0, block.index).split('\n').length;
+    const name = `${document.replaceAll(/[^A-Za-z0-9]+/g, '-')}-${linesBefore}.ts`;
+    return {
+      document,
+      linesBefore,
+      path: join(folder, name),
+      code: `${block[2]}\nexport {};\n`,
+      use: block[1] === undefined ? 'compile' : 'run',
+    };
+  });
+}
+
+function compile(snippets: readonly Snippet[]): string[] {
+  const options = { ...compilerOptions(), noUnusedLocals: false, noUnusedParameters: false };
+  const program = ts.createProgram({ rootNames: snippets.map(({ path }) => path), options });
+  return snippets.flatMap(({ path, document, linesBefore }) => {
+    const source = program.getSourceFile(path);
+    if (source === undefined) throw new Error(`check-snippets: the compiler did not read ${path}`);
+    return [...program.getSyntacticDiagnostics(source), ...program.getSemanticDiagnostics(source)].map(
+      ({ start = 0, messageText }) => {
+        const line = source.getLineAndCharacterOfPosition(start).line + 1 + linesBefore;
+        return `${document}:${line} ${ts.flattenDiagnosticMessageText(messageText, '\n  ')}`;
+      },
+    );
+  });
+}
+
+function execute({ path, document, linesBefore }: Snippet): string[] {
+  const { status, stderr, signal } = spawnSync(
+    process.execPath,
+    ['--conditions=@rlp/source', '--import', 'tsx', path],
+    { encoding: 'utf8', timeout: 60_000 },
+  );
+  if (status === 0) return [];
+  return [`${document}:${linesBefore + 1} ends with ${signal ?? `code ${status}`}\n${stderr.trimEnd()}`];
+}
+
+const documents = [
+  ...['README.md', 'ARCHITECTURE.md', 'CONTRIBUTING.md'],
+  ...filesIn('docs', '.md'),
+  ...[...packagesIn('packages'), ...packagesIn('examples')].map(({ directory }) => `${directory}/README.md`),
+].filter((document) => existsSync(document));
+
+const snippets = documents.flatMap(snippetsOf);
+rmSync(folder, { recursive: true, force: true });
+mkdirSync(folder, { recursive: true });
+for (const { path, code } of snippets) writeFileSync(path, code);
+
+const runnable = snippets.filter(({ use }) => use === 'run');
+const problems = compile(snippets);
+conclude(
+  problems.length > 0 ? problems : runnable.flatMap(execute),
+  `${snippets.length} snippets of ${documents.length} documents compile, ${runnable.length} of them run`,
+);

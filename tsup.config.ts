@@ -1,0 +1,37 @@
+/**
+ * Builds the package in the working directory to `dist/`, ESM only.
+ *
+ * Entries are what the package's `exports` map names, and every program and worker that runs in a thread of its own. All
+ * output sits directly in `dist/`, so that `new URL('./x.program.js', import.meta.url)` finds its file from any chunk.
+ * Declaration files come from one `tsc` run over the whole repository, not from here: see docs/decisions/0002.
+ */
+import { readdirSync, readFileSync } from 'node:fs';
+import { defineConfig } from 'tsup';
+
+interface Manifest {
+  readonly exports: Readonly<Record<string, string | Readonly<Record<string, string>>>>;
+}
+
+const { exports } = JSON.parse(readFileSync('package.json', 'utf8')) as Manifest;
+
+const publicEntries = Object.values(exports).flatMap((target) => {
+  const source = typeof target === 'string' ? undefined : target['@rlp/source'];
+  const built = typeof target === 'string' ? undefined : target.default;
+  return source && built ? [[built.replace(/^\.\/dist\/(.*)\.js$/, '$1'), source] as const] : [];
+});
+
+const threadEntries = readdirSync('src')
+  .filter((file) => /\.(program|worker)\.ts$/.test(file))
+  .map((file) => [file.replace(/\.ts$/, ''), `src/${file}`] as const);
+
+export default defineConfig({
+  entry: Object.fromEntries([...publicEntries, ...threadEntries]),
+  format: 'esm',
+  target: 'es2023',
+  platform: 'node',
+  splitting: true,
+  sourcemap: true,
+  clean: ['!**/*.d.ts', '!**/*.d.ts.map'],
+  removeNodeProtocol: false,
+  silent: true,
+});
