@@ -1,0 +1,113 @@
+import { describe, expect, it } from 'vitest';
+import type { Environment, State } from '../environment.ts';
+import { messageSchema } from '../message.ts';
+import type { Task } from '../task.ts';
+
+/** What the suite needs from an implementation. */
+export interface EnvironmentSubject<S extends State, Metadata> {
+  readonly create: () => Environment<S, Metadata>;
+  /** A task it can play. */
+  readonly task: Task<Metadata>;
+  /** Responses that may be given one after the other; the suite stops early where the episode ends. At least one. */
+  readonly responses: readonly string[];
+}
+
+const seed = 7;
+
+/**
+ * Contract of {@link Environment}: run it on every implementation.
+ *
+ * @param name - Names the implementation in the report.
+ */
+export function describeEnvironment<S extends State, Metadata>(
+  name: string,
+  subject: EnvironmentSubject<S, Metadata>,
+): void {
+  const { create, task, responses } = subject;
+
+  describe(`${name} is an Environment`, () => {
+    it('starts with no response and no steps', async () => {
+      const state = await create().reset(task, seed);
+      expect([state.response, state.stepCount]).toEqual(['', 0]);
+    });
+
+    it('gives equal states for equal arguments', async () => {
+      expect(await play(create(), subject)).toEqual(await play(create(), subject));
+    });
+
+    it('counts responses and keeps the last', async () => {
+      const [, ...later] = await play(create(), subject);
+      expect(later.map(({ response, stepCount }) => [response, stepCount])).toEqual(
+        later.map((_, index) => [responses[index], index + 1]),
+      );
+    });
+
+    it('builds prompts of text or valid messages, the same for the same state', async () => {
+      const environment = create();
+      for (const state of await play(environment, subject)) {
+        if (environment.isTerminal(state)) continue;
+        const prompt = environment.buildPrompt(state);
+        expect(environment.buildPrompt(state)).toEqual(prompt);
+        if (typeof prompt !== 'string') for (const message of prompt) messageSchema.parse(message);
+      }
+    });
+
+    it('plays on from a copy of a state as from the state', async () => {
+      const environment = create();
+      for (const state of await playable(environment, subject)) {
+        const response = responses[state.stepCount]!;
+        const next = await environment.updateState(state, response);
+        expect(await create().updateState(structuredClone(state), response)).toEqual(next);
+      }
+    });
+
+    it('never mutates a state', async () => {
+      const environment = create();
+      for (const state of await playable(environment, subject)) {
+        await environment.updateState(deepFreeze(structuredClone(state)), responses[state.stepCount]!);
+        expect(() => environment.isTerminal(deepFreeze(structuredClone(state)))).not.toThrow();
+      }
+    });
+
+    it('serves several episodes at once', async () => {
+      const environment = create();
+      const episodes = await Promise.all([play(environment, subject), play(environment, subject)]);
+      const alone = await play(create(), subject);
+      expect(episodes).toEqual([alone, alone]);
+    });
+  });
+}
+
+/** The states of one episode, the first included. */
+async function play<S extends State, Metadata>(
+  environment: Environment<S, Metadata>,
+  { task, responses }: EnvironmentSubject<S, Metadata>,
+): Promise<S[]> {
+  const states = [await environment.reset(task, seed)];
+  for (const response of responses) {
+    const state = states.at(-1)!;
+    if (environment.isTerminal(state)) break;
+    states.push(await environment.updateState(state, response));
+  }
+  return states;
+}
+
+/** The states of one episode that can be answered. */
+async function playable<S extends State, Metadata>(
+  environment: Environment<S, Metadata>,
+  subject: EnvironmentSubject<S, Metadata>,
+): Promise<S[]> {
+  return (await play(environment, subject)).filter(
+    (state) => !environment.isTerminal(state) && state.stepCount < subject.responses.length,
+  );
+}
+
+/** Freezes a value and everything in it, so that a mutation throws. */
+function deepFreeze<Value>(value: Value): Value {
+  if (typeof value !== 'object' || value === null || Object.isFrozen(value) || ArrayBuffer.isView(value)) {
+    return value;
+  }
+  Object.freeze(value);
+  for (const part of Object.values(value)) deepFreeze(part);
+  return value;
+}
