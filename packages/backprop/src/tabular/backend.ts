@@ -1,0 +1,289 @@
+import {
+  ArgumentError,
+  type ForwardBackwardResult,
+  type HostTensor,
+  type Loss,
+  type OptimStepResult,
+  parseOptions,
+  type TokenId,
+  type TokenScores,
+  type TrainFuture,
+  type TrainingBackend,
+  type TrainingBatch,
+  TrainingError,
+  type WeightPublication,
+  type Weights,
+} from '@rlp/core';
+import { z } from 'zod';
+import { Future, Sequence } from '../future.ts';
+import { adamw, clipFactor, globalNorm } from '../optimizer.ts';
+import { type Schedule, type ScheduleOptions, scheduleFactor, scheduleSchema } from '../schedule.ts';
+import { accumulateLogits, evaluateBatch, scoreBatch } from './batch.ts';
+import { readCheckpoint, writeCheckpoint } from './checkpoint.ts';
+import { LogitsTable, type TabularShape } from './table.ts';
+
+const trainingSchema = z.strictObject({
+  optimizer: z.enum(['adam', 'sgd']).default('adam'),
+  learningRate: z.number().positive().default(0.1),
+  schedule: scheduleSchema.prefault({ kind: 'constant' }),
+  maxGradientNorm: z.number().positive().optional(),
+});
+
+/**
+ * Options of {@link TabularBackend}: those of {@link TabularShape}, and
+ *
+ * - `optimizer` (`'adam'`): Adam with β 0.9, 0.999 and ε 1e-8, or plain gradient descent (`'sgd'`).
+ * - `learningRate` (0.1), `schedule` (constant).
+ * - `maxGradientNorm` (off): clips the global L2 norm of the gradient.
+ */
+export interface TabularOptions extends TabularShape {
+  readonly optimizer?: 'adam' | 'sgd' | undefined;
+  readonly learningRate?: number | undefined;
+  readonly schedule?: ScheduleOptions | undefined;
+  readonly maxGradientNorm?: number | undefined;
+}
+
+let stores = 0;
+
+/**
+ * A softmax policy over a table of logits, with exact gradients: the smallest policy that learns.
+ *
+ * It computes at once, in float64, and keeps every promise of {@link TrainingBackend}, so loops and losses can be tested
+ * in milliseconds. Its one weight is `logits`, `[(V + 1)^n, V]`.
+ */
+export class TabularBackend implements TrainingBackend {
+  readonly table: LogitsTable;
+  /** Names the tables that {@link TabularBackend.publish} gives away. */
+  readonly store = `tabular-${stores++}`;
+  readonly #training: z.output<typeof trainingSchema>;
+  readonly #calls = new Sequence();
+  #reference: Float32Array;
+  #published: { readonly version: number; readonly logits: Float32Array };
+  #gradient: Float64Array;
+  #moment1: Float64Array;
+  #moment2: Float64Array;
+  #updates = 0;
+  #version = 0;
+  #state: 'open' | 'closed' = 'open';
+
+  /** @throws OptionsError for impossible options. */
+  constructor({ optimizer, learningRate, schedule, maxGradientNorm, ...shape }: TabularOptions) {
+    this.#training = parseOptions('TabularBackend', trainingSchema, {
+      optimizer,
+      learningRate,
+      schedule,
+      maxGradientNorm,
+    });
+    this.table = new LogitsTable(shape);
+    const cells = this.table.logits.length;
+    this.#reference = this.table.logits.slice();
+    this.#published = { version: 0, logits: this.table.logits.slice() };
+    this.#gradient = new Float64Array(cells);
+    this.#moment1 = new Float64Array(cells);
+    this.#moment2 = new Float64Array(cells);
+  }
+
+  get weightVersion(): number {
+    return this.#version;
+  }
+
+  /** What was published last: a sampler's weights. */
+  get published(): { readonly version: number; readonly logits: Float32Array } {
+    return this.#published;
+  }
+
+  forwardBackward(batch: TrainingBatch, loss: Loss): TrainFuture<ForwardBackwardResult> {
+    return this.#call(() => {
+      const scored = scoreBatch(this.table, batch, loss);
+      try {
+        const evaluation = evaluateBatch(scored, loss);
+        accumulateLogits(scored, evaluation, this.#gradient);
+        return {
+          loss: evaluation.value,
+          metrics: evaluation.metrics,
+          logprobs: scored.positions.map((row, b) =>
+            Float32Array.from(row, (position, t) => position?.logprobs[batch.sequences[b]!.tokens[t]!] ?? 0),
+          ),
+          tokens: countTokens(batch),
+        };
+      } catch (error) {
+        if (error instanceof TrainingError) this.#gradient.fill(0);
+        throw error;
+      }
+    });
+  }
+
+  optimStep(): TrainFuture<OptimStepResult> {
+    return this.#call(() => {
+      const { learningRate: base, schedule, maxGradientNorm = Number.POSITIVE_INFINITY } = this.#training;
+      const gradientNorm = globalNorm([this.#gradient]);
+      const scale = clipFactor(gradientNorm, maxGradientNorm);
+      for (let cell = 0; cell < this.#gradient.length; cell++) this.#gradient[cell]! *= scale;
+      const learningRate = base * scheduleFactor(schedule as Schedule, this.#updates);
+      this.#updates += 1;
+      this.#update(learningRate);
+      this.#gradient.fill(0);
+      return { gradientNorm, learningRate, updates: this.#updates };
+    });
+  }
+
+  #update(learningRate: number): void {
+    const { logits } = this.table;
+    if (this.#training.optimizer === 'sgd') {
+      for (let cell = 0; cell < logits.length; cell++) logits[cell]! -= learningRate * this.#gradient[cell]!;
+      return;
+    }
+    const state = { moment1: this.#moment1, moment2: this.#moment2 };
+    adamw(logits, this.#gradient, state, {
+      learningRate,
+      beta1: 0.9,
+      beta2: 0.999,
+      epsilon: 1e-8,
+      weightDecay: 0,
+      update: this.#updates,
+    });
+  }
+
+  logprobs(
+    sequences: readonly (readonly TokenId[])[],
+    options: {
+      readonly policy?: 'current' | 'reference';
+      readonly temperature?: number;
+      readonly signal?: AbortSignal;
+    } = {},
+  ): TrainFuture<readonly TokenScores[]> {
+    return this.#call(() => {
+      options.signal?.throwIfAborted();
+      const logits = options.policy === 'reference' ? this.#reference : this.table.logits;
+      return sequences.map((tokens) => scoreTokens(this.table, logits, tokens, options.temperature ?? 1));
+    });
+  }
+
+  getWeights(): TrainFuture<Weights> {
+    return this.#call(() => new Map([['logits', this.#tensor()]]));
+  }
+
+  loadWeights(weights: Weights): TrainFuture<void> {
+    return this.#call(() => {
+      const given = weights.get('logits');
+      const { shape, data } = this.#tensor();
+      const fits =
+        weights.size === 1 && given?.shape.join() === shape.join() && given.data.length === data.length;
+      if (!fits) {
+        const names = [...weights].map(([name, tensor]) => `${name} [${tensor.shape.join(', ')}]`);
+        throw new ArgumentError(
+          `loadWeights: expected exactly logits [${shape.join(', ')}], got ${names.join(', ') || 'nothing'}`,
+        );
+      }
+      this.table.logits = given.data.slice();
+    });
+  }
+
+  #tensor(): HostTensor {
+    const { vocabularySize, contextTokens, logits } = this.table;
+    return { shape: [(vocabularySize + 1) ** contextTokens, vocabularySize], data: logits.slice() };
+  }
+
+  updateReference(
+    update: { readonly method: 'copy' } | { readonly method: 'ema'; readonly decay: number },
+  ): TrainFuture<void> {
+    return this.#call(() => {
+      const decay = update.method === 'copy' ? 0 : update.decay;
+      const { logits } = this.table;
+      for (let cell = 0; cell < logits.length; cell++) {
+        this.#reference[cell] = decay * this.#reference[cell]! + (1 - decay) * logits[cell]!;
+      }
+    });
+  }
+
+  publish(): TrainFuture<WeightPublication> {
+    return this.#call(() => {
+      this.#version += 1;
+      this.#published = { version: this.#version, logits: this.table.logits.slice() };
+      return { kind: 'shared', version: this.#version, store: this.store };
+    });
+  }
+
+  saveCheckpoint(directory: string): TrainFuture<void> {
+    return this.#call(() =>
+      writeCheckpoint(directory, {
+        format: 'rlp-tabular-1',
+        vocabularySize: this.table.vocabularySize,
+        contextTokens: this.table.contextTokens,
+        logits: [...this.table.logits],
+        reference: [...this.#reference],
+        moment1: [...this.#moment1],
+        moment2: [...this.#moment2],
+        updates: this.#updates,
+        weightVersion: this.#version,
+      }),
+    );
+  }
+
+  loadCheckpoint(directory: string): TrainFuture<void> {
+    return this.#call(async () => {
+      const checkpoint = await readCheckpoint(directory);
+      const { vocabularySize, contextTokens, logits } = this.table;
+      if (checkpoint.vocabularySize !== vocabularySize || checkpoint.logits.length !== logits.length) {
+        throw new ArgumentError(
+          `loadCheckpoint: ${directory} holds a policy of vocabulary ${checkpoint.vocabularySize} and ` +
+            `${checkpoint.contextTokens} context tokens, this one has ${vocabularySize} and ${contextTokens}`,
+        );
+      }
+      this.table.logits = Float32Array.from(checkpoint.logits);
+      this.#reference = Float32Array.from(checkpoint.reference);
+      this.#moment1 = Float64Array.from(checkpoint.moment1);
+      this.#moment2 = Float64Array.from(checkpoint.moment2);
+      this.#gradient.fill(0);
+      this.#updates = checkpoint.updates;
+      this.#version = checkpoint.weightVersion;
+      this.#published = { version: this.#version, logits: this.table.logits.slice() };
+    });
+  }
+
+  async close(): Promise<void> {
+    await this.#calls.idle();
+    this.#state = 'closed';
+  }
+
+  #call<Result>(work: () => Result | Promise<Result>): TrainFuture<Result> {
+    return new Future(
+      this.#calls.run(() => {
+        if (this.#state === 'closed') {
+          throw new TrainingError('TabularBackend: it was closed; create another one');
+        }
+        return work();
+      }),
+    );
+  }
+}
+
+/** Logprobs and entropies of every token of a sequence, 0 at position 0. */
+export function scoreTokens(
+  table: LogitsTable,
+  logits: Float32Array,
+  tokens: readonly TokenId[],
+  temperature: number,
+): TokenScores {
+  table.checkTokens('logprobs', tokens);
+  const scores = {
+    logprobs: new Float32Array(tokens.length),
+    entropies: new Float32Array(tokens.length),
+  };
+  for (let t = 1; t < tokens.length; t++) {
+    const { logprobs, entropy } = table.distribution(table.rowOf(tokens, t), temperature, logits);
+    scores.logprobs[t] = logprobs[tokens[t]!]!;
+    scores.entropies[t] = entropy;
+  }
+  return scores;
+}
+
+function countTokens({ sequences }: TrainingBatch): { trained: number; total: number } {
+  let trained = 0;
+  let total = 0;
+  for (const { tokens, mask } of sequences) {
+    total += tokens.length;
+    for (let t = 0; t < mask.length; t++) if (mask[t] !== 0) trained++;
+  }
+  return { trained, total };
+}

@@ -1,0 +1,69 @@
+import { describe, expect, it } from 'vitest';
+import { TabularBackend } from './backend.ts';
+import { TabularSampler } from './sampler.ts';
+
+const create = () => {
+  const backend = new TabularBackend({ vocabularySize: 5, contextTokens: 1, initialScale: 1 });
+  return { backend, sampler: new TabularSampler({ backend }) };
+};
+const request = { prompt: [1], count: 4, maxTokens: 6, seed: 'test' };
+
+describe('TabularSampler', () => {
+  it('reports the logprobs that the backend recomputes', async () => {
+    const { backend, sampler } = create();
+    for (const { tokens, behaviorLogprobs } of await sampler.sample({ ...request, temperature: 0.8 })) {
+      const [scores] = await backend.logprobs([[1, ...tokens]], { temperature: 0.8 });
+      expect([...scores!.logprobs.slice(1)]).toEqual([...Float32Array.from(behaviorLogprobs)]);
+    }
+  });
+
+  it('draws a member alike whatever the count', async () => {
+    const { sampler } = create();
+    const [first] = await sampler.sample({ ...request, count: 1 });
+    const many = await sampler.sample(request);
+    expect(many[0]).toEqual(first);
+    expect(new Set(many.map(({ tokens }) => tokens.join())).size).toBeGreaterThan(1);
+  });
+
+  it('samples at the frequencies of its distribution', async () => {
+    const { backend, sampler } = create();
+    const count = 20_000;
+    const completions = await sampler.sample({ ...request, count, maxTokens: 1 });
+    const { logprobs } = backend.table.distribution(backend.table.rowOf([1], 1), 1);
+    for (const [token, logprob] of logprobs.entries()) {
+      const frequency = completions.filter(({ tokens }) => tokens[0] === token).length / count;
+      // Five standard errors: fails by chance once in a million.
+      expect(Math.abs(frequency - Math.exp(logprob))).toBeLessThan(5 * Math.sqrt(0.25 / count));
+    }
+  });
+
+  it('keeps its weights until it takes over a publication', async () => {
+    const { backend, sampler } = create();
+    const before = await sampler.sample(request);
+    const tensor = (await backend.getWeights()).get('logits')!;
+    await backend.loadWeights(new Map([['logits', { ...tensor, data: tensor.data.map((x) => -3 * x) }]]));
+    const publication = await backend.publish();
+    expect(await sampler.sample(request)).toEqual(before);
+    expect(await sampler.updateWeights(publication)).toBe(1);
+    expect(sampler.policyVersion).toBe(1);
+    expect(await sampler.sample(request)).not.toEqual(before);
+  });
+
+  it('refuses a publication of another store and keeps its weights', async () => {
+    const { sampler } = create();
+    const publication = await create().backend.publish();
+    await expect(sampler.updateWeights(publication)).rejects.toThrow('expected version 0 of store');
+    expect(sampler.policyVersion).toBe(0);
+  });
+
+  it('takes the most likely token at temperature 0, and ends at stop tokens', async () => {
+    const { backend, sampler } = create();
+    const [greedy] = await sampler.sample({ ...request, temperature: 0, count: 1, maxTokens: 1 });
+    const { logprobs } = backend.table.distribution(backend.table.rowOf([1], 1), 1);
+    expect(logprobs[greedy!.tokens[0]!]).toBe(Math.max(...logprobs));
+    const stopped = await sampler.sample({ ...request, stopTokens: [0, 1, 2, 3, 4] });
+    expect(stopped.map(({ tokens, stopReason }) => [tokens.length, stopReason])).toEqual(
+      Array.from({ length: 4 }, () => [1, 'stop']),
+    );
+  });
+});

@@ -1,0 +1,102 @@
+import { ArgumentError, parseOptions, RandomStream, type TokenId } from '@rlp/core';
+import { z } from 'zod';
+
+const maxCells = 2 ** 24;
+
+/** Schema of {@link TabularShape}. */
+export const tabularShapeSchema = z
+  .strictObject({
+    vocabularySize: z.int().min(2),
+    contextTokens: z.int().nonnegative().default(1),
+    initialScale: z.number().nonnegative().default(0),
+    seed: z.string().default('tabular'),
+  })
+  .refine(
+    ({ vocabularySize, contextTokens }) => (vocabularySize + 1) ** contextTokens * vocabularySize <= maxCells,
+    {
+      path: ['contextTokens'],
+      message: `must keep (vocabularySize + 1)^contextTokens · vocabularySize ≤ 2^24`,
+    },
+  );
+
+/**
+ * Size and first values of a table of logits.
+ *
+ * - `vocabularySize`: V.
+ * - `contextTokens` (1): n, how many last tokens the policy sees; 0 makes it a bandit.
+ * - `initialScale` (0): standard deviation of the first logits; 0 is the uniform policy.
+ * - `seed` (`'tabular'`): names the stream they are drawn from.
+ */
+export type TabularShape = z.input<typeof tabularShapeSchema>;
+
+/** One softmax distribution. */
+export interface Distribution {
+  /** Natural logs. Shape: `[V]`. */
+  readonly logprobs: Float64Array;
+  /** In nats. */
+  readonly entropy: number;
+}
+
+/** A softmax policy with one row of logits per context of the last n tokens. */
+export class LogitsTable {
+  readonly vocabularySize: number;
+  readonly contextTokens: number;
+  /** Shape: `[(V + 1)^n, V]`. */
+  logits: Float32Array;
+
+  /** @throws OptionsError for impossible sizes. */
+  constructor(shape: TabularShape) {
+    const { vocabularySize, contextTokens, initialScale, seed } = parseOptions(
+      'tabular policy',
+      tabularShapeSchema,
+      shape,
+    );
+    this.vocabularySize = vocabularySize;
+    this.contextTokens = contextTokens;
+    const stream = RandomStream.named(seed, 'initial-logits');
+    const cells = (vocabularySize + 1) ** contextTokens * vocabularySize;
+    this.logits = new Float32Array(cells);
+    if (initialScale > 0)
+      for (let cell = 0; cell < cells; cell++) this.logits[cell] = initialScale * stream.normal();
+  }
+
+  /** Offset of the row that `tokens[position]` is drawn from, given the tokens before it. */
+  rowOf(tokens: readonly TokenId[], position: number): number {
+    let row = 0;
+    for (let back = this.contextTokens; back >= 1; back--) {
+      const token = tokens[position - back];
+      row = row * (this.vocabularySize + 1) + (token === undefined ? 0 : token + 1);
+    }
+    return row * this.vocabularySize;
+  }
+
+  /** The distribution of a row, at a temperature. */
+  distribution(row: number, temperature: number, logits: Float32Array = this.logits): Distribution {
+    const logprobs = new Float64Array(this.vocabularySize);
+    let largest = Number.NEGATIVE_INFINITY;
+    for (let token = 0; token < logprobs.length; token++) {
+      logprobs[token] = logits[row + token]! / temperature;
+      largest = Math.max(largest, logprobs[token]!);
+    }
+    let total = 0;
+    for (const logit of logprobs) total += Math.exp(logit - largest);
+    const normalizer = largest + Math.log(total);
+    let entropy = 0;
+    for (let token = 0; token < logprobs.length; token++) {
+      logprobs[token]! -= normalizer;
+      entropy -= Math.exp(logprobs[token]!) * logprobs[token]!;
+    }
+    return { logprobs, entropy };
+  }
+
+  /** @throws ArgumentError naming the first token outside the vocabulary. */
+  checkTokens(owner: string, tokens: readonly TokenId[]): void {
+    const bad = tokens.findIndex(
+      (token) => !Number.isInteger(token) || token < 0 || token >= this.vocabularySize,
+    );
+    if (bad < 0) return;
+    throw new ArgumentError(
+      `${owner}: token ${tokens[bad]} at position ${bad} is outside the vocabulary of ${this.vocabularySize}`,
+    );
+  }
+}
