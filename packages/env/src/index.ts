@@ -1,1 +1,21 @@
-export {};
+export { type ArithmeticMetadata, type ArithmeticOptions, arithmeticTasks } from './arithmetic-tasks.ts';
+export { BaseEnvironment, type Generate } from './base-environment.ts';
+export {
+  ConversationEnvironment,
+  type ConversationOptions,
+  type ConversationState,
+  type ConversationView,
+  type NextUserTurn,
+} from './conversation-environment.ts';
+export {
+  GuessNumberEnvironment,
+  type GuessNumberMetadata,
+  type GuessNumberOptions,
+  type GuessNumberState,
+  guessNumberTasks,
+} from './guess-number.ts';
+export { SimpleTextEnvironment, type SimpleTextOptions, type TextState } from './simple-text-environment.ts';
+export { type SplitTasksOptions, splitTasks } from './split-tasks.ts';
+export { type TaskSourceOptions, taskSource } from './task-source.ts';
+export { type TasksFromJsonlOptions, tasksFromJsonl } from './tasks-from-jsonl.ts';
+export { type EnvironmentLimits, withLimits } from './with-limits.ts';

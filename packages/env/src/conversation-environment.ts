@@ -1,0 +1,100 @@
+import { type Message, parseOptions, type State, type Task } from '@rlp/core';
+import { z } from 'zod';
+import { BaseEnvironment } from './base-environment.ts';
+
+const schema = z.strictObject({
+  systemPrompt: z.string().min(1).optional(),
+  maxTurns: z.int().min(1).default(1),
+  nextUserTurn: z
+    .custom<NextUserTurn<never>>((value) => typeof value === 'function', 'must be a function')
+    .optional(),
+});
+
+/** What the other side of a conversation knows when it speaks. */
+export interface ConversationView<Metadata = unknown> {
+  /** The conversation so far; the policy spoke last. */
+  readonly messages: readonly Message[];
+  /** Responses of the policy so far. */
+  readonly turn: number;
+  readonly metadata: Metadata;
+}
+
+/** What the user says next; `undefined` ends the conversation. */
+export type NextUserTurn<Metadata = unknown> = (
+  conversation: ConversationView<Metadata>,
+) => string | undefined | Promise<string | undefined>;
+
+/** Options of {@link ConversationEnvironment}. */
+export interface ConversationOptions<Metadata = unknown> {
+  /** Goes before the task's own messages. Default: none. */
+  readonly systemPrompt?: string | undefined;
+  /** Responses of the policy, after which the conversation is over. Default 1. */
+  readonly maxTurns?: number | undefined;
+  /** Speaks for the user between responses. Default: the conversation ends with the first response. */
+  readonly nextUserTurn?: NextUserTurn<Metadata> | undefined;
+}
+
+/** State of a conversation. */
+export interface ConversationState<Metadata = unknown> extends State {
+  /** Everything said so far. */
+  readonly prompt: readonly Message[];
+  readonly metadata: Metadata;
+  readonly isOver: boolean;
+}
+
+/**
+ * A dialogue of one turn or many. A task whose prompt is text opens it as the user's first message; a task whose
+ * prompt is messages continues them. History is only ever appended to.
+ */
+export class ConversationEnvironment<Metadata = unknown> extends BaseEnvironment<
+  ConversationState<Metadata>,
+  Metadata
+> {
+  readonly #systemMessages: readonly Message[];
+  readonly #maxTurns: number;
+  readonly #nextUserTurn: NextUserTurn<Metadata>;
+
+  /** @throws `OptionsError` naming every problem at once. */
+  constructor(options: ConversationOptions<Metadata> = {}) {
+    super();
+    const { systemPrompt, maxTurns } = parseOptions('ConversationEnvironment', schema, options);
+    this.#systemMessages = systemPrompt === undefined ? [] : [{ role: 'system', content: systemPrompt }];
+    this.#maxTurns = maxTurns;
+    this.#nextUserTurn = options.nextUserTurn ?? (() => undefined);
+  }
+
+  override reset({ prompt, metadata }: Task<Metadata>): ConversationState<Metadata> {
+    const opening: readonly Message[] =
+      typeof prompt === 'string' ? [{ role: 'user', content: prompt }] : prompt;
+    return {
+      prompt: [...this.#systemMessages, ...opening],
+      response: '',
+      stepCount: 0,
+      metadata,
+      isOver: false,
+    };
+  }
+
+  override isTerminal({ isOver }: ConversationState<Metadata>): boolean {
+    return isOver;
+  }
+
+  override async updateState(
+    state: ConversationState<Metadata>,
+    response: string,
+  ): Promise<ConversationState<Metadata>> {
+    const messages: readonly Message[] = [...state.prompt, { role: 'assistant', content: response }];
+    const turn = state.stepCount + 1;
+    const content =
+      turn >= this.#maxTurns
+        ? undefined
+        : await this.#nextUserTurn({ messages, turn, metadata: state.metadata });
+    return {
+      ...state,
+      prompt: content === undefined ? messages : [...messages, { role: 'user', content }],
+      response,
+      stepCount: turn,
+      isOver: content === undefined,
+    };
+  }
+}

@@ -1,0 +1,154 @@
+import { ArgumentError, type State, type Task } from '@rlp/core';
+import { describeEnvironment } from '@rlp/core/testing';
+import { describe, expect, it } from 'vitest';
+import {
+  BaseEnvironment,
+  ConversationEnvironment,
+  GuessNumberEnvironment,
+  guessNumberTasks,
+  SimpleTextEnvironment,
+  withLimits,
+} from './index.ts';
+
+const textTask: Task = { id: 'a', prompt: 'Once upon', metadata: undefined };
+const chatTask: Task<{ topic: string }> = { id: 'b', prompt: 'Hello', metadata: { topic: 'tides' } };
+const game = { id: 'g', prompt: '1-9? ', metadata: { secret: 6, low: 1, high: 9 } };
+
+class UntilDone extends BaseEnvironment {
+  override reset({ prompt }: Task): State {
+    return { prompt, response: '', stepCount: 0 };
+  }
+  override isTerminal({ stepCount, response }: State): boolean {
+    return stepCount >= 10 || response.includes('DONE');
+  }
+}
+
+const dialogue = () =>
+  new ConversationEnvironment<{ topic: string }>({
+    systemPrompt: 'Be brief.',
+    maxTurns: 3,
+    nextUserTurn: ({ turn, metadata }) => `${turn}: more about ${metadata.topic}`,
+  });
+
+describeEnvironment('an environment of one’s own', {
+  create: () => new UntilDone(),
+  task: textTask,
+  responses: ['on', 'DONE'],
+});
+describeEnvironment('SimpleTextEnvironment', {
+  create: () => new SimpleTextEnvironment({ maxSteps: 2 }),
+  task: textTask,
+  responses: [' a time', ' there was'],
+});
+describeEnvironment('ConversationEnvironment', {
+  create: dialogue,
+  task: chatTask,
+  responses: ['Hi', 'Yes', 'No'],
+});
+describeEnvironment('GuessNumberEnvironment', {
+  create: () => new GuessNumberEnvironment(),
+  task: game,
+  responses: ['3', 'x', '8', '6'],
+});
+describeEnvironment('withLimits', {
+  create: () => withLimits(new GuessNumberEnvironment(), { maxTurns: 2 }),
+  task: game,
+  responses: ['3', '8', '6'],
+});
+
+describe('BaseEnvironment.step', () => {
+  it('composes prompt, answer and update until the episode is over', async () => {
+    const environment = new UntilDone();
+    const seen: unknown[] = [];
+    let state = environment.reset(textTask);
+    while (!environment.isTerminal(state)) {
+      state = await environment.step(state, (prompt) => {
+        seen.push(prompt);
+        return seen.length === 3 ? 'DONE' : 'on';
+      });
+    }
+    expect(seen).toEqual(['Once upon', 'Once upon', 'Once upon']);
+    expect(state).toEqual({ prompt: 'Once upon', response: 'DONE', stepCount: 3 });
+  });
+});
+
+describe('SimpleTextEnvironment', () => {
+  it('continues its own text', () => {
+    const environment = new SimpleTextEnvironment({ maxSteps: 2 });
+    const state = environment.updateState(environment.reset(textTask), ' a time');
+    expect(environment.buildPrompt(state)).toBe('Once upon a time');
+    expect(environment.isTerminal(state)).toBe(false);
+  });
+
+  it('makes tasks of its prompts', () => {
+    const { tasks } = new SimpleTextEnvironment({ prompts: ['Explain AI:', 'What is ML?'] });
+    expect(tasks.map(({ id, prompt }) => [id, prompt])).toEqual([
+      ['prompt-0', 'Explain AI:'],
+      ['prompt-1', 'What is ML?'],
+    ]);
+  });
+
+  it('says what to use for conversations', () => {
+    const task = { ...textTask, prompt: [{ role: 'user' as const, content: 'Hi' }] };
+    expect(() => new SimpleTextEnvironment().reset(task)).toThrow(
+      new ArgumentError(
+        'SimpleTextEnvironment: task "a" has messages as its prompt, expected text: use ConversationEnvironment',
+      ),
+    );
+  });
+
+  it('names every bad option at once', () => {
+    expect(() => new SimpleTextEnvironment({ maxSteps: 0, maxStep: 1 } as never)).toThrow(
+      /maxSteps[\s\S]*Unrecognized key: "maxStep"/,
+    );
+  });
+});
+
+describe('ConversationEnvironment', () => {
+  it('lets the user speak between responses until the turns are used up', async () => {
+    const environment = dialogue();
+    let state = environment.reset(chatTask);
+    for (const response of ['Hi', 'Yes', 'No']) state = await environment.updateState(state, response);
+    expect(state.prompt.map(({ role, content }) => `${role} ${content}`)).toEqual([
+      'system Be brief.',
+      'user Hello',
+      'assistant Hi',
+      'user 1: more about tides',
+      'assistant Yes',
+      'user 2: more about tides',
+      'assistant No',
+    ]);
+    expect(environment.isTerminal(state)).toBe(true);
+  });
+
+  it('is over when the user has nothing left to say', async () => {
+    const environment = new ConversationEnvironment({ maxTurns: 9, nextUserTurn: () => undefined });
+    const state = await environment.updateState(environment.reset(chatTask), 'Hi');
+    expect(environment.isTerminal(state)).toBe(true);
+  });
+
+  it('rejects a user that is not a function', () => {
+    expect(() => new ConversationEnvironment({ nextUserTurn: 'hello' as never })).toThrow(
+      'must be a function',
+    );
+  });
+});
+
+describe('GuessNumberEnvironment', () => {
+  it('narrows the range by what it tells the policy', () => {
+    const environment = new GuessNumberEnvironment();
+    let state = environment.reset(game);
+    const keys = ['3', 'eight', '8', '6'].map((guess) => {
+      state = environment.updateState(state, guess);
+      return environment.stateKey(state);
+    });
+    expect(keys).toEqual(['4..9', '4..9', '4..7', '4..7']);
+    expect(state.transcript).toBe('1-9? 3\nhigher? eight\ndigits only? 8\nlower? 6\nright? ');
+    expect(state.isSolved).toBe(true);
+  });
+
+  it('thinks of numbers in its range', () => {
+    const secrets = guessNumberTasks({ low: 2, high: 4, count: 60 }).map(({ metadata }) => metadata.secret);
+    expect(new Set(secrets)).toEqual(new Set([2, 3, 4]));
+  });
+});

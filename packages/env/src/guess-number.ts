@@ -1,0 +1,89 @@
+import { parseOptions, RandomStream, type State, type Task } from '@rlp/core';
+import { z } from 'zod';
+import { BaseEnvironment } from './base-environment.ts';
+
+const schema = z
+  .strictObject({
+    /** Smallest number thought of. Default 1. */
+    low: z.int().nonnegative().default(1),
+    /** Largest. Default 9. */
+    high: z.int().nonnegative().max(0xffffffff).default(9),
+    /** How many tasks. */
+    count: z.int().min(1),
+    /** Names the draws. Default `'guess-number'`. */
+    seed: z.string().default('guess-number'),
+  })
+  .refine(({ low, high }) => high > low, { path: ['high'], message: 'must be above low' });
+
+/** Options of {@link guessNumberTasks}. */
+export type GuessNumberOptions = z.input<typeof schema>;
+
+/** A number to guess, and the range it is in. */
+export interface GuessNumberMetadata {
+  readonly secret: number;
+  readonly low: number;
+  readonly high: number;
+}
+
+/** State of the game: what was said, and the range that is left. */
+export interface GuessNumberState extends State {
+  readonly prompt: string;
+  readonly transcript: string;
+  readonly secret: number;
+  /** Numbers still possible, by what the policy was told. */
+  readonly low: number;
+  readonly high: number;
+  readonly isSolved: boolean;
+}
+
+/** Tasks for {@link GuessNumberEnvironment}, with secrets drawn uniformly. */
+export function guessNumberTasks(options: GuessNumberOptions): Task<GuessNumberMetadata>[] {
+  const { low, high, count, seed } = parseOptions('guessNumberTasks', schema, options);
+  const stream = RandomStream.named(seed, 'secrets');
+  return Array.from({ length: count }, (_, index) => ({
+    id: `guess-${index}`,
+    prompt: `${low}-${high}? `,
+    metadata: { secret: low + stream.integer(high - low + 1), low, high },
+  }));
+}
+
+/**
+ * A game of many turns: the policy guesses a number and hears `higher`, `lower` or, for what is no number, `digits only`.
+ * It is over once the guess is right; limit it with `withLimits` or the rollout manager's `maxTurns`.
+ */
+export class GuessNumberEnvironment extends BaseEnvironment<GuessNumberState, GuessNumberMetadata> {
+  override reset({ prompt, metadata }: Task<GuessNumberMetadata>): GuessNumberState {
+    const text = String(prompt);
+    return { prompt: text, response: '', stepCount: 0, transcript: text, ...metadata, isSolved: false };
+  }
+
+  override isTerminal({ isSolved }: GuessNumberState): boolean {
+    return isSolved;
+  }
+
+  override buildPrompt({ transcript }: GuessNumberState): string {
+    return transcript;
+  }
+
+  override updateState(state: GuessNumberState, response: string): GuessNumberState {
+    const text = response.trim();
+    const guess = /^\d+$/.test(text) ? Number(text) : undefined;
+    const { secret } = state;
+    const hint =
+      guess === undefined ? 'digits only' : guess === secret ? 'right' : guess < secret ? 'higher' : 'lower';
+    return {
+      ...state,
+      response,
+      stepCount: state.stepCount + 1,
+      transcript: `${state.transcript}${response}\n${hint}? `,
+      low: hint === 'higher' ? Math.max(state.low, guess! + 1) : state.low,
+      high: hint === 'lower' ? Math.min(state.high, guess! - 1) : state.high,
+      isSolved: hint === 'right',
+    };
+  }
+
+  /** Games with the same range left are the same game, however they came there. */
+  stateKey({ low, high }: GuessNumberState): string {
+    return `${low}..${high}`;
+  }
+}

@@ -1,0 +1,65 @@
+import { ArgumentError, parseOptions, type State, type Task } from '@rlp/core';
+import { z } from 'zod';
+import { BaseEnvironment } from './base-environment.ts';
+
+const schema = z.strictObject({
+  /** Prompts, where the tasks are nothing more; see {@link SimpleTextEnvironment.tasks}. */
+  prompts: z.array(z.string().min(1)).readonly().default([]),
+  /** Responses per episode. Default 1. */
+  maxSteps: z.int().min(1).default(1),
+});
+
+/** Options of {@link SimpleTextEnvironment}: `prompts` (default none) and `maxSteps` (default 1). */
+export type SimpleTextOptions = z.input<typeof schema>;
+
+/** State of a text that grows. */
+export interface TextState extends State {
+  readonly prompt: string;
+  /** The prompt and every response so far. */
+  readonly transcript: string;
+}
+
+/**
+ * A prompt and its completion. With `maxSteps` above 1, each further response continues the text so far.
+ *
+ * @throws `OptionsError` naming every problem at once.
+ */
+export class SimpleTextEnvironment<Metadata = unknown> extends BaseEnvironment<TextState, Metadata> {
+  /** One task per prompt given, with ids `prompt-0`, `prompt-1`, …; put them in a `taskSource`. */
+  readonly tasks: readonly Task<undefined>[];
+  readonly #maxSteps: number;
+
+  constructor(options: SimpleTextOptions = {}) {
+    super();
+    const { prompts, maxSteps } = parseOptions('SimpleTextEnvironment', schema, options);
+    this.tasks = prompts.map((prompt, index) => ({ id: `prompt-${index}`, prompt, metadata: undefined }));
+    this.#maxSteps = maxSteps;
+  }
+
+  /** @throws `ArgumentError` for a task whose prompt is a conversation. */
+  override reset({ id, prompt }: Task<Metadata>): TextState {
+    if (typeof prompt !== 'string') {
+      throw new ArgumentError(
+        `SimpleTextEnvironment: task "${id}" has messages as its prompt, expected text: use ConversationEnvironment`,
+      );
+    }
+    return { prompt, response: '', stepCount: 0, transcript: prompt };
+  }
+
+  override isTerminal({ stepCount }: TextState): boolean {
+    return stepCount >= this.#maxSteps;
+  }
+
+  override buildPrompt({ transcript }: TextState): string {
+    return transcript;
+  }
+
+  override updateState(state: TextState, response: string): TextState {
+    return {
+      ...state,
+      response,
+      stepCount: state.stepCount + 1,
+      transcript: state.transcript + response,
+    };
+  }
+}

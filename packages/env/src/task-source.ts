@@ -1,0 +1,68 @@
+import { ArgumentError, parseOptions, RandomStream, type Task, type TaskSource } from '@rlp/core';
+import { z } from 'zod';
+
+const schema = z.strictObject({
+  /** Names the shuffles' random streams. Default `'tasks'`. */
+  seed: z.string().default('tasks'),
+  /** `each-epoch` (default) draws a new order for every pass over the tasks, `none` keeps theirs. */
+  shuffle: z.enum(['each-epoch', 'none']).default('each-epoch'),
+});
+
+/** Options of {@link taskSource}: `seed` (default `'tasks'`) and `shuffle` (default `'each-epoch'`). */
+export type TaskSourceOptions = z.input<typeof schema>;
+
+/**
+ * An endless source over a list of tasks: every epoch gives each of them once.
+ *
+ * The order of epoch `e` is a function of the seed and `e` alone, so `seek` costs one shuffle, however far it goes.
+ *
+ * @throws `ArgumentError` for an empty list or ids that occur twice; `OptionsError` for bad options.
+ */
+export function taskSource<Metadata>(
+  tasks: readonly Task<Metadata>[],
+  options: TaskSourceOptions = {},
+): TaskSource<Metadata> {
+  const { seed, shuffle } = parseOptions('taskSource', schema, options);
+  checkTasks(tasks);
+  const shuffled = (epoch: number): readonly Task<Metadata>[] =>
+    shuffle === 'none' ? tasks : RandomStream.named(seed, 'epoch', epoch).shuffle(tasks);
+
+  let cursor = 0;
+  let current = { epoch: 0, tasks: shuffled(0) };
+  const taskAt = (position: number): Task<Metadata> => {
+    const epoch = Math.floor(position / tasks.length);
+    if (epoch !== current.epoch) current = { epoch, tasks: shuffled(epoch) };
+    return current.tasks[position % tasks.length]!;
+  };
+  return {
+    get cursor() {
+      return cursor;
+    },
+    take(count) {
+      checkCount('take: count', count);
+      return Array.from({ length: count }, () => taskAt(cursor++));
+    },
+    seek(position) {
+      checkCount('seek: cursor', position);
+      cursor = position;
+    },
+  };
+}
+
+function checkTasks(tasks: readonly Task[]): void {
+  if (tasks.length === 0) throw new ArgumentError('taskSource: expected at least one task, got none');
+  const ids = new Set<string>();
+  for (const { id } of tasks) {
+    if (ids.has(id)) {
+      throw new ArgumentError(
+        `taskSource: task ids must be unique, "${id}" occurs twice: rename one of them`,
+      );
+    }
+    ids.add(id);
+  }
+}
+
+function checkCount(what: string, value: number): void {
+  if (Number.isSafeInteger(value) && value >= 0) return;
+  throw new ArgumentError(`taskSource.${what} must be an integer of at least 0, got ${value}`);
+}

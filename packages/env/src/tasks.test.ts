@@ -1,0 +1,121 @@
+import { ArgumentError, FormatError, type Task } from '@rlp/core';
+import { describeTaskSource } from '@rlp/core/testing';
+import fc from 'fast-check';
+import { describe, expect, expectTypeOf, it } from 'vitest';
+import { z } from 'zod';
+import { arithmeticTasks, splitTasks, taskSource, tasksFromJsonl } from './index.ts';
+
+const numbered = (count: number): Task<number>[] =>
+  Array.from({ length: count }, (_, index) => ({ id: `t${index}`, prompt: `${index}`, metadata: index }));
+
+describeTaskSource('taskSource, shuffled', { create: () => taskSource(numbered(7)) });
+describeTaskSource('taskSource, in order', { create: () => taskSource(numbered(7), { shuffle: 'none' }) });
+describeTaskSource('taskSource of one task', { create: () => taskSource(numbered(1)) });
+
+describe('taskSource', () => {
+  it('gives every task once per epoch, in another order each time', () => {
+    const source = taskSource(numbered(20), { seed: 's' });
+    const epochs = [1, 2, 3].map(() => source.take(20).map(({ metadata }) => metadata));
+    for (const epoch of epochs)
+      expect(epoch.toSorted((a, b) => a - b)).toEqual(numbered(20).map((t) => t.metadata));
+    expect(new Set(epochs.map(String)).size).toBe(3);
+  });
+
+  it('has another order for another seed', () => {
+    const [a, b] = ['a', 'b'].map((seed) => taskSource(numbered(20), { seed }).take(20));
+    expect(a).not.toEqual(b);
+  });
+
+  it('seeks far without counting there', () => {
+    const source = taskSource(numbered(3));
+    source.seek(3_000_000_000_001);
+    expect(source.take(2)).toHaveLength(2);
+  });
+
+  it('gives the same sequence for any cuts and seeks', () => {
+    const expected = taskSource(numbered(5)).take(60);
+    fc.assert(
+      fc.property(fc.array(fc.tuple(fc.nat(40), fc.nat(20)), { maxLength: 8 }), (moves) => {
+        const source = taskSource(numbered(5));
+        for (const [cursor, count] of moves) {
+          source.seek(cursor);
+          expect(source.take(count)).toEqual(expected.slice(cursor, cursor + count));
+        }
+      }),
+    );
+  });
+
+  it('refuses no tasks, and two tasks of one name', () => {
+    expect(() => taskSource([])).toThrow(
+      new ArgumentError('taskSource: expected at least one task, got none'),
+    );
+    expect(() => taskSource([...numbered(2), ...numbered(1)])).toThrow('"t0" occurs twice');
+  });
+});
+
+describe('splitTasks', () => {
+  it('parts the tasks exactly, whatever their order', () => {
+    const tasks = numbered(50);
+    const { train, heldOut } = splitTasks(tasks, { fraction: 0.3, seed: 's' });
+    expect([train.length, heldOut.length]).toEqual([35, 15]);
+    expect([...train, ...heldOut].toSorted((a, b) => a.metadata - b.metadata)).toEqual(tasks);
+    const again = splitTasks(tasks.toReversed(), { fraction: 0.3, seed: 's' });
+    expect(new Set(again.heldOut)).toEqual(new Set(heldOut));
+  });
+
+  it('refuses to leave a part empty', () => {
+    expect(() => splitTasks(numbered(2), { fraction: 0.1 })).toThrow(ArgumentError);
+  });
+});
+
+describe('tasksFromJsonl', () => {
+  const lines = [
+    '{"id":"a","prompt":"1+1","metadata":{"answer":"2"}}',
+    '',
+    '{"id":"b","prompt":"2+2","metadata":{}}',
+  ];
+
+  it('reads tasks, typed by the metadata schema', () => {
+    const tasks = tasksFromJsonl(`${lines[0]}\r\n`, { metadata: z.object({ answer: z.string() }) });
+    expectTypeOf(tasks).toEqualTypeOf<Task<{ answer: string }>[]>();
+    expect(tasks).toEqual([{ id: 'a', prompt: '1+1', metadata: { answer: '2' } }]);
+  });
+
+  it('names file, line and field of what is malformed', () => {
+    const read = () =>
+      tasksFromJsonl(lines.join('\n'), { source: 'tasks.jsonl', metadata: z.object({ answer: z.string() }) });
+    expect(read).toThrow(FormatError);
+    expect(read).toThrow(/^tasks\.jsonl, line 3: metadata: answer: /);
+    expect(() => tasksFromJsonl('{"prompt":1}')).toThrow(/^tasks, line 1: id: .*prompt: /);
+    expect(() => tasksFromJsonl('{"id":')).toThrow(/^tasks, line 1: expected one JSON object per line: /);
+  });
+});
+
+describe('arithmeticTasks', () => {
+  it('gives different problems with their sums', () => {
+    const tasks = arithmeticTasks({ digits: 2, count: 500, seed: 's' });
+    expect(new Set(tasks.map(({ id }) => id)).size).toBe(500);
+    for (const { prompt, metadata } of tasks) {
+      expect(prompt).toMatch(/^[1-9]\d\+[1-9]\d=$/);
+      expect(metadata.answer).toBe(String(metadata.addends[0] + metadata.addends[1]));
+    }
+  });
+
+  it('can give every problem there is, and says when there are no more', () => {
+    expect(arithmeticTasks({ digits: 1, count: 100 })).toHaveLength(100);
+    // Of the 100 pairs of digits, 45 sum to more than 9.
+    expect(arithmeticTasks({ digits: 1, count: 45, carry: 'needed' })).toHaveLength(45);
+    expect(() => arithmeticTasks({ digits: 1, count: 46, carry: 'needed' })).toThrow(
+      'only 45 different problems',
+    );
+  });
+
+  it('gives only carries when asked', () => {
+    for (const { metadata } of arithmeticTasks({ digits: 2, count: 300, carry: 'needed' })) {
+      const [a, b] = metadata.addends;
+      const digitSum = (n: number) => [...String(n)].reduce((sum, digit) => sum + Number(digit), 0);
+      // A sum of digits falls by 9 for every carry.
+      expect(digitSum(a) + digitSum(b)).toBeGreaterThan(digitSum(a + b));
+    }
+  });
+});
