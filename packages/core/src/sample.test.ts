@@ -1,0 +1,216 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { ArgumentError } from './errors.ts';
+import {
+  rolloutBatch,
+  rolloutBatchSchema,
+  type Sample,
+  sampleSchema,
+  samplesFromTrajectory,
+  trajectoryFromSample,
+} from './sample.ts';
+import type { Step, Trajectory } from './trajectory.ts';
+
+const tokenizer = { decode: (tokens: readonly number[]) => tokens.join(' ') };
+
+function step(promptTokens: number[], tokens: number[], text = tokenizer.decode(tokens)): Step {
+  const behaviorLogprobs = tokens.map((token) => -token / 10);
+  return { promptTokens, tokens, behaviorLogprobs, text, stopReason: 'stop' };
+}
+
+function trajectory(steps: readonly Step[], fields: Partial<Trajectory> = {}): Trajectory {
+  return {
+    id: 'task-1/0',
+    task: { id: 'task-1', prompt: 'Say it.', metadata: { answer: 'it' } },
+    steps,
+    messages: [],
+    response: steps.at(-1)?.text ?? '',
+    status: 'completed',
+    policyVersion: 3,
+    ...fields,
+  };
+}
+
+describe('samplesFromTrajectory', () => {
+  it('puts a conversation that was only extended into one sequence', () => {
+    const steps = [step([1, 2], [3, 4]), step([1, 2, 3, 4, 5, 6], [7])];
+    expect(samplesFromTrajectory({ trajectory: trajectory(steps), reward: 1 })).toEqual([
+      {
+        prompt: 'Say it.',
+        response: '7',
+        tokens: [1, 2, 3, 4, 5, 6, 7],
+        lossMask: [0, 0, 1, 1, 0, 0, 1],
+        behaviorLogprobs: [0, 0, -0.3, -0.4, 0, 0, -0.7],
+        reward: 1,
+        metadata: { answer: 'it' },
+        status: 'completed',
+      },
+    ]);
+  });
+
+  it('opens a new sequence where the history was rewritten', () => {
+    const steps = [step([1, 2], [3, 4]), step([1, 2, 4, 5], [6]), step([1, 2, 4, 5, 6, 7], [8])];
+    const samples = samplesFromTrajectory(
+      { trajectory: trajectory(steps), reward: null },
+      { index: 10, groupIndex: 2 },
+    );
+    expect(samples.map(({ tokens }) => tokens)).toEqual([
+      [1, 2, 3, 4],
+      [1, 2, 4, 5, 6, 7, 8],
+    ]);
+    expect(samples.map(({ lossMask }) => lossMask)).toEqual([
+      [0, 0, 1, 1],
+      [0, 0, 0, 0, 1, 0, 1],
+    ]);
+    expect(samples).toMatchObject([
+      { index: 10, groupIndex: 2, reward: null, response: '3 4' },
+      { index: 11, groupIndex: 2, reward: null, response: '8' },
+    ]);
+  });
+
+  it('opens a new sequence where the context became shorter', () => {
+    const steps = [step([1, 2], [3]), step([1, 2], [4])];
+    expect(samplesFromTrajectory({ trajectory: trajectory(steps), reward: 0 })).toHaveLength(2);
+  });
+
+  it('gives nothing for a trajectory that failed before its first step', () => {
+    expect(samplesFromTrajectory({ trajectory: trajectory([], { status: 'failed' }), reward: null })).toEqual(
+      [],
+    );
+  });
+
+  it('keeps metadata that is no record', () => {
+    const task = { id: 't', prompt: '', metadata: 'plain' };
+    const [sample] = samplesFromTrajectory({ trajectory: trajectory([step([1], [2])], { task }), reward: 0 });
+    expect(sample?.metadata).toEqual({ metadata: 'plain' });
+  });
+
+  it('trains every sampled token once, with its own logprob, and nothing else', () => {
+    const steps = fc.array(
+      fc.record({
+        rewritten: fc.boolean(),
+        added: fc.array(fc.nat(9), { minLength: 1 }),
+        tokens: fc.array(fc.nat(9)),
+      }),
+      { minLength: 1, maxLength: 5 },
+    );
+    fc.assert(
+      fc.property(steps, (moves) => {
+        let context: number[] = [];
+        const taken = moves.map(({ rewritten, added, tokens }) => {
+          const promptTokens = [...(rewritten ? [] : context), ...added];
+          context = [...promptTokens, ...tokens];
+          return step(promptTokens, tokens);
+        });
+        const samples = samplesFromTrajectory({ trajectory: trajectory(taken), reward: 0 });
+        const trained = samples.flatMap(({ tokens, lossMask, behaviorLogprobs }) =>
+          tokens.flatMap((token, t) => (lossMask[t] === 1 ? [[token, behaviorLogprobs?.[t]]] : [])),
+        );
+        expect(trained).toEqual(
+          taken.flatMap((made) => made.tokens.map((token, t) => [token, made.behaviorLogprobs[t]])),
+        );
+        for (const sample of samples) expect(sampleSchema.parse(sample)).toEqual(sample);
+      }),
+    );
+  });
+});
+
+/** Samples as sampling makes them: at least one prompt token, logprobs 0 outside the mask. */
+const sampledSequence: fc.Arbitrary<Sample> = fc
+  .record({
+    positions: fc.array(fc.record({ token: fc.nat(99), trained: fc.boolean(), logprob: fc.nat(50) }), {
+      minLength: 1,
+    }),
+    reward: fc.option(fc.integer(), { nil: null }),
+    status: fc.constantFrom('completed' as const, 'truncated' as const, 'aborted' as const),
+  })
+  .map(({ positions, reward, status }) => {
+    const last = { token: 1, trained: true, logprob: 3 };
+    const all = [{ token: 0, trained: false, logprob: 0 }, ...positions, last];
+    return {
+      prompt: 'Say it.',
+      response: 'the end',
+      tokens: all.map(({ token }) => token),
+      lossMask: all.map(({ trained }): 0 | 1 => (trained ? 1 : 0)),
+      behaviorLogprobs: all.map(({ trained, logprob }) => (trained && logprob > 0 ? -logprob : 0)),
+      reward,
+      metadata: { answer: 'it' },
+      status,
+    };
+  });
+
+describe('trajectoryFromSample', () => {
+  it('is undone by samplesFromTrajectory', () => {
+    fc.assert(
+      fc.property(sampledSequence, (sample) => {
+        const trajectory = trajectoryFromSample(sample, { id: 'one', policyVersion: 0, tokenizer });
+        expect(samplesFromTrajectory({ trajectory, reward: sample.reward })).toEqual([sample]);
+      }),
+    );
+  });
+
+  it('makes each run of trained tokens a step and decodes the earlier ones', () => {
+    const sample: Sample = {
+      prompt: [{ role: 'user', content: 'Say it.' }],
+      response: 'last',
+      tokens: [1, 2, 3, 4, 5],
+      lossMask: [0, 1, 1, 0, 1],
+      behaviorLogprobs: [0, -1, -2, 0, -3],
+      reward: 1,
+      metadata: {},
+      status: 'truncated',
+    };
+    const { steps, messages } = trajectoryFromSample(sample, { id: 'one', policyVersion: 4, tokenizer });
+    expect(steps).toEqual([
+      { promptTokens: [1], tokens: [2, 3], behaviorLogprobs: [-1, -2], text: '2 3', stopReason: 'stop' },
+      { promptTokens: [1, 2, 3, 4], tokens: [5], behaviorLogprobs: [-3], text: 'last', stopReason: 'length' },
+    ]);
+    expect(messages.map(({ role, content }) => `${role}: ${content}`)).toEqual([
+      'user: Say it.',
+      'assistant: 2 3',
+      'assistant: last',
+    ]);
+  });
+
+  it('refuses text that nobody sampled', () => {
+    const written = sampleSchema.parse({ prompt: '', tokens: [1, 2], lossMask: [0, 1] });
+    expect(() => trajectoryFromSample(written, { id: 'one', policyVersion: 0, tokenizer })).toThrow(
+      ArgumentError,
+    );
+  });
+});
+
+describe('rolloutBatch', () => {
+  const sample = sampleSchema.parse({
+    prompt: '',
+    tokens: [1, 2, 3],
+    lossMask: [0, 1, 1],
+    reward: 2,
+    groupIndex: 0,
+  });
+
+  it('turns samples into columns', () => {
+    const batch = rolloutBatch([sample, { ...sample, reward: null, groupIndex: 1 }], { epoch: 1 });
+    expect(batch).toEqual({
+      tokens: [
+        [1, 2, 3],
+        [1, 2, 3],
+      ],
+      lossMasks: [
+        [0, 1, 1],
+        [0, 1, 1],
+      ],
+      rewards: [2, null],
+      responseLengths: [2, 2],
+      groupIndices: [0, 1],
+      metadata: { epoch: 1 },
+    });
+    expect(rolloutBatchSchema.parse(JSON.parse(JSON.stringify(batch)))).toEqual(batch);
+  });
+
+  it('has a column of logprobs only if every sample has them', () => {
+    const scored = { ...sample, behaviorLogprobs: [0, -1, -2] };
+    expect(rolloutBatch([scored, scored]).behaviorLogprobs).toHaveLength(2);
+    expect(rolloutBatch([scored, sample])).not.toHaveProperty('behaviorLogprobs');
+  });
+});
