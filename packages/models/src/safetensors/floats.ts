@@ -1,0 +1,81 @@
+/**
+ * Exact conversions between float32 and the two 16-bit float formats, on bit patterns.
+ *
+ * Typed arrays are viewed in the machine's byte order, which is little-endian wherever Node runs, as safetensors files are.
+ */
+
+/** Types a float tensor can be stored as. */
+export type FloatType = 'F32' | 'F16' | 'BF16';
+
+/** Float32 bits of an IEEE half: every half, subnormals, infinities and NaN included, has an exact float32. */
+function floatBitsOfHalf(half: number): number {
+  const sign = (half & 0x8000) << 16;
+  const exponent = (half >>> 10) & 0x1f;
+  let mantissa = half & 0x3ff;
+  if (exponent === 31) return sign | 0x7f800000 | (mantissa << 13);
+  if (exponent > 0) return sign | ((exponent + 112) << 23) | (mantissa << 13);
+  if (mantissa === 0) return sign;
+  let shifted = 113;
+  while ((mantissa & 0x400) === 0) {
+    mantissa <<= 1;
+    shifted--;
+  }
+  return sign | (shifted << 23) | ((mantissa & 0x3ff) << 13);
+}
+
+/** Half bits nearest to a float32, ties to even; beyond the range becomes infinite, NaN stays NaN. */
+function halfBitsOfFloat(bits: number): number {
+  const sign = (bits >>> 16) & 0x8000;
+  const exponent = ((bits >>> 23) & 0xff) - 112;
+  const mantissa = bits & 0x7fffff;
+  if (exponent === 143) return sign | 0x7c00 | (mantissa === 0 ? 0 : 0x200 | (mantissa >>> 13));
+  if (exponent >= 31) return sign | 0x7c00;
+  if (exponent < -10) return sign;
+  const significand = exponent > 0 ? (exponent << 23) | mantissa : mantissa | 0x800000;
+  return sign | roundShift(significand, exponent > 0 ? 13 : 14 - exponent);
+}
+
+/** `value / 2^shift` rounded to the nearest integer, ties to even. */
+function roundShift(value: number, shift: number): number {
+  const kept = value >>> shift;
+  const rest = value & ((1 << shift) - 1);
+  const half = 1 << (shift - 1);
+  return rest > half || (rest === half && (kept & 1) === 1) ? kept + 1 : kept;
+}
+
+/** BF16 bits nearest to a float32, ties to even; NaN stays NaN. */
+function brainBitsOfFloat(bits: number): number {
+  if ((bits & 0x7fffffff) > 0x7f800000) return (bits >>> 16) | 0x40;
+  return (bits + 0x7fff + ((bits >>> 16) & 1)) >>> 16;
+}
+
+/** Bytes per element. */
+export function floatSize(type: FloatType): 2 | 4 {
+  return type === 'F32' ? 4 : 2;
+}
+
+/**
+ * Decodes stored floats into `target`, exactly.
+ *
+ * @param bytes - Little-endian elements; `target.length` of them.
+ */
+export function decodeFloats(type: FloatType, bytes: Uint8Array, target: Float32Array): void {
+  if (type === 'F32') {
+    new Uint8Array(target.buffer, target.byteOffset, target.byteLength).set(bytes);
+    return;
+  }
+  const halves = new Uint16Array(bytes.slice().buffer);
+  const bits = new Uint32Array(target.buffer, target.byteOffset, target.length);
+  const convert = type === 'BF16' ? (half: number) => half << 16 : floatBitsOfHalf;
+  for (let i = 0; i < bits.length; i++) bits[i] = convert(halves[i]!);
+}
+
+/** Encodes float32 values as `type`, little-endian, rounding to nearest with ties to even. */
+export function encodeFloats(type: FloatType, values: Float32Array): Uint8Array {
+  if (type === 'F32') return new Uint8Array(values.buffer, values.byteOffset, values.byteLength);
+  const bits = new Uint32Array(values.buffer, values.byteOffset, values.length);
+  const halves = new Uint16Array(values.length);
+  const convert = type === 'BF16' ? brainBitsOfFloat : halfBitsOfFloat;
+  for (let i = 0; i < halves.length; i++) halves[i] = convert(bits[i]!);
+  return new Uint8Array(halves.buffer);
+}

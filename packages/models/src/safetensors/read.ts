@@ -1,0 +1,183 @@
+import { type FileHandle, open, readFile, stat } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+
+import { FormatError, type HostTensor } from '@rlp/core';
+import { z } from 'zod';
+
+import { decodeFloats, type FloatType, floatSize } from './floats.ts';
+import { headerLength, parseSafetensorsHeader, type StoredTensor, safetensorsError } from './header.ts';
+
+/** The tensors of a checkpoint, in one file or in shards, opened but not read. */
+export interface SafetensorsCheckpoint {
+  /** Files that hold the tensors. */
+  readonly files: readonly string[];
+  /** `__metadata__` of the (first) file. */
+  readonly metadata: Readonly<Record<string, string>>;
+  /** Every tensor and where it lies. */
+  readonly tensors: ReadonlyMap<string, StoredTensor>;
+}
+
+const CHUNK_BYTES = 1 << 26;
+
+/**
+ * Opens a checkpoint: a `.safetensors` file, a `.safetensors.index.json` file, or a folder that holds `model.safetensors`
+ * or `model.safetensors.index.json`. Reads and checks headers only.
+ *
+ * @throws FormatError naming the file, the field and a remedy if anything is missing or malformed.
+ */
+export async function openSafetensors(path: string): Promise<SafetensorsCheckpoint> {
+  const file = await checkpointFile(path);
+  if (file.endsWith('.json')) return openShards(file);
+  const header = await readHeader(file);
+  return { files: [file], ...header };
+}
+
+/**
+ * Reads every tensor of a checkpoint as float32. F32, F16 and BF16 convert exactly.
+ *
+ * @param path - As for {@link openSafetensors}.
+ * @throws FormatError if the checkpoint is malformed or holds a tensor of another type.
+ */
+export async function readSafetensors(path: string): Promise<Map<string, HostTensor>> {
+  const { tensors } = await openSafetensors(path);
+  return readTensors([...tensors.values()]);
+}
+
+/**
+ * Reads the given tensors as float32.
+ *
+ * @throws FormatError if one is not F32, F16 or BF16, or its file has become shorter.
+ */
+export async function readTensors(tensors: readonly StoredTensor[]): Promise<Map<string, HostTensor>> {
+  const result = new Map<string, HostTensor>();
+  for (const file of new Set(tensors.map((tensor) => tensor.file))) {
+    const handle = await open(file, 'r');
+    try {
+      for (const tensor of tensors) {
+        if (tensor.file !== file) continue;
+        result.set(tensor.name, { shape: tensor.shape, data: await readFloats(handle, tensor) });
+      }
+    } finally {
+      await handle.close();
+    }
+  }
+  return result;
+}
+
+async function readFloats(handle: FileHandle, tensor: StoredTensor): Promise<Float32Array> {
+  const type = floatType(tensor);
+  const data = new Float32Array(tensor.length / floatSize(type));
+  const chunk = CHUNK_BYTES / floatSize(type);
+  for (let done = 0; done < data.length; done += chunk) {
+    const part = data.subarray(done, done + chunk);
+    const bytes = await readExactly(
+      handle,
+      tensor.offset + done * floatSize(type),
+      part.length * floatSize(type),
+    );
+    if (bytes.length < part.length * floatSize(type)) {
+      throw safetensorsError(tensor.file, tensor.name, 'the file ended while it was read');
+    }
+    decodeFloats(type, bytes, part);
+  }
+  return data;
+}
+
+function floatType({ type, name, file }: StoredTensor): FloatType {
+  if (type === 'F32' || type === 'F16' || type === 'BF16') return type;
+  const remedy = 'convert it to float32, float16 or bfloat16 first';
+  throw safetensorsError(file, name, `weights must be F32, F16 or BF16, this one is ${type}`, remedy);
+}
+
+async function readExactly(handle: FileHandle, position: number, length: number): Promise<Uint8Array> {
+  const bytes = new Uint8Array(length);
+  let done = 0;
+  while (done < length) {
+    const { bytesRead } = await handle.read(bytes, done, length - done, position + done);
+    if (bytesRead === 0) break;
+    done += bytesRead;
+  }
+  return bytes.subarray(0, done);
+}
+
+async function readHeader(file: string) {
+  const handle = await open(file, 'r').catch((cause: Error) => {
+    throw safetensorsError(file, 'file', `cannot be opened (${cause.message})`);
+  });
+  try {
+    const { size } = await handle.stat();
+    const length = headerLength(await readExactly(handle, 0, 8), size, file);
+    return parseSafetensorsHeader(await readExactly(handle, 8, length), size, file);
+  } finally {
+    await handle.close();
+  }
+}
+
+const indexSchema = z.looseObject({ weight_map: z.record(z.string(), z.string()) });
+
+async function openShards(index: string): Promise<SafetensorsCheckpoint> {
+  const map = await readWeightMap(index);
+  const names = [...new Set(Object.values(map))];
+  for (const name of names) {
+    if (basename(name) !== name || !name.endsWith('.safetensors')) {
+      throw safetensorsError(
+        index,
+        'weight_map',
+        `'${name}' is not the name of a safetensors file beside it`,
+      );
+    }
+  }
+  const files = names.map((name) => join(dirname(index), name));
+  const headers = await Promise.all(files.map(readHeader));
+  const tensors = new Map<string, StoredTensor>();
+  for (const [name, shard] of Object.entries(map)) {
+    const tensor = headers[names.indexOf(shard)]!.tensors.get(name);
+    if (!tensor) throw safetensorsError(index, `weight_map.${name}`, `${shard} does not hold this tensor`);
+    tensors.set(name, tensor);
+  }
+  return { files, metadata: headers[0]?.metadata ?? {}, tensors };
+}
+
+async function readWeightMap(index: string): Promise<Record<string, string>> {
+  let json: unknown;
+  try {
+    json = JSON.parse(await readFile(index, 'utf8'));
+  } catch (cause) {
+    throw safetensorsError(index, 'file', `not valid JSON (${(cause as Error).message})`);
+  }
+  const parsed = indexSchema.safeParse(json);
+  if (!parsed.success) {
+    const { path, message } = parsed.error.issues[0]!;
+    throw safetensorsError(index, path.join('.') || 'file', message);
+  }
+  return parsed.data.weight_map;
+}
+
+async function kindOf(path: string): Promise<'file' | 'folder' | 'absent'> {
+  const status = await stat(path).catch(() => undefined);
+  if (!status) return 'absent';
+  return status.isDirectory() ? 'folder' : 'file';
+}
+
+async function checkpointFile(path: string): Promise<string> {
+  const kind = await kindOf(path);
+  if (kind === 'absent') throw new FormatError(`${path}: no such file or folder; check the path`);
+  if (kind === 'file') return path;
+  for (const name of ['model.safetensors', 'model.safetensors.index.json']) {
+    if ((await kindOf(join(path, name))) === 'file') return join(path, name);
+  }
+  for (const name of [
+    'pytorch_model.bin',
+    'pytorch_model.bin.index.json',
+    'model.pt',
+    'consolidated.00.pth',
+  ]) {
+    if ((await kindOf(join(path, name))) === 'absent') continue;
+    const remedy = 'convert it with model.save_pretrained(folder, safe_serialization=True) of transformers';
+    throw new FormatError(
+      `${join(path, name)}: pickled weights are not read, because they can run code; ${remedy}`,
+    );
+  }
+  const expected = 'expected model.safetensors or model.safetensors.index.json';
+  throw new FormatError(`${path}: ${expected}; download the weights in the safetensors format`);
+}
