@@ -1,0 +1,22 @@
+/** A floating-point attribute; a plain number is an integer attribute. */
+export interface FloatAttribute {
+  readonly float: number;
+}
+
+/** A one-element float tensor as an attribute, in the element type of the graph value it fills. */
+export interface TensorAttribute {
+  readonly type: 'float32' | 'float16' | 'bfloat16' | 'float64' | 'int64' | 'int32' | 'bool';
+  readonly tensor: number;
+}
+
+/** The value of a node's attribute. Numbers are integers; write a float as `{ float: 0.5 }`. */
+export type Attribute =
+  | number
+  | string
+  | FloatAttribute
+  | TensorAttribute
+  | readonly number[]
+  | readonly string[];
+
+/** A node's attributes by name. */
+export type Attributes = Readonly<Record<string, Attribute>>;

@@ -1,0 +1,201 @@
+import { ArgumentError } from '@rlp/core';
+import protobuf from 'protobufjs/minimal.js';
+
+import type { Attribute } from './attributes.ts';
+import { dataTypes } from './data-type.ts';
+import type { ExternalData, Graph, Initializer, Node, Value, ValueType } from './graph.ts';
+import { encodeTensor } from './tensor-data.ts';
+
+type Writer = protobuf.Writer;
+type Names = ReadonlyMap<Value, string>;
+
+/** ONNX intermediate representation 10, the one of opset 21. */
+const irVersion = 10;
+const maximumBytes = 2 ** 31 - 1;
+const attributeTypes = { float: 1, int: 2, string: 3, tensor: 4, ints: 7, strings: 8 } as const;
+
+/** Options of {@link serialize}. */
+export interface SerializeOptions {
+  /** What becomes of graph inputs that no output depends on. Default `'drop'`. */
+  readonly unusedInputs?: 'drop' | 'keep';
+}
+
+/**
+ * The graph as an ONNX `ModelProto`. Nodes, constants and initialisers that no output depends on are left out.
+ *
+ * @throws ArgumentError if the graph has no outputs, or if the model would pass the 2 GB that protobuf allows.
+ */
+export function serialize(graph: Graph, { unusedInputs = 'drop' }: SerializeOptions = {}): Uint8Array {
+  if (graph.outputs.size === 0) throw new ArgumentError('serialize: the graph has no outputs');
+  const { nodes, values } = live(graph);
+  const initializers = graph.initializers.filter(({ value }) => values.has(value));
+  checkSize(initializers);
+  const names = outputNames(graph);
+  const writer = protobuf.Writer.create();
+  writer.uint32(tag(1, 0)).int64(irVersion);
+  writer.uint32(tag(2, 2)).string('rlp');
+  message(writer, 7, () => {
+    for (const [index, node] of nodes.entries())
+      message(writer, 1, () => writeNode(writer, node, index, names));
+    writeAliases(writer, graph, names);
+    writer.uint32(tag(2, 2)).string('graph');
+    for (const initializer of initializers) message(writer, 5, () => writeInitializer(writer, initializer));
+    for (const input of graph.inputs) {
+      if (unusedInputs === 'keep' || values.has(input)) {
+        message(writer, 11, () => writeValueInfo(writer, input.name, input));
+      }
+    }
+    for (const [name, value] of graph.outputs) message(writer, 12, () => writeValueInfo(writer, name, value));
+  });
+  writeOpset(writer, '', graph.opset);
+  const domains = new Set(nodes.map(({ definition }) => definition.domain ?? ''));
+  for (const domain of [...domains].filter((name) => name !== '').sort()) writeOpset(writer, domain, 1);
+  return writer.finish();
+}
+
+function live(graph: Graph): { nodes: Node[]; values: Set<Value> } {
+  const values = new Set<Value>(graph.outputs.values());
+  const nodes: Node[] = [];
+  for (const node of graph.nodes.toReversed()) {
+    if (!node.outputs.some((output) => values.has(output))) continue;
+    nodes.push(node);
+    for (const input of node.inputs) if (input) values.add(input);
+  }
+  return { nodes: nodes.reverse(), values };
+}
+
+function checkSize(initializers: readonly Initializer[]): void {
+  let bytes = 0;
+  for (const { data } of initializers) if (data instanceof Uint8Array) bytes += data.byteLength;
+  if (bytes <= maximumBytes - 2 ** 20) return;
+  throw new ArgumentError(
+    `serialize: initialisers hold ${bytes} bytes and a model at most 2 GB; make weights graph inputs, or initialisers in ` +
+      `an external file ({ file, offset, length })`,
+  );
+}
+
+/** A value that a node computes takes the name of the first output it is; other outputs become aliases. */
+function outputNames(graph: Graph): Names {
+  const names = new Map<Value, string>();
+  for (const [name, value] of graph.outputs) if (value.node && !names.has(value)) names.set(value, name);
+  return names;
+}
+
+function writeAliases(writer: Writer, graph: Graph, names: Names): void {
+  for (const [name, value] of graph.outputs) {
+    if (names.get(value) === name) continue;
+    message(writer, 1, () => {
+      writer.uint32(tag(1, 2)).string(names.get(value) ?? value.name);
+      writer.uint32(tag(2, 2)).string(name);
+      writer.uint32(tag(3, 2)).string(`output ${name}`);
+      writer.uint32(tag(4, 2)).string('Identity');
+    });
+  }
+}
+
+function tag(field: number, wireType: 0 | 2 | 5): number {
+  return (field << 3) | wireType;
+}
+
+function message(writer: Writer, field: number, write: () => void): void {
+  writer.uint32(tag(field, 2)).fork();
+  write();
+  writer.ldelim();
+}
+
+function writeOpset(writer: Writer, domain: string, version: number): void {
+  message(writer, 8, () => {
+    writer.uint32(tag(1, 2)).string(domain);
+    writer.uint32(tag(2, 0)).int64(version);
+  });
+}
+
+function writeNode(writer: Writer, node: Node, index: number, names: Names): void {
+  const { definition, inputs, outputs, attributes } = node;
+  for (const input of inputs) {
+    writer.uint32(tag(1, 2)).string(input ? (names.get(input) ?? input.name) : '');
+  }
+  for (const output of outputs) writer.uint32(tag(2, 2)).string(names.get(output) ?? output.name);
+  writer.uint32(tag(3, 2)).string(`${definition.type}_${index}`);
+  writer.uint32(tag(4, 2)).string(definition.type);
+  for (const [name, attribute] of Object.entries(attributes)) {
+    message(writer, 5, () => writeAttribute(writer, name, attribute));
+  }
+  if (definition.domain) writer.uint32(tag(7, 2)).string(definition.domain);
+}
+
+function writeAttribute(writer: Writer, name: string, attribute: Attribute): void {
+  writer.uint32(tag(1, 2)).string(name);
+  const kind = writeAttributeValue(writer, attribute);
+  writer.uint32(tag(20, 0)).int32(attributeTypes[kind]);
+}
+
+function writeAttributeValue(writer: Writer, attribute: Attribute): keyof typeof attributeTypes {
+  if (typeof attribute === 'number') {
+    writer.uint32(tag(3, 0)).int64(attribute);
+    return 'int';
+  }
+  if (typeof attribute === 'string') {
+    writer.uint32(tag(4, 2)).bytes(new TextEncoder().encode(attribute));
+    return 'string';
+  }
+  if ('float' in attribute) {
+    writer.uint32(tag(2, 5)).float(attribute.float);
+    return 'float';
+  }
+  if ('tensor' in attribute) {
+    const bytes = encodeTensor('attribute', attribute.type, attribute.tensor, 1);
+    message(writer, 5, () => writeTensor(writer, '', { type: attribute.type, shape: [1] }, bytes));
+    return 'tensor';
+  }
+  if (typeof attribute[0] === 'string') {
+    for (const item of attribute) writer.uint32(tag(9, 2)).bytes(new TextEncoder().encode(String(item)));
+    return 'strings';
+  }
+  for (const item of attribute) writer.uint32(tag(8, 0)).int64(Number(item));
+  return 'ints';
+}
+
+function writeInitializer(writer: Writer, { value, data }: Initializer): void {
+  writeTensor(writer, value.name, value, data);
+}
+
+function writeTensor(
+  writer: Writer,
+  name: string,
+  { type, shape }: ValueType,
+  data: Uint8Array | ExternalData,
+): void {
+  for (const dimension of shape) writer.uint32(tag(1, 0)).int64(Number(dimension));
+  writer.uint32(tag(2, 0)).int32(dataTypes[type].code);
+  writer.uint32(tag(8, 2)).string(name);
+  if (data instanceof Uint8Array) {
+    writer.uint32(tag(9, 2)).bytes(data);
+    return;
+  }
+  const entries = { location: data.file, offset: String(data.offset), length: String(data.length) };
+  for (const [key, value] of Object.entries(entries)) {
+    message(writer, 13, () => {
+      writer.uint32(tag(1, 2)).string(key);
+      writer.uint32(tag(2, 2)).string(value);
+    });
+  }
+  writer.uint32(tag(14, 0)).int32(1);
+}
+
+function writeValueInfo(writer: Writer, name: string, { type, shape }: ValueType): void {
+  writer.uint32(tag(1, 2)).string(name);
+  message(writer, 2, () =>
+    message(writer, 1, () => {
+      writer.uint32(tag(1, 0)).int32(dataTypes[type].code);
+      message(writer, 2, () => {
+        for (const dimension of shape) message(writer, 1, () => writeDimension(writer, dimension));
+      });
+    }),
+  );
+}
+
+function writeDimension(writer: Writer, dimension: number | string): void {
+  if (typeof dimension === 'number') writer.uint32(tag(1, 0)).int64(dimension);
+  else writer.uint32(tag(2, 2)).string(dimension);
+}

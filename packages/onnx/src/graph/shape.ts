@@ -1,0 +1,133 @@
+import { ArgumentError } from '@rlp/core';
+
+/**
+ * The size of one axis: a number, or a name when it is known only at run time. Axes of one name have one size; two names
+ * are taken to differ, and a named axis is taken not to be 1.
+ */
+export type Dimension = number | string;
+
+/** The sizes of all axes, outermost first; `[]` is a scalar. */
+export type Shape = readonly Dimension[];
+
+/** A shape as text, for error messages: `[batch, 4]`. */
+export function formatShape(shape: Shape): string {
+  return `[${shape.join(', ')}]`;
+}
+
+/** Whether two shapes agree in every axis, by number or by name. */
+export function sameShape(a: Shape, b: Shape): boolean {
+  return a.length === b.length && a.every((dimension, axis) => dimension === b[axis]);
+}
+
+/** Whether every axis is a number. */
+export function isStatic(shape: Shape): shape is readonly number[] {
+  return shape.every((dimension) => typeof dimension === 'number');
+}
+
+/**
+ * The number of elements.
+ *
+ * @throws ArgumentError if an axis is named, naming it.
+ */
+export function elementCount(operation: string, shape: Shape): number {
+  return shape.reduce<number>((count, dimension) => count * staticDimension(operation, shape, dimension), 1);
+}
+
+/** `dimension` as a number. Throws an ArgumentError that names the axis that must be static. */
+export function staticDimension(operation: string, shape: Shape, dimension: Dimension | undefined): number {
+  if (typeof dimension === 'number') return dimension;
+  throw new ArgumentError(
+    `${operation}: dimension "${dimension}" of ${formatShape(shape)} must be a number here; build the graph with its size`,
+  );
+}
+
+/** An axis counted from the front; negative ones count from the back, as in `-1`. */
+export function resolveAxis(operation: string, axis: number, rank: number): number {
+  if (Number.isInteger(axis) && axis >= -rank && axis < rank) return axis < 0 ? axis + rank : axis;
+  throw new ArgumentError(`${operation}: axis ${axis} is outside a tensor of ${rank} axes`);
+}
+
+/** Several axes counted from the front, in ascending order; `undefined` means all of them. */
+export function resolveAxes(operation: string, axes: readonly number[] | undefined, rank: number): number[] {
+  if (axes === undefined) return Array.from({ length: rank }, (_, axis) => axis);
+  const resolved = axes.map((axis) => resolveAxis(operation, axis, rank)).sort((a, b) => a - b);
+  if (new Set(resolved).size === resolved.length) return resolved;
+  throw new ArgumentError(`${operation}: axes [${axes.join(', ')}] name an axis twice`);
+}
+
+function broadcastDimensions(a: Dimension, b: Dimension): Dimension | undefined {
+  if (a === b || b === 1) return a;
+  return a === 1 ? b : undefined;
+}
+
+/**
+ * The shape that all operands broadcast to, axes aligned from the back.
+ *
+ * @throws ArgumentError naming the operation and the operand that does not fit.
+ */
+export function broadcastShapes(operation: string, shapes: readonly Shape[]): Shape {
+  return shapes.reduce((left, right, index) => {
+    const rank = Math.max(left.length, right.length);
+    return Array.from({ length: rank }, (_, axis) => {
+      const a = left[axis - rank + left.length] ?? 1;
+      const b = right[axis - rank + right.length] ?? 1;
+      const size = broadcastDimensions(a, b);
+      if (size !== undefined) return size;
+      throw new ArgumentError(
+        `${operation}: operand ${index} of shape ${formatShape(right)} does not broadcast with ${formatShape(left)}: ` +
+          `"${a}" and "${b}" differ and neither is 1`,
+      );
+    });
+  });
+}
+
+function splitFactors(dimensions: readonly Dimension[]): { size: number; names: string[] } {
+  let size = 1;
+  const names: string[] = [];
+  for (const dimension of dimensions) {
+    if (typeof dimension === 'number') size *= dimension;
+    else {
+      for (const factor of dimension.split('*')) {
+        if (/^\d+$/.test(factor)) size *= Number(factor);
+        else names.push(factor);
+      }
+    }
+  }
+  return { size, names: names.sort() };
+}
+
+/** The size of several axes merged into one, such as `8*batch`. */
+export function productDimension(dimensions: readonly Dimension[]): Dimension {
+  const { size, names } = splitFactors(dimensions);
+  if (names.length === 0 || size === 0) return size;
+  return size === 1 ? names.join('*') : [size, ...names].join('*');
+}
+
+/** `product(total) / product(known)`, or `undefined` where it is not an integer or a name is left over. */
+export function quotientDimension(
+  total: readonly Dimension[],
+  known: readonly Dimension[],
+): Dimension | undefined {
+  const numerator = splitFactors(total);
+  const denominator = splitFactors(known);
+  for (const name of denominator.names) {
+    const position = numerator.names.indexOf(name);
+    if (position < 0) return undefined;
+    numerator.names.splice(position, 1);
+  }
+  const size = numerator.size / denominator.size;
+  return Number.isInteger(size) ? productDimension([size, ...numerator.names]) : undefined;
+}
+
+/** The size of several axes laid end to end, such as `past+time`. */
+export function sumDimension(dimensions: readonly Dimension[]): Dimension {
+  const names: string[] = [];
+  let size = 0;
+  for (const dimension of dimensions) {
+    if (typeof dimension === 'number') size += dimension;
+    else names.push(dimension);
+  }
+  if (names.length === 0) return size;
+  const named = names.sort().join('+');
+  return size === 0 ? named : `${named}+${size}`;
+}

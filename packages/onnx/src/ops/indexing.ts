@@ -1,0 +1,140 @@
+import { ArgumentError } from '@rlp/core';
+
+import { defineOp, type Graph, type Value } from '../graph/graph.ts';
+import { type Dimension, formatShape, resolveAxis, sameShape } from '../graph/shape.ts';
+import { applyOne, expectIndices, expectSameType } from './operand.ts';
+import { expand, filled, reshape } from './shape.ts';
+
+function gatherAlong(axis: number) {
+  return defineOp({
+    type: 'Gather',
+    vjp: ({ inputs: [data, indices], gradients: [gradient] }) => [
+      scatterSlices(data!, indices!, gradient!, axis),
+      undefined,
+    ],
+  });
+}
+
+/**
+ * Adds up slices at their indices. `ScatterElements`, not `ScatterND`: on ONNX Runtime's CPU provider the latter adds
+ * duplicates from several threads without synchronisation and loses updates.
+ */
+function scatterSlices(data: Value, indices: Value, gradient: Value, axis: number): Value {
+  const before = data.shape.slice(0, axis);
+  const after = data.shape.slice(axis + 1);
+  const flat = reshape(indices, [-1]);
+  const count = flat.shape[0]!;
+  const slices = reshape(gradient, [...before, count, ...after]);
+  const column = reshape(flat, [...before.map(() => 1), count, ...after.map(() => 1)]);
+  const zeros = filled(data.graph, data.type, data.shape);
+  return scatterElements(zeros, expand(column, slices.shape), slices, { axis, reduction: 'add' });
+}
+
+/** Slices of `data` at `indices` along `axis` (default 0): that axis is replaced by the axes of `indices`. */
+export function gather(data: Value, indices: Value, { axis = 0 }: { readonly axis?: number } = {}): Value {
+  expectIndices('gather', indices);
+  const resolved = resolveAxis('gather', axis, data.shape.length);
+  const shape = [...data.shape.slice(0, resolved), ...indices.shape, ...data.shape.slice(resolved + 1)];
+  return applyOne(gatherAlong(resolved), [data, indices], { axis: resolved }, { type: data.type, shape });
+}
+
+function expectSameRank(operation: string, data: Value, indices: Value, axis: number): void {
+  const fits =
+    indices.shape.length === data.shape.length &&
+    indices.shape.every((size, index) => {
+      const limit = data.shape[index]!;
+      if (index === axis || size === limit) return true;
+      return typeof size === 'number' && typeof limit === 'number' && size <= limit;
+    });
+  if (fits) return;
+  throw new ArgumentError(
+    `${operation}: indices of ${formatShape(indices.shape)} do not fit data of ${formatShape(data.shape)} along axis ${axis}`,
+  );
+}
+
+function gatherElementsAlong(axis: number) {
+  return defineOp({
+    type: 'GatherElements',
+    vjp: ({ inputs: [data, indices], gradients: [gradient] }) => [
+      scatterElements(filled(data!.graph, data!.type, data!.shape), indices!, gradient!, {
+        axis,
+        reduction: 'add',
+      }),
+      undefined,
+    ],
+  });
+}
+
+/** The element at `indices[…]` along `axis` (default −1) for every position of `indices`. */
+export function gatherElements(
+  data: Value,
+  indices: Value,
+  { axis = -1 }: { readonly axis?: number } = {},
+): Value {
+  expectIndices('gatherElements', indices);
+  const resolved = resolveAxis('gatherElements', axis, data.shape.length);
+  expectSameRank('gatherElements', data, indices, resolved);
+  const declared = { type: data.type, shape: indices.shape };
+  return applyOne(gatherElementsAlong(resolved), [data, indices], { axis: resolved }, declared);
+}
+
+/** Options of {@link scatterElements}. */
+export interface ScatterElementsOptions {
+  /** Default −1. */
+  readonly axis?: number;
+  /** `'add'` adds to what is there, and duplicates add up; `'none'` (default) replaces, and indices must not repeat. */
+  readonly reduction?: 'none' | 'add';
+}
+
+function scatterElementsAlong(axis: number, reduction: 'none' | 'add') {
+  return defineOp({
+    type: 'ScatterElements',
+    vjp: ({ inputs: [, indices, updates], gradients: [gradient], needs }) => {
+      const kept = () =>
+        scatterElements(gradient!, indices!, filled(updates!.graph, updates!.type, updates!.shape), { axis });
+      return [
+        needs[0] ? (reduction === 'add' ? gradient : kept()) : undefined,
+        undefined,
+        needs[2] ? gatherElements(gradient!, indices!, { axis }) : undefined,
+      ];
+    },
+  });
+}
+
+/** `data` with `updates` written (or added) at `indices` along `axis`. */
+export function scatterElements(
+  data: Value,
+  indices: Value,
+  updates: Value,
+  { axis = -1, reduction = 'none' }: ScatterElementsOptions = {},
+): Value {
+  expectIndices('scatterElements', indices);
+  expectSameType('scatterElements', [data, updates]);
+  const resolved = resolveAxis('scatterElements', axis, data.shape.length);
+  expectSameRank('scatterElements', data, indices, resolved);
+  if (!sameShape(indices.shape, updates.shape)) {
+    throw new ArgumentError(
+      `scatterElements: indices ${formatShape(indices.shape)} and updates ${formatShape(updates.shape)} must agree`,
+    );
+  }
+  const definition = scatterElementsAlong(resolved, reduction);
+  const declared = { type: data.type, shape: data.shape };
+  return applyOne(definition, [data, indices, updates], { axis: resolved, reduction }, declared);
+}
+
+const rangeOp = defineOp({ type: 'Range' });
+
+/** The int64 numbers `0 … size − 1`, where the size is a number or a dimension known at run time. */
+export function range(graph: Graph, size: Dimension, limit?: Value): Value {
+  if (typeof size === 'number' && !limit) {
+    return graph.constant(
+      Array.from({ length: size }, (_, index) => index),
+      [size],
+      'int64',
+    );
+  }
+  if (!limit) throw new ArgumentError(`range: "${size}" needs its size at run time, see dimensionSize`);
+  const scalar = reshape(limit, []);
+  const inputs = [graph.constant(0, [], 'int64'), scalar, graph.constant(1, [], 'int64')];
+  return applyOne(rangeOp, inputs, {}, { type: 'int64', shape: [size] });
+}

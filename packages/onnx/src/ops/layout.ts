@@ -1,0 +1,206 @@
+import { ArgumentError } from '@rlp/core';
+
+import { defineOp, type Value } from '../graph/graph.ts';
+import {
+  formatShape,
+  resolveAxes,
+  resolveAxis,
+  type Shape,
+  staticDimension,
+  sumDimension,
+} from '../graph/shape.ts';
+import { applyOne, expectSameType } from './operand.ts';
+import { filled, reshape } from './shape.ts';
+
+/** `x` without `axes`, which must have size 1. */
+export function squeeze(x: Value, axes: number | readonly number[]): Value {
+  const dropped = resolveAxes('squeeze', typeof axes === 'number' ? [axes] : axes, x.shape.length);
+  if (dropped.some((axis) => x.shape[axis] !== 1)) {
+    throw new ArgumentError(
+      `squeeze: axes [${dropped.join(', ')}] of ${formatShape(x.shape)} must have size 1`,
+    );
+  }
+  return reshape(
+    x,
+    x.shape.filter((_, axis) => !dropped.includes(axis)),
+  );
+}
+
+/** `x` with new axes of size 1 at the positions `axes` of the result. */
+export function unsqueeze(x: Value, axes: number | readonly number[]): Value {
+  const list = typeof axes === 'number' ? [axes] : axes;
+  const rank = x.shape.length + list.length;
+  const added = resolveAxes('unsqueeze', list, rank);
+  const rest = [...x.shape];
+  const shape = Array.from({ length: rank }, (_, axis) => (added.includes(axis) ? 1 : rest.shift()!));
+  return reshape(x, shape);
+}
+
+function isPermutation(order: readonly number[], rank: number): boolean {
+  return (
+    order.length === rank && new Set(order).size === rank && order.every((axis) => axis >= 0 && axis < rank)
+  );
+}
+
+function transposeBy(order: readonly number[]) {
+  return defineOp({
+    type: 'Transpose',
+    vjp: ({ gradients: [gradient] }) => [
+      transpose(
+        gradient!,
+        order.map((_, axis) => order.indexOf(axis)),
+      ),
+    ],
+  });
+}
+
+/** Axes in another order: axis `i` of the result is axis `order[i]` of `x`. Default: the last two swapped. */
+export function transpose(x: Value, order?: readonly number[]): Value {
+  const rank = x.shape.length;
+  const axes = Array.from({ length: rank }, (_, axis) => axis);
+  const permutation = order ?? [...axes.slice(0, -2), rank - 1, rank - 2];
+  if (!isPermutation(permutation, rank)) {
+    throw new ArgumentError(
+      `transpose: [${permutation.join(', ')}] is no order of the axes of ${formatShape(x.shape)}`,
+    );
+  }
+  if (permutation.every((axis, index) => axis === index)) return x;
+  const shape = permutation.map((axis) => x.shape[axis]!);
+  return applyOne(transposeBy(permutation), [x], { perm: permutation }, { type: x.type, shape });
+}
+
+function expectSameButAxis(operation: string, values: readonly Value[], axis: number): void {
+  const first = values[0]!.shape;
+  for (const { shape } of values) {
+    if (
+      shape.length === first.length &&
+      shape.every((size, index) => index === axis || size === first[index])
+    )
+      continue;
+    throw new ArgumentError(
+      `${operation}: ${formatShape(shape)} and ${formatShape(first)} must agree in every axis but ${axis}`,
+    );
+  }
+}
+
+function concatAlong(axis: number) {
+  return defineOp({
+    type: 'Concat',
+    vjp: ({ inputs, gradients: [gradient] }) => {
+      const sizes = inputs.map((input) =>
+        staticDimension('concat gradient', input!.shape, input!.shape[axis]),
+      );
+      return split(gradient!, sizes, axis);
+    },
+  });
+}
+
+/** Values laid end to end along `axis`. Its gradient needs their sizes along it to be numbers. */
+export function concat(values: readonly Value[], axis: number): Value {
+  const [first] = values;
+  if (!first) throw new ArgumentError('concat: needs at least one value');
+  if (values.length === 1) return first;
+  const resolved = resolveAxis('concat', axis, first.shape.length);
+  expectSameType('concat', values);
+  expectSameButAxis('concat', values, resolved);
+  const total = sumDimension(values.map(({ shape }) => shape[resolved]!));
+  const shape = first.shape.map((size, index) => (index === resolved ? total : size));
+  return applyOne(concatAlong(resolved), values, { axis: resolved }, { type: first.type, shape });
+}
+
+function splitAlong(axis: number) {
+  return defineOp({
+    type: 'Split',
+    vjp: ({ outputs, gradients }) => {
+      const parts = outputs.map(
+        ({ graph, type, shape }, index) => gradients[index] ?? filled(graph, type, shape),
+      );
+      return [concat(parts, axis)];
+    },
+  });
+}
+
+/** Consecutive parts of the given sizes along `axis`, which they must fill. */
+export function split(x: Value, sizes: readonly number[], axis: number): readonly Value[] {
+  const resolved = resolveAxis('split', axis, x.shape.length);
+  const size = staticDimension('split', x.shape, x.shape[resolved]);
+  if (sizes.reduce((total, part) => total + part, 0) !== size) {
+    throw new ArgumentError(
+      `split: parts of ${sizes.join(' + ')} do not fill axis ${axis} of ${formatShape(x.shape)}`,
+    );
+  }
+  if (sizes.length === 1) return [x];
+  const withSize = (part: number): Shape =>
+    x.shape.map((other, index) => (index === resolved ? part : other));
+  return x.graph.apply(
+    splitAlong(resolved),
+    [x, x.graph.constant(sizes, [sizes.length], 'int64')],
+    { axis: resolved },
+    sizes.map((part) => ({ type: x.type, shape: withSize(part) })),
+  );
+}
+
+function padAlong(axis: number, before: number, size: number) {
+  return defineOp({
+    type: 'Pad',
+    vjp: ({ gradients: [gradient] }) => [slice(gradient!, { axis, start: before, end: before + size })],
+  });
+}
+
+/** Options of {@link pad}. */
+export interface PadOptions {
+  readonly axis: number;
+  /** Elements put in front. Default 0. */
+  readonly before?: number;
+  /** Elements put behind. Default 0. */
+  readonly after?: number;
+  /** What they are. Default 0. */
+  readonly value?: number;
+}
+
+/** `x` made longer along one axis. */
+export function pad(x: Value, { axis, before = 0, after = 0, value = 0 }: PadOptions): Value {
+  const resolved = resolveAxis('pad', axis, x.shape.length);
+  const size = staticDimension('pad', x.shape, x.shape[resolved]);
+  if (before < 0 || after < 0) throw new ArgumentError(`pad: cannot add ${before} and ${after} elements`);
+  if (before === 0 && after === 0) return x;
+  const shape = x.shape.map((other, index) => (index === resolved ? size + before + after : other));
+  const zeros = x.shape.map(() => 0);
+  const amounts = [...zeros.with(resolved, before), ...zeros.with(resolved, after)];
+  const { graph, type } = x;
+  const inputs = [x, graph.constant(amounts, [amounts.length], 'int64'), graph.constant(value, [], type)];
+  return applyOne(padAlong(resolved, before, size), inputs, {}, { type, shape });
+}
+
+function sliceAlong(axis: number, start: number, end: number, size: number) {
+  return defineOp({
+    type: 'Slice',
+    vjp: ({ gradients: [gradient] }) => [pad(gradient!, { axis, before: start, after: size - end })],
+  });
+}
+
+/** Which elements of an axis to keep. */
+export interface SliceOptions {
+  readonly axis: number;
+  /** First one kept; negative counts from the end. Default 0. */
+  readonly start?: number;
+  /** First one after those kept; negative counts from the end. Default: the size of the axis. */
+  readonly end?: number;
+}
+
+/** The elements `start … end − 1` along one axis, whose size must be a number. */
+export function slice(x: Value, { axis, start = 0, end }: SliceOptions): Value {
+  const resolved = resolveAxis('slice', axis, x.shape.length);
+  const size = staticDimension('slice', x.shape, x.shape[resolved]);
+  const first = start < 0 ? size + start : start;
+  const last = end === undefined ? size : end < 0 ? size + end : end;
+  if (!(first >= 0 && first <= last && last <= size)) {
+    throw new ArgumentError(
+      `slice: [${start}, ${end ?? size}) lies outside axis ${axis} of ${formatShape(x.shape)}`,
+    );
+  }
+  if (first === 0 && last === size) return x;
+  const shape = x.shape.map((other, index) => (index === resolved ? last - first : other));
+  const constants = [[first], [last], [resolved]].map((list) => x.graph.constant(list, [1], 'int64'));
+  return applyOne(sliceAlong(resolved, first, last, size), [x, ...constants], {}, { type: x.type, shape });
+}

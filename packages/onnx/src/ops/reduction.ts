@@ -1,0 +1,131 @@
+import { defineOp, type OpDefinition, type Value } from '../graph/graph.ts';
+import { elementCount, resolveAxis, type Shape } from '../graph/shape.ts';
+import { div, mul } from './arithmetic.ts';
+import { cast, equal } from './comparison.ts';
+import { applyOne, expectFloating, type YesNo } from './operand.ts';
+import { expand, keptShape, type ReduceOptions, reduction, reshape, shapeTensor, sum } from './shape.ts';
+
+/** How many elements `axes` of `shape` hold, as a value of `like`'s type: a constant where it is static. */
+function countAlong(like: Value, shape: Shape, axes: readonly number[]): Value {
+  const sizes = axes.map((axis) => shape[axis]!);
+  if (sizes.every((size) => typeof size === 'number')) {
+    return like.graph.constant(elementCount('mean', sizes), [], like.type);
+  }
+  const runtime = cast(shapeTensor(like.graph, sizes), like.type);
+  return applyOne(productOp, [runtime], { keepdims: 0 }, { type: like.type, shape: [] });
+}
+
+const productOp = defineOp({ type: 'ReduceProd' });
+
+function meanOver(axes: readonly number[]): OpDefinition {
+  return defineOp({
+    type: 'ReduceMean',
+    vjp: ({ inputs, gradients: [gradient] }) => {
+      const { shape } = inputs[0]!;
+      const share = div(gradient!, countAlong(gradient!, shape, axes));
+      return [expand(reshape(share, keptShape(shape, axes)), shape)];
+    },
+  });
+}
+
+function reduce(
+  operation: string,
+  x: Value,
+  options: ReduceOptions,
+  define: (axes: readonly number[]) => OpDefinition,
+): Value {
+  const { axes, shape } = reduction(operation, x, options);
+  if (axes.length === 0) return x;
+  const axesTensor = x.graph.constant(axes, [axes.length], 'int64');
+  const keepdims = options.keepAxes === 'yes' ? 1 : 0;
+  return applyOne(define(axes), [x, axesTensor], { keepdims }, { type: x.type, shape });
+}
+
+/** The mean along `axes`. */
+export function mean(x: Value, options: ReduceOptions = {}): Value {
+  expectFloating('mean', x);
+  return reduce('mean', x, options, meanOver);
+}
+
+function extremumOver(type: 'ReduceMax' | 'ReduceMin') {
+  return (axes: readonly number[]): OpDefinition =>
+    defineOp({
+      type,
+      vjp: ({ inputs: [x], outputs: [y], gradients: [gradient] }) => {
+        const kept = keptShape(x!.shape, axes);
+        const winners = cast(equal(x!, reshape(y!, kept)), x!.type);
+        const share = div(reshape(gradient!, kept), sum(winners, { axes, keepAxes: 'yes' }));
+        return [mul(winners, share)];
+      },
+    });
+}
+
+/** The largest element along `axes`; equal ones share the gradient. */
+export function reduceMax(x: Value, options: ReduceOptions = {}): Value {
+  return reduce('reduceMax', x, options, extremumOver('ReduceMax'));
+}
+
+/** The smallest element along `axes`; equal ones share the gradient. */
+export function reduceMin(x: Value, options: ReduceOptions = {}): Value {
+  return reduce('reduceMin', x, options, extremumOver('ReduceMin'));
+}
+
+/** Options of {@link cumulativeSum}. */
+export interface CumulativeSumOptions {
+  /** Default −1. */
+  readonly axis?: number;
+  /** `'backward'` sums from the end. Default `'forward'`. */
+  readonly direction?: 'forward' | 'backward';
+  /** `'no'` leaves the element itself out of its sum. Default `'yes'`. */
+  readonly inclusive?: YesNo;
+}
+
+/** Running sums along an axis: `y_t = Σ_{s ≤ t} x_s`. */
+export function cumulativeSum(x: Value, options: CumulativeSumOptions = {}): Value {
+  const { axis = -1, direction = 'forward', inclusive = 'yes' } = options;
+  const resolved = resolveAxis('cumulativeSum', axis, x.shape.length);
+  const definition = defineOp({
+    type: 'CumSum',
+    vjp: ({ gradients: [gradient] }) => [
+      cumulativeSum(gradient!, {
+        axis: resolved,
+        direction: direction === 'forward' ? 'backward' : 'forward',
+        inclusive,
+      }),
+    ],
+  });
+  const attributes = { exclusive: inclusive === 'yes' ? 0 : 1, reverse: direction === 'forward' ? 0 : 1 };
+  const axisTensor = x.graph.constant(resolved, [], 'int64');
+  return applyOne(definition, [x, axisTensor], attributes, { type: x.type, shape: x.shape });
+}
+
+const argMaxOp = defineOp({ type: 'ArgMax' });
+
+/** Position of the first largest element along `axis` (default −1), int64, without that axis. No gradient. */
+export function argMax(x: Value, { axis = -1 }: { readonly axis?: number } = {}): Value {
+  const resolved = resolveAxis('argMax', axis, x.shape.length);
+  const shape = x.shape.filter((_, index) => index !== resolved);
+  return applyOne(argMaxOp, [x], { axis: resolved, keepdims: 0 }, { type: 'int64', shape });
+}
+
+const topKOp = defineOp({ type: 'TopK' });
+
+/** The `count` largest elements along `axis` (default −1), largest first, and their int64 positions. No gradient. */
+export function topK(
+  x: Value,
+  count: number,
+  { axis = -1 }: { readonly axis?: number } = {},
+): { readonly values: Value; readonly indices: Value } {
+  const resolved = resolveAxis('topK', axis, x.shape.length);
+  const shape = x.shape.map((size, index) => (index === resolved ? count : size));
+  const [values, indices] = x.graph.apply(
+    topKOp,
+    [x, x.graph.constant([count], [1], 'int64')],
+    { axis: resolved, largest: 1, sorted: 1 },
+    [
+      { type: x.type, shape },
+      { type: 'int64', shape },
+    ],
+  );
+  return { values: values!, indices: indices! };
+}

@@ -1,0 +1,167 @@
+import { ArgumentError } from '@rlp/core';
+
+import type { DataType } from '../graph/data-type.ts';
+import { defineOp, type Graph, type Value } from '../graph/graph.ts';
+import {
+  broadcastShapes,
+  type Dimension,
+  formatShape,
+  isStatic,
+  quotientDimension,
+  resolveAxes,
+  type Shape,
+  sameShape,
+} from '../graph/shape.ts';
+import { applyOne, type YesNo } from './operand.ts';
+
+const shapeOp = defineOp({ type: 'Shape' });
+const concatShapeOp = defineOp({ type: 'Concat' });
+const constantOfShapeOp = defineOp({ type: 'ConstantOfShape' });
+
+/** The sizes of all axes of `x` at run time, int64 `[rank]`. */
+export function shapeOf(x: Value): Value {
+  return applyOne(shapeOp, [x], {}, { type: 'int64', shape: [x.shape.length] });
+}
+
+/** The size of a dimension at run time, int64 `[1]`: a constant where it is a number. */
+export function dimensionSize(graph: Graph, dimension: Dimension): Value {
+  if (typeof dimension === 'number') return graph.constant([dimension], [1], 'int64');
+  const source = graph.dimensions.get(dimension);
+  if (!source) {
+    const known = [...graph.dimensions.keys()].join(', ') || 'none';
+    throw new ArgumentError(`no value of the graph has a dimension "${dimension}"; known: ${known}`);
+  }
+  const attributes = { start: source.axis, end: source.axis + 1 };
+  return applyOne(shapeOp, [source.value], attributes, { type: 'int64', shape: [1] });
+}
+
+/** A shape as an int64 tensor `[rank]`: a constant where it is static, else made at run time. */
+export function shapeTensor(graph: Graph, shape: Shape): Value {
+  if (isStatic(shape)) return graph.constant(shape, [shape.length], 'int64');
+  const sizes = shape.map((dimension) => dimensionSize(graph, dimension));
+  if (sizes.length === 1) return sizes[0]!;
+  return applyOne(concatShapeOp, sizes, { axis: 0 }, { type: 'int64', shape: [shape.length] });
+}
+
+/** A tensor of one repeated number. Default 0. */
+export function filled(graph: Graph, type: DataType, shape: Shape, value = 0): Value {
+  const attributes = { value: { type, tensor: value } };
+  return applyOne(constantOfShapeOp, [shapeTensor(graph, shape)], attributes, { type, shape });
+}
+
+const reshapeOp = defineOp({
+  type: 'Reshape',
+  vjp: ({ inputs, gradients }) => [reshape(gradients[0]!, inputs[0]!.shape)],
+});
+
+/**
+ * `x` with other axes and the same elements in the same order. One size may be −1: what is left.
+ *
+ * @throws ArgumentError if the number of elements would change.
+ */
+export function reshape(x: Value, shape: Shape): Value {
+  const target = resolveReshape(x, shape);
+  if (sameShape(x.shape, target)) return x;
+  return applyOne(reshapeOp, [x, reshapeTensor(x, target)], {}, { type: x.type, shape: target });
+}
+
+function resolveReshape(x: Value, shape: Shape): Shape {
+  const known = shape.filter((dimension) => dimension !== -1);
+  if (shape.length - known.length > 1) {
+    throw new ArgumentError(`reshape: at most one size may be -1, got ${formatShape(shape)}`);
+  }
+  const rest = quotientDimension(x.shape, known);
+  if (rest === undefined || (known.length === shape.length && rest !== 1 && !known.includes(0))) {
+    throw new ArgumentError(
+      `reshape: ${formatShape(x.shape)} does not hold the elements of ${formatShape(shape)}`,
+    );
+  }
+  return shape.map((dimension) => (dimension === -1 ? rest : dimension));
+}
+
+/** ONNX can infer one size (−1) and copy sizes from the same axis of the input (0); only others are made at run time. */
+function reshapeTensor(x: Value, target: Shape): Value {
+  const inferred = target.findIndex((dimension) => typeof dimension === 'string');
+  const sizes = target.map((dimension, axis) => {
+    if (typeof dimension === 'number') return dimension;
+    if (axis === inferred) return -1;
+    return x.shape[axis] === dimension ? 0 : dimension;
+  });
+  if (isStatic(sizes)) return x.graph.constant(sizes, [sizes.length], 'int64');
+  const parts = sizes.map((size) =>
+    typeof size === 'number' ? x.graph.constant([size], [1], 'int64') : dimensionSize(x.graph, size),
+  );
+  return applyOne(concatShapeOp, parts, { axis: 0 }, { type: 'int64', shape: [target.length] });
+}
+
+const expandOp = defineOp({
+  type: 'Expand',
+  vjp: ({ inputs, gradients }) => [sumTo(gradients[0]!, inputs[0]!.shape)],
+});
+
+/** `x` repeated along its axes of size 1 (and along new leading axes) to `shape`. */
+export function expand(x: Value, shape: Shape): Value {
+  if (sameShape(x.shape, shape)) return x;
+  if (!sameShape(broadcastShapes('expand', [x.shape, shape]), shape)) {
+    throw new ArgumentError(`expand: ${formatShape(x.shape)} does not expand to ${formatShape(shape)}`);
+  }
+  const offset = shape.length - x.shape.length;
+  // Axes that stay are 1 in the operand, which keeps them whatever their size is at run time.
+  const repeats = shape.map((dimension, axis) => (x.shape[axis - offset] === dimension ? 1 : dimension));
+  return applyOne(expandOp, [x, shapeTensor(x.graph, repeats)], {}, { type: x.type, shape });
+}
+
+/** Which axes a reduction runs over. */
+export interface ReduceOptions {
+  /** Default: all. Negative axes count from the back. */
+  readonly axes?: number | readonly number[] | undefined;
+  /** `'yes'` leaves reduced axes in place with size 1. Default `'no'`. */
+  readonly keepAxes?: YesNo | undefined;
+}
+
+/** The axes of a reduction, the shape it leaves, and that shape with the reduced axes kept as 1. */
+export function reduction(
+  operation: string,
+  x: Value,
+  { axes, keepAxes = 'no' }: ReduceOptions,
+): { axes: number[]; shape: Shape; kept: Shape } {
+  const resolved = resolveAxes(operation, typeof axes === 'number' ? [axes] : axes, x.shape.length);
+  const kept = x.shape.map((dimension, axis) => (resolved.includes(axis) ? 1 : dimension));
+  const shape = keepAxes === 'yes' ? kept : x.shape.filter((_, axis) => !resolved.includes(axis));
+  return { axes: resolved, shape, kept };
+}
+
+/** The shape of a reduction's result with the axes it dropped put back as 1. */
+export function keptShape(shape: Shape, axes: readonly number[]): Shape {
+  return shape.map((dimension, axis) => (axes.includes(axis) ? 1 : dimension));
+}
+
+function sumOver(axes: readonly number[]) {
+  return defineOp({
+    type: 'ReduceSum',
+    vjp: ({ inputs, gradients }) => {
+      const { shape } = inputs[0]!;
+      return [expand(reshape(gradients[0]!, keptShape(shape, axes)), shape)];
+    },
+  });
+}
+
+/** Σ of the elements along `axes`. */
+export function sum(x: Value, options: ReduceOptions = {}): Value {
+  const { axes, shape } = reduction('sum', x, options);
+  if (axes.length === 0) return x;
+  const keepdims = options.keepAxes === 'yes' ? 1 : 0;
+  const axesTensor = x.graph.constant(axes, [axes.length], 'int64');
+  return applyOne(sumOver(axes), [x, axesTensor], { keepdims }, { type: x.type, shape });
+}
+
+/** Sums a gradient over the axes along which a value of `shape` was broadcast. */
+export function sumTo(x: Value, shape: Shape): Value {
+  if (sameShape(x.shape, shape)) return x;
+  const offset = x.shape.length - shape.length;
+  const axes = x.shape.flatMap((dimension, axis) => {
+    const target = shape[axis - offset] ?? 1;
+    return target === 1 && dimension !== 1 ? [axis] : [];
+  });
+  return reshape(axes.length > 0 ? sum(x, { axes, keepAxes: 'yes' }) : x, shape);
+}
