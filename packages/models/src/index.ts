@@ -1,3 +1,18 @@
+export {
+  type ChatRendererOptions,
+  chatRenderer,
+  type TemplateChatRenderer,
+  type TemplateRenderOptions,
+} from './chat/chat-renderer.ts';
+export {
+  type Activation,
+  type Architecture,
+  type ModelConfig,
+  maximumSequenceLength,
+  type PositionEncoding,
+  type RopeScaling,
+} from './config/model-config.ts';
+export { parseModelConfig } from './config/parse-config.ts';
 export { decodeFloats, encodeFloats, type FloatType, floatSize } from './safetensors/floats.ts';
 export {
   parseSafetensorsHeader,
@@ -12,3 +27,18 @@ export {
   type SafetensorsCheckpoint,
 } from './safetensors/read.ts';
 export { type WriteSafetensorsOptions, writeSafetensors } from './safetensors/write.ts';
+export {
+  type BuiltTokenizerOptions,
+  byteTokenizer,
+  characterTokenizer,
+  type SpecialTokens,
+} from './tokenizer/built-tokenizers.ts';
+export {
+  type LoadedTokenizer,
+  type LoadTokenizerOptions,
+  loadTokenizer,
+  tokenizerChat,
+} from './tokenizer/load-tokenizer.ts';
+export { StreamDecoder } from './tokenizer/stream-decoder.ts';
+export { type TextTokenizer, textTokenizer } from './tokenizer/text-tokenizer.ts';
+export type { TokenizerFiles, TokenRoles } from './tokenizer/tokenizer-files.ts';

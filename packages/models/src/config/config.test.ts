@@ -1,0 +1,157 @@
+import { FormatError } from '@rlp/core';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+
+import { maximumSequenceLength } from './model-config.ts';
+import { parseModelConfig } from './parse-config.ts';
+
+const llama = {
+  model_type: 'llama',
+  vocab_size: 64,
+  hidden_size: 32,
+  intermediate_size: 48,
+  num_hidden_layers: 2,
+  num_attention_heads: 4,
+};
+const gpt2 = { model_type: 'gpt2', vocab_size: 64, n_embd: 32, n_layer: 2, n_head: 4 };
+
+describe('parseModelConfig', () => {
+  it('fills in what a bare Llama config leaves to defaults', () => {
+    expect(parseModelConfig(llama)).toMatchObject({
+      architecture: 'llama',
+      keyValueHeads: 4,
+      headDimension: 8,
+      contextLength: 2048,
+      position: { type: 'rotary', theta: 10_000, scaling: { type: 'none' } },
+      norm: { type: 'rms', epsilon: 1e-6 },
+      biases: { queryKeyValue: 'none', attentionOutput: 'none', feedForward: 'none' },
+      outputHead: 'separate',
+      eosIds: [],
+    });
+  });
+
+  it('knows what sets the families apart', () => {
+    expect(parseModelConfig({ ...llama, model_type: 'qwen2', num_key_value_heads: 2 })).toMatchObject({
+      biases: { queryKeyValue: 'bias', attentionOutput: 'none' },
+      slidingWindow: undefined,
+    });
+    expect(parseModelConfig({ ...llama, model_type: 'qwen3', num_key_value_heads: 2 })).toMatchObject({
+      headDimension: 128,
+      queryKeyNorm: 'per-head',
+      biases: { queryKeyValue: 'none' },
+    });
+    expect(parseModelConfig({ ...llama, attention_bias: true, mlp_bias: true })).toMatchObject({
+      biases: { queryKeyValue: 'bias', attentionOutput: 'bias', feedForward: 'bias' },
+    });
+    expect(parseModelConfig(gpt2)).toMatchObject({
+      intermediateSize: 128,
+      contextLength: 1024,
+      position: { type: 'learned' },
+      feedForward: { type: 'plain', activation: 'gelu-tanh' },
+      outputHead: 'tied',
+    });
+  });
+
+  it('reads the older and the newer spelling of rotary scaling alike', () => {
+    const fields = {
+      factor: 8,
+      low_freq_factor: 1,
+      high_freq_factor: 4,
+      original_max_position_embeddings: 256,
+    };
+    const old = parseModelConfig({
+      ...llama,
+      rope_theta: 5e5,
+      rope_scaling: { rope_type: 'llama3', ...fields },
+    });
+    const recent = parseModelConfig({
+      ...llama,
+      rope_parameters: { rope_type: 'llama3', rope_theta: 5e5, ...fields },
+    });
+    expect(recent.position).toEqual(old.position);
+    expect(old.position).toMatchObject({ theta: 5e5, scaling: { type: 'llama3', lowFrequencyFactor: 1 } });
+  });
+
+  it('limits sequences to a sliding window where one is in force', () => {
+    const mistral = {
+      ...llama,
+      model_type: 'mistral',
+      num_key_value_heads: 2,
+      max_position_embeddings: 8192,
+    };
+    expect(maximumSequenceLength(parseModelConfig(mistral))).toBe(4096);
+    expect(maximumSequenceLength(parseModelConfig({ ...mistral, sliding_window: null }))).toBe(8192);
+    const qwen2 = { ...mistral, model_type: 'qwen2', sliding_window: 512 };
+    expect(maximumSequenceLength(parseModelConfig(qwen2))).toBe(8192);
+    expect(maximumSequenceLength(parseModelConfig({ ...qwen2, use_sliding_window: true }))).toBe(512);
+  });
+
+  it('prefers the end tokens of generation_config.json', () => {
+    const config = { ...llama, bos_token_id: 1, eos_token_id: 2 };
+    expect(parseModelConfig(config, 'config.json', { eos_token_id: [1, 2] })).toMatchObject({
+      bosId: 1,
+      eosIds: [1, 2],
+    });
+    expect(parseModelConfig(config).eosIds).toEqual([2]);
+    expect(() => parseModelConfig(config, 'config.json', { eos_token_id: 'x' })).toThrow(
+      'generation_config.json: eos_token_id',
+    );
+  });
+
+  it.each([
+    [{ model_type: 'mamba' }, 'c.json: model_type: "mamba" is not supported; supported: llama, mistral'],
+    [{ model_type: 'toString' }, 'is not supported'],
+    [{ hidden_size: undefined }, 'c.json: hidden_size'],
+    [{ hidden_size: '32' }, 'c.json: hidden_size'],
+    [{ num_attention_heads: 0 }, 'c.json: num_attention_heads'],
+    [{ num_attention_heads: 5, num_key_value_heads: 5 }, '5 does not divide the hidden size 32'],
+    [{ num_key_value_heads: 3 }, '3 does not divide the 4 attention heads'],
+    [{ head_dim: 7 }, 'head_dim: rotary encoding needs an even number'],
+    [{ hidden_act: 'relu' }, 'c.json: hidden_act'],
+    [
+      { rope_scaling: { type: 'dynamic', factor: 2 } },
+      "'dynamic' is not supported; supported: default, linear",
+    ],
+    [{ rope_scaling: { type: 'linear' } }, 'rope_scaling.factor'],
+    [{ rope_scaling: [1] }, 'rope_scaling: expected an object'],
+    [{ rope_theta: -1 }, 'rope_theta: expected a number above 1'],
+    [{ partial_rotary_factor: 0.5 }, 'partial_rotary_factor'],
+    [{ quantization_config: { bits: 4 } }, 'quantised weights are not supported'],
+  ])('refuses %j', (change, message) => {
+    const json = { ...llama, ...change };
+    expect(() => parseModelConfig(json, 'c.json')).toThrow(FormatError);
+    expect(() => parseModelConfig(json, 'c.json')).toThrow(message);
+  });
+
+  it('refuses the GPT-2 variants it does not compute', () => {
+    expect(() => parseModelConfig({ ...gpt2, scale_attn_by_inverse_layer_idx: true })).toThrow(
+      'scale_attn_by_inverse_layer_idx: only false is supported',
+    );
+    expect(() => parseModelConfig({ ...gpt2, n_head: 5 })).toThrow('5 does not divide the hidden size 32');
+  });
+
+  it('never fails with anything but a FormatError', () => {
+    const keys = [
+      ...Object.keys(llama),
+      ...Object.keys(gpt2),
+      'rope_scaling',
+      'rope_parameters',
+      'eos_token_id',
+    ];
+    fc.assert(
+      fc.property(
+        fc.constantFrom(llama, gpt2),
+        fc.constantFrom(...keys),
+        fc.jsonValue(),
+        (base, key, value) => {
+          try {
+            parseModelConfig({ ...base, [key]: value });
+          } catch (error) {
+            expect(error).toBeInstanceOf(FormatError);
+          }
+        },
+      ),
+      { numRuns: 500 },
+    );
+  });
+});

@@ -1,0 +1,60 @@
+import type { z } from 'zod';
+
+import { parseGpt2 } from './gpt2-config.ts';
+import { parseLlamaFamily } from './llama-config.ts';
+import type { Architecture, ModelConfig } from './model-config.ts';
+import { generationSchema } from './schemas.ts';
+import { configError } from './validation.ts';
+
+const PARSERS: Readonly<Record<Architecture, (json: Record<string, unknown>, file: string) => ModelConfig>> =
+  {
+    llama: parseLlamaFamily,
+    mistral: parseLlamaFamily,
+    qwen2: parseLlamaFamily,
+    qwen3: parseLlamaFamily,
+    gpt2: parseGpt2,
+  };
+
+/**
+ * Reads a Hugging Face `config.json`, old style or new (`rope_parameters`, `dtype`), into a {@link ModelConfig}.
+ *
+ * @param file - Named in error messages. Default `'config.json'`.
+ * @param generation - Content of `generation_config.json`, whose begin and end tokens win over the config's.
+ * @throws FormatError naming the file, the field and a remedy for a malformed or unsupported config.
+ */
+export function parseModelConfig(
+  json: Readonly<Record<string, unknown>>,
+  file = 'config.json',
+  generation: Readonly<Record<string, unknown>> = {},
+): ModelConfig {
+  const type = json.model_type;
+  if (typeof type !== 'string' || !Object.hasOwn(PARSERS, type)) {
+    const got = type === undefined ? 'missing' : JSON.stringify(type);
+    const supported = Object.keys(PARSERS).join(', ');
+    throw configError(file, 'model_type', `${got} is not supported`, `supported: ${supported}`);
+  }
+  if (json.quantization_config) {
+    const remedy = 'use the unquantised checkpoint';
+    throw configError(file, 'quantization_config', 'quantised weights are not supported', remedy);
+  }
+  const config = PARSERS[type as Architecture](json, file);
+  return withGeneration(config, generation);
+}
+
+function withGeneration(config: ModelConfig, generation: Readonly<Record<string, unknown>>): ModelConfig {
+  const file = 'generation_config.json';
+  const parsed = generationSchema.safeParse(generation);
+  if (!parsed.success) throw firstIssue(parsed.error, file);
+  const { bos_token_id: bos, eos_token_id: eos, pad_token_id: padding } = parsed.data;
+  return {
+    ...config,
+    bosId: bos ?? config.bosId,
+    eosIds: eos ?? config.eosIds,
+    paddingId: padding ?? config.paddingId,
+  };
+}
+
+function firstIssue(error: z.ZodError, file: string) {
+  const { path, message } = error.issues[0]!;
+  return configError(file, path.join('.'), message);
+}

@@ -1,0 +1,121 @@
+import { z } from 'zod';
+
+import type { PositionEncoding, RopeScaling } from './model-config.ts';
+import { configError } from './validation.ts';
+
+const positive = z.number().positive();
+
+const linearSchema = z.looseObject({ factor: positive });
+
+const llama3Schema = z.looseObject({
+  factor: positive,
+  low_freq_factor: positive,
+  high_freq_factor: positive,
+  original_max_position_embeddings: positive,
+});
+
+const yarnSchema = z.looseObject({
+  factor: positive,
+  original_max_position_embeddings: positive.nullish(),
+  attention_factor: positive.nullish(),
+  mscale: z.number().nullish(),
+  mscale_all_dim: z.number().nullish(),
+  beta_fast: positive.nullish(),
+  beta_slow: positive.nullish(),
+  truncate: z.boolean().default(true),
+});
+
+type Fields = Record<string, unknown>;
+
+/** Where the fields were found, for error messages. */
+interface Place {
+  readonly file: string;
+  readonly field: string;
+}
+
+function parseFields<Output>(schema: z.ZodType<Output>, fields: Fields, { file, field }: Place): Output {
+  const parsed = schema.safeParse(fields);
+  if (parsed.success) return parsed.data;
+  const { path, message } = parsed.error.issues[0]!;
+  throw configError(file, [field, ...path].join('.'), message);
+}
+
+function linear(fields: Fields, place: Place): RopeScaling {
+  return { type: 'linear', factor: parseFields(linearSchema, fields, place).factor };
+}
+
+function llama3(fields: Fields, place: Place): RopeScaling {
+  const parsed = parseFields(llama3Schema, fields, place);
+  return {
+    type: 'llama3',
+    factor: parsed.factor,
+    lowFrequencyFactor: parsed.low_freq_factor,
+    highFrequencyFactor: parsed.high_freq_factor,
+    originalContextLength: parsed.original_max_position_embeddings,
+  };
+}
+
+/** YaRN's growth of attention with the context: `0.1 · mscale · ln(factor) + 1`. */
+function magnitudeScale(factor: number, mscale: number): number {
+  return factor <= 1 ? 1 : 0.1 * mscale * Math.log(factor) + 1;
+}
+
+function yarn(fields: Fields, place: Place, contextLength: number): RopeScaling {
+  const parsed = parseFields(yarnSchema, fields, place);
+  const { factor, mscale, mscale_all_dim: mscaleAll } = parsed;
+  const derived =
+    mscale && mscaleAll
+      ? magnitudeScale(factor, mscale) / magnitudeScale(factor, mscaleAll)
+      : magnitudeScale(factor, 1);
+  return {
+    type: 'yarn',
+    factor,
+    originalContextLength: parsed.original_max_position_embeddings ?? contextLength,
+    attentionFactor: parsed.attention_factor ?? derived,
+    betaFast: parsed.beta_fast ?? 32,
+    betaSlow: parsed.beta_slow ?? 1,
+    truncate: parsed.truncate ? 'integer' : 'none',
+  };
+}
+
+const SCALINGS: Readonly<
+  Record<string, (fields: Fields, place: Place, contextLength: number) => RopeScaling>
+> = { default: () => ({ type: 'none' }), linear, llama3, yarn };
+
+/**
+ * Rotary encoding of a config: `rope_theta` with `rope_scaling`, or both inside `rope_parameters` as newer files have it.
+ *
+ * @throws FormatError for scalings other than linear, llama3 and yarn.
+ */
+export function parseRope(
+  json: Fields,
+  contextLength: number,
+  defaultTheta: number,
+  file: string,
+): PositionEncoding {
+  const field = json.rope_parameters ? 'rope_parameters' : 'rope_scaling';
+  const fields = (json[field] ?? {}) as Fields;
+  if (typeof fields !== 'object' || Array.isArray(fields)) {
+    throw configError(file, field, 'expected an object or null');
+  }
+  const theta = fields.rope_theta ?? json.rope_theta ?? defaultTheta;
+  if (typeof theta !== 'number' || !(theta > 1)) {
+    throw configError(file, 'rope_theta', `expected a number above 1, got ${JSON.stringify(theta)}`);
+  }
+  for (const partial of [json.partial_rotary_factor, fields.partial_rotary_factor]) {
+    if (partial === undefined || partial === null || partial === 1) continue;
+    throw configError(
+      file,
+      'partial_rotary_factor',
+      'rotating a part of each head is not supported',
+      'use 1',
+    );
+  }
+  const type = String(fields.rope_type ?? fields.type ?? 'default');
+  const parse = Object.hasOwn(SCALINGS, type) ? SCALINGS[type] : undefined;
+  if (!parse) {
+    const supported = Object.keys(SCALINGS).join(', ');
+    throw configError(file, `${field}.rope_type`, `'${type}' is not supported`, `supported: ${supported}`);
+  }
+  return { type: 'rotary', theta, scaling: parse(fields, { file, field }, contextLength) };
+}

@@ -1,0 +1,49 @@
+import { z } from 'zod';
+
+/** A size that must be given. */
+export const size = z
+  .int()
+  .positive()
+  .max(2 ** 31);
+const tokenId = z.int().nonnegative();
+
+/** One id or several, as a list; `undefined` where the file has none. */
+const tokenIds = z
+  .union([tokenId.transform((id) => [id]), z.array(tokenId)])
+  .nullish()
+  .transform((ids) => ids ?? undefined);
+const optionalId = z
+  .union([tokenId, z.array(tokenId).transform((ids) => ids[0])])
+  .nullish()
+  .transform((id) => id ?? undefined);
+
+/** The part of `generation_config.json` that matters: which tokens begin, end and pad. */
+export const generationSchema = z.looseObject({
+  bos_token_id: optionalId,
+  eos_token_id: tokenIds,
+  pad_token_id: optionalId,
+});
+
+/** Fields every decoder's config shares. */
+export const commonShape = {
+  ...generationSchema.shape,
+  vocab_size: size,
+  initializer_range: z.number().nonnegative().default(0.02),
+};
+
+const ACTIVATIONS = {
+  silu: 'silu',
+  swish: 'silu',
+  gelu: 'gelu',
+  gelu_new: 'gelu-tanh',
+  gelu_pytorch_tanh: 'gelu-tanh',
+} as const;
+
+/** Name of an activation function, without its synonyms. */
+export const activation = z
+  .enum(Object.keys(ACTIVATIONS) as (keyof typeof ACTIVATIONS)[])
+  .transform((name) => ACTIVATIONS[name]);
+
+/** A field that must be absent or hold this value, because the decoder does nothing else. */
+export const only = <Value extends string | number | boolean>(value: Value) =>
+  z.literal(value, `only ${value} is supported`).nullish();

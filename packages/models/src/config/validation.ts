@@ -1,0 +1,47 @@
+import { readFile } from 'node:fs/promises';
+
+import { FormatError } from '@rlp/core';
+
+/** A {@link FormatError} about one field of a configuration file. */
+export function configError(
+  file: string,
+  field: string,
+  problem: string,
+  remedy = 'correct the file or download it again',
+): FormatError {
+  return new FormatError(`${file}: ${field}: ${problem}; ${remedy}`);
+}
+
+/**
+ * Reads a JSON object, or gives `undefined` if there is no such file.
+ *
+ * @throws FormatError if the file exists but does not hold a JSON object.
+ */
+export async function readJsonObject(file: string): Promise<Record<string, unknown> | undefined> {
+  let text: string;
+  try {
+    text = await readFile(file, 'utf8');
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw configError(file, 'file', `cannot be read (${(cause as Error).message})`, 'check its permissions');
+  }
+  return parseJsonObject(text, file);
+}
+
+/**
+ * Parses a JSON object.
+ *
+ * @throws FormatError if the text is not one.
+ */
+export function parseJsonObject(text: string, file: string): Record<string, unknown> {
+  let json: unknown;
+  try {
+    json = JSON.parse(text);
+  } catch (cause) {
+    throw configError(file, 'file', `not valid JSON (${(cause as Error).message})`);
+  }
+  if (typeof json !== 'object' || json === null || Array.isArray(json)) {
+    throw configError(file, 'file', 'expected a JSON object');
+  }
+  return json as Record<string, unknown>;
+}

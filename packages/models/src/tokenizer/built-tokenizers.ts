@@ -1,0 +1,196 @@
+import { ArgumentError, parseOptions } from '@rlp/core';
+import { z } from 'zod';
+
+import { type TextTokenizer, textTokenizer } from './text-tokenizer.ts';
+
+/** Special tokens of a tokenizer built from scratch. Each gets an id of its own and is matched literally in text. */
+export interface SpecialTokens {
+  /** Begins a sequence: `encode` puts it in front unless asked not to. */
+  readonly begin?: string;
+  /** Ends a completion. */
+  readonly end?: string;
+  /** Fills rows of a batch. */
+  readonly padding?: string;
+  /** Stands for characters outside the alphabet; without it they are an error. Character tokenizers only. */
+  readonly unknown?: string;
+  /** Any others, such as `<think>`. */
+  readonly others?: readonly string[];
+}
+
+/** Options of {@link characterTokenizer} and {@link byteTokenizer}. */
+export interface BuiltTokenizerOptions {
+  /** Jinja chat template saved with the tokenizer. Default: none. */
+  readonly chatTemplate?: string;
+  /** Recorded as the longest input. Default: no limit recorded. */
+  readonly maxLength?: number;
+}
+
+const token = z.string().min(1);
+const specialsSchema = z.strictObject({
+  begin: token.optional(),
+  end: token.optional(),
+  padding: token.optional(),
+  unknown: token.optional(),
+  others: z.array(token).default([]),
+});
+const optionsSchema = z.strictObject({
+  chatTemplate: z.string().optional(),
+  maxLength: z.int().positive().optional(),
+});
+
+type Specials = z.output<typeof specialsSchema>;
+
+/**
+ * A tokenizer of single characters (Unicode code points). Special tokens have the first ids, in the order begin, end,
+ * padding, unknown, others; the alphabet follows in the order given. Saved as a `tokenizer.json`, it loads in
+ * transformers and vLLM.
+ *
+ * @param alphabet - Distinct characters.
+ * @throws ArgumentError for an empty alphabet or one that repeats a character; `encode` throws it for a character
+ *   outside the alphabet unless there is an `unknown` token.
+ */
+export function characterTokenizer(
+  alphabet: string,
+  specials: SpecialTokens = {},
+  options: BuiltTokenizerOptions = {},
+): TextTokenizer {
+  const parsed = parseOptions('characterTokenizer', specialsSchema, specials);
+  const settings = parseOptions('characterTokenizer', optionsSchema, options);
+  const characters = [...alphabet];
+  if (characters.length === 0) throw new ArgumentError('characterTokenizer: the alphabet is empty');
+  const names = specialNames(parsed);
+  const vocabulary = vocabularyOf('characterTokenizer', [...names, ...characters]);
+  const files = {
+    tokenizer: tokenizerJson(vocabulary, parsed, { decoder: { type: 'Fuse' } }),
+    config: configJson(parsed, settings),
+  };
+  const tokenizer = textTokenizer(files, 'characterTokenizer');
+  return parsed.unknown === undefined ? withAlphabet(tokenizer, characters, names) : tokenizer;
+}
+
+/** The tokenizer, refusing text that it would silently drop. */
+function withAlphabet(
+  tokenizer: TextTokenizer,
+  characters: readonly string[],
+  specials: readonly string[],
+): TextTokenizer {
+  const known = new Set([...characters, ...specials.join('')]);
+  return {
+    ...tokenizer,
+    encode(text, options) {
+      for (const character of text) {
+        if (known.has(character)) continue;
+        const remedy = 'add it to the alphabet or give an unknown token';
+        throw new ArgumentError(`encode: ${JSON.stringify(character)} is not in the alphabet; ${remedy}`);
+      }
+      return tokenizer.encode(text, options);
+    },
+  };
+}
+
+/**
+ * A tokenizer of UTF-8 bytes: token `b` is the byte `b`, special tokens have ids from 256 in the order begin, end,
+ * padding, others. Any text encodes. Saved as a `tokenizer.json`, it loads in transformers and vLLM.
+ */
+export function byteTokenizer(
+  specials: Omit<SpecialTokens, 'unknown'> = {},
+  options: BuiltTokenizerOptions = {},
+): TextTokenizer {
+  const parsed = parseOptions('byteTokenizer', specialsSchema.omit({ unknown: true }), specials);
+  const settings = parseOptions('byteTokenizer', optionsSchema, options);
+  const vocabulary = vocabularyOf('byteTokenizer', [...byteSpellings(), ...specialNames(parsed)]);
+  const bytes = { type: 'ByteLevel', add_prefix_space: false, trim_offsets: false, use_regex: false };
+  return textTokenizer(
+    {
+      tokenizer: tokenizerJson(vocabulary, parsed, { pre_tokenizer: bytes, decoder: bytes }),
+      config: configJson(parsed, settings),
+    },
+    'byteTokenizer',
+  );
+}
+
+/** GPT-2's printable spelling of each byte: itself where printable, else a character from U+0100 on. */
+function byteSpellings(): string[] {
+  let next = 0x100;
+  return Array.from({ length: 256 }, (_, byte) => {
+    const printable = (byte >= 0x21 && byte <= 0x7e) || (byte >= 0xa1 && byte !== 0xad);
+    return String.fromCodePoint(printable ? byte : next++);
+  });
+}
+
+function specialNames({ begin, end, padding, unknown, others }: Specials): string[] {
+  const names = [begin, end, padding, unknown, ...others].filter((name) => name !== undefined);
+  return [...new Set(names)];
+}
+
+function vocabularyOf(owner: string, tokens: readonly string[]): Record<string, number> {
+  const vocabulary = new Map<string, number>();
+  for (const [id, name] of tokens.entries()) {
+    if (vocabulary.has(name)) throw new ArgumentError(`${owner}: ${JSON.stringify(name)} occurs twice`);
+    vocabulary.set(name, id);
+  }
+  return Object.fromEntries(vocabulary);
+}
+
+/** A `tokenizer.json` of a BPE without merges, which leaves single characters. */
+function tokenizerJson(
+  vocabulary: Record<string, number>,
+  specials: Specials,
+  parts: Record<string, unknown>,
+): Record<string, unknown> {
+  const literal = { single_word: false, lstrip: false, rstrip: false, normalized: false, special: true };
+  return {
+    version: '1.0',
+    truncation: null,
+    padding: null,
+    added_tokens: specialNames(specials).map((content) => ({ id: vocabulary[content], content, ...literal })),
+    normalizer: null,
+    pre_tokenizer: null,
+    post_processor: specials.begin === undefined ? null : beginProcessor(specials.begin, vocabulary),
+    model: {
+      type: 'BPE',
+      dropout: null,
+      unk_token: specials.unknown ?? null,
+      continuing_subword_prefix: null,
+      end_of_word_suffix: null,
+      fuse_unk: false,
+      byte_fallback: false,
+      ignore_merges: false,
+      vocab: vocabulary,
+      merges: [],
+    },
+    ...parts,
+  };
+}
+
+/** A template that puts the begin token in front of a text, and of each of a pair. */
+function beginProcessor(begin: string, vocabulary: Record<string, number>): Record<string, unknown> {
+  const special = (type: number) => ({ SpecialToken: { id: begin, type_id: type } });
+  const sequence = (id: string, type: number) => ({ Sequence: { id, type_id: type } });
+  return {
+    type: 'TemplateProcessing',
+    single: [special(0), sequence('A', 0)],
+    pair: [special(0), sequence('A', 0), special(1), sequence('B', 1)],
+    special_tokens: { [begin]: { id: begin, ids: [vocabulary[begin]], tokens: [begin] } },
+  };
+}
+
+function configJson(
+  specials: Specials,
+  { chatTemplate, maxLength }: z.output<typeof optionsSchema>,
+): Record<string, unknown> {
+  const named = {
+    bos_token: specials.begin,
+    eos_token: specials.end,
+    pad_token: specials.padding,
+    unk_token: specials.unknown,
+    chat_template: chatTemplate,
+    model_max_length: maxLength,
+  };
+  const given = Object.entries(named).filter(([, value]) => value !== undefined);
+  return {
+    tokenizer_class: 'PreTrainedTokenizerFast',
+    clean_up_tokenization_spaces: false,
+    ...Object.fromEntries(given),
+  };
+}

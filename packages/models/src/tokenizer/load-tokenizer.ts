@@ -1,0 +1,103 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+
+import { FormatError } from '@rlp/core';
+
+import { chatRenderer, type TemplateChatRenderer } from '../chat/chat-renderer.ts';
+import { generationSchema } from '../config/schemas.ts';
+import { readJsonObject } from '../config/validation.ts';
+import { type TextTokenizer, textTokenizer } from './text-tokenizer.ts';
+import type { TokenizerFiles, TokenRoles } from './tokenizer-files.ts';
+
+/** Options of {@link loadTokenizer}. */
+export interface LoadTokenizerOptions {
+  /** Time for chat templates that print today's date; see `chatRenderer`. */
+  readonly clock?: () => Date;
+}
+
+/** A tokenizer, with a chat renderer if the folder holds a chat template. */
+export interface LoadedTokenizer {
+  readonly tokenizer: TextTokenizer;
+  readonly chat: TemplateChatRenderer | undefined;
+}
+
+/**
+ * Loads `tokenizer.json` and, where present, `tokenizer_config.json`, `chat_template.jinja` and the end tokens of
+ * `generation_config.json` from a folder.
+ *
+ * @throws FormatError naming the file, the field and a remedy if `tokenizer.json` is missing or a file is malformed.
+ */
+export async function loadTokenizer(
+  folder: string,
+  options: LoadTokenizerOptions = {},
+): Promise<LoadedTokenizer> {
+  const tokenizerFile = join(folder, 'tokenizer.json');
+  const json = await readJsonObject(tokenizerFile);
+  if (!json) {
+    const remedy = 'save the tokenizer with transformers (fast tokenizer) into this folder';
+    throw new FormatError(`${tokenizerFile}: no such file; ${remedy}`);
+  }
+  const config = (await readJsonObject(join(folder, 'tokenizer_config.json'))) ?? {};
+  const others = await readOthers(folder);
+  const tokenizer = textTokenizer({ tokenizer: json, config, others }, folder, await readRoles(folder));
+  return { tokenizer, chat: tokenizerChat(tokenizer, { ...options, origin: folder }) };
+}
+
+/** The chat renderer of a tokenizer whose files hold a template; `undefined` if they do not. */
+export function tokenizerChat(
+  tokenizer: TextTokenizer,
+  options: LoadTokenizerOptions & { readonly origin?: string } = {},
+): TemplateChatRenderer | undefined {
+  const template = chatTemplate(tokenizer.files);
+  if (template === undefined) return undefined;
+  return chatRenderer(tokenizer, template, {
+    ...options,
+    variables: specialVariables(tokenizer.files.config),
+  });
+}
+
+/** The default template: `chat_template.jinja` wins over the config; of several named ones, `default`. */
+function chatTemplate({ config, others }: TokenizerFiles): string | undefined {
+  const template = others?.['chat_template.jinja'] ?? config.chat_template;
+  if (typeof template === 'string') return template;
+  if (!Array.isArray(template)) return undefined;
+  const named = template as { readonly name?: unknown; readonly template?: unknown }[];
+  const chosen = named.find((each) => each?.name === 'default')?.template;
+  return typeof chosen === 'string' ? chosen : undefined;
+}
+
+/** `bos_token`, `eos_token` and their like, as templates use them. */
+function specialVariables(config: Readonly<Record<string, unknown>>): Record<string, string> {
+  const variables: Record<string, string> = {};
+  for (const name of ['bos_token', 'eos_token', 'pad_token', 'unk_token']) {
+    const token = config[name] as string | { readonly content?: unknown } | null | undefined;
+    const content = typeof token === 'string' ? token : token?.content;
+    if (typeof content === 'string') variables[name] = content;
+  }
+  return variables;
+}
+
+const OTHER_FILES = ['special_tokens_map.json', 'added_tokens.json', 'chat_template.jinja'] as const;
+
+async function readOthers(folder: string): Promise<Record<string, string>> {
+  const entries = await Promise.all(
+    OTHER_FILES.map(async (name) => {
+      const text = await readFile(join(folder, name), 'utf8').catch(() => undefined);
+      return [name, text] as const;
+    }),
+  );
+  return Object.fromEntries(
+    entries.filter((entry): entry is [(typeof entry)[0], string] => entry[1] !== undefined),
+  );
+}
+
+/** Begin and end tokens that the folder's `generation_config.json` asks for. */
+async function readRoles(folder: string): Promise<TokenRoles> {
+  const file = join(folder, 'generation_config.json');
+  const parsed = generationSchema.safeParse((await readJsonObject(file)) ?? {});
+  if (!parsed.success) {
+    const { path, message } = parsed.error.issues[0]!;
+    throw new FormatError(`${file}: ${path.join('.')}: ${message}; correct the file or delete it`);
+  }
+  return { bosId: parsed.data.bos_token_id, eosIds: parsed.data.eos_token_id };
+}

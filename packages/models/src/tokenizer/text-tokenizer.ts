@@ -1,0 +1,91 @@
+import { Tokenizer as HuggingFaceTokenizer } from '@huggingface/tokenizers';
+import { FormatError, type TokenId, type Tokenizer } from '@rlp/core';
+import { z } from 'zod';
+
+import type { TokenizerFiles, TokenRoles } from './tokenizer-files.ts';
+
+/** A tokenizer that also knows its vocabulary by name and the files it came from. */
+export interface TextTokenizer extends Tokenizer {
+  /** Id of a token, spelled as in the vocabulary. */
+  tokenId(token: string): TokenId | undefined;
+  /** Spelling of a token in the vocabulary. */
+  tokenText(id: TokenId): string | undefined;
+  /** What `tokenizer.json` and its companions hold, to be saved beside a model. */
+  readonly files: TokenizerFiles;
+}
+
+const id = z.int().nonnegative();
+const tokenizerSchema = z.looseObject({
+  model: z.looseObject({
+    type: z.string().optional(),
+    vocab: z.union([z.record(z.string(), id), z.array(z.tuple([z.string(), z.number()], z.unknown()))]),
+  }),
+  added_tokens: z.array(z.looseObject({ id, content: z.string() })).default([]),
+});
+
+const namedToken = z
+  .union([z.string(), z.looseObject({ content: z.string() }).transform((token) => token.content)])
+  .nullish();
+const configSchema = z.looseObject({ bos_token: namedToken, eos_token: namedToken });
+
+/**
+ * Builds a tokenizer from the parsed content of `tokenizer.json` and `tokenizer_config.json`.
+ *
+ * @param origin - Where the files lie, for error messages.
+ * @param roles - Begin and end tokens that win over those of `tokenizer_config.json`.
+ * @throws FormatError naming the file and the field if they are malformed.
+ */
+export function textTokenizer(files: TokenizerFiles, origin: string, roles: TokenRoles = {}): TextTokenizer {
+  const parsed = parse(tokenizerSchema, files.tokenizer, `${origin}/tokenizer.json`);
+  const config = parse(configSchema, files.config, `${origin}/tokenizer_config.json`);
+  const engine = createEngine(files, origin);
+  const idOf = (token: string | null | undefined) => (token == null ? undefined : engine.token_to_id(token));
+  const eosId = idOf(config.eos_token);
+  const vocabulary = parsed.model.vocab;
+  const ids = Array.isArray(vocabulary) ? [vocabulary.length - 1] : Object.values(vocabulary);
+  const added = parsed.added_tokens.map((token) => token.id);
+  return {
+    vocabularySize: [...ids, ...added].reduce((largest, each) => Math.max(largest, each), -1) + 1,
+    bosId: roles.bosId ?? idOf(config.bos_token),
+    eosIds: roles.eosIds ?? (eosId === undefined ? [] : [eosId]),
+    encode: (text, options) =>
+      engine.encode(text, { add_special_tokens: options?.specialTokens !== 'none' }).ids,
+    decode: (tokens, options) => decode(engine, tokens, options?.specialTokens ?? 'skip'),
+    tokenId: idOf,
+    tokenText: (token) => engine.id_to_token(token),
+    files,
+  };
+}
+
+function decode(
+  engine: HuggingFaceTokenizer,
+  tokens: readonly TokenId[],
+  specialTokens: 'skip' | 'keep',
+): string {
+  const known = tokens.filter((token) => engine.id_to_token(token) !== undefined);
+  if (known.length === 0) return '';
+  return engine.decode(known, {
+    skip_special_tokens: specialTokens === 'skip',
+    clean_up_tokenization_spaces: false,
+  });
+}
+
+function parse<Output>(schema: z.ZodType<Output>, json: unknown, file: string): Output {
+  const parsed = schema.safeParse(json);
+  if (parsed.success) return parsed.data;
+  const { path, message } = parsed.error.issues[0]!;
+  throw new FormatError(`${file}: ${path.join('.')}: ${message}; correct the file or download it again`);
+}
+
+function createEngine({ tokenizer, config }: TokenizerFiles, origin: string): HuggingFaceTokenizer {
+  try {
+    const engine = new HuggingFaceTokenizer(tokenizer, config);
+    engine.encode('a');
+    return engine;
+  } catch (cause) {
+    const problem = `not a tokenizer that can be used (${(cause as Error).message})`;
+    throw new FormatError(`${origin}/tokenizer.json: ${problem}; save it again with the tokenizers library`, {
+      cause,
+    });
+  }
+}
