@@ -10,11 +10,13 @@ export type RewardFunction<Metadata = unknown> = (
  * Scores trajectories after they were collected, never during.
  *
  * Resolves with one {@link ScoredTrajectory} per trajectory, in order. It never rejects because one trajectory cannot be
- * scored: that one gets `null`. A non-finite reward is a `RewardError`.
+ * scored: that one gets `null`. A non-finite reward is a `RewardError`. It rejects with the signal's reason once aborted.
+ *
+ * The method is a property, so that a computer which reads `metadata.answer` is not taken for tasks without it.
  */
 export interface RewardComputer<Metadata = unknown> {
-  computeRewards(
+  readonly computeRewards: (
     group: TrajectoryGroup<Metadata>,
-    options?: { readonly signal?: AbortSignal },
-  ): Promise<readonly ScoredTrajectory<Metadata>[]>;
+    options?: { readonly signal?: AbortSignal | undefined },
+  ) => Promise<readonly ScoredTrajectory<Metadata>[]>;
 }

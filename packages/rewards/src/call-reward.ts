@@ -1,0 +1,73 @@
+import { RewardError, type RewardFunction, TimeoutError, type Trajectory } from '@rlp/core';
+
+/** Why a reward function gave no verdict: it threw, took too long, or gave what is no finite number. */
+export type RewardFailureCause = 'threw' | 'timed-out' | 'not-finite';
+
+/** What one call of a reward function gave; `failure` says why a value is `null` though the function did not say so. */
+export interface Verdict {
+  readonly value: number | null;
+  readonly failure?: { readonly cause: RewardFailureCause; readonly error: RewardError } | undefined;
+}
+
+interface CallLimits {
+  readonly timeoutMs: number;
+  readonly signal: AbortSignal | undefined;
+}
+
+/** Calls a reward function. Rejects only with the signal's reason, once aborted. */
+export async function callReward<Metadata>(
+  name: string,
+  reward: RewardFunction<Metadata>,
+  trajectory: Trajectory<Metadata>,
+  { timeoutMs, signal }: CallLimits,
+): Promise<Verdict> {
+  const controller = new AbortController();
+  try {
+    const value = reward(trajectory, { signal: controller.signal });
+    if (!isPromiseLike(value)) return verdictOf(name, value);
+    return verdictOf(name, await settleWithin(value, controller, { timeoutMs, signal }));
+  } catch (error) {
+    signal?.throwIfAborted();
+    const cause = error instanceof TimeoutError && controller.signal.aborted ? 'timed-out' : 'threw';
+    return failed(cause, name, error instanceof Error ? error.message : String(error), error);
+  }
+}
+
+function verdictOf(name: string, value: unknown): Verdict {
+  if (value === null || (typeof value === 'number' && Number.isFinite(value))) return { value };
+  return failed('not-finite', name, `expected a finite number or null, got ${String(value)}`);
+}
+
+function failed(cause: RewardFailureCause, name: string, message: string, error?: unknown): Verdict {
+  return {
+    value: null,
+    failure: { cause, error: new RewardError(`reward "${name}": ${message}`, { cause: error }) },
+  };
+}
+
+/** Settles as `work` does, unless the time is up or the signal fires first; `controller` then tells the function. */
+async function settleWithin(
+  work: PromiseLike<number | null>,
+  controller: AbortController,
+  { timeoutMs, signal }: CallLimits,
+): Promise<number | null> {
+  const timeout = new TimeoutError(`took longer than ${timeoutMs} ms`);
+  const timer = setTimeout(() => controller.abort(timeout), timeoutMs);
+  const onAbort = () => controller.abort(signal?.reason);
+  if (signal?.aborted) onAbort();
+  signal?.addEventListener('abort', onAbort, { once: true });
+  const interrupted = new Promise<never>((_, reject) => {
+    controller.signal.addEventListener('abort', () => reject(controller.signal.reason), { once: true });
+    if (controller.signal.aborted) reject(controller.signal.reason);
+  });
+  try {
+    return await Promise.race([work, interrupted]);
+  } finally {
+    clearTimeout(timer);
+    signal?.removeEventListener('abort', onAbort);
+  }
+}
+
+function isPromiseLike(value: unknown): value is PromiseLike<number | null> {
+  return typeof value === 'object' && value !== null && 'then' in value;
+}

@@ -1,0 +1,117 @@
+import {
+  parseOptions,
+  type RewardComputer,
+  type RewardFunction,
+  type ScoredTrajectory,
+  type Trajectory,
+} from '@rlp/core';
+import { z } from 'zod';
+import { callReward } from './call-reward.ts';
+import { type RewardFunctionStatistics, Tally } from './tally.ts';
+
+const isFunction = (value: unknown) => typeof value === 'function';
+
+const partsSchema = z
+  .record(
+    z.string().min(1),
+    z.strictObject({
+      reward: z.custom<RewardFunction<never>>(isFunction, 'must be a function'),
+      weight: z.number().default(1),
+    }),
+  )
+  .refine((parts) => Object.keys(parts).length > 0, 'expected at least one reward function');
+
+const optionsSchema = z.strictObject({
+  timeoutMs: z.number().positive().max(2_147_483_647, 'must fit a timer (2^31 − 1 ms)').default(30_000),
+  clock: z.custom<() => number>(isFunction, 'must be a function').default(() => () => performance.now()),
+});
+
+/** One part of a reward. */
+export interface RewardPart<Metadata = unknown> {
+  readonly reward: RewardFunction<Metadata>;
+  /** Factor in the sum. `0` only observes: the part is reported and cannot make a trajectory unscorable. Default 1. */
+  readonly weight?: number | undefined;
+}
+
+/** Options of {@link rewardFunctions}. */
+export interface RewardFunctionsOptions {
+  /** Milliseconds an asynchronous call may take. Default 30 000. */
+  readonly timeoutMs?: number | undefined;
+  /** Milliseconds since any fixed point, for the timing statistics. Default `performance.now`. */
+  readonly clock?: (() => number) | undefined;
+}
+
+/** A reward computer that knows how its functions fared. */
+export interface FunctionRewardComputer<Metadata = unknown> extends RewardComputer<Metadata> {
+  /** Counts since it was made, by the name of the function. */
+  getStatistics(): Readonly<Record<string, RewardFunctionStatistics>>;
+}
+
+/**
+ * A reward that is the weighted sum of named functions:
+ *
+ *     reward = Σ_k weight_k · component_k
+ *
+ * Every component stays visible in the result, before weighting. A function that throws, takes longer than `timeoutMs`,
+ * or gives anything but a finite number or `null`, gives `null` and is counted with its cause; a trajectory of which
+ * a component with a weight is `null` gets the reward `null`, never a made-up number. Trajectories that failed, were
+ * aborted or are pending are not judged: all their components are `null`.
+ *
+ * @throws `OptionsError` naming every problem at once.
+ */
+export function rewardFunctions<Metadata>(
+  parts: Readonly<Record<string, RewardPart<Metadata>>>,
+  options: RewardFunctionsOptions = {},
+): FunctionRewardComputer<Metadata> {
+  const weights = parseOptions('rewardFunctions', partsSchema, parts);
+  const { timeoutMs, clock } = parseOptions('rewardFunctions', optionsSchema, options);
+  const judges = Object.entries(parts).map(([name, { reward }]) => {
+    const tally = new Tally();
+    const judge = async (trajectory: Trajectory<Metadata>, signal: AbortSignal | undefined) => {
+      if (!isJudged(trajectory)) return null;
+      const begun = clock();
+      const verdict = await callReward(name, reward, trajectory, { timeoutMs, signal });
+      tally.add(verdict, clock() - begun);
+      return verdict.value;
+    };
+    return { name, judge, tally, weight: weights[name]!.weight };
+  });
+
+  const score = async (
+    trajectory: Trajectory<Metadata>,
+    signal: AbortSignal | undefined,
+  ): Promise<ScoredTrajectory<Metadata>> => {
+    const values = await Promise.all(judges.map(({ judge }) => judge(trajectory, signal)));
+    const weighted = judges.map(({ weight }, k) => ({ weight, value: values[k]! }));
+    return {
+      trajectory,
+      reward: isJudged(trajectory) ? weightedSum(weighted) : null,
+      components: Object.fromEntries(judges.map(({ name }, k) => [name, values[k]!])),
+    };
+  };
+
+  return {
+    async computeRewards({ trajectories }, { signal } = {}) {
+      signal?.throwIfAborted();
+      return Promise.all(trajectories.map((trajectory) => score(trajectory, signal)));
+    },
+    getStatistics: () => Object.fromEntries(judges.map(({ name, tally }) => [name, tally.snapshot()])),
+  };
+}
+
+function isJudged({ status }: Trajectory): boolean {
+  return status === 'completed' || status === 'truncated';
+}
+
+/** `null` if a part that counts is `null`, or if the sum overflows. */
+function weightedSum(
+  parts: readonly { readonly weight: number; readonly value: number | null }[],
+): number | null {
+  let sum = 0;
+  for (const { weight, value } of parts) {
+    if (weight === 0) continue;
+    if (value === null) return null;
+    sum += weight * value;
+  }
+  return Number.isFinite(sum) ? sum : null;
+}

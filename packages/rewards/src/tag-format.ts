@@ -1,0 +1,68 @@
+import { parseOptions, type RewardFunction } from '@rlp/core';
+import { z } from 'zod';
+import { checkTagName } from './extract-tag.ts';
+
+const schema = z.strictObject({
+  /** The tags a response consists of, in their order. */
+  tags: z
+    .array(z.string())
+    .readonly()
+    .refine(
+      (tags) => tags.length > 0 && new Set(tags).size === tags.length,
+      'must be different tags, at least one',
+    ),
+  /** `strict` (default): all or nothing. `graded`: the share of the conditions that hold. */
+  grading: z.enum(['strict', 'graded']).default('strict'),
+});
+
+/** Options of {@link tagFormat}: `tags`, and `grading` (default `'strict'`). */
+export type TagFormatOptions = z.input<typeof schema>;
+
+/**
+ * Whether a response consists of the given tags, such as `<reasoning>…</reasoning><answer>…</answer>`.
+ *
+ * For `n` tags there are `2n + 1` conditions: each tag opens exactly once; each closes exactly once, after it opened; and the
+ * layout is right: tags in order, none inside another, none blank, nothing but white space around them.
+ * `strict` gives 1 if all hold, else 0; `graded` gives `(conditions that hold) / (2n + 1)`.
+ *
+ * @throws `OptionsError` for bad options, `ArgumentError` for a tag that is not a plain word.
+ */
+export function tagFormat(options: TagFormatOptions): RewardFunction {
+  const { tags, grading } = parseOptions('tagFormat', schema, options);
+  for (const tag of tags) checkTagName(tag);
+  return ({ response }) => {
+    const conditions = tags.flatMap((tag) => pairConditions(response, tag));
+    conditions.push(conditions.every(Boolean) && hasLayout(response, tags));
+    const met = conditions.filter(Boolean).length;
+    if (grading === 'strict') return met === conditions.length ? 1 : 0;
+    return met / conditions.length;
+  };
+}
+
+/** Whether the tag opens exactly once, and whether it closes exactly once after that. */
+function pairConditions(text: string, tag: string): [boolean, boolean] {
+  const start = onlyIndexOf(text, `<${tag}>`);
+  const end = onlyIndexOf(text, `</${tag}>`);
+  const isClosed = end !== undefined && text.indexOf(`<${tag}>`) >= 0 && text.indexOf(`<${tag}>`) < end;
+  return [start !== undefined, isClosed];
+}
+
+function onlyIndexOf(text: string, part: string): number | undefined {
+  const first = text.indexOf(part);
+  return first >= 0 && first === text.lastIndexOf(part) ? first : undefined;
+}
+
+/** Whether tags that are all there once follow each other in order, filled, with nothing around them. */
+function hasLayout(text: string, tags: readonly string[]): boolean {
+  let rest = text.trim();
+  for (const tag of tags) {
+    const opening = `<${tag}>`;
+    const end = rest.indexOf(`</${tag}>`);
+    if (!rest.startsWith(opening) || end < 0) return false;
+    const content = rest.slice(opening.length, end);
+    const isNested = tags.some((other) => content.includes(`<${other}>`) || content.includes(`</${other}>`));
+    if (isNested || content.trim() === '') return false;
+    rest = rest.slice(end + tag.length + 3).trimStart();
+  }
+  return rest === '';
+}

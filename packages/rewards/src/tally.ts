@@ -1,0 +1,39 @@
+import type { RewardFailureCause, Verdict } from './call-reward.ts';
+
+/** What became of the calls of one reward function. */
+export interface RewardFunctionStatistics {
+  readonly calls: number;
+  /** Calls that gave `null` because the function broke, by cause. */
+  readonly failures: Readonly<Record<RewardFailureCause, number>>;
+  /** The message of the last failure. */
+  readonly lastFailure: string | undefined;
+  /** Milliseconds from call to verdict, summed over calls; calls that wait at the same time each count in full. */
+  readonly milliseconds: number;
+}
+
+/** Counts the calls of one reward function. */
+export class Tally {
+  #calls = 0;
+  readonly #failures = { threw: 0, 'timed-out': 0, 'not-finite': 0 };
+  #lastFailure: string | undefined;
+  #milliseconds = 0;
+
+  /** Counts one call. */
+  add({ failure }: Verdict, milliseconds: number): void {
+    this.#calls += 1;
+    this.#milliseconds += milliseconds;
+    if (failure === undefined) return;
+    this.#failures[failure.cause] += 1;
+    this.#lastFailure = failure.error.message;
+  }
+
+  /** The counts so far, as a value. */
+  snapshot(): RewardFunctionStatistics {
+    return {
+      calls: this.#calls,
+      failures: { ...this.#failures },
+      lastFailure: this.#lastFailure,
+      milliseconds: this.#milliseconds,
+    };
+  }
+}
