@@ -1,1 +1,26 @@
-export {};
+import { openEngine } from './runtime/open-engine.ts';
+import { programUrl } from './runtime/program-url.ts';
+import type { Engine, EngineOptions } from './runtime/protocol.ts';
+
+export { Tensor } from 'onnxruntime-common';
+export { programUrl } from './runtime/program-url.ts';
+export type * from './runtime/protocol.ts';
+
+/**
+ * Starts an engine: a thread with ONNX Runtime, parameter stores, and programs that compute with them.
+ *
+ * @example
+ * const engine = await createEngine({ threads: 2 });
+ * await engine.createStore({ name: 'policy', parameters: [{ name: 'w', shape: [2, 3] }] });
+ * await engine.close();
+ *
+ * @throws OptionsError for unknown or impossible options.
+ * @throws EngineError when ONNX Runtime or the execution provider does not work here; lists what this machine has.
+ * @throws TimeoutError when the engine has not started within `timeouts.startMs`.
+ */
+export function createEngine(options: EngineOptions = {}): Promise<Engine> {
+  return openEngine(options, {
+    entry: programUrl(import.meta.url, './engine.worker'),
+    sourceBootstrap: new URL('./engine.worker-source.mjs', import.meta.url),
+  });
+}

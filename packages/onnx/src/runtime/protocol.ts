@@ -16,6 +16,20 @@ export interface EngineOptions {
   readonly threads?: number;
   /** `'on'` collects the time of every operator; see {@link Engine.profile}. Default `'off'`. */
   readonly profiling?: 'on' | 'off';
+  /** How long to wait before giving up on a stuck driver or thread. */
+  readonly timeouts?: EngineTimeouts;
+}
+
+/** Limits in milliseconds; `Infinity` waits for ever. A limit that passes is a `TimeoutError`. */
+export interface EngineTimeouts {
+  /** For the thread to load ONNX Runtime and its execution provider to answer. Default 60 000. */
+  readonly startMs?: number;
+  /** For the engine's own requests: creating, writing and reading stores, starting programs, the profile. Default 300 000. */
+  readonly requestMs?: number;
+  /** For one call of a program's method. Default `Infinity`. */
+  readonly callMs?: number;
+  /** For programs to end on {@link Engine.close}; then the thread is terminated. Default 5 000. */
+  readonly closeMs?: number;
 }
 
 /** A tensor that a parameter store holds. */
@@ -57,6 +71,8 @@ export interface CallContext {
   readonly signal: AbortSignal;
   /** Sends an event to the caller's `onEvent`. */
   emit(event: unknown): void;
+  /** Hands buffers of the method's result over to the caller instead of copying them. They become unusable here. */
+  transfer(...buffers: readonly ArrayBuffer[]): void;
 }
 
 /** Builds a program inside the engine. `options` is what the caller passed to {@link Engine.start}. */
@@ -179,15 +195,38 @@ export interface ParameterStore {
   readonly residency: 'host' | 'device';
   /** Tensor over a parameter's value (or its part of a slot), to feed to a session or to receive an output. */
   tensor(parameter: string, slot?: string): Tensor;
-  /** View of a parameter's value (or its part of a slot). Host residency only. */
+  /**
+   * View of a parameter's value (or its part of a slot). Host residency only. Never return a view from a program's method
+   * (cloning a view clones the whole memory under it): return `view.slice()`.
+   */
   data(parameter: string, slot?: string): Float32Array;
-  /** View of all values (or of a slot) as one array, in the order of `parameters`, padding included. Host residency only. */
+  /**
+   * View of all values (or of a slot) as one array, in the order of `parameters`, with the zero padding between tensors.
+   * Host residency only; an `EngineError` for a store that needs several memories, see {@link ParameterStore.segments}.
+   */
   all(slot?: string): Float32Array;
+  /**
+   * The same as {@link ParameterStore.all} in pieces: one view for each WebAssembly memory of the store, laid out alike for
+   * every slot. One piece, unless values and slots together pass 4 GiB. Host residency only.
+   */
+  segments(slot?: string): readonly Float32Array[];
+  /** Copies a parameter's value (or its part of a slot) out, from host or device. */
+  read(parameter: string, slot?: string): Promise<Float32Array>;
+  /** Copies `data` into a parameter's value (or its part of a slot), on host or device. */
+  write(parameter: string, data: Float32Array, slot?: string): Promise<void>;
+  /**
+   * Installs a tensor, such as an in-graph optimizer's output, as a parameter's value (or its part of a slot). A device store
+   * takes ownership and disposes the tensor it held before; a host store copies the data.
+   */
+  replace(parameter: string, tensor: Tensor, slot?: string): void;
   /** Kernels over this memory. Host residency only. */
   readonly kernels: HostKernels;
 }
 
-/** WebAssembly SIMD kernels over a store's memory. Arguments are views that the store gave out. */
+/**
+ * WebAssembly SIMD kernels over a store's memory. Arguments are views that the store gave out; arrays from elsewhere give the
+ * same result more slowly. Zero padding stays zero.
+ */
 export interface HostKernels {
   /** One AdamW update of `value` in place; decay is decoupled: `p ← p·(1 − lr·decay) − lr·m̂/(√v̂ + ε)`. */
   adamw(
@@ -210,4 +249,10 @@ export interface HostKernels {
   combine(y: Float32Array, a: number, x: Float32Array, b: number): void;
   /** Index of the first element that is NaN or infinite, or −1. */
   firstNonFinite(x: Float32Array): number;
+  /**
+   * `target[indices[n]] += rows[n]` for every n, in order, so repeated indices add up (ONNX Runtime's `ScatterND` races on
+   * them). `target: [V, d]`, `rows: [N, d]`, `indices: [N]`; d is `rows.length / indices.length`. Rows and indices may lie
+   * outside the store's memory.
+   */
+  scatterAddRows(target: Float32Array, rows: Float32Array, indices: Int32Array | BigInt64Array): void;
 }

@@ -1,0 +1,16 @@
+import { parentPort, workerData } from 'node:worker_threads';
+
+import type { WorkerData } from './runtime/open-engine.ts';
+import { serve } from './runtime/serve.ts';
+
+/** Entry of the engine's thread. */
+if (parentPort) {
+  const port = parentPort;
+  await serve(
+    {
+      post: (message, transfer = []) => port.postMessage(message, [...transfer]),
+      listen: (receive) => void port.on('message', receive),
+    },
+    (workerData as WorkerData).options,
+  );
+}

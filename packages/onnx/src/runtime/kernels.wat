@@ -1,0 +1,149 @@
+;; SIMD kernels over float32 arrays in an imported memory. Pointers and counts are unsigned; $n counts elements.
+;; Every kernel takes four lanes at a time and then the one to three elements that are left.
+;; Assembled into kernels-binary.ts by scripts/build-kernels.ts.
+(module
+  (import "host" "memory" (memory 0 65536))
+
+  ;; m <- beta1 m + (1-beta1) g;  v <- beta2 v + (1-beta2) g^2;  p <- keep p - rate m / (sqrt(v) root + epsilon)
+  (func (export "adamw")
+    (param $p i32) (param $g i32) (param $m i32) (param $v i32) (param $n i32)
+    (param $beta1 f32) (param $rest1 f32) (param $beta2 f32) (param $rest2 f32)
+    (param $rate f32) (param $root f32) (param $epsilon f32) (param $keep f32)
+    (local $G v128) (local $M v128) (local $V v128) (local $gs f32) (local $ms f32) (local $vs f32)
+    (block $done4
+      (loop $next4
+        (br_if $done4 (i32.lt_u (local.get $n) (i32.const 4)))
+        (local.set $G (v128.load (local.get $g)))
+        (local.set $M (f32x4.add
+          (f32x4.mul (f32x4.splat (local.get $beta1)) (v128.load (local.get $m)))
+          (f32x4.mul (f32x4.splat (local.get $rest1)) (local.get $G))))
+        (local.set $V (f32x4.add
+          (f32x4.mul (f32x4.splat (local.get $beta2)) (v128.load (local.get $v)))
+          (f32x4.mul (f32x4.splat (local.get $rest2)) (f32x4.mul (local.get $G) (local.get $G)))))
+        (v128.store (local.get $m) (local.get $M))
+        (v128.store (local.get $v) (local.get $V))
+        (v128.store (local.get $p) (f32x4.sub
+          (f32x4.mul (f32x4.splat (local.get $keep)) (v128.load (local.get $p)))
+          (f32x4.div
+            (f32x4.mul (f32x4.splat (local.get $rate)) (local.get $M))
+            (f32x4.add
+              (f32x4.mul (f32x4.sqrt (local.get $V)) (f32x4.splat (local.get $root)))
+              (f32x4.splat (local.get $epsilon))))))
+        (local.set $p (i32.add (local.get $p) (i32.const 16)))
+        (local.set $g (i32.add (local.get $g) (i32.const 16)))
+        (local.set $m (i32.add (local.get $m) (i32.const 16)))
+        (local.set $v (i32.add (local.get $v) (i32.const 16)))
+        (local.set $n (i32.sub (local.get $n) (i32.const 4)))
+        (br $next4)))
+    (block $done1
+      (loop $next1
+        (br_if $done1 (i32.eqz (local.get $n)))
+        (local.set $gs (f32.load (local.get $g)))
+        (local.set $ms (f32.add
+          (f32.mul (local.get $beta1) (f32.load (local.get $m)))
+          (f32.mul (local.get $rest1) (local.get $gs))))
+        (local.set $vs (f32.add
+          (f32.mul (local.get $beta2) (f32.load (local.get $v)))
+          (f32.mul (local.get $rest2) (f32.mul (local.get $gs) (local.get $gs)))))
+        (f32.store (local.get $m) (local.get $ms))
+        (f32.store (local.get $v) (local.get $vs))
+        (f32.store (local.get $p) (f32.sub
+          (f32.mul (local.get $keep) (f32.load (local.get $p)))
+          (f32.div
+            (f32.mul (local.get $rate) (local.get $ms))
+            (f32.add (f32.mul (f32.sqrt (local.get $vs)) (local.get $root)) (local.get $epsilon)))))
+        (local.set $p (i32.add (local.get $p) (i32.const 4)))
+        (local.set $g (i32.add (local.get $g) (i32.const 4)))
+        (local.set $m (i32.add (local.get $m) (i32.const 4)))
+        (local.set $v (i32.add (local.get $v) (i32.const 4)))
+        (local.set $n (i32.sub (local.get $n) (i32.const 1)))
+        (br $next1))))
+
+  ;; Sum of x^2, accumulated in float64 in four lanes.
+  (func (export "sumOfSquares") (param $x i32) (param $n i32) (result f64)
+    (local $X v128) (local $low v128) (local $high v128) (local $a v128) (local $b v128) (local $sum f64) (local $s f64)
+    (block $done4
+      (loop $next4
+        (br_if $done4 (i32.lt_u (local.get $n) (i32.const 4)))
+        (local.set $X (v128.load (local.get $x)))
+        (local.set $low (f64x2.promote_low_f32x4 (local.get $X)))
+        (local.set $high (f64x2.promote_low_f32x4
+          (i8x16.shuffle 8 9 10 11 12 13 14 15 0 0 0 0 0 0 0 0 (local.get $X) (local.get $X))))
+        (local.set $a (f64x2.add (local.get $a) (f64x2.mul (local.get $low) (local.get $low))))
+        (local.set $b (f64x2.add (local.get $b) (f64x2.mul (local.get $high) (local.get $high))))
+        (local.set $x (i32.add (local.get $x) (i32.const 16)))
+        (local.set $n (i32.sub (local.get $n) (i32.const 4)))
+        (br $next4)))
+    (local.set $a (f64x2.add (local.get $a) (local.get $b)))
+    (local.set $sum (f64.add (f64x2.extract_lane 0 (local.get $a)) (f64x2.extract_lane 1 (local.get $a))))
+    (block $done1
+      (loop $next1
+        (br_if $done1 (i32.eqz (local.get $n)))
+        (local.set $s (f64.promote_f32 (f32.load (local.get $x))))
+        (local.set $sum (f64.add (local.get $sum) (f64.mul (local.get $s) (local.get $s))))
+        (local.set $x (i32.add (local.get $x) (i32.const 4)))
+        (local.set $n (i32.sub (local.get $n) (i32.const 1)))
+        (br $next1)))
+    (local.get $sum))
+
+  ;; x <- a x
+  (func (export "scale") (param $x i32) (param $n i32) (param $a f32)
+    (block $done4
+      (loop $next4
+        (br_if $done4 (i32.lt_u (local.get $n) (i32.const 4)))
+        (v128.store (local.get $x) (f32x4.mul (f32x4.splat (local.get $a)) (v128.load (local.get $x))))
+        (local.set $x (i32.add (local.get $x) (i32.const 16)))
+        (local.set $n (i32.sub (local.get $n) (i32.const 4)))
+        (br $next4)))
+    (block $done1
+      (loop $next1
+        (br_if $done1 (i32.eqz (local.get $n)))
+        (f32.store (local.get $x) (f32.mul (local.get $a) (f32.load (local.get $x))))
+        (local.set $x (i32.add (local.get $x) (i32.const 4)))
+        (local.set $n (i32.sub (local.get $n) (i32.const 1)))
+        (br $next1))))
+
+  ;; y <- a y + b x
+  (func (export "combine") (param $y i32) (param $x i32) (param $n i32) (param $a f32) (param $b f32)
+    (block $done4
+      (loop $next4
+        (br_if $done4 (i32.lt_u (local.get $n) (i32.const 4)))
+        (v128.store (local.get $y) (f32x4.add
+          (f32x4.mul (f32x4.splat (local.get $a)) (v128.load (local.get $y)))
+          (f32x4.mul (f32x4.splat (local.get $b)) (v128.load (local.get $x)))))
+        (local.set $y (i32.add (local.get $y) (i32.const 16)))
+        (local.set $x (i32.add (local.get $x) (i32.const 16)))
+        (local.set $n (i32.sub (local.get $n) (i32.const 4)))
+        (br $next4)))
+    (block $done1
+      (loop $next1
+        (br_if $done1 (i32.eqz (local.get $n)))
+        (f32.store (local.get $y) (f32.add
+          (f32.mul (local.get $a) (f32.load (local.get $y)))
+          (f32.mul (local.get $b) (f32.load (local.get $x)))))
+        (local.set $y (i32.add (local.get $y) (i32.const 4)))
+        (local.set $x (i32.add (local.get $x) (i32.const 4)))
+        (local.set $n (i32.sub (local.get $n) (i32.const 1)))
+        (br $next1))))
+
+  ;; Index of the first element whose exponent is all ones (NaN, infinity), or -1.
+  (func (export "firstNonFinite") (param $x i32) (param $n i32) (result i32)
+    (local $i i32) (local $mask v128)
+    (local.set $mask (i32x4.splat (i32.const 0x7f800000)))
+    (block $done4
+      (loop $next4
+        (br_if $done4 (i32.lt_u (i32.sub (local.get $n) (local.get $i)) (i32.const 4)))
+        (br_if $done4 (v128.any_true
+          (i32x4.eq (v128.and (v128.load (local.get $x)) (local.get $mask)) (local.get $mask))))
+        (local.set $x (i32.add (local.get $x) (i32.const 16)))
+        (local.set $i (i32.add (local.get $i) (i32.const 4)))
+        (br $next4)))
+    (block $done1
+      (loop $next1
+        (br_if $done1 (i32.ge_u (local.get $i) (local.get $n)))
+        (if (i32.eq (i32.and (i32.load (local.get $x)) (i32.const 0x7f800000)) (i32.const 0x7f800000))
+          (then (return (local.get $i))))
+        (local.set $x (i32.add (local.get $x) (i32.const 4)))
+        (local.set $i (i32.add (local.get $i) (i32.const 1)))
+        (br $next1)))
+    (i32.const -1)))

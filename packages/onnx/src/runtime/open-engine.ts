@@ -1,0 +1,108 @@
+import { availableParallelism } from 'node:os';
+import { Worker } from 'node:worker_threads';
+import { EngineError, TimeoutError } from '@rlp/core';
+
+import { type Channel, type FromEngine, inlineChannels, type ToEngine } from './channel.ts';
+import { Client, type Liveness } from './client.ts';
+import { type ResolvedEngineOptions, resolveEngineOptions } from './options.ts';
+import { isTypeScript } from './program-url.ts';
+import type { Engine, EngineOptions } from './protocol.ts';
+import { RemoteEngine } from './remote-engine.ts';
+import { serve } from './serve.ts';
+
+/** Where the thread's code is: its entry, and for an entry in TypeScript the module that makes Node understand it. */
+export interface WorkerEntry {
+  readonly entry: URL;
+  readonly sourceBootstrap: URL;
+}
+
+/** What a worker is started with. */
+export interface WorkerData {
+  readonly entry: string;
+  readonly options: ResolvedEngineOptions;
+}
+
+/** Starts an engine; see `createEngine`. */
+export async function openEngine(options: EngineOptions, worker: WorkerEntry): Promise<Engine> {
+  const resolved = resolveEngineOptions(options, availableParallelism());
+  return resolved.thread === 'inline' ? openInline(resolved) : openWorker(resolved, worker);
+}
+
+async function openInline(options: ResolvedEngineOptions): Promise<Engine> {
+  const [near, far] = inlineChannels<ToEngine, FromEngine>();
+  const { client, stores } = connect(near, { ref() {}, unref() {} });
+  void serve(far, options);
+  await client.ready;
+  return new RemoteEngine(client, stores, options, async () => {});
+}
+
+async function openWorker(
+  options: ResolvedEngineOptions,
+  { entry, sourceBootstrap }: WorkerEntry,
+): Promise<Engine> {
+  const fromSource = isTypeScript(entry);
+  const workerData: WorkerData = { entry: entry.href, options };
+  const worker = new Worker(fromSource ? sourceBootstrap : entry, {
+    workerData,
+    name: 'rlp-engine',
+    ...(fromSource ? { execArgv: ['--conditions=@rlp/source'] } : {}),
+  });
+  const channel: Channel<ToEngine, FromEngine> = {
+    post: (message, transfer = []) => worker.postMessage(message, [...transfer]),
+    listen: (receive) => void worker.on('message', receive),
+  };
+  const { client, stores } = connect(channel, worker);
+  worker.on('error', (cause) =>
+    client.end(new EngineError(`the engine's thread failed: ${String(cause)}`, { cause })),
+  );
+  const exited = new Promise<void>((resolve) => {
+    worker.on('exit', (code) => {
+      client.end(new EngineError(`the engine's thread ended with exit code ${code}`));
+      resolve();
+    });
+  });
+  const terminate = () => terminateWithin(worker, exited, options.timeouts.closeMs);
+  try {
+    await withinLimit(client.ready, options.timeouts.startMs);
+  } catch (error) {
+    await terminate();
+    throw error;
+  }
+  worker.unref();
+  return new RemoteEngine(client, stores, options, terminate);
+}
+
+function connect(channel: Channel<ToEngine, FromEngine>, liveness: Liveness) {
+  const stores = new Set<string>();
+  const client = new Client(channel, liveness, (name, state) => {
+    if (state === 'created') stores.add(name);
+    else stores.delete(name);
+  });
+  return { client, stores };
+}
+
+/** A thread stuck in a driver cannot be terminated; it is left behind rather than waited for. */
+async function terminateWithin(worker: Worker, exited: Promise<void>, limitMs: number): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const limit = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, Math.min(limitMs, 2 ** 31 - 1));
+  });
+  void worker.terminate();
+  await Promise.race([exited, limit]);
+  clearTimeout(timer);
+  worker.unref();
+}
+
+async function withinLimit(ready: Promise<void>, limitMs: number): Promise<void> {
+  if (!Number.isFinite(limitMs)) return ready;
+  let timer: NodeJS.Timeout | undefined;
+  const limit = new Promise<never>((_, reject) => {
+    const error = new TimeoutError(`createEngine: the engine did not start within ${limitMs} ms`);
+    timer = setTimeout(() => reject(error), Math.min(limitMs, 2 ** 31 - 1));
+  });
+  try {
+    await Promise.race([ready, limit]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,21 @@
+import type { Channel, FromEngine, ToEngine } from './channel.ts';
+import { Host } from './host.ts';
+import { loadNative } from './load-native.ts';
+import type { ResolvedEngineOptions } from './options.ts';
+import { Server } from './server.ts';
+import { serializeError } from './wire-errors.ts';
+
+/** Runs an engine in this thread for the caller at the other end of `channel`, and tells it when it is ready or why not. */
+export async function serve(
+  channel: Channel<FromEngine, ToEngine>,
+  options: ResolvedEngineOptions,
+): Promise<void> {
+  try {
+    const host = new Host(await loadNative(), options);
+    await host.probe();
+    new Server(channel, host, options.timeouts.closeMs / 2);
+    channel.post({ kind: 'ready' });
+  } catch (error) {
+    channel.post({ kind: 'failed', error: serializeError(error) });
+  }
+}

@@ -1,0 +1,29 @@
+import type { InferenceSession } from 'onnxruntime-common';
+
+import type { NativeSessionOptions } from './native.ts';
+
+/**
+ * Options of ONNX Runtime for a session.
+ *
+ * No memory pattern: as fast, and 40 % less memory. No parallel execution: it is twice as slow. Warnings off: they go to
+ * standard error and concern graph optimisers, not the caller.
+ */
+export function sessionOptions(options: NativeSessionOptions): InferenceSession.SessionOptions {
+  const { executionProvider, threads, deviceOutputs = [], profileFilePrefix, externalDataFolder } = options;
+  const locations = Object.fromEntries(deviceOutputs.map((name) => [name, 'gpu-buffer' as const]));
+  return {
+    executionProviders: [executionProvider],
+    intraOpNumThreads: threads,
+    interOpNumThreads: 1,
+    executionMode: 'sequential',
+    enableMemPattern: false,
+    enableCpuMemArena: true,
+    graphOptimizationLevel: options.graphOptimization === 'none' ? 'disabled' : 'all',
+    logSeverityLevel: 3,
+    ...(deviceOutputs.length > 0 ? { preferredOutputLocation: locations } : {}),
+    ...(profileFilePrefix === undefined ? {} : { enableProfiling: true, profileFilePrefix }),
+    ...(externalDataFolder === undefined
+      ? {}
+      : { extra: { session: { model_external_initializers_file_folder_path: externalDataFolder } } }),
+  };
+}
