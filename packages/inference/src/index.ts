@@ -1,1 +1,10 @@
-export {};
+export type { InferenceBackend, ScoreOptions, TokenLogits } from './backend.ts';
+export type { GeneratedText, GenerateOptions, TextEvent } from './generate-options.ts';
+export { InferenceModule, type InferenceModuleOptions } from './inference-module.ts';
+export type { Prompt, Response } from './prompts.ts';
+export {
+  type ScriptedBackendOptions,
+  type ScriptedCompletion,
+  type ScriptedPrompt,
+  scriptedBackend,
+} from './scripted-backend.ts';

@@ -1,0 +1,48 @@
+import type {
+  ChatRenderer,
+  InferenceEngine,
+  Sampler,
+  ScoreRequest,
+  TokenId,
+  Tokenizer,
+  TokenScorer,
+} from '@rlp/core';
+
+/** Full logits of the positions that a completion's tokens come from. */
+export interface TokenLogits {
+  /** `logits[t · V + v]` is token `v`'s logit for position `t` of the completion, at temperature 1. Shape: `[T, V]`. */
+  readonly logits: Float32Array;
+  readonly vocabularySize: number;
+}
+
+/** How a scoring call computes. */
+export interface ScoreOptions {
+  /** Softmax temperature. Default 1. */
+  readonly temperature?: number;
+  readonly signal?: AbortSignal;
+}
+
+/** A policy that {@link InferenceModule} puts a text interface on. */
+export interface InferenceBackend extends Sampler, TokenScorer, InferenceEngine {
+  /** Names the kind of backend, in messages. */
+  readonly kind: string;
+  readonly tokenizer: Tokenizer;
+  /** Turns conversations into prompts; absent for a model without a chat format. */
+  readonly renderer?: ChatRenderer | undefined;
+  /** Most tokens a prompt and its completion have together. */
+  readonly contextLength: number;
+  /** Tokens that the model knows; at least as many as its tokenizer's. */
+  readonly vocabularySize: number;
+  /** Full logits of given text, `T · V` numbers for each request. */
+  scoreLogits(
+    requests: readonly ScoreRequest[],
+    options?: Omit<ScoreOptions, 'temperature'>,
+  ): Promise<readonly TokenLogits[]>;
+  /** Frees what the backend holds. Later calls reject. Idempotent. */
+  close(): Promise<void>;
+}
+
+/** Tokens that end a completion: the tokenizer's own and a request's. */
+export function endTokens(tokenizer: Tokenizer, stopTokens: readonly TokenId[] = []): TokenId[] {
+  return [...new Set([...tokenizer.eosIds, ...stopTokens])];
+}

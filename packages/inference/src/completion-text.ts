@@ -1,0 +1,98 @@
+import type { TokenId, Tokenizer } from '@rlp/core';
+import { StreamDecoder } from '@rlp/models';
+
+/** What a token added to a completion's text. */
+export interface TextProgress {
+  /** Text that is certain: whole characters, outside any stop string. */
+  readonly text: string;
+  /** Whether a stop string is complete: the text ends here. */
+  readonly state: 'open' | 'stopped';
+}
+
+/** Where a completion's text begins and ends. */
+export interface TextOptions {
+  readonly tokenizer: Tokenizer;
+  /** What the completion continues: the space before its first word depends on it. */
+  readonly prompt: readonly TokenId[];
+  /** Tokens that end a completion and are no part of its text. */
+  readonly endTokens: readonly TokenId[];
+  readonly stopStrings: readonly string[];
+}
+
+/**
+ * The text of a completion as its tokens arrive: prompt and text together are the text of the whole sequence.
+ *
+ * Text comes out in whole characters, and what may be the beginning of a stop string is held back until it is certain
+ * not to be one.
+ */
+export class CompletionText {
+  readonly #options: TextOptions;
+  readonly #decoder: StreamDecoder;
+  #text = '';
+  #released = 0;
+
+  constructor(options: TextOptions) {
+    this.#options = options;
+    this.#decoder = new StreamDecoder(options.tokenizer, { context: options.prompt });
+  }
+
+  /** Adds a token. Not to be called again once stopped. */
+  push(token: TokenId): TextProgress {
+    if (this.#options.endTokens.includes(token)) return { text: '', state: 'open' };
+    return this.#append(this.#decoder.push(token));
+  }
+
+  /** The text that was held back, once no more tokens come. */
+  flush(): string {
+    const { text, state } = this.#append(this.#decoder.finish());
+    return state === 'stopped' ? text : text + this.#release(this.#text.length);
+  }
+
+  #append(addition: string): TextProgress {
+    const before = this.#text.length;
+    this.#text += addition;
+    const cut = firstStop(this.#text, this.#options.stopStrings, before);
+    if (cut === undefined) return { text: this.#release(this.#safeLength()), state: 'open' };
+    this.#text = this.#text.slice(0, cut);
+    return { text: this.#release(cut), state: 'stopped' };
+  }
+
+  #release(end: number): string {
+    const text = this.#text.slice(this.#released, end);
+    this.#released = Math.max(this.#released, end);
+    return text;
+  }
+
+  /** Length of the text without an ending that may grow into a stop string. */
+  #safeLength(): number {
+    let held = 0;
+    for (const stop of this.#options.stopStrings) {
+      for (let length = Math.min(stop.length - 1, this.#text.length); length > held; length--) {
+        if (this.#text.endsWith(stop.slice(0, length))) held = length;
+      }
+    }
+    return this.#text.length - held;
+  }
+}
+
+/** Where the first stop string begins that ends after `from`. */
+function firstStop(text: string, stopStrings: readonly string[], from = 0): number | undefined {
+  let first: number | undefined;
+  for (const stop of stopStrings) {
+    const index = text.indexOf(stop, Math.max(0, from - stop.length + 1));
+    if (index >= 0 && (first === undefined || index < first)) first = index;
+  }
+  return first;
+}
+
+/** The text of a finished completion: without its end token, cut before the first stop string. */
+export function completionText(tokens: readonly TokenId[], options: TextOptions): string {
+  const text = new CompletionText(options);
+  let whole = '';
+  for (const token of tokens) {
+    const { text: addition, state } = text.push(token);
+    whole += addition;
+    if (state === 'stopped') return whole;
+  }
+  return whole + text.flush();
+}

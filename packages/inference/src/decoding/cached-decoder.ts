@@ -1,0 +1,49 @@
+import type { TokenId } from '@rlp/core';
+
+/** Distributions of the next token of some rows. The arrays belong to the decoder and hold until its next call. */
+export interface NextTokenDistributions {
+  /** Softmax of `logits / temperature`. Shape: `[n, V]`. */
+  readonly probabilities: Float32Array;
+  /** Present exactly if asked for. Shape: `[n, V]`. */
+  readonly logits?: Float32Array | undefined;
+}
+
+/** What a computation returns besides probabilities. */
+export type LogitsNeed = 'needed' | 'unneeded';
+
+/**
+ * A decoder-only model with a key-value cache of `maxSequences` rows.
+ *
+ * A row holds the keys and values of one sequence. Rows in use are always the first ones; who uses which is the
+ * caller's business.
+ */
+export interface CachedDecoder {
+  readonly vocabularySize: number;
+  /** Positions a row has. */
+  readonly contextLength: number;
+  readonly maxSequences: number;
+  /**
+   * Computes prompts into the rows from `firstRow` on.
+   *
+   * @param temperatures - Of each prompt's distribution. Shape: `[n]`.
+   */
+  prefill(
+    firstRow: number,
+    prompts: readonly (readonly TokenId[])[],
+    temperatures: readonly number[],
+    logits: LogitsNeed,
+  ): Promise<NextTokenDistributions>;
+  /**
+   * Appends one token to each of the rows 0 … n − 1.
+   *
+   * @param positions - Where each token goes: the number of tokens its row holds. Shape: `[n]`.
+   */
+  decode(
+    tokens: readonly TokenId[],
+    positions: readonly number[],
+    temperatures: readonly number[],
+    logits: LogitsNeed,
+  ): Promise<NextTokenDistributions>;
+  /** Copies the first `length` positions of a row over another row. */
+  copyRow(from: number, to: number, length: number): void;
+}

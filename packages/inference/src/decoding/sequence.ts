@@ -1,0 +1,86 @@
+import { RandomStream, SamplerError, type StopReason, type TokenId } from '@rlp/core';
+import { drawToken, mostLikely } from '../sampling/draw.ts';
+import { penalizeRepetition } from '../sampling/filters.ts';
+import type { ResolvedSampleRequest } from '../sampling/options.ts';
+
+/** What a sequence needs to know of its request. */
+export interface SequenceRequest extends Omit<ResolvedSampleRequest, 'stopStrings'> {
+  /** Tokens that end a completion: the model's own and the request's. */
+  readonly stopTokens: number[];
+}
+
+/** Temperature whose distribution logprobs are reported at: the sampling temperature; 1 for greedy decoding. */
+export function reportingTemperature(temperature: number): number {
+  return temperature === 0 ? 1 : temperature;
+}
+
+/** One completion in the making. */
+export class Sequence {
+  readonly tokens: TokenId[] = [];
+  readonly logprobs: number[] = [];
+  stopReason: StopReason | undefined;
+  readonly #random: RandomStream;
+  readonly #stopTokens: ReadonlySet<number>;
+  readonly #seen: Set<number> | undefined;
+  readonly #budget: number;
+
+  readonly request: SequenceRequest;
+  readonly member: number;
+
+  constructor(request: SequenceRequest, member: number, contextLength: number) {
+    this.request = request;
+    this.member = member;
+    this.#random = RandomStream.named(request.seed, member);
+    this.#stopTokens = new Set(request.stopTokens);
+    this.#seen = request.repetitionPenalty > 1 ? new Set(request.prompt) : undefined;
+    this.#budget = Math.min(request.maxTokens, contextLength - request.prompt.length);
+  }
+
+  /** Positions its row holds: the prompt and every sampled token but the last, which has not been computed yet. */
+  get cachedLength(): number {
+    return this.request.prompt.length + Math.max(0, this.tokens.length - 1);
+  }
+
+  /** The token to compute next. */
+  get lastToken(): TokenId {
+    return this.tokens[this.tokens.length - 1]!;
+  }
+
+  /**
+   * Draws the next token.
+   *
+   * @param probabilities - At {@link reportingTemperature}. Shape: `[V]`.
+   * @param logits - Needed for a repetition penalty. Shape: `[V]`.
+   * @param scratch - Overwritten. Shape: `[V]`.
+   */
+  advance(probabilities: Float32Array, logits: Float32Array | undefined, scratch: Float32Array): void {
+    const token = this.#choose(this.#penalized(probabilities, logits, scratch));
+    const logprob = Math.log(probabilities[token]!);
+    if (!Number.isFinite(logprob)) {
+      throw new SamplerError(
+        `sample: the model's distribution is not finite after ${this.request.prompt.length + this.tokens.length} tokens; its weights have diverged or are damaged`,
+      );
+    }
+    this.tokens.push(token);
+    this.logprobs.push(Math.min(0, logprob));
+    this.#seen?.add(token);
+    if (this.#stopTokens.has(token)) this.stopReason = 'stop';
+    else if (this.tokens.length >= this.#budget) this.stopReason = 'length';
+  }
+
+  #penalized(
+    probabilities: Float32Array,
+    logits: Float32Array | undefined,
+    scratch: Float32Array,
+  ): Float32Array {
+    if (this.#seen === undefined || logits === undefined) return probabilities;
+    const { repetitionPenalty, temperature } = this.request;
+    penalizeRepetition(logits, this.#seen, repetitionPenalty, reportingTemperature(temperature), scratch);
+    return scratch;
+  }
+
+  #choose(distribution: Float32Array): TokenId {
+    if (this.request.temperature === 0) return mostLikely(distribution);
+    return drawToken(distribution, this.request, this.#random.at(this.tokens.length));
+  }
+}

@@ -1,0 +1,61 @@
+import { parseOptions, type SamplingOptions, type StopReason, type TokenId } from '@rlp/core';
+import { z } from 'zod';
+import { samplingFields } from './sampling/options.ts';
+
+/** Some text of one completion, as it becomes certain. */
+export interface TextEvent {
+  /** Index of the prompt. */
+  readonly prompt: number;
+  /** Index of the completion among those of its prompt. */
+  readonly member: number;
+  readonly text: string;
+}
+
+/** Options of {@link InferenceModule.generate}. */
+export interface GenerateOptions extends Partial<SamplingOptions> {
+  /** Most tokens of a completion. Default 100. */
+  readonly maxTokens?: number;
+  /** Completions of each prompt. Default 1. */
+  readonly count?: number | undefined;
+  /**
+   * Names the random streams: equal seeds give equal completions. Prompt `i` samples with the seed `<seed>/<i>`.
+   * Default: `generate/<n>` for the module's n-th call, so calls differ and programs repeat.
+   */
+  readonly seed?: string | undefined;
+  readonly signal?: AbortSignal | undefined;
+  /** Called with each completion's text as it becomes certain: whole characters, never part of a stop string. */
+  readonly onText?: ((event: TextEvent) => void) | undefined;
+}
+
+/** One completion as text. */
+export interface GeneratedText {
+  /** Without the end token, cut before a stop string. */
+  readonly text: string;
+  /** Everything that was sampled. Shape: `[T]`. */
+  readonly tokens: readonly TokenId[];
+  /** `ln π(tokens[t] | …)` at the sampling temperature before filters. Shape: `[T]`. */
+  readonly logprobs: readonly number[];
+  /** The prompt as the model saw it. Shape: `[P]`. */
+  readonly promptTokens: readonly TokenId[];
+  readonly stopReason: StopReason;
+  readonly policyVersion: number;
+  /** Index of the prompt, and of the completion among those of its prompt. */
+  readonly prompt: number;
+  readonly member: number;
+}
+
+const schema = z.strictObject({
+  ...samplingFields,
+  maxTokens: samplingFields.maxTokens.default(100),
+  count: z.int().positive().default(1),
+  seed: z.string().optional(),
+});
+
+/** What {@link resolveGenerateOptions} returns. */
+export type ResolvedGenerateOptions = z.output<typeof schema>;
+
+/** Checks the data in the options and fills in defaults. @throws OptionsError naming every problem at once. */
+export function resolveGenerateOptions(options: GenerateOptions): ResolvedGenerateOptions {
+  const { signal: _signal, onText: _onText, ...data } = options;
+  return parseOptions('generate', schema, data);
+}

@@ -1,0 +1,211 @@
+import {
+  ArgumentError,
+  type ChatRenderer,
+  type Completion,
+  type InferenceEngine,
+  type SampleRequest,
+  type Sampler,
+  type ScoreRequest,
+  type TokenId,
+  type Tokenizer,
+  type TokenScorer,
+  type TokenScores,
+  type WeightPublication,
+} from '@rlp/core';
+import { endTokens, type InferenceBackend, type ScoreOptions, type TokenLogits } from './backend.ts';
+import { CompletionText } from './completion-text.ts';
+import {
+  type GeneratedText,
+  type GenerateOptions,
+  type ResolvedGenerateOptions,
+  resolveGenerateOptions,
+} from './generate-options.ts';
+import { type Prompt, promptTokens, type Response, responseTokens } from './prompts.ts';
+import { TextStream } from './text-stream.ts';
+
+/** Options of {@link InferenceModule.create}. */
+export interface InferenceModuleOptions {
+  /** From `onnxBackend`, `scriptedBackend` or a backend of your own. The module closes it. */
+  readonly backend: InferenceBackend | Promise<InferenceBackend>;
+  /** Turns messages into prompts. Default: the backend's own chat template. */
+  readonly renderer?: ChatRenderer | undefined;
+}
+
+/**
+ * A policy to generate with and to ask for probabilities, as text or as tokens.
+ *
+ * Everything runs in its backend; the module turns prompts and responses into tokens and back. Concurrent calls are
+ * batched together.
+ */
+export class InferenceModule implements Sampler, TokenScorer, InferenceEngine {
+  readonly backend: InferenceBackend;
+  readonly renderer: ChatRenderer | undefined;
+  #calls = 0;
+
+  private constructor(backend: InferenceBackend, renderer: ChatRenderer | undefined) {
+    this.backend = backend;
+    this.renderer = renderer;
+  }
+
+  /** A module over a backend, once that has started. Rejects as the backend does. */
+  static async create({ backend, renderer }: InferenceModuleOptions): Promise<InferenceModule> {
+    const started = await backend;
+    return new InferenceModule(started, renderer ?? started.renderer);
+  }
+
+  get tokenizer(): Tokenizer {
+    return this.backend.tokenizer;
+  }
+
+  /** Version of the weights that the next request is sampled with. */
+  get policyVersion(): number {
+    return this.backend.policyVersion;
+  }
+
+  /** Most tokens a prompt and its completion have together. */
+  get contextLength(): number {
+    return this.backend.contextLength;
+  }
+
+  /** Draws `count` completions of a prompt given as tokens; see core's `Sampler`. */
+  sample(request: SampleRequest): Promise<readonly Completion[]> {
+    return this.backend.sample(request);
+  }
+
+  /** Probabilities of text given as tokens; see core's `TokenScorer`. */
+  scoreTokens(requests: readonly ScoreRequest[], options?: ScoreOptions): Promise<readonly TokenScores[]> {
+    return this.backend.scoreTokens(requests, options);
+  }
+
+  /** Takes over new weights; see core's `InferenceEngine`. */
+  updateWeights(publication: WeightPublication, signal?: AbortSignal): Promise<number> {
+    return this.backend.updateWeights(publication, signal);
+  }
+
+  /**
+   * Completes prompts, all of them at once.
+   *
+   * @returns `count` completions of the first prompt, then of the second, and so on. Shape: `[prompts · count]`.
+   * @throws OptionsError, ArgumentError (a prompt that does not fit), SamplerError, or the signal's reason. One prompt
+   * that fails stops the others.
+   */
+  async generate(prompts: readonly Prompt[], options: GenerateOptions = {}): Promise<GeneratedText[]> {
+    const resolved = resolveGenerateOptions(options);
+    const seed = resolved.seed ?? `generate/${this.#calls++}`;
+    const encoded = prompts.map((prompt) => promptTokens(this, prompt));
+    const stop = new AbortController();
+    const signal =
+      options.signal === undefined ? stop.signal : AbortSignal.any([options.signal, stop.signal]);
+    try {
+      const groups = await Promise.all(
+        encoded.map((tokens, prompt) =>
+          this.#complete(tokens, prompt, { ...resolved, seed: `${seed}/${prompt}` }, { ...options, signal }),
+        ),
+      );
+      return groups.flat();
+    } catch (error) {
+      stop.abort(error);
+      throw error;
+    }
+  }
+
+  /**
+   * Completes one prompt piece by piece: text as it becomes certain.
+   *
+   *     for await (const text of inference.stream('Once upon a time')) process.stdout.write(text);
+   *
+   * Leaving the loop stops the generation. Throws what {@link InferenceModule.generate} throws.
+   */
+  stream(prompt: Prompt, options: Omit<GenerateOptions, 'count' | 'onText'> = {}): AsyncIterable<string> {
+    return new TextStream((onText, signal) =>
+      this.generate([prompt], {
+        ...options,
+        signal: options.signal === undefined ? signal : AbortSignal.any([options.signal, signal]),
+        onText: ({ text }) => onText(text),
+      }),
+    );
+  }
+
+  async #complete(
+    prompt: readonly TokenId[],
+    index: number,
+    { seed = '', ...resolved }: ResolvedGenerateOptions,
+    { onText, signal }: GenerateOptions,
+  ): Promise<GeneratedText[]> {
+    const texts = onText && Array.from({ length: resolved.count }, () => this.#newText(prompt, resolved));
+    const report = (member: number, text: string) => {
+      if (text !== '') onText?.({ prompt: index, member, text });
+    };
+    const completions = await this.backend.sample({
+      ...resolved,
+      prompt,
+      seed,
+      signal,
+      onToken: texts && (({ member, token }) => report(member, texts[member]!.push(token).text)),
+    });
+    return completions.map(({ behaviorLogprobs, ...completion }, member) => {
+      if (texts) report(member, texts[member]!.flush());
+      return { ...completion, logprobs: behaviorLogprobs, promptTokens: prompt, prompt: index, member };
+    });
+  }
+
+  #newText(prompt: readonly TokenId[], { stopTokens, stopStrings }: ResolvedGenerateOptions): CompletionText {
+    return new CompletionText({
+      tokenizer: this.tokenizer,
+      prompt,
+      endTokens: endTokens(this.tokenizer, stopTokens),
+      stopStrings,
+    });
+  }
+
+  /**
+   * Logprobs of given responses: `ln π(response[t] | prompt, response[<t])`.
+   *
+   * @returns One array for each response, one number for each of its tokens.
+   * @throws ArgumentError if prompts and responses differ in number or do not fit the context.
+   */
+  async getLogprobs(
+    prompts: readonly Prompt[],
+    responses: readonly Response[],
+    options: ScoreOptions = {},
+  ): Promise<Float32Array[]> {
+    const requests = this.#pairs('getLogprobs', prompts, responses);
+    return (await this.backend.scoreTokens(requests, options)).map(({ logprobs }) => logprobs);
+  }
+
+  /** Entropies in nats of the distributions that given responses' tokens come from; shaped as {@link InferenceModule.getLogprobs}. */
+  async getEntropies(
+    prompts: readonly Prompt[],
+    responses: readonly Response[],
+    options: ScoreOptions = {},
+  ): Promise<Float32Array[]> {
+    const requests = this.#pairs('getEntropies', prompts, responses);
+    return (await this.backend.scoreTokens(requests, options)).map(({ entropies }) => entropies);
+  }
+
+  /** Full logits that given responses' tokens come from, for exact KL divergences. Large: `T · V` numbers a response. */
+  async getLogits(
+    prompts: readonly Prompt[],
+    responses: readonly Response[],
+    options: Omit<ScoreOptions, 'temperature'> = {},
+  ): Promise<readonly TokenLogits[]> {
+    return this.backend.scoreLogits(this.#pairs('getLogits', prompts, responses), options);
+  }
+
+  #pairs(owner: string, prompts: readonly Prompt[], responses: readonly Response[]): ScoreRequest[] {
+    if (prompts.length !== responses.length) {
+      throw new ArgumentError(
+        `${owner}: expected one response for each prompt, got ${prompts.length} prompts and ${responses.length} responses`,
+      );
+    }
+    return prompts.map((prompt, index) => ({
+      prompt: promptTokens(this, prompt),
+      completion: responseTokens(this, prompt, responses[index]!),
+    }));
+  }
+
+  /** Frees the backend. Later calls reject. Idempotent. */
+  close(): Promise<void> {
+    return this.backend.close();
+  }
+}

@@ -1,0 +1,54 @@
+import { ArgumentError, type ChatRenderer, type Message, type TokenId, type Tokenizer } from '@rlp/core';
+
+/** Text, a conversation for the assistant to continue, or tokens. */
+export type Prompt = string | readonly Message[] | readonly TokenId[];
+
+/** Text or tokens. */
+export type Response = string | readonly TokenId[];
+
+/** What turns text into tokens. */
+export interface Codec {
+  readonly tokenizer: Tokenizer;
+  readonly renderer?: ChatRenderer | undefined;
+}
+
+function isTokens(value: readonly Message[] | readonly TokenId[]): value is readonly TokenId[] {
+  return typeof value[0] === 'number';
+}
+
+/**
+ * Tokens of a prompt. Text gets the special tokens that the tokenizer adds, a conversation those of its chat template;
+ * tokens are taken as they are.
+ *
+ * @throws ArgumentError for an empty list, or for messages to a model without a chat template.
+ */
+export function promptTokens({ tokenizer, renderer }: Codec, prompt: Prompt): readonly TokenId[] {
+  if (typeof prompt === 'string') return tokenizer.encode(prompt);
+  if (prompt.length === 0) {
+    throw new ArgumentError('prompt: expected text, at least one message or at least one token, got []');
+  }
+  if (isTokens(prompt)) return prompt;
+  if (renderer === undefined) {
+    throw new ArgumentError(
+      'prompt: got messages, but this model has no chat template; pass a renderer, or a prompt as text',
+    );
+  }
+  return renderer.render(prompt);
+}
+
+/**
+ * Tokens of a response to a prompt.
+ *
+ * Text after text is encoded together with it wherever that leaves the prompt's tokens as they are (so no spurious
+ * leading space appears), on its own otherwise. What a policy sampled should be passed as tokens: encoding text again
+ * may give others.
+ */
+export function responseTokens(codec: Codec, prompt: Prompt, response: Response): readonly TokenId[] {
+  if (typeof response !== 'string') return response;
+  if (typeof prompt === 'string') {
+    const before = codec.tokenizer.encode(prompt);
+    const together = codec.tokenizer.encode(prompt + response);
+    if (before.every((token, index) => together[index] === token)) return together.slice(before.length);
+  }
+  return codec.tokenizer.encode(response, { specialTokens: 'none' });
+}

@@ -1,0 +1,53 @@
+import { ArgumentError, type ScoreRequest, type TokenId, type Tokenizer } from '@rlp/core';
+
+/** What a request must fit. */
+export interface RequestLimits {
+  readonly tokenizer: Pick<Tokenizer, 'bosId'>;
+  readonly contextLength: number;
+  /** Tokens that the model knows; at least as many as its tokenizer's. */
+  readonly vocabularySize: number;
+}
+
+/** @throws ArgumentError for a prompt that is empty, leaves no room for a token, or names tokens that do not exist. */
+export function requireFittingPrompt(limits: RequestLimits, prompt: readonly TokenId[]): void {
+  const { tokenizer, contextLength } = limits;
+  if (prompt.length === 0) {
+    const bos = tokenizer.bosId === undefined ? 'at least one token' : `the bos token ${tokenizer.bosId}`;
+    throw new ArgumentError(`sample: the prompt is empty; begin it with ${bos}`);
+  }
+  if (prompt.length >= contextLength) {
+    throw new ArgumentError(
+      `sample: the prompt has ${prompt.length} tokens, but the context holds ${contextLength} and one must be left to sample; shorten the prompt or raise contextLength`,
+    );
+  }
+  requireKnownTokens('sample', limits, prompt);
+}
+
+/** @throws ArgumentError for a request without prompt, longer than the context, or with tokens that do not exist. */
+export function requireScorable(limits: RequestLimits, { prompt, completion }: ScoreRequest): void {
+  if (prompt.length === 0) {
+    throw new ArgumentError(
+      'scoreTokens: the prompt is empty, so the first token has nothing to be predicted from; begin it with a bos token',
+    );
+  }
+  const length = prompt.length + completion.length;
+  if (length > limits.contextLength) {
+    throw new ArgumentError(
+      `scoreTokens: prompt and completion have ${length} tokens together, but the context holds ${limits.contextLength}`,
+    );
+  }
+  requireKnownTokens('scoreTokens', limits, prompt);
+  requireKnownTokens('scoreTokens', limits, completion);
+}
+
+function requireKnownTokens(
+  owner: string,
+  { vocabularySize }: RequestLimits,
+  tokens: readonly TokenId[],
+): void {
+  const unknown = tokens.find((token) => !Number.isInteger(token) || token < 0 || token >= vocabularySize);
+  if (unknown === undefined) return;
+  throw new ArgumentError(
+    `${owner}: token ${unknown} is outside the vocabulary of ${vocabularySize} tokens; encode the text with this model's tokenizer`,
+  );
+}

@@ -1,0 +1,204 @@
+import {
+  ArgumentError,
+  type ChatRenderer,
+  type Completion,
+  parseOptions,
+  type SampleRequest,
+  type ScoreRequest,
+  type TokenId,
+  type Tokenizer,
+  type TokenScores,
+  type WeightPublication,
+} from '@rlp/core';
+import { z } from 'zod';
+import { endTokens, type InferenceBackend, type ScoreOptions, type TokenLogits } from './backend.ts';
+import { CompletionText, completionText } from './completion-text.ts';
+import { requireFittingPrompt, requireScorable } from './requests.ts';
+import { resolveSampleRequest } from './sampling/options.ts';
+
+/** A completion to replay: text, or exact tokens with or without their logprobs. */
+export type ScriptedCompletion =
+  | string
+  | {
+      readonly tokens: readonly TokenId[];
+      readonly behaviorLogprobs?: readonly number[] | undefined;
+    };
+
+/** What a scripted policy knows when it answers. */
+export interface ScriptedPrompt {
+  readonly prompt: readonly TokenId[];
+  /** `prompt` as text, special tokens kept. */
+  readonly text: string;
+  readonly member: number;
+  readonly seed: string;
+}
+
+/** Options of {@link scriptedBackend}. */
+export interface ScriptedBackendOptions {
+  /** Replayed in order, forever, one per completion asked for; or a function of the prompt. */
+  readonly completions: readonly ScriptedCompletion[] | ((prompt: ScriptedPrompt) => ScriptedCompletion);
+  readonly tokenizer: Tokenizer;
+  readonly renderer?: ChatRenderer | undefined;
+  /** Default 4096. */
+  readonly contextLength?: number | undefined;
+}
+
+const logprob = z.number().max(0);
+const completionSchema = z.union([
+  z.string(),
+  z
+    .strictObject({
+      tokens: z.array(z.int().nonnegative()),
+      behaviorLogprobs: z.array(logprob).optional(),
+    })
+    .refine((value) => (value.behaviorLogprobs ?? value.tokens).length === value.tokens.length, {
+      path: ['behaviorLogprobs'],
+      message: 'must hold one logprob per token',
+    }),
+]);
+
+type CompletionScript = ScriptedBackendOptions['completions'];
+
+const schema = z.strictObject({
+  completions: z.union([
+    z.array(completionSchema).min(1),
+    z.custom<(prompt: ScriptedPrompt) => ScriptedCompletion>((value) => typeof value === 'function', {
+      message: 'must be a list of completions or a function of the prompt',
+    }),
+  ]),
+  tokenizer: z.custom<Tokenizer>((value) => value !== null && typeof value === 'object'),
+  renderer: z.custom<ChatRenderer>().optional(),
+  contextLength: z.int().min(2).default(4096),
+});
+
+/**
+ * A policy that replays what it is given: for tests, documentation and offline runs.
+ *
+ * A replayed text is encoded and ends with the tokenizer's first end token; budgets, stop tokens and stop strings cut it
+ * like a sampled one. Logprobs that are not given are those of a uniform distribution over the vocabulary, which is
+ * also what scoring reports.
+ *
+ * @throws OptionsError naming every problem at once.
+ */
+export function scriptedBackend(options: ScriptedBackendOptions): InferenceBackend {
+  return new ScriptedBackend(parseOptions('scriptedBackend', schema, options));
+}
+
+class ScriptedBackend implements InferenceBackend {
+  readonly kind = 'scripted';
+  readonly tokenizer: Tokenizer;
+  readonly renderer: ChatRenderer | undefined;
+  readonly contextLength: number;
+  readonly vocabularySize: number;
+  policyVersion = 0;
+  readonly #script: CompletionScript;
+  #next = 0;
+  #state: 'open' | 'closed' = 'open';
+
+  constructor(options: z.output<typeof schema>) {
+    this.tokenizer = options.tokenizer;
+    this.renderer = options.renderer;
+    this.contextLength = options.contextLength;
+    this.vocabularySize = options.tokenizer.vocabularySize;
+    this.#script = options.completions;
+  }
+
+  async sample(request: SampleRequest): Promise<readonly Completion[]> {
+    this.#requireOpen();
+    request.signal?.throwIfAborted();
+    const resolved = resolveSampleRequest(request);
+    requireFittingPrompt(this, resolved.prompt);
+    const text = this.tokenizer.decode(resolved.prompt, { specialTokens: 'keep' });
+    return Array.from({ length: resolved.count }, (_, member) => {
+      const scripted = this.#scripted({ prompt: resolved.prompt, text, member, seed: resolved.seed });
+      const completion = this.#cut(scripted, resolved);
+      completion.tokens.forEach((token, index) => {
+        request.onToken?.({ member, token, logprob: completion.behaviorLogprobs[index]! });
+      });
+      return completion;
+    });
+  }
+
+  #scripted(prompt: ScriptedPrompt): { tokens: readonly TokenId[]; logprobs: readonly number[] } {
+    const scripted =
+      typeof this.#script === 'function'
+        ? parseOptions('scriptedBackend: completion', completionSchema, this.#script(prompt))
+        : this.#script[this.#next++ % this.#script.length]!;
+    const tokens = typeof scripted === 'string' ? this.#encode(scripted) : scripted.tokens;
+    const given = typeof scripted === 'string' ? undefined : scripted.behaviorLogprobs;
+    const uniform = -Math.log(this.tokenizer.vocabularySize);
+    return { tokens, logprobs: given ?? tokens.map(() => uniform) };
+  }
+
+  #encode(text: string): TokenId[] {
+    return [...this.tokenizer.encode(text, { specialTokens: 'none' }), ...this.tokenizer.eosIds.slice(0, 1)];
+  }
+
+  #cut(
+    { tokens, logprobs }: { tokens: readonly TokenId[]; logprobs: readonly number[] },
+    request: ReturnType<typeof resolveSampleRequest>,
+  ): Completion {
+    const ends = endTokens(this.tokenizer, request.stopTokens);
+    const { prompt, stopStrings } = request;
+    const options = { tokenizer: this.tokenizer, prompt, endTokens: ends, stopStrings };
+    const budget = Math.min(request.maxTokens, this.contextLength - request.prompt.length);
+    const text = new CompletionText(options);
+    let length = 0;
+    let stopped = false;
+    while (!stopped && length < Math.min(tokens.length, budget)) {
+      const token = tokens[length++]!;
+      stopped = ends.includes(token) || text.push(token).state === 'stopped';
+    }
+    return {
+      tokens: tokens.slice(0, length),
+      behaviorLogprobs: logprobs.slice(0, length),
+      text: completionText(tokens.slice(0, length), options),
+      stopReason: stopped || length < budget ? 'stop' : 'length',
+      policyVersion: this.policyVersion,
+    };
+  }
+
+  async scoreTokens(
+    requests: readonly ScoreRequest[],
+    { signal }: ScoreOptions = {},
+  ): Promise<readonly TokenScores[]> {
+    this.#requireOpen();
+    signal?.throwIfAborted();
+    for (const request of requests) requireScorable(this, request);
+    const entropy = Math.log(this.tokenizer.vocabularySize);
+    return requests.map(({ completion }) => ({
+      logprobs: new Float32Array(completion.length).fill(-entropy),
+      entropies: new Float32Array(completion.length).fill(entropy),
+    }));
+  }
+
+  async scoreLogits(
+    requests: readonly ScoreRequest[],
+    { signal }: ScoreOptions = {},
+  ): Promise<readonly TokenLogits[]> {
+    this.#requireOpen();
+    signal?.throwIfAborted();
+    for (const request of requests) requireScorable(this, request);
+    const { vocabularySize } = this;
+    return requests.map(({ completion }) => ({
+      logits: new Float32Array(completion.length * vocabularySize),
+      vocabularySize,
+    }));
+  }
+
+  /** Takes over the version; there are no weights. */
+  async updateWeights(publication: WeightPublication, signal?: AbortSignal): Promise<number> {
+    this.#requireOpen();
+    signal?.throwIfAborted();
+    this.policyVersion = publication.version;
+    return publication.version;
+  }
+
+  async close(): Promise<void> {
+    this.#state = 'closed';
+  }
+
+  #requireOpen(): void {
+    if (this.#state === 'closed') throw new ArgumentError('scriptedBackend: it has been closed');
+  }
+}
