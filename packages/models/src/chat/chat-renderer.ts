@@ -1,4 +1,4 @@
-import { Template } from '@huggingface/jinja';
+import { parse, Template, tokenize } from '@huggingface/jinja';
 import {
   ArgumentError,
   type ChatRenderer,
@@ -13,7 +13,7 @@ import { strftime } from './strftime.ts';
 
 /** How a conversation is rendered by a model's own template. */
 export interface TemplateRenderOptions extends ChatRenderOptions {
-  /** Further variables of the template, such as `{ enable_thinking: false }`. */
+  /** Further variables of the template, such as `{ enable_thinking: false }`; they win over all others. */
   readonly variables?: Readonly<Record<string, unknown>>;
 }
 
@@ -32,6 +32,11 @@ export interface ChatRendererOptions {
   readonly clock?: () => Date;
   /** Variables of every rendering, such as `bos_token` and `eos_token`. */
   readonly variables?: Readonly<Record<string, unknown>>;
+  /**
+   * Arguments of tool calls, JSON text in a message, as templates get them: `'parsed'` (default) into objects, which most
+   * templates and inference servers expect, or as `'text'`.
+   */
+  readonly toolArguments?: 'parsed' | 'text';
   /** Where the template came from, for error messages. Default `'chat template'`. */
   readonly origin?: string;
 }
@@ -39,7 +44,6 @@ export interface ChatRendererOptions {
 /**
  * A renderer for a Hugging Face chat template.
  *
- * Arguments of tool calls are JSON text in a message and an object in templates: they are parsed before rendering.
  * Special tokens that the template writes are recognised; none are added.
  *
  * @throws FormatError if the template is not valid Jinja. Rendering throws an ArgumentError if the template refuses the
@@ -60,12 +64,12 @@ export function chatRenderer(
   const renderText = (messages: readonly Message[], rendering: TemplateRenderOptions = {}) => {
     try {
       return compiled.render({
-        ...options.variables,
-        ...rendering.variables,
-        strftime_now: strftimeNow,
-        messages: messages.map(templateMessage),
+        [CLOCKED]: strftimeNow,
+        messages: messages.map((message) => templateMessage(message, options.toolArguments ?? 'parsed')),
         add_generation_prompt: rendering.generationPrompt !== 'none',
         ...(rendering.tools && { tools: rendering.tools }),
+        ...options.variables,
+        ...rendering.variables,
       });
     } catch (cause) {
       throw new ArgumentError(`${origin}: cannot render the messages (${(cause as Error).message})`, {
@@ -81,18 +85,28 @@ export function chatRenderer(
   };
 }
 
+/** Our name for `strftime_now`: the library's own reads the system's clock and cannot be redefined. */
+const CLOCKED = 'strftime_now_by_clock';
+
 function compile(template: string, origin: string): Template {
   try {
-    return new Template(template);
+    const tokens = tokenize(template, { lstrip_blocks: true, trim_blocks: true });
+    for (const token of tokens) {
+      if (token.type === 'Identifier' && token.value === 'strftime_now') token.value = CLOCKED;
+    }
+    const compiled = new Template('');
+    compiled.parsed = parse(tokens);
+    return compiled;
   } catch (cause) {
     const problem = `not a valid Jinja template (${(cause as Error).message})`;
     throw new FormatError(`${origin}: ${problem}; correct chat_template`, { cause });
   }
 }
 
-/** A message as templates expect it: without absent fields, tool arguments as objects. */
-function templateMessage(message: Message): Record<string, unknown> {
+/** A message as templates expect it: without absent fields, tool arguments as asked for. */
+function templateMessage(message: Message, toolArguments: 'parsed' | 'text'): Record<string, unknown> {
   const fields = Object.entries(message).filter(([, value]) => value !== undefined);
+  if (toolArguments === 'text') return Object.fromEntries(fields);
   const calls = message.tool_calls?.map((call) => ({
     ...call,
     ...(call.function && { function: withParsedArguments(call.function) }),
