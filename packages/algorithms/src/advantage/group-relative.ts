@@ -1,7 +1,8 @@
 import { parseOptions } from '@rlp/core';
 import { z } from 'zod';
 
-const schema = z.strictObject({
+/** Schema of {@link GroupRelativeOptions}. */
+export const groupRelativeSchema = z.strictObject({
   scale: z.enum(['group-std', 'batch-std', 'none']).default('group-std'),
   std: z.enum(['unbiased', 'population']).default('unbiased'),
   epsilon: z.number().nonnegative().default(1e-6),
@@ -28,9 +29,9 @@ const schema = z.strictObject({
  * | ART | `std: 'population'` |
  * | Dr. GRPO | `scale: 'none'` |
  */
-export type GroupRelativeOptions = z.input<typeof schema>;
+export type GroupRelativeOptions = z.input<typeof groupRelativeSchema>;
 
-type Resolved = z.output<typeof schema>;
+type Resolved = z.output<typeof groupRelativeSchema>;
 
 /** Rewards of P groups; `null` is unscorable. Shape: `[P][G]`, groups may differ in size. */
 export type GroupRewards = readonly (readonly (number | null)[])[];
@@ -51,7 +52,7 @@ export function groupRelativeAdvantages(
   groups: GroupRewards,
   options: GroupRelativeOptions = {},
 ): number[][] {
-  const resolved = parseOptions('groupRelativeAdvantages', schema, options);
+  const resolved = parseOptions('groupRelativeAdvantages', groupRelativeSchema, options);
   const batchDivisor =
     resolved.scale === 'batch-std' ? divisor(scorable(groups.flat()), resolved) : undefined;
   return groups.map((rewards) => groupAdvantages(rewards, resolved, batchDivisor));

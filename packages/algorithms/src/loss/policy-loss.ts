@@ -4,21 +4,25 @@ import { clippedSurrogate } from './clipped-surrogate.ts';
 import { truncatedImportanceWeights } from './importance-weights.ts';
 import { klEstimate } from './kl-estimate.ts';
 
+const proximalSchema = z.enum(['current', 'column', 'behavior']);
+
+/** The options of {@link policyLoss} without `proximal`, which a loop can choose by itself. */
+export const policyLossShape = {
+  clipLow: z.number().min(0).max(1).default(0.2),
+  clipHigh: z.number().min(0).default(0.28),
+  dualClip: z.number().gt(1).optional(),
+  ratioCap: z.number().gt(1).optional(),
+  logRatioLimit: z.number().positive().default(20),
+  correction: z.enum(['truncated', 'column', 'none']).default('truncated'),
+  correctionCap: z.number().positive().default(2),
+  klCoefficient: z.number().nonnegative().default(0),
+  klEstimator: z.enum(['k1', 'k2', 'k3', 'absolute']).default('k3'),
+  klLimit: z.number().positive().optional(),
+  entropyCoefficient: z.number().default(0),
+};
+
 const schema = z
-  .strictObject({
-    clipLow: z.number().min(0).max(1).default(0.2),
-    clipHigh: z.number().min(0).default(0.28),
-    dualClip: z.number().gt(1).optional(),
-    ratioCap: z.number().gt(1).optional(),
-    logRatioLimit: z.number().positive().default(20),
-    proximal: z.enum(['current', 'column', 'behavior']).default('current'),
-    correction: z.enum(['truncated', 'column', 'none']).default('truncated'),
-    correctionCap: z.number().positive().default(2),
-    klCoefficient: z.number().nonnegative().default(0),
-    klEstimator: z.enum(['k1', 'k2', 'k3', 'absolute']).default('k3'),
-    klLimit: z.number().positive().optional(),
-    entropyCoefficient: z.number().default(0),
-  })
+  .strictObject({ ...policyLossShape, proximal: proximalSchema.default('current') })
   .refine(({ proximal, correction }) => proximal !== 'behavior' || correction !== 'truncated', {
     path: ['correction'],
     message: "must be 'none' or 'column' when proximal is 'behavior': the ratio already contains the gap",

@@ -1,0 +1,121 @@
+import {
+  ArgumentError,
+  type Environment,
+  type InferenceEngine,
+  type Metrics,
+  type MetricsLogger,
+  type RewardComputer,
+  type Sampler,
+  type State,
+  type TaskSource,
+  type TrainingBackend,
+} from '@rlp/core';
+import { type Encoding, RolloutManager, type RolloutOptions } from '@rlp/rollout';
+import type { RlOptions } from './loop/options.ts';
+import type { RlReport, RlState } from './loop/protocol.ts';
+import { runRlTraining } from './loop/rl.ts';
+
+/** What {@link GRPOAlgorithm} works with. It creates none of it and closes none of it. */
+export interface GrpoDependencies<S extends State = State, Metadata = unknown> extends Encoding {
+  readonly environment: Environment<S, Metadata>;
+  readonly tasks: TaskSource<Metadata>;
+  /** The policy that is sampled from, and that takes over the weights of `backend`. */
+  readonly sampler: Sampler & InferenceEngine;
+  readonly backend: TrainingBackend;
+  readonly rewards: RewardComputer<Metadata>;
+  /** Gets every iteration's metrics. */
+  readonly logger?: MetricsLogger | undefined;
+  /** Milliseconds from any origin, such as `() => performance.now()`. */
+  readonly clock?: (() => number) | undefined;
+}
+
+/** Options of {@link GRPOAlgorithm}: those of `runRlTraining`, and `rollout` (groups of 8, see `RolloutManager`). */
+export interface GrpoOptions extends Omit<RlOptions, 'iterations'> {
+  readonly rollout?: RolloutOptions | undefined;
+}
+
+/** Something that shows how far a run is. */
+export interface ProgressBar {
+  /** Called after every iteration. */
+  update(progress: { readonly done: number; readonly total: number; readonly metrics: Metrics }): void;
+  /** Called once, however the run ends. */
+  stop(): void;
+}
+
+/** How long to train, and who watches. */
+export interface TrainOptions {
+  /** Iterations of the whole run; one that resumes makes what is left of them. Default 100. */
+  readonly numIterations?: number | undefined;
+  readonly progressBar?: ProgressBar | undefined;
+  /** Ends the run after the step under way; `train` then resolves with what it has. */
+  readonly signal?: AbortSignal | undefined;
+  /** Continues after this state; load the backend's checkpoint first. */
+  readonly resume?: RlState | undefined;
+}
+
+/** What {@link GRPOAlgorithm.train} resolves with. */
+export interface TrainResult {
+  /** Metrics of every iteration made, in order. */
+  readonly history: readonly Metrics[];
+  /** Where the run stands; absent if it made no iteration. */
+  readonly state: RlState | undefined;
+}
+
+/**
+ * Group Relative Policy Optimization: groups of completions per task, advantages relative to the group, a clipped
+ * surrogate. A thin caller of `runRlTraining`.
+ *
+ * @see Shao et al. 2024 (DeepSeekMath), https://arxiv.org/abs/2402.03300
+ */
+export class GRPOAlgorithm<S extends State = State, Metadata = unknown> {
+  /** What collects the groups; its statistics tell of failures. */
+  readonly rollouts: RolloutManager<S, Metadata>;
+  readonly #dependencies: GrpoDependencies<S, Metadata>;
+  readonly #options: Omit<RlOptions, 'iterations'>;
+
+  /** @throws OptionsError for options outside their ranges, ArgumentError for groups of one. */
+  constructor(dependencies: GrpoDependencies<S, Metadata>, options: GrpoOptions = {}) {
+    const { rollout, ...own } = options;
+    const { environment, sampler, tokenizer, chat } = dependencies;
+    this.rollouts = new RolloutManager({ environment, sampler, tokenizer, chat }, rollout);
+    if (this.rollouts.options.groupSize < 2) {
+      throw new ArgumentError(
+        'GRPOAlgorithm: rollout.groupSize must be at least 2: a completion alone in its group has advantage 0 ' +
+          'and teaches nothing',
+      );
+    }
+    this.#dependencies = dependencies;
+    this.#options = own;
+  }
+
+  /** The run as a generator: one report per iteration, for callers that evaluate, save or stop in between. */
+  run({
+    numIterations,
+    signal,
+    resume,
+  }: Omit<TrainOptions, 'progressBar'> = {}): AsyncGenerator<RlReport<Metadata>, void, undefined> {
+    const { tasks, rewards, backend, sampler, clock } = this.#dependencies;
+    return runRlTraining<Metadata>(
+      { rollouts: this.rollouts, tasks, rewards, backend, inference: sampler, clock, signal },
+      { ...this.#options, iterations: numIterations, resume },
+    );
+  }
+
+  /** Trains to the end of the run, or until the signal. */
+  async train({ progressBar, ...options }: TrainOptions = {}): Promise<TrainResult> {
+    const history: Metrics[] = [];
+    let state = options.resume;
+    try {
+      for await (const report of this.run(options)) {
+        history.push(report.metrics);
+        state = report.state;
+        this.#dependencies.logger?.log(report.iteration, report.metrics);
+        const total = options.numIterations ?? 100;
+        progressBar?.update({ done: report.iteration + 1, total, metrics: report.metrics });
+      }
+    } finally {
+      progressBar?.stop();
+    }
+    return { history, state };
+  }
+}

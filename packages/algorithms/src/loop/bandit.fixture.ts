@@ -1,0 +1,81 @@
+import { TabularBackend, type TabularOptions, TabularSampler } from '@rlp/backprop/tabular';
+import {
+  type Environment,
+  RandomStream,
+  type RewardComputer,
+  type State,
+  type Task,
+  type TaskSource,
+  type Tokenizer,
+} from '@rlp/core';
+import { RolloutManager } from '@rlp/rollout';
+
+const letters = 'abcdefg';
+
+/** Each letter is a token; token 7 ends a completion. */
+export const letterTokenizer: Tokenizer = {
+  vocabularySize: 8,
+  bosId: undefined,
+  eosIds: [7],
+  encode: (text) => [...text].map((letter) => letters.indexOf(letter)),
+  decode: (tokens) => tokens.map((token) => letters[token] ?? '').join(''),
+};
+
+interface Metadata {
+  readonly answer: string;
+}
+
+/** Shows a letter; the right answer is the next one in the alphabet. */
+const environment: Environment<State, Metadata> = {
+  reset: (task) => ({ prompt: task.prompt, response: '', stepCount: 0 }),
+  buildPrompt: ({ prompt }) => prompt,
+  updateState: (state, response) => ({ ...state, response, stepCount: state.stepCount + 1 }),
+  isTerminal: ({ stepCount }) => stepCount > 0,
+};
+
+/** 1 for the right letter, else 0. */
+export const nextLetterReward: RewardComputer<Metadata> = {
+  computeRewards: async ({ trajectories }) =>
+    trajectories.map((trajectory) => {
+      const reward = trajectory.response === trajectory.task.metadata.answer ? 1 : 0;
+      return { trajectory, reward, components: { accuracy: reward } };
+    }),
+};
+
+/** Letters a to f in an order of their own, for ever. */
+export function letterTasks(seed: string): TaskSource<Metadata> {
+  let cursor = 0;
+  const at = (index: number): Task<Metadata> => {
+    const letter = RandomStream.named(seed, 'task', index).integer(6);
+    return { id: `task-${index}`, prompt: letters[letter]!, metadata: { answer: letters[letter + 1]! } };
+  };
+  return {
+    get cursor() {
+      return cursor;
+    },
+    take: (count) => Array.from({ length: count }, () => at(cursor++)),
+    seek: (to) => {
+      cursor = to;
+    },
+  };
+}
+
+/** Everything a run needs, from one seed. */
+export function banditSetup(seed: string, training: Partial<TabularOptions> = {}) {
+  const backend = new TabularBackend({ vocabularySize: 8, contextTokens: 1, learningRate: 0.2, ...training });
+  const sampler = new TabularSampler({ backend, tokenizer: letterTokenizer });
+  const rollouts = new RolloutManager<State, Metadata>(
+    { environment, sampler, tokenizer: letterTokenizer },
+    { seed, groupSize: 8, sampling: { maxTokens: 1 } },
+  );
+  return {
+    environment,
+    tokenizer: letterTokenizer,
+    backend,
+    sampler,
+    inference: sampler,
+    rollouts,
+    tasks: letterTasks(seed),
+    rewards: nextLetterReward,
+  };
+}

@@ -1,0 +1,197 @@
+import { mkdtemp } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Trajectory } from '@rlp/core';
+import { describe, expect, it } from 'vitest';
+import { GRPOAlgorithm } from '../grpo.ts';
+import { loadRun, saveRun } from '../run.ts';
+import { banditSetup } from './bandit.fixture.ts';
+import type { RlReport } from './protocol.ts';
+import { runRlTraining } from './rl.ts';
+
+const temporary = () => mkdtemp(join(tmpdir(), 'rlp-run-'));
+
+async function collect(run: AsyncIterable<RlReport<unknown>>): Promise<RlReport<unknown>[]> {
+  const reports: RlReport<unknown>[] = [];
+  for await (const report of run) reports.push(report);
+  return reports;
+}
+
+async function logitsOf({ backend }: ReturnType<typeof banditSetup>): Promise<number[]> {
+  return [...(await backend.getWeights()).get('logits')!.data];
+}
+
+/** What an iteration did, without version numbers: a resumed run publishes once more. */
+const substance = ({ iteration, metrics, state, groups }: RlReport<unknown>) => ({
+  iteration,
+  metrics,
+  state,
+  samples: groups.map(({ scored }) =>
+    scored.map(({ trajectory, reward }) => [trajectory.id, trajectory.steps, reward]),
+  ),
+});
+
+describe('runRlTraining', () => {
+  // A uniform policy is right once in 8 (12.5 %). Learning nothing, 384 answers of the last six iterations would have a
+  // standard deviation of 1.7 %; the bound of 90 % lies 45 of them away, so chance does not pass it.
+  it.each(['1', '2', '3', '4', '5'])('solves a bandit of six letters, seed %s', async (seed) => {
+    const setup = banditSetup(seed);
+    const reports = await collect(runRlTraining(setup, { seed, iterations: 40, tasksPerIteration: 8 }));
+    const accuracy = reports.map(({ metrics }) => metrics['reward/mean']!);
+    const mean = (values: readonly number[]) => values.reduce((sum, x) => sum + x, 0) / values.length;
+    expect(accuracy[0]).toBeLessThan(0.35);
+    expect(mean(accuracy.slice(-6))).toBeGreaterThan(0.9);
+  });
+
+  it('learns with several updates per iteration, KL to a reference and entropy', async () => {
+    const setup = banditSetup('kl');
+    const reports = await collect(
+      runRlTraining(setup, {
+        iterations: 12,
+        epochs: 2,
+        minibatches: 2,
+        loss: { klCoefficient: 0.01, entropyCoefficient: 0.01 },
+        aggregation: 'sequence-mean-token-mean',
+        referenceUpdate: { method: 'ema', decay: 0.5 },
+      }),
+    );
+    const last = reports.at(-1)!.metrics;
+    expect(last['update/count']).toBe(4);
+    expect(last['kl/reference']).toBeGreaterThan(0);
+    expect(last['entropy/mean']).toBeLessThan(reports[0]!.metrics['entropy/mean']!);
+    expect(reports[0]!.metrics['entropy/mean']).toBeCloseTo(Math.log(8), 5);
+    expect(last['reward/mean']).toBeGreaterThan(reports[0]!.metrics['reward/mean']!);
+    expect(last['gap/absolute']).toBeLessThan(1e-6);
+  });
+
+  it('says how many groups had no variance', async () => {
+    const setup = { ...banditSetup('flat'), rewards: constantRewards(1) };
+    const before = await logitsOf(setup);
+    const [report] = await collect(runRlTraining(setup, { iterations: 1, tasksPerIteration: 3 }));
+    expect(report!.notes).toEqual(['3 of 3 groups had no reward variance']);
+    expect(report!.metrics).toMatchObject({ 'groups/zero-variance': 3, 'update/count': 0, 'reward/mean': 1 });
+    expect(await logitsOf(setup)).toEqual(before);
+  });
+
+  it('leaves failed trajectories out, whatever their reward', async () => {
+    const setup = banditSetup('failing');
+    const { rollouts } = setup;
+    const broken = {
+      options: rollouts.options,
+      async *collectGroups(...call: Parameters<typeof rollouts.collectGroups>) {
+        for await (const group of rollouts.collectGroups(...call)) {
+          const trajectories = group.trajectories.map(
+            (trajectory, member): Trajectory<{ answer: string }> =>
+              member === 0
+                ? { ...trajectory, status: 'failed', failure: { boundary: 'environment', message: 'broke' } }
+                : trajectory,
+          );
+          yield { ...group, trajectories };
+        }
+      },
+    };
+    const [report] = await collect(
+      runRlTraining({ ...setup, rollouts: broken, rewards: constantRewards(5) }, { iterations: 1 }),
+    );
+    expect(report!.metrics).toMatchObject({ 'trajectories/unscored': 8, 'trajectories/failed': 1 / 8 });
+    expect(report!.notes).toContain('8 of 64 trajectories failed, the last at the environment: broke');
+  });
+
+  it.each([Number.NaN, Number.POSITIVE_INFINITY])('refuses the reward %s', async (reward) => {
+    const setup = { ...banditSetup('bad'), rewards: constantRewards(reward) };
+    await expect(collect(runRlTraining(setup, { iterations: 1 }))).rejects.toThrow(
+      `the reward must be a finite number or null, got ${reward}`,
+    );
+  });
+
+  it('gives back the tasks of an iteration that was interrupted, and ends', async () => {
+    const setup = banditSetup('interrupted');
+    const controller = new AbortController();
+    const rewards: typeof setup.rewards = {
+      computeRewards: (group) => {
+        if (group.id.startsWith('1/')) controller.abort();
+        return setup.rewards.computeRewards(group);
+      },
+    };
+    const reports = await collect(
+      runRlTraining(
+        { ...setup, rewards, signal: controller.signal },
+        { iterations: 5, tasksPerIteration: 4 },
+      ),
+    );
+    expect(reports.map(({ state }) => state)).toEqual([{ iteration: 1, taskCursor: 4 }]);
+    expect(setup.tasks.cursor).toBe(4);
+  });
+
+  it('names every wrong option at once', async () => {
+    const wrong = { iterations: 0, loss: { clipLow: 2 }, surprise: 1 };
+    await expect(collect(runRlTraining(banditSetup('options'), wrong))).rejects.toThrow(
+      /iterations[\s\S]*loss\.clipLow[\s\S]*surprise/,
+    );
+  });
+});
+
+describe('a resumed run', () => {
+  const options = { iterations: 6, tasksPerIteration: 4, epochs: 2, minibatches: 2 };
+
+  it('equals the uninterrupted one bit for bit', async () => {
+    const whole = banditSetup('resume');
+    const reports = await collect(runRlTraining(whole, options));
+
+    const directory = await temporary();
+    const first = banditSetup('resume');
+    for await (const { state } of runRlTraining(first, options)) {
+      await saveRun(directory, first.backend, { kind: 'rl', state });
+      if (state.iteration === 3) break;
+    }
+    const second = banditSetup('resume');
+    const resume = await loadRun(directory, second.backend, 'rl');
+    expect(resume).toEqual({ iteration: 3, taskCursor: 12 });
+    const rest = await collect(runRlTraining(second, { ...options, resume }));
+
+    expect(rest.map(substance)).toEqual(reports.slice(3).map(substance));
+    expect(await logitsOf(second)).toEqual(await logitsOf(whole));
+  });
+
+  it('starts afresh where there is no checkpoint, and refuses one of the other loop', async () => {
+    const directory = await temporary();
+    const { backend } = banditSetup('empty');
+    expect(await loadRun(join(directory, 'missing'), backend, 'rl')).toBeUndefined();
+    await saveRun(directory, backend, { kind: 'sft', state: { iteration: 2 } });
+    await expect(loadRun(directory, backend, 'rl')).rejects.toThrow(
+      'is a checkpoint of an sft run, expected rl',
+    );
+    expect(await loadRun(directory, backend, 'sft')).toEqual({ iteration: 2 });
+  });
+});
+
+describe('GRPOAlgorithm', () => {
+  it('trains, reports progress and logs', async () => {
+    const seen: number[] = [];
+    const logged: number[] = [];
+    const logger = { log: (step: number) => void logged.push(step), close: async () => undefined };
+    const setup = { ...banditSetup('grpo'), logger };
+    const algorithm = new GRPOAlgorithm(setup, { rollout: { sampling: { maxTokens: 1 } } });
+    const { history, state } = await algorithm.train({
+      numIterations: 3,
+      progressBar: { update: ({ done }) => void seen.push(done), stop: () => void seen.push(-1) },
+    });
+    expect(seen).toEqual([1, 2, 3, -1]);
+    expect(logged).toEqual([0, 1, 2]);
+    expect(history).toHaveLength(3);
+    expect(state).toEqual({ iteration: 3, taskCursor: 24 });
+  });
+
+  it('refuses groups of one', () => {
+    expect(() => new GRPOAlgorithm(banditSetup('one'), { rollout: { groupSize: 1 } })).toThrow(
+      'rollout.groupSize must be at least 2',
+    );
+  });
+});
+
+function constantRewards(reward: number): ReturnType<typeof banditSetup>['rewards'] {
+  return {
+    computeRewards: async ({ trajectories }) =>
+      trajectories.map((trajectory) => ({ trajectory, reward, components: {} })),
+  };
+}

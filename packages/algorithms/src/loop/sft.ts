@@ -1,0 +1,139 @@
+import {
+  ArgumentError,
+  type Metrics,
+  RandomStream,
+  type TrainingBackend,
+  type TrainingSequence,
+} from '@rlp/core';
+import { z } from 'zod';
+import { aggregationWeights } from '../aggregation.ts';
+import { crossEntropy } from '../loss/cross-entropy.ts';
+import type { TokenSequence } from '../sequence/token-sequence.ts';
+import { type ResolvedSftOptions, resolveSftOptions, type SftOptions } from './options.ts';
+import type { ResumeOptions } from './rl.ts';
+
+/** What `runSftTraining` works with. */
+export interface SftDependencies {
+  readonly backend: TrainingBackend;
+  /** What to imitate, for instance from `demonstrationSequences`. */
+  readonly sequences: readonly TokenSequence[];
+  /** Milliseconds from any origin. Without it, times are not reported. */
+  readonly clock?: (() => number) | undefined;
+  /** Ends the run after the update under way. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Schema of {@link SftState}. */
+export const sftStateSchema = z.strictObject({ iteration: z.int().nonnegative() });
+
+/** Where an SFT run stands: with the backend's checkpoint, all that is needed to continue it. */
+export interface SftState {
+  /** Updates made. */
+  readonly iteration: number;
+}
+
+/** One update. */
+export interface SftReport {
+  /** Counts from 0. */
+  readonly iteration: number;
+  /** Passes over the examples when it was over, such as 1.25. */
+  readonly epoch: number;
+  /** See `docs/metrics.md`. */
+  readonly metrics: Metrics;
+  readonly state: SftState;
+}
+
+/**
+ * Supervised fine-tuning: cross-entropy on the tokens whose mask is 1; one report per update.
+ *
+ * Examples are shuffled anew in each epoch, by a stream named by seed and epoch, and filled into batches in that order, so a
+ * resumed run sees exactly the batches that the interrupted one would have seen. Publishes nothing.
+ *
+ * @throws OptionsError for options outside their ranges, ArgumentError when there is nothing to imitate.
+ */
+export async function* runSftTraining(
+  { backend, sequences, clock, signal }: SftDependencies,
+  options: SftOptions & ResumeOptions<SftState> = {},
+): AsyncGenerator<SftReport, void, undefined> {
+  const { resume, ...own } = options;
+  const resolved = resolveSftOptions(own);
+  if (sequences.length === 0)
+    throw new ArgumentError('runSftTraining: expected at least one sequence, got none');
+  const made = resume?.iteration ?? 0;
+  let iteration = -1;
+  for (const { rows, epoch } of batches(sequences, resolved)) {
+    iteration += 1;
+    if (iteration < made) continue;
+    if (signal?.aborted) return;
+    const start = clock?.();
+    const pass = await backend.forwardBackward(
+      { sequences: toBatch(sequences, rows, resolved) },
+      crossEntropy,
+    );
+    const { gradientNorm, learningRate } = await backend.optimStep();
+    yield {
+      iteration,
+      epoch,
+      state: { iteration: iteration + 1 },
+      metrics: {
+        'loss/sft': pass.loss,
+        'gradient/norm': gradientNorm,
+        'learning-rate': learningRate,
+        'tokens/trained': pass.tokens.trained,
+        'tokens/computed': pass.tokens.total,
+        ...(clock && { 'time/learn': clock() - start! }),
+      },
+    };
+  }
+}
+
+/** The batches of a run: rows of `sequences`, and how many epochs are over after them. */
+function* batches(
+  sequences: readonly TokenSequence[],
+  options: ResolvedSftOptions,
+): Generator<{ rows: readonly number[]; epoch: number }> {
+  const { seed, updates = Number.POSITIVE_INFINITY, sequencesPerBatch, tokensPerBatch } = options;
+  const limit = options.epochs ?? (options.updates === undefined ? 1 : Number.POSITIVE_INFINITY);
+  let made = 0;
+  for (let epoch = 0; epoch < limit; epoch++) {
+    const order = RandomStream.named(seed, 'epoch', epoch).shuffle([...sequences.keys()]);
+    for (let start = 0; start < order.length; ) {
+      if (made >= updates || epoch + start / order.length >= limit) return;
+      const end = batchEnd(sequences, order, start, { sequencesPerBatch, tokensPerBatch });
+      yield { rows: order.slice(start, end), epoch: epoch + end / order.length };
+      start = end;
+      made += 1;
+    }
+  }
+}
+
+/** Where the batch that begins at `start` ends; it always holds one sequence. */
+function batchEnd(
+  sequences: readonly TokenSequence[],
+  order: readonly number[],
+  start: number,
+  limits: Pick<ResolvedSftOptions, 'sequencesPerBatch' | 'tokensPerBatch'>,
+): number {
+  const { sequencesPerBatch, tokensPerBatch = Number.POSITIVE_INFINITY } = limits;
+  let tokens = sequences[order[start]!]!.tokens.length;
+  let end = start + 1;
+  while (end < order.length && end - start < sequencesPerBatch) {
+    tokens += sequences[order[end]!]!.tokens.length;
+    if (tokens > tokensPerBatch) break;
+    end += 1;
+  }
+  return end;
+}
+
+function toBatch(
+  sequences: readonly TokenSequence[],
+  rows: readonly number[],
+  { aggregation }: ResolvedSftOptions,
+): TrainingSequence[] {
+  const chosen = rows.map((row) => sequences[row]!);
+  const weights = aggregationWeights(
+    chosen.map(({ mask }) => mask),
+    { mode: aggregation },
+  );
+  return chosen.map(({ tokens, mask }, index) => ({ tokens, mask, weights: weights[index]!, columns: {} }));
+}

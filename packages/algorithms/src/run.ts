@@ -1,0 +1,102 @@
+import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { ArgumentError, FormatError, parseOptions, type TrainingBackend } from '@rlp/core';
+import { z } from 'zod';
+import { type RlState, rlStateSchema } from './loop/protocol.ts';
+import { type SftState, sftStateSchema } from './loop/sft.ts';
+
+const recordSchema = z.discriminatedUnion('kind', [
+  z.strictObject({ format: z.literal('rlp-run-1'), kind: z.literal('rl'), state: rlStateSchema }),
+  z.strictObject({ format: z.literal('rlp-run-1'), kind: z.literal('sft'), state: sftStateSchema }),
+]);
+
+const saveSchema = z.strictObject({ keep: z.int().min(1).default(2) });
+
+/** State of a run and the loop it belongs to. */
+export type RunPosition =
+  | { readonly kind: 'rl'; readonly state: RlState }
+  | { readonly kind: 'sft'; readonly state: SftState };
+
+interface RunStates {
+  readonly rl: RlState;
+  readonly sft: SftState;
+}
+
+const checkpointName = /^checkpoint-(\d{8})$/;
+
+/**
+ * Saves where a run stands: the backend's checkpoint and the loop's state, in `directory/checkpoint-NNNNNNNN`.
+ *
+ * Written beside it first and then renamed, so a checkpoint is complete or absent at any time; older ones go once the new
+ * one is there. Call it while holding the report whose state this is.
+ *
+ * @param options - `keep` (2): checkpoints that stay, the new one included.
+ * @returns Path of the checkpoint.
+ */
+export async function saveRun(
+  directory: string,
+  backend: TrainingBackend,
+  position: RunPosition,
+  options: { readonly keep?: number | undefined } = {},
+): Promise<string> {
+  const { keep } = parseOptions('saveRun', saveSchema, options);
+  const name = `checkpoint-${String(position.state.iteration).padStart(8, '0')}`;
+  const path = join(directory, name);
+  const partial = join(directory, `.${name}.partial`);
+  await rm(partial, { recursive: true, force: true });
+  await mkdir(partial, { recursive: true });
+  await backend.saveCheckpoint(join(partial, 'backend'));
+  const record = { format: 'rlp-run-1', kind: position.kind, state: position.state };
+  await writeFile(join(partial, 'run.json'), `${JSON.stringify(record, undefined, 2)}\n`);
+  await rm(path, { recursive: true, force: true });
+  await rename(partial, path);
+  const older = (await listCheckpoints(directory)).filter((other) => other !== name).slice(keep - 1);
+  for (const other of older) await rm(join(directory, other), { recursive: true, force: true });
+  return path;
+}
+
+/**
+ * Loads the newest checkpoint that {@link saveRun} wrote to `directory` into the backend.
+ *
+ * @returns The state to resume with; `undefined` where there is no checkpoint, and the backend is as it was.
+ * @throws FormatError for a malformed record, ArgumentError for a checkpoint of the other loop.
+ */
+export async function loadRun<Kind extends RunPosition['kind']>(
+  directory: string,
+  backend: TrainingBackend,
+  kind: Kind,
+): Promise<RunStates[Kind] | undefined> {
+  const [newest] = await listCheckpoints(directory);
+  if (newest === undefined) return undefined;
+  const path = join(directory, newest);
+  const record = await readRecord(join(path, 'run.json'));
+  if (record.kind !== kind) {
+    throw new ArgumentError(
+      `loadRun: ${path} is a checkpoint of an ${record.kind} run, expected ${kind}; use another directory`,
+    );
+  }
+  await backend.loadCheckpoint(join(path, 'backend'));
+  return record.state as RunStates[Kind];
+}
+
+async function readRecord(path: string): Promise<z.output<typeof recordSchema>> {
+  try {
+    return recordSchema.parse(JSON.parse(await readFile(path, 'utf8')));
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new FormatError(
+      `${path}: expected the record of a run, as saveRun writes it; delete its directory to fall back on the ` +
+        `checkpoint before: ${reason}`,
+      { cause },
+    );
+  }
+}
+
+/** Names of complete checkpoints, newest first. */
+async function listCheckpoints(directory: string): Promise<string[]> {
+  const names = await readdir(directory).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return [];
+    throw error;
+  });
+  return names.filter((name) => checkpointName.test(name)).sort((a, b) => b.localeCompare(a));
+}

@@ -1,0 +1,63 @@
+import { ArgumentError, type ChatRenderer, type Message, type Tokenizer } from '@rlp/core';
+import { type SequenceStep, type TokenSequence, tokenSequences } from './token-sequence.ts';
+
+/** Something to imitate: a completion of a prompt, or the assistant's turns of a conversation. */
+export type Demonstration =
+  | { readonly prompt: string; readonly completion: string }
+  | { readonly messages: readonly Message[] };
+
+/** What turns demonstrations into tokens. */
+export interface DemonstrationEncoding {
+  readonly tokenizer: Tokenizer;
+  /** Needed for conversations. */
+  readonly chat?: ChatRenderer | undefined;
+  /**
+   * Whether a plain completion ends with the tokenizer's first end token, which is trained. Default `'add'`. Chat
+   * templates end their turns by themselves.
+   */
+  readonly endToken?: 'add' | 'none' | undefined;
+}
+
+/**
+ * A demonstration as training sequences, with mask 1 on what the policy is to say.
+ *
+ * Prompt and completion are encoded apart, so that the completion's tokens do not depend on where a merge across the border
+ * would fall: sampling from the prompt sees the same tokens. A conversation is rendered up to each assistant turn; it is
+ * one sequence where the template only extends, several where it rewrites history.
+ *
+ * @throws ArgumentError for an empty completion, a conversation without assistant turn, messages without `chat`, or a
+ *   template whose turns do not continue its own generation prompt.
+ */
+export function demonstrationSequences(
+  demonstration: Demonstration,
+  encoding: DemonstrationEncoding,
+): TokenSequence[] {
+  if ('messages' in demonstration) return tokenSequences(assistantTurns(demonstration.messages, encoding));
+  const { tokenizer, endToken = 'add' } = encoding;
+  const end = endToken === 'add' ? tokenizer.eosIds.slice(0, 1) : [];
+  const tokens = [...tokenizer.encode(demonstration.completion, { specialTokens: 'none' }), ...end];
+  if (tokens.length === 0)
+    throw new ArgumentError('demonstration: the completion is empty, nothing to imitate');
+  return tokenSequences([{ promptTokens: tokenizer.encode(demonstration.prompt), tokens }]);
+}
+
+function assistantTurns(messages: readonly Message[], { chat }: DemonstrationEncoding): SequenceStep[] {
+  if (chat === undefined) {
+    throw new ArgumentError('demonstration: a conversation needs a chat renderer: pass `chat`');
+  }
+  const turns = messages.flatMap(({ role }, index) => (role === 'assistant' ? [index] : []));
+  if (turns.length === 0) {
+    throw new ArgumentError('demonstration: the conversation holds no assistant turn, nothing to imitate');
+  }
+  return turns.map((index) => {
+    const promptTokens = chat.render(messages.slice(0, index));
+    const whole = chat.render(messages.slice(0, index + 1), { generationPrompt: 'none' });
+    if (promptTokens.some((token, at) => whole[at] !== token)) {
+      throw new ArgumentError(
+        `demonstration: the chat template does not render message ${index} as a continuation of its own ` +
+          'generation prompt, so its tokens cannot be told apart; use a template that does',
+      );
+    }
+    return { promptTokens, tokens: whole.slice(promptTokens.length) };
+  });
+}
