@@ -13,7 +13,7 @@ export interface SpecialTokens {
   readonly padding?: string;
   /** Stands for characters outside the alphabet; without it they are an error. Character tokenizers only. */
   readonly unknown?: string;
-  /** Any others, such as `<think>`. */
+  /** Any others, such as `<think>`: one token each, but ordinary text on decoding, which never leaves them out. */
   readonly others?: readonly string[];
 }
 
@@ -138,12 +138,18 @@ function tokenizerJson(
   specials: Specials,
   parts: Record<string, unknown>,
 ): Record<string, unknown> {
-  const literal = { single_word: false, lstrip: false, rstrip: false, normalized: false, special: true };
+  const literal = { single_word: false, lstrip: false, rstrip: false, normalized: false };
+  const isSpecial = (content: string) => !specials.others.includes(content);
   return {
     version: '1.0',
     truncation: null,
     padding: null,
-    added_tokens: specialNames(specials).map((content) => ({ id: vocabulary[content], content, ...literal })),
+    added_tokens: specialNames(specials).map((content) => ({
+      id: vocabulary[content],
+      content,
+      ...literal,
+      special: isSpecial(content),
+    })),
     normalizer: null,
     pre_tokenizer: null,
     post_processor: specials.begin === undefined ? null : beginProcessor(specials.begin, vocabulary),

@@ -20,7 +20,7 @@ describe('characterTokenizer', () => {
     expect(tokenizer.eosIds).toEqual([1]);
     expect(tokenizer.encode('ab +\nc<think></s>')).toEqual([0, 3, 4, 6, 7, 8, 5, 2, 1]);
     expect(tokenizer.encode('a', { specialTokens: 'none' })).toEqual([3]);
-    expect(tokenizer.decode([0, 3, 6, 6, 4, 2, 1])).toBe('a  b');
+    expect(tokenizer.decode([0, 3, 6, 6, 4, 2, 1])).toBe('a  b<think>');
     expect(tokenizer.decode([3, 2], { specialTokens: 'keep' })).toBe('a<think>');
     expect([tokenizer.tokenId('b'), tokenizer.tokenText(4)]).toEqual([4, 'b']);
   });
