@@ -12,6 +12,7 @@ export * from './step-data.ts';
 export * from './task.ts';
 export * from './task-definition.ts';
 export * from './tensor-ops.ts';
+export * from './token-sequence.ts';
 export * from './tokenizer.ts';
 export * from './training.ts';
 export * from './trajectory.ts';

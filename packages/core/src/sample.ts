@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { ArgumentError } from './errors.ts';
 import { type Message, messageSchema } from './message.ts';
+import { tokenSequences } from './token-sequence.ts';
 import type { Tokenizer } from './tokenizer.ts';
 import type {
   ScoredTrajectory,
@@ -85,42 +86,10 @@ export const rolloutBatchSchema: z.ZodType<RolloutBatch> = z.object({
   metadata: z.record(z.string(), z.unknown()).default({}),
 });
 
-/** A sequence while steps are appended to it. */
-interface OpenSequence {
-  readonly tokens: TokenId[];
-  readonly lossMask: (0 | 1)[];
-  readonly behaviorLogprobs: number[];
-  lastStep: Step;
-}
-
-function append(sequence: OpenSequence, step: Step): void {
-  for (const token of step.promptTokens.slice(sequence.tokens.length)) {
-    sequence.tokens.push(token);
-    sequence.lossMask.push(0);
-    sequence.behaviorLogprobs.push(0);
-  }
-  step.tokens.forEach((token, t) => {
-    sequence.tokens.push(token);
-    sequence.lossMask.push(1);
-    sequence.behaviorLogprobs.push(step.behaviorLogprobs[t] ?? 0);
-  });
-  sequence.lastStep = step;
-}
-
-/** Whether the step's context begins with everything of the sequence. */
-function extendsSequence(sequence: OpenSequence, step: Step): boolean {
-  return (
-    step.promptTokens.length >= sequence.tokens.length &&
-    sequence.tokens.every((token, index) => token === step.promptTokens[index])
-  );
-}
-
 /**
  * The training sequences of one trajectory, in order.
  *
- * Steps whose context continues everything before them share a sequence: sampled tokens get mask 1 and their own
- * logprobs, whatever the environment put between them gets 0. A step whose context was rewritten opens a new one. Tokens are
- * taken as sampled; nothing is tokenised. Each sample carries the trajectory's reward.
+ * Sequences are those of {@link tokenSequences}; each carries the trajectory's reward.
  *
  * @param options.index - Place of the first sample in the run; the others count on from it.
  * @param options.groupIndex - Place of the trajectory's group.
@@ -129,20 +98,13 @@ export function samplesFromTrajectory(
   { trajectory, reward }: Pick<ScoredTrajectory, 'trajectory' | 'reward'>,
   options: { readonly index?: number; readonly groupIndex?: number } = {},
 ): Sample[] {
-  const sequences: OpenSequence[] = [];
-  for (const step of trajectory.steps) {
-    let open = sequences.at(-1);
-    if (open === undefined || !extendsSequence(open, step)) {
-      open = { tokens: [], lossMask: [], behaviorLogprobs: [], lastStep: step };
-      sequences.push(open);
-    }
-    append(open, step);
-  }
   const { metadata } = trajectory.task;
-  return sequences.map(({ lastStep, ...sequence }, order) => ({
+  return tokenSequences(trajectory.steps).map(({ tokens, mask, behaviorLogprobs, steps }, order) => ({
     prompt: trajectory.task.prompt,
-    response: lastStep.text,
-    ...sequence,
+    response: trajectory.steps[steps.reduce((last, step) => Math.max(last, step), -1)]?.text ?? '',
+    tokens,
+    lossMask: Array.from(mask, (trained): 0 | 1 => (trained === 1 ? 1 : 0)),
+    behaviorLogprobs: [...behaviorLogprobs],
     reward,
     ...(options.index !== undefined && { index: options.index + order }),
     ...(options.groupIndex !== undefined && { groupIndex: options.groupIndex }),
