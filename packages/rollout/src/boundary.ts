@@ -1,23 +1,22 @@
 import { EnvironmentError, SamplerError, TimeoutError } from '@rlp/core';
+import type { Interruption } from './interruption.ts';
 
 /** Limits on one piece of foreign work. */
 interface Limits {
-  readonly signal: AbortSignal;
+  readonly interruption: Interruption;
   readonly timeoutMs?: number | undefined;
 }
 
-/** Settles as `work` does, or rejects at the time limit or with the signal's reason, whichever comes first. */
+/** Settles as `work` does, or rejects at the time limit or with the interruption's reason, whichever comes first. */
 async function settleWithin<Result>(
   owner: string,
   work: () => Result | PromiseLike<Result>,
-  { signal, timeoutMs }: Limits,
+  { interruption, timeoutMs }: Limits,
 ): Promise<Result> {
-  signal.throwIfAborted();
+  if (interruption.isFired) throw interruption.reason;
   const release: (() => void)[] = [];
   const interrupted = new Promise<never>((_, reject) => {
-    const onAbort = () => reject(signal.reason);
-    signal.addEventListener('abort', onAbort, { once: true });
-    release.push(() => signal.removeEventListener('abort', onAbort));
+    release.push(interruption.onFire(reject));
     if (timeoutMs === undefined) return;
     const timer = setTimeout(
       () => reject(new TimeoutError(`${owner} took longer than ${timeoutMs} ms`)),
@@ -39,7 +38,7 @@ function messageOf(error: unknown): string {
 /**
  * Runs one call of an environment.
  *
- * @throws `EnvironmentError` if it throws or takes too long; the signal's reason once aborted.
+ * @throws `EnvironmentError` if it throws or takes too long; the interruption's reason once that fired.
  */
 export async function callEnvironment<Result>(
   method: string,
@@ -49,7 +48,7 @@ export async function callEnvironment<Result>(
   try {
     return await settleWithin(`environment.${method}`, work, limits);
   } catch (error) {
-    if (limits.signal.aborted) throw limits.signal.reason;
+    if (limits.interruption.isFired) throw limits.interruption.reason;
     const message =
       error instanceof TimeoutError ? error.message : `environment.${method}: ${messageOf(error)}`;
     throw new EnvironmentError(message, { cause: error });
@@ -57,19 +56,23 @@ export async function callEnvironment<Result>(
 }
 
 /**
- * Runs one request to a sampler.
+ * Runs one request to a sampler, with a signal of its own.
  *
- * @throws `SamplerError` if it fails; the signal's reason once aborted, even if the sampler does not heed its signal.
+ * @throws `SamplerError` if it fails; the interruption's reason once that fired, even if the sampler heeds no signal.
  */
 export async function callSampler<Result>(
-  work: () => PromiseLike<Result>,
-  signal: AbortSignal,
+  work: (signal: AbortSignal) => PromiseLike<Result>,
+  interruption: Interruption,
 ): Promise<Result> {
+  const controller = new AbortController();
+  const release = interruption.onFire((reason) => controller.abort(reason));
   try {
-    return await settleWithin('sampler.sample', work, { signal });
+    return await settleWithin('sampler.sample', () => work(controller.signal), { interruption });
   } catch (error) {
-    if (signal.aborted) throw signal.reason;
+    if (interruption.isFired) throw interruption.reason;
     throw error instanceof SamplerError ? error : new SamplerError(messageOf(error), { cause: error });
+  } finally {
+    release();
   }
 }
 

@@ -5,6 +5,7 @@ export {
   type RolloutOptions,
   resolveRolloutOptions,
 } from './options.ts';
+export { trajectoriesFromJsonl, trajectoryFromLine, trajectoryToLine } from './records.ts';
 export {
   type CollectOptions,
   type CollectRolloutsOptions,

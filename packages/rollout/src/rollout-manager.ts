@@ -1,7 +1,7 @@
 import type { State, Task, TaskSource, Trajectory, TrajectoryGroup } from '@rlp/core';
-import { ArgumentError } from '@rlp/core';
 import pLimit from 'p-limit';
 import { type EpisodeOutcome, type RolloutDependencies, runGroup } from './episode.ts';
+import { Interruption } from './interruption.ts';
 import { type ResolvedRolloutOptions, type RolloutOptions, resolveRolloutOptions } from './options.ts';
 import { RolloutCounter, type RolloutStatistics } from './statistics.ts';
 
@@ -25,6 +25,9 @@ export interface CollectRolloutsOptions<Metadata = unknown> extends CollectOptio
   /** Replaces the manager's `maxTurns` for this collection. */
   readonly maxStepsPerRollout?: number | undefined;
 }
+
+/** Rounds in a row that may bring nothing before `collectRollouts` gives up. */
+const MAX_FRUITLESS_ROUNDS = 10;
 
 /**
  * Runs an environment against a policy: tasks in, groups of trajectories out.
@@ -67,18 +70,17 @@ export class RolloutManager<S extends State = State, Metadata = unknown> {
     { repetitions, ...options }: ResolvedRolloutOptions & { readonly repetitions: Map<string, number> },
   ): AsyncGenerator<TrajectoryGroup<Metadata>, void, undefined> {
     this.#collections += 1;
-    const leaving = new AbortController();
-    const either = signal === undefined ? leaving.signal : AbortSignal.any([signal, leaving.signal]);
+    const interruption = new Interruption(signal);
     const limit = pLimit(options.concurrency);
     const groupIds = nameGroups(tasks, iteration, repetitions);
     const pending = tasks.map((task, index) =>
       limit(async () => {
-        if (either.aborted) return undefined;
+        if (interruption.isFired) return undefined;
         const groupId = groupIds[index]!;
         const outcomes = await runGroup({
           dependencies: this.#dependencies,
           options,
-          signal: either,
+          interruption,
           task,
           groupId,
         });
@@ -94,7 +96,7 @@ export class RolloutManager<S extends State = State, Metadata = unknown> {
         if (trajectories.length > 0) yield { ...collected.group, trajectories };
       }
     } finally {
-      leaving.abort(new ArgumentError('the consumer of this collection left it'));
+      interruption.fire(new Error('the consumer of this collection left it'));
     }
   }
 
@@ -116,7 +118,7 @@ export class RolloutManager<S extends State = State, Metadata = unknown> {
   /**
    * Collects at least `minTrajectories` trajectories, whole groups at a time, in the order of their tasks.
    *
-   * Resolves with fewer only once aborted, or when a whole round of groups was left out by the failure policy.
+   * Resolves with fewer only once aborted, or when the failure policy left out everything, ten times in a row.
    */
   async collectRollouts({
     tasks,
@@ -128,7 +130,8 @@ export class RolloutManager<S extends State = State, Metadata = unknown> {
     const resolved = resolveRolloutOptions({ ...this.options, maxTurns: maxStepsPerRollout });
     const options = { ...resolved, repetitions: new Map<string, number>() };
     const collected: Trajectory<Metadata>[] = [];
-    while (collected.length < minTrajectories && !signal?.aborted) {
+    let fruitlessRounds = 0;
+    while (collected.length < minTrajectories && fruitlessRounds < MAX_FRUITLESS_ROUNDS && !signal?.aborted) {
       const before = collected.length;
       const wanted = Math.ceil((minTrajectories - before) / options.groupSize);
       for await (const { trajectories } of this.#collect(
@@ -138,7 +141,7 @@ export class RolloutManager<S extends State = State, Metadata = unknown> {
       )) {
         collected.push(...trajectories);
       }
-      if (collected.length === before) break;
+      fruitlessRounds = collected.length > before ? 0 : fruitlessRounds + 1;
     }
     return collected;
   }

@@ -1,0 +1,192 @@
+import { type Environment, EnvironmentError, type State, type Task } from '@rlp/core';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { RolloutManager, type RolloutOptions } from './index.ts';
+import { characters, policy, type RecordingSampler } from './policy.fixture.ts';
+
+const task = (id: string): Task => ({ id, prompt: `${id}?`, metadata: undefined });
+
+/** Three turns of `ok`; a response of `bad` in any of them calls `misbehave`. */
+function touchy(misbehave: (state: State) => State | Promise<State>): Environment {
+  return {
+    reset: ({ prompt }) => ({ prompt, response: '', stepCount: 0 }),
+    buildPrompt: ({ prompt, stepCount }) => `${String(prompt)}${stepCount}`,
+    updateState: (state, response) =>
+      response === 'bad' ? misbehave(state) : { ...state, response, stepCount: state.stepCount + 1 },
+    isTerminal: ({ stepCount }) => stepCount >= 3,
+  };
+}
+
+/** Members whose stream starts low say `bad` in their first turn. */
+const moody = () =>
+  policy({ speak: (prompt, stream) => (prompt.endsWith('0') && stream.uniform() < 0.5 ? 'bad' : 'ok') });
+
+function manage(environment: Environment, options: RolloutOptions = {}, sampler: RecordingSampler = moody()) {
+  const dependencies = { environment, sampler, tokenizer: characters };
+  return new RolloutManager(dependencies, { groupSize: 8, environmentTimeoutMs: 20, ...options });
+}
+
+async function collect<Item>(items: AsyncIterable<Item>): Promise<Item[]> {
+  const collected: Item[] = [];
+  for await (const item of items) collected.push(item);
+  return collected;
+}
+
+const thrower = touchy(() => {
+  throw new Error('the world broke');
+});
+
+describe('failure is data', () => {
+  const misbehaviours: [string, Environment, string][] = [
+    ['throws', thrower, 'environment.updateState: the world broke'],
+    ['rejects', touchy(() => Promise.reject(new Error('gone'))), 'environment.updateState: gone'],
+    ['hangs', touchy(() => new Promise<never>(() => {})), 'environment.updateState took longer than 20 ms'],
+    [
+      'gives no state',
+      touchy(() => undefined as never),
+      'environment.updateState: expected a state (an object with prompt, response and stepCount), got undefined',
+    ],
+  ];
+
+  it.each(misbehaviours)(
+    'records an environment that %s, and its siblings live on',
+    async (_, environment, message) => {
+      const [group] = await collect(manage(environment).collectGroups([task('a')]));
+      const failed = group!.trajectories.filter(({ status }) => status === 'failed');
+      const others = group!.trajectories.filter(({ status }) => status !== 'failed');
+      expect([failed.length > 0, others.length > 0]).toEqual([true, true]);
+      for (const { failure, steps, response } of failed) {
+        expect(failure).toEqual({ boundary: 'environment', message });
+        expect([steps.length, response]).toEqual([1, 'bad']);
+      }
+      for (const { status, steps } of others) expect([status, steps.length]).toEqual(['completed', 3]);
+    },
+  );
+
+  it('records a sampler that fails for everyone who asked it', async () => {
+    const broken = moody();
+    broken.sample = () => Promise.reject(new Error('out of memory'));
+    const [group] = await collect(manage(thrower, { groupSize: 2 }, broken).collectGroups([task('a')]));
+    expect(group!.trajectories.map(({ failure }) => failure)).toEqual(
+      Array(2).fill({ boundary: 'sampler', message: 'out of memory' }),
+    );
+  });
+
+  it('takes a sampler that gives too few completions for a failure', async () => {
+    const stingy = moody();
+    const sample = stingy.sample.bind(stingy);
+    stingy.sample = async (request) => (await sample(request)).slice(1);
+    const [group] = await collect(manage(thrower, {}, stingy).collectGroups([task('a')]));
+    expect(group!.trajectories[0]!.failure!.message).toBe('sampler.sample: expected 8 completions, got 7');
+  });
+
+  it.each(['buildPrompt', 'isTerminal', 'reset'] as const)('attributes an error in %s', async (method) => {
+    const environment = {
+      ...thrower,
+      [method]: () => {
+        throw new Error('oops');
+      },
+    };
+    const [group] = await collect(manage(environment).collectGroups([task('a')]));
+    expect(group!.trajectories.map(({ failure }) => failure?.message)).toEqual(
+      Array(8).fill(`environment.${method}: oops`),
+    );
+  });
+
+  it('counts failures by boundary', async () => {
+    const manager = manage(thrower);
+    const [group] = await collect(manager.collectGroups([task('a')]));
+    const failed = group!.trajectories.filter(({ status }) => status === 'failed').length;
+    const { byStatus, failures, lastFailure } = manager.getStatistics();
+    expect([byStatus.failed, failures]).toEqual([failed, { environment: failed, sampler: 0 }]);
+    expect(lastFailure).toBe('environment.updateState: the world broke');
+  });
+});
+
+describe('onFailure', () => {
+  it('drop-member takes failed members out and keeps the places of the others', async () => {
+    const manager = manage(thrower, { onFailure: 'drop-member' });
+    const [group] = await collect(manager.collectGroups([task('a')]));
+    expect(group!.trajectories.every(({ status }) => status === 'completed')).toBe(true);
+    expect(manager.getStatistics().dropped).toEqual({
+      groups: 0,
+      trajectories: 8 - group!.trajectories.length,
+    });
+    for (const { group: place, id } of group!.trajectories) expect(id).toBe(`0/a/${place!.member}`);
+  });
+
+  it('drop-group leaves the whole group out', async () => {
+    const manager = manage(thrower, { onFailure: 'drop-group' });
+    expect(await collect(manager.collectGroups([task('a')]))).toEqual([]);
+    expect(manager.getStatistics().dropped).toEqual({ groups: 1, trajectories: 8 });
+  });
+
+  it('stop throws the error', async () => {
+    const manager = manage(thrower, { onFailure: 'stop' });
+    await expect(collect(manager.collectGroups([task('a')]))).rejects.toThrow(EnvironmentError);
+  });
+});
+
+describe('abort', () => {
+  const calm = touchy((state) => state);
+
+  it('ends with what there was, at whatever point it comes', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.nat(8), fc.nat(3), async (stopAfter, delay) => {
+        const controller = new AbortController();
+        const reason = new Error('enough');
+        let requests = 0;
+        const sampler = policy({
+          speak: () => 'ok',
+          delay: () => {
+            if (++requests === stopAfter) controller.abort(reason);
+            return delay;
+          },
+        });
+        const manager = manage(calm, { groupSize: 2, concurrency: 2 }, sampler);
+        const tasks = ['a', 'b', 'c'].map(task);
+        const groups = await collect(manager.collectGroups(tasks, { signal: controller.signal }));
+        for (const { trajectories } of groups) {
+          expect(trajectories).toHaveLength(2);
+          for (const { status, steps, failure } of trajectories) {
+            expect(failure).toBeUndefined();
+            expect(status).toBe(steps.length === 3 ? 'completed' : 'aborted');
+          }
+        }
+        if (!controller.signal.aborted) expect(groups).toHaveLength(3);
+      }),
+      { numRuns: 30 },
+    );
+  });
+
+  it('does not wait for a sampler or an environment that does not heed it', async () => {
+    const deaf = moody();
+    deaf.sample = () => new Promise<never>(() => {});
+    const hanging = { ...calm, reset: () => new Promise<never>(() => {}) };
+    for (const manager of [manage(calm, {}, deaf), manage(hanging, { environmentTimeoutMs: 60_000 })]) {
+      const controller = new AbortController();
+      const collecting = collect(manager.collectGroups([task('a')], { signal: controller.signal }));
+      controller.abort();
+      const [group] = await collecting;
+      for (const { status } of group?.trajectories ?? []) expect(status).toBe('aborted');
+    }
+  });
+
+  it('begins nothing when it came before', async () => {
+    const sampler = moody();
+    const manager = manage(calm, {}, sampler);
+    expect(await collect(manager.collectGroups([task('a')], { signal: AbortSignal.abort() }))).toEqual([]);
+    expect(sampler.requests).toEqual([]);
+  });
+
+  it('stops what is under way when the consumer leaves', async () => {
+    const sampler = policy({ speak: () => 'ok', delay: () => 1 });
+    const manager = manage(calm, { groupSize: 1, concurrency: 2 }, sampler);
+    for await (const _ of manager.collectGroups(Array.from({ length: 50 }, (_, index) => task(`t${index}`))))
+      break;
+    const asked = sampler.requests.length;
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    expect(sampler.requests.length).toBe(asked);
+    expect(asked).toBeLessThan(20);
+  });
+});

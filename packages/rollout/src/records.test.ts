@@ -1,0 +1,75 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { FormatError, type Trajectory } from '@rlp/core';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { trajectoriesFromJsonl, trajectoryToLine } from './index.ts';
+import { appendTrajectories, readTrajectories } from './jsonl.ts';
+
+const trajectory = (id: string): Trajectory => ({
+  id,
+  task: { id: 'a', prompt: 'Größe?', metadata: { answer: '2' } },
+  steps: [
+    {
+      promptTokens: [1],
+      tokens: [2, 0],
+      behaviorLogprobs: [-0.1, -1e-30],
+      text: '2\u2028',
+      stopReason: 'stop',
+    },
+  ],
+  messages: [{ role: 'user', content: 'Größe?' }],
+  response: '2\u2028',
+  status: 'failed',
+  policyVersion: 3,
+  group: { id: '0/a', member: 1 },
+  failure: { boundary: 'environment', message: 'broke\nin two' },
+});
+
+let directory: string;
+beforeEach(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'rollout-'));
+});
+afterEach(() => rm(directory, { recursive: true }));
+
+async function collect<Item>(items: AsyncIterable<Item>): Promise<Item[]> {
+  const collected: Item[] = [];
+  for await (const item of items) collected.push(item);
+  return collected;
+}
+
+describe('trajectory records', () => {
+  it('come back as they went', () => {
+    const text = `${trajectoryToLine(trajectory('a'))}\n\n${trajectoryToLine(trajectory('b'))}\n`;
+    expect(trajectoriesFromJsonl(text)).toEqual([trajectory('a'), trajectory('b')]);
+  });
+
+  it('name source, line and fields of what is malformed', () => {
+    const bad = JSON.stringify({ ...trajectory('b'), policyVersion: -1, steps: [{ tokens: 'x' }] });
+    const read = (line: string) => () =>
+      trajectoriesFromJsonl(`${trajectoryToLine(trajectory('a'))}\n${line}`, 'run.jsonl');
+    expect(read(bad)).toThrow(FormatError);
+    expect(read(bad)).toThrow(/^run\.jsonl, line 2: not a trajectory: .*steps\.0\.tokens.*policyVersion/s);
+    expect(read('{"id"')).toThrow(/^run\.jsonl, line 2: expected one JSON object per line/);
+  });
+
+  it('are appended to a file and read from it', async () => {
+    const path = join(directory, 'trajectories.jsonl');
+    expect(await appendTrajectories(path, [trajectory('a')])).toBe(1);
+    expect(await appendTrajectories(path, [trajectory('b'), trajectory('c')])).toBe(2);
+    expect((await readFile(path, 'utf8')).endsWith('}\n')).toBe(true);
+    expect(await collect(readTrajectories(path))).toEqual(['a', 'b', 'c'].map(trajectory));
+  });
+
+  it('name the file and line of a record cut short', async () => {
+    const path = join(directory, 'cut.jsonl');
+    await writeFile(path, `${trajectoryToLine(trajectory('a'))}\n{"id":"b","ta`);
+    await expect(collect(readTrajectories(path))).rejects.toThrow(
+      `${path}, line 2: expected one JSON object`,
+    );
+  });
+
+  it('say that a file is missing', async () => {
+    await expect(collect(readTrajectories(join(directory, 'none.jsonl')))).rejects.toThrow('ENOENT');
+  });
+});
