@@ -1,5 +1,13 @@
 export { type Backward, customGradient } from './autodiff/custom-gradient.ts';
 export { type GradientsOptions, gradients } from './autodiff/gradients.ts';
+export { recompute } from './autodiff/recompute.ts';
+export * from './composites/activation.ts';
+export * from './composites/attention.ts';
+export * from './composites/embedding.ts';
+export * from './composites/language-head.ts';
+export * from './composites/normalization.ts';
+export * from './composites/rotary.ts';
+export type { OperatorSet } from './composites/variant.ts';
 export type { Attribute, Attributes, FloatAttribute, TensorAttribute } from './graph/attributes.ts';
 export { type DataType, dataTypes, isFloating } from './graph/data-type.ts';
 export {
@@ -48,3 +56,4 @@ export {
   sumTo,
 } from './ops/shape.ts';
 export * from './ops/softmax.ts';
+export { type TraceOptions, traceOps } from './trace-ops.ts';

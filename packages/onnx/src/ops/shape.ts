@@ -16,6 +16,7 @@ import { applyOne, type YesNo } from './operand.ts';
 
 const shapeOp = defineOp({ type: 'Shape' });
 const concatShapeOp = defineOp({ type: 'Concat' });
+const multiplySizesOp = defineOp({ type: 'Mul' });
 const constantOfShapeOp = defineOp({ type: 'ConstantOfShape' });
 
 /** The sizes of all axes of `x` at run time, int64 `[rank]`. */
@@ -27,12 +28,17 @@ export function shapeOf(x: Value): Value {
 export function dimensionSize(graph: Graph, dimension: Dimension): Value {
   if (typeof dimension === 'number') return graph.constant([dimension], [1], 'int64');
   const source = graph.dimensions.get(dimension);
-  if (!source) {
-    const known = [...graph.dimensions.keys()].join(', ') || 'none';
-    throw new ArgumentError(`no value of the graph has a dimension "${dimension}"; known: ${known}`);
+  if (source) {
+    const attributes = { start: source.axis, end: source.axis + 1 };
+    return applyOne(shapeOp, [source.value], attributes, { type: 'int64', shape: [1] });
   }
-  const attributes = { start: source.axis, end: source.axis + 1 };
-  return applyOne(shapeOp, [source.value], attributes, { type: 'int64', shape: [1] });
+  const factors = dimension.split('*').map((factor) => (/^\d+$/.test(factor) ? Number(factor) : factor));
+  if (factors.length > 1) {
+    const sizes = factors.map((factor) => dimensionSize(graph, factor));
+    return sizes.reduce((a, b) => applyOne(multiplySizesOp, [a, b], {}, { type: 'int64', shape: [1] }));
+  }
+  const known = [...graph.dimensions.keys()].join(', ') || 'none';
+  throw new ArgumentError(`no value of the graph has a dimension "${dimension}"; known: ${known}`);
 }
 
 /** A shape as an int64 tensor `[rank]`: a constant where it is static, else made at run time. */
@@ -81,7 +87,8 @@ function resolveReshape(x: Value, shape: Shape): Shape {
 
 /** ONNX can infer one size (−1) and copy sizes from the same axis of the input (0); only others are made at run time. */
 function reshapeTensor(x: Value, target: Shape): Value {
-  const inferred = target.findIndex((dimension) => typeof dimension === 'string');
+  const named = [...target.keys()].filter((axis) => typeof target[axis] === 'string');
+  const inferred = named.find((axis) => x.shape[axis] !== target[axis]) ?? named[0];
   const sizes = target.map((dimension, axis) => {
     if (typeof dimension === 'number') return dimension;
     if (axis === inferred) return -1;

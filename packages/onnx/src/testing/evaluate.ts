@@ -34,11 +34,16 @@ function toTensor(type: DataType, { shape, data }: Numbers): Tensor {
   }
 }
 
-/** Loads a graph. */
+/**
+ * Loads a graph. One with float64 inputs is not optimised beyond ONNX Runtime's basic level: its fusions assume float32
+ * (`x · sigmoid(x)` becomes a QuickGelu that has no float64 kernel, a scale becomes a float32 attribute).
+ */
 export async function load(graph: Graph, options: InferenceSession.SessionOptions = {}): Promise<Evaluator> {
+  const precise = graph.inputs.some(({ type }) => type === 'float64');
   const session = await InferenceSession.create(serialize(graph), {
     intraOpNumThreads: 1,
     logSeverityLevel: 3,
+    graphOptimizationLevel: precise ? 'basic' : 'all',
     ...options,
   });
   const types = new Map(graph.inputs.map(({ name, type }) => [name, type]));

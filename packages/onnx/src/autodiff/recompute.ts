@@ -1,0 +1,84 @@
+import { ArgumentError } from '@rlp/core';
+
+import { isFloating } from '../graph/data-type.ts';
+import { defineOp, type TapeEntry, type Value } from '../graph/graph.ts';
+import { add, mul } from '../ops/arithmetic.ts';
+import { cast, isNan } from '../ops/comparison.ts';
+import { gather } from '../ops/indexing.ts';
+import { applyOne } from '../ops/operand.ts';
+import { reshape, shapeOf } from '../ops/shape.ts';
+import { reverse } from './reverse.ts';
+
+const gateOp = defineOp({ type: 'Reshape' });
+
+/** An int64 zero `[1]` that is known only once `gradient` is. */
+function zeroAfter(gradient: Value): Value {
+  const first = gather(reshape(gradient, [-1]), gradient.graph.constant([0], [1], 'int64'));
+  return mul(cast(isNan(first), 'int64'), 0);
+}
+
+/** `x` itself, but not before `zero` is known: its shape is, and reshaping copies nothing. */
+function gate(x: Value, zero: Value): Value {
+  return applyOne(gateOp, [x, add(shapeOf(x), zero)], {}, { type: x.type, shape: x.shape });
+}
+
+/** Values from outside that a tape reads. */
+function captures(
+  tape: readonly TapeEntry[],
+  inside: ReadonlySet<unknown>,
+  inputs: readonly Value[],
+): Value[] {
+  const found = new Set<Value>();
+  for (const entry of tape) {
+    for (const input of entry.inputs) {
+      if (input && isFloating(input.type) && !inputs.includes(input) && !inside.has(input.node))
+        found.add(input);
+    }
+  }
+  return [...found];
+}
+
+/**
+ * Activation checkpointing: values computed by `build(inputs)` whose intermediate results are not kept for the backward
+ * pass but computed again from `inputs` when the gradient arrives. Memory falls to that of `inputs`; the forward part costs
+ * twice its time. Gradients also reach values that `build` takes from outside, such as weights; these and `inputs` stay in
+ * memory.
+ *
+ * The second computation depends on the incoming gradient, so that the runtime can neither merge it with the first nor run
+ * it early.
+ *
+ * @param build - Called again during `gradients`; must make the same nodes each time.
+ */
+export function recompute<const Outputs extends readonly Value[]>(
+  inputs: readonly Value[],
+  build: (inputs: readonly Value[]) => Outputs,
+): Outputs {
+  const [first] = inputs;
+  if (!first) throw new ArgumentError('recompute: needs at least one input');
+  const { graph } = first;
+  const firstNode = graph.nodes.length;
+  const { result: outputs, tape } = graph.withTape(() => build(inputs));
+  const captured = captures(tape, new Set(graph.nodes.slice(firstNode)), inputs);
+  graph.record({
+    inputs: [...inputs, ...captured],
+    outputs,
+    attributes: {},
+    vjp: ({ gradients, needs }) => {
+      const zero = zeroAfter(gradients.find((gradient) => gradient !== undefined)!);
+      const gated = inputs.map((input) => gate(input, zero));
+      const again = graph.withTape(() => build(gated));
+      const seeds = again.result.flatMap((output, index) => {
+        const gradient = gradients[index];
+        return gradient ? [[output, gradient] as const] : [];
+      });
+      const wrt = [...gated, ...captured];
+      const found = reverse(
+        again.tape,
+        new Map(seeds),
+        wrt.filter((_, index) => needs[index]),
+      );
+      return wrt.map((_, index) => (needs[index] ? found.shift() : undefined));
+    },
+  });
+  return outputs;
+}

@@ -1,0 +1,102 @@
+import { customGradient } from '../autodiff/custom-gradient.ts';
+import { defineOp, type Value } from '../graph/graph.ts';
+import { add, mul, sub } from '../ops/arithmetic.ts';
+import { erf, exp, sigmoid, tanh } from '../ops/elementwise.ts';
+import { applyOne } from '../ops/operand.ts';
+import type { OperatorSet } from './variant.ts';
+
+const quickGeluOp = defineOp({ type: 'QuickGelu', domain: 'com.microsoft' });
+const geluOp = defineOp({ type: 'Gelu' });
+
+/** Options of {@link silu}. */
+export interface SiluOptions {
+  /** Default `'fused'`. */
+  readonly ops?: OperatorSet;
+}
+
+/** `x · sigmoid(x)`. */
+export function silu(x: Value, { ops = 'fused' }: SiluOptions = {}): Value {
+  const [y] = customGradient(
+    [x],
+    () => {
+      if (ops === 'standard') return [mul(x, sigmoid(x))];
+      return [applyOne(quickGeluOp, [x], { alpha: { float: 1 } }, x)];
+    },
+    ([upstream]) => {
+      const gate = sigmoid(x);
+      return [mul(upstream!, mul(gate, add(mul(x, sub(1, gate)), 1)))];
+    },
+  );
+  return y;
+}
+
+/**
+ * The gated activation of Llama's feed-forward layers, `gate · sigmoid(gate) · up`.
+ *
+ * @see Shazeer 2020, https://arxiv.org/abs/2002.05202
+ */
+export function swiglu(gate: Value, up: Value): Value {
+  let opened: Value;
+  let activated: Value;
+  const [y] = customGradient(
+    [gate, up],
+    () => {
+      opened = sigmoid(gate);
+      activated = mul(gate, opened);
+      return [mul(activated, up)];
+    },
+    ([upstream], [needsGate, needsUp]) => {
+      const slope = () => add(opened, sub(activated, mul(activated, opened)));
+      return [
+        needsGate ? mul(mul(upstream!, up), slope()) : undefined,
+        needsUp ? mul(upstream!, activated) : undefined,
+      ];
+    },
+  );
+  return y;
+}
+
+/** Options of {@link gelu}. */
+export interface GeluOptions {
+  /** `'none'` (default) is exact; `'tanh'` is the approximation that GPT-2 uses. */
+  readonly approximate?: 'none' | 'tanh';
+  /** `'fused'` (default) is ONNX's `Gelu` of opset 20; `'standard'` is made of older operators. */
+  readonly ops?: OperatorSet;
+}
+
+const tanhScale = Math.sqrt(2 / Math.PI);
+const tanhCubic = 0.044715;
+
+/** `x · Φ(x)`, with Φ the normal distribution function or its tanh approximation. */
+export function gelu(x: Value, { approximate = 'none', ops = 'fused' }: GeluOptions = {}): Value {
+  const parts = approximate === 'none' ? exactGate : tanhGate;
+  const [y] = customGradient(
+    [x],
+    () => [ops === 'fused' ? applyOne(geluOp, [x], { approximate }, x) : mul(x, parts(x).gate)],
+    ([upstream]) => {
+      const { gate, slope } = parts(x);
+      return [mul(upstream!, add(gate, mul(x, slope)))];
+    },
+  );
+  return y;
+}
+
+interface Gate {
+  readonly gate: Value;
+  /** Derivative of the gate. */
+  readonly slope: Value;
+}
+
+function exactGate(x: Value): Gate {
+  return {
+    gate: mul(add(erf(mul(x, Math.SQRT1_2)), 1), 0.5),
+    slope: mul(exp(mul(mul(x, x), -0.5)), 1 / Math.sqrt(2 * Math.PI)),
+  };
+}
+
+function tanhGate(x: Value): Gate {
+  const squared = mul(x, x);
+  const turned = tanh(mul(mul(x, add(mul(squared, tanhCubic), 1)), tanhScale));
+  const inner = mul(add(mul(squared, 3 * tanhCubic), 1), 0.5 * tanhScale);
+  return { gate: mul(add(turned, 1), 0.5), slope: mul(sub(1, mul(turned, turned)), inner) };
+}

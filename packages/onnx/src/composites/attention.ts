@@ -1,0 +1,160 @@
+import { ArgumentError } from '@rlp/core';
+
+import { customGradient } from '../autodiff/custom-gradient.ts';
+import type { DataType } from '../graph/data-type.ts';
+import type { Graph, Value } from '../graph/graph.ts';
+import { type Dimension, formatShape, productDimension, staticDimension } from '../graph/shape.ts';
+import { add, mul, sub } from '../ops/arithmetic.ts';
+import { transpose } from '../ops/layout.ts';
+import { fusedMatmul, standardMatmul } from '../ops/matrix.ts';
+import { reshape, sum } from '../ops/shape.ts';
+import { softmax } from '../ops/softmax.ts';
+import type { OperatorSet } from './variant.ts';
+
+/** Options of {@link causalMask}. */
+export interface CausalMaskOptions {
+  readonly queries: number;
+  /** Default: as many as queries. Queries are the last of the keys. */
+  readonly keys?: number;
+  /** Keys a query sees, itself included (sliding-window attention). Default: all before it. */
+  readonly window?: number | undefined;
+  /** Default float32. */
+  readonly type?: DataType;
+}
+
+/** A constant `[queries, keys]` to add to attention scores: 0 where a query may look, else very negative. */
+export function causalMask(graph: Graph, options: CausalMaskOptions): Value {
+  const { queries, keys = queries, window = keys, type = 'float32' } = options;
+  const blocked = type === 'float16' ? -65504 : -1e30;
+  const mask = new Array<number>(queries * keys).fill(blocked);
+  for (let query = 0; query < queries; query++) {
+    const last = keys - queries + query;
+    for (let key = Math.max(0, last - window + 1); key <= last; key++) mask[query * keys + key] = 0;
+  }
+  return graph.constant(mask, [queries, keys], type);
+}
+
+/** Options of {@link attention}. */
+export interface AttentionOptions {
+  /**
+   * Added to the scores: `[time, keys]`, or `[batch, 1, time, keys]`. Default: {@link causalMask}, for which `time` must be
+   * a number.
+   */
+  readonly mask?: Value | undefined;
+  /** Factor of the scores. Default `1 / √headSize`. */
+  readonly scale?: number | undefined;
+  /** Default `'fused'`. */
+  readonly ops?: OperatorSet;
+}
+
+interface Sizes {
+  readonly batch: Dimension;
+  readonly heads: number;
+  readonly groups: number;
+  readonly perGroup: number;
+  readonly time: Dimension;
+  readonly keys: Dimension;
+  readonly headSize: number;
+}
+
+function sizesOf(query: Value, key: Value, value: Value): Sizes {
+  const shapes = [query, key, value].map(({ shape }) => formatShape(shape)).join(', ');
+  const [batch, heads, time, headSize] = query.shape;
+  const [keyBatch, groups, keys, keySize] = key.shape;
+  const fits =
+    query.shape.length === 4 &&
+    batch === keyBatch &&
+    headSize === keySize &&
+    formatShape(key.shape.slice(0, 3)) === formatShape(value.shape.slice(0, 3)) &&
+    value.shape[3] === headSize &&
+    Number.isInteger(Number(heads) / Number(groups));
+  if (!fits) {
+    throw new ArgumentError(
+      `attention: query must be [batch, heads, time, headSize], key and value [batch, keyHeads, keys, headSize] with ` +
+        `keyHeads dividing heads; got ${shapes}`,
+    );
+  }
+  const count = staticDimension('attention', query.shape, heads);
+  const width = staticDimension('attention', query.shape, headSize);
+  const perGroup = count / Number(groups);
+  const dimensions = { batch: batch!, time: time!, keys: keys! };
+  return { ...dimensions, heads: count, groups: Number(groups), perGroup, headSize: width };
+}
+
+/**
+ * Scaled dot-product attention, `softmax(scale · q kᵀ + mask) v`. With fewer key heads than heads (grouped queries), each
+ * key head serves the consecutive heads of its group without being repeated.
+ *
+ * Gradient, with P the probabilities and g = ∂y:
+ *
+ *     ∂v = Pᵀ g,   dS = P ⊙ (g vᵀ − Σ g ⊙ y),   ∂q = scale · dS k,   ∂k = scale · dSᵀ q
+ *
+ * @param query - `[batch, heads, time, headSize]`
+ * @param key - `[batch, keyHeads, keys, headSize]`
+ * @param value - as `key`
+ * @returns `[batch, heads, time, headSize]`
+ */
+export function attention(query: Value, key: Value, value: Value, options: AttentionOptions = {}): Value {
+  const sizes = sizesOf(query, key, value);
+  const scale = options.scale ?? 1 / Math.sqrt(sizes.headSize);
+  const multiply = options.ops === 'standard' ? standardMatmul : fusedMatmul;
+  const mask = options.mask ?? defaultMask(query, sizes);
+  const grouped = reshape(query, [
+    sizes.batch,
+    sizes.groups,
+    productDimension([sizes.perGroup, sizes.time]),
+    sizes.headSize,
+  ]);
+  let probabilities: Value;
+  const [y] = customGradient(
+    [grouped, key, value],
+    () => {
+      const scores = multiply(grouped, key, { transposeB: 'yes', alpha: scale });
+      probabilities = softmax(addMask(scores, mask, sizes));
+      return [multiply(probabilities, value)];
+    },
+    ([upstream], [needsQuery, needsKey, needsValue]) => {
+      const dot = sum(mul(upstream!, y), { axes: -1, keepAxes: 'yes' });
+      const scores = mul(probabilities, sub(multiply(upstream!, value, { transposeB: 'yes' }), dot));
+      return [
+        needsQuery ? multiply(scores, key, { alpha: scale }) : undefined,
+        needsKey ? multiply(scores, grouped, { transposeA: 'yes', alpha: scale }) : undefined,
+        needsValue ? multiply(probabilities, upstream!, { transposeA: 'yes' }) : undefined,
+      ];
+    },
+  );
+  return reshape(y, query.shape);
+}
+
+function defaultMask(query: Value, { time, keys }: Sizes): Value {
+  const queries = staticDimension('attention without a mask', query.shape, time);
+  const count = staticDimension('attention without a mask', query.shape, keys);
+  return causalMask(query.graph, { queries, keys: count, type: query.type });
+}
+
+function addMask(scores: Value, mask: Value, sizes: Sizes): Value {
+  const { batch, groups, perGroup, time, keys } = sizes;
+  const perBatch = mask.shape.length === 4 ? reshape(mask, [mask.shape[0]!, 1, 1, time, keys]) : mask;
+  if (perGroup === 1 && mask.shape.length === 2) return add(scores, mask);
+  return reshape(add(reshape(scores, [batch, groups, perGroup, time, keys]), perBatch), scores.shape);
+}
+
+/** Where the tokens of {@link splitHeads} lie. */
+export interface HeadLayout {
+  readonly batch: Dimension;
+  readonly time: Dimension;
+  readonly heads: number;
+}
+
+/** `[batch · time, heads · headSize]` (or `[batch, time, heads · headSize]`) as `[batch, heads, time, headSize]`. */
+export function splitHeads(x: Value, { batch, time, heads }: HeadLayout): Value {
+  const width = staticDimension('splitHeads', x.shape, x.shape.at(-1));
+  return transpose(reshape(x, [batch, time, heads, width / heads]), [0, 2, 1, 3]);
+}
+
+/** `[batch, heads, time, headSize]` as `[batch · time, heads · headSize]`. */
+export function mergeHeads(x: Value): Value {
+  const [batch, heads, time, size] = x.shape;
+  const width = productDimension([heads!, size!]);
+  return reshape(transpose(x, [0, 2, 1, 3]), [productDimension([batch!, time!]), width]);
+}

@@ -1,0 +1,212 @@
+import { describe, expect, it } from 'vitest';
+
+import type { Value } from '../graph/graph.ts';
+import * as ops from '../index.ts';
+import {
+  differentiate,
+  finiteDifferences,
+  type Numbers,
+  normals,
+  relativeError,
+} from '../testing/evaluate.ts';
+
+/** A composite beside the same function composed from primitive operators. */
+interface CompositeCase {
+  readonly name: string;
+  readonly inputs: readonly Numbers[];
+  readonly composite: (set: ops.OperatorSet, ...values: Value[]) => Value;
+  readonly composed: (...values: Value[]) => Value;
+  /** ONNX Runtime's CPU provider has no float64 kernel for an operator of these. */
+  readonly float64?: 'unavailable';
+}
+
+const epsilon = 1e-3;
+const x = normals('x', [2, 3, 4]);
+const weight = normals('weight', [4]);
+const bias = normals('bias', [4]);
+const targetIds = [1, 4, 1, 0, 1];
+
+function table(value: Value, f: (angle: number) => number): Value {
+  const angles = Array.from(
+    { length: 12 },
+    (_, index) => Math.floor(index / 2) * (index % 2 === 0 ? 1 : 0.1),
+  );
+  return value.graph.constant(angles.map(f), [6, 2], value.type);
+}
+
+function composedRotary(value: Value, positions: readonly number[]): Value {
+  const rows = (f: (angle: number) => number) =>
+    ops.reshape(ops.gather(table(value, f), value.graph.constant(positions, [2, 3], 'int64')), [2, 3, 1, 2]);
+  const [first, second] = ops.split(ops.reshape(value, [2, 3, 2, 4]), [2, 2], -1);
+  const [cosine, sine] = [rows(Math.cos), rows(Math.sin)];
+  const halves = [
+    ops.sub(ops.mul(first!, cosine), ops.mul(second!, sine)),
+    ops.add(ops.mul(second!, cosine), ops.mul(first!, sine)),
+  ];
+  return ops.reshape(ops.concat(halves, -1), [2, 3, 8]);
+}
+
+/** Keys repeated for every head, mask spelled out. */
+function composedAttention(query: Value, key: Value, value: Value): Value {
+  const repeat = (heads: Value) =>
+    ops.reshape(ops.expand(ops.unsqueeze(heads, 2), [2, 2, 2, 3, 4]), [2, 4, 3, 4]);
+  const mask = query.graph.constant([0, -1e30, -1e30, 0, 0, -1e30, 0, 0, 0], [3, 3], query.type);
+  const scores = ops.mul(ops.matmul(query, ops.transpose(repeat(key))), 0.5);
+  return ops.matmul(ops.softmax(ops.add(scores, mask)), repeat(value));
+}
+
+function targets(value: Value): Value {
+  return value.graph.constant(targetIds, [5], 'int64');
+}
+
+/** ln π of the targets, and with entropies a second column. */
+function composedLogprobs(
+  hidden: Value,
+  head: Value,
+  offset: Value | undefined,
+  temperature: number,
+): Value[] {
+  const logits = ops.matmul(hidden, ops.transpose(head));
+  const all = ops.logSoftmax(ops.div(offset ? ops.add(logits, offset) : logits, temperature));
+  const chosen = ops.gatherElements(all, ops.reshape(targets(hidden), [5, 1]), { axis: 1 });
+  const entropies = ops.neg(ops.sum(ops.mul(ops.exp(all), all), { axes: 1, keepAxes: 'yes' }));
+  return [chosen, entropies];
+}
+
+const cases: readonly CompositeCase[] = [
+  {
+    name: 'rmsNorm',
+    inputs: [x, weight],
+    composite: (set, a, w) => ops.rmsNorm(a!, w!, { epsilon, ops: set }),
+    composed: (a, w) =>
+      ops.mul(
+        ops.div(a!, ops.sqrt(ops.add(ops.mean(ops.square(a!), { axes: -1, keepAxes: 'yes' }), epsilon))),
+        w!,
+      ),
+  },
+  {
+    name: 'layerNorm',
+    inputs: [x, weight, bias],
+    composite: (set, a, w, b) => ops.layerNorm(a!, w!, b!, { epsilon, ops: set }),
+    composed: (a, w, b) => {
+      const centered = ops.sub(a!, ops.mean(a!, { axes: -1, keepAxes: 'yes' }));
+      const variance = ops.mean(ops.square(centered), { axes: -1, keepAxes: 'yes' });
+      return ops.add(ops.mul(ops.div(centered, ops.sqrt(ops.add(variance, epsilon))), w!), b!);
+    },
+  },
+  {
+    name: 'rotaryEmbedding from position 0',
+    inputs: [normals('x', [2, 3, 8])],
+    composite: (set, a) =>
+      ops.rotaryEmbedding(a!, { heads: 2, cos: table(a!, Math.cos), sin: table(a!, Math.sin), ops: set }),
+    composed: (a) => composedRotary(a!, [0, 1, 2, 0, 1, 2]),
+  },
+  {
+    name: 'rotaryEmbedding at given positions',
+    inputs: [normals('x', [2, 3, 8])],
+    composite: (set, a) =>
+      ops.rotaryEmbedding(a!, {
+        heads: 2,
+        cos: table(a!, Math.cos),
+        sin: table(a!, Math.sin),
+        positions: a!.graph.constant([3, 4, 5, 0, 0, 1], [2, 3], 'int64'),
+        ops: set,
+      }),
+    composed: (a) => composedRotary(a!, [3, 4, 5, 0, 0, 1]),
+  },
+  {
+    name: 'attention with grouped queries',
+    inputs: [normals('q', [2, 4, 3, 4]), normals('k', [2, 2, 3, 4]), normals('v', [2, 2, 3, 4])],
+    composite: (set, q, k, v) => ops.attention(q!, k!, v!, { ops: set }),
+    composed: (q, k, v) => composedAttention(q!, k!, v!),
+  },
+  {
+    name: 'swiglu',
+    inputs: [x, normals('up', [2, 3, 4])],
+    composite: (_, a, b) => ops.swiglu(a!, b!),
+    composed: (a, b) => ops.mul(ops.mul(a!, ops.sigmoid(a!)), b!),
+  },
+  {
+    name: 'silu',
+    inputs: [x],
+    composite: (set, a) => ops.silu(a!, { ops: set }),
+    composed: (a) => ops.mul(a!, ops.sigmoid(a!)),
+  },
+  {
+    name: 'gelu',
+    inputs: [x],
+    composite: (set, a) => ops.gelu(a!, { ops: set }),
+    composed: (a) => ops.mul(a!, ops.mul(ops.add(ops.erf(ops.mul(a!, Math.SQRT1_2)), 1), 0.5)),
+    float64: 'unavailable',
+  },
+  {
+    name: 'gelu approximated by tanh',
+    inputs: [x],
+    composite: (set, a) => ops.gelu(a!, { approximate: 'tanh', ops: set }),
+    composed: (a) => {
+      const inner = ops.mul(ops.add(a!, ops.mul(ops.pow(a!, 3), 0.044715)), Math.sqrt(2 / Math.PI));
+      return ops.mul(ops.mul(a!, 0.5), ops.add(ops.tanh(inner), 1));
+    },
+  },
+  {
+    name: 'embedding',
+    inputs: [normals('table', [6, 4])],
+    composite: (_, w) => ops.embedding(w!, targets(w!)),
+    composed: (w) => {
+      const oneHot = targetIds.flatMap((id) => Array.from({ length: 6 }, (_, index) => Number(index === id)));
+      return ops.matmul(w!.graph.constant(oneHot, [5, 6], w!.type), w!);
+    },
+  },
+  {
+    name: 'tokenLogprobs',
+    inputs: [normals('hidden', [5, 4]), normals('head', [6, 4])],
+    composite: (_, h, w) => ops.tokenLogprobs(h!, w!, targets(h!)).logprobs,
+    composed: (h, w) => ops.reshape(composedLogprobs(h!, w!, undefined, 1)[0]!, [5]),
+  },
+  {
+    name: 'tokenLogprobs with bias, temperature and entropies',
+    inputs: [normals('hidden', [5, 4]), normals('head', [6, 4]), normals('bias', [6])],
+    composite: (_, h, w, b) => {
+      const options = { bias: b!, temperature: 0.7, entropies: 'needed' } as const;
+      const { logprobs, entropies } = ops.tokenLogprobs(h!, w!, targets(h!), options);
+      return ops.concat([logprobs, entropies!], 0);
+    },
+    composed: (h, w, b) => ops.reshape(ops.concat(composedLogprobs(h!, w!, b!, 0.7), 0), [10]),
+  },
+  {
+    name: 'entropies alone, at a temperature per row',
+    inputs: [normals('hidden', [5, 4]), normals('head', [6, 4]), normals('bias', [6])],
+    composite: (_, h, w, b) => {
+      const temperature = h!.graph.constant([0.5, 0.5, 0.5, 0.5, 0.5], [5, 1], h!.type);
+      const options = { bias: b!, temperature, entropies: 'needed' } as const;
+      return ops.tokenLogprobs(h!, w!, targets(h!), options).entropies!;
+    },
+    composed: (h, w, b) => ops.reshape(composedLogprobs(h!, w!, b!, 0.5)[1]!, [5]),
+  },
+];
+
+describe.each(cases)('$name', ({ inputs, composite, composed, float64 }) => {
+  const build = (set: ops.OperatorSet) => (values: readonly Value[]) => composite(set, ...values);
+  const reference = (type: ops.DataType) =>
+    differentiate({ inputs, build: (values) => composed(...values), type });
+
+  it.skipIf(float64)('has the value and gradients of its definition, in float64', async () => {
+    const expected = await reference('float64');
+    const actual = await differentiate({ inputs, build: build('standard') });
+    expect(relativeError(actual.y, expected.y)).toBeLessThan(1e-12);
+    const differences = await finiteDifferences(inputs, actual.lossAt);
+    for (const [index, gradient] of actual.gradients.entries()) {
+      expect(relativeError(gradient, expected.gradients[index]!)).toBeLessThan(1e-11);
+      expect(relativeError(gradient, differences[index]!)).toBeLessThan(1e-8);
+    }
+  });
+
+  it.each(['fused', 'standard'] as const)('agrees with it in float32 from %s operators', async (set) => {
+    const expected = await reference(float64 ? 'float32' : 'float64');
+    const actual = await differentiate({ inputs, build: build(set), type: 'float32' });
+    expect(relativeError(actual.y, expected.y)).toBeLessThan(3e-6);
+    for (const [index, gradient] of actual.gradients.entries()) {
+      expect(relativeError(gradient, expected.gradients[index]!)).toBeLessThan(3e-6);
+    }
+  });
+});

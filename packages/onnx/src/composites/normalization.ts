@@ -1,0 +1,149 @@
+import { ArgumentError } from '@rlp/core';
+
+import { customGradient } from '../autodiff/custom-gradient.ts';
+import { defineOp, type Value } from '../graph/graph.ts';
+import { formatShape, staticDimension } from '../graph/shape.ts';
+import { add, mul, sub } from '../ops/arithmetic.ts';
+import { reciprocal, sqrt } from '../ops/elementwise.ts';
+import { gemm } from '../ops/matrix.ts';
+import { mean } from '../ops/reduction.ts';
+import { reshape, sum } from '../ops/shape.ts';
+import type { OperatorSet } from './variant.ts';
+
+/** Options of {@link rmsNorm} and {@link layerNorm}. */
+export interface NormalizationOptions {
+  /** Added to the mean square or variance. */
+  readonly epsilon: number;
+  /** Default `'fused'`. */
+  readonly ops?: OperatorSet;
+}
+
+const simplifiedLayerNormalizationOp = defineOp({ type: 'SimplifiedLayerNormalization' });
+const layerNormalizationOp = defineOp({ type: 'LayerNormalization' });
+
+/** `x` as rows of its last axis, the width of the weight. */
+function asRows(operation: string, x: Value, weight: Value): { rows: Value; width: number } {
+  const width = staticDimension(operation, x.shape, x.shape.at(-1));
+  if (weight.shape.length === 1 && weight.shape[0] === width) return { rows: reshape(x, [-1, width]), width };
+  throw new ArgumentError(
+    `${operation}: the weight must be [${width}] for x of ${formatShape(x.shape)}, got ${formatShape(weight.shape)}`,
+  );
+}
+
+/**
+ * Root-mean-square normalisation over the last axis.
+ *
+ *     y = w ⊙ x / √(mean(x²) + ε)
+ *
+ * @param x - `[…, d]`
+ * @param weight - `[d]`
+ * @see Zhang & Sennrich 2019, https://arxiv.org/abs/1910.07467
+ */
+export function rmsNorm(x: Value, weight: Value, { epsilon, ops = 'fused' }: NormalizationOptions): Value {
+  const { rows, width } = asRows('rmsNorm', x, weight);
+  let scale: Value;
+  const [y] = customGradient(
+    [rows, weight],
+    () => {
+      const forward = ops === 'fused' ? fusedRms(rows, weight, epsilon) : standardRms(rows, weight, epsilon);
+      scale = forward.scale;
+      return [forward.y];
+    },
+    ([upstream], [needsX, needsWeight]) => {
+      const weighted = mul(upstream!, rows);
+      // ∂x = w ⊙ g / rms − x · Σ(g ⊙ w ⊙ x) / (d · rms³)
+      const gradientOfX = () => {
+        const projection = mul(gemm(weighted, reshape(weight, [width, 1])), 1 / width);
+        const shared = mul(projection, mul(mul(scale, scale), scale));
+        return sub(mul(mul(upstream!, weight), scale), mul(rows, shared));
+      };
+      const gradientOfWeight = () => reshape(gemm(weighted, scale, { transposeA: 'yes' }), [width]);
+      return [needsX ? gradientOfX() : undefined, needsWeight ? gradientOfWeight() : undefined];
+    },
+  );
+  return reshape(y, x.shape);
+}
+
+function fusedRms(rows: Value, weight: Value, epsilon: number): { y: Value; scale: Value } {
+  const attributes = { axis: -1, epsilon: { float: epsilon }, stash_type: 1 };
+  const { type, shape } = rows;
+  const [y, scale] = rows.graph.apply(simplifiedLayerNormalizationOp, [rows, weight], attributes, [
+    { type, shape },
+    { type, shape: [shape[0]!, 1] },
+  ]);
+  return { y: y!, scale: scale! };
+}
+
+function standardRms(rows: Value, weight: Value, epsilon: number): { y: Value; scale: Value } {
+  const scale = reciprocal(sqrt(add(mean(mul(rows, rows), { axes: 1, keepAxes: 'yes' }), epsilon)));
+  return { y: mul(mul(rows, scale), weight), scale };
+}
+
+/**
+ * Layer normalisation over the last axis.
+ *
+ *     y = w ⊙ (x − mean(x)) / √(var(x) + ε) + b
+ *
+ * @param x - `[…, d]`
+ * @param weight - `[d]`
+ * @param bias - `[d]`
+ * @see Ba et al. 2016, https://arxiv.org/abs/1607.06450
+ */
+export function layerNorm(
+  x: Value,
+  weight: Value,
+  bias: Value,
+  { epsilon, ops = 'fused' }: NormalizationOptions,
+): Value {
+  const { rows, width } = asRows('layerNorm', x, weight);
+  asRows('layerNorm', x, bias);
+  let parts: LayerNormParts;
+  const [y] = customGradient(
+    [rows, weight, bias],
+    () => {
+      parts = (ops === 'fused' ? fusedLayerNorm : standardLayerNorm)(rows, weight, bias, epsilon);
+      return [parts.y];
+    },
+    ([upstream], [needsX, needsWeight, needsBias]) => {
+      const normalized = mul(sub(rows, parts.center), parts.scale);
+      const weighted = mul(upstream!, normalized);
+      // ∂x = (w ⊙ g − mean(w ⊙ g) − x̂ · mean(w ⊙ g ⊙ x̂)) / σ
+      const gradientOfX = () => {
+        const column = reshape(mul(weight, 1 / width), [width, 1]);
+        const centered = sub(mul(upstream!, weight), gemm(upstream!, column));
+        return mul(sub(centered, mul(normalized, gemm(weighted, column))), parts.scale);
+      };
+      return [
+        needsX ? gradientOfX() : undefined,
+        needsWeight ? sum(weighted, { axes: 0 }) : undefined,
+        needsBias ? sum(upstream!, { axes: 0 }) : undefined,
+      ];
+    },
+  );
+  return reshape(y, x.shape);
+}
+
+interface LayerNormParts {
+  readonly y: Value;
+  readonly center: Value;
+  readonly scale: Value;
+}
+
+function fusedLayerNorm(rows: Value, weight: Value, bias: Value, epsilon: number): LayerNormParts {
+  const attributes = { axis: -1, epsilon: { float: epsilon }, stash_type: 1 };
+  const { type, shape } = rows;
+  const column = { type, shape: [shape[0]!, 1] };
+  const [y, center, scale] = rows.graph.apply(layerNormalizationOp, [rows, weight, bias], attributes, [
+    { type, shape },
+    column,
+    column,
+  ]);
+  return { y: y!, center: center!, scale: scale! };
+}
+
+function standardLayerNorm(rows: Value, weight: Value, bias: Value, epsilon: number): LayerNormParts {
+  const center = mean(rows, { axes: 1, keepAxes: 'yes' });
+  const offset = sub(rows, center);
+  const scale = reciprocal(sqrt(add(mean(mul(offset, offset), { axes: 1, keepAxes: 'yes' }), epsilon)));
+  return { y: add(mul(mul(offset, scale), weight), bias), center, scale };
+}
