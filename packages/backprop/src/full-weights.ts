@@ -1,0 +1,58 @@
+import { join } from 'node:path';
+import type { Weights } from '@rlp/core';
+import { readSafetensors, writeSafetensors } from '@rlp/models';
+import type { Engine, ParameterSpec, RunningProgram } from '@rlp/onnx/runtime';
+import { checkWeights, type PolicyWeights, toTensors, toWeights } from './policy-weights.ts';
+import type { TrainingMethods } from './train.program.ts';
+
+const modelFile = 'model.safetensors';
+
+/** What {@link FullWeights} is made of. */
+export interface FullWeightsParts {
+  readonly engine: Engine;
+  readonly program: RunningProgram<TrainingMethods>;
+  readonly store: string;
+  readonly parameters: readonly ParameterSpec[];
+  /** Writes what belongs beside the weights: `config.json`, the tokenizer. */
+  readonly describe: (directory: string) => Promise<void>;
+}
+
+/** Weights that are trained themselves: the published store is the one being trained. */
+export class FullWeights implements PolicyWeights {
+  readonly adaptation = 'full';
+  readonly #parts: FullWeightsParts;
+
+  constructor(parts: FullWeightsParts) {
+    this.#parts = parts;
+  }
+
+  async read(): Promise<Weights> {
+    return toWeights(await this.#parts.program.call('readParameters', undefined));
+  }
+
+  async load(weights: Weights): Promise<void> {
+    this.check('loadWeights', weights);
+    await this.#parts.program.call('writeParameters', toTensors(weights));
+  }
+
+  check(owner: string, parameters: Weights): void {
+    checkWeights(owner, this.#parts.parameters, parameters);
+  }
+
+  async write(directory: string, parameters: Weights): Promise<void> {
+    await writeSafetensors(join(directory, modelFile), parameters);
+    await this.#parts.describe(directory);
+  }
+
+  async readFiles(directory: string): Promise<Weights> {
+    const path = join(directory, modelFile);
+    const weights = await readSafetensors(path);
+    this.check(`loadCheckpoint ${path}`, weights);
+    return weights;
+  }
+
+  async dispose(): Promise<void> {
+    if (this.#parts.engine.hasStore(this.#parts.store))
+      await this.#parts.engine.deleteStore(this.#parts.store);
+  }
+}

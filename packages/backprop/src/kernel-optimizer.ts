@@ -1,0 +1,76 @@
+import type { ParameterStore } from '@rlp/onnx/runtime';
+import type { AccumulatedGradient } from './gradients.ts';
+import { clipFactor, type Optimizer } from './optimizer.ts';
+
+/** Constants of one update. */
+export interface UpdateStep {
+  readonly learningRate: number;
+  /** 1 for the first update. */
+  readonly update: number;
+}
+
+/** What turns an accumulated gradient into an update of the parameters; the gradient is spent afterwards. */
+export interface ParameterOptimizer {
+  /** @returns The gradient's global L2 norm before clipping. */
+  update(step: UpdateStep): number;
+}
+
+/** Clipping and AdamW by the engine's WebAssembly kernels, in place, for parameters in host memory. */
+export class KernelOptimizer implements ParameterOptimizer {
+  readonly #store: ParameterStore;
+  readonly #gradient: AccumulatedGradient;
+  readonly #options: Optimizer;
+  readonly #maxGradientNorm: number | undefined;
+
+  constructor(
+    store: ParameterStore,
+    gradient: AccumulatedGradient,
+    options: Optimizer,
+    maxGradientNorm: number | undefined,
+  ) {
+    this.#store = store;
+    this.#gradient = gradient;
+    this.#options = options;
+    this.#maxGradientNorm = maxGradientNorm;
+  }
+
+  update({ learningRate, update }: UpdateStep): number {
+    this.#gradient.settle();
+    const norm = this.#gradient.norm();
+    const factor = this.#maxGradientNorm === undefined ? 1 : clipFactor(norm, this.#maxGradientNorm);
+    if (factor < 1) this.#gradient.scale(factor);
+    const { beta1, beta2, epsilon, weightDecay } = this.#options;
+    const step = { learningRate, beta1, beta2, epsilon, update };
+    for (const { state, decays } of this.#pieces()) {
+      this.#store.kernels.adamw(state, { ...step, weightDecay: decays ? weightDecay : 0 });
+    }
+    this.#gradient.clear();
+    return norm;
+  }
+
+  /** Whole memories where every parameter is treated alike, single parameters otherwise. */
+  *#pieces() {
+    const store = this.#store;
+    if (this.#options.decay === 'all' || this.#options.weightDecay === 0) {
+      const [values, gradients] = [store.segments(), store.segments('gradient')];
+      const [first, second] = [store.segments('moment1'), store.segments('moment2')];
+      for (const [i, value] of values.entries()) {
+        yield {
+          state: { value, gradient: gradients[i]!, moment1: first[i]!, moment2: second[i]! },
+          decays: true,
+        };
+      }
+      return;
+    }
+    for (const { name, shape } of store.parameters) {
+      const part = (slot?: string) => store.data(name, slot);
+      const state = {
+        value: part(),
+        gradient: part('gradient'),
+        moment1: part('moment1'),
+        moment2: part('moment2'),
+      };
+      yield { state, decays: shape.length >= 2 };
+    }
+  }
+}

@@ -1,0 +1,107 @@
+import type { ModelConfig } from '@rlp/models';
+
+/** What a run would train, for {@link estimateMemory}. */
+export interface MemoryQuestion {
+  readonly config: ModelConfig;
+  /** Rows of a micro-batch. */
+  readonly rows: number;
+  /** Tokens of a row. */
+  readonly length: number;
+  /** Whether a batch takes more than one micro-batch, which costs a second gradient buffer. Default `'one'`. */
+  readonly microBatches?: 'one' | 'several';
+  /** Default `'keep'`. */
+  readonly activations?: 'keep' | 'recompute';
+  /** Whether a reference policy is kept. Default `'initial'`. */
+  readonly reference?: 'initial' | 'none';
+  /** Low-rank adaptation in place of full training. */
+  readonly lora?: { readonly rank: number };
+}
+
+/** Bytes of a training run, by purpose. */
+export interface MemoryEstimate {
+  readonly weights: number;
+  readonly reference: number;
+  readonly gradients: number;
+  readonly optimizer: number;
+  readonly activations: number;
+  readonly logits: number;
+  /** Node.js, ONNX Runtime and their code. */
+  readonly runtime: number;
+  readonly total: number;
+  /** The same as a table with one line per purpose. */
+  readonly table: string;
+}
+
+const float = 4;
+const runtimeBytes = 150 * 2 ** 20;
+
+/**
+ * Peak memory of a training step, before it runs.
+ *
+ * Exact: weights, gradients, moments. Formulas: per token and layer the forward pass keeps `5d + q + 3kv` floats around
+ * attention and `4f` in a gated feed-forward block, and `heads · length` attention probabilities (d: hidden, q: heads ·
+ * head dimension, kv: key-value heads · head dimension, f: intermediate size); with recomputation only `d` per layer, plus one layer. The head
+ * keeps one `[rows · length, vocabulary]` array of probabilities and, while softmax runs, a second one of logits.
+ */
+export function estimateMemory(question: MemoryQuestion): MemoryEstimate {
+  const { config, rows, length, lora } = question;
+  const tokens = rows * length;
+  const parameters = countParameters(config);
+  const trained = lora ? countAdapterParameters(config, lora.rank) : parameters;
+  const parts = {
+    weights: float * (parameters + (lora ? parameters + trained : 0)),
+    reference: question.reference === 'none' ? 0 : float * trained,
+    gradients: float * trained * (question.microBatches === 'several' ? 2 : 1),
+    optimizer: float * 2 * trained,
+    activations: float * tokens * activationsPerToken(config, length, question.activations ?? 'keep'),
+    logits: float * 2 * tokens * config.vocabularySize,
+    runtime: runtimeBytes,
+  };
+  const total = Object.values(parts).reduce((sum, bytes) => sum + bytes, 0);
+  return { ...parts, total, table: tableOf({ ...parts, total }) };
+}
+
+/** Numbers in a decoder of this shape: matrices, norms and biases, tied output head counted once. */
+export function countParameters(config: ModelConfig): number {
+  const { hiddenSize: d, intermediateSize: f, layers, vocabularySize, contextLength } = config;
+  const { queries, keys } = attentionSizes(config);
+  const normSize = config.norm.type === 'layer' ? 2 * d : d;
+  const qkvBiases = config.biases.queryKeyValue === 'bias' ? queries + 2 * keys : 0;
+  const outputBias = config.biases.attentionOutput === 'bias' ? d : 0;
+  const headNorms = config.queryKeyNorm === 'per-head' ? 2 * config.headDimension : 0;
+  const attention = 2 * d * queries + 2 * d * keys + qkvBiases + outputBias + headNorms;
+  const matrices = config.feedForward.type === 'gated' ? 3 : 2;
+  const feedForward = matrices * d * f + (config.biases.feedForward === 'bias' ? (matrices - 1) * f + d : 0);
+  const embeddings = vocabularySize * d * (config.outputHead === 'tied' ? 1 : 2);
+  const positions = config.position.type === 'learned' ? contextLength * d : 0;
+  return layers * (attention + feedForward + 2 * normSize) + normSize + embeddings + positions;
+}
+
+function countAdapterParameters(config: ModelConfig, rank: number): number {
+  const { hiddenSize: d, intermediateSize: f, layers } = config;
+  const { queries, keys } = attentionSizes(config);
+  const matrices = config.feedForward.type === 'gated' ? 3 : 2;
+  return layers * rank * (2 * (d + queries) + 2 * (d + keys) + matrices * (d + f));
+}
+
+function attentionSizes(config: ModelConfig) {
+  return {
+    queries: config.heads * config.headDimension,
+    keys: config.keyValueHeads * config.headDimension,
+  };
+}
+
+function activationsPerToken(config: ModelConfig, length: number, mode: 'keep' | 'recompute'): number {
+  const { hiddenSize: d, intermediateSize: f, layers, heads } = config;
+  const { queries, keys } = attentionSizes(config);
+  const feedForward = (config.feedForward.type === 'gated' ? 4 : 2) * f;
+  const layer = 5 * d + queries + 3 * keys + feedForward + heads * length;
+  return mode === 'keep' ? layers * layer : layers * d + 2 * layer;
+}
+
+function tableOf(parts: Readonly<Record<string, number>>): string {
+  const lines = Object.entries(parts).map(
+    ([name, bytes]) => `${name.padEnd(12)}${(bytes / 2 ** 20).toFixed(1).padStart(10)} MiB`,
+  );
+  return lines.join('\n');
+}

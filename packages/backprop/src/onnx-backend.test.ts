@@ -1,0 +1,87 @@
+import { mkdtemp } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { RandomStream } from '@rlp/core';
+import { describeTrainingBackend } from '@rlp/core/testing';
+import { embedding, type Graph, reshape, type Value } from '@rlp/onnx';
+import { createEngine, type Engine, programUrl } from '@rlp/onnx/runtime';
+import { afterAll, beforeAll } from 'vitest';
+import { FullWeights } from './full-weights.ts';
+import { OnnxTrainingBackend } from './onnx-backend.ts';
+import { optimizerSchema } from './optimizer.ts';
+import { type DecoderValues, PolicyGraphs } from './policy-graphs.ts';
+import type { TrainingProgramOptions } from './program-protocol.ts';
+import { scheduleSchema } from './schedule.ts';
+import type { TrainingMethods } from './train.program.ts';
+
+const vocabularySize = 6;
+const width = 5;
+const parameters = [
+  { name: 'embed', shape: [vocabularySize, width] },
+  { name: 'head', shape: [vocabularySize, width] },
+];
+
+/** A bigram model: the next token depends on the last one alone. */
+function bigram(graph: Graph, tokens: Value): DecoderValues {
+  const [table, head] = parameters.map(({ name, shape }) => graph.input(name, 'float32', shape));
+  const flat = reshape(tokens, [Number(tokens.shape[0]) * Number(tokens.shape[1])]);
+  const rows = embedding(table!, flat, { gradient: 'rows' });
+  return {
+    hidden: rows,
+    head: { parameter: 'head', weight: head! },
+    embedding: { parameter: 'embed', rows },
+    parameters: new Map([
+      ['embed', table!],
+      ['head', head!],
+    ]),
+  };
+}
+
+let engine: Engine;
+let created = 0;
+beforeAll(async () => {
+  engine = await createEngine({ thread: 'inline', threads: 1 });
+});
+afterAll(() => engine.close());
+
+async function create(): Promise<OnnxTrainingBackend> {
+  const store = `policy-${created++}`;
+  await engine.createStore({ name: store, parameters, slots: ['gradient', 'moment1', 'moment2'] });
+  const random = RandomStream.named('bigram');
+  const draw = (shape: readonly number[]) => {
+    const data = Float32Array.from({ length: shape.reduce((a, b) => a * b) }, () => random.normal());
+    return { shape, data };
+  };
+  await engine.writeStore(store, new Map(parameters.map(({ name, shape }) => [name, draw(shape)])));
+  const options: TrainingProgramOptions = {
+    trainable: store,
+    frozen: undefined,
+    reference: `${store}/reference`,
+    scratch: `${store}/scratch`,
+    optimizer: optimizerSchema.parse({}),
+    schedule: scheduleSchema.parse({ kind: 'constant' }),
+    learningRate: 0.05,
+    maxGradientNorm: undefined,
+    merge: undefined,
+  };
+  const reference = { url: programUrl(import.meta.url, './train.program') };
+  const program = await engine.start<TrainingMethods>(reference, options);
+  const weights = new FullWeights({ engine, program, store, parameters, describe: async () => {} });
+  return new OnnxTrainingBackend({
+    program,
+    graphs: new PolicyGraphs(
+      bigram,
+      parameters.map(({ name }) => name),
+    ),
+    weights,
+    packing: { vocabularySize, contextLength: 64, tokensPerMicroBatch: 16 },
+    compiledGraphs: 4,
+    store,
+  });
+}
+
+describeTrainingBackend('a bigram model on ONNX Runtime', {
+  create,
+  vocabularySize,
+  checkpointDirectory: async () => join(await mkdtemp(join(tmpdir(), 'rlp-backend-')), 'checkpoint'),
+});

@@ -1,0 +1,187 @@
+import {
+  type ForwardBackwardResult,
+  type Loss,
+  type OptimStepResult,
+  type TokenId,
+  type TokenScores,
+  type TrainFuture,
+  type TrainingBackend,
+  type TrainingBatch,
+  TrainingError,
+  type WeightPublication,
+  type Weights,
+} from '@rlp/core';
+import type { RunningProgram } from '@rlp/onnx/runtime';
+import { Future } from './future.ts';
+import { GraphLibrary } from './graph-library.ts';
+import { type PackedBatch, type PackingOptions, packBatch, packSequences, unpack } from './packing.ts';
+import type { PolicyGraphs } from './policy-graphs.ts';
+import type { PolicyWeights } from './policy-weights.ts';
+import type { ComputeRequest, GraphPlan, MicroBatchRequest, Policy } from './program-protocol.ts';
+import type { TrainingMethods } from './train.program.ts';
+import { readTrainingCheckpoint, writeTrainingCheckpoint } from './training-checkpoint.ts';
+
+/** What an {@link OnnxTrainingBackend} is made of; {@link createOnnxBackend} puts it together. */
+export interface OnnxBackendParts {
+  readonly program: RunningProgram<TrainingMethods>;
+  readonly graphs: PolicyGraphs;
+  readonly weights: PolicyWeights;
+  readonly packing: PackingOptions;
+  readonly compiledGraphs: number;
+  readonly store: string;
+}
+
+/** Options of {@link OnnxTrainingBackend.logprobs}. */
+export interface LogprobsOptions {
+  readonly policy?: Policy;
+  readonly temperature?: number;
+  readonly signal?: AbortSignal;
+}
+
+/**
+ * Trains a decoder on ONNX Runtime: one graph computes forward, loss and gradients, kernels in the engine update the
+ * weights in place. Calls are validated and sent at once and run one after another in the engine, so futures pipeline.
+ */
+export class OnnxTrainingBackend implements TrainingBackend {
+  readonly #parts: OnnxBackendParts;
+  readonly #library: GraphLibrary;
+  #weightVersion = 0;
+  #closing: Promise<void> | undefined;
+  /** Settles once calls may be sent again: reading files comes before the engine can keep their order. */
+  #barrier: Promise<void> | undefined;
+
+  constructor(parts: OnnxBackendParts) {
+    this.#parts = parts;
+    this.#library = new GraphLibrary(parts.compiledGraphs);
+  }
+
+  get weightVersion(): number {
+    return this.#weightVersion;
+  }
+
+  forwardBackward(batch: TrainingBatch, loss: Loss): TrainFuture<ForwardBackwardResult> {
+    return this.#submit(async () => {
+      const packed = packBatch(batch, loss, this.#parts.packing);
+      const { temperature } = packed;
+      const result = await this.#compute(
+        packed,
+        (rows, length) => ({
+          key: `train ${rows}x${length} at ${temperature}: ${loss.key}`,
+          build: (key) => this.#parts.graphs.training({ key, rows, length, temperature }, loss),
+        }),
+        (request) => this.#parts.program.call('forwardBackward', request),
+      );
+      const { trained } = packed.tokens;
+      const sums = Object.entries(result.metricSums);
+      return {
+        loss: result.loss,
+        metrics: Object.fromEntries(sums.map(([name, sum]) => [name, trained === 0 ? 0 : sum / trained])),
+        logprobs: unpack(packed, result.logprobs),
+        tokens: packed.tokens,
+      };
+    });
+  }
+
+  optimStep(): TrainFuture<OptimStepResult> {
+    return this.#submit(() => this.#parts.program.call('optimStep', undefined));
+  }
+
+  logprobs(
+    sequences: readonly (readonly TokenId[])[],
+    { policy = 'current', temperature = 1, signal }: LogprobsOptions = {},
+  ): TrainFuture<readonly TokenScores[]> {
+    return this.#submit(async () => {
+      signal?.throwIfAborted();
+      const packed = packSequences(sequences, temperature, this.#parts.packing);
+      const result = await this.#compute(
+        packed,
+        (rows, length) => ({
+          key: `score ${rows}x${length} at ${temperature}`,
+          build: (key) => this.#parts.graphs.scoring({ key, rows, length, temperature }),
+        }),
+        (request) => this.#parts.program.call('score', { ...request, policy }, { signal }),
+      );
+      const entropies = unpack(packed, result.entropies);
+      return unpack(packed, result.logprobs).map((logprobs, i) => ({ logprobs, entropies: entropies[i]! }));
+    });
+  }
+
+  getWeights(): TrainFuture<Weights> {
+    return this.#submit(() => this.#parts.weights.read());
+  }
+
+  loadWeights(weights: Weights): TrainFuture<void> {
+    return this.#submit(() => this.#parts.weights.load(weights));
+  }
+
+  updateReference(
+    update: { readonly method: 'copy' } | { readonly method: 'ema'; readonly decay: number },
+  ): TrainFuture<void> {
+    const decay = update.method === 'copy' ? 0 : update.decay;
+    return this.#submit(async () => {
+      if (!(decay >= 0 && decay <= 1)) {
+        throw new TrainingError(`updateReference: decay must lie between 0 and 1, got ${decay}`);
+      }
+      await this.#parts.program.call('updateReference', { decay });
+    });
+  }
+
+  publish(): TrainFuture<WeightPublication> {
+    return this.#submit(async () => {
+      this.#weightVersion = await this.#parts.program.call('publish', undefined);
+      return { kind: 'shared', version: this.#weightVersion, store: this.#parts.store } as const;
+    });
+  }
+
+  saveCheckpoint(directory: string): TrainFuture<void> {
+    return this.#submit(async () => {
+      const state = await this.#parts.program.call('save', undefined);
+      await writeTrainingCheckpoint(directory, state, this.#parts.weights);
+    });
+  }
+
+  loadCheckpoint(directory: string): TrainFuture<void> {
+    const restored = this.#submit(async () => {
+      const state = await readTrainingCheckpoint(directory, this.#parts.weights);
+      await this.#parts.program.call('restore', state);
+      this.#weightVersion = state.weightVersion;
+    });
+    this.#barrier = restored.then(
+      () => undefined,
+      () => undefined,
+    );
+    return restored;
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#parts.program.stop().then(() => this.#parts.weights.dispose());
+    return this.#closing;
+  }
+
+  #submit<T>(work: () => Promise<T>): Future<T> {
+    if (this.#closing)
+      return new Future(Promise.reject(new TrainingError('this training backend is closed')));
+    return new Future(this.#barrier ? this.#barrier.then(work) : work());
+  }
+
+  async #compute<Result>(
+    packed: PackedBatch,
+    graphOf: (rows: number, length: number) => { key: string; build: (key: string) => GraphPlan },
+    call: (request: ComputeRequest) => Promise<Result>,
+  ): Promise<Result> {
+    const graphs = new Map<string, () => GraphPlan>();
+    const microBatches = packed.microBatches.map((micro): MicroBatchRequest => {
+      const { key, build } = graphOf(micro.rows, micro.length);
+      graphs.set(key, () => build(key));
+      const { tokens, targets, mask, weights, columns } = micro;
+      return { graph: key, tokens, targets, mask, weights, columns };
+    });
+    const update = this.#library.request(graphs);
+    try {
+      return await call({ ...update, microBatches });
+    } catch (error) {
+      this.#library.forget(update);
+      throw error;
+    }
+  }
+}

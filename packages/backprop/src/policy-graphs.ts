@@ -1,0 +1,153 @@
+import type { Loss, LossInputs } from '@rlp/core';
+import {
+  Graph,
+  gradients,
+  mul,
+  reshape,
+  serialize,
+  sum,
+  tokenLogprobs,
+  traceOps,
+  type Value,
+} from '@rlp/onnx';
+import type { GraphPlan, ScatteredGradient } from './program-protocol.ts';
+
+/** A table that a decoder looks rows up in, and the rows it got. */
+export interface TableLookup {
+  /** The table's parameter. */
+  readonly parameter: string;
+  /** `[rows · length, width]`. */
+  readonly rows: Value;
+}
+
+/** A decoder built into a graph. */
+export interface DecoderValues {
+  /** Input of the output matrix, `[rows · length, hidden size]`. */
+  readonly hidden: Value;
+  /** The output matrix `[vocabulary, hidden size]` and its parameter's name. */
+  readonly head: { readonly parameter: string; readonly weight: Value };
+  /** The embedding, looked up at the input tokens **without** a gradient to its table. */
+  readonly embedding: TableLookup;
+  /** Every parameter that became an input, by name. */
+  readonly parameters: ReadonlyMap<string, Value>;
+}
+
+/** Builds a decoder into a graph; `tokens` is `[rows, length]`. */
+export type DecoderBuilder = (graph: Graph, tokens: Value) => DecoderValues;
+
+/** Shape of a graph and what its logprobs are computed at. */
+export interface GraphShape {
+  readonly key: string;
+  readonly rows: number;
+  readonly length: number;
+  readonly temperature: number;
+}
+
+/** Builds the graphs of one policy: to score tokens, and to train with a loss. */
+export class PolicyGraphs {
+  readonly #decoder: DecoderBuilder;
+  readonly #trainable: ReadonlySet<string>;
+
+  /** @param trainable - Parameters that gradients are computed for. */
+  constructor(decoder: DecoderBuilder, trainable: Iterable<string>) {
+    this.#decoder = decoder;
+    this.#trainable = new Set(trainable);
+  }
+
+  /** Outputs `logprobs` and `entropies`, each `[rows, length]`. */
+  scoring(shape: GraphShape): GraphPlan {
+    const { graph, logprobs, entropies, decoder } = this.#forward(shape, 'needed');
+    graph.output('logprobs', logprobs);
+    graph.output('entropies', entropies!);
+    return { ...planOf(shape, graph, decoder), columns: {}, gradients: {}, scattered: [], metrics: {} };
+  }
+
+  /**
+   * Outputs `loss`, `logprobs`, sums of metrics, and gradients.
+   *
+   * The loss sees logprobs and entropies of 0 where the mask is 0, so nothing there can produce a NaN, forward or backward.
+   */
+  training(shape: GraphShape, loss: Loss): GraphPlan {
+    const { graph, logprobs, entropies, decoder, targetRows } = this.#forward(
+      shape,
+      loss.entropies ?? 'none',
+    );
+    const ops = traceOps(graph);
+    const size = [shape.rows, shape.length];
+    const mask = graph.input('mask', 'float32', size);
+    const weights = graph.input('weights', 'float32', size);
+    const zero = ops.constant(0);
+    const columns = Object.fromEntries(loss.columns.map((name) => [name, `column:${name}`]));
+    const inputs: LossInputs<Value> = {
+      logprobs: ops.where(mask, logprobs, zero),
+      mask,
+      entropies: entropies && ops.where(mask, entropies, zero),
+      columns: Object.fromEntries(
+        Object.entries(columns).map(([name, input]) => [name, graph.input(input, 'float32', size)]),
+      ),
+    };
+    const { tokenLosses, metrics = {} } = loss.compute(ops, inputs);
+    const total = reshape(sum(mul(ops.where(mask, tokenLosses, zero), weights)), []);
+    graph.output('loss', total);
+    graph.output('logprobs', logprobs);
+    const metricOutputs: Record<string, string> = {};
+    for (const [name, metric] of Object.entries(metrics)) {
+      metricOutputs[name] = `metric:${name}`;
+      graph.output(metricOutputs[name], reshape(sum(mul(ops.where(mask, metric, zero), mask)), []));
+    }
+    const derived = this.#differentiate(graph, total, decoder, targetRows);
+    return { columns, metrics: metricOutputs, ...derived, ...planOf(shape, graph, decoder) };
+  }
+
+  #forward({ rows, length, temperature }: GraphShape, entropies: 'none' | 'needed') {
+    const graph = new Graph();
+    const tokens = graph.input('tokens', 'int64', [rows, length]);
+    const targets = graph.input('targets', 'int64', [rows, length]);
+    const decoder = this.#decoder(graph, tokens);
+    const { parameter, weight } = decoder.head;
+    const flatTargets = reshape(targets, [rows * length]);
+    const options = { temperature, entropies, gradient: 'rows' } as const;
+    const scores = tokenLogprobs(decoder.hidden, weight, flatTargets, options);
+    const grid = (x: Value) => reshape(x, [rows, length]);
+    return {
+      graph,
+      decoder,
+      logprobs: grid(scores.logprobs),
+      entropies: scores.entropies && grid(scores.entropies),
+      targetRows: { parameter, rows: scores.targetRows! },
+    };
+  }
+
+  #differentiate(
+    graph: Graph,
+    loss: Value,
+    decoder: DecoderValues,
+    targetRows: TableLookup,
+  ): Pick<GraphPlan, 'gradients' | 'scattered'> {
+    const lookups = [
+      { ...decoder.embedding, indices: 'tokens' as const },
+      { ...targetRows, indices: 'targets' as const },
+    ].filter(({ parameter }) => this.#trainable.has(parameter));
+    const whole = [...decoder.parameters].filter(
+      ([name]) =>
+        this.#trainable.has(name) &&
+        (name !== decoder.embedding.parameter || name === decoder.head.parameter),
+    );
+    const derived = gradients(loss, [...whole.map(([, value]) => value), ...lookups.map(({ rows }) => rows)]);
+    const outputs: Record<string, string> = {};
+    for (const [i, [name]] of whole.entries()) {
+      outputs[name] = `gradient:${name}`;
+      graph.output(outputs[name], derived[i]!);
+    }
+    const scattered = lookups.map(({ parameter, rows, indices }, i): ScatteredGradient => {
+      const output = `rows:${indices}`;
+      graph.output(output, derived[whole.length + i]!);
+      return { parameter, output, indices, width: Number(rows.shape[1]) };
+    });
+    return { gradients: outputs, scattered };
+  }
+}
+
+function planOf({ key, rows, length }: GraphShape, graph: Graph, decoder: DecoderValues) {
+  return { key, rows, length, parameters: [...decoder.parameters.keys()], model: serialize(graph) };
+}

@@ -1,0 +1,57 @@
+import { ArgumentError, type Weights } from '@rlp/core';
+import type { ParameterSpec } from '@rlp/onnx/runtime';
+import type { NamedTensor } from './program-protocol.ts';
+
+/** Tensors by name, as they cross to and from the engine's thread. */
+export function toWeights(tensors: readonly NamedTensor[]): Weights {
+  return new Map(tensors.map(({ name, shape, data }) => [name, { shape, data }]));
+}
+
+/** The inverse of {@link toWeights}. */
+export function toTensors(weights: Weights): NamedTensor[] {
+  return [...weights].map(([name, { shape, data }]) => ({ name, shape, data }));
+}
+
+/**
+ * Checks that weights have exactly these names, shapes and sizes.
+ *
+ * @param owner - Begins the error message.
+ * @throws ArgumentError naming up to ten problems.
+ */
+export function checkWeights(owner: string, specs: readonly ParameterSpec[], weights: Weights): void {
+  const problems: string[] = [];
+  const known = new Set(specs.map(({ name }) => name));
+  for (const name of weights.keys())
+    if (!known.has(name)) problems.push(`"${name}" is not a weight of this model`);
+  for (const { name, shape } of specs) {
+    const tensor = weights.get(name);
+    const size = shape.reduce((product, length) => product * length, 1);
+    if (!tensor) problems.push(`"${name}" is missing`);
+    else if (tensor.shape.join() !== shape.join()) {
+      problems.push(`"${name}" has shape [${tensor.shape}], expected [${shape}]`);
+    } else if (tensor.data.length !== size) {
+      problems.push(`"${name}" has ${tensor.data.length} values, expected ${size}`);
+    }
+  }
+  if (problems.length === 0) return;
+  const lines = problems.slice(0, 10).map((problem) => `  - ${problem}`);
+  if (problems.length > 10) lines.push(`  - and ${problems.length - 10} more`);
+  throw new ArgumentError(`${owner}: weights do not match the model\n${lines.join('\n')}`);
+}
+
+/** The weights of a policy as its users see them, whatever part of them is trained. */
+export interface PolicyWeights {
+  readonly adaptation: 'full' | 'lora';
+  /** Copies of all weights, by Hugging Face names. */
+  read(): Promise<Weights>;
+  /** Replaces all weights. */
+  load(weights: Weights): Promise<void>;
+  /** Throws an ArgumentError unless the tensors are named and shaped as the trained parameters. */
+  check(owner: string, parameters: Weights): void;
+  /** Writes the trained parameters into a directory, in the files that other libraries read. */
+  write(directory: string, parameters: Weights): Promise<void>;
+  /** Reads what {@link PolicyWeights.write} wrote, checked. */
+  readFiles(directory: string): Promise<Weights>;
+  /** Frees the stores. */
+  dispose(): Promise<void>;
+}

@@ -1,0 +1,115 @@
+import type { TrainFuture } from '@rlp/core';
+import type { Optimizer } from './optimizer.ts';
+import type { Schedule } from './schedule.ts';
+
+/** Which parameters a policy reads: the ones being trained, or their frozen twin. */
+export type Policy = 'current' | 'reference';
+
+/** Graph that adds a low-rank correction to frozen weights, and the store it writes them to. */
+export interface MergePlan {
+  readonly model: Uint8Array;
+  /** Store of the merged weights. */
+  readonly store: string;
+  /** Inputs that are parameters of this name. */
+  readonly parameters: readonly string[];
+  /** Parameters of the store that the graph computes; the output is named `merged:` and the parameter. */
+  readonly merged: readonly string[];
+}
+
+/** Options of the training program; see the docstrings of the backend's own options. */
+export interface TrainingProgramOptions {
+  /** Store of the trained parameters, with slots `gradient`, `moment1` and `moment2`. */
+  readonly trainable: string;
+  /** Store of frozen parameters that the graphs read too. */
+  readonly frozen: string | undefined;
+  /** Store of the reference policy's copy of the trained parameters; created when first needed. */
+  readonly reference: string | undefined;
+  /** Store of gradients of later micro-batches before they are added; created when first needed. */
+  readonly scratch: string;
+  readonly optimizer: Optimizer;
+  readonly schedule: Schedule;
+  readonly learningRate: number;
+  readonly maxGradientNorm: number | undefined;
+  /** Present where published weights differ from the trained parameters. */
+  readonly merge: MergePlan | undefined;
+}
+
+/** A compiled graph's bytes, and what its inputs and outputs mean. */
+export interface GraphPlan {
+  readonly key: string;
+  readonly model: Uint8Array;
+  readonly rows: number;
+  readonly length: number;
+  /** Inputs that are parameters of this name. */
+  readonly parameters: readonly string[];
+  /** Inputs `[rows, length]` of loss columns, by column name. */
+  readonly columns: Readonly<Record<string, string>>;
+  /** Outputs that are whole gradients: output name by parameter. */
+  readonly gradients: Readonly<Record<string, string>>;
+  /** Outputs `[rows · length, width]` whose rows are added to a parameter's gradient at these indices. */
+  readonly scattered: readonly ScatteredGradient[];
+  /** Outputs that are sums of a metric over trained tokens: output name by metric. */
+  readonly metrics: Readonly<Record<string, string>>;
+}
+
+/** Gradient rows of a table that the graph looked up; the host adds them, because ONNX Runtime's ScatterND races. */
+export interface ScatteredGradient {
+  readonly parameter: string;
+  readonly output: string;
+  readonly indices: 'tokens' | 'targets';
+  readonly width: number;
+}
+
+/** One micro-batch and the graph it runs through. */
+export interface MicroBatchRequest {
+  readonly graph: string;
+  readonly tokens: Int32Array;
+  readonly targets: Int32Array;
+  readonly mask: Float32Array;
+  readonly weights: Float32Array;
+  readonly columns: Readonly<Record<string, Float32Array>>;
+}
+
+/** Work for the engine, with the graphs it needs that the engine has not seen. */
+export interface ComputeRequest {
+  readonly compile: readonly GraphPlan[];
+  /** Keys of graphs to forget first. */
+  readonly release: readonly string[];
+  readonly microBatches: readonly MicroBatchRequest[];
+}
+
+/** What a forward and backward pass gives, per micro-batch where it is per token. */
+export interface GradientResult {
+  readonly loss: number;
+  /** Sums over trained tokens. */
+  readonly metricSums: Readonly<Record<string, number>>;
+  readonly logprobs: readonly Float32Array[];
+}
+
+/** Per-token scores, one array per micro-batch. */
+export interface ScoreResult {
+  readonly logprobs: readonly Float32Array[];
+  readonly entropies: readonly Float32Array[];
+}
+
+/** A named tensor on its way in or out of the engine. */
+export interface NamedTensor {
+  readonly name: string;
+  readonly shape: readonly number[];
+  readonly data: Float32Array;
+}
+
+/** Everything a resumed run needs from inside the engine. */
+export interface ProgramState {
+  readonly updates: number;
+  readonly weightVersion: number;
+  readonly parameters: readonly NamedTensor[];
+  readonly moment1: readonly NamedTensor[];
+  readonly moment2: readonly NamedTensor[];
+  readonly reference: readonly NamedTensor[] | undefined;
+}
+
+/** Result of an optimizer update; as core's `OptimStepResult`. */
+export type UpdateResult = Awaited<
+  TrainFuture<{ gradientNorm: number; learningRate: number; updates: number }>
+>;

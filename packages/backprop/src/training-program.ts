@@ -1,0 +1,266 @@
+import { TrainingError } from '@rlp/core';
+import {
+  type CallContext,
+  type EngineHost,
+  type ParameterStore,
+  Tensor,
+  type Tensors,
+} from '@rlp/onnx/runtime';
+
+import { Sequence } from './future.ts';
+import { AccumulatedGradient } from './gradients.ts';
+import { KernelOptimizer, type ParameterOptimizer } from './kernel-optimizer.ts';
+import { type CompiledGraph, CompiledGraphs, feedsOf } from './program-graphs.ts';
+import type {
+  ComputeRequest,
+  GradientResult,
+  MicroBatchRequest,
+  NamedTensor,
+  Policy,
+  ProgramState,
+  ScoreResult,
+  TrainingProgramOptions,
+  UpdateResult,
+} from './program-protocol.ts';
+import { scheduleFactor } from './schedule.ts';
+import { WeightMerger } from './weight-merger.ts';
+
+/** Training inside the engine's thread: one call at a time, in the order they arrive. */
+export class TrainingProgram {
+  readonly #host: EngineHost;
+  readonly #options: TrainingProgramOptions;
+  readonly #store: ParameterStore;
+  readonly #graphs: CompiledGraphs;
+  readonly #gradient: AccumulatedGradient;
+  readonly #optimizer: ParameterOptimizer;
+  readonly #merger: WeightMerger | undefined;
+  readonly #sequence = new Sequence();
+  #reference: ParameterStore | undefined;
+  #updates = 0;
+  #weightVersion = 0;
+
+  constructor(host: EngineHost, options: TrainingProgramOptions) {
+    this.#host = host;
+    this.#options = options;
+    this.#store = host.store(options.trainable);
+    this.#graphs = new CompiledGraphs(host);
+    this.#gradient = new AccumulatedGradient(host, this.#store, options.scratch);
+    this.#optimizer = new KernelOptimizer(
+      this.#store,
+      this.#gradient,
+      options.optimizer,
+      options.maxGradientNorm,
+    );
+    this.#merger = options.merge && new WeightMerger(host, options.merge);
+  }
+
+  readonly forwardBackward = (request: ComputeRequest, call: CallContext): Promise<GradientResult> =>
+    this.#sequence.run(async () => {
+      try {
+        return await this.#accumulate(request, call);
+      } catch (error) {
+        this.#gradient.clear();
+        throw error;
+      }
+    });
+
+  readonly optimStep = (): Promise<UpdateResult> =>
+    this.#sequence.run(() => {
+      this.#freezeReference();
+      const learningRate = this.#options.learningRate * scheduleFactor(this.#options.schedule, this.#updates);
+      const gradientNorm = this.#optimizer.update({ learningRate, update: this.#updates + 1 });
+      this.#updates += 1;
+      return { gradientNorm, learningRate, updates: this.#updates };
+    });
+
+  readonly score = (
+    { policy, ...request }: ComputeRequest & { readonly policy: Policy },
+    call: CallContext,
+  ): Promise<ScoreResult> =>
+    this.#sequence.run(async () => {
+      await this.#graphs.update(request.compile, request.release);
+      const result = { logprobs: [] as Float32Array[], entropies: [] as Float32Array[] };
+      for (const batch of request.microBatches) {
+        call.signal.throwIfAborted();
+        const graph = this.#graphs.get(batch.graph);
+        const into = { logprobs: positions(graph), entropies: positions(graph) };
+        await graph.session.run(feedsOf(graph, batch, this.#stores(policy)), {
+          into,
+          fetch: Object.keys(into),
+        });
+        result.logprobs.push(into.logprobs.data as Float32Array);
+        result.entropies.push(into.entropies.data as Float32Array);
+        await this.#host.yield();
+      }
+      return result;
+    });
+
+  readonly readParameters = (_: undefined, call: CallContext): Promise<readonly NamedTensor[]> =>
+    this.#sequence.run(() => copyOut(this.#store, undefined, call));
+
+  readonly writeParameters = (tensors: readonly NamedTensor[]): Promise<void> =>
+    this.#sequence.run(async () => {
+      this.#freezeReference();
+      await copyIn(this.#store, undefined, tensors);
+    });
+
+  /** reference ← decay · reference + (1 − decay) · current. */
+  readonly updateReference = ({ decay }: { readonly decay: number }): Promise<void> =>
+    this.#sequence.run(() => {
+      const reference = this.#freezeReference();
+      if (!reference) return;
+      for (const { name } of this.#store.parameters) {
+        const [target, current] = [reference.data(name), this.#store.data(name)];
+        if (decay === 0) target.set(current);
+        else reference.kernels.combine(target, decay, current, 1 - decay);
+      }
+    });
+
+  /** Makes the published store hold the current policy, and counts. Returns the new version. */
+  readonly publish = (): Promise<number> =>
+    this.#sequence.run(async () => {
+      await this.#merger?.mergeInto(this.#stores('current'));
+      this.#weightVersion += 1;
+      return this.#weightVersion;
+    });
+
+  /** Copies of the merged weights: what {@link TrainingProgram.publish} would publish. */
+  readonly readMerged = (_: undefined, call: CallContext): Promise<readonly NamedTensor[]> =>
+    this.#sequence.run(async () => {
+      const merged = (await this.#merger?.merge(this.#stores('current'))) ?? [];
+      call.transfer(...merged.map(({ data }) => data.buffer as ArrayBuffer));
+      return merged;
+    });
+
+  readonly save = (_: undefined, call: CallContext): Promise<ProgramState> =>
+    this.#sequence.run(async () => ({
+      updates: this.#updates,
+      weightVersion: this.#weightVersion,
+      parameters: await copyOut(this.#store, undefined, call),
+      moment1: await copyOut(this.#store, 'moment1', call),
+      moment2: await copyOut(this.#store, 'moment2', call),
+      reference: this.#reference && (await copyOut(this.#reference, undefined, call)),
+    }));
+
+  readonly restore = (state: ProgramState): Promise<void> =>
+    this.#sequence.run(async () => {
+      if (state.reference && this.#options.reference) {
+        await copyIn(this.#createReference(this.#options.reference), undefined, state.reference);
+      }
+      await copyIn(this.#store, undefined, state.parameters);
+      await copyIn(this.#store, 'moment1', state.moment1);
+      await copyIn(this.#store, 'moment2', state.moment2);
+      this.#gradient.clear();
+      this.#updates = state.updates;
+      this.#weightVersion = state.weightVersion;
+    });
+
+  readonly close = (): Promise<void> =>
+    this.#sequence.run(async () => {
+      await this.#graphs.close();
+      await this.#merger?.close();
+      this.#gradient.release();
+      if (this.#reference) this.#host.deleteStore(this.#reference.name);
+      this.#reference = undefined;
+    });
+
+  async #accumulate(request: ComputeRequest, call: CallContext): Promise<GradientResult> {
+    await this.#graphs.update(request.compile, request.release);
+    let loss = 0;
+    const metricSums: Record<string, number> = {};
+    const logprobs: Float32Array[] = [];
+    for (const batch of request.microBatches) {
+      call.signal.throwIfAborted();
+      const graph = this.#graphs.get(batch.graph);
+      const result = await this.#runBackward(graph, batch);
+      loss += checkedLoss(scalar(result.loss!));
+      logprobs.push(result.logprobs!.data as Float32Array);
+      for (const [metric, output] of Object.entries(graph.plan.metrics)) {
+        metricSums[metric] = (metricSums[metric] ?? 0) + scalar(result[output]!);
+      }
+      this.#gradient.add(graph.plan, batch, graph.rows);
+      await this.#host.yield();
+    }
+    this.#gradient.check();
+    return { loss, metricSums, logprobs };
+  }
+
+  async #runBackward(graph: CompiledGraph, batch: MicroBatchRequest): Promise<Tensors> {
+    const { plan, rows, session } = graph;
+    const { store, slot } = this.#gradient.target();
+    const into: Record<string, Tensor> = { logprobs: positions(graph) };
+    for (const [parameter, output] of Object.entries(plan.gradients)) {
+      into[output] = store.tensor(parameter, slot);
+    }
+    for (const { output, width } of plan.scattered) {
+      into[output] = new Tensor('float32', rows.get(output)!, [plan.rows * plan.length, width]);
+    }
+    const fetch = ['loss', ...Object.values(plan.metrics), ...Object.keys(into)];
+    return {
+      ...(await session.run(feedsOf(graph, batch, this.#stores('current')), { into, fetch })),
+      ...into,
+    };
+  }
+
+  #stores(policy: Policy): ParameterStore[] {
+    const frozen = this.#options.frozen === undefined ? [] : [this.#host.store(this.#options.frozen)];
+    if (policy === 'current') return [this.#store, ...frozen];
+    const reference = this.#freezeReference();
+    if (!reference) {
+      throw new TrainingError(
+        "logprobs: there is no reference policy; create the backend with reference: 'initial'",
+      );
+    }
+    return [reference, ...frozen];
+  }
+
+  /** The reference policy, a copy of the current parameters if it does not exist yet. Call before parameters change. */
+  #freezeReference(): ParameterStore | undefined {
+    if (this.#reference || this.#options.reference === undefined) return this.#reference;
+    const reference = this.#createReference(this.#options.reference);
+    for (const { name } of reference.parameters) reference.data(name).set(this.#store.data(name));
+    return reference;
+  }
+
+  #createReference(name: string): ParameterStore {
+    this.#reference ??= this.#host.createStore({ name, parameters: this.#store.parameters });
+    return this.#reference;
+  }
+}
+
+function positions({ plan }: CompiledGraph): Tensor {
+  const shape = [plan.rows, plan.length];
+  return new Tensor('float32', new Float32Array(plan.rows * plan.length), shape);
+}
+
+function scalar(tensor: Tensor): number {
+  return (tensor.data as Float32Array)[0]!;
+}
+
+function checkedLoss(loss: number): number {
+  if (Number.isFinite(loss)) return loss;
+  throw new TrainingError(
+    `forwardBackward: the loss is ${loss}; its "loss" tensor is the first that is not finite. Weights are unchanged`,
+  );
+}
+
+async function copyOut(
+  store: ParameterStore,
+  slot: string | undefined,
+  call: CallContext,
+): Promise<NamedTensor[]> {
+  const copies: NamedTensor[] = [];
+  for (const { name, shape } of store.parameters) {
+    copies.push({ name, shape, data: await store.read(name, slot) });
+  }
+  call.transfer(...copies.map(({ data }) => data.buffer as ArrayBuffer));
+  return copies;
+}
+
+async function copyIn(
+  store: ParameterStore,
+  slot: string | undefined,
+  tensors: readonly NamedTensor[],
+): Promise<void> {
+  for (const { name, data } of tensors) await store.write(name, data, slot);
+}
