@@ -91,10 +91,7 @@ export function createKernels(memories: readonly Memory[]): HostKernels {
       const width = rowWidth(target, rows, indices);
       const at = home(target);
       if (!at) return plain.scatterAddRows(target, rows, indices, width);
-      for (let n = 0; n < indices.length; n++) {
-        const start = Number(indices[n]) * width;
-        combineAt(at, target.subarray(start, start + width), 1, rows.subarray(n * width, (n + 1) * width), 1);
-      }
+      scatterAt(at, target, rows, indices, width);
     },
   };
 }
@@ -118,6 +115,31 @@ function combineAt(at: Instance, y: Float32Array, a: number, x: Float32Array, b:
     const piece = x.subarray(start, start + at.scratch.length);
     at.scratch.set(piece);
     at.exports.combine(y.byteOffset + 4 * start, 0, piece.length, a, b);
+  }
+}
+
+/** Rows from elsewhere pass through the scratch, as many at a time as it holds. */
+function scatterAt(
+  at: Instance,
+  target: Float32Array,
+  rows: Float32Array,
+  indices: Int32Array | BigInt64Array,
+  width: number,
+): void {
+  const inside = rows.buffer === at.buffer;
+  const batch = inside ? indices.length : Math.floor(at.scratch.length / width);
+  if (batch === 0) {
+    plain.scatterAddRows(target, rows, indices, width);
+    return;
+  }
+  for (let first = 0; first < indices.length; first += batch) {
+    const end = Math.min(first + batch, indices.length);
+    if (!inside) at.scratch.set(rows.subarray(first * width, end * width));
+    const source = inside ? rows.byteOffset + first * width * 4 : 0;
+    for (let n = first; n < end; n++) {
+      const to = target.byteOffset + Number(indices[n]) * width * 4;
+      at.exports.combine(to, source + (n - first) * width * 4, width, 1, 1);
+    }
   }
 }
 
