@@ -1,0 +1,221 @@
+import { RandomStream } from '@rlp/core';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+
+import type { CachedDecoder, NextTokenDistributions } from './cached-decoder.ts';
+import { GenerationLoop } from './generation-loop.ts';
+import type { SequenceRequest } from './sequence.ts';
+
+const vocabularySize = 11;
+const end = 0;
+
+/** A distribution that depends on every token of the context and on nothing else. */
+function distribution(context: readonly number[], temperature: number) {
+  const random = RandomStream.named('fake model', ...context);
+  const logits = Float32Array.from({ length: vocabularySize }, () => 2 * random.normal());
+  const weights = logits.map((logit) => Math.exp(logit / temperature));
+  const total = weights.reduce((sum, weight) => sum + weight, 0);
+  return { logits, probabilities: weights.map((weight) => weight / total) };
+}
+
+/** A cache of token lists instead of keys and values: a row that is copied wrongly changes what is generated. */
+class FakeDecoder implements CachedDecoder {
+  readonly vocabularySize = vocabularySize;
+  readonly contextLength = 24;
+  readonly rows: number[][];
+  readonly maxSequences: number;
+  prefilled = 0;
+  steps = 0;
+  widest = 0;
+  failAt = Number.POSITIVE_INFINITY;
+
+  constructor(maxSequences: number) {
+    this.maxSequences = maxSequences;
+    this.rows = Array.from({ length: maxSequences }, () => []);
+  }
+
+  async prefill(firstRow: number, prompts: readonly (readonly number[])[], temperatures: readonly number[]) {
+    if (firstRow + prompts.length > this.maxSequences) throw new RangeError('rows exhausted');
+    this.prefilled += prompts.length;
+    prompts.forEach((prompt, index) => {
+      this.rows[firstRow + index] = [...prompt];
+    });
+    return this.#distributions(firstRow, prompts.length, temperatures);
+  }
+
+  async decode(tokens: readonly number[], positions: readonly number[], temperatures: readonly number[]) {
+    if (++this.steps >= this.failAt) throw new Error('the device is gone');
+    this.widest = Math.max(this.widest, tokens.length);
+    tokens.forEach((token, row) => {
+      this.rows[row] = [...this.rows[row]!.slice(0, positions[row]), token];
+      expect(this.rows[row]).toHaveLength(positions[row]! + 1);
+    });
+    return this.#distributions(0, tokens.length, temperatures);
+  }
+
+  copyRow(from: number, to: number, length: number) {
+    this.rows[to] = this.rows[from]!.slice(0, length);
+  }
+
+  #distributions(firstRow: number, count: number, temperatures: readonly number[]): NextTokenDistributions {
+    const each = temperatures.map((temperature, index) =>
+      distribution(this.rows[firstRow + index]!, temperature),
+    );
+    const join = (arrays: Float32Array[]) => Float32Array.from(arrays.flatMap((array) => [...array]));
+    expect(each).toHaveLength(count);
+    return {
+      probabilities: join(each.map(({ probabilities }) => probabilities)),
+      logits: join(each.map(({ logits }) => logits)),
+    };
+  }
+}
+
+function request(change: Partial<SequenceRequest> = {}): SequenceRequest {
+  return {
+    prompt: [1, 2, 3],
+    count: 1,
+    maxTokens: 8,
+    temperature: 1,
+    repetitionPenalty: 1,
+    topK: 0,
+    topP: 1,
+    minP: 0,
+    stopTokens: [end],
+    seed: 'seed',
+    ...change,
+  };
+}
+
+function start(decoder: CachedDecoder) {
+  const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
+  return new GenerationLoop(decoder, { yield: turn, prefillTokens: 16, policyVersion: 0 });
+}
+
+const untroubled = () => ({ signal: new AbortController().signal });
+
+async function alone(one: SequenceRequest) {
+  return start(new FakeDecoder(1)).submit(one, untroubled());
+}
+
+const requests = fc.record({
+  prompt: fc.array(fc.integer({ min: 0, max: 2 }), { minLength: 1, maxLength: 6 }),
+  count: fc.integer({ min: 1, max: 5 }),
+  maxTokens: fc.integer({ min: 1, max: 10 }),
+  temperature: fc.constantFrom(0, 0.7, 1),
+  repetitionPenalty: fc.constantFrom(1, 1.3),
+  topK: fc.constantFrom(0, 3),
+  seed: fc.constantFrom('a', 'b', 'c'),
+});
+
+describe('GenerationLoop', () => {
+  it('gives each request what it gets alone, whatever else is running', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(requests, { minLength: 1, maxLength: 8 }),
+        fc.integer({ min: 1, max: 6 }),
+        async (changes, maxSequences) => {
+          const loop = start(new FakeDecoder(maxSequences));
+          const all = await Promise.all(changes.map((change) => loop.submit(request(change), untroubled())));
+          const each = await Promise.all(changes.map((change) => alone(request(change))));
+          expect(all).toEqual(each);
+          expect(loop.running).toBe(0);
+        },
+      ),
+      { numRuns: 60 },
+    );
+  });
+
+  it('computes the prompt of a group once', async () => {
+    const decoder = new FakeDecoder(8);
+    await start(decoder).submit(request({ count: 8 }), untroubled());
+    expect(decoder.prefilled).toBe(1);
+  });
+
+  it('computes equal prompts of different requests once', async () => {
+    const decoder = new FakeDecoder(8);
+    const loop = start(decoder);
+    await Promise.all(['a', 'b', 'c'].map((seed) => loop.submit(request({ seed }), untroubled())));
+    expect(decoder.prefilled).toBe(1);
+  });
+
+  it('starts members that came late from the rows of earlier ones', async () => {
+    const decoder = new FakeDecoder(4);
+    await start(decoder).submit(request({ count: 24, stopTokens: [end, 4, 5, 6] }), untroubled());
+    expect(decoder.prefilled).toBeLessThan(4);
+  });
+
+  it('reports the log probability at the sampling temperature, before filters', async () => {
+    const change = request({ temperature: 0.7, topK: 2, repetitionPenalty: 1.5 });
+    const { sequences } = await alone(change);
+    const { tokens, logprobs } = sequences[0]!;
+    tokens.forEach((token, t) => {
+      const { probabilities } = distribution([...change.prompt, ...tokens.slice(0, t)], 0.7);
+      expect(logprobs[t]).toBeCloseTo(Math.log(probabilities[token]!), 6);
+    });
+  });
+
+  it('stops at the context limit', async () => {
+    const prompt = Array.from({ length: 20 }, () => 1);
+    const { sequences } = await alone(request({ prompt, maxTokens: 100, stopTokens: [] }));
+    expect(sequences[0]).toMatchObject({ stopReason: 'length', tokens: { length: 4 } });
+  });
+
+  it('rejects an aborted request within one step and frees its rows', async () => {
+    const decoder = new FakeDecoder(4);
+    const loop = start(decoder);
+    const controller = new AbortController();
+    let tokens = 0;
+    const aborted = loop.submit(request({ count: 4, maxTokens: 20, stopTokens: [] }), {
+      signal: controller.signal,
+      onToken: () => {
+        if (++tokens === 16) controller.abort(new Error('enough'));
+      },
+    });
+    const next = loop.submit(request(), untroubled());
+    await expect(aborted).rejects.toThrow('enough');
+    expect(tokens).toBe(16);
+    expect(await next).toEqual(await alone(request()));
+  });
+
+  it('rejects what was running when the decoder fails, and serves what waited', async () => {
+    const decoder = new FakeDecoder(2);
+    decoder.failAt = 2;
+    const loop = start(decoder);
+    const running = loop.submit(request({ count: 2, stopTokens: [] }), untroubled());
+    const waiting = loop.submit(request({ count: 2 }), untroubled());
+    await expect(running).rejects.toThrow('the engine failed while generating: the device is gone');
+    decoder.failAt = Number.POSITIVE_INFINITY;
+    expect((await waiting).sequences).toHaveLength(2);
+    expect(loop.running).toBe(0);
+  });
+
+  it('ends a member early when told to, keeping its tokens', async () => {
+    const loop = start(new FakeDecoder(2));
+    const observer = {
+      signal: new AbortController().signal,
+      onToken: ({ member }: { member: number }) => {
+        if (member === 1) loop.finish(observer, 1);
+      },
+    };
+    const { sequences } = await loop.submit(request({ count: 2, stopTokens: [] }), observer);
+    expect(sequences.map(({ tokens }) => tokens.length)).toEqual([8, 1]);
+  });
+
+  it('does not share prompts computed with older weights', async () => {
+    const decoder = new FakeDecoder(1);
+    const loop = start(decoder);
+    const group = loop.submit(request({ count: 2, stopTokens: [] }), {
+      signal: new AbortController().signal,
+      onToken: () => loop.setPolicyVersion(7),
+    });
+    expect((await group).policyVersion).toBe(0);
+    expect(decoder.prefilled).toBe(2);
+    expect((await loop.submit(request(), untroubled())).policyVersion).toBe(7);
+  });
+
+  it('says so when the distribution is not finite', async () => {
+    const decoder = new FakeDecoder(1);
+    decoder.prefill = async () => ({ probabilities: new Float32Array(vocabularySize).fill(Number.NaN) });
+    await expect(start(decoder).submit(request(), untroubled())).rejects.toThrow('not finite after 3 tokens');
+  });
+});
