@@ -3,7 +3,7 @@
  * no source condition, no loader. What runs in a thread is started once from the built files, too.
  */
 import { spawnSync } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { conclude, entriesOf, packagesIn } from './workspace.ts';
 
 const entries = packagesIn('packages').flatMap(entriesOf);
@@ -19,17 +19,32 @@ const importable = entries
   .map(({ specifier }) => specifier)
   .filter((specifier) => !specifier.endsWith('/testing'));
 
-function runInPlainNode(title: string, code: string): string[] {
-  const { status, stderr } = spawnSync(process.execPath, ['--input-type=module', '--eval', code], {
-    encoding: 'utf8',
-    timeout: 60_000,
-  });
-  return status === 0 ? [] : [`${title} fails in plain Node:\n${stderr.trimEnd()}`];
+function runInPlainNode(name: string, code: string): string[] {
+  const path = `runs/check/${name}.mjs`;
+  writeFileSync(path, code);
+  const { status, stderr } = spawnSync(process.execPath, [path], { encoding: 'utf8', timeout: 60_000 });
+  return status === 0 ? [] : [`${path} fails in plain Node:\n${stderr.trimEnd()}`];
 }
 
 const importAll = importable.map((specifier) => `await import(${JSON.stringify(specifier)});`).join('\n');
 
+const useEngine = `
+import { createEngine } from '@rlp/onnx/runtime';
+const engine = await createEngine({ thread: 'worker', threads: 1 });
+await engine.createStore({ name: 'policy', parameters: [{ name: 'w', shape: [2] }] });
+await engine.writeStore('policy', new Map([['w', { shape: [2], data: Float32Array.of(1, 2) }]]));
+const { data } = (await engine.readStore('policy')).get('w');
+await engine.close();
+if (data.join() !== '1,2') throw new Error('the engine read back ' + data.join());
+`;
+
+mkdirSync('runs/check', { recursive: true });
+const problems =
+  missing.length > 0
+    ? missing
+    : [...runInPlainNode('import-all', importAll), ...runInPlainNode('use-engine', useEngine)];
+
 conclude(
-  missing.length > 0 ? missing : runInPlainNode('importing the built packages', importAll),
-  `${entries.length} entries are built and load in plain Node`,
+  problems,
+  `${entries.length} entries are built and load in plain Node, the engine starts in its thread`,
 );

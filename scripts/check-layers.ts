@@ -46,9 +46,14 @@ function undeclaredImports({ directory, manifest }: Package): string[] {
     manifest.name,
     ...Object.keys({ ...manifest.dependencies, ...manifest.peerDependencies }),
   ]);
-  const inTests = new Set([...atRunTime, ...Object.keys(manifest.devDependencies ?? {}), ...rootDevelopment]);
+  const inDevelopment = new Set([
+    ...atRunTime,
+    ...Object.keys(manifest.devDependencies ?? {}),
+    ...rootDevelopment,
+  ]);
   return filesIn(directory, '.ts').flatMap((file) => {
-    const declared = isTest(file) ? inTests : atRunTime;
+    const isPublished = file.startsWith(`${directory}/src/`) && !isTest(file);
+    const declared = isPublished ? atRunTime : inDevelopment;
     const { importedFiles } = ts.preProcessFile(readFileSync(file, 'utf8'), true, true);
     const packages = new Set(importedFiles.map(({ fileName }) => packageOf(fileName)));
     return [...packages]

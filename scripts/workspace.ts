@@ -75,7 +75,7 @@ export function sourceFiles(): string[] {
 
 /** Whether a file is a test, or a contract suite that tests call. */
 export function isTest(path: string): boolean {
-  return /\.test\.ts$|(^|[\\/])testing[\\/]|[\\/]test-support/.test(path);
+  return /\.(test|fixture)\.ts$|(^|[\\/])testing[\\/]|[\\/]test-support/.test(path);
 }
 
 /** Ends a check: prints the problems, and fails if there are any. */
