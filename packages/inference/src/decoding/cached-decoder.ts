@@ -4,7 +4,7 @@ import type { TokenId } from '@rlp/core';
 export interface NextTokenDistributions {
   /** Softmax of `logits / temperature`. Shape: `[n, V]`. */
   readonly probabilities: Float32Array;
-  /** Present exactly if asked for. Shape: `[n, V]`. */
+  /** `logits / temperature`; present exactly if asked for. Shape: `[n, V]`. */
   readonly logits?: Float32Array | undefined;
 }
 

@@ -12,8 +12,8 @@ const end = 0;
 /** A distribution that depends on every token of the context and on nothing else. */
 function distribution(context: readonly number[], temperature: number) {
   const random = RandomStream.named('fake model', ...context);
-  const logits = Float32Array.from({ length: vocabularySize }, () => 2 * random.normal());
-  const weights = logits.map((logit) => Math.exp(logit / temperature));
+  const logits = Float32Array.from({ length: vocabularySize }, () => (2 * random.normal()) / temperature);
+  const weights = logits.map((logit) => Math.exp(logit));
   const total = weights.reduce((sum, weight) => sum + weight, 0);
   return { logits, probabilities: weights.map((weight) => weight / total) };
 }

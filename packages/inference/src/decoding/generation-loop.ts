@@ -80,6 +80,8 @@ export class GenerationLoop {
   readonly #started = new Set<Group>();
   #policyVersion: number;
   #running: Promise<void> | undefined;
+  /** The step or exclusive task that was begun last. */
+  #last: Promise<void> = Promise.resolve();
 
   constructor(decoder: CachedDecoder, options: GenerationLoopOptions) {
     this.#decoder = decoder;
@@ -135,12 +137,22 @@ export class GenerationLoop {
     if (row !== undefined && row.sequence.stopReason === undefined) row.sequence.stopReason = 'stop';
   }
 
+  /** Runs a task between two steps, such as exchanging the weights: nothing is generated meanwhile. */
+  exclusively<Result>(task: () => Promise<Result>): Promise<Result> {
+    const result = this.#last.then(task);
+    this.#last = result.then(
+      () => {},
+      () => {},
+    );
+    return result;
+  }
+
   async #run(): Promise<void> {
     try {
       // Lets everything submitted in the same turn join the first prefill.
       await this.#options.yield();
       while (this.#waiting.length > 0 || this.#rows.length > 0) {
-        await this.#turn();
+        await this.exclusively(() => this.#turn());
         await this.#options.yield();
       }
     } finally {

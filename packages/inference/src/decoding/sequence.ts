@@ -50,7 +50,7 @@ export class Sequence {
    * Draws the next token.
    *
    * @param probabilities - At {@link reportingTemperature}. Shape: `[V]`.
-   * @param logits - Needed for a repetition penalty. Shape: `[V]`.
+   * @param logits - At {@link reportingTemperature} too. Needed for a repetition penalty. Shape: `[V]`.
    * @param scratch - Overwritten. Shape: `[V]`.
    */
   advance(probabilities: Float32Array, logits: Float32Array | undefined, scratch: Float32Array): void {
@@ -74,8 +74,7 @@ export class Sequence {
     scratch: Float32Array,
   ): Float32Array {
     if (this.#seen === undefined || logits === undefined) return probabilities;
-    const { repetitionPenalty, temperature } = this.request;
-    penalizeRepetition(logits, this.#seen, repetitionPenalty, reportingTemperature(temperature), scratch);
+    penalizeRepetition(logits, this.#seen, this.request.repetitionPenalty, scratch);
     return scratch;
   }
 

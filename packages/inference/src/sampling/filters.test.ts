@@ -104,14 +104,14 @@ describe('penalizeRepetition', () => {
   // On paper: 2 / 2 = 1, −1 · 2 = −2, 0 stays; softmax([1, −2, 0]) = e^x / (e + e^−2 + 1).
   it('divides positive and multiplies negative logits of tokens seen', () => {
     const into = new Float32Array(3);
-    penalizeRepetition(Float32Array.of(2, -1, 0), [0, 1, 1], 2, 1, into);
+    penalizeRepetition(Float32Array.of(2, -1, 0), [0, 1, 1], 2, into);
     const total = Math.E + Math.exp(-2) + 1;
     expect([...into]).toEqual([Math.E, Math.exp(-2), 1].map((weight) => expect.closeTo(weight / total, 6)));
   });
 
-  it('is the softmax at the temperature when nothing was seen', () => {
+  it('is the softmax when nothing was seen', () => {
     const into = new Float32Array(2);
-    penalizeRepetition(Float32Array.of(0, Math.log(9)), [], 2, 0.5, into);
+    penalizeRepetition(Float32Array.of(0, 2 * Math.log(9)), [], 2, into);
     expect([...into]).toEqual([expect.closeTo(1 / 82, 6), expect.closeTo(81 / 82, 6)]);
   });
 });

@@ -144,8 +144,11 @@ function atLeast(probabilities: Float32Array, threshold: number): KeptTokens {
 /**
  * Divides positive and multiplies negative logits of tokens already in the sequence by `penalty`, and renormalises.
  *
- *     l'ᵢ = lᵢ / ρ  if lᵢ > 0,  lᵢ · ρ  otherwise;    p = softmax(l' / temperature)
+ *     l'ᵢ = lᵢ / ρ  if lᵢ > 0,  lᵢ · ρ  otherwise;    p = softmax(l')
  *
+ * It commutes with the temperature, which only scales.
+ *
+ * @param logits - Divided by the temperature. Shape: `[V]`.
  * @param into - Receives the distribution. Shape: `[V]`.
  * @see Keskar et al. 2019, §4.1, https://arxiv.org/abs/1909.05858
  */
@@ -153,7 +156,6 @@ export function penalizeRepetition(
   logits: Float32Array,
   seen: Iterable<number>,
   penalty: number,
-  temperature: number,
   into: Float32Array,
 ): void {
   into.set(logits);
@@ -164,7 +166,7 @@ export function penalizeRepetition(
   const top = largest(into);
   let total = 0;
   for (let token = 0; token < into.length; token++) {
-    const weight = Math.exp((into[token]! - top) / temperature);
+    const weight = Math.exp(into[token]! - top);
     into[token] = weight;
     total += weight;
   }

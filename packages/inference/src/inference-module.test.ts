@@ -1,0 +1,158 @@
+import type { Message } from '@rlp/core';
+import { describeSampler, describeTokenScorer } from '@rlp/core/testing';
+import { characterTokenizer } from '@rlp/models';
+import { describe, expect, it } from 'vitest';
+
+import { InferenceModule } from './inference-module.ts';
+import { type ScriptedCompletion, type ScriptedPrompt, scriptedBackend } from './scripted-backend.ts';
+
+const tokenizer = characterTokenizer('abcdefghijklmnopqrstuvwxyz .:', { begin: '<s>', end: '</s>' });
+const renderer = {
+  render: (messages: readonly Message[]) =>
+    tokenizer.encode(`${messages.map(({ role, content }) => `${role}: ${content}. `).join('')}assistant: `),
+};
+
+function module(
+  completions: readonly ScriptedCompletion[] | ((prompt: ScriptedPrompt) => ScriptedCompletion),
+  chat: 'chat' | 'no chat' = 'chat',
+) {
+  const backend = scriptedBackend({ tokenizer, completions, contextLength: 64 });
+  return InferenceModule.create({ backend, renderer: chat === 'chat' ? renderer : undefined });
+}
+
+describeSampler('InferenceModule', {
+  create: () => module(['upon a time']),
+  prompt: tokenizer.encode('once'),
+  tooLongPrompt: Array.from({ length: 70 }, () => 5),
+  randomness: 'scripted',
+});
+
+describeTokenScorer('InferenceModule', {
+  create: () => module(['']),
+  vocabularySize: tokenizer.vocabularySize,
+  requests: [
+    { prompt: [5, 6], completion: [7, 8, 9] },
+    { prompt: [5], completion: [7, 8] },
+  ],
+});
+
+describe('InferenceModule.generate', () => {
+  it('completes texts, conversations and tokens, prompt by prompt', async () => {
+    const inference = await module(({ text, member }) => `${text.slice(3, 8)}${member}`.replace(/\d/, 'x'));
+    const results = await inference.generate(
+      ['hello', [{ role: 'user', content: 'hi' }], tokenizer.encode('tokens')],
+      { count: 2 },
+    );
+    expect(results.map(({ prompt, member, text }) => [prompt, member, text])).toEqual([
+      [0, 0, 'hellox'],
+      [0, 1, 'hellox'],
+      [1, 0, 'user:x'],
+      [1, 1, 'user:x'],
+      [2, 0, 'tokenx'],
+      [2, 1, 'tokenx'],
+    ]);
+    expect(results[0]!.promptTokens).toEqual(tokenizer.encode('hello'));
+    expect(results[0]!.logprobs).toHaveLength(results[0]!.tokens.length);
+  });
+
+  it('names a stream for each prompt, and others for the next call', async () => {
+    const seeds: string[] = [];
+    const inference = await module(({ seed }) => {
+      seeds.push(seed);
+      return 'x';
+    });
+    await inference.generate(['a', 'b']);
+    await inference.generate(['a']);
+    await inference.generate(['a'], { seed: 'mine' });
+    expect(seeds).toEqual(['generate/0/0', 'generate/0/1', 'generate/1/0', 'mine/0']);
+  });
+
+  it('reports text as it becomes certain, and all of it', async () => {
+    const inference = await module(['one. two', 'stopped: here']);
+    const texts = ['', ''];
+    const pieces: string[] = [];
+    const results = await inference.generate(['a', 'b'], {
+      stopStrings: [': '],
+      onText: ({ prompt, text }) => {
+        texts[prompt] += text;
+        pieces.push(text);
+      },
+    });
+    expect(texts).toEqual(['one. two', 'stopped']);
+    expect(results.map(({ text }) => text)).toEqual(texts);
+    expect(pieces.length).toBeGreaterThan(8);
+    expect(results.map(({ stopReason }) => stopReason)).toEqual(['stop', 'stop']);
+  });
+
+  it('says that messages need a chat template', async () => {
+    const inference = await module(['x'], 'no chat');
+    await expect(inference.generate([[{ role: 'user', content: 'hi' }]])).rejects.toThrow('no chat template');
+    await expect(inference.generate([[]])).rejects.toThrow('got []');
+  });
+
+  it('names every problem of its options at once', async () => {
+    const inference = await module(['x']);
+    const wrong = { maxTokens: 0, topP: 2, maxNewTokens: 5 } as never;
+    await expect(inference.generate(['a'], wrong)).rejects.toThrow(/maxTokens[\s\S]*topP[\s\S]*maxNewTokens/);
+  });
+
+  it('rejects once aborted', async () => {
+    const inference = await module(['x']);
+    const signal = AbortSignal.abort(new Error('enough'));
+    await expect(inference.generate(['a'], { signal })).rejects.toThrow('enough');
+  });
+});
+
+describe('InferenceModule.stream', () => {
+  it('yields the text piece by piece', async () => {
+    let text = '';
+    for await (const piece of (await module(['upon a time'])).stream('once ')) text += piece;
+    expect(text).toBe('upon a time');
+  });
+
+  it('throws what generating throws', async () => {
+    const stream = (await module(['x'])).stream('a'.repeat(80));
+    await expect(stream[Symbol.asyncIterator]().next()).rejects.toThrow('the prompt has 81 tokens');
+  });
+
+  it('stops generating when the reader leaves', async () => {
+    const backend = scriptedBackend({ tokenizer, completions: ['abc'] });
+    let signal: AbortSignal | undefined;
+    const watched: typeof backend = Object.create(backend, {
+      sample: {
+        value: (request: Parameters<typeof backend.sample>[0]) => {
+          signal = request.signal;
+          request.onToken?.({ member: 0, token: tokenizer.encode('a')[1]!, logprob: 0 });
+          return new Promise((_, reject) => {
+            signal!.addEventListener('abort', () => reject(signal!.reason));
+          });
+        },
+      },
+    });
+    const inference = await InferenceModule.create({ backend: watched });
+    for await (const piece of inference.stream('once ')) {
+      expect(piece).toBe('a');
+      break;
+    }
+    expect(signal!.aborted).toBe(true);
+  });
+});
+
+describe('InferenceModule scores', () => {
+  const uniform = -Math.log(tokenizer.vocabularySize);
+
+  it('gives logprobs, entropies and logits of responses', async () => {
+    const inference = await module(['x']);
+    const [logprobs] = await inference.getLogprobs(['once '], ['upon']);
+    expect([...logprobs!]).toEqual(Array.from({ length: 4 }, () => expect.closeTo(uniform, 5)));
+    const [entropies] = await inference.getEntropies(['once '], [tokenizer.encode('up').slice(1)]);
+    expect([...entropies!]).toEqual([expect.closeTo(-uniform, 5), expect.closeTo(-uniform, 5)]);
+    const [logits] = await inference.getLogits(['once '], ['up']);
+    expect(logits!.logits).toHaveLength(2 * tokenizer.vocabularySize);
+  });
+
+  it('rejects prompts and responses that differ in number', async () => {
+    const scoring = (await module(['x'])).getLogprobs(['a', 'b'], ['c']);
+    await expect(scoring).rejects.toThrow('got 2 prompts and 1 responses');
+  });
+});
