@@ -13,6 +13,23 @@ export {
   type RopeScaling,
 } from './config/model-config.ts';
 export { parseModelConfig } from './config/parse-config.ts';
+export type { DecoderBlocks } from './decoder/blocks.ts';
+export { decoderHidden } from './decoder/decoder.ts';
+export {
+  type DecoderLayer,
+  type DecoderLayout,
+  decoderLayout,
+  type LinearLayer,
+  type NormLayer,
+} from './decoder/layout.ts';
+export {
+  type DecoderParameter,
+  headParameter,
+  linearLayers,
+  parameterSpecs,
+} from './decoder/parameters.ts';
+export { type RopeTables, ropeTables } from './decoder/rope.ts';
+export { linearLayer, type TrainingBlocksOptions, trainingBlocks } from './decoder/training-blocks.ts';
 export { decodeFloats, encodeFloats, type FloatType, floatSize } from './safetensors/floats.ts';
 export {
   parseSafetensorsHeader,

@@ -1,0 +1,94 @@
+import { add, gelu, layerNorm, mul, reshape, rmsNorm, silu, split, swiglu, type Value } from '@rlp/onnx';
+
+import type { Activation, ModelConfig } from '../config/model-config.ts';
+import type { DecoderBlocks } from './blocks.ts';
+import { type DecoderLayer, decoderLayout, type NormLayer } from './layout.ts';
+
+/**
+ * The hidden states of a decoder-only transformer, after the final norm: `[B·T, hidden]`.
+ *
+ *     x ← embed(tokens) (+ embed(positions))
+ *     x ← x + output(attend(query, key, value of norm(x)))        for each layer
+ *     x ← x + down(activation(gate(norm(x))) · up(norm(x)))
+ *     norm(x)
+ *
+ * Dropout is left out, as in evaluation. Log-probabilities follow with `tokenLogprobs` or `getLogits` of `@rlp/onnx` and
+ * the matrix named by `headParameter(config)`.
+ *
+ * @param tokens - int64 `[B, T]`.
+ * @throws ArgumentError if the blocks give values of other shapes.
+ */
+export function decoderHidden(config: ModelConfig, tokens: Value, blocks: DecoderBlocks): Value {
+  const layout = decoderLayout(config);
+  let x = blocks.embedTokens(layout.embedding, tokens);
+  if (layout.positionEmbedding !== undefined) x = add(x, blocks.embedPositions(layout.positionEmbedding));
+  for (const [index, layer] of layout.layers.entries()) {
+    const build = (input: Value) => decoderLayer(config, blocks, layer, index, input);
+    x = blocks.aroundLayer ? blocks.aroundLayer(index, x, build) : build(x);
+  }
+  return normalize(config, blocks, layout.finalNorm, x);
+}
+
+function decoderLayer(
+  config: ModelConfig,
+  blocks: DecoderBlocks,
+  layer: DecoderLayer,
+  index: number,
+  x: Value,
+): Value {
+  const [query, key, value] = attentionInputs(
+    config,
+    blocks,
+    layer,
+    normalize(config, blocks, layer.attentionNorm, x),
+  );
+  const attended = blocks.attend(
+    index,
+    layer.queryNorm ? normalizeHeads(config, blocks, layer.queryNorm, query) : query,
+    layer.keyNorm ? normalizeHeads(config, blocks, layer.keyNorm, key) : key,
+    value,
+  );
+  const y = add(x, blocks.linear(attended, layer.attentionOutput));
+  return add(y, feedForward(config, blocks, layer, normalize(config, blocks, layer.feedForwardNorm, y)));
+}
+
+function attentionInputs(
+  config: ModelConfig,
+  blocks: DecoderBlocks,
+  layer: DecoderLayer,
+  x: Value,
+): readonly [Value, Value, Value] {
+  const outputs = layer.attentionInputs.map((linear) => blocks.linear(x, linear));
+  const keys = config.keyValueHeads * config.headDimension;
+  const parts =
+    outputs.length === 1 ? split(outputs[0]!, [config.heads * config.headDimension, keys, keys], 1) : outputs;
+  return parts as unknown as readonly [Value, Value, Value];
+}
+
+function feedForward(config: ModelConfig, blocks: DecoderBlocks, layer: DecoderLayer, x: Value): Value {
+  const { activation } = config.feedForward;
+  const up = blocks.linear(x, layer.up);
+  if (!layer.gate) return blocks.linear(activate(activation, up, blocks), layer.down);
+  const gate = blocks.linear(x, layer.gate);
+  const gated = activation === 'silu' ? swiglu(gate, up) : mul(activate(activation, gate, blocks), up);
+  return blocks.linear(gated, layer.down);
+}
+
+function activate(activation: Activation, x: Value, { ops }: DecoderBlocks): Value {
+  if (activation === 'silu') return silu(x, { ops });
+  return gelu(x, { ops, approximate: activation === 'gelu-tanh' ? 'tanh' : 'none' });
+}
+
+function normalize(config: ModelConfig, blocks: DecoderBlocks, norm: NormLayer, x: Value): Value {
+  const options = { epsilon: config.norm.epsilon, ops: blocks.ops };
+  const weight = blocks.parameter(norm.weight);
+  if (norm.bias === undefined) return rmsNorm(x, weight, options);
+  return layerNorm(x, weight, blocks.parameter(norm.bias), options);
+}
+
+/** RMS norm of each head on its own. */
+function normalizeHeads(config: ModelConfig, blocks: DecoderBlocks, norm: NormLayer, x: Value): Value {
+  const [rows, width] = x.shape as readonly [number | string, number];
+  const heads = reshape(x, [rows, width / norm.size, norm.size]);
+  return reshape(normalize(config, blocks, norm, heads), [rows, width]);
+}

@@ -1,0 +1,171 @@
+import type { Architecture, ModelConfig } from '../config/model-config.ts';
+
+/** A linear layer: which parameters it has and how its weight is stored. */
+export interface LinearLayer {
+  /** Name of the weight. */
+  readonly weight: string;
+  /** Name of the bias `[outputs]`, where it has one. */
+  readonly bias: string | undefined;
+  readonly inputs: number;
+  readonly outputs: number;
+  /** `'out-in'`: weight `[outputs, inputs]`, `y = x Wᵀ`. `'in-out'` (GPT-2): weight `[inputs, outputs]`, `y = x W`. */
+  readonly order: 'out-in' | 'in-out';
+}
+
+/** A norm: names of its parameters `[size]`. */
+export interface NormLayer {
+  readonly weight: string;
+  readonly bias: string | undefined;
+  readonly size: number;
+}
+
+/** Names and shapes of one decoder layer. */
+export interface DecoderLayer {
+  readonly attentionNorm: NormLayer;
+  /** Query, key and value as three layers, or as one whose outputs are split (GPT-2). */
+  readonly attentionInputs: readonly [LinearLayer, LinearLayer, LinearLayer] | readonly [LinearLayer];
+  readonly queryNorm: NormLayer | undefined;
+  readonly keyNorm: NormLayer | undefined;
+  readonly attentionOutput: LinearLayer;
+  readonly feedForwardNorm: NormLayer;
+  /** Present in gated feed-forward blocks. */
+  readonly gate: LinearLayer | undefined;
+  readonly up: LinearLayer;
+  readonly down: LinearLayer;
+}
+
+/** Names and shapes of all parameters of a decoder, in the order a token meets them. */
+export interface DecoderLayout {
+  /** Token embeddings `[vocabulary, hidden]`. */
+  readonly embedding: string;
+  /** Position embeddings `[context, hidden]`, where positions are learned. */
+  readonly positionEmbedding: string | undefined;
+  readonly layers: readonly DecoderLayer[];
+  readonly finalNorm: NormLayer;
+  /** Output matrix `[vocabulary, hidden]`; the embedding itself where the head is tied. */
+  readonly head: string;
+}
+
+/** How a family of checkpoints names its parameters. */
+interface Naming {
+  readonly base: string;
+  readonly embedding: string;
+  readonly positionEmbedding: string;
+  readonly finalNorm: string;
+  readonly layers: string;
+  readonly attentionNorm: string;
+  readonly attentionInputs: readonly [string, string, string] | readonly [string];
+  readonly attentionOutput: string;
+  readonly feedForwardNorm: string;
+  readonly gate: string;
+  readonly up: string;
+  readonly down: string;
+  readonly order: LinearLayer['order'];
+}
+
+const LLAMA: Naming = {
+  base: 'model',
+  embedding: 'embed_tokens',
+  positionEmbedding: '',
+  finalNorm: 'norm',
+  layers: 'layers',
+  attentionNorm: 'input_layernorm',
+  attentionInputs: ['self_attn.q_proj', 'self_attn.k_proj', 'self_attn.v_proj'],
+  attentionOutput: 'self_attn.o_proj',
+  feedForwardNorm: 'post_attention_layernorm',
+  gate: 'mlp.gate_proj',
+  up: 'mlp.up_proj',
+  down: 'mlp.down_proj',
+  order: 'out-in',
+};
+
+const GPT2: Naming = {
+  base: 'transformer',
+  embedding: 'wte',
+  positionEmbedding: 'wpe',
+  finalNorm: 'ln_f',
+  layers: 'h',
+  attentionNorm: 'ln_1',
+  attentionInputs: ['attn.c_attn'],
+  attentionOutput: 'attn.c_proj',
+  feedForwardNorm: 'ln_2',
+  gate: '',
+  up: 'mlp.c_fc',
+  down: 'mlp.c_proj',
+  order: 'in-out',
+};
+
+const NAMINGS: Readonly<Record<Architecture, Naming>> = {
+  llama: LLAMA,
+  mistral: LLAMA,
+  qwen2: LLAMA,
+  qwen3: LLAMA,
+  gpt2: GPT2,
+};
+
+/** Name of the head's own matrix in every family, where it is not tied. */
+export const SEPARATE_HEAD = 'lm_head.weight';
+
+/** Prefix of all names but the head's, which some checkpoints leave out. */
+export function basePrefix(config: ModelConfig): string {
+  return `${NAMINGS[config.architecture].base}.`;
+}
+
+/** Names and shapes of a decoder's parameters, as Hugging Face checkpoints have them. */
+export function decoderLayout(config: ModelConfig): DecoderLayout {
+  const naming = NAMINGS[config.architecture];
+  const embedding = `${naming.base}.${naming.embedding}.weight`;
+  const learned = config.position.type === 'learned';
+  return {
+    embedding,
+    positionEmbedding: learned ? `${naming.base}.${naming.positionEmbedding}.weight` : undefined,
+    layers: Array.from({ length: config.layers }, (_, index) => decoderLayer(config, naming, index)),
+    finalNorm: norm(config, `${naming.base}.${naming.finalNorm}`),
+    head: config.outputHead === 'tied' ? embedding : SEPARATE_HEAD,
+  };
+}
+
+function norm(config: ModelConfig, name: string): NormLayer {
+  const bias = config.norm.type === 'layer' ? `${name}.bias` : undefined;
+  return { weight: `${name}.weight`, bias, size: config.hiddenSize };
+}
+
+function decoderLayer(config: ModelConfig, naming: Naming, index: number): DecoderLayer {
+  const prefix = `${naming.base}.${naming.layers}.${index}`;
+  const linear = (name: string, inputs: number, outputs: number, bias: 'none' | 'bias'): LinearLayer => ({
+    weight: `${prefix}.${name}.weight`,
+    bias: bias === 'bias' ? `${prefix}.${name}.bias` : undefined,
+    inputs,
+    outputs,
+    order: naming.order,
+  });
+  const { hiddenSize: hidden, intermediateSize: inner, biases } = config;
+  const queries = config.heads * config.headDimension;
+  const keys = config.keyValueHeads * config.headDimension;
+  const [first, second, third] = naming.attentionInputs;
+  const headNorm = (name: string): NormLayer | undefined =>
+    config.queryKeyNorm === 'per-head'
+      ? { weight: `${prefix}.self_attn.${name}.weight`, bias: undefined, size: config.headDimension }
+      : undefined;
+  return {
+    attentionNorm: norm(config, `${prefix}.${naming.attentionNorm}`),
+    attentionInputs:
+      second === undefined || third === undefined
+        ? [linear(first, hidden, queries + 2 * keys, biases.queryKeyValue)]
+        : [
+            linear(first, hidden, queries, biases.queryKeyValue),
+            linear(second, hidden, keys, biases.queryKeyValue),
+            linear(third, hidden, keys, biases.queryKeyValue),
+          ],
+    queryNorm: headNorm('q_norm'),
+    keyNorm: headNorm('k_norm'),
+    attentionOutput: linear(naming.attentionOutput, queries, hidden, biases.attentionOutput),
+    feedForwardNorm: norm(config, `${prefix}.${naming.feedForwardNorm}`),
+    gate:
+      config.feedForward.type === 'gated'
+        ? linear(naming.gate, hidden, inner, biases.feedForward)
+        : undefined,
+    up: linear(naming.up, hidden, inner, biases.feedForward),
+    down: linear(naming.down, inner, hidden, biases.feedForward),
+  };
+}

@@ -1,0 +1,81 @@
+import type { ModelConfig } from '../config/model-config.ts';
+import { type DecoderLayer, decoderLayout, type LinearLayer, type NormLayer } from './layout.ts';
+
+/** One parameter of a decoder. */
+export interface DecoderParameter {
+  /** Name in Hugging Face checkpoints. */
+  readonly name: string;
+  readonly shape: readonly number[];
+  /** What it is, for initialisation and for choosing what to train or decay. */
+  readonly role: 'embedding' | 'weight' | 'bias' | 'norm' | 'norm-bias';
+  /** Whether it is the last matrix before a residual sum: GPT-2 draws these smaller. */
+  readonly place: 'residual' | 'inner';
+}
+
+/**
+ * Every parameter of a decoder, in the order a token meets them. A tied head has none of its own; a checkpoint that
+ * stores the shared matrix as `lm_head.weight` is read into the embedding's name.
+ */
+export function parameterSpecs(config: ModelConfig): readonly DecoderParameter[] {
+  const layout = decoderLayout(config);
+  const { hiddenSize: hidden, vocabularySize: vocabulary, contextLength: context } = config;
+  const table = (name: string, rows: number): DecoderParameter => ({
+    name,
+    shape: [rows, hidden],
+    role: 'embedding',
+    place: 'inner',
+  });
+  return [
+    table(layout.embedding, vocabulary),
+    ...(layout.positionEmbedding === undefined ? [] : [table(layout.positionEmbedding, context)]),
+    ...layout.layers.flatMap(layerParameters),
+    ...normParameters(layout.finalNorm),
+    ...(layout.head === layout.embedding
+      ? []
+      : [{ ...table(layout.head, vocabulary), role: 'weight' as const }]),
+  ];
+}
+
+/** Every linear layer of a decoder's layers, in the order a token meets them: what low-rank adapters attach to. */
+export function linearLayers(config: ModelConfig): readonly LinearLayer[] {
+  return decoderLayout(config).layers.flatMap((layer) => [
+    ...layer.attentionInputs,
+    layer.attentionOutput,
+    ...(layer.gate ? [layer.gate] : []),
+    layer.up,
+    layer.down,
+  ]);
+}
+
+/** Name of the output matrix `[vocabulary, hidden]`: the embedding's where the head is tied. */
+export function headParameter(config: ModelConfig): string {
+  return decoderLayout(config).head;
+}
+
+function layerParameters(layer: DecoderLayer): DecoderParameter[] {
+  return [
+    ...normParameters(layer.attentionNorm),
+    ...layer.attentionInputs.flatMap((linear) => linearParameters(linear, 'inner')),
+    ...(layer.queryNorm ? normParameters(layer.queryNorm) : []),
+    ...(layer.keyNorm ? normParameters(layer.keyNorm) : []),
+    ...linearParameters(layer.attentionOutput, 'residual'),
+    ...normParameters(layer.feedForwardNorm),
+    ...(layer.gate ? linearParameters(layer.gate, 'inner') : []),
+    ...linearParameters(layer.up, 'inner'),
+    ...linearParameters(layer.down, 'residual'),
+  ];
+}
+
+function normParameters({ weight, bias, size }: NormLayer): DecoderParameter[] {
+  const own = { name: weight, shape: [size], role: 'norm', place: 'inner' } as const;
+  return bias === undefined ? [own] : [own, { ...own, name: bias, role: 'norm-bias' }];
+}
+
+function linearParameters(layer: LinearLayer, place: DecoderParameter['place']): DecoderParameter[] {
+  const { inputs, outputs, order } = layer;
+  const shape = order === 'out-in' ? [outputs, inputs] : [inputs, outputs];
+  const weight = { name: layer.weight, shape, role: 'weight', place } as const;
+  return layer.bias === undefined
+    ? [weight]
+    : [weight, { name: layer.bias, shape: [outputs], role: 'bias', place }];
+}

@@ -1,0 +1,91 @@
+import { ArgumentError } from '@rlp/core';
+
+import type { ModelConfig, RopeScaling } from '../config/model-config.ts';
+
+/** Cosines and sines of the rotary angles, ready for `rotaryEmbedding` and for grouped-query attention's caches. */
+export interface RopeTables {
+  /** `[positions, headDimension / 2]` */
+  readonly shape: readonly [positions: number, half: number];
+  readonly cos: Float32Array;
+  readonly sin: Float32Array;
+}
+
+/**
+ * Rotary tables for positions 0 … `positions` − 1: `cos(p · f_i)` and `sin(p · f_i)`, with the frequencies
+ * `f_i = theta^(−2i / headDimension)` stretched as the config's scaling says, and YaRN's attention factor multiplied in.
+ *
+ * @throws ArgumentError if the model has learned positions.
+ * @see transformers 4.57, `modeling_rope_utils.py`
+ */
+export function ropeTables(config: ModelConfig, positions: number): RopeTables {
+  if (config.position.type !== 'rotary') {
+    throw new ArgumentError(`ropeTables: ${config.architecture} has ${config.position.type} positions`);
+  }
+  const { theta, scaling } = config.position;
+  const frequencies = ropeFrequencies(theta, scaling, config.headDimension);
+  const factor = scaling.type === 'yarn' ? scaling.attentionFactor : 1;
+  const half = frequencies.length;
+  const cos = new Float32Array(positions * half);
+  const sin = new Float32Array(positions * half);
+  for (let position = 0; position < positions; position++) {
+    for (const [index, frequency] of frequencies.entries()) {
+      const angle = position * frequency;
+      cos[position * half + index] = factor * Math.cos(angle);
+      sin[position * half + index] = factor * Math.sin(angle);
+    }
+  }
+  return { shape: [positions, half], cos, sin };
+}
+
+/** Angles per position of the pairs of a head, `[headDimension / 2]`. */
+export function ropeFrequencies(
+  theta: number,
+  scaling: RopeScaling,
+  headDimension: number,
+): readonly number[] {
+  const plain = Array.from(
+    { length: headDimension / 2 },
+    (_, index) => theta ** ((-2 * index) / headDimension),
+  );
+  switch (scaling.type) {
+    case 'none':
+      return plain;
+    case 'linear':
+      return plain.map((frequency) => frequency / scaling.factor);
+    case 'llama3':
+      return plain.map((frequency) => llama3Frequency(frequency, scaling));
+    case 'yarn':
+      return yarnFrequencies(plain, theta, scaling);
+  }
+}
+
+function llama3Frequency(frequency: number, scaling: Extract<RopeScaling, { type: 'llama3' }>): number {
+  const { factor, lowFrequencyFactor: low, highFrequencyFactor: high } = scaling;
+  /** Turns within the original context. */
+  const turns = (scaling.originalContextLength * frequency) / (2 * Math.PI);
+  if (turns < low) return frequency / factor;
+  if (turns > high) return frequency;
+  const smooth = (turns - low) / (high - low);
+  return ((1 - smooth) * frequency) / factor + smooth * frequency;
+}
+
+function yarnFrequencies(
+  plain: readonly number[],
+  theta: number,
+  scaling: Extract<RopeScaling, { type: 'yarn' }>,
+): readonly number[] {
+  const dimensions = 2 * plain.length;
+  /** Dimension whose angle makes this many turns within the original context. */
+  const dimensionOf = (turns: number) =>
+    (dimensions * Math.log(scaling.originalContextLength / (turns * 2 * Math.PI))) / (2 * Math.log(theta));
+  const round = scaling.truncate === 'integer';
+  const low = round ? Math.floor(dimensionOf(scaling.betaFast)) : dimensionOf(scaling.betaFast);
+  const high = round ? Math.ceil(dimensionOf(scaling.betaSlow)) : dimensionOf(scaling.betaSlow);
+  const from = Math.max(low, 0);
+  const to = Math.min(high, dimensions - 1);
+  const width = from === to ? 0.001 : to - from;
+  return plain.map((frequency, index) => {
+    const ramp = Math.min(1, Math.max(0, (index - from) / width));
+    return (frequency / scaling.factor) * ramp + frequency * (1 - ramp);
+  });
+}
