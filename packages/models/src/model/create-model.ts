@@ -1,0 +1,67 @@
+import { type HostTensor, RandomStream } from '@rlp/core';
+
+import type { ModelConfig } from '../config/model-config.ts';
+import { type DecoderParameter, parameterSpecs } from '../decoder/parameters.ts';
+import { tokenizerChat } from '../tokenizer/load-tokenizer.ts';
+import type { TextTokenizer } from '../tokenizer/text-tokenizer.ts';
+import type { LanguageModel } from './language-model.ts';
+import { checkVocabulary } from './load-model.ts';
+
+/** Options of {@link createModel}. */
+export interface CreateModelOptions {
+  /** Shape, from {@link parseModelConfig}. Begin, end and padding tokens are taken from the tokenizer. */
+  readonly config: ModelConfig;
+  readonly tokenizer: TextTokenizer;
+  /** Names the random streams: equal seeds give equal weights, tensor by tensor. */
+  readonly seed: string;
+  /** Time for chat templates that print today's date. */
+  readonly clock?: () => Date;
+}
+
+/**
+ * A model with fresh weights, drawn as transformers draws them: matrices and embeddings normal with mean 0 and deviation
+ * `initializerRange`, norms 1, biases 0; GPT-2's last matrix before each residual sum is smaller by `√(2 · layers)`.
+ *
+ * @throws FormatError if the tokenizer has more tokens than the config has embeddings.
+ */
+export function createModel({ config, tokenizer, seed, clock }: CreateModelOptions): LanguageModel {
+  checkVocabulary(config, tokenizer, 'createModel');
+  const weights = new Map(
+    parameterSpecs(config).map((parameter) => [parameter.name, draw(config, parameter, seed)] as const),
+  );
+  return {
+    config: {
+      ...config,
+      bosId: tokenizer.bosId ?? config.bosId,
+      eosIds: tokenizer.eosIds.length > 0 ? tokenizer.eosIds : config.eosIds,
+    },
+    weights,
+    tokenizer,
+    chat: tokenizerChat(tokenizer, { ...(clock && { clock }), origin: 'createModel' }),
+    files: new Map(),
+  };
+}
+
+function draw(config: ModelConfig, { name, shape, role, place }: DecoderParameter, seed: string): HostTensor {
+  const data = new Float32Array(shape.reduce((product, size) => product * size, 1));
+  if (role === 'norm') data.fill(1);
+  if (role === 'embedding' || role === 'weight') {
+    const smaller = config.architecture === 'gpt2' && place === 'residual';
+    fillNormal(
+      data,
+      config.initializerRange / (smaller ? Math.sqrt(2 * config.layers) : 1),
+      RandomStream.named(seed, 'weights', name),
+    );
+  }
+  return { shape, data };
+}
+
+/** Box–Muller, keeping both deviates of each pair. */
+function fillNormal(data: Float32Array, deviation: number, random: RandomStream): void {
+  for (let i = 0; i < data.length; i += 2) {
+    const radius = deviation * Math.sqrt(-2 * Math.log(1 - random.uniform()));
+    const angle = 2 * Math.PI * random.uniform();
+    data[i] = radius * Math.cos(angle);
+    if (i + 1 < data.length) data[i + 1] = radius * Math.sin(angle);
+  }
+}

@@ -1,0 +1,65 @@
+import { join } from 'node:path';
+
+import { FormatError } from '@rlp/core';
+
+import type { ModelConfig } from '../config/model-config.ts';
+import { parseModelConfig } from '../config/parse-config.ts';
+import { readJsonObject } from '../config/validation.ts';
+import { openSafetensors, readTensors } from '../safetensors/read.ts';
+import { type LoadTokenizerOptions, loadTokenizer } from '../tokenizer/load-tokenizer.ts';
+import type { TextTokenizer } from '../tokenizer/text-tokenizer.ts';
+import { locateParameters } from './checkpoint-names.ts';
+import type { LanguageModel } from './language-model.ts';
+
+/** Options of {@link loadModel}. */
+export type LoadModelOptions = LoadTokenizerOptions;
+
+/**
+ * Loads a Hugging Face model folder: `config.json`, safetensors weights (one file or shards; F32, F16 or BF16, as
+ * float32), the tokenizer, and `generation_config.json` where present.
+ *
+ * @throws FormatError naming the file, the field and a remedy if anything is missing, malformed, unsupported or does not
+ *   fit together.
+ */
+export async function loadModel(folder: string, options: LoadModelOptions = {}): Promise<LanguageModel> {
+  const config = await loadModelConfig(folder);
+  const { tokenizer, chat } = await loadTokenizer(folder, options);
+  const roles = { ...tokenizer, bosId: config.bosId ?? tokenizer.bosId };
+  const complete = config.eosIds.length > 0 ? { ...roles, eosIds: config.eosIds } : roles;
+  checkVocabulary(config, complete, folder);
+  const checkpoint = await openSafetensors(folder);
+  const files = locateParameters(config, checkpoint.tensors, checkpoint.files[0] ?? folder);
+  const stored = await readTensors([...files.values()]);
+  const weights = new Map([...files].map(([name, tensor]) => [name, stored.get(tensor.name)!] as const));
+  return { config, weights, tokenizer: complete, chat, files };
+}
+
+/**
+ * Reads `config.json` and `generation_config.json` of a folder.
+ *
+ * @throws FormatError if `config.json` is missing, or either is malformed or unsupported.
+ */
+export async function loadModelConfig(folder: string): Promise<ModelConfig> {
+  const file = join(folder, 'config.json');
+  const json = await readJsonObject(file);
+  if (!json) throw new FormatError(`${file}: no such file; give the folder of a Hugging Face model`);
+  return parseModelConfig(json, file, (await readJsonObject(join(folder, 'generation_config.json'))) ?? {});
+}
+
+/**
+ * Checks that every token has an embedding. A model may have more embeddings than its tokenizer has tokens, as padded
+ * vocabularies do.
+ *
+ * @throws FormatError naming both sizes.
+ */
+export function checkVocabulary(config: ModelConfig, tokenizer: TextTokenizer, origin: string): void {
+  if (tokenizer.vocabularySize > config.vocabularySize) {
+    const problem = `the tokenizer has ${tokenizer.vocabularySize} tokens, config.json a vocab_size of ${config.vocabularySize}`;
+    throw new FormatError(`${origin}: ${problem}; use the tokenizer that belongs to the model`);
+  }
+  for (const id of [tokenizer.bosId, ...tokenizer.eosIds]) {
+    if (id === undefined || id < config.vocabularySize) continue;
+    const problem = `token ${id} begins or ends sequences but vocab_size is ${config.vocabularySize}`;
+    throw new FormatError(`${origin}: ${problem}; correct bos_token_id and eos_token_id`);
+  }
+}

@@ -1,0 +1,115 @@
+import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+
+import { ArgumentError, type Weights } from '@rlp/core';
+
+import type { Architecture, ModelConfig } from '../config/model-config.ts';
+import { parameterSpecs } from '../decoder/parameters.ts';
+import type { FloatType } from '../safetensors/floats.ts';
+import { type WriteSafetensorsOptions, writeAtomically, writeSafetensors } from '../safetensors/write.ts';
+import type { TextTokenizer } from '../tokenizer/text-tokenizer.ts';
+
+/** What {@link saveModel} writes; every {@link LanguageModel} is one. */
+export interface SavableModel {
+  readonly config: ModelConfig;
+  readonly weights: Weights;
+  readonly tokenizer: TextTokenizer;
+}
+
+/** How a model is saved. */
+export type SaveModelOptions = Pick<WriteSafetensorsOptions, 'dtype' | 'maxShardBytes'>;
+
+const CLASSES: Readonly<Record<Architecture, string>> = {
+  llama: 'LlamaForCausalLM',
+  mistral: 'MistralForCausalLM',
+  qwen2: 'Qwen2ForCausalLM',
+  qwen3: 'Qwen3ForCausalLM',
+  gpt2: 'GPT2LMHeadModel',
+};
+
+const TORCH_NAMES: Readonly<Record<FloatType, string>> = { F32: 'float32', F16: 'float16', BF16: 'bfloat16' };
+
+/**
+ * Writes a model as a Hugging Face folder that transformers and vLLM load: `config.json`, `generation_config.json`,
+ * `model.safetensors` (or shards), and the tokenizer's files. A tied matrix is stored once. Each file appears complete or
+ * not at all; weights of an earlier save that are no longer referred to are removed.
+ *
+ * @throws ArgumentError if the weights are not those of the config.
+ */
+export async function saveModel(
+  folder: string,
+  model: SavableModel,
+  options: SaveModelOptions = {},
+): Promise<void> {
+  checkWeights(model);
+  await mkdir(folder, { recursive: true });
+  const written = await writeSafetensors(join(folder, 'model.safetensors'), model.weights, options);
+  const { tokenizer, config, others = {} } = model.tokenizer.files;
+  const files = {
+    'tokenizer.json': json(tokenizer),
+    'tokenizer_config.json': json(config),
+    ...others,
+    'generation_config.json': json(generationConfig(model)),
+    'config.json': json(modelConfigJson(model, options.dtype ?? 'F32')),
+  };
+  for (const [name, text] of Object.entries(files)) {
+    await writeAtomically(join(folder, name), (temporary) => writeFile(temporary, text));
+  }
+  await removeStale(folder, written);
+}
+
+function checkWeights({ config, weights }: SavableModel): void {
+  const specs = parameterSpecs(config);
+  for (const { name, shape } of specs) {
+    const tensor = weights.get(name);
+    if (tensor?.shape.join() === shape.join()) continue;
+    const got = tensor ? `[${tensor.shape}]` : 'nothing';
+    throw new ArgumentError(`saveModel: ${name}: expected shape [${shape}] by the config, got ${got}`);
+  }
+  if (weights.size === specs.length) return;
+  const known = new Set(specs.map((spec) => spec.name));
+  const extra = [...weights.keys()].find((name) => !known.has(name));
+  throw new ArgumentError(`saveModel: ${extra} is not a parameter of this ${config.architecture} config`);
+}
+
+/** The config it was made from, with what saving decides: class, type of the weights, begin and end tokens. */
+function modelConfigJson({ config, tokenizer }: SavableModel, dtype: FloatType): Record<string, unknown> {
+  const ids = tokenIds(config, tokenizer);
+  return {
+    ...config.source,
+    architectures: [CLASSES[config.architecture]],
+    torch_dtype: TORCH_NAMES[dtype],
+    ...(config.source.dtype !== undefined && { dtype: TORCH_NAMES[dtype] }),
+    ...(config.source.tie_word_embeddings === undefined && {
+      tie_word_embeddings: config.outputHead === 'tied',
+    }),
+    ...ids,
+  };
+}
+
+function generationConfig({ config, tokenizer }: SavableModel): Record<string, unknown> {
+  return { _from_model_config: true, ...tokenIds(config, tokenizer) };
+}
+
+function tokenIds(config: ModelConfig, tokenizer: TextTokenizer): Record<string, unknown> {
+  const bos = config.bosId ?? tokenizer.bosId;
+  const eos = config.eosIds.length > 0 ? config.eosIds : tokenizer.eosIds;
+  const padding = config.paddingId;
+  return {
+    bos_token_id: bos ?? null,
+    eos_token_id: eos.length > 1 ? eos : (eos[0] ?? null),
+    ...(padding !== undefined && { pad_token_id: padding }),
+  };
+}
+
+function json(value: unknown): string {
+  return `${JSON.stringify(value, null, 2)}\n`;
+}
+
+async function removeStale(folder: string, written: readonly string[]): Promise<void> {
+  const current = new Set(written.map((path) => basename(path)));
+  const ours = /^model(-\d{5}-of-\d{5})?\.safetensors(\.index\.json)?$/;
+  for (const name of await readdir(folder)) {
+    if (ours.test(name) && !current.has(name)) await rm(join(folder, name));
+  }
+}
