@@ -33,9 +33,11 @@ export function gradients(loss: Value, wrt: readonly Value[], options: Gradients
   }
   const { tape } = graph;
   const firstNode = graph.nodes.length;
+  const refused = derivedInputs(loss, tape);
   const { result } = graph.withTape(() => {
     const seeds = new Map([[loss, seed(loss, options.upstream)]]);
-    const found = reverse(tape, seeds, wrt, refuseDerived);
+    const found = reverse(tape, seeds, [...wrt, ...refused]);
+    refuseDerived(refused, found.splice(wrt.length));
     return found.map((gradient, index) => gradient ?? filled(graph, wrt[index]!.type, wrt[index]!.shape));
   });
   for (const node of graph.nodes.slice(firstNode)) derived.add(node);
@@ -55,8 +57,14 @@ function seed(loss: Value, upstream: Value | undefined): Value {
   );
 }
 
-function refuseDerived({ inputs }: TapeEntry): void {
-  const input = inputs.find((value) => value?.node && derived.has(value.node));
+/** Values that an earlier call made and through which a gradient might have to flow. */
+function derivedInputs(loss: Value, tape: readonly TapeEntry[]): Value[] {
+  const values = [loss, ...tape.flatMap(({ inputs }) => inputs)];
+  return values.filter((value) => value?.node && derived.has(value.node)) as Value[];
+}
+
+function refuseDerived(values: readonly Value[], gradients: readonly (Value | undefined)[]): void {
+  const input = values.find((_, index) => gradients[index]);
   if (!input) return;
   throw new ArgumentError(
     `gradients: the loss depends on the gradient "${input.name}"; second derivatives are not supported, wrap it in stopGradient`,

@@ -23,16 +23,11 @@ function checkGradient(input: Value, gradient: Value): void {
   );
 }
 
-/**
- * Walks a tape backwards from the gradients in `seeds` and returns those of `wrt`; `undefined` means zero.
- *
- * @param visit - Called with each entry that a gradient flows through.
- */
+/** Walks a tape backwards from the gradients in `seeds` and returns those of `wrt`; `undefined` means zero. */
 export function reverse(
   tape: readonly TapeEntry[],
   seeds: ReadonlyMap<Value, Value>,
   wrt: readonly Value[],
-  visit: (entry: TapeEntry) => void = () => {},
 ): (Value | undefined)[] {
   const relevant = dependents(tape, wrt);
   const accumulated = new Map(seeds);
@@ -41,7 +36,6 @@ export function reverse(
     if (gradients.every((gradient) => gradient === undefined)) continue;
     const needs = entry.inputs.map((input) => input !== undefined && relevant.has(input));
     if (!needs.includes(true)) continue;
-    visit(entry);
     const found = entry.vjp({ ...entry, gradients, needs });
     for (const [index, input] of entry.inputs.entries()) {
       const gradient = found[index];

@@ -1,0 +1,127 @@
+import { ArgumentError, RandomStream } from '@rlp/core';
+import { InferenceSession, Tensor } from 'onnxruntime-node';
+import { describe, expect, it } from 'vitest';
+
+import * as ops from '../index.ts';
+import { load, normals, relativeError } from '../testing/evaluate.ts';
+
+describe('embedding', () => {
+  it('adds up heavily duplicated ids exactly, run after run on two threads', async () => {
+    const [vocabulary, width, count] = [16, 32, 4096];
+    const graph = new ops.Graph();
+    const weight = graph.input('weight', 'float32', [vocabulary, width]);
+    const ids = graph.input('ids', 'int64', [count]);
+    const upstream = graph.input('upstream', 'float32', [count, width]);
+    const loss = ops.sum(ops.mul(ops.embedding(weight, ids), upstream));
+    graph.output('gradient', ops.gradients(loss, [weight])[0]!);
+    const session = await InferenceSession.create(ops.serialize(graph), { intraOpNumThreads: 2 });
+    const stream = RandomStream.named('duplicates');
+    const chosen = Array.from({ length: count }, () => stream.integer(vocabulary));
+    // Small integers, so that float32 sums are exact in any order.
+    const rows = Float32Array.from({ length: count * width }, () => stream.integer(64) - 32);
+    const expected = new Float32Array(vocabulary * width);
+    for (const [row, id] of chosen.entries()) {
+      for (let column = 0; column < width; column++)
+        expected[id * width + column]! += rows[row * width + column]!;
+    }
+    const tensors = {
+      ids: new Tensor('int64', BigInt64Array.from(chosen, BigInt), [count]),
+      upstream: new Tensor('float32', rows, [count, width]),
+    };
+    for (let repetition = 0; repetition < 20; repetition++) {
+      const { gradient } = await session.run(tensors);
+      expect(gradient!.data).toEqual(expected);
+    }
+  });
+
+  it('gives row gradients that make up the dense one', async () => {
+    const graph = new ops.Graph();
+    const weight = graph.input('weight', 'float32', [5, 3]);
+    const ids = graph.constant([4, 0, 4], [3], 'int64');
+    const dense = ops.sum(ops.exp(ops.embedding(weight, ids)));
+    const rows = ops.embedding(weight, ids, { gradient: 'rows' });
+    const [rowGradient, none] = ops.gradients(ops.sum(ops.exp(rows)), [rows, weight]);
+    graph.output('dense', ops.gradients(dense, [weight])[0]!);
+    graph.output('rows', rowGradient!);
+    graph.output('none', none!);
+    const result = await (await load(graph)).run({ weight: normals('weight', [5, 3]) });
+    const sums = new Array<number>(15).fill(0);
+    for (const [row, id] of [4, 0, 4].entries()) {
+      for (let column = 0; column < 3; column++)
+        sums[id * 3 + column]! += result.rows!.data[row * 3 + column]!;
+    }
+    expect(result.none!.data).toEqual(new Array(15).fill(0));
+    expect(relativeError(result.dense!, { shape: [5, 3], data: sums })).toBeLessThan(1e-6);
+  });
+
+  it('names what it expects', () => {
+    const graph = new ops.Graph();
+    const weight = graph.input('weight', 'float32', [5]);
+    expect(() => ops.embedding(weight, graph.constant([0], [1], 'int64'))).toThrow(
+      new ArgumentError('embedding: weight must be [vocabulary, width], got [5]'),
+    );
+  });
+});
+
+describe('tokenLogprobs', () => {
+  const width = 3;
+  const [hidden, head] = [normals('hidden', [4, width]), normals('head', [5, width])];
+  const ids = [4, 0, 4, 2];
+
+  it('gives row gradients that, scattered, complete the gradient of the head', async () => {
+    const graph = new ops.Graph();
+    const h = graph.input('h', 'float32', hidden.shape);
+    const w = graph.input('w', 'float32', head.shape);
+    const targets = graph.constant(ids, [4], 'int64');
+    const dense = ops.tokenLogprobs(h, w, targets);
+    graph.output('dense', ops.gradients(ops.sum(dense.logprobs), [w])[0]!);
+    const { logprobs, targetRows } = ops.tokenLogprobs(h, w, targets, { gradient: 'rows' });
+    const [partial, rows] = ops.gradients(ops.sum(logprobs), [w, targetRows!]);
+    graph.output('partial', partial!);
+    graph.output('rows', rows!);
+    const result = await (await load(graph)).run({ h: hidden, w: head });
+    const total = [...result.partial!.data];
+    for (const [row, id] of ids.entries()) {
+      for (let column = 0; column < width; column++) {
+        total[id * width + column]! += result.rows!.data[row * width + column]!;
+      }
+    }
+    expect(dense.targetRows).toBeUndefined();
+    expect(relativeError({ shape: head.shape, data: total }, result.dense!)).toBeLessThan(1e-6);
+  });
+
+  it('stays finite and non-positive for logits of any size', async () => {
+    const graph = new ops.Graph();
+    const h = graph.input('h', 'float32', hidden.shape);
+    const w = graph.input('w', 'float32', head.shape);
+    const targets = graph.constant(ids, [4], 'int64');
+    const { logprobs, entropies } = ops.tokenLogprobs(h, w, targets, { entropies: 'needed' });
+    const loss = ops.sum(ops.add(logprobs, entropies!));
+    graph.output('logprobs', logprobs);
+    graph.output('entropies', entropies!);
+    for (const [index, gradient] of ops.gradients(loss, [h, w]).entries())
+      graph.output(`d${index}`, gradient);
+    const large = { shape: hidden.shape, data: hidden.data.map((value) => value * 1e6) };
+    const result = await (await load(graph)).run({ h: large, w: head });
+    expect(Math.max(...result.logprobs!.data)).toBeLessThanOrEqual(0);
+    expect(
+      Object.values(result)
+        .flatMap(({ data }) => data)
+        .every(Number.isFinite),
+    ).toBe(true);
+    expect(Math.min(...result.entropies!.data)).toBeGreaterThanOrEqual(0);
+  });
+
+  it('has logits that agree with it', async () => {
+    const graph = new ops.Graph();
+    const h = graph.input('h', 'float32', hidden.shape);
+    const w = graph.input('w', 'float32', head.shape);
+    const targets = graph.constant(ids, [4, 1], 'int64');
+    const all = ops.logSoftmax(ops.getLogits(h, w, { temperature: 0.5 }));
+    graph.output('chosen', ops.reshape(ops.gatherElements(all, targets), [4]));
+    const options = { temperature: graph.constant(0.5) };
+    graph.output('logprobs', ops.tokenLogprobs(h, w, ops.reshape(targets, [4]), options).logprobs);
+    const { chosen, logprobs } = await (await load(graph)).run({ h: hidden, w: head });
+    expect(relativeError(logprobs!, chosen!)).toBeLessThan(1e-6);
+  });
+});
