@@ -59,4 +59,3 @@ export {
   type DemonstrationEncoding,
   demonstrationSequences,
 } from './sequence/demonstration.ts';
-export { type SequenceStep, type TokenSequence, tokenSequences } from './sequence/token-sequence.ts';

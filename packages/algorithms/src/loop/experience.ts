@@ -1,6 +1,5 @@
-import { ArgumentError } from '@rlp/core';
+import { ArgumentError, type TokenSequence, tokenSequences } from '@rlp/core';
 import { groupRelativeAdvantages, hasRewardVariance } from '../advantage/group-relative.ts';
-import { type TokenSequence, tokenSequences } from '../sequence/token-sequence.ts';
 import type { ResolvedRlOptions } from './options.ts';
 import type { AdvantageEstimator, ScoredGroup, TrajectoryAdvantage } from './protocol.ts';
 

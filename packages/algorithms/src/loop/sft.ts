@@ -2,13 +2,13 @@ import {
   ArgumentError,
   type Metrics,
   RandomStream,
+  type TokenSequence,
   type TrainingBackend,
   type TrainingSequence,
 } from '@rlp/core';
 import { z } from 'zod';
 import { aggregationWeights } from '../aggregation.ts';
 import { crossEntropy } from '../loss/cross-entropy.ts';
-import type { TokenSequence } from '../sequence/token-sequence.ts';
 import { type ResolvedSftOptions, resolveSftOptions, type SftOptions } from './options.ts';
 import type { ResumeOptions } from './rl.ts';
 

@@ -15,7 +15,7 @@ export interface KlOptions {
   readonly estimator: 'k1' | 'k2' | 'k3' | 'absolute';
   /** `k3` only: δ is limited to ± this. Default 20, so that float32 cannot overflow. */
   readonly logRatioLimit?: number | undefined;
-  /** `k3` only: the estimate is limited to ± this; the gradient dies beyond. Default: no limit (verl: 10). */
+  /** The estimate is limited to ± this; the gradient dies beyond. Default: no limit (verl: 10 for k3, OpenRLHF: 10). */
   readonly limit?: number | undefined;
 }
 
@@ -30,6 +30,15 @@ export function klEstimate<T>(
   { estimator, logRatioLimit = 20, limit: bound = Number.POSITIVE_INFINITY }: KlOptions,
 ): T {
   const difference = ops.sub(referenceLogprobs, logprobs);
+  return limit(ops, estimate(ops, difference, estimator, logRatioLimit), bound);
+}
+
+function estimate<T>(
+  ops: TensorOps<T>,
+  difference: T,
+  estimator: KlOptions['estimator'],
+  logRatioLimit: number,
+): T {
   switch (estimator) {
     case 'k1':
       return ops.neg(difference);
@@ -39,7 +48,7 @@ export function klEstimate<T>(
       return ops.abs(difference);
     case 'k3': {
       const delta = limit(ops, difference, logRatioLimit);
-      return limit(ops, ops.sub(ops.sub(ops.exp(delta), delta), ops.constant(1)), bound);
+      return ops.sub(ops.sub(ops.exp(delta), delta), ops.constant(1));
     }
   }
 }

@@ -1,6 +1,6 @@
 import { type Loss, type LossInputs, type LossOutput, parseOptions, type TensorOps } from '@rlp/core';
 import { z } from 'zod';
-import { clippedSurrogate } from './clipped-surrogate.ts';
+import { clippedSurrogate, limit } from './clipped-surrogate.ts';
 import { truncatedImportanceWeights } from './importance-weights.ts';
 import { klEstimate } from './kl-estimate.ts';
 
@@ -53,7 +53,7 @@ type Resolved = z.output<typeof schema>;
  *     L = w · surrogate(ρ, A) + klCoefficient · k3 − entropyCoefficient · H
  *
  * with the ratio `ρ = π_θ / π_prox` and the correction `w = min(π_prox / π_b, cap)`. It reads the column `advantages` and
- * those that the options name. Metrics (vocabulary: `docs/metrics.md`): `ratio/mean`, `clip/low`, `clip/high`, `kl/update`,
+ * those that the options name. Metrics (vocabulary: `docs/metrics.md`): `ratio/mean`, `clip/low`, `clip/high`, `clip/dual`, `kl/update`,
  * and where its inputs are there `gap/sampler`, `gap/absolute`, `kl/reference`, `entropy/mean`.
  *
  * @throws OptionsError for options outside their ranges.
@@ -129,7 +129,7 @@ function correctionOf<T>(
 function updateMetrics<T>(
   ops: TensorOps<T>,
   inputs: LossInputs<T> & { readonly proximalLogprobs: T; readonly ratio: T },
-  { clipLow, clipHigh, proximal, correction }: Resolved,
+  { clipLow, clipHigh, dualClip, logRatioLimit, proximal, correction }: Resolved,
 ): Record<string, T> {
   const ratio = ops.stopGradient(inputs.ratio);
   const logprobs = ops.stopGradient(inputs.logprobs);
@@ -140,8 +140,12 @@ function updateMetrics<T>(
     'ratio/mean': ratio,
     'clip/low': ops.mul(below, ops.greater(ops.constant(0), advantages!)),
     'clip/high': ops.mul(above, ops.greater(advantages!, ops.constant(0))),
-    'kl/update': ops.sub(inputs.proximalLogprobs, logprobs),
+    'kl/update': limit(ops, ops.sub(inputs.proximalLogprobs, logprobs), logRatioLimit),
   };
+  if (dualClip !== undefined) {
+    const beyond = ops.greater(ratio, ops.constant(dualClip));
+    metrics['clip/dual'] = ops.mul(beyond, ops.greater(ops.constant(0), advantages!));
+  }
   if (correction === 'truncated' && proximal !== 'behavior') {
     const gap = ops.sub(ops.stopGradient(inputs.proximalLogprobs), behaviorLogprobs!);
     metrics['gap/sampler'] = gap;

@@ -1,5 +1,12 @@
-import { ArgumentError, type ChatRenderer, type Message, type Tokenizer } from '@rlp/core';
-import { type SequenceStep, type TokenSequence, tokenSequences } from './token-sequence.ts';
+import {
+  ArgumentError,
+  type ChatRenderer,
+  type Message,
+  type SequenceStep,
+  type Tokenizer,
+  type TokenSequence,
+  tokenSequences,
+} from '@rlp/core';
 
 /** Something to imitate: a completion of a prompt, or the assistant's turns of a conversation. */
 export type Demonstration =
