@@ -1,25 +1,11 @@
 /** Fails when a public symbol has no docstring: every export of every entry of every package. */
 import { relative } from 'node:path';
 import ts from 'typescript';
-import { compilerOptions } from './compiler.ts';
+import { moduleExports } from './compiler.ts';
 import { conclude, entriesOf, packagesIn } from './workspace.ts';
 
 const entries = packagesIn('packages').flatMap(entriesOf);
-const program = ts.createProgram({
-  rootNames: entries.map(({ source }) => source),
-  options: compilerOptions(),
-});
-const checker = program.getTypeChecker();
-
-/** Exported symbols of a module, aliases resolved. */
-function exportsOf(path: string): ts.Symbol[] {
-  const source = program.getSourceFile(path);
-  const symbol = source && checker.getSymbolAtLocation(source);
-  if (symbol === undefined) return [];
-  return checker
-    .getExportsOfModule(symbol)
-    .map((name) => (name.flags & ts.SymbolFlags.Alias ? checker.getAliasedSymbol(name) : name));
-}
+const { checker, exportsOf } = moduleExports(entries.map(({ source }) => source));
 
 function locationOf(symbol: ts.Symbol): string | undefined {
   const declaration = symbol.declarations?.[0];
@@ -32,7 +18,8 @@ function locationOf(symbol: ts.Symbol): string | undefined {
 const documented = new Set<ts.Symbol>();
 const problems = new Set<string>();
 for (const { source, specifier } of entries) {
-  for (const symbol of exportsOf(source)) {
+  for (const name of exportsOf(source)) {
+    const symbol = name.flags & ts.SymbolFlags.Alias ? checker.getAliasedSymbol(name) : name;
     const location = locationOf(symbol);
     if (location === undefined || location.includes('node_modules')) continue;
     if (symbol.getDocumentationComment(checker).length > 0) documented.add(symbol);

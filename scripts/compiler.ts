@@ -12,3 +12,24 @@ export function compilerOptions(): ts.CompilerOptions {
     dirname('tsconfig.json'),
   ).options;
 }
+
+/** The symbols that modules export. */
+export interface ModuleExports {
+  readonly checker: ts.TypeChecker;
+  /** Symbols of one of the modules, as it names them: possibly aliases. */
+  exportsOf(path: string): readonly ts.Symbol[];
+}
+
+/** Compiles modules and looks at what they export. */
+export function moduleExports(paths: readonly string[]): ModuleExports {
+  const program = ts.createProgram({ rootNames: paths, options: compilerOptions() });
+  const checker = program.getTypeChecker();
+  return {
+    checker,
+    exportsOf(path) {
+      const source = program.getSourceFile(path);
+      const symbol = source && checker.getSymbolAtLocation(source);
+      return symbol === undefined ? [] : checker.getExportsOfModule(symbol);
+    },
+  };
+}
