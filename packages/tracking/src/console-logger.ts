@@ -1,0 +1,136 @@
+import { type MetricsLogger, parseOptions } from '@rlp/core';
+import cliProgress from 'cli-progress';
+import { z } from 'zod';
+import { defaultColumns, formatColumns, formatDuration, type ProgressColumn } from './progress-line.ts';
+
+const isFunction = (value: unknown) => typeof value === 'function';
+
+const schema = z.strictObject({
+  label: z.string().default('training'),
+  iterations: z.int().min(1),
+  startedAt: z.int().min(0).default(0),
+  columns: z
+    .array(
+      z.strictObject({
+        label: z.string(),
+        metric: z.string(),
+        show: z.enum(['value', 'per-second']).optional(),
+      }),
+    )
+    .readonly()
+    .default(defaultColumns),
+  plainLineEvery: z.number().gt(0).max(100).default(10),
+  stream: z
+    .custom<ConsoleStream>(
+      (value) => isFunction((value as ConsoleStream | null)?.write),
+      'must be a writable stream',
+    )
+    .default(() => process.stderr),
+  clock: z.custom<() => number>(isFunction, 'must be a function').default(() => () => performance.now()),
+});
+
+/** Where progress is shown; `process.stderr` is one. */
+export type ConsoleStream = NodeJS.WritableStream & { readonly isTTY?: boolean };
+
+/** Options of {@link consoleLogger}. */
+export interface ConsoleLoggerOptions {
+  /** Begins the line. Default `'training'`. */
+  readonly label?: string | undefined;
+  /** Iterations of the whole run. */
+  readonly iterations: number;
+  /** Iterations made before this process, in a resumed run. Default 0. */
+  readonly startedAt?: number | undefined;
+  /** Default: reward, KL, loss of supervised training and tokens per second, where there are such metrics. */
+  readonly columns?: readonly ProgressColumn[] | undefined;
+  /** Where there is no terminal: per cent of progress between two lines. Default 10. */
+  readonly plainLineEvery?: number | undefined;
+  /** Default `process.stderr`, so that a program's own output stays clean. */
+  readonly stream?: ConsoleStream | undefined;
+  /** Milliseconds since any fixed point. Default `performance.now`. */
+  readonly clock?: (() => number) | undefined;
+}
+
+/**
+ * Progress of a run on the console: a bar that is redrawn in place on a terminal; elsewhere (a file, CI, `TERM=dumb`) a plain
+ * line for the first iteration, for every `plainLineEvery` per cent, and for the last. Uses no colours.
+ *
+ * Steps count from 0: the row of step `s` says that `s + 1` iterations are made.
+ *
+ * @throws `OptionsError` naming every problem at once.
+ */
+export function consoleLogger(options: ConsoleLoggerOptions): MetricsLogger {
+  const { label, iterations, startedAt, columns, plainLineEvery, stream, clock } = parseOptions(
+    'consoleLogger',
+    schema,
+    options,
+  );
+  const display = isInteractive(stream)
+    ? barDisplay(stream, label, iterations)
+    : plainDisplay(stream, label, iterations, plainLineEvery);
+  const begun = clock();
+  let last = begun;
+  return {
+    log(step, metrics) {
+      const now = clock();
+      const made = Math.min(step + 1, iterations);
+      const perIteration = (now - begun) / 1000 / Math.max(1, made - startedAt);
+      const remaining = formatDuration(perIteration * (iterations - made));
+      display.show(made, formatColumns(columns, metrics, (now - last) / 1000), remaining);
+      last = now;
+    },
+    async close() {
+      display.end();
+    },
+  };
+}
+
+/** Shows how far a run is. */
+interface Display {
+  show(made: number, columns: string, remaining: string): void;
+  end(): void;
+}
+
+/** Whether lines can be redrawn: a terminal with a person before it. */
+function isInteractive(stream: ConsoleStream): boolean {
+  return stream.isTTY === true && !process.env.CI && process.env.TERM !== 'dumb';
+}
+
+function barDisplay(stream: ConsoleStream, label: string, iterations: number): Display {
+  const bar = new cliProgress.SingleBar({
+    format: '{label} [{bar}] {value}/{total}  {columns}  ETA {remaining}',
+    barCompleteChar: '=',
+    barIncompleteChar: ' ',
+    barsize: 24,
+    stream,
+    hideCursor: false,
+    linewrap: false,
+    gracefulExit: false,
+  });
+  let isStarted = false;
+  return {
+    show(made, columns, remaining) {
+      const payload = { label, columns, remaining };
+      if (isStarted) bar.update(made, payload);
+      else bar.start(iterations, made, payload);
+      isStarted = true;
+    },
+    end() {
+      if (isStarted) bar.stop();
+      isStarted = false;
+    },
+  };
+}
+
+function plainDisplay(stream: ConsoleStream, label: string, iterations: number, every: number): Display {
+  let nextAt = 0;
+  return {
+    show(made, columns, remaining) {
+      const percent = (100 * made) / iterations;
+      if (percent < nextAt && made < iterations) return;
+      nextAt = (Math.floor(percent / every) + 1) * every;
+      const parts = [`${label} ${made}/${iterations}`, columns, `ETA ${remaining}`].filter(Boolean);
+      stream.write(`${parts.join(' · ')}\n`);
+    },
+    end() {},
+  };
+}

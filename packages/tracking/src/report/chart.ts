@@ -1,0 +1,115 @@
+import { type Html, html } from './html.ts';
+import { shortNumber, ticks } from './scale.ts';
+
+/** One point of a curve. */
+export interface Point {
+  readonly step: number;
+  readonly value: number;
+}
+
+/** A curve with its name; points in the order of their steps. */
+export interface Series {
+  readonly name: string;
+  readonly points: readonly Point[];
+}
+
+const width = 440;
+const height = 236;
+const margin = { left: 52, right: 14, top: 10, bottom: 26 };
+/** More points than this are drawn faintly, with a running mean over them. */
+const noisyFrom = 40;
+/** More points than this are thinned before they are drawn. */
+const mostPoints = 600;
+
+/** An SVG line chart of some curves over the same steps. Values that are not finite leave gaps. */
+export function lineChart(title: string, series: readonly Series[]): Html {
+  const values = series.flatMap(({ points }) => points.map(({ value }) => value)).filter(Number.isFinite);
+  if (values.length === 0) return html`<p class="empty">No finite values.</p>`;
+  const steps = series.flatMap(({ points }) => points.map(({ step }) => step));
+  const x = axis(extent(steps), [margin.left, width - margin.right]);
+  const y = axis(padded(extent(values)), [height - margin.bottom, margin.top]);
+  const label = `${title}: ${series.map(summaryOf).join('; ')}`;
+  return html`<svg viewBox="0 0 ${width} ${height}" role="img" aria-label="${label}">${grid(x, y)}${series.map((one, index) => curve(one, index, x, y))}</svg>`;
+}
+
+/** Maps numbers to places on an axis. */
+interface Axis {
+  readonly domain: readonly [number, number];
+  place(value: number): number;
+}
+
+function axis(domain: readonly [number, number], [from, to]: readonly [number, number]): Axis {
+  const span = domain[1] - domain[0] || 1;
+  return { domain, place: (value) => from + ((value - domain[0]) / span) * (to - from) };
+}
+
+function extent(values: readonly number[]): [number, number] {
+  return values.reduce<[number, number]>(
+    ([low, high], value) => [Math.min(low, value), Math.max(high, value)],
+    [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY],
+  );
+}
+
+function padded([low, high]: readonly [number, number]): [number, number] {
+  const padding = (high - low) * 0.06 || Math.abs(high) * 0.1 || 1;
+  return [low - padding, high + padding];
+}
+
+function grid(x: Axis, y: Axis): Html {
+  const right = width - margin.right;
+  const horizontal = ticks(...y.domain, 4).map((value) => {
+    const place = y.place(value).toFixed(1);
+    return html`<line class="grid" x1="${margin.left}" x2="${right}" y1="${place}" y2="${place}"/><text class="tick" x="${margin.left - 8}" y="${place}" dy="0.32em" text-anchor="end">${shortNumber(value)}</text>`;
+  });
+  const vertical = ticks(...x.domain, 5).map((value) => {
+    const place = x.place(value).toFixed(1);
+    return html`<text class="tick" x="${place}" y="${height - 8}" text-anchor="middle">${shortNumber(value)}</text>`;
+  });
+  return html`<g aria-hidden="true">${horizontal}${vertical}</g>`;
+}
+
+function curve({ name, points }: Series, index: number, x: Axis, y: Axis): Html {
+  const kind = `series-${index % 6}`;
+  const drawn = thinned(points);
+  const isNoisy = points.length > noisyFrom;
+  const bold = isNoisy ? runningMean(drawn) : drawn;
+  const last = bold.findLast(({ value }) => Number.isFinite(value));
+  return html`<g class="${kind}">${isNoisy ? html`<path class="raw" d="${pathOf(drawn, x, y)}"/>` : ''}<path class="line" d="${pathOf(bold, x, y)}"/>${last ? html`<circle r="3.5" cx="${x.place(last.step).toFixed(1)}" cy="${y.place(last.value).toFixed(1)}"><title>${name}: ${shortNumber(last.value)} at step ${last.step}</title></circle>` : ''}</g>`;
+}
+
+function pathOf(points: readonly Point[], x: Axis, y: Axis): string {
+  let command = 'M';
+  let path = '';
+  for (const { step, value } of points) {
+    if (Number.isFinite(value)) {
+      path += `${command}${x.place(step).toFixed(1)} ${y.place(value).toFixed(1)}`;
+      command = 'L';
+    } else command = 'M';
+  }
+  return path;
+}
+
+/** Every n-th point and the last. */
+function thinned(points: readonly Point[]): readonly Point[] {
+  const stride = Math.ceil(points.length / mostPoints);
+  return points.filter((_, index) => index % stride === 0 || index === points.length - 1);
+}
+
+/** Mean of the points within a twentieth of the curve to either side. */
+function runningMean(points: readonly Point[]): Point[] {
+  const reach = Math.max(2, Math.round(points.length / 20));
+  return points.map(({ step }, index) => {
+    const near = points
+      .slice(Math.max(0, index - reach), index + reach + 1)
+      .map(({ value }) => value)
+      .filter(Number.isFinite);
+    return { step, value: near.reduce((sum, value) => sum + value, 0) / near.length };
+  });
+}
+
+function summaryOf({ name, points }: Series): string {
+  const finite = points.filter(({ value }) => Number.isFinite(value));
+  const [first, last] = [finite[0], finite.at(-1)];
+  if (first === undefined || last === undefined) return `${name} has no finite values`;
+  return `${name} from ${shortNumber(first.value)} at step ${first.step} to ${shortNumber(last.value)} at step ${last.step}`;
+}

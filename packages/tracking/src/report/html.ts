@@ -1,0 +1,28 @@
+/** HTML text that needs no more escaping. Only this module makes it from strings. */
+export interface Html {
+  readonly html: string;
+}
+
+type Part = string | number | Html | readonly Html[];
+
+const entities: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+};
+
+function escapeHtml(text: string): string {
+  return text.replace(/[&<>"']/g, (character) => entities[character]!);
+}
+
+function render(part: Part): string {
+  if (typeof part === 'string' || typeof part === 'number') return escapeHtml(String(part));
+  return 'html' in part ? part.html : part.map(({ html }) => html).join('');
+}
+
+/** A template whose parts are escaped unless they are HTML already: whatever a model wrote stays text. */
+export function html(strings: TemplateStringsArray, ...parts: readonly Part[]): Html {
+  return { html: strings.reduce((whole, string, index) => whole + render(parts[index - 1]!) + string) };
+}

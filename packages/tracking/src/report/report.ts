@@ -1,0 +1,138 @@
+import { parseOptions } from '@rlp/core';
+import { z } from 'zod';
+import type { MetricRow } from '../metric-rows.ts';
+import { lineChart, type Series } from './chart.ts';
+import { type Html, html } from './html.ts';
+import type { ReportSample } from './sample.ts';
+import { shortNumber } from './scale.ts';
+import { style } from './style.ts';
+import { sampleTable, valueTable } from './tables.ts';
+
+const rowSchema: z.ZodType<MetricRow> = z.strictObject({
+  step: z.number(),
+  metrics: z.record(
+    z.string(),
+    z
+      .number()
+      .or(z.nan())
+      .or(z.literal([Infinity, -Infinity])),
+  ),
+});
+
+const schema = z.strictObject({
+  title: z.string().min(1),
+  description: z.string().optional(),
+  summary: z.record(z.string(), z.union([z.string(), z.number()])).default({}),
+  runs: z.array(z.strictObject({ name: z.string(), rows: z.array(rowSchema).readonly() })).readonly(),
+  metrics: z.array(z.string()).readonly().optional(),
+  samples: z
+    .array(
+      z.strictObject({
+        prompt: z.string(),
+        before: z.string(),
+        after: z.string(),
+        reference: z.string().optional(),
+        rewardBefore: z.number().nullable().optional(),
+        rewardAfter: z.number().nullable().optional(),
+      }),
+    )
+    .readonly()
+    .default([]),
+});
+
+/** A curve per metric; several runs are drawn into the same charts. */
+export interface ReportRun {
+  readonly name: string;
+  /** In the order of their steps. */
+  readonly rows: readonly MetricRow[];
+}
+
+/** What a report shows. */
+export interface ReportOptions {
+  readonly title: string;
+  /** A sentence or two below the title. */
+  readonly description?: string | undefined;
+  /** Figures at the top, by label, in this order; numbers are shortened. */
+  readonly summary?: Readonly<Record<string, string | number>> | undefined;
+  readonly runs: readonly ReportRun[];
+  /** Which metrics are drawn, in this order. Default: all, in order of appearance. */
+  readonly metrics?: readonly string[] | undefined;
+  readonly samples?: readonly ReportSample[] | undefined;
+}
+
+/**
+ * A run as one HTML page: figures, curves, samples before and after, all values as tables.
+ *
+ * The page stands alone: no script, no request to anywhere (its content security policy forbids both), light or dark by
+ * the reader's preference, usable by keyboard, fit to print. Whatever a model wrote is escaped.
+ *
+ * @throws `OptionsError` naming every problem at once.
+ */
+export function renderReport(options: ReportOptions): string {
+  const { title, description, summary, runs, metrics, samples } = parseOptions(
+    'renderReport',
+    schema,
+    options,
+  );
+  const names = metrics ?? [
+    ...new Set(runs.flatMap(({ rows }) => rows.flatMap((row) => Object.keys(row.metrics)))),
+  ];
+  const page = html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="referrer" content="no-referrer">
+<title>${title}</title>
+<style>${{ html: style }}</style>
+</head>
+<body>
+<main>
+<header><h1>${title}</h1>${description === undefined ? '' : html`<p class="lead">${description}</p>`}</header>
+${summaryList(summary)}
+${curves(runs, names)}
+${samples.length === 0 ? '' : html`<section><h2>Samples</h2>${sampleTable(samples)}</section>`}
+<footer>Made by rlp. This page makes no requests.</footer>
+</main>
+</body>
+</html>
+`;
+  return page.html;
+}
+
+function summaryList(summary: Readonly<Record<string, string | number>>): Html {
+  const entries = Object.entries(summary);
+  if (entries.length === 0) return html``;
+  const cards = entries.map(
+    ([label, value]) =>
+      html`<div><dt>${label}</dt><dd>${typeof value === 'number' ? shortNumber(value) : value}</dd></div>`,
+  );
+  return html`<dl class="summary">${cards}</dl>`;
+}
+
+function curves(runs: readonly ReportRun[], names: readonly string[]): Html {
+  const charts = names.map((name) => chart(name, runs)).filter(({ html }) => html !== '');
+  if (charts.length === 0) return html`<p class="empty">No metrics were recorded.</p>`;
+  const legend = runs.map(
+    ({ name }, index) => html`<li class="series-${index % 6}"><span></span><b>${name}</b></li>`,
+  );
+  return html`<section><h2>Curves</h2>${runs.length > 1 ? html`<ul class="legend">${legend}</ul>` : ''}<div class="charts">${charts}</div>
+${runs.map(({ name, rows }) => html`<details><summary>All values of ${name}</summary>${valueTable(name, rows, names)}</details>`)}</section>`;
+}
+
+function chart(name: string, runs: readonly ReportRun[]): Html {
+  // A run keeps its colour in every chart, so runs without the metric stay in as empty series.
+  const series = runs.map(
+    (run): Series => ({
+      name: run.name,
+      points: run.rows.flatMap(({ step, metrics }) =>
+        metrics[name] === undefined ? [] : [{ step, value: metrics[name] }],
+      ),
+    }),
+  );
+  const latest = series.flatMap(({ points }) => points.at(-1) ?? []);
+  if (latest.length === 0) return html``;
+  const figures = latest.map(({ value }) => shortNumber(value)).join(' · ');
+  return html`<figure><figcaption><h3>${name}</h3><span class="latest">last ${figures}</span></figcaption>${lineChart(name, series)}</figure>`;
+}
