@@ -60,6 +60,8 @@ export async function readState(directory: string): Promise<CheckpointState> {
   }
   const parsed = schema.safeParse(json);
   if (parsed.success) return parsed.data;
-  const problems = parsed.error.issues.map(({ path: at, message }) => `${at.join('.') || 'state'}: ${message}`);
+  const problems = parsed.error.issues.map(
+    ({ path: at, message }) => `${at.join('.') || 'state'}: ${message}`,
+  );
   throw new FormatError(`${path}: ${problems.join('; ')}; save the checkpoint again with this version`);
 }

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { Weights } from '@rlp/core';
-import { readSafetensors, writeSafetensors } from '@rlp/models';
+import { readSafetensors } from '@rlp/models';
 import type { Engine, ParameterSpec, RunningProgram } from '@rlp/onnx/runtime';
 import { checkWeights, type PolicyWeights, toTensors, toWeights } from './policy-weights.ts';
 import type { TrainingMethods } from './train.program.ts';
@@ -13,8 +13,8 @@ export interface FullWeightsParts {
   readonly program: RunningProgram<TrainingMethods>;
   readonly store: string;
   readonly parameters: readonly ParameterSpec[];
-  /** Writes what belongs beside the weights: `config.json`, the tokenizer. */
-  readonly describe: (directory: string) => Promise<void>;
+  /** Writes weights and what belongs beside them (`config.json`, the tokenizer) as `model.safetensors` in a directory. */
+  readonly save: (directory: string, weights: Weights) => Promise<unknown>;
 }
 
 /** Weights that are trained themselves: the published store is the one being trained. */
@@ -40,8 +40,7 @@ export class FullWeights implements PolicyWeights {
   }
 
   async write(directory: string, parameters: Weights): Promise<void> {
-    await writeSafetensors(join(directory, modelFile), parameters);
-    await this.#parts.describe(directory);
+    await this.#parts.save(directory, parameters);
   }
 
   async readFiles(directory: string): Promise<Weights> {

@@ -1,1 +1,18 @@
-export {};
+export type { LoraOptions, OnnxBackendOptions } from './backend-options.ts';
+export { createOnnxBackend } from './create-backend.ts';
+export { countParameters, estimateMemory, type MemoryEstimate, type MemoryQuestion } from './memory.ts';
+export type { LogprobsOptions, OnnxTrainingBackend } from './onnx-backend.ts';
+export {
+  type AdamState,
+  type AdamStep,
+  adam,
+  adamw,
+  clipFactor,
+  globalNorm,
+  type NumericArray,
+  type Optimizer,
+  type OptimizerOptions,
+  type SgdStep,
+  sgd,
+} from './optimizer.ts';
+export { type Schedule, type ScheduleOptions, scheduleFactor, scheduleSchema } from './schedule.ts';

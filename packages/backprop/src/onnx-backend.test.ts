@@ -1,8 +1,9 @@
 import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { RandomStream } from '@rlp/core';
+import { RandomStream, type Weights } from '@rlp/core';
 import { describeTrainingBackend } from '@rlp/core/testing';
+import { writeSafetensors } from '@rlp/models';
 import { embedding, type Graph, reshape, type Value } from '@rlp/onnx';
 import { createEngine, type Engine, programUrl } from '@rlp/onnx/runtime';
 import { afterAll, beforeAll } from 'vitest';
@@ -55,7 +56,7 @@ async function create(): Promise<OnnxTrainingBackend> {
   await engine.writeStore(store, new Map(parameters.map(({ name, shape }) => [name, draw(shape)])));
   const options: TrainingProgramOptions = {
     trainable: store,
-    frozen: undefined,
+    frozen: [],
     reference: `${store}/reference`,
     scratch: `${store}/scratch`,
     optimizer: optimizerSchema.parse({}),
@@ -66,7 +67,9 @@ async function create(): Promise<OnnxTrainingBackend> {
   };
   const reference = { url: programUrl(import.meta.url, './train.program') };
   const program = await engine.start<TrainingMethods>(reference, options);
-  const weights = new FullWeights({ engine, program, store, parameters, describe: async () => {} });
+  const save = (directory: string, weights: Weights) =>
+    writeSafetensors(join(directory, 'model.safetensors'), weights);
+  const weights = new FullWeights({ engine, program, store, parameters, save });
   return new OnnxTrainingBackend({
     program,
     graphs: new PolicyGraphs(

@@ -20,8 +20,8 @@ export interface MergePlan {
 export interface TrainingProgramOptions {
   /** Store of the trained parameters, with slots `gradient`, `moment1` and `moment2`. */
   readonly trainable: string;
-  /** Store of frozen parameters that the graphs read too. */
-  readonly frozen: string | undefined;
+  /** Stores of frozen parameters that the graphs read too; the first that has a parameter gives it. */
+  readonly frozen: readonly string[];
   /** Store of the reference policy's copy of the trained parameters; created when first needed. */
   readonly reference: string | undefined;
   /** Store of gradients of later micro-batches before they are added; created when first needed. */
@@ -90,6 +90,13 @@ export interface GradientResult {
 export interface ScoreResult {
   readonly logprobs: readonly Float32Array[];
   readonly entropies: readonly Float32Array[];
+}
+
+/** New frozen weights for a low-rank correction, which starts again from nothing. */
+export interface RebaseRequest {
+  readonly tensors: readonly NamedTensor[];
+  /** Trained parameters that become zero. */
+  readonly zero: readonly string[];
 }
 
 /** A named tensor on its way in or out of the engine. */

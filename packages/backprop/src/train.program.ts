@@ -14,6 +14,7 @@ export default function createTrainingProgram(host: EngineHost, options: Trainin
     score: program.score,
     readParameters: program.readParameters,
     writeParameters: program.writeParameters,
+    rebase: program.rebase,
     updateReference: program.updateReference,
     publish: program.publish,
     readMerged: program.readMerged,

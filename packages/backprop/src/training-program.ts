@@ -18,6 +18,7 @@ import type {
   NamedTensor,
   Policy,
   ProgramState,
+  RebaseRequest,
   ScoreResult,
   TrainingProgramOptions,
   UpdateResult,
@@ -102,6 +103,22 @@ export class TrainingProgram {
     this.#sequence.run(async () => {
       this.#freezeReference();
       await copyIn(this.#store, undefined, tensors);
+    });
+
+  /** Writes frozen weights to every store that holds them, and makes the correction nothing, the reference's too. */
+  readonly rebase = ({ tensors, zero }: RebaseRequest): Promise<void> =>
+    this.#sequence.run(async () => {
+      for (const store of this.#options.frozen.map((name) => this.#host.store(name))) {
+        const held = new Set(store.parameters.map(({ name }) => name));
+        await copyIn(
+          store,
+          undefined,
+          tensors.filter(({ name }) => held.has(name)),
+        );
+      }
+      for (const store of this.#reference ? [this.#store, this.#reference] : [this.#store]) {
+        for (const name of zero) store.data(name).fill(0);
+      }
     });
 
   /** reference ← decay · reference + (1 − decay) · current. */
@@ -203,7 +220,7 @@ export class TrainingProgram {
   }
 
   #stores(policy: Policy): ParameterStore[] {
-    const frozen = this.#options.frozen === undefined ? [] : [this.#host.store(this.#options.frozen)];
+    const frozen = this.#options.frozen.map((name) => this.#host.store(name));
     if (policy === 'current') return [this.#store, ...frozen];
     const reference = this.#freezeReference();
     if (!reference) {

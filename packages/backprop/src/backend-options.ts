@@ -1,0 +1,65 @@
+import { parseOptions } from '@rlp/core';
+import type { LanguageModel } from '@rlp/models';
+import type { Engine } from '@rlp/onnx/runtime';
+import { z } from 'zod';
+import { optimizerSchema } from './optimizer.ts';
+import { scheduleSchema } from './schedule.ts';
+
+const given = <Type>(what: string) =>
+  z.custom<Type>((value) => typeof value === 'object' && value !== null, `expected ${what}`);
+
+const adaptationSchema = z.discriminatedUnion('kind', [
+  z.strictObject({ kind: z.literal('full') }),
+  z.strictObject({
+    kind: z.literal('lora'),
+    rank: z.int().min(1).default(8),
+    alpha: z.number().positive().default(16),
+    targets: z.array(z.string().min(1)).min(1).optional(),
+    seed: z.union([z.string(), z.number()]).default('lora'),
+  }),
+]);
+
+const schema = z.strictObject({
+  engine: given<Engine>('an engine, from createEngine of @rlp/onnx/runtime'),
+  model: given<LanguageModel>('a model, from loadModel or createModel of @rlp/models'),
+  store: z.string().min(1).default('policy'),
+  learningRate: z.number().nonnegative(),
+  schedule: scheduleSchema.prefault({ kind: 'constant' }),
+  optimizer: optimizerSchema.prefault({}),
+  maxGradientNorm: z.union([z.number().positive(), z.literal('off')]).default(1),
+  tokensPerMicroBatch: z.int().min(1).default(4096),
+  adaptation: adaptationSchema.prefault({ kind: 'full' }),
+  reference: z.enum(['initial', 'none']).default('initial'),
+  activations: z.enum(['keep', 'recompute']).default('keep'),
+  compiledGraphs: z.int().min(1).default(16),
+});
+
+/**
+ * Options of {@link createOnnxBackend}.
+ *
+ * - `engine`, `model`: where and what to train. The backend copies the model's weights into the engine.
+ * - `store` (`'policy'`): name of the engine's store that samplers share; other stores take it as a prefix.
+ * - `learningRate` × `schedule` (constant): see {@link ScheduleOptions}.
+ * - `optimizer` (AdamW): see {@link OptimizerOptions}.
+ * - `maxGradientNorm` (1): global L2 norm that gradients are clipped to, or `'off'`.
+ * - `tokensPerMicroBatch` (4096): positions, padding included, of one pass; bounds activation memory.
+ * - `adaptation` (`{ kind: 'full' }`): train every weight, or with `'lora'` a low-rank correction
+ *   `W + (alpha/rank)·B·A` of frozen ones: `rank` (8), `alpha` (16), `targets` (every linear layer of attention and feed-forward,
+ *   by the last part of its name such as `q_proj`), `seed` (`'lora'`) of A's random stream.
+ * - `reference` (`'initial'`): keep the policy as it is before its first change for `logprobs` of the reference; costs one
+ *   copy of the trained weights. `'none'` saves it.
+ * - `activations` (`'keep'`): `'recompute'` computes each layer again in the backward pass instead of keeping its insides.
+ * - `compiledGraphs` (16): shapes kept compiled, least recently used forgotten first.
+ */
+export type OnnxBackendOptions = z.input<typeof schema>;
+
+/** {@link OnnxBackendOptions} with every default filled in. */
+export type ResolvedOnnxBackendOptions = z.output<typeof schema>;
+
+/** Low-rank adaptation: which layers get a correction, and how large. */
+export type LoraOptions = Extract<ResolvedOnnxBackendOptions['adaptation'], { kind: 'lora' }>;
+
+/** Applies defaults. Throws an OptionsError naming every problem. */
+export function resolveBackendOptions(options: OnnxBackendOptions): ResolvedOnnxBackendOptions {
+  return parseOptions('createOnnxBackend', schema, options);
+}

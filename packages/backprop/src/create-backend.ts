@@ -1,0 +1,171 @@
+import type { Weights } from '@rlp/core';
+import { maximumSequenceLength, parameterSpecs, saveModel } from '@rlp/models';
+import { type Engine, type ParameterSpec, programUrl } from '@rlp/onnx/runtime';
+import {
+  type LoraOptions,
+  type OnnxBackendOptions,
+  type ResolvedOnnxBackendOptions,
+  resolveBackendOptions,
+} from './backend-options.ts';
+import { decoderBuilder } from './decoder-graph.ts';
+import { FullWeights } from './full-weights.ts';
+import { initialFactors, type LoraTarget, loraTargets, mergePlan } from './lora.ts';
+import { LoraWeights } from './lora-weights.ts';
+import { OnnxTrainingBackend } from './onnx-backend.ts';
+import { PolicyGraphs } from './policy-graphs.ts';
+import { checkWeights, type PolicyWeights } from './policy-weights.ts';
+import type { MergePlan, TrainingProgramOptions } from './program-protocol.ts';
+import type { TrainingMethods } from './train.program.ts';
+
+const trainingSlots = ['gradient', 'moment1', 'moment2'];
+
+/** What depends on whether all weights are trained or a correction of them. */
+interface Plan {
+  /** Stores to create, with their first contents; the trained one first. */
+  readonly stores: readonly {
+    readonly name: string;
+    readonly weights: Weights;
+    readonly slots?: readonly string[];
+  }[];
+  readonly trained: readonly ParameterSpec[];
+  readonly lora: { readonly targets: readonly LoraTarget[]; readonly scale: number } | undefined;
+  readonly merge: MergePlan | undefined;
+}
+
+/**
+ * Starts training a model on ONNX Runtime.
+ *
+ * The weights are copied into the engine's store `options.store`; a sampler in the same engine can read them there, and
+ * `publish()` says when it should (with low-rank adaptation it first writes the merged weights there).
+ *
+ * @example
+ * const backend = await createOnnxBackend({ engine, model, learningRate: 1e-4 });
+ * backend.forwardBackward({ sequences }, loss);
+ * const { gradientNorm } = await backend.optimStep();
+ *
+ * @throws OptionsError naming every bad option, ArgumentError if the model's weights do not fit its config, EngineError if a
+ * store of that name exists.
+ */
+export async function createOnnxBackend(options: OnnxBackendOptions): Promise<OnnxTrainingBackend> {
+  const resolved = resolveBackendOptions(options);
+  const { engine, model, adaptation } = resolved;
+  const parameters = parameterSpecs(model.config).map(({ name, shape }) => ({ name, shape }));
+  checkWeights('createOnnxBackend', parameters, model.weights);
+  const plan = adaptation.kind === 'lora' ? planLora(resolved, adaptation) : planFull(resolved, parameters);
+  await createStores(engine, plan);
+  try {
+    return await startBackend(resolved, plan, parameters);
+  } catch (error) {
+    await deleteStores(engine, plan);
+    throw error;
+  }
+}
+
+function planFull({ model, store }: ResolvedOnnxBackendOptions, parameters: readonly ParameterSpec[]): Plan {
+  return {
+    stores: [{ name: store, weights: model.weights, slots: trainingSlots }],
+    trained: parameters,
+    lora: undefined,
+    merge: undefined,
+  };
+}
+
+function planLora({ model, store }: ResolvedOnnxBackendOptions, options: LoraOptions): Plan {
+  const targets = loraTargets(model.config, options);
+  const scale = options.alpha / options.rank;
+  const adapted = new Set(targets.map(({ layer }) => layer.weight));
+  const base = new Map([...model.weights].filter(([name]) => adapted.has(name)));
+  return {
+    stores: [
+      { name: `${store}/adapter`, weights: initialFactors(targets, options.seed), slots: trainingSlots },
+      { name: `${store}/base`, weights: base },
+      { name: store, weights: model.weights },
+    ],
+    trained: targets.flatMap(({ down, up }) => [down, up]),
+    lora: { targets, scale },
+    merge: mergePlan(targets, scale, store),
+  };
+}
+
+async function createStores(engine: Engine, plan: Plan): Promise<void> {
+  const made: string[] = [];
+  try {
+    for (const { name, weights, slots = [] } of plan.stores) {
+      const parameters = [...weights].map(([parameter, { shape }]) => ({ name: parameter, shape }));
+      await engine.createStore({ name, parameters, slots });
+      made.push(name);
+      await engine.writeStore(name, weights);
+    }
+  } catch (error) {
+    for (const name of made) await engine.deleteStore(name);
+    throw error;
+  }
+}
+
+async function deleteStores(engine: Engine, plan: Plan): Promise<void> {
+  for (const { name } of plan.stores) if (engine.hasStore(name)) await engine.deleteStore(name);
+}
+
+async function startBackend(
+  options: ResolvedOnnxBackendOptions,
+  plan: Plan,
+  parameters: readonly ParameterSpec[],
+): Promise<OnnxTrainingBackend> {
+  const { engine, model, store } = options;
+  const { config } = model;
+  const program = await engine.start<TrainingMethods>(
+    { url: programUrl(import.meta.url, './train.program') },
+    programOptions(options, plan),
+  );
+  const ops =
+    engine.executionProvider === 'cpu' || engine.executionProvider === 'cuda' ? 'fused' : 'standard';
+  const builder = decoderBuilder({ config, activations: options.activations, ops, lora: plan.lora });
+  const stores = plan.stores.map(({ name }) => name);
+  const weights: PolicyWeights =
+    options.adaptation.kind === 'lora'
+      ? new LoraWeights({
+          engine,
+          program,
+          stores,
+          parameters,
+          targets: plan.lora!.targets,
+          options: options.adaptation,
+        })
+      : new FullWeights({
+          engine,
+          program,
+          store,
+          parameters,
+          save: (directory, weights) => saveModel(directory, { ...model, weights }),
+        });
+  return new OnnxTrainingBackend({
+    program,
+    graphs: new PolicyGraphs(
+      builder,
+      plan.trained.map(({ name }) => name),
+    ),
+    weights,
+    packing: {
+      vocabularySize: config.vocabularySize,
+      contextLength: maximumSequenceLength(config),
+      tokensPerMicroBatch: options.tokensPerMicroBatch,
+    },
+    compiledGraphs: options.compiledGraphs,
+    store,
+  });
+}
+
+function programOptions(options: ResolvedOnnxBackendOptions, plan: Plan): TrainingProgramOptions {
+  const [trainable, ...frozen] = plan.stores.map(({ name }) => name);
+  return {
+    trainable: trainable!,
+    frozen,
+    reference: options.reference === 'initial' ? `${options.store}/reference` : undefined,
+    scratch: `${options.store}/scratch`,
+    optimizer: options.optimizer,
+    schedule: options.schedule,
+    learningRate: options.learningRate,
+    maxGradientNorm: options.maxGradientNorm === 'off' ? undefined : options.maxGradientNorm,
+    merge: plan.merge,
+  };
+}

@@ -1,0 +1,72 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Weights } from '@rlp/core';
+import { readSafetensors, writeSafetensors } from '@rlp/models';
+import type { Engine, ParameterSpec, RunningProgram } from '@rlp/onnx/runtime';
+import type { LoraOptions } from './backend-options.ts';
+import { adapterConfig, fromPeft, type LoraTarget, toPeft } from './lora.ts';
+import { checkWeights, type PolicyWeights, toTensors, toWeights } from './policy-weights.ts';
+import type { TrainingMethods } from './train.program.ts';
+
+const adapterFile = 'adapter_model.safetensors';
+
+/** What {@link LoraWeights} is made of. */
+export interface LoraWeightsParts {
+  readonly engine: Engine;
+  readonly program: RunningProgram<TrainingMethods>;
+  /** Every store of the backend, to be freed with it. */
+  readonly stores: readonly string[];
+  /** All weights of the model. */
+  readonly parameters: readonly ParameterSpec[];
+  readonly targets: readonly LoraTarget[];
+  readonly options: LoraOptions;
+}
+
+/**
+ * Frozen weights with a low-rank correction.
+ *
+ * Seen from outside the weights are merged: reading gives `W + (alpha/rank)·B·A`, publishing writes it to the shared store. Loading
+ * weights replaces the frozen ones and starts the correction, the reference policy's too, from nothing. On disk there is only
+ * the adapter, in PEFT's files; it continues on the model that the backend was created with.
+ */
+export class LoraWeights implements PolicyWeights {
+  readonly adaptation = 'lora';
+  readonly #parts: LoraWeightsParts;
+
+  constructor(parts: LoraWeightsParts) {
+    this.#parts = parts;
+  }
+
+  async read(): Promise<Weights> {
+    return toWeights(await this.#parts.program.call('readMerged', undefined));
+  }
+
+  async load(weights: Weights): Promise<void> {
+    checkWeights('loadWeights', this.#parts.parameters, weights);
+    const zero = this.#parts.targets.map(({ up }) => up.name);
+    await this.#parts.program.call('rebase', { tensors: toTensors(weights), zero });
+  }
+
+  check(owner: string, parameters: Weights): void {
+    const factors = this.#parts.targets.flatMap(({ down, up }) => [down, up]);
+    checkWeights(owner, factors, parameters);
+  }
+
+  async write(directory: string, parameters: Weights): Promise<void> {
+    await writeSafetensors(join(directory, adapterFile), toPeft(parameters));
+    const config = adapterConfig(this.#parts.targets, this.#parts.options);
+    await writeFile(join(directory, 'adapter_config.json'), `${JSON.stringify(config, null, 2)}\n`);
+  }
+
+  async readFiles(directory: string): Promise<Weights> {
+    const path = join(directory, adapterFile);
+    const factors = fromPeft(await readSafetensors(path));
+    this.check(`loadCheckpoint ${path}`, factors);
+    return factors;
+  }
+
+  async dispose(): Promise<void> {
+    const { engine, stores } = this.#parts;
+    for (const store of stores) if (engine.hasStore(store)) await engine.deleteStore(store);
+  }
+}

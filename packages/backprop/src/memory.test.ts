@@ -1,0 +1,92 @@
+import { parseModelConfig } from '@rlp/models';
+import { describe, expect, it } from 'vitest';
+import { countParameters, estimateMemory } from './memory.ts';
+
+const llama = (change: Record<string, unknown>) =>
+  parseModelConfig({
+    model_type: 'llama',
+    vocab_size: 512,
+    hidden_size: 64,
+    intermediate_size: 172,
+    num_hidden_layers: 5,
+    num_attention_heads: 8,
+    num_key_value_heads: 4,
+    max_position_embeddings: 512,
+    rms_norm_eps: 1e-5,
+    tie_word_embeddings: true,
+    hidden_act: 'silu',
+    ...change,
+  });
+
+describe('countParameters', () => {
+  it.each([
+    ['stories260K', llama({}), 260_032],
+    [
+      'SmolLM2-135M',
+      llama({
+        vocab_size: 49152,
+        hidden_size: 576,
+        intermediate_size: 1536,
+        num_hidden_layers: 30,
+        num_attention_heads: 9,
+        num_key_value_heads: 3,
+      }),
+      134_515_008,
+    ],
+    [
+      'Qwen2.5-0.5B',
+      parseModelConfig({
+        model_type: 'qwen2',
+        vocab_size: 151_936,
+        hidden_size: 896,
+        intermediate_size: 4864,
+        num_hidden_layers: 24,
+        num_attention_heads: 14,
+        num_key_value_heads: 2,
+        max_position_embeddings: 32_768,
+        rms_norm_eps: 1e-6,
+        tie_word_embeddings: true,
+        hidden_act: 'silu',
+      }),
+      494_032_768,
+    ],
+    [
+      'GPT-2',
+      parseModelConfig({
+        model_type: 'gpt2',
+        vocab_size: 50_257,
+        n_embd: 768,
+        n_layer: 12,
+        n_head: 12,
+        n_positions: 1024,
+        n_ctx: 1024,
+        activation_function: 'gelu_new',
+        layer_norm_epsilon: 1e-5,
+      }),
+      124_439_808,
+    ],
+  ])('counts the published number of %s', (_, config, published) => {
+    expect(countParameters(config)).toBe(published);
+  });
+});
+
+describe('estimateMemory', () => {
+  const question = { config: llama({}), rows: 8, length: 128 };
+
+  it('adds up, and prints every part', () => {
+    const { total, table, ...parts } = estimateMemory(question);
+    expect(Object.values(parts).reduce((sum, bytes) => sum + bytes, 0)).toBe(total);
+    expect(table.split('\n')).toHaveLength(8);
+    expect(table).toMatch(/weights +1\.0 MiB/);
+  });
+
+  it('falls with recomputation, low rank and no reference', () => {
+    const base = estimateMemory(question);
+    expect(estimateMemory({ ...question, activations: 'recompute' }).activations).toBeLessThan(
+      base.activations,
+    );
+    expect(estimateMemory({ ...question, lora: { rank: 4 } }).optimizer).toBeLessThan(base.optimizer / 2);
+    expect(estimateMemory({ ...question, reference: 'none' }).reference).toBe(0);
+    expect(estimateMemory({ ...question, microBatches: 'several' }).gradients).toBe(2 * base.gradients);
+  });
+});
