@@ -40,7 +40,7 @@ export function describeMetricsLogger(name: string, { create, read }: MetricsLog
       const logger = create();
       const rows = [0, 1, 5].map((step) => ({
         step,
-        metrics: { 'reward/mean': step / 3, 'kl/mean': -step },
+        metrics: { 'reward/mean': step / 3, 'kl/mean': 1 - step },
       }));
       for (const { step, metrics } of rows) logger.log(step, metrics);
       await logger.close();

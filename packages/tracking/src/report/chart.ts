@@ -23,7 +23,7 @@ const mostPoints = 600;
 
 /** An SVG line chart of some curves over the same steps. Values that are not finite leave gaps. */
 export function lineChart(title: string, series: readonly Series[]): Html {
-  const values = series.flatMap(({ points }) => points.map(({ value }) => value)).filter(Number.isFinite);
+  const values = series.flatMap(({ points }) => points.map(({ value }) => value)).filter(isDrawable);
   if (values.length === 0) return html`<p class="empty">No finite values.</p>`;
   const steps = series.flatMap(({ points }) => points.map(({ step }) => step));
   const x = axis(extent(steps), [margin.left, width - margin.right]);
@@ -41,6 +41,11 @@ interface Axis {
 function axis(domain: readonly [number, number], [from, to]: readonly [number, number]): Axis {
   const span = domain[1] - domain[0] || 1;
   return { domain, place: (value) => from + ((value - domain[0]) / span) * (to - from) };
+}
+
+/** Beyond this, differences of values overflow. */
+function isDrawable(value: number): boolean {
+  return Math.abs(value) < 1e300;
 }
 
 function extent(values: readonly number[]): [number, number] {
@@ -73,7 +78,7 @@ function curve({ name, points }: Series, index: number, x: Axis, y: Axis): Html 
   const drawn = thinned(points);
   const isNoisy = points.length > noisyFrom;
   const bold = isNoisy ? runningMean(drawn) : drawn;
-  const last = bold.findLast(({ value }) => Number.isFinite(value));
+  const last = bold.findLast(({ value }) => isDrawable(value));
   return html`<g class="${kind}">${isNoisy ? html`<path class="raw" d="${pathOf(drawn, x, y)}"/>` : ''}<path class="line" d="${pathOf(bold, x, y)}"/>${last ? html`<circle r="3.5" cx="${x.place(last.step).toFixed(1)}" cy="${y.place(last.value).toFixed(1)}"><title>${name}: ${shortNumber(last.value)} at step ${last.step}</title></circle>` : ''}</g>`;
 }
 
@@ -81,7 +86,7 @@ function pathOf(points: readonly Point[], x: Axis, y: Axis): string {
   let command = 'M';
   let path = '';
   for (const { step, value } of points) {
-    if (Number.isFinite(value)) {
+    if (isDrawable(value)) {
       path += `${command}${x.place(step).toFixed(1)} ${y.place(value).toFixed(1)}`;
       command = 'L';
     } else command = 'M';
@@ -102,13 +107,13 @@ function runningMean(points: readonly Point[]): Point[] {
     const near = points
       .slice(Math.max(0, index - reach), index + reach + 1)
       .map(({ value }) => value)
-      .filter(Number.isFinite);
+      .filter(isDrawable);
     return { step, value: near.reduce((sum, value) => sum + value, 0) / near.length };
   });
 }
 
 function summaryOf({ name, points }: Series): string {
-  const finite = points.filter(({ value }) => Number.isFinite(value));
+  const finite = points.filter(({ value }) => isDrawable(value));
   const [first, last] = [finite[0], finite.at(-1)];
   if (first === undefined || last === undefined) return `${name} has no finite values`;
   return `${name} from ${shortNumber(first.value)} at step ${first.step} to ${shortNumber(last.value)} at step ${last.step}`;

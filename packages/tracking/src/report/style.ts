@@ -21,7 +21,7 @@ figcaption{display:flex;justify-content:space-between;align-items:baseline;gap:1
 .latest{font-variant-numeric:tabular-nums;color:var(--soft);font-size:13px;white-space:nowrap}
 svg{display:block;width:100%;height:auto}
 .grid{stroke:var(--grid);stroke-width:1}
-.tick{fill:var(--soft);font-size:11px;font-variant-numeric:tabular-nums}
+.tick{fill:var(--soft);font-size:13px;font-variant-numeric:tabular-nums}
 path{fill:none;stroke-linejoin:round;stroke-linecap:round}
 .line{stroke:currentColor;stroke-width:2}.raw{stroke:currentColor;stroke-width:1;opacity:.28}circle{fill:currentColor}
 .series-0{color:var(--s0)}.series-1{color:var(--s1)}.series-2{color:var(--s2)}.series-3{color:var(--s3)}.series-4{color:var(--s4)}.series-5{color:var(--s5)}
@@ -40,7 +40,7 @@ thead th{position:sticky;top:0;background:var(--card);font-size:12.5px;font-weig
 .numbers td,.numbers tbody th{text-align:right;font-variant-numeric:tabular-nums;font-weight:400;white-space:nowrap}
 .numbers thead th{text-align:right}
 pre{margin:0;font:12.5px/1.45 ui-monospace,SFMono-Regular,Menlo,"DejaVu Sans Mono",monospace;white-space:pre-wrap;overflow-wrap:anywhere;min-width:14ch}
-.mark{display:inline-block;font-size:12px;font-weight:600;margin-top:5px;font-variant-numeric:tabular-nums}
+.mark{display:block;font-size:12px;font-weight:600;margin-top:5px;font-variant-numeric:tabular-nums}
 .up{color:var(--good)}.down{color:var(--bad)}.level{color:var(--soft)}
 .empty,footer{color:var(--soft);font-size:13px}footer{margin-top:44px}
 @media print{:root{--page:#fff;--card:#fff;--ink:#000;--soft:#444;--rule:#bbb;--grid:#ddd;--s0:#2f5fd0;--s1:#c2570c;--s2:#0b7a4b}

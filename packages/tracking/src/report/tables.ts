@@ -34,8 +34,8 @@ export function sampleTable(samples: readonly ReportSample[]): Html {
 /** A reward, and by sign and colour how it compares with the one before. */
 function mark(reward: number | null | undefined, compared?: number | null): Html {
   if (reward === undefined) return html``;
-  if (reward === null) return html`<br><span class="mark level">reward: none</span>`;
+  if (reward === null) return html`<span class="mark level">reward: none</span>`;
   const change = compared === undefined || compared === null ? 0 : reward - compared;
   const [kind, sign] = change > 0 ? ['up', '▲ '] : change < 0 ? ['down', '▼ '] : ['level', ''];
-  return html`<br><span class="mark ${kind}">${sign}reward ${shortNumber(reward)}</span>`;
+  return html`<span class="mark ${kind}">${sign}reward ${shortNumber(reward)}</span>`;
 }

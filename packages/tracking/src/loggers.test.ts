@@ -1,0 +1,210 @@
+import { appendFileSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { PassThrough } from 'node:stream';
+import { FormatError, type MetricsLogger } from '@rlp/core';
+import { describeMetricsLogger } from '@rlp/core/testing';
+import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import {
+  type ConsoleLoggerOptions,
+  compositeLogger,
+  consoleLogger,
+  JsonlLogger,
+  metricRowsFromJsonl,
+} from './index.ts';
+import { formatDuration, formatNumber } from './progress-line.ts';
+
+const directory = mkdtempSync(join(tmpdir(), 'tracking-'));
+afterAll(() => rmSync(directory, { recursive: true }));
+
+let path: string;
+let files = 0;
+const newPath = () => join(directory, 'nested', `${++files}.jsonl`);
+beforeEach(() => {
+  path = newPath();
+});
+const read = async () => metricRowsFromJsonl(readFileSync(path, 'utf8'));
+const quiet = { onProblem: () => undefined };
+const newJsonl = () => {
+  path = newPath();
+  return new JsonlLogger({ path, ...quiet });
+};
+const sink = () => new PassThrough().resume();
+
+describeMetricsLogger('JsonlLogger', { create: newJsonl, read });
+describeMetricsLogger('consoleLogger', { create: () => consoleLogger({ iterations: 6, stream: sink() }) });
+describeMetricsLogger('compositeLogger', {
+  create: () => compositeLogger(consoleLogger({ iterations: 6, stream: sink() }), newJsonl()),
+  read,
+});
+
+describe('JsonlLogger', () => {
+  it('has every row in the file before log returns', () => {
+    const logger = new JsonlLogger({ path });
+    logger.log(0, { 'reward/mean': 0.5 });
+    expect(readFileSync(path, 'utf8')).toBe('{"step":0,"metrics":{"reward/mean":0.5}}\n');
+  });
+
+  it('keeps numbers that JSON does not know', async () => {
+    const logger = new JsonlLogger({ path });
+    const metrics = { a: Number.NaN, b: Number.POSITIVE_INFINITY, c: Number.NEGATIVE_INFINITY };
+    logger.log(0, metrics);
+    await logger.close();
+    expect(await read()).toEqual([{ step: 0, metrics }]);
+  });
+
+  it('continues a file, without the line that a crash cut short', async () => {
+    await log(new JsonlLogger({ path }), 0);
+    appendFileSync(path, `{"step":1,"metrics":{"filler":${'1'.repeat(70_000)}`);
+    await log(new JsonlLogger({ path }), 1);
+    expect((await read()).map(({ step }) => step)).toEqual([0, 1]);
+    writeFileSync(path, '{"step"');
+    await log(new JsonlLogger({ path }), 2);
+    expect((await read()).map(({ step }) => step)).toEqual([2]);
+  });
+
+  it('reads the last row of a step that a resumed run repeated', async () => {
+    for (const value of [1, 2]) {
+      const logger = new JsonlLogger({ path });
+      for (const step of [value, value + 1]) logger.log(step, { value });
+      await logger.close();
+    }
+    expect(await read()).toEqual([
+      { step: 1, metrics: { value: 1 } },
+      { step: 2, metrics: { value: 2 } },
+      { step: 3, metrics: { value: 2 } },
+    ]);
+  });
+
+  it.skipIf(!existsSync('/dev/full'))('reports once that the disk is full, and goes on', async () => {
+    const problems: string[] = [];
+    const logger = new JsonlLogger({ path: '/dev/full', onProblem: (problem) => problems.push(problem) });
+    for (const step of [0, 1, 2]) logger.log(step, { a: 1 });
+    await logger.close();
+    expect(problems).toEqual([
+      expect.stringMatching(/^JsonlLogger: metrics are not written to \/dev\/full: ENOSPC/),
+    ]);
+  });
+
+  it('fails at once where it can never write', () => {
+    expect(() => new JsonlLogger({ path: directory })).toThrow('EISDIR');
+    expect(() => new JsonlLogger({ path, file: 'x' } as never)).toThrow('Unrecognized key: "file"');
+  });
+});
+
+describe('metricRowsFromJsonl', () => {
+  it.each(['{"step":1}', '{"step":1,"metrics":{"a":"x"}}', '{'])('names the line of %s', (line) => {
+    const read = () => metricRowsFromJsonl(`{"step":0,"metrics":{}}\n${line}`, 'metrics.jsonl');
+    expect(read).toThrow(FormatError);
+    expect(read).toThrow(/^metrics\.jsonl, line 2: expected \{"step", "metrics"\} as JSON: /);
+  });
+});
+
+describe('consoleLogger', () => {
+  function show(options: Partial<ConsoleLoggerOptions>, tty: 'terminal' | 'file') {
+    const stream = Object.assign(new PassThrough(), { isTTY: tty === 'terminal', columns: 120 });
+    let now = 0;
+    const logger = consoleLogger({ iterations: 20, stream, clock: () => now, label: 'grpo', ...options });
+    const log = (step: number) => {
+      now += 2000;
+      logger.log(step, { 'reward/mean': step / 20, 'kl/reference': 0.0042, 'tokens/computed': 24_000 });
+    };
+    const text = async () => {
+      await logger.close();
+      return String(stream.read() ?? '');
+    };
+    return { log, text };
+  }
+  afterEach(() => vi.unstubAllEnvs());
+
+  it('writes plain lines every so many per cent where there is no terminal', async () => {
+    const { log, text } = show({ plainLineEvery: 25 }, 'file');
+    for (let step = 0; step < 20; step++) log(step);
+    expect((await text()).trimEnd().split('\n')).toEqual([
+      'grpo 1/20 · reward 0 · KL 0.004 · tokens/s 12 000 · ETA 38s',
+      'grpo 5/20 · reward 0.200 · KL 0.004 · tokens/s 12 000 · ETA 30s',
+      'grpo 10/20 · reward 0.450 · KL 0.004 · tokens/s 12 000 · ETA 20s',
+      'grpo 15/20 · reward 0.700 · KL 0.004 · tokens/s 12 000 · ETA 10s',
+      'grpo 20/20 · reward 0.950 · KL 0.004 · tokens/s 12 000 · ETA 0s',
+    ]);
+  });
+
+  it('counts a resumed run from where it began', async () => {
+    const { log, text } = show({ startedAt: 18 }, 'file');
+    log(18);
+    expect(await text()).toContain('grpo 19/20 · reward 0.900 · KL 0.004 · tokens/s 12 000 · ETA 2s');
+  });
+
+  it('draws a bar on a terminal, without colours', async () => {
+    vi.stubEnv('CI', '');
+    vi.stubEnv('TERM', 'xterm-256color');
+    const { log, text } = show({}, 'terminal');
+    log(0);
+    log(19);
+    const drawn = await text();
+    expect(drawn).toContain('20/20  reward 0.950 · KL 0.004 · tokens/s 12 000  ETA 0s');
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: colours are control sequences
+    expect(drawn).not.toMatch(/\u001b\[[\d;]*m/);
+  });
+
+  it.each([
+    ['CI', 'true'],
+    ['TERM', 'dumb'],
+  ])('writes plain lines where %s is %s', async (name, value) => {
+    vi.stubEnv(name, value);
+    const { log, text } = show({}, 'terminal');
+    log(0);
+    expect(await text()).toBe('grpo 1/20 · reward 0 · KL 0.004 · tokens/s 12 000 · ETA 38s\n');
+  });
+
+  it('leaves out what was not measured', async () => {
+    const stream = new PassThrough();
+    const logger = consoleLogger({ iterations: 1, stream, clock: () => 0 });
+    logger.log(0, { 'loss/sft': 1234.5 });
+    expect(String(stream.read())).toBe('training 1/1 · loss 1 235 · ETA 0s\n');
+  });
+
+  it('names every bad option at once', () => {
+    expect(() => consoleLogger({ iterations: 0, stream: 1 } as never)).toThrow(
+      /iterations[\s\S]*stream: must be a writable stream/,
+    );
+  });
+});
+
+describe('numbers and durations', () => {
+  it.each([
+    [0, '0'],
+    [0.00001, '1.0e-5'],
+    [-0.25, '-0.250'],
+    [123.456, '123.5'],
+    [1234567, '1 234 567'],
+    [Number.NaN, 'NaN'],
+  ])('writes %d as %s', (value, text) => expect(formatNumber(value)).toBe(text));
+
+  it.each([
+    [59.4, '59s'],
+    [185, '3m 05s'],
+    [7800, '2h 10m'],
+    [Number.POSITIVE_INFINITY, '?'],
+  ])('writes %d seconds as %s', (seconds, text) => expect(formatDuration(seconds)).toBe(text));
+});
+
+describe('compositeLogger', () => {
+  it('gives the others their row when one breaks its contract', async () => {
+    const broken: MetricsLogger = {
+      log: () => {
+        throw new Error('broken');
+      },
+      close: () => Promise.reject(new Error('broken')),
+    };
+    const logger = compositeLogger(broken, new JsonlLogger({ path }));
+    logger.log(0, { a: 1 });
+    await expect(logger.close()).rejects.toThrow('broken');
+    expect(await read()).toHaveLength(1);
+  });
+});
+
+async function log(logger: JsonlLogger, step: number): Promise<void> {
+  logger.log(step, { a: step });
+  await logger.close();
+}
