@@ -1,4 +1,4 @@
-import { type HostTensor, RandomStream } from '@rlp/core';
+import { type HostTensor, RandomStream, type TokenId } from '@rlp/core';
 
 import type { ModelConfig } from '../config/model-config.ts';
 import { type DecoderParameter, parameterSpecs } from '../decoder/parameters.ts';
@@ -34,12 +34,18 @@ export function createModel({ config, tokenizer, seed, clock }: CreateModelOptio
       ...config,
       bosId: tokenizer.bosId ?? config.bosId,
       eosIds: tokenizer.eosIds.length > 0 ? tokenizer.eosIds : config.eosIds,
+      paddingId: paddingId(tokenizer) ?? config.paddingId,
     },
     weights,
     tokenizer,
     chat: tokenizerChat(tokenizer, { ...(clock && { clock }), origin: 'createModel' }),
     files: new Map(),
   };
+}
+
+function paddingId(tokenizer: TextTokenizer): TokenId | undefined {
+  const token = tokenizer.files.config.pad_token;
+  return typeof token === 'string' ? tokenizer.tokenId(token) : undefined;
 }
 
 function draw(config: ModelConfig, { name, shape, role, place }: DecoderParameter, seed: string): HostTensor {
