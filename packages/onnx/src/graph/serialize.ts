@@ -61,7 +61,18 @@ function live(graph: Graph): { nodes: Node[]; values: Set<Value> } {
     nodes.push(node);
     for (const input of node.inputs) if (input) values.add(input);
   }
-  return { nodes: nodes.reverse(), values };
+  return { nodes: inExecutionOrder(nodes.reverse()), values };
+}
+
+/**
+ * The same nodes in an order that makes ONNX Runtime execute them as they were built. It walks back from the nodes that feed
+ * no other, the last of the file first; in building order that would be the first layer's weight gradients, and every
+ * activation of the backward pass would wait for the other layers' gradients to be computed in the end.
+ */
+function inExecutionOrder(nodes: readonly Node[]): Node[] {
+  const consumed = new Set(nodes.flatMap(({ inputs }) => inputs));
+  const feeds = ({ outputs }: Node) => outputs.some((output) => consumed.has(output));
+  return [...nodes.filter(feeds), ...nodes.filter((node) => !feeds(node)).reverse()];
 }
 
 function checkSize(initializers: readonly Initializer[]): void {

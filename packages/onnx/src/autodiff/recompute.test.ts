@@ -1,0 +1,106 @@
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+import { InferenceSession, Tensor } from 'onnxruntime-node';
+import { describe, expect, it } from 'vitest';
+
+import * as ops from '../index.ts';
+import { load, normals, relativeError } from '../testing/evaluate.ts';
+
+type Block = (x: ops.Value, weight: ops.Value) => ops.Value;
+
+const block: Block = (x, weight) =>
+  ops.add(x, ops.tanh(ops.gemm(ops.sigmoid(ops.exp(ops.mul(x, 0.1))), weight)));
+
+const width = 4;
+
+/** Blocks of one weight each, the weights taken from outside by the recomputed part. */
+function stack(mode: 'kept' | 'recomputed', depth: number, rows: ops.Dimension = 2): ops.Graph {
+  const graph = new ops.Graph();
+  const x = graph.input('x', 'float32', [rows, width]);
+  const weights = Array.from({ length: depth }, (_, index) =>
+    graph.input(`w${index}`, 'float32', [width, width]),
+  );
+  let hidden = x;
+  for (const weight of weights) {
+    const input = hidden;
+    hidden =
+      mode === 'kept'
+        ? block(input, weight)
+        : ops.recompute([input], ([gated]) => [block(gated!, weight)])[0];
+  }
+  const loss = ops.sum(ops.square(hidden));
+  graph.output('loss', loss);
+  for (const [index, gradient] of ops.gradients(loss, [x, ...weights]).entries()) {
+    graph.output(`d${index}`, gradient);
+  }
+  return graph;
+}
+
+function feedsOf(graph: ops.Graph, rows: number) {
+  return Object.fromEntries(
+    graph.inputs.map(({ name }) => [name, normals(name, name === 'x' ? [rows, width] : [width, width], 0.3)]),
+  );
+}
+
+/** What ONNX Runtime ran after its own optimisations, in order, and the bytes its arena held at most. */
+async function profile(graph: ops.Graph, rows: number): Promise<{ order: string[]; peak: number }> {
+  const folder = await mkdtemp(join(tmpdir(), 'rlp-onnx-'));
+  try {
+    const session = await InferenceSession.create(ops.serialize(graph), {
+      enableProfiling: true,
+      profileFilePrefix: join(folder, 'profile'),
+      enableMemPattern: false,
+      intraOpNumThreads: 1,
+      logSeverityLevel: 3,
+    });
+    const tensors = Object.entries(feedsOf(graph, rows)).map(([name, { shape, data }]) => [
+      name,
+      new Tensor('float32', Float32Array.from(data), shape),
+    ]);
+    await session.run(Object.fromEntries(tensors));
+    session.endProfiling();
+    const [file] = await readdir(folder);
+    const events: { name: string; args: Record<string, string> }[] = JSON.parse(
+      await readFile(join(folder, file!), 'utf8'),
+    );
+    const kernels = events.filter(({ name }) => name.endsWith('_kernel_time'));
+    return {
+      order: kernels.map(({ args }) => args.op_name!),
+      peak: Math.max(...kernels.map(({ args }) => Number(args.mem_bytes_in_use))),
+    };
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+}
+
+describe('recompute', () => {
+  it.each([2, 'batch'])('gives the same loss and gradients with %s rows', async (rows) => {
+    const kept = stack('kept', 3);
+    const expected = await (await load(kept)).run(feedsOf(kept, 2));
+    const actual = await (await load(stack('recomputed', 3, rows))).run(feedsOf(kept, 2));
+    expect(Object.keys(actual)).toEqual(Object.keys(expected));
+    for (const [name, tensor] of Object.entries(expected)) {
+      expect(relativeError(actual[name]!, tensor)).toBeLessThan(1e-6);
+    }
+  });
+
+  it('runs every block again, and only after the gradient of the blocks behind it', async () => {
+    const kept = await profile(stack('kept', 3), 2);
+    expect(kept.order.filter((name) => name === 'Exp')).toHaveLength(3);
+    const { order } = await profile(stack('recomputed', 3), 2);
+    const runs = [...order.keys()].filter((index) => order[index] === 'Exp');
+    expect(runs).toHaveLength(6);
+    for (const [from, to] of [runs.slice(2, 4), runs.slice(3, 5), runs.slice(4, 6)]) {
+      expect(order.slice(from, to)).toContain('IsNaN');
+    }
+  });
+
+  it('needs far less memory', async () => {
+    const rows = 512;
+    const kept = await profile(stack('kept', 8, rows), rows);
+    const recomputed = await profile(stack('recomputed', 8, rows), rows);
+    expect(recomputed.peak).toBeLessThan(0.6 * kept.peak);
+  });
+});
