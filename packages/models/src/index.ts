@@ -32,7 +32,7 @@ export { type RopeTables, ropeTables } from './decoder/rope.ts';
 export { linearLayer, type TrainingBlocksOptions, trainingBlocks } from './decoder/training-blocks.ts';
 export { type CreateModelOptions, createModel } from './model/create-model.ts';
 export type { LanguageModel } from './model/language-model.ts';
-export { type LoadModelOptions, loadModel, loadModelConfig } from './model/load-model.ts';
+export { type LoadModelOptions, loadModel, loadModelConfig, loadWeights } from './model/load-model.ts';
 export { type SavableModel, type SaveModelOptions, saveModel } from './model/save-model.ts';
 export { decodeFloats, encodeFloats, type FloatType, floatSize } from './safetensors/floats.ts';
 export {

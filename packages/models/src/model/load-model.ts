@@ -27,11 +27,23 @@ export async function loadModel(folder: string, options: LoadModelOptions = {}):
   const roles = { ...tokenizer, bosId: config.bosId ?? tokenizer.bosId };
   const complete = config.eosIds.length > 0 ? { ...roles, eosIds: config.eosIds } : roles;
   checkVocabulary(config, complete, folder);
-  const checkpoint = await openSafetensors(folder);
-  const files = locateParameters(config, checkpoint.tensors, checkpoint.files[0] ?? folder);
+  return { config, ...(await loadWeights(folder, config)), tokenizer: complete, chat };
+}
+
+/**
+ * Reads the weights of a config from a safetensors file, an index or a folder; see {@link loadModel}.
+ *
+ * @throws FormatError if the files are malformed or do not fit the config.
+ */
+export async function loadWeights(
+  path: string,
+  config: ModelConfig,
+): Promise<Pick<LanguageModel, 'weights' | 'files'>> {
+  const checkpoint = await openSafetensors(path);
+  const files = locateParameters(config, checkpoint.tensors, checkpoint.files[0] ?? path);
   const stored = await readTensors([...files.values()]);
   const weights = new Map([...files].map(([name, tensor]) => [name, stored.get(tensor.name)!] as const));
-  return { config, weights, tokenizer: complete, chat, files };
+  return { weights, files };
 }
 
 /**
