@@ -4,7 +4,7 @@ import { DeviceStore } from './device-store.ts';
 import { DeviceTransfer } from './device-transfer.ts';
 import { HostStore } from './host-store.ts';
 import { identityModel } from './identity-model.ts';
-import type { NativeRuntime, NativeSession, NativeSessionOptions } from './native.ts';
+import type { NativeRuntime, NativeSessionOptions } from './native.ts';
 import type { ResolvedEngineOptions } from './options.ts';
 import { Profiler } from './profiler.ts';
 import type {
@@ -16,7 +16,8 @@ import type {
   SessionOptions,
   StoreSpec,
 } from './protocol.ts';
-import { OwnedSession } from './session.ts';
+import { OwnedSession, type SessionOwner } from './session.ts';
+import { SessionLease } from './session-lease.ts';
 import type { OwnedStore } from './store.ts';
 import { storeSpecSchema } from './store-layout.ts';
 
@@ -34,6 +35,7 @@ export class Host implements EngineHost {
   readonly #profiler: Profiler | undefined;
   readonly #stores = new Map<string, OwnedStore>();
   readonly #sessions = new Set<OwnedSession>();
+  readonly #leases = new Set<SessionLease>();
   #onStore: StoreListener = () => {};
 
   constructor(
@@ -113,11 +115,14 @@ export class Host implements EngineHost {
           'feed weights as inputs, or keep them in external data',
       );
     }
-    const open = () => this.#open(model, options);
-    const session = new OwnedSession(await open(), open, (released, native) => {
-      this.#profiler?.collect(native);
-      this.#sessions.delete(released);
-    });
+    const owner: SessionOwner = {
+      open: () => this.#open(model, options),
+      releasing: (released, { native }) => {
+        this.#profiler?.collect(native);
+        this.#sessions.delete(released);
+      },
+    };
+    const session = new OwnedSession(await owner.open(), owner);
     this.#sessions.add(session);
     return session;
   }
@@ -132,7 +137,7 @@ export class Host implements EngineHost {
   async profile(): Promise<readonly OperatorTime[]> {
     const profiler = this.#profiler;
     if (!profiler) return [];
-    for (const session of this.#sessions) await session.reopen((native) => profiler.collect(native));
+    for (const session of this.#sessions) await session.reopen(({ native }) => profiler.collect(native));
     return profiler.times();
   }
 
@@ -140,14 +145,22 @@ export class Host implements EngineHost {
   async dispose(): Promise<void> {
     for (const session of [...this.#sessions]) await session.release();
     for (const name of [...this.#stores.keys()]) this.deleteStore(name);
+    for (const lease of [...this.#leases]) await lease.end();
     await this.#transfer.release();
     this.#profiler?.dispose();
   }
 
-  async #open(model: Uint8Array, options: SessionOptions): Promise<NativeSession> {
+  async #open(model: Uint8Array, options: SessionOptions): Promise<SessionLease> {
     const profiling = this.#profiler ? { profileFilePrefix: this.#profiler.prefix() } : {};
     try {
-      return await this.#native.createSession(model, { ...options, ...this.#sessionBase(), ...profiling });
+      const native = await this.#native.createSession(model, {
+        ...options,
+        ...this.#sessionBase(),
+        ...profiling,
+      });
+      const lease = new SessionLease(native, (freed) => this.#leases.delete(freed));
+      this.#leases.add(lease);
+      return lease;
     } catch (cause) {
       throw new EngineError(`createSession: ${cause instanceof Error ? cause.message : String(cause)}`, {
         cause,

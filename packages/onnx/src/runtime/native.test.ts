@@ -9,18 +9,15 @@ import { openBinding } from './native-binding.ts';
 import { openPublic } from './native-public.ts';
 import type { Tensors } from './protocol.ts';
 import { OwnedSession } from './session.ts';
+import { SessionLease } from './session-lease.ts';
 import { mixedModel, scaleModel } from './testing/models.ts';
 
 const options = { executionProvider: 'cpu', threads: 2 } as const;
 const publicRuntime = openPublic(onnxRuntime);
 
 async function open(runtime: NativeRuntime, model: Uint8Array): Promise<OwnedSession> {
-  const native = await runtime.createSession(model, options);
-  return new OwnedSession(
-    native,
-    async () => native,
-    () => {},
-  );
+  const lease = new SessionLease(await runtime.createSession(model, options), () => {});
+  return new OwnedSession(lease, { open: async () => lease, releasing: () => {} });
 }
 
 const values = (tensors: Tensors) =>

@@ -20,7 +20,9 @@ export function sessionOptions(options: NativeSessionOptions): InferenceSession.
     enableCpuMemArena: true,
     graphOptimizationLevel: options.graphOptimization === 'none' ? 'disabled' : 'all',
     logSeverityLevel: 3,
-    ...(deviceOutputs.length > 0 ? { preferredOutputLocation: locations } : {}),
+    ...(executionProvider === 'webgpu' && deviceOutputs.length > 0
+      ? { preferredOutputLocation: locations }
+      : {}),
     ...(profileFilePrefix === undefined ? {} : { enableProfiling: true, profileFilePrefix }),
     ...(externalDataFolder === undefined
       ? {}

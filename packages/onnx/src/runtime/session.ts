@@ -1,32 +1,30 @@
 import { EngineError, RlpError } from '@rlp/core';
 
-import type { NativeSession } from './native.ts';
 import type { EngineSession, Tensors } from './protocol.ts';
+import type { SessionLease } from './session-lease.ts';
 
-/** Opens the compiled graph behind a session: once, and again each time its profile has been collected. */
-export type SessionOpener = () => Promise<NativeSession>;
+/** What a session needs from the engine that owns it. */
+export interface SessionOwner {
+  /** Compiles the session's graph anew. */
+  open(): Promise<SessionLease>;
+  /** Told when the program releases the session, while its compiled graph still stands. */
+  releasing(session: OwnedSession, lease: SessionLease): void;
+}
 
 /** A session that programs hold. Its compiled graph can be exchanged beneath it, which is how profiles are collected. */
 export class OwnedSession implements EngineSession {
   readonly inputNames: readonly string[];
   readonly outputNames: readonly string[];
-  readonly #open: SessionOpener;
+  readonly #owner: SessionOwner;
   readonly #outputs: ReadonlySet<string>;
-  readonly #released: (session: OwnedSession, native: NativeSession) => void;
-  #native: NativeSession | undefined;
+  #lease: SessionLease | undefined;
 
-  /** @param released - Called with the compiled graph just before it is freed. */
-  constructor(
-    native: NativeSession,
-    open: SessionOpener,
-    released: (session: OwnedSession, native: NativeSession) => void,
-  ) {
-    this.#native = native;
-    this.#open = open;
-    this.#released = released;
-    this.inputNames = native.inputNames;
-    this.outputNames = native.outputNames;
-    this.#outputs = new Set(native.outputNames);
+  constructor(lease: SessionLease, owner: SessionOwner) {
+    this.#lease = lease;
+    this.#owner = owner;
+    this.inputNames = lease.native.inputNames;
+    this.outputNames = lease.native.outputNames;
+    this.#outputs = new Set(this.outputNames);
   }
 
   async run(
@@ -36,7 +34,8 @@ export class OwnedSession implements EngineSession {
       fetch = this.outputNames,
     }: { readonly into?: Tensors; readonly fetch?: readonly string[] } = {},
   ): Promise<Tensors> {
-    if (!this.#native) throw new EngineError('session: run after release');
+    const lease = this.#lease;
+    if (!lease) throw new EngineError('session: run after release');
     const names = [...new Set([...fetch, ...Object.keys(into)])];
     const unknown = names.filter((name) => !this.#outputs.has(name));
     if (unknown.length > 0) {
@@ -45,7 +44,9 @@ export class OwnedSession implements EngineSession {
       );
     }
     try {
-      return await this.#native.run(feeds, names, into);
+      const outputs = await lease.native.run(feeds, names, into);
+      lease.track(outputs);
+      return outputs;
     } catch (cause) {
       if (cause instanceof RlpError) throw cause;
       throw new EngineError(`session: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
@@ -53,19 +54,19 @@ export class OwnedSession implements EngineSession {
   }
 
   async release(): Promise<void> {
-    const native = this.#native;
-    if (!native) return;
-    this.#native = undefined;
-    this.#released(this, native);
-    await native.release();
+    const lease = this.#lease;
+    if (!lease) return;
+    this.#lease = undefined;
+    this.#owner.releasing(this, lease);
+    await lease.retire();
   }
 
   /** Exchanges the compiled graph for a new one, after `last` has seen the old one. */
-  async reopen(last: (native: NativeSession) => void): Promise<void> {
-    const old = this.#native;
+  async reopen(last: (lease: SessionLease) => void): Promise<void> {
+    const old = this.#lease;
     if (!old) return;
     last(old);
-    this.#native = await this.#open();
-    await old.release();
+    this.#lease = await this.#owner.open();
+    await old.retire();
   }
 }

@@ -37,6 +37,14 @@ export default function echo(host: EngineHost, options: { readonly greeting: str
           reject(signal.reason);
         });
       }),
+    sleep: (milliseconds: number) =>
+      new Promise<string>((resolve) => {
+        setTimeout(resolve, milliseconds, 'awake');
+      }),
+    spin(milliseconds: number) {
+      const end = performance.now() + milliseconds;
+      while (performance.now() < end);
+    },
     deaf: () => new Promise<never>(() => {}),
     log: () => [...log],
     length: (data: ArrayBuffer) => data.byteLength,
@@ -45,6 +53,12 @@ export default function echo(host: EngineHost, options: { readonly greeting: str
       transfer(data.buffer);
       return data;
     },
+    explode: (message: string) =>
+      new Promise<never>(() => {
+        setImmediate(() => {
+          throw new Error(message);
+        });
+      }),
     die: (code: number): never => process.exit(code),
     async busy(runs: number) {
       const session = await host.createSession(busyModel(384, 8));

@@ -1,0 +1,12 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+
+/** Runs TypeScript in a process of its own, from source, with these environment variables added. */
+export function runScript(source: string, environment: Readonly<Record<string, string>> = {}) {
+  const args = ['--conditions=@rlp/source', '--import', 'tsx', '--input-type=module', '-e', source];
+  return promisify(execFile)(process.execPath, args, {
+    timeout: 25_000,
+    cwd: new URL('.', import.meta.url),
+    env: { ...process.env, NODE_OPTIONS: '', ...environment },
+  });
+}
