@@ -32,11 +32,13 @@ function install() {
   return run(windows ? 'npx.cmd' : 'npx', ['-y', packageManager, ...args], windows);
 }
 
+/** The releases that every tool of the repository supports; the published packages ask for 20.19 or later only. */
 function requireNode() {
   const [major, minor] = process.versions.node.split('.').map(Number);
-  if (major > 20 || (major === 20 && minor >= 19)) return;
+  const leastMinor = { 20: 19, 22: 13 }[major] ?? (major >= 24 ? 0 : Infinity);
+  if (minor >= leastMinor) return;
   console.error(
-    `rlp needs Node 20.19 or later, this is ${process.version}: install one from https://nodejs.org`,
+    `rlp needs Node 20.19+, 22.13+ or 24+, this is ${process.version}: get one from https://nodejs.org`,
   );
   process.exit(1);
 }
