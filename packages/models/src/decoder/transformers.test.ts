@@ -7,7 +7,7 @@ import { loadModelConfig, loadWeights } from '../model/load-model.ts';
 import { logitsOf, trainingStep } from '../testing/run-decoder.ts';
 
 const fixture = (name: string, file = '') =>
-  fileURLToPath(new URL(`../../fixtures/${name}/${file}`, import.meta.url));
+  fileURLToPath(new URL(`../../fixtures/testdata/${name}/${file}`, import.meta.url));
 
 interface Golden {
   readonly batch_ids: number[][];

@@ -1,0 +1,252 @@
+import { mkdtemp, readdir, readFile, rm, truncate, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+import { ArgumentError, FormatError } from '@rlp/core';
+import fc from 'fast-check';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+
+import { parseModelConfig } from '../config/parse-config.ts';
+import { headParameter, linearLayers, parameterSpecs } from '../decoder/parameters.ts';
+import { openSafetensors } from '../safetensors/read.ts';
+import { writeSafetensors } from '../safetensors/write.ts';
+import { byteTokenizer, characterTokenizer } from '../tokenizer/built-tokenizers.ts';
+import { createModel } from './create-model.ts';
+import { loadModel } from './load-model.ts';
+import { saveModel } from './save-model.ts';
+
+const tokenizer = characterTokenizer('abcd', { begin: '<s>', end: '</s>', padding: '<pad>' });
+const llama = {
+  model_type: 'llama',
+  vocab_size: 7,
+  hidden_size: 8,
+  intermediate_size: 12,
+  num_hidden_layers: 2,
+  num_attention_heads: 2,
+  tie_word_embeddings: true,
+};
+const gpt2 = { model_type: 'gpt2', vocab_size: 7, n_embd: 64, n_layer: 2, n_head: 2, n_positions: 16 };
+const make = (json: Record<string, unknown> = llama) =>
+  createModel({ config: parseModelConfig(json), tokenizer, seed: 'test' });
+
+let root: string;
+let folder: string;
+beforeAll(async () => {
+  root = await mkdtemp(join(tmpdir(), 'rlp-model-'));
+});
+beforeEach(async () => {
+  folder = await mkdtemp(join(root, 'm-'));
+});
+afterAll(() => rm(root, { recursive: true }));
+
+describe('parameterSpecs', () => {
+  it('names parameters as Hugging Face does, in order', () => {
+    const names = parameterSpecs(parseModelConfig({ ...llama, num_hidden_layers: 1, attention_bias: true }));
+    expect(names.map(({ name, shape }) => `${name} [${shape}]`)).toEqual([
+      'model.embed_tokens.weight [7,8]',
+      'model.layers.0.input_layernorm.weight [8]',
+      'model.layers.0.self_attn.q_proj.weight [8,8]',
+      'model.layers.0.self_attn.q_proj.bias [8]',
+      'model.layers.0.self_attn.k_proj.weight [8,8]',
+      'model.layers.0.self_attn.k_proj.bias [8]',
+      'model.layers.0.self_attn.v_proj.weight [8,8]',
+      'model.layers.0.self_attn.v_proj.bias [8]',
+      'model.layers.0.self_attn.o_proj.weight [8,8]',
+      'model.layers.0.self_attn.o_proj.bias [8]',
+      'model.layers.0.post_attention_layernorm.weight [8]',
+      'model.layers.0.mlp.gate_proj.weight [12,8]',
+      'model.layers.0.mlp.up_proj.weight [12,8]',
+      'model.layers.0.mlp.down_proj.weight [8,12]',
+      'model.norm.weight [8]',
+    ]);
+  });
+
+  it('has a head of its own exactly where it is not tied', () => {
+    const separate = parseModelConfig({ ...llama, tie_word_embeddings: false });
+    expect(parameterSpecs(separate).at(-1)).toMatchObject({ name: 'lm_head.weight', shape: [7, 8] });
+    expect(headParameter(separate)).toBe('lm_head.weight');
+    expect(headParameter(parseModelConfig(llama))).toBe('model.embed_tokens.weight');
+  });
+
+  it('lists the linear layers that adapters attach to', () => {
+    expect(linearLayers(parseModelConfig(llama))).toHaveLength(14);
+    expect(linearLayers(parseModelConfig(gpt2))[0]).toEqual({
+      weight: 'transformer.h.0.attn.c_attn.weight',
+      bias: 'transformer.h.0.attn.c_attn.bias',
+      inputs: 64,
+      outputs: 192,
+      order: 'in-out',
+    });
+  });
+});
+
+describe('createModel', () => {
+  const deviation = (data: Float32Array) =>
+    Math.sqrt(data.reduce((total, value) => total + value * value, 0) / data.length);
+
+  it('draws matrices with the initializer range, norms 1, biases 0', () => {
+    const { weights } = make(gpt2);
+    expect(deviation(weights.get('transformer.h.0.mlp.c_fc.weight')!.data)).toBeCloseTo(0.02, 3);
+    expect(deviation(weights.get('transformer.h.0.mlp.c_proj.weight')!.data)).toBeCloseTo(0.01, 3);
+    expect([...weights.get('transformer.ln_f.weight')!.data]).toEqual(new Array(64).fill(1));
+    expect([...weights.get('transformer.ln_f.bias')!.data]).toEqual(new Array(64).fill(0));
+    expect(deviation(weights.get('transformer.h.1.attn.c_attn.bias')!.data)).toBe(0);
+  });
+
+  it('gives equal weights for equal seeds, and each tensor its own stream', () => {
+    const first = make();
+    expect(make().weights).toEqual(first.weights);
+    const other = createModel({ config: parseModelConfig(llama), tokenizer, seed: 'other' });
+    expect(other.weights.get('model.embed_tokens.weight')).not.toEqual(
+      first.weights.get('model.embed_tokens.weight'),
+    );
+    const wider = make({ ...llama, tie_word_embeddings: false, num_hidden_layers: 3 });
+    const name = 'model.layers.1.mlp.up_proj.weight';
+    expect(wider.weights.get(name)).toEqual(first.weights.get(name));
+  });
+
+  it('takes begin, end and padding tokens from the tokenizer', () => {
+    expect(make({ ...llama, eos_token_id: 5 }).config).toMatchObject({ bosId: 0, eosIds: [1], paddingId: 2 });
+  });
+
+  it('refuses a tokenizer with more tokens than embeddings', () => {
+    expect(() => make({ ...llama, vocab_size: 6 })).toThrow('has 7 tokens, config.json a vocab_size of 6');
+  });
+});
+
+describe('saveModel and loadModel', () => {
+  it('give a model back', async () => {
+    const model = make({ ...llama, rope_scaling: { type: 'linear', factor: 2 } });
+    await saveModel(folder, model);
+    const loaded = await loadModel(folder);
+    expect(new Map([...loaded.weights].sort())).toEqual(new Map([...model.weights].sort()));
+    const { source, ...config } = loaded.config;
+    expect(config).toEqual({ ...model.config, source: undefined });
+    expect(source.architectures).toEqual(['LlamaForCausalLM']);
+    expect(loaded.tokenizer.encode('ab')).toEqual([0, 3, 4]);
+    expect(loaded.tokenizer.eosIds).toEqual([1]);
+    expect(loaded.files.get('model.norm.weight')).toMatchObject({
+      file: join(folder, 'model.safetensors'),
+      length: 32,
+    });
+  });
+
+  it('store a tied matrix once, and half precision where asked', async () => {
+    await saveModel(folder, make(), { dtype: 'BF16' });
+    const { tensors } = await openSafetensors(folder);
+    expect([...tensors.keys()].sort()).toEqual(
+      parameterSpecs(make().config)
+        .map(({ name }) => name)
+        .sort(),
+    );
+    expect(tensors.get('model.norm.weight')!.type).toBe('BF16');
+    expect(JSON.parse(await readFile(join(folder, 'config.json'), 'utf8'))).toMatchObject({
+      torch_dtype: 'bfloat16',
+      tie_word_embeddings: true,
+      eos_token_id: 1,
+    });
+  });
+
+  it('leave no weights of an earlier save behind', async () => {
+    await saveModel(folder, make(), { maxShardBytes: 500 });
+    expect((await readdir(folder)).filter((name) => name.startsWith('model-')).length).toBeGreaterThan(2);
+    await saveModel(folder, make());
+    expect((await readdir(folder)).sort()).toEqual([
+      'config.json',
+      'generation_config.json',
+      'model.safetensors',
+      'tokenizer.json',
+      'tokenizer_config.json',
+    ]);
+  });
+
+  it('read a tied matrix stored as lm_head.weight, and names without the base prefix', async () => {
+    const model = make(gpt2);
+    await saveModel(folder, model);
+    const renamed = [...model.weights].map(([name, tensor]) => {
+      const short = name.replace('transformer.', '');
+      return [short === 'wte.weight' ? 'lm_head.weight' : short, tensor] as const;
+    });
+    await writeSafetensors(join(folder, 'model.safetensors'), new Map(renamed));
+    const loaded = await loadModel(folder);
+    expect(new Map([...loaded.weights].sort())).toEqual(new Map([...model.weights].sort()));
+    expect(loaded.files.get('transformer.wte.weight')!.name).toBe('lm_head.weight');
+  });
+
+  it('refuse weights that are not those of the config', async () => {
+    const model = make();
+    const missing = new Map([...model.weights].slice(1));
+    await expect(saveModel(folder, { ...model, weights: missing })).rejects.toThrow(ArgumentError);
+    const extra = new Map([...model.weights, ['x', { shape: [1], data: new Float32Array(1) }]]);
+    await expect(saveModel(folder, { ...model, weights: extra })).rejects.toThrow('x is not a parameter');
+    expect(await readdir(folder)).toEqual([]);
+  });
+});
+
+describe('loadModel of a damaged folder', () => {
+  const rewrite = async (
+    name: string,
+    change: (json: Record<string, unknown>) => Record<string, unknown>,
+  ) => {
+    const file = join(folder, name);
+    await writeFile(file, JSON.stringify(change(JSON.parse(await readFile(file, 'utf8')))));
+  };
+
+  beforeEach(() => saveModel(folder, make()));
+
+  it('says that config.json is missing', async () => {
+    await rm(join(folder, 'config.json'));
+    await expect(loadModel(folder)).rejects.toThrow(/config\.json: no such file/);
+  });
+
+  it('lists every tensor that is missing or has another shape', async () => {
+    await rewrite('config.json', (json) => ({ ...json, intermediate_size: 16, num_hidden_layers: 3 }));
+    const error = await loadModel(folder).catch((reason) => reason);
+    expect(error).toBeInstanceOf(FormatError);
+    expect(error.message).toContain(
+      'model.layers.0.mlp.gate_proj.weight: expected shape [16,8] by the config, got [12,8]',
+    );
+    expect(error.message).toContain('more');
+    expect(error.message).toContain('check that config.json belongs to these weights');
+  });
+
+  it('names both sizes when the tokenizer does not fit', async () => {
+    const { files } = byteTokenizer();
+    await writeFile(join(folder, 'tokenizer.json'), JSON.stringify(files.tokenizer));
+    await expect(loadModel(folder)).rejects.toThrow(
+      'the tokenizer has 256 tokens, config.json a vocab_size of 7',
+    );
+  });
+
+  it('refuses end tokens that the model does not have', async () => {
+    await rewrite('generation_config.json', (json) => ({ ...json, eos_token_id: [1, 99] }));
+    await expect(loadModel(folder)).rejects.toThrow('token 99 begins or ends sequences but vocab_size is 7');
+  });
+
+  it('fails on truncated or changed files with nothing but a FormatError', async () => {
+    const names = [
+      'config.json',
+      'tokenizer.json',
+      'tokenizer_config.json',
+      'generation_config.json',
+      'model.safetensors',
+    ];
+    const damage = fc.record({
+      name: fc.constantFrom(...names),
+      at: fc.double({ min: 0, max: 0.999, noNaN: true }),
+      byte: fc.integer({ min: -1, max: 255 }),
+    });
+    await fc.assert(
+      fc.asyncProperty(damage, async ({ name, at, byte }) => {
+        const file = join(folder, name);
+        const original = await readFile(file);
+        const position = Math.floor(at * original.length);
+        if (byte < 0) await truncate(file, position);
+        else await writeFile(file, original.with(position, byte));
+        await loadModel(folder).catch((error) => expect(error).toBeInstanceOf(FormatError));
+        await writeFile(file, original);
+      }),
+      { numRuns: 200 },
+    );
+  });
+});
