@@ -1,7 +1,8 @@
 import type { TensorOps } from '@rlp/core';
+import { describeTensorOps } from '@rlp/core/testing';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type Matrix, matrixFromRows } from './matrix.ts';
+import { type Matrix, matrixFromRows, matrixRows } from './matrix.ts';
 import { Tape } from './tape.ts';
 
 type Unary = 'neg' | 'abs' | 'square' | 'sqrt' | 'exp' | 'log' | 'sigmoid' | 'tanh' | 'sum' | 'rowSum';
@@ -64,6 +65,21 @@ function expectClose(actual: number[][], expected: number[][]): void {
     ),
   );
 }
+
+describeTensorOps('Tape', {
+  evaluate: (compute, inputs) => {
+    const tape = new Tape();
+    const variables = inputs.map((rows) => tape.variable(matrixFromRows(rows)));
+    const output = compute(tape, variables);
+    tape.backward(output, { ...output, data: output.data.map(() => 1) });
+    const rowsOf = (matrix: Matrix) => matrixRows(matrix).map((row) => [...row]);
+    return {
+      value: rowsOf(output),
+      gradients: variables.map((variable) => rowsOf(tape.gradient(variable))),
+    };
+  },
+  tolerance: 1e-9,
+});
 
 describe('gradients equal central differences', () => {
   it.each(unaries)('%s', (operation) => {

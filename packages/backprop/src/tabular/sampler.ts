@@ -121,6 +121,7 @@ export class TabularSampler implements Sampler, InferenceEngine, TokenScorer {
   ): Promise<readonly TokenScores[]> {
     signal?.throwIfAborted();
     return requests.map(({ prompt, completion }) => {
+      if (prompt.length === 0) throw new ArgumentError('scoreTokens: the prompt must hold a token, got none');
       const { logprobs, entropies } = scoreTokens(
         this.#dependencies.backend.table,
         this.#logits,
