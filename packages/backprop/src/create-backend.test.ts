@@ -1,7 +1,7 @@
 import { mkdtemp, readdir, readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { ArgumentError, type Loss, OptionsError, type TrainingSequence } from '@rlp/core';
+import { ArgumentError, type Loss, OptionsError, TrainingError, type TrainingSequence } from '@rlp/core';
 import { describeTrainingBackend } from '@rlp/core/testing';
 import { characterTokenizer, createModel, loadModel, parseModelConfig, readSafetensors } from '@rlp/models';
 import { createEngine, type Engine } from '@rlp/onnx/runtime';
@@ -151,6 +151,48 @@ describe('createOnnxBackend', () => {
       const expected = shape.length >= 2 ? shrink * data[0]! : data[0]!;
       expect(after.get(name)!.data[0], name).toBeCloseTo(expected, 6);
     }
+    await backend.close();
+  });
+
+  it('names the first tensor whose gradient is not finite, and keeps weights and update count', async () => {
+    const { backend } = await create();
+    const before = await backend.getWeights();
+    const exploding: Loss = {
+      key: 'exploding',
+      columns: [],
+      compute: (ops, { logprobs }) => {
+        const zero = ops.sub(logprobs, ops.stopGradient(logprobs));
+        return { tokenLosses: ops.mul(zero, ops.constant(3e38)) };
+      },
+    };
+    const large = sequences.map((one) => ({ ...one, weights: one.tokens.map(() => 4) }));
+    const failing = backend.forwardBackward({ sequences: large }, exploding);
+    await expect(failing).rejects.toThrow(TrainingError);
+    await expect(failing).rejects.toThrow(/the gradient of "model\.\S+" is not finite/);
+    expect(new Map(await backend.getWeights())).toEqual(new Map(before));
+    expect(await backend.optimStep()).toMatchObject({ gradientNorm: 0, updates: 1 });
+    await backend.close();
+  });
+
+  it('has no reference policy when told to keep none', async () => {
+    const { backend, store } = await create({ reference: 'none' });
+    await backend.optimStep();
+    expect(engine.hasStore(`${store}/reference`)).toBe(false);
+    await expect(backend.logprobs([[0, 1]], { policy: 'reference' })).rejects.toThrow(
+      "there is no reference policy; create the backend with reference: 'initial'",
+    );
+    await expect(backend.updateReference({ method: 'copy' })).rejects.toThrow(TrainingError);
+    await expect(backend.updateReference({ method: 'ema', decay: 2 })).rejects.toThrow(ArgumentError);
+    await backend.close();
+  });
+
+  it('stops scoring when its signal aborts', async () => {
+    const { backend } = await create({ tokensPerMicroBatch: 1 });
+    const controller = new AbortController();
+    const scoring = backend.logprobs(Array(50).fill([0, 1, 2]), { signal: controller.signal });
+    controller.abort(new Error('enough'));
+    await expect(scoring).rejects.toThrow('enough');
+    await expect(backend.logprobs([[0, 1]])).resolves.toHaveLength(1);
     await backend.close();
   });
 

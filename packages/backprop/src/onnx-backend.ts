@@ -1,4 +1,5 @@
 import {
+  ArgumentError,
   type ForwardBackwardResult,
   type Loss,
   type OptimStepResult,
@@ -120,7 +121,7 @@ export class OnnxTrainingBackend implements TrainingBackend {
     const decay = update.method === 'copy' ? 0 : update.decay;
     return this.#submit(async () => {
       if (!(decay >= 0 && decay <= 1)) {
-        throw new TrainingError(`updateReference: decay must lie between 0 and 1, got ${decay}`);
+        throw new ArgumentError(`updateReference: decay must lie between 0 and 1, got ${decay}`);
       }
       await this.#parts.program.call('updateReference', { decay });
     });

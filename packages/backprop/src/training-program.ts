@@ -124,8 +124,7 @@ export class TrainingProgram {
   /** reference ← decay · reference + (1 − decay) · current. */
   readonly updateReference = ({ decay }: { readonly decay: number }): Promise<void> =>
     this.#sequence.run(() => {
-      const reference = this.#freezeReference();
-      if (!reference) return;
+      const reference = this.#requireReference('updateReference');
       for (const { name } of this.#store.parameters) {
         const [target, current] = [reference.data(name), this.#store.data(name)];
         if (decay === 0) target.set(current);
@@ -222,13 +221,15 @@ export class TrainingProgram {
   #stores(policy: Policy): ParameterStore[] {
     const frozen = this.#options.frozen.map((name) => this.#host.store(name));
     if (policy === 'current') return [this.#store, ...frozen];
+    return [this.#requireReference('logprobs'), ...frozen];
+  }
+
+  #requireReference(owner: string): ParameterStore {
     const reference = this.#freezeReference();
-    if (!reference) {
-      throw new TrainingError(
-        "logprobs: there is no reference policy; create the backend with reference: 'initial'",
-      );
-    }
-    return [reference, ...frozen];
+    if (reference) return reference;
+    throw new TrainingError(
+      `${owner}: there is no reference policy; create the backend with reference: 'initial'`,
+    );
   }
 
   /** The reference policy, a copy of the current parameters if it does not exist yet. Call before parameters change. */
