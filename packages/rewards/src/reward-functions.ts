@@ -57,6 +57,9 @@ export interface FunctionRewardComputer<Metadata = unknown> extends RewardComput
  * a component with a weight is `null` gets the reward `null`, never a made-up number. Trajectories that failed, were
  * aborted or are pending are not judged: all their components are `null`.
  *
+ * `Metadata` is inferred from functions whose parameters are typed; where some are written in place, name it:
+ * `rewardFunctions<{ answer: string }>({ … })`.
+ *
  * @throws `OptionsError` naming every problem at once.
  */
 export function rewardFunctions<Metadata>(
