@@ -1,4 +1,6 @@
 import type { TokenId } from '@rlp/core';
+import type { ModelConfig } from '@rlp/models';
+import type { WeightPlacement } from './weights.ts';
 
 /** Distributions of the next token of some rows. The arrays belong to the decoder and hold until its next call. */
 export interface NextTokenDistributions {
@@ -46,4 +48,23 @@ export interface CachedDecoder {
   ): Promise<NextTokenDistributions>;
   /** Copies the first `length` positions of a row over another row. */
   copyRow(from: number, to: number, length: number): void;
+}
+
+/** What a decoder is made for. */
+export interface DecoderOptions {
+  readonly config: ModelConfig;
+  /** The store that holds the weights. */
+  readonly store: string;
+  readonly contextLength: number;
+  readonly maxSequences: number;
+  readonly weights: WeightPlacement;
+}
+
+/** A decoder that owns sessions. */
+export interface ManagedDecoder extends CachedDecoder {
+  /** Makes the sessions that every generation needs, so that the first request does not wait for them. */
+  prepare(): Promise<void>;
+  /** Takes over changed weights: baked-in ones are built in again. */
+  refresh(): Promise<void>;
+  close(): Promise<void>;
 }

@@ -1,0 +1,76 @@
+import { type DecoderBlocks, type LinearLayer, linearLayer, type ModelConfig, ropeTables } from '@rlp/models';
+import {
+  add,
+  type Dimension,
+  embedding,
+  type Graph,
+  gemm,
+  type OperatorSet,
+  productDimension,
+  reshape,
+  transpose,
+  type Value,
+} from '@rlp/onnx';
+
+/** How a linear layer is computed: `x Wᵀ`, or `(W xᵀ)ᵀ`, for which few rows need no repacking of the weight. */
+export type LinearOrder = 'plain' | 'swapped';
+
+/** Options of {@link inferenceBlocks}. */
+export interface InferenceBlocksOptions {
+  readonly graph: Graph;
+  readonly batch: Dimension;
+  readonly time: Dimension;
+  readonly parameter: (name: string) => Value;
+  readonly ops: OperatorSet;
+  readonly linear: LinearOrder;
+  /** Position of every token `[batch, time]`; asked for by models with learned positions. */
+  readonly positions: () => Value;
+  readonly attend: DecoderBlocks['attend'];
+}
+
+/** Decoder blocks for inference: no gradients, sizes known at run time. */
+export function inferenceBlocks(options: InferenceBlocksOptions): DecoderBlocks {
+  const { batch, time, ops, linear, positions, attend } = options;
+  const tokens = productDimension([batch, time]);
+  const known = new Map<string, Value>();
+  const parameter = (name: string) => {
+    const value = known.get(name) ?? options.parameter(name);
+    known.set(name, value);
+    return value;
+  };
+  const lookUp = (table: string, indices: Value) =>
+    embedding(parameter(table), reshape(indices, [tokens]), { gradient: 'rows' });
+  return {
+    ops,
+    parameter,
+    embedTokens: lookUp,
+    embedPositions: (table) => lookUp(table, positions()),
+    linear: (x, layer) =>
+      linear === 'plain' ? linearLayer(x, layer, parameter) : swappedLinear(x, layer, parameter),
+    attend,
+  };
+}
+
+function swappedLinear(x: Value, layer: LinearLayer, parameter: (name: string) => Value): Value {
+  const transposeA = layer.order === 'out-in' ? 'no' : 'yes';
+  const y = transpose(gemm(parameter(layer.weight), x, { transposeA, transposeB: 'yes' }));
+  return layer.bias === undefined ? y : add(y, parameter(layer.bias));
+}
+
+/** Logits `[n, V]` of hidden states `[n, d]` under the output matrix `[V, d]`. */
+export function outputLogits(hidden: Value, head: Value, linear: LinearOrder): Value {
+  return linear === 'plain'
+    ? gemm(hidden, head, { transposeB: 'yes' })
+    : transpose(gemm(head, hidden, { transposeB: 'yes' }));
+}
+
+/** Rotary tables as constants of the graph; `undefined` for a model with learned positions. */
+export function ropeConstants(
+  graph: Graph,
+  config: ModelConfig,
+  positions: number,
+): { readonly cos: Value; readonly sin: Value } | undefined {
+  if (config.position.type === 'learned') return undefined;
+  const { cos, sin, shape } = ropeTables(config, positions);
+  return { cos: graph.constant(cos, shape), sin: graph.constant(sin, shape) };
+}

@@ -1,0 +1,57 @@
+import type { ModelConfig } from '@rlp/models';
+import { Tensor } from '@rlp/onnx/runtime';
+
+/** Keys and values of a number of sequences, in host memory: for each layer `[rows, keyValueHeads, positions, headDimension]`. */
+export class KeyValueCache {
+  readonly keys: readonly Float32Array[];
+  readonly values: readonly Float32Array[];
+  readonly #heads: number;
+  readonly #positions: number;
+  readonly #width: number;
+
+  constructor(config: ModelConfig, rows: number, positions: number) {
+    this.#heads = config.keyValueHeads;
+    this.#positions = positions;
+    this.#width = config.headDimension;
+    const size = rows * this.#rowSize;
+    this.keys = Array.from({ length: config.layers }, () => new Float32Array(size));
+    this.values = Array.from({ length: config.layers }, () => new Float32Array(size));
+  }
+
+  get #rowSize(): number {
+    return this.#heads * this.#positions * this.#width;
+  }
+
+  /** A tensor over rows `first` … `first + count − 1` of one of the arrays. */
+  tensor(array: Float32Array, first: number, count: number): Tensor {
+    const rows = array.subarray(first * this.#rowSize, (first + count) * this.#rowSize);
+    return new Tensor('float32', rows, [count, this.#heads, this.#positions, this.#width]);
+  }
+
+  /** Copies the first `length` positions of a row over another row. */
+  copyRow(from: number, to: number, length: number): void {
+    const head = this.#positions * this.#width;
+    for (const array of [...this.keys, ...this.values]) {
+      for (let index = 0; index < this.#heads; index++) {
+        const source = from * this.#rowSize + index * head;
+        array.copyWithin(to * this.#rowSize + index * head, source, source + length * this.#width);
+      }
+    }
+  }
+
+  /**
+   * Writes what a step computed: `[count, keyValueHeads, time, headDimension]` into the rows from `firstRow` on, each at
+   * its own position; positions past the end are left out.
+   */
+  write(array: Float32Array, computed: Float32Array, firstRow: number, positions: readonly number[]): void {
+    const time = computed.length / (positions.length * this.#heads * this.#width);
+    for (const [index, position] of positions.entries()) {
+      const fitting = Math.min(time, this.#positions - position);
+      for (let head = 0; head < this.#heads; head++) {
+        const source = (index * this.#heads + head) * time * this.#width;
+        const target = (firstRow + index) * this.#rowSize + (head * this.#positions + position) * this.#width;
+        array.set(computed.subarray(source, source + fitting * this.#width), target);
+      }
+    }
+  }
+}

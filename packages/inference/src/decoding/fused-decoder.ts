@@ -1,0 +1,198 @@
+import type { TokenId } from '@rlp/core';
+import { serialize } from '@rlp/onnx';
+import { type EngineHost, type EngineSession, Tensor, type Tensors } from '@rlp/onnx/runtime';
+import { KeyValueCache } from './cache.ts';
+import type { DecoderOptions, LogitsNeed, ManagedDecoder, NextTokenDistributions } from './cached-decoder.ts';
+import { cacheNames, fusedGraph } from './fused-graph.ts';
+import { StoredWeights } from './weights.ts';
+
+/** A session with the tensors that stay the same from run to run. */
+interface Step {
+  readonly session: EngineSession;
+  readonly parameters: Tensors;
+}
+
+/** A run's own part of the inputs. */
+interface StepInputs {
+  readonly firstRow: number;
+  readonly count: number;
+  /** `[count, time]` */
+  readonly tokens: BigInt64Array;
+  /** Position of each row's last token. */
+  readonly lastPositions: readonly number[];
+  readonly temperatures: readonly number[];
+}
+
+/** Few rows are multiplied faster with operands swapped; from here on the usual order wins. */
+const SWAP_LIMIT = 32;
+
+/**
+ * Decoding on the CPU with ONNX Runtime's grouped-query attention: the cache is one block of memory per layer, which
+ * the kernel extends in place.
+ */
+export class FusedDecoder implements ManagedDecoder {
+  readonly vocabularySize: number;
+  readonly contextLength: number;
+  readonly maxSequences: number;
+  readonly #host: EngineHost;
+  readonly #options: DecoderOptions;
+  readonly #weights: StoredWeights;
+  readonly #cache: KeyValueCache;
+  readonly #probabilities: Float32Array;
+  #logits: Float32Array | undefined;
+  readonly #steps = new Map<string, Promise<Step>>();
+  readonly #cacheTensors = new Map<string, { readonly feeds: Tensors; readonly into: Tensors }>();
+
+  constructor(host: EngineHost, options: DecoderOptions) {
+    const { config, contextLength, maxSequences, store } = options;
+    this.vocabularySize = config.vocabularySize;
+    this.contextLength = contextLength;
+    this.maxSequences = maxSequences;
+    this.#host = host;
+    this.#options = options;
+    this.#weights = new StoredWeights(host, config, store);
+    this.#cache = new KeyValueCache(config, maxSequences, contextLength);
+    this.#probabilities = new Float32Array(maxSequences * config.vocabularySize);
+  }
+
+  async prepare(): Promise<void> {
+    await this.#step('prompts', 1);
+    await this.#step('tokens', 1);
+  }
+
+  async prefill(
+    firstRow: number,
+    prompts: readonly (readonly TokenId[])[],
+    temperatures: readonly number[],
+    logits: LogitsNeed,
+  ): Promise<NextTokenDistributions> {
+    const time = Math.max(...prompts.map((prompt) => prompt.length));
+    const tokens = new BigInt64Array(prompts.length * time);
+    for (const [index, prompt] of prompts.entries()) tokens.set(prompt.map(BigInt), index * time);
+    const lastPositions = prompts.map((prompt) => prompt.length - 1);
+    const rows = BigInt64Array.from(lastPositions, (position, index) => BigInt(index * time + position));
+    const inputs = { firstRow, count: prompts.length, tokens, lastPositions, temperatures };
+    const extra = { rows: new Tensor('int64', rows, [prompts.length]) };
+    return this.#run('prompts', inputs, logits, extra);
+  }
+
+  async decode(
+    tokens: readonly TokenId[],
+    positions: readonly number[],
+    temperatures: readonly number[],
+    logits: LogitsNeed,
+  ): Promise<NextTokenDistributions> {
+    const inputs = {
+      firstRow: 0,
+      count: tokens.length,
+      tokens: BigInt64Array.from(tokens, BigInt),
+      lastPositions: positions,
+      temperatures,
+    };
+    return this.#run('tokens', inputs, logits, {});
+  }
+
+  copyRow(from: number, to: number, length: number): void {
+    this.#cache.copyRow(from, to, length);
+  }
+
+  async refresh(): Promise<void> {
+    if (this.#options.weights === 'shared') return;
+    await this.close();
+    await this.prepare();
+  }
+
+  async close(): Promise<void> {
+    const steps = await Promise.all(this.#steps.values());
+    this.#steps.clear();
+    for (const { session } of steps) await session.release();
+  }
+
+  async #run(
+    kind: 'prompts' | 'tokens',
+    inputs: StepInputs,
+    need: LogitsNeed,
+    extra: Tensors,
+  ): Promise<NextTokenDistributions> {
+    const { firstRow, count } = inputs;
+    const { session, parameters } = await this.#step(kind, count);
+    const cache = this.#cacheOf(firstRow, count);
+    const size = count * this.vocabularySize;
+    const shape = [count, this.vocabularySize];
+    const probabilities = this.#probabilities.subarray(0, size);
+    const into: Record<string, Tensor> = { probabilities: new Tensor('float32', probabilities, shape) };
+    let logits: Float32Array | undefined;
+    if (need === 'needed') {
+      this.#logits ??= new Float32Array(this.#probabilities.length);
+      logits = this.#logits.subarray(0, size);
+      into.logits = new Tensor('float32', logits, shape);
+    }
+    const feeds = { ...parameters, ...cache.feeds, ...this.#stepFeeds(session, inputs), ...extra };
+    await session.run(feeds, { into: { ...into, ...cache.into }, fetch: [] });
+    return { probabilities, logits };
+  }
+
+  #stepFeeds({ inputNames }: EngineSession, inputs: StepInputs): Tensors {
+    const { count, tokens, lastPositions, temperatures } = inputs;
+    const time = tokens.length / count;
+    const most = Math.max(...lastPositions) + 1;
+    const feeds: Record<string, Tensor> = {
+      tokens: new Tensor('int64', tokens, [count, time]),
+      last_positions: new Tensor('int32', Int32Array.from(lastPositions), [count]),
+      total: new Tensor('int32', Int32Array.of(most), [1]),
+      inverse_temperature: new Tensor(
+        'float32',
+        Float32Array.from(temperatures, (temperature) => 1 / temperature),
+        [count, 1],
+      ),
+    };
+    if (inputNames.includes('positions')) {
+      const position = (index: number) =>
+        time === 1 ? lastPositions[index]! : Math.min(index % time, this.contextLength - 1);
+      const positions = BigInt64Array.from(tokens, (_, index) => BigInt(position(index)));
+      feeds.positions = new Tensor('int64', positions, [count, time]);
+    }
+    return feeds;
+  }
+
+  #cacheOf(firstRow: number, count: number) {
+    const key = `${firstRow}+${count}`;
+    const known = this.#cacheTensors.get(key);
+    if (known !== undefined) return known;
+    const feeds: Record<string, Tensor> = {};
+    const into: Record<string, Tensor> = {};
+    for (let layer = 0; layer < this.#options.config.layers; layer++) {
+      const keys = this.#cache.tensor(this.#cache.keys[layer]!, firstRow, count);
+      const values = this.#cache.tensor(this.#cache.values[layer]!, firstRow, count);
+      feeds[cacheNames.key(layer)] = keys;
+      feeds[cacheNames.value(layer)] = values;
+      into[cacheNames.newKey(layer)] = keys;
+      into[cacheNames.newValue(layer)] = values;
+    }
+    const tensors = { feeds, into };
+    this.#cacheTensors.set(key, tensors);
+    return tensors;
+  }
+
+  #step(kind: 'prompts' | 'tokens', count: number): Promise<Step> {
+    const swapped = kind === 'tokens' && this.#options.weights === 'shared' && count <= SWAP_LIMIT;
+    const linear = swapped ? 'swapped' : 'plain';
+    const key = `${kind} ${linear}`;
+    const known = this.#steps.get(key);
+    if (known !== undefined) return known;
+    const step = this.#open(kind, linear);
+    this.#steps.set(key, step);
+    step.catch(() => this.#steps.delete(key));
+    return step;
+  }
+
+  async #open(kind: 'prompts' | 'tokens', linear: 'plain' | 'swapped'): Promise<Step> {
+    const { config, contextLength, weights } = this.#options;
+    const parameter = weights === 'shared' ? this.#weights.input : this.#weights.initializer;
+    const graph = fusedGraph({ config, contextLength, step: kind, linear, parameter });
+    // Optimisation would swap the operands back.
+    const options = { graphOptimization: linear === 'swapped' ? 'none' : 'all' } as const;
+    const session = await this.#host.createSession(serialize(graph), options);
+    return { session, parameters: this.#weights.feeds(session.inputNames) };
+  }
+}

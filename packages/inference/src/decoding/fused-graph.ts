@@ -1,0 +1,124 @@
+import { decoderHidden, headParameter, type ModelConfig } from '@rlp/models';
+import {
+  type Dimension,
+  defineOp,
+  embedding,
+  Graph,
+  mul,
+  productDimension,
+  reshape,
+  rotaryEmbedding,
+  softmax,
+  type Value,
+} from '@rlp/onnx';
+import { inferenceBlocks, type LinearOrder, outputLogits, ropeConstants } from './blocks.ts';
+
+/** Keys and values of the cache before and after attention. */
+export const cacheNames = {
+  key: (layer: number) => `key.${layer}`,
+  value: (layer: number) => `value.${layer}`,
+  newKey: (layer: number) => `new_key.${layer}`,
+  newValue: (layer: number) => `new_value.${layer}`,
+};
+
+/** Options of {@link fusedGraph}. */
+export interface FusedGraphOptions {
+  readonly config: ModelConfig;
+  /** Positions of a cache row. */
+  readonly contextLength: number;
+  /** `'prompts'`: whole prompts into empty rows, padded on the right. `'tokens'`: one token into each row. */
+  readonly step: 'prompts' | 'tokens';
+  readonly linear: LinearOrder;
+  /** Makes a parameter an input or an initialiser of the graph. */
+  readonly parameter: (graph: Graph, name: string) => Value;
+}
+
+const groupQueryAttentionOp = defineOp({ type: 'GroupQueryAttention', domain: 'com.microsoft' });
+
+/**
+ * Prefill or decode step with ONNX Runtime's grouped-query attention, which rotates queries and keys, appends to the
+ * cache in place and attends over the length of each row.
+ *
+ * Inputs: `tokens` int64 `[batch, time]`, `last_positions` int32 `[batch]` (tokens of each row after this step, less
+ * one), `total` int32 `[1]` (the most tokens of any row after it), `rows` int64 `[batch]` (where each row's last token
+ * is among `batch · time`; prompts only), `positions` int64 `[batch, time]` (learned positions, and
+ * heads that the kernel cannot rotate),
+ * `inverse_temperature` `[batch, 1]`, the cache, and the parameters unless they are initialisers.
+ *
+ * Outputs: `probabilities` and `logits` `[batch, V]`, and the cache, which must be the same memory as the input.
+ */
+export function fusedGraph(options: FusedGraphOptions): Graph {
+  const { config, step, linear } = options;
+  const graph = new Graph();
+  const time: Dimension = step === 'prompts' ? 'time' : 1;
+  const tokens = graph.input('tokens', 'int64', ['batch', time]);
+  let known: Value | undefined;
+  const positions = () => {
+    known ??= graph.input('positions', 'int64', ['batch', time]);
+    return known;
+  };
+  const blocks = inferenceBlocks({
+    graph,
+    batch: 'batch',
+    time,
+    parameter: (name) => options.parameter(graph, name),
+    ops: 'fused',
+    linear,
+    positions,
+    attend: cachedAttention(graph, options, time, positions),
+  });
+  const hidden = decoderHidden(config, tokens, blocks);
+  const last =
+    step === 'tokens'
+      ? hidden
+      : embedding(hidden, graph.input('rows', 'int64', ['batch']), { gradient: 'rows' });
+  const cooled = mul(last, graph.input('inverse_temperature', 'float32', ['batch', 1]));
+  const logits = outputLogits(cooled, blocks.parameter(headParameter(config)), linear);
+  graph.output('probabilities', softmax(logits));
+  graph.output('logits', logits);
+  return graph;
+}
+
+/** The kernel rotates heads of a multiple of 16 by itself; others are rotated before it. */
+const KERNEL_ROTATES = 16;
+
+function cachedAttention(
+  graph: Graph,
+  { config, contextLength }: FusedGraphOptions,
+  time: Dimension,
+  positions: () => Value,
+) {
+  const lastPositions = graph.input('last_positions', 'int32', ['batch']);
+  const total = graph.input('total', 'int32', [1]);
+  const rope = ropeConstants(graph, config, contextLength);
+  const inKernel = rope !== undefined && config.headDimension % KERNEL_ROTATES === 0;
+  const cache = ['batch', config.keyValueHeads, contextLength, config.headDimension];
+  const attributes = {
+    num_heads: config.heads,
+    kv_num_heads: config.keyValueHeads,
+    do_rotary: inKernel ? 1 : 0,
+  };
+  const inBatch = (x: Value) => reshape(x, ['batch', time, x.shape[1]!]);
+  const rotate = (x: Value, heads: number) =>
+    rope && !inKernel ? rotaryEmbedding(x, { ...rope, heads, positions: positions() }) : x;
+  return (layer: number, query: Value, key: Value, value: Value): Value => {
+    const inputs = [
+      rotate(inBatch(query), config.heads),
+      rotate(inBatch(key), config.keyValueHeads),
+      inBatch(value),
+      graph.input(cacheNames.key(layer), 'float32', cache),
+      graph.input(cacheNames.value(layer), 'float32', cache),
+      lastPositions,
+      total,
+      ...(inKernel ? [rope.cos, rope.sin] : []),
+    ];
+    const [attended, newKey, newValue] = graph.apply(groupQueryAttentionOp, inputs, attributes, [
+      { type: 'float32', shape: ['batch', time, query.shape[1]!] },
+      { type: 'float32', shape: cache },
+      { type: 'float32', shape: cache },
+    ]);
+    graph.output(cacheNames.newKey(layer), newKey!);
+    graph.output(cacheNames.newValue(layer), newValue!);
+    return reshape(attended!, [productDimension(['batch', time]), query.shape[1]!]);
+  };
+}

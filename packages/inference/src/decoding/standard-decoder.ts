@@ -1,0 +1,170 @@
+import type { TokenId } from '@rlp/core';
+import { serialize } from '@rlp/onnx';
+import { type EngineHost, type EngineSession, Tensor, type Tensors } from '@rlp/onnx/runtime';
+import { KeyValueCache } from './cache.ts';
+import type { DecoderOptions, LogitsNeed, ManagedDecoder, NextTokenDistributions } from './cached-decoder.ts';
+import { cacheNames } from './fused-graph.ts';
+import { standardGraph } from './standard-graph.ts';
+import { StoredWeights } from './weights.ts';
+
+const BLOCKED = -1e30;
+
+/** A session with the parameters it reads. */
+interface Step {
+  readonly session: EngineSession;
+  readonly parameters: Tensors;
+}
+
+/** New tokens of some rows. */
+interface StepInputs {
+  readonly firstRow: number;
+  /** Tokens to append, by row. */
+  readonly tokens: readonly (readonly TokenId[])[];
+  /** Tokens each row holds already. */
+  readonly lengths: readonly number[];
+  readonly temperatures: readonly number[];
+}
+
+/**
+ * Decoding with operators of the ONNX standard, on any execution provider. The cache stays in host memory and is fed
+ * with every step: the slow but portable way, and the oracle of the fast one.
+ */
+export class StandardDecoder implements ManagedDecoder {
+  readonly vocabularySize: number;
+  readonly contextLength: number;
+  readonly maxSequences: number;
+  readonly #host: EngineHost;
+  readonly #options: DecoderOptions;
+  readonly #weights: StoredWeights;
+  readonly #cache: KeyValueCache;
+  #step: Promise<Step> | undefined;
+
+  constructor(host: EngineHost, options: DecoderOptions) {
+    const { config, contextLength, maxSequences, store } = options;
+    this.vocabularySize = config.vocabularySize;
+    this.contextLength = contextLength;
+    this.maxSequences = maxSequences;
+    this.#host = host;
+    this.#options = options;
+    this.#weights = new StoredWeights(host, config, store);
+    this.#cache = new KeyValueCache(config, maxSequences, contextLength);
+  }
+
+  async prepare(): Promise<void> {
+    await this.#open();
+  }
+
+  prefill(
+    firstRow: number,
+    prompts: readonly (readonly TokenId[])[],
+    temperatures: readonly number[],
+    logits: LogitsNeed,
+  ): Promise<NextTokenDistributions> {
+    return this.#run({ firstRow, tokens: prompts, lengths: prompts.map(() => 0), temperatures }, logits);
+  }
+
+  decode(
+    tokens: readonly TokenId[],
+    positions: readonly number[],
+    temperatures: readonly number[],
+    logits: LogitsNeed,
+  ): Promise<NextTokenDistributions> {
+    const each = tokens.map((token) => [token]);
+    return this.#run({ firstRow: 0, tokens: each, lengths: positions, temperatures }, logits);
+  }
+
+  copyRow(from: number, to: number, length: number): void {
+    this.#cache.copyRow(from, to, length);
+  }
+
+  async refresh(): Promise<void> {
+    if (this.#options.weights === 'shared') return;
+    await this.close();
+    await this.prepare();
+  }
+
+  async close(): Promise<void> {
+    const step = await this.#step;
+    this.#step = undefined;
+    await step?.session.release();
+  }
+
+  async #run(inputs: StepInputs, need: LogitsNeed): Promise<NextTokenDistributions> {
+    const { session, parameters } = await this.#open();
+    const feeds = { ...parameters, ...this.#cacheFeeds(inputs), ...stepFeeds(inputs, this.contextLength) };
+    const wanted = Object.entries(feeds).filter(([name]) => session.inputNames.includes(name));
+    const fetch = session.outputNames.filter((name) => name !== 'logits' || need === 'needed');
+    const outputs = await session.run(Object.fromEntries(wanted), { fetch });
+    for (let layer = 0; layer < this.#options.config.layers; layer++) {
+      const newKeys = floats(outputs, cacheNames.newKey(layer));
+      this.#cache.write(this.#cache.keys[layer]!, newKeys, inputs.firstRow, inputs.lengths);
+      const newValues = floats(outputs, cacheNames.newValue(layer));
+      this.#cache.write(this.#cache.values[layer]!, newValues, inputs.firstRow, inputs.lengths);
+    }
+    return {
+      probabilities: floats(outputs, 'probabilities'),
+      logits: need === 'needed' ? floats(outputs, 'logits') : undefined,
+    };
+  }
+
+  #cacheFeeds({ firstRow, tokens }: StepInputs): Tensors {
+    const feeds: Record<string, Tensor> = {};
+    for (let layer = 0; layer < this.#options.config.layers; layer++) {
+      const tensor = (array: Float32Array) => this.#cache.tensor(array, firstRow, tokens.length);
+      feeds[cacheNames.key(layer)] = tensor(this.#cache.keys[layer]!);
+      feeds[cacheNames.value(layer)] = tensor(this.#cache.values[layer]!);
+    }
+    return feeds;
+  }
+
+  #open(): Promise<Step> {
+    this.#step ??= this.#create();
+    this.#step.catch(() => {
+      this.#step = undefined;
+    });
+    return this.#step;
+  }
+
+  async #create(): Promise<Step> {
+    const { config, contextLength, weights } = this.#options;
+    const parameter = weights === 'shared' ? this.#weights.input : this.#weights.initializer;
+    const session = await this.#host.createSession(
+      serialize(standardGraph({ config, contextLength, parameter })),
+    );
+    return { session, parameters: this.#weights.feeds(session.inputNames) };
+  }
+}
+
+function floats(outputs: Tensors, name: string): Float32Array {
+  return outputs[name]!.data as Float32Array;
+}
+
+function stepFeeds({ tokens, lengths, temperatures }: StepInputs, contextLength: number): Tensors {
+  const count = tokens.length;
+  const time = Math.max(...tokens.map((row) => row.length));
+  const keys = contextLength + time;
+  const ids = new BigInt64Array(count * time);
+  const positions = new BigInt64Array(count * time);
+  const mask = new Float32Array(count * time * keys).fill(BLOCKED);
+  for (const [row, added] of tokens.entries()) {
+    ids.set(added.map(BigInt), row * time);
+    for (let offset = 0; offset < time; offset++) {
+      positions[row * time + offset] = BigInt(Math.min(lengths[row]! + offset, contextLength - 1));
+      const start = (row * time + offset) * keys;
+      mask.fill(0, start, start + lengths[row]!);
+      mask.fill(0, start + contextLength, start + contextLength + offset + 1);
+    }
+  }
+  const rows = BigInt64Array.from(tokens, (added, row) => BigInt(row * time + added.length - 1));
+  return {
+    tokens: new Tensor('int64', ids, [count, time]),
+    positions: new Tensor('int64', positions, [count, time]),
+    rows: new Tensor('int64', rows, [count]),
+    mask: new Tensor('float32', mask, [count, 1, time, keys]),
+    inverse_temperature: new Tensor(
+      'float32',
+      Float32Array.from(temperatures, (temperature) => 1 / temperature),
+      [count, 1],
+    ),
+  };
+}

@@ -1,0 +1,87 @@
+import { decoderHidden, headParameter, type ModelConfig } from '@rlp/models';
+import {
+  attention,
+  concat,
+  embedding,
+  Graph,
+  mergeHeads,
+  mul,
+  reshape,
+  rotaryEmbedding,
+  softmax,
+  splitHeads,
+  sumDimension,
+  type Value,
+} from '@rlp/onnx';
+import { inferenceBlocks, outputLogits, ropeConstants } from './blocks.ts';
+import { cacheNames } from './fused-graph.ts';
+
+/** Options of {@link standardGraph}. */
+export interface StandardGraphOptions {
+  readonly config: ModelConfig;
+  /** Positions of a cache row. */
+  readonly contextLength: number;
+  readonly parameter: (graph: Graph, name: string) => Value;
+}
+
+/**
+ * A step of any length after any cache, from operators of the ONNX standard only: what every execution provider runs,
+ * and what the fused graphs are compared with.
+ *
+ * Inputs: `tokens` and `positions` int64 `[batch, time]`, `rows` int64 `[batch]` (where each row's last token is among
+ * `batch · time`), `mask` `[batch, 1, time, contextLength + time]` (added to attention scores), `inverse_temperature`
+ * `[batch, 1]`, the cache `[batch, keyValueHeads, contextLength, headDimension]`, and the parameters.
+ *
+ * Outputs: `probabilities` and `logits` `[batch, V]`, and the new keys and values `[batch, keyValueHeads, time,
+ * headDimension]`, for the caller to write into the cache.
+ */
+export function standardGraph(options: StandardGraphOptions): Graph {
+  const { config } = options;
+  const graph = new Graph();
+  const tokens = graph.input('tokens', 'int64', ['batch', 'time']);
+  const positions = graph.input('positions', 'int64', ['batch', 'time']);
+  const blocks = inferenceBlocks({
+    graph,
+    batch: 'batch',
+    time: 'time',
+    parameter: (name) => options.parameter(graph, name),
+    ops: 'standard',
+    linear: 'plain',
+    positions: () => positions,
+    attend: concatenatedAttention(graph, options, positions),
+  });
+  const hidden = decoderHidden(config, tokens, blocks);
+  const last = embedding(hidden, graph.input('rows', 'int64', ['batch']), { gradient: 'rows' });
+  const cooled = mul(last, graph.input('inverse_temperature', 'float32', ['batch', 1]));
+  const logits = outputLogits(cooled, blocks.parameter(headParameter(config)), 'plain');
+  graph.output('probabilities', softmax(logits));
+  graph.output('logits', logits);
+  return graph;
+}
+
+function concatenatedAttention(
+  graph: Graph,
+  { config, contextLength }: StandardGraphOptions,
+  positions: Value,
+) {
+  const keys = sumDimension([contextLength, 'time']);
+  const mask = graph.input('mask', 'float32', ['batch', 1, 'time', keys]);
+  const rope = ropeConstants(graph, config, contextLength);
+  const heads = (x: Value, count: number) => {
+    const wide = reshape(x, ['batch', 'time', count * config.headDimension]);
+    const turned = rope ? rotaryEmbedding(wide, { ...rope, heads: count, positions, ops: 'standard' }) : wide;
+    return splitHeads(turned, { batch: 'batch', time: 'time', heads: count });
+  };
+  const plainHeads = (x: Value) =>
+    splitHeads(x, { batch: 'batch', time: 'time', heads: config.keyValueHeads });
+  const cache = ['batch', config.keyValueHeads, contextLength, config.headDimension];
+  return (layer: number, query: Value, key: Value, value: Value): Value => {
+    const newKey = heads(key, config.keyValueHeads);
+    const newValue = plainHeads(value);
+    graph.output(cacheNames.newKey(layer), newKey);
+    graph.output(cacheNames.newValue(layer), newValue);
+    const allKeys = concat([graph.input(cacheNames.key(layer), 'float32', cache), newKey], 2);
+    const allValues = concat([graph.input(cacheNames.value(layer), 'float32', cache), newValue], 2);
+    return mergeHeads(attention(heads(query, config.heads), allKeys, allValues, { mask, ops: 'standard' }));
+  };
+}

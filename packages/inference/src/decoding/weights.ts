@@ -1,0 +1,47 @@
+import { ArgumentError } from '@rlp/core';
+import { type ModelConfig, parameterSpecs } from '@rlp/models';
+import type { Graph, Value } from '@rlp/onnx';
+import type { EngineHost, ParameterStore } from '@rlp/onnx/runtime';
+
+/**
+ * How sessions get their weights. `'shared'` reads the store in place, so a trainer's update is seen by the next run.
+ * `'packed'` bakes a copy into the session, rearranged for matrix products: faster, but taking over new weights builds the
+ * session again.
+ */
+export type WeightPlacement = 'shared' | 'packed';
+
+/** A model's parameters in a store, as seen by graphs. */
+export class StoredWeights {
+  readonly #store: ParameterStore;
+  readonly #shapes: ReadonlyMap<string, readonly number[]>;
+
+  /** @throws ArgumentError if the store does not hold the model's parameters. */
+  constructor(host: EngineHost, config: ModelConfig, store: string) {
+    this.#store = host.store(store);
+    this.#shapes = new Map(this.#store.parameters.map(({ name, shape }) => [name, shape]));
+    for (const { name, shape } of parameterSpecs(config)) {
+      const stored = this.#shapes.get(name);
+      if (stored?.join() === shape.join()) continue;
+      throw new ArgumentError(
+        `store "${store}" does not hold this model: expected "${name}" of [${shape.join(', ')}], got ${stored ? `[${stored.join(', ')}]` : 'none'}`,
+      );
+    }
+  }
+
+  /** A parameter as an input of the graph. */
+  input = (graph: Graph, name: string): Value => graph.input(name, 'float32', this.#shape(name));
+
+  /** A parameter as part of the graph: a copy of its present value. */
+  initializer = (graph: Graph, name: string): Value =>
+    graph.initializer(name, 'float32', this.#shape(name), this.#store.data(name));
+
+  /** Tensors to feed for the inputs among these names that are parameters. */
+  feeds(inputs: readonly string[]) {
+    const names = inputs.filter((name) => this.#shapes.has(name));
+    return Object.fromEntries(names.map((name) => [name, this.#store.tensor(name)]));
+  }
+
+  #shape(name: string): readonly number[] {
+    return this.#shapes.get(name)!;
+  }
+}

@@ -1,0 +1,95 @@
+import type { ScoreRequest, TokenScores } from '@rlp/core';
+import type { OperatorSet } from '@rlp/onnx';
+import type { CallContext, EngineHost } from '@rlp/onnx/runtime';
+import type { TokenLogits } from './backend.ts';
+import type { DecoderOptions } from './decoding/cached-decoder.ts';
+import { FusedDecoder } from './decoding/fused-decoder.ts';
+import { type GeneratedGroup, GenerationLoop, type GenerationObserver } from './decoding/generation-loop.ts';
+import type { SequenceRequest } from './decoding/sequence.ts';
+import { StandardDecoder } from './decoding/standard-decoder.ts';
+import { Scorer } from './scoring/scorer.ts';
+
+/** What the program is started with. */
+export interface GenerationProgramOptions extends DecoderOptions {
+  readonly operators: OperatorSet;
+  readonly prefillTokens: number;
+  readonly scoreTokens: number;
+  readonly policyVersion: number;
+}
+
+/** Event of a sampled token. */
+export interface TokenEvent {
+  readonly member: number;
+  readonly token: number;
+  readonly logprob: number;
+}
+
+/** Methods of the generation program. */
+export type GenerationProgram = {
+  /** Completes one prompt. Emits a {@link TokenEvent} for each token if events are wanted. */
+  generate(
+    argument: {
+      readonly id: number;
+      readonly request: SequenceRequest;
+      readonly events: 'tokens' | 'none';
+    },
+    call: CallContext,
+  ): Promise<GeneratedGroup>;
+  /** Ends one completion of a request early. */
+  finish(argument: { readonly id: number; readonly member: number }, call: CallContext): void;
+  /** Weights in the store have changed. */
+  refresh(argument: { readonly version: number }, call: CallContext): Promise<void>;
+  score(
+    argument: { readonly requests: readonly ScoreRequest[]; readonly temperature: number },
+    call: CallContext,
+  ): Promise<readonly TokenScores[]>;
+  scoreLogits(
+    argument: { readonly requests: readonly ScoreRequest[] },
+    call: CallContext,
+  ): Promise<readonly TokenLogits[]>;
+  close(argument: undefined, call: CallContext): Promise<void>;
+};
+
+/** Runs inside the engine: prefill, decoding, sampling and scoring; only tokens and their numbers cross. */
+export default async function startGeneration(
+  host: EngineHost,
+  options: GenerationProgramOptions,
+): Promise<GenerationProgram> {
+  const decoder =
+    options.operators === 'fused' ? new FusedDecoder(host, options) : new StandardDecoder(host, options);
+  await decoder.prepare();
+  const scorer = new Scorer(host, options);
+  const loop = new GenerationLoop(decoder, {
+    yield: () => host.yield(),
+    prefillTokens: options.prefillTokens,
+    policyVersion: options.policyVersion,
+  });
+  const observers = new Map<number, GenerationObserver>();
+  return {
+    async generate({ id, request, events }, { signal, emit }) {
+      const onToken = events === 'tokens' ? (event: TokenEvent) => emit(event) : undefined;
+      const observer = { signal, onToken };
+      observers.set(id, observer);
+      try {
+        return await loop.submit(request, observer);
+      } finally {
+        observers.delete(id);
+      }
+    },
+    finish({ id, member }) {
+      const observer = observers.get(id);
+      if (observer !== undefined) loop.finish(observer, member);
+    },
+    refresh: ({ version }) =>
+      loop.exclusively(async () => {
+        await decoder.refresh();
+        loop.setPolicyVersion(version);
+      }),
+    score: ({ requests, temperature }, { signal }) => scorer.score(requests, temperature, signal),
+    scoreLogits: ({ requests }, { signal }) => scorer.logits(requests, signal),
+    async close() {
+      await decoder.close();
+      await scorer.close();
+    },
+  };
+}

@@ -1,0 +1,217 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { ArgumentError, type Completion, SamplerError } from '@rlp/core';
+import { describeInferenceEngine, describeSampler, describeTokenScorer } from '@rlp/core/testing';
+import { saveModel } from '@rlp/models';
+import { createEngine, type Engine } from '@rlp/onnx/runtime';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+
+import type { InferenceBackend } from './backend.ts';
+import { onnxBackend } from './onnx-backend.ts';
+import type { OnnxBackendOptions } from './onnx-options.ts';
+import { tinyConfigs, tinyModel, tinyTokenizer } from './testing/tiny-models.ts';
+
+const prompt = tinyTokenizer.encode('once');
+const request = { prompt, count: 1, maxTokens: 12, seed: 'test' };
+
+let engine: Engine;
+let folder: string;
+const open: InferenceBackend[] = [];
+
+beforeAll(async () => {
+  engine = await createEngine({ thread: 'inline', threads: 1 });
+  folder = await mkdtemp(join(tmpdir(), 'rlp-inference-'));
+});
+afterEach(async () => {
+  await Promise.all(open.splice(0).map((backend) => backend.close()));
+});
+afterAll(async () => {
+  await engine.close();
+  await rm(folder, { recursive: true });
+});
+
+async function start(options: Partial<OnnxBackendOptions> = {}): Promise<InferenceBackend> {
+  const backend = await onnxBackend({ engine, model: tinyModel(), ...options });
+  open.push(backend);
+  return backend;
+}
+
+const tokensOf = (completions: readonly Completion[]) => completions.map(({ tokens }) => tokens);
+
+const scoreRequests = [
+  { prompt, completion: tinyTokenizer.encode('upon', { specialTokens: 'none' }) },
+  { prompt: prompt.slice(0, 2), completion: tinyTokenizer.encode('a time.', { specialTokens: 'none' }) },
+] as const;
+
+describe.each(['shared', 'packed'] as const)('with %s weights', (weights) => {
+  describeSampler('onnxBackend', {
+    create: () => start({ weights }),
+    prompt,
+    tooLongPrompt: Array.from({ length: 65 }, () => 4),
+  });
+
+  describeInferenceEngine('onnxBackend', {
+    create: () => start({ weights }),
+    prompt,
+    publication: (version) => ({ kind: 'shared', version, store: 'policy' }),
+    impossible: (version) => ({ kind: 'checkpoint', version, path: join(folder, 'absent') }),
+  });
+});
+
+describeTokenScorer('onnxBackend', {
+  create: () => start(),
+  requests: scoreRequests,
+  vocabularySize: tinyModel().config.vocabularySize,
+});
+
+describe.each(Object.keys(tinyConfigs) as (keyof typeof tinyConfigs)[])('a tiny %s', (kind) => {
+  it('samples the same tokens with every kind of operators and weights, at the probabilities that scoring gives', async () => {
+    const model = tinyModel(kind);
+    const settings =
+      model.config.headDimension % 8 === 0
+        ? ([
+            { operators: 'fused', weights: 'shared' },
+            { operators: 'fused', weights: 'packed' },
+            { operators: 'standard', weights: 'shared' },
+          ] as const)
+        : ([{ weights: 'shared' }] as const);
+    const drawn: (readonly Completion[])[] = [];
+    for (const options of settings) {
+      const backend = await start({ model, store: kind, ...options });
+      const completions = await backend.sample({ ...request, count: 5, temperature: 0.8 });
+      const scores = await backend.scoreTokens(
+        completions.map(({ tokens }) => ({ prompt, completion: tokens })),
+        { temperature: 0.8 },
+      );
+      for (const [index, { behaviorLogprobs }] of completions.entries()) {
+        expect([...scores[index]!.logprobs]).toEqual(
+          behaviorLogprobs.map((logprob) => expect.closeTo(logprob, 4)),
+        );
+      }
+      drawn.push(completions);
+    }
+    for (const completions of drawn) expect(tokensOf(completions)).toEqual(tokensOf(drawn[0]!));
+  });
+});
+
+describe('onnxBackend', () => {
+  it('gives a request what it gets alone, whatever else is in the batch', async () => {
+    const backend = await start({ maxSequences: 6 });
+    const prompts = ['once', 'a', 'the quick brown fox', 'upon a time', 'b. c. d.', 'zz', 'hello there', 'q'];
+    const requests = prompts.map((text, index) => ({
+      ...request,
+      prompt: tinyTokenizer.encode(text),
+      seed: `request ${index}`,
+      maxTokens: 6 + index,
+      topP: index % 2 === 0 ? 0.9 : 1,
+      repetitionPenalty: index % 3 === 0 ? 1.2 : 1,
+    }));
+    const together = await Promise.all(requests.map((each) => backend.sample(each)));
+    for (const [index, each] of requests.entries()) {
+      const alone = await backend.sample(each);
+      expect(tokensOf(together[index]!)).toEqual(tokensOf(alone));
+    }
+  });
+
+  it('gives a group with one prefill what its members would get with their own', async () => {
+    const backend = await start({ maxSequences: 3 });
+    const standard = await start({ operators: 'standard', maxSequences: 16 });
+    const group = { ...request, count: 9, seed: 'group' };
+    expect(tokensOf(await backend.sample(group))).toEqual(tokensOf(await standard.sample(group)));
+  });
+
+  it('computes full logits whose softmax is the scored probability', async () => {
+    const backend = await start();
+    const [scores] = await backend.scoreTokens([scoreRequests[0]]);
+    const [{ logits, vocabularySize }] = (await backend.scoreLogits([scoreRequests[0]])) as [
+      { logits: Float32Array; vocabularySize: number },
+    ];
+    scoreRequests[0].completion.forEach((token, t) => {
+      const row = logits.subarray(t * vocabularySize, (t + 1) * vocabularySize);
+      const total = row.reduce((sum, logit) => sum + Math.exp(logit), 0);
+      expect(row[token]! - Math.log(total)).toBeCloseTo(scores!.logprobs[t]!, 4);
+      const entropy = row.reduce((sum, logit) => {
+        const probability = Math.exp(logit) / total;
+        return sum - probability * Math.log(probability);
+      }, 0);
+      expect(scores!.entropies[t]).toBeCloseTo(entropy, 4);
+    });
+  });
+
+  it('cuts the text before a stop string and keeps the tokens that complete it', async () => {
+    const backend = await start();
+    const free = (await backend.sample({ ...request, maxTokens: 20 }))[0]!;
+    const stop = free.text.slice(4, 6);
+    const stopped = (await backend.sample({ ...request, maxTokens: 20, stopStrings: [stop] }))[0]!;
+    expect(stopped.text).toBe(free.text.slice(0, free.text.indexOf(stop)));
+    expect(stopped.tokens).toEqual(free.tokens.slice(0, free.text.indexOf(stop) + 2));
+    expect(stopped.behaviorLogprobs).toHaveLength(stopped.tokens.length);
+    expect(stopped.stopReason).toBe('stop');
+  });
+
+  it('stops at the context limit', async () => {
+    const backend = await start({ contextLength: 8 });
+    const [completion] = await backend.sample({ ...request, maxTokens: 50, stopTokens: [] });
+    expect(completion!.tokens.length).toBeLessThanOrEqual(8 - prompt.length);
+  });
+
+  it('rejects while it runs when aborted, and goes on serving others', async () => {
+    const backend = await start();
+    const controller = new AbortController();
+    const aborted = backend.sample({
+      ...request,
+      count: 8,
+      maxTokens: 50,
+      signal: controller.signal,
+      onToken: () => controller.abort(new Error('enough')),
+    });
+    const other = backend.sample(request);
+    await expect(aborted).rejects.toThrow('enough');
+    expect(await other).toHaveLength(1);
+  });
+
+  it('takes over the weights of a checkpoint', async () => {
+    const next = tinyModel('llama', 'other');
+    await saveModel(join(folder, 'next'), next);
+    const expected = tokensOf(await (await start({ model: next, store: 'expected' })).sample(request));
+    for (const weights of ['shared', 'packed'] as const) {
+      const backend = await start({ store: `checkpoint ${weights}`, weights });
+      expect(tokensOf(await backend.sample(request))).not.toEqual(expected);
+      await backend.updateWeights({ kind: 'checkpoint', version: 4, path: join(folder, 'next') });
+      const [completion] = await backend.sample(request);
+      expect([completion!.tokens]).toEqual(expected);
+      expect(completion!.policyVersion).toBe(4);
+    }
+  });
+
+  it('reads a shared store in place', async () => {
+    const backend = await start({ store: 'trained' });
+    const before = tokensOf(await backend.sample(request));
+    await engine.writeStore('trained', tinyModel('llama', 'other').weights);
+    await backend.updateWeights({ kind: 'shared', version: 1, store: 'trained' });
+    expect(tokensOf(await backend.sample(request))).not.toEqual(before);
+    const foreign = backend.updateWeights({ kind: 'shared', version: 2, store: 'policy' });
+    await expect(foreign).rejects.toThrow(SamplerError);
+  });
+
+  it('says what does not fit', async () => {
+    const backend = await start();
+    await expect(backend.sample({ ...request, prompt: [] })).rejects.toThrow('the prompt is empty');
+    await expect(backend.sample({ ...request, prompt: [999] })).rejects.toThrow('token 999 is outside');
+    await expect(start({ contextLength: 100 })).rejects.toThrow(ArgumentError);
+    await expect(start({ model: tinyModel('qwen3') })).rejects.toThrow('does not hold this model');
+    await expect(start({ maxSequences: 0, weights: 'baked' as never })).rejects.toThrow(
+      /maxSequences[\s\S]*weights/,
+    );
+    await expect(
+      start({ model: tinyModel('llama, small heads'), operators: 'fused', store: 'small' }),
+    ).rejects.toThrow('multiple of 8');
+  });
+
+  it('rejects after it has been closed', async () => {
+    const backend = await start();
+    await backend.close();
+    await expect(backend.sample(request)).rejects.toThrow('has been closed');
+  });
+});

@@ -1,0 +1,246 @@
+import {
+  ArgumentError,
+  type ChatRenderer,
+  type Completion,
+  EngineError,
+  type SampleRequest,
+  SamplerError,
+  type ScoreRequest,
+  type TokenId,
+  type Tokenizer,
+  type TokenScores,
+  type WeightPublication,
+  type Weights,
+} from '@rlp/core';
+import { type LanguageModel, parameterSpecs } from '@rlp/models';
+import { type Engine, programUrl, type RunningProgram } from '@rlp/onnx/runtime';
+import { endTokens, type InferenceBackend, type ScoreOptions, type TokenLogits } from './backend.ts';
+import { readCheckpoint } from './checkpoint.ts';
+import { CompletionText, completionText, type TextOptions } from './completion-text.ts';
+import type { GeneratedSequence } from './decoding/generation-loop.ts';
+import type { GenerationProgram, GenerationProgramOptions, TokenEvent } from './generate.program.ts';
+import {
+  type OnnxBackendOptions,
+  type ResolvedOnnxBackendOptions,
+  resolveOnnxOptions,
+} from './onnx-options.ts';
+import { requireFittingPrompt, requireScorable } from './requests.ts';
+import { type ResolvedSampleRequest, resolveSampleRequest } from './sampling/options.ts';
+
+/**
+ * A policy on ONNX Runtime. The whole generation, sampling included, runs inside the engine's thread as a program; only
+ * tokens and their logprobs come out. Concurrent requests are batched continuously, members of a group and equal prompts
+ * share their prefill, and each sequence draws from its own random stream.
+ *
+ * @throws OptionsError naming every problem at once; ArgumentError for a context the model does not know or a store that
+ *   does not hold the model; EngineError if the engine cannot run it.
+ */
+export async function onnxBackend(options: OnnxBackendOptions): Promise<InferenceBackend> {
+  const resolved = resolveOnnxOptions(options);
+  const { engine, model, store } = resolved;
+  if (!engine.hasStore(store)) await createStore(engine, store, model);
+  const program = await engine.start<GenerationProgram>(
+    { url: programUrl(import.meta.url, './generate.program') },
+    programOptions(resolved),
+  );
+  return new OnnxBackend(resolved, program);
+}
+
+async function createStore(engine: Engine, name: string, { config, weights }: LanguageModel): Promise<void> {
+  const parameters = parameterSpecs(config).map((parameter) => ({
+    name: parameter.name,
+    shape: parameter.shape,
+  }));
+  await engine.createStore({ name, parameters });
+  await engine.writeStore(name, weights);
+}
+
+function programOptions(resolved: ResolvedOnnxBackendOptions): GenerationProgramOptions {
+  const { engine: _engine, model, renderer: _renderer, ...options } = resolved;
+  return { ...options, config: model.config };
+}
+
+class OnnxBackend implements InferenceBackend {
+  readonly kind = 'onnx';
+  readonly tokenizer: Tokenizer;
+  readonly renderer: ChatRenderer | undefined;
+  readonly contextLength: number;
+  readonly vocabularySize: number;
+  readonly #options: ResolvedOnnxBackendOptions;
+  readonly #program: RunningProgram<GenerationProgram>;
+  #policyVersion: number;
+  #requests = 0;
+  #closing: Promise<void> | undefined;
+
+  constructor(options: ResolvedOnnxBackendOptions, program: RunningProgram<GenerationProgram>) {
+    const { model, renderer, contextLength, policyVersion } = options;
+    this.#options = options;
+    this.#program = program;
+    this.#policyVersion = policyVersion;
+    this.tokenizer = model.tokenizer;
+    this.renderer = renderer ?? model.chat;
+    this.contextLength = contextLength;
+    this.vocabularySize = model.config.vocabularySize;
+  }
+
+  get policyVersion(): number {
+    return this.#policyVersion;
+  }
+
+  async sample(request: SampleRequest): Promise<readonly Completion[]> {
+    this.#requireOpen();
+    request.signal?.throwIfAborted();
+    const resolved = resolveSampleRequest(request);
+    requireFittingPrompt(this, resolved.prompt);
+    const ends = endTokens(this.tokenizer, resolved.stopTokens);
+    const watch = new RequestWatch(this.#textOptions(resolved, ends), resolved.count, request.onToken);
+    const id = this.#requests++;
+    const { stopStrings: _stopStrings, ...wire } = resolved;
+    const group = await this.#call('sample', request.signal, () =>
+      this.#program.call(
+        'generate',
+        { id, request: { ...wire, stopTokens: ends }, events: watch.wanted ? 'tokens' : 'none' },
+        {
+          signal: request.signal,
+          onEvent: (event: TokenEvent) => {
+            if (watch.take(event) === 'stopped') this.#finish(id, event.member);
+          },
+        },
+      ),
+    );
+    return group.sequences.map((sequence, member) => ({
+      ...watch.complete(sequence, member),
+      policyVersion: group.policyVersion,
+    }));
+  }
+
+  #textOptions({ prompt, stopStrings }: ResolvedSampleRequest, ends: readonly TokenId[]): TextOptions {
+    return { tokenizer: this.tokenizer, prompt, endTokens: ends, stopStrings };
+  }
+
+  /** The engine runs ahead of this thread: what it samples until it learns of the stop is cut off again. */
+  #finish(id: number, member: number): void {
+    this.#program.call('finish', { id, member }).catch(() => {
+      // The request itself reports that the program has ended.
+    });
+  }
+
+  async scoreTokens(
+    requests: readonly ScoreRequest[],
+    { temperature = 1, signal }: ScoreOptions = {},
+  ): Promise<readonly TokenScores[]> {
+    this.#requireOpen();
+    signal?.throwIfAborted();
+    if (!(temperature > 0)) {
+      throw new ArgumentError(`scoreTokens: temperature must be above 0, got ${temperature}`);
+    }
+    for (const request of requests) requireScorable(this, request);
+    return this.#call('scoreTokens', signal, () =>
+      this.#program.call('score', { requests, temperature }, { signal }),
+    );
+  }
+
+  async scoreLogits(
+    requests: readonly ScoreRequest[],
+    { signal }: Omit<ScoreOptions, 'temperature'> = {},
+  ): Promise<readonly TokenLogits[]> {
+    this.#requireOpen();
+    signal?.throwIfAborted();
+    for (const request of requests) requireScorable(this, request);
+    return this.#call('scoreLogits', signal, () =>
+      this.#program.call('scoreLogits', { requests }, { signal }),
+    );
+  }
+
+  async updateWeights(publication: WeightPublication, signal?: AbortSignal): Promise<number> {
+    this.#requireOpen();
+    signal?.throwIfAborted();
+    const { version } = publication;
+    const weights = await this.#publishedWeights(publication);
+    signal?.throwIfAborted();
+    await this.#call('updateWeights', undefined, async () => {
+      if (weights !== undefined) await this.#options.engine.writeStore(this.#options.store, weights);
+      await this.#program.call('refresh', { version });
+    });
+    this.#policyVersion = version;
+    return version;
+  }
+
+  /** What has to be copied into the store; `undefined` if it is there already. */
+  async #publishedWeights(publication: WeightPublication): Promise<Weights | undefined> {
+    if (publication.kind === 'checkpoint') {
+      return readCheckpoint(this.#options.model.config, publication.path);
+    }
+    if (publication.store === this.#options.store) return undefined;
+    throw new SamplerError(
+      `updateWeights: weights were published in store "${publication.store}", but this sampler reads "${this.#options.store}"; give both the same store`,
+    );
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#program.stop();
+    return this.#closing;
+  }
+
+  #requireOpen(): void {
+    if (this.#closing !== undefined) throw new ArgumentError('onnxBackend: it has been closed');
+  }
+
+  /** Passes the abort reason on as it is, and puts engine failures in the sampler's words. */
+  async #call<Result>(
+    owner: string,
+    signal: AbortSignal | undefined,
+    call: () => Promise<Result>,
+  ): Promise<Result> {
+    try {
+      return await call();
+    } catch (cause) {
+      signal?.throwIfAborted();
+      if (!(cause instanceof EngineError)) throw cause;
+      throw new SamplerError(`${owner}: ${cause.message}`, { cause });
+    }
+  }
+}
+
+/** Follows the tokens of a request: passes them on, and looks for stop strings. */
+class RequestWatch {
+  readonly wanted: boolean;
+  readonly #options: TextOptions;
+  readonly #onToken: SampleRequest['onToken'];
+  readonly #texts: readonly CompletionText[];
+  /** Tokens of each member, as far as they count. */
+  readonly #lengths: number[];
+  readonly #stopped: boolean[];
+
+  constructor(options: TextOptions, count: number, onToken: SampleRequest['onToken']) {
+    this.#options = options;
+    this.#onToken = onToken;
+    this.wanted = onToken !== undefined || options.stopStrings.length > 0;
+    this.#texts = Array.from({ length: count }, () => new CompletionText(options));
+    this.#lengths = Array.from({ length: count }, () => 0);
+    this.#stopped = Array.from({ length: count }, () => false);
+  }
+
+  take(event: TokenEvent): 'open' | 'stopped' {
+    const { member, token } = event;
+    if (this.#stopped[member]) return 'open';
+    this.#lengths[member]!++;
+    this.#onToken?.(event);
+    if (this.#options.stopStrings.length === 0) return 'open';
+    const { state } = this.#texts[member]!.push(token);
+    this.#stopped[member] = state === 'stopped';
+    return state;
+  }
+
+  complete(sequence: GeneratedSequence, member: number): Omit<Completion, 'policyVersion'> {
+    const stopped = this.#stopped[member]!;
+    const length = stopped ? this.#lengths[member]! : sequence.tokens.length;
+    const tokens = sequence.tokens.slice(0, length);
+    return {
+      tokens,
+      behaviorLogprobs: sequence.logprobs.slice(0, length),
+      text: completionText(tokens, this.#options),
+      stopReason: stopped ? 'stop' : sequence.stopReason,
+    };
+  }
+}

@@ -1,0 +1,85 @@
+import { decoderHidden, headParameter, type ModelConfig } from '@rlp/models';
+import {
+  attention,
+  embedding,
+  Graph,
+  getLogits,
+  mergeHeads,
+  type OperatorSet,
+  reshape,
+  rotaryEmbedding,
+  splitHeads,
+  tokenLogprobs,
+  type Value,
+} from '@rlp/onnx';
+import { inferenceBlocks, ropeConstants } from '../decoding/blocks.ts';
+
+/** Options of {@link scoreGraph}. */
+export interface ScoreGraphOptions {
+  readonly config: ModelConfig;
+  readonly contextLength: number;
+  readonly ops: OperatorSet;
+  /** What is computed of each position. */
+  readonly output: 'scores' | 'logits';
+  readonly parameter: (graph: Graph, name: string) => Value;
+}
+
+/**
+ * Whole sequences at once, the output head only where it is asked for.
+ *
+ * Inputs: `tokens` int64 `[batch, time]`, `positions` int64 `[batch, time]`, `mask` `[time, time]` (added to attention
+ * scores), `rows` int64 `[rows]` (which of the `batch · time` positions are asked for), and the parameters; for scores
+ * also `targets` int64 `[rows]` and `temperature` `[1, 1]`.
+ *
+ * Outputs: `logprobs` and `entropies` `[rows]`, or `logits` `[rows, V]`.
+ */
+export function scoreGraph(options: ScoreGraphOptions): Graph {
+  const { config, ops, output } = options;
+  const graph = new Graph();
+  const tokens = graph.input('tokens', 'int64', ['batch', 'time']);
+  const positions = graph.input('positions', 'int64', ['batch', 'time']);
+  const blocks = inferenceBlocks({
+    graph,
+    batch: 'batch',
+    time: 'time',
+    parameter: (name) => options.parameter(graph, name),
+    ops,
+    linear: 'plain',
+    positions: () => positions,
+    attend: fullAttention(graph, options, positions),
+  });
+  const hidden = decoderHidden(config, tokens, blocks);
+  const asked = embedding(hidden, graph.input('rows', 'int64', ['rows']), { gradient: 'rows' });
+  const head = blocks.parameter(headParameter(config));
+  if (output === 'logits') {
+    graph.output('logits', getLogits(asked, head));
+    return graph;
+  }
+  const targets = graph.input('targets', 'int64', ['rows']);
+  const temperature = graph.input('temperature', 'float32', [1, 1]);
+  const scores = tokenLogprobs(asked, head, targets, { temperature, entropies: 'needed' });
+  graph.output('logprobs', scores.logprobs);
+  graph.output('entropies', scores.entropies!);
+  return graph;
+}
+
+function fullAttention(graph: Graph, { config, contextLength, ops }: ScoreGraphOptions, positions: Value) {
+  const mask = graph.input('mask', 'float32', ['time', 'time']);
+  const rope = ropeConstants(graph, config, contextLength);
+  const rotate = (x: Value, heads: number) =>
+    rope
+      ? rotaryEmbedding(reshape(x, ['batch', 'time', heads * config.headDimension]), {
+          ...rope,
+          heads,
+          positions,
+          ops,
+        })
+      : x;
+  return (_layer: number, query: Value, key: Value, value: Value): Value => {
+    const layout = { batch: 'batch', time: 'time' };
+    const queries = splitHeads(rotate(query, config.heads), { ...layout, heads: config.heads });
+    const keyLayout = { ...layout, heads: config.keyValueHeads };
+    const keys = splitHeads(rotate(key, config.keyValueHeads), keyLayout);
+    return mergeHeads(attention(queries, keys, splitHeads(value, keyLayout), { mask, ops }));
+  };
+}

@@ -1,0 +1,124 @@
+import type { ScoreRequest, TokenScores } from '@rlp/core';
+import type { ModelConfig } from '@rlp/models';
+import { type OperatorSet, serialize } from '@rlp/onnx';
+import { type EngineHost, type EngineSession, Tensor, type Tensors } from '@rlp/onnx/runtime';
+import type { TokenLogits } from '../backend.ts';
+import { StoredWeights } from '../decoding/weights.ts';
+import { type ScoreBatch, scoreBatches } from './score-batches.ts';
+import { scoreGraph } from './score-graph.ts';
+
+/** What a scorer needs to know. */
+export interface ScorerOptions {
+  readonly config: ModelConfig;
+  readonly store: string;
+  readonly contextLength: number;
+  readonly operators: OperatorSet;
+  /** Most tokens of one batch, padding included; one sequence always goes. */
+  readonly scoreTokens: number;
+}
+
+type Output = 'scores' | 'logits';
+
+/** Computes probabilities of given tokens, in batches of similar length. */
+export class Scorer {
+  readonly #host: EngineHost;
+  readonly #options: ScorerOptions;
+  readonly #weights: StoredWeights;
+  readonly #sessions = new Map<Output, Promise<EngineSession>>();
+
+  constructor(host: EngineHost, options: ScorerOptions) {
+    this.#host = host;
+    this.#options = options;
+    this.#weights = new StoredWeights(host, options.config, options.store);
+  }
+
+  /** Logprobs and entropies at `temperature`, by request. */
+  async score(
+    requests: readonly ScoreRequest[],
+    temperature: number,
+    signal: AbortSignal,
+  ): Promise<TokenScores[]> {
+    const scores: TokenScores[] = requests.map(() => ({
+      logprobs: new Float32Array(0),
+      entropies: new Float32Array(0),
+    }));
+    const feeds = { temperature: new Tensor('float32', Float32Array.of(temperature), [1, 1]) };
+    await this.#forEach('scores', requests, signal, feeds, (batch, outputs) => {
+      for (const { index, from, to } of batch.parts) {
+        scores[index] = {
+          logprobs: floats(outputs, 'logprobs')
+            .slice(from, to)
+            .map((logprob) => Math.min(0, logprob)),
+          entropies: floats(outputs, 'entropies').slice(from, to),
+        };
+      }
+    });
+    return scores;
+  }
+
+  /** Full logits, by request. */
+  async logits(requests: readonly ScoreRequest[], signal: AbortSignal): Promise<TokenLogits[]> {
+    const { vocabularySize } = this.#options.config;
+    const logits: TokenLogits[] = requests.map(() => ({ logits: new Float32Array(0), vocabularySize }));
+    await this.#forEach('logits', requests, signal, {}, (batch, outputs) => {
+      for (const { index, from, to } of batch.parts) {
+        const rows = floats(outputs, 'logits').slice(from * vocabularySize, to * vocabularySize);
+        logits[index] = { logits: rows, vocabularySize };
+      }
+    });
+    return logits;
+  }
+
+  async close(): Promise<void> {
+    const sessions = await Promise.all(this.#sessions.values());
+    this.#sessions.clear();
+    for (const session of sessions) await session.release();
+  }
+
+  async #forEach(
+    output: Output,
+    requests: readonly ScoreRequest[],
+    signal: AbortSignal,
+    extra: Tensors,
+    take: (batch: ScoreBatch, outputs: Tensors) => void,
+  ): Promise<void> {
+    const batches = scoreBatches(requests, this.#options.scoreTokens);
+    if (batches.length === 0) return;
+    const session = await this.#session(output);
+    const parameters = this.#weights.feeds(session.inputNames);
+    for (const batch of batches) {
+      signal.throwIfAborted();
+      const feeds = { ...parameters, ...extra, ...batchFeeds(batch) };
+      const wanted = Object.entries(feeds).filter(([name]) => session.inputNames.includes(name));
+      take(batch, await session.run(Object.fromEntries(wanted)));
+      await this.#host.yield();
+    }
+  }
+
+  #session(output: Output): Promise<EngineSession> {
+    const known = this.#sessions.get(output);
+    if (known !== undefined) return known;
+    const { config, contextLength, operators: ops } = this.#options;
+    const graph = scoreGraph({ config, contextLength, ops, output, parameter: this.#weights.input });
+    const session = this.#host.createSession(serialize(graph));
+    this.#sessions.set(output, session);
+    session.catch(() => this.#sessions.delete(output));
+    return session;
+  }
+}
+
+function floats(outputs: Tensors, name: string): Float32Array {
+  return outputs[name]!.data as Float32Array;
+}
+
+function batchFeeds({ tokens, positions, rows, targets, count, time }: ScoreBatch): Tensors {
+  const mask = new Float32Array(time * time);
+  for (let query = 0; query < time; query++) mask.fill(-1e30, query * time + query + 1, (query + 1) * time);
+  return {
+    tokens: new Tensor('int64', tokens, [count, time]),
+    positions: new Tensor('int64', positions, [count, time]),
+    mask: new Tensor('float32', mask, [time, time]),
+    rows: new Tensor('int64', rows, [rows.length]),
+    targets: new Tensor('int64', targets, [targets.length]),
+  };
+}
