@@ -24,19 +24,49 @@ describe('rotary tables', () => {
     expect(sin[5]).toBeCloseTo(Math.sin(2 * 10_000 ** -0.5), 6);
   });
 
-  // By transformers 4.57.6: ROPE_INIT_FUNCTIONS[...](LlamaConfig(hidden_size=32, num_attention_heads=4, ...)).
-  it('stretch frequencies as Llama 3 does', () => {
-    const scaling = {
-      type: 'llama3',
-      factor: 8,
-      lowFrequencyFactor: 1,
-      highFrequencyFactor: 4,
-      originalContextLength: 64,
-    } as const;
-    const turns = ropeFrequencies(10_000, scaling, 8).map((frequency) => frequency);
-    expect(turns[0]).toBe(1);
-    expect(turns[1]).toBeCloseTo(0.1 * ((1 - 0.0061945) / 8 + 0.0061945), 6);
-    expect(turns[2]).toBeCloseTo(0.00125, 9);
+  // Frequencies and attention factor by transformers 4.57.6, ROPE_INIT_FUNCTIONS on a LlamaConfig with heads of 16.
+  it.each([
+    [
+      { rope_type: 'linear', factor: 4 },
+      [0.25, 0.07905694, 0.025, 0.007905695, 0.0025, 0.0007905695, 0.00025, 7.905695e-5],
+      1,
+    ],
+    [
+      { rope_type: 'llama3', factor: 8, low_freq_factor: 1, high_freq_factor: 4 },
+      [1, 0.2443846, 0.01304226, 0.003952847, 0.00125, 0.0003952847, 0.000125, 3.952847e-5],
+      1,
+    ],
+    [
+      { rope_type: 'yarn', factor: 4 },
+      [1, 0.2371708, 0.05, 0.007905695, 0.0025, 0.0007905695, 0.00025, 7.905695e-5],
+      1.138629436111989,
+    ],
+    [
+      {
+        rope_type: 'yarn',
+        factor: 4,
+        beta_fast: 8,
+        beta_slow: 2,
+        truncate: false,
+        mscale: 1,
+        mscale_all_dim: 0.5,
+      },
+      [1, 0.1605892, 0.025, 0.007905695, 0.0025, 0.0007905695, 0.00025, 7.905695e-5],
+      1.0648216253695715,
+    ],
+  ])('stretch frequencies by %j as transformers does', (fields, expected, attentionFactor) => {
+    const config = parseModelConfig({
+      ...llama,
+      head_dim: 16,
+      rope_scaling: { ...fields, original_max_position_embeddings: 64 },
+    });
+    const { position } = config;
+    if (position.type !== 'rotary') throw new Error('expected rotary positions');
+    const frequencies = ropeFrequencies(position.theta, position.scaling, 16);
+    for (const [i, frequency] of expected.entries()) {
+      expect(Math.abs(frequencies[i]! / frequency - 1)).toBeLessThan(2e-6);
+    }
+    expect(ropeTables(config, 1).cos[0]).toBeCloseTo(attentionFactor, 6);
   });
 
   it('are refused where positions are learned', () => {
