@@ -53,6 +53,17 @@ describe('gradients', () => {
     ]);
   });
 
+  it('casts with the value, and stops at integers', async () => {
+    const { graph, x } = graphOf([2]);
+    const whole = ops.cast(ops.cast(x, 'int64'), 'float32');
+    const loss = ops.sum(ops.square(ops.cast(ops.add(x, whole), 'float64')));
+    const [dx] = ops.gradients(loss, [x]);
+    expect(dx!.type).toBe('float32');
+    graph.output('dx', dx!);
+    const { run } = await load(graph);
+    expect((await run({ x: { shape: [2], data: [1.5, -0.25] } })).dx!.data).toEqual([5, -0.5]);
+  });
+
   it('refuses what it cannot differentiate', () => {
     const { graph, x, w } = graphOf();
     const loss = ops.sum(ops.mul(x, w));

@@ -7,7 +7,7 @@ import { add, mul, neg, sub } from '../ops/arithmetic.ts';
 import { gather, range } from '../ops/indexing.ts';
 import { concat, slice, split } from '../ops/layout.ts';
 import { applyOne } from '../ops/operand.ts';
-import { dimensionSize, reshape } from '../ops/shape.ts';
+import { reshape } from '../ops/shape.ts';
 import type { OperatorSet } from './variant.ts';
 
 /** Options of {@link rotaryEmbedding}. */
@@ -76,5 +76,5 @@ function rotateStandard(x: Value, { heads, cos, positions }: RotaryOptions, sin:
 
 function firstRows(table: Value, time: number | string): Value {
   if (typeof time === 'number') return slice(table, { axis: 0, end: time });
-  return gather(table, range(table.graph, time, dimensionSize(table.graph, time)));
+  return gather(table, range(table.graph, time));
 }

@@ -113,6 +113,8 @@ describe('serialize', () => {
     expect(written.node.map((node: { op_type: string }) => node.op_type)).toEqual(['Neg']);
     expect(written.input.map((input: { name: string }) => input.name)).toEqual(['x']);
     expect(written.initializer).toBeUndefined();
+    const bytes = serialize(graph);
+    expect([bytes.constructor, bytes.buffer.byteLength]).toEqual([Uint8Array, bytes.byteLength]);
     const kept = serialize(graph, { unusedInputs: 'keep' });
     expect(kept.length).toBeGreaterThan(serialize(graph).length);
   });

@@ -50,7 +50,13 @@ export function serialize(graph: Graph, { unusedInputs = 'drop' }: SerializeOpti
   writeOpset(writer, '', graph.opset);
   const domains = new Set(nodes.map(({ definition }) => definition.domain ?? ''));
   for (const domain of [...domains].filter((name) => name !== '').sort()) writeOpset(writer, domain, 1);
-  return writer.finish();
+  return ownBytes(writer.finish());
+}
+
+/** The bytes in a buffer of their own: small messages lie in a pool that protobufjs shares. */
+function ownBytes(bytes: Uint8Array): Uint8Array {
+  const alone = bytes.byteLength === bytes.buffer.byteLength;
+  return alone ? new Uint8Array(bytes.buffer) : Uint8Array.from(bytes);
 }
 
 function live(graph: Graph): { nodes: Node[]; values: Set<Value> } {

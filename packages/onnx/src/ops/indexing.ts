@@ -3,7 +3,7 @@ import { ArgumentError } from '@rlp/core';
 import { defineOp, type Graph, type Value } from '../graph/graph.ts';
 import { type Dimension, formatShape, resolveAxis, sameShape } from '../graph/shape.ts';
 import { applyOne, expectIndices, expectSameType } from './operand.ts';
-import { expand, filled, reshape } from './shape.ts';
+import { dimensionSize, expand, filled, reshape } from './shape.ts';
 
 function gatherAlong(axis: number) {
   return defineOp({
@@ -124,17 +124,16 @@ export function scatterElements(
 
 const rangeOp = defineOp({ type: 'Range' });
 
-/** The int64 numbers `0 … size − 1`, where the size is a number or a dimension known at run time. */
-export function range(graph: Graph, size: Dimension, limit?: Value): Value {
-  if (typeof size === 'number' && !limit) {
+/** The int64 numbers `0 … size − 1`; a named size is read at run time from a value that has it. */
+export function range(graph: Graph, size: Dimension): Value {
+  if (typeof size === 'number') {
     return graph.constant(
       Array.from({ length: size }, (_, index) => index),
       [size],
       'int64',
     );
   }
-  if (!limit) throw new ArgumentError(`range: "${size}" needs its size at run time, see dimensionSize`);
-  const scalar = reshape(limit, []);
-  const inputs = [graph.constant(0, [], 'int64'), scalar, graph.constant(1, [], 'int64')];
+  const limit = reshape(dimensionSize(graph, size), []);
+  const inputs = [graph.constant(0, [], 'int64'), limit, graph.constant(1, [], 'int64')];
   return applyOne(rangeOp, inputs, {}, { type: 'int64', shape: [size] });
 }
