@@ -26,13 +26,15 @@ function guarded(build: (...operands: Value[]) => Value): (...operands: Value[])
       'TensorOps',
       operands.map((operand) => operand.shape),
     );
-    const inputs = operands.map((operand) => expand(operand, shape));
+    const expanded = operands.map((operand) => expand(operand, shape));
+    // One entry per value: `mul(x, x)` must not count the gradient of `x` once per operand.
+    const inputs = [...new Set(expanded)];
     const { graph } = inputs[0]!;
     let recorded: ReturnType<Graph['withTape']>['tape'];
     const [y] = customGradient(
       inputs,
       () => {
-        const { result, tape } = graph.withTape(() => build(...inputs));
+        const { result, tape } = graph.withTape(() => build(...expanded));
         recorded = tape;
         return [result];
       },

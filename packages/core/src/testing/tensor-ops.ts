@@ -95,6 +95,13 @@ const composedCases: readonly Case[] = [
     gradients: [[[0, 0]], [[1, 0]], [[0, 1]]],
   },
   {
+    name: 'a branch not taken has gradient 0 even where its own is infinite',
+    compute: (ops, [x]) => ops.where(ops.greater(x!, ops.constant(0)), ops.log(x!), ops.constant(0)),
+    inputs: [[[2, 0]]],
+    value: [[Math.LN2, 0]],
+    gradients: [[[0.5, 0]]],
+  },
+  {
     name: 'sum',
     compute: (ops, [x]) => ops.square(ops.sum(x!)),
     inputs: [
