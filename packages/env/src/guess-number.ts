@@ -49,7 +49,8 @@ export function guessNumberTasks(options: GuessNumberOptions): Task<GuessNumberM
 
 /**
  * A game of many turns: the policy guesses a number and hears `higher`, `lower` or, for what is no number, `digits only`.
- * It is over once the guess is right; limit it with `withLimits` or the rollout manager's `maxTurns`.
+ * It is over once the guess is right; limit it with `withLimits` or the rollout manager's `maxTurns`. Sample with the stop
+ * string `'\n'`: the transcript then continues the very tokens sampled, where an end token would interrupt it.
  */
 export class GuessNumberEnvironment extends BaseEnvironment<GuessNumberState, GuessNumberMetadata> {
   override reset({ prompt, metadata }: Task<GuessNumberMetadata>): GuessNumberState {
