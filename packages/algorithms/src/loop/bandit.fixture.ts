@@ -34,7 +34,7 @@ const environment: Environment<State, Metadata> = {
 };
 
 /** 1 for the right letter, else 0. */
-export const nextLetterReward: RewardComputer<Metadata> = {
+const nextLetterReward: RewardComputer<Metadata> = {
   computeRewards: async ({ trajectories }) =>
     trajectories.map((trajectory) => {
       const reward = trajectory.response === trajectory.task.metadata.answer ? 1 : 0;
@@ -43,7 +43,7 @@ export const nextLetterReward: RewardComputer<Metadata> = {
 };
 
 /** Letters a to f in an order of their own, for ever. */
-export function letterTasks(seed: string): TaskSource<Metadata> {
+function letterTasks(seed: string): TaskSource<Metadata> {
   let cursor = 0;
   const at = (index: number): Task<Metadata> => {
     const letter = RandomStream.named(seed, 'task', index).integer(6);

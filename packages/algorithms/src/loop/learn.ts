@@ -40,7 +40,7 @@ interface Columns {
 }
 
 /** The loss of an iteration: which policy the ratio is taken to follows from how many updates there are. */
-export function lossOf({ loss, epochs, minibatches }: ResolvedRlOptions): Loss {
+function lossOf({ loss, epochs, minibatches }: ResolvedRlOptions): Loss {
   const several = epochs * minibatches > 1;
   const proximal = loss.correction === 'none' ? 'behavior' : several ? 'column' : 'current';
   return policyLoss({ ...loss, proximal });

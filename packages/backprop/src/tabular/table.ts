@@ -4,7 +4,7 @@ import { z } from 'zod';
 const maxCells = 2 ** 24;
 
 /** Schema of {@link TabularShape}. */
-export const tabularShapeSchema = z
+const tabularShapeSchema = z
   .strictObject({
     vocabularySize: z.int().min(2),
     contextTokens: z.int().nonnegative().default(1),
