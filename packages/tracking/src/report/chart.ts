@@ -2,7 +2,7 @@ import { type Html, html } from './html.ts';
 import { shortNumber, ticks } from './scale.ts';
 
 /** One point of a curve. */
-export interface Point {
+interface Point {
   readonly step: number;
   readonly value: number;
 }
