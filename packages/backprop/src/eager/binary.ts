@@ -13,7 +13,12 @@ function walk(operand: Matrix): Walk {
   };
 }
 
-/** Elementwise functions of two broadcast operands. One loop per function, for speed; see `unary.ts`. */
+/**
+ * Elementwise functions of two broadcast operands.
+ *
+ * A general loop walks broadcast operands and calls a function per element. Operands of equal shape, which is nearly all of
+ * the work, have a loop per function, which is faster.
+ */
 export interface BinaryKernel {
   /** Writes `f(a, b)` to `out`, whose shape is the broadcast one. */
   forward(a: Matrix, b: Matrix, out: Matrix): void;
@@ -26,7 +31,7 @@ type Into = Float64Array | undefined;
 /** What one element receives: `(a, b) → f`. */
 type Pointwise = (a: number, b: number) => number;
 
-/** Builds `forward` with a loop of its own, so that the engine can inline `pointwise` into it. */
+/** The general loop of `forward`. */
 function forwardOf(pointwise: Pointwise): BinaryKernel['forward'] {
   return (a, b, out) => {
     const [walkA, walkB] = [walk(a), walk(b)];
@@ -69,14 +74,55 @@ function accumulate(
   }
 }
 
-function kernel(value: Pointwise, slopeA: Pointwise, slopeB: Pointwise): BinaryKernel {
+/** Loops over operands of equal shape. */
+interface EqualShapes {
+  forward(a: Float64Array, b: Float64Array, out: Float64Array): void;
+  intoA(a: Float64Array, b: Float64Array, gradient: Float64Array, into: Float64Array): void;
+  intoB(a: Float64Array, b: Float64Array, gradient: Float64Array, into: Float64Array): void;
+}
+
+function kernel(value: Pointwise, slopeA: Pointwise, slopeB: Pointwise, equal?: EqualShapes): BinaryKernel {
+  const general = forwardOf(value);
   return {
-    forward: forwardOf(value),
+    forward(a, b, out) {
+      if (equal !== undefined && haveEqualShapes(a, b)) equal.forward(a.data, b.data, out.data);
+      else general(a, b, out);
+    },
     backward(a, b, gradient, intoA, intoB) {
+      if (equal !== undefined && haveEqualShapes(a, b)) {
+        if (intoA !== undefined) equal.intoA(a.data, b.data, gradient.data, intoA);
+        if (intoB !== undefined) equal.intoB(a.data, b.data, gradient.data, intoB);
+        return;
+      }
       accumulate(a, b, gradient, intoA, a, slopeA);
       accumulate(a, b, gradient, intoB, b, slopeB);
     },
   };
+}
+
+function haveEqualShapes(a: Matrix, b: Matrix): boolean {
+  return a.rows === b.rows && a.columns === b.columns;
+}
+
+function addInto(_a: Float64Array, _b: Float64Array, gradient: Float64Array, into: Float64Array): void {
+  for (let i = 0; i < into.length; i++) into[i]! += gradient[i]!;
+}
+
+function subtractInto(_a: Float64Array, _b: Float64Array, gradient: Float64Array, into: Float64Array): void {
+  for (let i = 0; i < into.length; i++) into[i]! -= gradient[i]!;
+}
+
+/** The gradient of the smaller of two operands: all of it, or half where they are equal. */
+function smallerTakes(
+  own: Float64Array,
+  other: Float64Array,
+  gradient: Float64Array,
+  into: Float64Array,
+): void {
+  for (let i = 0; i < into.length; i++) {
+    if (own[i]! < other[i]!) into[i]! += gradient[i]!;
+    else if (own[i] === other[i]) into[i]! += 0.5 * gradient[i]!;
+  }
 }
 
 /** a + b. */
@@ -84,6 +130,13 @@ export const add = kernel(
   (a, b) => a + b,
   () => 1,
   () => 1,
+  {
+    forward(a, b, out) {
+      for (let i = 0; i < out.length; i++) out[i] = a[i]! + b[i]!;
+    },
+    intoA: addInto,
+    intoB: addInto,
+  },
 );
 
 /** a − b. */
@@ -91,6 +144,13 @@ export const sub = kernel(
   (a, b) => a - b,
   () => 1,
   () => -1,
+  {
+    forward(a, b, out) {
+      for (let i = 0; i < out.length; i++) out[i] = a[i]! - b[i]!;
+    },
+    intoA: addInto,
+    intoB: subtractInto,
+  },
 );
 
 /** a · b. */
@@ -98,6 +158,17 @@ export const mul = kernel(
   (a, b) => a * b,
   (_a, b) => b,
   (a) => a,
+  {
+    forward(a, b, out) {
+      for (let i = 0; i < out.length; i++) out[i] = a[i]! * b[i]!;
+    },
+    intoA(_a, b, gradient, into) {
+      for (let i = 0; i < into.length; i++) if (gradient[i] !== 0) into[i]! += gradient[i]! * b[i]!;
+    },
+    intoB(a, _b, gradient, into) {
+      for (let i = 0; i < into.length; i++) if (gradient[i] !== 0) into[i]! += gradient[i]! * a[i]!;
+    },
+  },
 );
 
 /** a / b. */
@@ -112,6 +183,13 @@ export const minimum = kernel(
   Math.min,
   (a, b) => (a < b ? 1 : a === b ? 0.5 : 0),
   (a, b) => (b < a ? 1 : a === b ? 0.5 : 0),
+  {
+    forward(a, b, out) {
+      for (let i = 0; i < out.length; i++) out[i] = Math.min(a[i]!, b[i]!);
+    },
+    intoA: smallerTakes,
+    intoB: (a, b, gradient, into) => smallerTakes(b, a, gradient, into),
+  },
 );
 
 /** max(a, b); equal operands share the gradient equally. */

@@ -48,7 +48,7 @@ export function evaluate(loss: Loss, inputs: EvaluateInputs): Evaluation {
     entropies,
     columns: Object.fromEntries(columns) as Record<string, Variable>,
   });
-  const tokenLosses = tape.add(output.tokenLosses, tape.data(zeros(mask)));
+  const tokenLosses = widen(tape, output.tokenLosses, mask);
   const { value, seed } = weightedSum(tokenLosses, mask, weights);
   tape.backward(tokenLosses, seed);
   return {
@@ -62,6 +62,12 @@ export function evaluate(loss: Loss, inputs: EvaluateInputs): Evaluation {
       Object.entries(output.metrics ?? {}).map(([name, metric]) => [name, maskedMean(metric, mask)]),
     ),
   };
+}
+
+/** Token losses in the shape of the batch: a loss may give one per sequence, or one number. */
+function widen(tape: Tape, losses: Variable, { rows, columns }: Matrix): Variable {
+  if (losses.rows === rows && losses.columns === columns) return losses;
+  return tape.add(losses, tape.data(zeros({ rows, columns })));
 }
 
 /** The weighted sum of the token losses, and its derivative by each of them. */
@@ -91,7 +97,7 @@ function maskedMean(metric: Matrix, mask: Matrix): number {
   return count === 0 ? 0 : total / count;
 }
 
-function zeros({ rows, columns }: Matrix): Matrix {
+function zeros({ rows, columns }: Pick<Matrix, 'rows' | 'columns'>): Matrix {
   return { rows, columns, data: new Float64Array(rows * columns) };
 }
 

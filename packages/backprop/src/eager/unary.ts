@@ -1,7 +1,7 @@
 /**
  * Elementwise functions of one operand.
  *
- * One loop per function, on purpose: a shared loop that calls a function per element is several times slower once
+ * One loop per function, on purpose: a shared loop that calls a function per element is slower once
  * the engine has seen it with many functions. Backward loops skip zero upstream gradients, so that a branch that
  * `where` did not take can overflow without turning the gradient into NaN.
  */
