@@ -1,6 +1,7 @@
 import { ArgumentError } from '@rlp/core';
 
 import type { Value } from '../graph/graph.ts';
+import { enclose } from './enclose.ts';
 
 /** Gradients of a {@link customGradient}'s inputs, in their order; `undefined` means zero. */
 export type Backward = (
@@ -23,12 +24,12 @@ export function customGradient<const Outputs extends readonly Value[]>(
 ): Outputs {
   const [first] = inputs;
   if (!first) throw new ArgumentError('customGradient: needs at least one input');
-  const { result } = first.graph.withTape(forward);
+  const { outputs } = enclose(first.graph, forward);
   first.graph.record({
     inputs,
-    outputs: result,
+    outputs,
     attributes: {},
     vjp: ({ gradients, needs }) => backward(gradients, needs),
   });
-  return result;
+  return outputs;
 }

@@ -98,6 +98,18 @@ describe('customGradient', () => {
     expect((await run({ x: { shape: [2], data: [3, 4] } })).dx!.data).toEqual([7, 7]);
   });
 
+  it('counts a value passed through once', async () => {
+    const { graph, x } = graphOf([2]);
+    const [y] = ops.customGradient(
+      [x],
+      () => [x],
+      ([upstream]) => [upstream],
+    );
+    graph.output('dx', ops.gradients(ops.sum(y), [x])[0]!);
+    const { run } = await load(graph);
+    expect((await run({ x: { shape: [2], data: [3, 4] } })).dx!.data).toEqual([1, 1]);
+  });
+
   it('names the value whose gradient has the wrong shape', () => {
     const { x } = graphOf([2]);
     const [y] = ops.customGradient(

@@ -86,6 +86,24 @@ describe('recompute', () => {
     }
   });
 
+  it('adds up gradients of values passed through, repeated or taken from outside', async () => {
+    const gradient = async (wrap: typeof ops.recompute) => {
+      const graph = new ops.Graph();
+      const x = graph.input('x', 'float32', [3]);
+      const outside = ops.exp(x);
+      const [a, b, c] = wrap([x, x], ([first, second]) => [
+        first!,
+        ops.mul(ops.mul(first!, second!), outside),
+        outside,
+      ]);
+      const loss = ops.sum(ops.add(ops.square(a), ops.mul(b, c)));
+      graph.output('dx', ops.gradients(loss, [x])[0]!);
+      return (await (await load(graph)).run({ x: normals('x', [3]) })).dx!;
+    };
+    const expected = await gradient((inputs, build) => build(inputs));
+    expect(relativeError(await gradient(ops.recompute), expected)).toBeLessThan(1e-6);
+  });
+
   it('runs every block again, and only after the gradient of the blocks behind it', async () => {
     const kept = await profile(stack('kept', 3), 2);
     expect(kept.order.filter((name) => name === 'Exp')).toHaveLength(3);

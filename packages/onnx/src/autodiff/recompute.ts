@@ -7,6 +7,7 @@ import { cast, isNan } from '../ops/comparison.ts';
 import { gather } from '../ops/indexing.ts';
 import { applyOne } from '../ops/operand.ts';
 import { reshape, shapeOf } from '../ops/shape.ts';
+import { enclose } from './enclose.ts';
 import { reverse } from './reverse.ts';
 
 const gateOp = defineOp({ type: 'Reshape' });
@@ -56,9 +57,8 @@ export function recompute<const Outputs extends readonly Value[]>(
   const [first] = inputs;
   if (!first) throw new ArgumentError('recompute: needs at least one input');
   const { graph } = first;
-  const firstNode = graph.nodes.length;
-  const { result: outputs, tape } = graph.withTape(() => build(inputs));
-  const captured = captures(tape, new Set(graph.nodes.slice(firstNode)), inputs);
+  const { outputs, tape, nodes } = enclose(graph, () => build(inputs));
+  const captured = captures(tape, nodes, inputs);
   graph.record({
     inputs: [...inputs, ...captured],
     outputs,
@@ -66,8 +66,8 @@ export function recompute<const Outputs extends readonly Value[]>(
     vjp: ({ gradients, needs }) => {
       const zero = zeroAfter(gradients.find((gradient) => gradient !== undefined)!);
       const gated = inputs.map((input) => gate(input, zero));
-      const again = graph.withTape(() => build(gated));
-      const seeds = again.result.flatMap((output, index) => {
+      const again = enclose(graph, () => build(gated));
+      const seeds = again.outputs.flatMap((output, index) => {
         const gradient = gradients[index];
         return gradient ? [[output, gradient] as const] : [];
       });
