@@ -25,6 +25,16 @@ afterEach(async () => {
   engine = undefined;
 });
 
+/** The 99th percentile of what timers are late by while something is awaited, in milliseconds. */
+async function lagDuring(work: Promise<unknown>): Promise<number> {
+  const resolution = 5;
+  const delays = monitorEventLoopDelay({ resolution });
+  delays.enable();
+  await work;
+  delays.disable();
+  return delays.percentile(99) / 1e6 - resolution;
+}
+
 describe('createEngine', () => {
   it('reports every wrong option at once', async () => {
     const wrong = {
@@ -120,20 +130,15 @@ describe('a running engine', () => {
 
   it('leaves the caller’s event loop free', async () => {
     const { echo } = await start({ threads: 2 });
-    // Others may be busy on the same machine: the best of three says what the engine does.
-    let lag = Number.POSITIVE_INFINITY;
-    let share = 0;
-    for (let attempt = 0; attempt < 3 && lag >= 20; attempt++) {
-      const delays = monitorEventLoopDelay({ resolution: 5 });
-      delays.enable();
-      const begin = performance.now();
-      const times = await echo.call('busy', 40);
-      share = times.reduce((total, time) => total + time, 0) / (performance.now() - begin);
-      delays.disable();
-      lag = Math.min(lag, delays.percentile(99) / 1e6);
+    // Others may be busy on the same machine: what they alone cost is measured first, and a bad second is tried again.
+    let excess = Number.POSITIVE_INFINITY;
+    for (let attempt = 0; attempt < 4 && excess >= 20; attempt++) {
+      const alone = await lagDuring(new Promise((resolve) => setTimeout(resolve, 500)));
+      const call = echo.call('busy', { milliseconds: 1_000, products: 100 });
+      excess = (await lagDuring(call)) - alone;
+      expect(Math.min(...(await call))).toBeGreaterThan(40);
     }
-    expect(share).toBeGreaterThan(0.7);
-    expect(lag).toBeLessThan(20);
+    expect(excess).toBeLessThan(20);
   });
 });
 

@@ -11,7 +11,17 @@ import { openPublic } from './native-public.ts';
  *
  * @throws EngineError when onnxruntime-node cannot be loaded, with what to do.
  */
-export async function loadNative(): Promise<NativeRuntime> {
+export function loadNative(): Promise<NativeRuntime> {
+  const access = process.env['RLP_ONNX_PUBLIC_API'] === '1' ? 'public' : 'binding';
+  const runtime = loaded.get(access) ?? load(access);
+  loaded.set(access, runtime);
+  return runtime;
+}
+
+/** Once per thread: the binding knows one tensor class only, so engines in one thread share it. */
+const loaded = new Map<NativeRuntime['access'], Promise<NativeRuntime>>();
+
+async function load(access: NativeRuntime['access']): Promise<NativeRuntime> {
   let module: typeof import('onnxruntime-node');
   try {
     module = await import('onnxruntime-node');
@@ -23,6 +33,5 @@ export async function loadNative(): Promise<NativeRuntime> {
     );
   }
   const publicRuntime = openPublic(module);
-  if (process.env.RLP_ONNX_PUBLIC_API === '1') return publicRuntime;
-  return openBinding(publicRuntime) ?? publicRuntime;
+  return access === 'public' ? publicRuntime : (openBinding(publicRuntime) ?? publicRuntime);
 }

@@ -25,7 +25,16 @@ export interface WorkerData {
 /** Starts an engine; see `createEngine`. */
 export async function openEngine(options: EngineOptions, worker: WorkerEntry): Promise<Engine> {
   const resolved = resolveEngineOptions(options, availableParallelism());
+  keepTelemetryOff();
   return resolved.thread === 'inline' ? openInline(resolved) : openWorker(resolved, worker);
+}
+
+/**
+ * The Linux build of ONNX Runtime reports sessions to its maker from version 1.29 on, unless told not to before it is loaded.
+ * Whoever wants that sets the variable to something else; only a process's main thread can set it for native code.
+ */
+function keepTelemetryOff(): void {
+  process.env['ORT_DISABLE_TELEMETRY'] ??= '1';
 }
 
 async function openInline(options: ResolvedEngineOptions): Promise<Engine> {

@@ -60,11 +60,11 @@ export default function echo(host: EngineHost, options: { readonly greeting: str
         });
       }),
     die: (code: number): never => process.exit(code),
-    async busy(runs: number) {
-      const session = await host.createSession(busyModel(384, 8));
+    async busy({ milliseconds, products }: { milliseconds: number; products: number }) {
+      const session = await host.createSession(busyModel(384, products));
       const store = host.createStore({ name: 'busy', parameters: [{ name: 'x', shape: [384, 384] }] });
       const times: number[] = [];
-      for (let run = 0; run < runs; run++) {
+      for (const end = performance.now() + milliseconds; performance.now() < end; ) {
         const start = performance.now();
         await session.run({ x: store.tensor('x') });
         times.push(performance.now() - start);
