@@ -43,6 +43,7 @@ export {
 } from './safetensors/header.ts';
 export {
   openSafetensors,
+  type ReadOptions,
   readSafetensors,
   readTensors,
   type SafetensorsCheckpoint,

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Weights } from '@rlp/core';
 import { beforeAll, describe, expect, it } from 'vitest';
 
-import { decoderLogprobs, logitsOf, trainingStep } from '../testing/run-decoder.ts';
+import { decoderScores, logitsOf, trainingStep } from '../testing/run-decoder.ts';
 import { hasSharedData, sharedData, sharedJson } from '../testing/shared-data.ts';
 import type { LanguageModel } from './language-model.ts';
 import { loadModel } from './load-model.ts';
@@ -81,15 +81,15 @@ describe.skipIf(!hasSharedData()).each(['stories260k', 'tinystories656k', 'babyl
         const { input_ids: ids } = each;
         const { config, weights } = model;
         const targets = [...ids.slice(1), 0];
-        const { logprobs, entropies } = await decoderLogprobs(config, weights, [ids], [targets], { ops });
+        const { logprobs, entropies, logits } = await decoderScores(config, weights, [ids], [targets], {
+          ops,
+        });
         for (const [i, expected] of each.token_logprobs.entries()) {
           expect(Math.abs(logprobs[i]! - expected), `${each.text} ${i}`).toBeLessThan(
             golden.tolerance.token_logprobs,
           );
         }
         expect(Math.abs(entropies.at(-1)! - each.last_entropy)).toBeLessThan(golden.tolerance.token_logprobs);
-        const compute = await logitsOf(config, 1, ids.length, { ops });
-        const logits = await compute(weights, [ids]);
         const last = logits.subarray(-config.vocabularySize);
         for (const { id, logit } of each.last_top10) {
           expect(Math.abs(last[id]! - logit)).toBeLessThan(golden.tolerance.float32_logits);

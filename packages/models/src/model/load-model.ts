@@ -5,14 +5,14 @@ import { FormatError } from '@rlp/core';
 import type { ModelConfig } from '../config/model-config.ts';
 import { parseModelConfig } from '../config/parse-config.ts';
 import { readJsonObject } from '../config/validation.ts';
-import { openSafetensors, readTensors } from '../safetensors/read.ts';
+import { openSafetensors, type ReadOptions, readTensors } from '../safetensors/read.ts';
 import { type LoadTokenizerOptions, loadTokenizer } from '../tokenizer/load-tokenizer.ts';
 import type { TextTokenizer } from '../tokenizer/text-tokenizer.ts';
 import { locateParameters } from './checkpoint-names.ts';
 import type { LanguageModel } from './language-model.ts';
 
 /** Options of {@link loadModel}. */
-export type LoadModelOptions = LoadTokenizerOptions;
+export type LoadModelOptions = LoadTokenizerOptions & ReadOptions;
 
 /**
  * Loads a Hugging Face model folder: `config.json`, safetensors weights (one file or shards; F32, F16 or BF16, as
@@ -27,7 +27,7 @@ export async function loadModel(folder: string, options: LoadModelOptions = {}):
   const roles = { ...tokenizer, bosId: config.bosId ?? tokenizer.bosId };
   const complete = config.eosIds.length > 0 ? { ...roles, eosIds: config.eosIds } : roles;
   checkVocabulary(config, complete, folder);
-  return { config, ...(await loadWeights(folder, config)), tokenizer: complete, chat };
+  return { config, ...(await loadWeights(folder, config, options)), tokenizer: complete, chat };
 }
 
 /**
@@ -38,10 +38,11 @@ export async function loadModel(folder: string, options: LoadModelOptions = {}):
 export async function loadWeights(
   path: string,
   config: ModelConfig,
+  options: ReadOptions = {},
 ): Promise<Pick<LanguageModel, 'weights' | 'files'>> {
   const checkpoint = await openSafetensors(path);
   const files = locateParameters(config, checkpoint.tensors, checkpoint.files[0] ?? path);
-  const stored = await readTensors([...files.values()]);
+  const stored = await readTensors([...files.values()], options);
   const weights = new Map([...files].map(([name, tensor]) => [name, stored.get(tensor.name)!] as const));
   return { weights, files };
 }

@@ -173,6 +173,14 @@ describe('saveModel and loadModel', () => {
     expect(loaded.files.get('transformer.wte.weight')!.name).toBe('lm_head.weight');
   });
 
+  it('stop when aborted, leaving no unfinished file', async () => {
+    const signal = AbortSignal.abort(new Error('enough'));
+    await expect(saveModel(folder, make(), { signal })).rejects.toThrow('enough');
+    expect(await readdir(folder)).toEqual([]);
+    await saveModel(folder, make());
+    await expect(loadModel(folder, { signal })).rejects.toThrow('enough');
+  });
+
   it('refuse weights that are not those of the config', async () => {
     const model = make();
     const missing = new Map([...model.weights].slice(1));

@@ -17,7 +17,7 @@ export interface SavableModel {
 }
 
 /** How a model is saved. */
-export type SaveModelOptions = Pick<WriteSafetensorsOptions, 'dtype' | 'maxShardBytes'>;
+export type SaveModelOptions = Pick<WriteSafetensorsOptions, 'dtype' | 'maxShardBytes' | 'signal'>;
 
 const CLASSES: Readonly<Record<Architecture, string>> = {
   llama: 'LlamaForCausalLM',

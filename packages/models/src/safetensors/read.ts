@@ -17,6 +17,12 @@ export interface SafetensorsCheckpoint {
   readonly tensors: ReadonlyMap<string, StoredTensor>;
 }
 
+/** How weights are read. */
+export interface ReadOptions {
+  /** Stops between two pieces of 64 MiB; the promise rejects with its reason. */
+  readonly signal?: AbortSignal | undefined;
+}
+
 const CHUNK_BYTES = 1 << 26;
 
 /**
@@ -38,9 +44,12 @@ export async function openSafetensors(path: string): Promise<SafetensorsCheckpoi
  * @param path - As for {@link openSafetensors}.
  * @throws FormatError if the checkpoint is malformed or holds a tensor of another type.
  */
-export async function readSafetensors(path: string): Promise<Map<string, HostTensor>> {
+export async function readSafetensors(
+  path: string,
+  options: ReadOptions = {},
+): Promise<Map<string, HostTensor>> {
   const { tensors } = await openSafetensors(path);
-  return readTensors([...tensors.values()]);
+  return readTensors([...tensors.values()], options);
 }
 
 /**
@@ -48,14 +57,17 @@ export async function readSafetensors(path: string): Promise<Map<string, HostTen
  *
  * @throws FormatError if one is not F32, F16 or BF16, or its file has become shorter.
  */
-export async function readTensors(tensors: readonly StoredTensor[]): Promise<Map<string, HostTensor>> {
+export async function readTensors(
+  tensors: readonly StoredTensor[],
+  { signal }: ReadOptions = {},
+): Promise<Map<string, HostTensor>> {
   const result = new Map<string, HostTensor>();
   for (const file of new Set(tensors.map((tensor) => tensor.file))) {
     const handle = await open(file, 'r');
     try {
       for (const tensor of tensors) {
         if (tensor.file !== file) continue;
-        result.set(tensor.name, { shape: tensor.shape, data: await readFloats(handle, tensor) });
+        result.set(tensor.name, { shape: tensor.shape, data: await readFloats(handle, tensor, signal) });
       }
     } finally {
       await handle.close();
@@ -64,11 +76,16 @@ export async function readTensors(tensors: readonly StoredTensor[]): Promise<Map
   return result;
 }
 
-async function readFloats(handle: FileHandle, tensor: StoredTensor): Promise<Float32Array> {
+async function readFloats(
+  handle: FileHandle,
+  tensor: StoredTensor,
+  signal: AbortSignal | undefined,
+): Promise<Float32Array> {
   const type = floatType(tensor);
   const data = new Float32Array(tensor.length / floatSize(type));
   const chunk = CHUNK_BYTES / floatSize(type);
   for (let done = 0; done < data.length; done += chunk) {
+    signal?.throwIfAborted();
     const part = data.subarray(done, done + chunk);
     const bytes = await readExactly(
       handle,

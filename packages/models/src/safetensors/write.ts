@@ -14,12 +14,15 @@ export interface WriteSafetensorsOptions {
   readonly metadata?: Readonly<Record<string, string>>;
   /** Bytes of tensor data above which the checkpoint is cut into shards with an index. Default: never. */
   readonly maxShardBytes?: number;
+  /** Stops between two tensors, leaving no unfinished file; the promise rejects with its reason. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 const optionsSchema = z.strictObject({
   dtype: z.enum(['F32', 'F16', 'BF16']).default('F32'),
   metadata: z.record(z.string(), z.string()).default({ format: 'pt' }),
   maxShardBytes: z.number().positive().default(Number.POSITIVE_INFINITY),
+  signal: z.instanceof(AbortSignal).optional(),
 });
 
 type Settings = z.output<typeof optionsSchema>;
@@ -115,7 +118,10 @@ async function writeShard(path: string, tensors: readonly NamedTensor[], setting
     const handle = await open(temporary, 'w');
     try {
       await writeFully(handle, headerBytes(tensors, settings));
-      for (const [, { data }] of tensors) await writeFully(handle, encodeFloats(settings.dtype, data));
+      for (const [, { data }] of tensors) {
+        settings.signal?.throwIfAborted();
+        await writeFully(handle, encodeFloats(settings.dtype, data));
+      }
       await handle.sync();
     } finally {
       await handle.close();

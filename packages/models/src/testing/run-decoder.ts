@@ -93,22 +93,23 @@ export async function logitsOf(
   return async (weights, rows) => (await run(weights, { tokens: rows })).logits!;
 }
 
-/** Logprobs and entropies of the targets, `[B·T]` each. */
-export async function decoderLogprobs(
+/** Logprobs and entropies of the targets, `[B·T]` each, and all logits `[B·T, V]`. */
+export async function decoderScores(
   config: ModelConfig,
   weights: Weights,
   inputs: readonly (readonly number[])[],
   targets: readonly (readonly number[])[],
   options: RunOptions = {},
-): Promise<{ logprobs: Numbers; entropies: Numbers }> {
+): Promise<{ logprobs: Numbers; entropies: Numbers; logits: Numbers }> {
   const { graph, hidden, head } = forward(config, inputs.length, inputs[0]!.length, options);
   const chosen = graph.input('targets', 'int64', [inputs.flat().length]);
   const { logprobs, entropies } = tokenLogprobs(hidden, head, chosen, { entropies: 'needed' });
   graph.output('logprobs', logprobs);
   graph.output('entropies', entropies!);
+  graph.output('logits', getLogits(hidden, head));
   const run = await session(graph);
   const outputs = await run(weights, { tokens: inputs, targets });
-  return { logprobs: outputs.logprobs!, entropies: outputs.entropies! };
+  return { logprobs: outputs.logprobs!, entropies: outputs.entropies!, logits: outputs.logits! };
 }
 
 /** Mean next-token cross-entropy over rows of tokens, and its gradient in every parameter. */
