@@ -143,6 +143,7 @@ async function startBackend(
     graphs: new PolicyGraphs(
       builder,
       plan.trained.map(({ name }) => name),
+      engine.executionProvider === 'webgpu' ? 'device' : 'host',
     ),
     weights,
     packing: {

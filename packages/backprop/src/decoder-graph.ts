@@ -1,5 +1,5 @@
 import { decoderHidden, headParameter, type ModelConfig, parameterSpecs, trainingBlocks } from '@rlp/models';
-import type { Graph, OperatorSet, Value } from '@rlp/onnx';
+import type { Graph, OperatorSet, TableGradient, Value } from '@rlp/onnx';
 import { corrected, type LoraTarget } from './lora.ts';
 import type { DecoderBuilder, TableLookup } from './policy-graphs.ts';
 
@@ -20,7 +20,7 @@ export function decoderBuilder({ config, activations, ops, lora }: DecoderBuilde
     shapes.set(down.name, down.shape);
     shapes.set(up.name, up.shape);
   }
-  return (graph: Graph, tokens: Value) => {
+  return (graph: Graph, tokens: Value, tables: TableGradient) => {
     const parameters = new Map<string, Value>();
     const parameter = (name: string): Value => {
       const known = parameters.get(name);
@@ -39,7 +39,7 @@ export function decoderBuilder({ config, activations, ops, lora }: DecoderBuilde
       parameter,
       ops,
       recompute: activations === 'recompute' ? 'layer' : 'none',
-      embeddingGradient: 'rows',
+      embeddingGradient: tables,
       onEmbedding: (table, rows) => {
         embedding = { parameter: table, rows };
       },

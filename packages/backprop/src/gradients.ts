@@ -1,11 +1,35 @@
 import { TrainingError } from '@rlp/core';
-import type { EngineHost, ParameterStore } from '@rlp/onnx/runtime';
-import type { GraphPlan, MicroBatchRequest } from './program-protocol.ts';
+import { type EngineHost, type ParameterStore, Tensor, type Tensors } from '@rlp/onnx/runtime';
+import type { CompiledGraph } from './program-graphs.ts';
+import type { MicroBatchRequest } from './program-protocol.ts';
 
-/** Where one run's gradients go: the gradient itself for the first micro-batch, a scratch store for later ones. */
-export interface GradientTarget {
-  readonly store: ParameterStore;
-  readonly slot: string | undefined;
+/** The gradient of a store's parameters, summed over micro-batches, wherever it lives. */
+export interface GradientAccumulator {
+  /** Preallocated tensors for outputs of the next run; those it does not name are returned by the run. */
+  outputs(graph: CompiledGraph): Tensors;
+  /** Takes in the gradients of a run. */
+  add(graph: CompiledGraph, batch: MicroBatchRequest, results: Tensors): Promise<void>;
+  /** Throws a TrainingError that names the first parameter whose gradient is not finite. */
+  check(): Promise<void>;
+  /** Forgets everything. */
+  clear(): void;
+  /** Frees what it made. */
+  release(): Promise<void>;
+}
+
+/** The error for a gradient that is not finite. */
+export function gradientError(name: string, index: number, value: number): TrainingError {
+  return new TrainingError(
+    `forwardBackward: the gradient of "${name}" is not finite (element ${index} is ${value}); ` +
+      'lower the learning rate, clip gradients, or look for extreme values in the batch',
+  );
+}
+
+/** The error for a gradient whose elements are finite and whose norm is not. */
+export function overflowError(): TrainingError {
+  return new TrainingError(
+    'forwardBackward: the norm of the gradient overflows; lower the weights of the loss',
+  );
 }
 
 /**
@@ -14,7 +38,7 @@ export interface GradientTarget {
  * The first micro-batch writes into the store's `gradient` slot, so a batch of one micro-batch costs no extra pass and no
  * memory is ever cleared; later ones write into a scratch store of the same layout and are added.
  */
-export class AccumulatedGradient {
+export class AccumulatedGradient implements GradientAccumulator {
   readonly #host: EngineHost;
   readonly #store: ParameterStore;
   readonly #scratchName: string;
@@ -28,15 +52,19 @@ export class AccumulatedGradient {
     this.#scratchName = scratchName;
   }
 
-  /** Where the next micro-batch's gradients are to be written. */
-  target(): GradientTarget {
-    if (this.#state === 'empty') return { store: this.#store, slot: 'gradient' };
-    this.#scratch ??= this.#host.createStore({ name: this.#scratchName, parameters: this.#store.parameters });
-    return { store: this.#scratch, slot: undefined };
+  outputs({ plan, rows }: CompiledGraph): Tensors {
+    const { store, slot } = this.#target();
+    const into: Record<string, Tensor> = {};
+    for (const [parameter, output] of Object.entries(plan.gradients)) {
+      into[output] = store.tensor(parameter, slot);
+    }
+    for (const { output, width } of plan.scattered) {
+      into[output] = new Tensor('float32', rows.get(output)!, [plan.rows * plan.length, width]);
+    }
+    return into;
   }
 
-  /** Takes in what a run wrote to {@link AccumulatedGradient.target}, and the rows it left to the host to add. */
-  add(plan: GraphPlan, batch: MicroBatchRequest, rows: ReadonlyMap<string, Float32Array>): void {
+  async add({ plan, rows }: CompiledGraph, batch: MicroBatchRequest): Promise<void> {
     const { kernels } = this.#store;
     for (const { name } of this.#store.parameters) {
       const whole = Object.hasOwn(plan.gradients, name);
@@ -52,7 +80,6 @@ export class AccumulatedGradient {
     this.#sumOfSquares = undefined;
   }
 
-  /** Forgets everything. */
   clear(): void {
     this.#state = 'empty';
     this.#sumOfSquares = 0;
@@ -73,22 +100,15 @@ export class AccumulatedGradient {
     return Math.sqrt(this.#sumOfSquares);
   }
 
-  /** Throws a TrainingError that names the first parameter whose gradient is not finite. One pass over the gradient. */
-  check(): void {
+  /** One pass over the gradient, whose norm is kept for the update. */
+  async check(): Promise<void> {
     if (Number.isFinite(this.norm())) return;
     for (const { name } of this.#store.parameters) {
       const gradient = this.#store.data(name, 'gradient');
       const index = this.#store.kernels.firstNonFinite(gradient);
-      if (index >= 0) {
-        throw new TrainingError(
-          `forwardBackward: the gradient of "${name}" is not finite (element ${index} is ${gradient[index]}); ` +
-            'lower the learning rate, clip gradients, or look for extreme values in the batch',
-        );
-      }
+      if (index >= 0) throw gradientError(name, index, gradient[index]!);
     }
-    throw new TrainingError(
-      'forwardBackward: the norm of the gradient overflows; lower the weights of the loss',
-    );
+    throw overflowError();
   }
 
   /** gradient ← factor · gradient. */
@@ -97,10 +117,18 @@ export class AccumulatedGradient {
     this.#sumOfSquares = undefined;
   }
 
-  /** Frees the scratch store. */
-  release(): void {
+  async release(): Promise<void> {
     if (this.#scratch) this.#host.deleteStore(this.#scratchName);
     this.#scratch = undefined;
+  }
+
+  #target(): { readonly store: ParameterStore; readonly slot?: string } {
+    if (this.#state === 'empty') return { store: this.#store, slot: 'gradient' };
+    this.#scratch ??= this.#host.createStore({
+      name: this.#scratchName,
+      parameters: this.#store.parameters,
+    });
+    return { store: this.#scratch };
   }
 
   #measure(): number {

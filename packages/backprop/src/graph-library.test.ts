@@ -15,6 +15,7 @@ const request = (...keys: string[]) =>
         columns: {},
         gradients: {},
         scattered: [],
+        deviceOutputs: [],
         metrics: {},
       }),
     ]),

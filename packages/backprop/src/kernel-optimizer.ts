@@ -12,7 +12,9 @@ export interface UpdateStep {
 /** What turns an accumulated gradient into an update of the parameters; the gradient is spent afterwards. */
 export interface ParameterOptimizer {
   /** @returns The gradient's global L2 norm before clipping. */
-  update(step: UpdateStep): number;
+  update(step: UpdateStep): Promise<number>;
+  /** Frees what it made. */
+  release(): Promise<void>;
 }
 
 /** Clipping and AdamW by the engine's WebAssembly kernels, in place, for parameters in host memory. */
@@ -34,7 +36,7 @@ export class KernelOptimizer implements ParameterOptimizer {
     this.#maxGradientNorm = maxGradientNorm;
   }
 
-  update({ learningRate, update }: UpdateStep): number {
+  async update({ learningRate, update }: UpdateStep): Promise<number> {
     this.#gradient.settle();
     const norm = this.#gradient.norm();
     const factor = this.#maxGradientNorm === undefined ? 1 : clipFactor(norm, this.#maxGradientNorm);
@@ -47,6 +49,8 @@ export class KernelOptimizer implements ParameterOptimizer {
     this.#gradient.clear();
     return norm;
   }
+
+  async release(): Promise<void> {}
 
   /** Whole memories where every parameter is treated alike, single parameters otherwise. */
   *#pieces() {

@@ -6,6 +6,7 @@ import {
   reshape,
   serialize,
   sum,
+  type TableGradient,
   tokenLogprobs,
   traceOps,
   type Value,
@@ -26,14 +27,14 @@ export interface DecoderValues {
   readonly hidden: Value;
   /** The output matrix `[vocabulary, hidden size]` and its parameter's name. */
   readonly head: { readonly parameter: string; readonly weight: Value };
-  /** The embedding, looked up at the input tokens **without** a gradient to its table. */
+  /** The embedding looked up at the input tokens: without a gradient to its table, if that is what was asked for. */
   readonly embedding: TableLookup;
   /** Every parameter that became an input, by name. */
   readonly parameters: ReadonlyMap<string, Value>;
 }
 
-/** Builds a decoder into a graph; `tokens` is `[rows, length]`. */
-export type DecoderBuilder = (graph: Graph, tokens: Value) => DecoderValues;
+/** Builds a decoder into a graph; `tokens` is `[rows, length]`, `tables` says how the embedding gets its gradient. */
+export type DecoderBuilder = (graph: Graph, tokens: Value, tables: TableGradient) => DecoderValues;
 
 /** Shape of a graph and what its logprobs are computed at. */
 export interface GraphShape {
@@ -47,11 +48,17 @@ export interface GraphShape {
 export class PolicyGraphs {
   readonly #decoder: DecoderBuilder;
   readonly #trainable: ReadonlySet<string>;
+  readonly #tables: TableGradient;
 
-  /** @param trainable - Parameters that gradients are computed for. */
-  constructor(decoder: DecoderBuilder, trainable: Iterable<string>) {
+  /**
+   * @param trainable - Parameters that gradients are computed for.
+   * @param residency - Where they live: on the host, rows of tables are added up outside the graph, which is faster; on a
+   * device every gradient is computed by the graph and stays there.
+   */
+  constructor(decoder: DecoderBuilder, trainable: Iterable<string>, residency: 'host' | 'device' = 'host') {
     this.#decoder = decoder;
     this.#trainable = new Set(trainable);
+    this.#tables = residency === 'host' ? 'rows' : 'dense';
   }
 
   /** Outputs `logprobs` and `entropies`, each `[rows, length]`. */
@@ -59,7 +66,14 @@ export class PolicyGraphs {
     const { graph, logprobs, entropies, decoder } = this.#forward(shape, 'needed');
     graph.output('logprobs', logprobs);
     graph.output('entropies', entropies!);
-    return { ...planOf(shape, graph, decoder), columns: {}, gradients: {}, scattered: [], metrics: {} };
+    return {
+      ...planOf(shape, graph, decoder),
+      columns: {},
+      gradients: {},
+      scattered: [],
+      deviceOutputs: [],
+      metrics: {},
+    };
   }
 
   /**
@@ -103,10 +117,10 @@ export class PolicyGraphs {
     const graph = new Graph();
     const tokens = graph.input('tokens', 'int64', [rows, length]);
     const targets = graph.input('targets', 'int64', [rows, length]);
-    const decoder = this.#decoder(graph, tokens);
+    const decoder = this.#decoder(graph, tokens, this.#tables);
     const { parameter, weight } = decoder.head;
     const flatTargets = reshape(targets, [rows * length]);
-    const options = { temperature, entropies, gradient: 'rows' } as const;
+    const options = { temperature, entropies, gradient: this.#tables } as const;
     const scores = tokenLogprobs(decoder.hidden, weight, flatTargets, options);
     const grid = (x: Value) => reshape(x, [rows, length]);
     return {
@@ -114,7 +128,7 @@ export class PolicyGraphs {
       decoder,
       logprobs: grid(scores.logprobs),
       entropies: scores.entropies && grid(scores.entropies),
-      targetRows: { parameter, rows: scores.targetRows! },
+      targetRows: scores.targetRows && { parameter, rows: scores.targetRows },
     };
   }
 
@@ -122,17 +136,18 @@ export class PolicyGraphs {
     graph: Graph,
     loss: Value,
     decoder: DecoderValues,
-    targetRows: TableLookup,
-  ): Pick<GraphPlan, 'gradients' | 'scattered'> {
-    const lookups = [
-      { ...decoder.embedding, indices: 'tokens' as const },
-      { ...targetRows, indices: 'targets' as const },
-    ].filter(({ parameter }) => this.#trainable.has(parameter));
-    const whole = [...decoder.parameters].filter(
-      ([name]) =>
-        this.#trainable.has(name) &&
-        (name !== decoder.embedding.parameter || name === decoder.head.parameter),
-    );
+    targetRows: TableLookup | undefined,
+  ): Pick<GraphPlan, 'gradients' | 'scattered' | 'deviceOutputs'> {
+    const lookups =
+      this.#tables === 'dense'
+        ? []
+        : [
+            { ...decoder.embedding, indices: 'tokens' as const },
+            { ...targetRows!, indices: 'targets' as const },
+          ].filter(({ parameter }) => this.#trainable.has(parameter));
+    const looksUpOnly = (name: string) =>
+      this.#tables === 'rows' && name === decoder.embedding.parameter && name !== decoder.head.parameter;
+    const whole = [...decoder.parameters].filter(([name]) => this.#trainable.has(name) && !looksUpOnly(name));
     const derived = gradients(loss, [...whole.map(([, value]) => value), ...lookups.map(({ rows }) => rows)]);
     const outputs: Record<string, string> = {};
     for (const [i, [name]] of whole.entries()) {
@@ -144,7 +159,8 @@ export class PolicyGraphs {
       graph.output(output, derived[whole.length + i]!);
       return { parameter, output, indices, width: Number(rows.shape[1]) };
     });
-    return { gradients: outputs, scattered };
+    const deviceOutputs = this.#tables === 'dense' ? Object.values(outputs) : [];
+    return { gradients: outputs, scattered, deviceOutputs };
   }
 }
 

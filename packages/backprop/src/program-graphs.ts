@@ -34,7 +34,7 @@ export class CompiledGraphs {
       await graph?.session.release();
     }
     for (const plan of compile) {
-      const session = await this.#host.createSession(plan.model);
+      const session = await this.#host.createSession(plan.model, { deviceOutputs: plan.deviceOutputs });
       const positions = plan.rows * plan.length;
       const rows = plan.scattered.map(
         ({ output, width }) => [output, new Float32Array(positions * width)] as const,

@@ -48,6 +48,8 @@ export interface GraphPlan {
   readonly gradients: Readonly<Record<string, string>>;
   /** Outputs `[rows · length, width]` whose rows are added to a parameter's gradient at these indices. */
   readonly scattered: readonly ScatteredGradient[];
+  /** Outputs that stay on the device, where there is one. */
+  readonly deviceOutputs: readonly string[];
   /** Outputs that are sums of a metric over trained tokens: output name by metric. */
   readonly metrics: Readonly<Record<string, string>>;
 }

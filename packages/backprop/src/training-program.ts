@@ -8,8 +8,9 @@ import {
 } from '@rlp/onnx/runtime';
 
 import { Sequence } from './future.ts';
-import { AccumulatedGradient } from './gradients.ts';
-import { KernelOptimizer, type ParameterOptimizer } from './kernel-optimizer.ts';
+import type { GradientAccumulator } from './gradients.ts';
+import type { ParameterOptimizer } from './kernel-optimizer.ts';
+import { driversOf } from './parameter-drivers.ts';
 import { type CompiledGraph, CompiledGraphs, feedsOf } from './program-graphs.ts';
 import type {
   ComputeRequest,
@@ -24,6 +25,7 @@ import type {
   UpdateResult,
 } from './program-protocol.ts';
 import { scheduleFactor } from './schedule.ts';
+import { clearParameters, copyIn, copyOut, mixStores } from './store-copies.ts';
 import { WeightMerger } from './weight-merger.ts';
 
 /** Training inside the engine's thread: one call at a time, in the order they arrive. */
@@ -32,7 +34,7 @@ export class TrainingProgram {
   readonly #options: TrainingProgramOptions;
   readonly #store: ParameterStore;
   readonly #graphs: CompiledGraphs;
-  readonly #gradient: AccumulatedGradient;
+  readonly #gradient: GradientAccumulator;
   readonly #optimizer: ParameterOptimizer;
   readonly #merger: WeightMerger | undefined;
   readonly #sequence = new Sequence();
@@ -45,13 +47,9 @@ export class TrainingProgram {
     this.#options = options;
     this.#store = host.store(options.trainable);
     this.#graphs = new CompiledGraphs(host);
-    this.#gradient = new AccumulatedGradient(host, this.#store, options.scratch);
-    this.#optimizer = new KernelOptimizer(
-      this.#store,
-      this.#gradient,
-      options.optimizer,
-      options.maxGradientNorm,
-    );
+    const { gradient, optimizer } = driversOf(host, this.#store, options);
+    this.#gradient = gradient;
+    this.#optimizer = optimizer;
     this.#merger = options.merge && new WeightMerger(host, options.merge);
   }
 
@@ -66,10 +64,10 @@ export class TrainingProgram {
     });
 
   readonly optimStep = (): Promise<UpdateResult> =>
-    this.#sequence.run(() => {
-      this.#freezeReference();
+    this.#sequence.run(async () => {
+      await this.#freezeReference();
       const learningRate = this.#options.learningRate * scheduleFactor(this.#options.schedule, this.#updates);
-      const gradientNorm = this.#optimizer.update({ learningRate, update: this.#updates + 1 });
+      const gradientNorm = await this.#optimizer.update({ learningRate, update: this.#updates + 1 });
       this.#updates += 1;
       return { gradientNorm, learningRate, updates: this.#updates };
     });
@@ -85,7 +83,7 @@ export class TrainingProgram {
         call.signal.throwIfAborted();
         const graph = this.#graphs.get(batch.graph);
         const into = { logprobs: positions(graph), entropies: positions(graph) };
-        await graph.session.run(feedsOf(graph, batch, this.#stores(policy)), {
+        await graph.session.run(feedsOf(graph, batch, await this.#stores(policy)), {
           into,
           fetch: Object.keys(into),
         });
@@ -101,7 +99,7 @@ export class TrainingProgram {
 
   readonly writeParameters = (tensors: readonly NamedTensor[]): Promise<void> =>
     this.#sequence.run(async () => {
-      this.#freezeReference();
+      await this.#freezeReference();
       await copyIn(this.#store, undefined, tensors);
     });
 
@@ -117,25 +115,20 @@ export class TrainingProgram {
         );
       }
       for (const store of this.#reference ? [this.#store, this.#reference] : [this.#store]) {
-        for (const name of zero) store.data(name).fill(0);
+        await clearParameters(store, zero);
       }
     });
 
   /** reference ← decay · reference + (1 − decay) · current. */
   readonly updateReference = ({ decay }: { readonly decay: number }): Promise<void> =>
-    this.#sequence.run(() => {
-      const reference = this.#requireReference('updateReference');
-      for (const { name } of this.#store.parameters) {
-        const [target, current] = [reference.data(name), this.#store.data(name)];
-        if (decay === 0) target.set(current);
-        else reference.kernels.combine(target, decay, current, 1 - decay);
-      }
+    this.#sequence.run(async () => {
+      await mixStores(await this.#requireReference('updateReference'), decay, this.#store);
     });
 
   /** Makes the published store hold the current policy, and counts. Returns the new version. */
   readonly publish = (): Promise<number> =>
     this.#sequence.run(async () => {
-      await this.#merger?.mergeInto(this.#stores('current'));
+      await this.#merger?.mergeInto(await this.#stores('current'));
       this.#weightVersion += 1;
       return this.#weightVersion;
     });
@@ -143,7 +136,7 @@ export class TrainingProgram {
   /** Copies of the merged weights: what {@link TrainingProgram.publish} would publish. */
   readonly readMerged = (_: undefined, call: CallContext): Promise<readonly NamedTensor[]> =>
     this.#sequence.run(async () => {
-      const merged = (await this.#merger?.merge(this.#stores('current'))) ?? [];
+      const merged = (await this.#merger?.merge(await this.#stores('current'))) ?? [];
       call.transfer(...merged.map(({ data }) => data.buffer as ArrayBuffer));
       return merged;
     });
@@ -175,7 +168,8 @@ export class TrainingProgram {
     this.#sequence.run(async () => {
       await this.#graphs.close();
       await this.#merger?.close();
-      this.#gradient.release();
+      await this.#gradient.release();
+      await this.#optimizer.release();
       if (this.#reference) this.#host.deleteStore(this.#reference.name);
       this.#reference = undefined;
     });
@@ -194,38 +188,29 @@ export class TrainingProgram {
       for (const [metric, output] of Object.entries(graph.plan.metrics)) {
         metricSums[metric] = (metricSums[metric] ?? 0) + scalar(result[output]!);
       }
-      this.#gradient.add(graph.plan, batch, graph.rows);
+      await this.#gradient.add(graph, batch, result);
       await this.#host.yield();
     }
-    this.#gradient.check();
+    await this.#gradient.check();
     return { loss, metricSums, logprobs };
   }
 
   async #runBackward(graph: CompiledGraph, batch: MicroBatchRequest): Promise<Tensors> {
-    const { plan, rows, session } = graph;
-    const { store, slot } = this.#gradient.target();
-    const into: Record<string, Tensor> = { logprobs: positions(graph) };
-    for (const [parameter, output] of Object.entries(plan.gradients)) {
-      into[output] = store.tensor(parameter, slot);
-    }
-    for (const { output, width } of plan.scattered) {
-      into[output] = new Tensor('float32', rows.get(output)!, [plan.rows * plan.length, width]);
-    }
-    const fetch = ['loss', ...Object.values(plan.metrics), ...Object.keys(into)];
-    return {
-      ...(await session.run(feedsOf(graph, batch, this.#stores('current')), { into, fetch })),
-      ...into,
-    };
+    const { plan, session } = graph;
+    const into = { logprobs: positions(graph), ...this.#gradient.outputs(graph) };
+    const fetch = ['loss', ...Object.values(plan.metrics), ...Object.values(plan.gradients)];
+    const feeds = feedsOf(graph, batch, await this.#stores('current'));
+    return { ...(await session.run(feeds, { into, fetch })), ...into };
   }
 
-  #stores(policy: Policy): ParameterStore[] {
+  async #stores(policy: Policy): Promise<ParameterStore[]> {
     const frozen = this.#options.frozen.map((name) => this.#host.store(name));
     if (policy === 'current') return [this.#store, ...frozen];
-    return [this.#requireReference('logprobs'), ...frozen];
+    return [await this.#requireReference('logprobs'), ...frozen];
   }
 
-  #requireReference(owner: string): ParameterStore {
-    const reference = this.#freezeReference();
+  async #requireReference(owner: string): Promise<ParameterStore> {
+    const reference = await this.#freezeReference();
     if (reference) return reference;
     throw new TrainingError(
       `${owner}: there is no reference policy; create the backend with reference: 'initial'`,
@@ -233,10 +218,10 @@ export class TrainingProgram {
   }
 
   /** The reference policy, a copy of the current parameters if it does not exist yet. Call before parameters change. */
-  #freezeReference(): ParameterStore | undefined {
+  async #freezeReference(): Promise<ParameterStore | undefined> {
     if (this.#reference || this.#options.reference === undefined) return this.#reference;
     const reference = this.#createReference(this.#options.reference);
-    for (const { name } of reference.parameters) reference.data(name).set(this.#store.data(name));
+    await mixStores(reference, 0, this.#store);
     return reference;
   }
 
@@ -260,25 +245,4 @@ function checkedLoss(loss: number): number {
   throw new TrainingError(
     `forwardBackward: the loss is ${loss}; its "loss" tensor is the first that is not finite. Weights are unchanged`,
   );
-}
-
-async function copyOut(
-  store: ParameterStore,
-  slot: string | undefined,
-  call: CallContext,
-): Promise<NamedTensor[]> {
-  const copies: NamedTensor[] = [];
-  for (const { name, shape } of store.parameters) {
-    copies.push({ name, shape, data: await store.read(name, slot) });
-  }
-  call.transfer(...copies.map(({ data }) => data.buffer as ArrayBuffer));
-  return copies;
-}
-
-async function copyIn(
-  store: ParameterStore,
-  slot: string | undefined,
-  tensors: readonly NamedTensor[],
-): Promise<void> {
-  for (const { name, data } of tensors) await store.write(name, data, slot);
 }

@@ -1,0 +1,100 @@
+import { add, addAll, Graph, reshape, serialize, square, sum } from '@rlp/onnx';
+import type { EngineHost, EngineSession, ParameterStore, Tensors } from '@rlp/onnx/runtime';
+import { type GradientAccumulator, gradientError, overflowError } from './gradients.ts';
+import type { CompiledGraph } from './program-graphs.ts';
+import type { MicroBatchRequest } from './program-protocol.ts';
+import { SessionsByShape } from './sessions-by-shape.ts';
+import { clearParameters } from './store-copies.ts';
+
+/** The accumulated gradient of a store on a device: it never leaves it, only its norm does. */
+export class DeviceGradient implements GradientAccumulator {
+  readonly #host: EngineHost;
+  readonly #store: ParameterStore;
+  readonly #sums: SessionsByShape;
+  #squares: EngineSession | undefined;
+  #state: 'empty' | 'filled' = 'empty';
+  #norm: number | undefined = 0;
+
+  constructor(host: EngineHost, store: ParameterStore) {
+    this.#host = host;
+    this.#store = store;
+    this.#sums = new SessionsByShape(host, (graph, shape) => {
+      graph.output('sum', add(graph.input('a', 'float32', shape), graph.input('b', 'float32', shape)));
+    });
+  }
+
+  outputs(): Tensors {
+    return {};
+  }
+
+  async add({ plan }: CompiledGraph, _batch: MicroBatchRequest, results: Tensors): Promise<void> {
+    for (const { name, shape } of this.#store.parameters) {
+      const output = plan.gradients[name];
+      if (output === undefined) continue;
+      const part = results[output]!;
+      if (this.#state === 'empty') {
+        this.#store.replace(name, part, 'gradient');
+        continue;
+      }
+      const { sum: total } = await this.#sums.run(shape, {
+        a: this.#store.tensor(name, 'gradient'),
+        b: part,
+      });
+      this.#store.replace(name, total!, 'gradient');
+      part.dispose();
+    }
+    this.#state = 'filled';
+    this.#norm = undefined;
+  }
+
+  clear(): void {
+    this.#state = 'empty';
+    this.#norm = 0;
+  }
+
+  /** Makes the gradient zeros if nothing was accumulated: what the buffers hold then may be a refused step's NaN. */
+  async settle(): Promise<void> {
+    if (this.#state === 'filled') return;
+    const names = this.#store.parameters.map(({ name }) => name);
+    await clearParameters(this.#store, names, 'gradient');
+  }
+
+  /** Global L2 norm. */
+  async norm(): Promise<number> {
+    this.#norm ??= Math.sqrt(await this.#measure());
+    return this.#norm;
+  }
+
+  async check(): Promise<void> {
+    if (Number.isFinite(await this.norm())) return;
+    for (const { name } of this.#store.parameters) {
+      const gradient = await this.#store.read(name, 'gradient');
+      const index = gradient.findIndex((value) => !Number.isFinite(value));
+      if (index >= 0) throw gradientError(name, index, gradient[index]!);
+    }
+    throw overflowError();
+  }
+
+  async release(): Promise<void> {
+    await this.#sums.release();
+    await this.#squares?.release();
+  }
+
+  async #measure(): Promise<number> {
+    const { parameters } = this.#store;
+    this.#squares ??= await this.#host.createSession(squaresGraph(parameters));
+    const feeds = Object.fromEntries(
+      parameters.map(({ name }) => [name, this.#store.tensor(name, 'gradient')]),
+    );
+    const { total } = await this.#squares.run(feeds);
+    return (total!.data as Float32Array)[0]!;
+  }
+}
+
+function squaresGraph(parameters: ParameterStore['parameters']): Uint8Array {
+  const graph = new Graph();
+  const squares = parameters.map(({ name, shape }) => sum(square(graph.input(name, 'float32', shape))));
+  const [first, ...rest] = squares.map((value) => reshape(value, [1]));
+  graph.output('total', addAll([first!, ...rest]));
+  return serialize(graph);
+}
