@@ -4,13 +4,11 @@ import {
   adamw,
   clipFactor,
   globalNorm,
-  sgd,
-} from '../../packages/backprop/src/optimizer.ts';
-import {
   type ScheduleOptions,
   scheduleFactor,
   scheduleSchema,
-} from '../../packages/backprop/src/schedule.ts';
+  sgd,
+} from '@rlp/backprop';
 import type { Adapter, AdapterTable, FixtureCase } from './fixture.ts';
 
 /** Learning rates of the first `steps` updates. */
