@@ -53,7 +53,7 @@ export function expectIndices(operation: string, value: Value): void {
 }
 
 /** Inputs that are all present. */
-export function present(operation: string, inputs: readonly (Value | undefined)[]): Value[] {
+function present(operation: string, inputs: readonly (Value | undefined)[]): Value[] {
   return inputs.map((input, index) => {
     if (input) return input;
     throw new ArgumentError(`${operation}: operand ${index} is missing`);
