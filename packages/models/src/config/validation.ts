@@ -33,7 +33,7 @@ export async function readJsonObject(file: string): Promise<Record<string, unkno
  *
  * @throws FormatError if the text is not one.
  */
-export function parseJsonObject(text: string, file: string): Record<string, unknown> {
+function parseJsonObject(text: string, file: string): Record<string, unknown> {
   let json: unknown;
   try {
     json = JSON.parse(text);

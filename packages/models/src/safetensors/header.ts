@@ -124,7 +124,7 @@ function parseJsonHeader(bytes: Uint8Array, file: string): Record<string, unknow
 }
 
 /** The first key that occurs twice in one object of valid JSON, which `JSON.parse` would silently overwrite. */
-export function firstDuplicateKey(text: string): string | undefined {
+function firstDuplicateKey(text: string): string | undefined {
   const scopes: Set<string>[] = [];
   for (const [token, colon] of text.matchAll(/"(?:[^"\\]|\\.)*"(\s*:)?|[{}]/g)) {
     if (token === '{') scopes.push(new Set());
