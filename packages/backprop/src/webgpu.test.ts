@@ -1,0 +1,85 @@
+import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { promisify } from 'node:util';
+import { describe, expect, it } from 'vitest';
+
+// The software Vulkan driver of Debian's chromium. Its loader must be on the library path when the process starts, so the test
+// runs in a process of its own.
+const folder = '/usr/lib/chromium';
+const driver = `${folder}/vk_swiftshader_icd.json`;
+const available = existsSync(driver);
+if (!available) console.warn(`skipped: no software Vulkan driver at ${driver}`);
+
+// Compiling shaders in software takes most of a minute for all of them: by default only full training runs.
+const adaptations = process.env.RLP_SLOW_TESTS
+  ? ["{ kind: 'full' }", "{ kind: 'lora', rank: 2 }"]
+  : ["{ kind: 'full' }"];
+
+/** Two updates of the same tiny model on both providers, the second of two micro-batches; prints what came of them. */
+const script = (adaptation: string) => `
+  import { createOnnxBackend } from ${JSON.stringify(new URL('./index.ts', import.meta.url).href)};
+  import { characterTokenizer, createModel, parseModelConfig } from '@rlp/models';
+  import { createEngine } from '@rlp/onnx/runtime';
+  const tokenizer = characterTokenizer('abcdefgh');
+  const config = parseModelConfig({
+    model_type: 'llama', vocab_size: tokenizer.vocabularySize, hidden_size: 8, intermediate_size: 12, num_hidden_layers: 1,
+    num_attention_heads: 2, num_key_value_heads: 1, max_position_embeddings: 32, rms_norm_eps: 1e-5, hidden_act: 'silu',
+    tie_word_embeddings: true, initializer_range: 0.3,
+  });
+  const loss = {
+    key: 'loss', columns: [], entropies: 'needed',
+    compute: (ops, { logprobs, entropies }) => ({ tokenLosses: ops.sub(ops.neg(logprobs), ops.mul(entropies, ops.constant(0.1))) }),
+  };
+  const sequenceOf = (tokens) => ({
+    tokens, mask: tokens.map((_, t) => Math.min(t, 1)), weights: tokens.map(() => 0.25), columns: {},
+  });
+  const sequences = [sequenceOf([1, 4, 4, 3, 5, 0, 1]), sequenceOf([3, 3, 2])];
+  const reports = [];
+  for (const executionProvider of ['cpu', 'webgpu']) {
+    const engine = await createEngine({ thread: 'inline', executionProvider, threads: 1 });
+    const backend = await createOnnxBackend({
+      engine, model: createModel({ config, tokenizer, seed: 'tiny' }), learningRate: 0.01, maxGradientNorm: 0.5,
+      optimizer: { weightDecay: 0.1 }, tokensPerMicroBatch: 8, adaptation: ${adaptation},
+    });
+    const losses = [];
+    const norms = [];
+    for (let update = 0; update < 2; update++) {
+      losses.push((await backend.forwardBackward({ sequences }, loss)).loss);
+      norms.push((await backend.optimStep()).gradientNorm);
+    }
+    const [reference] = await backend.logprobs([sequences[0].tokens], { policy: 'reference' });
+    await backend.publish();
+    const published = await engine.readStore('policy');
+    const weights = [...await backend.getWeights()].map(([name, { data }]) => [...data, ...published.get(name).data]);
+    reports.push({ losses, norms, reference: [...reference.logprobs], weights: weights.flat() });
+    await backend.close();
+    await engine.close();
+  }
+  console.log(JSON.stringify(reports));
+`;
+
+describe.skipIf(!available)('the webgpu execution provider', () => {
+  it.each(adaptations)(
+    'trains as the CPU does, with weights staying on the device: %s',
+    async (adaptation) => {
+      const args = [
+        '--conditions=@rlp/source',
+        '--import',
+        'tsx',
+        '--input-type=module',
+        '-e',
+        script(adaptation),
+      ];
+      const { stdout } = await promisify(execFile)(process.execPath, args, {
+        cwd: new URL('.', import.meta.url),
+        env: { ...process.env, NODE_OPTIONS: '', VK_ICD_FILENAMES: driver, LD_LIBRARY_PATH: folder },
+      });
+      const [cpu, device] = JSON.parse(stdout) as Record<string, number[]>[];
+      for (const [part, expected] of Object.entries(cpu!)) {
+        const close = expected.map((value) => expect.closeTo(value, 4));
+        expect(device![part], part).toEqual(close);
+      }
+    },
+    60_000,
+  );
+});
