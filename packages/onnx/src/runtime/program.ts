@@ -1,4 +1,5 @@
 import { createRequire } from 'node:module';
+import { pathToFileURL } from 'node:url';
 import { ArgumentError, EngineError } from '@rlp/core';
 
 import { isTypeScript } from './program-url.ts';
@@ -49,8 +50,11 @@ async function importModule(url: URL): Promise<unknown> {
 
 async function registerTypeScript(url: URL): Promise<void> {
   try {
-    const path = createRequire(url).resolve('tsx/esm/api');
-    const { register } = (await import(path)) as { register(): unknown };
+    // Found as CommonJS because only that can be looked up from another module's place; the ES module lies beside it.
+    const path = createRequire(url)
+      .resolve('tsx/esm/api')
+      .replace(/\.cjs$/, '.mjs');
+    const { register } = (await import(pathToFileURL(path).href)) as { register(): unknown };
     register();
   } catch (cause) {
     throw new EngineError(
