@@ -142,3 +142,22 @@ describe('gradients equal central differences in float64', () => {
     }
   });
 });
+
+// Where a function has a kink there is a choice; these are PyTorch's (amax, maximum, relu, abs, clamp).
+describe('at a kink', () => {
+  it.each<[string, (x: Value) => Value, number[], number[]]>([
+    ['reduceMax shares among equal ones', (x) => ops.reduceMax(x), [2, 1, 2, 0], [0.5, 0, 0.5, 0]],
+    ['reduceMin shares among equal ones', (x) => ops.reduceMin(x), [0, 1, 2, 0], [0.5, 0, 0, 0.5]],
+    ['max shares', (x) => ops.max(x, 1), [2, 1, 0, -1], [1, 0.5, 0, 0]],
+    ['min shares', (x) => ops.min(x, 1), [2, 1, 0, -1], [0, 0.5, 1, 1]],
+    ['relu is flat at 0', (x) => ops.relu(x), [0, 1, -1, 0], [0, 1, 0, 0]],
+    ['abs is flat at 0', (x) => ops.abs(x), [0, 1, -1, 0], [0, 1, -1, 0]],
+    ['clip passes 1 on its bounds', (x) => ops.clip(x, -1, 1), [-1, 1, -2, 2], [1, 1, 0, 0]],
+  ])('%s', async (_, build, data, expected) => {
+    const inputs = [{ shape: [4], data }];
+    const found = await differentiate({ inputs, build: ([x]) => build(x!) });
+    const scale = found.weights.data;
+    const each = expected.map((value, index) => value * (scale.length === 1 ? scale[0]! : scale[index]!));
+    expect(relativeError(found.gradients[0]!, { shape: [4], data: each })).toBeLessThan(1e-12);
+  });
+});
