@@ -184,7 +184,7 @@ function kl(
   logprobs: Matrix,
   referenceLogprobs: Matrix,
   options: { readonly kind: string; readonly limit?: number | undefined; readonly logRatioLimit: number },
-): unknown {
+): { kl: Float64Array[]; grad: Float64Array[] } | typeof unsupported {
   const estimator = estimators[options.kind as keyof typeof estimators];
   if (estimator === undefined) return unsupported;
   const tape = new Tape();
@@ -210,10 +210,41 @@ function openrlhfKl({ inputs, params }: FixtureCase): unknown {
   return kl(matrixFromRows(inputs.log_probs), matrixFromRows(inputs.ref_log_probs), options);
 }
 
+/** slime works on one sequence; it clamps only `low_var_kl`, and only its result. */
+function slimeKl({ inputs, params }: FixtureCase): unknown {
+  if (inputs.importance_ratio !== null) return unsupported;
+  const limit = params.kind === 'low_var_kl' ? 10 : undefined;
+  const options = { kind: params.kind, limit, logRatioLimit: Number.POSITIVE_INFINITY };
+  const result = kl(matrixFromRows([inputs.log_probs]), matrixFromRows([inputs.ref_log_probs]), options);
+  if (result === unsupported) return unsupported;
+  return { kl: result.kl[0], grad: result.grad[0] };
+}
+
+/** AReaL's token level; its cap of positive advantages' losses never binds, for those are not positive. */
+function areal({ inputs, params }: FixtureCase): unknown {
+  const loss = policyLoss({
+    clipLow: params.eps_clip,
+    clipHigh: params.eps_clip_higher ?? params.eps_clip,
+    dualClip: params.c_clip ?? undefined,
+    proximal: 'column',
+    correction: 'none',
+    logRatioLimit: 1e6,
+  });
+  const result = run(loss, {
+    logprobs: inputs.logprobs,
+    mask: inputs.mask,
+    aggregation: { mode: 'token-mean' },
+    columns: { advantages: inputs.advantages, proximalLogprobs: inputs.old_logprobs },
+  });
+  return { ...result, clip_fraction: result.metrics['clip/low']! + result.metrics['clip/high']! };
+}
+
 export const losses: AdapterTable = {
   loss_aggregation_verl: { agg_loss: aggregate },
   policy_loss_verl_vanilla: { vanilla: verlVanilla },
   policy_loss_trl: { trl_grpo: trl, trl_bnpo: trl, trl_dr_grpo: trl, trl_dapo: trl },
   kl_value_entropy_verl: { kl_penalty: verlKl },
   policy_loss_openrlhf: { openrlhf_kl: openrlhfKl },
+  policy_loss_slime: { slime_kl: slimeKl },
+  policy_loss_areal: { areal_ppo_token: areal },
 };

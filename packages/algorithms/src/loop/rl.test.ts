@@ -123,6 +123,31 @@ describe('runRlTraining', () => {
     expect(setup.tasks.cursor).toBe(4);
   });
 
+  it('finishes the iteration when interrupted while learning, and ends with its report', async () => {
+    const setup = banditSetup('learning');
+    const controller = new AbortController();
+    const optimStep = setup.backend.optimStep.bind(setup.backend);
+    setup.backend.optimStep = () => {
+      controller.abort();
+      return optimStep();
+    };
+    const reports = await collect(
+      runRlTraining({ ...setup, signal: controller.signal }, { iterations: 5, epochs: 3 }),
+    );
+    expect(reports.map(({ metrics }) => metrics['update/count'])).toEqual([3]);
+    expect(setup.sampler.policyVersion).toBe(setup.backend.weightVersion);
+  });
+
+  it('stops at a gradient that is not finite, with the weights as they were', async () => {
+    const setup = banditSetup('not-finite');
+    const before = await logitsOf(setup);
+    const advantages = () => Array.from({ length: 8 }, () => Array.from({ length: 8 }, () => Number.NaN));
+    await expect(collect(runRlTraining({ ...setup, advantages }, { iterations: 1 }))).rejects.toThrow(
+      'not finite',
+    );
+    expect(await logitsOf(setup)).toEqual(before);
+  });
+
   it('names every wrong option at once', async () => {
     const wrong = { iterations: 0, loss: { clipLow: 2 }, surprise: 1 };
     await expect(collect(runRlTraining(banditSetup('options'), wrong))).rejects.toThrow(
