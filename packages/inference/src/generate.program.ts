@@ -4,7 +4,8 @@ import type { CallContext, EngineHost } from '@rlp/onnx/runtime';
 import type { TokenLogits } from './backend.ts';
 import type { DecoderOptions } from './decoding/cached-decoder.ts';
 import { FusedDecoder } from './decoding/fused-decoder.ts';
-import { type GeneratedGroup, GenerationLoop, type GenerationObserver } from './decoding/generation-loop.ts';
+import { GenerationLoop } from './decoding/generation-loop.ts';
+import type { GeneratedGroup, GenerationObserver } from './decoding/groups.ts';
 import type { SequenceRequest } from './decoding/sequence.ts';
 import { StandardDecoder } from './decoding/standard-decoder.ts';
 import { Scorer } from './scoring/scorer.ts';
@@ -55,8 +56,8 @@ export default async function startGeneration(
   host: EngineHost,
   options: GenerationProgramOptions,
 ): Promise<GenerationProgram> {
-  const decoder =
-    options.operators === 'fused' ? new FusedDecoder(host, options) : new StandardDecoder(host, options);
+  const Decoder = options.operators === 'fused' ? FusedDecoder : StandardDecoder;
+  const decoder = new Decoder(host, options);
   await decoder.prepare();
   const scorer = new Scorer(host, options);
   const loop = new GenerationLoop(decoder, {
@@ -67,8 +68,7 @@ export default async function startGeneration(
   const observers = new Map<number, GenerationObserver>();
   return {
     async generate({ id, request, events }, { signal, emit }) {
-      const onToken = events === 'tokens' ? (event: TokenEvent) => emit(event) : undefined;
-      const observer = { signal, onToken };
+      const observer = { signal, onToken: events === 'tokens' ? emit : undefined };
       observers.set(id, observer);
       try {
         return await loop.submit(request, observer);
@@ -77,8 +77,7 @@ export default async function startGeneration(
       }
     },
     finish({ id, member }) {
-      const observer = observers.get(id);
-      if (observer !== undefined) loop.finish(observer, member);
+      loop.finish(observers.get(id), member);
     },
     refresh: ({ version }) =>
       loop.exclusively(async () => {

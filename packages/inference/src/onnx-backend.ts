@@ -17,7 +17,7 @@ import { type Engine, programUrl, type RunningProgram } from '@rlp/onnx/runtime'
 import { endTokens, type InferenceBackend, type ScoreOptions, type TokenLogits } from './backend.ts';
 import { readCheckpoint } from './checkpoint.ts';
 import { CompletionText, completionText, type TextOptions } from './completion-text.ts';
-import type { GeneratedSequence } from './decoding/generation-loop.ts';
+import type { GeneratedSequence } from './decoding/groups.ts';
 import type { GenerationProgram, GenerationProgramOptions, TokenEvent } from './generate.program.ts';
 import {
   type OnnxBackendOptions,

@@ -26,6 +26,9 @@ interface StepInputs {
 /** Few rows are multiplied faster with operands swapped; from here on the usual order wins. */
 const SWAP_LIMIT = 32;
 
+/** How many views of the cache are kept for later steps. */
+const CACHED_VIEWS = 256;
+
 /**
  * Decoding on the CPU with ONNX Runtime's grouped-query attention: the cache is one block of memory per layer, which
  * the kernel extends in place.
@@ -170,6 +173,7 @@ export class FusedDecoder implements ManagedDecoder {
       into[cacheNames.newValue(layer)] = values;
     }
     const tensors = { feeds, into };
+    if (this.#cacheTensors.size >= CACHED_VIEWS) this.#cacheTensors.clear();
     this.#cacheTensors.set(key, tensors);
     return tensors;
   }

@@ -1,28 +1,17 @@
-import { SamplerError, type StopReason, type TokenId } from '@rlp/core';
-import type { CachedDecoder, LogitsNeed, NextTokenDistributions } from './cached-decoder.ts';
+import { SamplerError } from '@rlp/core';
+import type { CachedDecoder, NextTokenDistributions } from './cached-decoder.ts';
+import {
+  type GeneratedGroup,
+  type GenerationObserver,
+  type Group,
+  isShared,
+  keepForLateMembers,
+  logitsNeed,
+  type Row,
+  type SharedPrefill,
+  share,
+} from './groups.ts';
 import { reportingTemperature, Sequence, type SequenceRequest } from './sequence.ts';
-
-/** A finished completion. */
-export interface GeneratedSequence {
-  readonly tokens: readonly TokenId[];
-  readonly logprobs: readonly number[];
-  readonly stopReason: StopReason;
-}
-
-/** All completions of one request. */
-export interface GeneratedGroup {
-  /** By member. */
-  readonly sequences: readonly GeneratedSequence[];
-  /** Weights the first of them began with. */
-  readonly policyVersion: number;
-}
-
-/** Follows a request's progress. */
-export interface GenerationObserver {
-  readonly signal: AbortSignal;
-  /** Called with each token of the request's completions. */
-  readonly onToken?: ((event: { member: number; token: TokenId; logprob: number }) => void) | undefined;
-}
 
 /** How a loop runs. */
 export interface GenerationLoopOptions {
@@ -31,36 +20,6 @@ export interface GenerationLoopOptions {
   /** Most prompt tokens, padding included, that one prefill computes; one prompt always goes. */
   readonly prefillTokens: number;
   readonly policyVersion: number;
-}
-
-/** A request and where it stands. */
-interface Group {
-  readonly request: SequenceRequest;
-  readonly observer: GenerationObserver;
-  readonly members: readonly Sequence[];
-  /** Members that have had a row so far. */
-  started: number;
-  /** Members that have neither ended nor been cut off. */
-  unfinished: number;
-  /** Distribution of the first token, kept while members wait for it. */
-  first?: { readonly probabilities: Float32Array; readonly logits: Float32Array | undefined } | undefined;
-  policyVersion: number | undefined;
-  settled: boolean;
-  resolve(group: GeneratedGroup): void;
-  reject(error: unknown): void;
-}
-
-/** One sequence in the cache; its index is its row. */
-interface Row {
-  readonly group: Group;
-  readonly sequence: Sequence;
-}
-
-/** A prefill that members share: equal prompts at equal temperatures. */
-interface SharedPrefill {
-  readonly prompt: readonly TokenId[];
-  readonly temperature: number;
-  readonly rows: Row[];
 }
 
 /**
@@ -130,7 +89,7 @@ export class GenerationLoop {
   }
 
   /** Ends one completion early, keeping its tokens: its text met a stop string. */
-  finish(observer: GenerationObserver, member: number): void {
+  finish(observer: GenerationObserver | undefined, member: number): void {
     const row = this.#rows.find(
       ({ group, sequence }) => group.observer === observer && sequence.member === member,
     );
@@ -318,38 +277,6 @@ export class GenerationLoop {
       logprob: sequence.logprobs[sequence.logprobs.length - 1]!,
     });
   }
-}
-
-function isShared({ prompt, temperature }: SharedPrefill, request: SequenceRequest): boolean {
-  return (
-    temperature === reportingTemperature(request.temperature) &&
-    prompt.length === request.prompt.length &&
-    prompt.every((token, index) => token === request.prompt[index])
-  );
-}
-
-function share(prefills: SharedPrefill[], { request }: Group, rows: readonly Row[]): void {
-  const shared = prefills.find((prefill) => isShared(prefill, request));
-  if (shared !== undefined) shared.rows.push(...rows);
-  else {
-    const temperature = reportingTemperature(request.temperature);
-    prefills.push({ prompt: request.prompt, temperature, rows: [...rows] });
-  }
-}
-
-function keepForLateMembers(
-  rows: readonly Row[],
-  probabilities: Float32Array,
-  logits: Float32Array | undefined,
-): void {
-  for (const group of new Set(rows.map((row) => row.group))) {
-    if (group.started === group.members.length) continue;
-    group.first = { probabilities: probabilities.slice(), logits: logits?.slice() };
-  }
-}
-
-function logitsNeed(rows: readonly Row[]): LogitsNeed {
-  return rows.some(({ sequence }) => sequence.request.repetitionPenalty > 1) ? 'needed' : 'unneeded';
 }
 
 function describe(cause: unknown): string {

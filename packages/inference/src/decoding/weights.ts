@@ -31,9 +31,15 @@ export class StoredWeights {
   /** A parameter as an input of the graph. */
   input = (graph: Graph, name: string): Value => graph.input(name, 'float32', this.#shape(name));
 
-  /** A parameter as part of the graph: a copy of its present value. */
-  initializer = (graph: Graph, name: string): Value =>
-    graph.initializer(name, 'float32', this.#shape(name), this.#store.data(name));
+  /** A parameter as part of the graph: a copy of its present value. @throws ArgumentError for weights on a device. */
+  initializer = (graph: Graph, name: string): Value => {
+    if (this.#store.residency === 'host') {
+      return graph.initializer(name, 'float32', this.#shape(name), this.#store.data(name));
+    }
+    throw new ArgumentError(
+      `store "${this.#store.name}" is on a device, where weights cannot be packed; use weights: 'shared'`,
+    );
+  };
 
   /** Tensors to feed for the inputs among these names that are parameters. */
   feeds(inputs: readonly string[]) {

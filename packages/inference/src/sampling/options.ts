@@ -1,4 +1,4 @@
-import { parseOptions, type SampleRequest, type SamplingOptions, type TokenId } from '@rlp/core';
+import { parseOptions, type SampleRequest, type TokenId } from '@rlp/core';
 import { z } from 'zod';
 
 /** Zod fields of core's `SamplingOptions`, with their defaults; spread into larger schemas. */
@@ -12,16 +12,6 @@ export const samplingFields = {
   stopTokens: z.array(z.int().nonnegative()).default([]),
   stopStrings: z.array(z.string().min(1)).default([]),
 };
-
-const schema = z.strictObject(samplingFields);
-
-/** {@link SamplingOptions} with every default filled in. */
-export type ResolvedSamplingOptions = z.output<typeof schema>;
-
-/** Fills in defaults. @throws OptionsError naming every problem at once. */
-export function resolveSamplingOptions(options: SamplingOptions): ResolvedSamplingOptions {
-  return parseOptions('sampling', schema, options);
-}
 
 const requestSchema = z.strictObject({
   ...samplingFields,

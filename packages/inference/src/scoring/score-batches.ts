@@ -1,7 +1,7 @@
 import type { ScoreRequest } from '@rlp/core';
 
 /** Which results of a batch belong to a request. */
-export interface ScorePart {
+interface ScorePart {
   /** Index of the request. */
   readonly index: number;
   readonly from: number;

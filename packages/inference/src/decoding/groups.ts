@@ -1,0 +1,91 @@
+import type { StopReason, TokenId } from '@rlp/core';
+import type { LogitsNeed } from './cached-decoder.ts';
+import { reportingTemperature, type Sequence, type SequenceRequest } from './sequence.ts';
+
+/** A finished completion. */
+export interface GeneratedSequence {
+  readonly tokens: readonly TokenId[];
+  readonly logprobs: readonly number[];
+  readonly stopReason: StopReason;
+}
+
+/** All completions of one request. */
+export interface GeneratedGroup {
+  /** By member. */
+  readonly sequences: readonly GeneratedSequence[];
+  /** Weights the first of them began with. */
+  readonly policyVersion: number;
+}
+
+/** Follows a request's progress. */
+export interface GenerationObserver {
+  readonly signal: AbortSignal;
+  /** Called with each token of the request's completions. */
+  readonly onToken?: ((event: { member: number; token: TokenId; logprob: number }) => void) | undefined;
+}
+
+/** A request and where it stands. */
+export interface Group {
+  readonly request: SequenceRequest;
+  readonly observer: GenerationObserver;
+  readonly members: readonly Sequence[];
+  /** Members that have had a row so far. */
+  started: number;
+  /** Members that have neither ended nor been cut off. */
+  unfinished: number;
+  /** Distribution of the first token, kept while members wait for it. */
+  first?: { readonly probabilities: Float32Array; readonly logits: Float32Array | undefined } | undefined;
+  policyVersion: number | undefined;
+  settled: boolean;
+  resolve(group: GeneratedGroup): void;
+  reject(error: unknown): void;
+}
+
+/** One sequence in the cache; its index is its row. */
+export interface Row {
+  readonly group: Group;
+  readonly sequence: Sequence;
+}
+
+/** A prefill that members share: equal prompts at equal temperatures. */
+export interface SharedPrefill {
+  readonly prompt: readonly TokenId[];
+  readonly temperature: number;
+  readonly rows: Row[];
+}
+
+/** Whether a request can share a prefill. */
+export function isShared({ prompt, temperature }: SharedPrefill, request: SequenceRequest): boolean {
+  return (
+    temperature === reportingTemperature(request.temperature) &&
+    prompt.length === request.prompt.length &&
+    prompt.every((token, index) => token === request.prompt[index])
+  );
+}
+
+/** Adds rows to the prefill they can share, or to a new one. */
+export function share(prefills: SharedPrefill[], { request }: Group, rows: readonly Row[]): void {
+  const shared = prefills.find((prefill) => isShared(prefill, request));
+  if (shared !== undefined) shared.rows.push(...rows);
+  else {
+    const temperature = reportingTemperature(request.temperature);
+    prefills.push({ prompt: request.prompt, temperature, rows: [...rows] });
+  }
+}
+
+/** Keeps the first token's distribution for members that have no row yet. */
+export function keepForLateMembers(
+  rows: readonly Row[],
+  probabilities: Float32Array,
+  logits: Float32Array | undefined,
+): void {
+  for (const group of new Set(rows.map((row) => row.group))) {
+    if (group.started === group.members.length) continue;
+    group.first = { probabilities: probabilities.slice(), logits: logits?.slice() };
+  }
+}
+
+/** Whether any of the rows needs logits. */
+export function logitsNeed(rows: readonly Row[]): LogitsNeed {
+  return rows.some(({ sequence }) => sequence.request.repetitionPenalty > 1) ? 'needed' : 'unneeded';
+}
