@@ -76,7 +76,7 @@ describe('estimateMemory', () => {
   it('adds up, and prints every part', () => {
     const { total, table, ...parts } = estimateMemory(question);
     expect(Object.values(parts).reduce((sum, bytes) => sum + bytes, 0)).toBe(total);
-    expect(table.split('\n')).toHaveLength(8);
+    expect(table.split('\n')).toHaveLength(9);
     expect(table).toMatch(/weights +1\.0 MiB/);
   });
 

@@ -19,6 +19,9 @@ export interface MemoryQuestion {
 
 /** Bytes of a training run, by purpose. */
 export interface MemoryEstimate {
+  /** The caller's own copy: the weights that the loaded or created model holds. */
+  readonly model: number;
+  /** The engine's. */
   readonly weights: number;
   readonly reference: number;
   readonly gradients: number;
@@ -42,6 +45,10 @@ const runtimeBytes = 150 * 2 ** 20;
  * attention and `4f` in a gated feed-forward block, and `heads · length` attention probabilities (d: hidden, q: heads ·
  * head dimension, kv: key-value heads · head dimension, f: intermediate size); with recomputation only `d` per layer, plus one layer. The head
  * keeps one `[rows · length, vocabulary]` array of probabilities and, while softmax runs, a second one of logits.
+ *
+ * Against the peak resident memory of a fp32 step of full training (Linux, onnxruntime-node 1.30, no reference): 609 MiB for
+ * 688 measured (3.3 M parameters, 32 × 128 tokens), 1277 for 1115 (15 M, 8 × 256, vocabulary 32,000), 3639 for 3644 (135 M,
+ * 2 × 256): within 15 %.
  */
 export function estimateMemory(question: MemoryQuestion): MemoryEstimate {
   const { config, rows, length, lora } = question;
@@ -49,6 +56,7 @@ export function estimateMemory(question: MemoryQuestion): MemoryEstimate {
   const parameters = countParameters(config);
   const trained = lora ? countAdapterParameters(config, lora.rank) : parameters;
   const parts = {
+    model: float * parameters,
     weights: float * (parameters + (lora ? parameters + trained : 0)),
     reference: question.reference === 'none' ? 0 : float * trained,
     gradients: float * trained * (question.microBatches === 'several' ? 2 : 1),
