@@ -162,7 +162,7 @@ describe('adamw', () => {
     );
   });
 
-  const file = `${process.env['RLP_SHARED'] ?? new URL('../../../../../shared', import.meta.url).pathname}/conformance/optimizers_torch.json`;
+  const file = `${process.env.RLP_SHARED ?? new URL('../../../../../shared', import.meta.url).pathname}/conformance/optimizers_torch.json`;
   if (!existsSync(file)) console.warn(`skipped: PyTorch's optimizer vectors are not at ${file}`);
   it.skipIf(!existsSync(file)).each(places)("follows PyTorch's, %s", (_, place) => {
     const { cases } = JSON.parse(readFileSync(file, 'utf8')) as { cases: OptimizerCase[] };

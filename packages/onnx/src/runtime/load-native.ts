@@ -12,7 +12,7 @@ import { openPublic } from './native-public.ts';
  * @throws EngineError when onnxruntime-node cannot be loaded, with what to do.
  */
 export function loadNative(): Promise<NativeRuntime> {
-  const access = process.env['RLP_ONNX_PUBLIC_API'] === '1' ? 'public' : 'binding';
+  const access = process.env.RLP_ONNX_PUBLIC_API === '1' ? 'public' : 'binding';
   const runtime = loaded.get(access) ?? load(access);
   loaded.set(access, runtime);
   return runtime;

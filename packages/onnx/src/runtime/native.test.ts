@@ -56,7 +56,7 @@ describe.each([
     const w = runtime.tensor('float32', new Float32Array(4), [4]);
     const results = await session.run({ x, v }, { fetch: ['y'], into: { w } });
     expect(values(results)).toEqual({ y: expected.y, w: expected.w });
-    expect(results['w']).toBe(w);
+    expect(results.w).toBe(w);
     await session.release();
   });
 

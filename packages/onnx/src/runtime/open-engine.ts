@@ -34,7 +34,7 @@ export async function openEngine(options: EngineOptions, worker: WorkerEntry): P
  * Whoever wants that sets the variable to something else; only a process's main thread can set it for native code.
  */
 function keepTelemetryOff(): void {
-  process.env['ORT_DISABLE_TELEMETRY'] ??= '1';
+  process.env.ORT_DISABLE_TELEMETRY ??= '1';
 }
 
 async function openInline(options: ResolvedEngineOptions): Promise<Engine> {
