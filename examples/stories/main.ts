@@ -1,0 +1,97 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { GRPOAlgorithm } from '@rlp/algorithms';
+import { createOnnxBackend } from '@rlp/backprop';
+import type { Task } from '@rlp/core';
+import { SimpleTextEnvironment, taskSource } from '@rlp/env';
+import { InferenceModule, onnxBackend } from '@rlp/inference';
+import { loadModel, saveModel } from '@rlp/models';
+import { createEngine } from '@rlp/onnx/runtime';
+import { rewardFunctions } from '@rlp/rewards';
+import { RolloutManager } from '@rlp/rollout';
+import { compositeLogger, consoleLogger, JsonlLogger } from '@rlp/tracking';
+import { type StoryWish, storyTasks } from './openings.ts';
+import { containsWord, endsCleanly, freshness } from './story-reward.ts';
+
+const { values } = parseArgs({
+  options: {
+    model: { type: 'string', default: join(process.env.RLP_SHARED ?? '../shared', 'data/stories260k') },
+    out: { type: 'string', default: 'runs/stories' },
+    word: { type: 'string', default: 'happy' },
+    seed: { type: 'string', default: '0' },
+    iterations: { type: 'string', default: '80' },
+  },
+});
+if (!existsSync(values.model)) {
+  console.error(`There is no model at ${values.model}: pass the folder of a Llama checkpoint with --model.`);
+  process.exit(1);
+}
+
+const start = performance.now();
+const engine = await createEngine();
+const model = await loadModel(values.model);
+const backend = await createOnnxBackend({ engine, model, learningRate: 1e-3 });
+const sampler = await InferenceModule.create({ backend: onnxBackend({ engine, model, maxSequences: 128 }) });
+const tasks = storyTasks(values.word, values.seed);
+const heldOut = tasks.slice(0, 64);
+const environment = new SimpleTextEnvironment<StoryWish>();
+const rewards = rewardFunctions<StoryWish>({
+  word: { reward: containsWord, weight: 0.45 },
+  ending: { reward: endsCleanly, weight: 0.45 },
+  freshness: { reward: freshness, weight: 0.1 },
+});
+const rollout = { seed: values.seed, groupSize: 8, sampling: { maxTokens: 96 } };
+const iterations = Number(values.iterations);
+const logger = compositeLogger(
+  new JsonlLogger({ path: join(values.out, 'metrics.jsonl') }),
+  consoleLogger({ iterations, stream: process.stdout }),
+);
+
+/** Mean reward of sampled stories, and the first of them. */
+async function measure(stories: readonly Task<StoryWish>[]) {
+  const manager = new RolloutManager(
+    { environment, sampler, tokenizer: model.tokenizer },
+    { ...rollout, groupSize: 1, seed: 'held-out' },
+  );
+  const scored = [];
+  for await (const group of manager.collectGroups(stories, { iteration: 0 })) {
+    scored.push(...(await rewards.computeRewards(group)));
+  }
+  const mean = scored.reduce((sum, { reward }) => sum + (reward ?? 0), 0) / scored.length;
+  const first = scored[0]?.trajectory;
+  return { mean, story: `${String(first?.task.prompt)} ${first?.response}` };
+}
+
+const before = await measure(heldOut);
+const algorithm = new GRPOAlgorithm(
+  {
+    environment,
+    tasks: taskSource(tasks.slice(64)),
+    sampler,
+    backend,
+    tokenizer: model.tokenizer,
+    rewards,
+    logger,
+  },
+  {
+    seed: values.seed,
+    tasksPerIteration: 16,
+    loss: { clipHigh: 0.28, klCoefficient: 0.02 },
+    referenceKl: 'always',
+    rollout,
+  },
+);
+const { history } = await algorithm.train({ numIterations: iterations });
+await logger.close();
+const after = await measure(heldOut);
+await saveModel(join(values.out, 'checkpoint'), { ...model, weights: await backend.getWeights() });
+await engine.close();
+
+console.log(`\nBefore: ${before.story}\n\nAfter: ${after.story}\n`);
+console.log(
+  `Mean reward of ${heldOut.length} held-out openings: ${before.mean.toFixed(3)} before, ${after.mean.toFixed(3)} after ` +
+    `(${(after.mean / before.mean).toFixed(2)} times); KL to the pretrained model ` +
+    `${(history.at(-1)?.['kl/reference'] ?? 0).toFixed(3)} nats per token; ` +
+    `${((performance.now() - start) / 1000).toFixed(0)} s.`,
+);
