@@ -54,8 +54,11 @@ const startMs = performance.now() - started;
 
 const random = RandomStream.named('bench');
 const speeds: number[] = [];
+/** Per second of processor time: comparable on a machine that others load, with one thread. */
+const cpuSpeeds: number[] = [];
 for (let round = -1; round < rounds; round++) {
   const begin = performance.now();
+  const cpu = process.cpuUsage();
   const groups = await Promise.all(
     Array.from({ length: batch }, (_, index) =>
       backend.sample({
@@ -67,9 +70,13 @@ for (let round = -1; round < rounds; round++) {
     ),
   );
   const tokens = groups.flat().reduce((sum, completion) => sum + completion.tokens.length, 0);
-  if (round >= 0) speeds.push((tokens / (performance.now() - begin)) * 1000);
+  const { user, system } = process.cpuUsage(cpu);
+  if (round < 0) continue;
+  speeds.push((tokens / (performance.now() - begin)) * 1000);
+  cpuSpeeds.push((tokens / (user + system)) * 1e6);
 }
 speeds.sort((a, b) => a - b);
+cpuSpeeds.sort((a, b) => a - b);
 console.log(
   JSON.stringify({
     name: 'generate',
@@ -78,6 +85,7 @@ console.log(
     value: Math.round(speeds[Math.floor(rounds / 2)]!),
     best: Math.round(speeds[rounds - 1]!),
     unit: 'tokens/s',
+    perCpuSecond: Math.round(cpuSpeeds[Math.floor(rounds / 2)]!),
     startMs: Math.round(startMs),
     peakMb: Math.round(process.resourceUsage().maxRSS / 1024),
   }),
