@@ -1,6 +1,6 @@
 import type { Weights } from '@rlp/core';
 import { maximumSequenceLength, parameterSpecs, saveModel } from '@rlp/models';
-import { type Engine, type ParameterSpec, programUrl } from '@rlp/onnx/runtime';
+import { type Engine, type ParameterSpec, programUrl, type RunningProgram } from '@rlp/onnx/runtime';
 import {
   type LoraOptions,
   type OnnxBackendOptions,
@@ -111,8 +111,8 @@ async function startBackend(
   plan: Plan,
   parameters: readonly ParameterSpec[],
 ): Promise<OnnxTrainingBackend> {
-  const { engine, model, store } = options;
-  const { config } = model;
+  const { engine, store } = options;
+  const { config } = options.model;
   const program = await engine.start<TrainingMethods>(
     { url: programUrl(import.meta.url, './train.program') },
     programOptions(options, plan),
@@ -120,24 +120,6 @@ async function startBackend(
   const ops =
     engine.executionProvider === 'cpu' || engine.executionProvider === 'cuda' ? 'fused' : 'standard';
   const builder = decoderBuilder({ config, activations: options.activations, ops, lora: plan.lora });
-  const stores = plan.stores.map(({ name }) => name);
-  const weights: PolicyWeights =
-    options.adaptation.kind === 'lora'
-      ? new LoraWeights({
-          engine,
-          program,
-          stores,
-          parameters,
-          targets: plan.lora!.targets,
-          options: options.adaptation,
-        })
-      : new FullWeights({
-          engine,
-          program,
-          store,
-          parameters,
-          save: (directory, weights) => saveModel(directory, { ...model, weights }),
-        });
   return new OnnxTrainingBackend({
     program,
     graphs: new PolicyGraphs(
@@ -145,7 +127,7 @@ async function startBackend(
       plan.trained.map(({ name }) => name),
       engine.executionProvider === 'webgpu' ? 'device' : 'host',
     ),
-    weights,
+    weights: weightsOf(options, plan, parameters, program),
     packing: {
       vocabularySize: config.vocabularySize,
       contextLength: maximumSequenceLength(config),
@@ -154,6 +136,21 @@ async function startBackend(
     compiledGraphs: options.compiledGraphs,
     store,
   });
+}
+
+function weightsOf(
+  { engine, model, store, adaptation }: ResolvedOnnxBackendOptions,
+  { stores, lora }: Plan,
+  parameters: readonly ParameterSpec[],
+  program: RunningProgram<TrainingMethods>,
+): PolicyWeights {
+  const shared = { engine, program, parameters };
+  if (adaptation.kind === 'lora') {
+    const names = stores.map(({ name }) => name);
+    return new LoraWeights({ ...shared, stores: names, targets: lora!.targets, options: adaptation });
+  }
+  const save = (directory: string, weights: Weights) => saveModel(directory, { ...model, weights });
+  return new FullWeights({ ...shared, store, save });
 }
 
 function programOptions(options: ResolvedOnnxBackendOptions, plan: Plan): TrainingProgramOptions {

@@ -15,20 +15,10 @@ export interface DecoderBuilderOptions {
 /** Builds a model's decoder with every parameter an input of the graph. */
 export function decoderBuilder({ config, activations, ops, lora }: DecoderBuilderOptions): DecoderBuilder {
   const targets = new Map((lora?.targets ?? []).map((target) => [target.layer.weight, target]));
-  const shapes = new Map(parameterSpecs(config).map(({ name, shape }) => [name, shape]));
-  for (const { down, up } of targets.values()) {
-    shapes.set(down.name, down.shape);
-    shapes.set(up.name, up.shape);
-  }
+  const shapes = shapesOf(config, lora?.targets ?? []);
   return (graph: Graph, tokens: Value, tables: TableGradient) => {
     const parameters = new Map<string, Value>();
-    const parameter = (name: string): Value => {
-      const known = parameters.get(name);
-      if (known) return known;
-      const input = graph.input(name, 'float32', shapes.get(name)!);
-      parameters.set(name, input);
-      return input;
-    };
+    const parameter = (name: string) => inputOf(graph, shapes, parameters, name);
     let embedding: TableLookup | undefined;
     const [batch, time] = tokens.shape as [number, number];
     const blocks = trainingBlocks({
@@ -59,4 +49,21 @@ export function decoderBuilder({ config, activations, ops, lora }: DecoderBuilde
       parameters,
     };
   };
+}
+
+function shapesOf(config: ModelConfig, targets: readonly LoraTarget[]): Map<string, readonly number[]> {
+  const factors = targets.flatMap(({ down, up }) => [down, up]);
+  return new Map([...parameterSpecs(config), ...factors].map(({ name, shape }) => [name, shape]));
+}
+
+/** The input for a parameter, made when it is first asked for. */
+function inputOf(
+  graph: Graph,
+  shapes: ReadonlyMap<string, readonly number[]>,
+  inputs: Map<string, Value>,
+  name: string,
+): Value {
+  const input = inputs.get(name) ?? graph.input(name, 'float32', shapes.get(name)!);
+  inputs.set(name, input);
+  return input;
 }

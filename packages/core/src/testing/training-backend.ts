@@ -1,6 +1,20 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { ArgumentError, TrainingError } from '../errors.ts';
-import type { Loss, TrainingBackend, TrainingSequence, Weights } from '../training.ts';
+import type { TrainingBackend, TrainingSequence } from '../training.ts';
+import {
+  expectSameWeights,
+  largestGap,
+  long,
+  negativeLogLikelihood,
+  notFinite,
+  policyGradient,
+  relativeGap,
+  sameBits,
+  scoreGap,
+  sequence,
+  short,
+  train,
+} from './training-fixtures.ts';
 
 /** What the suite needs from an implementation. */
 export interface TrainingBackendSubject {
@@ -13,49 +27,6 @@ export interface TrainingBackendSubject {
   /** Largest relative difference that counts as equal between two ways of computing one number. Default 1e-4. */
   readonly tolerance?: number;
 }
-
-/** `−ln π(token)`: what supervised training minimises. */
-const negativeLogLikelihood: Loss = {
-  key: 'contract/negative-log-likelihood',
-  columns: [],
-  compute: (ops, { logprobs }) => ({
-    tokenLosses: ops.neg(logprobs),
-    metrics: { surprise: ops.neg(logprobs), one: ops.constant(1) },
-  }),
-};
-
-/** `−A · ln π(token)`: reads a column. */
-const policyGradient: Loss = {
-  key: 'contract/policy-gradient',
-  columns: ['advantages'],
-  compute: (ops, { logprobs, columns }) => ({
-    tokenLosses: ops.neg(ops.mul(columns.advantages!, logprobs)),
-  }),
-};
-
-/** Divides by zero at every token. */
-const notFinite: Loss = {
-  key: 'contract/not-finite',
-  columns: [],
-  compute: (ops, { logprobs }) => ({ tokenLosses: ops.div(logprobs, ops.sub(logprobs, logprobs)) }),
-};
-
-function sequence(
-  tokens: readonly number[],
-  weight = 1,
-  change: Partial<TrainingSequence> = {},
-): TrainingSequence {
-  return {
-    tokens,
-    mask: tokens.map((_, t) => (t === 0 ? 0 : 1)),
-    weights: tokens.map(() => weight),
-    columns: {},
-    ...change,
-  };
-}
-
-const short = sequence([1, 2, 3], 0.5);
-const long = sequence([0, 3, 2, 2, 1, 0], 0.25, { mask: [0, 0, 1, 1, 0, 1] });
 
 /**
  * Contract of {@link TrainingBackend}: run it on every implementation.
@@ -156,7 +127,7 @@ function describeSteps({ create, tolerance }: { create: Create; tolerance: numbe
     const norms = [(await together.optimStep()).gradientNorm, (await apart.optimStep()).gradientNorm];
     expect(norms[0]).toBeGreaterThan(0);
     expect(relativeGap(norms[1]!, norms[0]!)).toBeLessThan(tolerance);
-    expect(await sameScores(together, apart)).toBeLessThan(tolerance * 10);
+    expect(await scoreGap(together, apart)).toBeLessThan(tolerance * 10);
   });
 
   it('leaves weights alone until optimStep, which clears the gradient', async () => {
@@ -336,37 +307,4 @@ function describeCheckpoints(create: Create, directory: () => Promise<string>): 
     await expect(backend.loadCheckpoint(await directory())).rejects.toThrow();
     expectSameWeights(await backend.getWeights(), before);
   });
-}
-
-async function train(backend: TrainingBackend): Promise<number> {
-  backend.forwardBackward({ sequences: [short, long] }, negativeLogLikelihood);
-  return (await backend.optimStep()).updates;
-}
-
-async function sameScores(a: TrainingBackend, b: TrainingBackend): Promise<number> {
-  const [left, right] = [await a.logprobs([long.tokens]), await b.logprobs([long.tokens])];
-  return largestGap(left[0]!.logprobs, right[0]!.logprobs);
-}
-
-function sameBits(a: Weights, b: Weights): boolean {
-  return [...a].every(([name, { data }]) => {
-    const other = b.get(name)!.data;
-    return data.length === other.length && data.every((x, i) => Object.is(x, other[i]));
-  });
-}
-
-function expectSameWeights(got: Weights, expected: Weights): void {
-  expect([...got.keys()].sort()).toEqual([...expected.keys()].sort());
-  expect(sameBits(got, expected)).toBe(true);
-}
-
-function relativeGap(got: number, expected: number): number {
-  return Math.abs(got - expected) / Math.max(1e-3, Math.abs(expected));
-}
-
-function largestGap(got: ArrayLike<number>, expected: ArrayLike<number>): number {
-  expect(got.length).toBe(expected.length);
-  let gap = 0;
-  for (let i = 0; i < expected.length; i++) gap = Math.max(gap, relativeGap(got[i]!, expected[i]!));
-  return gap;
 }
