@@ -1,63 +1,14 @@
-import { mkdtemp, readdir, readFile } from 'node:fs/promises';
+import { mkdtemp, readdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { ArgumentError, type Loss, OptionsError, TrainingError, type TrainingSequence } from '@rlp/core';
+import { ArgumentError, type Loss, OptionsError, TrainingError } from '@rlp/core';
 import { describeTrainingBackend } from '@rlp/core/testing';
-import { characterTokenizer, createModel, loadModel, parseModelConfig, readSafetensors } from '@rlp/models';
+import { loadModel } from '@rlp/models';
 import { createEngine, type Engine } from '@rlp/onnx/runtime';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { OnnxBackendOptions } from './backend-options.ts';
 import { createOnnxBackend } from './create-backend.ts';
-
-const tokenizer = characterTokenizer('abcdefgh');
-
-function tinyModel(change: Record<string, unknown> = {}) {
-  const config = parseModelConfig({
-    model_type: 'llama',
-    vocab_size: tokenizer.vocabularySize,
-    hidden_size: 16,
-    intermediate_size: 24,
-    num_hidden_layers: 2,
-    num_attention_heads: 4,
-    num_key_value_heads: 2,
-    max_position_embeddings: 32,
-    rms_norm_eps: 1e-5,
-    hidden_act: 'silu',
-    tie_word_embeddings: true,
-    initializer_range: 0.3,
-    ...change,
-  });
-  return createModel({ config, tokenizer, seed: 'tiny' });
-}
-
-const gpt2 = {
-  model_type: 'gpt2',
-  n_embd: 16,
-  n_layer: 2,
-  n_head: 4,
-  n_positions: 32,
-  n_ctx: 32,
-  activation_function: 'gelu_new',
-  layer_norm_epsilon: 1e-5,
-};
-
-const negativeLogLikelihood: Loss = {
-  key: 'negative-log-likelihood',
-  columns: [],
-  compute: (ops, { logprobs }) => ({ tokenLosses: ops.neg(logprobs) }),
-};
-
-const sequences = [
-  [1, 4, 2, 3, 5, 0, 1],
-  [3, 3, 2],
-].map(
-  (tokens): TrainingSequence => ({
-    tokens,
-    mask: tokens.map((_, t) => Math.min(t, 1)),
-    weights: tokens.map(() => 0.125),
-    columns: {},
-  }),
-);
+import { negativeLogLikelihood, sequences, tinyModel, tokenizer } from './testing/tiny-model.ts';
 
 let engine: Engine;
 let created = 0;
@@ -84,12 +35,6 @@ const temporary = async () => join(await mkdtemp(join(tmpdir(), 'rlp-backend-'))
 
 describeTrainingBackend('a decoder, fully trained', {
   create: async () => (await create()).backend,
-  vocabularySize: tokenizer.vocabularySize,
-  checkpointDirectory: temporary,
-});
-
-describeTrainingBackend('a decoder with low-rank adaptation', {
-  create: async () => (await create({ adaptation: { kind: 'lora', rank: 3 } })).backend,
   vocabularySize: tokenizer.vocabularySize,
   checkpointDirectory: temporary,
 });
@@ -223,85 +168,4 @@ describe('a full checkpoint', () => {
     expect(await readdir(join(directory, '..'))).toEqual(['checkpoint']);
     await backend.close();
   });
-});
-
-describe.each([
-  ['llama', {}],
-  ['gpt2', gpt2],
-])('low-rank adaptation of %s', (_, change) => {
-  const rank = 2;
-  const alpha = 8;
-
-  it('has the gradients that the chain rule gives from those of the merged weights', async () => {
-    const model = tinyModel(change);
-    const lora = await create({ model, adaptation: { kind: 'lora', rank, alpha } });
-    for (let update = 0; update < 2; update++) {
-      await lora.backend.forwardBackward({ sequences }, negativeLogLikelihood);
-      await lora.backend.optimStep();
-    }
-    const merged = await lora.backend.getWeights();
-    const full = await create({ model: { ...model, weights: merged } });
-    const results = [];
-    for (const { backend } of [lora, full]) {
-      results.push(await backend.forwardBackward({ sequences }, negativeLogLikelihood));
-    }
-    expect(results[0]!.loss).toBeCloseTo(results[1]!.loss, 5);
-    const factors = await engine.readStore(`${lora.store}/adapter`);
-    const factorGradients = await engine.readStore(`${lora.store}/adapter`, 'gradient');
-    const gradients = await engine.readStore(full.store, 'gradient');
-    const modules = [...factors.keys()].filter((name) => name.endsWith('lora_A.weight'));
-    expect(modules).toHaveLength(change === gpt2 ? 8 : 14);
-    for (const down of modules) {
-      const module = down.replace('.lora_A.weight', '');
-      const [a, b] = [factors.get(down)!, factors.get(`${module}.lora_B.weight`)!];
-      const weight = gradients.get(`${module}.weight`)!;
-      const [outputs, inputs] = [b.shape[0]!, a.shape[1]!];
-      const dw = (o: number, i: number) => weight.data[change === gpt2 ? i * outputs + o : o * inputs + i]!;
-      const gotA = factorGradients.get(down)!.data;
-      for (let r = 0; r < rank; r++) {
-        for (let i = 0; i < inputs; i++) {
-          let expected = 0;
-          for (let o = 0; o < outputs; o++) expected += (alpha / rank) * b.data[o * rank + r]! * dw(o, i);
-          expect(gotA[r * inputs + i], `${down} [${r}, ${i}]`).toBeCloseTo(expected, 4);
-        }
-      }
-      const gotB = factorGradients.get(`${module}.lora_B.weight`)!.data;
-      for (let o = 0; o < outputs; o++) {
-        for (let r = 0; r < rank; r++) {
-          let expected = 0;
-          for (let i = 0; i < inputs; i++) expected += (alpha / rank) * dw(o, i) * a.data[r * inputs + i]!;
-          expect(gotB[o * rank + r], `${module} B [${o}, ${r}]`).toBeCloseTo(expected, 4);
-        }
-      }
-    }
-    await Promise.all([lora.backend.close(), full.backend.close()]);
-  });
-
-  it('publishes merged weights and writes a PEFT adapter', async () => {
-    const targets = [change === gpt2 ? 'c_attn' : 'q_proj'];
-    const { backend, store } = await create({
-      model: tinyModel(change),
-      adaptation: { kind: 'lora', rank, alpha, targets },
-    });
-    await backend.forwardBackward({ sequences }, negativeLogLikelihood);
-    await backend.optimStep();
-    const publication = await backend.publish();
-    expect(publication).toEqual({ kind: 'shared', version: 1, store });
-    expect(new Map(await engine.readStore(store))).toEqual(new Map(await backend.getWeights()));
-    const directory = await temporary();
-    await backend.saveCheckpoint(directory);
-    const config = JSON.parse(await readFile(join(directory, 'adapter_config.json'), 'utf8'));
-    expect(config).toMatchObject({ peft_type: 'LORA', r: rank, lora_alpha: alpha, target_modules: targets });
-    const names = [...(await readSafetensors(join(directory, 'adapter_model.safetensors'))).keys()];
-    expect(names).toHaveLength(4);
-    const first = change === gpt2 ? 'transformer.h.0.attn.c_attn' : 'model.layers.0.self_attn.q_proj';
-    expect(names).toContain(`base_model.model.${first}.lora_A.weight`);
-    await backend.close();
-  });
-});
-
-it('names the layers there are when a low-rank target is none of them', async () => {
-  await expect(create({ adaptation: { kind: 'lora', targets: ['qproj'] } })).rejects.toThrow(
-    'lora: no linear layer is named "qproj"; this model has q_proj, k_proj, v_proj, o_proj, gate_proj, up_proj, down_proj',
-  );
 });
