@@ -10,3 +10,4 @@ export {
   type ScriptedPrompt,
   scriptedBackend,
 } from './scripted-backend.ts';
+export type { OfferedTool, ToolResponses } from './tool-calls.ts';

@@ -3,6 +3,7 @@ import {
   type ChatRenderer,
   type Completion,
   type InferenceEngine,
+  type Message,
   type SampleRequest,
   type Sampler,
   type ScoreRequest,
@@ -22,6 +23,13 @@ import {
 } from './generate-options.ts';
 import { type Prompt, promptTokens, type Response, responseTokens } from './prompts.ts';
 import { TextStream } from './text-stream.ts';
+import {
+  conversation,
+  type OfferedTool,
+  parseToolCalls,
+  type ToolResponses,
+  toolSchema,
+} from './tool-calls.ts';
 
 /** Options of {@link InferenceModule.create}. */
 export interface InferenceModuleOptions {
@@ -124,6 +132,27 @@ export class InferenceModule implements Sampler, TokenScorer, InferenceEngine {
         onText: ({ text }) => onText(text),
       }),
     );
+  }
+
+  /**
+   * Completes prompts with tools on offer, and separates the calls from the text.
+   *
+   * The chat template shows the tools to the model; calls are recognised in the form `<tool_call>{json}</tool_call>`. They
+   * are returned, not carried out.
+   *
+   * @throws ArgumentError if the model has no chat template; else what {@link InferenceModule.generate} throws.
+   */
+  async batchGenerateWithTools(
+    prompts: readonly (string | readonly Message[])[],
+    availableTools: readonly OfferedTool[],
+    options: Omit<GenerateOptions, 'count'> = {},
+  ): Promise<ToolResponses> {
+    const tools = availableTools.map(toolSchema);
+    const names = new Set(tools.map((tool) => tool.function.name));
+    const encoded = prompts.map((prompt) => promptTokens(this, conversation(prompt), tools));
+    const results = await this.generate(encoded, options);
+    const parsed = results.map(({ text }) => parseToolCalls(text, names));
+    return { responses: parsed.map(({ text }) => text), toolCalls: parsed.map(({ calls }) => calls) };
   }
 
   async #complete(

@@ -209,6 +209,22 @@ describe('onnxBackend', () => {
     ).rejects.toThrow('multiple of 8');
   });
 
+  it('rejects what is running when its engine closes', async () => {
+    const own = await createEngine({ thread: 'inline', threads: 1 });
+    const backend = await onnxBackend({ engine: own, model: tinyModel() });
+    let closing: Promise<void> | undefined;
+    const running = backend.sample({
+      ...request,
+      count: 4,
+      maxTokens: 50,
+      onToken: () => {
+        closing ??= own.close();
+      },
+    });
+    await expect(running).rejects.toThrow(SamplerError);
+    await closing;
+  });
+
   it('rejects after it has been closed', async () => {
     const backend = await start();
     await backend.close();

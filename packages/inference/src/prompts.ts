@@ -20,9 +20,14 @@ function isTokens(value: readonly Message[] | readonly TokenId[]): value is read
  * Tokens of a prompt. Text gets the special tokens that the tokenizer adds, a conversation those of its chat template;
  * tokens are taken as they are.
  *
+ * @param tools - Function schemas that the chat template shows to the model.
  * @throws ArgumentError for an empty list, or for messages to a model without a chat template.
  */
-export function promptTokens({ tokenizer, renderer }: Codec, prompt: Prompt): readonly TokenId[] {
+export function promptTokens(
+  { tokenizer, renderer }: Codec,
+  prompt: Prompt,
+  tools?: readonly unknown[],
+): readonly TokenId[] {
   if (typeof prompt === 'string') return tokenizer.encode(prompt);
   if (prompt.length === 0) {
     throw new ArgumentError('prompt: expected text, at least one message or at least one token, got []');
@@ -33,7 +38,7 @@ export function promptTokens({ tokenizer, renderer }: Codec, prompt: Prompt): re
       'prompt: got messages, but this model has no chat template; pass a renderer, or a prompt as text',
     );
   }
-  return renderer.render(prompt);
+  return tools === undefined ? renderer.render(prompt) : renderer.render(prompt, { tools });
 }
 
 /**
