@@ -1,7 +1,7 @@
 /**
  * Generation speed: 16 prompts of 32 tokens, 96 new tokens each, sampled at temperature 1 with logprobs, random weights.
  *
- *     node --conditions=@rlp/source --import tsx packages/inference/scripts/bench-generate.ts M [shared|packed] [threads]
+ *     node --conditions=@rlp/source --import tsx packages/inference/scripts/bench-generate.ts M [shared|packed] [threads] [rounds]
  *
  * Prints one JSON line: median new tokens per second of the rounds after warming up.
  */
@@ -19,9 +19,9 @@ const shapes = {
 const batch = 16;
 const promptLength = 32;
 const newTokens = 96;
-const rounds = 5;
 
-const [name = 'S', weights = 'shared', threads = '2'] = process.argv.slice(2);
+const [name = 'S', weights = 'shared', threads = '2', repeats = '5'] = process.argv.slice(2);
+const rounds = Number(repeats);
 const shape = shapes[name as keyof typeof shapes];
 const config = parseModelConfig(
   {
