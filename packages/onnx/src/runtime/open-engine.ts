@@ -54,7 +54,7 @@ async function openWorker(
   const worker = new Worker(fromSource ? sourceBootstrap : entry, {
     workerData,
     name: 'rlp-engine',
-    ...(fromSource ? { execArgv: ['--conditions=@rlp/source'] } : {}),
+    execArgv: fromSource ? ['--conditions=@rlp/source'] : inheritedFlags(),
   });
   const channel: Channel<ToEngine, FromEngine> = {
     post: (message, transfer = []) => worker.postMessage(message, [...transfer]),
@@ -79,6 +79,11 @@ async function openWorker(
   }
   worker.unref();
   return new RemoteEngine(client, stores, options, terminate);
+}
+
+/** The process's flags without `--input-type`, which speaks of its own script: a thread's entry is a file. */
+function inheritedFlags(): string[] {
+  return process.execArgv.filter((flag) => !flag.startsWith('--input-type'));
 }
 
 function connect(channel: Channel<ToEngine, FromEngine>, liveness: Liveness) {
