@@ -9,7 +9,7 @@ const schema = z.strictObject({
   thread: z.enum(['worker', 'inline']).default('worker'),
   executionProvider: z.enum(['cpu', 'webgpu', 'cuda', 'coreml', 'dml']).default('cpu'),
   threads: z.int().min(1).max(1024).optional(),
-  profiling: z.enum(['on', 'off']).default('off'),
+  profiling: z.enum(['on', 'runs', 'off']).default('off'),
   timeouts: z
     .strictObject({
       startMs: limit.default(60_000),

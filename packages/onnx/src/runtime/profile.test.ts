@@ -30,3 +30,15 @@ it('sums the time of each operator, most expensive first, and leaves no files', 
   rmSync(folder, { recursive: true });
   vi.unstubAllEnvs();
 });
+
+it('times whole runs only, when that is what was asked for', async () => {
+  const engine = await createEngine({ thread: 'inline', threads: 1, profiling: 'runs' });
+  await engine.createStore({ name: 'policy', parameters: [{ name: 'w', shape: [3] }], slots: ['gradient'] });
+  const echo = await engine.start(program, { greeting: 'Hello' });
+  await echo.call('double', undefined);
+  await echo.call('double', undefined);
+  expect(await engine.profile()).toEqual([
+    { operator: 'session.run', count: 2, milliseconds: expect.any(Number) },
+  ]);
+  await engine.close();
+});

@@ -14,8 +14,11 @@ export interface EngineOptions {
   readonly executionProvider?: ExecutionProvider;
   /** Threads of one operator. Default: as many as the machine has cores. */
   readonly threads?: number;
-  /** `'on'` collects the time of every operator; see {@link Engine.profile}. Default `'off'`. */
-  readonly profiling?: 'on' | 'off';
+  /**
+   * `'on'` collects the time of every operator, `'runs'` only that of whole runs of sessions, which costs nothing; see
+   * {@link Engine.profile}. Default `'off'`.
+   */
+  readonly profiling?: 'on' | 'runs' | 'off';
   /** How long to wait before giving up on a stuck driver or thread. */
   readonly timeouts?: EngineTimeouts;
 }
@@ -130,7 +133,10 @@ export interface Engine {
     program: ProgramReference<Methods>,
     options: unknown,
   ): Promise<RunningProgram<Methods>>;
-  /** Time by operator since the engine started, most expensive first; empty unless `profiling` is `'on'`. */
+  /**
+   * Time by operator since the engine started, most expensive first; empty unless `profiling` is `'on'`. With `'runs'`, one
+   * entry named `session.run`.
+   */
   profile(): Promise<readonly OperatorTime[]>;
   /** Stops every program and frees the thread. Pending calls reject with an `EngineError`. Idempotent. */
   close(): Promise<void>;

@@ -9,6 +9,8 @@ export interface SessionOwner {
   open(): Promise<SessionLease>;
   /** Told when the program releases the session, while its compiled graph still stands. */
   releasing(session: OwnedSession, lease: SessionLease): void;
+  /** Told how long a run took, in milliseconds. */
+  ran(milliseconds: number): void;
 }
 
 /** A session that programs hold. Its compiled graph can be exchanged beneath it, which is how profiles are collected. */
@@ -44,7 +46,9 @@ export class OwnedSession implements EngineSession {
       );
     }
     try {
+      const start = performance.now();
       const outputs = await lease.native.run(feeds, names, into);
+      this.#owner.ran(performance.now() - start);
       lease.track(outputs);
       return outputs;
     } catch (cause) {
