@@ -133,7 +133,7 @@ async function startBackend(
       contextLength: maximumSequenceLength(config),
       tokensPerMicroBatch: options.tokensPerMicroBatch,
     },
-    compiledGraphs: options.compiledGraphs,
+    compiledTokens: options.compiledTokens ?? 2 * options.tokensPerMicroBatch,
     store,
   });
 }

@@ -78,7 +78,7 @@ async function create(): Promise<OnnxTrainingBackend> {
     ),
     weights,
     packing: { vocabularySize, contextLength: 64, tokensPerMicroBatch: 16 },
-    compiledGraphs: 4,
+    compiledTokens: 32,
     store,
   });
 }

@@ -14,7 +14,7 @@ import {
 } from '@rlp/core';
 import type { RunningProgram } from '@rlp/onnx/runtime';
 import { Future } from './future.ts';
-import { GraphLibrary } from './graph-library.ts';
+import { GraphLibrary, type WantedGraph } from './graph-library.ts';
 import { type PackedBatch, type PackingOptions, packBatch, packSequences, unpack } from './packing.ts';
 import type { PolicyGraphs } from './policy-graphs.ts';
 import type { PolicyWeights } from './policy-weights.ts';
@@ -28,7 +28,8 @@ export interface OnnxBackendParts {
   readonly graphs: PolicyGraphs;
   readonly weights: PolicyWeights;
   readonly packing: PackingOptions;
-  readonly compiledGraphs: number;
+  /** Positions of the graphs kept compiled. */
+  readonly compiledTokens: number;
   readonly store: string;
 }
 
@@ -53,7 +54,7 @@ export class OnnxTrainingBackend implements TrainingBackend {
 
   constructor(parts: OnnxBackendParts) {
     this.#parts = parts;
-    this.#library = new GraphLibrary(parts.compiledGraphs);
+    this.#library = new GraphLibrary(parts.compiledTokens);
   }
 
   get weightVersion(): number {
@@ -170,10 +171,10 @@ export class OnnxTrainingBackend implements TrainingBackend {
     graphOf: (rows: number, length: number) => { key: string; build: (key: string) => GraphPlan },
     call: (request: ComputeRequest) => Promise<Result>,
   ): Promise<Result> {
-    const graphs = new Map<string, () => GraphPlan>();
+    const graphs = new Map<string, WantedGraph>();
     const microBatches = packed.microBatches.map((micro): MicroBatchRequest => {
       const { key, build } = graphOf(micro.rows, micro.length);
-      graphs.set(key, () => build(key));
+      graphs.set(key, { positions: micro.rows * micro.length, build: () => build(key) });
       const { tokens, targets, mask, weights, columns } = micro;
       return { graph: key, tokens, targets, mask, weights, columns };
     });
@@ -181,7 +182,8 @@ export class OnnxTrainingBackend implements TrainingBackend {
     try {
       return await call({ ...update, microBatches });
     } catch (error) {
-      this.#library.forget(update);
+      // A TrainingError comes from running the graphs, so they stand.
+      if (!(error instanceof TrainingError)) this.#library.forget(update);
       throw error;
     }
   }

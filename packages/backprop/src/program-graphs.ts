@@ -7,7 +7,7 @@ import {
   type Tensors,
 } from '@rlp/onnx/runtime';
 
-import type { GraphPlan, MicroBatchRequest } from './program-protocol.ts';
+import type { ComputeRequest, GraphPlan, MicroBatchRequest } from './program-protocol.ts';
 
 /** A graph with its session and the buffers that its runs reuse. */
 export interface CompiledGraph {
@@ -17,37 +17,60 @@ export interface CompiledGraph {
   readonly rows: ReadonlyMap<string, Float32Array>;
 }
 
-/** Compiled graphs by key. The caller decides what to compile and what to forget. */
+/** Graphs by key, compiled when first needed. The caller decides what to keep. */
 export class CompiledGraphs {
   readonly #host: EngineHost;
+  readonly #plans = new Map<string, GraphPlan>();
   readonly #graphs = new Map<string, CompiledGraph>();
 
   constructor(host: EngineHost) {
     this.#host = host;
   }
 
-  /** Compiles new graphs, after forgetting those named in `release`. */
-  async update(compile: readonly GraphPlan[], release: readonly string[]): Promise<void> {
-    for (const key of [...release, ...compile.map((plan) => plan.key)]) {
-      const graph = this.#graphs.get(key);
-      this.#graphs.delete(key);
-      await graph?.session.release();
-    }
-    for (const plan of compile) {
-      const session = await this.#host.createSession(plan.model, { deviceOutputs: plan.deviceOutputs });
-      const positions = plan.rows * plan.length;
-      const rows = plan.scattered.map(
-        ({ output, width }) => [output, new Float32Array(positions * width)] as const,
-      );
-      this.#graphs.set(plan.key, { plan, session, rows: new Map(rows) });
+  /**
+   * Runs `work` for every micro-batch with its graph. Graphs named in `release` are forgotten: at once if no micro-batch needs
+   * them, else after the last that does, so that their memory is free before the next is compiled.
+   */
+  async forEach(
+    { compile, release, microBatches }: ComputeRequest,
+    work: (batch: MicroBatchRequest, graph: CompiledGraph) => Promise<void>,
+  ): Promise<void> {
+    const lastUse = new Map(microBatches.map(({ graph }, index) => [graph, index]));
+    const released = new Set(release);
+    for (const plan of compile) await this.#release(plan.key);
+    for (const key of release) if (!lastUse.has(key)) await this.#release(key);
+    for (const plan of compile) this.#plans.set(plan.key, plan);
+    try {
+      for (const [index, batch] of microBatches.entries()) {
+        await work(batch, await this.#compiled(batch.graph));
+        if (released.has(batch.graph) && lastUse.get(batch.graph) === index) await this.#release(batch.graph);
+      }
+    } finally {
+      for (const key of release) await this.#release(key);
     }
   }
 
-  /** Throws an EngineError for a graph that was not compiled, because its compilation failed. */
-  get(key: string): CompiledGraph {
-    const graph = this.#graphs.get(key);
-    if (!graph) throw new EngineError(`training program: the graph ${key} was not compiled`);
+  /** Throws an EngineError for a graph that was never sent, because the request that carried it failed. */
+  async #compiled(key: string): Promise<CompiledGraph> {
+    const known = this.#graphs.get(key);
+    if (known) return known;
+    const plan = this.#plans.get(key);
+    if (!plan) throw new EngineError(`training program: the graph ${key} was not sent`);
+    const session = await this.#host.createSession(plan.model, { deviceOutputs: plan.deviceOutputs });
+    const positions = plan.rows * plan.length;
+    const rows = plan.scattered.map(
+      ({ output, width }) => [output, new Float32Array(positions * width)] as const,
+    );
+    const graph = { plan, session, rows: new Map(rows) };
+    this.#graphs.set(key, graph);
     return graph;
+  }
+
+  async #release(key: string): Promise<void> {
+    const graph = this.#graphs.get(key);
+    this.#graphs.delete(key);
+    this.#plans.delete(key);
+    await graph?.session.release();
   }
 
   async close(): Promise<void> {

@@ -77,20 +77,16 @@ export class TrainingProgram {
     call: CallContext,
   ): Promise<ScoreResult> =>
     this.#sequence.run(async () => {
-      await this.#graphs.update(request.compile, request.release);
       const result = { logprobs: [] as Float32Array[], entropies: [] as Float32Array[] };
-      for (const batch of request.microBatches) {
+      await this.#graphs.forEach(request, async (batch, graph) => {
         call.signal.throwIfAborted();
-        const graph = this.#graphs.get(batch.graph);
         const into = { logprobs: positions(graph), entropies: positions(graph) };
-        await graph.session.run(feedsOf(graph, batch, await this.#stores(policy)), {
-          into,
-          fetch: Object.keys(into),
-        });
+        const feeds = feedsOf(graph, batch, await this.#stores(policy));
+        await graph.session.run(feeds, { into, fetch: Object.keys(into) });
         result.logprobs.push(into.logprobs.data as Float32Array);
         result.entropies.push(into.entropies.data as Float32Array);
         await this.#host.yield();
-      }
+      });
       return result;
     });
 
@@ -175,13 +171,11 @@ export class TrainingProgram {
     });
 
   async #accumulate(request: ComputeRequest, call: CallContext): Promise<GradientResult> {
-    await this.#graphs.update(request.compile, request.release);
     let loss = 0;
     const metricSums: Record<string, number> = {};
     const logprobs: Float32Array[] = [];
-    for (const batch of request.microBatches) {
+    await this.#graphs.forEach(request, async (batch, graph) => {
       call.signal.throwIfAborted();
-      const graph = this.#graphs.get(batch.graph);
       const result = await this.#runBackward(graph, batch);
       loss += checkedLoss(scalar(result.loss!));
       logprobs.push(result.logprobs!.data as Float32Array);
@@ -190,7 +184,7 @@ export class TrainingProgram {
       }
       await this.#gradient.add(graph, batch, result);
       await this.#host.yield();
-    }
+    });
     await this.#gradient.check();
     return { loss, metricSums, logprobs };
   }
