@@ -27,7 +27,10 @@ export interface TokenEvent {
 
 /** Methods of the generation program. */
 export type GenerationProgram = {
-  /** Completes one prompt. Emits a {@link TokenEvent} for each token if events are wanted. */
+  /**
+   * Completes one prompt, from the next `begin` on, so that requests made together start together. Emits a
+   * {@link TokenEvent} for each token if events are wanted.
+   */
   generate(
     argument: {
       readonly id: number;
@@ -36,6 +39,8 @@ export type GenerationProgram = {
     },
     call: CallContext,
   ): Promise<GeneratedGroup>;
+  /** Starts the requests that came since the last one. */
+  begin(argument: undefined, call: CallContext): void;
   /** Ends one completion of a request early. */
   finish(argument: { readonly id: number; readonly member: number }, call: CallContext): void;
   /** Weights in the store have changed. */
@@ -66,15 +71,20 @@ export default async function startGeneration(
     policyVersion: options.policyVersion,
   });
   const observers = new Map<number, GenerationObserver>();
+  const held: (() => void)[] = [];
   return {
     async generate({ id, request, events }, { signal, emit }) {
       const observer = { signal, onToken: events === 'tokens' ? emit : undefined };
       observers.set(id, observer);
       try {
+        await new Promise<void>((resolve) => held.push(resolve));
         return await loop.submit(request, observer);
       } finally {
         observers.delete(id);
       }
+    },
+    begin() {
+      for (const start of held.splice(0)) start();
     },
     finish({ id, member }) {
       loop.finish(observers.get(id), member);

@@ -26,6 +26,7 @@ import {
 } from './onnx-options.ts';
 import { requireFittingPrompt, requireScorable } from './requests.ts';
 import { type ResolvedSampleRequest, resolveSampleRequest } from './sampling/options.ts';
+import { TurnGate } from './turn-gate.ts';
 
 /**
  * A policy on ONNX Runtime. The whole generation, sampling included, runs inside the engine's thread as a program; only
@@ -68,6 +69,7 @@ class OnnxBackend implements InferenceBackend {
   readonly vocabularySize: number;
   readonly #options: ResolvedOnnxBackendOptions;
   readonly #program: RunningProgram<GenerationProgram>;
+  readonly #turn: TurnGate;
   #policyVersion: number;
   #requests = 0;
   #closing: Promise<void> | undefined;
@@ -76,6 +78,7 @@ class OnnxBackend implements InferenceBackend {
     const { model, renderer, contextLength, policyVersion } = options;
     this.#options = options;
     this.#program = program;
+    this.#turn = new TurnGate(() => this.#ask('begin', undefined));
     this.#policyVersion = policyVersion;
     this.tokenizer = model.tokenizer;
     this.renderer = renderer ?? model.chat;
@@ -97,15 +100,18 @@ class OnnxBackend implements InferenceBackend {
     const id = this.#requests++;
     const { stopStrings: _stopStrings, ...wire } = resolved;
     const group = await this.#call('sample', request.signal, () =>
-      this.#program.call(
-        'generate',
-        { id, request: { ...wire, stopTokens: ends }, events: watch.wanted ? 'tokens' : 'none' },
-        {
-          signal: request.signal,
-          onEvent: (event: TokenEvent) => {
-            if (watch.take(event) === 'stopped') this.#finish(id, event.member);
+      this.#turn.pass(() =>
+        this.#program.call(
+          'generate',
+          { id, request: { ...wire, stopTokens: ends }, events: watch.wanted ? 'tokens' : 'none' },
+          {
+            signal: request.signal,
+            onEvent: (event: TokenEvent) => {
+              // The engine runs ahead of this thread: what it samples until it learns of the stop is cut off again.
+              if (watch.take(event) === 'stopped') this.#ask('finish', { id, member: event.member });
+            },
           },
-        },
+        ),
       ),
     );
     return group.sequences.map((sequence, member) => ({
@@ -118,11 +124,12 @@ class OnnxBackend implements InferenceBackend {
     return { tokenizer: this.tokenizer, prompt, endTokens: ends, stopStrings };
   }
 
-  /** The engine runs ahead of this thread: what it samples until it learns of the stop is cut off again. */
-  #finish(id: number, member: number): void {
-    this.#program.call('finish', { id, member }).catch(() => {
-      // The request itself reports that the program has ended.
-    });
+  /** Sends a call whose answer nobody needs: the requests it concerns report themselves if the program has ended. */
+  #ask<Method extends 'begin' | 'finish'>(
+    method: Method,
+    argument: Parameters<GenerationProgram[Method]>[0],
+  ): void {
+    this.#program.call(method, argument).catch(() => undefined);
   }
 
   async scoreTokens(
@@ -155,6 +162,7 @@ class OnnxBackend implements InferenceBackend {
   async updateWeights(publication: WeightPublication, signal?: AbortSignal): Promise<number> {
     this.#requireOpen();
     signal?.throwIfAborted();
+    this.#turn.open();
     const { version } = publication;
     const weights = await this.#publishedWeights(publication);
     signal?.throwIfAborted();
@@ -178,6 +186,7 @@ class OnnxBackend implements InferenceBackend {
   }
 
   close(): Promise<void> {
+    this.#turn.open();
     this.#closing ??= this.#program.stop();
     return this.#closing;
   }

@@ -1,0 +1,30 @@
+/**
+ * Sends what is asked in one turn of the event loop together.
+ *
+ * Messages between threads arrive one by one, so without it the engine would start on the first of many concurrent requests
+ * and let the others join at moments that differ from run to run; batches would differ, and with them the rounding.
+ */
+export class TurnGate {
+  readonly #opened: () => void;
+  readonly #waiting: (() => void)[] = [];
+
+  /** @param opened - Called after each batch was sent. */
+  constructor(opened: () => void) {
+    this.#opened = opened;
+  }
+
+  /** Calls `send` once this turn is over, and settles as it does. */
+  pass<Result>(send: () => Promise<Result>): Promise<Result> {
+    return new Promise((resolve, reject) => {
+      if (this.#waiting.length === 0) setImmediate(() => this.open());
+      this.#waiting.push(() => void send().then(resolve, reject));
+    });
+  }
+
+  /** Sends what is waiting now, in the order it came. */
+  open(): void {
+    if (this.#waiting.length === 0) return;
+    for (const send of this.#waiting.splice(0)) send();
+    this.#opened();
+  }
+}
