@@ -5,7 +5,7 @@ import { type PackingLimits, validateBatch, validateTokens } from './packing-val
  * Sequences of similar length, right-padded to `[rows, length]` and **shifted**: column `t` reads token `t` and predicts
  * token `t + 1`, to which `mask`, `weights` and `columns` belong. Padding has token 0 and mask 0. All arrays are row-major.
  */
-interface MicroBatch {
+export interface MicroBatch {
   readonly rows: number;
   readonly length: number;
   /** Which sequence of the batch each row holds; rows beyond are padding. */
