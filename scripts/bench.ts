@@ -1,0 +1,57 @@
+/**
+ * `pnpm bench train-step generate`: speed and memory on three shapes, beside PyTorch. One JSON line for each measurement.
+ *
+ *     pnpm bench [train-step] [generate] [--shape S,M,L] [--peer PYTHON] [--rounds 3] [--runs 5] [--warmup 2] [--threads 2]
+ *                [--weights shared|packed] [--profiling runs|operators]
+ *
+ * Each measurement has a process of its own; ours and the peer's take turns, `rounds` times `runs` each, and the ratio is
+ * that of the medians. The peer is the interpreter of `--peer` or RLP_BENCH_PYTHON, with PyTorch; it is left out, with a
+ * line that says why, where there is none.
+ */
+import { parseArgs } from 'node:util';
+import { z } from 'zod';
+import { compare, measureHere, names } from './bench/compare.ts';
+import { type ShapeName, shapes } from './bench/shapes.ts';
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    shape: { type: 'string', default: 'S,M,L' },
+    peer: { type: 'string', default: process.env.RLP_BENCH_PYTHON ?? '' },
+    rounds: { type: 'string', default: '3' },
+    runs: { type: 'string', default: '5' },
+    warmup: { type: 'string', default: '2' },
+    threads: { type: 'string', default: '2' },
+    weights: { type: 'string', default: 'shared' },
+    profiling: { type: 'string', default: 'runs' },
+    // One measurement in this very process; what `bench` starts for each of ours.
+    here: { type: 'boolean', default: false },
+  },
+});
+
+const count = z.coerce.number().int().positive();
+const schema = z.object({
+  names: z.array(z.enum(names)).transform((given) => (given.length > 0 ? given : [...names])),
+  shapes: z.array(z.enum(Object.keys(shapes) as [ShapeName, ...ShapeName[]])),
+  peer: z.string(),
+  rounds: count,
+  runs: count,
+  warmup: z.coerce.number().int().nonnegative(),
+  threads: count,
+  weights: z.enum(['shared', 'packed']),
+  profiling: z.enum(['runs', 'operators']),
+});
+const parsed = schema.safeParse({ ...values, names: positionals, shapes: values.shape.split(',') });
+
+if (!parsed.success) {
+  console.error(`bench: ${z.prettifyError(parsed.error)}`);
+  process.exitCode = 2;
+} else if (values.here) {
+  console.log(JSON.stringify(await measureHere(parsed.data.names[0]!, parsed.data.shapes[0]!, parsed.data)));
+} else {
+  for (const name of parsed.data.names) {
+    for (const shape of parsed.data.shapes) {
+      for await (const line of compare(name, shape, parsed.data)) console.log(JSON.stringify(line));
+    }
+  }
+}

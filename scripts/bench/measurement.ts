@@ -1,0 +1,36 @@
+import { readFileSync } from 'node:fs';
+
+/** How one measurement is taken. */
+export interface MeasureOptions {
+  readonly threads: number;
+  /** Runs before the clock starts. */
+  readonly warmup: number;
+  readonly runs: number;
+  /** Where generation keeps its weights. */
+  readonly weights: 'shared' | 'packed';
+  /** `'operators'` reports what each operator took instead of what lies outside of sessions; it slows the run down. */
+  readonly profiling: 'runs' | 'operators';
+}
+
+/** What one process measured. */
+export interface Measurement {
+  /** Of each run. */
+  readonly milliseconds: readonly number[];
+  /** Of one run. */
+  readonly tokens: number;
+  readonly peakRssMiB: number;
+  readonly extra: Readonly<Record<string, unknown>>;
+  /** Version of the library, from the peer. */
+  readonly version?: string;
+}
+
+/** Largest resident memory of this process so far. The kernel's own mark, where there is one, begins at the program's start. */
+export function peakMebibytes(): number {
+  try {
+    const mark = /VmHWM:\s+(\d+)/.exec(readFileSync('/proc/self/status', 'utf8'))?.[1];
+    if (mark !== undefined) return Number(mark) / 1024;
+  } catch {
+    // Only Linux has this file.
+  }
+  return process.resourceUsage().maxRSS / 1024;
+}

@@ -1,0 +1,53 @@
+import { expect, it } from 'vitest';
+import type { Measurement } from './measurement.ts';
+import { median, reportLine, summarize } from './report.ts';
+
+const round = (milliseconds: number[], peakRssMiB: number, lag: number): Measurement => ({
+  milliseconds,
+  tokens: 1000,
+  peakRssMiB,
+  extra: { lag, operators: 'all' },
+});
+
+it('takes the middle of odd and even counts', () => {
+  expect(median([9, 1, 5])).toBe(5);
+  expect(median([4, 1, 3, 2])).toBe(2.5);
+});
+
+it('sums up rounds by the median of their medians and the largest memory', () => {
+  const summary = summarize([
+    round([100, 200, 300], 50, 1),
+    round([900, 900, 900], 70, 3),
+    round([400, 500], 60, 2),
+  ]);
+  expect(summary).toEqual({
+    milliseconds: 450,
+    tokensPerSecond: 1000 / 0.45,
+    peakRssMiB: 70,
+    extra: { lag: 2, operators: 'all' },
+    version: undefined,
+  });
+});
+
+it('reports ratios to both peers', () => {
+  const ours = summarize([round([100], 50, 1)]);
+  const peers = [
+    { peer: 'plain', ...summarize([round([150], 100, 0)]) },
+    { peer: 'tuned', ...summarize([round([80], 200, 0)]) },
+  ];
+  expect(reportLine({ name: 'train-step', shape: 'S' }, ours, peers)).toMatchObject({
+    value: 10_000,
+    unit: 'tokens/s',
+    peer: 'plain',
+    ratio: 1.5,
+    ratioTuned: 0.8,
+    memoryRatio: 0.5,
+    ms: 100,
+    peakRssMiB: 50,
+  });
+});
+
+it('has no ratios without a peer', () => {
+  const line = reportLine({}, summarize([round([100], 50, 1)]), []);
+  expect(Object.keys(line)).toEqual(['value', 'unit', 'ms', 'peakRssMiB', 'lag', 'operators']);
+});

@@ -1,0 +1,71 @@
+import type { Measurement } from './measurement.ts';
+
+/** One line of output. */
+export type Line = Readonly<Record<string, unknown>>;
+
+/** Several measurements of one thing. */
+export interface Summary {
+  /** Median over the rounds of each round's median. */
+  readonly milliseconds: number;
+  readonly tokensPerSecond: number;
+  /** Largest of any round. */
+  readonly peakRssMiB: number;
+  /** Numbers: their medians over the rounds. Others: the last round's. */
+  readonly extra: Readonly<Record<string, unknown>>;
+  readonly version: string | undefined;
+}
+
+/** The middle of the sorted values, or the mean of the two in the middle. */
+export function median(values: readonly number[]): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  const middle = sorted.length >> 1;
+  return sorted.length % 2 === 1 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2;
+}
+
+/** Sums up the rounds. */
+export function summarize(rounds: readonly Measurement[]): Summary {
+  const milliseconds = median(rounds.map((round) => median(round.milliseconds)));
+  const last = rounds.at(-1)!;
+  const extra = Object.entries(last.extra).map(([key, value]) => {
+    const values = rounds.map((round) => round.extra[key]);
+    return [key, typeof value === 'number' ? median(values as number[]) : value];
+  });
+  return {
+    milliseconds,
+    tokensPerSecond: (last.tokens / milliseconds) * 1000,
+    peakRssMiB: Math.max(...rounds.map(({ peakRssMiB }) => peakRssMiB)),
+    extra: Object.fromEntries(extra),
+    version: last.version,
+  };
+}
+
+/** The line of a measurement, with ratios to peers: of speed (above 1: faster) and of memory (below 1: leaner). */
+export function reportLine(
+  base: Line,
+  summary: Summary,
+  peers: readonly (Summary & { readonly peer: string })[],
+): Line {
+  const [plain, tuned] = peers;
+  const speed = (peer: Summary) => rounded(summary.tokensPerSecond / peer.tokensPerSecond, 3);
+  return {
+    ...base,
+    value: rounded(summary.tokensPerSecond, 0),
+    unit: 'tokens/s',
+    ...(plain && { peer: plain.peer, ratio: speed(plain) }),
+    ...(tuned && { ratioTuned: speed(tuned) }),
+    ...(plain && { memoryRatio: rounded(summary.peakRssMiB / plain.peakRssMiB, 3) }),
+    ms: rounded(summary.milliseconds, 1),
+    peakRssMiB: rounded(summary.peakRssMiB, 0),
+    ...Object.fromEntries(
+      Object.entries(summary.extra).map(([key, value]) => [
+        key,
+        typeof value === 'number' ? rounded(value, 4) : value,
+      ]),
+    ),
+    ...(summary.version !== undefined && { version: summary.version }),
+  };
+}
+
+function rounded(value: number, digits: number): number {
+  return Number(value.toFixed(digits));
+}

@@ -1,0 +1,92 @@
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { policyLoss } from '@rlp/algorithms';
+import { createOnnxBackend, type OnnxBackendOptions } from '@rlp/backprop';
+import { RandomStream, type TrainingSequence } from '@rlp/core';
+import { createEngine, type Engine } from '@rlp/onnx/runtime';
+import { type Measurement, type MeasureOptions, peakMebibytes } from './measurement.ts';
+import { type BenchShape, benchModel } from './shapes.ts';
+
+const lagResolutionMs = 1;
+
+/**
+ * One training step as a user makes it: `forwardBackward` with a PPO-clip loss and `optimStep` with AdamW, the engine in its
+ * own thread. Every token but each sequence's first is trained on.
+ */
+export async function measureTrainStep(shape: BenchShape, options: MeasureOptions): Promise<Measurement> {
+  const { threads, profiling } = options;
+  const engine = await createEngine({ threads, profiling: profiling === 'operators' ? 'on' : 'runs' });
+  const backend = await createOnnxBackend(backendOptions(engine, shape));
+  const loss = policyLoss({ clipHigh: 0.2, proximal: 'behavior', correction: 'none' });
+  const sequences = trainingSequences(shape);
+  const step = async () => {
+    const gradients = backend.forwardBackward({ sequences }, loss);
+    await backend.optimStep();
+    await gradients;
+  };
+  for (let run = 0; run < options.warmup; run++) await step();
+  const before = await engine.profile();
+  const lag = monitorEventLoopDelay({ resolution: lagResolutionMs });
+  lag.enable();
+  const milliseconds: number[] = [];
+  for (let run = 0; run < options.runs; run++) {
+    const start = performance.now();
+    await step();
+    milliseconds.push(performance.now() - start);
+  }
+  lag.disable();
+  const after = await engine.profile();
+  await backend.close();
+  await engine.close();
+  const inSessions = (after[0]?.milliseconds ?? 0) - (before[0]?.milliseconds ?? 0);
+  const total = milliseconds.reduce((sum, time) => sum + time, 0);
+  return {
+    milliseconds,
+    tokens: shape.rows * shape.length,
+    peakRssMiB: peakMebibytes(),
+    extra:
+      profiling === 'operators'
+        ? { operators: operatorShares(after) }
+        : {
+            outsideSessions: 1 - inSessions / total,
+            eventLoopLagP99Ms: Math.max(0, lag.percentile(99) / 1e6 - lagResolutionMs),
+          },
+  };
+}
+
+function backendOptions(engine: Engine, shape: BenchShape): OnnxBackendOptions {
+  return {
+    engine,
+    model: benchModel(shape),
+    learningRate: 1e-4,
+    optimizer: { weightDecay: 0.01, decay: 'all' },
+    maxGradientNorm: 'off',
+    reference: 'none',
+    tokensPerMicroBatch: shape.rows * shape.length,
+  };
+}
+
+function trainingSequences({ rows, length, vocabulary }: BenchShape): TrainingSequence[] {
+  const random = RandomStream.named('bench', 'batch');
+  const numbers = (value: () => number) => Array.from({ length: length + 1 }, value);
+  return Array.from({ length: rows }, () => ({
+    tokens: numbers(() => random.integer(vocabulary)),
+    mask: numbers(() => 1).with(0, 0),
+    weights: numbers(() => 1 / (rows * length)),
+    columns: {
+      advantages: numbers(() => 2 * random.uniform() - 1),
+      behaviorLogprobs: numbers(() => -Math.log(vocabulary)),
+    },
+  }));
+}
+
+function operatorShares(times: Awaited<ReturnType<Engine['profile']>>): Record<string, string> {
+  const total = times.reduce((sum, { milliseconds }) => sum + milliseconds, 0);
+  return Object.fromEntries(
+    times
+      .slice(0, 12)
+      .map(({ operator, count, milliseconds }) => [
+        operator,
+        `${((100 * milliseconds) / total).toFixed(1)} % in ${count}`,
+      ]),
+  );
+}
