@@ -43,6 +43,8 @@ export interface TensorOps<T> {
   sum(x: T): T;
   /** Sum over tokens, `[B, 1]`. */
   rowSum(x: T): T;
+  /** Largest over tokens, `[B, 1]`; equal ones share the gradient equally. */
+  rowMax(x: T): T;
   /** The value of `x`, as a constant to the gradient. */
   stopGradient(x: T): T;
 }

@@ -8,6 +8,7 @@ import { broadcastShapes } from './graph/shape.ts';
 import { add, div, mul, neg, sub } from './ops/arithmetic.ts';
 import { cast, clip, equal, greater, greaterOrEqual, max, min, not, where } from './ops/comparison.ts';
 import { abs, exp, log, sigmoid, sqrt, square, stopGradient, tanh } from './ops/elementwise.ts';
+import { reduceMax } from './ops/reduction.ts';
 import { expand, reshape, sum } from './ops/shape.ts';
 
 /** Options of {@link traceOps}. */
@@ -76,6 +77,7 @@ export function traceOps(graph: Graph, { type = 'float32' }: TraceOptions = {}):
     where: (condition, a, b) => where(not(equal(condition, 0)), a, b),
     sum: total,
     rowSum: (x) => sum(x, { axes: 1, keepAxes: 'yes' }),
+    rowMax: (x) => reduceMax(x, { axes: 1, keepAxes: 'yes' }),
     stopGradient,
   };
 }

@@ -151,6 +151,18 @@ export class Tape implements TensorOps<Variable> {
     return result;
   }
 
+  rowMax(x: Variable): Variable {
+    const { rows, columns, data } = x;
+    const result = node({ rows, columns: 1, data: new Float64Array(rows) }, x.tracked);
+    for (let row = 0; row < rows; row++) {
+      let largest = Number.NEGATIVE_INFINITY;
+      for (let at = row * columns; at < (row + 1) * columns; at++) largest = Math.max(largest, data[at]!);
+      result.data[row] = largest;
+    }
+    this.#record(result, (gradient) => shareAmongLargest(x, result.data, gradient, gradientOf(x)!));
+    return result;
+  }
+
   stopGradient(x: Variable): Variable {
     return node(x, false);
   }
@@ -182,6 +194,24 @@ export class Tape implements TensorOps<Variable> {
       move(result.gradient);
       result.gradient = undefined;
     });
+  }
+}
+
+/** Splits the gradient of each row's largest element among the elements equal to it. */
+function shareAmongLargest(
+  x: Matrix,
+  largest: Float64Array,
+  gradient: Float64Array,
+  into: Float64Array,
+): void {
+  for (let row = 0; row < x.rows; row++) {
+    if (gradient[row] === 0) continue;
+    const [start, end] = [row * x.columns, (row + 1) * x.columns];
+    let equals = 0;
+    for (let at = start; at < end; at++) if (x.data[at] === largest[row]) equals += 1;
+    for (let at = start; at < end; at++) {
+      if (x.data[at] === largest[row]) into[at]! += gradient[row]! / equals;
+    }
   }
 }
 

@@ -136,6 +136,23 @@ const composedCases: readonly Case[] = [
     ],
   },
   {
+    name: 'rowMax shares the gradient among equals',
+    compute: (ops, [x]) => ops.square(ops.rowMax(x!)),
+    inputs: [
+      [
+        [1, 3, 2],
+        [-4, -5, -4],
+      ],
+    ],
+    value: [[9], [16]],
+    gradients: [
+      [
+        [0, 6, 0],
+        [-4, 0, -4],
+      ],
+    ],
+  },
+  {
     name: 'a column broadcasts, and gets the sum of its gradients',
     compute: (ops, [x, column]) => ops.mul(x!, column!),
     inputs: [
