@@ -1,3 +1,4 @@
+export * from './abort.ts';
 export * from './environment.ts';
 export * from './errors.ts';
 export * from './message.ts';

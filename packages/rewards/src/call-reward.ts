@@ -1,4 +1,4 @@
-import { RewardError, type RewardFunction, TimeoutError, type Trajectory } from '@rlp/core';
+import { onAbort, RewardError, type RewardFunction, TimeoutError, type Trajectory } from '@rlp/core';
 
 /** Why a reward function gave no verdict: it threw, took too long, or gave what is no finite number. */
 export type RewardFailureCause = 'threw' | 'timed-out' | 'not-finite';
@@ -53,9 +53,7 @@ async function settleWithin(
 ): Promise<number | null> {
   const timeout = new TimeoutError(`took longer than ${timeoutMs} ms`);
   const timer = setTimeout(() => controller.abort(timeout), timeoutMs);
-  const onAbort = () => controller.abort(signal?.reason);
-  if (signal?.aborted) onAbort();
-  signal?.addEventListener('abort', onAbort, { once: true });
+  const release = signal && onAbort(signal, () => controller.abort(signal.reason));
   const interrupted = new Promise<never>((_, reject) => {
     controller.signal.addEventListener('abort', () => reject(controller.signal.reason), { once: true });
     if (controller.signal.aborted) reject(controller.signal.reason);
@@ -64,7 +62,7 @@ async function settleWithin(
     return await Promise.race([work, interrupted]);
   } finally {
     clearTimeout(timer);
-    signal?.removeEventListener('abort', onAbort);
+    release?.();
   }
 }
 

@@ -1,4 +1,4 @@
-import { ArgumentError, EngineError, TimeoutError } from '@rlp/core';
+import { ArgumentError, EngineError, onAbort, TimeoutError } from '@rlp/core';
 
 import type { Channel, EngineRequests, FromEngine, ToEngine } from './channel.ts';
 import type { CallOptions } from './protocol.ts';
@@ -101,16 +101,17 @@ export class Client {
       this.#pending.get(id)?.reject(signal?.reason);
     };
     const timer = Number.isFinite(limitMs) ? this.#timer(id, what, limitMs) : undefined;
+    let release: (() => void) | undefined;
     try {
       return await new Promise((resolve, reject) => {
         this.#post(what, { ...message, id }, transfer);
         this.#pending.set(id, { resolve, reject, onEvent });
         this.#liveness.ref();
-        signal?.addEventListener('abort', abort);
+        release = signal && onAbort(signal, abort);
       });
     } finally {
       clearTimeout(timer);
-      signal?.removeEventListener('abort', abort);
+      release?.();
       this.#pending.delete(id);
       if (this.#pending.size === 0) this.#liveness.unref();
     }

@@ -1,0 +1,56 @@
+import { getEventListeners } from 'node:events';
+import { expect, it } from 'vitest';
+import { onAbort } from './abort.ts';
+
+it('calls everyone who waits once, with one listener on the signal', () => {
+  const controller = new AbortController();
+  const called: number[] = [];
+  const released = Array.from({ length: 1000 }, (_, index) =>
+    onAbort(controller.signal, () => void called.push(index)),
+  );
+  expect(getEventListeners(controller.signal, 'abort')).toHaveLength(1);
+  for (const release of released.slice(3)) release();
+  controller.abort();
+  controller.abort();
+  expect(called).toEqual([0, 1, 2]);
+});
+
+it('leaves no listener behind once nobody waits, and takes a new one afterwards', () => {
+  const controller = new AbortController();
+  const first = onAbort(controller.signal, () => undefined);
+  const second = onAbort(controller.signal, () => undefined);
+  first();
+  first();
+  expect(getEventListeners(controller.signal, 'abort')).toHaveLength(1);
+  second();
+  expect(getEventListeners(controller.signal, 'abort')).toHaveLength(0);
+  let called = 0;
+  onAbort(controller.signal, () => void called++);
+  controller.abort();
+  expect(called).toBe(1);
+});
+
+it('calls at once when the signal has fired, and lets the same function wait twice', () => {
+  let called = 0;
+  const count = () => void called++;
+  const controller = new AbortController();
+  onAbort(controller.signal, count);
+  onAbort(controller.signal, count);
+  controller.abort();
+  expect(called).toBe(2);
+  onAbort(controller.signal, count)();
+  expect(called).toBe(3);
+});
+
+it('lets a callback stop others that have not been called', () => {
+  const controller = new AbortController();
+  const called: string[] = [];
+  const release: (() => void)[] = [];
+  onAbort(controller.signal, () => {
+    called.push('first');
+    for (const stop of release) stop();
+  });
+  release.push(onAbort(controller.signal, () => void called.push('second')));
+  controller.abort();
+  expect(called).toEqual(['first']);
+});

@@ -1,0 +1,46 @@
+/** What is waiting for a signal. */
+interface Waiting {
+  readonly callbacks: Set<() => void>;
+  readonly listener: () => void;
+}
+
+const waiting = new WeakMap<AbortSignal, Waiting>();
+
+/**
+ * Calls `callback` once `signal` aborts, at once if it has. Returns what stops listening.
+ *
+ * However many calls wait for one signal, it has one listener: Node takes thousands of them for a leak, and warns.
+ */
+export function onAbort(signal: AbortSignal, callback: () => void): () => void {
+  if (signal.aborted) {
+    callback();
+    return () => undefined;
+  }
+  const { callbacks } = waiting.get(signal) ?? listenTo(signal);
+  // Wrapped, so that the same function may wait twice.
+  const entry = () => callback();
+  callbacks.add(entry);
+  return () => {
+    callbacks.delete(entry);
+    if (callbacks.size === 0) stopListening(signal);
+  };
+}
+
+function listenTo(signal: AbortSignal): Waiting {
+  const callbacks = new Set<() => void>();
+  const listener = () => {
+    waiting.delete(signal);
+    for (const callback of callbacks) callback();
+  };
+  signal.addEventListener('abort', listener, { once: true });
+  const entry = { callbacks, listener };
+  waiting.set(signal, entry);
+  return entry;
+}
+
+function stopListening(signal: AbortSignal): void {
+  const entry = waiting.get(signal);
+  if (entry === undefined || entry.callbacks.size > 0) return;
+  signal.removeEventListener('abort', entry.listener);
+  waiting.delete(signal);
+}
