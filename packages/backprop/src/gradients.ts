@@ -1,5 +1,5 @@
-import { TrainingError } from '@rlp/core';
 import { type EngineHost, type ParameterStore, Tensor, type Tensors } from '@rlp/onnx/runtime';
+import { gradientError, overflowError } from './gradient-errors.ts';
 import type { CompiledGraph } from './program-graphs.ts';
 import type { MicroBatchRequest } from './program-protocol.ts';
 
@@ -15,21 +15,6 @@ export interface GradientAccumulator {
   clear(): void;
   /** Frees what it made. */
   release(): Promise<void>;
-}
-
-/** The error for a gradient that is not finite. */
-export function gradientError(name: string, index: number, value: number): TrainingError {
-  return new TrainingError(
-    `forwardBackward: the gradient of "${name}" is not finite (element ${index} is ${value}); ` +
-      'lower the learning rate, clip gradients, or look for extreme values in the batch',
-  );
-}
-
-/** The error for a gradient whose elements are finite and whose norm is not. */
-export function overflowError(): TrainingError {
-  return new TrainingError(
-    'forwardBackward: the norm of the gradient overflows; lower the weights of the loss',
-  );
 }
 
 /**

@@ -5,6 +5,9 @@ import { readState, writeDirectory, writeState } from './checkpoint.ts';
 import { type PolicyWeights, toTensors, toWeights } from './policy-weights.ts';
 import type { NamedTensor, ProgramState } from './program-protocol.ts';
 
+/** How a checkpoint holds the trained parameters themselves. */
+export type CheckpointWeights = Pick<PolicyWeights, 'adaptation' | 'check' | 'write' | 'readFiles'>;
+
 const optimizerFile = 'optimizer.safetensors';
 const referenceFile = 'reference.safetensors';
 
@@ -16,7 +19,7 @@ const referenceFile = 'reference.safetensors';
 export async function writeTrainingCheckpoint(
   directory: string,
   state: ProgramState,
-  weights: PolicyWeights,
+  weights: CheckpointWeights,
 ): Promise<void> {
   await writeDirectory(directory, async (temporary) => {
     await weights.write(temporary, toWeights(state.parameters));
@@ -40,7 +43,7 @@ export async function writeTrainingCheckpoint(
  */
 export async function readTrainingCheckpoint(
   directory: string,
-  weights: PolicyWeights,
+  weights: CheckpointWeights,
 ): Promise<ProgramState> {
   const state = await readState(directory);
   if (state.adaptation !== weights.adaptation) {

@@ -1,0 +1,241 @@
+import {
+  ArgumentError,
+  type ForwardBackwardResult,
+  type Loss,
+  type OptimStepResult,
+  type TokenId,
+  type TokenScores,
+  type TrainFuture,
+  type TrainingBackend,
+  type TrainingBatch,
+  TrainingError,
+  type WeightPublication,
+  type Weights,
+} from '@rlp/core';
+import { maximumSequenceLength } from '@rlp/models';
+import { Future, Sequence } from '../future.ts';
+import { type PackedBatch, type PackingOptions, packBatch, packSequences, unpack } from '../packing.ts';
+import { readTrainingCheckpoint, writeTrainingCheckpoint } from '../training-checkpoint.ts';
+import type { Parameters } from './layers.ts';
+import { type ResolvedTfjsBackendOptions, resolveTfjsOptions, type TfjsBackendOptions } from './options.ts';
+import { type MicroBatchGradient, TfPolicy } from './policy.ts';
+import type { TensorFlow, TfTensor } from './tensorflow.ts';
+import { copyWeights, TrainingState } from './training-state.ts';
+import { WeightFiles } from './weight-files.ts';
+
+/**
+ * Trains a decoder on TensorFlow.js: forward pass and gradients are TensorFlow.js', AdamW runs on the host.
+ *
+ * Weights live in host memory and are handed to TensorFlow.js for each call; between calls the backend holds no tensors.
+ */
+export class TfjsTrainingBackend implements TrainingBackend {
+  readonly #tf: TensorFlow;
+  readonly #policy: TfPolicy;
+  readonly #packing: PackingOptions;
+  readonly #files: WeightFiles;
+  readonly #state: TrainingState;
+  readonly #calls = new Sequence();
+  #closing: Promise<void> | undefined;
+
+  /** Use {@link createTfjsBackend}. */
+  constructor(options: ResolvedTfjsBackendOptions) {
+    const { config, weights } = options.model;
+    this.#tf = options.tf;
+    this.#policy = new TfPolicy(options.tf, config);
+    this.#packing = {
+      vocabularySize: config.vocabularySize,
+      contextLength: maximumSequenceLength(config),
+      tokensPerMicroBatch: options.tokensPerMicroBatch,
+    };
+    this.#files = new WeightFiles(options.model, options.publications);
+    this.#files.check('createTfjsBackend', weights);
+    this.#state = new TrainingState(this.#files.specs, weights, options);
+  }
+
+  get weightVersion(): number {
+    return this.#state.weightVersion;
+  }
+
+  forwardBackward(batch: TrainingBatch, loss: Loss): TrainFuture<ForwardBackwardResult> {
+    return this.#submit(async () => {
+      const packed = packBatch(batch, loss, this.#packing);
+      try {
+        return await this.#accumulate(packed, loss);
+      } catch (error) {
+        this.#state.clearGradient();
+        throw error;
+      }
+    });
+  }
+
+  optimStep(): TrainFuture<OptimStepResult> {
+    return this.#submit(() => this.#state.update());
+  }
+
+  logprobs(
+    sequences: readonly (readonly TokenId[])[],
+    {
+      policy = 'current',
+      temperature = 1,
+      signal,
+    }: {
+      readonly policy?: 'current' | 'reference';
+      readonly temperature?: number;
+      readonly signal?: AbortSignal;
+    } = {},
+  ): TrainFuture<readonly TokenScores[]> {
+    return this.#submit(async () => {
+      signal?.throwIfAborted();
+      const packed = packSequences(sequences, temperature, this.#packing);
+      const weights = policy === 'current' ? this.#state.weights : this.#state.reference('logprobs');
+      const scores = await this.#perMicroBatch(packed, weights, signal, (parameters, micro) =>
+        this.#policy.score(parameters, micro, temperature),
+      );
+      const entropies = unpack(
+        packed,
+        scores.map((score) => score.entropies),
+      );
+      return unpack(
+        packed,
+        scores.map((score) => score.logprobs),
+      ).map((logprobs, i) => ({ logprobs, entropies: entropies[i]! }));
+    });
+  }
+
+  getWeights(): TrainFuture<Weights> {
+    return this.#submit(() => copyWeights(this.#state.weights));
+  }
+
+  /** A copy of the accumulated gradient, by the parameters' names; zeros if nothing was accumulated. */
+  getGradients(): TrainFuture<Weights> {
+    return this.#submit(() => this.#state.gradient());
+  }
+
+  loadWeights(weights: Weights): TrainFuture<void> {
+    return this.#submit(() => {
+      this.#files.check('loadWeights', weights);
+      this.#state.replaceWeights(weights);
+    });
+  }
+
+  updateReference(
+    update: { readonly method: 'copy' } | { readonly method: 'ema'; readonly decay: number },
+  ): TrainFuture<void> {
+    return this.#submit(() => {
+      const decay = update.method === 'copy' ? 0 : update.decay;
+      if (!(decay >= 0 && decay <= 1)) {
+        throw new ArgumentError(`updateReference: decay must lie between 0 and 1, got ${decay}`);
+      }
+      this.#state.updateReference(decay);
+    });
+  }
+
+  /**
+   * Writes the weights as a model folder under `publications` and raises the version.
+   *
+   * Rejects with a `TrainingError` if the backend was created without `publications`.
+   */
+  publish(): TrainFuture<WeightPublication> {
+    return this.#submit(async () => {
+      const version = this.#state.weightVersion + 1;
+      const path = await this.#files.publish(version, this.#state.weights);
+      return { kind: 'checkpoint', version: this.#state.raiseVersion(), path } as const;
+    });
+  }
+
+  /** Writes the files that `createOnnxBackend`'s full fine-tuning writes; either backend continues the other's run. */
+  saveCheckpoint(directory: string): TrainFuture<void> {
+    return this.#submit(() => writeTrainingCheckpoint(directory, this.#state.save(), this.#files));
+  }
+
+  loadCheckpoint(directory: string): TrainFuture<void> {
+    return this.#submit(async () => {
+      this.#state.restore(await readTrainingCheckpoint(directory, this.#files));
+    });
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#calls.idle();
+    return this.#closing;
+  }
+
+  #submit<T>(work: () => T | Promise<T>): Future<T> {
+    const closed = () => Promise.reject(new TrainingError('this training backend is closed'));
+    return new Future(this.#closing ? closed() : this.#calls.run(work));
+  }
+
+  async #accumulate(packed: PackedBatch, loss: Loss): Promise<ForwardBackwardResult> {
+    const parts = await this.#perMicroBatch(
+      packed,
+      this.#state.weights,
+      undefined,
+      async (parameters, micro) => {
+        const part = await this.#policy.differentiate(parameters, micro, packed.temperature, loss);
+        if (!Number.isFinite(part.loss)) throw lossError(part.loss);
+        this.#state.accumulate(part.gradients);
+        return { ...part, gradients: [] };
+      },
+    );
+    return {
+      loss: parts.reduce((sum, part) => sum + part.loss, 0),
+      metrics: meanMetrics(parts, packed.tokens.trained),
+      logprobs: unpack(
+        packed,
+        parts.map(({ logprobs }) => logprobs),
+      ),
+      tokens: packed.tokens,
+    };
+  }
+
+  /** Runs micro-batches one after another on the given weights, letting the event loop turn between them. */
+  async #perMicroBatch<Result>(
+    packed: PackedBatch,
+    weights: Weights,
+    signal: AbortSignal | undefined,
+    run: (parameters: Parameters, micro: PackedBatch['microBatches'][number]) => Promise<Result>,
+  ): Promise<Result[]> {
+    const parameters = new Map<string, TfTensor>();
+    for (const [name, { shape, data }] of weights) {
+      parameters.set(name, this.#tf.tensor(data, [...shape], 'float32'));
+    }
+    try {
+      const results: Result[] = [];
+      for (const micro of packed.microBatches) {
+        signal?.throwIfAborted();
+        results.push(await run(parameters, micro));
+        await this.#tf.nextFrame();
+      }
+      return results;
+    } finally {
+      this.#tf.dispose([...parameters.values()]);
+    }
+  }
+}
+
+/**
+ * Starts training a model on TensorFlow.js: the same policy as `createOnnxBackend`, computed by another library.
+ *
+ * @example
+ * import * as tf from '@tensorflow/tfjs-node';
+ * const backend = createTfjsBackend({ tf, model, learningRate: 1e-4, publications: 'runs/published' });
+ *
+ * @throws OptionsError naming every bad option, ArgumentError if the model's weights do not fit its config.
+ */
+export function createTfjsBackend<T extends TfTensor>(options: TfjsBackendOptions<T>): TfjsTrainingBackend {
+  return new TfjsTrainingBackend(resolveTfjsOptions(options));
+}
+
+function meanMetrics(parts: readonly MicroBatchGradient[], trained: number): Record<string, number> {
+  const sums = new Map<string, number>();
+  for (const { metrics } of parts) {
+    for (const [name, sum] of metrics) sums.set(name, (sums.get(name) ?? 0) + sum);
+  }
+  return Object.fromEntries([...sums].map(([name, sum]) => [name, trained === 0 ? 0 : sum / trained]));
+}
+
+function lossError(loss: number): TrainingError {
+  return new TrainingError(
+    `forwardBackward: the loss is ${loss}, expected a finite number; look for extreme values in the batch. ` +
+      'Weights are unchanged',
+  );
+}

@@ -1,0 +1,141 @@
+import type { Loss, LossInputs } from '@rlp/core';
+import type { ModelConfig } from '@rlp/models';
+import type { MicroBatch } from '../packing.ts';
+import { decoderLogits } from './decoder.ts';
+import type { Parameters } from './layers.ts';
+import { TfTensorOps } from './tensor-ops.ts';
+import type { TensorFlow, TfTensor } from './tensorflow.ts';
+
+/** Logprobs and entropies of one micro-batch's targets, `[rows, length]` each, row-major. */
+export interface MicroBatchScores {
+  readonly logprobs: Float32Array;
+  readonly entropies: Float32Array;
+}
+
+/** What one micro-batch adds to a batch. */
+export interface MicroBatchGradient {
+  readonly loss: number;
+  /** Sums over trained tokens. */
+  readonly metrics: ReadonlyMap<string, number>;
+  readonly logprobs: Float32Array;
+  /** In the order of the parameters. */
+  readonly gradients: readonly Float32Array[];
+}
+
+/** What the forward pass of a loss leaves behind, kept from TensorFlow.js' scopes. */
+interface Kept {
+  logprobs: TfTensor | undefined;
+  readonly metrics: Map<string, TfTensor>;
+  /** What the loss threw. It must not leave the differentiated function, which would keep its tape. */
+  failure: { readonly error: unknown } | undefined;
+}
+
+/** A decoder as a policy: scores tokens and differentiates losses. It leaves no tensors behind. */
+export class TfPolicy {
+  readonly #tf: TensorFlow;
+  readonly #config: ModelConfig;
+
+  constructor(tf: TensorFlow, config: ModelConfig) {
+    this.#tf = tf;
+    this.#config = config;
+  }
+
+  /** Logprobs and entropies of every target. */
+  async score(parameters: Parameters, micro: MicroBatch, temperature: number): Promise<MicroBatchScores> {
+    const [logprobs, entropies] = this.#tf.tidy(() => {
+      const all = this.#logprobs(parameters, micro, temperature);
+      return [this.#ofTargets(all, micro), this.#entropies(all, micro)];
+    });
+    return { logprobs: await this.#take(logprobs!), entropies: await this.#take(entropies!) };
+  }
+
+  /**
+   * The loss and its gradient in every parameter, by `tf.valueAndGrads`.
+   *
+   * The loss sees logprobs and entropies of 0 where the mask is 0, so nothing there can produce a NaN.
+   */
+  async differentiate(
+    parameters: Parameters,
+    micro: MicroBatch,
+    temperature: number,
+    loss: Loss,
+  ): Promise<MicroBatchGradient> {
+    const names = [...parameters.keys()];
+    const kept: Kept = { logprobs: undefined, metrics: new Map(), failure: undefined };
+    const forward = (...values: TfTensor[]): TfTensor => {
+      const byName = new Map(names.map((name, i) => [name, values[i]!]));
+      return this.#loss(this.#logprobs(byName, micro, temperature), micro, loss, kept);
+    };
+    const { value, grads } = this.#tf.valueAndGrads(forward)([...parameters.values()]);
+    if (kept.failure) {
+      this.#tf.dispose([value, kept.logprobs!, ...grads, ...kept.metrics.values()]);
+      throw kept.failure.error;
+    }
+    const metrics = new Map<string, number>();
+    for (const [name, metric] of kept.metrics) metrics.set(name, (await this.#take(metric))[0]!);
+    return {
+      loss: (await this.#take(value))[0]!,
+      metrics,
+      logprobs: await this.#take(kept.logprobs!),
+      gradients: await Promise.all(grads.map((gradient) => this.#take(gradient))),
+    };
+  }
+
+  #loss(all: TfTensor, micro: MicroBatch, loss: Loss, kept: Kept): TfTensor {
+    const tf = this.#tf;
+    const ops = new TfTensorOps(tf);
+    const matrix = (values: Float32Array) => tf.tensor(values, [micro.rows, micro.length], 'float32');
+    const [mask, zero] = [matrix(micro.mask), ops.constant(0)];
+    const masked = (x: TfTensor) => ops.where(mask, x, zero);
+    const logprobs = this.#ofTargets(all, micro);
+    kept.logprobs = tf.keep(tf.clone(logprobs));
+    // TensorFlow.js refuses a value that depends on no parameter; a loss may be one.
+    const nothing = tf.mul(tf.sum(masked(logprobs)), tf.scalar(0));
+    const inputs: LossInputs<TfTensor> = {
+      logprobs: masked(logprobs),
+      mask,
+      entropies: loss.entropies === 'needed' ? masked(this.#entropies(all, micro)) : undefined,
+      columns: Object.fromEntries(
+        Object.entries(micro.columns).map(([name, column]) => [name, matrix(column)]),
+      ),
+    };
+    try {
+      const { tokenLosses, metrics = {} } = loss.compute(ops, inputs);
+      const total = tf.sum(ops.mul(masked(tokenLosses), matrix(micro.weights)));
+      for (const [name, metric] of Object.entries(metrics)) {
+        kept.metrics.set(name, tf.keep(tf.sum(tf.mul(masked(metric), mask))));
+      }
+      return tf.add(total, nothing);
+    } catch (error) {
+      kept.failure = { error };
+      return nothing;
+    }
+  }
+
+  /** Log-probabilities of the whole vocabulary, `[rows · length, vocabulary]`. */
+  #logprobs(parameters: Parameters, micro: MicroBatch, temperature: number): TfTensor {
+    const logits = decoderLogits(this.#tf, this.#config, parameters, micro);
+    return this.#tf.logSoftmax(this.#tf.div(logits, this.#tf.scalar(temperature)));
+  }
+
+  #ofTargets(all: TfTensor, { rows, length, targets }: MicroBatch): TfTensor {
+    const tf = this.#tf;
+    const indices = tf.tensor(targets, [rows * length], 'int32');
+    const chosen = tf.cast(tf.oneHot(indices, this.#config.vocabularySize), 'float32');
+    return tf.reshape(tf.sum(tf.mul(all, chosen), 1), [rows, length]);
+  }
+
+  #entropies(all: TfTensor, { rows, length }: MicroBatch): TfTensor {
+    const tf = this.#tf;
+    return tf.reshape(tf.neg(tf.sum(tf.mul(tf.exp(all), all), 1)), [rows, length]);
+  }
+
+  /** A copy of a tensor's values; the tensor is disposed. */
+  async #take(tensor: TfTensor): Promise<Float32Array> {
+    try {
+      return Float32Array.from(await tensor.data());
+    } finally {
+      tensor.dispose();
+    }
+  }
+}

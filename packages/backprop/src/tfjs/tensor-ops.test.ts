@@ -1,0 +1,27 @@
+import { describeTensorOps, type Rows } from '@rlp/core/testing';
+import * as tf from '@tensorflow/tfjs';
+import { beforeAll } from 'vitest';
+import { TfTensorOps } from './tensor-ops.ts';
+import type { TensorFlow, TfTensor } from './tensorflow.ts';
+
+beforeAll(async () => {
+  await tf.setBackend('cpu');
+});
+
+const rowsOf = (tensor: TfTensor) => (tensor as tf.Tensor).arraySync() as Rows;
+
+describeTensorOps('TensorFlow.js', {
+  evaluate(compute, inputs) {
+    const ops = new TfTensorOps(tf as unknown as TensorFlow);
+    const variables = inputs.map((rows) => tf.tensor2d(rows as number[][]));
+    let value: Rows = [];
+    const differentiate = tf.valueAndGrads((...given: tf.Tensor[]) => {
+      const output = compute<TfTensor>(ops, given);
+      value = rowsOf(output);
+      // An input that the output does not depend on would be refused.
+      return tf.addN([tf.sum(output as tf.Tensor), ...given.map((x) => tf.mul(tf.sum(x), 0))]);
+    });
+    const gradients = differentiate(variables).grads.map(rowsOf);
+    return { value, gradients };
+  },
+});

@@ -1,0 +1,187 @@
+import { type HostTensor, type OptimStepResult, TrainingError, type Weights } from '@rlp/core';
+import type { DecoderParameter } from '@rlp/models';
+import { gradientError, overflowError } from '../gradient-errors.ts';
+import { adamw, clipFactor, globalNorm } from '../optimizer.ts';
+import { toTensors, toWeights } from '../policy-weights.ts';
+import type { ProgramState } from '../program-protocol.ts';
+import { scheduleFactor } from '../schedule.ts';
+import type { ResolvedTfjsBackendOptions } from './options.ts';
+
+/** What {@link TrainingState} needs of a backend's options. */
+export type TrainingStateOptions = Pick<
+  ResolvedTfjsBackendOptions,
+  'learningRate' | 'schedule' | 'optimizer' | 'maxGradientNorm' | 'reference'
+>;
+
+/** Everything that training changes, in host memory: weights, gradient, moments, the reference policy and counters. */
+export class TrainingState {
+  readonly #options: TrainingStateOptions;
+  readonly #specs: readonly DecoderParameter[];
+  #weights: Weights;
+  #reference: Weights | undefined;
+  #moment1: Weights;
+  #moment2: Weights;
+  #gradient: Weights | undefined;
+  #updates = 0;
+  #weightVersion = 0;
+
+  constructor(specs: readonly DecoderParameter[], weights: Weights, options: TrainingStateOptions) {
+    this.#options = options;
+    this.#specs = specs;
+    this.#weights = ordered(specs, weights);
+    this.#moment1 = zeros(specs);
+    this.#moment2 = zeros(specs);
+  }
+
+  /** The current weights themselves; they change with the next update. */
+  get weights(): Weights {
+    return this.#weights;
+  }
+
+  get weightVersion(): number {
+    return this.#weightVersion;
+  }
+
+  /** The reference policy's weights; the current ones until these first change. */
+  reference(owner: string): Weights {
+    if (this.#options.reference === 'initial') return this.#reference ?? this.#weights;
+    throw new TrainingError(
+      `${owner}: there is no reference policy; create the backend with reference: 'initial'`,
+    );
+  }
+
+  /** reference ← decay · reference + (1 − decay) · current. */
+  updateReference(decay: number): void {
+    this.reference('updateReference');
+    this.#freezeReference();
+    for (const [name, { data }] of this.#reference!) {
+      const current = this.#weights.get(name)!.data;
+      for (let i = 0; i < data.length; i++) data[i] = decay * data[i]! + (1 - decay) * current[i]!;
+    }
+  }
+
+  replaceWeights(weights: Weights): void {
+    this.#freezeReference();
+    this.#weights = ordered(this.#specs, weights);
+  }
+
+  raiseVersion(): number {
+    this.#weightVersion += 1;
+    return this.#weightVersion;
+  }
+
+  /**
+   * Adds to the accumulated gradient, in the order of the parameters.
+   *
+   * @throws TrainingError that names the first tensor that is not finite.
+   */
+  accumulate(gradients: readonly Float32Array[]): void {
+    this.#gradient ??= zeros(this.#specs);
+    for (const [index, { name }] of this.#specs.entries()) {
+      const { data } = this.#gradient.get(name)!;
+      const addend = gradients[index]!;
+      for (let i = 0; i < data.length; i++) data[i] = data[i]! + addend[i]!;
+    }
+    if (Number.isFinite(this.#norm())) return;
+    for (const [name, { data }] of this.#gradient) {
+      const index = data.findIndex((value) => !Number.isFinite(value));
+      if (index >= 0) throw gradientError(name, index, data[index]!);
+    }
+    throw overflowError();
+  }
+
+  /** A copy of the accumulated gradient; zeros if there is none. */
+  gradient(): Weights {
+    return this.#gradient ? copyWeights(this.#gradient) : zeros(this.#specs);
+  }
+
+  clearGradient(): void {
+    this.#gradient = undefined;
+  }
+
+  /** Clips, makes one AdamW update and clears the gradient. */
+  update(): OptimStepResult {
+    this.#freezeReference();
+    const { schedule, maxGradientNorm, learningRate: base } = this.#options;
+    const gradientNorm = this.#norm();
+    const factor = maxGradientNorm === 'off' ? 1 : clipFactor(gradientNorm, maxGradientNorm);
+    const learningRate = base * scheduleFactor(schedule, this.#updates);
+    this.#updates += 1;
+    const gradient = this.#gradient ?? zeros(this.#specs);
+    for (const { name, shape } of this.#specs) {
+      const { data } = gradient.get(name)!;
+      if (factor < 1) for (let i = 0; i < data.length; i++) data[i] = data[i]! * factor;
+      this.#updateParameter(name, data, shape.length >= 2 ? 'matrix' : 'vector', learningRate);
+    }
+    this.clearGradient();
+    return { gradientNorm, learningRate, updates: this.#updates };
+  }
+
+  /** Copies of everything a checkpoint holds. */
+  save(): ProgramState {
+    const copies = (weights: Weights) => toTensors(copyWeights(weights));
+    return {
+      updates: this.#updates,
+      weightVersion: this.#weightVersion,
+      parameters: copies(this.#weights),
+      moment1: copies(this.#moment1),
+      moment2: copies(this.#moment2),
+      reference: this.#options.reference === 'none' ? undefined : copies(this.#reference ?? this.#weights),
+    };
+  }
+
+  /** Takes over what a checkpoint held; the accumulated gradient is dropped. */
+  restore(state: ProgramState): void {
+    const taken = (tensors: ProgramState['parameters']) => ordered(this.#specs, toWeights(tensors));
+    if (state.reference && this.#options.reference === 'initial') this.#reference = taken(state.reference);
+    this.#weights = taken(state.parameters);
+    this.#moment1 = taken(state.moment1);
+    this.#moment2 = taken(state.moment2);
+    this.#updates = state.updates;
+    this.#weightVersion = state.weightVersion;
+    this.clearGradient();
+  }
+
+  #updateParameter(
+    name: string,
+    gradient: Float32Array,
+    kind: 'matrix' | 'vector',
+    learningRate: number,
+  ): void {
+    const { decay, weightDecay, beta1, beta2, epsilon } = this.#options.optimizer;
+    const decays = decay === 'all' || kind === 'matrix';
+    const state = { moment1: this.#moment1.get(name)!.data, moment2: this.#moment2.get(name)!.data };
+    adamw(this.#weights.get(name)!.data, gradient, state, {
+      learningRate,
+      beta1,
+      beta2,
+      epsilon,
+      weightDecay: decays ? weightDecay : 0,
+      update: this.#updates,
+    });
+  }
+
+  #norm(): number {
+    return globalNorm([...(this.#gradient?.values() ?? [])].map(({ data }) => data));
+  }
+
+  /** Keeps the current weights as the reference policy, if there is none yet. Call before weights change. */
+  #freezeReference(): void {
+    if (this.#options.reference === 'initial') this.#reference ??= copyWeights(this.#weights);
+  }
+}
+
+/** Copies in the order of the parameters. */
+function ordered(specs: readonly DecoderParameter[], weights: Weights): Weights {
+  return copyWeights(new Map(specs.map(({ name }) => [name, weights.get(name)!] as const)));
+}
+
+/** A deep copy of weights. */
+export function copyWeights(weights: Weights): Map<string, HostTensor> {
+  return new Map([...weights].map(([name, { shape, data }]) => [name, { shape, data: data.slice() }]));
+}
+
+function zeros(specs: readonly DecoderParameter[]): Map<string, HostTensor> {
+  const size = (shape: readonly number[]) => shape.reduce((product, length) => product * length, 1);
+  return new Map(specs.map(({ name, shape }) => [name, { shape, data: new Float32Array(size(shape)) }]));
+}
