@@ -1,7 +1,7 @@
 import type { ModelConfig } from '@rlp/models';
 import { Attention } from './attention.ts';
 import { Layers, type Parameters } from './layers.ts';
-import type { TensorFlow, TfTensor } from './tensorflow.ts';
+import type { SaveTensors, TensorFlow, TfTensor } from './tensorflow.ts';
 
 /** Token ids of right-padded sequences, `[rows, length]`, row-major. */
 export interface TokenGrid {
@@ -99,7 +99,22 @@ function gpt2Hidden(config: ModelConfig, layers: Layers, grid: TokenGrid): TfTen
   return layers.layerNorm(x, 'transformer.ln_f', epsilon);
 }
 
+/**
+ * Rows of the token table, `[rows · length, hidden]`. The gradient is a product with a one-hot matrix: TensorFlow.js' own,
+ * a segment sum, loops over the vocabulary on some of its backends.
+ */
 function embedTokens(layers: Layers, table: string, { tokens }: TokenGrid): TfTensor {
-  const indices = layers.tf.tensor(tokens, [tokens.length], 'int32');
-  return layers.tf.gather(layers.parameter(table), indices);
+  const { tf } = layers;
+  const indices = tf.tensor(tokens, [tokens.length], 'int32');
+  const weight = layers.parameter(table);
+  const vocabulary = weight.shape[0]!;
+  const lookUp = tf.customGrad((...given) => {
+    const [rows, save] = given as [TfTensor, SaveTensors];
+    save([indices]);
+    return {
+      value: tf.gather(rows, indices),
+      gradFunc: (dy, [saved]) => [tf.matMul(tf.cast(tf.oneHot(saved!, vocabulary), 'float32'), dy, true)],
+    };
+  });
+  return lookUp(weight);
 }

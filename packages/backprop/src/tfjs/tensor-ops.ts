@@ -1,7 +1,6 @@
 import type { TensorOps } from '@rlp/core';
-import type { TensorFlow, TfTensor } from './tensorflow.ts';
+import type { SaveTensors, TensorFlow, TfTensor } from './tensorflow.ts';
 
-type Save = (tensors: TfTensor[]) => void;
 type Backward = (dy: TfTensor, saved: readonly TfTensor[]) => TfTensor[];
 
 /**
@@ -171,7 +170,7 @@ export class TfTensorOps implements TensorOps<TfTensor> {
     backward: Backward,
   ): TfTensor {
     const compute = this.#tf.customGrad((...given) => {
-      const save = given.at(-1) as Save;
+      const save = given.at(-1) as SaveTensors;
       const arrived = given.slice(0, -1) as TfTensor[];
       const value = forward(...arrived);
       save([...arrived, value]);

@@ -7,6 +7,9 @@ export interface TfTensor {
   dispose(): void;
 }
 
+/** Keeps tensors for the backward pass of a function with its own gradient. */
+export type SaveTensors = (tensors: TfTensor[]) => void;
+
 /** What a differentiable function with its own gradient returns to TensorFlow.js. */
 export interface TfCustomGradient<T extends TfTensor = TfTensor> {
   readonly value: T;
@@ -31,7 +34,7 @@ export interface TensorFlow<T extends TfTensor = TfTensor> {
   nextFrame(): Promise<void>;
 
   valueAndGrads(compute: (...inputs: T[]) => T): (inputs: T[]) => { value: T; grads: T[] };
-  /** `compute` gets the inputs, then the function that saves tensors for the backward pass. */
+  /** `compute` gets the inputs, then a {@link SaveTensors}. */
   customGrad(compute: (...inputsAndSave: unknown[]) => TfCustomGradient<T>): (...inputs: T[]) => T;
 
   add(a: T, b: T): T;
