@@ -16,7 +16,7 @@ export interface AdditionTasks {
 }
 
 /** All problems, in an order drawn from `seed`, dealt to the three stages. Each needs a carry somewhere. */
-export function additionTasks(seed: string, { heldOut = 400, demonstrated = 2000 } = {}): AdditionTasks {
+export function additionTasks(seed: string, { heldOut = 400, demonstrated = 3000 } = {}): AdditionTasks {
   const all = arithmeticTasks({ digits: 2, count: 6000, carry: 'needed', seed });
   return {
     heldOut: all.slice(0, heldOut),

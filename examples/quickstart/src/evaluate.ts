@@ -15,11 +15,11 @@ export interface Evaluation {
 
 const answerOf = extractTag('answer');
 
-/** Greedy exact-answer accuracy. */
+/** Greedy exact-answer accuracy. Without a signal it runs to its end. */
 export async function evaluate(
   inference: InferenceModule,
   tasks: readonly AdditionTask[],
-  signal: AbortSignal,
+  signal?: AbortSignal,
 ): Promise<Evaluation> {
   const prompts = tasks.map(({ prompt }) => prompt as string);
   const texts = await inference.generate(prompts, { temperature: 0, maxTokens: 40, signal });

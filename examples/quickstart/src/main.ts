@@ -1,4 +1,3 @@
-import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { loadRun } from '@rlp/algorithms/run';
 import { estimateMemory } from '@rlp/backprop';
@@ -10,9 +9,9 @@ import { additionTasks } from './addition.ts';
 import { type Evaluation, evaluate } from './evaluate.ts';
 import { type QuickstartOptions, quickstartOptions, usage } from './options.ts';
 import { newModel, policyOf } from './policy.ts';
-import { type Progress, readProgress, writeWhole } from './progress.ts';
+import { clearRun, type Progress, readProgress, writeWhole } from './progress.ts';
 import { readRows, type Summary, sampleTable, throughput, writeRecord } from './record.ts';
-import { imitate, learning, practise, type Run } from './stages.ts';
+import { imitate, imitation, practice, practise, type Run } from './stages.ts';
 
 const say = (line: string) => console.log(line);
 const percent = (share: number) => `${(100 * share).toFixed(1)} %`;
@@ -25,7 +24,7 @@ async function supervise(run: Run): Promise<Progress> {
   say(`A Llama of ${(parameters / 1e6).toFixed(2)} million random weights, ${engine.threads} threads.`);
   say(estimateMemory({ config: model.config, rows: 256, length: 32 }).table);
 
-  const policy = await policyOf(engine, model, learning.sft);
+  const policy = await policyOf(engine, model, imitation(options));
   const before = progress.before ?? (await evaluate(policy.inference, tasks.heldOut, signal));
   say(`Held-out accuracy before training: ${percent(before.accuracy)}`);
   const checkpoints = join(options.out, 'checkpoints', 'sft');
@@ -45,7 +44,7 @@ async function supervise(run: Run): Promise<Progress> {
 async function reinforce(run: Run): Promise<Evaluation> {
   const { options, engine, signal, tasks } = run;
   const model = await loadModel(join(options.out, 'sft'));
-  const policy = await policyOf(engine, model, learning.rl);
+  const policy = await policyOf(engine, model, practice(options));
   const checkpoints = join(options.out, 'checkpoints', 'rl');
   const resume = options.resume ? await loadRun(checkpoints, policy.backend, 'rl') : undefined;
   const logger = stageLogger(options, 'rl', options.rlIterations, resume?.iteration);
@@ -71,17 +70,18 @@ function stageLogger(options: QuickstartOptions, stage: 'sft' | 'rl', iterations
 
 /** Both stages, from wherever an earlier process stopped. */
 async function quickstart(options: QuickstartOptions, signal: AbortSignal): Promise<Summary> {
-  if (!options.resume) await rm(options.out, { recursive: true, force: true });
+  if (!options.resume) await clearRun(options.out);
   const path = join(options.out, 'progress.json');
   let progress = await readProgress(path, options.seed);
-  const engine = await createEngine();
   const start = performance.now() - 1000 * progress.seconds;
   const remember = async (found: Progress) => {
     progress = { ...found, seconds: (performance.now() - start) / 1000 };
     await writeWhole(path, JSON.stringify(progress));
   };
+  await remember(progress);
+  const engine = await createEngine();
   try {
-    const tasks = additionTasks(options.seed);
+    const tasks = additionTasks(options.seed, { heldOut: options.heldOut });
     const run = { options, engine, signal, tasks };
     if (progress.afterSft === undefined) await remember(await supervise({ ...run, progress }));
     say(`Held-out accuracy after SFT: ${percent(progress.afterSft?.accuracy ?? 0)}`);
@@ -150,12 +150,19 @@ async function main(): Promise<void> {
   } catch (error) {
     if (!signal.aborted) throw error;
     const flags = process.argv.slice(2).filter((flag) => flag !== '--resume');
-    say(`\nStopped. Continue with: ${['pnpm quickstart', ...flags, '--resume'].join(' ')}`);
+    const quoted = flags.map((flag) => (/^[\w./=:-]+$/.test(flag) ? flag : JSON.stringify(flag)));
+    say(`\nStopped. Continue with: ${['pnpm quickstart', ...quoted, '--resume'].join(' ')}`);
     process.exitCode = 130;
   }
 }
 
+/** What we or the system refuse is told in a line; anything else is a bug, whose stack helps. */
+function describe(error: unknown): unknown {
+  if (error instanceof RlpError) return error.message;
+  return error instanceof Error && 'syscall' in error ? `quickstart: ${error.message}` : error;
+}
+
 main().catch((error: unknown) => {
-  console.error(error instanceof RlpError ? error.message : error);
+  console.error(describe(error));
   process.exitCode = 1;
 });

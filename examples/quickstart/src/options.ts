@@ -1,18 +1,34 @@
 import { parseArgs } from 'node:util';
-import { parseOptions } from '@rlp/core';
+import { ArgumentError, parseOptions } from '@rlp/core';
 import { z } from 'zod';
 
+const number = z.coerce.number({
+  error: (issue) =>
+    issue.code === 'invalid_type' && Number.isNaN(issue.input) ? 'expected a number' : undefined,
+});
+const count = number.int();
+
 const schema = z.strictObject({
-  seed: z.string().default('0'),
-  out: z.string().default('runs/quickstart'),
-  sftUpdates: z.coerce.number().int().min(1).default(300),
-  rlIterations: z.coerce.number().int().min(1).default(150),
-  carelessness: z.coerce.number().min(0).max(1).default(0.75),
+  seed: z.string().min(1).default('0'),
+  out: z.string().min(1).default('runs/quickstart'),
+  'sft-updates': count.min(1).default(300),
+  'rl-iterations': count.min(1).default(150),
+  'held-out': count.min(1).max(2000).default(400),
+  carelessness: number.min(0).max(1).default(0.75),
   resume: z.boolean().default(false),
+  help: z.boolean().default(false),
 });
 
 /** What the quickstart was asked to do. */
-export type QuickstartOptions = z.output<typeof schema>;
+export interface QuickstartOptions {
+  readonly seed: string;
+  readonly out: string;
+  readonly sftUpdates: number;
+  readonly rlIterations: number;
+  readonly heldOut: number;
+  readonly carelessness: number;
+  readonly resume: boolean;
+}
 
 /** Explains the command line. */
 export const usage = `quickstart: a small language model learns to add, by SFT and then by GRPO
@@ -21,6 +37,7 @@ export const usage = `quickstart: a small language model learns to add, by SFT a
   --out DIRECTORY       where summary, metrics, report and checkpoint go (runs/quickstart)
   --sft-updates N       supervised updates of 64 demonstrations (300)
   --rl-iterations N     iterations of 32 problems with 8 answers each (150)
+  --held-out N          problems never trained on that accuracy is measured with (400)
   --carelessness P      how often the teacher forgets to carry (0.75)
   --resume              continue where an interrupted run stopped
   --help                this text`;
@@ -28,33 +45,37 @@ export const usage = `quickstart: a small language model learns to add, by SFT a
 /**
  * Reads the command line.
  *
- * @throws TypeError for an unknown flag, OptionsError for values outside their ranges.
+ * @throws ArgumentError for an unknown flag, OptionsError for values outside their ranges.
  */
 export function quickstartOptions(args: readonly string[]): QuickstartOptions | 'help' {
-  const { values } = parseArgs({
-    args: [...args],
-    options: {
-      seed: { type: 'string' },
-      out: { type: 'string' },
-      'sft-updates': { type: 'string' },
-      'rl-iterations': { type: 'string' },
-      carelessness: { type: 'string' },
-      resume: { type: 'boolean' },
-      help: { type: 'boolean', short: 'h' },
-    },
-  });
-  if (values.help) return 'help';
-  const given = {
-    seed: values.seed,
-    out: values.out,
-    sftUpdates: values['sft-updates'],
-    rlIterations: values['rl-iterations'],
-    carelessness: values.carelessness,
-    resume: values.resume,
-  };
-  return parseOptions(
-    'quickstart',
-    schema,
-    Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)),
-  );
+  const { help, ...options } = parseOptions('quickstart', schema, readFlags(args));
+  if (help) return 'help';
+  const {
+    'sft-updates': sftUpdates,
+    'rl-iterations': rlIterations,
+    'held-out': heldOut,
+    ...others
+  } = options;
+  return { ...others, sftUpdates, rlIterations, heldOut };
+}
+
+function readFlags(args: readonly string[]) {
+  try {
+    return parseArgs({
+      args: [...args],
+      options: {
+        seed: { type: 'string' },
+        out: { type: 'string' },
+        'sft-updates': { type: 'string' },
+        'rl-iterations': { type: 'string' },
+        'held-out': { type: 'string' },
+        carelessness: { type: 'string' },
+        resume: { type: 'boolean' },
+        help: { type: 'boolean', short: 'h' },
+      },
+    }).values;
+  } catch (cause) {
+    const [reason] = (cause as Error).message.split('. ');
+    throw new ArgumentError(`quickstart: ${reason}; --help lists the flags`, { cause });
+  }
 }

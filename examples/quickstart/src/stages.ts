@@ -37,11 +37,17 @@ export interface StageContext<State> {
   readonly resume: State | undefined;
 }
 
-/** How the stages learn: a high rate that decays for imitation, a low constant one for practice. */
-export const learning: { readonly sft: Learning; readonly rl: Learning } = {
-  sft: { learningRate: 2e-3, schedule: { kind: 'constant', warmup: 20 } },
-  rl: { learningRate: 3e-4, schedule: { kind: 'constant' } },
-};
+/** A high rate that decays for imitation. */
+export const imitation = ({ sftUpdates }: QuickstartOptions): Learning => ({
+  learningRate: 2e-3,
+  schedule: { kind: 'cosine', warmup: Math.min(20, sftUpdates - 1), updates: sftUpdates, minimumRatio: 0.1 },
+});
+
+/** A low one for practice, that decays as well: the last updates polish. */
+export const practice = ({ rlIterations }: QuickstartOptions): Learning => ({
+  learningRate: 3e-4,
+  schedule: { kind: 'cosine', updates: rlIterations, minimumRatio: 0.1 },
+});
 
 /** Iterations between two looks at held-out problems, and between two checkpoints. */
 const every = 25;
@@ -98,7 +104,7 @@ export async function practise(context: StageContext<RlState>): Promise<void> {
     let metrics: Metrics = report.metrics;
     if (state.iteration % every === 0) {
       await saveRun(checkpoints, policy.backend, { kind: 'rl', state });
-      const { accuracy } = await evaluate(policy.inference, glance, run.signal);
+      const { accuracy } = await evaluate(policy.inference, glance);
       metrics = { ...metrics, 'held-out/accuracy': accuracy };
     }
     logger.log(report.iteration, metrics);

@@ -1,0 +1,169 @@
+import { spawn } from 'node:child_process';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { loadModel } from '@rlp/models';
+import { metricRowsFromJsonl } from '@rlp/tracking';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { quickstartOptions } from './options.ts';
+import { clearRun, readProgress } from './progress.ts';
+
+const main = fileURLToPath(new URL('./main.ts', import.meta.url));
+const short = ['--sft-updates', '6', '--rl-iterations', '2', '--held-out', '10'];
+let directory: string;
+
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'rlp-quickstart-'));
+});
+afterAll(() => rm(directory, { recursive: true }));
+
+interface Ended {
+  readonly code: number | null;
+  readonly output: string;
+  readonly errors: string;
+  /** Milliseconds from the first Ctrl-C to the end. */
+  readonly stoppedAfter: number;
+}
+
+/** Runs the quickstart as a shell would; presses Ctrl-C, so many times, when the output matches. */
+function quickstart(
+  flags: readonly string[],
+  interrupt?: { readonly at: RegExp; readonly times: number },
+): Promise<Ended> {
+  const args = ['--conditions=@rlp/source', '--import', import.meta.resolve('tsx'), main, ...flags];
+  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'] });
+  let output = '';
+  let errors = '';
+  let interruptedAt = Number.NaN;
+  child.stdout.on('data', (text: Buffer) => {
+    output += text;
+    if (!interrupt?.at.test(output) || !Number.isNaN(interruptedAt)) return;
+    interruptedAt = performance.now();
+    for (let n = 0; n < interrupt.times; n++) setTimeout(() => child.kill('SIGINT'), 100 * n);
+  });
+  child.stderr.on('data', (text: Buffer) => {
+    errors += text;
+  });
+  return new Promise((resolve, reject) => {
+    child.on('error', reject);
+    child.on('close', (code) =>
+      resolve({ code, output, errors, stoppedAfter: performance.now() - interruptedAt }),
+    );
+  });
+}
+
+const readJson = async (...path: string[]) => JSON.parse(await readFile(join(...path), 'utf8'));
+
+/** What a run found out; times and speeds differ from run to run. */
+async function findings(out: string) {
+  const { seconds, trainTokensPerSecond, generateTokensPerSecond, ...summary } = await readJson(
+    out,
+    'summary.json',
+  );
+  expect(Math.min(seconds, generateTokensPerSecond)).toBeGreaterThan(0);
+  expect(trainTokensPerSecond).toBeGreaterThanOrEqual(0);
+  const { weights } = await loadModel(join(out, 'checkpoint'));
+  const sft = await loadModel(join(out, 'sft'));
+  const metrics = metricRowsFromJsonl(await readFile(join(out, 'metrics.jsonl'), 'utf8')).map((row) => ({
+    step: row.step,
+    metrics: Object.entries(row.metrics).filter(([name]) => !name.startsWith('time/')),
+  }));
+  return { summary, weights, afterSft: sft.weights, metrics };
+}
+
+async function partialFiles(out: string): Promise<string[]> {
+  const names = await readdir(out, { recursive: true });
+  return names.filter((name) => /\.(partial|tmp|replaced)/.test(name));
+}
+
+describe('the quickstart', () => {
+  it('keeps its contract; interrupted twice and resumed, it gives the same model', async () => {
+    const whole = join(directory, 'whole');
+    const ended = await quickstart([...short, '--out', whole]);
+    expect(ended).toMatchObject({ code: 0, errors: '' });
+    const summary = await readJson(whole, 'summary.json');
+    expect(Object.keys(summary).sort()).toEqual([
+      'generateTokensPerSecond',
+      'heldOutAccuracyAfterRl',
+      'heldOutAccuracyAfterSft',
+      'heldOutAccuracyBefore',
+      'heldOutProblems',
+      'parameters',
+      'rlSteps',
+      'seconds',
+      'seed',
+      'sftSteps',
+      'trainTokensPerSecond',
+    ]);
+    expect(summary).toMatchObject({ seed: '0', heldOutProblems: 10, sftSteps: 6, rlSteps: 2 });
+    expect(await readFile(join(whole, 'report.html'), 'utf8')).toMatch(/^<!doctype html>[\s\S]*<svg/i);
+
+    const out = join(directory, 'interrupted');
+    const flags = [...short, '--out', out];
+    const duringSft = await quickstart(flags, { at: /SFT +1\/6/, times: 1 });
+    expect(duringSft).toMatchObject({ code: 130, errors: '' });
+    expect(duringSft.output).toContain(`Continue with: pnpm quickstart ${flags.join(' ')} --resume`);
+    expect(await partialFiles(out)).toEqual([]);
+    const duringRl = await quickstart([...flags, '--resume'], { at: /GRPO 1\/2/, times: 1 });
+    expect(duringRl).toMatchObject({ code: 130, errors: '' });
+    expect(duringRl.output).not.toMatch(/SFT +1\/6/);
+    expect(await partialFiles(out)).toEqual([]);
+    const resumed = await quickstart([...flags, '--resume'], undefined);
+    expect(resumed).toMatchObject({ code: 0, errors: '' });
+    expect(await findings(out)).toEqual(await findings(whole));
+
+    const times = [duringSft, duringRl].map(({ stoppedAfter }) => Math.round(stoppedAfter));
+    console.log(`Ctrl-C stopped after ${times.join(' and ')} ms`);
+    expect(Math.max(...times)).toBeLessThan(5000);
+  }, 180_000);
+
+  it('ends at once at the second Ctrl-C', async () => {
+    const out = join(directory, 'twice');
+    const ended = await quickstart(['--out', out], { at: /million random weights/, times: 2 });
+    expect(ended.code).toBe(130);
+    expect(ended.stoppedAfter).toBeLessThan(5000);
+    expect(await partialFiles(out)).toEqual([]);
+  }, 60_000);
+
+  it('says in a line what is wrong with a directory', async () => {
+    const file = join(directory, 'file');
+    await writeFile(file, 'mine');
+    const ended = await quickstart(['--out', join(file, 'run')]);
+    expect(ended).toMatchObject({ code: 1, output: '' });
+    expect(ended.errors).toMatch(/^quickstart: ENOTDIR: .*\n$/);
+  }, 60_000);
+});
+
+describe('its options', () => {
+  it.each([
+    [['--bogus'], /^quickstart: Unknown option '--bogus'; --help lists the flags$/],
+    [['somewhere'], /^quickstart: Unexpected argument 'somewhere'; --help/],
+    [['--out'], /^quickstart: Option '--out <value>' argument missing; --help/],
+    [
+      ['--sft-updates', 'many', '--carelessness', '2'],
+      /sft-updates: expected a number\n.*carelessness: Too big/,
+    ],
+    [['--rl-iterations', '1.5', '--seed', ''], /seed: [\s\S]*rl-iterations: .*int/],
+  ])('%j is refused', (args, message) => {
+    expect(() => quickstartOptions(args)).toThrow(message);
+  });
+});
+
+describe('its directory', () => {
+  it('is only cleared of an earlier run', async () => {
+    const mine = join(directory, 'mine');
+    expect(await clearRun(mine)).toBeUndefined();
+    await writeFile(join(directory, 'thesis.txt'), 'years of work');
+    await expect(clearRun(directory)).rejects.toThrow('holds files that are not an earlier run');
+    expect(await readFile(join(directory, 'thesis.txt'), 'utf8')).toBe('years of work');
+  });
+
+  it('is not resumed from what is no record, or from another seed', async () => {
+    const path = join(directory, 'progress.json');
+    for (const text of ['{"seed":', '{"seed":"1","seconds":3}', '{"seed":"0"}']) {
+      await writeFile(path, text);
+      await expect(readProgress(path, '0')).rejects.toThrow(`${path}: expected the progress of a run`);
+    }
+  });
+});
