@@ -6,7 +6,7 @@ import { scheduleSchema } from '../schedule.ts';
 import type { TensorFlow, TfTensor } from './tensorflow.ts';
 
 const namespaceMessage =
-  'expected the namespace of TensorFlow.js: `import * as tf` from @tensorflow/tfjs, @tensorflow/tfjs-node or -gpu';
+  'expected the namespace of TensorFlow.js: `import * as tf` from @tensorflow/tfjs, @tensorflow/tfjs-node or -gpu, or the default export where that has no names';
 const adaptationMessage =
   "expected { kind: 'full' }; for low-rank adaptation use createOnnxBackend of @rlp/backprop";
 
