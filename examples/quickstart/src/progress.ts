@@ -62,7 +62,7 @@ const written = [
  * @throws ArgumentError for a directory that holds something, but no run of the quickstart.
  */
 export async function clearRun(directory: string): Promise<void> {
-  const names = await readdir(directory).catch((error: NodeJS.ErrnoException) => {
+  const names = await readdir(directory).catch((error: NodeJS.ErrnoException): string[] => {
     if (error.code === 'ENOENT') return [];
     throw error;
   });

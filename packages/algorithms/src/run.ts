@@ -1,5 +1,5 @@
 import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { ArgumentError, FormatError, parseOptions, type TrainingBackend } from '@rlp/core';
 import { z } from 'zod';
 import { type RlState, rlStateSchema } from './loop/protocol.ts';
@@ -43,13 +43,17 @@ export async function saveRun(
   const name = `checkpoint-${String(position.state.iteration).padStart(8, '0')}`;
   const path = join(directory, name);
   const partial = join(directory, `.${name}.partial`);
-  await rm(partial, { recursive: true, force: true });
-  await mkdir(partial, { recursive: true });
-  await backend.saveCheckpoint(join(partial, 'backend'));
-  const record = { format: 'rlp-run-1', kind: position.kind, state: position.state };
-  await writeFile(join(partial, 'run.json'), `${JSON.stringify(record, undefined, 2)}\n`);
-  await rm(path, { recursive: true, force: true });
-  await rename(partial, path);
+  try {
+    await rm(partial, { recursive: true, force: true });
+    await mkdir(partial, { recursive: true });
+    await backend.saveCheckpoint(join(partial, 'backend'));
+    const record = { format: 'rlp-run-1', kind: position.kind, state: position.state };
+    await writeFile(join(partial, 'run.json'), `${JSON.stringify(record, undefined, 2)}\n`);
+    await rm(path, { recursive: true, force: true });
+    await rename(partial, path);
+  } finally {
+    await rm(partial, { recursive: true, force: true });
+  }
   const older = (await listCheckpoints(directory)).filter((other) => other !== name).slice(keep - 1);
   for (const other of older) await rm(join(directory, other), { recursive: true, force: true });
   return path;
@@ -59,7 +63,7 @@ export async function saveRun(
  * Loads the newest checkpoint that {@link saveRun} wrote to `directory` into the backend.
  *
  * @returns The state to resume with; `undefined` where there is no checkpoint, and the backend is as it was.
- * @throws FormatError for a malformed record, ArgumentError for a checkpoint of the other loop.
+ * @throws FormatError for a malformed file, ArgumentError for a checkpoint of the other loop; the backend is then as it was.
  */
 export async function loadRun<Kind extends RunPosition['kind']>(
   directory: string,
@@ -75,8 +79,22 @@ export async function loadRun<Kind extends RunPosition['kind']>(
       `loadRun: ${path} is a checkpoint of an ${record.kind} run, expected ${kind}; use another directory`,
     );
   }
-  await backend.loadCheckpoint(join(path, 'backend'));
+  await loadBackend(join(path, 'backend'), backend);
   return record.state as RunStates[Kind];
+}
+
+async function loadBackend(path: string, backend: TrainingBackend): Promise<void> {
+  try {
+    await backend.loadCheckpoint(path);
+  } catch (cause) {
+    if (!(cause instanceof FormatError)) throw cause;
+    throw new FormatError(
+      `${cause.message}; or delete ${dirname(path)} to fall back on the checkpoint before`,
+      {
+        cause,
+      },
+    );
+  }
 }
 
 async function readRecord(path: string): Promise<z.output<typeof recordSchema>> {

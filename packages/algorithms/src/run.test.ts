@@ -1,0 +1,78 @@
+import { mkdtemp, readdir, rm, stat, truncate, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { FormatError } from '@rlp/core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { engineSetup, sums } from './loop/engine.fixture.ts';
+import { runSftTraining } from './loop/sft.ts';
+import { loadRun, saveRun } from './run.ts';
+
+let setup: Awaited<ReturnType<typeof engineSetup>>;
+let directory: string;
+
+beforeAll(async () => {
+  setup = await engineSetup();
+  directory = await mkdtemp(join(tmpdir(), 'rlp-run-'));
+});
+afterAll(async () => {
+  await setup.close();
+  await rm(directory, { recursive: true });
+});
+
+/** Two updates, a checkpoint after each. */
+async function train(into: string): Promise<void> {
+  const { backend } = setup;
+  for await (const { state } of runSftTraining({ backend, sequences: sums }, { updates: 2 })) {
+    await saveRun(into, backend, { kind: 'sft', state });
+  }
+}
+
+describe('a checkpoint that cannot be written', () => {
+  it('leaves nothing behind, and the one before in place', async () => {
+    const into = join(directory, 'full');
+    await train(into);
+    const { backend } = setup;
+    const full = {
+      ...backend,
+      saveCheckpoint: async (path: string) => {
+        await backend.saveCheckpoint(path);
+        throw Object.assign(new Error('ENOSPC: no space left on device, write'), { code: 'ENOSPC' });
+      },
+    } as unknown as typeof backend;
+    await expect(saveRun(into, full, { kind: 'sft', state: { iteration: 3 } })).rejects.toThrow('ENOSPC');
+    expect(await readdir(into)).toEqual(['checkpoint-00000001', 'checkpoint-00000002']);
+    expect(await loadRun(into, backend, 'sft')).toEqual({ iteration: 2 });
+  });
+
+  it('because its directory is a file says so', async () => {
+    const file = join(directory, 'file');
+    await writeFile(file, '');
+    const save = saveRun(file, setup.backend, { kind: 'sft', state: { iteration: 1 } });
+    await expect(save).rejects.toThrow('ENOTDIR');
+  });
+});
+
+describe('a damaged checkpoint', () => {
+  const half = async (path: string) => truncate(path, Math.floor((await stat(path)).size / 2));
+  it.each([
+    ['run.json', (path: string) => writeFile(path, '{"format":"rlp-run-1"}')],
+    ['run.json', half],
+    ['backend/state.json', half],
+    ['backend/model.safetensors', half],
+    ['backend/optimizer.safetensors', (path: string) => writeFile(path, 'no tensors')],
+    ['backend/reference.safetensors', (path: string) => rm(path)],
+  ] as const)('is refused by its %s, changes nothing, and can be deleted', async (name, damage) => {
+    const into = await mkdtemp(join(directory, 'damaged-'));
+    await train(into);
+    const newest = join(into, 'checkpoint-00000002');
+    await damage(join(newest, name));
+    const before = await setup.backend.getWeights();
+    const error = await loadRun(into, setup.backend, 'sft').catch((thrown: unknown) => thrown);
+    expect(error).toBeInstanceOf(FormatError);
+    expect((error as Error).message).toContain(join(newest, name));
+    expect((error as Error).message).toMatch(/delete .* to fall back on the checkpoint before/s);
+    expect(await setup.backend.getWeights()).toEqual(before);
+    await rm(newest, { recursive: true });
+    expect(await loadRun(into, setup.backend, 'sft')).toEqual({ iteration: 1 });
+  });
+});
