@@ -17,7 +17,7 @@ const publicRuntime = openPublic(onnxRuntime);
 
 async function open(runtime: NativeRuntime, model: Uint8Array): Promise<OwnedSession> {
   const lease = new SessionLease(await runtime.createSession(model, options), () => {});
-  return new OwnedSession(lease, { open: async () => lease, releasing: () => {} });
+  return new OwnedSession(lease, { open: async () => lease, releasing: () => {}, ran: () => {} });
 }
 
 const values = (tensors: Tensors) =>
