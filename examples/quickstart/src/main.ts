@@ -105,7 +105,7 @@ async function conclude(
     sft: await readRows(metricsPath(options, 'sft')),
     rl: await readRows(metricsPath(options, 'rl')),
   };
-  const speed = throughput(stages.rl);
+  const speed = throughput(stages);
   const summary: Summary = {
     seed: options.seed,
     parameters,

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { Metrics } from '@rlp/core';
 import { extractTag } from '@rlp/rewards';
 import { type MetricRow, metricRowsFromJsonl, renderReport } from '@rlp/tracking';
 import type { Evaluation } from './evaluate.ts';
@@ -17,26 +18,30 @@ export interface Summary {
   readonly seconds: number;
   readonly sftSteps: number;
   readonly rlSteps: number;
-  /** Medians over RL iterations. */
+  /** Medians: over supervised updates, and over RL iterations. */
   readonly trainTokensPerSecond: number;
   readonly generateTokensPerSecond: number;
 }
 
+/** What the stages measured. */
+export interface Stages {
+  readonly sft: readonly MetricRow[];
+  readonly rl: readonly MetricRow[];
+}
+
 const answerOf = extractTag('answer');
 
-/** Median tokens per second of learning and of collecting, from the RL metrics. */
-export function throughput(rows: readonly MetricRow[]): {
-  readonly train: number;
-  readonly generate: number;
-} {
-  const rate = (tokens: (row: MetricRow) => number, time: string) =>
-    median(rows.map((row) => tokens(row) / ((row.metrics[time] ?? 0) / 1000)).filter(Number.isFinite));
+/** Median tokens per second: supervised updates (forward, backward, optimizer) and sampling. */
+export function throughput(stages: Stages): { readonly train: number; readonly generate: number } {
+  const rate = (rows: readonly MetricRow[], tokens: (metrics: Metrics) => number, time: string) =>
+    median(
+      rows.map(({ metrics }) => tokens(metrics) / ((metrics[time] ?? 0) / 1000)).filter(Number.isFinite),
+    );
+  const sampled = (metrics: Metrics) =>
+    (metrics['response/tokens'] ?? 0) * (metrics['trajectories/count'] ?? 0);
   return {
-    train: rate(({ metrics }) => metrics['tokens/computed'] ?? 0, 'time/learn'),
-    generate: rate(
-      ({ metrics }) => (metrics['response/tokens'] ?? 0) * (metrics['trajectories/count'] ?? 0),
-      'time/collect',
-    ),
+    train: rate(stages.sft, (metrics) => metrics['tokens/computed'] ?? 0, 'time/learn'),
+    generate: rate(stages.rl, sampled, 'time/collect'),
   };
 }
 
@@ -53,7 +58,7 @@ export async function readRows(path: string): Promise<readonly MetricRow[]> {
 export async function writeRecord(
   out: string,
   summary: Summary,
-  stages: { readonly sft: readonly MetricRow[]; readonly rl: readonly MetricRow[] },
+  stages: Stages,
   evaluations: { readonly afterSft: Evaluation; readonly afterRl: Evaluation },
 ): Promise<void> {
   await writeWhole(join(out, 'summary.json'), `${JSON.stringify(summary, undefined, 2)}\n`);

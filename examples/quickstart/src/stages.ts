@@ -61,7 +61,7 @@ export async function imitate(context: StageContext<SftState>): Promise<void> {
   );
   let state = resume;
   const loop = runSftTraining(
-    { backend: policy.backend, sequences, signal: run.signal },
+    { backend: policy.backend, sequences, clock: () => performance.now(), signal: run.signal },
     { seed, updates: sftUpdates, sequencesPerBatch: 64, resume },
   );
   for await (const report of loop) {
