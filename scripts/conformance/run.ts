@@ -2,11 +2,22 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { advantages } from './advantages.ts';
 import { type Adapter, type AdapterTable, difference, type Fixture, unsupported } from './fixture.ts';
+import { gaeAdapters } from './gae.ts';
+import { gigpo } from './gigpo.ts';
 import { losses } from './losses.ts';
+import { maskedStatistics } from './masked-statistics.ts';
 import { optimisation } from './optimisation.ts';
 import { sequences } from './sequences.ts';
 
-const families: readonly AdapterTable[] = [advantages, losses, optimisation, sequences];
+const families: readonly AdapterTable[] = [
+  advantages,
+  gaeAdapters,
+  gigpo,
+  losses,
+  maskedStatistics,
+  optimisation,
+  sequences,
+];
 
 /** What came of one fixture file. */
 export interface FileResult {

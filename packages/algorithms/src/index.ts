@@ -1,9 +1,57 @@
+export { type AnchorOptions, anchorGroups } from './advantage/anchor-groups.ts';
+export { type BilevelGaeInputs, type BilevelGaeOptions, bilevelGae } from './advantage/bilevel-gae.ts';
 export {
+  type DiscountedReturnInputs,
+  type DiscountedReturnOptions,
+  discountedReturns,
+} from './advantage/discounted-returns.ts';
+export { type GaeInputs, type GaeOptions, type GaeResult, gae } from './advantage/gae.ts';
+export {
+  type GigpoInputs,
+  type GigpoOptions,
+  type GigpoResult,
+  gigpoAdvantages,
+} from './advantage/gigpo.ts';
+export { groupIndices, scatterGroups } from './advantage/group-indices.ts';
+export {
+  type GroupLengths,
   type GroupRelativeOptions,
   type GroupRewards,
   groupRelativeAdvantages,
   hasRewardVariance,
 } from './advantage/group-relative.ts';
+export {
+  type OptimalTokenBaselineInputs,
+  type OptimalTokenBaselineOptions,
+  optimalTokenBaseline,
+} from './advantage/optimal-token-baseline.ts';
+export { type AdvantagePreset, advantagePresets } from './advantage/presets.ts';
+export { reductionFactors, scaledAdvantages } from './advantage/reduction-factors.ts';
+export {
+  normalizedThenSummed,
+  type RewardsPerFunction,
+  standardizedOverBatch,
+  weightedRewards,
+} from './advantage/reward-functions.ts';
+export { sequenceRatio } from './advantage/sequence-ratio.ts';
+export {
+  type ReinforceInputs,
+  reinforceAdvantages,
+  sequenceScores,
+  spreadOverTokens,
+} from './advantage/token-advantages.ts';
+export {
+  alignedTurnRewards,
+  type TokenRewardInputs,
+  type TurnReward,
+  tokenRewards,
+} from './advantage/token-rewards.ts';
+export {
+  entropyWeightedAdvantages,
+  planningAmplifiedAdvantages,
+  planningTokens,
+  pooledEntropies,
+} from './advantage/token-weighting.ts';
 export {
   type AggregationMode,
   type AggregationOptions,
@@ -59,3 +107,14 @@ export {
   type DemonstrationEncoding,
   demonstrationSequences,
 } from './sequence/demonstration.ts';
+export { categoricalEntropy } from './statistics/categorical-entropy.ts';
+export {
+  type MaskedMeanOptions,
+  type MaskedVarianceOptions,
+  maskedMean,
+  maskedRowMeans,
+  maskedVariance,
+} from './statistics/masked.ts';
+export { passAtK } from './statistics/pass-at-k.ts';
+export type { TokenRows } from './statistics/token-rows.ts';
+export { type WhiteningOptions, whitened } from './statistics/whitened.ts';

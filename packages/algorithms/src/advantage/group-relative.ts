@@ -1,33 +1,35 @@
-import { parseOptions } from '@rlp/core';
+import { ArgumentError, parseOptions } from '@rlp/core';
 import { z } from 'zod';
 
 /** Schema of {@link GroupRelativeOptions}. */
 export const groupRelativeSchema = z.strictObject({
-  scale: z.enum(['group-std', 'batch-std', 'none']).default('group-std'),
+  baseline: z.enum(['mean', 'leave-one-out', 'length-weighted-mean', 'second-best', 'none']).default('mean'),
+  scale: z.enum(['group-std', 'batch-std', 'group-mean', 'nonzero-share', 'none']).default('group-std'),
   std: z.enum(['unbiased', 'population']).default('unbiased'),
   epsilon: z.number().nonnegative().default(1e-6),
   epsilonPlacement: z.enum(['added', 'variance-floor', 'threshold']).default('added'),
   singleMember: z.enum(['zero', 'raw']).default('zero'),
+  smallMean: z.enum(['zero', 'divide']).default('zero'),
 });
 
 /**
  * How rewards of a group become advantages.
  *
- * - `scale` (`'group-std'`): what the centred reward is divided by: the group's own deviation, the deviation of all
- *   rewards (`'batch-std'`), or nothing (`'none'`, Dr. GRPO: no bias towards groups that nearly agree).
+ * - `baseline` (`'mean'`): what is subtracted: the group's mean (GRPO), the mean of the others (`'leave-one-out'`, RLOO),
+ *   the mean weighted by completion lengths (`'length-weighted-mean'`, OPO, the baseline of least variance when gradients
+ *   grow with length), nothing (`'none'`, REINFORCE). `'second-best'` gives the best member its lead over the second and
+ *   all others 0 (pass@k with k = group size).
+ * - `scale` (`'group-std'`): what the difference is divided by: the group's own deviation, the deviation of all rewards
+ *   (`'batch-std'`), the group's mean reward (`'group-mean'`, MaxRL), the share of the batch's rewards that are not 0
+ *   (`'nonzero-share'`, GPG), or nothing (`'none'`, Dr. GRPO: no bias towards groups that nearly agree).
  * - `std` (`'unbiased'`): divisor n − 1, or n (`'population'`).
  * - `epsilon` (1e-6) and where it sits, `epsilonPlacement` (`'added'`): `std + ε`; `'variance-floor'`:
- *   `√max(variance, ε) + ε`; `'threshold'`: divides by the bare std, and only where it exceeds ε.
+ *   `√max(variance, ε) + ε`; `'threshold'`: divides by the bare std, and only where it exceeds ε. A mean always has it added.
  * - `singleMember` (`'zero'`): a reward alone in its group teaches nothing; `'raw'` takes baseline 0 and deviation 1.
+ * - `smallMean` (`'zero'`): a group whose mean is at most ε gets 0, for a negative divisor would turn its signs;
+ *   `'divide'` divides all the same. Read by `scale: 'group-mean'` alone.
  *
- * | project | options |
- * |---|---|
- * | verl GRPO | `singleMember: 'raw'` |
- * | verl GRPO, vectorised | `epsilonPlacement: 'variance-floor'`, `singleMember: 'raw'` |
- * | TRL | `epsilon: 1e-4` |
- * | OpenRLHF | `epsilon: 1e-9` |
- * | ART | `std: 'population'` |
- * | Dr. GRPO | `scale: 'none'` |
+ * The table `advantagePresets` has the values of the projects.
  */
 export type GroupRelativeOptions = z.input<typeof groupRelativeSchema>;
 
@@ -36,40 +38,88 @@ type Resolved = z.output<typeof groupRelativeSchema>;
 /** Rewards of P groups; `null` is unscorable. Shape: `[P][G]`, groups may differ in size. */
 export type GroupRewards = readonly (readonly (number | null)[])[];
 
+/** What `baseline: 'length-weighted-mean'` reads besides rewards. */
+export interface GroupLengths {
+  /** Trained tokens of every completion. Shape: `[P][G]`. */
+  readonly lengths?: readonly (readonly number[])[] | undefined;
+}
+
 /**
  * Group-relative advantages: how much better than its siblings a completion did.
  *
- *     A[p][g] = (r[p][g] − mean_g r[p]) / (std + ε)
+ *     A[p][g] = (r[p][g] − baseline(r[p])) / (scale(r[p]) + ε)
  *
  * Rewards that are `null` get advantage 0 and are left out of every mean and deviation. A group whose rewards are all
- * equal gets exactly 0. Shape: as the input, `[P][G]`.
+ * equal gets exactly 0 (unless without baseline), and so does an empty one. Shape: as the input, `[P][G]`.
  *
- * @throws OptionsError for options outside their ranges.
+ * @throws OptionsError for options outside their ranges, ArgumentError for rewards that are not finite and for lengths
+ *   that are missing or do not fit.
  * @see Shao et al. 2024 (DeepSeekMath), §4.1, https://arxiv.org/abs/2402.03300
  * @see Liu et al. 2025 (Dr. GRPO), https://arxiv.org/abs/2503.20783
+ * @see Ahmadian et al. 2024 (RLOO), https://arxiv.org/abs/2402.14740
+ * @see Hao et al. 2025 (OPO), https://arxiv.org/abs/2505.23585
+ * @see Chu et al. 2025 (GPG), https://arxiv.org/abs/2504.02546
  */
 export function groupRelativeAdvantages(
   groups: GroupRewards,
   options: GroupRelativeOptions = {},
+  { lengths }: GroupLengths = {},
 ): number[][] {
   const resolved = parseOptions('groupRelativeAdvantages', groupRelativeSchema, options);
-  const batchDivisor =
-    resolved.scale === 'batch-std' ? divisor(scorable(groups.flat()), resolved) : undefined;
-  return groups.map((rewards) => groupAdvantages(rewards, resolved, batchDivisor));
+  requireRewards(groups);
+  if (resolved.baseline === 'length-weighted-mean') requireLengths(groups, lengths);
+  const batch = batchDivisor(groups, resolved);
+  return groups.map((rewards, p) => groupAdvantages(rewards, resolved, { batch, lengths: lengths?.[p] }));
 }
 
 function groupAdvantages(
   rewards: readonly (number | null)[],
   options: Resolved,
-  batchDivisor: number | undefined,
+  { batch, lengths }: { readonly batch: number | undefined; readonly lengths: readonly number[] | undefined },
 ): number[] {
   const scored = scorable(rewards);
-  const raw = scored.length === 1 && options.singleMember === 'raw';
-  if (!raw && !hasRewardVariance(rewards)) return rewards.map(() => 0);
-  const baseline = raw ? 0 : mean(scored);
-  const scale =
-    options.scale === 'none' ? 1 : (batchDivisor ?? (raw ? unitDivisor(options) : divisor(scored, options)));
-  return rewards.map((reward) => (reward === null ? 0 : (reward - baseline) / scale));
+  const isRaw = options.baseline === 'none' || (scored.length === 1 && options.singleMember === 'raw');
+  if (!isRaw && !hasRewardVariance(rewards)) return rewards.map(() => 0);
+  const divisor = batch ?? groupDivisor(scored, options);
+  if (divisor === 0) return rewards.map(() => 0);
+  const differences = isRaw ? rewards : centered(rewards, scored, options.baseline, lengths);
+  return differences.map((difference) => (difference === null ? 0 : difference / divisor));
+}
+
+/** Rewards less their baseline; `null` stays. */
+function centered(
+  rewards: readonly (number | null)[],
+  scored: readonly number[],
+  baseline: Resolved['baseline'],
+  lengths: readonly number[] | undefined,
+): (number | null)[] {
+  if (baseline === 'second-best') return lead(rewards, scored);
+  if (baseline === 'leave-one-out') {
+    let total = 0;
+    for (const reward of scored) total += reward;
+    const others = scored.length - 1;
+    return rewards.map((reward) => (reward === null ? null : reward - (total - reward) / others));
+  }
+  const center = baseline === 'length-weighted-mean' ? weightedMean(rewards, lengths ?? []) : mean(scored);
+  return rewards.map((reward) => (reward === null ? null : reward - center));
+}
+
+/** The best reward's lead over the second best, at the best; 0 elsewhere. */
+function lead(rewards: readonly (number | null)[], scored: readonly number[]): (number | null)[] {
+  const [best, second] = scored.toSorted((a, b) => b - a) as [number, number];
+  const at = rewards.indexOf(best);
+  return rewards.map((_, g) => (g === at ? best - second : 0));
+}
+
+function weightedMean(rewards: readonly (number | null)[], lengths: readonly number[]): number {
+  let sum = 0;
+  let weight = 0;
+  for (const [g, reward] of rewards.entries()) {
+    if (reward === null) continue;
+    sum += lengths[g]! * reward;
+    weight += lengths[g]!;
+  }
+  return weight === 0 ? mean(scorable(rewards)) : sum / weight;
 }
 
 /** Whether the scorable rewards of a group differ; a group without variance teaches nothing. */
@@ -78,19 +128,30 @@ export function hasRewardVariance(rewards: readonly (number | null)[]): boolean 
   return scored.some((reward) => reward !== scored[0]);
 }
 
-/** What centred rewards are divided by. */
-function divisor(values: readonly number[], options: Resolved): number {
-  const degrees = options.std === 'unbiased' ? values.length - 1 : values.length;
-  if (degrees < 1) return unitDivisor(options);
+/** The divisor that all groups share, if `scale` is one of the batch. */
+function batchDivisor(groups: GroupRewards, options: Resolved): number | undefined {
+  if (options.scale === 'batch-std') return stdDivisor(scorable(groups.flat()), options);
+  if (options.scale !== 'nonzero-share') return undefined;
+  const scored = scorable(groups.flat());
+  return scored.length === 0
+    ? 1
+    : Math.max(1, scored.filter((reward) => reward !== 0).length) / scored.length;
+}
+
+function groupDivisor(scored: readonly number[], options: Resolved): number {
+  if (options.scale === 'group-std') return stdDivisor(scored, options);
+  if (options.scale !== 'group-mean' || scored.length < 2) return 1;
+  const center = mean(scored);
+  return center <= options.epsilon && options.smallMean === 'zero' ? 0 : center + options.epsilon;
+}
+
+/** What centred rewards are divided by; a value alone has deviation 1. */
+function stdDivisor(values: readonly number[], options: Resolved): number {
+  if (values.length < 2) return place(1, options);
   const center = mean(values);
   let squares = 0;
   for (const value of values) squares += (value - center) ** 2;
-  return place(squares / degrees, options);
-}
-
-/** The divisor of a deviation of 1: what a value alone is divided by. */
-function unitDivisor(options: Resolved): number {
-  return place(1, options);
+  return place(squares / (options.std === 'unbiased' ? values.length - 1 : values.length), options);
 }
 
 function place(variance: number, { epsilon, epsilonPlacement }: Resolved): number {
@@ -113,4 +174,27 @@ function mean(values: readonly number[]): number {
   let total = 0;
   for (const value of values) total += value;
   return total / values.length;
+}
+
+function requireRewards(groups: GroupRewards): void {
+  for (const [p, rewards] of groups.entries()) {
+    const g = rewards.findIndex((reward) => reward !== null && !Number.isFinite(reward));
+    if (g < 0) continue;
+    throw new ArgumentError(
+      `groupRelativeAdvantages: groups[${p}][${g}] must be a finite number, or null if unscorable, ` +
+        `got ${String(rewards[g])}`,
+    );
+  }
+}
+
+function requireLengths(groups: GroupRewards, lengths: GroupLengths['lengths']): void {
+  for (const [p, rewards] of groups.entries()) {
+    const given = lengths?.[p];
+    if (given?.length === rewards.length && given.every((length) => Number.isFinite(length) && length >= 0))
+      continue;
+    throw new ArgumentError(
+      `groupRelativeAdvantages: lengths[${p}] must have ${rewards.length} token counts, as groups[${p}], ` +
+        `got ${given === undefined ? 'none' : JSON.stringify(given)}`,
+    );
+  }
 }

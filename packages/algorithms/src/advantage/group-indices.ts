@@ -1,0 +1,31 @@
+/**
+ * Rows of every group, in the order of their first rows.
+ *
+ *     groupIndices(['b', 'a', 'b']) → [[0, 2], [1]]
+ *
+ * For batches whose groups are told by an id per row, contiguous or not: gather with it, compute per group, and put the
+ * results back with {@link scatterGroups}.
+ */
+export function groupIndices(ids: readonly unknown[]): number[][] {
+  const rows = new Map<unknown, number[]>();
+  for (const [row, id] of ids.entries()) {
+    const members = rows.get(id);
+    if (members) members.push(row);
+    else rows.set(id, [row]);
+  }
+  return [...rows.values()];
+}
+
+/** One number per row from one per member: the way back from {@link groupIndices}. Shape: `[P][G]` to `[B]`. */
+export function scatterGroups(
+  indices: readonly (readonly number[])[],
+  values: readonly ArrayLike<number>[],
+): Float64Array {
+  let count = 0;
+  for (const { length } of indices) count += length;
+  const result = new Float64Array(count);
+  for (const [p, members] of indices.entries()) {
+    for (const [g, row] of members.entries()) result[row] = values[p]![g]!;
+  }
+  return result;
+}

@@ -1,0 +1,81 @@
+import type { WhiteningOptions } from '../statistics/whitened.ts';
+import type { DiscountedReturnOptions } from './discounted-returns.ts';
+import type { GaeOptions } from './gae.ts';
+import type { GigpoOptions } from './gigpo.ts';
+import type { GroupRelativeOptions } from './group-relative.ts';
+
+/** How one project reads the estimators; what it does not have is absent. */
+export interface AdvantagePreset {
+  /** GRPO, for `groupRelativeAdvantages`. */
+  readonly grpo?: GroupRelativeOptions;
+  /** RLOO, for `groupRelativeAdvantages`. */
+  readonly rloo?: GroupRelativeOptions;
+  /** MaxRL, for `groupRelativeAdvantages`. */
+  readonly maxrl?: GroupRelativeOptions;
+  /** For `gae`. */
+  readonly gae?: GaeOptions;
+  /** For `discountedReturns`. */
+  readonly returns?: DiscountedReturnOptions;
+  /** For `whitened`. */
+  readonly whitening?: WhiteningOptions;
+  /** For `gigpoAdvantages`. */
+  readonly gigpo?: GigpoOptions;
+}
+
+/**
+ * Option values that give each project's numbers; every one is checked against numbers computed by that project's code.
+ *
+ * `rlp` is our default. It scales GRPO by the unbiased deviation plus 1e-6, as most do; gives a completion alone in its
+ * group 0, as there is nothing to be better than; skips masked tokens in GAE and returns, as only then a tool's answer
+ * cannot influence what is learned; whitens as TRL, and zeroes what is masked.
+ */
+export const advantagePresets = {
+  rlp: { grpo: {}, rloo: { baseline: 'leave-one-out', scale: 'none' }, gae: {}, returns: {}, whitening: {} },
+  verl: {
+    grpo: { singleMember: 'raw' },
+    rloo: { baseline: 'leave-one-out', scale: 'none', singleMember: 'raw' },
+    gae: { maskedTokens: 'skip', outside: 'recursion' },
+    returns: { maskedTokens: 'reset', outside: 'recursion' },
+    whitening: { countEpsilon: 1e-8, outside: 'same-map' },
+  },
+  'verl-vectorized': {
+    grpo: { epsilonPlacement: 'variance-floor', singleMember: 'raw' },
+    rloo: { baseline: 'leave-one-out', scale: 'none' },
+  },
+  'verl-agent': {
+    gigpo: { episodeStatistics: 'step-rows', joint: 'sum' },
+  },
+  trl: {
+    grpo: { epsilon: 1e-4 },
+    rloo: { baseline: 'leave-one-out', scale: 'none' },
+    gae: { maskedTokens: 'zero', outside: 'recursion' },
+    whitening: { outside: 'same-map' },
+  },
+  skyrl: {
+    grpo: {},
+    rloo: { baseline: 'leave-one-out', scale: 'none' },
+    maxrl: { scale: 'group-mean', singleMember: 'raw', smallMean: 'divide' },
+    gae: { maskedTokens: 'through', outside: 'recursion' },
+    whitening: { outside: 'same-map' },
+  },
+  slime: {
+    grpo: {},
+    gae: { maskedTokens: 'through', outside: 'recursion' },
+    returns: { maskedTokens: 'through', outside: 'recursion' },
+  },
+  openrlhf: {
+    grpo: { epsilon: 1e-9 },
+    rloo: { baseline: 'leave-one-out', scale: 'none' },
+    gae: { maskedTokens: 'zero' },
+    returns: { maskedTokens: 'zero' },
+    whitening: { divisor: 'population', epsilonPlacement: 'variance-floor' },
+  },
+  'open-instruct': { gae: { maskedTokens: 'end', outside: 'recursion' } },
+  areal: {
+    whitening: { divisor: 'population', epsilon: 1e-5, epsilonPlacement: 'added', outside: 'map-of-zero' },
+  },
+  art: { grpo: { std: 'population' } },
+  rollouts: { grpo: { epsilonPlacement: 'threshold' } },
+  textpolicy: { grpo: { scale: 'none' }, maxrl: { scale: 'group-mean' } },
+  tinker: { grpo: { scale: 'none' } },
+} as const satisfies Readonly<Record<string, AdvantagePreset>>;

@@ -1,0 +1,53 @@
+import { ArgumentError } from '@rlp/core';
+import { type TokenRows, zeroRows } from '../statistics/token-rows.ts';
+
+/**
+ * Factor of every row that turns a plain masked sum of token losses into a mean over parts of a batch.
+ *
+ *     f_b = 1 / (#parts · max(1, trained tokens of b's part))
+ *
+ * `parts` names the part of every row: one for all gives the token mean, a row's own the sequence mean, its prompt the
+ * prompt mean. With `length` the tokens of a part are not counted but taken to be so many (Dr. GRPO). Parts without
+ * trained tokens count. Shape: `[B]`.
+ *
+ * Multiply advantages by it with {@link scaledAdvantages} where a backend can only sum; otherwise use
+ * `aggregationWeights`.
+ *
+ * @throws ArgumentError unless there is one part per row.
+ */
+export function reductionFactors(
+  masks: TokenRows,
+  parts: readonly unknown[],
+  { length }: { /** Tokens of every part. Default: counted. */ readonly length?: number } = {},
+): Float64Array {
+  if (parts.length !== masks.length) {
+    throw new ArgumentError(
+      `reductionFactors: parts must have ${masks.length} entries, one per row, got ${parts.length}`,
+    );
+  }
+  const tokens = new Map<unknown, number>();
+  for (const [b, part] of parts.entries()) {
+    let count = tokens.get(part) ?? 0;
+    for (let t = 0; t < masks[b]!.length; t++) if (masks[b]![t] !== 0) count++;
+    tokens.set(part, count);
+  }
+  return Float64Array.from(parts, (part) => 1 / (tokens.size * (length ?? Math.max(1, tokens.get(part)!))));
+}
+
+/**
+ * Advantages times one factor per row. Shape: `[B][T]`.
+ *
+ * @throws ArgumentError unless there is one factor per row.
+ */
+export function scaledAdvantages(advantages: TokenRows, factors: ArrayLike<number>): Float64Array[] {
+  if (factors.length !== advantages.length) {
+    throw new ArgumentError(
+      `scaledAdvantages: factors must have ${advantages.length} entries, one per row, got ${factors.length}`,
+    );
+  }
+  const result = zeroRows(advantages);
+  for (let b = 0; b < result.length; b++) {
+    for (let t = 0; t < result[b]!.length; t++) result[b]![t] = advantages[b]![t]! * factors[b]!;
+  }
+  return result;
+}

@@ -1,0 +1,67 @@
+import { ArgumentError } from '@rlp/core';
+
+/** One number per token of every sequence. Shape: `[B][T]`, rows may differ in length. Masks are 1 where a token counts. */
+export type TokenRows = readonly ArrayLike<number>[];
+
+/** Zeros in the shape of `rows`: views of one buffer, so that a batch costs one large allocation. */
+export function zeroRows(rows: TokenRows): Float64Array[] {
+  let total = 0;
+  for (const { length } of rows) total += length;
+  const buffer = new Float64Array(total);
+  let start = 0;
+  return rows.map(({ length }) => {
+    start += length;
+    return buffer.subarray(start - length, start);
+  });
+}
+
+/**
+ * Checks that every named argument is finite and has the shape of the first.
+ *
+ * @throws ArgumentError naming the first argument that is not, what was expected and what came.
+ */
+export function requireRows(owner: string, rows: Readonly<Record<string, TokenRows | undefined>>): void {
+  const [reference, ...others] = Object.entries(rows).filter(
+    (entry): entry is [string, TokenRows] => entry[1] !== undefined,
+  );
+  if (reference === undefined) return;
+  requireFiniteRows(owner, ...reference);
+  for (const [name, matrix] of others) {
+    if (matrix.length !== reference[1].length) {
+      throw new ArgumentError(
+        `${owner}: ${name} must have ${reference[1].length} rows, as ${reference[0]}, got ${matrix.length}`,
+      );
+    }
+    for (const [b, row] of matrix.entries()) {
+      const { length } = reference[1][b]!;
+      if (row.length === length) continue;
+      throw new ArgumentError(
+        `${owner}: ${name}[${b}] must have ${length} tokens, as ${reference[0]}[${b}], got ${row.length}`,
+      );
+    }
+    requireFiniteRows(owner, name, matrix);
+  }
+}
+
+function requireFiniteRows(owner: string, name: string, rows: TokenRows): void {
+  for (let b = 0; b < rows.length; b++) requireFinite(owner, `${name}[${b}]`, rows[b]!);
+}
+
+/**
+ * Checks one number per row (or, without `length`, any list) to be finite.
+ *
+ * @throws ArgumentError naming the argument, what was expected and what came.
+ */
+export function requireFinite(owner: string, name: string, values: ArrayLike<number>, length?: number): void {
+  if (length !== undefined && values.length !== length) {
+    throw new ArgumentError(
+      `${owner}: ${name} must have ${length} numbers, one per row, got ${values.length}`,
+    );
+  }
+  for (let index = 0; index < values.length; index++) {
+    if (Number.isFinite(values[index])) continue;
+    throw new ArgumentError(
+      `${owner}: ${name}[${index}] must be a finite number, got ${String(values[index])}`,
+    );
+  }
+}

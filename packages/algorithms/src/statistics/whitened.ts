@@ -1,0 +1,95 @@
+import { parseOptions } from '@rlp/core';
+import { z } from 'zod';
+import { moments } from './masked.ts';
+import { requireRows, type TokenRows, zeroRows } from './token-rows.ts';
+
+const schema = z.strictObject({
+  mean: z.enum(['remove', 'keep']).default('remove'),
+  scale: z.enum(['std', 'none']).default('std'),
+  divisor: z.enum(['unbiased', 'population']).default('unbiased'),
+  epsilon: z.number().nonnegative().default(1e-8),
+  epsilonPlacement: z.enum(['inside-root', 'added', 'variance-floor']).default('inside-root'),
+  countEpsilon: z.number().nonnegative().default(0),
+  outside: z.enum(['zero', 'same-map', 'map-of-zero']).default('zero'),
+});
+
+/**
+ * How tokens are standardised.
+ *
+ * - `mean` (`'remove'`): shifts to mean 0, or scales around the mean (`'keep'`).
+ * - `scale` (`'std'`): divides by the deviation, or only shifts (`'none'`).
+ * - `divisor` (`'unbiased'`): of the variance, n − 1 or n (`'population'`).
+ * - `epsilon` (1e-8) and `epsilonPlacement` (`'inside-root'`): `√(variance + ε)`; `'added'`: `√variance + ε`;
+ *   `'variance-floor'`: `√max(variance, ε)`.
+ * - `countEpsilon` (0): added to n where it divides.
+ * - `outside` (`'zero'`): what tokens outside the mask become; `'same-map'` maps them as the others, `'map-of-zero'`
+ *   maps 0. Only 'zero' keeps a later sum without a mask safe.
+ *
+ * | project | options |
+ * |---|---|
+ * | verl | `countEpsilon: 1e-8, outside: 'same-map'` |
+ * | TRL | `outside: 'same-map'` |
+ * | OpenRLHF | `divisor: 'population', epsilonPlacement: 'variance-floor'` |
+ * | AReaL | `divisor: 'population', epsilon: 1e-5, epsilonPlacement: 'added', outside: 'map-of-zero'` |
+ *
+ * The default is TRL's formula: its small epsilon changes nothing where values differ, and inside the root it bounds the
+ * factor at 10⁴ where they hardly do.
+ */
+export type WhiteningOptions = z.input<typeof schema>;
+
+/**
+ * Values shifted to mean 0 and scaled to deviation 1 over the tokens that count.
+ *
+ *     y = (x − mean) / √(variance + ε)
+ *
+ * Fewer than two tokens with the unbiased divisor have no deviation: they are only shifted, to exactly 0. No token: zeros.
+ * Shape: as `values`, `[B][T]`; a mask that is not given keeps all.
+ *
+ * @throws ArgumentError for values that are not finite or a mask of another shape, OptionsError for wrong options.
+ */
+export function whitened(
+  values: TokenRows,
+  masks?: TokenRows,
+  options: WhiteningOptions = {},
+): Float64Array[] {
+  const resolved = parseOptions('whitened', schema, options);
+  requireRows('whitened', { values, masks });
+  const { count, mean, variance } = moments(values, masks, resolved);
+  const result = zeroRows(values);
+  if (count === 0) return result;
+  const isUndefined = count < 2 && resolved.divisor === 'unbiased';
+  const center = isUndefined ? meanOfOne(values, masks) : mean;
+  const divisor = isUndefined || resolved.scale === 'none' ? 1 : deviation(variance, resolved);
+  const offset = resolved.mean === 'keep' ? center : 0;
+  for (let b = 0; b < result.length; b++) {
+    const row = values[b]!;
+    const mask = masks?.[b];
+    const to = result[b]!;
+    for (let t = 0; t < to.length; t++) {
+      const isInside = mask === undefined || mask[t] !== 0;
+      if (!isInside && resolved.outside === 'zero') continue;
+      const value = isInside || resolved.outside === 'same-map' ? row[t]! : 0;
+      to[t] = divisor === 0 ? offset : (value - center) / divisor + offset;
+    }
+  }
+  return result;
+}
+
+/** The only token that counts: `countEpsilon` would leave a rest of it. */
+function meanOfOne(values: TokenRows, masks: TokenRows | undefined): number {
+  for (const [b, row] of values.entries()) {
+    for (let t = 0; t < row.length; t++) if (masks === undefined || masks[b]![t] !== 0) return row[t]!;
+  }
+  return 0;
+}
+
+function deviation(variance: number, { epsilon, epsilonPlacement }: z.output<typeof schema>): number {
+  switch (epsilonPlacement) {
+    case 'inside-root':
+      return Math.sqrt(variance + epsilon);
+    case 'added':
+      return Math.sqrt(variance) + epsilon;
+    case 'variance-floor':
+      return Math.sqrt(Math.max(variance, epsilon));
+  }
+}
