@@ -4,6 +4,7 @@ import { EngineError, TimeoutError } from '@rlp/core';
 
 import { type Channel, type FromEngine, inlineChannels, type ToEngine } from './channel.ts';
 import { Client, type Liveness } from './client.ts';
+import { guardExit, NativeGuard } from './native-guard.ts';
 import { type ResolvedEngineOptions, resolveEngineOptions } from './options.ts';
 import { isTypeScript } from './program-url.ts';
 import type { Engine, EngineOptions } from './protocol.ts';
@@ -20,6 +21,8 @@ export interface WorkerEntry {
 export interface WorkerData {
   readonly entry: string;
   readonly options: ResolvedEngineOptions;
+  /** Memory of the thread's {@link NativeGuard}. */
+  readonly guard: SharedArrayBuffer;
 }
 
 /** Starts an engine; see `createEngine`. */
@@ -50,7 +53,8 @@ async function openWorker(
   { entry, sourceBootstrap }: WorkerEntry,
 ): Promise<Engine> {
   const fromSource = isTypeScript(entry);
-  const workerData: WorkerData = { entry: entry.href, options };
+  const guard = new NativeGuard();
+  const workerData: WorkerData = { entry: entry.href, options, guard: guard.memory };
   const worker = new Worker(fromSource ? sourceBootstrap : entry, {
     workerData,
     name: 'rlp-engine',
@@ -64,13 +68,15 @@ async function openWorker(
   worker.on('error', (cause) =>
     client.end(new EngineError(`the engine's thread failed: ${String(cause)}`, { cause })),
   );
+  const unguard = guardExit(guard);
   const exited = new Promise<void>((resolve) => {
     worker.on('exit', (code) => {
+      unguard();
       client.end(new EngineError(`the engine's thread ended with exit code ${code}`));
       resolve();
     });
   });
-  const terminate = () => terminateWithin(worker, exited, options.timeouts.closeMs);
+  const terminate = () => terminateWithin({ worker, exited, guard }, options.timeouts.closeMs);
   try {
     await withinLimit(client.ready, options.timeouts.startMs);
   } catch (error) {
@@ -95,8 +101,15 @@ function connect(channel: Channel<ToEngine, FromEngine>, liveness: Liveness) {
   return { client, stores };
 }
 
+interface EngineThread {
+  readonly worker: Worker;
+  readonly exited: Promise<void>;
+  readonly guard: NativeGuard;
+}
+
 /** A thread stuck in a driver cannot be terminated; it is left behind rather than waited for. */
-async function terminateWithin(worker: Worker, exited: Promise<void>, limitMs: number): Promise<void> {
+async function terminateWithin({ worker, exited, guard }: EngineThread, limitMs: number): Promise<void> {
+  if ((await guard.quiet(limitMs)) === 'busy') return void worker.unref();
   let timer: NodeJS.Timeout | undefined;
   const limit = new Promise<void>((resolve) => {
     timer = setTimeout(resolve, Math.min(limitMs, 2 ** 31 - 1));

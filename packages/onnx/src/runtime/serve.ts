@@ -1,17 +1,24 @@
 import type { Channel, FromEngine, ToEngine } from './channel.ts';
 import { Host } from './host.ts';
 import { loadNative } from './load-native.ts';
+import { guardedRuntime, type NativeGuard } from './native-guard.ts';
 import type { ResolvedEngineOptions } from './options.ts';
 import { Server } from './server.ts';
 import { serializeError } from './wire-errors.ts';
 
-/** Runs an engine in this thread for the caller at the other end of `channel`, and tells it when it is ready or why not. */
+/**
+ * Runs an engine in this thread for the caller at the other end of `channel`, and tells it when it is ready or why not.
+ *
+ * @param guard - Told of native calls, in a thread that may be ended.
+ */
 export async function serve(
   channel: Channel<FromEngine, ToEngine>,
   options: ResolvedEngineOptions,
+  guard?: NativeGuard,
 ): Promise<void> {
   try {
-    const host = new Host(await loadNative(), options);
+    const native = guard ? guardedRuntime(await guard.during(loadNative), guard) : await loadNative();
+    const host = new Host(native, options);
     await host.probe();
     new Server(channel, host, options.timeouts.closeMs / 2);
     channel.post({ kind: 'ready' });

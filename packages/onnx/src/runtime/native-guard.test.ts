@@ -1,0 +1,45 @@
+import { EngineError } from '@rlp/core';
+import { describe, expect, it } from 'vitest';
+
+import { programUrl } from '../runtime.ts';
+import { NativeGuard } from './native-guard.ts';
+import { runScript } from './testing/run-script.ts';
+
+describe('NativeGuard', () => {
+  it('waits for native calls under way, and allows no more', async () => {
+    const guard = new NativeGuard();
+    const elsewhere = new NativeGuard(guard.memory);
+    let finish: (value: string) => void = () => {};
+    const call = guard.during(() => new Promise<string>((resolve) => (finish = resolve)));
+    expect(await elsewhere.quiet(20)).toBe('busy');
+    elsewhere.quietNow(20);
+    await expect(guard.during(() => 'more')).rejects.toThrow(EngineError);
+    setTimeout(() => finish('done'), 20);
+    expect(await elsewhere.quiet(10_000)).toBe('quiet');
+    expect(await call).toBe('done');
+    elsewhere.quietNow(10_000);
+  });
+});
+
+/** What happens in a process whose engine computes. */
+const computing = (what: string, closeMs: number) => `
+  import { createEngine } from ${JSON.stringify(programUrl(import.meta.url, '../runtime').href)};
+  const engine = await createEngine({ threads: 1, timeouts: { closeMs: ${closeMs} } });
+  const url = new URL(${JSON.stringify(programUrl(import.meta.url, './testing/echo.program').href)});
+  const echo = await engine.start({ url }, { greeting: 'Hello' });
+  const busy = echo.call('busy', { milliseconds: 1000, products: 60 }).catch(({ message }) => console.log(message));
+  await new Promise((resolve) => setTimeout(resolve, 250));
+  ${what}
+`;
+
+describe('a process whose engine is computing', () => {
+  it('can exit', async () => {
+    const script = computing(`console.log('exit'); process.exit(0);`, 5000);
+    expect(await runScript(script)).toMatchObject({ stdout: 'exit\n', stderr: '' });
+  });
+
+  it('can close the engine with little patience', async () => {
+    const script = computing(`await engine.close(); await busy; console.log('closed');`, 40);
+    expect(await runScript(script)).toMatchObject({ stdout: 'the engine was closed\nclosed\n', stderr: '' });
+  });
+});
