@@ -1,6 +1,7 @@
 // Turns a bare clone into a working checkout and runs one of its commands. Plain Node without dependencies, because nothing
 // is installed yet when it starts: `npx -y pnpm@10 quickstart` and `npx -y pnpm@10 verify` come through here.
-import { spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
@@ -12,11 +13,23 @@ const commands = {
   verify: ['--import', 'tsx', 'scripts/check.ts'],
 };
 
-/** Runs to the end with our terminal; anything but success ends this process with the same code. */
-function run(program, args, shell = false) {
-  const { status, signal, error } = spawnSync(program, args, { cwd: root, stdio: 'inherit', shell });
-  if (error) console.error(`bootstrap: cannot run ${program}: ${error.message}`);
-  if (status !== 0) process.exit(signal === 'SIGINT' ? 130 : (status ?? 1));
+/**
+ * Runs to the end with our terminal; anything but success ends this process with the same code.
+ *
+ * Ctrl-C reaches the program through the terminal by itself. We only stay until it has ended, so that its last words come
+ * before the shell's prompt.
+ */
+async function run(program, args, shell = false) {
+  const child = spawn(program, args, { cwd: root, stdio: 'inherit', shell });
+  const stay = () => undefined;
+  const pass = () => child.kill('SIGTERM');
+  process.on('SIGINT', stay).on('SIGTERM', pass);
+  const [code, signal] = await once(child, 'exit').catch((error) => {
+    console.error(`bootstrap: cannot run ${program}: ${error.message}`);
+    return [1];
+  });
+  process.off('SIGINT', stay).off('SIGTERM', pass);
+  if (code !== 0) process.exit(signal === 'SIGINT' ? 130 : (code ?? 1));
 }
 
 /** Installs with the pnpm that runs us, or else with the one that package.json pins. */
@@ -50,5 +63,5 @@ if (command === undefined) {
   process.exit(1);
 }
 requireNode();
-install();
-run(process.execPath, [...command, ...args]);
+await install();
+await run(process.execPath, [...command, ...args]);
