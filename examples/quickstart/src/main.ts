@@ -151,7 +151,7 @@ async function main(): Promise<void> {
     if (!signal.aborted) throw error;
     const flags = process.argv.slice(2).filter((flag) => flag !== '--resume');
     const quoted = flags.map((flag) => (/^[\w./=:-]+$/.test(flag) ? flag : JSON.stringify(flag)));
-    say(`\nStopped. Continue with: ${['pnpm quickstart', ...quoted, '--resume'].join(' ')}`);
+    say(`\nStopped. Continue with: ${['npx -y pnpm@10 quickstart', ...quoted, '--resume'].join(' ')}`);
     process.exitCode = 130;
   }
 }

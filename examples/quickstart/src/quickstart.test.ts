@@ -103,7 +103,9 @@ describe('the quickstart', () => {
     const flags = [...short, '--out', out];
     const duringSft = await quickstart(flags, { at: /SFT +1\/6/, times: 1 });
     expect(duringSft).toMatchObject({ code: 130, errors: '' });
-    expect(duringSft.output).toContain(`Continue with: pnpm quickstart ${flags.join(' ')} --resume`);
+    expect(duringSft.output).toContain(
+      `Continue with: npx -y pnpm@10 quickstart ${flags.join(' ')} --resume`,
+    );
     expect(await partialFiles(out)).toEqual([]);
     const duringRl = await quickstart([...flags, '--resume'], { at: /GRPO 1\/2/, times: 1 });
     expect(duringRl).toMatchObject({ code: 130, errors: '' });
