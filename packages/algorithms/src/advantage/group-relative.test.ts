@@ -11,6 +11,11 @@ const golden: readonly (readonly [string, GroupRelativeOptions, number])[] = [
   ['Dr. GRPO', { scale: 'none' }, 0.4],
 ];
 
+/** Rewards of a group in tenths, not all equal. */
+const group = fc
+  .array(fc.integer({ min: -50, max: 50 }), { minLength: 1, maxLength: 7 })
+  .map((tenths) => [...tenths.map((reward) => reward / 10), tenths[0]! / 10 + 1]);
+
 describe('groupRelativeAdvantages', () => {
   it.each(golden)('gives the number of %s', (_, options, expected) => {
     expect(groupRelativeAdvantages([[1, 0, 0, 1, 1]], options)[0]![0]).toBeCloseTo(expected, 6);
@@ -62,15 +67,143 @@ describe('groupRelativeAdvantages', () => {
   });
 
   it('sums to zero over each group, and does not change when rewards are shifted', () => {
-    const rewards = fc.array(fc.double({ min: -5, max: 5, noNaN: true }), { minLength: 2, maxLength: 8 });
     fc.assert(
-      fc.property(rewards, fc.integer({ min: -8, max: 8 }), (group, shift) => {
-        fc.pre(Math.max(...group) - Math.min(...group) > 1e-3);
-        const [advantages] = groupRelativeAdvantages([group]);
-        const [shifted] = groupRelativeAdvantages([group.map((reward) => reward + shift)]);
+      fc.property(group, fc.integer({ min: -8, max: 8 }), (rewards, shift) => {
+        const [advantages] = groupRelativeAdvantages([rewards]);
+        const [shifted] = groupRelativeAdvantages([rewards.map((reward) => reward + shift)]);
         expect(advantages!.reduce((sum, x) => sum + x, 0)).toBeCloseTo(0, 9);
         expect(shifted).toEqual(advantages!.map((x) => expect.closeTo(x, 6)));
       }),
+    );
+  });
+
+  it('subtracts the mean of the others, of which the centred reward is (G − 1) / G', () => {
+    fc.assert(
+      fc.property(group, (rewards) => {
+        const [others] = groupRelativeAdvantages([rewards], { baseline: 'leave-one-out', scale: 'none' });
+        const [all] = groupRelativeAdvantages([rewards], { scale: 'none' });
+        const factor = rewards.length / (rewards.length - 1);
+        expect(others).toEqual(all!.map((x) => expect.closeTo(x * factor, 9)));
+      }),
+    );
+  });
+
+  it('does not depend on the order of groups or of their members, nor on the scale of rewards', () => {
+    const baseline = fc.constantFrom('mean' as const, 'leave-one-out' as const);
+    fc.assert(
+      fc.property(
+        group,
+        group,
+        baseline,
+        fc.double({ min: 0.1, max: 9, noNaN: true }),
+        (a, b, kind, factor) => {
+          const options: GroupRelativeOptions = { baseline: kind, epsilon: 0 };
+          const [first, second] = groupRelativeAdvantages([a, b], options);
+          const scaled = b.map((reward) => reward * factor).reverse();
+          const [again, other] = groupRelativeAdvantages([scaled, a], options);
+          expect(other).toEqual(first);
+          expect(again!.reverse()).toEqual(second!.map((x) => expect.closeTo(x, 6)));
+        },
+      ),
+    );
+  });
+
+  it('weighs the baseline by lengths, and without any length does not', () => {
+    const options: GroupRelativeOptions = { baseline: 'length-weighted-mean', scale: 'none' };
+    expect(groupRelativeAdvantages([[4, 1]], options, { lengths: [[1, 2]] })).toEqual([[2, -1]]);
+    expect(groupRelativeAdvantages([[4, 1]], options, { lengths: [[0, 0]] })).toEqual([[1.5, -1.5]]);
+    expect(() => groupRelativeAdvantages([[4, 1]], options)).toThrow(
+      /lengths\[0\] must have 2 token counts.*none/,
+    );
+  });
+
+  it('gives the best member its lead over the second', () => {
+    const options: GroupRelativeOptions = { baseline: 'second-best', scale: 'none' };
+    expect(groupRelativeAdvantages([[1, null, 4, 2]], options)).toEqual([[0, 0, 2, 0]]);
+    expect(groupRelativeAdvantages([[4, 4, 1]], options)).toEqual([[0, 0, 0]]);
+  });
+
+  it('divides by the mean reward, and not by one that is not positive', () => {
+    const [easy, failed, negative] = groupRelativeAdvantages(
+      [
+        [0, 1, 1, 1],
+        [0, 0],
+        [-1, -3],
+      ],
+      { scale: 'group-mean', epsilon: 0 },
+    );
+    expect(easy).toEqual([-1, 1 / 3, 1 / 3, 1 / 3].map((x) => expect.closeTo(x, 12)));
+    expect([...failed!, ...negative!]).toEqual([0, 0, 0, 0]);
+    const divided = groupRelativeAdvantages([[-1, -3]], {
+      scale: 'group-mean',
+      epsilon: 0,
+      smallMean: 'divide',
+    });
+    expect(divided).toEqual([[-0.5, 0.5]]);
+  });
+
+  it('divides by the share of rewards that are not 0', () => {
+    expect(
+      groupRelativeAdvantages(
+        [
+          [1, 0],
+          [0, 0],
+        ],
+        { scale: 'nonzero-share' },
+      ),
+    ).toEqual([
+      [2, -2],
+      [0, 0],
+    ]);
+  });
+
+  it('without baseline and scale leaves rewards as they are', () => {
+    expect(
+      groupRelativeAdvantages(
+        [
+          [3, null],
+          [2, 2],
+        ],
+        { baseline: 'none', scale: 'none' },
+      ),
+    ).toEqual([
+      [3, 0],
+      [2, 2],
+    ]);
+  });
+
+  it('is never NaN, whatever the options', () => {
+    const rewards = fc.array(fc.option(fc.constantFrom(0, 1, -1, 0.5, 1e-9, 1e9)), { maxLength: 5 });
+    const options = fc.record({
+      baseline: fc.constantFrom(
+        'mean' as const,
+        'leave-one-out' as const,
+        'second-best' as const,
+        'none' as const,
+      ),
+      scale: fc.constantFrom(
+        'group-std' as const,
+        'batch-std' as const,
+        'group-mean' as const,
+        'nonzero-share' as const,
+        'none' as const,
+      ),
+      std: fc.constantFrom('unbiased' as const, 'population' as const),
+      epsilon: fc.constantFrom(0, 1e-6, 1),
+      epsilonPlacement: fc.constantFrom('added' as const, 'variance-floor' as const, 'threshold' as const),
+      singleMember: fc.constantFrom('zero' as const, 'raw' as const),
+      smallMean: fc.constantFrom('zero' as const, 'divide' as const),
+    });
+    fc.assert(
+      fc.property(fc.array(rewards, { maxLength: 4 }), options, (groups, chosen) => {
+        expect(groupRelativeAdvantages(groups, chosen).flat().every(Number.isFinite)).toBe(true);
+      }),
+    );
+  });
+
+  it('names rewards that are not finite', () => {
+    expect(() => groupRelativeAdvantages([[1], [0, Number.NaN]])).toThrow(
+      /groups\[1\]\[1\] must be a finite number, or null if unscorable, got NaN/,
     );
   });
 
