@@ -11,7 +11,7 @@ import {
   type TrainingBackend,
 } from '@rlp/core';
 import { type Encoding, RolloutManager, type RolloutOptions } from '@rlp/rollout';
-import type { RlOptions } from './loop/options.ts';
+import { type RlOptions, resolveRlOptions } from './loop/options.ts';
 import type { RlReport, RlState } from './loop/protocol.ts';
 import { runRlTraining } from './loop/rl.ts';
 
@@ -37,7 +37,13 @@ export interface GrpoOptions extends Omit<RlOptions, 'iterations'> {
 /** Something that shows how far a run is. */
 export interface ProgressBar {
   /** Called after every iteration. */
-  update(progress: { readonly done: number; readonly total: number; readonly metrics: Metrics }): void;
+  update(progress: {
+    readonly done: number;
+    readonly total: number;
+    readonly metrics: Metrics;
+    /** What a person should know, such as that trajectories failed. */
+    readonly notes: readonly string[];
+  }): void;
   /** Called once, however the run ends. */
   stop(): void;
 }
@@ -57,9 +63,13 @@ export interface TrainOptions {
 export interface TrainResult {
   /** Metrics of every iteration made, in order. */
   readonly history: readonly Metrics[];
+  /** What a person should know of the last iteration, such as "8 of 64 trajectories failed". */
+  readonly notes: readonly string[];
   /** Where the run stands; absent if it made no iteration. */
   readonly state: RlState | undefined;
 }
+
+const needed = ['environment', 'tasks', 'sampler', 'backend', 'rewards', 'tokenizer'] as const;
 
 /**
  * Group Relative Policy Optimization: groups of completions per task, advantages relative to the group, a clipped
@@ -73,9 +83,12 @@ export class GRPOAlgorithm<S extends State = State, Metadata = unknown> {
   readonly #dependencies: GrpoDependencies<S, Metadata>;
   readonly #options: Omit<RlOptions, 'iterations'>;
 
-  /** @throws OptionsError for options outside their ranges, ArgumentError for groups of one. */
+  /** @throws OptionsError for options outside their ranges, ArgumentError for something missing and for groups of one. */
   constructor(dependencies: GrpoDependencies<S, Metadata>, options: GrpoOptions = {}) {
     const { rollout, ...own } = options;
+    resolveRlOptions(own);
+    const missing = needed.filter((name) => dependencies[name] === undefined);
+    if (missing.length > 0) throw new ArgumentError(`GRPOAlgorithm: expected also ${missing.join(', ')}`);
     const { environment, sampler, tokenizer, chat } = dependencies;
     this.rollouts = new RolloutManager({ environment, sampler, tokenizer, chat }, rollout);
     if (this.rollouts.options.groupSize < 2) {
@@ -104,18 +117,20 @@ export class GRPOAlgorithm<S extends State = State, Metadata = unknown> {
   /** Trains to the end of the run, or until the signal. */
   async train({ progressBar, ...options }: TrainOptions = {}): Promise<TrainResult> {
     const history: Metrics[] = [];
+    let notes: readonly string[] = [];
     let state = options.resume;
     try {
       for await (const report of this.run(options)) {
         history.push(report.metrics);
         state = report.state;
+        notes = report.notes;
         this.#dependencies.logger?.log(report.iteration, report.metrics);
         const total = options.numIterations ?? 100;
-        progressBar?.update({ done: report.iteration + 1, total, metrics: report.metrics });
+        progressBar?.update({ done: report.iteration + 1, total, metrics: report.metrics, notes });
       }
     } finally {
       progressBar?.stop();
     }
-    return { history, state };
+    return { history, notes, state };
   }
 }

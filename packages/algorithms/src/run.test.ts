@@ -52,6 +52,13 @@ describe('a checkpoint that cannot be written', () => {
   });
 });
 
+it('a position that is none is refused before anything is written', async () => {
+  const into = join(directory, 'nowhere');
+  const position = { kind: 'sft', state: { iteration: -1 } } as const;
+  await expect(saveRun(into, setup.backend, position)).rejects.toThrow(/saveRun: .*\n.*state\.iteration/);
+  await expect(readdir(into)).rejects.toThrow('ENOENT');
+});
+
 describe('a damaged checkpoint', () => {
   const half = async (path: string) => truncate(path, Math.floor((await stat(path)).size / 2));
   it.each([

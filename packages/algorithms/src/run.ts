@@ -40,6 +40,7 @@ export async function saveRun(
   options: { readonly keep?: number | undefined } = {},
 ): Promise<string> {
   const { keep } = parseOptions('saveRun', saveSchema, options);
+  const record = parseOptions('saveRun', recordSchema, { format: 'rlp-run-1', ...position });
   const name = `checkpoint-${String(position.state.iteration).padStart(8, '0')}`;
   const path = join(directory, name);
   const partial = join(directory, `.${name}.partial`);
@@ -47,7 +48,6 @@ export async function saveRun(
     await rm(partial, { recursive: true, force: true });
     await mkdir(partial, { recursive: true });
     await backend.saveCheckpoint(join(partial, 'backend'));
-    const record = { format: 'rlp-run-1', kind: position.kind, state: position.state };
     await writeFile(join(partial, 'run.json'), `${JSON.stringify(record, undefined, 2)}\n`);
     await rm(path, { recursive: true, force: true });
     await rename(partial, path);

@@ -55,6 +55,13 @@ describe('InferenceModule.generate', () => {
     expect(results[0]!.logprobs).toHaveLength(results[0]!.tokens.length);
   });
 
+  it('refuses a prompt that is not in a list', async () => {
+    const inference = await module(['x']);
+    await expect(inference.generate('once' as never)).rejects.toThrow(
+      'expected a list of prompts, got string',
+    );
+  });
+
   it('names a stream for each prompt, and others for the next call', async () => {
     const seeds: string[] = [];
     const inference = await module(({ seed }) => {

@@ -99,6 +99,11 @@ export class InferenceModule implements Sampler, TokenScorer, InferenceEngine {
    */
   async generate(prompts: readonly Prompt[], options: GenerateOptions = {}): Promise<GeneratedText[]> {
     const resolved = resolveGenerateOptions(options);
+    if (!Array.isArray(prompts)) {
+      throw new ArgumentError(
+        `generate: expected a list of prompts, got ${typeof prompts}: put it in brackets`,
+      );
+    }
     const seed = resolved.seed ?? `generate/${this.#calls++}`;
     const encoded = prompts.map((prompt) => promptTokens(this, prompt));
     const stop = new AbortController();

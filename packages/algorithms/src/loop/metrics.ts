@@ -1,4 +1,4 @@
-import type { ForwardBackwardResult, Metrics, Trajectory } from '@rlp/core';
+import type { ForwardBackwardResult, Metrics, ScoredTrajectory, Trajectory } from '@rlp/core';
 import { hasRewardVariance } from '../advantage/group-relative.ts';
 import { rewardsOf } from './experience.ts';
 import type { LearnResult } from './learn.ts';
@@ -28,7 +28,7 @@ export function groupMetrics(groups: readonly ScoredGroup[]): { metrics: Metrics
       'response/tokens': mean(lengths),
       'response/tokens-max': lengths.reduce((largest, length) => Math.max(largest, length), 0),
     },
-    notes: [...varianceNote(flat, groups.length), ...failureNotes(trajectories)],
+    notes: [...varianceNote(flat, groups.length), ...failureNotes(trajectories), ...unscoredNote(scored)],
   };
 }
 
@@ -43,6 +43,19 @@ function failureNotes(trajectories: readonly Trajectory[]): string[] {
   return [
     `${failures.length} of ${trajectories.length} trajectories failed, the last at the ${boundary}: ${message}`,
   ];
+}
+
+/** Trajectories that ran to their end and still got no reward: the reward functions broke, or declined. */
+function unscoredNote(scored: readonly ScoredTrajectory[]): string[] {
+  const finished = scored.filter(
+    ({ trajectory: { status } }) => status === 'completed' || status === 'truncated',
+  );
+  const unscored = finished.filter(({ reward }) => reward === null).length;
+  return unscored === 0
+    ? []
+    : [
+        `${unscored} of ${finished.length} finished trajectories got no reward: see the statistics of the reward functions`,
+      ];
 }
 
 function componentMeans(groups: readonly ScoredGroup[]): Metrics {

@@ -207,6 +207,34 @@ describe('GRPOAlgorithm', () => {
     expect(state).toEqual({ iteration: 3, taskCursor: 24 });
   });
 
+  it('says when nothing could be rewarded', async () => {
+    const setup = banditSetup('unscored');
+    const rewards: typeof setup.rewards = {
+      computeRewards: async ({ trajectories }) =>
+        trajectories.map((trajectory) => ({ trajectory, reward: null, components: {} })),
+    };
+    const shown: (readonly string[])[] = [];
+    const algorithm = new GRPOAlgorithm(
+      { ...setup, rewards },
+      { tasksPerIteration: 2, rollout: { sampling: { maxTokens: 1 } } },
+    );
+    const { notes } = await algorithm.train({
+      numIterations: 1,
+      progressBar: { update: (progress) => void shown.push(progress.notes), stop: () => undefined },
+    });
+    expect(notes).toContain(
+      '16 of 16 finished trajectories got no reward: see the statistics of the reward functions',
+    );
+    expect(shown).toEqual([notes]);
+  });
+
+  it('refuses at once what it cannot work with', () => {
+    const setup = banditSetup('refused');
+    expect(() => new GRPOAlgorithm(setup, { surprise: 1 } as never)).toThrow('Unrecognized key: "surprise"');
+    const { backend, sampler, ...rest } = setup;
+    expect(() => new GRPOAlgorithm(rest as never)).toThrow('expected also sampler, backend');
+  });
+
   it('refuses groups of one', () => {
     expect(() => new GRPOAlgorithm(banditSetup('one'), { rollout: { groupSize: 1 } })).toThrow(
       'rollout.groupSize must be at least 2',

@@ -40,6 +40,11 @@ export function demonstrationSequences(
   encoding: DemonstrationEncoding,
 ): TokenSequence[] {
   if ('messages' in demonstration) return tokenSequences(assistantTurns(demonstration.messages, encoding));
+  if (typeof demonstration.prompt !== 'string' || typeof demonstration.completion !== 'string') {
+    throw new ArgumentError(
+      `demonstration: expected prompt and completion, or messages; got an object with ${Object.keys(demonstration)}`,
+    );
+  }
   const { tokenizer, endToken = 'add' } = encoding;
   const end = endToken === 'add' ? tokenizer.eosIds.slice(0, 1) : [];
   const tokens = [...tokenizer.encode(demonstration.completion, { specialTokens: 'none' }), ...end];

@@ -123,6 +123,10 @@ describe('parseModelConfig', () => {
     expect(() => parseModelConfig(json, 'c.json')).toThrow(message);
   });
 
+  it.each([null, 'llama', 7])('refuses %j, which is no object', (json) => {
+    expect(() => parseModelConfig(json as never, 'c.json')).toThrow('c.json: file: expected an object, got');
+  });
+
   it('refuses the GPT-2 variants it does not compute', () => {
     expect(() => parseModelConfig({ ...gpt2, scale_attn_by_inverse_layer_idx: true })).toThrow(
       'scale_attn_by_inverse_layer_idx: only false is supported',

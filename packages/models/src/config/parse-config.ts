@@ -27,6 +27,9 @@ export function parseModelConfig(
   file = 'config.json',
   generation: Readonly<Record<string, unknown>> = {},
 ): ModelConfig {
+  if (typeof json !== 'object' || json === null) {
+    throw configError(file, 'file', `expected an object, got ${JSON.stringify(json)}`);
+  }
   const type = json.model_type;
   if (typeof type !== 'string' || !Object.hasOwn(PARSERS, type)) {
     const got = type === undefined ? 'missing' : JSON.stringify(type);

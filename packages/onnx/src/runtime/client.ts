@@ -79,6 +79,11 @@ export class Client {
     return this.#send({ kind: 'call', program, method, argument }, exchange);
   }
 
+  /** Whether the engine has ended: nothing can be sent any more. */
+  get ended(): boolean {
+    return this.#ended !== undefined;
+  }
+
   /** Rejects everything pending except the newest request, which is the engine's own to close. */
   rejectOthers(error: EngineError): void {
     for (const { reject } of [...this.#pending.values()].slice(0, -1)) reject(error);

@@ -84,7 +84,8 @@ describe('close', () => {
       }
       await expect(echo.call('greet', 'you')).rejects.toThrow('call of "greet": the engine was closed');
       await expect(engine.createStore({ name: 'a', parameters: [] })).rejects.toThrow(EngineError);
-      await echo.stop().catch(() => {});
+      await echo.stop();
+      await engine.deleteStore('whatever');
     },
     10_000,
   );

@@ -103,7 +103,7 @@ export interface RunningProgram<Methods extends ProgramMethods> {
     argument: Parameters<Methods[Name]>[0],
     options?: CallOptions,
   ): Promise<Awaited<ReturnType<Methods[Name]>>>;
-  /** Ends the program: aborts its calls, calls its `close` method if it has one. */
+  /** Ends the program: aborts its calls, calls its `close` method if it has one. Does nothing if its engine has ended. */
   stop(): Promise<void>;
 }
 
@@ -126,7 +126,7 @@ export interface Engine {
     name: string,
     slot?: string,
   ): Promise<Map<string, { readonly shape: readonly number[]; readonly data: Float32Array }>>;
-  /** Frees a store. */
+  /** Frees a store. Does nothing once the engine has ended, which frees all of them. */
   deleteStore(name: string): Promise<void>;
   /** Starts a program inside the engine. */
   start<Methods extends ProgramMethods>(

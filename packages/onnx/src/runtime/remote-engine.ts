@@ -60,8 +60,9 @@ export class RemoteEngine implements Engine {
     return new Map(await this.#client.request('readStore', { name, slot }, this.#timeouts.requestMs));
   }
 
-  deleteStore(name: string): Promise<void> {
-    return this.#client.request('deleteStore', { name }, this.#timeouts.requestMs);
+  async deleteStore(name: string): Promise<void> {
+    if (this.#client.ended) return;
+    await this.#client.request('deleteStore', { name }, this.#timeouts.requestMs);
   }
 
   async start<Methods extends ProgramMethods>(
@@ -121,7 +122,13 @@ class RemoteProgram<Methods extends ProgramMethods> implements RunningProgram<Me
   }
 
   stop(): Promise<void> {
-    this.#stopped ??= this.#client.request('stop', { program: this.#id }, this.#timeouts.requestMs);
+    this.#stopped ??= this.#stop();
     return this.#stopped;
+  }
+
+  /** What ended with its engine is stopped. */
+  async #stop(): Promise<void> {
+    if (this.#client.ended) return;
+    await this.#client.request('stop', { program: this.#id }, this.#timeouts.requestMs);
   }
 }
