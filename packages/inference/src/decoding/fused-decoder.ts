@@ -3,7 +3,7 @@ import { serialize } from '@rlp/onnx';
 import { type EngineHost, type EngineSession, Tensor, type Tensors } from '@rlp/onnx/runtime';
 import { KeyValueCache } from './cache.ts';
 import type { DecoderOptions, LogitsNeed, ManagedDecoder, NextTokenDistributions } from './cached-decoder.ts';
-import { cacheNames, fusedGraph } from './fused-graph.ts';
+import { cacheNames, firstOutput, fusedGraph } from './fused-graph.ts';
 import { StoredWeights } from './weights.ts';
 
 /** A session with the tensors that stay the same from run to run. */
@@ -131,7 +131,7 @@ export class FusedDecoder implements ManagedDecoder {
       into.logits = new Tensor('float32', logits, shape);
     }
     const feeds = { ...parameters, ...cache.feeds, ...this.#stepFeeds(session, inputs), ...extra };
-    await session.run(feeds, { into: { ...into, ...cache.into }, fetch: [] });
+    await session.run(feeds, { into: { ...into, ...cache.into }, fetch: [firstOutput] });
     return { probabilities, logits };
   }
 

@@ -21,6 +21,9 @@ export const cacheNames = {
   newValue: (layer: number) => `new_value.${layer}`,
 };
 
+/** An output of one number, before all others. */
+export const firstOutput = 'less_total';
+
 /** Options of {@link fusedGraph}. */
 export interface FusedGraphOptions {
   readonly config: ModelConfig;
@@ -33,6 +36,7 @@ export interface FusedGraphOptions {
   readonly parameter: (graph: Graph, name: string) => Value;
 }
 
+const negateOp = defineOp({ type: 'Neg' });
 const groupQueryAttentionOp = defineOp({ type: 'GroupQueryAttention', domain: 'com.microsoft' });
 
 /**
@@ -45,13 +49,16 @@ const groupQueryAttentionOp = defineOp({ type: 'GroupQueryAttention', domain: 'c
  * heads that the kernel cannot rotate),
  * `inverse_temperature` `[batch, 1]`, the cache, and the parameters unless they are initialisers.
  *
- * Outputs: `probabilities` and `logits` `[batch, V]`, and the cache, which must be the same memory as the input.
+ * Outputs: {@link firstOutput}, to be fetched with every run, `probabilities` and `logits` `[batch, V]`, and the cache, which must be the same memory as the input.
  */
 export function fusedGraph(options: FusedGraphOptions): Graph {
   const { config, step, linear } = options;
   const graph = new Graph();
   const time: Dimension = step === 'prompts' ? 'time' : 1;
   const tokens = graph.input('tokens', 'int64', ['batch', time]);
+  // The first output of a run is copied (see native-binding.ts of the engine): this one instead of a layer of the cache.
+  const total = graph.input('total', 'int32', [1]);
+  graph.output(firstOutput, graph.apply(negateOp, [total], {}, [{ type: 'int32', shape: [1] }])[0]!);
   let known: Value | undefined;
   const positions = () => {
     known ??= graph.input('positions', 'int64', ['batch', time]);
@@ -65,7 +72,7 @@ export function fusedGraph(options: FusedGraphOptions): Graph {
     ops: 'fused',
     linear,
     positions,
-    attend: cachedAttention(graph, options, time, positions),
+    attend: cachedAttention(graph, options, { time, total, positions }),
   });
   const hidden = decoderHidden(config, tokens, blocks);
   const last =
@@ -85,11 +92,13 @@ const KERNEL_ROTATES = 16;
 function cachedAttention(
   graph: Graph,
   { config, contextLength }: FusedGraphOptions,
-  time: Dimension,
-  positions: () => Value,
+  {
+    time,
+    total,
+    positions,
+  }: { readonly time: Dimension; readonly total: Value; readonly positions: () => Value },
 ) {
   const lastPositions = graph.input('last_positions', 'int32', ['batch']);
-  const total = graph.input('total', 'int32', [1]);
   const rope = ropeConstants(graph, config, contextLength);
   const inKernel = rope !== undefined && config.headDimension % KERNEL_ROTATES === 0;
   const cache = ['batch', config.keyValueHeads, contextLength, config.headDimension];
