@@ -1,9 +1,10 @@
 import { ArgumentError } from '@rlp/core';
-import { Graph } from '@rlp/onnx';
+import { Graph, serialize } from '@rlp/onnx';
+import { InferenceSession, Tensor } from 'onnxruntime-node';
 import { describe, expect, it } from 'vitest';
 
 import { parseModelConfig } from '../config/parse-config.ts';
-import { ropeFrequencies, ropeTables } from './rope.ts';
+import { ropeFrequencies, ropeTables, ropeValues } from './rope.ts';
 import { trainingBlocks } from './training-blocks.ts';
 
 const llama = {
@@ -67,6 +68,23 @@ describe('rotary tables', () => {
       expect(Math.abs(frequencies[i]! / frequency - 1)).toBeLessThan(2e-6);
     }
     expect(ropeTables(config, 1).cos[0]).toBeCloseTo(attentionFactor, 6);
+  });
+
+  it('are the same bits when a graph computes them for a length known at run time', async () => {
+    const config = parseModelConfig({
+      ...llama,
+      head_dim: 16,
+      rope_scaling: { rope_type: 'yarn', factor: 4 },
+    });
+    const graph = new Graph();
+    graph.input('tokens', 'int64', ['time']);
+    for (const [name, value] of Object.entries(ropeValues(graph, config, 'time'))) graph.output(name, value);
+    const session = await InferenceSession.create(serialize(graph, { unusedInputs: 'keep' }), {
+      intraOpNumThreads: 1,
+    });
+    const tables = ropeTables(config, 3000);
+    const { cos, sin } = await session.run({ tokens: new Tensor('int64', new BigInt64Array(3000), [3000]) });
+    expect([cos!.dims, cos!.data, sin!.data]).toEqual([tables.shape, tables.cos, tables.sin]);
   });
 
   it('are refused where positions are learned', () => {

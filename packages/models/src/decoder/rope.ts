@@ -1,4 +1,5 @@
 import { ArgumentError } from '@rlp/core';
+import { cast, cos, type Dimension, type Graph, mul, range, reshape, sin, type Value } from '@rlp/onnx';
 
 import type { ModelConfig, RopeScaling } from '../config/model-config.ts';
 
@@ -18,12 +19,7 @@ export interface RopeTables {
  * @see transformers 4.57, `modeling_rope_utils.py`
  */
 export function ropeTables(config: ModelConfig, positions: number): RopeTables {
-  if (config.position.type !== 'rotary') {
-    throw new ArgumentError(`ropeTables: ${config.architecture} has ${config.position.type} positions`);
-  }
-  const { theta, scaling } = config.position;
-  const frequencies = ropeFrequencies(theta, scaling, config.headDimension);
-  const factor = scaling.type === 'yarn' ? scaling.attentionFactor : 1;
+  const { frequencies, factor } = rotationOf(config);
   const half = frequencies.length;
   const cos = new Float32Array(positions * half);
   const sin = new Float32Array(positions * half);
@@ -35,6 +31,41 @@ export function ropeTables(config: ModelConfig, positions: number): RopeTables {
     }
   }
   return { shape: [positions, half], cos, sin };
+}
+
+/**
+ * The same tables as values of a graph, `[positions, headDimension / 2]` each: constants for a number of positions, computed at
+ * run time (in double precision, as {@link ropeTables} does) for a named one.
+ *
+ * @throws ArgumentError if the model has learned positions.
+ */
+export function ropeValues(
+  graph: Graph,
+  config: ModelConfig,
+  positions: Dimension,
+): { readonly cos: Value; readonly sin: Value } {
+  if (typeof positions === 'number') {
+    const tables = ropeTables(config, positions);
+    return { cos: graph.constant(tables.cos, tables.shape), sin: graph.constant(tables.sin, tables.shape) };
+  }
+  const { frequencies, factor } = rotationOf(config);
+  const column = reshape(cast(range(graph, positions), 'float64'), [positions, 1]);
+  const angles = mul(column, graph.constant(frequencies, [1, frequencies.length], 'float64'));
+  return { cos: cast(mul(cos(angles), factor), 'float32'), sin: cast(mul(sin(angles), factor), 'float32') };
+}
+
+function rotationOf(config: ModelConfig): {
+  readonly frequencies: readonly number[];
+  readonly factor: number;
+} {
+  if (config.position.type !== 'rotary') {
+    throw new ArgumentError(`ropeTables: ${config.architecture} has ${config.position.type} positions`);
+  }
+  const { theta, scaling } = config.position;
+  return {
+    frequencies: ropeFrequencies(theta, scaling, config.headDimension),
+    factor: scaling.type === 'yarn' ? scaling.attentionFactor : 1,
+  };
 }
 
 /** Angles per position of the pairs of a head, `[headDimension / 2]`. */

@@ -1,16 +1,20 @@
 import { ArgumentError } from '@rlp/core';
 import {
   attention,
+  causalMask,
+  type Dimension,
   embedding,
   expand,
   type Graph,
+  gather,
   gemm,
   mergeHeads,
   type OperatorSet,
+  productDimension,
+  range,
   recompute,
   reshape,
   rotaryEmbedding,
-  slice,
   splitHeads,
   type TableGradient,
   type Value,
@@ -19,16 +23,16 @@ import {
 import { type ModelConfig, maximumSequenceLength } from '../config/model-config.ts';
 import type { DecoderBlocks } from './blocks.ts';
 import type { LinearLayer } from './layout.ts';
-import { ropeTables } from './rope.ts';
+import { ropeValues } from './rope.ts';
 
 /** Options of {@link trainingBlocks}. */
 export interface TrainingBlocksOptions {
   readonly graph: Graph;
   readonly config: ModelConfig;
-  /** Rows. */
-  readonly batch: number;
-  /** Tokens per row; shorter rows are padded on the right, where a causal mask keeps them from being seen. */
-  readonly time: number;
+  /** Rows: a number, or the name of an axis that an input of the graph has. */
+  readonly batch: Dimension;
+  /** Tokens per row, likewise; shorter rows are padded on the right, where a causal mask keeps them from being seen. */
+  readonly time: Dimension;
   /** A parameter's value, by name; remembered, so it is called once per name. */
   readonly parameter: (name: string) => Value;
   /** Default `'fused'`. */
@@ -46,15 +50,16 @@ export interface TrainingBlocksOptions {
 /**
  * Blocks that compute whole sequences at once: full causal attention over `[batch, time]` tokens.
  *
- * @throws ArgumentError if `time` is longer than the model computes exactly; see `maximumSequenceLength`.
+ * @throws ArgumentError if `time` is a number beyond what the model computes exactly; see `maximumSequenceLength`.
  */
 export function trainingBlocks(options: TrainingBlocksOptions): DecoderBlocks {
   const { batch, time, config, ops = 'fused', adapt = (_layer, _x, y) => y } = options;
   const longest = maximumSequenceLength(config);
-  if (time > longest) {
+  if (Number(time) > longest) {
     const window = config.slidingWindow === longest ? 'sliding window' : 'context';
     throw new ArgumentError(`decoder: ${time} tokens do not fit the ${window} of ${longest}; shorten them`);
   }
+  const tokenCount = productDimension([batch, time]);
   const known = new Map<string, Value>();
   const parameter = (name: string) => {
     const value = known.get(name) ?? options.parameter(name);
@@ -65,14 +70,14 @@ export function trainingBlocks(options: TrainingBlocksOptions): DecoderBlocks {
     ops,
     parameter,
     embedTokens: (table, tokens) => {
-      const indices = reshape(tokens, [batch * time]);
+      const indices = reshape(tokens, [tokenCount]);
       const rows = embedding(parameter(table), indices, { gradient: options.embeddingGradient ?? 'dense' });
       options.onEmbedding?.(table, rows);
       return rows;
     },
     embedPositions: (table) => {
-      const rows = slice(parameter(table), { axis: 0, end: time });
-      return reshape(expand(rows, [batch, time, config.hiddenSize]), [batch * time, config.hiddenSize]);
+      const rows = gather(parameter(table), range(options.graph, time));
+      return reshape(expand(rows, [batch, time, config.hiddenSize]), [tokenCount, config.hiddenSize]);
     },
     linear: (x, layer) => adapt(layer, x, linearLayer(x, layer, parameter)),
     attend: fullAttention(options, ops),
@@ -91,29 +96,25 @@ export function linearLayer(x: Value, layer: LinearLayer, parameter: (name: stri
 
 function fullAttention(options: TrainingBlocksOptions, ops: OperatorSet): DecoderBlocks['attend'] {
   const { config, batch, time, graph } = options;
-  const rotate = rotation(graph, config, batch, time, ops);
+  const rotate = rotation(options, ops);
+  const mask = causalMask(graph, { queries: time });
   return (_layer, query, key, value) => {
     const queries = splitHeads(rotate(query, config.heads), { batch, time, heads: config.heads });
     const keyHeads = { batch, time, heads: config.keyValueHeads };
     const keys = splitHeads(rotate(key, config.keyValueHeads), keyHeads);
-    return mergeHeads(attention(queries, keys, splitHeads(value, keyHeads), { ops }));
+    return mergeHeads(attention(queries, keys, splitHeads(value, keyHeads), { ops, mask }));
   };
 }
 
 /** Turns queries or keys `[B·T, heads · headDimension]` by their positions; the identity where positions are learned. */
 function rotation(
-  graph: Graph,
-  config: ModelConfig,
-  batch: number,
-  time: number,
+  { graph, config, batch, time }: TrainingBlocksOptions,
   ops: OperatorSet,
 ): (x: Value, heads: number) => Value {
   if (config.position.type === 'learned') return (x) => x;
-  const tables = ropeTables(config, time);
-  const cos = graph.constant(tables.cos, tables.shape);
-  const sin = graph.constant(tables.sin, tables.shape);
+  const tables = ropeValues(graph, config, time);
   return (x, heads) => {
     const width = heads * config.headDimension;
-    return rotaryEmbedding(reshape(x, [batch, time, width]), { heads, cos, sin, ops });
+    return rotaryEmbedding(reshape(x, [batch, time, width]), { heads, ...tables, ops });
   };
 }

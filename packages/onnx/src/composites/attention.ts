@@ -5,41 +5,57 @@ import type { DataType } from '../graph/data-type.ts';
 import type { Graph, Value } from '../graph/graph.ts';
 import { type Dimension, formatShape, productDimension, staticDimension } from '../graph/shape.ts';
 import { add, mul, sub } from '../ops/arithmetic.ts';
+import { and, greater, less, where } from '../ops/comparison.ts';
+import { range } from '../ops/indexing.ts';
 import { transpose } from '../ops/layout.ts';
 import { fusedMatmul, standardMatmul } from '../ops/matrix.ts';
-import { reshape, sum } from '../ops/shape.ts';
+import { dimensionSize, reshape, sum } from '../ops/shape.ts';
 import { softmax } from '../ops/softmax.ts';
 import type { OperatorSet } from './variant.ts';
 
 /** Options of {@link causalMask}. */
 export interface CausalMaskOptions {
-  readonly queries: number;
+  readonly queries: Dimension;
   /** Default: as many as queries. Queries are the last of the keys. */
-  readonly keys?: number;
+  readonly keys?: Dimension;
   /** Keys a query sees, itself included (sliding-window attention). Default: all before it. */
   readonly window?: number | undefined;
   /** Default float32. */
   readonly type?: DataType;
 }
 
-/** A constant `[queries, keys]` to add to attention scores: 0 where a query may look, else very negative. */
+/**
+ * `[queries, keys]` to add to attention scores: 0 where a query may look, else very negative. A constant where both sizes are
+ * numbers; else made at run time, so make it once and give it to every layer.
+ */
 export function causalMask(graph: Graph, options: CausalMaskOptions): Value {
-  const { queries, keys = queries, window = keys, type = 'float32' } = options;
+  const { queries, keys = queries, window, type = 'float32' } = options;
   const blocked = type === 'float16' ? -65504 : -1e30;
+  if (typeof queries === 'string' || typeof keys === 'string') {
+    const visible = visibleKeys(graph, queries, keys, window);
+    return where(visible, graph.constant(0, [], type), graph.constant(blocked, [], type));
+  }
   const mask = new Array<number>(queries * keys).fill(blocked);
   for (let query = 0; query < queries; query++) {
     const last = keys - queries + query;
-    for (let key = Math.max(0, last - window + 1); key <= last; key++) mask[query * keys + key] = 0;
+    for (let key = Math.max(0, last - (window ?? keys) + 1); key <= last; key++) mask[query * keys + key] = 0;
   }
   return graph.constant(mask, [queries, keys], type);
 }
 
+/** Whether each query sees each key, `[queries, keys]`. */
+function visibleKeys(graph: Graph, queries: Dimension, keys: Dimension, window: number | undefined): Value {
+  const key = reshape(range(graph, keys), [1, keys]);
+  const index = reshape(range(graph, queries), [queries, 1]);
+  const surplus = () => sub(dimensionSize(graph, keys), dimensionSize(graph, queries));
+  const last = queries === keys ? index : add(index, surplus());
+  const past = less(key, add(last, 1));
+  return window === undefined ? past : and(past, greater(key, sub(last, window)));
+}
+
 /** Options of {@link attention}. */
 export interface AttentionOptions {
-  /**
-   * Added to the scores: `[time, keys]`, or `[batch, 1, time, keys]`. Default: {@link causalMask}, for which `time` must be
-   * a number.
-   */
+  /** Added to the scores: `[time, keys]`, or `[batch, 1, time, keys]`. Default: {@link causalMask}. */
   readonly mask?: Value | undefined;
   /** Factor of the scores. Default `1 / √headSize`. */
   readonly scale?: number | undefined;
@@ -98,7 +114,8 @@ export function attention(query: Value, key: Value, value: Value, options: Atten
   const sizes = sizesOf(query, key, value);
   const scale = options.scale ?? 1 / Math.sqrt(sizes.headSize);
   const multiply = options.ops === 'standard' ? standardMatmul : fusedMatmul;
-  const mask = options.mask ?? defaultMask(query, sizes);
+  const mask =
+    options.mask ?? causalMask(query.graph, { queries: sizes.time, keys: sizes.keys, type: query.type });
   const grouped = reshape(query, [
     sizes.batch,
     sizes.groups,
@@ -124,12 +141,6 @@ export function attention(query: Value, key: Value, value: Value, options: Atten
     },
   );
   return reshape(y, query.shape);
-}
-
-function defaultMask(query: Value, { time, keys }: Sizes): Value {
-  const queries = staticDimension('attention without a mask', query.shape, time);
-  const count = staticDimension('attention without a mask', query.shape, keys);
-  return causalMask(query.graph, { queries, keys: count, type: query.type });
 }
 
 function addMask(scores: Value, mask: Value, sizes: Sizes): Value {

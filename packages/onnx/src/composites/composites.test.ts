@@ -5,6 +5,7 @@ import * as ops from '../index.ts';
 import {
   differentiate,
   finiteDifferences,
+  load,
   type Numbers,
   normals,
   relativeError,
@@ -208,5 +209,22 @@ describe.each(cases)('$name', ({ inputs, composite, composed, float64 }) => {
     for (const [index, gradient] of actual.gradients.entries()) {
       expect(relativeError(gradient, expected.gradients[index]!)).toBeLessThan(3e-6);
     }
+  });
+});
+
+describe('causalMask', () => {
+  it.each([{ window: undefined }, { window: 2 }])('is the same for named sizes, %o', async ({ window }) => {
+    const graph = new ops.Graph();
+    graph.input('q', 'float32', ['queries']);
+    graph.input('k', 'float32', ['keys']);
+    graph.output('named', ops.causalMask(graph, { queries: 'queries', keys: 'keys', window }));
+    graph.output('square', ops.causalMask(graph, { queries: 'keys', window }));
+    graph.output('constant', ops.causalMask(graph, { queries: 3, keys: 5, window }));
+    graph.output('squareConstant', ops.causalMask(graph, { queries: 5, window }));
+    const evaluator = await load(graph);
+    const zeros = (size: number) => ({ shape: [size], data: Array<number>(size).fill(0) });
+    const { named, constant, square, squareConstant } = await evaluator.run({ q: zeros(3), k: zeros(5) });
+    expect(named).toEqual(constant);
+    expect(square).toEqual(squareConstant);
   });
 });
