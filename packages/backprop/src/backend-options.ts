@@ -31,7 +31,6 @@ const schema = z.strictObject({
   adaptation: adaptationSchema.prefault({ kind: 'full' }),
   reference: z.enum(['initial', 'none']).default('initial'),
   activations: z.enum(['keep', 'recompute']).default('keep'),
-  compiledTokens: z.int().min(1).optional(),
 });
 
 /**
@@ -49,8 +48,6 @@ const schema = z.strictObject({
  * - `reference` (`'initial'`): keep the policy as it is before its first change for `logprobs` of the reference; costs one
  *   copy of the trained weights. `'none'` saves it.
  * - `activations` (`'keep'`): `'recompute'` computes each layer again in the backward pass instead of keeping its insides.
- * - `compiledTokens` (2 × `tokensPerMicroBatch`): positions of the graphs kept compiled, least recently used forgotten first. Each shape
- *   that occurs has a graph of its own, and each graph keeps the memory of its activations.
  */
 export type OnnxBackendOptions = z.input<typeof schema>;
 

@@ -133,7 +133,6 @@ async function startBackend(
       contextLength: maximumSequenceLength(config),
       tokensPerMicroBatch: options.tokensPerMicroBatch,
     },
-    compiledTokens: options.compiledTokens ?? 2 * options.tokensPerMicroBatch,
     store,
   });
 }

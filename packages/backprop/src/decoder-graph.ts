@@ -1,5 +1,5 @@
 import { decoderHidden, headParameter, type ModelConfig, parameterSpecs, trainingBlocks } from '@rlp/models';
-import type { Graph, OperatorSet, TableGradient, Value } from '@rlp/onnx';
+import type { Dimension, Graph, OperatorSet, TableGradient, Value } from '@rlp/onnx';
 import { corrected, type LoraTarget } from './lora.ts';
 import type { DecoderBuilder, TableLookup } from './policy-graphs.ts';
 
@@ -20,7 +20,7 @@ export function decoderBuilder({ config, activations, ops, lora }: DecoderBuilde
     const parameters = new Map<string, Value>();
     const parameter = (name: string) => inputOf(graph, shapes, parameters, name);
     let embedding: TableLookup | undefined;
-    const [batch, time] = tokens.shape as [number, number];
+    const [batch, time] = tokens.shape as [Dimension, Dimension];
     const blocks = trainingBlocks({
       graph,
       config,

@@ -6,7 +6,7 @@ import type { MicroBatchRequest } from './program-protocol.ts';
 /** The gradient of a store's parameters, summed over micro-batches, wherever it lives. */
 export interface GradientAccumulator {
   /** Preallocated tensors for outputs of the next run; those it does not name are returned by the run. */
-  outputs(graph: CompiledGraph): Tensors;
+  outputs(graph: CompiledGraph, batch: MicroBatchRequest): Tensors;
   /** Takes in the gradients of a run. */
   add(graph: CompiledGraph, batch: MicroBatchRequest, results: Tensors): Promise<void>;
   /** Throws a TrainingError that names the first parameter whose gradient is not finite. */
@@ -27,6 +27,7 @@ export class AccumulatedGradient implements GradientAccumulator {
   readonly #host: EngineHost;
   readonly #store: ParameterStore;
   readonly #scratchName: string;
+  readonly #rows = new Map<string, Float32Array<ArrayBuffer>>();
   #scratch: ParameterStore | undefined;
   #state: 'empty' | 'filled' = 'empty';
   #sumOfSquares: number | undefined;
@@ -37,19 +38,20 @@ export class AccumulatedGradient implements GradientAccumulator {
     this.#scratchName = scratchName;
   }
 
-  outputs({ plan, rows }: CompiledGraph): Tensors {
+  outputs({ plan }: CompiledGraph, { rows, length }: MicroBatchRequest): Tensors {
     const { store, slot } = this.#target();
     const into: Record<string, Tensor> = {};
     for (const [parameter, output] of Object.entries(plan.gradients)) {
       into[output] = store.tensor(parameter, slot);
     }
     for (const { output, width } of plan.scattered) {
-      into[output] = new Tensor('float32', rows.get(output)!, [plan.rows * plan.length, width]);
+      const shape = [rows * length, width];
+      into[output] = new Tensor('float32', this.#rowsFor(output, shape[0]! * width), shape);
     }
     return into;
   }
 
-  async add({ plan, rows }: CompiledGraph, batch: MicroBatchRequest): Promise<void> {
+  async add({ plan }: CompiledGraph, batch: MicroBatchRequest): Promise<void> {
     const { kernels } = this.#store;
     for (const { name } of this.#store.parameters) {
       const whole = Object.hasOwn(plan.gradients, name);
@@ -58,8 +60,9 @@ export class AccumulatedGradient implements GradientAccumulator {
         kernels.combine(this.#store.data(name, 'gradient'), 1, this.#scratch!.data(name), 1);
       }
     }
-    for (const { parameter, output, indices } of plan.scattered) {
-      kernels.scatterAddRows(this.#store.data(parameter, 'gradient'), rows.get(output)!, batch[indices]);
+    for (const { parameter, output, indices, width } of plan.scattered) {
+      const rows = this.#rowsFor(output, batch.tokens.length * width);
+      kernels.scatterAddRows(this.#store.data(parameter, 'gradient'), rows, batch[indices]);
     }
     this.#state = 'filled';
     this.#sumOfSquares = undefined;
@@ -105,6 +108,14 @@ export class AccumulatedGradient implements GradientAccumulator {
   async release(): Promise<void> {
     if (this.#scratch) this.#host.deleteStore(this.#scratchName);
     this.#scratch = undefined;
+  }
+
+  /** The buffer of an output whose rows are added up here: reused, and grown to the largest micro-batch. */
+  #rowsFor(output: string, size: number): Float32Array<ArrayBuffer> {
+    const known = this.#rows.get(output);
+    const buffer = known && known.length >= size ? known : new Float32Array(size);
+    this.#rows.set(output, buffer);
+    return buffer.subarray(0, size);
   }
 
   #target(): { readonly store: ParameterStore; readonly slot?: string } {

@@ -1,52 +1,28 @@
-import type { GraphPlan } from './program-protocol.ts';
+import type { GraphPlan, GraphRequest } from './program-protocol.ts';
 
-/** What a request must carry so that the engine has the graphs it names. */
-export interface GraphUpdate {
-  readonly compile: readonly GraphPlan[];
-  /** To forget: before the request if it does not need them, else after their last use. */
-  readonly release: readonly string[];
-}
-
-/** A graph that a request needs. */
-export interface WantedGraph {
-  /** Positions it computes, padding included: the measure of the memory it holds on to. */
-  readonly positions: number;
-  readonly build: () => GraphPlan;
-}
+/** A graph for each of a policy's uses: scoring, and a few losses in turn. */
+const capacity = 4;
 
 /**
  * Knows which graphs the engine holds: calls reach it in order, so the caller's side can decide what to send and what to
- * forget (least recently used first). Each compiled graph keeps the memory of its activations, so what counts is their size.
+ * forget. Only a handful are kept, because each keeps the memory of its largest run.
  */
 export class GraphLibrary {
-  readonly #capacity: number;
-  /** Positions by key, least recently used first. */
-  readonly #known = new Map<string, number>();
+  /** Least recently used first. */
+  readonly #known = new Set<string>();
 
-  /** @param capacity - Positions of the graphs kept compiled; the last one is kept whatever its size. */
-  constructor(capacity: number) {
-    this.#capacity = capacity;
+  /** What a request must carry to run the graph `key`. */
+  request(key: string, build: () => GraphPlan): GraphRequest {
+    const compile = this.#known.has(key) ? undefined : build();
+    this.#known.delete(key);
+    this.#known.add(key);
+    const release = [...this.#known].slice(0, -capacity);
+    for (const old of release) this.#known.delete(old);
+    return { graph: key, compile, release };
   }
 
-  /** The update that makes these graphs available. */
-  request(graphs: ReadonlyMap<string, WantedGraph>): GraphUpdate {
-    const compile = [...graphs].filter(([key]) => !this.#known.has(key)).map(([, { build }]) => build());
-    for (const [key, { positions }] of graphs) {
-      this.#known.delete(key);
-      this.#known.set(key, positions);
-    }
-    const release: string[] = [];
-    let room = this.#capacity;
-    for (const [index, [key, positions]] of [...this.#known].reverse().entries()) {
-      room -= positions;
-      if (index > 0 && room < 0) release.push(key);
-    }
-    for (const key of release) this.#known.delete(key);
-    return { compile, release };
-  }
-
-  /** Assumes nothing about these graphs any more, because the request that sent them failed. */
-  forget({ compile }: GraphUpdate): void {
-    for (const { key } of compile) this.#known.delete(key);
+  /** Assumes nothing about the graph that this request sent, because it failed. */
+  forget({ compile }: GraphRequest): void {
+    if (compile) this.#known.delete(compile.key);
   }
 }

@@ -1,12 +1,12 @@
 import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { RandomStream, type Weights } from '@rlp/core';
+import { type Loss, RandomStream, type Weights } from '@rlp/core';
 import { describeTrainingBackend } from '@rlp/core/testing';
 import { writeSafetensors } from '@rlp/models';
 import { embedding, type Graph, reshape, type Value } from '@rlp/onnx';
 import { createEngine, type Engine, programUrl } from '@rlp/onnx/runtime';
-import { afterAll, beforeAll } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import { FullWeights } from './full-weights.ts';
 import { OnnxTrainingBackend } from './onnx-backend.ts';
 import { optimizerSchema } from './optimizer.ts';
@@ -24,8 +24,9 @@ const parameters = [
 
 /** A bigram model: the next token depends on the last one alone. */
 function bigram(graph: Graph, tokens: Value): DecoderValues {
+  built++;
   const [table, head] = parameters.map(({ name, shape }) => graph.input(name, 'float32', shape));
-  const flat = reshape(tokens, [Number(tokens.shape[0]) * Number(tokens.shape[1])]);
+  const flat = reshape(tokens, [-1]);
   const rows = embedding(table!, flat, { gradient: 'rows' });
   return {
     hidden: rows,
@@ -40,6 +41,7 @@ function bigram(graph: Graph, tokens: Value): DecoderValues {
 
 let engine: Engine;
 let created = 0;
+let built = 0;
 beforeAll(async () => {
   engine = await createEngine({ thread: 'inline', threads: 1 });
 });
@@ -78,7 +80,6 @@ async function create(): Promise<OnnxTrainingBackend> {
     ),
     weights,
     packing: { vocabularySize, contextLength: 64, tokensPerMicroBatch: 16 },
-    compiledTokens: 32,
     store,
   });
 }
@@ -87,4 +88,30 @@ describeTrainingBackend('a bigram model on ONNX Runtime', {
   create,
   vocabularySize,
   checkpointDirectory: async () => join(await mkdtemp(join(tmpdir(), 'rlp-backend-')), 'checkpoint'),
+});
+
+it('builds one graph for a loss and one for scoring, whatever the shapes and temperatures', async () => {
+  const backend = await create();
+  built = 0;
+  const loss: Loss = {
+    key: 'imitation',
+    columns: [],
+    compute: (ops, { logprobs }) => ({ tokenLosses: ops.neg(logprobs) }),
+  };
+  for (const [length, temperature] of [
+    [2, 1],
+    [9, 0.5],
+    [30, 2],
+  ] as const) {
+    const tokens = Array.from({ length }, (_, t) => t % vocabularySize);
+    const mask = tokens.map((_, t) => Math.min(t, 1));
+    const sequence = { tokens, mask, weights: mask, columns: {}, temperature };
+    const trained = await backend.forwardBackward({ sequences: [sequence, sequence] }, loss);
+    const [scores] = await backend.logprobs([tokens], { temperature });
+    for (const [t, logprob] of scores!.logprobs.entries()) {
+      expect(trained.logprobs[0]![t]).toBeCloseTo(logprob, 5);
+    }
+  }
+  expect(built).toBe(2);
+  await backend.close();
 });

@@ -14,11 +14,11 @@ import {
 } from '@rlp/core';
 import type { RunningProgram } from '@rlp/onnx/runtime';
 import { Future } from './future.ts';
-import { GraphLibrary, type WantedGraph } from './graph-library.ts';
+import { GraphLibrary } from './graph-library.ts';
 import { type PackedBatch, type PackingOptions, packBatch, packSequences, unpack } from './packing.ts';
 import type { PolicyGraphs } from './policy-graphs.ts';
 import type { PolicyWeights } from './policy-weights.ts';
-import type { ComputeRequest, GraphPlan, MicroBatchRequest, Policy } from './program-protocol.ts';
+import type { ComputeRequest, GraphPlan, Policy } from './program-protocol.ts';
 import type { TrainingMethods } from './train.program.ts';
 import { readTrainingCheckpoint, writeTrainingCheckpoint } from './training-checkpoint.ts';
 
@@ -28,8 +28,6 @@ export interface OnnxBackendParts {
   readonly graphs: PolicyGraphs;
   readonly weights: PolicyWeights;
   readonly packing: PackingOptions;
-  /** Positions of the graphs kept compiled. */
-  readonly compiledTokens: number;
   readonly store: string;
 }
 
@@ -46,7 +44,7 @@ export interface LogprobsOptions {
  */
 export class OnnxTrainingBackend implements TrainingBackend {
   readonly #parts: OnnxBackendParts;
-  readonly #library: GraphLibrary;
+  readonly #library = new GraphLibrary();
   #weightVersion = 0;
   #closing: Promise<void> | undefined;
   /** Settles once calls may be sent again: reading files comes before the engine can keep their order. */
@@ -54,7 +52,6 @@ export class OnnxTrainingBackend implements TrainingBackend {
 
   constructor(parts: OnnxBackendParts) {
     this.#parts = parts;
-    this.#library = new GraphLibrary(parts.compiledTokens);
   }
 
   get weightVersion(): number {
@@ -64,13 +61,10 @@ export class OnnxTrainingBackend implements TrainingBackend {
   forwardBackward(batch: TrainingBatch, loss: Loss): TrainFuture<ForwardBackwardResult> {
     return this.#submit(async () => {
       const packed = packBatch(batch, loss, this.#parts.packing);
-      const { temperature } = packed;
       const result = await this.#compute(
         packed,
-        (rows, length) => ({
-          key: `train ${rows}x${length} at ${temperature}: ${loss.key}`,
-          build: (key) => this.#parts.graphs.training({ key, rows, length, temperature }, loss),
-        }),
+        `train: ${loss.key}`,
+        (key) => this.#parts.graphs.training(key, loss),
         (request) => this.#parts.program.call('forwardBackward', request),
       );
       const { trained } = packed.tokens;
@@ -97,10 +91,8 @@ export class OnnxTrainingBackend implements TrainingBackend {
       const packed = packSequences(sequences, temperature, this.#parts.packing);
       const result = await this.#compute(
         packed,
-        (rows, length) => ({
-          key: `score ${rows}x${length} at ${temperature}`,
-          build: (key) => this.#parts.graphs.scoring({ key, rows, length, temperature }),
-        }),
+        'score',
+        (key) => this.#parts.graphs.scoring(key),
         (request) => this.#parts.program.call('score', { ...request, policy }, { signal }),
       );
       const entropies = unpack(packed, result.entropies);
@@ -168,22 +160,18 @@ export class OnnxTrainingBackend implements TrainingBackend {
 
   async #compute<Result>(
     packed: PackedBatch,
-    graphOf: (rows: number, length: number) => { key: string; build: (key: string) => GraphPlan },
+    key: string,
+    build: (key: string) => GraphPlan,
     call: (request: ComputeRequest) => Promise<Result>,
   ): Promise<Result> {
-    const graphs = new Map<string, WantedGraph>();
-    const microBatches = packed.microBatches.map((micro): MicroBatchRequest => {
-      const { key, build } = graphOf(micro.rows, micro.length);
-      graphs.set(key, { positions: micro.rows * micro.length, build: () => build(key) });
-      const { tokens, targets, mask, weights, columns } = micro;
-      return { graph: key, tokens, targets, mask, weights, columns };
-    });
-    const update = this.#library.request(graphs);
+    const graph = this.#library.request(key, () => build(key));
+    const { temperature } = packed;
+    const microBatches = packed.microBatches.map(({ members, ...arrays }) => arrays);
     try {
-      return await call({ ...update, microBatches });
+      return await call({ ...graph, temperature, microBatches });
     } catch (error) {
-      // A TrainingError comes from running the graphs, so they stand.
-      if (!(error instanceof TrainingError)) this.#library.forget(update);
+      // A TrainingError comes from running the graph, so it stands.
+      if (!(error instanceof TrainingError)) this.#library.forget(graph);
       throw error;
     }
   }

@@ -8,7 +8,7 @@ import { type PackingLimits, validateBatch, validateTokens } from './packing-val
 export interface MicroBatch {
   readonly rows: number;
   readonly length: number;
-  /** Which sequence of the batch each row holds; rows beyond are padding. */
+  /** Which sequence of the batch each row holds. */
   readonly members: readonly number[];
   readonly tokens: Int32Array;
   readonly targets: Int32Array;
@@ -96,32 +96,21 @@ interface Layout {
   readonly members: readonly number[];
 }
 
-/** Longest first: each micro-batch takes as many of the next sequences as its first one's bucket leaves room for. */
-function layOut(lengths: readonly number[], options: PackingOptions): Layout[] {
-  const longestLength = Math.max(1, options.contextLength - 1);
+/** Longest first: each micro-batch takes as many of the next sequences as the length of its first leaves room for. */
+function layOut(lengths: readonly number[], { tokensPerMicroBatch }: PackingOptions): Layout[] {
   const order = lengths
     .map((length, index) => ({ positions: length - 1, index }))
     .filter(({ positions }) => positions > 0)
     .sort((a, b) => b.positions - a.positions || a.index - b.index);
   const layouts: Layout[] = [];
   for (let next = 0; next < order.length; ) {
-    const length = Math.min(longestLength, bucket(order[next]!.positions, 8));
-    const most = Math.max(1, Math.floor(options.tokensPerMicroBatch / length));
+    const length = order[next]!.positions;
+    const most = Math.max(1, Math.floor(tokensPerMicroBatch / length));
     const members = order.slice(next, next + most).map(({ index }) => index);
-    layouts.push({ rows: Math.min(most, bucket(members.length, 1)), length, members });
+    layouts.push({ rows: members.length, length, members });
     next += members.length;
   }
   return layouts;
-}
-
-/**
- * Rounds up to a quarter of an octave (…, 64, 80, 96, 112, 128, 160, …), at least to a multiple of `smallest`: a graph is
- * compiled for each size that occurs, so few sizes are worth at most a fifth of padding.
- */
-export function bucket(size: number, smallest: number): number {
-  const quarter = 2 ** (Math.floor(Math.log2(size)) - 2);
-  const step = Math.max(smallest, quarter);
-  return Math.ceil(size / step) * step;
 }
 
 function fill(layout: Layout, sequences: readonly TrainingSequence[], names: readonly string[]): MicroBatch {

@@ -3,6 +3,7 @@ import {
   Graph,
   gradients,
   mul,
+  productDimension,
   reshape,
   serialize,
   sum,
@@ -36,15 +37,11 @@ export interface DecoderValues {
 /** Builds a decoder into a graph; `tokens` is `[rows, length]`, `tables` says how the embedding gets its gradient. */
 export type DecoderBuilder = (graph: Graph, tokens: Value, tables: TableGradient) => DecoderValues;
 
-/** Shape of a graph and what its logprobs are computed at. */
-export interface GraphShape {
-  readonly key: string;
-  readonly rows: number;
-  readonly length: number;
-  readonly temperature: number;
-}
+/** Rows and length of a micro-batch, known when the graph runs. */
+const size = ['rows', 'length'];
+const positions = productDimension(size);
 
-/** Builds the graphs of one policy: to score tokens, and to train with a loss. */
+/** Builds the graphs of one policy, for micro-batches of any size and temperature: to score tokens, and to train with a loss. */
 export class PolicyGraphs {
   readonly #decoder: DecoderBuilder;
   readonly #trainable: ReadonlySet<string>;
@@ -62,12 +59,12 @@ export class PolicyGraphs {
   }
 
   /** Outputs `logprobs` and `entropies`, each `[rows, length]`. */
-  scoring(shape: GraphShape): GraphPlan {
-    const { graph, logprobs, entropies, decoder } = this.#forward(shape, 'needed');
+  scoring(key: string): GraphPlan {
+    const { graph, logprobs, entropies, decoder } = this.#forward('needed');
     graph.output('logprobs', logprobs);
     graph.output('entropies', entropies!);
     return {
-      ...planOf(shape, graph, decoder),
+      ...planOf(key, graph, decoder),
       columns: {},
       gradients: {},
       scattered: [],
@@ -81,13 +78,10 @@ export class PolicyGraphs {
    *
    * The loss sees logprobs and entropies of 0 where the mask is 0, so nothing there can produce a NaN, forward or backward.
    */
-  training(shape: GraphShape, loss: Loss): GraphPlan {
-    const { graph, logprobs, entropies, decoder, targetRows } = this.#forward(
-      shape,
-      loss.entropies ?? 'none',
-    );
+  training(key: string, loss: Loss): GraphPlan {
+    const entropyNeed = loss.entropies ?? 'none';
+    const { graph, logprobs, entropies, decoder, targetRows } = this.#forward(entropyNeed);
     const ops = traceOps(graph);
-    const size = [shape.rows, shape.length];
     const mask = graph.input('mask', 'float32', size);
     const weights = graph.input('weights', 'float32', size);
     const zero = ops.constant(0);
@@ -110,19 +104,20 @@ export class PolicyGraphs {
       graph.output(metricOutputs[name], reshape(sum(mul(ops.where(mask, metric, zero), mask)), []));
     }
     const derived = this.#differentiate(graph, total, decoder, targetRows);
-    return { columns, metrics: metricOutputs, ...derived, ...planOf(shape, graph, decoder) };
+    return { columns, metrics: metricOutputs, ...derived, ...planOf(key, graph, decoder) };
   }
 
-  #forward({ rows, length, temperature }: GraphShape, entropies: 'none' | 'needed') {
+  #forward(entropies: 'none' | 'needed') {
     const graph = new Graph();
-    const tokens = graph.input('tokens', 'int64', [rows, length]);
-    const targets = graph.input('targets', 'int64', [rows, length]);
+    const tokens = graph.input('tokens', 'int64', size);
+    const targets = graph.input('targets', 'int64', size);
+    const temperature = graph.input('temperature', 'float32', []);
     const decoder = this.#decoder(graph, tokens, this.#tables);
     const { parameter, weight } = decoder.head;
-    const flatTargets = reshape(targets, [rows * length]);
+    const flatTargets = reshape(targets, [positions]);
     const options = { temperature, entropies, gradient: this.#tables } as const;
     const scores = tokenLogprobs(decoder.hidden, weight, flatTargets, options);
-    const grid = (x: Value) => reshape(x, [rows, length]);
+    const grid = (x: Value) => reshape(x, size);
     return {
       graph,
       decoder,
@@ -164,6 +159,6 @@ export class PolicyGraphs {
   }
 }
 
-function planOf({ key, rows, length }: GraphShape, graph: Graph, decoder: DecoderValues) {
-  return { key, rows, length, parameters: [...decoder.parameters.keys()], model: serialize(graph) };
+function planOf(key: string, graph: Graph, decoder: DecoderValues) {
+  return { key, parameters: [...decoder.parameters.keys()], model: serialize(graph) };
 }

@@ -38,8 +38,6 @@ export interface TrainingProgramOptions {
 export interface GraphPlan {
   readonly key: string;
   readonly model: Uint8Array;
-  readonly rows: number;
-  readonly length: number;
   /** Inputs that are parameters of this name. */
   readonly parameters: readonly string[];
   /** Inputs `[rows, length]` of loss columns, by column name. */
@@ -62,9 +60,10 @@ export interface ScatteredGradient {
   readonly width: number;
 }
 
-/** One micro-batch and the graph it runs through. */
+/** One micro-batch: arrays `[rows, length]`. */
 export interface MicroBatchRequest {
-  readonly graph: string;
+  readonly rows: number;
+  readonly length: number;
   readonly tokens: Int32Array;
   readonly targets: Int32Array;
   readonly mask: Float32Array;
@@ -72,11 +71,18 @@ export interface MicroBatchRequest {
   readonly columns: Readonly<Record<string, Float32Array>>;
 }
 
-/** Work for the engine, with the graphs it needs that the engine has not seen. */
-export interface ComputeRequest {
-  readonly compile: readonly GraphPlan[];
+/** The graph that a request runs. */
+export interface GraphRequest {
+  readonly graph: string;
+  /** The graph itself, if the engine does not have it. */
+  readonly compile: GraphPlan | undefined;
   /** Keys of graphs to forget first. */
   readonly release: readonly string[];
+}
+
+/** Work for the engine. */
+export interface ComputeRequest extends GraphRequest {
+  readonly temperature: number;
   readonly microBatches: readonly MicroBatchRequest[];
 }
 

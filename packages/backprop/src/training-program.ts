@@ -78,15 +78,16 @@ export class TrainingProgram {
   ): Promise<ScoreResult> =>
     this.#sequence.run(async () => {
       const result = { logprobs: [] as Float32Array[], entropies: [] as Float32Array[] };
-      await this.#graphs.forEach(request, async (batch, graph) => {
+      const graph = await this.#graphs.open(request);
+      for (const batch of request.microBatches) {
         call.signal.throwIfAborted();
-        const into = { logprobs: positions(graph), entropies: positions(graph) };
-        const feeds = feedsOf(graph, batch, await this.#stores(policy));
+        const into = { logprobs: positions(batch), entropies: positions(batch) };
+        const feeds = feedsOf(graph, batch, request.temperature, await this.#stores(policy));
         await graph.session.run(feeds, { into, fetch: Object.keys(into) });
         result.logprobs.push(into.logprobs.data as Float32Array);
         result.entropies.push(into.entropies.data as Float32Array);
         await this.#host.yield();
-      });
+      }
       return result;
     });
 
@@ -174,9 +175,10 @@ export class TrainingProgram {
     let loss = 0;
     const metricSums: Record<string, number> = {};
     const logprobs: Float32Array[] = [];
-    await this.#graphs.forEach(request, async (batch, graph) => {
+    const graph = await this.#graphs.open(request);
+    for (const batch of request.microBatches) {
       call.signal.throwIfAborted();
-      const result = await this.#runBackward(graph, batch);
+      const result = await this.#runBackward(graph, batch, request.temperature);
       loss += checkedLoss(scalar(result.loss!));
       logprobs.push(result.logprobs!.data as Float32Array);
       for (const [metric, output] of Object.entries(graph.plan.metrics)) {
@@ -184,16 +186,16 @@ export class TrainingProgram {
       }
       await this.#gradient.add(graph, batch, result);
       await this.#host.yield();
-    });
+    }
     await this.#gradient.check();
     return { loss, metricSums, logprobs };
   }
 
-  async #runBackward(graph: CompiledGraph, batch: MicroBatchRequest): Promise<Tensors> {
+  async #runBackward(graph: CompiledGraph, batch: MicroBatchRequest, temperature: number): Promise<Tensors> {
     const { plan, session } = graph;
-    const into = { logprobs: positions(graph), ...this.#gradient.outputs(graph) };
+    const into = { logprobs: positions(batch), ...this.#gradient.outputs(graph, batch) };
     const fetch = ['loss', ...Object.values(plan.metrics), ...Object.values(plan.gradients)];
-    const feeds = feedsOf(graph, batch, await this.#stores('current'));
+    const feeds = feedsOf(graph, batch, temperature, await this.#stores('current'));
     return { ...(await session.run(feeds, { into, fetch })), ...into };
   }
 
@@ -225,9 +227,8 @@ export class TrainingProgram {
   }
 }
 
-function positions({ plan }: CompiledGraph): Tensor {
-  const shape = [plan.rows, plan.length];
-  return new Tensor('float32', new Float32Array(plan.rows * plan.length), shape);
+function positions({ rows, length }: MicroBatchRequest): Tensor {
+  return new Tensor('float32', new Float32Array(rows * length), [rows, length]);
 }
 
 function scalar(tensor: Tensor): number {
