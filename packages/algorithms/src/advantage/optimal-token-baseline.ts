@@ -73,31 +73,28 @@ export function optimalTokenBaseline(
   const returns = discountedReturns({ rewards, masks }, { outside: resolved.outside });
   const weights = pathWeights(inputs);
   const advantages = zeroRows(rewards);
-  const places = masks.map((mask) => positionsOf(mask, resolved.positions));
+  const columns = masks.map(trainedColumns);
   for (const rows of groupIndices(groups)) {
-    const members = resolved.positions === 'column' ? rows : rows.filter((b) => places[b]!.length > 0);
-    const baselines =
-      members.length < 2 ? [] : groupBaselines(members, { returns, weights, places }, resolved.epsilon);
-    const alone = resolved.longestTail === 'return' ? loneTail(members, places) : undefined;
+    const members = resolved.positions === 'column' ? rows : rows.filter((b) => columns[b]!.length > 0);
+    const baselines = groupBaselines(members, { returns, weights, columns }, resolved);
+    const alone = resolved.longestTail === 'return' ? loneTail(members, columns) : undefined;
     for (const b of members) {
-      for (const [at, t] of places[b]!) {
-        const baseline = alone?.row === b && at >= alone.from ? 0 : (baselines[at] ?? 0);
-        advantages[b]![t] = returns[b]![t]! - baseline;
+      const end = alone?.row === b ? alone.from : Number.POSITIVE_INFINITY;
+      for (const [index, t] of columns[b]!.entries()) {
+        const at = resolved.positions === 'column' ? t : index;
+        advantages[b]![t] = returns[b]![t]! - (at < end ? baselines[at]! : 0);
       }
     }
   }
   return { advantages, returns };
 }
 
-/** `[position in the group, column]` of every trained token. */
-type Places = readonly (readonly [number, number])[];
-
-function positionsOf(mask: ArrayLike<number>, positions: 'column' | 'trained-token'): Places {
-  const places: [number, number][] = [];
-  for (let t = 0; t < mask.length; t++) {
-    if (mask[t] !== 0) places.push([positions === 'column' ? t : places.length, t]);
-  }
-  return places;
+/** Columns of the trained tokens. */
+function trainedColumns(mask: ArrayLike<number>): Int32Array {
+  const columns = new Int32Array(mask.length);
+  let count = 0;
+  for (let t = 0; t < mask.length; t++) if (mask[t] !== 0) columns[count++] = t;
+  return columns.subarray(0, count);
 }
 
 function pathWeights(inputs: OptimalTokenBaselineInputs): Float64Array[] {
@@ -106,49 +103,52 @@ function pathWeights(inputs: OptimalTokenBaselineInputs): Float64Array[] {
   for (let b = 0; b < weights.length; b++) {
     let sum = 0;
     const row = weights[b]!;
+    const [mask, logs, squares, factors] = [
+      masks[b]!,
+      logprobs[b]!,
+      squaredProbabilitySums[b]!,
+      importanceWeights?.[b],
+    ];
     for (let t = 0; t < row.length; t++) {
-      if (masks[b]![t] !== 0) {
-        const energy = 1 - 2 * Math.exp(logprobs[b]![t]!) + squaredProbabilitySums[b]![t]!;
-        sum += energy * (importanceWeights?.[b]?.[t] ?? 1) ** 2;
-      }
+      if (mask[t] !== 0) sum += (1 - 2 * Math.exp(logs[t]!) + squares[t]!) * (factors?.[t] ?? 1) ** 2;
       row[t] = sum;
     }
   }
   return weights;
 }
 
+/** Weighted mean return at every position that a member of the group has; 0 in a group of one. */
 function groupBaselines(
   members: readonly number[],
   rows: {
-    readonly returns: Float64Array[];
-    readonly weights: Float64Array[];
-    readonly places: readonly Places[];
+    readonly returns: readonly Float64Array[];
+    readonly weights: readonly Float64Array[];
+    readonly columns: readonly Int32Array[];
   },
-  epsilon: number,
-): number[] {
-  const numerators: number[] = [];
-  const denominators: number[] = [];
+  { positions, epsilon }: z.output<typeof schema>,
+): Float64Array {
+  const length = members.reduce((longest, b) => Math.max(longest, rows.returns[b]!.length), 0);
+  const baselines = new Float64Array(length);
+  if (members.length < 2) return baselines;
+  const totals = new Float64Array(length).fill(epsilon);
   for (const b of members) {
-    for (const [at, t] of rows.places[b]!) {
-      const weight = rows.weights[b]![t]!;
-      numerators[at] = (numerators[at] ?? 0) + weight * rows.returns[b]![t]!;
-      denominators[at] = (denominators[at] ?? 0) + weight;
+    const [returns, weights] = [rows.returns[b]!, rows.weights[b]!];
+    for (const [index, t] of rows.columns[b]!.entries()) {
+      const at = positions === 'column' ? t : index;
+      baselines[at]! += weights[t]! * returns[t]!;
+      totals[at]! += weights[t]!;
     }
   }
-  // Where every mask of the group has a gap, `numerators` has a hole.
-  return Array.from(numerators, (sum: number | undefined, at) => {
-    const weight = (denominators[at] ?? 0) + epsilon;
-    return sum === undefined || weight === 0 ? 0 : sum / weight;
-  });
+  return baselines.map((sum, at) => (totals[at] === 0 ? 0 : sum / totals[at]!));
 }
 
 /** The one longest row, and the position from which on it is alone. */
 function loneTail(
   members: readonly number[],
-  places: readonly Places[],
+  columns: readonly Int32Array[],
 ): { readonly row: number; readonly from: number } | undefined {
-  const byLength = members.toSorted((a, b) => places[b]!.length - places[a]!.length);
+  const byLength = members.toSorted((a, b) => columns[b]!.length - columns[a]!.length);
   const [longest, second] = byLength as [number, number | undefined];
-  if (second === undefined || places[longest]!.length === places[second]!.length) return undefined;
-  return { row: longest, from: places[second]!.length };
+  if (second === undefined || columns[longest]!.length === columns[second]!.length) return undefined;
+  return { row: longest, from: columns[second]!.length };
 }
