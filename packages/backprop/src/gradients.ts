@@ -1,6 +1,6 @@
 import { type EngineHost, type ParameterStore, Tensor, type Tensors } from '@rlp/onnx/runtime';
 import { gradientError, overflowError } from './gradient-errors.ts';
-import type { CompiledGraph } from './program-graphs.ts';
+import { blockTensor, type CompiledGraph } from './program-graphs.ts';
 import type { MicroBatchRequest } from './program-protocol.ts';
 
 /** The gradient of a store's parameters, summed over micro-batches, wherever it lives. */
@@ -44,6 +44,9 @@ export class AccumulatedGradient implements GradientAccumulator {
     for (const [parameter, output] of Object.entries(plan.gradients)) {
       into[output] = store.tensor(parameter, slot);
     }
+    for (const block of plan.blocks) {
+      if (block.output !== undefined) into[block.output] = blockTensor(store, block, slot);
+    }
     for (const { output, width } of plan.scattered) {
       const shape = [rows * length, width];
       into[output] = new Tensor('float32', this.#rowsFor(output, shape[0]! * width), shape);
@@ -53,8 +56,10 @@ export class AccumulatedGradient implements GradientAccumulator {
 
   async add({ plan }: CompiledGraph, batch: MicroBatchRequest): Promise<void> {
     const { kernels } = this.#store;
+    const inBlocks = plan.blocks.filter(({ output }) => output !== undefined);
+    const written = new Set([...Object.keys(plan.gradients), ...inBlocks.map(({ parameter }) => parameter)]);
     for (const { name } of this.#store.parameters) {
-      const whole = Object.hasOwn(plan.gradients, name);
+      const whole = written.has(name);
       if (this.#state === 'empty' && !whole) this.#store.data(name, 'gradient').fill(0);
       if (this.#state === 'filled' && whole) {
         kernels.combine(this.#store.data(name, 'gradient'), 1, this.#scratch!.data(name), 1);

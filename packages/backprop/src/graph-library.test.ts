@@ -6,6 +6,7 @@ const plan = (key: string): GraphPlan => ({
   key,
   model: new Uint8Array(),
   parameters: [],
+  blocks: [],
   columns: {},
   gradients: {},
   scattered: [],

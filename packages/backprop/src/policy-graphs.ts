@@ -12,7 +12,8 @@ import {
   traceOps,
   type Value,
 } from '@rlp/onnx';
-import type { GraphPlan, ScatteredGradient } from './program-protocol.ts';
+import { type BlockInput, cutRows } from './parameter-blocks.ts';
+import type { GraphPlan, ParameterBlock, ScatteredGradient } from './program-protocol.ts';
 
 /** A table that a decoder looks rows up in, and the rows it got. */
 export interface TableLookup {
@@ -37,6 +38,14 @@ export interface DecoderValues {
 /** Builds a decoder into a graph; `tokens` is `[rows, length]`, `tables` says how the embedding gets its gradient. */
 export type DecoderBuilder = (graph: Graph, tokens: Value, tables: TableGradient) => DecoderValues;
 
+/** What differentiation needs of a forward pass. */
+interface ForwardValues {
+  readonly decoder: DecoderValues;
+  /** The output matrix in parts, where it is large. */
+  readonly blocks: readonly BlockInput[];
+  readonly targetRows: TableLookup | undefined;
+}
+
 /** Rows and length of a micro-batch, known when the graph runs. */
 const size = ['rows', 'length'];
 const positions = productDimension(size);
@@ -60,13 +69,14 @@ export class PolicyGraphs {
 
   /** Outputs `logprobs` and `entropies`, each `[rows, length]`. */
   scoring(key: string): GraphPlan {
-    const { graph, logprobs, entropies, decoder } = this.#forward('needed');
+    const { graph, logprobs, entropies, decoder, blocks } = this.#forward('needed');
     graph.output('logprobs', logprobs);
     graph.output('entropies', entropies!);
     return {
       ...planOf(key, graph, decoder),
       columns: {},
       gradients: {},
+      blocks: blocks.map(({ block }) => block),
       scattered: [],
       deviceOutputs: [],
       metrics: {},
@@ -80,7 +90,7 @@ export class PolicyGraphs {
    */
   training(key: string, loss: Loss): GraphPlan {
     const entropyNeed = loss.entropies ?? 'none';
-    const { graph, logprobs, entropies, decoder, targetRows } = this.#forward(entropyNeed);
+    const { graph, logprobs, entropies, ...forward } = this.#forward(entropyNeed);
     const ops = traceOps(graph);
     const mask = graph.input('mask', 'float32', size);
     const weights = graph.input('weights', 'float32', size);
@@ -103,8 +113,8 @@ export class PolicyGraphs {
       metricOutputs[name] = `metric:${name}`;
       graph.output(metricOutputs[name], reshape(sum(mul(ops.where(mask, metric, zero), mask)), []));
     }
-    const derived = this.#differentiate(graph, total, decoder, targetRows);
-    return { columns, metrics: metricOutputs, ...derived, ...planOf(key, graph, decoder) };
+    const derived = this.#differentiate(graph, total, forward);
+    return { columns, metrics: metricOutputs, ...derived, ...planOf(key, graph, forward.decoder) };
   }
 
   #forward(entropies: 'none' | 'needed') {
@@ -115,12 +125,19 @@ export class PolicyGraphs {
     const decoder = this.#decoder(graph, tokens, this.#tables);
     const { parameter, weight } = decoder.head;
     const flatTargets = reshape(targets, [positions]);
-    const options = { temperature, entropies, gradient: this.#tables } as const;
+    const blocks = this.#tables === 'rows' ? cutRows(graph, parameter, weight) : [];
+    const options = {
+      temperature,
+      entropies,
+      gradient: this.#tables,
+      blocks: blocks.length > 0 ? blocks.map(({ value }) => value) : undefined,
+    } as const;
     const scores = tokenLogprobs(decoder.hidden, weight, flatTargets, options);
     const grid = (x: Value) => reshape(x, size);
     return {
       graph,
       decoder,
+      blocks,
       logprobs: grid(scores.logprobs),
       entropies: scores.entropies && grid(scores.entropies),
       targetRows: scores.targetRows && { parameter, rows: scores.targetRows },
@@ -130,9 +147,8 @@ export class PolicyGraphs {
   #differentiate(
     graph: Graph,
     loss: Value,
-    decoder: DecoderValues,
-    targetRows: TableLookup | undefined,
-  ): Pick<GraphPlan, 'gradients' | 'scattered' | 'deviceOutputs'> {
+    { decoder, blocks, targetRows }: ForwardValues,
+  ): Pick<GraphPlan, 'gradients' | 'blocks' | 'scattered' | 'deviceOutputs'> {
     const lookups =
       this.#tables === 'dense'
         ? []
@@ -140,10 +156,20 @@ export class PolicyGraphs {
             { ...decoder.embedding, indices: 'tokens' as const },
             { ...targetRows!, indices: 'targets' as const },
           ].filter(({ parameter }) => this.#trainable.has(parameter));
+    const inParts = new Set(blocks.map(({ block }) => block.parameter));
     const looksUpOnly = (name: string) =>
       this.#tables === 'rows' && name === decoder.embedding.parameter && name !== decoder.head.parameter;
-    const whole = [...decoder.parameters].filter(([name]) => this.#trainable.has(name) && !looksUpOnly(name));
-    const derived = gradients(loss, [...whole.map(([, value]) => value), ...lookups.map(({ rows }) => rows)]);
+    const whole = [...decoder.parameters].filter(
+      ([name]) => this.#trainable.has(name) && !looksUpOnly(name) && !inParts.has(name),
+    );
+    const trainedBlocks = blocks.filter(({ block }) => this.#trainable.has(block.parameter));
+    const derived = gradients(loss, [
+      ...whole.map(([, value]) => value),
+      ...lookups.map(({ rows }) => rows),
+      ...trainedBlocks.map(({ value }) => value),
+    ]);
+    const ofBlocks = derived.splice(whole.length + lookups.length);
+    for (const [i, { block }] of trainedBlocks.entries()) graph.output(gradientOf(block), ofBlocks[i]!);
     const outputs: Record<string, string> = {};
     for (const [i, [name]] of whole.entries()) {
       outputs[name] = `gradient:${name}`;
@@ -155,8 +181,19 @@ export class PolicyGraphs {
       return { parameter, output, indices, width: Number(rows.shape[1]) };
     });
     const deviceOutputs = this.#tables === 'dense' ? Object.values(outputs) : [];
-    return { gradients: outputs, scattered, deviceOutputs };
+    return {
+      gradients: outputs,
+      blocks: blocks.map(({ block }) =>
+        this.#trainable.has(block.parameter) ? { ...block, output: gradientOf(block) } : block,
+      ),
+      scattered,
+      deviceOutputs,
+    };
   }
+}
+
+function gradientOf({ input }: ParameterBlock): string {
+  return `gradient:${input}`;
 }
 
 function planOf(key: string, graph: Graph, decoder: DecoderValues) {

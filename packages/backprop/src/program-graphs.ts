@@ -7,7 +7,7 @@ import {
   type Tensors,
 } from '@rlp/onnx/runtime';
 
-import type { GraphPlan, GraphRequest, MicroBatchRequest } from './program-protocol.ts';
+import type { GraphPlan, GraphRequest, MicroBatchRequest, ParameterBlock } from './program-protocol.ts';
 
 /** A graph with its session. */
 export interface CompiledGraph {
@@ -60,6 +60,10 @@ export function feedsOf(
   stores: readonly ParameterStore[],
 ): Tensors {
   const feeds = parameterFeeds(plan.parameters, stores);
+  for (const block of plan.blocks) {
+    const home = stores.find((store) => store.parameters.some(({ name }) => name === block.parameter))!;
+    feeds[block.input] = blockTensor(home, block);
+  }
   const shape = [batch.rows, batch.length];
   feeds.tokens = new Tensor('int64', BigInt64Array.from(batch.tokens, BigInt), shape);
   feeds.targets = new Tensor('int64', BigInt64Array.from(batch.targets, BigInt), shape);
@@ -71,6 +75,16 @@ export function feedsOf(
   }
   const wanted = new Set(session.inputNames);
   return Object.fromEntries(Object.entries(feeds).filter(([name]) => wanted.has(name)));
+}
+
+/** A block of a parameter's rows in a store on the host, or of its part of a slot. */
+export function blockTensor(
+  store: ParameterStore,
+  { parameter, firstRow, shape: [rows, width] }: ParameterBlock,
+  slot?: string,
+): Tensor {
+  const data = store.data(parameter, slot).subarray(firstRow * width, (firstRow + rows) * width);
+  return new Tensor('float32', data, [rows, width]);
 }
 
 /** Parameters as feeds, each from the first store that has it. */

@@ -40,6 +40,8 @@ export interface GraphPlan {
   readonly model: Uint8Array;
   /** Inputs that are parameters of this name. */
   readonly parameters: readonly string[];
+  /** Inputs that are some rows of a parameter. */
+  readonly blocks: readonly ParameterBlock[];
   /** Inputs `[rows, length]` of loss columns, by column name. */
   readonly columns: Readonly<Record<string, string>>;
   /** Outputs that are whole gradients: output name by parameter. */
@@ -50,6 +52,16 @@ export interface GraphPlan {
   readonly deviceOutputs: readonly string[];
   /** Outputs that are sums of a metric over trained tokens: output name by metric. */
   readonly metrics: Readonly<Record<string, string>>;
+}
+
+/** Consecutive rows of a parameter that a graph reads on their own. */
+export interface ParameterBlock {
+  readonly parameter: string;
+  readonly input: string;
+  /** Output with their gradient; absent where the graph does not compute it. */
+  readonly output?: string;
+  readonly firstRow: number;
+  readonly shape: readonly [number, number];
 }
 
 /** Gradient rows of a table that the graph looked up; the host adds them, because ONNX Runtime's ScatterND races. */

@@ -90,6 +90,61 @@ describe('tokenLogprobs', () => {
     expect(relativeError({ shape: head.shape, data: total }, result.dense!)).toBeLessThan(1e-6);
   });
 
+  it.each([1, 1e5])('gives the same in blocks, for logits about %d', async (factor) => {
+    const graph = new ops.Graph();
+    const h = graph.input('h', 'float32', hidden.shape);
+    const w = graph.input('w', 'float32', head.shape);
+    const parts = [
+      graph.input('w0', 'float32', [1, width]),
+      graph.input('w1', 'float32', [3, width]),
+      graph.input('w2', 'float32', [1, width]),
+    ];
+    const targets = graph.constant(ids, [4], 'int64');
+    const options = { temperature: 0.7, entropies: 'needed', gradient: 'rows' } as const;
+    const scores = {
+      whole: ops.tokenLogprobs(h, w, targets, options),
+      blocks: ops.tokenLogprobs(h, w, targets, { ...options, blocks: parts }),
+    };
+    for (const [name, { logprobs, entropies, targetRows }] of Object.entries(scores)) {
+      const weighted = ops.mul(logprobs, graph.constant([1, -2, 0.5, 3], [4]));
+      const loss = ops.sum(ops.add(weighted, ops.mul(entropies!, 0.3)));
+      const matrices = name === 'whole' ? [w] : parts;
+      const [ofHidden, ofRows, ...ofMatrices] = ops.gradients(loss, [h, targetRows!, ...matrices]);
+      graph.output(`${name} logprobs`, logprobs);
+      graph.output(`${name} entropies`, entropies!);
+      graph.output(`${name} hidden`, ofHidden!);
+      graph.output(`${name} rows`, ofRows!);
+      graph.output(`${name} weight`, ofMatrices.length > 1 ? ops.concat(ofMatrices, 0) : ofMatrices[0]!);
+    }
+    const rowsOf = (from: number, to: number) => ({
+      shape: [to - from, width],
+      data: head.data.slice(from * width, to * width),
+    });
+    const h0 = { shape: hidden.shape, data: hidden.data.map((value) => value * factor) };
+    const feeds = { h: h0, w: head, w0: rowsOf(0, 1), w1: rowsOf(1, 4), w2: rowsOf(4, 5) };
+    const result = await (await load(graph)).run(feeds);
+    for (const what of ['logprobs', 'entropies', 'hidden', 'rows', 'weight']) {
+      const [got, expected] = [result[`blocks ${what}`]!, result[`whole ${what}`]!];
+      for (const [index, value] of expected.data.entries()) {
+        const tolerance = 2e-6 * Math.max(1, ...expected.data.map(Math.abs));
+        expect(Math.abs(got.data[index]! - value), what).toBeLessThan(tolerance);
+      }
+    }
+    expect(Math.max(...result['blocks logprobs']!.data)).toBeLessThanOrEqual(0);
+  });
+
+  it('says what is wrong with blocks', () => {
+    const graph = new ops.Graph();
+    const h = graph.input('h', 'float32', hidden.shape);
+    const w = graph.input('w', 'float32', head.shape);
+    const targets = graph.constant(ids, [4], 'int64');
+    const blocks = [graph.input('w0', 'float32', [2, width])];
+    expect(() => ops.tokenLogprobs(h, w, targets, { blocks })).toThrow("blocks need gradient: 'rows'");
+    expect(() => ops.tokenLogprobs(h, w, targets, { blocks, gradient: 'rows' })).toThrow(
+      new ArgumentError('tokenLogprobs: blocks must be the rows of weight [5, 3], got [2, 3]'),
+    );
+  });
+
   it('stays finite and non-positive for logits of any size', async () => {
     const graph = new ops.Graph();
     const h = graph.input('h', 'float32', hidden.shape);

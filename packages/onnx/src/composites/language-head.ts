@@ -2,16 +2,14 @@ import { ArgumentError } from '@rlp/core';
 
 import { customGradient } from '../autodiff/custom-gradient.ts';
 import type { Value } from '../graph/graph.ts';
-import { formatShape } from '../graph/shape.ts';
+import { type Dimension, formatShape } from '../graph/shape.ts';
 import { add, div, mul, neg, sub } from '../ops/arithmetic.ts';
-import { log } from '../ops/elementwise.ts';
-import { gatherElements, scatterElements } from '../ops/indexing.ts';
+import { scatterElements } from '../ops/indexing.ts';
 import { gemm } from '../ops/matrix.ts';
 import type { Operand } from '../ops/operand.ts';
-import { reduceMax } from '../ops/reduction.ts';
-import { expand, reshape, sum } from '../ops/shape.ts';
-import { softmax } from '../ops/softmax.ts';
+import { expand, reshape } from '../ops/shape.ts';
 import { embedding, type TableGradient } from './embedding.ts';
+import { type Distribution, distributionOver, type HeadBlock, sensitivity } from './head-distribution.ts';
 
 /** Options of {@link getLogits}. */
 export interface LogitsOptions {
@@ -27,6 +25,12 @@ export interface TokenLogprobsOptions extends LogitsOptions {
   readonly entropies?: 'none' | 'needed';
   /** How the rows of `weight` at the targets get their gradient. Default `'dense'`. */
   readonly gradient?: TableGradient;
+  /**
+   * The rows of `weight` again, as consecutive matrices `[rows, d]` of their own. The products then run block by block, which
+   * large vocabularies gain from: logits are never whole, and matrices stay small enough for the processor's caches. The
+   * gradient goes to the blocks instead of `weight`. Needs `gradient: 'rows'` and no bias.
+   */
+  readonly blocks?: readonly Value[] | undefined;
 }
 
 /** What {@link tokenLogprobs} gives. */
@@ -56,21 +60,12 @@ export function getLogits(
 type Cool = (x: Value) => Value;
 
 interface Head {
-  readonly hidden: Value;
   readonly cooled: Value;
-  readonly weight: Value;
   readonly targets: Value;
   readonly rows: Value;
-  readonly bias: Value | undefined;
+  readonly blocks: readonly HeadBlock[];
   readonly cool: Cool;
-}
-
-interface Distribution {
-  readonly probabilities: Value;
-  /** `z − max z`, only for entropies. */
-  readonly shifted: Value | undefined;
-  /** `Σ π (z − max z)`, only for entropies. */
-  readonly expectedShift: Value | undefined;
+  readonly mode: TableGradient;
 }
 
 /**
@@ -78,7 +73,7 @@ interface Distribution {
  *
  * With z = (h Wᵀ + b) / τ and π = softmax(z):
  *
- *     ln π_t = (z_t − max z) + ln max π,        H = −Σ π (z − max z) − ln max π
+ *     ln π_t = (z_t − max z) − ln Σ exp(z − max z),        H = ln Σ exp(z − max z) − Σ π (z − max z)
  *     M = π ⊙ (g + g_H (z − Σ π z)),   ∂h = (g W_t − M W) / τ,   ∂W = scatter_t(g h / τ) − Mᵀ h / τ
  *
  * with g = ∂ln π_t and g_H = ∂H. Where the loss does not depend on entropies, M W is computed as g ⊙ (π W), so that nothing
@@ -95,25 +90,24 @@ export function tokenLogprobs(
   options: TokenLogprobsOptions = {},
 ): TokenLogprobs {
   checkShapes(hidden, weight, targets);
+  checkBlocks(weight, options);
   const { bias, temperature = 1, entropies = 'none', gradient = 'dense' } = options;
+  const weights = options.blocks ?? [weight];
   const cool: Cool = (x) => (temperature === 1 ? x : div(x, temperature));
   const rows = embedding(weight, targets, { gradient: 'rows' });
-  const inputs = [hidden, weight, rows, ...(bias ? [bias] : [])];
-  let cooled: Value;
+  let head: Head;
   let distribution: Distribution;
   const [logprobs, entropy] = customGradient(
-    inputs,
+    [hidden, rows, ...weights, ...(bias ? [bias] : [])],
     () => {
-      cooled = cool(hidden);
-      const logits = gemm(cooled, weight, { transposeB: 'yes', bias: bias && cool(bias) });
-      const result = evaluate(logits, targets, entropies);
-      distribution = result.distribution;
-      return result.outputs;
+      const cooled = cool(hidden);
+      const blocks = consecutive(weights, bias && cool(bias));
+      head = { cooled, targets, rows, blocks, cool, mode: gradient };
+      distribution = distributionOver(cooled, blocks, targets, entropies);
+      const { logprobs, entropies: found } = distribution;
+      return found ? [logprobs, found] : [logprobs];
     },
-    (gradients, needs) => {
-      const head = { hidden, cooled, weight, targets, rows, bias, cool };
-      return headGradients(head, distribution, gradients, needs, gradient);
-    },
+    (gradients, needs) => headGradients(head, distribution, gradients, needs),
   );
   return { logprobs: logprobs!, entropies: entropy, targetRows: gradient === 'rows' ? rows : undefined };
 }
@@ -132,67 +126,68 @@ function checkShapes(hidden: Value, weight: Value, targets: Value): void {
   );
 }
 
-function evaluate(
-  logits: Value,
-  targets: Value,
-  entropies: 'none' | 'needed',
-): { outputs: Value[]; distribution: Distribution } {
-  const rows = { axes: 1, keepAxes: 'yes' } as const;
-  const count = targets.shape[0]!;
-  const probabilities = softmax(logits);
-  const largest = reduceMax(logits, rows);
-  const logLargest = log(reduceMax(probabilities, rows));
-  const chosen = gatherElements(logits, reshape(targets, [count, 1]), { axis: 1 });
-  const logprobs = reshape(add(sub(chosen, largest), logLargest), [count]);
-  if (entropies === 'none') {
-    const distribution = { probabilities, shifted: undefined, expectedShift: undefined };
-    return { outputs: [logprobs], distribution };
+function checkBlocks(weight: Value, { blocks, bias, gradient }: TokenLogprobsOptions): void {
+  if (!blocks) return;
+  if (bias || gradient !== 'rows') {
+    throw new ArgumentError("tokenLogprobs: blocks need gradient: 'rows' and no bias");
   }
-  const shifted = sub(logits, largest);
-  const expectedShift = sum(mul(probabilities, shifted), rows);
-  const entropy = reshape(neg(add(expectedShift, logLargest)), [count]);
-  return { outputs: [logprobs, entropy], distribution: { probabilities, shifted, expectedShift } };
+  const rows = blocks.reduce((total, { shape }) => total + Number(shape[0]), 0);
+  const widths = blocks.every(({ shape }) => shape.length === 2 && shape[1] === weight.shape[1]);
+  if (widths && rows === weight.shape[0]) return;
+  throw new ArgumentError(
+    `tokenLogprobs: blocks must be the rows of weight ${formatShape(weight.shape)}, got ` +
+      blocks.map(({ shape }) => formatShape(shape)).join(', '),
+  );
 }
 
-/** The two halves of M: a matrix `[N, V]` and a factor per row `[N, 1]`; M is their product. */
-function factorize(
-  { probabilities, shifted, expectedShift }: Distribution,
-  ofLogprobs: Value | undefined,
-  ofEntropies: Value | undefined,
-): { matrix: Value; factor: Value | undefined } {
-  if (!ofEntropies) return { matrix: probabilities, factor: ofLogprobs };
-  const entropyPart = mul(ofEntropies, sub(shifted!, expectedShift!));
-  const weights = ofLogprobs ? add(entropyPart, ofLogprobs) : entropyPart;
-  return { matrix: mul(probabilities, weights), factor: undefined };
+function consecutive(weights: readonly Value[], bias: Value | undefined): HeadBlock[] {
+  let first = 0;
+  return weights.map((weight) => {
+    const block = { weight, bias, first };
+    first += Number(weight.shape[0]);
+    return block;
+  });
 }
 
+/** In the order of the inputs: hidden states, rows at the targets, blocks, bias. */
 function headGradients(
   head: Head,
   distribution: Distribution,
   gradients: readonly (Value | undefined)[],
-  [needsHidden, needsWeight, needsRows, needsBias]: readonly boolean[],
-  mode: TableGradient,
+  [needsHidden, needsRows, ...needs]: readonly boolean[],
 ): (Value | undefined)[] {
-  const { cooled, weight, targets, rows, bias, cool } = head;
+  const { cooled, targets, rows, blocks, cool, mode } = head;
   const column = (value: Value | undefined) => value && reshape(value, [value.shape[0]!, 1]);
   const [chosen, ofEntropies] = gradients.map(column);
-  const { matrix, factor } = factorize(distribution, chosen, ofEntropies);
-  const perRow = (value: Value) => (factor ? mul(value, factor) : value);
+  const parts = sensitivity(distribution, chosen, ofEntropies);
   const rowGradient = chosen && mul(cooled, chosen);
   const ofHidden = () => {
-    const expected = perRow(gemm(matrix, weight));
+    const terms = parts.map(({ matrix, factor }, index) =>
+      times(gemm(matrix, blocks[index]!.weight), factor),
+    );
+    const expected = terms.reduce((total, term) => add(total, term));
     return cool(chosen ? sub(mul(rows, chosen), expected) : neg(expected));
   };
-  const ofWeight = () => {
-    const expected = gemm(matrix, neg(perRow(cooled)), { transposeA: 'yes' });
+  const ofWeight = (index: number) => {
+    const { matrix, factor } = parts[index]!;
+    const expected = gemm(matrix, neg(times(cooled, factor)), { transposeA: 'yes' });
     return mode === 'dense' && rowGradient ? addRows(expected, targets, rowGradient) : expected;
+  };
+  const ofBias = () => {
+    const count = targets.shape[0]!;
+    const { matrix, factor } = parts[0]!;
+    return biasGradient(matrix, factor ?? ones(matrix, count), targets, chosen, cool);
   };
   return [
     needsHidden ? ofHidden() : undefined,
-    needsWeight ? ofWeight() : undefined,
     needsRows ? rowGradient : undefined,
-    needsBias ? biasGradient(bias!, targets, matrix, chosen, factor, cool) : undefined,
+    ...blocks.map((_, index) => (needs[index] ? ofWeight(index) : undefined)),
+    needs[blocks.length] ? ofBias() : undefined,
   ];
+}
+
+function times(x: Value, factor: Value | undefined): Value {
+  return factor ? mul(x, factor) : x;
 }
 
 function addRows(table: Value, ids: Value, rows: Value): Value {
@@ -200,17 +195,20 @@ function addRows(table: Value, ids: Value, rows: Value): Value {
   return scatterElements(table, index, rows, { axis: 0, reduction: 'add' });
 }
 
+function ones({ graph, type }: Value, count: Dimension): Value {
+  return expand(graph.constant(1, [1, 1], type), [count, 1]);
+}
+
 function biasGradient(
-  bias: Value,
-  targets: Value,
   matrix: Value,
+  factor: Value,
+  targets: Value,
   chosen: Value | undefined,
-  factor: Value | undefined,
   cool: Cool,
 ): Value {
-  const count = targets.shape[0]!;
-  const ones = expand(bias.graph.constant(1, [1, 1], bias.type), [count, 1]);
-  const expected = reshape(gemm(matrix, neg(cool(factor ?? ones)), { transposeA: 'yes' }), bias.shape);
+  const size = matrix.shape[1]!;
+  const expected = reshape(gemm(matrix, neg(cool(factor)), { transposeA: 'yes' }), [size]);
   if (!chosen) return expected;
-  return scatterElements(expected, targets, reshape(cool(chosen), [count]), { axis: 0, reduction: 'add' });
+  const ofTargets = reshape(cool(chosen), [targets.shape[0]!]);
+  return scatterElements(expected, targets, ofTargets, { axis: 0, reduction: 'add' });
 }

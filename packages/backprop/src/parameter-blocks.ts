@@ -1,0 +1,24 @@
+import type { Graph, Value } from '@rlp/onnx';
+import type { ParameterBlock } from './program-protocol.ts';
+
+/** Measured: half as many or twice as many are slower, and so is a large vocabulary in one piece. */
+const mostRows = 4096;
+
+/** Rows of a parameter as an input of their own. */
+export interface BlockInput {
+  readonly block: ParameterBlock;
+  readonly value: Value;
+}
+
+/** Inputs for a matrix in parts of equal size, as far as possible; none if it is small enough as it is. */
+export function cutRows(graph: Graph, parameter: string, matrix: Value): BlockInput[] {
+  const [total, width] = matrix.shape as [number, number];
+  if (total <= mostRows) return [];
+  const size = Math.ceil(total / Math.ceil(total / mostRows));
+  return Array.from({ length: Math.ceil(total / size) }, (_, index) => {
+    const firstRow = index * size;
+    const shape = [Math.min(size, total - firstRow), width] as const;
+    const input = `${parameter}:${firstRow}`;
+    return { block: { parameter, input, firstRow, shape }, value: graph.input(input, 'float32', shape) };
+  });
+}

@@ -1,0 +1,169 @@
+import type { Value } from '../graph/graph.ts';
+import { add, mul, neg, sub } from '../ops/arithmetic.ts';
+import { clip, equal, where } from '../ops/comparison.ts';
+import { exp, log } from '../ops/elementwise.ts';
+import { gatherElements } from '../ops/indexing.ts';
+import { concat, split } from '../ops/layout.ts';
+import { gemm } from '../ops/matrix.ts';
+import { reduceMax } from '../ops/reduction.ts';
+import { reshape, sum } from '../ops/shape.ts';
+import { softmax } from '../ops/softmax.ts';
+
+/** Consecutive rows of a head's weight. */
+export interface HeadBlock {
+  /** `[size, d]` */
+  readonly weight: Value;
+  /** `[size]` */
+  readonly bias: Value | undefined;
+  /** Token of the first row. */
+  readonly first: number;
+}
+
+/** What a block knows by itself; columns are `[N, 1]`. */
+interface BlockStatistics {
+  /** Softmax within the block, `[N, size]`. */
+  readonly probabilities: Value;
+  /** max z within the block. */
+  readonly largest: Value;
+  /** ln of the largest probability within the block. */
+  readonly logLargest: Value;
+  /** z of the target where it lies in the block, else of some token. */
+  readonly picked: Value;
+  /** Whether the target lies in the block. */
+  readonly holds: () => Value;
+  /** `z − max z` within the block, only for entropies. */
+  readonly shifted: Value | undefined;
+  /** `Σ (z − max z)` over the block's own probabilities, only for entropies. */
+  readonly expectedShift: Value | undefined;
+}
+
+/** A block within the whole distribution. */
+interface BlockDistribution {
+  /** Softmax within the block, `[N, size]`. */
+  readonly probabilities: Value;
+  /** Probability of the whole block, `[N, 1]`; absent where it is the only one. */
+  readonly share: Value | undefined;
+  /** `z − Σ π z`, `[N, size]`; only for entropies. */
+  readonly deviation: (() => Value) | undefined;
+}
+
+/** The distribution of the next token over all blocks. */
+export interface Distribution {
+  /** Of the targets, `[N]`. */
+  readonly logprobs: Value;
+  /** `[N]`, if asked for. */
+  readonly entropies: Value | undefined;
+  readonly blocks: readonly BlockDistribution[];
+}
+
+const rowwise = { axes: 1, keepAxes: 'yes' } as const;
+
+/** Distribution over the blocks' tokens, with z = x Wᵀ + b, from `x` `[N, d]` and `targets` `[N]`. */
+export function distributionOver(
+  x: Value,
+  blocks: readonly HeadBlock[],
+  targets: Value,
+  entropies: 'none' | 'needed',
+): Distribution {
+  const count = targets.shape[0]!;
+  const column = reshape(targets, [count, 1]);
+  const found = blocks.map((block) => statistics(x, block, column, entropies));
+  const { peak, total, shares } = combine(found);
+  const picked = found
+    .map((block) => block.picked)
+    .reduce((before, now, index) => where(found[index]!.holds(), now, before));
+  const logprobs = reshape(sub(sub(picked, peak), total), [count]);
+  if (entropies === 'none') {
+    const parts = found.map(({ probabilities }, index) => ({
+      probabilities,
+      share: shares?.[index],
+      deviation: undefined,
+    }));
+    return { logprobs, entropies: undefined, blocks: parts };
+  }
+  // Σ π (z − max z) over the whole vocabulary, from that of each block.
+  const expected = found
+    .map(({ expectedShift, largest }, index) => {
+      const share = shares?.[index];
+      return share ? mul(share, add(expectedShift!, sub(largest, peak))) : expectedShift!;
+    })
+    .reduce((sums, part) => add(sums, part));
+  const parts = found.map(({ probabilities, shifted, largest }, index) => {
+    const share = shares?.[index];
+    const center = () => (share ? add(expected, sub(peak, largest)) : expected);
+    return { probabilities, share, deviation: () => sub(shifted!, center()) };
+  });
+  return { logprobs, entropies: reshape(sub(total, expected), [count]), blocks: parts };
+}
+
+function statistics(
+  x: Value,
+  { weight, bias, first }: HeadBlock,
+  targets: Value,
+  entropies: 'none' | 'needed',
+): BlockStatistics {
+  const logits = gemm(x, weight, { transposeB: 'yes', bias });
+  const probabilities = softmax(logits);
+  const largest = reduceMax(logits, rowwise);
+  const shifted = entropies === 'needed' ? sub(logits, largest) : undefined;
+  const local = first === 0 ? targets : sub(targets, first);
+  const inside = clip(local, 0, Number(weight.shape[0]) - 1);
+  return {
+    probabilities,
+    largest,
+    logLargest: log(reduceMax(probabilities, rowwise)),
+    picked: gatherElements(logits, inside, { axis: 1 }),
+    holds: () => equal(inside, local),
+    shifted,
+    expectedShift: shifted && sum(mul(probabilities, shifted), rowwise),
+  };
+}
+
+/** The largest logit, `ln Σ exp(z − max z)`, and each block's share of the probability. */
+function combine(blocks: readonly BlockStatistics[]): {
+  peak: Value;
+  total: Value;
+  shares: readonly Value[] | undefined;
+} {
+  const [only] = blocks;
+  if (blocks.length === 1) return { peak: only!.largest, total: neg(only!.logLargest), shares: undefined };
+  const largest = concat(
+    blocks.map((block) => block.largest),
+    1,
+  );
+  const logLargest = concat(
+    blocks.map((block) => block.logLargest),
+    1,
+  );
+  const peak = reduceMax(largest, rowwise);
+  const sums = sub(sub(largest, peak), logLargest);
+  const total = log(sum(exp(sums), rowwise));
+  const shares = split(
+    exp(sub(sums, total)),
+    blocks.map(() => 1),
+    1,
+  );
+  return { peak, total, shares };
+}
+
+/**
+ * M of the head's gradient, block by block: a matrix `[N, size]` and a factor per row `[N, 1]`, whose product it is.
+ *
+ * @param ofLogprobs - ∂ln π_t, `[N, 1]`
+ * @param ofEntropies - ∂H, `[N, 1]`
+ */
+export function sensitivity(
+  { blocks }: Distribution,
+  ofLogprobs: Value | undefined,
+  ofEntropies: Value | undefined,
+): { matrix: Value; factor: Value | undefined }[] {
+  return blocks.map(({ probabilities, share, deviation }) => {
+    if (!ofEntropies) {
+      const factor = share && ofLogprobs ? mul(share, ofLogprobs) : (ofLogprobs ?? share);
+      return { matrix: probabilities, factor };
+    }
+    const entropyPart = mul(ofEntropies, deviation!());
+    const weights = ofLogprobs ? add(entropyPart, ofLogprobs) : entropyPart;
+    return { matrix: mul(probabilities, weights), factor: share };
+  });
+}
