@@ -118,7 +118,12 @@ export function sampleTable(before: Evaluation, after: Evaluation, count = 6): s
     `${sample.rewardBefore === 1 ? '✓' : '✗'} ${sample.before}`,
     `${sample.rewardAfter === 1 ? '✓' : '✗'} ${sample.after}`,
   ]);
-  const table = [['problem', 'sum', 'after SFT', 'after GRPO'], ...rows];
+  const table = [['problem', 'sum', 'after SFT', 'after GRPO'], ...rows].map((row) => row.map(shortened));
   const widths = [0, 1, 2, 3].map((column) => Math.max(...table.map((row) => row[column]!.length)));
   return table.map((row) => row.map((cell, column) => cell.padEnd(widths[column]!)).join('  ')).join('\n');
+}
+
+/** A model that has learnt little repeats itself to the end. */
+function shortened(text: string): string {
+  return text.length > 64 ? `${text.slice(0, 63)}…` : text;
 }

@@ -61,9 +61,7 @@ export default async function startGeneration(
   host: EngineHost,
   options: GenerationProgramOptions,
 ): Promise<GenerationProgram> {
-  const Decoder = options.operators === 'fused' ? FusedDecoder : StandardDecoder;
-  const decoder = new Decoder(host, options);
-  await decoder.prepare();
+  const decoder = await prepareDecoder(host, options);
   const scorer = new Scorer(host, options);
   const loop = new GenerationLoop(decoder, {
     yield: () => host.yield(),
@@ -71,24 +69,20 @@ export default async function startGeneration(
     policyVersion: options.policyVersion,
   });
   const observers = new Map<number, GenerationObserver>();
-  const held: (() => void)[] = [];
+  const line = new StartingLine();
   return {
     async generate({ id, request, events }, { signal, emit }) {
       const observer = { signal, onToken: events === 'tokens' ? emit : undefined };
       observers.set(id, observer);
       try {
-        await new Promise<void>((resolve) => held.push(resolve));
+        await line.wait();
         return await loop.submit(request, observer);
       } finally {
         observers.delete(id);
       }
     },
-    begin() {
-      for (const start of held.splice(0)) start();
-    },
-    finish({ id, member }) {
-      loop.finish(observers.get(id), member);
-    },
+    begin: () => line.begin(),
+    finish: ({ id, member }) => loop.finish(observers.get(id), member),
     refresh: ({ version }) =>
       loop.exclusively(async () => {
         await decoder.refresh();
@@ -101,4 +95,27 @@ export default async function startGeneration(
       await scorer.close();
     },
   };
+}
+
+async function prepareDecoder(
+  host: EngineHost,
+  options: GenerationProgramOptions,
+): Promise<FusedDecoder | StandardDecoder> {
+  const Decoder = options.operators === 'fused' ? FusedDecoder : StandardDecoder;
+  const decoder = new Decoder(host, options);
+  await decoder.prepare();
+  return decoder;
+}
+
+/** Where requests wait for the signal to begin. */
+class StartingLine {
+  readonly #waiting: (() => void)[] = [];
+
+  wait(): Promise<void> {
+    return new Promise((resolve) => this.#waiting.push(resolve));
+  }
+
+  begin(): void {
+    for (const start of this.#waiting.splice(0)) start();
+  }
 }
