@@ -23,7 +23,7 @@ export interface AdvantagePreset {
 }
 
 /**
- * Option values that give each project's numbers; every one is checked against numbers computed by that project's code.
+ * Option values that give each project's numbers, read from its code and compared with what that code computes.
  *
  * `rlp` is our default. It scales GRPO by the unbiased deviation plus 1e-6, as most do; gives a completion alone in its
  * group 0, as there is nothing to be better than; skips masked tokens in GAE and returns, as only then a tool's answer
@@ -52,10 +52,11 @@ export const advantagePresets = {
     whitening: { outside: 'same-map' },
   },
   skyrl: {
-    grpo: {},
+    grpo: { singleMember: 'raw' },
     rloo: { baseline: 'leave-one-out', scale: 'none' },
     maxrl: { scale: 'group-mean', singleMember: 'raw', smallMean: 'divide' },
     gae: { maskedTokens: 'through', outside: 'recursion' },
+    returns: { maskedTokens: 'reset', outside: 'recursion' },
     whitening: { outside: 'same-map' },
   },
   slime: {
