@@ -1,3 +1,5 @@
+import type { Operations } from './operations.ts';
+
 /** One input/output pair of a fixture file. */
 export interface FixtureCase {
   readonly id: string;
@@ -24,6 +26,12 @@ export const unsupported = Symbol('unsupported');
  * never computes itself; whatever it cannot express is {@link unsupported}.
  */
 export type Adapter = (fixtureCase: FixtureCase) => unknown;
+
+/** An {@link Adapter} that computes over `TensorOps`: it runs once on each implementation. */
+export type OperationsAdapter = (fixtureCase: FixtureCase, operations: Operations) => unknown;
+
+/** {@link OperationsAdapter}s by fixture file name and case kind (`fn`). */
+export type OperationsTable = Readonly<Record<string, Readonly<Record<string, OperationsAdapter>>>>;
 
 /** Adapters by fixture file name and case kind (`fn`). */
 export type AdapterTable = Readonly<Record<string, Readonly<Record<string, Adapter>>>>;
@@ -66,4 +74,19 @@ export function difference(
 
 function first(found: readonly (string | undefined)[]): string | undefined {
   return found.find((problem) => problem !== undefined);
+}
+
+/** The largest number of a JSON value, by size. */
+function magnitude(value: unknown): number {
+  if (typeof value === 'number') return Math.abs(value);
+  if (value === null || typeof value !== 'object') return 0;
+  return Object.values(value).reduce<number>((largest, item) => Math.max(largest, magnitude(item)), 0);
+}
+
+/**
+ * What counts as equal in float32: its unit roundoff is 6e-8, a log-ratio of two logprobs of size 80 carries an absolute error
+ * of some 1e-5, which exp makes a relative one, and terms of a sum cancel at the scale of the largest.
+ */
+export function floatTolerance(tolerance: Fixture['tolerance'], expected: unknown): Fixture['tolerance'] {
+  return { abs: tolerance.abs + 2e-6 * Math.max(1, magnitude(expected)), rel: tolerance.rel + 5e-5 };
 }

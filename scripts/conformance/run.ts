@@ -1,11 +1,23 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { advantages } from './advantages.ts';
-import { type Adapter, type AdapterTable, difference, type Fixture, unsupported } from './fixture.ts';
+import {
+  type AdapterTable,
+  difference,
+  type Fixture,
+  type FixtureCase,
+  floatTolerance,
+  type OperationsTable,
+  unsupported,
+} from './fixture.ts';
 import { gaeAdapters } from './gae.ts';
 import { gigpo } from './gigpo.ts';
-import { losses } from './losses.ts';
+import { skyrlLosses } from './losses-skyrl.ts';
+import { tokenLosses } from './losses-token.ts';
+import { trlLosses } from './losses-trl.ts';
+import { verlLosses } from './losses-verl.ts';
 import { maskedStatistics } from './masked-statistics.ts';
+import { eager, type Operations, onnx } from './operations.ts';
 import { optimisation } from './optimisation.ts';
 import { sequences } from './sequences.ts';
 
@@ -13,49 +25,88 @@ const families: readonly AdapterTable[] = [
   advantages,
   gaeAdapters,
   gigpo,
-  losses,
   maskedStatistics,
   optimisation,
   sequences,
 ];
 
+const operationFamilies: readonly OperationsTable[] = [verlLosses, trlLosses, skyrlLosses, tokenLosses];
+
+/** The implementations of `TensorOps` and what counts as equal on them. */
+const implementations: readonly {
+  readonly operations: Operations;
+  widen(tolerance: Fixture['tolerance'], expected: unknown): Fixture['tolerance'];
+}[] = [
+  { operations: eager, widen: (tolerance) => tolerance },
+  { operations: onnx, widen: floatTolerance },
+];
+
 /** What came of one fixture file. */
 export interface FileResult {
   readonly file: string;
+  /** Cases that passed, on every implementation they ran on. */
   readonly passed: number;
   readonly unsupported: number;
-  /** One line per failed case: its id and the first difference. */
+  /** One line per failed case and implementation: its id and the first difference. */
   readonly failures: readonly string[];
+  /** Of the cases over `TensorOps`, how many passed on each implementation. */
+  readonly perOperations: Readonly<Record<string, number>>;
 }
 
-function adaptersOf(name: string): Readonly<Record<string, Adapter>> {
-  return Object.assign({}, ...families.map((family) => family[name] ?? {}));
+function adaptersOf<Adapters>(
+  families: readonly Readonly<Record<string, Readonly<Record<string, Adapters>>>>[],
+  { fixture, fn }: { readonly fixture: string; readonly fn: string },
+): Adapters | undefined {
+  const tables = families.flatMap((family) => (Object.hasOwn(family, fixture) ? [family[fixture]!] : []));
+  return tables.find((table) => Object.hasOwn(table, fn))?.[fn];
 }
 
-/** Runs every case of a fixture that there is an adapter for. */
-export function runFixture(fixture: Fixture): FileResult {
-  const adapters = adaptersOf(fixture.name);
+/** Runs every case of a fixture that there is an adapter for; those over `TensorOps` on each implementation. */
+export async function runFixture(fixture: Fixture): Promise<FileResult> {
   const failures: string[] = [];
+  const perOperations: Record<string, number> = {};
   let passed = 0;
   let skipped = 0;
   for (const fixtureCase of fixture.cases) {
-    const adapter = Object.hasOwn(adapters, fixtureCase.fn) ? adapters[fixtureCase.fn] : undefined;
-    const problem = adapter === undefined ? unsupported : judge(adapter, fixtureCase, fixture.tolerance);
-    if (problem === unsupported) skipped += 1;
-    else if (problem === undefined) passed += 1;
-    else failures.push(`${fixtureCase.id}${problem}`);
+    const problems = await problemsOf(fixture, fixtureCase, perOperations);
+    if (problems === unsupported) skipped += 1;
+    else if (problems.length === 0) passed += 1;
+    else failures.push(...problems.map((problem) => `${fixtureCase.id}${problem}`));
   }
-  return { file: `${fixture.name}.json`, passed, unsupported: skipped, failures };
+  return { file: `${fixture.name}.json`, passed, unsupported: skipped, failures, perOperations };
 }
 
-function judge(
-  adapter: Adapter,
-  fixtureCase: Fixture['cases'][number],
-  tolerance: Fixture['tolerance'],
-): string | undefined | typeof unsupported {
+async function problemsOf(
+  { name: fixture, tolerance }: Fixture,
+  fixtureCase: FixtureCase,
+  perOperations: Record<string, number>,
+): Promise<readonly string[] | typeof unsupported> {
+  const { fn, expected } = fixtureCase;
+  const adapter = adaptersOf(families, { fixture, fn });
+  if (adapter !== undefined) {
+    const problem = await judge(() => adapter(fixtureCase), { expected, tolerance });
+    return problem === unsupported ? unsupported : problem === undefined ? [] : [problem];
+  }
+  const overOperations = adaptersOf(operationFamilies, { fixture, fn });
+  if (overOperations === undefined) return unsupported;
+  const problems: string[] = [];
+  for (const { operations, widen } of implementations) {
+    const judged = { expected, tolerance: widen(tolerance, expected) };
+    const problem = await judge(() => overOperations(fixtureCase, operations), judged);
+    if (problem === unsupported) return unsupported;
+    if (problem === undefined) perOperations[operations.name] = (perOperations[operations.name] ?? 0) + 1;
+    else problems.push(` (${operations.name})${problem}`);
+  }
+  return problems;
+}
+
+async function judge(
+  compute: () => unknown,
+  { expected, tolerance }: { readonly expected: unknown; readonly tolerance: Fixture['tolerance'] },
+): Promise<string | undefined | typeof unsupported> {
   try {
-    const got = adapter(fixtureCase);
-    return got === unsupported ? unsupported : difference(got, fixtureCase.expected, tolerance);
+    const got = await compute();
+    return got === unsupported ? unsupported : difference(got, expected, tolerance);
   } catch (error) {
     return `: threw ${error instanceof Error ? error.message : String(error)}`;
   }
@@ -67,17 +118,22 @@ export async function runDirectory(directory: string): Promise<FileResult[]> {
   const results: FileResult[] = [];
   for (const name of names) {
     const fixture = JSON.parse(await readFile(join(directory, name), 'utf8')) as Fixture;
-    results.push(runFixture({ ...fixture, name: name.replace(/\.json$/, '') }));
+    results.push(await runFixture({ ...fixture, name: name.replace(/\.json$/, '') }));
   }
   return results;
 }
 
 /** The report: a line per file (and per failure, indented), and the totals last. */
 export function report(results: readonly FileResult[]): string[] {
-  const lines = results.flatMap(({ file, passed, failures, unsupported: skipped }) => [
-    `${file}: ${passed} passed, ${failures.length} failed, ${skipped} unsupported`,
+  const lines = results.flatMap(({ file, passed, failures, unsupported: skipped, perOperations }) => [
+    `${file}: ${passed} passed, ${failures.length} failed, ${skipped} unsupported${split(perOperations)}`,
     ...failures.slice(0, 5).map((failure) => `  ${failure}`),
   ]);
   const total = (count: (result: FileResult) => number) => results.reduce((sum, r) => sum + count(r), 0);
   return [...lines, `${total((r) => r.passed)} passed, ${total((r) => r.failures.length)} failed`];
+}
+
+function split(perOperations: FileResult['perOperations']): string {
+  const parts = Object.entries(perOperations).map(([name, count]) => `${name} ${count}`);
+  return parts.length === 0 ? '' : ` (${parts.join(', ')})`;
 }

@@ -2,7 +2,7 @@ import { parseOptions } from '@rlp/core';
 import { z } from 'zod';
 import { groupRelativeSchema } from '../advantage/group-relative.ts';
 import { aggregationModes } from '../aggregation.ts';
-import { policyLossShape } from '../loss/policy-loss.ts';
+import { policyLossShape, resolvePolicyLoss } from '../loss/policy-loss-options.ts';
 
 const rlSchema = z.strictObject({
   seed: z.string().default('rl'),
@@ -56,7 +56,9 @@ export type ResolvedRlOptions = z.output<typeof rlSchema>;
  * @throws OptionsError naming every problem at once.
  */
 export function resolveRlOptions(options: RlOptions = {}): ResolvedRlOptions {
-  return parseOptions('runRlTraining', rlSchema, options);
+  const resolved = parseOptions('runRlTraining', rlSchema, options);
+  resolvePolicyLoss(resolved.loss);
+  return resolved;
 }
 
 const sftSchema = z

@@ -1,11 +1,9 @@
 import type { TensorOps } from '@rlp/core';
 
-/** What {@link clippedSurrogate} reads; each `[B, T]`. */
+/** What a surrogate of the ratio reads; each `[B, T]` or, over sequences, `[B, 1]`. */
 export interface SurrogateInputs<T> {
-  /** `ln π_θ`: of the policy being updated. */
-  readonly logprobs: T;
-  /** `ln π_prox`: of the policy that the ratio is taken to, a constant. */
-  readonly proximalLogprobs: T;
+  /** `π_θ / π_prox`; see `importanceRatio`. */
+  readonly ratio: T;
   readonly advantages: T;
 }
 
@@ -17,24 +15,17 @@ export interface ClipOptions {
   readonly clipHigh: number;
   /** Losses of tokens with negative advantage are capped at `−A · dualClip`. Default: no cap. */
   readonly dualClip?: number | undefined;
-  /** The unclipped ratio is capped here (two-sided clipping). Default: no cap. */
+  /** The unclipped ratio is capped here (two-sided clipping, TRL's `delta`). Default: no cap. */
   readonly ratioCap?: number | undefined;
-  /** The log-ratio is limited to ± this before exp. Default 20, so that float32 cannot overflow. */
-  readonly logRatioLimit?: number | undefined;
-}
-
-/** The surrogate and the ratio it was made of; each `[B, T]`. */
-export interface Surrogate<T> {
-  readonly losses: T;
-  /** `π_θ / π_prox`. */
-  readonly ratio: T;
 }
 
 /**
- * PPO's clipped surrogate, per token, with separate bounds.
+ * PPO's clipped surrogate, with separate bounds.
  *
- *     ρ = exp(ln π_θ − ln π_prox)
  *     L = −min(ρ·A, clip(ρ, 1 − clipLow, 1 + clipHigh)·A)
+ *
+ * `dualClip` c: `L = min(L, −c·A)` where `A < 0`. `ratioCap` δ: the first ρ becomes `min(ρ, δ)`. With a ratio over sequences
+ * this is GSPO.
  *
  * @see Schulman et al. 2017, eq. 7, https://arxiv.org/abs/1707.06347
  * @see Yu et al. 2025 (DAPO: clipHigh > clipLow), https://arxiv.org/abs/2503.14476
@@ -42,20 +33,14 @@ export interface Surrogate<T> {
  */
 export function clippedSurrogate<T>(
   ops: TensorOps<T>,
-  { logprobs, proximalLogprobs, advantages }: SurrogateInputs<T>,
-  { clipLow, clipHigh, dualClip, ratioCap, logRatioLimit = 20 }: ClipOptions,
-): Surrogate<T> {
-  const ratio = ops.exp(limit(ops, ops.sub(logprobs, proximalLogprobs), logRatioLimit));
+  { ratio, advantages }: SurrogateInputs<T>,
+  { clipLow, clipHigh, dualClip, ratioCap }: ClipOptions,
+): T {
   const clipped = ops.clip(ratio, 1 - clipLow, 1 + clipHigh);
   const unclipped = ratioCap === undefined ? ratio : ops.clip(ratio, Number.NEGATIVE_INFINITY, ratioCap);
   const losses = ops.neg(ops.minimum(ops.mul(unclipped, advantages), ops.mul(clipped, advantages)));
-  if (dualClip === undefined) return { losses, ratio };
+  if (dualClip === undefined) return losses;
   const cap = ops.neg(ops.mul(advantages, ops.constant(dualClip)));
   const negative = ops.greater(ops.constant(0), advantages);
-  return { losses: ops.where(negative, ops.minimum(losses, cap), losses), ratio };
-}
-
-/** `x` limited to `[−bound, bound]`; `x` itself when the bound is infinite. */
-export function limit<T>(ops: TensorOps<T>, x: T, bound: number): T {
-  return Number.isFinite(bound) ? ops.clip(x, -bound, bound) : x;
+  return ops.where(negative, ops.minimum(losses, cap), losses);
 }

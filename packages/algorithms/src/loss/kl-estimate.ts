@@ -1,5 +1,11 @@
 import type { TensorOps } from '@rlp/core';
-import { limit } from './clipped-surrogate.ts';
+import { limit } from './masked.ts';
+
+/** Estimators of {@link klEstimate}. */
+export const klEstimators = ['k1', 'k2', 'k3', 'absolute'] as const;
+
+/** One of {@link klEstimators}. */
+export type KlEstimator = (typeof klEstimators)[number];
 
 /** What {@link klEstimate} reads; each `[B, T]`. */
 export interface KlInputs<T> {
@@ -12,11 +18,19 @@ export interface KlInputs<T> {
 /** Options of {@link klEstimate}. */
 export interface KlOptions {
   /** `'k1'`: −δ; `'k2'`: δ²/2; `'k3'`: e^δ − δ − 1; `'absolute'`: |δ|; with δ = ln π_ref − ln π_θ. */
-  readonly estimator: 'k1' | 'k2' | 'k3' | 'absolute';
-  /** `k3` only: δ is limited to ± this. Default 20, so that float32 cannot overflow. */
+  readonly estimator: KlEstimator;
+  /**
+   * δ is limited to ± this; the gradient dies beyond. Default: 20 for `k3`, so that float32 cannot overflow, else no limit
+   * (open-instruct: 40 for all).
+   */
   readonly logRatioLimit?: number | undefined;
   /** The estimate is limited to ± this; the gradient dies beyond. Default: no limit (verl: 10 for k3, OpenRLHF: 10). */
   readonly limit?: number | undefined;
+  /**
+   * `'own'`: of the estimate. `'k2'`: straight through, the value of the estimator with the gradient of k2, which in
+   * expectation is that of the KL (verl's names with `+`). Default `'own'`.
+   */
+  readonly gradient?: 'own' | 'k2' | undefined;
 }
 
 /**
@@ -27,28 +41,25 @@ export interface KlOptions {
 export function klEstimate<T>(
   ops: TensorOps<T>,
   { logprobs, referenceLogprobs }: KlInputs<T>,
-  { estimator, logRatioLimit = 20, limit: bound = Number.POSITIVE_INFINITY }: KlOptions,
+  { estimator, gradient = 'own', logRatioLimit, limit: bound = Number.POSITIVE_INFINITY }: KlOptions,
 ): T {
-  const difference = ops.sub(referenceLogprobs, logprobs);
-  return limit(ops, estimate(ops, difference, estimator, logRatioLimit), bound);
+  const deltaLimit = logRatioLimit ?? (estimator === 'k3' ? 20 : Number.POSITIVE_INFINITY);
+  const delta = limit(ops, ops.sub(referenceLogprobs, logprobs), deltaLimit);
+  const value = limit(ops, estimate(ops, delta, estimator), bound);
+  if (gradient === 'own') return value;
+  const slope = estimate(ops, delta, 'k2');
+  return ops.add(ops.sub(slope, ops.stopGradient(slope)), ops.stopGradient(value));
 }
 
-function estimate<T>(
-  ops: TensorOps<T>,
-  difference: T,
-  estimator: KlOptions['estimator'],
-  logRatioLimit: number,
-): T {
+function estimate<T>(ops: TensorOps<T>, delta: T, estimator: KlEstimator): T {
   switch (estimator) {
     case 'k1':
-      return ops.neg(difference);
+      return ops.neg(delta);
     case 'k2':
-      return ops.mul(ops.constant(0.5), ops.square(difference));
+      return ops.mul(ops.constant(0.5), ops.square(delta));
     case 'absolute':
-      return ops.abs(difference);
-    case 'k3': {
-      const delta = limit(ops, difference, logRatioLimit);
+      return ops.abs(delta);
+    case 'k3':
       return ops.sub(ops.sub(ops.exp(delta), delta), ops.constant(1));
-    }
   }
 }

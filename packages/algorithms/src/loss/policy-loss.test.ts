@@ -1,6 +1,7 @@
 import { evaluate, matrixFromRows } from '@rlp/backprop/eager';
 import { describe, expect, it } from 'vitest';
-import { type PolicyLossOptions, policyLoss } from './policy-loss.ts';
+import { policyLoss } from './policy-loss.ts';
+import type { PolicyLossOptions } from './policy-loss-options.ts';
 
 /** Evaluates the loss of single tokens: columns of one row. */
 function run(options: PolicyLossOptions, columns: Readonly<Record<string, readonly number[]>>) {

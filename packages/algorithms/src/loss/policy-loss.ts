@@ -1,65 +1,62 @@
-import { type Loss, type LossInputs, type LossOutput, parseOptions, type TensorOps } from '@rlp/core';
-import { z } from 'zod';
-import { clippedSurrogate, limit } from './clipped-surrogate.ts';
-import { truncatedImportanceWeights } from './importance-weights.ts';
+import type { Loss, LossInputs, LossOutput, TensorOps } from '@rlp/core';
+import { importanceRatio } from './importance-ratio.ts';
 import { klEstimate } from './kl-estimate.ts';
-
-const proximalSchema = z.enum(['current', 'column', 'behavior']);
-
-/** The options of {@link policyLoss} without `proximal`, which a loop can choose by itself. */
-export const policyLossShape = {
-  clipLow: z.number().min(0).max(1).default(0.2),
-  clipHigh: z.number().min(0).default(0.28),
-  dualClip: z.number().gt(1).optional(),
-  ratioCap: z.number().gt(1).optional(),
-  logRatioLimit: z.number().positive().default(20),
-  correction: z.enum(['truncated', 'column', 'none']).default('truncated'),
-  correctionCap: z.number().positive().default(2),
-  klCoefficient: z.number().nonnegative().default(0),
-  klEstimator: z.enum(['k1', 'k2', 'k3', 'absolute']).default('k3'),
-  klLimit: z.number().positive().optional(),
-  entropyCoefficient: z.number().default(0),
-};
-
-const schema = z
-  .strictObject({ ...policyLossShape, proximal: proximalSchema.default('current') })
-  .refine(({ proximal, correction }) => proximal !== 'behavior' || correction !== 'truncated', {
-    path: ['correction'],
-    message: "must be 'none' or 'column' when proximal is 'behavior': the ratio already contains the gap",
-  });
-
-/**
- * Options of {@link policyLoss}.
- *
- * - `clipLow` (0.2), `clipHigh` (0.28): the ratio stays in `[1 − clipLow, 1 + clipHigh]`; `dualClip` and `ratioCap` (off):
- *   see {@link clippedSurrogate}; `logRatioLimit` (20).
- * - `proximal` (`'current'`): the policy that the ratio is taken to. `'current'`: the policy itself before this update, no
- *   column needed; right for the first update after sampling, where the ratio is 1 and its gradient is the policy
- *   gradient. `'column'`: the column `proximalLogprobs`, which the trainer computed before its first update; needed from
- *   the second update on. `'behavior'`: the column `behaviorLogprobs`, as PPO had it before samplers and trainers were
- *   different programs.
- * - `correction` (`'truncated'`): truncated importance sampling of the gap between trainer and sampler, from the column
- *   `behaviorLogprobs`, capped at `correctionCap` (2); `'column'` multiplies by the column `correctionWeights` instead.
- * - `klCoefficient` (0): multiplies `klEstimator` (`'k3'`) of the KL to the column `referenceLogprobs`; `klLimit` (off).
- * - `entropyCoefficient` (0): subtracts this much entropy. Costs a pass over the vocabulary when not 0.
- */
-export type PolicyLossOptions = z.input<typeof schema>;
-
-type Resolved = z.output<typeof schema>;
+import { type CountFloor, limit } from './masked.ts';
+import {
+  isComputed,
+  type PolicyLossOptions,
+  type ResolvedPolicyLoss,
+  resolvePolicyLoss,
+} from './policy-loss-options.ts';
+import { offPolicySequenceMask, type SamplerWeightOptions, samplerWeights } from './sampler-correction.ts';
+import { boundMetrics, surrogates } from './surrogates.ts';
 
 /**
  * The policy-gradient loss of GRPO and its kin, per token.
  *
- *     L = w · surrogate(ρ, A) + klCoefficient · k3 − entropyCoefficient · H
+ *     L = w · m · (surrogate(ρ, A) + c_prox · KL(π_θ ‖ π_prox)) + c_ref · KL(π_θ ‖ π_ref) − c_H · H
  *
- * with the ratio `ρ = π_θ / π_prox` and the correction `w = min(π_prox / π_b, cap)`. It reads the column `advantages` and
- * those that the options name. Metrics (vocabulary: `docs/metrics.md`): `ratio/mean`, `clip/low`, `clip/high`, `clip/dual`, `kl/update`,
- * and where its inputs are there `gap/sampler`, `gap/absolute`, `kl/reference`, `entropy/mean`.
+ * with the ratio `ρ = π_θ / π_prox`, the correction `w` of the gap between trainer and sampler and the masks `m`. Options:
  *
- * @throws OptionsError for options outside their ranges.
+ * - `surrogate` (`'clip'`), with its own parameters:
+ *
+ *   | surrogate | parameters (defaults) | see |
+ *   |---|---|---|
+ *   | `clip` | `clipLow` 0.2, `clipHigh` 0.28, `dualClip` off, `ratioCap` off | `clippedSurrogate`: PPO, GRPO, DAPO; GSPO over sequences |
+ *   | `cispo` | `clipLow` 1, `clipHigh` 4: weights up to 5 | `clippedWeightSurrogate` |
+ *   | `sapo` | `temperaturePositive` 1, `temperatureNegative` 1.05 | `softGateSurrogate` |
+ *   | `gmpo` | `clipLow` 0.4, `clipHigh` 0.4, in log space | `geometricMeanRatio` |
+ *   | `dppo` | `divergence` `'total-variation'`, `divergenceLow` and `divergenceHigh` 0.15, `dropped` `'outward'` | `divergenceMask` |
+ *   | `vespo` | `gammaPositive` `{ power: 2, rate: 3 }`, `gammaNegative` `{ power: 3, rate: 2 }` | `gammaWeights` |
+ *   | `window` | `clipLow` 0.2, `clipHigh` 0.28 | `windowSurrogate` |
+ *   | `importance-sampling`, `policy-gradient` | none | `importanceSampling`, `policyGradient` |
+ *
+ * - `ratio` (`'token'`): over tokens or sequences; see `importanceRatio`. `logRatioLimit` (20), `logRatioCap` (off);
+ *   `countEpsilon` (off: a count of at least 1): added to a sequence's token count where a mean divides by it (verl: 1e-8).
+ * - `proximal` (`'current'`): the policy that the ratio is taken to. `'current'`: the policy itself before this update, no
+ *   column needed; right for the first update after sampling, where the ratio is 1 and its gradient is the policy
+ *   gradient. `'column'`: the column `proximalLogprobs`, which the trainer computed before its first update; needed from
+ *   the second update on. `'behavior'`: the column `behaviorLogprobs`, as PPO had it before samplers and trainers were
+ *   different programs; `window` and `dppo` are meant for it.
+ * - `correction` (`'token-truncate'`): of the gap between trainer and sampler, from the column `behaviorLogprobs`, within
+ *   `correctionFloor` (off) and `correctionCap` (2); see `samplerWeights`. `'column'` multiplies by `correctionWeights`.
+ * - `offPolicyThreshold` (off): see `offPolicySequenceMask`; reads `behaviorLogprobs`.
+ * - `keep` (`'all'`): `'column'` multiplies by the column `keep`, made by `clipCovarianceKeep` or `highEntropyKeep`.
+ * - `klCoefficient` (0): multiplies `klEstimator` (`'k3'`) of the KL to the column `referenceLogprobs`; `klLimit` (off),
+ *   `klGradient` (`'own'`); see `klEstimate`. `klWeight` (`'one'`): `'ratio'` weighs it by ρ, gradient included (TRL's
+ *   `use_bias_correction_kl`).
+ * - `proximalKlCoefficient` (0): the same to the proximal policy, by `proximalKlEstimator` (`'absolute'`), on all tokens or
+ *   (`proximalKlTokens: 'column'`) those that the column `selected` marks, made by `klCovarianceSelection`.
+ * - `entropyCoefficient` (0): subtracts this much entropy. Costs a pass over the vocabulary when not 0.
+ *
+ * Reads the column `advantages` and those that the options name. Metrics (vocabulary: `docs/metrics.md`): `ratio/mean`,
+ * `kl/update`, `clip/low`, `clip/high`, `clip/dual`, and where its inputs are there `gap/sampler`, `gap/absolute`,
+ * `kl/reference`, `entropy/mean`.
+ *
+ * @throws OptionsError for options outside their ranges or that the surrogate does not read.
  */
 export function policyLoss(options: PolicyLossOptions = {}): Loss {
-  const resolved = parseOptions('policyLoss', schema, options);
+  const resolved = resolvePolicyLoss(options);
   return {
     key: `policy-loss ${JSON.stringify(resolved)}`,
     columns: columnsOf(resolved),
@@ -68,43 +65,71 @@ export function policyLoss(options: PolicyLossOptions = {}): Loss {
   };
 }
 
-function columnsOf({ proximal, correction, klCoefficient }: Resolved): string[] {
+function columnsOf(options: ResolvedPolicyLoss): string[] {
+  const { proximal, correction, keep } = options;
   const columns = ['advantages'];
   if (proximal === 'column') columns.push('proximalLogprobs');
-  if (proximal === 'behavior' || correction === 'truncated') columns.push('behaviorLogprobs');
+  if (proximal === 'behavior' || isComputed(correction) || options.offPolicyThreshold !== undefined) {
+    columns.push('behaviorLogprobs');
+  }
   if (correction === 'column') columns.push('correctionWeights');
-  if (klCoefficient > 0) columns.push('referenceLogprobs');
+  if (keep === 'column') columns.push('keep');
+  if (options.klCoefficient > 0) columns.push('referenceLogprobs');
+  if (options.proximalKlCoefficient > 0 && options.proximalKlTokens === 'column') columns.push('selected');
   return columns;
 }
 
-function computePolicyLoss<T>(ops: TensorOps<T>, inputs: LossInputs<T>, options: Resolved): LossOutput<T> {
-  const { logprobs, columns } = inputs;
-  const advantages = columns.advantages!;
-  const proximalLogprobs = proximalOf(ops, inputs, options);
-  const { losses, ratio } = clippedSurrogate(ops, { logprobs, proximalLogprobs, advantages }, options);
-  const metrics: Record<string, T> = updateMetrics(ops, { ...inputs, proximalLogprobs, ratio }, options);
-  let tokenLosses = losses;
-  if (options.correction !== 'none') {
-    tokenLosses = ops.mul(tokenLosses, correctionOf(ops, proximalLogprobs, inputs, options));
-  }
-  if (options.klCoefficient > 0) {
-    const kl = klEstimate(
-      ops,
-      { logprobs, referenceLogprobs: columns.referenceLogprobs! },
-      { estimator: options.klEstimator, logRatioLimit: options.logRatioLimit, limit: options.klLimit },
-    );
-    tokenLosses = ops.add(tokenLosses, ops.mul(ops.constant(options.klCoefficient), kl));
-    metrics['kl/reference'] = ops.stopGradient(kl);
-  }
-  if (options.entropyCoefficient !== 0) {
-    const entropies = inputs.entropies!;
-    tokenLosses = ops.sub(tokenLosses, ops.mul(ops.constant(options.entropyCoefficient), entropies));
-    metrics['entropy/mean'] = ops.stopGradient(entropies);
-  }
-  return { tokenLosses, metrics };
+/** The loss's inputs with what everything else is computed from. */
+interface Context<T> extends LossInputs<T> {
+  readonly advantages: T;
+  readonly proximalLogprobs: T;
+  readonly ratio: T;
 }
 
-function proximalOf<T>(ops: TensorOps<T>, { logprobs, columns }: LossInputs<T>, { proximal }: Resolved): T {
+function computePolicyLoss<T>(
+  ops: TensorOps<T>,
+  inputs: LossInputs<T>,
+  options: ResolvedPolicyLoss,
+): LossOutput<T> {
+  const proximalLogprobs = proximalOf(ops, inputs, options);
+  const countFloor: CountFloor =
+    options.countEpsilon === undefined ? 'at-least-one' : { plus: options.countEpsilon };
+  const ratio = importanceRatio(
+    ops,
+    { ...inputs, proximalLogprobs },
+    { ...options, countFloor, level: options.ratio },
+  );
+  const context = { ...inputs, advantages: inputs.columns.advantages!, proximalLogprobs, ratio };
+  const { surrogate, parameters } = options;
+  const anchored = withProximalKl(
+    ops,
+    surrogates[surrogate](ops, context, { ...parameters, countFloor }),
+    context,
+    options,
+  );
+  const losses = weighed(ops, anchored, context, options);
+  const penalties = penaltiesOf(ops, context, options);
+  return {
+    tokenLosses: penalties.terms.reduce((sum, term) => ops.add(sum, term), losses),
+    metrics: {
+      'ratio/mean': ops.stopGradient(ratio),
+      'kl/update': limit(
+        ops,
+        ops.sub(proximalLogprobs, ops.stopGradient(inputs.logprobs)),
+        options.logRatioLimit,
+      ),
+      ...boundMetrics(ops, surrogate, context, parameters),
+      ...gapMetrics(ops, context, options),
+      ...penalties.metrics,
+    },
+  };
+}
+
+function proximalOf<T>(
+  ops: TensorOps<T>,
+  { logprobs, columns }: LossInputs<T>,
+  { proximal }: ResolvedPolicyLoss,
+): T {
   switch (proximal) {
     case 'current':
       return ops.stopGradient(logprobs);
@@ -115,41 +140,90 @@ function proximalOf<T>(ops: TensorOps<T>, { logprobs, columns }: LossInputs<T>, 
   }
 }
 
-function correctionOf<T>(
+/** The surrogate with what holds the policy to the proximal one. */
+function withProximalKl<T>(
   ops: TensorOps<T>,
-  proximalLogprobs: T,
-  { columns }: LossInputs<T>,
-  { correction, correctionCap }: Resolved,
+  losses: T,
+  { logprobs, proximalLogprobs, columns }: Context<T>,
+  options: ResolvedPolicyLoss,
 ): T {
-  if (correction === 'column') return columns.correctionWeights!;
-  const behaviorLogprobs = columns.behaviorLogprobs!;
-  return truncatedImportanceWeights(ops, { proximalLogprobs, behaviorLogprobs }, { cap: correctionCap });
+  if (options.proximalKlCoefficient === 0) return losses;
+  const estimator = options.proximalKlEstimator;
+  const inputs = { logprobs, referenceLogprobs: proximalLogprobs };
+  const logRatioLimit = estimator === 'k3' ? options.logRatioLimit : undefined;
+  const kl = klEstimate(ops, inputs, { estimator, logRatioLimit });
+  const counted = options.proximalKlTokens === 'column' ? ops.mul(kl, columns.selected!) : kl;
+  return ops.add(losses, ops.mul(ops.constant(options.proximalKlCoefficient), counted));
 }
 
-function updateMetrics<T>(
+/** Token losses times everything that weighs or drops them. */
+function weighed<T>(ops: TensorOps<T>, losses: T, context: Context<T>, options: ResolvedPolicyLoss): T {
+  const { columns } = context;
+  const factors: T[] = [];
+  if (options.offPolicyThreshold !== undefined) {
+    const behaviorLogprobs = columns.behaviorLogprobs!;
+    const threshold = options.offPolicyThreshold;
+    factors.push(offPolicySequenceMask(ops, { ...context, behaviorLogprobs }, { threshold }));
+  }
+  if (options.keep === 'column') factors.push(columns.keep!);
+  if (options.correction === 'column') factors.push(columns.correctionWeights!);
+  else if (options.correction !== 'none') {
+    const inputs = { ...context, behaviorLogprobs: columns.behaviorLogprobs! };
+    const bounds = { low: options.correctionFloor, high: options.correctionCap };
+    factors.push(samplerWeights(ops, inputs, { ...corrections[options.correction], ...bounds }));
+  }
+  return factors.reduce((product, factor) => ops.mul(product, factor), losses);
+}
+
+const corrections: Readonly<
+  Record<
+    Exclude<ResolvedPolicyLoss['correction'], 'none' | 'column'>,
+    Pick<SamplerWeightOptions, 'level' | 'outside'>
+  >
+> = {
+  'token-truncate': { level: 'token', outside: 'clamp' },
+  'token-mask': { level: 'token', outside: 'zero' },
+  'sequence-truncate': { level: 'sequence', outside: 'clamp' },
+  'sequence-mask': { level: 'sequence', outside: 'zero' },
+  'geometric-mask': { level: 'geometric', outside: 'zero' },
+};
+
+/** What is added to the surrogate. */
+function penaltiesOf<T>(
   ops: TensorOps<T>,
-  inputs: LossInputs<T> & { readonly proximalLogprobs: T; readonly ratio: T },
-  { clipLow, clipHigh, dualClip, logRatioLimit, proximal, correction }: Resolved,
+  { logprobs, entropies, ratio, columns }: Context<T>,
+  options: ResolvedPolicyLoss,
+): { terms: T[]; metrics: Record<string, T> } {
+  const terms: T[] = [];
+  const metrics: Record<string, T> = {};
+  const { klCoefficient, entropyCoefficient, logRatioLimit } = options;
+  if (klCoefficient > 0) {
+    const inputs = { logprobs, referenceLogprobs: columns.referenceLogprobs! };
+    const { klEstimator: estimator, klLimit, klGradient: gradient } = options;
+    const deltaLimit = estimator === 'k3' ? logRatioLimit : undefined;
+    const kl = klEstimate(ops, inputs, {
+      estimator,
+      gradient,
+      limit: klLimit,
+      logRatioLimit: deltaLimit,
+    });
+    const counted = options.klWeight === 'ratio' ? ops.mul(kl, ratio) : kl;
+    terms.push(ops.mul(ops.constant(klCoefficient), counted));
+    metrics['kl/reference'] = ops.stopGradient(kl);
+  }
+  if (entropyCoefficient !== 0) {
+    terms.push(ops.mul(ops.constant(-entropyCoefficient), entropies!));
+    metrics['entropy/mean'] = ops.stopGradient(entropies!);
+  }
+  return { terms, metrics };
+}
+
+function gapMetrics<T>(
+  ops: TensorOps<T>,
+  { proximalLogprobs, columns }: Context<T>,
+  { correction, proximal }: ResolvedPolicyLoss,
 ): Record<string, T> {
-  const ratio = ops.stopGradient(inputs.ratio);
-  const logprobs = ops.stopGradient(inputs.logprobs);
-  const { advantages, behaviorLogprobs } = inputs.columns;
-  const below = ops.greater(ops.constant(1 - clipLow), ratio);
-  const above = ops.greater(ratio, ops.constant(1 + clipHigh));
-  const metrics: Record<string, T> = {
-    'ratio/mean': ratio,
-    'clip/low': ops.mul(below, ops.greater(ops.constant(0), advantages!)),
-    'clip/high': ops.mul(above, ops.greater(advantages!, ops.constant(0))),
-    'kl/update': limit(ops, ops.sub(inputs.proximalLogprobs, logprobs), logRatioLimit),
-  };
-  if (dualClip !== undefined) {
-    const beyond = ops.greater(ratio, ops.constant(dualClip));
-    metrics['clip/dual'] = ops.mul(beyond, ops.greater(ops.constant(0), advantages!));
-  }
-  if (correction === 'truncated' && proximal !== 'behavior') {
-    const gap = ops.sub(ops.stopGradient(inputs.proximalLogprobs), behaviorLogprobs!);
-    metrics['gap/sampler'] = gap;
-    metrics['gap/absolute'] = ops.abs(gap);
-  }
-  return metrics;
+  if (!isComputed(correction) || proximal === 'behavior') return {};
+  const gap = ops.sub(ops.stopGradient(proximalLogprobs), columns.behaviorLogprobs!);
+  return { 'gap/sampler': gap, 'gap/absolute': ops.abs(gap) };
 }

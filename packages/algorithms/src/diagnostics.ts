@@ -1,0 +1,167 @@
+import { ArgumentError } from '@rlp/core';
+import { maskedVariance, moments } from './statistics/masked.ts';
+import { requireRows, type TokenRows } from './statistics/token-rows.ts';
+
+/** What {@link tokenStatistics} says about the tokens that count. */
+export interface TokenStatistics {
+  /** How many there are. Without any, the other numbers are 0. */
+  readonly count: number;
+  readonly mean: number;
+  /** Population standard deviation. */
+  readonly deviation: number;
+  readonly minimum: number;
+  readonly maximum: number;
+}
+
+/**
+ * Count, mean, population standard deviation, minimum and maximum over the tokens that count. Without `masks`, all do.
+ *
+ * @throws ArgumentError for mismatched shapes or numbers that are not finite.
+ */
+export function tokenStatistics(values: TokenRows, masks?: TokenRows): TokenStatistics {
+  requireRows('tokenStatistics', { values, masks });
+  const { count, mean, variance } = moments(values, masks, { divisor: 'population', countEpsilon: 0 });
+  if (count === 0) return { count, mean: 0, deviation: 0, minimum: 0, maximum: 0 };
+  let minimum = Number.POSITIVE_INFINITY;
+  let maximum = Number.NEGATIVE_INFINITY;
+  for (let b = 0; b < values.length; b++) {
+    for (let t = 0; t < values[b]!.length; t++) {
+      if (masks !== undefined && masks[b]![t] === 0) continue;
+      minimum = Math.min(minimum, values[b]![t]!);
+      maximum = Math.max(maximum, values[b]![t]!);
+    }
+  }
+  return { count, mean, deviation: Math.sqrt(variance), minimum, maximum };
+}
+
+/**
+ * How many equally weighted tokens the weights are worth, as a share of their number: `(Σ w)² / (n Σ w²)`, 1 for equal
+ * weights and `1/n` when one has all. 0 when no token counts or no weight is left.
+ *
+ * @throws ArgumentError for mismatched shapes or numbers that are not finite.
+ * @see Kish 1965, Survey Sampling
+ */
+export function effectiveSampleSize(weights: TokenRows, masks?: TokenRows): number {
+  const { mean, deviation } = tokenStatistics(weights, masks);
+  const square = mean ** 2 + deviation ** 2;
+  return square === 0 ? 0 : mean ** 2 / square;
+}
+
+/** What {@link explainedVariance} reads. Shape of each: `[B][T]`. */
+export interface ExplainedVarianceInputs {
+  /** The critic's. */
+  readonly values: TokenRows;
+  readonly returns: TokenRows;
+  /** 1 where a token counts. Default: everywhere. */
+  readonly masks?: TokenRows | undefined;
+}
+
+/**
+ * How much of the returns the critic explains: `1 − Var(R − V) / Var(R)`. 1 is all, 0 what a constant would, below 0 worse
+ * than a constant; 0 where the returns have no variance.
+ *
+ * @throws ArgumentError for mismatched shapes or numbers that are not finite.
+ */
+export function explainedVariance({ values, returns, masks }: ExplainedVarianceInputs): number {
+  requireRows('explainedVariance', { values, returns, masks });
+  const total = maskedVariance(returns, masks);
+  if (total === 0) return 0;
+  const errors = returns.map((row, b) => Float64Array.from(row, (value, t) => value - values[b]![t]!));
+  return 1 - maskedVariance(errors, masks) / total;
+}
+
+/** What {@link samplerGap} reads. Shape of each: `[B][T]`. */
+export interface SamplerGapInputs {
+  /** `ln π_prox`: the trainer's. */
+  readonly trainerLogprobs: TokenRows;
+  /** `ln π_b`: the sampler's. */
+  readonly samplerLogprobs: TokenRows;
+  /** 1 where a token counts. Default: everywhere. */
+  readonly masks?: TokenRows | undefined;
+}
+
+/** How far sampler and trainer are apart, as means over the tokens that count. */
+export interface SamplerGap {
+  /** Mean of `ln π_b − ln π_prox`: k1 of `KL(sampler ‖ trainer)`, in nats. */
+  readonly k1: number;
+  /** Mean of `ρ − 1 − ln ρ` with `ρ = π_prox / π_b`: k3 of the same, never negative. */
+  readonly k3: number;
+  /** Mean of `|ln ρ|`. */
+  readonly absolute: number;
+  /** Largest ρ. */
+  readonly maxRatio: number;
+}
+
+/**
+ * The gap between sampler and trainer. Log-ratios are limited to ± 20. All 0, and `maxRatio` 1, when no token counts.
+ *
+ * @throws ArgumentError for mismatched shapes or numbers that are not finite.
+ */
+export function samplerGap({ trainerLogprobs, samplerLogprobs, masks }: SamplerGapInputs): SamplerGap {
+  requireRows('samplerGap', { trainerLogprobs, samplerLogprobs, masks });
+  const totals = { count: 0, k1: 0, k3: 0, absolute: 0, maxRatio: 0 };
+  for (let b = 0; b < trainerLogprobs.length; b++) {
+    for (let t = 0; t < trainerLogprobs[b]!.length; t++) {
+      if (masks !== undefined && masks[b]![t] === 0) continue;
+      const difference = trainerLogprobs[b]![t]! - samplerLogprobs[b]![t]!;
+      const logRatio = Math.min(20, Math.max(-20, difference));
+      const ratio = Math.exp(logRatio);
+      totals.count += 1;
+      totals.k1 -= logRatio;
+      totals.k3 += ratio - 1 - logRatio;
+      totals.absolute += Math.abs(logRatio);
+      totals.maxRatio = Math.max(totals.maxRatio, ratio);
+    }
+  }
+  const { count, k1, k3, absolute, maxRatio } = totals;
+  if (count === 0) return { k1: 0, k3: 0, absolute: 0, maxRatio: 1 };
+  return { k1: k1 / count, k3: k3 / count, absolute: absolute / count, maxRatio };
+}
+
+/**
+ * Weights divided by their mean over the tokens that count, so that a correction changes no step size. `'sequences'` takes the
+ * mean over sequences' means, leaving out those without tokens. A mean of at most 1e-8 divides nothing.
+ *
+ * **Needs the whole batch of an update at once.**
+ *
+ * @throws ArgumentError for mismatched shapes or numbers that are not finite.
+ */
+export function normalizedWeights(
+  weights: TokenRows,
+  masks: TokenRows,
+  { over }: { readonly over: 'tokens' | 'sequences' },
+): Float64Array[] {
+  requireRows('normalizedWeights', { weights, masks });
+  const mean = over === 'tokens' ? tokenStatistics(weights, masks).mean : meanOfRowMeans(weights, masks);
+  return weights.map((row) => Float64Array.from(row, (weight) => (mean > 1e-8 ? weight / mean : weight)));
+}
+
+function meanOfRowMeans(weights: TokenRows, masks: TokenRows): number {
+  let sum = 0;
+  let rows = 0;
+  for (const [b, row] of weights.entries()) {
+    const { count, mean } = tokenStatistics([row], [masks[b]!]);
+    if (count === 0) continue;
+    sum += mean;
+    rows += 1;
+  }
+  return rows === 0 ? 0 : sum / rows;
+}
+
+/**
+ * Share of groups that teach nothing because all their rewards are equal; 0 without groups.
+ *
+ * @param groups - Rewards; `null` where a trajectory could not be scored. Shape: `[P][G]`.
+ * @throws ArgumentError for a reward that is neither a number nor `null`.
+ */
+export function zeroVarianceShare(groups: readonly (readonly (number | null)[])[]): number {
+  if (groups.length === 0) return 0;
+  const flat = groups.filter((group) => {
+    const rewards = group.filter((reward) => reward !== null);
+    if (!rewards.every(Number.isFinite)) {
+      throw new ArgumentError('zeroVarianceShare: rewards must be finite numbers or null');
+    }
+    return rewards.every((reward) => reward === rewards[0]);
+  });
+  return flat.length / groups.length;
+}

@@ -1,0 +1,182 @@
+import { ArgumentError, parseOptions, type RandomStream } from '@rlp/core';
+import { z } from 'zod';
+import { requireRows, type TokenRows, zeroRows } from '../statistics/token-rows.ts';
+
+/** Tokens of one whole update, with the policy's logprobs before it. Shape of each: `[B][T]`. */
+export interface CovarianceInputs {
+  /** `ln π_θ`, of the policy about to be updated. */
+  readonly logprobs: TokenRows;
+  readonly advantages: TokenRows;
+  /** 1 where a token counts. */
+  readonly masks: TokenRows;
+}
+
+/** What {@link clipCovarianceKeep} reads. */
+export interface ClipCovarianceInputs extends CovarianceInputs {
+  /** `ln π_prox`; tokens that the ratio's clip already stops are not drawn. Shape: `[B][T]`. */
+  readonly proximalLogprobs: TokenRows;
+}
+
+/** Where a token stands in its batch. */
+interface Position {
+  readonly row: number;
+  readonly token: number;
+}
+
+interface Covariance extends Position {
+  readonly value: number;
+}
+
+const clipSchema = z.strictObject({
+  share: z.number().min(0).max(1).default(0.0002),
+  low: z.number().default(1),
+  high: z.number().default(5),
+  clipLow: z.number().min(0).default(0.2),
+  clipHigh: z.number().min(0).default(0.28),
+});
+
+/**
+ * Options of {@link clipCovarianceKeep}.
+ *
+ * - `share` (0.0002): of all tokens that count, how many are dropped; at least one.
+ * - `low` (1), `high` (5): only tokens whose covariance lies strictly between them.
+ * - `clipLow` (0.2), `clipHigh` (0.28): of the clipped surrogate that the result multiplies.
+ */
+export type ClipCovarianceOptions = z.input<typeof clipSchema>;
+
+/**
+ * Clip-Cov: which tokens to keep, 1, and which to drop, 0: a random few of those whose advantage and logprob go together most,
+ * because they are the ones that use up entropy. Pass it to `policyLoss` as the column `keep`.
+ *
+ * **Needs the whole batch of an update at once**, for its means are over all tokens. So it runs on numbers, before the batch
+ * is cut into micro-batches: get the logprobs from `backend.logprobs`, which gives them on every backend.
+ *
+ * @throws ArgumentError for mismatched shapes or numbers that are not finite; OptionsError for options outside their ranges.
+ * @see Cui et al. 2025, eq. 10, https://arxiv.org/abs/2505.22617
+ */
+export function clipCovarianceKeep(
+  inputs: ClipCovarianceInputs,
+  random: RandomStream,
+  options: ClipCovarianceOptions = {},
+): Float64Array[] {
+  const { share, low, high, clipLow, clipHigh } = parseOptions('clipCovarianceKeep', clipSchema, options);
+  const covariances = tokenCovariances('clipCovarianceKeep', inputs, inputs.proximalLogprobs);
+  const eligible = covariances.filter(({ row, token, value }) => {
+    const advantage = inputs.advantages[row]![token]!;
+    const ratio = Math.exp(inputs.logprobs[row]![token]! - inputs.proximalLogprobs[row]![token]!);
+    const isClipped = (advantage > 0 && ratio > 1 + clipHigh) || (advantage < 0 && ratio < 1 - clipLow);
+    return value > low && value < high && !isClipped;
+  });
+  const dropped = random.shuffle(eligible).slice(0, atLeastOne(share * covariances.length));
+  const keep = zeroRows(inputs.masks);
+  for (const row of keep) row.fill(1);
+  for (const { row, token } of dropped) keep[row]![token] = 0;
+  return keep;
+}
+
+const klSchema = z.strictObject({ share: z.number().min(0).max(1).default(0.0002) });
+
+/**
+ * Options of {@link klCovarianceSelection}.
+ *
+ * - `share` (0.0002): of all tokens that count, how many are selected; at least one.
+ */
+export type KlCovarianceOptions = z.input<typeof klSchema>;
+
+/**
+ * KL-Cov: 1 for the tokens whose advantage and logprob go together most, else 0. Pass it to `policyLoss` as the column
+ * `selected`, with `proximalKlTokens: 'column'`, so that only they are held to the proximal policy.
+ *
+ * **Needs the whole batch of an update at once**; see `clipCovarianceKeep`.
+ *
+ * @throws ArgumentError for mismatched shapes or numbers that are not finite; OptionsError for options outside their ranges.
+ * @see Cui et al. 2025, eq. 11, https://arxiv.org/abs/2505.22617
+ */
+export function klCovarianceSelection(
+  inputs: CovarianceInputs,
+  options: KlCovarianceOptions = {},
+): Float64Array[] {
+  const { share } = parseOptions('klCovarianceSelection', klSchema, options);
+  const covariances = tokenCovariances('klCovarianceSelection', inputs);
+  const largest = [...covariances].sort((a, b) => b.value - a.value);
+  const selected = zeroRows(inputs.masks);
+  for (const { row, token } of largest.slice(0, atLeastOne(share * covariances.length))) {
+    selected[row]![token] = 1;
+  }
+  return selected;
+}
+
+/** `(A − mean A)·(ln π − mean ln π)` of every token that counts. */
+function tokenCovariances(
+  owner: string,
+  { logprobs, advantages, masks }: CovarianceInputs,
+  proximalLogprobs?: TokenRows,
+): Covariance[] {
+  requireRows(owner, { logprobs, advantages, masks, proximalLogprobs });
+  const positions = countedPositions(masks);
+  if (positions.length === 0) return [];
+  const mean = (rows: TokenRows) =>
+    positions.reduce((sum, { row, token }) => sum + rows[row]![token]!, 0) / positions.length;
+  const [meanAdvantage, meanLogprob] = [mean(advantages), mean(logprobs)];
+  return positions.map(({ row, token }) => ({
+    row,
+    token,
+    value: (advantages[row]![token]! - meanAdvantage) * (logprobs[row]![token]! - meanLogprob),
+  }));
+}
+
+function countedPositions(masks: TokenRows): Position[] {
+  const positions: Position[] = [];
+  for (let row = 0; row < masks.length; row++) {
+    for (let token = 0; token < masks[row]!.length; token++) {
+      if (masks[row]![token] !== 0) positions.push({ row, token });
+    }
+  }
+  return positions;
+}
+
+function atLeastOne(count: number): number {
+  return Math.max(1, Math.floor(count));
+}
+
+/** What {@link highEntropyKeep} reads. Shape of each: `[B][T]`. */
+export interface EntropyInputs {
+  /** Of the policy's distribution at each token, in nats. */
+  readonly entropies: TokenRows;
+  /** 1 where a token counts. */
+  readonly masks: TokenRows;
+}
+
+/**
+ * Keeps the tokens where the policy chooses: 1 for the `share` of tokens with the highest entropy, else 0. Pass it to
+ * `policyLoss` as the column `keep`. The threshold is the `1 − share` quantile, interpolated linearly.
+ *
+ * **Needs the whole batch of an update at once**; see `clipCovarianceKeep`.
+ *
+ * @throws ArgumentError for mismatched shapes, numbers that are not finite or a share outside `[0, 1]`.
+ * @see Wang et al. 2025, "Beyond the 80/20 rule", https://arxiv.org/abs/2506.01939
+ */
+export function highEntropyKeep(
+  { entropies, masks }: EntropyInputs,
+  { share }: { readonly share: number },
+): Float64Array[] {
+  requireRows('highEntropyKeep', { entropies, masks });
+  if (!(share >= 0 && share <= 1)) {
+    throw new ArgumentError(`highEntropyKeep: share must lie between 0 and 1, got ${share}`);
+  }
+  const keep = zeroRows(masks);
+  const positions = countedPositions(masks);
+  const sorted = Float64Array.from(positions, ({ row, token }) => entropies[row]![token]!).sort();
+  const threshold = quantile(sorted, 1 - share);
+  for (const { row, token } of positions) if (entropies[row]![token]! >= threshold) keep[row]![token] = 1;
+  return keep;
+}
+
+/** Of sorted numbers, interpolated linearly between the two nearest. */
+function quantile(sorted: Float64Array, q: number): number {
+  const at = q * (sorted.length - 1);
+  const below = Math.floor(at);
+  const low = sorted[below]!;
+  const high = sorted[Math.min(below + 1, sorted.length - 1)]!;
+  return low + (high - low) * (at - below);
+}

@@ -1,0 +1,95 @@
+import type { TensorOps } from '@rlp/core';
+import { type CountFloor, limit, maskedRowMean, maskedRowSum } from './masked.ts';
+
+/** Over what a ratio of two policies is taken; see {@link importanceRatio}. */
+export const ratioLevels = ['token', 'sequence', 'sequence-token', 'sequence-product'] as const;
+
+/** One of {@link ratioLevels}. */
+export type RatioLevel = (typeof ratioLevels)[number];
+
+/** What {@link importanceRatio} reads; each `[B, T]`. */
+export interface RatioInputs<T> {
+  /** `ln π_θ`: of the policy being updated. */
+  readonly logprobs: T;
+  /** `ln π_prox`: of the policy that the ratio is taken to, a constant. */
+  readonly proximalLogprobs: T;
+  /** 1 where a token counts. */
+  readonly mask: T;
+}
+
+/** Options of {@link importanceRatio}. */
+export interface RatioOptions {
+  /** Default `'token'`. */
+  readonly level?: RatioLevel | undefined;
+  /** The level's log-ratio is limited to ± this before exp. Default 20, so that float32 cannot overflow. */
+  readonly logRatioLimit?: number | undefined;
+  /** It is also limited to this from above. Default: no further limit (verl and SkyRL: 10 at sequence levels). */
+  readonly logRatioCap?: number | undefined;
+  /** Divisor of a sequence's mean. Default `'at-least-one'`. */
+  readonly countFloor?: CountFloor | undefined;
+}
+
+/**
+ * The importance ratio `ρ = π_θ / π_prox`, over tokens or over sequences. With `δ_t = ln π_θ − ln π_prox` and `n` tokens that
+ * count in a sequence:
+ *
+ * | level | value | gradient by `ln π_θ` of token t | shape | known as |
+ * |---|---|---|---|---|
+ * | `token` | `exp δ_t` | `ρ_t` | `[B, T]` | PPO, GRPO |
+ * | `sequence` | `exp(Σ δ / n)` | `ρ / n`, through the mean | `[B, 1]` | GSPO: TRL, OpenRLHF, slime |
+ * | `sequence-token` | `exp(Σ δ / n)` | `ρ`, each token for itself | `[B, T]` | GSPO-token: verl, SkyRL |
+ * | `sequence-product` | `exp(Σ δ)` | `ρ` | `[B, 1]` | RLOO: TRL |
+ *
+ * @see Zheng et al. 2025 (GSPO), eq. 7 and 14, https://arxiv.org/abs/2507.18071
+ */
+export function importanceRatio<T>(
+  ops: TensorOps<T>,
+  inputs: RatioInputs<T>,
+  { logRatioLimit = 20, logRatioCap, ...over }: RatioOptions = {},
+): T {
+  const bounded = limit(ops, logRatio(ops, inputs, over), logRatioLimit);
+  const capped =
+    logRatioCap === undefined ? bounded : ops.clip(bounded, Number.NEGATIVE_INFINITY, logRatioCap);
+  return ops.exp(capped);
+}
+
+function logRatio<T>(
+  ops: TensorOps<T>,
+  { logprobs, proximalLogprobs, mask }: RatioInputs<T>,
+  { level = 'token', countFloor }: Pick<RatioOptions, 'level' | 'countFloor'>,
+): T {
+  const difference = ops.sub(logprobs, proximalLogprobs);
+  switch (level) {
+    case 'token':
+      return difference;
+    case 'sequence':
+      return maskedRowMean(ops, difference, mask, countFloor);
+    case 'sequence-product':
+      return maskedRowSum(ops, difference, mask);
+    case 'sequence-token': {
+      const mean = ops.stopGradient(maskedRowMean(ops, difference, mask, countFloor));
+      return ops.add(ops.sub(logprobs, ops.stopGradient(logprobs)), mean);
+    }
+  }
+}
+
+/** How {@link mixedRatio} weighs its two parts. */
+export interface MixedRatioOptions {
+  /** α: share of the sequence's mean log-ratio. */
+  readonly sequence: number;
+  /** β: share of the token's log-ratio, which carries the gradient. */
+  readonly token: number;
+}
+
+/**
+ * A ratio between sequence and token: `ρ = exp(α · sg[mean δ] + β · δ_t)`, `[B, T]`. textpolicy's "hybrid" GSPO.
+ */
+export function mixedRatio<T>(
+  ops: TensorOps<T>,
+  { logprobs, proximalLogprobs, mask }: RatioInputs<T>,
+  { sequence, token }: MixedRatioOptions,
+): T {
+  const difference = ops.sub(logprobs, proximalLogprobs);
+  const mean = ops.stopGradient(maskedRowMean(ops, difference, mask));
+  return ops.exp(ops.add(ops.mul(ops.constant(sequence), mean), ops.mul(ops.constant(token), difference)));
+}

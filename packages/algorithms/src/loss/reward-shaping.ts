@@ -1,0 +1,90 @@
+import { ArgumentError, parseOptions } from '@rlp/core';
+import { z } from 'zod';
+import { requireFinite, requireRows, type TokenRows, zeroRows } from '../statistics/token-rows.ts';
+
+/** What {@link klPenalizedRewards} reads. Shape of each: `[B][T]`. */
+export interface KlRewardInputs {
+  /** Reward of every token; outcome rewards stand at the last one, see `tokenRewards`. */
+  readonly rewards: TokenRows;
+  /** Of the policy to its reference, per token, in nats; see `klEstimate`. */
+  readonly kl: TokenRows;
+  /** 1 where a token counts. */
+  readonly masks: TokenRows;
+}
+
+/**
+ * KL in the reward: `r_t − β · KL_t` on tokens that count, `r_t` elsewhere. The policy gradient then sees the KL through the
+ * advantages, and its estimator is `k1` in most projects. In the loss it is `policyLoss`'s `klCoefficient`.
+ *
+ * @param coefficient - β; below 0 it counts as 0 (OpenRLHF).
+ * @throws ArgumentError for mismatched shapes or numbers that are not finite.
+ * @see Ziegler et al. 2019, §2.1, https://arxiv.org/abs/1909.08593
+ */
+export function klPenalizedRewards(
+  { rewards, kl, masks }: KlRewardInputs,
+  { coefficient }: { readonly coefficient: number },
+): Float64Array[] {
+  requireRows('klPenalizedRewards', { rewards, kl, masks });
+  requireFinite('klPenalizedRewards', 'coefficient', [coefficient]);
+  const penalty = Math.max(0, coefficient);
+  const result = zeroRows(rewards);
+  for (let row = 0; row < rewards.length; row++) {
+    for (let t = 0; t < rewards[row]!.length; t++) {
+      const counts = masks[row]![t] !== 0;
+      result[row]![t] = counts ? rewards[row]![t]! - penalty * kl[row]![t]! : rewards[row]![t]!;
+    }
+  }
+  return result;
+}
+
+const overlongSchema = z.strictObject({
+  maximum: z.number().positive(),
+  buffer: z.number().positive(),
+  penalty: z.number().positive().default(1),
+  floor: z.enum(['penalty', 'none']).default('penalty'),
+});
+
+/**
+ * Options of {@link overlongPenalty}.
+ *
+ * - `maximum`: the longest response; `buffer`: how many tokens before it the penalty begins.
+ * - `penalty` (1): at the maximum.
+ * - `floor` (`'penalty'`): beyond the maximum it stays there (TRL, textpolicy); `'none'`: it goes on (verl, AReaL).
+ */
+export type OverlongOptions = z.input<typeof overlongSchema>;
+
+/**
+ * DAPO's soft punishment of long responses, to be added to the reward: 0 up to `maximum − buffer`, from there falling
+ * linearly to `−penalty` at `maximum`.
+ *
+ * @param length - Tokens of the response.
+ * @throws OptionsError for options outside their ranges.
+ * @see Yu et al. 2025 (DAPO), eq. 13, https://arxiv.org/abs/2503.14476
+ */
+export function overlongPenalty(length: number, options: OverlongOptions): number {
+  const { maximum, buffer, penalty, floor } = parseOptions('overlongPenalty', overlongSchema, options);
+  const over = length - (maximum - buffer);
+  if (over <= 0) return 0;
+  const share = over / buffer;
+  return -penalty * (floor === 'penalty' ? Math.min(1, share) : share);
+}
+
+/**
+ * Overlong filtering: masks with every token of sequences that a limit cut off set to 0, so that nobody learns from
+ * responses without an end.
+ *
+ * @param masks - Shape: `[B][T]`.
+ * @param statuses - Of each sequence's trajectory. Shape: `[B]`.
+ * @throws ArgumentError when there are not as many statuses as masks.
+ * @see Yu et al. 2025 (DAPO), §3.4, https://arxiv.org/abs/2503.14476
+ */
+export function overlongMasks(masks: TokenRows, statuses: readonly string[]): Float64Array[] {
+  if (statuses.length !== masks.length) {
+    throw new ArgumentError(
+      `overlongMasks: statuses must have ${masks.length} entries, one per row of masks, got ${statuses.length}`,
+    );
+  }
+  const result = zeroRows(masks);
+  for (const [row, mask] of masks.entries()) if (statuses[row] !== 'truncated') result[row]!.set(mask);
+  return result;
+}

@@ -1,0 +1,68 @@
+import type { TensorOps } from '@rlp/core';
+
+/** What {@link valueLoss} reads; each `[B, T]`. */
+export interface ValueInputs<T> {
+  /** Of the critic being updated. */
+  readonly values: T;
+  /** The critic's before the update; needed with `clip`. */
+  readonly oldValues?: T | undefined;
+  readonly returns: T;
+}
+
+/** Options of {@link valueLoss}. */
+export interface ValueLossOptions {
+  /** Values are also judged where they may not leave `oldValues ± clip`; the worse of both counts. Default: no clipping. */
+  readonly clip?: number | undefined;
+  /** Factor of the squared error. Default 0.5, as verl, TRL, SkyRL, OpenRLHF and AReaL; rl_primitives has 1. */
+  readonly scale?: number | undefined;
+  /** Errors beyond this count linearly (Huber), `scale · 2δ·(|d| − δ/2)`. Default: squares everywhere. */
+  readonly huberDelta?: number | undefined;
+}
+
+/** A token's value loss, and where clipping decided it; each `[B, T]`. */
+export interface ValueLossResult<T> {
+  readonly losses: T;
+  /** 1 where the clipped error is the larger. No gradient. */
+  readonly clipped: T;
+}
+
+/**
+ * The critic's loss, per token.
+ *
+ *     L = scale · max((V − R)², (clip(V, V_old ± c) − R)²)
+ *
+ * @see Schulman et al. 2017, §5, https://arxiv.org/abs/1707.06347; clipping after OpenAI baselines' ppo2
+ */
+export function valueLoss<T>(
+  ops: TensorOps<T>,
+  { values, oldValues, returns }: ValueInputs<T>,
+  { clip, scale = 0.5, huberDelta }: ValueLossOptions = {},
+): ValueLossResult<T> {
+  const cost = (value: T) => error(ops, ops.sub(value, returns), { scale, huberDelta });
+  const plain = cost(values);
+  if (clip === undefined || oldValues === undefined) {
+    return { losses: plain, clipped: ops.greater(plain, plain) };
+  }
+  const low = ops.sub(oldValues, ops.constant(clip));
+  const high = ops.add(oldValues, ops.constant(clip));
+  const bounded = cost(clampBetween(ops, values, low, high));
+  return { losses: ops.maximum(plain, bounded), clipped: ops.greater(bounded, plain) };
+}
+
+/** `x` limited to bounds that are data; on a bound the gradient is whole, as `clip` has it. */
+function clampBetween<T>(ops: TensorOps<T>, x: T, low: T, high: T): T {
+  const notBelow = ops.where(ops.greaterEqual(x, low), x, low);
+  return ops.where(ops.greaterEqual(high, notBelow), notBelow, high);
+}
+
+function error<T>(
+  ops: TensorOps<T>,
+  difference: T,
+  { scale, huberDelta }: { readonly scale: number; readonly huberDelta: number | undefined },
+): T {
+  const squared = ops.mul(ops.constant(scale), ops.square(difference));
+  if (huberDelta === undefined) return squared;
+  const size = ops.abs(difference);
+  const linear = ops.mul(ops.constant(2 * scale * huberDelta), ops.sub(size, ops.constant(huberDelta / 2)));
+  return ops.where(ops.greater(size, ops.constant(huberDelta)), linear, squared);
+}
