@@ -20,6 +20,8 @@ export interface LearnContext {
   readonly iteration: number;
   /** Of sampling; the trainer computes its logprobs at the same. */
   readonly temperature: number;
+  /** Ends it before the first update; afterwards it is not heeded. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** What came of an iteration's updates. */
@@ -52,12 +54,13 @@ function lossOf({ loss, epochs, minibatches }: ResolvedRlOptions): Loss {
  * Columns that the loss needs are computed before the first update. An update is applied only once its gradient is known to
  * be finite; the next pass is submitted behind it without waiting. Minibatches without any gradient make no update.
  *
- * @throws TrainingError when a loss or gradient is not finite; updates before it stay.
+ * @throws TrainingError when a loss or gradient is not finite; updates before it stay. The signal's reason, before any update.
  */
 export async function learn(experience: readonly Experience[], context: LearnContext): Promise<LearnResult> {
   const { backend, options, iteration } = context;
   const loss = lossOf(options);
   const columns = await computeColumns(experience, loss, context);
+  context.signal?.throwIfAborted();
   const passes: ForwardBackwardResult[] = [];
   const updates: TrainFuture<OptimStepResult>[] = [];
   for (let epoch = 0; epoch < options.epochs; epoch++) {
@@ -81,15 +84,16 @@ export async function learn(experience: readonly Experience[], context: LearnCon
 async function computeColumns(
   experience: readonly Experience[],
   loss: Loss,
-  { backend, options, temperature }: LearnContext,
+  { backend, options, temperature, signal }: LearnContext,
 ): Promise<Columns> {
   if (experience.length === 0) return {};
   const tokens = experience.map(({ sequence }) => sequence.tokens);
   const wantsReference = options.referenceKl === 'always' || loss.columns.includes('referenceLogprobs');
   const wantsProximal = wantsReference || loss.columns.includes('proximalLogprobs');
+  const scoring = { temperature, ...(signal && { signal }) };
   const [proximalLogprobs, referenceLogprobs] = await Promise.all([
-    wantsProximal ? backend.logprobs(tokens, { temperature }) : undefined,
-    wantsReference ? backend.logprobs(tokens, { temperature, policy: 'reference' }) : undefined,
+    wantsProximal ? backend.logprobs(tokens, scoring) : undefined,
+    wantsReference ? backend.logprobs(tokens, { ...scoring, policy: 'reference' }) : undefined,
   ]);
   return { proximalLogprobs, referenceLogprobs };
 }

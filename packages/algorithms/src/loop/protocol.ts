@@ -49,7 +49,7 @@ export interface RlDependencies<Metadata = unknown> {
   readonly advantages?: AdvantageEstimator<Metadata> | undefined;
   /** Milliseconds from any origin, such as `performance.now`. Without it, times are not reported. */
   readonly clock?: (() => number) | undefined;
-  /** Ends the run: at once and without a report while collecting, after the iteration's updates while learning. */
+  /** Ends the run: at once and without a report before the iteration's first update, else after its updates. */
   readonly signal?: AbortSignal | undefined;
 }
 

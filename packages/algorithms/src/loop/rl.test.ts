@@ -123,6 +123,24 @@ describe('runRlTraining', () => {
     expect(setup.tasks.cursor).toBe(4);
   });
 
+  it('leaves no trace of an iteration interrupted before its first update', async () => {
+    const setup = banditSetup('scoring');
+    const controller = new AbortController();
+    const before = await logitsOf(setup);
+    const logprobs = setup.backend.logprobs.bind(setup.backend);
+    setup.backend.logprobs = (...call) => {
+      controller.abort();
+      return logprobs(...call);
+    };
+    const run = runRlTraining(
+      { ...setup, signal: controller.signal },
+      { iterations: 5, referenceKl: 'always' },
+    );
+    expect(await collect(run)).toEqual([]);
+    expect(setup.tasks.cursor).toBe(0);
+    expect(await logitsOf(setup)).toEqual(before);
+  });
+
   it('finishes the iteration when interrupted while learning, and ends with its report', async () => {
     const setup = banditSetup('learning');
     const controller = new AbortController();

@@ -17,7 +17,7 @@ export interface ResumeOptions<State> {
  *
  * It pulls nothing ahead: while the consumer holds a report, backend and sampler are exactly at that iteration, so logging,
  * evaluation, checkpoints and early stop belong to whoever pulls. Weights are published once before the first iteration and
- * after each. An iteration that the signal interrupts while collecting leaves no trace: its tasks go back.
+ * after each. An iteration that the signal interrupts before its first update leaves no trace: its tasks go back.
  *
  * @throws OptionsError for options outside their ranges, ArgumentError for a sampling temperature of 0, and whatever
  *   rewards, backend or sampler reject with; the run can then be resumed from the last report's checkpoint.
@@ -49,6 +49,10 @@ export async function* runRlTraining<Metadata>(
     }
     stopwatch.lap('time/collect');
     const learned = await learnFrom(groups, iteration, dependencies, resolved);
+    if (learned === undefined) {
+      tasks.seek(cursor);
+      return;
+    }
     stopwatch.lap('time/learn');
     await publishWeights(dependencies);
     stopwatch.lap('time/publish');
@@ -56,15 +60,21 @@ export async function* runRlTraining<Metadata>(
   }
 }
 
+/** `undefined` when the signal ended it before the first update. */
 async function learnFrom<Metadata>(
   groups: readonly ScoredGroup<Metadata>[],
   iteration: number,
-  { backend, rollouts, advantages }: RlDependencies<Metadata>,
+  { backend, rollouts, advantages, signal }: RlDependencies<Metadata>,
   options: ResolvedRlOptions,
-): Promise<Metrics> {
+): Promise<Metrics | undefined> {
   const experience = experienceOf(groups, options, advantages);
   const { temperature } = rollouts.options.sampling;
-  const result = await learn(experience, { backend, options, iteration, temperature });
+  const context = { backend, options, iteration, temperature, signal };
+  const result = await learn(experience, context).catch((error: unknown) => {
+    if (signal?.aborted && error === signal.reason) return undefined;
+    throw error;
+  });
+  if (result === undefined) return undefined;
   const { referenceUpdate } = options;
   if (referenceUpdate.method !== 'none' && (iteration + 1) % referenceUpdate.everyIterations === 0) {
     await backend.updateReference(referenceUpdate);
