@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import { loadavg } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { measureGenerate } from './generate.ts';
@@ -60,11 +61,14 @@ export async function* compare(
     measure: () => peerProcess(name, shape, options, environment),
   });
   const peers = reason === undefined ? [peerSide('pytorch', {}), peerSide('pytorch-tuned', keptBuffers)] : [];
+  // Of the last minute, before the first run: what others did.
+  const load = Number(loadavg()[0]!.toFixed(1));
   const found = new Map<Side, Measurement[]>([ours, ...peers].map((side) => [side, []]));
   for (let round = 0; round < options.rounds; round++) {
     for (const [side, measurements] of found) measurements.push(await side.measure());
   }
-  const base = { name, shape, threads: options.threads, rounds: options.rounds, runs: options.runs };
+  const { threads, rounds, runs } = options;
+  const base = { name, shape, threads, rounds, runs, load };
   const summaries = peers.map(({ peer }, index) => ({
     peer: peer!,
     ...summarize(found.get(peers[index]!)!),

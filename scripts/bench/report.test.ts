@@ -23,6 +23,7 @@ it('sums up rounds by the median of their medians and the largest memory', () =>
   expect(summary).toEqual({
     milliseconds: 450,
     tokensPerSecond: 1000 / 0.45,
+    bestMilliseconds: 100,
     peakRssMiB: 70,
     extra: { lag: 2, operators: 'all' },
     version: undefined,
@@ -30,7 +31,7 @@ it('sums up rounds by the median of their medians and the largest memory', () =>
 });
 
 it('reports ratios to both peers', () => {
-  const ours = summarize([round([100], 50, 1)]);
+  const ours = summarize([round([100, 50, 200], 50, 1)]);
   const peers = [
     { peer: 'plain', ...summarize([round([150], 100, 0)]) },
     { peer: 'tuned', ...summarize([round([80], 200, 0)]) },
@@ -41,6 +42,9 @@ it('reports ratios to both peers', () => {
     peer: 'plain',
     ratio: 1.5,
     ratioTuned: 0.8,
+    ratioBest: 3,
+    ratioBestTuned: 1.6,
+    bestMs: 50,
     memoryRatio: 0.5,
     ms: 100,
     peakRssMiB: 50,
@@ -49,5 +53,5 @@ it('reports ratios to both peers', () => {
 
 it('has no ratios without a peer', () => {
   const line = reportLine({}, summarize([round([100], 50, 1)]), []);
-  expect(Object.keys(line)).toEqual(['value', 'unit', 'ms', 'peakRssMiB', 'lag', 'operators']);
+  expect(Object.keys(line)).toEqual(['value', 'unit', 'ms', 'bestMs', 'peakRssMiB', 'lag', 'operators']);
 });

@@ -8,6 +8,8 @@ export interface Summary {
   /** Median over the rounds of each round's median. */
   readonly milliseconds: number;
   readonly tokensPerSecond: number;
+  /** Fastest run of all: what the machine does when nothing disturbs it. */
+  readonly bestMilliseconds: number;
   /** Largest of any round. */
   readonly peakRssMiB: number;
   /** Numbers: their medians over the rounds. Others: the last round's. */
@@ -33,28 +35,34 @@ export function summarize(rounds: readonly Measurement[]): Summary {
   return {
     milliseconds,
     tokensPerSecond: (last.tokens / milliseconds) * 1000,
+    bestMilliseconds: Math.min(...rounds.flatMap((round) => round.milliseconds)),
     peakRssMiB: Math.max(...rounds.map(({ peakRssMiB }) => peakRssMiB)),
     extra: Object.fromEntries(extra),
     version: last.version,
   };
 }
 
-/** The line of a measurement, with ratios to peers: of speed (above 1: faster) and of memory (below 1: leaner). */
+/**
+ * The line of a measurement, with ratios to peers: of speed (above 1: faster) and of memory (below 1: leaner). `ratioBest` and
+ * `ratioBestTuned` compare the fastest runs, which other work on the machine disturbs least.
+ */
 export function reportLine(
   base: Line,
   summary: Summary,
   peers: readonly (Summary & { readonly peer: string })[],
 ): Line {
   const [plain, tuned] = peers;
+  const best = (peer: Summary) => rounded(peer.bestMilliseconds / summary.bestMilliseconds, 3);
   const speed = (peer: Summary) => rounded(summary.tokensPerSecond / peer.tokensPerSecond, 3);
   return {
     ...base,
     value: rounded(summary.tokensPerSecond, 0),
     unit: 'tokens/s',
-    ...(plain && { peer: plain.peer, ratio: speed(plain) }),
-    ...(tuned && { ratioTuned: speed(tuned) }),
+    ...(plain && { peer: plain.peer, ratio: speed(plain), ratioBest: best(plain) }),
+    ...(tuned && { ratioTuned: speed(tuned), ratioBestTuned: best(tuned) }),
     ...(plain && { memoryRatio: rounded(summary.peakRssMiB / plain.peakRssMiB, 3) }),
     ms: rounded(summary.milliseconds, 1),
+    bestMs: rounded(summary.bestMilliseconds, 1),
     peakRssMiB: rounded(summary.peakRssMiB, 0),
     ...Object.fromEntries(
       Object.entries(summary.extra).map(([key, value]) => [
