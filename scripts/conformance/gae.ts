@@ -1,11 +1,12 @@
 import {
   advantagePresets,
   bilevelGae,
-  categoricalEntropy,
   discountedReturns,
+  entropyOf,
   type GaeOptions,
   gae,
   klEstimate,
+  klPenalizedRewards,
   maskedRowMeans,
   reinforceAdvantages,
   tokenRewards,
@@ -99,10 +100,8 @@ function trlPpo({ inputs, params }: FixtureCase): unknown {
   const [response, rewarded] = [upTo(0), upTo(1)];
   const kl = penalty(inputs.logprobs, inputs.ref_logprobs, response, params.kl_estimator);
   const positions = (inputs.values as Rows).map((row, b) => Math.min(lengths[b]! + 1, row.length - 1));
-  const plain = tokenRewards(
-    { scores: inputs.scores, masks: response, positions, kl },
-    { klCoefficient: params.kl_coef },
-  );
+  const scored = tokenRewards({ scores: inputs.scores, masks: response, positions });
+  const plain = klPenalizedRewards({ rewards: scored, kl, masks: response }, { coefficient: params.kl_coef });
   const rewards = params.whiten_rewards ? whitened(plain, rewarded, { mean: 'keep' }) : plain;
   const values = (inputs.values as Rows).map((row, b) => row.map((value, t) => value * rewarded[b]![t]!));
   const options: GaeOptions = { ...trl.gae, discount: params.gamma, lambda: params.lam };
@@ -150,6 +149,14 @@ function primitivesGae({ inputs, params }: FixtureCase, lambda: number) {
   );
 }
 
+function meanEntropy({ inputs }: FixtureCase): unknown {
+  const tape = new Tape();
+  const entropies = (inputs.logits as number[][][]).map(
+    (row) => entropyOf(tape, tape.data(matrixFromRows(row))).data,
+  );
+  return { entropy: maskedRowMeans(entropies, inputs.mask) };
+}
+
 const groupBaselines = {
   openrlhf_rloo: openrlhf.rloo,
   openrlhf_group_norm: openrlhf.grpo,
@@ -164,7 +171,10 @@ function openrlhfAdvantages({ fn, inputs, params }: FixtureCase): unknown {
   const { mask: masks, kl, values } = inputs;
   const groups = (inputs.rewards as number[]).map((_, row) => Math.floor(row / params.n_samples_per_prompt));
   const scores = byIndex(inputs.rewards, groups, groupBaselines[fn as keyof typeof groupBaselines]);
-  const rewards = tokenRewards({ scores, masks, kl }, { klCoefficient: params.kl_coef });
+  const rewards = klPenalizedRewards(
+    { rewards: tokenRewards({ scores, masks }), kl, masks },
+    { coefficient: params.kl_coef },
+  );
   const { advantages, returns } =
     fn === 'openrlhf_gae'
       ? gae({ rewards, values, masks }, { ...openrlhf.gae, discount: params.gamma, lambda: params.lam })
@@ -200,12 +210,7 @@ export const gaeAdapters: AdapterTable = {
       ),
     }),
     td_returns: (fixtureCase) => ({ returns: primitivesGae(fixtureCase, 0).returns }),
-    entropy_mean: ({ inputs }) => ({
-      entropy: maskedRowMeans(
-        (inputs.logits as number[][][]).map((row) => row.map((logits) => categoricalEntropy(logits))),
-        inputs.mask,
-      ),
-    }),
+    entropy_mean: meanEntropy,
   },
   advantages_openrlhf: Object.fromEntries(Object.keys(groupBaselines).map((fn) => [fn, openrlhfAdvantages])),
 };

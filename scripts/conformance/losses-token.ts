@@ -5,6 +5,7 @@ import {
   importanceRatio,
   type KlOptions,
   klEstimate,
+  klPenalizedRewards,
   offPolicySequenceMask,
   type PolicyLossOptions,
   samplerWeights,
@@ -214,8 +215,12 @@ const openrlhfKl: OperationsAdapter = ({ inputs, params }, operations) =>
 const openrlhfReward: OperationsAdapter = ({ inputs, params }) => {
   const [low, high] = params.clip_range ?? [-unlimited, unlimited];
   const scores = (inputs.rewards as number[]).map((reward) => Math.min(high, Math.max(low, reward)));
-  const klCoefficient = Math.max(0, params.kl_coef);
-  return { token_rewards: tokenRewards({ scores, masks: inputs.mask, kl: inputs.kl }, { klCoefficient }) };
+  const rewards = tokenRewards({ scores, masks: inputs.mask });
+  // OpenRLHF takes the penalty off masked tokens too.
+  const masks = rewards.map((row) => row.map(() => 1));
+  return {
+    token_rewards: klPenalizedRewards({ rewards, kl: inputs.kl, masks }, { coefficient: params.kl_coef }),
+  };
 };
 
 const positive = (bound: number) => (bound > 0 ? bound : undefined);

@@ -1,6 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { advantages } from './advantages.ts';
+import { definitionVariants, withoutVariants } from './definition-variants.ts';
 import {
   type AdapterTable,
   difference,
@@ -23,6 +24,7 @@ import { sequences } from './sequences.ts';
 
 const families: readonly AdapterTable[] = [
   advantages,
+  definitionVariants,
   gaeAdapters,
   gigpo,
   maskedStatistics,
@@ -118,7 +120,7 @@ export async function runDirectory(directory: string): Promise<FileResult[]> {
   const results: FileResult[] = [];
   for (const name of names) {
     const fixture = JSON.parse(await readFile(join(directory, name), 'utf8')) as Fixture;
-    results.push(await runFixture({ ...fixture, name: name.replace(/\.json$/, '') }));
+    results.push(await runFixture(withoutVariants({ ...fixture, name: name.replace(/\.json$/, '') })));
   }
   return results;
 }

@@ -198,7 +198,6 @@ export {
   type DemonstrationEncoding,
   demonstrationSequences,
 } from './sequence/demonstration.ts';
-export { categoricalEntropy } from './statistics/categorical-entropy.ts';
 export {
   type MaskedMeanOptions,
   type MaskedVarianceOptions,

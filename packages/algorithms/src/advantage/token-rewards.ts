@@ -9,32 +9,23 @@ export interface TokenRewardInputs {
   readonly masks: TokenRows;
   /** Index of the token that gets the score. Default: the last that counts. Shape: `[B]`. */
   readonly positions?: ArrayLike<number> | undefined;
-  /** Estimate of the divergence from the reference policy, in nats. Default: 0. Shape: `[B][T]`. */
-  readonly kl?: TokenRows | undefined;
 }
 
 /**
- * Rewards of tokens from scores of sequences, with the KL penalty as part of the reward.
+ * Rewards of tokens from scores of sequences: `r_t = score · [t = position]`. `klPenalizedRewards` takes a KL penalty off.
  *
- *     r_t = score · [t = position] − β·kl_t
- *
- * A sequence without trained tokens, and without a position of its own, gets no score. The penalty stands wherever `kl`
- * is not 0, masked or not. Shape: `[B][T]`.
+ * A sequence without trained tokens, and without a position of its own, gets no score. Shape: `[B][T]`.
  *
  * @throws ArgumentError for numbers that are not finite, arguments of different shapes or positions outside their rows.
  * @see Ouyang et al. 2022 (InstructGPT), §3.5, https://arxiv.org/abs/2203.02155
  */
-export function tokenRewards(
-  { scores, masks, positions, kl }: TokenRewardInputs,
-  { klCoefficient }: { /** β. */ readonly klCoefficient: number } = { klCoefficient: 0 },
-): Float64Array[] {
-  requireRows('tokenRewards', { masks, kl });
+export function tokenRewards({ scores, masks, positions }: TokenRewardInputs): Float64Array[] {
+  requireRows('tokenRewards', { masks });
   requireFinite('tokenRewards', 'scores', scores, masks.length);
   if (positions) requireFinite('tokenRewards', 'positions', positions, masks.length);
   const rewards = zeroRows(masks);
   for (let b = 0; b < rewards.length; b++) {
     const row = rewards[b]!;
-    if (kl) for (let t = 0; t < row.length; t++) row[t] = -klCoefficient * kl[b]![t]!;
     const position = positions?.[b] ?? lastCounted(masks[b]!);
     if (position === undefined) continue;
     if (!(position in row)) {
@@ -42,7 +33,7 @@ export function tokenRewards(
         `tokenRewards: positions[${b}] must be an index of a row of ${row.length} tokens, got ${position}`,
       );
     }
-    row[position]! += scores[b]!;
+    row[position] = scores[b]!;
   }
   return rewards;
 }
