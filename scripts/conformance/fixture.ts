@@ -84,9 +84,17 @@ function magnitude(value: unknown): number {
 }
 
 /**
- * What counts as equal in float32: its unit roundoff is 6e-8, a log-ratio of two logprobs of size 80 carries an absolute error
- * of some 1e-5, which exp makes a relative one, and terms of a sum cancel at the scale of the largest.
+ * What counts as equal in float32, whose unit roundoff u is 6e-8: inputs of size m are off by u·m, which exp makes a relative
+ * error; and terms of a sum cancel at the scale of the largest result. So, over the file's own tolerance,
+ * `5e-5 + 2e-7·m` relative, and `2e-6 + 6e-8·m` of the case's largest expected number (at least 1) absolute.
  */
-export function floatTolerance(tolerance: Fixture['tolerance'], expected: unknown): Fixture['tolerance'] {
-  return { abs: tolerance.abs + 2e-6 * Math.max(1, magnitude(expected)), rel: tolerance.rel + 5e-5 };
+export function floatTolerance(
+  tolerance: Fixture['tolerance'],
+  { inputs, expected }: FixtureCase,
+): Fixture['tolerance'] {
+  const size = magnitude(inputs);
+  return {
+    abs: tolerance.abs + (2e-6 + 6e-8 * size) * Math.max(1, magnitude(expected)),
+    rel: tolerance.rel + 5e-5 + 2e-7 * size,
+  };
 }

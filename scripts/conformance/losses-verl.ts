@@ -56,7 +56,7 @@ const aggregate: OperationsAdapter = ({ inputs, params }, operations) => {
 };
 
 /** Evaluates a policy loss as verl calls it. */
-export async function verlLoss(
+async function verlLoss(
   { inputs, params }: Pick<FixtureCase, 'inputs' | 'params'>,
   operations: Operations,
   options: PolicyLossOptions,

@@ -13,9 +13,12 @@ import {
 } from './fixture.ts';
 import { gaeAdapters } from './gae.ts';
 import { gigpo } from './gigpo.ts';
+import { corrections } from './losses-correction.ts';
+import { sequenceLosses } from './losses-sequence.ts';
 import { skyrlLosses } from './losses-skyrl.ts';
 import { tokenLosses } from './losses-token.ts';
 import { trlLosses } from './losses-trl.ts';
+import { valueLosses } from './losses-values.ts';
 import { verlLosses } from './losses-verl.ts';
 import { maskedStatistics } from './masked-statistics.ts';
 import { eager, type Operations, onnx } from './operations.ts';
@@ -32,12 +35,20 @@ const families: readonly AdapterTable[] = [
   sequences,
 ];
 
-const operationFamilies: readonly OperationsTable[] = [verlLosses, trlLosses, skyrlLosses, tokenLosses];
+const operationFamilies: readonly OperationsTable[] = [
+  verlLosses,
+  trlLosses,
+  skyrlLosses,
+  tokenLosses,
+  sequenceLosses,
+  corrections,
+  valueLosses,
+];
 
 /** The implementations of `TensorOps` and what counts as equal on them. */
 const implementations: readonly {
   readonly operations: Operations;
-  widen(tolerance: Fixture['tolerance'], expected: unknown): Fixture['tolerance'];
+  widen(tolerance: Fixture['tolerance'], fixtureCase: FixtureCase): Fixture['tolerance'];
 }[] = [
   { operations: eager, widen: (tolerance) => tolerance },
   { operations: onnx, widen: floatTolerance },
@@ -93,7 +104,7 @@ async function problemsOf(
   if (overOperations === undefined) return unsupported;
   const problems: string[] = [];
   for (const { operations, widen } of implementations) {
-    const judged = { expected, tolerance: widen(tolerance, expected) };
+    const judged = { expected, tolerance: widen(tolerance, fixtureCase) };
     const problem = await judge(() => overOperations(fixtureCase, operations), judged);
     if (problem === unsupported) return unsupported;
     if (problem === undefined) perOperations[operations.name] = (perOperations[operations.name] ?? 0) + 1;

@@ -1,5 +1,5 @@
 import { ArgumentError } from '@rlp/core';
-import { maskedVariance, moments } from './statistics/masked.ts';
+import { maskedMean, maskedRowMeans, maskedVariance, moments } from './statistics/masked.ts';
 import { requireRows, type TokenRows } from './statistics/token-rows.ts';
 
 /** What {@link tokenStatistics} says about the tokens that count. */
@@ -118,9 +118,17 @@ export function samplerGap({ trainerLogprobs, samplerLogprobs, masks }: SamplerG
   return { k1: k1 / count, k3: k3 / count, absolute: absolute / count, maxRatio };
 }
 
+/** Options of {@link normalizedWeights}. */
+export interface NormalizationOptions {
+  /** The mean is over tokens, or over the means of sequences, those without tokens left out. */
+  readonly over: 'tokens' | 'sequences';
+  /** Added to a number of tokens that divides. Default 0 (verl: 1e-8). */
+  readonly countEpsilon?: number | undefined;
+}
+
 /**
- * Weights divided by their mean over the tokens that count, so that a correction changes no step size. `'sequences'` takes the
- * mean over sequences' means, leaving out those without tokens. A mean of at most 1e-8 divides nothing.
+ * Weights divided by their mean over the tokens that count, so that a correction changes no step size. A mean of at most 1e-8
+ * divides nothing.
  *
  * **Needs the whole batch of an update at once.**
  *
@@ -129,23 +137,19 @@ export function samplerGap({ trainerLogprobs, samplerLogprobs, masks }: SamplerG
 export function normalizedWeights(
   weights: TokenRows,
   masks: TokenRows,
-  { over }: { readonly over: 'tokens' | 'sequences' },
+  { over, countEpsilon = 0 }: NormalizationOptions,
 ): Float64Array[] {
-  requireRows('normalizedWeights', { weights, masks });
-  const mean = over === 'tokens' ? tokenStatistics(weights, masks).mean : meanOfRowMeans(weights, masks);
+  const mean =
+    over === 'tokens'
+      ? maskedMean(weights, masks, { countEpsilon })
+      : meanOfRowMeans(weights, masks, countEpsilon);
   return weights.map((row) => Float64Array.from(row, (weight) => (mean > 1e-8 ? weight / mean : weight)));
 }
 
-function meanOfRowMeans(weights: TokenRows, masks: TokenRows): number {
-  let sum = 0;
-  let rows = 0;
-  for (const [b, row] of weights.entries()) {
-    const { count, mean } = tokenStatistics([row], [masks[b]!]);
-    if (count === 0) continue;
-    sum += mean;
-    rows += 1;
-  }
-  return rows === 0 ? 0 : sum / rows;
+function meanOfRowMeans(weights: TokenRows, masks: TokenRows, countEpsilon: number): number {
+  const means = maskedRowMeans(weights, masks, { countEpsilon });
+  const counted = masks.map((mask) => (Array.prototype.some.call(mask, (counts) => counts !== 0) ? 1 : 0));
+  return maskedMean([means], [counted]);
 }
 
 /**

@@ -62,6 +62,7 @@ export {
   type ExplainedVarianceInputs,
   effectiveSampleSize,
   explainedVariance,
+  type NormalizationOptions,
   normalizedWeights,
   type SamplerGap,
   type SamplerGapInputs,

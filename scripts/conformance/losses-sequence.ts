@@ -1,0 +1,275 @@
+import {
+  type AggregationOptions,
+  clippedSurrogate,
+  crossEntropy,
+  divergenceMask,
+  importanceRatio,
+  klEstimate,
+  maskedMean,
+  maskedRowMeans,
+  mixedRatio,
+  type PolicyLossOptions,
+} from '@rlp/algorithms';
+import type { FixtureCase, OperationsAdapter, OperationsTable } from './fixture.ts';
+import { evaluateLoss, plainPolicyLoss, sum } from './loss-requests.ts';
+import type { Operations, Rows } from './operations.ts';
+import { valueLossOf } from './tensor-adapters.ts';
+
+type Params = FixtureCase['params'];
+
+/** AReaL replaces advantages by the row's mean at the sequence level; its dual clip of good tokens never binds. */
+function areal(options: (params: Params) => PolicyLossOptions): OperationsAdapter {
+  return async ({ inputs, params }, operations) => {
+    const { logprobs, mask } = inputs as { logprobs: number[][]; mask: number[][] };
+    const isSequence = params.level === 'sequence';
+    const means = maskedRowMeans(inputs.advantages, mask);
+    const loss = plainPolicyLoss({ ...options(params), ratio: isSequence ? 'sequence' : 'token' });
+    const answer = await evaluateLoss(operations, loss, {
+      logprobs,
+      mask,
+      aggregation: { mode: 'token-mean' },
+      columns: {
+        advantages: isSequence ? logprobs.map((row, b) => row.map(() => means[b]!)) : inputs.advantages,
+        proximalLogprobs: inputs.old_logprobs,
+      },
+    });
+    const { metrics } = answer;
+    return { ...answer, clip_fraction: (metrics['clip/low'] ?? 0) + (metrics['clip/high'] ?? 0) };
+  };
+}
+
+const arealClip = areal((params) => ({
+  clipLow: params.eps_clip,
+  clipHigh: params.eps_clip_higher ?? params.eps_clip,
+  dualClip: params.c_clip ?? undefined,
+}));
+
+const arealSoftGate = areal(({ tau_pos: temperaturePositive, tau_neg: temperatureNegative }) => ({
+  surrogate: 'sapo',
+  temperaturePositive,
+  temperatureNegative,
+}));
+
+const arealValue: OperationsAdapter = ({ inputs, params }, operations) =>
+  valueLossOf(
+    operations,
+    {
+      values: inputs.values,
+      oldValues: inputs.old_values,
+      returns: inputs.targets,
+      mask: inputs.mask,
+      aggregation: { mode: 'token-mean' },
+    },
+    { clip: params.value_eps_clip, huberDelta: params.loss === 'huber' ? params.huber_delta : undefined },
+  );
+
+/** What was dropped and how far it had moved, from prime-rl's three losses of one sequence. */
+async function primeMetrics(
+  { inputs }: FixtureCase,
+  operations: Operations,
+  options: Parameters<typeof divergenceMask>[2],
+): Promise<Record<string, number>> {
+  const { outputs } = await operations.differentiate({
+    inputs: {
+      logprobs: [inputs.trainer_logprobs],
+      old: [inputs.inference_logprobs],
+      advantages: [inputs.advantages],
+    },
+    by: [],
+    compute(ops, { logprobs, old, advantages }) {
+      const pair = { logprobs: logprobs!, proximalLogprobs: old!, advantages: advantages! };
+      const zero = ops.constant(0);
+      const dropped = ops.sub(ops.constant(1), divergenceMask(ops, pair, options));
+      const mismatch = klEstimate(
+        ops,
+        { logprobs: old!, referenceLogprobs: logprobs! },
+        { estimator: 'k3', logRatioLimit: 1e6 },
+      );
+      return {
+        loss: mismatch,
+        dropped,
+        high: ops.mul(dropped, ops.greater(advantages!, zero)),
+        low: ops.mul(dropped, ops.greater(zero, advantages!)),
+      };
+    },
+  });
+  const { mask } = inputs;
+  const among = (tokens: Rows) => [Array.from(tokens[0]!, (isIn, t) => isIn * mask[t])];
+  const dropped = among(outputs.dropped!);
+  const kept = [dropped[0]!.map((isDropped, t) => mask[t] - isDropped)];
+  return {
+    masked_mismatch_kl: maskedMean(outputs.loss!, dropped),
+    unmasked_mismatch_kl: maskedMean(outputs.loss!, kept),
+    is_masked: maskedMean(outputs.dropped!, [mask]),
+    is_masked_low: maskedMean(outputs.low!, [mask]),
+    is_masked_high: maskedMean(outputs.high!, [mask]),
+    masked_advantage_positive: maskedMean(outputs.high!, dropped),
+    masked_advantage_negative: maskedMean(outputs.low!, dropped),
+  };
+}
+
+/** prime-rl sums over one sequence, weighs its tokens, and holds the policy to the sampler by the squared log-ratio. */
+function primeLoss(
+  { inputs, params }: FixtureCase,
+  operations: Operations,
+  options: PolicyLossOptions,
+): ReturnType<typeof evaluateLoss> {
+  const advantages = inputs.advantages as number[];
+  return evaluateLoss(
+    operations,
+    plainPolicyLoss({
+      proximalKlCoefficient: 2 * params.kl_tau,
+      proximalKlEstimator: 'k2',
+      correction: inputs.weights ? 'column' : 'none',
+      ...options,
+    }),
+    {
+      logprobs: [inputs.trainer_logprobs],
+      mask: [inputs.mask],
+      aggregation: sum,
+      columns: {
+        advantages: [advantages.map((advantage) => params.adv_tau * advantage)],
+        proximalLogprobs: [inputs.inference_logprobs],
+        correctionWeights: inputs.weights ? [inputs.weights] : undefined,
+      },
+    },
+  );
+}
+
+const primeDefault: OperationsAdapter = async (fixtureCase, operations) => {
+  const { dppo_mask_low: divergenceLow, dppo_mask_high: divergenceHigh } = fixtureCase.params;
+  const region = { divergence: 'total-variation', divergenceLow, divergenceHigh } as const;
+  const answer = await primeLoss(fixtureCase, operations, { surrogate: 'dppo', ...region });
+  const metrics = await primeMetrics(fixtureCase, operations, region);
+  return { loss: answer.loss, grad: answer.grad[0], metrics };
+};
+
+const primeIpo: OperationsAdapter = async (fixtureCase, operations) => {
+  const { ipo_threshold: threshold } = fixtureCase.params;
+  const region = {
+    divergence: 'total-variation',
+    divergenceLow: threshold,
+    divergenceHigh: threshold,
+    dropped: 'both',
+  } as const;
+  const answer = await primeLoss(fixtureCase, operations, { surrogate: 'dppo', ...region });
+  return {
+    loss: answer.loss,
+    grad: answer.grad[0],
+    metrics: await primeMetrics(fixtureCase, operations, region),
+  };
+};
+
+const primeSupervised: OperationsAdapter = async ({ inputs }, operations) => {
+  const weights = inputs.weights ?? (inputs.mask as number[]).map(() => 1);
+  const answer = await operations.evaluate({
+    loss: crossEntropy,
+    logprobs: [inputs.trainer_logprobs],
+    mask: [inputs.mask],
+    weights: [weights],
+    columns: {},
+  });
+  return {
+    loss: answer.loss,
+    grad: answer.grad[0],
+    metrics: { nll: -maskedMean([inputs.trainer_logprobs], [inputs.mask]) },
+  };
+};
+
+const tokenMean: AggregationOptions = { mode: 'token-mean' };
+
+/** textpolicy has flat arrays without a mask. */
+const textpolicyClip: OperationsAdapter = async ({ inputs, params }, operations) => {
+  const { new_logprobs: logprobs, old_logprobs: old, advantages } = inputs;
+  const loss = plainPolicyLoss({
+    clipLow: params.clip_ratio ?? params.clip_ratio_low,
+    clipHigh: params.clip_ratio ?? params.clip_ratio_high,
+  });
+  const answer = await evaluateLoss(operations, loss, {
+    logprobs: [logprobs],
+    mask: [logprobs.map(() => 1)],
+    aggregation:
+      params.normalize_constant === null
+        ? tokenMean
+        : { mode: 'token-sum-norm', constant: params.normalize_constant },
+    columns: { advantages: [advantages], proximalLogprobs: [old] },
+  });
+  return { loss: answer.loss, grad: answer.grad[0] };
+};
+
+/** Flat tokens as rows of their sequences, filled up with 0. */
+function unflatten(tokens: readonly number[], lengths: readonly number[]): number[][] {
+  const width = Math.max(1, ...lengths);
+  let start = 0;
+  return lengths.map((length) => {
+    start += length;
+    const row = tokens.slice(start - length, start);
+    return [...row, ...new Array<number>(width - length).fill(0)];
+  });
+}
+
+const flatten = (rows: readonly (readonly number[])[], lengths: readonly number[]) =>
+  rows.flatMap((row, b) => row.slice(0, lengths[b]));
+
+/** Sequence, token and the mixture of both; the first clips its weight before the surrogate. */
+function textpolicyGspo(level: 'sequence' | 'token' | 'hybrid'): OperationsAdapter {
+  return async ({ inputs, params }, operations) => {
+    const lengths = inputs.lengths as number[];
+    const ones = unflatten(
+      inputs.new_logprobs.map(() => 1),
+      lengths,
+    );
+    const tokens = lengths.reduce((total, length) => total + length, 0);
+    const isSequence = level === 'sequence';
+    const { clip_ratio: clip, alpha, beta } = params;
+    const { value, outputs, gradients } = await operations.differentiate({
+      inputs: {
+        logprobs: unflatten(inputs.new_logprobs, lengths),
+        old: unflatten(inputs.old_logprobs, lengths),
+        mask: ones,
+        advantages: (inputs.advantages as number[]).map((advantage) => [advantage]),
+      },
+      by: ['logprobs'],
+      weights: isSequence
+        ? lengths.map(() => [1 / lengths.length])
+        : ones.map((row) => row.map((one) => one / tokens)),
+      compute(ops, { logprobs, old, mask, advantages }) {
+        const pair = { logprobs: logprobs!, proximalLogprobs: old!, mask: mask! };
+        const free =
+          level === 'hybrid'
+            ? mixedRatio(ops, pair, { sequence: alpha, token: beta })
+            : importanceRatio(ops, pair, { level, logRatioLimit: 1e6 });
+        const ratio = isSequence ? ops.clip(free, 1 - clip, 1 + clip) : free;
+        const bounds = { clipLow: clip, clipHigh: clip };
+        return { loss: clippedSurrogate(ops, { ratio, advantages: advantages! }, bounds), ratio };
+      },
+    });
+    const weights = isSequence ? outputs.ratio!.map(([ratio]) => ratio) : flatten(outputs.ratio!, lengths);
+    return {
+      loss: value,
+      grad: flatten(gradients.logprobs!, lengths),
+      weights: level === 'token' ? null : weights,
+    };
+  };
+}
+
+export const sequenceLosses: OperationsTable = {
+  policy_loss_areal: {
+    areal_ppo_token: arealClip,
+    areal_ppo_sequence: arealClip,
+    areal_sapo_token: arealSoftGate,
+    areal_sapo_sequence: arealSoftGate,
+    areal_value: arealValue,
+  },
+  policy_loss_primerl: {
+    primerl_default: primeDefault,
+    primerl_ipo: primeIpo,
+    primerl_ce: primeSupervised,
+  },
+  policy_loss_textpolicy: {
+    policy_loss: textpolicyClip,
+    gspo_sequence: textpolicyGspo('sequence'),
+    gspo_token: textpolicyGspo('token'),
+    gspo_hybrid: textpolicyGspo('hybrid'),
+  },
+};
