@@ -1,7 +1,7 @@
 import { RandomStream } from '@rlp/core';
 import { onnxBackend } from '@rlp/inference';
 import { createEngine } from '@rlp/onnx/runtime';
-import { type Measurement, type MeasureOptions, peakMebibytes } from './measurement.ts';
+import { type Measurement, type MeasureOptions, peakMebibytes, timeRuns } from './measurement.ts';
 import { type BenchShape, benchModel } from './shapes.ts';
 
 /** Sampling at temperature 1 with log-probabilities of the chosen tokens, all prompts at once, no two alike. */
@@ -27,15 +27,8 @@ export async function measureGenerate(shape: BenchShape, options: MeasureOptions
         }),
       ),
     );
-  const milliseconds: number[] = [];
-  let tokens = 0;
-  for (let index = 0; index < options.warmup + options.runs; index++) {
-    const start = performance.now();
-    const completions = (await run(index)).flat();
-    if (index >= options.warmup) milliseconds.push(performance.now() - start);
-    tokens = completions.reduce((sum, completion) => sum + completion.tokens.length, 0);
-  }
+  const times = await timeRuns(options, run);
   await backend.close();
   await engine.close();
-  return { milliseconds, tokens, peakRssMiB: peakMebibytes(), extra: {} };
+  return { ...times, tokens: prompts * newTokens, peakRssMiB: peakMebibytes(), extra: {} };
 }

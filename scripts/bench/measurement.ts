@@ -16,12 +16,35 @@ export interface MeasureOptions {
 export interface Measurement {
   /** Of each run. */
   readonly milliseconds: readonly number[];
+  /** Processor time of each run, all threads together; threads that wait by spinning count. */
+  readonly processorMilliseconds: readonly number[];
   /** Of one run. */
   readonly tokens: number;
   readonly peakRssMiB: number;
   readonly extra: Readonly<Record<string, unknown>>;
   /** Version of the library, from the peer. */
   readonly version?: string;
+}
+
+/** Times of repeated runs, after `warmup` of them. */
+export async function timeRuns(
+  { warmup, runs }: MeasureOptions,
+  run: (index: number) => Promise<unknown>,
+  onWarm: () => Promise<void> | void = () => {},
+): Promise<Pick<Measurement, 'milliseconds' | 'processorMilliseconds'>> {
+  for (let index = 0; index < warmup; index++) await run(index);
+  await onWarm();
+  const milliseconds: number[] = [];
+  const processorMilliseconds: number[] = [];
+  for (let index = warmup; index < warmup + runs; index++) {
+    const start = performance.now();
+    const before = process.cpuUsage();
+    await run(index);
+    const { user, system } = process.cpuUsage(before);
+    milliseconds.push(performance.now() - start);
+    processorMilliseconds.push((user + system) / 1000);
+  }
+  return { milliseconds, processorMilliseconds };
 }
 
 /** Largest resident memory of this process so far. The kernel's own mark, where there is one, begins at the program's start. */

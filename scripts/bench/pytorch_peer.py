@@ -176,14 +176,15 @@ def main():
     torch.manual_seed(0)
     torch.set_num_threads(options.threads)
     run, tokens = {"train-step": train_step, "generate": generate}[options.name](options.shape)
-    milliseconds = []
+    milliseconds, processor_milliseconds = [], []
     for index in range(options.warmup + options.runs):
-        begin = time.perf_counter()
+        begin, processor_begin = time.perf_counter(), time.process_time()
         run()
         if index >= options.warmup:
             milliseconds.append((time.perf_counter() - begin) * 1000)
+            processor_milliseconds.append((time.process_time() - processor_begin) * 1000)
     print(json.dumps(dict(
-        milliseconds=milliseconds, tokens=tokens, peakRssMiB=peak_mebibytes(), version=torch.__version__,
+        milliseconds=milliseconds, processorMilliseconds=processor_milliseconds, tokens=tokens, peakRssMiB=peak_mebibytes(), version=torch.__version__,
     )))
 
 

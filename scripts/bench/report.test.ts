@@ -4,6 +4,7 @@ import { median, reportLine, summarize } from './report.ts';
 
 const round = (milliseconds: number[], peakRssMiB: number, lag: number): Measurement => ({
   milliseconds,
+  processorMilliseconds: milliseconds.map((time) => 2 * time),
   tokens: 1000,
   peakRssMiB,
   extra: { lag, operators: 'all' },
@@ -23,6 +24,7 @@ it('sums up rounds by the median of their medians and the largest memory', () =>
   expect(summary).toEqual({
     milliseconds: 450,
     tokensPerSecond: 1000 / 0.45,
+    processorMilliseconds: 900,
     bestMilliseconds: 100,
     peakRssMiB: 70,
     extra: { lag: 2, operators: 'all' },
@@ -53,5 +55,14 @@ it('reports ratios to both peers', () => {
 
 it('has no ratios without a peer', () => {
   const line = reportLine({}, summarize([round([100], 50, 1)]), []);
-  expect(Object.keys(line)).toEqual(['value', 'unit', 'ms', 'bestMs', 'peakRssMiB', 'lag', 'operators']);
+  expect(Object.keys(line)).toEqual([
+    'value',
+    'unit',
+    'ms',
+    'processorMs',
+    'bestMs',
+    'peakRssMiB',
+    'lag',
+    'operators',
+  ]);
 });

@@ -10,6 +10,8 @@ export interface Summary {
   readonly tokensPerSecond: number;
   /** Fastest run of all: what the machine does when nothing disturbs it. */
   readonly bestMilliseconds: number;
+  /** Processor time: median over the rounds of each round's median. */
+  readonly processorMilliseconds: number;
   /** Largest of any round. */
   readonly peakRssMiB: number;
   /** Numbers: their medians over the rounds. Others: the last round's. */
@@ -35,6 +37,7 @@ export function summarize(rounds: readonly Measurement[]): Summary {
   return {
     milliseconds,
     tokensPerSecond: (last.tokens / milliseconds) * 1000,
+    processorMilliseconds: median(rounds.map((round) => median(round.processorMilliseconds))),
     bestMilliseconds: Math.min(...rounds.flatMap((round) => round.milliseconds)),
     peakRssMiB: Math.max(...rounds.map(({ peakRssMiB }) => peakRssMiB)),
     extra: Object.fromEntries(extra),
@@ -44,7 +47,8 @@ export function summarize(rounds: readonly Measurement[]): Summary {
 
 /**
  * The line of a measurement, with ratios to peers: of speed (above 1: faster) and of memory (below 1: leaner). `ratioBest` and
- * `ratioBestTuned` compare the fastest runs, which other work on the machine disturbs least.
+ * `ratioBestTuned` compare the fastest runs, which other work on the machine disturbs least; `ratioProcessor` and
+ * `ratioProcessorTuned` processor time, which with one thread stands for the time on an idle machine.
  */
 export function reportLine(
   base: Line,
@@ -53,15 +57,26 @@ export function reportLine(
 ): Line {
   const [plain, tuned] = peers;
   const best = (peer: Summary) => rounded(peer.bestMilliseconds / summary.bestMilliseconds, 3);
+  const processor = (peer: Summary) => rounded(peer.processorMilliseconds / summary.processorMilliseconds, 3);
   const speed = (peer: Summary) => rounded(summary.tokensPerSecond / peer.tokensPerSecond, 3);
   return {
     ...base,
     value: rounded(summary.tokensPerSecond, 0),
     unit: 'tokens/s',
-    ...(plain && { peer: plain.peer, ratio: speed(plain), ratioBest: best(plain) }),
-    ...(tuned && { ratioTuned: speed(tuned), ratioBestTuned: best(tuned) }),
+    ...(plain && {
+      peer: plain.peer,
+      ratio: speed(plain),
+      ratioBest: best(plain),
+      ratioProcessor: processor(plain),
+    }),
+    ...(tuned && {
+      ratioTuned: speed(tuned),
+      ratioBestTuned: best(tuned),
+      ratioProcessorTuned: processor(tuned),
+    }),
     ...(plain && { memoryRatio: rounded(summary.peakRssMiB / plain.peakRssMiB, 3) }),
     ms: rounded(summary.milliseconds, 1),
+    processorMs: rounded(summary.processorMilliseconds, 1),
     bestMs: rounded(summary.bestMilliseconds, 1),
     peakRssMiB: rounded(summary.peakRssMiB, 0),
     ...Object.fromEntries(

@@ -3,7 +3,7 @@ import { policyLoss } from '@rlp/algorithms';
 import { createOnnxBackend, type OnnxBackendOptions } from '@rlp/backprop';
 import { RandomStream, type TrainingSequence } from '@rlp/core';
 import { createEngine, type Engine } from '@rlp/onnx/runtime';
-import { type Measurement, type MeasureOptions, peakMebibytes } from './measurement.ts';
+import { type Measurement, type MeasureOptions, peakMebibytes, timeRuns } from './measurement.ts';
 import { type BenchShape, benchModel } from './shapes.ts';
 
 const lagResolutionMs = 1;
@@ -23,24 +23,20 @@ export async function measureTrainStep(shape: BenchShape, options: MeasureOption
     await backend.optimStep();
     await gradients;
   };
-  for (let run = 0; run < options.warmup; run++) await step();
-  const before = await engine.profile();
   const lag = monitorEventLoopDelay({ resolution: lagResolutionMs });
-  lag.enable();
-  const milliseconds: number[] = [];
-  for (let run = 0; run < options.runs; run++) {
-    const start = performance.now();
-    await step();
-    milliseconds.push(performance.now() - start);
-  }
+  let before = await engine.profile();
+  const times = await timeRuns(options, step, async () => {
+    before = await engine.profile();
+    lag.enable();
+  });
   lag.disable();
   const after = await engine.profile();
   await backend.close();
   await engine.close();
   const inSessions = (after[0]?.milliseconds ?? 0) - (before[0]?.milliseconds ?? 0);
-  const total = milliseconds.reduce((sum, time) => sum + time, 0);
+  const total = times.milliseconds.reduce((sum, time) => sum + time, 0);
   return {
-    milliseconds,
+    ...times,
     tokens: shape.rows * shape.length,
     peakRssMiB: peakMebibytes(),
     extra:
