@@ -131,6 +131,14 @@ describe('createOnnxBackend', () => {
     await backend.close();
   });
 
+  it('knows two policies to score with', async () => {
+    const { backend } = await create();
+    await expect(backend.logprobs([[0, 1]], { policy: 'old' as never })).rejects.toThrow(
+      "logprobs: policy must be 'current' or 'reference', got old",
+    );
+    await backend.close();
+  });
+
   it('stops scoring when its signal aborts', async () => {
     const { backend } = await create({ tokensPerMicroBatch: 1 });
     const controller = new AbortController();

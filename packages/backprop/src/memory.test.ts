@@ -89,4 +89,10 @@ describe('estimateMemory', () => {
     expect(estimateMemory({ ...question, reference: 'none' }).reference).toBe(0);
     expect(estimateMemory({ ...question, microBatches: 'several' }).gradients).toBe(2 * base.gradients);
   });
+
+  it.each([0, -1, 1.5, Number.NaN])('refuses %s rows', (rows) => {
+    expect(() => estimateMemory({ ...question, rows })).toThrow(
+      `estimateMemory: rows must be a positive integer, got ${rows}`,
+    );
+  });
 });

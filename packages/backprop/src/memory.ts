@@ -1,3 +1,4 @@
+import { ArgumentError } from '@rlp/core';
 import type { ModelConfig } from '@rlp/models';
 
 /** What a run would train, for {@link estimateMemory}. */
@@ -49,9 +50,18 @@ const runtimeBytes = 150 * 2 ** 20;
  * Against the peak resident memory of a fp32 step of full training (Linux, onnxruntime-node 1.30, no reference): 609 MiB for
  * 688 measured (3.3 M parameters, 32 × 128 tokens), 1277 for 1115 (15 M, 8 × 256, vocabulary 32,000), 3639 for 3644 (135 M,
  * 2 × 256): within 15 %.
+ *
+ * @throws ArgumentError unless rows and length are positive integers.
  */
 export function estimateMemory(question: MemoryQuestion): MemoryEstimate {
   const { config, rows, length, lora } = question;
+  for (const [name, size] of [
+    ['rows', rows],
+    ['length', length],
+  ] as const) {
+    if (Number.isInteger(size) && size > 0) continue;
+    throw new ArgumentError(`estimateMemory: ${name} must be a positive integer, got ${size}`);
+  }
   const tokens = rows * length;
   const parameters = countParameters(config);
   const trained = lora ? countAdapterParameters(config, lora.rank) : parameters;

@@ -88,6 +88,9 @@ export class OnnxTrainingBackend implements TrainingBackend {
   ): TrainFuture<readonly TokenScores[]> {
     return this.#submit(async () => {
       signal?.throwIfAborted();
+      if (policy !== 'current' && policy !== 'reference') {
+        throw new ArgumentError(`logprobs: policy must be 'current' or 'reference', got ${String(policy)}`);
+      }
       const packed = packSequences(sequences, temperature, this.#parts.packing);
       const result = await this.#compute(
         packed,

@@ -32,6 +32,11 @@ describe('checkWeights', () => {
       ),
     );
   });
+
+  it.each([Number.NaN, Number.POSITIVE_INFINITY])('refuses the value %s', (bad) => {
+    const broken = new Map(weights).set('b', { shape: [2], data: Float32Array.of(0, bad) });
+    expect(() => checkWeights('loadWeights', specs, broken)).toThrow(`"b" has the value ${bad} at 1`);
+  });
 });
 
 it('toTensors and toWeights are inverse', () => {

@@ -13,7 +13,7 @@ export function toTensors(weights: Weights): NamedTensor[] {
 }
 
 /**
- * Checks that weights have exactly these names, shapes and sizes.
+ * Checks that weights have exactly these names, shapes and sizes, and finite values.
  *
  * @param owner - Begins the error message.
  * @throws ArgumentError naming up to ten problems.
@@ -31,6 +31,10 @@ export function checkWeights(owner: string, specs: readonly ParameterSpec[], wei
       problems.push(`"${name}" has shape [${tensor.shape}], expected [${shape}]`);
     } else if (tensor.data.length !== size) {
       problems.push(`"${name}" has ${tensor.data.length} values, expected ${size}`);
+    } else {
+      const bad = tensor.data.findIndex((value) => !Number.isFinite(value));
+      if (bad >= 0)
+        problems.push(`"${name}" has the value ${tensor.data[bad]} at ${bad}, expected finite ones`);
     }
   }
   if (problems.length === 0) return;

@@ -60,6 +60,9 @@ describe('InferenceModule.generate', () => {
     await expect(inference.generate('once' as never)).rejects.toThrow(
       'expected a list of prompts, got string',
     );
+    await expect(inference.generate([5] as never)).rejects.toThrow(
+      'prompt: expected text, messages or tokens, got number',
+    );
   });
 
   it('names a stream for each prompt, and others for the next call', async () => {

@@ -21,7 +21,7 @@ function isTokens(value: readonly Message[] | readonly TokenId[]): value is read
  * tokens are taken as they are.
  *
  * @param tools - Function schemas that the chat template shows to the model.
- * @throws ArgumentError for an empty list, or for messages to a model without a chat template.
+ * @throws ArgumentError for an empty list, for messages to a model without a chat template, or for anything else.
  */
 export function promptTokens(
   { tokenizer, renderer }: Codec,
@@ -29,6 +29,9 @@ export function promptTokens(
   tools?: readonly unknown[],
 ): readonly TokenId[] {
   if (typeof prompt === 'string') return tokenizer.encode(prompt);
+  if (!Array.isArray(prompt)) {
+    throw new ArgumentError(`prompt: expected text, messages or tokens, got ${typeof prompt}`);
+  }
   if (prompt.length === 0) {
     throw new ArgumentError('prompt: expected text, at least one message or at least one token, got []');
   }
