@@ -31,7 +31,7 @@ if (!existsSync(values.model)) {
 const start = performance.now();
 const engine = await createEngine();
 const model = await loadModel(values.model);
-const backend = await createOnnxBackend({ engine, model, learningRate: 1e-3 });
+const backend = await createOnnxBackend({ engine, model, learningRate: 5e-4 });
 const sampler = await InferenceModule.create({ backend: onnxBackend({ engine, model, maxSequences: 128 }) });
 const tasks = storyTasks(values.word, values.seed);
 const heldOut = tasks.slice(0, 64);
@@ -77,7 +77,7 @@ const algorithm = new GRPOAlgorithm(
   {
     seed: values.seed,
     tasksPerIteration: 16,
-    loss: { clipHigh: 0.28, klCoefficient: 0.02 },
+    loss: { clipHigh: 0.28, klCoefficient: 0.1 },
     referenceKl: 'always',
     rollout,
   },
