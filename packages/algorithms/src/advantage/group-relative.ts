@@ -1,5 +1,6 @@
 import { ArgumentError, parseOptions } from '@rlp/core';
 import { z } from 'zod';
+import { isUsable } from '../statistics/token-rows.ts';
 
 /** Schema of {@link GroupRelativeOptions}. */
 export const groupRelativeSchema = z.strictObject({
@@ -178,7 +179,7 @@ function mean(values: readonly number[]): number {
 
 function requireRewards(groups: GroupRewards): void {
   for (const [p, rewards] of groups.entries()) {
-    const g = rewards.findIndex((reward) => reward !== null && !Number.isFinite(reward));
+    const g = rewards.findIndex((reward) => reward !== null && !isUsable(reward));
     if (g < 0) continue;
     throw new ArgumentError(
       `groupRelativeAdvantages: groups[${p}][${g}] must be a finite number, or null if unscorable, ` +
@@ -190,7 +191,7 @@ function requireRewards(groups: GroupRewards): void {
 function requireLengths(groups: GroupRewards, lengths: GroupLengths['lengths']): void {
   for (const [p, rewards] of groups.entries()) {
     const given = lengths?.[p];
-    if (given?.length === rewards.length && given.every((length) => Number.isFinite(length) && length >= 0))
+    if (given?.length === rewards.length && given.every((length) => isUsable(length) && length >= 0))
       continue;
     throw new ArgumentError(
       `groupRelativeAdvantages: lengths[${p}] must have ${rewards.length} token counts, as groups[${p}], ` +

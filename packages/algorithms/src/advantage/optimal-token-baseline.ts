@@ -110,7 +110,8 @@ function pathWeights(inputs: OptimalTokenBaselineInputs): Float64Array[] {
       importanceWeights?.[b],
     ];
     for (let t = 0; t < row.length; t++) {
-      if (mask[t] !== 0) sum += (1 - 2 * Math.exp(logs[t]!) + squares[t]!) * (factors?.[t] ?? 1) ** 2;
+      if (mask[t] !== 0)
+        sum += (1 - 2 * Math.exp(Math.min(0, logs[t]!)) + squares[t]!) * (factors?.[t] ?? 1) ** 2;
       row[t] = sum;
     }
   }

@@ -34,11 +34,18 @@ describe('masked statistics', () => {
     expect(maskedVariance([[3, 5]], [[1, 0]])).toBe(0);
   });
 
+  it('refuse numbers whose squares could overflow', () => {
+    expect(() => maskedMean([[1e200]])).toThrow(
+      /values\[0\]\[0\] must be a finite number \(at most 1e100 in size\), got 1e\+200/,
+    );
+    expect(maskedVariance([[1e100, -1e100]])).toBe(2e200);
+  });
+
   it('name what does not fit', () => {
     expect(() => maskedMean([[1, 2]], [[1]])).toThrow(/maskedMean: masks\[0\] must have 2 tokens.*got 1/);
     expect(() => maskedMean([[1, 2]], [])).toThrow(/masks must have 1 rows.*got 0/);
     expect(() => maskedMean([[1, Number.NaN]])).toThrow(
-      new ArgumentError('maskedMean: values[0][1] must be a finite number, got NaN'),
+      new ArgumentError('maskedMean: values[0][1] must be a finite number (at most 1e100 in size), got NaN'),
     );
   });
 });

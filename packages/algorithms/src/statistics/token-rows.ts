@@ -15,8 +15,16 @@ export function zeroRows(rows: TokenRows): Float64Array[] {
   });
 }
 
+/** Beyond it squares and their sums could overflow, and a difference of infinities is not a number. */
+const largest = 1e100;
+
+/** Whether a number can be computed with: finite and at most 1e100 in size. */
+export function isUsable(value: number): boolean {
+  return Math.abs(value) <= largest;
+}
+
 /**
- * Checks that every named argument is finite and has the shape of the first.
+ * Checks that every named argument is finite (at most 1e100 in size) and has the shape of the first.
  *
  * @throws ArgumentError naming the first argument that is not, what was expected and what came.
  */
@@ -48,7 +56,7 @@ function requireFiniteRows(owner: string, name: string, rows: TokenRows): void {
 }
 
 /**
- * Checks one number per row (or, without `length`, any list) to be finite.
+ * Checks one number per row (or, without `length`, any list) to be finite, and at most 1e100 in size.
  *
  * @throws ArgumentError naming the argument, what was expected and what came.
  */
@@ -59,9 +67,9 @@ export function requireFinite(owner: string, name: string, values: ArrayLike<num
     );
   }
   for (let index = 0; index < values.length; index++) {
-    if (Number.isFinite(values[index])) continue;
+    if (isUsable(values[index]!)) continue;
     throw new ArgumentError(
-      `${owner}: ${name}[${index}] must be a finite number, got ${String(values[index])}`,
+      `${owner}: ${name}[${index}] must be a finite number (at most 1e100 in size), got ${String(values[index])}`,
     );
   }
 }
