@@ -2,6 +2,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { advantages } from './advantages.ts';
 import { definitionVariants, withoutVariants } from './definition-variants.ts';
+import { definitionVariantLosses } from './definition-variants-losses.ts';
 import {
   type AdapterTable,
   difference,
@@ -36,6 +37,7 @@ const families: readonly AdapterTable[] = [
 ];
 
 const operationFamilies: readonly OperationsTable[] = [
+  definitionVariantLosses,
   verlLosses,
   trlLosses,
   skyrlLosses,

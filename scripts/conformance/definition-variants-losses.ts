@@ -1,0 +1,156 @@
+import {
+  type AggregationOptions,
+  aggregationWeights,
+  geometricMeanRatio,
+  importanceSampling,
+  type KlOptions,
+  type OverlongOptions,
+  overlongPenalty,
+  type PolicyLossOptions,
+} from '@rlp/algorithms';
+import type { Loss } from '@rlp/core';
+import type { OperationsAdapter, OperationsTable } from './fixture.ts';
+import { evaluateLoss, plainPolicyLoss, sum } from './loss-requests.ts';
+import { klOf } from './tensor-adapters.ts';
+
+const unlimited = Number.POSITIVE_INFINITY;
+
+/** One token's KL estimate and its slope. */
+function kl(options: KlOptions): OperationsAdapter {
+  return async ({ inputs }, operations) => {
+    const given = { logprobs: [[inputs.logp]], reference: [[inputs.ref]] };
+    const { kl: estimates, grad } = await klOf(operations, given, { logRatioLimit: unlimited, ...options });
+    return { kl: estimates[0]![0], grad: grad[0]![0] };
+  };
+}
+
+/** Token losses that are given, averaged. */
+function aggregated(aggregation: AggregationOptions): OperationsAdapter {
+  const itself: Loss = {
+    key: 'itself',
+    columns: [],
+    compute: (_, { logprobs }) => ({ tokenLosses: logprobs }),
+  };
+  return async ({ inputs }, operations) => {
+    const given = { logprobs: inputs.loss, mask: inputs.mask, aggregation };
+    return (await evaluateLoss(operations, itself, given)).loss;
+  };
+}
+
+/** GMPO of two rows, of which one has no token that counts. */
+function geometricMean(emptyRow: 'counts' | 'is-zero'): OperationsAdapter {
+  return async ({ inputs }, operations) => {
+    const rows = (inputs.mask as number[][]).map((row) => (emptyRow === 'counts' ? 1 : Math.max(...row)));
+    const { value } = await operations.differentiate({
+      inputs: {
+        logprobs: inputs.log_prob,
+        proximalLogprobs: inputs.old_log_prob,
+        mask: inputs.mask,
+        advantages: (inputs.advantages as number[]).map((advantage) => [advantage]),
+      },
+      by: ['logprobs'],
+      weights: aggregationWeights(
+        rows.map((counts) => [counts]),
+        { mode: 'token-mean', totalTokens: rows.length },
+      ),
+      compute(ops, { logprobs, proximalLogprobs, mask, advantages }) {
+        const ratio = geometricMeanRatio(
+          ops,
+          { logprobs: logprobs!, proximalLogprobs: proximalLogprobs!, advantages: advantages!, mask: mask! },
+          { clipLow: inputs.clip, clipHigh: inputs.clip },
+        );
+        return { loss: importanceSampling(ops, { ratio, advantages: advantages! }) };
+      },
+    });
+    return value;
+  };
+}
+
+/** The weight of CISPO, by which the slope of a logprob is `−A · weight`. */
+function cispo(
+  bounds: (inputs: Record<'eps_low' | 'eps_high', number>) => PolicyLossOptions,
+): OperationsAdapter {
+  return async ({ inputs }, operations) => {
+    const { grad } = await evaluateLoss(
+      operations,
+      plainPolicyLoss({ surrogate: 'cispo', ...bounds(inputs) }),
+      {
+        logprobs: [[inputs.log_prob]],
+        mask: [[1]],
+        aggregation: sum,
+        columns: { advantages: [[inputs.advantage]], proximalLogprobs: [[inputs.old_log_prob]] },
+      },
+    );
+    return grad[0]![0]! / -inputs.advantage;
+  };
+}
+
+function overlong(options: Partial<OverlongOptions>): OperationsAdapter {
+  return ({ inputs }) =>
+    overlongPenalty(inputs.length, { maximum: inputs.max_len, buffer: inputs.cache, ...options });
+}
+
+const kinds: Readonly<Record<string, Readonly<Record<string, OperationsAdapter>>>> = {
+  k3: {
+    'verl, SkyRL (diff clamped +-20, result clamped +-10)': kl({
+      estimator: 'k3',
+      limit: 10,
+      logRatioLimit: 20,
+    }),
+    'TRL (no clamp)': kl({ estimator: 'k3' }),
+    'slime k3 (no clamp)': kl({ estimator: 'k3' }),
+    'slime low_var_kl (result clamped +-10)': kl({ estimator: 'k3', limit: 10 }),
+    'OpenRLHF k3 (result clamped +-10)': kl({ estimator: 'k3', limit: 10 }),
+    'OpenRLHF k1 (clamped +-10)': kl({ estimator: 'k1', limit: 10 }),
+    'verl k1 (not clamped)': kl({ estimator: 'k1' }),
+  },
+  aggregation: {
+    'verl token-mean': aggregated({ mode: 'token-mean' }),
+    'verl seq-mean-token-sum (empty rows left out)': aggregated({ mode: 'sequence-mean-token-sum' }),
+    'verl seq-mean-token-mean (empty rows left out)': aggregated({
+      mode: 'sequence-mean-token-mean',
+      countEpsilon: 1e-8,
+    }),
+    'verl seq-mean-token-sum-norm (sum / T)': aggregated({ mode: 'token-sum-norm' }),
+    'TRL grpo (empty rows count as 0)': aggregated({
+      mode: 'sequence-mean-token-mean',
+      emptySequences: 'count',
+    }),
+    'TRL bnpo': aggregated({ mode: 'token-mean' }),
+    'TRL dr_grpo max_completion_length=T (sum / (rows*T))': aggregated({
+      mode: 'sequence-mean-token-sum-norm',
+      emptySequences: 'count',
+    }),
+  },
+  gmpo: {
+    'verl geo_mean (empty row contributes 0)': geometricMean('is-zero'),
+    'TRL GMPO (empty row contributes -A; formula)': geometricMean('counts'),
+  },
+  cispo: {
+    'verl, SkyRL, slime: clip to [1-low, 1+high]': cispo(({ eps_low, eps_high }) => ({
+      clipLow: eps_low,
+      clipHigh: eps_high,
+    })),
+    'open-instruct: only above, 1+high (formula)': cispo(({ eps_high }) => ({
+      clipLow: 1,
+      clipHigh: eps_high,
+    })),
+    'TRL: only above, at epsilon_high itself (formula)': cispo(({ eps_high }) => ({
+      clipLow: 1,
+      clipHigh: eps_high - 1,
+    })),
+  },
+  overlong_beyond_max: {
+    'TRL soft overlong (floored at -1)': overlong({}),
+    'verl/AReaL DAPO buffer (not floored)': overlong({ floor: 'none' }),
+    'textpolicy (floored at -max_penalty=0.5)': overlong({ penalty: 0.5 }),
+  },
+};
+
+export const definitionVariantLosses: OperationsTable = {
+  definition_variants: Object.fromEntries(
+    Object.entries(kinds).flatMap(([kind, adapters]) =>
+      Object.entries(adapters).map(([label, adapter]) => [`${kind}/${label}`, adapter]),
+    ),
+  ),
+};
