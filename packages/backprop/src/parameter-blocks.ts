@@ -1,7 +1,7 @@
 import type { Graph, Value } from '@rlp/onnx';
 import type { ParameterBlock } from './program-protocol.ts';
 
-/** Measured: half as many or twice as many are slower, and so is a large vocabulary in one piece. */
+/** Measured in `docs/performance.md`: larger blocks run slower, and smaller ones cost more passes over the hidden states. */
 const mostRows = 4096;
 
 /** Rows of a parameter as an input of their own. */
