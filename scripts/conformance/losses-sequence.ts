@@ -4,6 +4,7 @@ import {
   crossEntropy,
   divergenceMask,
   importanceRatio,
+  importanceSampling,
   klEstimate,
   maskedMean,
   maskedRowMeans,
@@ -160,6 +161,52 @@ const primeIpo: OperationsAdapter = async (fixtureCase, operations) => {
   };
 };
 
+/** Distillation: the advantage is how much more the reference likes the token; what fell too far is dropped. */
+const primeReference: OperationsAdapter = async (fixtureCase, operations) => {
+  const { inputs } = fixtureCase;
+  const region = {
+    divergence: 'total-variation',
+    divergenceLow: 0.2,
+    divergenceHigh: Number.POSITIVE_INFINITY,
+    dropped: 'both',
+  } as const;
+  const { value, gradients } = await operations.differentiate({
+    inputs: {
+      logprobs: [inputs.trainer_logprobs],
+      proximalLogprobs: [inputs.inference_logprobs],
+      reference: [inputs.ref_logprobs],
+      mask: [inputs.mask],
+    },
+    by: ['logprobs'],
+    weights: [inputs.weights ?? inputs.mask],
+    compute(ops, { logprobs, proximalLogprobs, reference, mask }) {
+      const pair = { logprobs: logprobs!, proximalLogprobs: proximalLogprobs!, mask: mask! };
+      const advantages = ops.stopGradient(ops.sub(reference!, logprobs!));
+      const ratio = importanceRatio(ops, pair, { logRatioLimit: 1e6 });
+      const kept = divergenceMask(ops, { ...pair, advantages }, region);
+      const surrogate = ops.mul(importanceSampling(ops, { ratio, advantages }), kept);
+      const anchor = { logprobs: logprobs!, referenceLogprobs: proximalLogprobs! };
+      const squared = klEstimate(ops, anchor, { estimator: 'k2' });
+      const loss = ops.add(surrogate, ops.mul(ops.constant(2e-3), squared));
+      return { loss: ops.where(mask!, loss, ops.constant(0)) };
+    },
+  });
+  const metrics = await primeMetrics(fixtureCase, operations, region);
+  const differences = (inputs.ref_logprobs as number[]).map(
+    (logprob, t) => logprob - inputs.trainer_logprobs[t],
+  );
+  return {
+    loss: value,
+    grad: gradients.logprobs![0],
+    metrics: {
+      'ref_kl/masked_mismatch_kl': metrics.masked_mismatch_kl,
+      'ref_kl/unmasked_mismatch_kl': metrics.unmasked_mismatch_kl,
+      'ref_kl/is_masked': metrics.is_masked,
+      ref_kl: maskedMean([differences], [inputs.mask]),
+    },
+  };
+};
+
 const primeSupervised: OperationsAdapter = async ({ inputs }, operations) => {
   const weights = inputs.weights ?? (inputs.mask as number[]).map(() => 1);
   const answer = await operations.evaluate({
@@ -264,6 +311,7 @@ export const sequenceLosses: OperationsTable = {
   policy_loss_primerl: {
     primerl_default: primeDefault,
     primerl_ipo: primeIpo,
+    primerl_ref_kl: primeReference,
     primerl_ce: primeSupervised,
   },
   policy_loss_textpolicy: {
