@@ -5,7 +5,7 @@ import { ArgumentError } from '@rlp/core';
  *
  *     A_t = A · max(0, 1 + β (H_t / (mean H + 1e-8) − 1))
  *
- * Without entropy anywhere, or with β = 0, every token gets `A`. Shape: `[T]`.
+ * With a mean entropy below 1e-7, or with β = 0, every token gets `A`. Shape: `[T]`.
  *
  * @throws ArgumentError for numbers that are not finite.
  * @see Tan et al. 2025 (GTPO), https://arxiv.org/abs/2508.04349
@@ -21,7 +21,7 @@ export function entropyWeightedAdvantages(
     );
   }
   const mean = meanWhere('entropyWeightedAdvantages', entropies, () => true);
-  if (mean <= 0) return new Float64Array(entropies.length).fill(advantage);
+  if (mean < 1e-7) return new Float64Array(entropies.length).fill(advantage);
   return Float64Array.from(
     entropies,
     (entropy) => advantage * Math.max(0, 1 + strength * (entropy / (mean + 1e-8) - 1)),
