@@ -1,0 +1,89 @@
+import { describe, expect, it } from 'vitest';
+import {
+  effectiveSampleSize,
+  explainedVariance,
+  normalizedWeights,
+  samplerGap,
+  tokenStatistics,
+  zeroVarianceShare,
+} from './diagnostics.ts';
+
+describe('diagnostics', () => {
+  it('describes the tokens that count', () => {
+    const statistics = tokenStatistics([[1, 3, 100], [5]], [[1, 1, 0], [1]]);
+    expect(statistics).toEqual({ count: 3, mean: 3, deviation: Math.sqrt(8 / 3), minimum: 1, maximum: 5 });
+    expect(tokenStatistics([[7]], [[0]])).toEqual({
+      count: 0,
+      mean: 0,
+      deviation: 0,
+      minimum: 0,
+      maximum: 0,
+    });
+    expect(() => tokenStatistics([[Number.NaN]])).toThrow(
+      /values\[0\]\[0\] must be a finite number.*got NaN/,
+    );
+  });
+
+  it('gives the share of equally weighted tokens that weights are worth', () => {
+    expect(
+      effectiveSampleSize([
+        [2, 2],
+        [2, 2],
+      ]),
+    ).toBeCloseTo(1, 12);
+    expect(effectiveSampleSize([[1, 0, 0, 0]])).toBeCloseTo(0.25, 12);
+    expect(effectiveSampleSize([[0, 0]])).toBe(0);
+  });
+
+  it('gives the share of variance that a critic explains', () => {
+    expect(explainedVariance({ values: [[1, 2, 3]], returns: [[1, 2, 3]] })).toBe(1);
+    expect(explainedVariance({ values: [[2, 2, 2]], returns: [[1, 2, 3]] })).toBe(0);
+    expect(explainedVariance({ values: [[3, 2, 1]], returns: [[1, 2, 3]] })).toBe(-3);
+    expect(explainedVariance({ values: [[1, 2]], returns: [[4, 4]] })).toBe(0);
+  });
+
+  it('measures the gap between sampler and trainer', () => {
+    const gap = samplerGap({
+      trainerLogprobs: [[-1 + Math.LN2, -1, 0]],
+      samplerLogprobs: [[-1, -1, -50]],
+      masks: [[1, 1, 0]],
+    });
+    expect(gap.k1).toBeCloseTo(-Math.LN2 / 2, 12);
+    expect(gap.k3).toBeCloseTo((1 - Math.LN2) / 2, 12);
+    expect(gap.absolute).toBeCloseTo(Math.LN2 / 2, 12);
+    expect(gap.maxRatio).toBeCloseTo(2, 12);
+    expect(samplerGap({ trainerLogprobs: [], samplerLogprobs: [] })).toEqual({
+      k1: 0,
+      k3: 0,
+      absolute: 0,
+      maxRatio: 1,
+    });
+  });
+
+  it('normalises weights over tokens or over sequences', () => {
+    const rows = (over: 'tokens' | 'sequences') =>
+      normalizedWeights(
+        [
+          [1, 3],
+          [4, 9],
+        ],
+        [
+          [1, 1],
+          [1, 0],
+        ],
+        { over },
+      ).map((row) => [...row]);
+    expect(rows('sequences')).toEqual([
+      [1 / 3, 1],
+      [4 / 3, 3],
+    ]);
+    expect(rows('tokens')[1]![0]).toBeCloseTo(1.5, 12);
+    expect([...normalizedWeights([[0]], [[1]], { over: 'tokens' })[0]!]).toEqual([0]);
+  });
+
+  it('counts groups that teach nothing', () => {
+    expect(zeroVarianceShare([[1, 1], [0, 1], [null, 3], []])).toBe(0.75);
+    expect(zeroVarianceShare([])).toBe(0);
+    expect(() => zeroVarianceShare([[Number.NaN]])).toThrow('finite numbers or null');
+  });
+});
