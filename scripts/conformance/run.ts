@@ -15,6 +15,7 @@ import {
 import { gaeAdapters } from './gae.ts';
 import { gigpo } from './gigpo.ts';
 import { corrections } from './losses-correction.ts';
+import { logitLosses } from './losses-logits.ts';
 import { sequenceLosses } from './losses-sequence.ts';
 import { skyrlLosses } from './losses-skyrl.ts';
 import { tokenLosses } from './losses-token.ts';
@@ -43,6 +44,7 @@ const operationFamilies: readonly OperationsTable[] = [
   skyrlLosses,
   tokenLosses,
   sequenceLosses,
+  logitLosses,
   corrections,
   valueLosses,
 ];
