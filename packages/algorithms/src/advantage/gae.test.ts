@@ -5,8 +5,8 @@ import { discountedReturns } from './discounted-returns.ts';
 import { type GaeOptions, gae } from './gae.ts';
 
 const close = (values: readonly number[]) => values.map((value) => expect.closeTo(value, 9));
-const number = fc.double({ min: -5, max: 5, noNaN: true });
-const unit = fc.double({ min: 0, max: 1, noNaN: true });
+const number = fc.integer({ min: -50, max: 50 }).map((tenths) => tenths / 10);
+const unit = fc.integer({ min: 0, max: 20 }).map((twentieths) => twentieths / 20);
 
 /** A row of rewards and values with a mask. */
 const row = fc
@@ -137,6 +137,20 @@ describe('bilevelGae', () => {
       { discount: 0.9, turnDiscount: 0.8, lambda: 0.5 },
     );
     expect([...advantages[0]!]).toEqual(close([0.872, 1.76, 0.78, 1.6]));
+  });
+
+  it('is not influenced by masked tokens that end no turn', () => {
+    fc.assert(
+      fc.property(row, number, ({ rewards, values, mask }, noise) => {
+        const turnEnds = mask.map((counts, t) => (counts === 1 && t % 3 === 0 ? 1 : 0));
+        const run = (shift: number) => {
+          const noisy = (list: readonly number[]) => list.map((x, t) => (mask[t] === 1 ? x : x + shift));
+          const inputs = { rewards: [noisy(rewards)], values: [noisy(values)], masks: [mask] };
+          return [...bilevelGae({ ...inputs, turnEnds: [turnEnds] }).advantages[0]!];
+        };
+        expect(run(noise)).toEqual(run(0));
+      }),
+    );
   });
 
   it('of one turn is GAE', () => {

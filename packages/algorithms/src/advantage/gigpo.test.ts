@@ -113,6 +113,48 @@ describe('gigpoAdvantages', () => {
     expect([...gigpoAdvantages(twice).advantages]).toEqual([...once, ...once]);
   });
 
+  it('does not depend on the order of groups and is never NaN', () => {
+    const step = fc.record({
+      group: fc.constantFrom('g', 'h'),
+      trajectory: fc.constantFrom('a', 'b', 'c'),
+      anchor: fc.integer({ min: 0, max: 2 }),
+      reward: fc.constantFrom(-1, 0, 0.5, 10),
+    });
+    const options = fc.record({
+      discount: fc.constantFrom(0, 0.5, 1),
+      scale: fc.constantFrom('std' as const, 'none' as const),
+      episodeStatistics: fc.constantFrom('per-trajectory' as const, 'step-rows' as const),
+    });
+    const run = (
+      rows: readonly (typeof step extends fc.Arbitrary<infer Step> ? Step : never)[],
+      chosen: Parameters<typeof gigpoAdvantages>[1],
+    ) =>
+      gigpoAdvantages(
+        {
+          groups: rows.map(({ group }) => group),
+          trajectories: rows.map(({ trajectory }) => trajectory),
+          anchors: rows.map(({ anchor }) => anchor),
+          stepRewards: rows.map(({ reward }) => reward),
+          episodeScores: rows.map(({ trajectory }) => (trajectory === 'a' ? 1 : 0)),
+        },
+        chosen,
+      ).advantages;
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 12 }), options, (rows, chosen) => {
+        const advantages = run(rows, chosen);
+        expect(advantages.every(Number.isFinite)).toBe(true);
+        // Groups one after the other, the second one first; steps keep their order within.
+        const inGroup = (group: string) => [...rows.keys()].filter((row) => rows[row]!.group === group);
+        const stable = [...inGroup('h'), ...inGroup('g')];
+        const sorted = run(
+          stable.map((row) => rows[row]!),
+          chosen,
+        );
+        expect(stable.map((row) => advantages[row])).toEqual([...sorted]);
+      }),
+    );
+  });
+
   it('refuses lists of different lengths and numbers that are not finite', () => {
     expect(() => gigpoAdvantages({ ...steps, anchors: [] })).toThrow(/anchors must have 5 entries/);
     expect(() => gigpoAdvantages({ ...steps, stepRewards: [0, 0, Number.NaN, 0, 0] })).toThrow(
