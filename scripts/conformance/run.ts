@@ -18,6 +18,7 @@ import { corrections } from './losses-correction.ts';
 import { logitLosses } from './losses-logits.ts';
 import { sequenceLosses } from './losses-sequence.ts';
 import { skyrlLosses } from './losses-skyrl.ts';
+import { textpolicyLosses } from './losses-textpolicy.ts';
 import { tokenLosses } from './losses-token.ts';
 import { trlLosses } from './losses-trl.ts';
 import { valueLosses } from './losses-values.ts';
@@ -42,6 +43,7 @@ const operationFamilies: readonly OperationsTable[] = [
   verlLosses,
   trlLosses,
   skyrlLosses,
+  textpolicyLosses,
   tokenLosses,
   sequenceLosses,
   logitLosses,

@@ -131,6 +131,12 @@ export {
   logSoftmax,
 } from './loss/distribution.ts';
 export {
+  type EntropyShapingInputs,
+  type EntropyShapingOptions,
+  entropyShapedRewards,
+  separatelyWhitened,
+} from './loss/entropy-shaped-rewards.ts';
+export {
   importanceRatio,
   type MixedRatioOptions,
   mixedRatio,

@@ -1,0 +1,101 @@
+import { ArgumentError, parseOptions } from '@rlp/core';
+import { z } from 'zod';
+import { moments } from '../statistics/masked.ts';
+import { requireFinite, requireRows, type TokenRows, zeroRows } from '../statistics/token-rows.ts';
+
+const schema = z.strictObject({
+  base: z.number().default(1),
+  bonus: z.number().default(0.1),
+  successAbove: z.number().default(0.5),
+  epsilon: z.number().positive().default(1e-8),
+});
+
+/**
+ * Options of {@link entropyShapedRewards}.
+ *
+ * - `base` (1): α₁, weight of the sequence's own reward; `bonus` (0.1): α₂, weight of the share of entropy.
+ * - `successAbove` (0.5): a sequence succeeds when its reward is larger.
+ * - `epsilon` (1e-8): keeps `1/H` finite.
+ */
+export type EntropyShapingOptions = z.input<typeof schema>;
+
+/** What {@link entropyShapedRewards} reads. */
+export interface EntropyShapingInputs {
+  /** One per sequence. Shape: `[B]`. */
+  readonly rewards: ArrayLike<number>;
+  /** Of the policy that sampled, per token, in nats. Rows are as long as their sequences. Shape: `[B][T]`. */
+  readonly entropies: TokenRows;
+}
+
+/**
+ * GTPO's token rewards: at each position, successes share a bonus by their entropies, failures a malus by the inverses of
+ * theirs, so that confident mistakes cost most.
+ *
+ *     success: α₁·r + α₂ · d_t · H_t / Σ H_t        failure: −α₁ − α₂ · h_t · (1/H_t) / Σ (1/H_t)
+ *
+ * with `d_t` and `h_t` the numbers of successes and failures that are still running at position t. Shape: `[B][T]`.
+ *
+ * **Needs the whole group at once.** `separatelyWhitened` makes advantages of the result.
+ *
+ * @throws ArgumentError for mismatched shapes or numbers that are not finite; OptionsError for options outside their ranges.
+ * @see Tan et al. 2025 (GTPO), eq. 3 and 5, https://arxiv.org/abs/2508.04349
+ */
+export function entropyShapedRewards(
+  { rewards, entropies }: EntropyShapingInputs,
+  options: EntropyShapingOptions = {},
+): Float64Array[] {
+  const resolved = parseOptions('entropyShapedRewards', schema, options);
+  requireRows('entropyShapedRewards', { entropies });
+  requireFinite('entropyShapedRewards', 'rewards', rewards, entropies.length);
+  const shaped = zeroRows(entropies);
+  const longest = entropies.reduce((most, { length }) => Math.max(most, length), 0);
+  for (let t = 0; t < longest; t++) {
+    const running = [...entropies.keys()].filter((row) => t < entropies[row]!.length);
+    const succeeds = (row: number) => rewards[row]! > resolved.successAbove;
+    const share = (rows: readonly number[], weigh: (entropy: number) => number, row: number) => {
+      const total = rows.reduce((sum, other) => sum + weigh(entropies[other]![t]!), 0);
+      return (rows.length * weigh(entropies[row]![t]!)) / Math.max(total, resolved.epsilon);
+    };
+    const successes = running.filter(succeeds);
+    const failures = running.filter((row) => !succeeds(row));
+    for (const row of successes) {
+      shaped[row]![t] = resolved.base * rewards[row]! + resolved.bonus * share(successes, (h) => h, row);
+    }
+    for (const row of failures) {
+      const inverse = (entropy: number) => 1 / (entropy + resolved.epsilon);
+      shaped[row]![t] = -resolved.base - resolved.bonus * share(failures, inverse, row);
+    }
+  }
+  return shaped;
+}
+
+/**
+ * Values whitened in two parts of their own: `(x − mean) / √(population variance + ε)` over the rows of each kind.
+ *
+ * @param kinds - To which part a row belongs. Shape: `[B]`.
+ * @throws ArgumentError for mismatched shapes or numbers that are not finite.
+ * @see Tan et al. 2025 (GTPO), eq. 6, https://arxiv.org/abs/2508.04349
+ */
+export function separatelyWhitened(
+  values: TokenRows,
+  kinds: readonly unknown[],
+  { epsilon = 1e-8 }: { readonly epsilon?: number } = {},
+): Float64Array[] {
+  requireRows('separatelyWhitened', { values });
+  if (kinds.length !== values.length) {
+    throw new ArgumentError(
+      `separatelyWhitened: kinds must have ${values.length} entries, one per row, got ${kinds.length}`,
+    );
+  }
+  const result = zeroRows(values);
+  for (const kind of new Set(kinds)) {
+    const rows = [...values.keys()].filter((row) => kinds[row] === kind);
+    const part = rows.map((row) => values[row]!);
+    const { mean, variance } = moments(part, undefined, { divisor: 'population', countEpsilon: 0 });
+    const deviation = Math.sqrt(variance + epsilon);
+    for (const row of rows) {
+      for (let t = 0; t < values[row]!.length; t++) result[row]![t] = (values[row]![t]! - mean) / deviation;
+    }
+  }
+  return result;
+}
