@@ -1,10 +1,10 @@
 import {
   type AcceptanceCriterion,
-  type AggregationOptions,
   acceptanceMask,
   crossEntropy,
   importanceRatio,
   klCovarianceSelection,
+  lossPresets,
   maskedMean,
   maskedVariance,
   type PolicyLossOptions,
@@ -25,7 +25,7 @@ const bounds = (params: Params) => ({ clipLow: params.eps_clip_low, clipHigh: pa
 const optionsOf: Readonly<Record<string, (params: Params) => PolicyLossOptions>> = {
   regular: bounds,
   dual_clip: (params) => ({ ...bounds(params), dualClip: params.clip_ratio_c }),
-  gspo: (params) => ({ ...bounds(params), ratio: 'sequence-token', logRatioCap: 10 }),
+  gspo: (params) => ({ ...bounds(params), ...lossPresets.skyrl.gspo }),
   sapo: ({ tau_pos: temperaturePositive, tau_neg: temperatureNegative }) => ({
     surrogate: 'sapo',
     temperaturePositive,
@@ -268,7 +268,7 @@ function countsRounding({ values, old_values: old, mask }: FixtureCase['inputs']
 
 const value: OperationsAdapter = async ({ inputs, params }, operations) => {
   if (params.value_clip !== null && countsRounding(inputs, params.value_clip)) return unsupported;
-  const aggregation: AggregationOptions = { mode: 'sequence-mean-token-mean', emptySequences: 'count' };
+  const aggregation = lossPresets.skyrl.sequenceMean;
   const given = {
     values: inputs.values,
     oldValues: inputs.old_values,
@@ -283,9 +283,8 @@ const value: OperationsAdapter = async ({ inputs, params }, operations) => {
 const kl: OperationsAdapter = async ({ inputs, params }, operations) => {
   const estimator = estimatorNames[params.kind as keyof typeof estimatorNames];
   if (estimator === undefined) return unsupported;
-  const limit = estimator === 'k3' ? 10 : undefined;
   const given = { logprobs: inputs.log_probs, reference: inputs.ref_log_probs, factor: inputs.mask };
-  return klOf(operations, given, { estimator, limit });
+  return klOf(operations, given, estimator === 'k3' ? lossPresets.skyrl.kl : { estimator });
 };
 
 export const skyrlLosses: OperationsTable = {

@@ -6,6 +6,7 @@ import {
   type KlOptions,
   klEstimate,
   klPenalizedRewards,
+  lossPresets,
   offPolicySequenceMask,
   type PolicyLossOptions,
   samplerWeights,
@@ -107,7 +108,7 @@ const slimeOpsm: OperationsAdapter = async ({ inputs, params }, operations) => {
   return { mask: kept.flat(), clipfrac: shares.reduce((total, share) => total + share, 0) };
 };
 
-const openrlhfRows: AggregationOptions = { mode: 'sequence-mean-token-mean', countEpsilon: 1e-8 };
+const openrlhfRows: AggregationOptions = lossPresets.openrlhf.sequenceMean;
 const openrlhfAggregation = (params: Params): AggregationOptions =>
   params.token_level_loss ? { mode: 'token-mean' } : openrlhfRows;
 
@@ -152,7 +153,7 @@ async function openrlhfColumn(
 
 /** GSPO takes its ratio to the sampler where a correction is asked for, and makes no other; its KL stays to the old policy. */
 const openrlhfGspo: OperationsAdapter = async ({ inputs, params, ...rest }, operations) => {
-  const gspo = openrlhf({ ratio: 'sequence' });
+  const gspo = openrlhf(lossPresets.openrlhf.gspo);
   const plain = { ...rest, inputs, params: { ...params, is_correction: null } };
   const answer = await gspo(plain, operations);
   if (!params.is_correction) return answer;
@@ -163,7 +164,7 @@ const openrlhfGspo: OperationsAdapter = async ({ inputs, params, ...rest }, oper
 /** PPO limits the log-ratio, but not in its KL. */
 const openrlhfPpo: OperationsAdapter = async (fixtureCase, operations) => {
   const unlimitedKl = (await openrlhf({})(fixtureCase, operations)).ppo_kl;
-  return { ...(await openrlhf({ logRatioLimit: 20 })(fixtureCase, operations)), ppo_kl: unlimitedKl };
+  return { ...(await openrlhf(lossPresets.openrlhf.clip)(fixtureCase, operations)), ppo_kl: unlimitedKl };
 };
 
 function openrlhf(options: PolicyLossOptions) {
@@ -209,7 +210,7 @@ const openrlhfKl: OperationsAdapter = ({ inputs, params }, operations) =>
   klOf(
     operations,
     { logprobs: inputs.log_probs, reference: inputs.ref_log_probs },
-    { estimator: params.kind, limit: 10, logRatioLimit: unlimited },
+    { ...lossPresets.openrlhf.kl, estimator: params.kind },
   );
 
 const openrlhfReward: OperationsAdapter = ({ inputs, params }) => {
@@ -324,7 +325,7 @@ export const tokenLosses: OperationsTable = {
     slime_gspo: slime((params) => ({
       ...bounds(params),
       dualClip: params.eps_clip_c ?? undefined,
-      ratio: 'sequence',
+      ...lossPresets.slime.gspo,
     })),
     slime_kl: slimeKl,
     slime_opsm: slimeOpsm,

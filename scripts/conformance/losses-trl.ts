@@ -8,6 +8,7 @@ import {
   importanceRatio,
   importanceSampling,
   klEstimate,
+  lossPresets,
   type PolicyLossOptions,
   policyGradient,
   samplerWeights,
@@ -27,7 +28,7 @@ function aggregationOf(params: Params, mask: Rows): AggregationOptions {
   switch (params.loss_type) {
     case 'grpo':
     case 'sapo':
-      return { mode: 'sequence-mean-token-mean', totalSequences };
+      return { ...lossPresets.trl.sequenceMean, totalSequences };
     case 'luspo':
       return { mode: 'sequence-mean-token-sum', totalSequences };
     case 'bnpo': {
@@ -95,9 +96,10 @@ async function entropyBonus({ inputs, params }: FixtureCase, operations: Operati
 
 const grpo: OperationsAdapter = async (fixtureCase, operations) => {
   const { inputs, params } = fixtureCase;
+  const isSequence = params.importance_sampling_level === 'sequence';
   const loss = plainPolicyLoss({
+    ...(isSequence ? lossPresets.trl.gspo : lossPresets.trl.clip),
     ...surrogateOf(params),
-    ratio: params.importance_sampling_level ?? 'token',
     correction: inputs.importance_ratio === null ? 'none' : 'column',
     keep: params.top_entropy_quantile === undefined ? 'all' : 'column',
     offPolicyThreshold: params.off_policy_mask_threshold,
@@ -168,7 +170,7 @@ const luspo: OperationsAdapter = (fixtureCase, operations) => {
       const kl = klEstimate(
         ops,
         { logprobs: logprobs!, referenceLogprobs: referenceLogprobs! },
-        { estimator: 'k3', logRatioLimit: 1e6 },
+        lossPresets.trl.kl,
       );
       return { loss: ops.add(corrected, ops.mul(ops.constant(params.beta), kl)) };
     },
@@ -189,7 +191,7 @@ const gmpo: OperationsAdapter = (fixtureCase, operations) => {
       const loss = importanceSampling(ops, { ratio, advantages: advantages! });
       if (params.beta === 0) return { loss };
       const inputs = { logprobs: logprobs!, referenceLogprobs: referenceLogprobs! };
-      const kl = klEstimate(ops, inputs, { estimator: 'k3', logRatioLimit: 1e6 });
+      const kl = klEstimate(ops, inputs, lossPresets.trl.kl);
       const counts = ops.maximum(ops.rowSum(mask!), ops.constant(1));
       const mean = ops.div(ops.rowSum(ops.where(mask!, kl, ops.constant(0))), counts);
       return { loss: ops.add(loss, ops.mul(ops.constant(params.beta), mean)) };
@@ -235,7 +237,7 @@ const vespo: OperationsAdapter = (fixtureCase, operations) => {
       const kl = klEstimate(
         ops,
         { logprobs: logprobs!, referenceLogprobs: referenceLogprobs! },
-        { estimator: 'k3', logRatioLimit: 1e6 },
+        lossPresets.trl.kl,
       );
       return { loss: ops.add(loss, ops.mul(ops.constant(params.beta), kl)) };
     },

@@ -6,6 +6,7 @@ import {
   fullKl,
   klPenalizedRewards,
   logSoftmax,
+  lossPresets,
   maskedMean,
   maskedRowMeans,
   nextKlCoefficient,
@@ -23,7 +24,7 @@ async function verlKl(
 ): Promise<{ kl: number[][]; grad: number[][] } | typeof unsupported> {
   const estimator = estimatorNames[kind as keyof typeof estimatorNames];
   if (estimator === undefined) return unsupported;
-  return klOf(operations, { logprobs, reference }, { estimator, limit: estimator === 'k3' ? 10 : undefined });
+  return klOf(operations, { logprobs, reference }, estimator === 'k3' ? lossPresets.verl.kl : { estimator });
 }
 
 const penalty: OperationsAdapter = ({ inputs, params }, operations) =>

@@ -4,6 +4,7 @@ import {
   importanceRatio,
   klCovarianceSelection,
   klEstimate,
+  lossPresets,
   maskedMean,
   type PolicyLossOptions,
 } from '@rlp/algorithms';
@@ -35,7 +36,7 @@ export function verlAggregation(
     case 'seq-mean-token-sum':
       return { mode: 'sequence-mean-token-sum', ...totals };
     case 'seq-mean-token-mean':
-      return { mode: 'sequence-mean-token-mean', countEpsilon: 1e-8, ...totals };
+      return { ...lossPresets.verl.sequenceMean, ...totals };
     case 'seq-mean-token-sum-norm':
       return { mode: 'token-sum-norm', constant: global.loss_scale_factor };
     default:
@@ -129,7 +130,7 @@ function verl(
   };
 }
 
-const rowMeans: AggregationOptions = { mode: 'sequence-mean-token-mean', countEpsilon: 1e-8 };
+const rowMeans: AggregationOptions = lossPresets.verl.sequenceMean;
 const allRows: AggregationOptions = { mode: 'sequence-mean-token-mean', emptySequences: 'count' };
 
 /** Cases where all eligible tokens are drawn, whatever the random numbers. */
@@ -236,11 +237,11 @@ export const verlLosses: OperationsTable = {
     vanilla: verl((params) => ({
       ...bounds(params),
       dualClip: params.clip_ratio_c,
-      logRatioLimit: 20,
+      ...lossPresets.verl.clip,
     })),
   },
   policy_loss_verl_gspo: {
-    gspo: verl((params) => ({ ...bounds(params), ratio: 'sequence-token', logRatioCap: 10 }), rowMeans),
+    gspo: verl((params) => ({ ...lossPresets.verl.gspo, ...bounds(params) }), rowMeans),
   },
   policy_loss_verl_cispo: {
     cispo: verl((params) => ({ surrogate: 'cispo', ...bounds(params), logRatioLimit: 20 })),

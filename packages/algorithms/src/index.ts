@@ -155,6 +155,7 @@ export {
 export type { CountFloor } from './loss/masked.ts';
 export { policyLoss } from './loss/policy-loss.ts';
 export type { PolicyLossOptions } from './loss/policy-loss-options.ts';
+export { type LossPreset, lossPresets } from './loss/presets.ts';
 export {
   type DivergenceInputs,
   type DivergenceOptions,

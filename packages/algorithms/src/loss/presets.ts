@@ -1,0 +1,64 @@
+import type { AggregationOptions } from '../aggregation.ts';
+import type { KlOptions } from './kl-estimate.ts';
+import type { PolicyLossOptions } from './policy-loss-options.ts';
+
+/** How one project reads the losses; what it does not have is absent. Conventions only: bounds and coefficients are yours. */
+export interface LossPreset {
+  /** PPO's and GRPO's clipped surrogate, for `policyLoss`. */
+  readonly clip: PolicyLossOptions;
+  /** GSPO, for `policyLoss`. */
+  readonly gspo?: PolicyLossOptions;
+  /** k3 of the KL to a reference policy, for `klEstimate`. */
+  readonly kl?: KlOptions;
+  /** The mean over sequences of means over tokens, for `aggregationWeights`. */
+  readonly sequenceMean?: AggregationOptions;
+}
+
+/** No limit that a float could reach before it overflows. */
+const logRatioLimit = 1e6;
+
+/**
+ * Option values that give each project's numbers; `pnpm conformance` computes its files with them.
+ *
+ * `rlp` is our default. It limits log-ratios to ± 20, beyond which float32 overflows; lets GSPO's gradient flow through the
+ * sequence's mean, as the paper's eq. 7 has it; leaves k3 its unbiased value; and skips sequences without trained tokens,
+ * because there is nothing to average.
+ */
+export const lossPresets = {
+  rlp: {
+    clip: {},
+    gspo: { ratio: 'sequence' },
+    kl: { estimator: 'k3' },
+    sequenceMean: { mode: 'sequence-mean-token-mean' },
+  },
+  verl: {
+    clip: { logRatioLimit: 20 },
+    gspo: { ratio: 'sequence-token', logRatioLimit, logRatioCap: 10 },
+    kl: { estimator: 'k3', limit: 10 },
+    sequenceMean: { mode: 'sequence-mean-token-mean', countEpsilon: 1e-8 },
+  },
+  trl: {
+    clip: { logRatioLimit },
+    gspo: { ratio: 'sequence', logRatioLimit },
+    kl: { estimator: 'k3', logRatioLimit },
+    sequenceMean: { mode: 'sequence-mean-token-mean', emptySequences: 'count' },
+  },
+  skyrl: {
+    clip: { logRatioLimit: 20 },
+    gspo: { ratio: 'sequence-token', logRatioLimit, logRatioCap: 10 },
+    kl: { estimator: 'k3', limit: 10 },
+    sequenceMean: { mode: 'sequence-mean-token-mean', emptySequences: 'count' },
+  },
+  slime: {
+    clip: { logRatioLimit },
+    gspo: { ratio: 'sequence', logRatioLimit },
+    kl: { estimator: 'k3', limit: 10, logRatioLimit },
+  },
+  openrlhf: {
+    clip: { logRatioLimit: 20 },
+    gspo: { ratio: 'sequence', logRatioLimit },
+    kl: { estimator: 'k3', limit: 10, logRatioLimit },
+    sequenceMean: { mode: 'sequence-mean-token-mean', countEpsilon: 1e-8 },
+  },
+  tinker: { clip: { logRatioLimit } },
+} as const satisfies Readonly<Record<string, LossPreset>>;
