@@ -60,7 +60,7 @@ describe('policyLoss', () => {
       behaviorLogprobs: [-1, -1 - Math.log(10), -1 + Math.log(2)],
       advantages: [1, 1, 1],
     };
-    const { losses, slopes, metrics } = run({ correctionCap: 2 }, columns);
+    const { losses, slopes, metrics } = run({ correction: 'token-truncate', correctionCap: 2 }, columns);
     expect(losses).toEqual(close([-1, -2, -0.5]));
     expect(slopes).toEqual(close([-1, -2, -0.5]));
     expect(metrics['gap/sampler']).toBeCloseTo((Math.log(10) - Math.log(2)) / 3, 12);

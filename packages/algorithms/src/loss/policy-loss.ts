@@ -38,8 +38,8 @@ import { boundMetrics, surrogates } from './surrogates.ts';
  *   gradient. `'column'`: the column `proximalLogprobs`, which the trainer computed before its first update; needed from
  *   the second update on. `'behavior'`: the column `behaviorLogprobs`, as PPO had it before samplers and trainers were
  *   different programs; `window` and `dppo` are meant for it.
- * - `correction` (`'token-truncate'`): of the gap between trainer and sampler, from the column `behaviorLogprobs`, within
- *   `correctionFloor` (off) and `correctionCap` (2); see `samplerWeights`. `'column'` multiplies by `correctionWeights`.
+ * - `correction` (`'sequence-mask'`, as TRL): of the gap between trainer and sampler, from the column `behaviorLogprobs`, within
+ *   `correctionFloor` (off) and `correctionCap` (3); see `samplerWeights`. `'column'` multiplies by `correctionWeights`.
  * - `offPolicyThreshold` (off): see `offPolicySequenceMask`; reads `behaviorLogprobs`.
  * - `keep` (`'all'`): `'column'` multiplies by the column `keep`, made by `clipCovarianceKeep` or `highEntropyKeep`.
  * - `klCoefficient` (0): multiplies `klEstimator` (`'k3'`) of the KL to the column `referenceLogprobs`; `klLimit` (off),
