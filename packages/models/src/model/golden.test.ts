@@ -66,7 +66,10 @@ class AdamW {
 const copyOf = (weights: Weights): Weights =>
   new Map([...weights].map(([name, { shape, data }]) => [name, { shape, data: data.slice() }]));
 
-describe.skipIf(!hasSharedData()).each(['stories260k', 'tinystories656k', 'babyllama105'])('%s', (name) => {
+const isPresent = hasSharedData();
+
+describe.skipIf(!isPresent).each(['stories260k', 'tinystories656k', 'babyllama105'])('%s', (name) => {
+  if (!isPresent) return void it('needs the shared data');
   const golden = sharedJson<Golden>(name, 'golden.json');
   const train = sharedJson<TrainGolden>(name, 'train_golden.json');
   let model: LanguageModel;
