@@ -65,8 +65,7 @@ export interface ProgramReference<Methods extends ProgramMethods> {
 }
 
 /** What a program offers: asynchronous methods of one structured-cloneable argument. */
-// biome-ignore lint/suspicious/noExplicitAny: a constraint that every concrete method type must satisfy
-export type ProgramMethods = Record<string, (argument: any, call: CallContext) => unknown>;
+export type ProgramMethods = Record<string, (argument: never, call: CallContext) => unknown>;
 
 /** Given to a program's method with each call. */
 export interface CallContext {
