@@ -14,6 +14,8 @@ export interface LossInputs<T> {
   readonly mask: T;
   /** Entropy of the policy's distribution at each position; present exactly if the loss asked for it. */
   readonly entropies?: T | undefined;
+  /** The critic's value of the state before each token; present exactly if the loss asked for it. Carries the gradient. */
+  readonly values?: T | undefined;
   /** The columns the loss named, such as `advantages`, `behaviorLogprobs`, `referenceLogprobs`. */
   readonly columns: Readonly<Record<string, T>>;
 }
@@ -39,6 +41,11 @@ export interface Loss {
   readonly columns: readonly string[];
   /** Whether it reads the policy's entropies, which cost a pass over the vocabulary. Default `'none'`. */
   readonly entropies?: 'none' | 'needed' | undefined;
+  /**
+   * Whether it reads the values of a critic. `'only'`: it reads nothing of the policy, so backends need not compute it; the
+   * loss then sees logprobs of 0. Default `'none'`.
+   */
+  readonly values?: 'none' | 'needed' | 'only' | undefined;
   compute<T>(ops: TensorOps<T>, inputs: LossInputs<T>): LossOutput<T>;
 }
 
@@ -143,4 +150,22 @@ export interface TrainingBackend {
 
   /** Releases the backend's memory. Later calls reject. */
   close(): Promise<void>;
+}
+
+/**
+ * A backend whose model has a value head: a policy and its critic on one trunk, or a critic of its own.
+ *
+ * Its losses may read `values`; the head's weights are trained, saved and restored with the others.
+ */
+export interface CriticBackend extends TrainingBackend {
+  /**
+   * The critic's values of the states of each sequence: entry `t` of the state before token `t`, the last one of the state
+   * after all of them, entry 0 (nothing was seen yet) 0. Shape: `[B][T + 1]`.
+   *
+   * Rejects with an `ArgumentError` when the backend was created without a value head.
+   */
+  values(
+    sequences: readonly (readonly TokenId[])[],
+    options?: { readonly signal?: AbortSignal },
+  ): TrainFuture<readonly Float32Array[]>;
 }
