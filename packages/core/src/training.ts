@@ -80,7 +80,10 @@ export interface ForwardBackwardResult {
   readonly loss: number;
   /** The loss's own metrics, means over trained tokens. */
   readonly metrics: Readonly<Record<string, number>>;
-  /** Policy logprobs of every sequence, before the update, aligned with its tokens (0 at position 0). Shape: `[B][T]`. */
+  /**
+   * Policy logprobs of every sequence, before the update, aligned with its tokens (0 at position 0). Shape: `[B][T]`; empty
+   * when the loss reads values only, so that the policy was not computed.
+   */
   readonly logprobs: readonly Float32Array[];
   /** Tokens with mask 1, and all tokens computed, padding not counted. */
   readonly tokens: { readonly trained: number; readonly total: number };

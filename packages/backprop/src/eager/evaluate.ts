@@ -12,6 +12,8 @@ export interface EvaluateInputs {
   readonly weights: Matrix;
   /** Of the policy's distributions; differentiated by. Needed by losses that ask for them. */
   readonly entropies?: Matrix | undefined;
+  /** Of the critic, for the state before each token; differentiated by. Needed by losses that ask for them. */
+  readonly values?: Matrix | undefined;
   /** Data columns by name. */
   readonly columns?: Readonly<Record<string, Matrix>> | undefined;
 }
@@ -21,7 +23,11 @@ export interface Evaluation {
   /** `Σ weights · tokenLosses` over tokens with `mask` 1. */
   readonly value: number;
   /** Derivatives of `value`, each `[B, T]`; 0 wherever `mask` is 0 and nothing else depends on the position. */
-  readonly gradients: { readonly logprobs: Matrix; readonly entropies?: Matrix | undefined };
+  readonly gradients: {
+    readonly logprobs: Matrix;
+    readonly entropies?: Matrix | undefined;
+    readonly values?: Matrix | undefined;
+  };
   /** Loss of each token, before weights. Shape: `[B, T]`. */
   readonly tokenLosses: Matrix;
   /** The loss's diagnostics: means over tokens with `mask` 1; 0 when there are none. */
@@ -29,11 +35,12 @@ export interface Evaluation {
 }
 
 /**
- * Evaluates a loss and its gradient with respect to the policy's logprobs (and entropies), in float64.
+ * Evaluates a loss and its gradient with respect to the policy's logprobs (and entropies, and the critic's values), in
+ * float64.
  *
  *     value = Σ_{b,t} mask · weights · tokenLosses
  *
- * @throws {@link ArgumentError} for matrices of different shapes, missing columns or missing entropies.
+ * @throws {@link ArgumentError} for matrices of different shapes, missing columns, missing entropies or missing values.
  */
 export function evaluate(loss: Loss, inputs: EvaluateInputs): Evaluation {
   checkInputs(loss, inputs);
@@ -41,11 +48,13 @@ export function evaluate(loss: Loss, inputs: EvaluateInputs): Evaluation {
   const tape = new Tape();
   const logprobs = tape.variable(inputs.logprobs);
   const entropies = inputs.entropies === undefined ? undefined : tape.variable(inputs.entropies);
+  const values = inputs.values === undefined ? undefined : tape.variable(inputs.values);
   const columns = Object.entries(inputs.columns ?? {}).map(([name, matrix]) => [name, tape.data(matrix)]);
   const output = loss.compute<Variable>(tape, {
     logprobs,
     mask: tape.data(mask),
     entropies,
+    values,
     columns: Object.fromEntries(columns) as Record<string, Variable>,
   });
   const tokenLosses = widen(tape, output.tokenLosses, mask);
@@ -56,6 +65,7 @@ export function evaluate(loss: Loss, inputs: EvaluateInputs): Evaluation {
     gradients: {
       logprobs: tape.gradient(logprobs),
       ...(entropies === undefined ? {} : { entropies: tape.gradient(entropies) }),
+      ...(values === undefined ? {} : { values: tape.gradient(values) }),
     },
     tokenLosses,
     metrics: Object.fromEntries(
@@ -109,9 +119,12 @@ function checkInputs(loss: Loss, inputs: EvaluateInputs): void {
   if (loss.entropies === 'needed' && inputs.entropies === undefined) {
     throw new ArgumentError(`evaluate: loss "${loss.key}" needs entropies; pass inputs.entropies`);
   }
+  if (loss.values !== undefined && loss.values !== 'none' && inputs.values === undefined) {
+    throw new ArgumentError(`evaluate: loss "${loss.key}" needs values; pass inputs.values`);
+  }
   const { rows, columns } = inputs.logprobs;
-  const { mask, weights, entropies } = inputs;
-  for (const [name, matrix] of Object.entries({ mask, weights, entropies, ...inputs.columns })) {
+  const { mask, weights, entropies, values } = inputs;
+  for (const [name, matrix] of Object.entries({ mask, weights, entropies, values, ...inputs.columns })) {
     if (matrix === undefined || (matrix.rows === rows && matrix.columns === columns)) continue;
     throw new ArgumentError(
       `evaluate: ${name} must have the shape of logprobs [${rows}, ${columns}], got [${matrix.rows}, ${matrix.columns}]`,

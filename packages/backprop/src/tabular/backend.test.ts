@@ -2,13 +2,23 @@ import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Loss } from '@rlp/core';
-import { describeTrainingBackend } from '@rlp/core/testing';
+import { describeCriticBackend, describeTrainingBackend } from '@rlp/core/testing';
 import { describe, expect, it } from 'vitest';
 import { TabularBackend } from './backend.ts';
 
+const shape = { vocabularySize: 4, contextTokens: 2, initialScale: 1 } as const;
+const checkpointDirectory = async () => join(await mkdtemp(join(tmpdir(), 'rlp-tabular-')), 'checkpoint');
+
 describeTrainingBackend('tabular', {
-  create: async () => new TabularBackend({ vocabularySize: 4, contextTokens: 2, initialScale: 1 }),
-  checkpointDirectory: async () => join(await mkdtemp(join(tmpdir(), 'rlp-tabular-')), 'checkpoint'),
+  create: async () => new TabularBackend(shape),
+  checkpointDirectory,
+  tolerance: 1e-5,
+});
+
+describeCriticBackend('tabular', {
+  create: async () => new TabularBackend({ ...shape, valueHead: 'linear' }),
+  createWithoutHead: async () => new TabularBackend(shape),
+  checkpointDirectory,
   tolerance: 1e-5,
 });
 
@@ -46,6 +56,26 @@ describe('TabularBackend', () => {
       const slope = ((await lossAt(cell, 2 ** -8)) - (await lossAt(cell, -(2 ** -8)))) / 2 ** -7;
       expect(before.data[cell]! - after.data[cell]!).toBeCloseTo(slope, 4);
     }
+  });
+
+  it('moves the value of each state by the gradient of the loss, which is that on paper', async () => {
+    const options = { vocabularySize: 3, optimizer: 'sgd', learningRate: 1, valueHead: 'linear' } as const;
+    const learner = new TabularBackend(options);
+    const squaredError: Loss = {
+      key: 'squared-error',
+      columns: ['returns'],
+      values: 'only',
+      compute: (ops, { values, columns }) => ({
+        tokenLosses: ops.square(ops.sub(values!, columns.returns!)),
+      }),
+    };
+    const tokens = [0, 2, 0, 1];
+    const columns = { returns: [9, 1, 2, 4] };
+    const batch = { sequences: [{ tokens, mask: [0, 1, 1, 1], weights: [0, 0.25, 0.5, 0.125], columns }] };
+    await learner.forwardBackward(batch, squaredError);
+    await learner.optimStep();
+    // V(0) precedes tokens 1 and 3: 2·(0.25·1 + 0.125·4) = 1.5; V(2) precedes token 2: 2·0.5·2 = 2; V(1) nothing.
+    expect([...(await learner.values([[0, 1, 2]]))[0]!]).toEqual([0, 1.5, 0, 2]);
   });
 
   it('names everything that is wrong with its options', () => {

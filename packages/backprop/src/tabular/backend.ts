@@ -1,5 +1,6 @@
 import {
   ArgumentError,
+  type CriticBackend,
   type ForwardBackwardResult,
   type HostTensor,
   type Loss,
@@ -8,7 +9,6 @@ import {
   type TokenId,
   type TokenScores,
   type TrainFuture,
-  type TrainingBackend,
   type TrainingBatch,
   TrainingError,
   type WeightPublication,
@@ -16,17 +16,21 @@ import {
 } from '@rlp/core';
 import { z } from 'zod';
 import { Future, Sequence } from '../future.ts';
-import { adamw, clipFactor, globalNorm } from '../optimizer.ts';
+import { clipFactor, globalNorm } from '../optimizer.ts';
 import { type Schedule, type ScheduleOptions, scheduleFactor, scheduleSchema } from '../schedule.ts';
-import { accumulateLogits, evaluateBatch, scoreBatch } from './batch.ts';
+import { checkValueHead, type ValueHead } from '../value-losses.ts';
+import { accumulateLogits, evaluateBatch, type ScoredBatch, scoreBatch } from './batch.ts';
 import { readCheckpoint, writeCheckpoint } from './checkpoint.ts';
+import { OptimizerState } from './optimizer-state.ts';
 import { LogitsTable, type TabularShape } from './table.ts';
+import { checkSavedHead, ValueTable } from './value-table.ts';
 
 const trainingSchema = z.strictObject({
   optimizer: z.enum(['adam', 'sgd']).default('adam'),
   learningRate: z.number().positive().default(0.1),
   schedule: scheduleSchema.prefault({ kind: 'constant' }),
   maxGradientNorm: z.number().positive().optional(),
+  valueHead: z.enum(['none', 'linear']).default('none'),
 });
 
 /**
@@ -35,12 +39,14 @@ const trainingSchema = z.strictObject({
  * - `optimizer` (`'adam'`): Adam with β 0.9, 0.999 and ε 1e-8, or plain gradient descent (`'sgd'`).
  * - `learningRate` (0.1), `schedule` (constant).
  * - `maxGradientNorm` (off): clips the global L2 norm of the gradient.
+ * - `valueHead` (`'none'`): `'linear'` adds a critic, one value per context, 0 at first, trained by the same optimizer.
  */
 export interface TabularOptions extends TabularShape {
   readonly optimizer?: 'adam' | 'sgd' | undefined;
   readonly learningRate?: number | undefined;
   readonly schedule?: ScheduleOptions | undefined;
   readonly maxGradientNorm?: number | undefined;
+  readonly valueHead?: ValueHead | undefined;
 }
 
 let stores = 0;
@@ -48,10 +54,10 @@ let stores = 0;
 /**
  * A softmax policy over a table of logits, with exact gradients: the smallest policy that learns.
  *
- * It computes at once, in float64, and keeps every promise of {@link TrainingBackend}, so loops and losses can be tested
- * in milliseconds. Its one weight is `logits`, `[(V + 1)^n, V]`.
+ * It computes at once, in float64, and keeps every promise of {@link CriticBackend}, so loops and losses can be tested
+ * in milliseconds. Its one weight is `logits`, `[(V + 1)^n, V]`; the critic's values are kept apart from it.
  */
-export class TabularBackend implements TrainingBackend {
+export class TabularBackend implements CriticBackend {
   readonly table: LogitsTable;
   /** Names the tables that {@link TabularBackend.publish} gives away. */
   readonly store = `tabular-${stores++}`;
@@ -59,28 +65,26 @@ export class TabularBackend implements TrainingBackend {
   readonly #calls = new Sequence();
   #reference: Float32Array;
   #published: { readonly version: number; readonly logits: Float32Array };
-  #gradient: Float64Array;
-  #moment1: Float64Array;
-  #moment2: Float64Array;
+  readonly #state: OptimizerState;
+  readonly #critic: ValueTable | undefined;
   #updates = 0;
   #version = 0;
-  #state: 'open' | 'closed' = 'open';
+  #phase: 'open' | 'closed' = 'open';
 
   /** @throws OptionsError for impossible options. */
-  constructor({ optimizer, learningRate, schedule, maxGradientNorm, ...shape }: TabularOptions) {
+  constructor({ optimizer, learningRate, schedule, maxGradientNorm, valueHead, ...shape }: TabularOptions) {
     this.#training = parseOptions('TabularBackend', trainingSchema, {
       optimizer,
       learningRate,
       schedule,
       maxGradientNorm,
+      valueHead,
     });
     this.table = new LogitsTable(shape);
-    const cells = this.table.logits.length;
     this.#reference = this.table.logits.slice();
     this.#published = { version: 0, logits: this.table.logits.slice() };
-    this.#gradient = new Float64Array(cells);
-    this.#moment1 = new Float64Array(cells);
-    this.#moment2 = new Float64Array(cells);
+    this.#state = new OptimizerState(this.table.logits.length);
+    this.#critic = this.#training.valueHead === 'none' ? undefined : new ValueTable(this.table);
   }
 
   get weightVersion(): number {
@@ -96,18 +100,17 @@ export class TabularBackend implements TrainingBackend {
     return this.#call(() => {
       const scored = scoreBatch(this.table, batch, loss);
       try {
-        const evaluation = evaluateBatch(scored, loss);
-        accumulateLogits(scored, evaluation, this.#gradient);
+        const evaluation = evaluateBatch(scored, loss, this.#critic);
+        if (loss.values !== 'only') accumulateLogits(scored, evaluation, this.#state.gradient);
+        this.#critic?.accumulate(scored, evaluation);
         return {
           loss: evaluation.value,
           metrics: evaluation.metrics,
-          logprobs: scored.positions.map((row, b) =>
-            Float32Array.from(row, (position, t) => position?.logprobs[batch.sequences[b]!.tokens[t]!] ?? 0),
-          ),
+          logprobs: loss.values === 'only' ? [] : tokenLogprobs(scored),
           tokens: countTokens(batch),
         };
       } catch (error) {
-        if (error instanceof TrainingError) this.#gradient.fill(0);
+        if (error instanceof TrainingError) for (const { gradient } of this.#states()) gradient.fill(0);
         throw error;
       }
     });
@@ -116,32 +119,19 @@ export class TabularBackend implements TrainingBackend {
   optimStep(): TrainFuture<OptimStepResult> {
     return this.#call(() => {
       const { learningRate: base, schedule, maxGradientNorm = Number.POSITIVE_INFINITY } = this.#training;
-      const gradientNorm = globalNorm([this.#gradient]);
+      const gradientNorm = globalNorm(this.#states().map(({ gradient }) => gradient));
       const scale = clipFactor(gradientNorm, maxGradientNorm);
-      for (let cell = 0; cell < this.#gradient.length; cell++) this.#gradient[cell]! *= scale;
       const learningRate = base * scheduleFactor(schedule as Schedule, this.#updates);
       this.#updates += 1;
-      this.#update(learningRate);
-      this.#gradient.fill(0);
+      const step = { optimizer: this.#training.optimizer, learningRate, scale, update: this.#updates };
+      this.#state.update(this.table.logits, step);
+      this.#critic?.state.update(this.#critic.values, step);
       return { gradientNorm, learningRate, updates: this.#updates };
     });
   }
 
-  #update(learningRate: number): void {
-    const { logits } = this.table;
-    if (this.#training.optimizer === 'sgd') {
-      for (let cell = 0; cell < logits.length; cell++) logits[cell]! -= learningRate * this.#gradient[cell]!;
-      return;
-    }
-    const state = { moment1: this.#moment1, moment2: this.#moment2 };
-    adamw(logits, this.#gradient, state, {
-      learningRate,
-      beta1: 0.9,
-      beta2: 0.999,
-      epsilon: 1e-8,
-      weightDecay: 0,
-      update: this.#updates,
-    });
+  #states(): OptimizerState[] {
+    return this.#critic ? [this.#state, this.#critic.state] : [this.#state];
   }
 
   logprobs(
@@ -156,6 +146,17 @@ export class TabularBackend implements TrainingBackend {
       options.signal?.throwIfAborted();
       const logits = options.policy === 'reference' ? this.#reference : this.table.logits;
       return sequences.map((tokens) => scoreTokens(this.table, logits, tokens, options.temperature ?? 1));
+    });
+  }
+
+  values(
+    sequences: readonly (readonly TokenId[])[],
+    options: { readonly signal?: AbortSignal } = {},
+  ): TrainFuture<readonly Float32Array[]> {
+    return this.#call(() => {
+      options.signal?.throwIfAborted();
+      checkValueHead(this.#training.valueHead);
+      return sequences.map((tokens) => this.#critic!.ofSequence(tokens));
     });
   }
 
@@ -212,10 +213,11 @@ export class TabularBackend implements TrainingBackend {
         contextTokens: this.table.contextTokens,
         logits: [...this.table.logits],
         reference: [...this.#reference],
-        moment1: [...this.#moment1],
-        moment2: [...this.#moment2],
+        moment1: [...this.#state.moment1],
+        moment2: [...this.#state.moment2],
         updates: this.#updates,
         weightVersion: this.#version,
+        valueHead: this.#critic?.save(),
       }),
     );
   }
@@ -230,11 +232,11 @@ export class TabularBackend implements TrainingBackend {
             `${checkpoint.contextTokens} context tokens, this one has ${vocabularySize} and ${contextTokens}`,
         );
       }
+      checkSavedHead(directory, checkpoint, this.#critic);
       this.table.logits = Float32Array.from(checkpoint.logits);
       this.#reference = Float32Array.from(checkpoint.reference);
-      this.#moment1 = Float64Array.from(checkpoint.moment1);
-      this.#moment2 = Float64Array.from(checkpoint.moment2);
-      this.#gradient.fill(0);
+      this.#state.restore(checkpoint);
+      if (checkpoint.valueHead) this.#critic?.restore(checkpoint.valueHead);
       this.#updates = checkpoint.updates;
       this.#version = checkpoint.weightVersion;
       this.#published = { version: this.#version, logits: this.table.logits.slice() };
@@ -243,13 +245,13 @@ export class TabularBackend implements TrainingBackend {
 
   async close(): Promise<void> {
     await this.#calls.idle();
-    this.#state = 'closed';
+    this.#phase = 'closed';
   }
 
   #call<Result>(work: () => Result | Promise<Result>): TrainFuture<Result> {
     return new Future(
       this.#calls.run(() => {
-        if (this.#state === 'closed') {
+        if (this.#phase === 'closed') {
           throw new TrainingError('TabularBackend: it was closed; create another one');
         }
         return work();
@@ -276,6 +278,13 @@ export function scoreTokens(
     scores.entropies[t] = entropy;
   }
   return scores;
+}
+
+/** The logprob of every token of a batch, 0 at position 0. */
+function tokenLogprobs({ sequences, positions }: ScoredBatch): Float32Array[] {
+  return positions.map((row, b) =>
+    Float32Array.from(row, (position, t) => position?.logprobs[sequences[b]!.tokens[t]!] ?? 0),
+  );
 }
 
 function countTokens({ sequences }: TrainingBatch): { trained: number; total: number } {

@@ -7,6 +7,7 @@ import {
 } from '@rlp/core';
 import { type Evaluation, evaluate } from '../eager/evaluate.ts';
 import { type Matrix, matrixFromRows } from '../eager/matrix.ts';
+import { checkLossValues, readsValues } from '../value-losses.ts';
 import type { Distribution, LogitsTable } from './table.ts';
 
 /** A batch and the distributions of its tokens. */
@@ -63,13 +64,20 @@ function checkSequence(table: LogitsTable, sequence: TrainingSequence, loss: Los
   }
 }
 
+/** A critic as {@link evaluateBatch} reads it. */
+export interface StateValues {
+  /** Value of the state whose distribution stands at this offset of the logits. */
+  ofRow(row: number): number;
+}
+
 /**
  * Evaluates the loss of a scored batch.
  *
- * @throws TrainingError when the loss or a gradient is not finite.
+ * @throws TrainingError when the loss or a gradient is not finite, ArgumentError when it reads values and there is no critic.
  */
-export function evaluateBatch(batch: ScoredBatch, loss: Loss): Evaluation {
+export function evaluateBatch(batch: ScoredBatch, loss: Loss, critic: StateValues | undefined): Evaluation {
   const { sequences, positions } = batch;
+  checkLossValues(loss, critic === undefined ? 'none' : 'linear');
   const perToken = (read: (position: Position, token: number) => number): Matrix =>
     matrixFromRows(
       positions.map((row, b) =>
@@ -77,10 +85,11 @@ export function evaluateBatch(batch: ScoredBatch, loss: Loss): Evaluation {
       ),
     );
   const evaluation = evaluate(loss, {
-    logprobs: perToken(({ logprobs }, token) => logprobs[token]!),
+    logprobs: perToken(({ logprobs }, token) => (loss.values === 'only' ? 0 : logprobs[token]!)),
     mask: matrixFromRows(sequences.map(({ mask }) => mask)),
     weights: matrixFromRows(sequences.map(({ weights }) => weights)),
     entropies: loss.entropies === 'needed' ? perToken(({ entropy }) => entropy) : undefined,
+    values: critic && readsValues(loss) ? perToken(({ row }) => critic.ofRow(row)) : undefined,
     columns: Object.fromEntries(
       loss.columns.map((name) => [name, matrixFromRows(sequences.map(({ columns }) => columns[name]!))]),
     ),
@@ -90,8 +99,7 @@ export function evaluateBatch(batch: ScoredBatch, loss: Loss): Evaluation {
 }
 
 function checkFinite({ value, gradients }: Evaluation): void {
-  const tensors = { logprobs: gradients.logprobs, entropies: gradients.entropies };
-  const bad = Object.entries(tensors).find(([, tensor]) => tensor?.data.some((x) => !Number.isFinite(x)));
+  const bad = Object.entries(gradients).find(([, tensor]) => tensor?.data.some((x) => !Number.isFinite(x)));
   if (Number.isFinite(value) && bad === undefined) return;
   const name = Number.isFinite(value) ? `the gradient of ${bad![0]}` : `the loss (${value})`;
   throw new TrainingError(

@@ -15,6 +15,8 @@ const schema = z.strictObject({
   moment2: numbers,
   updates: z.int(),
   weightVersion: z.int(),
+  /** Present where the backend has a value head. */
+  valueHead: z.strictObject({ values: numbers, moment1: numbers, moment2: numbers }).optional(),
 });
 
 /** What a tabular checkpoint holds. JSON keeps every float exactly. */

@@ -1,3 +1,4 @@
+export * from './critic-backend.ts';
 export * from './environment.ts';
 export * from './inference-engine.ts';
 export * from './metrics-logger.ts';
