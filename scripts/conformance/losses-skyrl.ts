@@ -14,7 +14,7 @@ import {
 } from '@rlp/algorithms';
 import { type FixtureCase, type OperationsAdapter, type OperationsTable, unsupported } from './fixture.ts';
 import { evaluateLoss, plainPolicyLoss, sum, wide } from './loss-requests.ts';
-import type { Operations, Rows } from './operations.ts';
+import { eager, type Operations, type Rows } from './operations.ts';
 import { estimatorNames, klOf, valueLossOf } from './tensor-adapters.ts';
 
 type Params = FixtureCase['params'];
@@ -235,7 +235,7 @@ async function policyMetrics(
 const klCov: OperationsAdapter = async ({ inputs, params }, operations) => {
   const selected = klCovarianceSelection(
     { logprobs: inputs.log_probs, advantages: inputs.advantages, masks: inputs.mask },
-    { share: params.kl_cov_frac },
+    { share: params.kl_cov_frac, ties: 'torch' },
   );
   const loss = plainPolicyLoss({
     surrogate: 'importance-sampling',
@@ -256,28 +256,19 @@ const supervised: OperationsAdapter = async ({ inputs }, operations) => {
   return { ...(await evaluateLoss(operations, crossEntropy, given)), metrics: { clip_ratio: 0 } };
 };
 
-/** The reference writes the clipped value as `old + (v − old)`; where that rounds, its fraction counts the rounding. */
-function countsRounding({ values, old_values: old, mask }: FixtureCase['inputs'], clip: number): boolean {
-  return (values as number[][]).some((row, b) =>
-    row.some((v, t) => {
-      const base = old[b][t] as number;
-      return mask[b][t] !== 0 && Math.abs(v - base) < clip && base + (v - base) !== v;
-    }),
-  );
-}
-
 const value: OperationsAdapter = async ({ inputs, params }, operations) => {
-  if (params.value_clip !== null && countsRounding(inputs, params.value_clip)) return unsupported;
-  const aggregation = lossPresets.skyrl.sequenceMean;
   const given = {
     values: inputs.values,
     oldValues: inputs.old_values,
     returns: inputs.returns,
     mask: inputs.mask,
-    aggregation,
+    aggregation: lossPresets.skyrl.sequenceMean,
   };
-  const answer = await valueLossOf(operations, given, { clip: params.value_clip ?? undefined });
-  return { ...answer, clipfrac: params.value_clip === null ? null : maskedMean(answer.clipped, inputs.mask) };
+  const options = { ...lossPresets.skyrl.value, clip: params.value_clip ?? undefined };
+  const answer = await valueLossOf(operations, given, options);
+  // The fraction counts comparisons of errors that may differ by a rounding only: a count that float64 alone can repeat.
+  const { clipped } = operations === eager ? answer : await valueLossOf(eager, given, options);
+  return { ...answer, clipfrac: params.value_clip === null ? null : maskedMean(clipped, inputs.mask) };
 };
 
 const kl: OperationsAdapter = async ({ inputs, params }, operations) => {

@@ -154,20 +154,11 @@ const clipCov: OperationsAdapter = async (fixtureCase, operations) => {
   return { ...answer, metrics: { ...diagnostics(fixtureCase, answer), pg_clipfrac: pgClipfrac } };
 };
 
-/** Where all covariances are equal, the reference's choice is an accident of its partial sort. */
-function drawsAmongEquals({ inputs, params }: FixtureCase): boolean {
-  const mask = (inputs.mask as number[][]).flat();
-  const counted = (inputs.advantages as number[][]).flat().filter((_, index) => mask[index] !== 0);
-  const drawn = Math.floor(counted.length * params.policy_loss.kl_cov_ratio);
-  return drawn > 1 && drawn < counted.length && new Set(counted).size === 1;
-}
-
 const klCov: OperationsAdapter = async (fixtureCase, operations) => {
   const { inputs, params } = fixtureCase;
-  if (drawsAmongEquals(fixtureCase)) return unsupported;
   const selected = klCovarianceSelection(
     { logprobs: inputs.log_prob, advantages: inputs.advantages, masks: inputs.mask },
-    { share: params.policy_loss.kl_cov_ratio },
+    { share: params.policy_loss.kl_cov_ratio, ties: 'torch' },
   );
   const answer = await verlLoss(
     fixtureCase,

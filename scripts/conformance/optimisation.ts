@@ -4,6 +4,7 @@ import {
   adamw,
   clipFactor,
   globalNorm,
+  movingAverage,
   type ScheduleOptions,
   scheduleFactor,
   scheduleSchema,
@@ -104,6 +105,16 @@ export const optimisation: AdapterTable = {
       minimumRatio: params.eta_min / params.base_lr,
       pastEnd: 'continue',
     })),
+  },
+  ema_reference_update: {
+    update_ref: ({ inputs, params }) => ({
+      ref: (inputs.ref as number[][]).map((tensor, index) => {
+        const average = Float64Array.from(tensor);
+        const decay = params.method === 'copy' ? 0 : params.alpha;
+        movingAverage(average, Float64Array.from(inputs.params[index]), decay);
+        return average;
+      }),
+    }),
   },
   optimizers_torch: {
     adamw: optimizer((value, gradient, state, update, params) =>

@@ -1,5 +1,5 @@
 import { tokenSequences } from '@rlp/core';
-import { type AdapterTable, type FixtureCase, unsupported } from './fixture.ts';
+import type { AdapterTable, FixtureCase } from './fixture.ts';
 
 interface TinkerStep {
   readonly observation: readonly number[];
@@ -11,12 +11,12 @@ interface TinkerStep {
 /** tinker drops the last input and the first target, so everything but inputs begins at token 1. */
 function tinker({ inputs, params }: FixtureCase): unknown {
   const steps = inputs.steps as TinkerStep[];
-  if (steps.some(({ masked }) => masked)) return unsupported;
   const sequences = tokenSequences(
-    steps.map(({ observation, action, logprobs }) => ({
+    steps.map(({ observation, action, logprobs, masked }) => ({
       promptTokens: observation,
       tokens: action,
       behaviorLogprobs: logprobs,
+      use: masked ? 'context' : 'train',
     })),
   );
   return {

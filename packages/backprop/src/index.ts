@@ -9,6 +9,7 @@ export {
   adamw,
   clipFactor,
   globalNorm,
+  movingAverage,
   type NumericArray,
   type Optimizer,
   type OptimizerOptions,

@@ -119,3 +119,15 @@ export function globalNorm(gradients: readonly NumericArray[]): number {
 export function clipFactor(norm: number, maximum: number): number {
   return Math.min(1, maximum / (norm + 1e-6));
 }
+
+/**
+ * Moves an average towards new values, in place: `average ← decay · average + (1 − decay) · values`. How a reference policy
+ * follows the policy; a decay of 0 copies.
+ *
+ * @param decay - In [0, 1].
+ */
+export function movingAverage(average: NumericArray, values: NumericArray, decay: number): void {
+  for (let i = 0; i < average.length; i++) {
+    average[i] = decay === 0 ? values[i]! : decay * average[i]! + (1 - decay) * values[i]!;
+  }
+}

@@ -1,4 +1,5 @@
 import type { CallContext, ParameterStore } from '@rlp/onnx/runtime';
+import { movingAverage } from './optimizer.ts';
 import type { NamedTensor } from './program-protocol.ts';
 
 /** Copies of a store's parameters (or of a slot), handed over to the caller. */
@@ -44,12 +45,11 @@ async function mixOnDevice(
   source: ParameterStore,
   name: string,
 ): Promise<void> {
-  const mixed = await source.read(name);
-  if (decay !== 0) {
-    const before = await target.read(name);
-    for (const [i, value] of mixed.entries()) mixed[i] = decay * before[i]! + (1 - decay) * value;
-  }
-  await target.write(name, mixed);
+  const values = await source.read(name);
+  if (decay === 0) return target.write(name, values);
+  const average = await target.read(name);
+  movingAverage(average, values, decay);
+  await target.write(name, average);
 }
 
 /** Makes parameters (or their part of a slot) zero. */

@@ -9,22 +9,34 @@ export interface SequenceStep {
   readonly tokens: readonly TokenId[];
   /** Shape: `[T]`. Absent where nobody sampled, as in demonstrations. */
   readonly behaviorLogprobs?: readonly number[] | undefined;
+  /**
+   * `'context'`: later turns see its answer, but nothing of it is trained (mask 0), as when a judge found the turn invalid.
+   * Default `'train'`.
+   */
+  readonly use?: 'train' | 'context' | undefined;
 }
 
 /** Tokens to train on, and which of them the policy chose. */
 export interface TokenSequence {
   readonly tokens: readonly TokenId[];
-  /** 1 where the policy chose the token. Shape: `[T]`. */
+  /** 1 where the policy chose the token, in a turn to train on. Shape: `[T]`. */
   readonly mask: Uint8Array;
-  /** 0 where `mask` is 0. Shape: `[T]`. */
+  /** 0 where the policy did not choose the token. Shape: `[T]`. */
   readonly behaviorLogprobs: Float64Array;
-  /** Index of the turn that chose the token, −1 where `mask` is 0. Shape: `[T]`. */
+  /** Index of the turn that chose the token, −1 where the policy did not. Shape: `[T]`. */
   readonly steps: Int32Array;
+}
+
+interface Chosen {
+  readonly at: number;
+  readonly step: number;
+  readonly logprob: number;
+  readonly counts: 0 | 1;
 }
 
 interface Draft {
   readonly tokens: TokenId[];
-  readonly chosen: { readonly at: number; readonly step: number; readonly logprob: number }[];
+  readonly chosen: Chosen[];
 }
 
 /**
@@ -40,7 +52,7 @@ interface Draft {
  */
 export function tokenSequences(turns: readonly SequenceStep[]): TokenSequence[] {
   const drafts: Draft[] = [];
-  for (const [step, { promptTokens, tokens, behaviorLogprobs }] of turns.entries()) {
+  for (const [step, { promptTokens, tokens, behaviorLogprobs, use }] of turns.entries()) {
     if (behaviorLogprobs !== undefined && behaviorLogprobs.length !== tokens.length) {
       throw new ArgumentError(
         `tokenSequences: step ${step} must hold one logprob per token, ` +
@@ -53,9 +65,10 @@ export function tokenSequences(turns: readonly SequenceStep[]): TokenSequence[] 
       drafts.push(draft);
     }
     for (let at = draft.tokens.length; at < promptTokens.length; at++) draft.tokens.push(promptTokens[at]!);
+    const counts = use === 'context' ? 0 : 1;
     for (const [t, token] of tokens.entries()) {
       const at = draft.tokens.length;
-      if (at > 0) draft.chosen.push({ at, step, logprob: behaviorLogprobs?.[t] ?? 0 });
+      if (at > 0) draft.chosen.push({ at, step, logprob: behaviorLogprobs?.[t] ?? 0, counts });
       draft.tokens.push(token);
     }
   }
@@ -66,8 +79,8 @@ function finish({ tokens, chosen }: Draft): TokenSequence {
   const mask = new Uint8Array(tokens.length);
   const behaviorLogprobs = new Float64Array(tokens.length);
   const steps = new Int32Array(tokens.length).fill(-1);
-  for (const { at, step, logprob } of chosen) {
-    mask[at] = 1;
+  for (const { at, step, logprob, counts } of chosen) {
+    mask[at] = counts;
     behaviorLogprobs[at] = logprob;
     steps[at] = step;
   }

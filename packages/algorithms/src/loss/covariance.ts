@@ -1,6 +1,7 @@
 import { ArgumentError, parseOptions, type RandomStream } from '@rlp/core';
 import { z } from 'zod';
 import { requireRows, type TokenRows, zeroRows } from '../statistics/token-rows.ts';
+import { topK, torchTopK } from '../statistics/top-k.ts';
 
 /** Tokens of one whole update, with the policy's logprobs before it. Shape of each: `[B][T]`. */
 export interface CovarianceInputs {
@@ -74,12 +75,17 @@ export function clipCovarianceKeep(
   return keep;
 }
 
-const klSchema = z.strictObject({ share: z.number().min(0).max(1).default(0.0002) });
+const klSchema = z.strictObject({
+  share: z.number().min(0).max(1).default(0.0002),
+  ties: z.enum(['first', 'torch']).default('first'),
+});
 
 /**
  * Options of {@link klCovarianceSelection}.
  *
  * - `share` (0.0002): of all tokens that count, how many are selected; at least one.
+ * - `ties` (`'first'`): among equal covariances, the earlier tokens, or those that `torch.topk` takes (`'torch'`: verl, SkyRL).
+ *   It matters where all advantages are equal, and with them all covariances 0.
  */
 export type KlCovarianceOptions = z.input<typeof klSchema>;
 
@@ -96,11 +102,13 @@ export function klCovarianceSelection(
   inputs: CovarianceInputs,
   options: KlCovarianceOptions = {},
 ): Float64Array[] {
-  const { share } = parseOptions('klCovarianceSelection', klSchema, options);
+  const { share, ties } = parseOptions('klCovarianceSelection', klSchema, options);
   const covariances = tokenCovariances('klCovarianceSelection', inputs);
-  const largest = [...covariances].sort((a, b) => b.value - a.value);
+  const values = Float64Array.from(covariances, ({ value }) => value);
+  const select = ties === 'torch' ? torchTopK : topK;
   const selected = zeroRows(inputs.masks);
-  for (const { row, token } of largest.slice(0, atLeastOne(share * covariances.length))) {
+  for (const index of select(values, atLeastOne(share * covariances.length))) {
+    const { row, token } = covariances[index]!;
     selected[row]![token] = 1;
   }
   return selected;

@@ -1,6 +1,7 @@
 import type { AggregationOptions } from '../aggregation.ts';
 import type { KlOptions } from './kl-estimate.ts';
 import type { PolicyLossOptions } from './policy-loss-options.ts';
+import type { ValueLossOptions } from './value-loss.ts';
 
 /** How one project reads the losses; what it does not have is absent. Conventions only: bounds and coefficients are yours. */
 export interface LossPreset {
@@ -12,6 +13,8 @@ export interface LossPreset {
   readonly kl?: KlOptions;
   /** The mean over sequences of means over tokens, for `aggregationWeights`. */
   readonly sequenceMean?: AggregationOptions;
+  /** The critic's loss, for `valueLoss`. */
+  readonly value?: ValueLossOptions;
 }
 
 /** No limit that a float could reach before it overflows. */
@@ -48,6 +51,7 @@ export const lossPresets = {
     gspo: { ratio: 'sequence-token', logRatioLimit, logRatioCap: 10 },
     kl: { estimator: 'k3', limit: 10 },
     sequenceMean: { mode: 'sequence-mean-token-mean', emptySequences: 'count' },
+    value: { clipForm: 'difference' },
   },
   slime: {
     clip: { logRatioLimit },
@@ -59,6 +63,7 @@ export const lossPresets = {
     gspo: { ratio: 'sequence', logRatioLimit },
     kl: { estimator: 'k3', limit: 10, logRatioLimit },
     sequenceMean: { mode: 'sequence-mean-token-mean', countEpsilon: 1e-8 },
+    value: { clipForm: 'difference' },
   },
   tinker: { clip: { logRatioLimit } },
 } as const satisfies Readonly<Record<string, LossPreset>>;

@@ -13,6 +13,11 @@ export interface ValueInputs<T> {
 export interface ValueLossOptions {
   /** Values are also judged where they may not leave `oldValues ± clip`; the worse of both counts. Default: no clipping. */
   readonly clip?: number | undefined;
+  /**
+   * How the clipped value is written: `'bounds'`, `clip(V, V_old − c, V_old + c)`, or `'difference'`,
+   * `V_old + clip(V − V_old, −c, c)` (SkyRL, OpenRLHF). Equal but for rounding, which `clipped` then counts. Default `'bounds'`.
+   */
+  readonly clipForm?: 'bounds' | 'difference' | undefined;
   /** Factor of the squared error. Default 0.5, as verl, TRL, SkyRL, OpenRLHF and AReaL; rl_primitives has 1. */
   readonly scale?: number | undefined;
   /** Errors beyond this count linearly (Huber), `scale · 2δ·(|d| − δ/2)`. Default: squares everywhere. */
@@ -36,16 +41,23 @@ export interface ValueLossResult<T> {
 export function valueLoss<T>(
   ops: TensorOps<T>,
   { values, oldValues, returns }: ValueInputs<T>,
-  { clip, scale = 0.5, huberDelta }: ValueLossOptions = {},
+  { clip, clipForm = 'bounds', scale = 0.5, huberDelta }: ValueLossOptions = {},
 ): ValueLossResult<T> {
   const cost = (value: T) => error(ops, ops.sub(value, returns), { scale, huberDelta });
   const plain = cost(values);
   if (clip === undefined || oldValues === undefined) {
     return { losses: plain, clipped: ops.greater(plain, plain) };
   }
-  const low = ops.sub(oldValues, ops.constant(clip));
-  const high = ops.add(oldValues, ops.constant(clip));
-  const bounded = cost(clampBetween(ops, values, low, high));
+  const near =
+    clipForm === 'difference'
+      ? ops.add(oldValues, ops.clip(ops.sub(values, oldValues), -clip, clip))
+      : clampBetween(
+          ops,
+          values,
+          ops.sub(oldValues, ops.constant(clip)),
+          ops.add(oldValues, ops.constant(clip)),
+        );
+  const bounded = cost(near);
   return { losses: ops.maximum(plain, bounded), clipped: ops.greater(bounded, plain) };
 }
 
