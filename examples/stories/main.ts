@@ -1,9 +1,10 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { GRPOAlgorithm } from '@rlp/algorithms';
+import { GRPOAlgorithm, type RlState } from '@rlp/algorithms';
+import { loadRun, saveRun } from '@rlp/algorithms/run';
 import { createOnnxBackend } from '@rlp/backprop';
-import type { Task } from '@rlp/core';
+import type { Metrics, Task } from '@rlp/core';
 import { SimpleTextEnvironment, taskSource } from '@rlp/env';
 import { InferenceModule, onnxBackend } from '@rlp/inference';
 import { loadModel, saveModel } from '@rlp/models';
@@ -21,6 +22,7 @@ const { values } = parseArgs({
     word: { type: 'string', default: 'happy' },
     seed: { type: 'string', default: '0' },
     iterations: { type: 'string', default: '80' },
+    resume: { type: 'boolean', default: false },
   },
 });
 if (!existsSync(values.model)) {
@@ -29,6 +31,11 @@ if (!existsSync(values.model)) {
 }
 
 const start = performance.now();
+/** Ctrl-C once stops after the step under way, twice at once. */
+const controller = new AbortController();
+const { signal } = controller;
+process.on('SIGINT', () => (signal.aborted ? process.exit(130) : controller.abort(new Error('interrupted'))));
+
 const engine = await createEngine();
 const model = await loadModel(values.model);
 const backend = await createOnnxBackend({ engine, model, learningRate: 5e-4 });
@@ -43,10 +50,7 @@ const rewards = rewardFunctions<StoryWish>({
 });
 const rollout = { seed: values.seed, groupSize: 8, sampling: { maxTokens: 96 } };
 const iterations = Number(values.iterations);
-const logger = compositeLogger(
-  new JsonlLogger({ path: join(values.out, 'metrics.jsonl') }),
-  consoleLogger({ iterations, stream: process.stdout }),
-);
+const checkpoints = join(values.out, 'checkpoints');
 
 /** Mean reward of sampled stories, and the first of them. */
 async function measure(stories: readonly Task<StoryWish>[]) {
@@ -55,7 +59,7 @@ async function measure(stories: readonly Task<StoryWish>[]) {
     { ...rollout, groupSize: 1, seed: 'held-out' },
   );
   const scored = [];
-  for await (const group of manager.collectGroups(stories, { iteration: 0 })) {
+  for await (const group of manager.collectGroups(stories, { iteration: 0, signal })) {
     scored.push(...(await rewards.computeRewards(group)));
   }
   const mean = scored.reduce((sum, { reward }) => sum + (reward ?? 0), 0) / scored.length;
@@ -63,27 +67,48 @@ async function measure(stories: readonly Task<StoryWish>[]) {
   return { mean, story: `${String(first?.task.prompt)} ${first?.response}` };
 }
 
+/** GRPO from where an earlier run stopped, or from the start. Leaves a checkpoint, however it ends. */
+async function practise(): Promise<Metrics | undefined> {
+  const algorithm = new GRPOAlgorithm(
+    {
+      environment,
+      tasks: taskSource(tasks.slice(64)),
+      sampler,
+      backend,
+      tokenizer: model.tokenizer,
+      rewards,
+    },
+    {
+      seed: values.seed,
+      tasksPerIteration: 16,
+      loss: { clipHigh: 0.28, klCoefficient: 0.1 },
+      referenceKl: 'always',
+      rollout,
+    },
+  );
+  const resume = values.resume ? await loadRun(checkpoints, backend, 'rl') : undefined;
+  const logger = compositeLogger(
+    new JsonlLogger({ path: join(values.out, 'metrics.jsonl') }),
+    consoleLogger({ iterations, startedAt: resume?.iteration ?? 0, stream: process.stdout }),
+  );
+  let state: RlState | undefined = resume;
+  let metrics: Metrics | undefined;
+  for await (const report of algorithm.run({ numIterations: iterations, resume, signal })) {
+    ({ state, metrics } = report);
+    logger.log(report.iteration, metrics);
+  }
+  await logger.close();
+  if (state !== undefined) await saveRun(checkpoints, backend, { kind: 'rl', state });
+  return metrics;
+}
+
 const before = await measure(heldOut);
-const algorithm = new GRPOAlgorithm(
-  {
-    environment,
-    tasks: taskSource(tasks.slice(64)),
-    sampler,
-    backend,
-    tokenizer: model.tokenizer,
-    rewards,
-    logger,
-  },
-  {
-    seed: values.seed,
-    tasksPerIteration: 16,
-    loss: { clipHigh: 0.28, klCoefficient: 0.1 },
-    referenceKl: 'always',
-    rollout,
-  },
-);
-const { history } = await algorithm.train({ numIterations: iterations });
-await logger.close();
+const last = await practise();
+if (signal.aborted) {
+  await engine.close();
+  console.log(`\nStopped. Continue with --resume; checkpoints are in ${checkpoints}.`);
+  process.exit(130);
+}
 const after = await measure(heldOut);
 await saveModel(join(values.out, 'checkpoint'), { ...model, weights: await backend.getWeights() });
 await engine.close();
@@ -92,6 +117,5 @@ console.log(`\nBefore: ${before.story}\n\nAfter: ${after.story}\n`);
 console.log(
   `Mean reward of ${heldOut.length} held-out openings: ${before.mean.toFixed(3)} before, ${after.mean.toFixed(3)} after ` +
     `(${(after.mean / before.mean).toFixed(2)} times); KL to the pretrained model ` +
-    `${(history.at(-1)?.['kl/reference'] ?? 0).toFixed(3)} nats per token; ` +
-    `${((performance.now() - start) / 1000).toFixed(0)} s.`,
+    `${(last?.['kl/reference'] ?? 0).toFixed(3)} nats per token; ${((performance.now() - start) / 1000).toFixed(0)} s.`,
 );
