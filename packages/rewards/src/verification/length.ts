@@ -1,0 +1,69 @@
+import { parseOptions, type VerificationReport } from '@rlp/core';
+import { z } from 'zod';
+import { TextVerifier } from './text-verifier.ts';
+import { scoreReport } from './verdict.ts';
+
+const schema = z
+  .strictObject({
+    minLength: z.int().nonnegative().default(10),
+    maxLength: z.int().nonnegative().default(500),
+    unit: z.enum(['words', 'characters', 'sentences']).default('words'),
+    tolerance: z.number().min(0).max(1).default(0),
+  })
+  .refine(({ minLength, maxLength }) => maxLength >= minLength, {
+    path: ['maxLength'],
+    message: 'must be at least minLength',
+  });
+
+/**
+ * Options of {@link LengthVerifier}: `minLength` (10), `maxLength` (500), both inclusive, in `unit` (`'words'`, split at white
+ * space; `'characters'` are code points; `'sentences'`); `tolerance` (0): the share by which a limit may be missed with
+ * a warning instead of a failure.
+ */
+export type LengthVerifierOptions = z.input<typeof schema>;
+
+/**
+ * Whether a response is neither too short nor too long.
+ *
+ * Within the limits the score is 1; missed by a share `m` of the limit it is `0.7 − 0.2·m/tolerance` up to the tolerance (a
+ * warning), and `0.5·(1 − m)` beyond, never below 0 (a failure).
+ */
+export class LengthVerifier extends TextVerifier {
+  readonly name = 'length';
+  readonly #options: z.output<typeof schema>;
+
+  /** @throws `OptionsError` naming every problem. */
+  constructor(options: LengthVerifierOptions = {}) {
+    super();
+    this.#options = parseOptions('LengthVerifier', schema, options);
+  }
+
+  override verify(_prompt: string, response: string): VerificationReport {
+    const { minLength, maxLength, unit, tolerance } = this.#options;
+    const length = counters[unit](response);
+    const details = { length, minLength, maxLength, unit };
+    const limit = length < minLength ? minLength : maxLength;
+    const missed =
+      length < minLength || length > maxLength ? Math.abs(length - limit) / Math.max(1, limit) : 0;
+    const bounds = `${minLength} to ${maxLength}`;
+    if (missed === 0)
+      return scoreReport({ score: 1, details, message: `${length} ${unit}, within ${bounds}` });
+    const message = `${length} ${unit}, expected ${bounds}`;
+    if (missed <= tolerance) {
+      return { result: 'warning', score: 0.7 - (0.2 * missed) / tolerance, details, message };
+    }
+    return { result: 'fail', score: 0.5 * Math.max(0, 1 - missed), details, message };
+  }
+}
+
+const counters = {
+  words: (text: string) => countMatches(text, /\S+/gu),
+  characters: (text: string) => countMatches(text, /./gsu),
+  sentences: (text: string) => text.split(/[.!?。！？]+/u).filter((part) => part.trim() !== '').length,
+} as const;
+
+function countMatches(text: string, pattern: RegExp): number {
+  let count = 0;
+  for (const _ of text.matchAll(pattern)) count += 1;
+  return count;
+}

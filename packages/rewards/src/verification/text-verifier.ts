@@ -1,0 +1,197 @@
+import {
+  onAbort,
+  parseOptions,
+  TimeoutError,
+  type VerificationReport,
+  type VerificationRequest,
+  type Verifier,
+} from '@rlp/core';
+import { z } from 'zod';
+import { type ReadRequest, readRequest } from './read-request.ts';
+
+const limitsSchema = z.strictObject({
+  timeoutMs: z.number().positive().max(2_147_483_647, 'must fit a timer (2^31 − 1 ms)').default(30_000),
+  concurrency: z.int().positive().default(64),
+});
+
+/**
+ * Limits of a {@link TextVerifier}. `timeoutMs` (30 000): how long an asynchronous `verify` may take.
+ * `concurrency` (64): how many of them may be in flight at once.
+ */
+export type VerifierLimits = z.input<typeof limitsSchema>;
+
+/** What a verifier is told besides the texts. */
+export interface VerificationContext {
+  /** Fires when the batch is aborted or the time is up. */
+  readonly signal: AbortSignal;
+}
+
+/** What became of the texts a verifier was given. */
+export interface VerifierStatistics {
+  readonly verified: number;
+  readonly pass: number;
+  readonly warning: number;
+  readonly fail: number;
+  /** Of the failures: texts that were no text. */
+  readonly malformed: number;
+  /** Of the failures: `verify` threw, hung, or gave no valid report. */
+  readonly broken: number;
+  /** The message of the last such failure. */
+  readonly lastFailure: string | undefined;
+}
+
+type Pending = VerificationReport | PromiseLike<VerificationReport>;
+
+/**
+ * Base class of verifiers that judge one response at a time: override `verify`, and `verifyBatch` follows.
+ *
+ * Whatever it is given, `verifyBatch` resolves with one report per request:
+ *
+ * - a response that is missing or no text is a `fail` with score 0 and `details.problem`;
+ * - a prompt that is missing or no text is read as empty, with `details.promptProblem`;
+ * - a lone surrogate is read as U+FFFD, with their number in `details.loneSurrogates`;
+ * - a `verify` that throws, takes longer than `timeoutMs`, or gives anything but a report with a score in 0..1 is a `fail`
+ *   with score 0 and `details.problem`; {@link getStatistics} counts it.
+ *
+ * It rejects only with the signal's reason, once aborted.
+ */
+export abstract class TextVerifier implements Verifier {
+  /** Names the check in reports and metrics. */
+  abstract readonly name: string;
+  readonly #limits: z.output<typeof limitsSchema>;
+  #counts = { pass: 0, warning: 0, fail: 0, malformed: 0, broken: 0 };
+  #lastFailure: string | undefined;
+
+  /** @throws `OptionsError` naming every problem. */
+  constructor(limits: VerifierLimits = {}) {
+    this.#limits = parseOptions('TextVerifier', limitsSchema, limits);
+  }
+
+  /** Judges one response. Both texts are well-formed; they may be empty. */
+  abstract verify(prompt: string, response: string, context: VerificationContext): Pending;
+
+  /** One report per request, in order; see the class. */
+  async verifyBatch(
+    requests: readonly VerificationRequest[],
+    { signal }: { readonly signal?: AbortSignal | undefined } = {},
+  ): Promise<readonly VerificationReport[]> {
+    signal?.throwIfAborted();
+    const reports = new Array<VerificationReport>(requests.length);
+    const inFlight = new Set<Promise<void>>();
+    for (let index = 0; index < requests.length; index++) {
+      const given = this.#start(requests[index], signal);
+      if (!isPromiseLike(given)) {
+        reports[index] = given;
+        continue;
+      }
+      const settled = Promise.resolve(given).then((report) => {
+        reports[index] = report;
+        inFlight.delete(settled);
+      });
+      inFlight.add(settled);
+      if (inFlight.size >= this.#limits.concurrency) await Promise.race(inFlight);
+      signal?.throwIfAborted();
+    }
+    await Promise.all(inFlight);
+    signal?.throwIfAborted();
+    return reports;
+  }
+
+  /** Counts since it was made. */
+  getStatistics(): VerifierStatistics {
+    const { pass, warning, fail } = this.#counts;
+    return { verified: pass + warning + fail, ...this.#counts, lastFailure: this.#lastFailure };
+  }
+
+  #start(
+    request: unknown,
+    signal: AbortSignal | undefined,
+  ): VerificationReport | Promise<VerificationReport> {
+    const read = readRequest(request);
+    if ('problem' in read) {
+      this.#counts.malformed += 1;
+      return this.#count(failure(this.name, read.problem));
+    }
+    const controller = new AbortController();
+    try {
+      const given = this.verify(read.prompt, read.response, { signal: controller.signal });
+      if (!isPromiseLike(given)) return this.#finish(given, read);
+      return this.#settle(given, controller, signal).then(
+        (report) => this.#finish(report, read),
+        (error: unknown) => this.#broken(error),
+      );
+    } catch (error) {
+      return this.#broken(error);
+    }
+  }
+
+  /** Settles as `work` does, unless the time is up or the signal fires first. */
+  async #settle(
+    work: PromiseLike<VerificationReport>,
+    controller: AbortController,
+    signal: AbortSignal | undefined,
+  ): Promise<VerificationReport> {
+    const { timeoutMs } = this.#limits;
+    const interrupted = new Promise<never>((_, reject) => {
+      controller.signal.addEventListener('abort', () => reject(controller.signal.reason), { once: true });
+    });
+    const release = signal && onAbort(signal, () => controller.abort(signal.reason));
+    const timeout = new TimeoutError(`took longer than ${timeoutMs} ms`);
+    const timer = setTimeout(() => controller.abort(timeout), timeoutMs);
+    try {
+      return await Promise.race([work, interrupted]);
+    } finally {
+      clearTimeout(timer);
+      release?.();
+    }
+  }
+
+  #finish(report: unknown, { notes }: ReadRequest): VerificationReport {
+    if (!isReport(report)) return this.#broken(new Error(`gave no valid report: ${describe(report)}`));
+    return this.#count(
+      notes === undefined ? report : { ...report, details: { ...report.details, ...notes } },
+    );
+  }
+
+  #broken(error: unknown): VerificationReport {
+    this.#counts.broken += 1;
+    this.#lastFailure = error instanceof Error ? error.message : String(error);
+    return this.#count(failure(this.name, this.#lastFailure));
+  }
+
+  #count(report: VerificationReport): VerificationReport {
+    this.#counts[report.result] += 1;
+    return report;
+  }
+}
+
+/** The report of a text that could not be judged. */
+export function failure(name: string, problem: string): VerificationReport {
+  return { result: 'fail', score: 0, details: { problem }, message: `${name}: ${problem}` };
+}
+
+function isReport(value: unknown): value is VerificationReport {
+  if (typeof value !== 'object' || value === null) return false;
+  const { result, score, details, message } = value as Partial<VerificationReport>;
+  return (
+    (result === 'pass' || result === 'warning' || result === 'fail') &&
+    typeof score === 'number' &&
+    score >= 0 &&
+    score <= 1 &&
+    typeof details === 'object' &&
+    details !== null &&
+    typeof message === 'string'
+  );
+}
+
+function describe(value: unknown): string {
+  try {
+    return (JSON.stringify(value) ?? String(value)).slice(0, 200);
+  } catch {
+    return typeof value;
+  }
+}
+
+function isPromiseLike(value: unknown): value is PromiseLike<VerificationReport> {
+  return typeof value === 'object' && value !== null && 'then' in value;
+}
