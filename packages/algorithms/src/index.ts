@@ -59,6 +59,14 @@ export {
   aggregationWeights,
 } from './aggregation.ts';
 export {
+  type AdvantageEstimate,
+  type BackpropDependencies,
+  BackpropModule,
+  type BackpropOptions,
+  type BackpropUpdate,
+  type PendingLoss,
+} from './backprop-module.ts';
+export {
   type ExplainedVarianceInputs,
   effectiveSampleSize,
   explainedVariance,
@@ -79,22 +87,21 @@ export {
   type TrainOptions,
   type TrainResult,
 } from './grpo.ts';
-export {
-  type ResolvedRlOptions,
-  type ResolvedSftOptions,
-  type RlOptions,
-  resolveRlOptions,
-  resolveSftOptions,
-  type SftOptions,
-} from './loop/options.ts';
+export { type ResolvedRlOptions, type RlOptions, resolveRlOptions } from './loop/options.ts';
 export {
   type AdvantageEstimator,
+  type EstimatorNeed,
   type GroupCollector,
+  type GroupEstimator,
   type RlDependencies,
   type RlReport,
   type RlState,
   rlStateSchema,
   type ScoredGroup,
+  type TokenBatch,
+  type TokenEstimate,
+  type TokenEstimator,
+  type TokenOwner,
   type TrajectoryAdvantage,
 } from './loop/protocol.ts';
 export { type ResumeOptions, runRlTraining } from './loop/rl.ts';
@@ -105,6 +112,7 @@ export {
   type SftState,
   sftStateSchema,
 } from './loop/sft.ts';
+export { type ResolvedSftOptions, resolveSftOptions, type SftOptions } from './loop/sft-options.ts';
 export { type ClipOptions, clippedSurrogate, type SurrogateInputs } from './loss/clipped-surrogate.ts';
 export {
   type EntropyControl,
@@ -201,6 +209,7 @@ export {
   type ValueLossResult,
   valueLoss,
 } from './loss/value-loss.ts';
+export type { DecisionNumbers } from './sequence/decision-numbers.ts';
 export {
   type Demonstration,
   type DemonstrationEncoding,

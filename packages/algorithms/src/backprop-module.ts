@@ -1,0 +1,262 @@
+import {
+  ArgumentError,
+  type CriticBackend,
+  type ForwardBackwardResult,
+  type Loss,
+  type OptimStepResult,
+  parseOptions,
+  type TrainingBackend,
+  type TrainingSequence,
+  type Trajectory,
+  tokenSequences,
+} from '@rlp/core';
+import { z } from 'zod';
+import { type GaeResult, gae } from './advantage/gae.ts';
+import { aggregationModes, aggregationWeights } from './aggregation.ts';
+import { policyLoss } from './loss/policy-loss.ts';
+import { valueLoss } from './loss/value-loss.ts';
+import { type DecisionNumbers, numbersPerToken, spreadOverSequence } from './sequence/decision-numbers.ts';
+import type { TokenRows } from './statistics/token-rows.ts';
+import { whitened } from './statistics/whitened.ts';
+
+const schema = z.strictObject({
+  gamma: z.number().min(0).max(1).default(0.99),
+  gaeLambda: z.number().min(0).max(1).default(0.95),
+  ppoClipRange: z.number().positive().max(1).default(0.2),
+  klCoefficient: z.number().nonnegative().default(0.1),
+  normalizeAdvantages: z.enum(['batch', 'none']).default('batch'),
+  entropyCoefficient: z.number().default(0),
+  valueCoefficient: z.number().positive().default(1),
+  aggregation: z.enum(aggregationModes).default('token-mean'),
+  temperature: z.number().positive().default(1),
+});
+
+/**
+ * Options of {@link BackpropModule}.
+ *
+ * - `gamma` (0.99), `gaeLambda` (0.95): of `gae`.
+ * - `ppoClipRange` (0.2): the ratio's bounds are `1 ± ppoClipRange`.
+ * - `klCoefficient` (0.1): of the k3 estimate of the KL to the backend's reference policy. 0 needs no reference.
+ * - `normalizeAdvantages` (`'batch'`): standardised over every entry, `(A − mean) / (std + 1e-8)`; or as they are (`'none'`).
+ * - `entropyCoefficient` (0): subtracts this much entropy.
+ * - `valueCoefficient` (1): of the critic's loss `½ (V − R)²`.
+ * - `aggregation` (`'token-mean'`): see `aggregationWeights`.
+ * - `temperature` (1): at which the trajectories were sampled.
+ */
+export type BackpropOptions = z.input<typeof schema>;
+
+/** What {@link BackpropModule} works with. */
+export interface BackpropDependencies {
+  /** The policy, its optimizer and its reference policy. */
+  readonly backend: TrainingBackend;
+  /** Learns values with the same losses. The backend itself, where policy and critic share their trunk. */
+  readonly critic?: CriticBackend | undefined;
+}
+
+/** Advantages, normalised if the options say so, and the critic's targets. Each `[B][N]`. */
+export interface AdvantageEstimate {
+  readonly advantages: TokenRows;
+  readonly returns: TokenRows;
+}
+
+/** A loss whose gradient waits for {@link BackpropModule.update}. */
+export interface PendingLoss {
+  /** Of the policy and, with its coefficient, of the critic. */
+  readonly value: number;
+  /** Metrics of `policyLoss`, means over trained tokens; with a critic also `value/loss`. */
+  readonly metrics: Readonly<Record<string, number>>;
+  readonly tokens: ForwardBackwardResult['tokens'];
+}
+
+/** What came of an update. */
+export interface BackpropUpdate extends OptimStepResult {
+  /** The critic's own update, where it is not the backend. */
+  readonly critic?: OptimStepResult | undefined;
+}
+
+/**
+ * Advantages, the PPO loss and the update, as steps for a loop of one's own; the algorithms have loops of theirs.
+ *
+ * Backends compute a loss and its gradient in one pass. So {@link BackpropModule.computePpoLoss} runs both and adds the
+ * gradient to the backend's, and {@link BackpropModule.update} applies it: each loss once, in the order they were made.
+ */
+export class BackpropModule {
+  readonly #backend: TrainingBackend;
+  readonly #critic: CriticBackend | undefined;
+  readonly #options: z.output<typeof schema>;
+  readonly #loss: Loss;
+  readonly #pending = new Set<PendingLoss>();
+
+  /** @throws OptionsError for options outside their ranges, ArgumentError without a backend. */
+  constructor({ backend, critic }: BackpropDependencies, options: BackpropOptions = {}) {
+    if (backend === undefined) throw new ArgumentError('BackpropModule: expected also backend');
+    this.#backend = backend;
+    this.#critic = critic;
+    this.#options = parseOptions('BackpropModule', schema, options);
+    const { ppoClipRange, klCoefficient, entropyCoefficient } = this.#options;
+    this.#loss = policyLoss({
+      clipLow: ppoClipRange,
+      clipHigh: ppoClipRange,
+      proximal: 'behavior',
+      correction: 'none',
+      klCoefficient,
+      entropyCoefficient,
+    });
+  }
+
+  /**
+   * Generalized advantage estimation over rows of rewards; see `gae`.
+   *
+   * @param rewards - One per decision: per step, or per sampled token. Shape: `[B][N]`.
+   * @param values - The critic's before each; a row with one more has the value of the state after the last. Default of that: 0.
+   * @throws ArgumentError for numbers that are not finite or rows that do not fit.
+   */
+  computeAdvantages(rewards: TokenRows, values: TokenRows): GaeResult {
+    const { gamma: discount, gaeLambda: lambda, normalizeAdvantages } = this.#options;
+    const before = values.map((row, b) =>
+      row.length === (rewards[b]?.length ?? 0) + 1 ? Array.from(row).slice(0, -1) : row,
+    );
+    const finalValues = values.map((row, b) => (before[b] === row ? 0 : row[row.length - 1]!));
+    const { advantages, returns } = gae({ rewards, values: before, finalValues }, { discount, lambda });
+    if (normalizeAdvantages === 'none') return { advantages, returns };
+    return { advantages: whitened(advantages, undefined, { epsilonPlacement: 'added' }), returns };
+  }
+
+  /**
+   * The clipped PPO loss with the KL to the reference policy, and its gradient.
+   *
+   *     L = −min(ρ·A, clip(ρ, 1 ± ε)·A) + c_KL · k3(π_ref, π)        ρ = π / π_behaviour
+   *
+   * @param estimate - Of {@link BackpropModule.computeAdvantages}; or advantages alone, one entry per trajectory, where
+   *   there is no critic. A row has as many numbers as its trajectory has steps or, failing that, sampled tokens.
+   * @throws ArgumentError for advantages that do not fit the trajectories; what the backend throws for its reference policy
+   *   and for numbers that are not finite.
+   */
+  async computePpoLoss(
+    trajectories: readonly Trajectory[],
+    estimate: AdvantageEstimate | readonly DecisionNumbers[],
+  ): Promise<PendingLoss> {
+    const { advantages, returns } = isEstimate(estimate) ? estimate : { advantages: estimate };
+    if (this.#critic !== undefined && returns === undefined) {
+      throw new ArgumentError(
+        'computePpoLoss: a critic learns from returns; pass what computeAdvantages gave, with its advantages and returns',
+      );
+    }
+    const rows = this.#rowsOf(trajectories, { advantages, ...(returns && { returns }) });
+    const sequences = await this.#withReference(rows);
+    const policy = await this.#backend.forwardBackward({ sequences }, this.#loss);
+    const critic = await this.#critic?.forwardBackward({ sequences: this.#forCritic(rows) }, criticLoss);
+    const loss: PendingLoss = {
+      value: policy.loss + (critic?.loss ?? 0),
+      metrics: { ...policy.metrics, ...(critic && { 'value/loss': critic.metrics['value/loss']! }) },
+      tokens: policy.tokens,
+    };
+    this.#pending.add(loss);
+    return loss;
+  }
+
+  /**
+   * Makes one optimizer update of the policy, and of a critic that is not the backend, with the sum of the losses' gradients.
+   *
+   * @param losses - Every loss computed since the last update: its gradient is already in the backend's.
+   * @throws ArgumentError for a loss that was applied before or is another module's, and for a pending one left out.
+   */
+  async update(losses: PendingLoss | readonly PendingLoss[]): Promise<BackpropUpdate> {
+    const given = new Set('value' in losses ? [losses] : losses);
+    const unknown = [...given].filter((loss) => !this.#pending.has(loss)).length;
+    if (unknown > 0) {
+      throw new ArgumentError(
+        `update: ${unknown} of ${given.size} losses were applied before or are not of this module; compute them anew`,
+      );
+    }
+    if (given.size !== this.#pending.size || given.size === 0) {
+      throw new ArgumentError(
+        `update: expected all ${this.#pending.size} losses computed since the last update, got ${given.size}: ` +
+          'their gradients are summed already; pass them together',
+      );
+    }
+    this.#pending.clear();
+    const own = this.#critic === this.#backend ? undefined : this.#critic;
+    const [policy, critic] = await Promise.all([this.#backend.optimStep(), own?.optimStep()]);
+    return { ...policy, ...(critic && { critic }) };
+  }
+
+  /**
+   * Moves the reference policy to the policy (`'copy'`), or towards it: `ref ← decay·ref + (1 − decay)·policy` (`'ema'`).
+   *
+   * @param update - `decay` is read by `'ema'`, default 0.99.
+   */
+  async updateRefModel(
+    update: { readonly method: 'copy' } | { readonly method: 'ema'; readonly decay?: number } = {
+      method: 'ema',
+    },
+  ): Promise<void> {
+    const { method } = update;
+    await this.#backend.updateReference(
+      method === 'copy' ? { method } : { method, decay: update.decay ?? 0.99 },
+    );
+  }
+
+  /** Training sequences of the trajectories, with the numbers of every decision as columns. */
+  #rowsOf(
+    trajectories: readonly Trajectory[],
+    decisions: Readonly<Record<string, readonly DecisionNumbers[]>>,
+  ): TrainingSequence[] {
+    const perToken = Object.entries(decisions).map(
+      ([name, numbers]) => [name, numbersPerToken(name, numbers, trajectories)] as const,
+    );
+    const rows = trajectories.flatMap(({ steps }, b) =>
+      tokenSequences(steps).map((sequence) => ({
+        sequence,
+        columns: Object.fromEntries(
+          perToken.map(([name, numbers]) => [name, spreadOverSequence(sequence, numbers[b]!)]),
+        ),
+      })),
+    );
+    const weights = aggregationWeights(
+      rows.map(({ sequence }) => sequence.mask),
+      { mode: this.#options.aggregation },
+    );
+    return rows.map(({ sequence: { tokens, mask, behaviorLogprobs }, columns }, index) => ({
+      tokens,
+      mask,
+      weights: weights[index]!,
+      temperature: this.#options.temperature,
+      columns: { behaviorLogprobs, ...columns },
+    }));
+  }
+
+  async #withReference(rows: readonly TrainingSequence[]): Promise<readonly TrainingSequence[]> {
+    if (!this.#loss.columns.includes('referenceLogprobs') || rows.length === 0) return rows;
+    const { temperature } = this.#options;
+    const tokens = rows.map((row) => row.tokens);
+    const scores = await this.#backend.logprobs(tokens, { policy: 'reference', temperature });
+    return rows.map((row, index) => ({
+      ...row,
+      columns: { ...row.columns, referenceLogprobs: scores[index]!.logprobs },
+    }));
+  }
+
+  #forCritic(rows: readonly TrainingSequence[]): TrainingSequence[] {
+    const { valueCoefficient } = this.#options;
+    return rows.map((row) => ({
+      ...row,
+      weights: Float64Array.from(row.weights, (weight) => weight * valueCoefficient),
+    }));
+  }
+}
+
+/** `½ (V − R)²` of the column `returns`. */
+const criticLoss: Loss = {
+  key: 'critic-loss',
+  columns: ['returns'],
+  values: 'only',
+  compute(ops, { values, columns }) {
+    const { losses } = valueLoss(ops, { values: values!, returns: columns.returns! });
+    return { tokenLosses: losses, metrics: { 'value/loss': ops.stopGradient(losses) } };
+  },
+};
+
+function isEstimate(estimate: AdvantageEstimate | readonly DecisionNumbers[]): estimate is AdvantageEstimate {
+  return 'returns' in estimate;
+}
