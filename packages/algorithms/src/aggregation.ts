@@ -13,11 +13,16 @@ export const aggregationModes = [
 /** One of {@link aggregationModes}. */
 export type AggregationMode = (typeof aggregationModes)[number];
 
-const schema = z.strictObject({
+/** The options of {@link aggregationWeights} that hold for any batch. */
+export const aggregationShape = {
   mode: z.enum(aggregationModes),
   emptySequences: z.enum(['skip', 'count']).default('skip'),
   constant: z.number().positive().optional(),
   countEpsilon: z.number().nonnegative().default(0),
+};
+
+const schema = z.strictObject({
+  ...aggregationShape,
   totalTokens: z.number().positive().optional(),
   totalSequences: z.number().positive().optional(),
 });

@@ -13,6 +13,8 @@ export interface CollectOptions {
    * have. Default: collections made so far by this manager.
    */
   readonly iteration?: number | undefined;
+  /** Which collection of the iteration it is: further rounds have streams of their own. Default 0. */
+  readonly round?: number | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -66,13 +68,13 @@ export class RolloutManager<S extends State = State, Metadata = unknown> {
 
   async *#collect(
     tasks: readonly Task<Metadata>[],
-    { iteration = this.#collections, signal }: CollectOptions,
+    { iteration = this.#collections, round = 0, signal }: CollectOptions,
     { repetitions, ...options }: ResolvedRolloutOptions & { readonly repetitions: Map<string, number> },
   ): AsyncGenerator<TrajectoryGroup<Metadata>, void, undefined> {
     this.#collections += 1;
     const interruption = new Interruption(signal);
     const limit = pLimit(options.concurrency);
-    const groupIds = nameGroups(tasks, iteration, repetitions);
+    const groupIds = nameGroups(tasks, round === 0 ? `${iteration}` : `${iteration}.${round}`, repetitions);
     const pending = tasks.map((task, index) =>
       limit(async () => {
         if (interruption.isFired) return undefined;
@@ -152,11 +154,11 @@ export class RolloutManager<S extends State = State, Metadata = unknown> {
   }
 }
 
-/** Ids of groups: `iteration/task`, and `iteration/task#n` for its n-th repetition within one collection. */
-function nameGroups(tasks: readonly Task[], iteration: number, repetitions: Map<string, number>): string[] {
+/** Ids of groups: `collection/task`, and `collection/task#n` for its n-th repetition within one collection. */
+function nameGroups(tasks: readonly Task[], collection: string, repetitions: Map<string, number>): string[] {
   return tasks.map(({ id }) => {
     const repetition = repetitions.get(id) ?? 0;
     repetitions.set(id, repetition + 1);
-    return repetition === 0 ? `${iteration}/${id}` : `${iteration}/${id}#${repetition}`;
+    return repetition === 0 ? `${collection}/${id}` : `${collection}/${id}#${repetition}`;
   });
 }

@@ -1,24 +1,105 @@
-import { RewardError, type ScoredTrajectory, type Task, type TrajectoryGroup } from '@rlp/core';
-import type { RlDependencies, ScoredGroup } from './protocol.ts';
+import {
+  type RewardComputer,
+  RewardError,
+  type ScoredTrajectory,
+  type Task,
+  type TrajectoryGroup,
+} from '@rlp/core';
+import { hasRewardVariance } from '../advantage/group-relative.ts';
+import { overlongPenalty } from '../loss/reward-shaping.ts';
+import type { ResolvedRlOptions } from './options.ts';
+import type { GroupCollector, RlDependencies, ScoredGroup } from './protocol.ts';
+import { rewardsOf } from './trajectory-rows.ts';
+
+/** The groups of an iteration. */
+export interface Collection<Metadata = unknown> {
+  /** Those to learn from. */
+  readonly groups: readonly ScoredGroup<Metadata>[];
+  /** All that were collected, those that others replaced included. */
+  readonly collected: readonly ScoredGroup<Metadata>[];
+  /** Tasks taken. */
+  readonly taken: number;
+  readonly rounds: number;
+  /** Reward of the greedy trajectory of each group's task, where asked for. Shape: `[P]`. */
+  readonly greedyRewards?: readonly (number | null)[] | undefined;
+}
+
+/** What collecting needs to know of the iteration. */
+export interface CollectContext {
+  readonly options: ResolvedRlOptions;
+  readonly iteration: number;
+  readonly greedy: 'none' | 'wanted';
+}
 
 /**
- * Collects one group per task and scores each as soon as it is there. `undefined` when the signal ended it early.
+ * Collects the groups of an iteration, one per task, each scored as soon as it is there. `undefined` when the signal ended
+ * it early.
  *
- * Failed and aborted trajectories get the reward `null`, whatever the reward computer says.
+ * Under `zeroVarianceGroups: 'replace'` further tasks are taken, as many as groups are missing, round by round.
  *
  * @throws RewardError for a wrong number of scores or a reward that is not a finite number.
  */
-export async function collectScoredGroups<Metadata>(
-  { rollouts, rewards, signal }: RlDependencies<Metadata>,
+export async function collectIteration<Metadata>(
+  dependencies: RlDependencies<Metadata>,
+  { options, iteration, greedy }: CollectContext,
+): Promise<Collection<Metadata> | undefined> {
+  const { tasks, rollouts, greedyRollouts } = dependencies;
+  const { tasksPerIteration, zeroVarianceGroups, collectionRounds } = options;
+  const isReplacing = zeroVarianceGroups === 'replace';
+  const collected: ScoredGroup<Metadata>[] = [];
+  const greedyRewards = new Map<string, number | null>();
+  let groups: readonly ScoredGroup<Metadata>[] = [];
+  let taken = 0;
+  let round = 0;
+  do {
+    const batch = tasks.take(tasksPerIteration - groups.length);
+    const at = { iteration, round };
+    const [scored, scoredGreedy] = await Promise.all([
+      collectScoredGroups({ ...dependencies, rollouts, options }, batch, at),
+      greedy === 'wanted' && greedyRollouts
+        ? collectScoredGroups({ ...dependencies, rollouts: greedyRollouts, options }, batch, at)
+        : [],
+    ]);
+    if (scored === undefined || scoredGreedy === undefined) return undefined;
+    for (const greedyGroup of scoredGreedy) {
+      greedyRewards.set(greedyGroup.group.id, greedyGroup.scored[0]?.reward ?? null);
+    }
+    taken += batch.length;
+    round += 1;
+    collected.push(...scored);
+    groups = isReplacing ? collected.filter((group) => hasRewardVariance(rewardsOf(group))) : collected;
+  } while (isReplacing && groups.length < tasksPerIteration && round < collectionRounds);
+  return {
+    groups,
+    collected,
+    taken,
+    rounds: round,
+    greedyRewards:
+      greedy === 'wanted' ? groups.map(({ group }) => greedyRewards.get(group.id) ?? null) : undefined,
+  };
+}
+
+/** What collects and scores. */
+interface Scoring<Metadata> {
+  readonly rollouts: GroupCollector<Metadata>;
+  readonly rewards: RewardComputer<Metadata>;
+  readonly signal?: AbortSignal | undefined;
+  readonly options: ResolvedRlOptions;
+}
+
+/** Failed and aborted trajectories get the reward `null`, whatever the reward computer says. */
+async function collectScoredGroups<Metadata>(
+  { rollouts, rewards, signal, options }: Scoring<Metadata>,
   tasks: readonly Task<Metadata>[],
-  iteration: number,
+  at: { readonly iteration: number; readonly round: number },
 ): Promise<readonly ScoredGroup<Metadata>[] | undefined> {
   const pending: Promise<ScoredGroup<Metadata>>[] = [];
-  for await (const group of rollouts.collectGroups(tasks, { iteration, signal })) {
+  for await (const group of rollouts.collectGroups(tasks, { ...at, signal })) {
     if (signal?.aborted) break;
-    const scoring = rewards
-      .computeRewards(group, signal === undefined ? {} : { signal })
-      .then((scored) => ({ group, scored: checkScores(group, scored) }));
+    const scoring = rewards.computeRewards(group, signal === undefined ? {} : { signal }).then((scored) => ({
+      group,
+      scored: checkScores(group, scored).map((score) => shaped(score, options)),
+    }));
     scoring.catch(() => undefined); // awaited below
     pending.push(scoring);
   }
@@ -42,11 +123,22 @@ function checkScores<Metadata>(
     );
   }
   return scored.map((score) => {
-    const { status } = score.trajectory;
+    const { id, status, steps } = score.trajectory;
     if (status !== 'completed' && status !== 'truncated') return { ...score, reward: null };
-    if (score.reward === null || Number.isFinite(score.reward)) return score;
-    throw new RewardError(
-      `trajectory "${score.trajectory.id}": the reward must be a finite number or null, got ${score.reward}`,
-    );
+    const earned = [score.reward ?? 0, ...steps.map(({ reward }) => reward ?? 0)];
+    const wrong = earned.find((reward) => !Number.isFinite(reward));
+    if (wrong === undefined) return score;
+    throw new RewardError(`trajectory "${id}": the reward must be a finite number or null, got ${wrong}`);
   });
+}
+
+/** The penalty for long answers, in the reward. */
+function shaped<Metadata>(
+  score: ScoredTrajectory<Metadata>,
+  { overlong }: ResolvedRlOptions,
+): ScoredTrajectory<Metadata> {
+  if (overlong === undefined || score.reward === null) return score;
+  const length = score.trajectory.steps.reduce((sum, { tokens }) => sum + tokens.length, 0);
+  const penalty = overlongPenalty(length, overlong);
+  return { ...score, reward: score.reward + penalty, components: { ...score.components, overlong: penalty } };
 }

@@ -1,53 +1,53 @@
-import { ArgumentError, type TokenSequence, tokenSequences } from '@rlp/core';
-import { groupRelativeAdvantages, hasRewardVariance } from '../advantage/group-relative.ts';
+import type { CriticBackend, TokenSequence, TrainingBackend } from '@rlp/core';
+import { aggregationWeights } from '../aggregation.ts';
+import type { TokenRows } from '../statistics/token-rows.ts';
+import type { Coefficients } from './control.ts';
 import type { ResolvedRlOptions } from './options.ts';
-import type { AdvantageEstimator, ScoredGroup, TrajectoryAdvantage } from './protocol.ts';
+import type { Scores } from './scores.ts';
 
-/** A sequence that was sampled, with the advantage of each token. */
+/** What updates need besides the experience. */
+export interface UpdateContext {
+  readonly backend: TrainingBackend;
+  readonly critic?: CriticBackend | undefined;
+  readonly options: ResolvedRlOptions;
+  readonly coefficients: Coefficients;
+  readonly iteration: number;
+  /** Of sampling; the trainer computes its logprobs at the same. */
+  readonly temperature: number;
+}
+
+/** The sequences of an iteration with all that losses read. Shape of every `TokenRows`: `[N][T]`. */
 export interface Experience {
-  readonly sequence: TokenSequence;
-  /** 0 where the mask is 0. Shape: `[T]`. */
-  readonly advantages: Float64Array;
+  readonly sequences: readonly TokenSequence[];
+  readonly advantages: TokenRows;
+  readonly returns?: TokenRows | undefined;
+  readonly scores: Scores;
 }
 
-/**
- * The training sequences of an iteration: those of every trajectory that was scored.
- *
- * @throws ArgumentError when the estimator's advantages do not fit the groups.
- */
-export function experienceOf<Metadata>(
-  groups: readonly ScoredGroup<Metadata>[],
-  options: ResolvedRlOptions,
-  estimator: AdvantageEstimator<Metadata> = (scoredGroups) =>
-    groupRelativeAdvantages(scoredGroups.map(rewardsOf), options.advantage),
-): Experience[] {
-  const advantages = estimator(groups);
-  return groups.flatMap((group, p) => {
-    if (options.zeroVarianceGroups === 'skip' && !hasRewardVariance(rewardsOf(group))) return [];
-    return group.scored.flatMap(({ trajectory, reward }, g) => {
-      if (reward === null) return [];
-      const advantage = advantages[p]?.[g];
-      if (advantage === undefined) {
-        throw new ArgumentError(
-          `advantages: group ${p} has none for its member ${g}; return one per trajectory`,
-        );
-      }
-      return tokenSequences(trajectory.steps).map((sequence) => ({
-        sequence,
-        advantages: spread(advantage, sequence),
-      }));
-    });
-  });
+/** Weights of every token's loss, over all rows of an update. Shape: `[B][T]`. */
+export function weightsOf(
+  sequences: readonly TokenSequence[],
+  rows: readonly number[],
+  { aggregation, aggregationConstant: constant }: ResolvedRlOptions,
+): Float64Array[] {
+  const masks = rows.map((row) => sequences[row]!.mask);
+  const given = typeof aggregation === 'string' ? { mode: aggregation } : aggregation;
+  return aggregationWeights(masks, { constant, ...given });
 }
 
-/** Rewards of a group, `null` where a trajectory could not be scored. Shape: `[G]`. */
-export function rewardsOf({ scored }: ScoredGroup): (number | null)[] {
-  return scored.map(({ reward }) => reward);
+/** Whether no token of a sequence is trained. */
+export function isMasked(mask: Uint8Array): boolean {
+  return mask.every((counts) => counts === 0);
 }
 
-function spread(advantage: TrajectoryAdvantage, { steps }: TokenSequence): Float64Array {
-  return Float64Array.from(steps, (step) => {
-    if (step < 0) return 0;
-    return typeof advantage === 'number' ? advantage : (advantage[step] ?? 0);
-  });
+/** What a value loss reads of a sequence. */
+export function valueColumns(
+  { returns, scores }: Pick<Experience, 'returns' | 'scores'>,
+  row: number,
+): Record<string, ArrayLike<number>> {
+  const values = scores.values?.[row];
+  return {
+    returns: returns![row]!,
+    ...(values && { oldValues: Array.prototype.slice.call(values, 0, -1) as number[] }),
+  };
 }

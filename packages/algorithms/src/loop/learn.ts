@@ -1,167 +1,131 @@
-import {
-  type ForwardBackwardResult,
-  type Loss,
-  type OptimStepResult,
-  RandomStream,
-  type TokenScores,
-  type TrainFuture,
-  type TrainingBackend,
-  type TrainingSequence,
-} from '@rlp/core';
-import { aggregationWeights } from '../aggregation.ts';
-import { policyLoss } from '../loss/policy-loss.ts';
-import type { Experience } from './experience.ts';
+import type { Loss, TokenSequence } from '@rlp/core';
+import { explainedVariance } from '../diagnostics.ts';
+import { maskedMean } from '../statistics/masked.ts';
+import { updateCritic } from './critic-update.ts';
+import { tokenEstimator } from './estimate.ts';
+import type { Experience, UpdateContext } from './experience.ts';
 import type { ResolvedRlOptions } from './options.ts';
+import { policyLossOf, updatePolicy } from './policy-update.ts';
+import type { AdvantageEstimator, ScoredGroup } from './protocol.ts';
+import { type Score, type Scores, scoreSequences } from './scores.ts';
+import { tokenBatch } from './token-batch.ts';
+import { scatterRows, trajectoryRows } from './trajectory-rows.ts';
+import type { Updates } from './updates.ts';
 
-/** What learning needs besides the experience. */
-export interface LearnContext {
-  readonly backend: TrainingBackend;
-  readonly options: ResolvedRlOptions;
-  readonly iteration: number;
-  /** Of sampling; the trainer computes its logprobs at the same. */
-  readonly temperature: number;
+/** What learning needs besides the groups. */
+export interface LearnContext<Metadata = unknown> extends UpdateContext {
+  readonly estimator: AdvantageEstimator<Metadata>;
+  readonly greedyRewards?: readonly (number | null)[] | undefined;
   /** Ends it before the first update; afterwards it is not heeded. */
   readonly signal?: AbortSignal | undefined;
 }
 
-/** What came of an iteration's updates. */
+/** What came of an iteration's updates, and what was there before them. Means are over trained tokens. */
 export interface LearnResult {
-  readonly passes: readonly ForwardBackwardResult[];
-  readonly updates: readonly OptimStepResult[];
-  /** Mean k3 to the reference before the first update, in nats, where it was asked for. */
+  readonly policy: Updates;
+  /** Of a critic of its own. */
+  readonly critic?: Updates | undefined;
+  readonly trajectories: number;
+  /** Mean k3 to the reference, in nats, where it was asked for. */
   readonly referenceKl?: number | undefined;
-  /** Mean entropy of the policy before the first update, in nats, where the trainer computed logprobs. */
+  /** Mean KL that was taken off the rewards, before its coefficient, in nats. */
+  readonly rewardKl?: number | undefined;
+  /** Mean entropy of the policy, in nats, where the trainer computed logprobs. */
   readonly entropy?: number | undefined;
-  /** Mean of −behaviorLogprobs over sampled tokens: an unbiased estimate of the entropy, in nats. */
+  /** Mean of −behaviorLogprobs: an unbiased estimate of the entropy, in nats. */
   readonly surprise: number;
-}
-
-interface Columns {
-  readonly proximalLogprobs?: readonly TokenScores[] | undefined;
-  readonly referenceLogprobs?: readonly TokenScores[] | undefined;
-}
-
-/** The loss of an iteration: which policy the ratio is taken to follows from how many updates there are. */
-function lossOf({ loss, epochs, minibatches }: ResolvedRlOptions): Loss {
-  const several = epochs * minibatches > 1;
-  const proximal = loss.correction === 'none' ? 'behavior' : several ? 'column' : 'current';
-  return policyLoss({ ...loss, proximal });
+  /** Share of the returns' variance that the critic explains, and means of both. */
+  readonly values?:
+    | { readonly explained: number; readonly mean: number; readonly returns: number }
+    | undefined;
 }
 
 /**
- * Makes the updates of one iteration: `epochs` passes over the experience, cut into `minibatches` updates each.
- *
- * Columns that the loss needs are computed before the first update. An update is applied only once its gradient is known to
- * be finite; the next pass is submitted behind it without waiting. Minibatches without any gradient make no update.
+ * Learns from an iteration's groups: sequences, what the estimator and the loss need to know of their tokens, advantages,
+ * the critic's updates, the policy's.
  *
  * @throws TrainingError when a loss or gradient is not finite; updates before it stay. The signal's reason, before any update.
  */
-export async function learn(experience: readonly Experience[], context: LearnContext): Promise<LearnResult> {
-  const { backend, options, iteration } = context;
-  const loss = lossOf(options);
-  const columns = await computeColumns(experience, loss, context);
-  context.signal?.throwIfAborted();
-  const passes: ForwardBackwardResult[] = [];
-  const updates: TrainFuture<OptimStepResult>[] = [];
-  for (let epoch = 0; epoch < options.epochs; epoch++) {
-    const order = RandomStream.named(options.seed, 'minibatches', iteration, epoch).shuffle([
-      ...experience.keys(),
-    ]);
-    for (const rows of split(order, options.minibatches)) {
-      const sequences = trainingSequences(experience, rows, columns, context);
-      if (sequences.length === 0) continue;
-      passes.push(await backend.forwardBackward({ sequences }, loss));
-      updates.push(backend.optimStep());
-    }
-  }
+export async function learn<Metadata>(
+  groups: readonly ScoredGroup<Metadata>[],
+  context: LearnContext<Metadata>,
+): Promise<LearnResult> {
+  const { options, coefficients, greedyRewards, signal } = context;
+  const estimator = tokenEstimator(context.estimator);
+  const rows = trajectoryRows(groups, options);
+  const { sequences } = rows;
+  const loss = policyLossOf(options);
+  const scores = await scoreSequences(sequences, wantedScores(estimator.needs ?? [], loss, options), context);
+  signal?.throwIfAborted();
+  const parts = { groups, rows, scores, greedyRewards, klCoefficient: coefficients.kl };
+  const { batch, kl } = tokenBatch(parts, options);
+  const estimate = sequences.length === 0 ? { advantages: [] } : estimator.estimate(batch);
+  const experience: Experience = {
+    sequences,
+    scores,
+    advantages: scatterRows('advantages', rows, estimate.advantages),
+    returns: estimate.returns && scatterRows('returns', rows, estimate.returns),
+  };
+  const critic = await updateCritic(experience, context);
+  const policy = await updatePolicy(experience, loss, context);
   return {
-    passes,
-    updates: await Promise.all(updates),
-    ...beforeUpdates(experience, columns),
+    policy,
+    critic,
+    trajectories: batch.owners.length,
+    ...beforeUpdates(sequences, scores),
+    rewardKl: kl && maskedMean(kl, batch.masks),
+    values: valuesOf(experience),
   };
 }
 
-async function computeColumns(
-  experience: readonly Experience[],
-  loss: Loss,
-  { backend, options, temperature, signal }: LearnContext,
-): Promise<Columns> {
-  if (experience.length === 0) return {};
-  const tokens = experience.map(({ sequence }) => sequence.tokens);
-  const wantsReference = options.referenceKl === 'always' || loss.columns.includes('referenceLogprobs');
-  const wantsProximal = wantsReference || loss.columns.includes('proximalLogprobs');
-  const scoring = { temperature, ...(signal && { signal }) };
-  const [proximalLogprobs, referenceLogprobs] = await Promise.all([
-    wantsProximal ? backend.logprobs(tokens, scoring) : undefined,
-    wantsReference ? backend.logprobs(tokens, { ...scoring, policy: 'reference' }) : undefined,
-  ]);
-  return { proximalLogprobs, referenceLogprobs };
+function wantedScores(
+  needs: readonly string[],
+  { columns }: Loss,
+  { referenceKl, rewardKl, entropyControl, tokenSelection, critic }: ResolvedRlOptions,
+): Set<Score> {
+  const wanted = new Set<Score>();
+  const reads = (column: string) => needs.includes(column) || columns.includes(column);
+  if (referenceKl === 'always' || rewardKl !== undefined || reads('referenceLogprobs'))
+    wanted.add('reference');
+  if (wanted.has('reference') || reads('proximalLogprobs') || reads('entropies')) wanted.add('proximal');
+  if (entropyControl !== undefined || tokenSelection.method !== 'none') wanted.add('proximal');
+  if (reads('values') || (critic.clip !== undefined && needs.includes('values'))) wanted.add('values');
+  return wanted;
 }
 
-/** The rows of one minibatch that can have a gradient, with weights taken over all its rows. */
-function trainingSequences(
-  experience: readonly Experience[],
-  rows: readonly number[],
-  columns: Columns,
-  { options, temperature }: LearnContext,
-): TrainingSequence[] {
-  const weights = aggregationWeights(
-    rows.map((row) => experience[row]!.sequence.mask),
-    { mode: options.aggregation, constant: options.aggregationConstant },
-  );
-  const { klCoefficient, entropyCoefficient } = options.loss;
-  const onlySurrogate = klCoefficient === 0 && entropyCoefficient === 0;
-  return rows.flatMap((row, index) => {
-    const { sequence, advantages } = experience[row]!;
-    const { tokens, mask, behaviorLogprobs } = sequence;
-    if (mask.every((counts) => counts === 0)) return [];
-    if (onlySurrogate && advantages.every((advantage) => advantage === 0)) return [];
-    const proximal = columns.proximalLogprobs?.[row]?.logprobs;
-    const reference = columns.referenceLogprobs?.[row]?.logprobs;
-    return {
-      tokens,
-      mask,
-      weights: weights[index]!,
-      temperature,
-      columns: {
-        advantages,
-        behaviorLogprobs,
-        ...(proximal && { proximalLogprobs: proximal }),
-        ...(reference && { referenceLogprobs: reference }),
-      },
-    };
-  });
-}
-
-/** What the policy was before the first update, as means over sampled tokens. */
+/** What the policy was before the first update, as means over trained tokens. */
 function beforeUpdates(
-  experience: readonly Experience[],
-  { proximalLogprobs, referenceLogprobs }: Columns,
+  sequences: readonly TokenSequence[],
+  { proximal, reference }: Scores,
 ): Pick<LearnResult, 'referenceKl' | 'entropy' | 'surprise'> {
   const totals = { count: 0, kl: 0, entropy: 0, surprise: 0 };
-  for (const [row, { sequence }] of experience.entries()) {
-    for (const [t, counts] of sequence.mask.entries()) {
+  for (const [row, { mask, behaviorLogprobs }] of sequences.entries()) {
+    for (const [t, counts] of mask.entries()) {
       if (counts === 0) continue;
       totals.count += 1;
-      totals.surprise -= sequence.behaviorLogprobs[t]!;
-      totals.entropy += proximalLogprobs?.[row]?.entropies[t] ?? 0;
-      if (referenceLogprobs === undefined || proximalLogprobs === undefined) continue;
-      const difference = referenceLogprobs[row]!.logprobs[t]! - proximalLogprobs[row]!.logprobs[t]!;
+      totals.surprise -= behaviorLogprobs[t]!;
+      totals.entropy += proximal?.[row]?.entropies[t] ?? 0;
+      if (reference === undefined || proximal === undefined) continue;
+      const difference = reference[row]!.logprobs[t]! - proximal[row]!.logprobs[t]!;
       totals.kl += Math.exp(difference) - difference - 1;
     }
   }
   const count = Math.max(1, totals.count);
   return {
     surprise: totals.surprise / count,
-    entropy: proximalLogprobs && totals.entropy / count,
-    referenceKl: referenceLogprobs && totals.kl / count,
+    entropy: proximal && totals.entropy / count,
+    referenceKl: reference && totals.kl / count,
   };
 }
 
-/** `parts` slices of nearly equal length, in order; fewer when there are not enough items. */
-function split<Item>(items: readonly Item[], parts: number): Item[][] {
-  const count = Math.min(parts, items.length);
-  return Array.from({ length: count }, (_, part) =>
-    items.slice(Math.floor((part * items.length) / count), Math.floor(((part + 1) * items.length) / count)),
-  );
+/** How good the critic was before the updates. */
+function valuesOf({ sequences, returns, scores }: Experience): LearnResult['values'] {
+  if (scores.values === undefined || returns === undefined) return undefined;
+  const values = scores.values.map((row, index) => Array.from(row).slice(0, sequences[index]!.tokens.length));
+  const masks = sequences.map(({ mask }) => mask);
+  return {
+    explained: explainedVariance({ values, returns, masks }),
+    mean: maskedMean(values, masks),
+    returns: maskedMean(returns, masks),
+  };
 }

@@ -1,8 +1,11 @@
 import type { ForwardBackwardResult, Metrics, ScoredTrajectory, Trajectory } from '@rlp/core';
 import { hasRewardVariance } from '../advantage/group-relative.ts';
-import { rewardsOf } from './experience.ts';
+import type { Coefficients } from './control.ts';
 import type { LearnResult } from './learn.ts';
+import type { ResolvedRlOptions } from './options.ts';
 import type { ScoredGroup } from './protocol.ts';
+import { rewardsOf } from './trajectory-rows.ts';
+import type { Updates } from './updates.ts';
 
 /** Rewards, groups and trajectories of one iteration, as metrics and as sentences for a person. */
 export function groupMetrics(groups: readonly ScoredGroup[]): { metrics: Metrics; notes: string[] } {
@@ -70,24 +73,58 @@ function componentMeans(groups: readonly ScoredGroup[]): Metrics {
   );
 }
 
-/** What an iteration's updates did. The loss's own metrics are means over trained tokens of all passes. */
-export function learnMetrics({ passes, updates, referenceKl, entropy, surprise }: LearnResult): Metrics {
-  const last = updates.at(-1);
-  const trained = passes.reduce((sum, { tokens }) => sum + tokens.trained, 0);
+/** What an iteration's updates did. The losses' own metrics are means over trained tokens of all passes. */
+export function learnMetrics(result: LearnResult): Metrics {
+  const { policy, critic, referenceKl, rewardKl, entropy, surprise, values } = result;
+  const last = policy.updates.at(-1);
   return {
-    'update/count': updates.length,
+    'update/count': policy.updates.length,
     'entropy/estimate': surprise,
-    'tokens/trained': trained,
-    'tokens/computed': passes.reduce((sum, { tokens }) => sum + tokens.total, 0),
+    'tokens/trained': total(policy, 'trained'),
+    'tokens/computed': total(policy, 'total'),
     ...(last && {
-      'loss/policy': mean(passes.map(({ loss }) => loss)),
-      'gradient/norm': mean(updates.map(({ gradientNorm }) => gradientNorm)),
+      'loss/policy': mean(policy.passes.map(({ loss }) => loss)),
+      'gradient/norm': mean(policy.updates.map(({ gradientNorm }) => gradientNorm)),
       'learning-rate': last.learningRate,
-      ...lossMetrics(passes, trained),
+      ...lossMetrics(policy.passes, total(policy, 'trained')),
+    }),
+    ...(critic && criticMetrics(critic)),
+    ...(values && {
+      'value/mean': values.mean,
+      'value/returns': values.returns,
+      'value/explained-variance': values.explained,
     }),
     ...(entropy !== undefined && { 'entropy/mean': entropy }),
+    ...(rewardKl !== undefined && { 'kl/reward': rewardKl }),
     ...(referenceKl !== undefined && { 'kl/reference': referenceKl }),
   };
+}
+
+function criticMetrics(critic: Updates): Metrics {
+  const last = critic.updates.at(-1);
+  return {
+    'update/critic-count': critic.updates.length,
+    ...(last && {
+      'gradient/critic-norm': mean(critic.updates.map(({ gradientNorm }) => gradientNorm)),
+      'learning-rate/critic': last.learningRate,
+      ...lossMetrics(critic.passes, total(critic, 'trained')),
+    }),
+  };
+}
+
+/** The coefficients of an iteration that controllers move. */
+export function coefficientMetrics(
+  { kl, entropy }: Coefficients,
+  { klControl, entropyControl }: ResolvedRlOptions,
+): Metrics {
+  return {
+    ...(klControl && { 'kl/coefficient': kl }),
+    ...(entropyControl && { 'entropy/coefficient': entropy }),
+  };
+}
+
+function total({ passes }: Updates, of: 'trained' | 'total'): number {
+  return passes.reduce((sum, { tokens }) => sum + tokens[of], 0);
 }
 
 function lossMetrics(passes: readonly ForwardBackwardResult[], trained: number): Metrics {

@@ -1,47 +1,141 @@
 import { parseOptions } from '@rlp/core';
 import { z } from 'zod';
 import { groupRelativeSchema } from '../advantage/group-relative.ts';
-import { aggregationModes } from '../aggregation.ts';
+import { aggregationModes, aggregationShape } from '../aggregation.ts';
+import { klEstimators } from '../loss/kl-estimate.ts';
 import { policyLossShape, resolvePolicyLoss } from '../loss/policy-loss-options.ts';
+import { overlongSchema } from '../loss/reward-shaping.ts';
 
-const rlSchema = z.strictObject({
+const { keep: _, proximalKlTokens: __, ...ownLossShape } = policyLossShape;
+
+/** The loss's options that are a loop's to give: it fills in the columns by itself. */
+const lossSchema = z.strictObject({
+  ...ownLossShape,
+  correction: policyLossShape.correction.unwrap().exclude(['column']).default('sequence-mask'),
+  klCoefficient: z.number().nonnegative().default(0),
+  entropyCoefficient: z.number().default(0),
+});
+
+const criticSchema = z.strictObject({
+  coefficient: z.number().positive().default(0.5),
+  clip: z.number().positive().optional(),
+  huberDelta: z.number().positive().optional(),
+  epochs: z.int().min(1).optional(),
+  minibatches: z.int().min(1).optional(),
+  warmupIterations: z.int().nonnegative().default(0),
+});
+
+const share = z.number().min(0).max(1);
+
+const selectionSchema = z.discriminatedUnion('method', [
+  z.strictObject({ method: z.literal('none') }),
+  z.strictObject({ method: z.literal('high-entropy'), share: share.default(0.2) }),
+  z.strictObject({
+    method: z.literal('clip-covariance'),
+    share: share.optional(),
+    low: z.number().optional(),
+    high: z.number().optional(),
+  }),
+  z.strictObject({ method: z.literal('kl-covariance'), share: share.optional() }),
+]);
+
+const referenceUpdateSchema = z.discriminatedUnion('method', [
+  z.strictObject({ method: z.literal('none') }),
+  z.strictObject({ method: z.literal('copy'), everyIterations: z.int().min(1) }),
+  z.strictObject({
+    method: z.literal('ema'),
+    decay: z.number().min(0).max(1),
+    everyIterations: z.int().min(1).default(1),
+  }),
+]);
+
+const rlShape = {
   seed: z.string().default('rl'),
   iterations: z.int().min(1).default(100),
   tasksPerIteration: z.int().min(1).default(8),
   epochs: z.int().min(1).default(1),
   minibatches: z.int().min(1).default(1),
   advantage: groupRelativeSchema.prefault({}),
-  loss: z.strictObject(policyLossShape).prefault({}),
-  aggregation: z.enum(aggregationModes).default('token-mean'),
+  loss: lossSchema.prefault({}),
+  aggregation: z.union([z.enum(aggregationModes), z.strictObject(aggregationShape)]).default('token-mean'),
   aggregationConstant: z.number().positive().optional(),
-  zeroVarianceGroups: z.enum(['count', 'skip']).default('count'),
+  zeroVarianceGroups: z.enum(['count', 'skip', 'replace']).default('count'),
+  collectionRounds: z.int().min(1).default(10),
+  truncatedTrajectories: z.enum(['train', 'mask']).default('train'),
+  overlong: overlongSchema.optional(),
+  critic: criticSchema.prefault({}),
+  tokenSelection: selectionSchema.prefault({ method: 'none' }),
+  rewardKl: z
+    .strictObject({
+      coefficient: z.number().nonnegative(),
+      estimator: z.enum(klEstimators).default('k1'),
+      limit: z.number().positive().optional(),
+    })
+    .optional(),
+  klControl: z.strictObject({ target: z.number().positive(), horizon: z.number().positive() }).optional(),
+  entropyControl: z
+    .strictObject({
+      target: z.number(),
+      step: z.number().positive().optional(),
+      minimum: z.number().optional(),
+      maximum: z.number().positive().optional(),
+    })
+    .optional(),
   referenceKl: z.enum(['when-penalised', 'always']).default('when-penalised'),
-  referenceUpdate: z
-    .discriminatedUnion('method', [
-      z.strictObject({ method: z.literal('none') }),
-      z.strictObject({ method: z.literal('copy'), everyIterations: z.int().min(1) }),
-      z.strictObject({
-        method: z.literal('ema'),
-        decay: z.number().min(0).max(1),
-        everyIterations: z.int().min(1).default(1),
-      }),
-    ])
-    .prefault({ method: 'none' }),
-});
+  referenceUpdate: referenceUpdateSchema.prefault({ method: 'none' }),
+};
+
+const rlSchema = z
+  .strictObject(rlShape)
+  .refine(
+    ({ klControl, loss, rewardKl }) =>
+      klControl === undefined || loss.klCoefficient > 0 !== (rewardKl?.coefficient ?? 0) > 0,
+    {
+      path: ['klControl'],
+      message:
+        'needs one coefficient to move: give either loss.klCoefficient or rewardKl.coefficient above 0',
+    },
+  )
+  .refine(
+    ({ tokenSelection, loss }) => tokenSelection.method !== 'kl-covariance' || loss.proximalKlCoefficient > 0,
+    {
+      path: ['tokenSelection'],
+      message: "'kl-covariance' selects the tokens of loss.proximalKlCoefficient, which must be above 0",
+    },
+  );
 
 /**
  * Options of `runRlTraining`.
  *
- * - `seed` (`'rl'`): names the streams that shuffle minibatches.
+ * - `seed` (`'rl'`): names the streams that shuffle minibatches and draw tokens.
  * - `iterations` (100): where the run ends; one that resumes counts those already made.
  * - `tasksPerIteration` (8): P, groups per iteration.
  * - `epochs` (1), `minibatches` (1): passes over an iteration's sequences, and updates per pass.
- * - `advantage`: see `groupRelativeAdvantages`; `loss`: see `policyLoss`, whose `proximal` the loop chooses: the policy
- *   itself when an iteration makes one update, logprobs recomputed before the first update when it makes several, and the
- *   sampler's logprobs when `correction` is `'none'`.
- * - `aggregation` (`'token-mean'`), `aggregationConstant`: see `aggregationWeights`; taken over each minibatch.
+ * - `advantage`: see `groupRelativeAdvantages`; read by the estimator that the loop has where none is given.
+ * - `loss`: see `policyLoss`, whose `proximal` the loop chooses: the policy itself when an iteration makes one update,
+ *   logprobs recomputed before the first update when it makes several, and the sampler's logprobs when `correction` is
+ *   `'none'`.
+ * - `aggregation` (`'token-mean'`): a mode or the options of `aggregationWeights`; taken over each minibatch.
+ *   `aggregationConstant` is its `constant`.
  * - `zeroVarianceGroups` (`'count'`): groups that teach nothing count in the averages; `'skip'` leaves them out, so that
- *   the others weigh more. Either way no computation is spent on tokens that cannot have a gradient.
+ *   the others weigh more; `'replace'` (DAPO's dynamic sampling) puts groups of further tasks in their place until there
+ *   are `tasksPerIteration`, in at most `collectionRounds` (10) rounds. In no case is computation spent on tokens that
+ *   cannot have a gradient.
+ * - `truncatedTrajectories` (`'train'`): `'mask'` (DAPO's overlong filtering) trains no token of trajectories that a limit
+ *   cut; their rewards count in their groups.
+ * - `overlong` (off): see `overlongPenalty`; added to the reward by the number of sampled tokens, and reported as the
+ *   component `overlong`.
+ * - `critic`, read where there is one: `coefficient` (0.5) of the value loss on a shared trunk, `clip` and `huberDelta`
+ *   (off) of `valueLoss`; with a critic of its own `epochs` and `minibatches` (those of the policy), and
+ *   `warmupIterations` (0) in which it alone learns.
+ * - `tokenSelection` (none): tokens chosen over the whole batch of each update, by a forward pass before it:
+ *   `{ method: 'high-entropy', share: 0.2 }`, `{ method: 'clip-covariance' }`, `{ method: 'kl-covariance' }` (with
+ *   `loss.proximalKlCoefficient`); see `highEntropyKeep`, `clipCovarianceKeep`, `klCovarianceSelection`.
+ * - `rewardKl` (off): takes `coefficient` times the KL to the reference policy off every token's reward, by `estimator`
+ *   (`'k1'`), limited to ± `limit`; estimators that see whole trajectories get the sum of it.
+ * - `klControl` (off): moves the coefficient of the KL, in the loss or in the reward, towards `target`; see
+ *   `nextKlCoefficient`, whose steps are trajectories. `entropyControl` (off): moves `loss.entropyCoefficient`; see
+ *   `nextEntropyCoefficient`.
  * - `referenceKl` (`'when-penalised'`): `'always'` reports the KL to the reference policy even where it is not in the loss.
  * - `referenceUpdate` (none): moves the reference policy every so many iterations.
  */
@@ -53,46 +147,11 @@ export type ResolvedRlOptions = z.output<typeof rlSchema>;
 /**
  * Applies the defaults of {@link RlOptions}.
  *
+ * @param owner - Begins the error message.
  * @throws OptionsError naming every problem at once.
  */
-export function resolveRlOptions(options: RlOptions = {}): ResolvedRlOptions {
-  const resolved = parseOptions('runRlTraining', rlSchema, options);
+export function resolveRlOptions(options: RlOptions = {}, owner = 'runRlTraining'): ResolvedRlOptions {
+  const resolved = parseOptions(owner, rlSchema, options);
   resolvePolicyLoss(resolved.loss);
   return resolved;
-}
-
-const sftSchema = z
-  .strictObject({
-    seed: z.string().default('sft'),
-    epochs: z.number().positive().optional(),
-    updates: z.int().min(1).optional(),
-    tokensPerBatch: z.int().min(1).optional(),
-    sequencesPerBatch: z.int().min(1).default(32),
-    aggregation: z.enum(aggregationModes).default('token-mean'),
-  })
-  .refine(({ epochs, updates }) => epochs === undefined || updates === undefined, {
-    path: ['updates'],
-    message: 'must not be given together with epochs: both say how long the run is',
-  });
-
-/**
- * Options of `runSftTraining`.
- *
- * - `seed` (`'sft'`): names the streams that shuffle the examples, one per epoch.
- * - `epochs` (1) or `updates`: the length of the run.
- * - `sequencesPerBatch` (32), `tokensPerBatch` (no limit): a batch is full when either is reached.
- * - `aggregation` (`'token-mean'`): see `aggregationWeights`.
- */
-export type SftOptions = z.input<typeof sftSchema>;
-
-/** {@link SftOptions} with every default filled in. */
-export type ResolvedSftOptions = z.output<typeof sftSchema>;
-
-/**
- * Applies the defaults of {@link SftOptions}.
- *
- * @throws OptionsError naming every problem at once.
- */
-export function resolveSftOptions(options: SftOptions = {}): ResolvedSftOptions {
-  return parseOptions('runSftTraining', sftSchema, options);
 }

@@ -1,4 +1,5 @@
 import type {
+  CriticBackend,
   InferenceEngine,
   Metrics,
   RewardComputer,
@@ -9,17 +10,23 @@ import type {
   TrajectoryGroup,
 } from '@rlp/core';
 import { z } from 'zod';
+import type { TokenRows } from '../statistics/token-rows.ts';
 
 /** What collects groups of trajectories; a `RolloutManager` does. */
 export interface GroupCollector<Metadata = unknown> {
   readonly options: { readonly sampling: { readonly temperature: number } };
   /**
-   * Yields one group per task. Equal iterations of equal weights give equal groups. Ends early, without throwing, once
-   * `signal` fires.
+   * Yields one group per task. Equal iterations and rounds of equal weights give equal groups. Ends early, without
+   * throwing, once `signal` fires.
    */
   collectGroups(
     tasks: readonly Task<Metadata>[],
-    options: { readonly iteration: number; readonly signal?: AbortSignal | undefined },
+    options: {
+      readonly iteration: number;
+      /** Which collection of the iteration it is, from 0: another round draws other samples of the same task. */
+      readonly round?: number | undefined;
+      readonly signal?: AbortSignal | undefined;
+    },
   ): AsyncIterable<TrajectoryGroup<Metadata>>;
 }
 
@@ -33,9 +40,79 @@ export interface ScoredGroup<Metadata = unknown> {
 export type TrajectoryAdvantage = number | readonly number[];
 
 /** Rewards to advantages, for all groups of an iteration. Shape: `[P][G]`. Unscorable trajectories are not trained. */
-export type AdvantageEstimator<Metadata = unknown> = (
+export type GroupEstimator<Metadata = unknown> = (
   groups: readonly ScoredGroup<Metadata>[],
 ) => readonly (readonly TrajectoryAdvantage[])[];
+
+/**
+ * What an estimator can ask for besides rewards; computed once, before the first update.
+ *
+ * `values`: the critic's, of the state before each token; `proximalLogprobs` and `entropies`: the trainer's policy;
+ * `referenceLogprobs`: the frozen policy's; `greedyRewards`: of the greedy trajectory of every task.
+ */
+export type EstimatorNeed =
+  | 'values'
+  | 'proximalLogprobs'
+  | 'referenceLogprobs'
+  | 'entropies'
+  | 'greedyRewards';
+
+/** Whose tokens a row of {@link TokenBatch} holds. */
+export interface TokenOwner<Metadata = unknown> {
+  /** Index of the group. */
+  readonly group: number;
+  /** Place in the group. */
+  readonly member: number;
+  readonly scored: ScoredTrajectory<Metadata>;
+}
+
+/**
+ * What token-level estimators see: one row per trajectory to be trained, with its tokens in the order of time.
+ *
+ * A row is the answered part of each of the trajectory's sequences, from the first token that the policy chose to the last,
+ * one after the other: what the environment said in between is there with mask 0. So an estimator that runs along a row
+ * crosses turns, and sequences that a rewritten history cut. Shape of every `TokenRows`: `[B][T]`.
+ */
+export interface TokenBatch<Metadata = unknown> {
+  readonly groups: readonly ScoredGroup<Metadata>[];
+  /** Shape: `[B]`. */
+  readonly owners: readonly TokenOwner<Metadata>[];
+  readonly tokens: TokenRows;
+  /** 1 where the policy chose the token and it is trained. */
+  readonly masks: TokenRows;
+  /** Index of the step that chose the token, −1 where the environment did. */
+  readonly steps: TokenRows;
+  /** A step's reward stands on its last token, the trajectory's is added on the last of all; less `penalties`. */
+  readonly rewards: TokenRows;
+  /** What the KL in the reward took off `rewards`, where it is on. */
+  readonly penalties?: TokenRows | undefined;
+  readonly behaviorLogprobs: TokenRows;
+  /** The critic's value of the state before each token, if asked for. */
+  readonly values?: TokenRows | undefined;
+  /** Its value of the state after each row's last token. Shape: `[B]`. */
+  readonly finalValues?: Float64Array | undefined;
+  readonly proximalLogprobs?: TokenRows | undefined;
+  readonly entropies?: TokenRows | undefined;
+  readonly referenceLogprobs?: TokenRows | undefined;
+  /** `null` where the greedy trajectory could not be scored. Shape: `[P]`. */
+  readonly greedyRewards?: readonly (number | null)[] | undefined;
+}
+
+/** Advantages of tokens, and the critic's targets where it learns. Each `[B][T]`; ignored where the mask is 0. */
+export interface TokenEstimate {
+  readonly advantages: TokenRows;
+  readonly returns?: TokenRows | undefined;
+}
+
+/** Rewards to advantages, with what the policy and its critic think of every token. */
+export interface TokenEstimator<Metadata = unknown> {
+  /** What `estimate` reads. Default: rewards only. */
+  readonly needs?: readonly EstimatorNeed[] | undefined;
+  estimate(batch: TokenBatch<Metadata>): TokenEstimate;
+}
+
+/** A function of scored groups, or an estimator that sees tokens; `estimators` has those of the field. */
+export type AdvantageEstimator<Metadata = unknown> = GroupEstimator<Metadata> | TokenEstimator<Metadata>;
 
 /** What `runRlTraining` works with. It creates nothing and closes nothing. */
 export interface RlDependencies<Metadata = unknown> {
@@ -43,10 +120,17 @@ export interface RlDependencies<Metadata = unknown> {
   readonly tasks: TaskSource<Metadata>;
   readonly rewards: RewardComputer<Metadata>;
   readonly backend: TrainingBackend;
+  /**
+   * Learns values. The same object as `backend`: policy and critic share their trunk, and learn from one loss. Another
+   * one: it makes updates of its own, before the policy's.
+   */
+  readonly critic?: CriticBackend | undefined;
   /** The sampler that `rollouts` draws from: takes over the weights. */
   readonly inference: InferenceEngine;
-  /** Default: `groupRelativeAdvantages` with the options' `advantage`. */
+  /** Default: `estimators.groupRelative` with the options' `advantage`. */
   readonly advantages?: AdvantageEstimator<Metadata> | undefined;
+  /** Collects the greedy trajectory of a task, in groups of one at temperature 0; for estimators that ask for `greedyRewards`. */
+  readonly greedyRollouts?: GroupCollector<Metadata> | undefined;
   /** Milliseconds from any origin, such as `performance.now`. Without it, times are not reported. */
   readonly clock?: (() => number) | undefined;
   /** Ends the run: at once and without a report before the iteration's first update, else after its updates. */
@@ -57,14 +141,20 @@ export interface RlDependencies<Metadata = unknown> {
 export const rlStateSchema = z.strictObject({
   iteration: z.int().nonnegative(),
   taskCursor: z.int().nonnegative(),
+  klCoefficient: z.number().optional(),
+  entropyCoefficient: z.number().optional(),
 });
 
-/** Where an RL run stands: with the backend's checkpoint, all that is needed to continue it. */
+/** Where an RL run stands: with the backend's checkpoint (and the critic's), all that is needed to continue it. */
 export interface RlState {
   /** Iterations made. */
   readonly iteration: number;
-  /** Tasks taken. */
+  /** Tasks taken, those that replaced others included. */
   readonly taskCursor: number;
+  /** Of the next iteration, where `klControl` moves it. */
+  readonly klCoefficient?: number | undefined;
+  /** Of the next iteration, where `entropyControl` moves it. */
+  readonly entropyCoefficient?: number | undefined;
 }
 
 /** One turn of the loop: collected, learned, published. */

@@ -1,10 +1,11 @@
-import { ArgumentError, type Metrics, type Task } from '@rlp/core';
-import { collectScoredGroups } from './collect.ts';
-import { experienceOf } from './experience.ts';
-import { learn } from './learn.ts';
-import { groupMetrics, learnMetrics } from './metrics.ts';
+import { ArgumentError, type Metrics, type TrainingBackend } from '@rlp/core';
+import { type Collection, collectIteration } from './collect.ts';
+import { coefficientsOf, controlled } from './control.ts';
+import { groupRelativeEstimator } from './estimate.ts';
+import { type LearnContext, type LearnResult, learn } from './learn.ts';
+import { coefficientMetrics, groupMetrics, learnMetrics } from './metrics.ts';
 import { type ResolvedRlOptions, type RlOptions, resolveRlOptions } from './options.ts';
-import type { RlDependencies, RlReport, RlState, ScoredGroup } from './protocol.ts';
+import type { AdvantageEstimator, EstimatorNeed, RlDependencies, RlReport, RlState } from './protocol.ts';
 
 /** How a run continues another. */
 export interface ResumeOptions<State> {
@@ -34,21 +35,27 @@ export async function* runRlTraining<Metadata>(
       'runRlTraining: the sampling temperature must be above 0, greedy samples have no gradient; set it to 1',
     );
   }
+  const estimator = dependencies.advantages ?? groupRelativeEstimator(resolved.advantage);
+  requireDependencies(dependencies, estimator, resolved);
   if (resume !== undefined) tasks.seek(resume.taskCursor);
   if (signal?.aborted) return;
   await publishWeights(dependencies);
+  let state: RlState | undefined = resume;
   for (let iteration = resume?.iteration ?? 0; iteration < resolved.iterations; iteration++) {
     if (signal?.aborted) return;
     const stopwatch = new Stopwatch(dependencies.clock);
     const cursor = tasks.cursor;
-    const batch = tasks.take(resolved.tasksPerIteration);
-    const groups = await collectScoredGroups<Metadata>(dependencies, batch, iteration);
-    if (groups === undefined) {
+    const greedy = needsOf(estimator).includes('greedyRewards') ? 'wanted' : 'none';
+    const collection = await collectIteration(dependencies, { options: resolved, iteration, greedy });
+    if (collection === undefined) {
       tasks.seek(cursor);
       return;
     }
     stopwatch.lap('time/collect');
-    const learned = await learnFrom(groups, iteration, dependencies, resolved);
+    const coefficients = coefficientsOf(resolved, state);
+    const { greedyRewards } = collection;
+    const context = { estimator, greedyRewards, coefficients, iteration, options: resolved };
+    const learned = await learnFrom(collection, context, dependencies);
     if (learned === undefined) {
       tasks.seek(cursor);
       return;
@@ -56,21 +63,52 @@ export async function* runRlTraining<Metadata>(
     stopwatch.lap('time/learn');
     await publishWeights(dependencies);
     stopwatch.lap('time/publish');
-    yield report({ groups, batch, iteration, learned, times: stopwatch.laps, taskCursor: tasks.cursor });
+    const moved = controlled(coefficients, resolved, learned.result);
+    state = { iteration: iteration + 1, taskCursor: tasks.cursor, ...moved };
+    const metrics = { ...learned.metrics, ...coefficientMetrics(coefficients, resolved), ...stopwatch.laps };
+    yield report(collection, { iteration, state, metrics, wanted: resolved.tasksPerIteration });
   }
+}
+
+/** @throws ArgumentError for what the options and the estimator need and is not there. */
+function requireDependencies<Metadata>(
+  { backend, critic, greedyRollouts }: RlDependencies<Metadata>,
+  estimator: AdvantageEstimator<Metadata>,
+  { critic: { warmupIterations } }: ResolvedRlOptions,
+): void {
+  const needs = needsOf(estimator);
+  if (needs.includes('values') && critic === undefined) {
+    throw new ArgumentError(
+      'runRlTraining: the advantage estimator reads values: pass a `critic`, the backend itself if it has a value head',
+    );
+  }
+  if (needs.includes('greedyRewards') && greedyRollouts === undefined) {
+    throw new ArgumentError(
+      'runRlTraining: the advantage estimator reads greedy rewards: pass `greedyRollouts`, which collect groups of one ' +
+        'at temperature 0',
+    );
+  }
+  if (warmupIterations > 0 && (critic === undefined || (critic as TrainingBackend) === backend)) {
+    throw new ArgumentError(
+      'runRlTraining: critic.warmupIterations needs a critic of its own: on a shared trunk the policy would move with it',
+    );
+  }
+}
+
+function needsOf<Metadata>(estimator: AdvantageEstimator<Metadata>): readonly EstimatorNeed[] {
+  return typeof estimator === 'function' ? [] : (estimator.needs ?? []);
 }
 
 /** `undefined` when the signal ended it before the first update. */
 async function learnFrom<Metadata>(
-  groups: readonly ScoredGroup<Metadata>[],
-  iteration: number,
-  { backend, rollouts, advantages, signal }: RlDependencies<Metadata>,
-  options: ResolvedRlOptions,
-): Promise<Metrics | undefined> {
-  const experience = experienceOf(groups, options, advantages);
+  { groups }: Collection<Metadata>,
+  context: Omit<LearnContext<Metadata>, 'backend' | 'critic' | 'signal' | 'temperature'>,
+  { backend, critic, rollouts, signal }: RlDependencies<Metadata>,
+): Promise<{ readonly result: LearnResult; readonly metrics: Metrics } | undefined> {
+  const { options, iteration } = context;
   const { temperature } = rollouts.options.sampling;
-  const context = { backend, options, iteration, temperature, signal };
-  const result = await learn(experience, context).catch((error: unknown) => {
+  const learning = learn(groups, { ...context, backend, critic, temperature, signal });
+  const result = await learning.catch((error: unknown) => {
     if (signal?.aborted && error === signal.reason) return undefined;
     throw error;
   });
@@ -83,7 +121,7 @@ async function learnFrom<Metadata>(
   const staleness = groups
     .flatMap(({ group }) => group.trajectories)
     .reduce((largest, { policyVersion }) => Math.max(largest, newest - policyVersion), 0);
-  return { ...learnMetrics(result), 'staleness/max': staleness };
+  return { result, metrics: { ...learnMetrics(result), 'staleness/max': staleness } };
 }
 
 /**
@@ -97,26 +135,30 @@ async function publishWeights({
   await inference.updateWeights(await backend.publish());
 }
 
-function report<Metadata>(made: {
-  readonly groups: readonly ScoredGroup<Metadata>[];
-  readonly batch: readonly Task<Metadata>[];
-  readonly iteration: number;
-  readonly learned: Metrics;
-  readonly times: Metrics;
-  readonly taskCursor: number;
-}): RlReport<Metadata> {
-  const { groups, batch, iteration, learned, times, taskCursor } = made;
-  const { metrics, notes } = groupMetrics(groups);
-  const lost = batch.length - groups.length;
+function report<Metadata>(
+  { groups, collected, taken, rounds }: Collection<Metadata>,
+  made: {
+    readonly iteration: number;
+    readonly state: RlState;
+    readonly metrics: Metrics;
+    readonly wanted: number;
+  },
+): RlReport<Metadata> {
+  const { iteration, state, wanted } = made;
+  const { metrics, notes } = groupMetrics(collected);
+  const lost = taken - collected.length;
   return {
     iteration,
-    metrics: { ...metrics, ...learned, ...times },
+    metrics: { ...metrics, ...(rounds > 1 && { 'groups/rounds': rounds }), ...made.metrics },
     notes: [
-      ...(lost > 0 ? [`${lost} of ${batch.length} groups were dropped by the failure policy`] : []),
+      ...(lost > 0 ? [`${lost} of ${taken} groups were dropped by the failure policy`] : []),
       ...notes,
+      ...(rounds > 1 && groups.length < wanted
+        ? [`${groups.length} of ${wanted} groups had reward variance after ${rounds} rounds of collection`]
+        : []),
     ],
     groups,
-    state: { iteration: iteration + 1, taskCursor },
+    state,
   };
 }
 

@@ -3,7 +3,7 @@ import type { ChatRenderer, Message } from '@rlp/core';
 import { describe, expect, it } from 'vitest';
 import { demonstrationSequences } from '../sequence/demonstration.ts';
 import { letterTokenizer as tokenizer } from './bandit.fixture.ts';
-import type { SftOptions } from './options.ts';
+
 import { runSftTraining, type SftReport, type SftState } from './sft.ts';
 
 const alphabet = ['ab', 'bc', 'cd', 'de', 'ef', 'fg'].flatMap(([prompt, completion]) =>

@@ -9,8 +9,8 @@ import {
 import { z } from 'zod';
 import { aggregationWeights } from '../aggregation.ts';
 import { crossEntropy } from '../loss/cross-entropy.ts';
-import { type ResolvedSftOptions, resolveSftOptions, type SftOptions } from './options.ts';
 import type { ResumeOptions } from './rl.ts';
+import { type ResolvedSftOptions, resolveSftOptions, type SftOptions } from './sft-options.ts';
 
 /** What `runSftTraining` works with. */
 export interface SftDependencies {

@@ -45,7 +45,7 @@ export const policyLossShape = {
   correctionFloor: z.number().positive().optional(),
   offPolicyThreshold: z.number().nonnegative().optional(),
   keep: z.enum(['all', 'column']).default('all'),
-  klCoefficient: z.number().nonnegative().default(0),
+  klCoefficient: z.union([z.number().nonnegative(), z.literal('column')]).default(0),
   klEstimator: z.enum(klEstimators).default('k3'),
   klGradient: z.enum(['own', 'k2']).default('own'),
   klLimit: z.number().positive().optional(),
@@ -53,7 +53,7 @@ export const policyLossShape = {
   proximalKlCoefficient: z.number().nonnegative().default(0),
   proximalKlEstimator: z.enum(klEstimators).default('absolute'),
   proximalKlTokens: z.enum(['all', 'column']).default('all'),
-  entropyCoefficient: z.number().default(0),
+  entropyCoefficient: z.union([z.number(), z.literal('column')]).default(0),
 };
 
 const schema = z

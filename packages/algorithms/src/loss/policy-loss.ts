@@ -48,6 +48,8 @@ import { boundMetrics, surrogates } from './surrogates.ts';
  * - `proximalKlCoefficient` (0): the same to the proximal policy, by `proximalKlEstimator` (`'absolute'`), on all tokens or
  *   (`proximalKlTokens: 'column'`) those that the column `selected` marks, made by `klCovarianceSelection`.
  * - `entropyCoefficient` (0): subtracts this much entropy. Costs a pass over the vocabulary when not 0.
+ * - Either coefficient may be `'column'`: it is read from the column `klCoefficients` or `entropyCoefficients`, so that a
+ *   controller can move it without another graph.
  *
  * Reads the column `advantages` and those that the options name. Metrics (vocabulary: `docs/metrics.md`): `ratio/mean`,
  * `kl/update`, `clip/low`, `clip/high`, `clip/dual`, and where its inputs are there `gap/sampler`, `gap/absolute`,
@@ -74,7 +76,9 @@ function columnsOf(options: ResolvedPolicyLoss): string[] {
   }
   if (correction === 'column') columns.push('correctionWeights');
   if (keep === 'column') columns.push('keep');
-  if (options.klCoefficient > 0) columns.push('referenceLogprobs');
+  if (options.klCoefficient !== 0) columns.push('referenceLogprobs');
+  if (options.klCoefficient === 'column') columns.push('klCoefficients');
+  if (options.entropyCoefficient === 'column') columns.push('entropyCoefficients');
   if (options.proximalKlCoefficient > 0 && options.proximalKlTokens === 'column') columns.push('selected');
   return columns;
 }
@@ -197,7 +201,7 @@ function penaltiesOf<T>(
   const terms: T[] = [];
   const metrics: Record<string, T> = {};
   const { klCoefficient, entropyCoefficient, logRatioLimit } = options;
-  if (klCoefficient > 0) {
+  if (klCoefficient !== 0) {
     const inputs = { logprobs, referenceLogprobs: columns.referenceLogprobs! };
     const { klEstimator: estimator, klLimit, klGradient: gradient } = options;
     const deltaLimit = estimator === 'k3' ? logRatioLimit : undefined;
@@ -208,11 +212,14 @@ function penaltiesOf<T>(
       logRatioLimit: deltaLimit,
     });
     const counted = options.klWeight === 'ratio' ? ops.mul(kl, ratio) : kl;
-    terms.push(ops.mul(ops.constant(klCoefficient), counted));
+    const coefficient = klCoefficient === 'column' ? columns.klCoefficients! : ops.constant(klCoefficient);
+    terms.push(ops.mul(coefficient, counted));
     metrics['kl/reference'] = ops.stopGradient(kl);
   }
   if (entropyCoefficient !== 0) {
-    terms.push(ops.mul(ops.constant(-entropyCoefficient), entropies!));
+    const coefficient =
+      entropyCoefficient === 'column' ? columns.entropyCoefficients! : ops.constant(entropyCoefficient);
+    terms.push(ops.neg(ops.mul(coefficient, entropies!)));
     metrics['entropy/mean'] = ops.stopGradient(entropies!);
   }
   return { terms, metrics };

@@ -37,7 +37,8 @@ export function klPenalizedRewards(
   return result;
 }
 
-const overlongSchema = z.strictObject({
+/** Schema of {@link OverlongOptions}. */
+export const overlongSchema = z.strictObject({
   maximum: z.number().positive(),
   buffer: z.number().positive(),
   penalty: z.number().positive().default(1),

@@ -1,0 +1,44 @@
+import { nextEntropyCoefficient, nextKlCoefficient } from '../loss/controllers.ts';
+import type { LearnResult } from './learn.ts';
+import type { ResolvedRlOptions } from './options.ts';
+import type { RlState } from './protocol.ts';
+
+/** The coefficients of an iteration; those that nothing moves are as the options say. */
+export interface Coefficients {
+  /** Of the KL, in the loss or in the reward. */
+  readonly kl: number;
+  readonly entropy: number;
+}
+
+/** The coefficients of the next iteration: those that a controller moved come from the state. */
+export function coefficientsOf(
+  { loss, rewardKl }: ResolvedRlOptions,
+  state: Pick<RlState, 'klCoefficient' | 'entropyCoefficient'> | undefined,
+): Coefficients {
+  return {
+    kl: state?.klCoefficient ?? (loss.klCoefficient > 0 ? loss.klCoefficient : (rewardKl?.coefficient ?? 0)),
+    entropy: state?.entropyCoefficient ?? loss.entropyCoefficient,
+  };
+}
+
+/** What controllers make of an iteration, for its state; a coefficient that nothing moves is left out. */
+export function controlled(
+  { kl, entropy }: Coefficients,
+  { klControl, entropyControl }: ResolvedRlOptions,
+  measured: Pick<LearnResult, 'rewardKl' | 'referenceKl' | 'entropy' | 'trajectories'>,
+): Pick<RlState, 'klCoefficient' | 'entropyCoefficient'> {
+  const measuredKl = measured.rewardKl ?? measured.referenceKl;
+  const steps = Math.max(1, measured.trajectories);
+  return {
+    ...(klControl && {
+      klCoefficient:
+        measuredKl === undefined ? kl : nextKlCoefficient(kl, { ...klControl, kl: measuredKl, steps }),
+    }),
+    ...(entropyControl && {
+      entropyCoefficient:
+        measured.entropy === undefined
+          ? entropy
+          : nextEntropyCoefficient(entropy, { ...entropyControl, entropy: measured.entropy }),
+    }),
+  };
+}

@@ -1,0 +1,41 @@
+import { ArgumentError, type TrainingBackend, type TrainingSequence } from '@rlp/core';
+import { criticLoss } from './critic-loss.ts';
+import { type Experience, isMasked, type UpdateContext, valueColumns, weightsOf } from './experience.ts';
+import { makeUpdates, type Updates } from './updates.ts';
+
+/**
+ * The updates of a critic of its own; `undefined` where there is none.
+ *
+ * @throws ArgumentError when there is a critic and nothing for it to learn.
+ */
+export async function updateCritic(
+  { sequences, returns, scores }: Experience,
+  { backend, critic, options, iteration, temperature }: UpdateContext,
+): Promise<Updates | undefined> {
+  if (critic === undefined) return undefined;
+  if (returns === undefined && sequences.length > 0) {
+    throw new ArgumentError(
+      'runRlTraining: there is a critic, but the advantage estimator gives no returns for it to learn; ' +
+        'take one that does, such as estimators.gae(), or leave the critic out',
+    );
+  }
+  if ((critic as TrainingBackend) === backend) return undefined;
+  const { epochs = options.epochs, minibatches = options.minibatches } = options.critic;
+  return makeUpdates({
+    backend: critic,
+    loss: criticLoss(options.critic),
+    count: sequences.length,
+    epochs,
+    minibatches,
+    stream: [options.seed, 'critic-minibatches', iteration],
+    sequencesOf: (rows) => {
+      const weights = weightsOf(sequences, rows, options);
+      return rows.flatMap((row, index): TrainingSequence[] => {
+        const { tokens, mask } = sequences[row]!;
+        if (isMasked(mask)) return [];
+        const columns = valueColumns({ returns, scores }, row);
+        return [{ tokens, mask, weights: weights[index]!, temperature, columns }];
+      });
+    },
+  });
+}

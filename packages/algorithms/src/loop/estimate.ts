@@ -1,0 +1,85 @@
+import { ArgumentError } from '@rlp/core';
+import { type GroupRelativeOptions, groupRelativeAdvantages } from '../advantage/group-relative.ts';
+import type {
+  AdvantageEstimator,
+  GroupEstimator,
+  ScoredGroup,
+  TokenBatch,
+  TokenEstimate,
+  TokenEstimator,
+  TrajectoryAdvantage,
+} from './protocol.ts';
+import { rewardsOf } from './trajectory-rows.ts';
+
+/** `groupRelativeAdvantages` of the trajectories' rewards, and of the numbers of tokens they sampled. */
+export function groupRelativeEstimator(options?: GroupRelativeOptions): GroupEstimator {
+  return (groups) =>
+    groupRelativeAdvantages(groups.map(rewardsOf), options, {
+      lengths: groups.map(({ scored }) =>
+        scored.map(({ trajectory }) => trajectory.steps.reduce((sum, { tokens }) => sum + tokens.length, 0)),
+      ),
+    });
+}
+
+/** Any estimator as one that sees tokens. */
+export function tokenEstimator<Metadata>(estimator: AdvantageEstimator<Metadata>): TokenEstimator<Metadata> {
+  if (typeof estimator !== 'function') return estimator;
+  return { estimate: (batch) => spreadOverRows(estimator, batch) };
+}
+
+/**
+ * Gives every token the advantage of its trajectory, or of its step.
+ *
+ * @throws ArgumentError when the estimator's advantages do not fit the groups.
+ */
+function spreadOverRows<Metadata>(
+  estimator: GroupEstimator<Metadata>,
+  batch: TokenBatch<Metadata>,
+): TokenEstimate {
+  const advantages = estimator(penalized(batch));
+  return {
+    advantages: batch.owners.map(({ group, member, scored }, b) => {
+      const advantage = advantages[group]?.[member];
+      if (advantage === undefined) {
+        throw new ArgumentError(
+          `advantages: group ${group} has none for its member ${member}; return one per trajectory`,
+        );
+      }
+      const { length } = scored.trajectory.steps;
+      if (typeof advantage !== 'number' && advantage.length !== length) {
+        throw new ArgumentError(
+          `advantages: member ${member} of group ${group} made ${length} steps and got ${advantage.length} advantages; ` +
+            'return one number, or one per step',
+        );
+      }
+      return Float64Array.from(batch.steps[b]!, (step) => ofStep(advantage, step));
+    }),
+  };
+}
+
+function ofStep(advantage: TrajectoryAdvantage, step: number): number {
+  if (step < 0) return 0;
+  return typeof advantage === 'number' ? advantage : advantage[step]!;
+}
+
+/** The groups with the KL that was taken off tokens taken off their trajectories' rewards. */
+function penalized<Metadata>({
+  groups,
+  owners,
+  penalties,
+}: TokenBatch<Metadata>): readonly ScoredGroup<Metadata>[] {
+  if (penalties === undefined) return groups;
+  const totals = new Map<unknown, number>();
+  for (const [b, { scored }] of owners.entries()) {
+    const row = penalties[b]!;
+    let total = 0;
+    for (let t = 0; t < row.length; t++) total += row[t]!;
+    totals.set(scored, total);
+  }
+  return groups.map(({ group, scored }) => ({
+    group,
+    scored: scored.map((score) =>
+      score.reward === null ? score : { ...score, reward: score.reward - (totals.get(score) ?? 0) },
+    ),
+  }));
+}

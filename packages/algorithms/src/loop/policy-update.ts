@@ -1,0 +1,105 @@
+import type { Loss, TrainingBackend, TrainingSequence } from '@rlp/core';
+import { policyLoss } from '../loss/policy-loss.ts';
+import { sharedLoss } from './critic-loss.ts';
+import { type Experience, isMasked, type UpdateContext, valueColumns, weightsOf } from './experience.ts';
+import type { ResolvedRlOptions } from './options.ts';
+import { selectedTokens, selectionLossOptions } from './selection.ts';
+import { makeUpdates, type Updates } from './updates.ts';
+
+/** The policy's loss of an iteration: which policy the ratio is taken to follows from how many updates there are. */
+export function policyLossOf(options: ResolvedRlOptions): Loss {
+  const { loss, epochs, minibatches, klControl, entropyControl, tokenSelection } = options;
+  const several = epochs * minibatches > 1;
+  const proximal = loss.correction === 'none' ? 'behavior' : several ? 'column' : 'current';
+  return policyLoss({
+    ...loss,
+    ...selectionLossOptions(tokenSelection),
+    ...(klControl && loss.klCoefficient > 0 && { klCoefficient: 'column' }),
+    ...(entropyControl && { entropyCoefficient: 'column' }),
+    proximal,
+  });
+}
+
+/** The policy's updates; none while its critic warms up. */
+export async function updatePolicy(
+  experience: Experience,
+  policy: Loss,
+  context: UpdateContext,
+): Promise<Updates> {
+  const { backend, critic, options, iteration } = context;
+  if (iteration < options.critic.warmupIterations) return { passes: [], updates: [] };
+  const isShared = (critic as TrainingBackend | undefined) === backend;
+  return makeUpdates({
+    backend,
+    loss: isShared ? sharedLoss(policy, options.critic) : policy,
+    count: experience.sequences.length,
+    epochs: options.epochs,
+    minibatches: options.minibatches,
+    stream: [options.seed, 'minibatches', iteration],
+    sequencesOf: async (rows, update) => {
+      const trained = rows.filter((row) => !isMasked(experience.sequences[row]!.mask));
+      const selection = await select(experience, trained, update, context);
+      return policySequences(experience, rows, { ...context, isShared, selection });
+    },
+  });
+}
+
+/** Columns of tokens chosen over one whole update, by the row they belong to. */
+type SelectedColumns = ReadonlyMap<number, Readonly<Record<string, ArrayLike<number>>>>;
+
+async function select(
+  { sequences, advantages, scores }: Experience,
+  rows: readonly number[],
+  update: number,
+  { backend, options, temperature, iteration }: UpdateContext,
+): Promise<SelectedColumns> {
+  if (options.tokenSelection.method === 'none' || rows.length === 0) return new Map();
+  const proximal = rows.map((row) => scores.proximal![row]!);
+  const tokens = rows.map((row) => sequences[row]!.tokens);
+  const current = update === 0 ? proximal : await backend.logprobs(tokens, { temperature });
+  const inputs = {
+    scores: current,
+    proximalLogprobs: proximal.map(({ logprobs }) => logprobs),
+    advantages: rows.map((row) => advantages[row]!),
+    masks: rows.map((row) => sequences[row]!.mask),
+  };
+  const selected = selectedTokens(inputs, options, { iteration, update })!;
+  return new Map(rows.map((row, index) => [row, { [selected.name]: selected.rows[index]! }]));
+}
+
+/** The rows of one minibatch that can have a gradient, with weights taken over all its rows. */
+function policySequences(
+  { sequences, advantages, returns, scores }: Experience,
+  rows: readonly number[],
+  context: UpdateContext & { readonly isShared: boolean; readonly selection: SelectedColumns },
+): TrainingSequence[] {
+  const { options, coefficients, temperature, isShared, selection } = context;
+  const weights = weightsOf(sequences, rows, options);
+  const { klCoefficient, entropyCoefficient, proximalKlCoefficient } = options.loss;
+  const isOnlySurrogate =
+    !isShared &&
+    klCoefficient === 0 &&
+    entropyCoefficient === 0 &&
+    options.entropyControl === undefined &&
+    proximalKlCoefficient === 0;
+  return rows.flatMap((row, index): TrainingSequence[] => {
+    const { tokens, mask, behaviorLogprobs } = sequences[row]!;
+    if (isMasked(mask)) return [];
+    if (isOnlySurrogate && Array.prototype.every.call(advantages[row], (advantage) => advantage === 0))
+      return [];
+    const proximal = scores.proximal?.[row]?.logprobs;
+    const reference = scores.reference?.[row]?.logprobs;
+    const everywhere = (value: number) => new Float64Array(tokens.length).fill(value);
+    const columns = {
+      advantages: advantages[row]!,
+      behaviorLogprobs,
+      ...(proximal && { proximalLogprobs: proximal }),
+      ...(reference && { referenceLogprobs: reference }),
+      ...(options.klControl && { klCoefficients: everywhere(coefficients.kl) }),
+      ...(options.entropyControl && { entropyCoefficients: everywhere(coefficients.entropy) }),
+      ...selection.get(row),
+      ...(isShared && valueColumns({ returns, scores }, row)),
+    };
+    return [{ tokens, mask, weights: weights[index]!, temperature, columns }];
+  });
+}

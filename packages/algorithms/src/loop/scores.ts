@@ -1,0 +1,53 @@
+import {
+  ArgumentError,
+  type CriticBackend,
+  type TokenScores,
+  type TokenSequence,
+  type TrainingBackend,
+} from '@rlp/core';
+
+/** What the trainer can say about tokens before the first update. */
+export type Score = 'proximal' | 'reference' | 'values';
+
+/** {@link Score}s of the sequences of an iteration; those asked for are there. Shape: `[N][T]`. */
+export interface Scores {
+  readonly proximal?: readonly TokenScores[] | undefined;
+  readonly reference?: readonly TokenScores[] | undefined;
+  /** One more than tokens: the last is of the state after them. */
+  readonly values?: readonly ArrayLike<number>[] | undefined;
+}
+
+/** What {@link scoreSequences} works with. */
+export interface ScoringContext {
+  readonly backend: TrainingBackend;
+  readonly critic?: CriticBackend | undefined;
+  readonly temperature: number;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/**
+ * Scores sequences, all requests submitted at once so that they run back to back.
+ *
+ * @throws ArgumentError when values are wanted and there is no critic, or a logprob is missing where one is needed.
+ */
+export async function scoreSequences(
+  sequences: readonly TokenSequence[],
+  wanted: ReadonlySet<Score>,
+  { backend, critic, temperature, signal }: ScoringContext,
+): Promise<Scores> {
+  if (wanted.has('values') && critic === undefined) {
+    throw new ArgumentError(
+      'runRlTraining: the advantage estimator reads values: pass a `critic`, the backend itself if it has a value head',
+    );
+  }
+  if (sequences.length === 0) return {};
+  const tokens = sequences.map((sequence) => sequence.tokens);
+  const interruptible = signal === undefined ? {} : { signal };
+  const scoring = { temperature, ...interruptible };
+  const [proximal, reference, values] = await Promise.all([
+    wanted.has('proximal') ? backend.logprobs(tokens, scoring) : undefined,
+    wanted.has('reference') ? backend.logprobs(tokens, { ...scoring, policy: 'reference' }) : undefined,
+    wanted.has('values') ? critic?.values(tokens, interruptible) : undefined,
+  ]);
+  return { proximal, reference, values };
+}

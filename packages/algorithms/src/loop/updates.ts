@@ -1,0 +1,63 @@
+import {
+  type ForwardBackwardResult,
+  type Loss,
+  type OptimStepResult,
+  RandomStream,
+  type TrainFuture,
+  type TrainingBackend,
+  type TrainingSequence,
+} from '@rlp/core';
+
+/** How an iteration's sequences are cut into updates. */
+export interface UpdatePlan {
+  readonly backend: TrainingBackend;
+  readonly loss: Loss;
+  /** How many sequences there are. */
+  readonly count: number;
+  readonly epochs: number;
+  readonly minibatches: number;
+  /** Names the streams that shuffle, one per epoch. */
+  readonly stream: readonly (string | number)[];
+  /** What is trained of a minibatch; nothing makes no update. `update` counts from 0. */
+  readonly sequencesOf: (
+    rows: readonly number[],
+    update: number,
+  ) => readonly TrainingSequence[] | Promise<readonly TrainingSequence[]>;
+}
+
+/** What came of updates. */
+export interface Updates {
+  readonly passes: readonly ForwardBackwardResult[];
+  readonly updates: readonly OptimStepResult[];
+}
+
+/**
+ * Makes the updates of one iteration: `epochs` passes over the sequences, cut into `minibatches` updates each.
+ *
+ * An update is applied only once its gradient is known to be finite; the next pass is submitted behind it without waiting.
+ *
+ * @throws TrainingError when a loss or gradient is not finite; updates before it stay.
+ */
+export async function makeUpdates(plan: UpdatePlan): Promise<Updates> {
+  const { backend, loss, epochs, minibatches, stream, sequencesOf } = plan;
+  const passes: ForwardBackwardResult[] = [];
+  const updates: TrainFuture<OptimStepResult>[] = [];
+  for (let epoch = 0; epoch < epochs; epoch++) {
+    const order = RandomStream.named(...stream, epoch).shuffle([...Array(plan.count).keys()]);
+    for (const rows of split(order, minibatches)) {
+      const sequences = await sequencesOf(rows, updates.length);
+      if (sequences.length === 0) continue;
+      passes.push(await backend.forwardBackward({ sequences }, loss));
+      updates.push(backend.optimStep());
+    }
+  }
+  return { passes, updates: await Promise.all(updates) };
+}
+
+/** `parts` slices of nearly equal length, in order; fewer when there are not enough items. */
+function split<Item>(items: readonly Item[], parts: number): Item[][] {
+  const count = Math.min(parts, items.length);
+  return Array.from({ length: count }, (_, part) =>
+    items.slice(Math.floor((part * items.length) / count), Math.floor(((part + 1) * items.length) / count)),
+  );
+}
