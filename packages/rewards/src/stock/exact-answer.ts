@@ -1,5 +1,6 @@
-import { ArgumentError, type RewardFunction } from '@rlp/core';
+import type { RewardFunction } from '@rlp/core';
 import { extractTag } from './extract-tag.ts';
+import { requireReference } from './reference.ts';
 
 /** Options of {@link exactAnswer}. */
 export interface ExactAnswerOptions<Metadata> {
@@ -19,12 +20,7 @@ export function exactAnswer<Metadata>({
   extract = extractTag('answer'),
 }: ExactAnswerOptions<Metadata>): RewardFunction<Metadata> {
   return ({ task, response }) => {
-    const expected: unknown = reference(task.metadata);
-    if (typeof expected !== 'string' || expected.trim() === '') {
-      throw new ArgumentError(
-        `exactAnswer: the reference of task "${task.id}" must be text that is not empty, got ${JSON.stringify(expected)}`,
-      );
-    }
+    const expected = requireReference('exactAnswer', task.id, reference(task.metadata));
     return extract(response)?.trim() === expected.trim() ? 1 : 0;
   };
 }

@@ -1,0 +1,98 @@
+import { OptionsError } from '@rlp/core';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { answerPhrase, finalAnswer, hashAnswer, lastBoxed, lastNumber } from './final-answer.ts';
+
+describe('lastBoxed', () => {
+  it.each([
+    ['\\boxed{1} and \\boxed{2}', '2'],
+    ['\\boxed{\\frac{1}{2}}.', '\\frac{1}{2}'],
+    ['\\boxed{a{b{c}}d} tail }', 'a{b{c}}d'],
+    ['\\boxed{\\boxed{3}}', '3'],
+    ['$\\boxed 5$ ok', '5'],
+    ['\\fbox{7}', '7'],
+    ['\\boxed{{a}', undefined],
+    ['\\boxed{1} and \\boxed{2', undefined],
+    ['none', undefined],
+    ['', undefined],
+  ])('reads %j as %j', (text, content) => {
+    expect(lastBoxed(text)?.content).toBe(content);
+  });
+
+  it('reads what was put into a box, whatever stands around it', () => {
+    const part = fc.string().map((text) => text.replaceAll(/[\\{}]/g, ''));
+    fc.assert(
+      fc.property(part, part, part, (before, inside, after) => {
+        expect(lastBoxed(`${before}\\boxed{${inside}}${after}`)?.content).toBe(inside);
+      }),
+    );
+  });
+});
+
+describe('hashAnswer', () => {
+  it('takes the first or the last number without commas', () => {
+    const text = '#### 1,200\nno:\n#### -3.5';
+    expect([hashAnswer(text, 'first'), hashAnswer(text), hashAnswer('####5')]).toEqual([
+      '1200',
+      '-3.5',
+      undefined,
+    ]);
+  });
+});
+
+describe('lastNumber', () => {
+  it.each([
+    ['costs $1,234.5 today', '1,234.5'],
+    ['5, ..., .', '5,'],
+    ['-3 to -4.', '-4.'],
+    ['none.', undefined],
+  ])('reads %j as %j', (text, number) => {
+    expect(lastNumber(text)).toBe(number);
+  });
+});
+
+describe('answerPhrase', () => {
+  it.each([
+    ['So the answer is 42. Good.', 'sentence', '42'],
+    ['**Answer:** 3.5 apples', 'sentence', '3.5 apples'],
+    ['The final answer is $x$\nbye', 'sentence', '$x$'],
+    ['answer: 1\nAnswer : 2. b', 'line', '2. b'],
+    ['the answer is 3', 'line', undefined],
+    ['my answers vary', 'sentence', undefined],
+  ] as const)('reads %j by the %s as %j', (text, reading, answer) => {
+    expect(answerPhrase(text, reading)).toBe(answer);
+  });
+});
+
+describe('finalAnswer', () => {
+  it('asks its places in order and reads only the end', () => {
+    const read = finalAnswer({ from: ['boxed', 'number'] });
+    expect([read('\\boxed{2} 3'), read('so 3'), read('so')]).toEqual(['2', '3', undefined]);
+    expect(finalAnswer({ from: ['number'], within: 3 })('12 apples')).toBeUndefined();
+  });
+
+  it('refuses no place and an unknown one', () => {
+    expect(() => finalAnswer({ from: [] })).toThrow(OptionsError);
+    expect(() => finalAnswer({ from: ['middle' as never] })).toThrow('from');
+  });
+
+  it('takes linear time on hostile text', () => {
+    const read = finalAnswer({ from: ['hash', 'boxed', 'phrase', 'number'] });
+    const begun = performance.now();
+    for (const unit of [
+      '\\boxed{',
+      '{',
+      '#### ',
+      'answer is ',
+      'answer ',
+      ',.-',
+      '-',
+      ' ',
+      '#### 1,',
+      'ANSWER\n',
+    ]) {
+      read(unit.repeat(10_000_000 / unit.length));
+    }
+    expect(performance.now() - begun).toBeLessThan(20_000);
+  });
+});
