@@ -9,21 +9,31 @@ export interface Verdict {
   readonly failure?: { readonly cause: RewardFailureCause; readonly error: RewardError } | undefined;
 }
 
-interface CallLimits {
+/** How long a call may take. */
+export interface CallLimits {
   readonly timeoutMs: number;
   readonly signal: AbortSignal | undefined;
 }
 
 /** Calls a reward function. Rejects only with the signal's reason, once aborted. */
-export async function callReward<Metadata>(
+export function callReward<Metadata>(
   name: string,
   reward: RewardFunction<Metadata>,
   trajectory: Trajectory<Metadata>,
+  limits: CallLimits,
+): Promise<Verdict> {
+  return callWithin(name, (signal) => reward(trajectory, { signal }), limits);
+}
+
+/** Calls anything that gives a reward, with a signal that fires when its time is up. Rejects as {@link callReward} does. */
+export async function callWithin(
+  name: string,
+  call: (signal: AbortSignal) => number | null | PromiseLike<number | null>,
   { timeoutMs, signal }: CallLimits,
 ): Promise<Verdict> {
   const controller = new AbortController();
   try {
-    const value = reward(trajectory, { signal: controller.signal });
+    const value = call(controller.signal);
     if (!isPromiseLike(value)) return verdictOf(name, value);
     return verdictOf(name, await settleWithin(value, controller, { timeoutMs, signal }));
   } catch (error) {

@@ -1,0 +1,37 @@
+const highest = 0x3000;
+
+let table: Uint8Array | undefined;
+
+/** A 1 at the index of every UTF-16 code unit that is white space; those past the end are none. Built once. */
+export function whiteSpaceTable(): Uint8Array {
+  if (table !== undefined) return table;
+  table = new Uint8Array(highest + 1);
+  table.fill(1, 0x09, 0x0e).fill(1, 0x1c, 0x21).fill(1, 0x2000, 0x200b);
+  for (const code of [0x85, 0xa0, 0x1680, 0x2028, 0x2029, 0x202f, 0x205f, highest]) table[code] = 1;
+  return table;
+}
+
+/** Whether `text` has anything but white space. */
+export function hasWords(text: string): boolean {
+  const space = whiteSpaceTable();
+  for (let at = 0; at < text.length; at++) {
+    if (space[text.charCodeAt(at)] !== 1) return true;
+  }
+  return false;
+}
+
+/** Calls `visit` with the beginning and the end of each word, until it gives `'stop'`. */
+export function visitWords(text: string, visit: (start: number, end: number) => 'stop' | undefined): void {
+  const space = whiteSpaceTable();
+  const { length } = text;
+  let start = -1;
+  for (let at = 0; at <= length; at++) {
+    const isSpace = at === length || space[text.charCodeAt(at)] === 1;
+    if (!isSpace) {
+      if (start < 0) start = at;
+    } else if (start >= 0) {
+      if (visit(start, at) === 'stop') return;
+      start = -1;
+    }
+  }
+}
