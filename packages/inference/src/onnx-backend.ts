@@ -52,8 +52,7 @@ async function createStore(engine: Engine, name: string, { config, weights }: La
     name: parameter.name,
     shape: parameter.shape,
   }));
-  await engine.createStore({ name, parameters });
-  await engine.writeStore(name, weights);
+  await engine.createStore({ name, parameters }, weights);
 }
 
 function programOptions(resolved: ResolvedOnnxBackendOptions): GenerationProgramOptions {

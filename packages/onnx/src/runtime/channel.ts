@@ -7,6 +7,17 @@ export type StoreTensors = ReadonlyMap<
   { readonly shape: readonly number[]; readonly data: Float32Array }
 >;
 
+/** Consecutive numbers of a parameter on their way into a store. */
+export interface StorePart {
+  readonly name: string;
+  readonly parameter: string;
+  /** Index of the first number. */
+  readonly first: number;
+  readonly count: number;
+  /** Begins with the numbers, and is handed over. */
+  readonly buffer: ArrayBuffer;
+}
+
 /** What the engine itself can be asked, by name: argument and answer. */
 export interface EngineRequests {
   createStore: { argument: StoreSpec; answer: undefined };
@@ -14,6 +25,8 @@ export interface EngineRequests {
     argument: { name: string; tensors: StoreTensors; slot: string | undefined };
     answer: undefined;
   };
+  /** Writes some numbers of a parameter; the answer gives their memory back. */
+  writePart: { argument: StorePart; answer: ArrayBuffer };
   readStore: { argument: { name: string; slot: string | undefined }; answer: StoreTensors };
   deleteStore: { argument: { name: string }; answer: undefined };
   start: { argument: { url: string; options: unknown }; answer: number };

@@ -53,13 +53,14 @@ export class Client {
     channel.listen((message) => this.#receive(message));
   }
 
-  /** Asks the engine itself. */
+  /** Asks the engine itself. Buffers in `transfer` are handed over. */
   request<Operation extends keyof EngineRequests>(
     operation: Operation,
     argument: EngineRequests[Operation]['argument'],
     limitMs: number,
+    transfer: readonly ArrayBuffer[] = [],
   ): Promise<EngineRequests[Operation]['answer']> {
-    const exchange = { what: `engine: ${operation}`, limitMs };
+    const exchange = { what: `engine: ${operation}`, limitMs, transfer };
     return this.#send({ kind: 'request', operation, argument }, exchange) as Promise<
       EngineRequests[Operation]['answer']
     >;

@@ -126,6 +126,33 @@ describe.each(['inline', 'worker'] as const)('engine (%s)', (thread) => {
     );
   });
 
+  it('fills a new store piece by piece, and keeps none that it cannot fill', async () => {
+    const parameters = [
+      { name: 'large', shape: [5, 2 ** 20] },
+      { name: 'empty', shape: [0] },
+      { name: 'small', shape: [2] },
+    ];
+    const large = Float32Array.from({ length: 5 * 2 ** 20 }, (_, index) => index % 9973);
+    // A view: only its own numbers are sent.
+    const small = Float32Array.of(7, 8, 9, 10).subarray(1, 3);
+    const contents = new Map([
+      ['large', { shape: [5, 2 ** 20], data: large }],
+      ['empty', { shape: [0], data: new Float32Array(0) }],
+      ['small', { shape: [2], data: small }],
+    ]);
+    await engine.createStore({ name: 'filled', parameters, slots: ['gradient'] }, contents);
+    const stored = await engine.readStore('filled');
+    expect(Buffer.compare(bytesOf(stored.get('large')!.data), bytesOf(large))).toBe(0);
+    expect(stored.get('small')!.data).toEqual(Float32Array.of(8, 9));
+    expect(large).toHaveLength(5 * 2 ** 20);
+    await engine.deleteStore('filled');
+    const wrong = contents.set('small', { shape: [3], data: new Float32Array(3) });
+    await expect(engine.createStore({ name: 'filled', parameters }, wrong)).rejects.toThrow(
+      new ArgumentError('createStore "filled": parameter "small" has shape [2], got [3]'),
+    );
+    expect(engine.hasStore('filled')).toBe(false);
+  });
+
   it('hears of stores that programs make', async () => {
     await echo.call('makeStore', 'made inside');
     expect(engine.hasStore('made inside')).toBe(true);
@@ -156,3 +183,7 @@ describe.each(['inline', 'worker'] as const)('engine (%s)', (thread) => {
     expect(await engine.profile()).toEqual([]);
   });
 });
+
+function bytesOf({ buffer, byteOffset, byteLength }: Float32Array): Uint8Array {
+  return new Uint8Array(buffer, byteOffset, byteLength);
+}

@@ -110,11 +110,21 @@ export interface RunningProgram<Methods extends ProgramMethods> {
 export interface Engine {
   readonly executionProvider: ExecutionProvider;
   readonly threads: number;
-  /** Allocates a store, zero-filled. Rejects with an `EngineError` if the name is taken. */
-  createStore(spec: StoreSpec): Promise<void>;
+  /**
+   * Allocates a store, zero-filled but for `contents`, which are copied piece by piece: memory and the caller's event loop feel
+   * less of it than of {@link Engine.writeStore}. Rejects with an `EngineError` if the name is taken, with an `ArgumentError`
+   * if the contents are not what the store holds.
+   */
+  createStore(
+    spec: StoreSpec,
+    contents?: ReadonlyMap<string, { readonly shape: readonly number[]; readonly data: Float32Array }>,
+  ): Promise<void>;
   /** Whether a store of this name exists. */
   hasStore(name: string): boolean;
-  /** Copies tensors into a store (or into one of its slots). Unknown names and wrong shapes are `ArgumentError`s. */
+  /**
+   * Copies tensors into a store (or into one of its slots), all between two steps of whatever program runs. Unknown names
+   * and wrong shapes are `ArgumentError`s.
+   */
   writeStore(
     name: string,
     tensors: ReadonlyMap<string, { readonly shape: readonly number[]; readonly data: Float32Array }>,

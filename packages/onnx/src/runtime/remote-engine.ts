@@ -12,6 +12,23 @@ import type {
   RunningProgram,
   StoreSpec,
 } from './protocol.ts';
+import { checkTensors } from './store.ts';
+
+/** 16 MiB, which takes a few milliseconds to copy. */
+const partLength = 4 * 2 ** 20;
+
+/**
+ * Tensors in parts that one buffer carries over in turn. Messages with the tensors themselves would leave as much garbage
+ * behind in the engine's thread as there are weights, and nothing there makes it collect them. Devices take whole tensors.
+ */
+function* parts(tensors: StoreTensors, provider: ExecutionProvider) {
+  for (const [parameter, { data }] of tensors) {
+    const length = provider === 'webgpu' ? data.length : partLength;
+    for (let first = 0; first < data.length; first += length) {
+      yield { parameter, first, data: data.subarray(first, first + length) };
+    }
+  }
+}
 
 /** An {@link Engine} at the other end of a client's channel, in another thread or in this one. */
 export class RemoteEngine implements Engine {
@@ -41,8 +58,16 @@ export class RemoteEngine implements Engine {
     this.#terminate = terminate;
   }
 
-  createStore(spec: StoreSpec): Promise<void> {
-    return this.#client.request('createStore', spec, this.#timeouts.requestMs);
+  async createStore(spec: StoreSpec, contents?: StoreTensors): Promise<void> {
+    if (contents) checkTensors('createStore', spec, contents);
+    await this.#client.request('createStore', spec, this.#timeouts.requestMs);
+    if (!contents) return;
+    try {
+      await this.#fill(spec.name, contents);
+    } catch (error) {
+      await this.deleteStore(spec.name);
+      throw error;
+    }
   }
 
   hasStore(name: string): boolean {
@@ -81,6 +106,16 @@ export class RemoteEngine implements Engine {
   close(): Promise<void> {
     this.#closed ??= this.#close();
     return this.#closed;
+  }
+
+  async #fill(name: string, contents: StoreTensors): Promise<void> {
+    let buffer = new ArrayBuffer(0);
+    for (const { parameter, first, data } of parts(contents, this.executionProvider)) {
+      if (buffer.byteLength < data.byteLength) buffer = new ArrayBuffer(data.byteLength);
+      new Float32Array(buffer).set(data);
+      const part = { name, parameter, first, count: data.length, buffer };
+      buffer = await this.#client.request('writePart', part, this.#timeouts.requestMs, [buffer]);
+    }
   }
 
   async #close(): Promise<void> {

@@ -3,7 +3,7 @@ import { ArgumentError, EngineError } from '@rlp/core';
 import type { Channel, EngineRequests, FromEngine, ToEngine } from './channel.ts';
 import type { Host } from './host.ts';
 import { loadProgram, methodOf } from './program.ts';
-import { readTensors, writeTensors } from './store.ts';
+import { readTensors, writePart, writeTensors } from './store.ts';
 import { reviveError, serializeError } from './wire-errors.ts';
 
 type Handlers = {
@@ -43,9 +43,7 @@ export class Server {
   async #request({ id, operation, argument }: Extract<ToEngine, { kind: 'request' }>): Promise<void> {
     try {
       const value = await (this.#handlers[operation] as (argument: unknown) => unknown)(argument);
-      const transfer =
-        operation === 'readStore' ? buffersOf(value as EngineRequests['readStore']['answer']) : [];
-      this.#channel.post({ kind: 'answer', id, value }, transfer);
+      this.#channel.post({ kind: 'answer', id, value }, handedOver(operation, value));
     } catch (error) {
       this.#channel.post({ kind: 'error', id, error: serializeError(error) });
     }
@@ -54,6 +52,7 @@ export class Server {
   readonly #handlers: Handlers = {
     createStore: (spec) => void this.#host.createStore(spec),
     writeStore: ({ name, tensors, slot }) => writeTensors(this.#host.ownedStore(name), tensors, slot),
+    writePart: (part) => writePart(this.#host.ownedStore(part.name), part),
     readStore: ({ name, slot }) => readTensors(this.#host.ownedStore(name), slot),
     deleteStore: ({ name }) => this.#host.deleteStore(name),
     start: async ({ url, options }) => {
@@ -130,7 +129,11 @@ export class Server {
   }
 }
 
-function buffersOf(tensors: EngineRequests['readStore']['answer']): ArrayBuffer[] {
+/** Memory in an answer that goes to the caller without being copied. */
+function handedOver(operation: keyof EngineRequests, value: unknown): ArrayBuffer[] {
+  if (operation === 'writePart') return [value as EngineRequests['writePart']['answer']];
+  if (operation !== 'readStore') return [];
+  const tensors = value as EngineRequests['readStore']['answer'];
   return [...tensors.values()].map(({ data }) => data.buffer as ArrayBuffer);
 }
 

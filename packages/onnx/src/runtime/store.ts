@@ -1,6 +1,6 @@
 import { ArgumentError } from '@rlp/core';
 
-import type { StoreTensors } from './channel.ts';
+import type { StorePart, StoreTensors } from './channel.ts';
 import type { ParameterStore } from './protocol.ts';
 import { checkSlot } from './store-layout.ts';
 
@@ -22,25 +22,48 @@ export async function writeTensors(
   slot: string | undefined,
 ): Promise<void> {
   checkSlot(store.name, store.slots, slot);
+  checkTensors('writeStore', store, tensors);
+  for (const [name, { data }] of tensors) await store.write(name, data, slot);
+}
+
+/**
+ * Checks that a store has these tensors, in these shapes.
+ *
+ * @param owner - Begins the error message.
+ * @throws ArgumentError for an unknown name or a wrong shape.
+ */
+export function checkTensors(
+  owner: string,
+  store: Pick<ParameterStore, 'name' | 'parameters'>,
+  tensors: StoreTensors,
+): void {
   const shapes = new Map(store.parameters.map(({ name, shape }) => [name, shape]));
   for (const [name, { shape, data }] of tensors) {
     const expected = shapes.get(name);
     if (expected === undefined) {
-      throw new ArgumentError(`writeStore "${store.name}": no parameter named "${name}"`);
+      throw new ArgumentError(`${owner} "${store.name}": no parameter named "${name}"`);
     }
     const length = expected.reduce((product, size) => product * size, 1);
     if (shape.length !== expected.length || shape.some((size, axis) => size !== expected[axis])) {
       throw new ArgumentError(
-        `writeStore "${store.name}": parameter "${name}" has shape [${expected.join(', ')}], got [${shape.join(', ')}]`,
+        `${owner} "${store.name}": parameter "${name}" has shape [${expected.join(', ')}], got [${shape.join(', ')}]`,
       );
     }
     if (data.length !== length) {
       throw new ArgumentError(
-        `writeStore "${store.name}": parameter "${name}" [${expected.join(', ')}] has ${length} elements, got ${data.length}`,
+        `${owner} "${store.name}": parameter "${name}" [${expected.join(', ')}] has ${length} elements, got ${data.length}`,
       );
     }
   }
-  for (const [name, { data }] of tensors) await store.write(name, data, slot);
+}
+
+/** Copies a part of a parameter into a store on the host, or a whole one into a store on a device. Returns its memory. */
+export async function writePart(store: OwnedStore, part: StorePart): Promise<ArrayBuffer> {
+  const { parameter, first, count, buffer } = part;
+  const data = new Float32Array(buffer, 0, count);
+  if (store.residency === 'device') await store.write(parameter, data);
+  else store.data(parameter).set(data, first);
+  return buffer;
 }
 
 /** Copies a store, or one of its slots, out. */
