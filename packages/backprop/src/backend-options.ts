@@ -31,6 +31,15 @@ const schema = z.strictObject({
   adaptation: adaptationSchema.prefault({ kind: 'full' }),
   reference: z.enum(['initial', 'none']).default('initial'),
   activations: z.enum(['keep', 'recompute']).default('keep'),
+  valueHead: z
+    .union(
+      [
+        z.enum(['none', 'linear']),
+        z.strictObject({ shape: z.array(z.number()).readonly(), data: z.instanceof(Float32Array) }),
+      ],
+      `expected 'none', 'linear', or a head, from readValueHead`,
+    )
+    .default('none'),
 });
 
 /**
@@ -48,6 +57,9 @@ const schema = z.strictObject({
  * - `reference` (`'initial'`): keep the policy as it is before its first change for `logprobs` of the reference; costs one
  *   copy of the trained weights. `'none'` saves it.
  * - `activations` (`'keep'`): `'recompute'` computes each layer again in the backward pass instead of keeping its insides.
+ * - `valueHead` (`'none'`): `'linear'` adds a critic on the last hidden states, `V = score · hidden` with one row `score.weight`
+ *   `[1, hidden size]`, trained with the other weights; losses may then read `values`. It starts at 0, so that a critic that
+ *   has learnt nothing has no opinion and no seed; or at the row given here, as {@link readValueHead} reads it.
  */
 export type OnnxBackendOptions = z.input<typeof schema>;
 

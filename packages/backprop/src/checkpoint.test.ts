@@ -40,6 +40,7 @@ describe('readState', () => {
     updates: 7,
     adaptation: 'full',
     reference: 'absent',
+    valueHead: 'absent',
   } as const;
 
   it('reads what writeState wrote', async () => {

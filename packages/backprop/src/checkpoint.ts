@@ -10,6 +10,7 @@ const schema = z.strictObject({
   updates: z.int().nonnegative(),
   adaptation: z.enum(['full', 'lora']),
   reference: z.enum(['present', 'absent']),
+  valueHead: z.enum(['present', 'absent']).default('absent'),
 });
 
 /** What `state.json` of a checkpoint holds: everything but tensors. */

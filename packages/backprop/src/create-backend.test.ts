@@ -1,47 +1,31 @@
-import { mkdtemp, readdir } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ArgumentError, type Loss, OptionsError, TrainingError } from '@rlp/core';
 import { describeTrainingBackend } from '@rlp/core/testing';
 import { loadModel } from '@rlp/models';
-import { createEngine, type Engine } from '@rlp/onnx/runtime';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { OnnxBackendOptions } from './backend-options.ts';
 import { createOnnxBackend } from './create-backend.ts';
+import { inlineBackends, temporaryCheckpoint } from './testing/inline-backends.ts';
 import { negativeLogLikelihood, sequences, tinyModel, tokenizer } from './testing/tiny-model.ts';
 
-let engine: Engine;
-let created = 0;
-beforeAll(async () => {
-  engine = await createEngine({ thread: 'inline', threads: 1 });
-});
-afterAll(() => engine.close());
-
-async function create(options: Partial<OnnxBackendOptions> = {}) {
-  const store = `policy-${created++}`;
-  const model = options.model ?? tinyModel();
-  const backend = await createOnnxBackend({
-    engine,
-    model,
-    store,
-    learningRate: 0.01,
-    maxGradientNorm: 'off',
-    ...options,
-  });
-  return { backend, store };
-}
-
-const temporary = async () => join(await mkdtemp(join(tmpdir(), 'rlp-backend-')), 'checkpoint');
+const backends = inlineBackends();
+const create = backends.create;
 
 describeTrainingBackend('a decoder, fully trained', {
   create: async () => (await create()).backend,
   vocabularySize: tokenizer.vocabularySize,
-  checkpointDirectory: temporary,
+  checkpointDirectory: temporaryCheckpoint,
 });
 
 describe('createOnnxBackend', () => {
   it('names every bad option', async () => {
-    const options = { engine, model: tinyModel(), learningRate: -1, storee: 'x' } as OnnxBackendOptions;
+    const options = {
+      engine: backends.engine,
+      model: tinyModel(),
+      learningRate: -1,
+      storee: 'x',
+    } as OnnxBackendOptions;
     await expect(createOnnxBackend(options)).rejects.toThrow(OptionsError);
     await expect(createOnnxBackend(options)).rejects.toThrow(/learningRate.*\n.*storee/);
   });
@@ -52,7 +36,7 @@ describe('createOnnxBackend', () => {
     const creating = create({ model: { ...model, weights }, store: 'broken' });
     await expect(creating).rejects.toThrow(ArgumentError);
     await expect(creating).rejects.toThrow('"model.embed_tokens.weight" is missing');
-    expect(engine.hasStore('broken')).toBe(false);
+    expect(backends.engine.hasStore('broken')).toBe(false);
   });
 
   it('frees its stores on close', async () => {
@@ -61,7 +45,7 @@ describe('createOnnxBackend', () => {
     await backend.optimStep();
     await backend.close();
     for (const name of ['', '/base', '/adapter', '/scratch', '/reference']) {
-      expect(engine.hasStore(`${store}${name}`)).toBe(false);
+      expect(backends.engine.hasStore(`${store}${name}`)).toBe(false);
     }
   });
 
@@ -75,7 +59,7 @@ describe('createOnnxBackend', () => {
     expect(norms[0]).toBeGreaterThan(0.1);
     expect(norms[1]).toBe(norms[0]);
     const moments = async (store: string) =>
-      (await engine.readStore(store, 'moment1')).get('model.norm.weight')!;
+      (await backends.engine.readStore(store, 'moment1')).get('model.norm.weight')!;
     const [full, scaled] = [await moments(free.store), await moments(clipped.store)];
     for (const [i, moment] of full.data.entries()) {
       expect(scaled.data[i]! / moment).toBeCloseTo(0.01 / norms[0]!, 4);
@@ -122,7 +106,7 @@ describe('createOnnxBackend', () => {
   it('has no reference policy when told to keep none', async () => {
     const { backend, store } = await create({ reference: 'none' });
     await backend.optimStep();
-    expect(engine.hasStore(`${store}/reference`)).toBe(false);
+    expect(backends.engine.hasStore(`${store}/reference`)).toBe(false);
     await expect(backend.logprobs([[0, 1]], { policy: 'reference' })).rejects.toThrow(
       "there is no reference policy; create the backend with reference: 'initial'",
     );
@@ -154,7 +138,7 @@ describe('createOnnxBackend', () => {
     for (const activations of ['keep', 'recompute'] as const) {
       const { backend, store } = await create({ activations });
       await backend.forwardBackward({ sequences }, negativeLogLikelihood);
-      gradients.push(await engine.readStore(store, 'gradient'));
+      gradients.push(await backends.engine.readStore(store, 'gradient'));
       await backend.close();
     }
     for (const [name, { data }] of gradients[0]!) {
@@ -169,7 +153,7 @@ describe('a full checkpoint', () => {
     const { backend } = await create();
     await backend.forwardBackward({ sequences }, negativeLogLikelihood);
     await backend.optimStep();
-    const directory = await temporary();
+    const directory = await temporaryCheckpoint();
     await backend.saveCheckpoint(directory);
     const loaded = await loadModel(directory);
     expect(new Map(loaded.weights)).toEqual(new Map(await backend.getWeights()));

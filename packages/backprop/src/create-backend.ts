@@ -8,7 +8,7 @@ import {
   resolveBackendOptions,
 } from './backend-options.ts';
 import { decoderBuilder } from './decoder-graph.ts';
-import { FullWeights } from './full-weights.ts';
+import { FullWeights, type FullWeightsParts } from './full-weights.ts';
 import { initialFactors, type LoraTarget, loraTargets, mergePlan } from './lora.ts';
 import { LoraWeights } from './lora-weights.ts';
 import { OnnxTrainingBackend } from './onnx-backend.ts';
@@ -16,6 +16,7 @@ import { PolicyGraphs } from './policy-graphs.ts';
 import { checkWeights, type PolicyWeights } from './policy-weights.ts';
 import type { MergePlan, TrainingProgramOptions } from './program-protocol.ts';
 import type { TrainingMethods } from './train.program.ts';
+import { initialHead, valueHeadSpec } from './value-head.ts';
 
 const trainingSlots = ['gradient', 'moment1', 'moment2'];
 
@@ -51,49 +52,61 @@ export async function createOnnxBackend(options: OnnxBackendOptions): Promise<On
   const { engine, model, adaptation } = resolved;
   const parameters = parameterSpecs(model.config).map(({ name, shape }) => ({ name, shape }));
   checkWeights('createOnnxBackend', parameters, model.weights);
-  const plan = adaptation.kind === 'lora' ? planLora(resolved, adaptation) : planFull(resolved, parameters);
+  const valueHead = valueHeadSpec(model.config, resolved.valueHead);
+  const head = initialHead(valueHead, resolved.valueHead);
+  const plan =
+    adaptation.kind === 'lora' ? planLora(resolved, adaptation, head) : planFull(resolved, parameters, head);
   await createStores(engine, plan);
   try {
-    return await startBackend(resolved, plan, parameters);
+    return await startBackend(resolved, plan, parameters, valueHead);
   } catch (error) {
     await deleteStores(engine, plan);
     throw error;
   }
 }
 
-function planFull({ model, store }: ResolvedOnnxBackendOptions, parameters: readonly ParameterSpec[]): Plan {
+function planFull(
+  { model, store }: ResolvedOnnxBackendOptions,
+  parameters: readonly ParameterSpec[],
+  head: Weights,
+): Plan {
   return {
-    stores: [{ name: store, weights: model.weights, slots: trainingSlots }],
-    trained: parameters,
+    stores: [{ name: store, weights: new Map([...model.weights, ...head]), slots: trainingSlots }],
+    trained: [...parameters, ...specsOf(head)],
     lora: undefined,
     merge: undefined,
   };
 }
 
-function planLora({ model, store }: ResolvedOnnxBackendOptions, options: LoraOptions): Plan {
+function planLora({ model, store }: ResolvedOnnxBackendOptions, options: LoraOptions, head: Weights): Plan {
   const targets = loraTargets(model.config, options);
   const scale = options.alpha / options.rank;
   const adapted = new Set(targets.map(({ layer }) => layer.weight));
+  const factors = initialFactors(targets, options.seed);
   const base = new Map([...model.weights].filter(([name]) => adapted.has(name)));
   return {
     stores: [
-      { name: `${store}/adapter`, weights: initialFactors(targets, options.seed), slots: trainingSlots },
+      { name: `${store}/adapter`, weights: new Map([...factors, ...head]), slots: trainingSlots },
       { name: `${store}/base`, weights: base },
       { name: store, weights: model.weights },
     ],
-    trained: targets.flatMap(({ down, up }) => [down, up]),
+    trained: [...targets.flatMap(({ down, up }) => [down, up]), ...specsOf(head)],
     lora: { targets, scale },
     merge: mergePlan(targets, scale, store),
   };
+}
+
+function specsOf(weights: Weights): ParameterSpec[] {
+  return [...weights].map(([name, { shape }]) => ({ name, shape }));
 }
 
 async function createStores(engine: Engine, plan: Plan): Promise<void> {
   const made: string[] = [];
   try {
     for (const { name, weights, slots = [] } of plan.stores) {
-      const parameters = [...weights].map(([parameter, { shape }]) => ({ name: parameter, shape }));
-      await engine.createStore({ name, parameters, slots }, weights);
+      await engine.createStore({ name, parameters: specsOf(weights), slots });
       made.push(name);
+      await engine.writeStore(name, weights);
     }
   } catch (error) {
     for (const name of made) await engine.deleteStore(name);
@@ -109,6 +122,7 @@ async function startBackend(
   options: ResolvedOnnxBackendOptions,
   plan: Plan,
   parameters: readonly ParameterSpec[],
+  valueHead: ParameterSpec | undefined,
 ): Promise<OnnxTrainingBackend> {
   const { engine, store } = options;
   const { config } = options.model;
@@ -118,7 +132,13 @@ async function startBackend(
   );
   const ops =
     engine.executionProvider === 'cpu' || engine.executionProvider === 'cuda' ? 'fused' : 'standard';
-  const builder = decoderBuilder({ config, activations: options.activations, ops, lora: plan.lora });
+  const builder = decoderBuilder({
+    config,
+    activations: options.activations,
+    ops,
+    lora: plan.lora,
+    valueHead,
+  });
   return new OnnxTrainingBackend({
     program,
     graphs: new PolicyGraphs(
@@ -126,30 +146,29 @@ async function startBackend(
       plan.trained.map(({ name }) => name),
       engine.executionProvider === 'webgpu' ? 'device' : 'host',
     ),
-    weights: weightsOf(options, plan, parameters, program),
+    weights: weightsOf(options, plan, { parameters, valueHead }, program),
     packing: {
       vocabularySize: config.vocabularySize,
       contextLength: maximumSequenceLength(config),
       tokensPerMicroBatch: options.tokensPerMicroBatch,
     },
     store,
+    valueHead: valueHead ? 'linear' : 'none',
   });
 }
 
 function weightsOf(
   { engine, model, store, adaptation }: ResolvedOnnxBackendOptions,
   { stores, lora }: Plan,
-  parameters: readonly ParameterSpec[],
+  specs: Pick<FullWeightsParts, 'parameters' | 'valueHead'>,
   program: RunningProgram<TrainingMethods>,
 ): PolicyWeights {
-  const shared = { engine, program, parameters };
+  const shared = { engine, program, ...specs };
   if (adaptation.kind === 'lora') {
     const names = stores.map(({ name }) => name);
     return new LoraWeights({ ...shared, stores: names, targets: lora!.targets, options: adaptation });
   }
-  // Without the weights, so that the caller's copy can be collected where the caller drops it.
-  const { weights: _initial, ...frame } = model;
-  const save = (directory: string, weights: Weights) => saveModel(directory, { ...frame, weights });
+  const save = (directory: string, weights: Weights) => saveModel(directory, { ...model, weights });
   return new FullWeights({ ...shared, store, save });
 }
 

@@ -1,5 +1,6 @@
 import { decoderHidden, headParameter, type ModelConfig, parameterSpecs, trainingBlocks } from '@rlp/models';
 import type { Dimension, Graph, OperatorSet, TableGradient, Value } from '@rlp/onnx';
+import type { ParameterSpec } from '@rlp/onnx/runtime';
 import { corrected, type LoraTarget } from './lora.ts';
 import type { DecoderBuilder, TableLookup } from './policy-graphs.ts';
 
@@ -10,12 +11,20 @@ export interface DecoderBuilderOptions {
   readonly ops: OperatorSet;
   /** Low-rank corrections and their common factor. */
   readonly lora?: { readonly targets: readonly LoraTarget[]; readonly scale: number } | undefined;
+  /** The value head's row, where there is one. */
+  readonly valueHead?: ParameterSpec | undefined;
 }
 
-/** Builds a model's decoder with every parameter an input of the graph. */
-export function decoderBuilder({ config, activations, ops, lora }: DecoderBuilderOptions): DecoderBuilder {
+/** Builds a model's decoder with every parameter that is used an input of the graph. */
+export function decoderBuilder({
+  config,
+  activations,
+  ops,
+  lora,
+  valueHead,
+}: DecoderBuilderOptions): DecoderBuilder {
   const targets = new Map((lora?.targets ?? []).map((target) => [target.layer.weight, target]));
-  const shapes = shapesOf(config, lora?.targets ?? []);
+  const shapes = shapesOf(config, lora?.targets ?? [], valueHead);
   return (graph: Graph, tokens: Value, tables: TableGradient) => {
     const parameters = new Map<string, Value>();
     const parameter = (name: string) => inputOf(graph, shapes, parameters, name);
@@ -44,16 +53,22 @@ export function decoderBuilder({ config, activations, ops, lora }: DecoderBuilde
     const head = headParameter(config);
     return {
       hidden,
-      head: { parameter: head, weight: parameter(head) },
+      head: { parameter: head, weight: () => parameter(head) },
+      valueHead: valueHead && (() => parameter(valueHead.name)),
       embedding: embedding!,
       parameters,
     };
   };
 }
 
-function shapesOf(config: ModelConfig, targets: readonly LoraTarget[]): Map<string, readonly number[]> {
+function shapesOf(
+  config: ModelConfig,
+  targets: readonly LoraTarget[],
+  valueHead: ParameterSpec | undefined,
+): Map<string, readonly number[]> {
   const factors = targets.flatMap(({ down, up }) => [down, up]);
-  return new Map([...parameterSpecs(config), ...factors].map(({ name, shape }) => [name, shape]));
+  const own = valueHead ? [valueHead] : [];
+  return new Map([...parameterSpecs(config), ...factors, ...own].map(({ name, shape }) => [name, shape]));
 }
 
 /** The input for a parameter, made when it is first asked for. */

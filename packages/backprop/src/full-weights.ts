@@ -4,6 +4,7 @@ import { readSafetensors } from '@rlp/models';
 import type { Engine, ParameterSpec, RunningProgram } from '@rlp/onnx/runtime';
 import { checkWeights, type PolicyWeights, toTensors, toWeights } from './policy-weights.ts';
 import type { TrainingMethods } from './train.program.ts';
+import { splitHead } from './value-head.ts';
 
 const modelFile = 'model.safetensors';
 
@@ -12,7 +13,10 @@ export interface FullWeightsParts {
   readonly engine: Engine;
   readonly program: RunningProgram<TrainingMethods>;
   readonly store: string;
+  /** Of the policy. */
   readonly parameters: readonly ParameterSpec[];
+  /** The value head's row, where there is one. */
+  readonly valueHead?: ParameterSpec | undefined;
   /** Writes weights and what belongs beside them (`config.json`, the tokenizer) as `model.safetensors` in a directory. */
   readonly save: (directory: string, weights: Weights) => Promise<unknown>;
 }
@@ -26,8 +30,13 @@ export class FullWeights implements PolicyWeights {
     this.#parts = parts;
   }
 
+  get valueHead(): ParameterSpec | undefined {
+    return this.#parts.valueHead;
+  }
+
   async read(): Promise<Weights> {
-    return toWeights(await this.#parts.program.call('readParameters', undefined));
+    const tensors = await this.#parts.program.call('readParameters', undefined);
+    return toWeights(splitHead(tensors).policy);
   }
 
   async load(weights: Weights): Promise<void> {

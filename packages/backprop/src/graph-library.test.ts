@@ -12,6 +12,7 @@ const plan = (key: string): GraphPlan => ({
   scattered: [],
   deviceOutputs: [],
   metrics: {},
+  perPosition: [],
 });
 
 describe('GraphLibrary', () => {

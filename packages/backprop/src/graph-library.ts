@@ -1,6 +1,6 @@
 import type { GraphPlan, GraphRequest } from './program-protocol.ts';
 
-/** A graph for each of a policy's uses: scoring, and a few losses in turn. */
+/** A graph for each of a policy's uses: scoring, values, and a few losses in turn. */
 const capacity = 4;
 
 /**

@@ -16,4 +16,5 @@ export {
   type SgdStep,
   sgd,
 } from './optimizer.ts';
+export { readValueHead } from './read-value-head.ts';
 export { type Schedule, type ScheduleOptions, scheduleFactor, scheduleSchema } from './schedule.ts';

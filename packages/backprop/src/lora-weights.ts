@@ -18,6 +18,8 @@ export interface LoraWeightsParts {
   readonly stores: readonly string[];
   /** All weights of the model. */
   readonly parameters: readonly ParameterSpec[];
+  /** The value head's row, where there is one; trained beside the factors. */
+  readonly valueHead?: ParameterSpec | undefined;
   readonly targets: readonly LoraTarget[];
   readonly options: LoraOptions;
 }
@@ -35,6 +37,10 @@ export class LoraWeights implements PolicyWeights {
 
   constructor(parts: LoraWeightsParts) {
     this.#parts = parts;
+  }
+
+  get valueHead(): ParameterSpec | undefined {
+    return this.#parts.valueHead;
   }
 
   async read(): Promise<Weights> {

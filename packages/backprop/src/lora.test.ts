@@ -1,41 +1,18 @@
-import { mkdtemp, readFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describeTrainingBackend } from '@rlp/core/testing';
 import { readSafetensors } from '@rlp/models';
-import { createEngine, type Engine } from '@rlp/onnx/runtime';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { OnnxBackendOptions } from './backend-options.ts';
-import { createOnnxBackend } from './create-backend.ts';
+import { describe, expect, it } from 'vitest';
+import { inlineBackends, temporaryCheckpoint } from './testing/inline-backends.ts';
 import { gpt2, negativeLogLikelihood, sequences, tinyModel, tokenizer } from './testing/tiny-model.ts';
 
-let engine: Engine;
-let created = 0;
-beforeAll(async () => {
-  engine = await createEngine({ thread: 'inline', threads: 1 });
-});
-afterAll(() => engine.close());
-
-async function create(options: Partial<OnnxBackendOptions> = {}) {
-  const store = `policy-${created++}`;
-  const model = options.model ?? tinyModel();
-  const backend = await createOnnxBackend({
-    engine,
-    model,
-    store,
-    learningRate: 0.01,
-    maxGradientNorm: 'off',
-    ...options,
-  });
-  return { backend, store };
-}
-
-const temporary = async () => join(await mkdtemp(join(tmpdir(), 'rlp-backend-')), 'checkpoint');
+const backends = inlineBackends();
+const create = backends.create;
 
 describeTrainingBackend('a decoder with low-rank adaptation', {
   create: async () => (await create({ adaptation: { kind: 'lora', rank: 3 } })).backend,
   vocabularySize: tokenizer.vocabularySize,
-  checkpointDirectory: temporary,
+  checkpointDirectory: temporaryCheckpoint,
 });
 
 describe.each([
@@ -59,9 +36,9 @@ describe.each([
       results.push(await backend.forwardBackward({ sequences }, negativeLogLikelihood));
     }
     expect(results[0]!.loss).toBeCloseTo(results[1]!.loss, 5);
-    const factors = await engine.readStore(`${lora.store}/adapter`);
-    const factorGradients = await engine.readStore(`${lora.store}/adapter`, 'gradient');
-    const gradients = await engine.readStore(full.store, 'gradient');
+    const factors = await backends.engine.readStore(`${lora.store}/adapter`);
+    const factorGradients = await backends.engine.readStore(`${lora.store}/adapter`, 'gradient');
+    const gradients = await backends.engine.readStore(full.store, 'gradient');
     const modules = [...factors.keys()].filter((name) => name.endsWith('lora_A.weight'));
     expect(modules).toHaveLength(change === gpt2 ? 8 : 14);
     for (const down of modules) {
@@ -100,8 +77,8 @@ describe.each([
     await backend.optimStep();
     const publication = await backend.publish();
     expect(publication).toEqual({ kind: 'shared', version: 1, store });
-    expect(new Map(await engine.readStore(store))).toEqual(new Map(await backend.getWeights()));
-    const directory = await temporary();
+    expect(new Map(await backends.engine.readStore(store))).toEqual(new Map(await backend.getWeights()));
+    const directory = await temporaryCheckpoint();
     await backend.saveCheckpoint(directory);
     const config = JSON.parse(await readFile(join(directory, 'adapter_config.json'), 'utf8'));
     expect(config).toMatchObject({ peft_type: 'LORA', r: rank, lora_alpha: alpha, target_modules: targets });

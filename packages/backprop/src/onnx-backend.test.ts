@@ -30,7 +30,7 @@ function bigram(graph: Graph, tokens: Value): DecoderValues {
   const rows = embedding(table!, flat, { gradient: 'rows' });
   return {
     hidden: rows,
-    head: { parameter: 'head', weight: head! },
+    head: { parameter: 'head', weight: () => head! },
     embedding: { parameter: 'embed', rows },
     parameters: new Map([
       ['embed', table!],

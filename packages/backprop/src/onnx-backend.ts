@@ -1,12 +1,12 @@
 import {
   ArgumentError,
+  type CriticBackend,
   type ForwardBackwardResult,
   type Loss,
   type OptimStepResult,
   type TokenId,
   type TokenScores,
   type TrainFuture,
-  type TrainingBackend,
   type TrainingBatch,
   TrainingError,
   type WeightPublication,
@@ -15,12 +15,20 @@ import {
 import type { RunningProgram } from '@rlp/onnx/runtime';
 import { Future } from './future.ts';
 import { GraphLibrary } from './graph-library.ts';
-import { type PackedBatch, type PackingOptions, packBatch, packSequences, unpack } from './packing.ts';
+import {
+  type PackedBatch,
+  type PackingOptions,
+  packBatch,
+  packSequences,
+  packStates,
+  unpack,
+} from './packing.ts';
 import type { PolicyGraphs } from './policy-graphs.ts';
 import type { PolicyWeights } from './policy-weights.ts';
 import type { ComputeRequest, GraphPlan, Policy } from './program-protocol.ts';
 import type { TrainingMethods } from './train.program.ts';
 import { readTrainingCheckpoint, writeTrainingCheckpoint } from './training-checkpoint.ts';
+import { checkLossValues, checkValueHead, type ValueHead } from './value-losses.ts';
 
 /** What an {@link OnnxTrainingBackend} is made of; {@link createOnnxBackend} puts it together. */
 export interface OnnxBackendParts {
@@ -29,6 +37,8 @@ export interface OnnxBackendParts {
   readonly weights: PolicyWeights;
   readonly packing: PackingOptions;
   readonly store: string;
+  /** Default `'none'`. */
+  readonly valueHead?: ValueHead | undefined;
 }
 
 /** Options of {@link OnnxTrainingBackend.logprobs}. */
@@ -42,7 +52,7 @@ export interface LogprobsOptions {
  * Trains a decoder on ONNX Runtime: one graph computes forward, loss and gradients, kernels in the engine update the
  * weights in place. Calls are validated and sent at once and run one after another in the engine, so futures pipeline.
  */
-export class OnnxTrainingBackend implements TrainingBackend {
+export class OnnxTrainingBackend implements CriticBackend {
   readonly #parts: OnnxBackendParts;
   readonly #library = new GraphLibrary();
   #weightVersion = 0;
@@ -60,6 +70,7 @@ export class OnnxTrainingBackend implements TrainingBackend {
 
   forwardBackward(batch: TrainingBatch, loss: Loss): TrainFuture<ForwardBackwardResult> {
     return this.#submit(async () => {
+      checkLossValues(loss, this.#parts.valueHead ?? 'none');
       const packed = packBatch(batch, loss, this.#parts.packing);
       const result = await this.#compute(
         packed,
@@ -72,7 +83,7 @@ export class OnnxTrainingBackend implements TrainingBackend {
       return {
         loss: result.loss,
         metrics: Object.fromEntries(sums.map(([name, sum]) => [name, trained === 0 ? 0 : sum / trained])),
-        logprobs: unpack(packed, result.logprobs),
+        logprobs: result.scores.logprobs ? unpack(packed, result.scores.logprobs) : [],
         tokens: packed.tokens,
       };
     });
@@ -98,8 +109,26 @@ export class OnnxTrainingBackend implements TrainingBackend {
         (key) => this.#parts.graphs.scoring(key),
         (request) => this.#parts.program.call('score', { ...request, policy }, { signal }),
       );
-      const entropies = unpack(packed, result.entropies);
-      return unpack(packed, result.logprobs).map((logprobs, i) => ({ logprobs, entropies: entropies[i]! }));
+      const entropies = unpack(packed, result.entropies!);
+      return unpack(packed, result.logprobs!).map((logprobs, i) => ({ logprobs, entropies: entropies[i]! }));
+    });
+  }
+
+  values(
+    sequences: readonly (readonly TokenId[])[],
+    { signal }: { readonly signal?: AbortSignal } = {},
+  ): TrainFuture<readonly Float32Array[]> {
+    return this.#submit(async () => {
+      signal?.throwIfAborted();
+      checkValueHead(this.#parts.valueHead ?? 'none');
+      const packed = packStates(sequences, this.#parts.packing);
+      const result = await this.#compute(
+        packed,
+        'values',
+        (key) => this.#parts.graphs.values(key),
+        (request) => this.#parts.program.call('score', { ...request, policy: 'current' }, { signal }),
+      );
+      return unpack(packed, result.values!);
     });
   }
 

@@ -26,8 +26,9 @@ export function validateBatch(batch: TrainingBatch, loss: Loss, limits: PackingL
   report('forwardBackward', problems);
 }
 
-/** Checks plain sequences against the model's limits; throws one ArgumentError with every problem. */
+/** Checks plain sequences against the model's limits; throws one ArgumentError, which begins with `owner`, with every problem. */
 export function validateTokens(
+  owner: string,
   sequences: readonly (readonly TokenId[])[],
   temperature: number,
   limits: PackingLimits,
@@ -37,7 +38,7 @@ export function validateTokens(
   for (const [index, tokens] of sequences.entries()) {
     checkTokens(`sequences[${index}]`, tokens, limits, problems);
   }
-  report('logprobs', problems);
+  report(owner, problems);
 }
 
 function report(owner: string, problems: readonly string[]): void {

@@ -62,7 +62,28 @@ export function packSequences(
   temperature: number,
   options: PackingOptions,
 ): PackedBatch {
-  validateTokens(sequences, temperature, options);
+  validateTokens('logprobs', sequences, temperature, options);
+  return packPlain(sequences, temperature, options);
+}
+
+/**
+ * Packs plain sequences so that every token is read, the last one too: {@link unpack} then gives one number per state, before
+ * each token and after all of them. Throws as {@link packBatch} does.
+ */
+export function packStates(sequences: readonly (readonly TokenId[])[], options: PackingOptions): PackedBatch {
+  validateTokens('values', sequences, 1, options);
+  return packPlain(
+    sequences.map((tokens) => [...tokens, 0]),
+    1,
+    options,
+  );
+}
+
+function packPlain(
+  sequences: readonly (readonly TokenId[])[],
+  temperature: number,
+  options: PackingOptions,
+): PackedBatch {
   const lengths = sequences.map((tokens) => tokens.length);
   const plain = sequences.map((tokens) => ({ tokens, mask: [], weights: [], columns: {} }));
   return {

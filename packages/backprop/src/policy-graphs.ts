@@ -1,6 +1,7 @@
 import type { Loss, LossInputs } from '@rlp/core';
 import {
   Graph,
+  gemm,
   gradients,
   mul,
   productDimension,
@@ -14,6 +15,7 @@ import {
 } from '@rlp/onnx';
 import { type BlockInput, cutRows } from './parameter-blocks.ts';
 import type { GraphPlan, ParameterBlock, ScatteredGradient } from './program-protocol.ts';
+import { readsValues } from './value-losses.ts';
 
 /** A table that a decoder looks rows up in, and the rows it got. */
 export interface TableLookup {
@@ -27,30 +29,42 @@ export interface TableLookup {
 export interface DecoderValues {
   /** Input of the output matrix, `[rows · length, hidden size]`. */
   readonly hidden: Value;
-  /** The output matrix `[vocabulary, hidden size]` and its parameter's name. */
-  readonly head: { readonly parameter: string; readonly weight: Value };
+  /** The output matrix `[vocabulary, hidden size]`, an input once it is asked for, and its parameter's name. */
+  readonly head: { readonly parameter: string; readonly weight: () => Value };
+  /** The value head's row `[1, hidden size]`, likewise; absent where the model has none. */
+  readonly valueHead?: (() => Value) | undefined;
   /** The embedding looked up at the input tokens: without a gradient to its table, if that is what was asked for. */
   readonly embedding: TableLookup;
-  /** Every parameter that became an input, by name. */
+  /** Every parameter that became an input so far, by name. */
   readonly parameters: ReadonlyMap<string, Value>;
 }
 
 /** Builds a decoder into a graph; `tokens` is `[rows, length]`, `tables` says how the embedding gets its gradient. */
 export type DecoderBuilder = (graph: Graph, tokens: Value, tables: TableGradient) => DecoderValues;
 
-/** What differentiation needs of a forward pass. */
-interface ForwardValues {
+/** A graph with the decoder in it. */
+interface Trunk {
+  readonly graph: Graph;
   readonly decoder: DecoderValues;
+}
+
+/** The distribution of the next token, on a trunk. */
+interface VocabularyHead {
+  readonly logprobs: Value;
+  readonly entropies: Value | undefined;
   /** The output matrix in parts, where it is large. */
   readonly blocks: readonly BlockInput[];
   readonly targetRows: TableLookup | undefined;
+  /** The output matrix' parameter. */
+  readonly parameter: string;
 }
 
 /** Rows and length of a micro-batch, known when the graph runs. */
 const size = ['rows', 'length'];
 const positions = productDimension(size);
 
-/** Builds the graphs of one policy, for micro-batches of any size and temperature: to score tokens, and to train with a loss. */
+/** Builds the graphs of one policy, for micro-batches of any size and temperature: to score tokens and
+ * states, and to train with a loss. */
 export class PolicyGraphs {
   readonly #decoder: DecoderBuilder;
   readonly #trainable: ReadonlySet<string>;
@@ -69,37 +83,45 @@ export class PolicyGraphs {
 
   /** Outputs `logprobs` and `entropies`, each `[rows, length]`. */
   scoring(key: string): GraphPlan {
-    const { graph, logprobs, entropies, decoder, blocks } = this.#forward('needed');
-    graph.output('logprobs', logprobs);
-    graph.output('entropies', entropies!);
-    return {
-      ...planOf(key, graph, decoder),
-      columns: {},
-      gradients: {},
-      blocks: blocks.map(({ block }) => block),
-      scattered: [],
-      deviceOutputs: [],
-      metrics: {},
-    };
+    const trunk = this.#trunk();
+    const { logprobs, entropies, blocks } = this.#vocabularyHead(trunk, 'needed');
+    return forwardPlan(
+      key,
+      trunk,
+      { logprobs, entropies: entropies! },
+      blocks.map(({ block }) => block),
+    );
+  }
+
+  /** Outputs `values` `[rows, length]`: those of the states that follow the tokens it reads. The output matrix is no part of it. */
+  values(key: string): GraphPlan {
+    const trunk = this.#trunk();
+    return forwardPlan(key, trunk, { values: valuesOn(trunk) }, []);
   }
 
   /**
-   * Outputs `loss`, `logprobs`, sums of metrics, and gradients.
+   * Outputs `loss`, `logprobs`, sums of metrics, and gradients. For a loss that reads values only, the output matrix is no part
+   * of it, and there are no logprobs.
    *
-   * The loss sees logprobs and entropies of 0 where the mask is 0, so nothing there can produce a NaN, forward or backward.
+   * The loss sees logprobs, entropies and values of 0 where the mask is 0, so nothing there can produce a NaN, forward or
+   * backward.
    */
   training(key: string, loss: Loss): GraphPlan {
-    const entropyNeed = loss.entropies ?? 'none';
-    const { graph, logprobs, entropies, ...forward } = this.#forward(entropyNeed);
+    const trunk = this.#trunk();
+    const { graph } = trunk;
+    const head = loss.values === 'only' ? undefined : this.#vocabularyHead(trunk, loss.entropies ?? 'none');
+    const values = readsValues(loss) ? valuesOn(trunk) : undefined;
     const ops = traceOps(graph);
     const mask = graph.input('mask', 'float32', size);
     const weights = graph.input('weights', 'float32', size);
     const zero = ops.constant(0);
+    const where = (value: Value | undefined) => value && ops.where(mask, value, zero);
     const columns = Object.fromEntries(loss.columns.map((name) => [name, `column:${name}`]));
     const inputs: LossInputs<Value> = {
-      logprobs: ops.where(mask, logprobs, zero),
+      logprobs: where(head?.logprobs) ?? ops.mul(mask, zero),
       mask,
-      entropies: entropies && ops.where(mask, entropies, zero),
+      entropies: where(head?.entropies),
+      values: where(values),
       columns: Object.fromEntries(
         Object.entries(columns).map(([name, input]) => [name, graph.input(input, 'float32', size)]),
       ),
@@ -107,23 +129,28 @@ export class PolicyGraphs {
     const { tokenLosses, metrics = {} } = loss.compute(ops, inputs);
     const total = reshape(sum(mul(ops.where(mask, tokenLosses, zero), weights)), []);
     graph.output('loss', total);
-    graph.output('logprobs', logprobs);
+    if (head) graph.output('logprobs', head.logprobs);
     const metricOutputs: Record<string, string> = {};
     for (const [name, metric] of Object.entries(metrics)) {
       metricOutputs[name] = `metric:${name}`;
       graph.output(metricOutputs[name], reshape(sum(mul(ops.where(mask, metric, zero), mask)), []));
     }
-    const derived = this.#differentiate(graph, total, forward);
-    return { columns, metrics: metricOutputs, ...derived, ...planOf(key, graph, forward.decoder) };
+    const derived = this.#differentiate(trunk, total, head);
+    const perPosition = head ? ['logprobs'] : [];
+    return { columns, metrics: metricOutputs, perPosition, ...derived, ...planOf(key, trunk) };
   }
 
-  #forward(entropies: 'none' | 'needed') {
+  #trunk(): Trunk {
     const graph = new Graph();
     const tokens = graph.input('tokens', 'int64', size);
+    return { graph, decoder: this.#decoder(graph, tokens, this.#tables) };
+  }
+
+  #vocabularyHead({ graph, decoder }: Trunk, entropies: 'none' | 'needed'): VocabularyHead {
     const targets = graph.input('targets', 'int64', size);
     const temperature = graph.input('temperature', 'float32', []);
-    const decoder = this.#decoder(graph, tokens, this.#tables);
-    const { parameter, weight } = decoder.head;
+    const { parameter } = decoder.head;
+    const weight = decoder.head.weight();
     const flatTargets = reshape(targets, [positions]);
     const blocks = this.#tables === 'rows' ? cutRows(graph, parameter, weight) : [];
     const options = {
@@ -135,30 +162,30 @@ export class PolicyGraphs {
     const scores = tokenLogprobs(decoder.hidden, weight, flatTargets, options);
     const grid = (x: Value) => reshape(x, size);
     return {
-      graph,
-      decoder,
-      blocks,
       logprobs: grid(scores.logprobs),
       entropies: scores.entropies && grid(scores.entropies),
+      blocks,
       targetRows: scores.targetRows && { parameter, rows: scores.targetRows },
+      parameter,
     };
   }
 
   #differentiate(
-    graph: Graph,
+    { graph, decoder }: Trunk,
     loss: Value,
-    { decoder, blocks, targetRows }: ForwardValues,
+    head: VocabularyHead | undefined,
   ): Pick<GraphPlan, 'gradients' | 'blocks' | 'scattered' | 'deviceOutputs'> {
+    const { blocks, targetRows } = head ?? { blocks: [], targetRows: undefined };
     const lookups =
       this.#tables === 'dense'
         ? []
         : [
             { ...decoder.embedding, indices: 'tokens' as const },
-            { ...targetRows!, indices: 'targets' as const },
+            ...(targetRows ? [{ ...targetRows, indices: 'targets' as const }] : []),
           ].filter(({ parameter }) => this.#trainable.has(parameter));
     const inParts = new Set(blocks.map(({ block }) => block.parameter));
     const looksUpOnly = (name: string) =>
-      this.#tables === 'rows' && name === decoder.embedding.parameter && name !== decoder.head.parameter;
+      this.#tables === 'rows' && name === decoder.embedding.parameter && name !== head?.parameter;
     const whole = [...decoder.parameters].filter(
       ([name]) => this.#trainable.has(name) && !looksUpOnly(name) && !inParts.has(name),
     );
@@ -196,6 +223,32 @@ function gradientOf({ input }: ParameterBlock): string {
   return `gradient:${input}`;
 }
 
-function planOf(key: string, graph: Graph, decoder: DecoderValues) {
+/** The critic's values on a trunk, `[rows, length]`. */
+function valuesOn({ decoder }: Trunk): Value {
+  const row = decoder.valueHead!();
+  return reshape(gemm(decoder.hidden, row, { transposeB: 'yes' }), size);
+}
+
+/** A graph that only computes. */
+function forwardPlan(
+  key: string,
+  trunk: Trunk,
+  outputs: Readonly<Record<string, Value>>,
+  blocks: readonly ParameterBlock[],
+): GraphPlan {
+  for (const [name, value] of Object.entries(outputs)) trunk.graph.output(name, value);
+  return {
+    ...planOf(key, trunk),
+    columns: {},
+    gradients: {},
+    blocks,
+    scattered: [],
+    deviceOutputs: [],
+    metrics: {},
+    perPosition: Object.keys(outputs),
+  };
+}
+
+function planOf(key: string, { graph, decoder }: Trunk) {
   return { key, parameters: [...decoder.parameters.keys()], model: serialize(graph) };
 }

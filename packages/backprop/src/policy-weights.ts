@@ -46,13 +46,15 @@ export function checkWeights(owner: string, specs: readonly ParameterSpec[], wei
 /** The weights of a policy as its users see them, whatever part of them is trained. */
 export interface PolicyWeights {
   readonly adaptation: 'full' | 'lora';
+  /** A critic's row that is trained with the policy and is no part of its weights: none of the methods below knows it. */
+  readonly valueHead?: ParameterSpec | undefined;
   /** Copies of all weights, by Hugging Face names. */
   read(): Promise<Weights>;
   /** Replaces all weights. */
   load(weights: Weights): Promise<void>;
-  /** Throws an ArgumentError unless the tensors are named and shaped as the trained parameters. */
+  /** Throws an ArgumentError unless the tensors are named and shaped as the trained parameters of the policy. */
   check(owner: string, parameters: Weights): void;
-  /** Writes the trained parameters into a directory, in the files that other libraries read. */
+  /** Writes the policy's trained parameters into a directory, in the files that other libraries read. */
   write(directory: string, parameters: Weights): Promise<void>;
   /** Reads what {@link PolicyWeights.write} wrote, checked. */
   readFiles(directory: string): Promise<Weights>;

@@ -42,6 +42,8 @@ export interface GraphPlan {
   readonly parameters: readonly string[];
   /** Inputs that are some rows of a parameter. */
   readonly blocks: readonly ParameterBlock[];
+  /** Outputs `[rows, length]` that are handed back, one number per position: `logprobs`, `entropies`, `values`. */
+  readonly perPosition: readonly string[];
   /** Inputs `[rows, length]` of loss columns, by column name. */
   readonly columns: Readonly<Record<string, string>>;
   /** Outputs that are whole gradients: output name by parameter. */
@@ -103,14 +105,11 @@ export interface GradientResult {
   readonly loss: number;
   /** Sums over trained tokens. */
   readonly metricSums: Readonly<Record<string, number>>;
-  readonly logprobs: readonly Float32Array[];
+  readonly scores: ScoreResult;
 }
 
-/** Per-token scores, one array per micro-batch. */
-export interface ScoreResult {
-  readonly logprobs: readonly Float32Array[];
-  readonly entropies: readonly Float32Array[];
-}
+/** What the graph's plan calls `perPosition`, by name, one array per micro-batch. */
+export type ScoreResult = Readonly<Record<string, readonly Float32Array[]>>;
 
 /** New frozen weights for a low-rank correction, which starts again from nothing. */
 export interface RebaseRequest {

@@ -1,12 +1,17 @@
 import { join } from 'node:path';
 import { ArgumentError, type Weights } from '@rlp/core';
 import { readSafetensors, writeSafetensors } from '@rlp/models';
+import type { ParameterSpec } from '@rlp/onnx/runtime';
 import { readState, writeDirectory, writeState } from './checkpoint.ts';
-import { type PolicyWeights, toTensors, toWeights } from './policy-weights.ts';
+import { checkWeights, type PolicyWeights, toTensors, toWeights } from './policy-weights.ts';
 import type { NamedTensor, ProgramState } from './program-protocol.ts';
+import { splitHead, valueHeadFile } from './value-head.ts';
 
 /** How a checkpoint holds the trained parameters themselves. */
-export type CheckpointWeights = Pick<PolicyWeights, 'adaptation' | 'check' | 'write' | 'readFiles'>;
+export type CheckpointWeights = Pick<
+  PolicyWeights,
+  'adaptation' | 'valueHead' | 'check' | 'write' | 'readFiles'
+>;
 
 const optimizerFile = 'optimizer.safetensors';
 const referenceFile = 'reference.safetensors';
@@ -14,7 +19,7 @@ const referenceFile = 'reference.safetensors';
 /**
  * Writes a checkpoint directory: the weights' own files (`model.safetensors` and `config.json`, or a PEFT adapter),
  * `optimizer.safetensors` (`moment1.<name>`, `moment2.<name>`), `reference.safetensors` where there is a reference policy,
- * and `state.json`. Complete or absent.
+ * `value_head.safetensors` where there is a value head, and `state.json`. Complete or absent.
  */
 export async function writeTrainingCheckpoint(
   directory: string,
@@ -22,7 +27,9 @@ export async function writeTrainingCheckpoint(
   weights: CheckpointWeights,
 ): Promise<void> {
   await writeDirectory(directory, async (temporary) => {
-    await weights.write(temporary, toWeights(state.parameters));
+    const { policy, head } = splitHead(state.parameters);
+    await weights.write(temporary, toWeights(policy));
+    if (head.length > 0) await writeSafetensors(join(temporary, valueHeadFile), toWeights(head));
     const moments = [...prefixed('moment1.', state.moment1), ...prefixed('moment2.', state.moment2)];
     await writeSafetensors(join(temporary, optimizerFile), toWeights(moments));
     if (state.reference) await writeSafetensors(join(temporary, referenceFile), toWeights(state.reference));
@@ -32,6 +39,7 @@ export async function writeTrainingCheckpoint(
       updates: state.updates,
       adaptation: weights.adaptation,
       reference: state.reference ? 'present' : 'absent',
+      valueHead: head.length > 0 ? 'present' : 'absent',
     });
   });
 }
@@ -52,12 +60,17 @@ export async function readTrainingCheckpoint(
         `"${weights.adaptation}"; create it with the same adaptation`,
     );
   }
-  const parameters = await weights.readFiles(directory);
+  checkSavedHead(directory, state.valueHead, weights.valueHead);
+  const policy = await weights.readFiles(directory);
+  const head = weights.valueHead ? await readHead(join(directory, valueHeadFile), weights.valueHead) : [];
   const moments = await readSafetensors(join(directory, optimizerFile));
   const moment = (slot: string) => {
     const tensors = withoutPrefix(`${slot}.`, moments);
-    weights.check(`loadCheckpoint ${join(directory, optimizerFile)} (${slot})`, tensors);
-    return toTensors(tensors);
+    const owner = `loadCheckpoint ${join(directory, optimizerFile)} (${slot})`;
+    const { policy, head } = splitHead(toTensors(tensors));
+    weights.check(owner, toWeights(policy));
+    checkWeights(owner, weights.valueHead ? [weights.valueHead] : [], toWeights(head));
+    return [...policy, ...head];
   };
   const reference =
     state.reference === 'present' ? await readSafetensors(join(directory, referenceFile)) : undefined;
@@ -65,11 +78,30 @@ export async function readTrainingCheckpoint(
   return {
     updates: state.updates,
     weightVersion: state.weightVersion,
-    parameters: toTensors(parameters),
+    parameters: [...toTensors(policy), ...head],
     moment1: moment('moment1'),
     moment2: moment('moment2'),
     reference: reference && toTensors(reference),
   };
+}
+
+function checkSavedHead(
+  directory: string,
+  saved: 'present' | 'absent',
+  own: ParameterSpec | undefined,
+): void {
+  if ((saved === 'present') === (own !== undefined)) return;
+  const [holds, has, remedy] = own ? ['no', 'one', 'none'] : ['a', 'none', 'linear'];
+  throw new ArgumentError(
+    `loadCheckpoint: ${directory} holds ${holds} value head, this backend has ${has}; create it with ` +
+      `valueHead: '${remedy}'`,
+  );
+}
+
+async function readHead(path: string, spec: ParameterSpec): Promise<NamedTensor[]> {
+  const head = await readSafetensors(path);
+  checkWeights(`loadCheckpoint ${path}`, [spec], head);
+  return toTensors(head);
 }
 
 function prefixed(prefix: string, tensors: readonly NamedTensor[]): NamedTensor[] {

@@ -15,6 +15,7 @@ import { type CompiledGraph, CompiledGraphs, feedsOf } from './program-graphs.ts
 import type {
   ComputeRequest,
   GradientResult,
+  GraphPlan,
   MicroBatchRequest,
   NamedTensor,
   Policy,
@@ -26,6 +27,7 @@ import type {
 } from './program-protocol.ts';
 import { scheduleFactor } from './schedule.ts';
 import { clearParameters, copyIn, copyOut, mixStores } from './store-copies.ts';
+import { valueHeadName } from './value-head.ts';
 import { WeightMerger } from './weight-merger.ts';
 
 /** Training inside the engine's thread: one call at a time, in the order they arrive. */
@@ -77,18 +79,16 @@ export class TrainingProgram {
     call: CallContext,
   ): Promise<ScoreResult> =>
     this.#sequence.run(async () => {
-      const result = { logprobs: [] as Float32Array[], entropies: [] as Float32Array[] };
       const graph = await this.#graphs.open(request);
+      const scores = new Scores(graph.plan);
       for (const batch of request.microBatches) {
         call.signal.throwIfAborted();
-        const into = { logprobs: positions(batch), entropies: positions(batch) };
+        const into = scores.next(batch);
         const feeds = feedsOf(graph, batch, request.temperature, await this.#stores(policy));
         await graph.session.run(feeds, { into, fetch: Object.keys(into) });
-        result.logprobs.push(into.logprobs.data as Float32Array);
-        result.entropies.push(into.entropies.data as Float32Array);
         await this.#host.yield();
       }
-      return result;
+      return scores.result;
     });
 
   readonly readParameters = (_: undefined, call: CallContext): Promise<readonly NamedTensor[]> =>
@@ -174,13 +174,12 @@ export class TrainingProgram {
   async #accumulate(request: ComputeRequest, call: CallContext): Promise<GradientResult> {
     let loss = 0;
     const metricSums: Record<string, number> = {};
-    const logprobs: Float32Array[] = [];
     const graph = await this.#graphs.open(request);
+    const scores = new Scores(graph.plan);
     for (const batch of request.microBatches) {
       call.signal.throwIfAborted();
-      const result = await this.#runBackward(graph, batch, request.temperature);
+      const result = await this.#runBackward(graph, batch, request.temperature, scores.next(batch));
       loss += checkedLoss(scalar(result.loss!));
-      logprobs.push(result.logprobs!.data as Float32Array);
       for (const [metric, output] of Object.entries(graph.plan.metrics)) {
         metricSums[metric] = (metricSums[metric] ?? 0) + scalar(result[output]!);
       }
@@ -188,12 +187,17 @@ export class TrainingProgram {
       await this.#host.yield();
     }
     await this.#gradient.check();
-    return { loss, metricSums, logprobs };
+    return { loss, metricSums, scores: scores.result };
   }
 
-  async #runBackward(graph: CompiledGraph, batch: MicroBatchRequest, temperature: number): Promise<Tensors> {
+  async #runBackward(
+    graph: CompiledGraph,
+    batch: MicroBatchRequest,
+    temperature: number,
+    scores: Tensors,
+  ): Promise<Tensors> {
     const { plan, session } = graph;
-    const into = { logprobs: positions(batch), ...this.#gradient.outputs(graph, batch) };
+    const into = { ...scores, ...this.#gradient.outputs(graph, batch) };
     const fetch = ['loss', ...Object.values(plan.metrics), ...Object.values(plan.gradients)];
     const feeds = feedsOf(graph, batch, temperature, await this.#stores('current'));
     return { ...(await session.run(feeds, { into, fetch })), ...into };
@@ -222,13 +226,29 @@ export class TrainingProgram {
   }
 
   #createReference(name: string): ParameterStore {
-    this.#reference ??= this.#host.createStore({ name, parameters: this.#store.parameters });
+    const parameters = this.#store.parameters.filter((parameter) => parameter.name !== valueHeadName);
+    this.#reference ??= this.#host.createStore({ name, parameters });
     return this.#reference;
   }
 }
 
-function positions({ rows, length }: MicroBatchRequest): Tensor {
-  return new Tensor('float32', new Float32Array(rows * length), [rows, length]);
+/** Collects what a graph gives per position, micro-batch by micro-batch. */
+class Scores {
+  readonly result: Readonly<Record<string, Float32Array[]>>;
+
+  constructor({ perPosition }: GraphPlan) {
+    this.result = Object.fromEntries(perPosition.map((output) => [output, []]));
+  }
+
+  /** Tensors that the next run writes into. */
+  next({ rows, length }: MicroBatchRequest): Tensors {
+    const tensors = Object.entries(this.result).map(([output, collected]) => {
+      const data = new Float32Array(rows * length);
+      collected.push(data);
+      return [output, new Tensor('float32', data, [rows, length])] as const;
+    });
+    return Object.fromEntries(tensors);
+  }
 }
 
 function scalar(tensor: Tensor): number {

@@ -1,15 +1,24 @@
-import { ArgumentError, type Loss } from '@rlp/core';
+import { ArgumentError, type HostTensor, type Loss } from '@rlp/core';
 
 /** Whether a backend's model has a value head: none, or one linear row. */
 export type ValueHead = 'none' | 'linear';
+
+/** A value head, and the row it starts from: zeros for `'linear'`. */
+export type ValueHeadStart = ValueHead | HostTensor;
 
 /** Whether a loss reads a critic's values. */
 export function readsValues({ values = 'none' }: Loss): boolean {
   return values !== 'none';
 }
 
-/** Throws an ArgumentError if a loss reads values that the backend does not have. */
+/** Throws an ArgumentError if a loss reads values that the backend does not have, or the policy's entropies and values only. */
 export function checkLossValues(loss: Loss, valueHead: ValueHead): void {
+  if (loss.values === 'only' && loss.entropies === 'needed') {
+    throw new ArgumentError(
+      `forwardBackward: the loss "${loss.key}" has values: 'only' and reads entropies, which are the policy's; ` +
+        `give it values: 'needed'`,
+    );
+  }
   if (valueHead !== 'none' || !readsValues(loss)) return;
   throw new ArgumentError(
     `forwardBackward: the loss "${loss.key}" reads the values of a critic, and this backend has none; ` +
