@@ -1,10 +1,34 @@
 import { defineConfig } from 'vitest/config';
 
+/** They measure what timers are late by, so they run before all others, one at a time. */
+const measuring = '**/event-loop.test.ts';
+
 export default defineConfig({
   resolve: { conditions: ['@rlp/source'] },
   ssr: { resolve: { conditions: ['@rlp/source'] } },
   test: {
-    include: ['packages/*/src/**/*.test.ts', 'examples/*/**/*.test.ts', 'scripts/**/*.test.ts'],
     testTimeout: 30_000,
+    // The files of a worker share its modules: to load them for each file anew takes longer than most files' tests.
+    isolate: false,
+    projects: [
+      {
+        extends: true,
+        test: {
+          name: 'tests',
+          include: ['packages/*/src/**/*.test.ts', 'examples/*/**/*.test.ts', 'scripts/**/*.test.ts'],
+          exclude: ['**/node_modules/**', measuring],
+          sequence: { groupOrder: 1 },
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'timers',
+          include: [`{packages,examples}/${measuring}`],
+          maxWorkers: 1,
+          sequence: { groupOrder: 0 },
+        },
+      },
+    ],
   },
 });

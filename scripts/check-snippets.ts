@@ -5,6 +5,7 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import ts from 'typescript';
 import { compilerOptions } from './compiler.ts';
 import { conclude, filesIn, packagesIn } from './workspace.ts';
@@ -51,14 +52,37 @@ function compile(snippets: readonly Snippet[]): string[] {
   });
 }
 
-function execute({ path, document, linesBefore }: Snippet): string[] {
-  const { status, stderr, signal } = spawnSync(
+/** A program that imports snippets one after another, and tells where it is. */
+function runnerOf(snippets: readonly Snippet[]): string {
+  const places = snippets.map(({ path, document, linesBefore }) => [
+    pathToFileURL(path).href,
+    `${document}:${linesBefore + 1}`,
+  ]);
+  return `
+    for (const [url, place] of ${JSON.stringify(places)}) {
+      console.log('running ' + place);
+      await import(url).catch((error) => {
+        console.error(place + ' fails\\n' + (error?.stack ?? error));
+        process.exitCode = 1;
+      });
+    }
+  `;
+}
+
+/** Runs snippets in one process, because most of the time of a short program is its start. */
+function execute(snippets: readonly Snippet[]): string[] {
+  const runner = join(folder, 'run-all.mjs');
+  writeFileSync(runner, runnerOf(snippets));
+  const { status, stdout, stderr, signal } = spawnSync(
     process.execPath,
-    ['--conditions=@rlp/source', '--import', 'tsx', path],
-    { encoding: 'utf8', timeout: 60_000 },
+    ['--conditions=@rlp/source', '--import', 'tsx', runner],
+    { encoding: 'utf8', timeout: 120_000 },
   );
   if (status === 0) return [];
-  return [`${document}:${linesBefore + 1} ends with ${signal ?? `code ${status}`}\n${stderr.trimEnd()}`];
+  const place = [...stdout.matchAll(/^running (.*)$/gm)].at(-1)?.[1];
+  return [
+    `ended with ${signal ?? `code ${status}`}, the last snippet running was ${place}\n${stderr.trimEnd()}`,
+  ];
 }
 
 const documents = [
@@ -75,6 +99,6 @@ for (const { path, code } of snippets) writeFileSync(path, code);
 const runnable = snippets.filter(({ use }) => use === 'run');
 const problems = compile(snippets);
 conclude(
-  problems.length > 0 ? problems : runnable.flatMap(execute),
+  problems.length > 0 ? problems : execute(runnable),
   `${snippets.length} snippets of ${documents.length} documents compile, ${runnable.length} of them run`,
 );

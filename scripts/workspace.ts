@@ -5,6 +5,7 @@ import { join } from 'node:path';
 /** The parts of a `package.json` that checks read. */
 export interface Manifest {
   readonly name: string;
+  readonly version?: string;
   readonly exports?: Readonly<Record<string, string | Readonly<Record<string, string>>>>;
   readonly dependencies?: Readonly<Record<string, string>>;
   readonly devDependencies?: Readonly<Record<string, string>>;

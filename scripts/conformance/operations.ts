@@ -178,22 +178,34 @@ function expose(graph: Graph, name: string, value: Value): void {
   graph.output(name, traceOps(graph).add(value, traceOps(graph).constant(0)));
 }
 
+/** Sessions by the bytes of their graphs: cases differ in their numbers more often than in what is computed. */
+const sessions = new Map<string, Promise<InferenceSession>>();
+
+function sessionOf(graph: Graph): Promise<InferenceSession> {
+  const bytes = serialize(graph);
+  const key = Buffer.from(bytes).toString('latin1');
+  const session =
+    sessions.get(key) ??
+    InferenceSession.create(bytes, {
+      intraOpNumThreads: 1,
+      logSeverityLevel: 3,
+      graphOptimizationLevel: 'disabled',
+    });
+  sessions.set(key, session);
+  return session;
+}
+
 async function runGraph(
   graph: Graph,
   feeds: Readonly<Record<string, Rows>>,
 ): Promise<Record<string, number[][]>> {
-  const session = await InferenceSession.create(serialize(graph), {
-    intraOpNumThreads: 1,
-    logSeverityLevel: 3,
-    graphOptimizationLevel: 'disabled',
-  });
+  const session = await sessionOf(graph);
   const tensors = session.inputNames.map((name) => {
     const rows = feeds[name]!;
     const data = Float32Array.from(rows.flatMap((row) => Array.from(row)));
     return [name, new Tensor('float32', data, [rows.length, rows[0]?.length ?? 0])];
   });
   const found = await session.run(Object.fromEntries(tensors));
-  await session.release();
   return mapValues(found, ({ dims, data }) => {
     const [rows = 1, columns = 1] = dims;
     const list = Array.from(data as Float32Array);
