@@ -26,7 +26,9 @@ import { verlLosses } from './losses-verl.ts';
 import { maskedStatistics } from './masked-statistics.ts';
 import { eager, type Operations, onnx } from './operations.ts';
 import { optimisation } from './optimisation.ts';
+import { rewardComputers } from './reward-computers.ts';
 import { sequences } from './sequences.ts';
+import { verification } from './verification.ts';
 
 const families: readonly AdapterTable[] = [
   advantages,
@@ -35,7 +37,9 @@ const families: readonly AdapterTable[] = [
   gigpo,
   maskedStatistics,
   optimisation,
+  rewardComputers,
   sequences,
+  verification,
 ];
 
 const operationFamilies: readonly OperationsTable[] = [

@@ -1,4 +1,5 @@
 export type { RewardFailureCause } from './call-reward.ts';
+export * from './computers/index.ts';
 export {
   type FunctionRewardComputer,
   type RewardFunctionsOptions,
