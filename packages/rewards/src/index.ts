@@ -1,5 +1,7 @@
 export type { RewardFailureCause } from './call-reward.ts';
 export * from './computers/index.ts';
+export * from './kernel/index.ts';
+export * from './processor/index.ts';
 export {
   type FunctionRewardComputer,
   type RewardFunctionsOptions,
