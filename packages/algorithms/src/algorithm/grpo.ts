@@ -15,7 +15,7 @@ export interface GrpoOptions<Metadata = unknown> extends AlgorithmOptions {
   /** A project's defaults; your options go before them. Default `'rlp'`. */
   readonly preset?: PresetName<'grpo'> | undefined;
   /** Any other estimator, such as `estimators.maxRl()`. Default: `groupRelativeAdvantages` with the options' `advantage`. */
-  readonly advantages?: AdvantageEstimator<Metadata> | undefined;
+  readonly advantages?: AdvantageEstimator<NoInfer<Metadata>> | undefined;
 }
 
 /**
