@@ -26,7 +26,10 @@ import { verlLosses } from './losses-verl.ts';
 import { maskedStatistics } from './masked-statistics.ts';
 import { eager, type Operations, onnx } from './operations.ts';
 import { optimisation } from './optimisation.ts';
+import { rewardComputers } from './reward-computers.ts';
 import { sequences } from './sequences.ts';
+import { stockRewards, withoutAdvisoryVerdicts } from './stock-rewards.ts';
+import { verification } from './verification.ts';
 
 const families: readonly AdapterTable[] = [
   advantages,
@@ -35,7 +38,10 @@ const families: readonly AdapterTable[] = [
   gigpo,
   maskedStatistics,
   optimisation,
+  rewardComputers,
   sequences,
+  stockRewards,
+  verification,
 ];
 
 const operationFamilies: readonly OperationsTable[] = [
@@ -137,7 +143,8 @@ export async function runDirectory(directory: string): Promise<FileResult[]> {
   const results: FileResult[] = [];
   for (const name of names) {
     const fixture = JSON.parse(await readFile(join(directory, name), 'utf8')) as Fixture;
-    results.push(await runFixture(withoutVariants({ ...fixture, name: name.replace(/\.json$/, '') })));
+    const named = { ...fixture, name: name.replace(/\.json$/, '') };
+    results.push(await runFixture(withoutAdvisoryVerdicts(withoutVariants(named))));
   }
   return results;
 }

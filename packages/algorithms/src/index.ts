@@ -58,6 +58,23 @@ export {
   aggregationModes,
   aggregationWeights,
 } from './aggregation.ts';
+export { DAPOAlgorithm, type DapoOptions } from './algorithm/dapo.ts';
+export { DrGRPOAlgorithm, type DrGrpoOptions } from './algorithm/dr-grpo.ts';
+export { GiGPOAlgorithm, type GigpoAlgorithmOptions } from './algorithm/gigpo.ts';
+export { GRPOAlgorithm, type GrpoDependencies, type GrpoOptions } from './algorithm/grpo.ts';
+export { GSPOAlgorithm, type GspoOptions } from './algorithm/gspo.ts';
+export {
+  type AlgorithmDependencies,
+  type AlgorithmOptions,
+  PolicyAlgorithm,
+  type ProgressBar,
+  type TrainOptions,
+  type TrainResult,
+} from './algorithm/policy-algorithm.ts';
+export { PPOAlgorithm, type PpoDependencies, type PpoOptions } from './algorithm/ppo.ts';
+export { type AlgorithmPreset, algorithmPresets, type PresetName } from './algorithm/presets.ts';
+export { REINFORCEAlgorithm, type ReinforceOptions } from './algorithm/reinforce.ts';
+export { RLOOAlgorithm, type RlooOptions } from './algorithm/rloo.ts';
 export {
   type AdvantageEstimate,
   type BackpropDependencies,
@@ -79,14 +96,12 @@ export {
   tokenStatistics,
   zeroVarianceShare,
 } from './diagnostics.ts';
-export {
-  GRPOAlgorithm,
-  type GrpoDependencies,
-  type GrpoOptions,
-  type ProgressBar,
-  type TrainOptions,
-  type TrainResult,
-} from './grpo.ts';
+export type { BilevelGaeEstimatorOptions, GaeEstimatorOptions } from './estimator/critic-estimators.ts';
+export { estimators } from './estimator/estimators.ts';
+export type { GdpoOptions, GigpoEstimatorOptions } from './estimator/group-estimators.ts';
+export type { ReinforceBaseline, ReinforceEstimatorOptions } from './estimator/return-estimators.ts';
+export type { PlanningOptions } from './estimator/token-estimators.ts';
+export type { Whitening } from './estimator/whitening.ts';
 export { type ResolvedRlOptions, type RlOptions, resolveRlOptions } from './loop/options.ts';
 export {
   type AdvantageEstimator,

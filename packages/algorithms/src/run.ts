@@ -22,6 +22,11 @@ interface RunStates {
   readonly sft: SftState;
 }
 
+/** A critic that is saved and loaded with the run. */
+interface CriticOption {
+  readonly critic?: TrainingBackend | undefined;
+}
+
 const checkpointName = /^checkpoint-(\d{8})$/;
 
 /**
@@ -30,14 +35,15 @@ const checkpointName = /^checkpoint-(\d{8})$/;
  * Written beside it first and then renamed, so a checkpoint is complete or absent at any time; older ones go once the new
  * one is there. Call it while holding the report whose state this is.
  *
- * @param options - `keep` (2): checkpoints that stay, the new one included.
+ * @param options - `keep` (2): checkpoints that stay, the new one included. `critic`: a critic of its own, saved beside the
+ *   backend; a shared one is in it.
  * @returns Path of the checkpoint.
  */
 export async function saveRun(
   directory: string,
   backend: TrainingBackend,
   position: RunPosition,
-  options: { readonly keep?: number | undefined } = {},
+  { critic, ...options }: CriticOption & { readonly keep?: number | undefined } = {},
 ): Promise<string> {
   const { keep } = parseOptions('saveRun', saveSchema, options);
   const record = parseOptions('saveRun', recordSchema, { format: 'rlp-run-1', ...position });
@@ -48,6 +54,7 @@ export async function saveRun(
     await rm(partial, { recursive: true, force: true });
     await mkdir(partial, { recursive: true });
     await backend.saveCheckpoint(join(partial, 'backend'));
+    if (isSeparate(critic, backend)) await critic.saveCheckpoint(join(partial, 'critic'));
     await writeFile(join(partial, 'run.json'), `${JSON.stringify(record, undefined, 2)}\n`);
     await rm(path, { recursive: true, force: true });
     await rename(partial, path);
@@ -63,12 +70,14 @@ export async function saveRun(
  * Loads the newest checkpoint that {@link saveRun} wrote to `directory` into the backend.
  *
  * @returns The state to resume with; `undefined` where there is no checkpoint, and the backend is as it was.
+ * @param options - `critic`: a critic of its own that was saved with the run; it is loaded first.
  * @throws FormatError for a malformed file, ArgumentError for a checkpoint of the other loop; the backend is then as it was.
  */
 export async function loadRun<Kind extends RunPosition['kind']>(
   directory: string,
   backend: TrainingBackend,
   kind: Kind,
+  { critic }: CriticOption = {},
 ): Promise<RunStates[Kind] | undefined> {
   const [newest] = await listCheckpoints(directory);
   if (newest === undefined) return undefined;
@@ -79,8 +88,16 @@ export async function loadRun<Kind extends RunPosition['kind']>(
       `loadRun: ${path} is a checkpoint of an ${record.kind} run, expected ${kind}; use another directory`,
     );
   }
+  if (isSeparate(critic, backend)) await loadBackend(join(path, 'critic'), critic);
   await loadBackend(join(path, 'backend'), backend);
   return record.state as RunStates[Kind];
+}
+
+function isSeparate(
+  critic: TrainingBackend | undefined,
+  backend: TrainingBackend,
+): critic is TrainingBackend {
+  return critic !== undefined && critic !== backend;
 }
 
 async function loadBackend(path: string, backend: TrainingBackend): Promise<void> {

@@ -1,4 +1,4 @@
-import { parseOptions } from '@rlp/core';
+import { type HostTensor, parseOptions } from '@rlp/core';
 import type { LanguageModel } from '@rlp/models';
 import type { Engine } from '@rlp/onnx/runtime';
 import { z } from 'zod';
@@ -33,10 +33,7 @@ const schema = z.strictObject({
   activations: z.enum(['keep', 'recompute']).default('keep'),
   valueHead: z
     .union(
-      [
-        z.enum(['none', 'linear']),
-        z.strictObject({ shape: z.array(z.number()).readonly(), data: z.instanceof(Float32Array) }),
-      ],
+      [z.enum(['none', 'linear']), given<HostTensor>('a value head')],
       `expected 'none', 'linear', or a head, from readValueHead`,
     )
     .default('none'),

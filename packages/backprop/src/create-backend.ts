@@ -104,9 +104,8 @@ async function createStores(engine: Engine, plan: Plan): Promise<void> {
   const made: string[] = [];
   try {
     for (const { name, weights, slots = [] } of plan.stores) {
-      await engine.createStore({ name, parameters: specsOf(weights), slots });
+      await engine.createStore({ name, parameters: specsOf(weights), slots }, weights);
       made.push(name);
-      await engine.writeStore(name, weights);
     }
   } catch (error) {
     for (const name of made) await engine.deleteStore(name);
@@ -168,7 +167,9 @@ function weightsOf(
     const names = stores.map(({ name }) => name);
     return new LoraWeights({ ...shared, stores: names, targets: lora!.targets, options: adaptation });
   }
-  const save = (directory: string, weights: Weights) => saveModel(directory, { ...model, weights });
+  // Without the weights, so that the caller's copy can be collected where the caller drops it.
+  const { weights: _initial, ...frame } = model;
+  const save = (directory: string, weights: Weights) => saveModel(directory, { ...frame, weights });
   return new FullWeights({ ...shared, store, save });
 }
 

@@ -16,13 +16,8 @@ export interface DecoderBuilderOptions {
 }
 
 /** Builds a model's decoder with every parameter that is used an input of the graph. */
-export function decoderBuilder({
-  config,
-  activations,
-  ops,
-  lora,
-  valueHead,
-}: DecoderBuilderOptions): DecoderBuilder {
+export function decoderBuilder(options: DecoderBuilderOptions): DecoderBuilder {
+  const { config, activations, ops, lora, valueHead } = options;
   const targets = new Map((lora?.targets ?? []).map((target) => [target.layer.weight, target]));
   const shapes = shapesOf(config, lora?.targets ?? [], valueHead);
   return (graph: Graph, tokens: Value, tables: TableGradient) => {

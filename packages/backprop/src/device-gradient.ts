@@ -12,6 +12,8 @@ export class DeviceGradient implements GradientAccumulator {
   readonly #host: EngineHost;
   readonly #store: ParameterStore;
   readonly #sums: SessionsByShape;
+  /** Parameters whose gradient buffer holds zeros. */
+  readonly #zeros = new Set<string>();
   #squares: EngineSession | undefined;
   #state: 'empty' | 'filled' = 'empty';
   #norm: number | undefined = 0;
@@ -29,11 +31,16 @@ export class DeviceGradient implements GradientAccumulator {
   }
 
   async add({ plan }: CompiledGraph, _batch: MicroBatchRequest, results: Tensors): Promise<void> {
-    for (const { name, shape } of this.#store.parameters) {
+    const { parameters } = this.#store;
+    if (this.#state === 'empty') {
+      await this.#zero(parameters.filter(({ name }) => plan.gradients[name] === undefined));
+    }
+    for (const { name, shape } of parameters) {
       const output = plan.gradients[name];
       if (output === undefined) continue;
       const part = results[output]!;
-      if (this.#state === 'empty') {
+      const nothingYet = this.#zeros.delete(name) || this.#state === 'empty';
+      if (nothingYet) {
         this.#store.replace(name, part, 'gradient');
         continue;
       }
@@ -56,8 +63,7 @@ export class DeviceGradient implements GradientAccumulator {
   /** Makes the gradient zeros if nothing was accumulated: what the buffers hold then may be a refused step's NaN. */
   async settle(): Promise<void> {
     if (this.#state === 'filled') return;
-    const names = this.#store.parameters.map(({ name }) => name);
-    await clearParameters(this.#store, names, 'gradient');
+    await this.#zero(this.#store.parameters);
   }
 
   /** Global L2 norm. */
@@ -79,6 +85,13 @@ export class DeviceGradient implements GradientAccumulator {
   async release(): Promise<void> {
     await this.#sums.release();
     await this.#squares?.release();
+  }
+
+  /** Makes gradients of parameters zeros: those that nothing computed hold an earlier step's. */
+  async #zero(parameters: ParameterStore['parameters']): Promise<void> {
+    const names = parameters.map(({ name }) => name).filter((name) => !this.#zeros.has(name));
+    await clearParameters(this.#store, names, 'gradient');
+    for (const name of names) this.#zeros.add(name);
   }
 
   async #measure(): Promise<number> {

@@ -87,6 +87,7 @@ describe('estimateMemory', () => {
     );
     expect(estimateMemory({ ...question, lora: { rank: 4 } }).optimizer).toBeLessThan(base.optimizer / 2);
     expect(estimateMemory({ ...question, reference: 'none' }).reference).toBe(0);
+    expect(estimateMemory({ ...question, purpose: 'critic' }).logits).toBe(0);
     expect(estimateMemory({ ...question, microBatches: 'several' }).gradients).toBe(2 * base.gradients);
   });
 

@@ -14,6 +14,8 @@ export interface MemoryQuestion {
   readonly activations?: 'keep' | 'recompute';
   /** Whether a reference policy is kept. Default `'initial'`. */
   readonly reference?: 'initial' | 'none';
+  /** `'critic'`: a model of its own whose losses read values only, so that it never computes logits. Default `'policy'`. */
+  readonly purpose?: 'policy' | 'critic';
   /** Low-rank adaptation in place of full training. */
   readonly lora?: { readonly rank: number };
 }
@@ -45,7 +47,8 @@ const runtimeBytes = 150 * 2 ** 20;
  * Exact: weights, gradients, moments. Formulas: per token and layer the forward pass keeps `5d + q + 3kv` floats around
  * attention and `4f` in a gated feed-forward block, and `heads · length` attention probabilities (d: hidden, q: heads ·
  * head dimension, kv: key-value heads · head dimension, f: intermediate size); with recomputation only `d` per layer, plus one layer. The head
- * keeps one `[rows · length, vocabulary]` array of probabilities and, while softmax runs, a second one of logits.
+ * keeps one `[rows · length, vocabulary]` array of probabilities and, while softmax runs, a second one of logits;
+ * a critic's, one number per token, is left out.
  *
  * Against the peak resident memory of a fp32 step of full training (Linux, onnxruntime-node 1.30, no reference): 609 MiB for
  * 688 measured (3.3 M parameters, 32 × 128 tokens), 1277 for 1115 (15 M, 8 × 256, vocabulary 32,000), 3639 for 3644 (135 M,
@@ -72,7 +75,7 @@ export function estimateMemory(question: MemoryQuestion): MemoryEstimate {
     gradients: float * trained * (question.microBatches === 'several' ? 2 : 1),
     optimizer: float * 2 * trained,
     activations: float * tokens * activationsPerToken(config, length, question.activations ?? 'keep'),
-    logits: float * 2 * tokens * config.vocabularySize,
+    logits: question.purpose === 'critic' ? 0 : float * 2 * tokens * config.vocabularySize,
     runtime: runtimeBytes,
   };
   const total = Object.values(parts).reduce((sum, bytes) => sum + bytes, 0);

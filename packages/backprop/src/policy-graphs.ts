@@ -170,19 +170,23 @@ export class PolicyGraphs {
     };
   }
 
+  /** Rows of trained tables whose gradients are added up outside the graph. */
+  #lookups({ embedding }: DecoderValues, targetRows: TableLookup | undefined) {
+    if (this.#tables === 'dense') return [];
+    const picked = [
+      { ...embedding, indices: 'tokens' as const },
+      ...(targetRows ? [{ ...targetRows, indices: 'targets' as const }] : []),
+    ];
+    return picked.filter(({ parameter }) => this.#trainable.has(parameter));
+  }
+
   #differentiate(
     { graph, decoder }: Trunk,
     loss: Value,
     head: VocabularyHead | undefined,
   ): Pick<GraphPlan, 'gradients' | 'blocks' | 'scattered' | 'deviceOutputs'> {
-    const { blocks, targetRows } = head ?? { blocks: [], targetRows: undefined };
-    const lookups =
-      this.#tables === 'dense'
-        ? []
-        : [
-            { ...decoder.embedding, indices: 'tokens' as const },
-            ...(targetRows ? [{ ...targetRows, indices: 'targets' as const }] : []),
-          ].filter(({ parameter }) => this.#trainable.has(parameter));
+    const blocks = head?.blocks ?? [];
+    const lookups = this.#lookups(decoder, head?.targetRows);
     const inParts = new Set(blocks.map(({ block }) => block.parameter));
     const looksUpOnly = (name: string) =>
       this.#tables === 'rows' && name === decoder.embedding.parameter && name !== head?.parameter;
@@ -207,14 +211,13 @@ export class PolicyGraphs {
       graph.output(output, derived[whole.length + i]!);
       return { parameter, output, indices, width: Number(rows.shape[1]) };
     });
-    const deviceOutputs = this.#tables === 'dense' ? Object.values(outputs) : [];
     return {
       gradients: outputs,
       blocks: blocks.map(({ block }) =>
         this.#trainable.has(block.parameter) ? { ...block, output: gradientOf(block) } : block,
       ),
       scattered,
-      deviceOutputs,
+      deviceOutputs: this.#tables === 'dense' ? Object.values(outputs) : [],
     };
   }
 }

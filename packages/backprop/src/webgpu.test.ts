@@ -15,7 +15,10 @@ const adaptations = process.env.RLP_SLOW_TESTS
   ? ["{ kind: 'full' }", "{ kind: 'lora', rank: 2 }"]
   : ["{ kind: 'full' }"];
 
-/** Two updates of the same tiny model on both providers, the second of two micro-batches; prints what came of them. */
+/**
+ * Updates of the same tiny model and its critic on both providers, in two micro-batches: two by a loss on the policy, one by a
+ * loss on values, one more on the policy; prints what came of them.
+ */
 const script = (adaptation: string) => `
   import { createOnnxBackend } from ${JSON.stringify(new URL('./index.ts', import.meta.url).href)};
   import { characterTokenizer, createModel, parseModelConfig } from '@rlp/models';
@@ -30,6 +33,10 @@ const script = (adaptation: string) => `
     key: 'loss', columns: [], entropies: 'needed',
     compute: (ops, { logprobs, entropies }) => ({ tokenLosses: ops.sub(ops.neg(logprobs), ops.mul(entropies, ops.constant(0.1))) }),
   };
+  const error = {
+    key: 'error', columns: [], values: 'only',
+    compute: (ops, { values }) => ({ tokenLosses: ops.square(ops.sub(values, ops.constant(1))) }),
+  };
   const sequenceOf = (tokens) => ({
     tokens, mask: tokens.map((_, t) => Math.min(t, 1)), weights: tokens.map(() => 0.25), columns: {},
   });
@@ -40,18 +47,20 @@ const script = (adaptation: string) => `
     const backend = await createOnnxBackend({
       engine, model: createModel({ config, tokenizer, seed: 'tiny' }), learningRate: 0.01, maxGradientNorm: 0.5,
       optimizer: { weightDecay: 0.1 }, tokensPerMicroBatch: 8, adaptation: ${adaptation},
+      valueHead: { shape: [1, 8], data: Float32Array.from({ length: 8 }, (_, i) => Math.sin(i)) },
     });
     const losses = [];
     const norms = [];
-    for (let update = 0; update < 2; update++) {
-      losses.push((await backend.forwardBackward({ sequences }, loss)).loss);
+    for (const step of [loss, loss, error, loss]) {
+      losses.push((await backend.forwardBackward({ sequences }, step)).loss);
       norms.push((await backend.optimStep()).gradientNorm);
     }
     const [reference] = await backend.logprobs([sequences[0].tokens], { policy: 'reference' });
+    const values = (await backend.values(sequences.map(({ tokens }) => tokens))).flatMap((row) => [...row]);
     await backend.publish();
     const published = await engine.readStore('policy');
     const weights = [...await backend.getWeights()].map(([name, { data }]) => [...data, ...published.get(name).data]);
-    reports.push({ losses, norms, reference: [...reference.logprobs], weights: weights.flat() });
+    reports.push({ losses, norms, values, reference: [...reference.logprobs], weights: weights.flat() });
     await backend.close();
     await engine.close();
   }

@@ -18,6 +18,23 @@ export interface Finding {
   readonly iteration: number;
 }
 
+/**
+ * What a monitor asks the training loop to do, and the finding it asks it for.
+ *
+ * - `drop`: leave these trajectories out of this iteration's updates and group statistics, by their ids.
+ * - `pause`: wait, until whoever watches the run lets it go on.
+ * - `stop`: end the run after this iteration's report, without learning from its batch.
+ * - `raise-kl`: multiply the coefficient of the KL to the reference policy by `factor`, from this iteration on.
+ * - `lower-weight`: multiply the weight of a reward component by `factor`, from this iteration on.
+ * - `roll-back`: return to the last checkpoint that was good.
+ */
+export type Intervention = { readonly cause: Finding } & (
+  | { readonly action: 'drop'; readonly trajectories: readonly string[] }
+  | { readonly action: 'pause' | 'stop' | 'roll-back' }
+  | { readonly action: 'raise-kl'; readonly factor: number }
+  | { readonly action: 'lower-weight'; readonly component: string; readonly factor: number }
+);
+
 /** What a monitor looks at: one iteration's scored trajectories. */
 export interface MonitorBatch<Metadata = unknown> {
   readonly iteration: number;
@@ -29,9 +46,11 @@ export interface MonitorReport {
   readonly metrics: Metrics;
   /** Most severe first. */
   readonly findings: readonly Finding[];
+  /** What should be done about them, in this order; nothing by default. */
+  readonly interventions?: readonly Intervention[] | undefined;
 }
 
-/** Asks whether the data is still worth learning from. It observes and never edits. */
+/** Asks whether the data is still worth learning from. It observes and asks for interventions; the loop carries them out. */
 export interface Monitor<Metadata = unknown> {
   /** Judges a batch against those seen before, then remembers it. Same history and batch give the same report. */
   observe(batch: MonitorBatch<Metadata>): MonitorReport;

@@ -56,11 +56,11 @@ function failed(cause: RewardFailureCause, name: string, message: string, error?
 }
 
 /** Settles as `work` does, unless the time is up or the signal fires first; `controller` then tells the function. */
-async function settleWithin(
-  work: PromiseLike<number | null>,
+export async function settleWithin<Value>(
+  work: PromiseLike<Value>,
   controller: AbortController,
   { timeoutMs, signal }: CallLimits,
-): Promise<number | null> {
+): Promise<Value> {
   const timeout = new TimeoutError(`took longer than ${timeoutMs} ms`);
   const timer = setTimeout(() => controller.abort(timeout), timeoutMs);
   const release = signal && onAbort(signal, () => controller.abort(signal.reason));

@@ -1,34 +1,9 @@
-import { ArgumentError } from '@rlp/core';
+import { normalizedSums, type RewardsPerFunction, weightedRewards } from '@rlp/rewards';
 import { whitened } from '../statistics/whitened.ts';
 import { type GroupRelativeOptions, type GroupRewards, groupRelativeAdvantages } from './group-relative.ts';
 
-/** Rewards of several functions; `null` where a function did not score. Shape: `[P][G][F]`. */
-export type RewardsPerFunction = readonly (readonly (readonly (number | null)[])[])[];
-
-/**
- * Weighted sum over reward functions. A function that did not score counts 0; a completion that none scored is `null`.
- * Shape: `[P][G][F]` to `[P][G]`.
- *
- * @throws ArgumentError where a completion has not one reward per weight.
- */
-export function weightedRewards(
-  rewards: RewardsPerFunction,
-  weights: readonly number[],
-): (number | null)[][] {
-  return rewards.map((group, p) =>
-    group.map((scores, g) => {
-      if (scores.length !== weights.length) {
-        throw new ArgumentError(
-          `weightedRewards: rewards[${p}][${g}] must have ${weights.length} rewards, one per weight, got ${scores.length}`,
-        );
-      }
-      if (scores.every((score) => score === null)) return null;
-      let sum = 0;
-      for (const [f, score] of scores.entries()) if (score !== null) sum += weights[f]! * score;
-      return sum;
-    }),
-  );
-}
+// The arithmetic of several rewards is defined once, with the rewards.
+export { type RewardsPerFunction, weightedRewards };
 
 /**
  * Normalise-then-sum: every reward function is standardised within its group, the weighted sum is standardised over the
@@ -48,18 +23,7 @@ export function normalizedThenSummed(
   weights: readonly number[],
   options: GroupRelativeOptions = {},
 ): number[][] {
-  const scored = weightedRewards(rewards, weights);
-  const perFunction = weights.map((_, f) =>
-    groupRelativeAdvantages(
-      rewards.map((group) => group.map((scores) => scores[f]!)),
-      options,
-    ),
-  );
-  const sums = scored.map((group, p) =>
-    group.map((score, g) =>
-      score === null ? null : weights.reduce((sum, weight, f) => sum + weight * perFunction[f]![p]![g]!, 0),
-    ),
-  );
+  const sums = normalizedSums(rewards, weights, (groups) => groupRelativeAdvantages(groups, options));
   return standardizedOverBatch(sums, options.epsilon ?? 1e-6);
 }
 

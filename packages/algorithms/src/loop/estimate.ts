@@ -1,4 +1,5 @@
 import { ArgumentError } from '@rlp/core';
+import { discountedReturns } from '../advantage/discounted-returns.ts';
 import { type GroupRelativeOptions, groupRelativeAdvantages } from '../advantage/group-relative.ts';
 import type {
   AdvantageEstimator,
@@ -21,10 +22,29 @@ export function groupRelativeEstimator(options?: GroupRelativeOptions): GroupEst
     });
 }
 
-/** Any estimator as one that sees tokens. */
-export function tokenEstimator<Metadata>(estimator: AdvantageEstimator<Metadata>): TokenEstimator<Metadata> {
+/**
+ * Any estimator as one that sees tokens.
+ *
+ * @param penaltyPlace - Where a function of groups finds the KL in the reward: off its trajectories' rewards, or off the
+ *   tokens' advantages afterwards.
+ */
+export function tokenEstimator<Metadata>(
+  estimator: AdvantageEstimator<Metadata>,
+  penaltyPlace: 'trajectory' | 'token' = 'trajectory',
+): TokenEstimator<Metadata> {
   if (typeof estimator !== 'function') return estimator;
-  return { estimate: (batch) => spreadOverRows(estimator, batch) };
+  if (penaltyPlace === 'trajectory') {
+    return { estimate: (batch) => spreadOverRows(estimator, penalized(batch), batch) };
+  }
+  return {
+    estimate: (batch) => {
+      const { advantages } = spreadOverRows(estimator, batch.groups, batch);
+      const { penalties, masks } = batch;
+      if (penalties === undefined) return { advantages };
+      const toCome = discountedReturns({ rewards: penalties, masks });
+      return { advantages: toCome.map((row, b) => row.map((penalty, t) => advantages[b]![t]! - penalty)) };
+    },
+  };
 }
 
 /**
@@ -34,11 +54,12 @@ export function tokenEstimator<Metadata>(estimator: AdvantageEstimator<Metadata>
  */
 function spreadOverRows<Metadata>(
   estimator: GroupEstimator<Metadata>,
-  batch: TokenBatch<Metadata>,
+  groups: readonly ScoredGroup<Metadata>[],
+  { owners, steps }: TokenBatch<Metadata>,
 ): TokenEstimate {
-  const advantages = estimator(penalized(batch));
+  const advantages = estimator(groups);
   return {
-    advantages: batch.owners.map(({ group, member, scored }, b) => {
+    advantages: owners.map(({ group, member, scored }, b) => {
       const advantage = advantages[group]?.[member];
       if (advantage === undefined) {
         throw new ArgumentError(
@@ -52,7 +73,7 @@ function spreadOverRows<Metadata>(
             'return one number, or one per step',
         );
       }
-      return Float64Array.from(batch.steps[b]!, (step) => ofStep(advantage, step));
+      return Float64Array.from(steps[b]!, (step) => ofStep(advantage, step));
     }),
   };
 }

@@ -51,7 +51,7 @@ export async function learn<Metadata>(
   context: LearnContext<Metadata>,
 ): Promise<LearnResult> {
   const { options, coefficients, greedyRewards, signal } = context;
-  const estimator = tokenEstimator(context.estimator);
+  const estimator = tokenEstimator(context.estimator, options.rewardKl?.place);
   const rows = trajectoryRows(groups, options);
   const { sequences } = rows;
   const loss = policyLossOf(options);

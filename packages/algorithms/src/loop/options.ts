@@ -55,6 +55,7 @@ const rlShape = {
   tasksPerIteration: z.int().min(1).default(8),
   epochs: z.int().min(1).default(1),
   minibatches: z.int().min(1).default(1),
+  proximal: z.enum(['recomputed', 'behavior']).optional(),
   advantage: groupRelativeSchema.prefault({}),
   loss: lossSchema.prefault({}),
   aggregation: z.union([z.enum(aggregationModes), z.strictObject(aggregationShape)]).default('token-mean'),
@@ -70,6 +71,7 @@ const rlShape = {
       coefficient: z.number().nonnegative(),
       estimator: z.enum(klEstimators).default('k1'),
       limit: z.number().positive().optional(),
+      place: z.enum(['trajectory', 'token']).default('trajectory'),
     })
     .optional(),
   klControl: z.strictObject({ target: z.number().positive(), horizon: z.number().positive() }).optional(),
@@ -87,6 +89,10 @@ const rlShape = {
 
 const rlSchema = z
   .strictObject(rlShape)
+  .refine(({ proximal, loss }) => proximal !== 'behavior' || loss.correction === 'none', {
+    path: ['proximal'],
+    message: "'behavior' needs loss.correction 'none': the ratio already contains the gap",
+  })
   .refine(
     ({ klControl, loss, rewardKl }) =>
       klControl === undefined || loss.klCoefficient > 0 !== (rewardKl?.coefficient ?? 0) > 0,
@@ -112,9 +118,9 @@ const rlSchema = z
  * - `tasksPerIteration` (8): P, groups per iteration.
  * - `epochs` (1), `minibatches` (1): passes over an iteration's sequences, and updates per pass.
  * - `advantage`: see `groupRelativeAdvantages`; read by the estimator that the loop has where none is given.
- * - `loss`: see `policyLoss`, whose `proximal` the loop chooses: the policy itself when an iteration makes one update,
- *   logprobs recomputed before the first update when it makes several, and the sampler's logprobs when `correction` is
- *   `'none'`.
+ * - `loss`: see `policyLoss`, whose `proximal` the loop chooses by its own option
+ *   `proximal` (`'recomputed'`, or `'behavior'` when `loss.correction` is `'none'`): the policy before the iteration's first
+ *   update, whose logprobs are computed when there are several updates, or the sampler's logprobs.
  * - `aggregation` (`'token-mean'`): a mode or the options of `aggregationWeights`; taken over each minibatch.
  *   `aggregationConstant` is its `constant`.
  * - `zeroVarianceGroups` (`'count'`): groups that teach nothing count in the averages; `'skip'` leaves them out, so that
@@ -132,7 +138,9 @@ const rlSchema = z
  *   `{ method: 'high-entropy', share: 0.2 }`, `{ method: 'clip-covariance' }`, `{ method: 'kl-covariance' }` (with
  *   `loss.proximalKlCoefficient`); see `highEntropyKeep`, `clipCovarianceKeep`, `klCovarianceSelection`.
  * - `rewardKl` (off): takes `coefficient` times the KL to the reference policy off every token's reward, by `estimator`
- *   (`'k1'`), limited to ± `limit`; estimators that see whole trajectories get the sum of it.
+ *   (`'k1'`), limited to ± `limit`. `place` is read by estimators that compare whole trajectories: `'trajectory'` (default,
+ *   TRL): the sum is off their rewards before they are compared; `'token'` (OpenRLHF): the KL still to come is off each token's
+ *   advantage after.
  * - `klControl` (off): moves the coefficient of the KL, in the loss or in the reward, towards `target`; see
  *   `nextKlCoefficient`, whose steps are trajectories. `entropyControl` (off): moves `loss.entropyCoefficient`; see
  *   `nextEntropyCoefficient`.

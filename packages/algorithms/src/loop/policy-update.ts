@@ -10,7 +10,8 @@ import { makeUpdates, type Updates } from './updates.ts';
 export function policyLossOf(options: ResolvedRlOptions): Loss {
   const { loss, epochs, minibatches, klControl, entropyControl, tokenSelection } = options;
   const several = epochs * minibatches > 1;
-  const proximal = loss.correction === 'none' ? 'behavior' : several ? 'column' : 'current';
+  const anchor = options.proximal ?? (loss.correction === 'none' ? 'behavior' : 'recomputed');
+  const proximal = anchor === 'behavior' ? 'behavior' : several ? 'column' : 'current';
   return policyLoss({
     ...loss,
     ...selectionLossOptions(tokenSelection),

@@ -128,7 +128,7 @@ export interface RlDependencies<Metadata = unknown> {
   /** The sampler that `rollouts` draws from: takes over the weights. */
   readonly inference: InferenceEngine;
   /** Default: `estimators.groupRelative` with the options' `advantage`. */
-  readonly advantages?: AdvantageEstimator<Metadata> | undefined;
+  readonly advantages?: AdvantageEstimator<NoInfer<Metadata>> | undefined;
   /** Collects the greedy trajectory of a task, in groups of one at temperature 0; for estimators that ask for `greedyRewards`. */
   readonly greedyRollouts?: GroupCollector<Metadata> | undefined;
   /** Milliseconds from any origin, such as `performance.now`. Without it, times are not reported. */

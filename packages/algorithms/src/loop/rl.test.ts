@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Trajectory } from '@rlp/core';
 import { describe, expect, it } from 'vitest';
-import { GRPOAlgorithm } from '../grpo.ts';
+import { GRPOAlgorithm } from '../algorithm/grpo.ts';
 import { loadRun, saveRun } from '../run.ts';
 import { banditSetup } from './bandit.fixture.ts';
 import type { RlReport } from './protocol.ts';

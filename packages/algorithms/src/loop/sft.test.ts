@@ -3,8 +3,8 @@ import type { ChatRenderer, Message } from '@rlp/core';
 import { describe, expect, it } from 'vitest';
 import { demonstrationSequences } from '../sequence/demonstration.ts';
 import { letterTokenizer as tokenizer } from './bandit.fixture.ts';
-
 import { runSftTraining, type SftReport, type SftState } from './sft.ts';
+import type { SftOptions } from './sft-options.ts';
 
 const alphabet = ['ab', 'bc', 'cd', 'de', 'ef', 'fg'].flatMap(([prompt, completion]) =>
   demonstrationSequences({ prompt: prompt!, completion: completion! }, { tokenizer }),

@@ -19,7 +19,7 @@ import { Future, Sequence } from '../future.ts';
 import { clipFactor, globalNorm } from '../optimizer.ts';
 import { type Schedule, type ScheduleOptions, scheduleFactor, scheduleSchema } from '../schedule.ts';
 import { checkValueHead, type ValueHead } from '../value-losses.ts';
-import { accumulateLogits, evaluateBatch, type ScoredBatch, scoreBatch } from './batch.ts';
+import { accumulateLogits, countTokens, evaluateBatch, scoreBatch, tokenLogprobs } from './batch.ts';
 import { readCheckpoint, writeCheckpoint } from './checkpoint.ts';
 import { OptimizerState } from './optimizer-state.ts';
 import { LogitsTable, type TabularShape } from './table.ts';
@@ -278,21 +278,4 @@ export function scoreTokens(
     scores.entropies[t] = entropy;
   }
   return scores;
-}
-
-/** The logprob of every token of a batch, 0 at position 0. */
-function tokenLogprobs({ sequences, positions }: ScoredBatch): Float32Array[] {
-  return positions.map((row, b) =>
-    Float32Array.from(row, (position, t) => position?.logprobs[sequences[b]!.tokens[t]!] ?? 0),
-  );
-}
-
-function countTokens({ sequences }: TrainingBatch): { trained: number; total: number } {
-  let trained = 0;
-  let total = 0;
-  for (const { tokens, mask } of sequences) {
-    total += tokens.length;
-    for (let t = 0; t < mask.length; t++) if (mask[t] !== 0) trained++;
-  }
-  return { trained, total };
 }

@@ -129,3 +129,21 @@ export function accumulateLogits(batch: ScoredBatch, { gradients }: Evaluation, 
     }
   }
 }
+
+/** The logprob of every token of a batch, 0 at position 0. */
+export function tokenLogprobs({ sequences, positions }: ScoredBatch): Float32Array[] {
+  return positions.map((row, b) =>
+    Float32Array.from(row, (position, t) => position?.logprobs[sequences[b]!.tokens[t]!] ?? 0),
+  );
+}
+
+/** Tokens with mask 1, and all tokens. */
+export function countTokens({ sequences }: TrainingBatch): { trained: number; total: number } {
+  let trained = 0;
+  let total = 0;
+  for (const { tokens, mask } of sequences) {
+    total += tokens.length;
+    for (let t = 0; t < mask.length; t++) if (mask[t] !== 0) trained++;
+  }
+  return { trained, total };
+}

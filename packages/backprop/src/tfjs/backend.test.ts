@@ -1,7 +1,7 @@
 import { mkdtemp, readdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Loss, OptionsError, TrainingError, type TrainingSequence } from '@rlp/core';
+import { ArgumentError, type Loss, OptionsError, TrainingError, type TrainingSequence } from '@rlp/core';
 import { describeTrainingBackend } from '@rlp/core/testing';
 import { characterTokenizer, createModel, loadModel, parseModelConfig } from '@rlp/models';
 import { createEngine } from '@rlp/onnx/runtime';
@@ -127,6 +127,20 @@ describe('a backend on TensorFlow.js', () => {
       const other = gradients.get(name)!.data;
       for (const [i, x] of data.entries()) expect(other[i], name).toBeCloseTo(x, 5);
     }
+  });
+
+  it('sends losses that read values to the ONNX backend', async () => {
+    const backend = create();
+    const values: Loss = {
+      key: 'values',
+      columns: [],
+      values: 'needed',
+      compute: (_, inputs) => ({ tokenLosses: inputs.values! }),
+    };
+    const refused = backend.forwardBackward({ sequences }, values);
+    await expect(refused).rejects.toThrow(ArgumentError);
+    await expect(refused).rejects.toThrow(/use createOnnxBackend with valueHead/);
+    await backend.close();
   });
 
   it('takes a loss that depends on no parameter', async () => {

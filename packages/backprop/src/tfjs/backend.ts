@@ -16,6 +16,7 @@ import { maximumSequenceLength } from '@rlp/models';
 import { Future, Sequence } from '../future.ts';
 import { type PackedBatch, type PackingOptions, packBatch, packSequences, unpack } from '../packing.ts';
 import { readTrainingCheckpoint, writeTrainingCheckpoint } from '../training-checkpoint.ts';
+import { readsValues } from '../value-losses.ts';
 import type { Parameters } from './layers.ts';
 import { type ResolvedTfjsBackendOptions, resolveTfjsOptions, type TfjsBackendOptions } from './options.ts';
 import { type MicroBatchGradient, TfPolicy } from './policy.ts';
@@ -58,6 +59,12 @@ export class TfjsTrainingBackend implements TrainingBackend {
 
   forwardBackward(batch: TrainingBatch, loss: Loss): TrainFuture<ForwardBackwardResult> {
     return this.#submit(async () => {
+      if (readsValues(loss)) {
+        throw new ArgumentError(
+          `forwardBackward: the loss "${loss.key}" reads the values of a critic, which this backend does not have; ` +
+            `use createOnnxBackend with valueHead: 'linear'`,
+        );
+      }
       const packed = packBatch(batch, loss, this.#packing);
       try {
         return await this.#accumulate(packed, loss);

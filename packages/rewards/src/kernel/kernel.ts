@@ -12,17 +12,24 @@ export interface Kernel {
 /** Bytes of text that the kernel takes at once: its hash table holds 16 383 words. */
 export const maximumTextBytes = 32_766;
 
-let compiled: object | undefined;
-let unavailable = webAssembly === undefined;
+let shared: Kernel | 'missing' | undefined;
 
-/** A new instance (1.2 MiB), or `undefined` where WebAssembly or its SIMD is missing or forbidden. Compiled once per thread. */
-export function createKernel(): Kernel | undefined {
-  if (webAssembly === undefined || unavailable) return undefined;
+/**
+ * The thread's instance of the kernel (1.5 MiB), or `undefined` where WebAssembly or its SIMD is missing or forbidden.
+ *
+ * Its calls are synchronous and keep nothing but patterns, so everyone may use it.
+ */
+export function sharedKernel(): Kernel | undefined {
+  shared ??= createKernel() ?? 'missing';
+  return shared === 'missing' ? undefined : shared;
+}
+
+function createKernel(): Kernel | undefined {
+  if (webAssembly === undefined) return undefined;
   try {
-    compiled ??= new webAssembly.Module(Uint8Array.from(atob(kernelBase64), (char) => char.charCodeAt(0)));
-    return new webAssembly.Instance(compiled).exports as Kernel;
+    const bytes = Uint8Array.from(atob(kernelBase64), (char) => char.charCodeAt(0));
+    return new webAssembly.Instance(new webAssembly.Module(bytes)).exports as Kernel;
   } catch {
-    unavailable = true;
     return undefined;
   }
 }

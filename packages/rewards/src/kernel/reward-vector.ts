@@ -1,5 +1,5 @@
 import { ArgumentError } from '@rlp/core';
-import { createKernel, type Kernel } from './kernel.ts';
+import { type Kernel, sharedKernel } from './kernel.ts';
 
 /** How {@link computeRewardVector} adds up. */
 export interface RewardVectorOptions {
@@ -13,11 +13,9 @@ export interface RewardVectorOptions {
 /** Rows from which the kernel is faster, copies included; measured by `pnpm bench rewards`. */
 export const kernelPaysFrom = 256;
 
-const columnStart = 147_456;
+const columnStart = 1_245_184;
 /** Five columns of it fit into the kernel's memory. */
 const chunkRows = 8192;
-
-let kernel: Kernel | 'missing' | undefined;
 
 /**
  * Weighted sum of four component columns:
@@ -54,8 +52,8 @@ export function computeRewardVector(
   }
   const list = Object.values(columns);
   if (acceleration === 'kernel' || (acceleration === 'auto' && responseLengths.length >= kernelPaysFrom)) {
-    kernel ??= createKernel() ?? 'missing';
-    if (kernel !== 'missing') return weighInKernel(kernel, list, weights);
+    const kernel = sharedKernel();
+    if (kernel !== undefined) return weighInKernel(kernel, list, weights);
   }
   return weigh(list, weights);
 }

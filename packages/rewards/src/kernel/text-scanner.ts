@@ -1,4 +1,4 @@
-import { createKernel, type Kernel, maximumTextBytes } from './kernel.ts';
+import { type Kernel, maximumTextBytes, sharedKernel } from './kernel.ts';
 import { PlainScanner, type TextScan } from './text-scan.ts';
 
 /** `'auto'` takes the kernel where it can be had and pays; `'plain'` never does. */
@@ -15,6 +15,9 @@ const padding = 16;
 /** Lower-case letters from rare to frequent in English; the kernel looks for a pattern by its two rarest characters. */
 const byRarity = 'zqxjkvbpygfwmucldrhsnioate ';
 
+/** Whose patterns are in the kernel's memory. */
+let owner: TextScanner | undefined;
+
 /**
  * Scans texts for words and patterns.
  *
@@ -28,6 +31,8 @@ export class TextScanner {
   readonly #text: Uint8Array;
   readonly #results: Int32Array;
   readonly #headers: Int32Array;
+  /** Patterns that the kernel looks for, and their places among all. */
+  readonly #ascii: readonly string[];
   readonly #indices: readonly number[];
   readonly #found: Uint8Array;
 
@@ -37,14 +42,13 @@ export class TextScanner {
     this.#found = new Uint8Array(lower.length);
     // A pattern with other characters is in no ASCII text.
     this.#indices = lower.flatMap((pattern, index) => (isAscii(pattern) ? [index] : []));
-    const ascii = this.#indices.map((index) => lower[index]!);
-    this.#kernel = acceleration === 'auto' && fits(ascii) ? createKernel() : undefined;
+    this.#ascii = this.#indices.map((index) => lower[index]!);
+    this.#kernel = acceleration === 'auto' && fits(this.#ascii) ? sharedKernel() : undefined;
     const buffer = this.#kernel?.memory.buffer ?? new ArrayBuffer(0);
     const size = this.#kernel === undefined ? 0 : maximumTextBytes;
     this.#text = new Uint8Array(buffer, size === 0 ? 0 : textStart, size);
     this.#results = new Int32Array(buffer, 0, size === 0 ? 0 : resultWords);
     this.#headers = new Int32Array(buffer, 0, size === 0 ? 0 : patternStart / 4);
-    if (this.#kernel !== undefined) writePatterns(buffer, ascii);
   }
 
   /** What scans short ASCII texts. */
@@ -60,6 +64,10 @@ export class TextScanner {
   #scanInKernel(text: string): TextScan | undefined {
     const { length } = text;
     if (this.#kernel === undefined || length > maximumTextBytes) return undefined;
+    if (owner !== this) {
+      writePatterns(this.#kernel.memory.buffer, this.#ascii);
+      owner = this;
+    }
     // As many bytes as characters: all of them are ASCII.
     const { read, written } = this.#encoder.encodeInto(text, this.#text);
     if (read !== length || written !== length) return undefined;

@@ -66,3 +66,43 @@ function hasLayout(text: string, tags: readonly string[]): boolean {
   }
   return rest === '';
 }
+
+const linesSchema = z.strictObject({
+  tags: schema.shape.tags,
+  place: z.enum(['whole', 'end']).default('whole'),
+});
+
+/**
+ * Options of {@link tagLines}: the `tags` in their order, and whether they must make up the `'whole'` response (default) or only its
+ * `'end'`, with anything before them.
+ */
+export type TagLinesOptions = z.input<typeof linesSchema>;
+
+/**
+ * 1 if a response consists of tags on lines, else 0: each opening tag is followed by a line break, each closing one by a line break
+ * and the next opening tag, and nothing but a line break follows the last:
+ *
+ *     <think>⏎…</think>⏎<answer>⏎…</answer>
+ *
+ * @throws `OptionsError` for bad options, `ArgumentError` for a tag that is not a plain word.
+ * @see https://github.com/fw-ai-external/reward-kit `format_reward`
+ */
+export function tagLines(options: TagLinesOptions): RewardFunction {
+  const { tags, place } = parseOptions('tagLines', linesSchema, options);
+  for (const tag of tags) checkTagName(tag);
+  const first = `<${tags[0]}>\n`;
+  const between = tags.slice(1).map((tag, k) => `</${tags[k]}>\n<${tag}>\n`);
+  const last = `</${tags.at(-1)}>`;
+  return ({ response }) => {
+    let at = place === 'whole' ? (response.startsWith(first) ? 0 : -1) : response.indexOf(first);
+    if (at < 0) return 0;
+    at += first.length;
+    for (const part of between) {
+      const found = response.indexOf(part, at);
+      if (found < 0) return 0;
+      at = found + part.length;
+    }
+    const text = response.endsWith('\n') ? response.slice(0, -1) : response;
+    return text.endsWith(last) && text.length - last.length >= at ? 1 : 0;
+  };
+}

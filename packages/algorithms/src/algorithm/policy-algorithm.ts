@@ -1,5 +1,6 @@
 import {
   ArgumentError,
+  type CriticBackend,
   type Environment,
   type InferenceEngine,
   type Metrics,
@@ -11,12 +12,12 @@ import {
   type TrainingBackend,
 } from '@rlp/core';
 import { type Encoding, RolloutManager, type RolloutOptions } from '@rlp/rollout';
-import { type RlOptions, resolveRlOptions } from './loop/options.ts';
-import type { RlReport, RlState } from './loop/protocol.ts';
-import { runRlTraining } from './loop/rl.ts';
+import { type RlOptions, resolveRlOptions } from '../loop/options.ts';
+import type { AdvantageEstimator, GroupCollector, RlReport, RlState } from '../loop/protocol.ts';
+import { runRlTraining } from '../loop/rl.ts';
 
-/** What {@link GRPOAlgorithm} works with. It creates none of it and closes none of it. */
-export interface GrpoDependencies<S extends State = State, Metadata = unknown> extends Encoding {
+/** What an algorithm works with. It creates none of it and closes none of it. */
+export interface AlgorithmDependencies<S extends State = State, Metadata = unknown> extends Encoding {
   readonly environment: Environment<S, Metadata>;
   readonly tasks: TaskSource<Metadata>;
   /** The policy that is sampled from, and that takes over the weights of `backend`. */
@@ -29,8 +30,8 @@ export interface GrpoDependencies<S extends State = State, Metadata = unknown> e
   readonly clock?: (() => number) | undefined;
 }
 
-/** Options of {@link GRPOAlgorithm}: those of `runRlTraining`, and `rollout` (groups of 8, see `RolloutManager`). */
-export interface GrpoOptions extends Omit<RlOptions, 'iterations'> {
+/** Options that all algorithms have: those of `runRlTraining`, and `rollout` (groups of 8, see `RolloutManager`). */
+export interface AlgorithmOptions extends Omit<RlOptions, 'iterations'> {
   readonly rollout?: RolloutOptions | undefined;
 }
 
@@ -59,7 +60,7 @@ export interface TrainOptions {
   readonly resume?: RlState | undefined;
 }
 
-/** What {@link GRPOAlgorithm.train} resolves with. */
+/** What {@link PolicyAlgorithm.train} resolves with. */
 export interface TrainResult {
   /** Metrics of every iteration made, in order. */
   readonly history: readonly Metrics[];
@@ -69,36 +70,53 @@ export interface TrainResult {
   readonly state: RlState | undefined;
 }
 
+/** What makes an algorithm of the loop. */
+export interface AlgorithmPlan<Metadata = unknown> {
+  /** Begins its error messages. */
+  readonly name: string;
+  readonly estimator: AdvantageEstimator<Metadata>;
+  readonly critic?: CriticBackend | undefined;
+  /** Whether a group of one teaches anything. */
+  readonly groups: 'any-size' | 'at-least-two';
+  /** What the caller gave over a preset over the algorithm's own. */
+  readonly options: AlgorithmOptions;
+}
+
 const needed = ['environment', 'tasks', 'sampler', 'backend', 'rewards', 'tokenizer'] as const;
 
-/**
- * Group Relative Policy Optimization: groups of completions per task, advantages relative to the group, a clipped
- * surrogate. A thin caller of `runRlTraining`.
- *
- * @see Shao et al. 2024 (DeepSeekMath), https://arxiv.org/abs/2402.03300
- */
-export class GRPOAlgorithm<S extends State = State, Metadata = unknown> {
+/** What every algorithm is: rollouts, an estimator and options for `runRlTraining`. */
+export abstract class PolicyAlgorithm<S extends State = State, Metadata = unknown> {
   /** What collects the groups; its statistics tell of failures. */
   readonly rollouts: RolloutManager<S, Metadata>;
-  readonly #dependencies: GrpoDependencies<S, Metadata>;
-  readonly #options: Omit<RlOptions, 'iterations'>;
+  readonly #dependencies: AlgorithmDependencies<S, Metadata>;
+  readonly #plan: AlgorithmPlan<Metadata>;
+  readonly #greedyRollouts: GroupCollector<Metadata> | undefined;
 
   /** @throws OptionsError for options outside their ranges, ArgumentError for something missing and for groups of one. */
-  constructor(dependencies: GrpoDependencies<S, Metadata>, options: GrpoOptions = {}) {
+  protected constructor(dependencies: AlgorithmDependencies<S, Metadata>, plan: AlgorithmPlan<Metadata>) {
+    const { name, estimator, groups, options } = plan;
     const { rollout, ...own } = options;
-    resolveRlOptions(own);
-    const missing = needed.filter((name) => dependencies[name] === undefined);
-    if (missing.length > 0) throw new ArgumentError(`GRPOAlgorithm: expected also ${missing.join(', ')}`);
+    resolveRlOptions(own, name);
+    const missing = needed.filter((dependency) => dependencies[dependency] === undefined);
+    if (missing.length > 0) throw new ArgumentError(`${name}: expected also ${missing.join(', ')}`);
     const { environment, sampler, tokenizer, chat } = dependencies;
-    this.rollouts = new RolloutManager({ environment, sampler, tokenizer, chat }, rollout);
-    if (this.rollouts.options.groupSize < 2) {
+    const rolling = { environment, sampler, tokenizer, chat };
+    this.rollouts = new RolloutManager(rolling, rollout);
+    if (groups === 'at-least-two' && this.rollouts.options.groupSize < 2) {
       throw new ArgumentError(
-        'GRPOAlgorithm: rollout.groupSize must be at least 2: a completion alone in its group has advantage 0 ' +
-          'and teaches nothing',
+        `${name}: rollout.groupSize must be at least 2: a completion alone in its group has advantage 0 and teaches nothing`,
       );
     }
+    const isGreedy = typeof estimator !== 'function' && estimator.needs?.includes('greedyRewards');
+    this.#greedyRollouts = isGreedy
+      ? new RolloutManager(rolling, {
+          ...rollout,
+          groupSize: 1,
+          sampling: { ...rollout?.sampling, temperature: 0 },
+        })
+      : undefined;
     this.#dependencies = dependencies;
-    this.#options = own;
+    this.#plan = plan;
   }
 
   /** The run as a generator: one report per iteration, for callers that evaluate, save or stop in between. */
@@ -107,10 +125,14 @@ export class GRPOAlgorithm<S extends State = State, Metadata = unknown> {
     signal,
     resume,
   }: Omit<TrainOptions, 'progressBar'> = {}): AsyncGenerator<RlReport<Metadata>, void, undefined> {
-    const { tasks, rewards, backend, sampler, clock } = this.#dependencies;
+    const { tasks, rewards, backend, sampler: inference, clock } = this.#dependencies;
+    const { estimator: advantages, critic, options } = this.#plan;
+    const { rollout: _, ...own } = options;
+    const { rollouts } = this;
+    const greedyRollouts = this.#greedyRollouts;
     return runRlTraining<Metadata>(
-      { rollouts: this.rollouts, tasks, rewards, backend, inference: sampler, clock, signal },
-      { ...this.#options, iterations: numIterations, resume },
+      { rollouts, greedyRollouts, tasks, rewards, backend, critic, inference, advantages, clock, signal },
+      { ...own, iterations: numIterations, resume },
     );
   }
 

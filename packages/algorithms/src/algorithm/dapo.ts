@@ -1,0 +1,31 @@
+import type { State } from '@rlp/core';
+import { groupRelativeEstimator } from '../loop/estimate.ts';
+import { layered } from './layered.ts';
+import { type AlgorithmDependencies, type AlgorithmOptions, PolicyAlgorithm } from './policy-algorithm.ts';
+
+/** Options of {@link DAPOAlgorithm}: those of `runRlTraining`, and `rollout` (groups of 8). */
+export type DapoOptions = AlgorithmOptions;
+
+const own = {
+  loss: { clipLow: 0.2, clipHigh: 0.28 },
+  aggregation: 'token-mean',
+  zeroVarianceGroups: 'replace',
+  truncatedTrajectories: 'mask',
+} satisfies AlgorithmOptions;
+
+/**
+ * DAPO: GRPO that clips higher above, averages over tokens, replaces groups without reward variance by groups of further tasks
+ * (dynamic sampling, at most `collectionRounds` rounds) and does not learn from answers that a limit cut.
+ *
+ * Its soft punishment of long answers needs to know what long is: `overlong: { maximum, buffer }`.
+ *
+ * @see Yu et al. 2025, https://arxiv.org/abs/2503.14476
+ */
+export class DAPOAlgorithm<S extends State = State, Metadata = unknown> extends PolicyAlgorithm<S, Metadata> {
+  /** @throws OptionsError for options outside their ranges, ArgumentError for something missing and for groups of one. */
+  constructor(dependencies: AlgorithmDependencies<S, Metadata>, given: DapoOptions = {}) {
+    const options = layered<AlgorithmOptions>(own, given);
+    const estimator = groupRelativeEstimator(options.advantage);
+    super(dependencies, { name: 'DAPOAlgorithm', estimator, groups: 'at-least-two', options });
+  }
+}

@@ -1,0 +1,35 @@
+import type { State } from '@rlp/core';
+import { groupRelativeEstimator } from '../loop/estimate.ts';
+import { layered } from './layered.ts';
+import { type AlgorithmDependencies, type AlgorithmOptions, PolicyAlgorithm } from './policy-algorithm.ts';
+
+/** Options of {@link DrGRPOAlgorithm}: those of `runRlTraining`, and `rollout` (groups of 8). */
+export type DrGrpoOptions = AlgorithmOptions;
+
+const own = {
+  advantage: { scale: 'none' },
+  loss: { clipLow: 0.2, clipHigh: 0.2 },
+  aggregation: 'sequence-mean-token-sum-norm',
+} satisfies AlgorithmOptions;
+
+/** Tokens of an answer that a rollout allows by default. */
+const defaultMaxTokens = 256;
+
+/**
+ * GRPO done right: no division by the group's deviation, which would weigh easy and hard tasks more, and none by the
+ * answer's length, which would favour long wrong answers: token losses are summed over a constant, `rollout.sampling.maxTokens`.
+ *
+ * @see Liu et al. 2025, https://arxiv.org/abs/2503.20783
+ */
+export class DrGRPOAlgorithm<S extends State = State, Metadata = unknown> extends PolicyAlgorithm<
+  S,
+  Metadata
+> {
+  /** @throws OptionsError for options outside their ranges, ArgumentError for something missing and for groups of one. */
+  constructor(dependencies: AlgorithmDependencies<S, Metadata>, given: DrGrpoOptions = {}) {
+    const aggregationConstant = given.rollout?.sampling?.maxTokens ?? defaultMaxTokens;
+    const options = layered<AlgorithmOptions>({ ...own, aggregationConstant }, given);
+    const estimator = groupRelativeEstimator(options.advantage);
+    super(dependencies, { name: 'DrGRPOAlgorithm', estimator, groups: 'at-least-two', options });
+  }
+}

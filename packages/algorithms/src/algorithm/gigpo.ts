@@ -1,0 +1,41 @@
+import { ArgumentError, type State } from '@rlp/core';
+import { type GigpoEstimatorOptions, gigpoEstimator } from '../estimator/group-estimators.ts';
+import { layered } from './layered.ts';
+import { type AlgorithmDependencies, type AlgorithmOptions, PolicyAlgorithm } from './policy-algorithm.ts';
+
+/** Options of {@link GiGPOAlgorithm}: those of `runRlTraining`, and `rollout` (groups of 8). */
+export interface GigpoAlgorithmOptions extends AlgorithmOptions {
+  /** Of `estimators.gigpo`: discount 0.95 between steps, `A_E + 1·A_S`; `joint: 'mix'` for `w·A_E + (1 − w)·A_S`. */
+  readonly gigpo?: GigpoEstimatorOptions | undefined;
+}
+
+const own = { loss: { clipLow: 0.2, clipHigh: 0.2 } } satisfies AlgorithmOptions;
+
+/**
+ * Group-in-Group Policy Optimization, for agents of several steps: trajectories are compared with their group, and steps with
+ * other steps of the group that were taken from the same state (`stateKey`): credit for single steps without a critic.
+ *
+ * @see Feng et al. 2025, https://arxiv.org/abs/2505.10978
+ */
+export class GiGPOAlgorithm<S extends State = State, Metadata = unknown> extends PolicyAlgorithm<
+  S,
+  Metadata
+> {
+  /**
+   * @throws OptionsError for options outside their ranges, ArgumentError for something missing (an environment's `stateKey`
+   *   too) and for groups of one.
+   */
+  constructor(
+    dependencies: AlgorithmDependencies<S, Metadata>,
+    { gigpo, ...given }: GigpoAlgorithmOptions = {},
+  ) {
+    if (dependencies.environment !== undefined && dependencies.environment.stateKey === undefined) {
+      throw new ArgumentError(
+        'GiGPOAlgorithm: the environment has no `stateKey`, so no two states could be told to be the same; give it one',
+      );
+    }
+    const options = layered<AlgorithmOptions>(own, given);
+    const estimator = gigpoEstimator(gigpo);
+    super(dependencies, { name: 'GiGPOAlgorithm', estimator, groups: 'at-least-two', options });
+  }
+}

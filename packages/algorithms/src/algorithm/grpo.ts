@@ -1,0 +1,41 @@
+import type { State } from '@rlp/core';
+import { groupRelativeEstimator } from '../loop/estimate.ts';
+import type { AdvantageEstimator } from '../loop/protocol.ts';
+import { layered } from './layered.ts';
+import { type AlgorithmDependencies, type AlgorithmOptions, PolicyAlgorithm } from './policy-algorithm.ts';
+import { presetOf } from './preset-of.ts';
+import type { PresetName } from './presets.ts';
+
+/** What {@link GRPOAlgorithm} works with. It creates none of it and closes none of it. */
+export interface GrpoDependencies<S extends State = State, Metadata = unknown>
+  extends AlgorithmDependencies<S, Metadata> {}
+
+/** Options of {@link GRPOAlgorithm}: those of `runRlTraining`, and `rollout` (groups of 8, see `RolloutManager`). */
+export interface GrpoOptions<Metadata = unknown> extends AlgorithmOptions {
+  /** A project's defaults; your options go before them. Default `'rlp'`. */
+  readonly preset?: PresetName<'grpo'> | undefined;
+  /** Any other estimator, such as `estimators.maxRl()`. Default: `groupRelativeAdvantages` with the options' `advantage`. */
+  readonly advantages?: AdvantageEstimator<NoInfer<Metadata>> | undefined;
+}
+
+/**
+ * Group Relative Policy Optimization: groups of completions per task, advantages relative to the group, a clipped
+ * surrogate. A thin caller of `runRlTraining`.
+ *
+ * @see Shao et al. 2024 (DeepSeekMath), https://arxiv.org/abs/2402.03300
+ */
+export class GRPOAlgorithm<S extends State = State, Metadata = unknown> extends PolicyAlgorithm<S, Metadata> {
+  /** @throws OptionsError for options outside their ranges, ArgumentError for something missing and for groups of one. */
+  constructor(
+    dependencies: GrpoDependencies<S, Metadata>,
+    { preset, advantages, ...given }: GrpoOptions<Metadata> = {},
+  ) {
+    const options = layered<AlgorithmOptions>(presetOf('GRPOAlgorithm', 'grpo', preset), given);
+    super(dependencies, {
+      name: 'GRPOAlgorithm',
+      estimator: advantages ?? groupRelativeEstimator(options.advantage),
+      groups: advantages === undefined ? 'at-least-two' : 'any-size',
+      options,
+    });
+  }
+}

@@ -1,0 +1,28 @@
+import type { State } from '@rlp/core';
+import { groupRelativeEstimator } from '../loop/estimate.ts';
+import { layered } from './layered.ts';
+import { type AlgorithmDependencies, type AlgorithmOptions, PolicyAlgorithm } from './policy-algorithm.ts';
+
+/** Options of {@link GSPOAlgorithm}: those of `runRlTraining`, and `rollout` (groups of 8). */
+export type GspoOptions = AlgorithmOptions;
+
+const own = {
+  minibatches: 4,
+  loss: { ratio: 'sequence', clipLow: 3e-4, clipHigh: 4e-4 },
+  aggregation: 'sequence-mean-token-mean',
+} satisfies AlgorithmOptions;
+
+/**
+ * Group Sequence Policy Optimization: the ratio is one of whole sequences (their geometric mean per token), clipped within
+ * bounds a thousand times tighter than a token's. Four mini-batches, as in the paper: with one update nothing would be clipped.
+ *
+ * @see Zheng et al. 2025, https://arxiv.org/abs/2507.18071
+ */
+export class GSPOAlgorithm<S extends State = State, Metadata = unknown> extends PolicyAlgorithm<S, Metadata> {
+  /** @throws OptionsError for options outside their ranges, ArgumentError for something missing and for groups of one. */
+  constructor(dependencies: AlgorithmDependencies<S, Metadata>, given: GspoOptions = {}) {
+    const options = layered<AlgorithmOptions>(own, given);
+    const estimator = groupRelativeEstimator(options.advantage);
+    super(dependencies, { name: 'GSPOAlgorithm', estimator, groups: 'at-least-two', options });
+  }
+}

@@ -1,0 +1,36 @@
+import type { State } from '@rlp/core';
+import { groupRelativeEstimator } from '../loop/estimate.ts';
+import { layered } from './layered.ts';
+import { type AlgorithmDependencies, type AlgorithmOptions, PolicyAlgorithm } from './policy-algorithm.ts';
+import { presetOf } from './preset-of.ts';
+import type { PresetName } from './presets.ts';
+
+/** Options of {@link RLOOAlgorithm}: those of `runRlTraining`, and `rollout` (groups of 8). */
+export interface RlooOptions extends AlgorithmOptions {
+  /** A project's defaults; your options go before them. Default `'rlp'`. */
+  readonly preset?: PresetName<'rloo'> | undefined;
+}
+
+const own = {
+  advantage: { baseline: 'leave-one-out', scale: 'none' },
+  loss: { surrogate: 'policy-gradient' },
+  aggregation: 'sequence-mean-token-sum',
+} satisfies AlgorithmOptions;
+
+/**
+ * REINFORCE leave-one-out: the baseline of a completion is the mean reward of the others of its group, and nothing is clipped.
+ *
+ * Sequences are what is averaged over, token losses are summed: the gradient of the reward's expectation without bias.
+ *
+ * @see Ahmadian et al. 2024, https://arxiv.org/abs/2402.14740
+ */
+export class RLOOAlgorithm<S extends State = State, Metadata = unknown> extends PolicyAlgorithm<S, Metadata> {
+  /** @throws OptionsError for options outside their ranges, ArgumentError for something missing and for groups of one. */
+  constructor(dependencies: AlgorithmDependencies<S, Metadata>, { preset, ...given }: RlooOptions = {}) {
+    const defaults = presetOf('RLOOAlgorithm', 'rloo', preset);
+    const isOwn = preset === undefined || preset === 'rlp';
+    const options = layered<AlgorithmOptions>(isOwn ? own : { advantage: own.advantage }, defaults, given);
+    const estimator = groupRelativeEstimator(options.advantage);
+    super(dependencies, { name: 'RLOOAlgorithm', estimator, groups: 'at-least-two', options });
+  }
+}

@@ -1,0 +1,126 @@
+import { ArgumentError, parseOptions } from '@rlp/core';
+import { z } from 'zod';
+import { type AnchorOptions, anchorGroups } from '../advantage/anchor-groups.ts';
+import { type GigpoOptions, gigpoAdvantages } from '../advantage/gigpo.ts';
+import { type GroupRelativeOptions, groupRelativeAdvantages } from '../advantage/group-relative.ts';
+import { normalizedThenSummed } from '../advantage/reward-functions.ts';
+import { groupRelativeEstimator } from '../loop/estimate.ts';
+import type { GroupEstimator, ScoredGroup } from '../loop/protocol.ts';
+
+/**
+ * `groupRelativeAdvantages` with some options given and the others open.
+ *
+ * @throws OptionsError for options outside their ranges.
+ */
+export function relativeTo(given: GroupRelativeOptions): (options?: GroupRelativeOptions) => GroupEstimator {
+  return (options) => {
+    const all = { ...given, ...options };
+    groupRelativeAdvantages([], all); // checks the options
+    return groupRelativeEstimator(all);
+  };
+}
+
+/** Weights of the reward's named components. */
+export interface GdpoOptions extends GroupRelativeOptions {
+  readonly weights: Readonly<Record<string, number>>;
+}
+
+/**
+ * GDPO: every component of the reward standardised in its group, their weighted sum over the batch; see `normalizedThenSummed`.
+ *
+ * A component that a trajectory does not have counts as not scored.
+ *
+ * @throws OptionsError for options outside their ranges.
+ */
+export function gdpoEstimator({ weights, ...options }: GdpoOptions): GroupEstimator {
+  parseOptions('estimators.gdpo', z.record(z.string(), z.number()), weights);
+  groupRelativeAdvantages([], options); // checks the options
+  const names = Object.keys(weights);
+  return (groups) =>
+    normalizedThenSummed(
+      groups.map(({ scored }) =>
+        scored.map(({ reward, components }) =>
+          names.map((name) => (reward === null ? null : (components[name] ?? null))),
+        ),
+      ),
+      Object.values(weights),
+      options,
+    );
+}
+
+/** Options of {@link gigpoEstimator}: those of `gigpoAdvantages`, and */
+export type GigpoEstimatorOptions = GigpoOptions & {
+  /** Which states are the same: equal `stateKey`s (default), or similar ones; see `anchorGroups`. */
+  readonly anchors?: AnchorOptions | undefined;
+  /**
+   * Whether the trajectory's reward also counts as the last step's, so that step returns see it: `'last-step'` (default, as in
+   * the paper, where rewards are sparse), or only steps' own rewards (`'episode'`).
+   */
+  readonly outcome?: 'last-step' | 'episode' | undefined;
+};
+
+/**
+ * GiGPO: trajectories against their group, and steps against other steps from the same state.
+ *
+ * Needs an environment with `stateKey`. The trajectory's reward is its score; rewards of steps enter step returns.
+ *
+ * @throws OptionsError for options outside their ranges; the estimator an ArgumentError for a step without `stateKey`.
+ */
+export function gigpoEstimator(options: GigpoEstimatorOptions = {}): GroupEstimator {
+  const { anchors, outcome = 'last-step', ...own } = options;
+  anchorGroups([], [], anchors); // checks the options
+  gigpoAdvantages({ groups: [], trajectories: [], anchors: [], stepRewards: [], episodeScores: [] }, own);
+  return (groups) => {
+    const steps = groups.flatMap((group, p) => stepsOf(group, p, outcome));
+    const ids = steps.map(({ group }) => group);
+    const { advantages } = gigpoAdvantages(
+      {
+        groups: ids,
+        trajectories: steps.map(({ member }) => member),
+        anchors: anchorGroups(
+          steps.map(({ state }) => state),
+          ids,
+          anchors,
+        ),
+        stepRewards: steps.map(({ reward }) => reward),
+        episodeScores: steps.map(({ score }) => score),
+      },
+      own,
+    );
+    let at = 0;
+    return groups.map(({ scored }) =>
+      scored.map(({ reward, trajectory }) =>
+        reward === null ? 0 : Array.from(trajectory.steps, () => advantages[at++]!),
+      ),
+    );
+  };
+}
+
+interface ScoredStep {
+  readonly group: number;
+  readonly member: number;
+  readonly state: string;
+  readonly reward: number;
+  readonly score: number;
+}
+
+/** The steps of a group's scored trajectories, in order. */
+function stepsOf(
+  { scored }: ScoredGroup,
+  group: number,
+  outcome: 'last-step' | 'episode',
+): readonly ScoredStep[] {
+  return scored.flatMap(({ trajectory: { id, steps }, reward: score }, member) => {
+    if (score === null) return [];
+    return steps.map(({ stateKey: state, reward = 0 }, index) => {
+      if (state === undefined) {
+        throw new ArgumentError(
+          `GiGPO: step ${index} of trajectory "${id}" has no stateKey, so no state can be told to be the same; ` +
+            'give the environment a method `stateKey(state)`',
+        );
+      }
+      const isLast = outcome === 'last-step' && index === steps.length - 1;
+      return { group, member, state, score, reward: isLast ? reward + score : reward };
+    });
+  });
+}

@@ -1,0 +1,135 @@
+import { RandomStream } from '@rlp/core';
+import { describe, expect, it } from 'vitest';
+import { banditSetup } from './bandit.fixture.ts';
+import type { RlOptions } from './options.ts';
+import type { RlReport } from './protocol.ts';
+import { type ResumeOptions, runRlTraining } from './rl.ts';
+
+type Setup = ReturnType<typeof banditSetup>;
+
+/** Rewards by coin for the members of some groups, all equal in the others: `share` of the groups teach something. */
+function withVariance(setup: Setup, share: number): Setup {
+  const computeRewards: Setup['rewards']['computeRewards'] = async ({ id, trajectories }) => {
+    const random = RandomStream.named('coin', id);
+    const teaches = random.uniform() < share;
+    return trajectories.map((trajectory, member) => ({
+      trajectory,
+      reward: teaches ? member % 2 : 1,
+      components: {},
+    }));
+  };
+  return { ...setup, rewards: { computeRewards } };
+}
+
+async function collect(
+  setup: Setup,
+  options: RlOptions & ResumeOptions<RlReport['state']>,
+): Promise<RlReport<unknown>[]> {
+  const reports: RlReport<unknown>[] = [];
+  for await (const report of runRlTraining(setup, options)) reports.push(report);
+  return reports;
+}
+
+const replace = { zeroVarianceGroups: 'replace', tasksPerIteration: 4 } satisfies RlOptions;
+
+describe('dynamic sampling', () => {
+  it('replaces groups without variance by further tasks until the batch is full', async () => {
+    const setup = withVariance(banditSetup('replace'), 0.4);
+    const reports = await collect(setup, { ...replace, iterations: 3 });
+    for (const { groups, metrics } of reports) {
+      expect(groups).toHaveLength(4);
+      expect(metrics['groups/count']! - metrics['groups/zero-variance']!).toBe(4);
+    }
+    expect(reports.some(({ metrics }) => metrics['groups/rounds']! > 1)).toBe(true);
+    const taken = reports.reduce((sum, { metrics }) => sum + metrics['groups/count']!, 0);
+    expect(reports.at(-1)!.state).toEqual({ iteration: 3, taskCursor: taken });
+    expect(setup.tasks.cursor).toBe(taken);
+  });
+
+  it('is the same again, and when resumed', async () => {
+    const run = () => withVariance(banditSetup('again'), 0.4);
+    const ids = (reports: readonly RlReport<unknown>[]) =>
+      reports.map(({ groups }) => groups.map(({ group }) => group.id));
+    const reports = await collect(run(), { ...replace, iterations: 4 });
+    expect(ids(await collect(run(), { ...replace, iterations: 4 }))).toEqual(ids(reports));
+    // Rewards depend on ids alone here, so the rest of the run needs no checkpoint.
+    const resume = reports[1]!.state;
+    expect(ids(await collect(run(), { ...replace, iterations: 4, resume }))).toEqual(ids(reports.slice(2)));
+  });
+
+  it('draws other samples when a task comes again in a later round', async () => {
+    const setup = withVariance(banditSetup('rounds'), 0.2);
+    const [task] = setup.tasks.take(1);
+    const tasks = { ...setup.tasks, take: (count: number) => Array.from({ length: count }, () => task!) };
+    const [report] = await collect({ ...setup, tasks }, { ...replace, iterations: 1 });
+    const ids = report!.groups.map(({ group }) => group.id);
+    expect(new Set(ids).size).toBe(ids.length);
+    expect(ids).toContainEqual(expect.stringMatching(/^0\.\d+\//));
+  });
+
+  it('gives up after its rounds, and says so', async () => {
+    const setup = withVariance(banditSetup('never'), 0);
+    const [report] = await collect(setup, { ...replace, iterations: 1, collectionRounds: 3 });
+    expect(report!.groups).toEqual([]);
+    expect(report!.notes).toContain('0 of 4 groups had reward variance after 3 rounds of collection');
+    expect(report!.metrics).toMatchObject({ 'groups/count': 12, 'update/count': 0, 'groups/rounds': 3 });
+    expect(report!.state.taskCursor).toBe(12);
+  });
+
+  it('gives back the tasks of all rounds when interrupted', async () => {
+    const controller = new AbortController();
+    const setup = withVariance(banditSetup('interrupted'), 0.2);
+    const { computeRewards } = setup.rewards;
+    const rewards: typeof setup.rewards = {
+      computeRewards: (group, context) => {
+        if (group.id.startsWith('0.1/')) controller.abort();
+        return computeRewards(group, context);
+      },
+    };
+    const interrupted = { ...setup, rewards, signal: controller.signal };
+    expect(await collect(interrupted, { ...replace, iterations: 1 })).toEqual([]);
+    expect(setup.tasks.cursor).toBe(0);
+  });
+});
+
+describe('long answers', () => {
+  it('are punished in the reward, as a component of their own', async () => {
+    const overlong = { maximum: 1, buffer: 1 };
+    const [report] = await collect(banditSetup('overlong'), { iterations: 1, overlong });
+    const [plain] = await collect(banditSetup('overlong'), { iterations: 1 });
+    expect(report!.metrics['reward/component/overlong']).toBe(-1);
+    expect(report!.metrics['reward/mean']).toBeCloseTo(plain!.metrics['reward/mean']! - 1, 12);
+  });
+
+  it('teach nothing where they are masked, and still count in their groups', async () => {
+    const setup = banditSetup('masked');
+    const [report] = await collect(setup, { iterations: 1, truncatedTrajectories: 'mask' });
+    const truncated = report!.metrics['trajectories/truncated']!;
+    expect(truncated).toBeGreaterThan(0.5);
+    const trained = report!.groups
+      .flatMap(({ scored }) => scored)
+      .filter(({ trajectory }) => trajectory.status === 'completed').length;
+    expect(report!.metrics['tokens/trained']).toBeLessThanOrEqual(trained);
+    expect(report!.metrics['trajectories/unscored']).toBe(0);
+  });
+});
+
+it('a reward of a step that is not finite is refused', async () => {
+  const setup = banditSetup('step-reward');
+  const { computeRewards } = setup.rewards;
+  const rewards: typeof setup.rewards = {
+    computeRewards: async (group) => {
+      const scored = await computeRewards(group);
+      return scored.map((score) => ({
+        ...score,
+        trajectory: {
+          ...score.trajectory,
+          steps: score.trajectory.steps.map((step) => ({ ...step, reward: Number.NaN })),
+        },
+      }));
+    },
+  };
+  await expect(collect({ ...setup, rewards }, { iterations: 1 })).rejects.toThrow(
+    'the reward must be a finite number or null, got NaN',
+  );
+});

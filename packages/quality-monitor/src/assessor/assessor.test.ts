@@ -1,0 +1,172 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { formatAlert } from './alert.ts';
+import { RewardQualityAssessor } from './assessor.ts';
+import { fixed } from './number-format.ts';
+import type { AssessorOptions } from './options.ts';
+
+const good = (at: number) =>
+  `<reasoning>number ${at} is what ${at - 1} and one make, as counting ${at % 7} fingers shows</reasoning>` +
+  `<answer>${at}${at % 10}</answer>`;
+const batchOf = (count: number, response: (at: number) => string) =>
+  Array.from({ length: count }, (_, at) => response(at));
+const constant = (count: number, value: number) => new Array<number>(count).fill(value);
+const varied = (count: number) => Array.from({ length: count }, (_, at) => Math.sin(at));
+
+/** Alerts of one batch after 100 good responses. */
+function alertsOf(
+  responses: readonly string[],
+  rewards: readonly number[] = varied(responses.length),
+  options: AssessorOptions = {},
+): string[] {
+  const assessor = new RewardQualityAssessor({ windowSize: 100, ...options });
+  assessor.assessBatch({ responses: batchOf(100, good), rewards: { accuracy: varied(100) } });
+  return assessor.assessBatch({ responses, rewards: { accuracy: rewards } }).alerts.map(formatAlert);
+}
+
+describe('RewardQualityAssessor', () => {
+  it('is silent about good responses', () => {
+    expect(alertsOf(batchOf(100, (at) => good(at + 500)))).toEqual([]);
+  });
+
+  it('detects format gaming', () => {
+    const shells = [
+      '<reasoning>just a guess</reasoning><answer>42</answer>',
+      '<reasoning>the answer is the number asked for</reasoning><answer>none</answer>',
+    ];
+    const loop = `<reasoning>${'so it is '.repeat(12)}</reasoning><answer>42</answer>`;
+    const responses = [...shells, loop, good(1), good(2)];
+    expect(alertsOf(responses)).toEqual([
+      '[CRITICAL] format_gaming: Suspected format gaming: 60.0% of formatted responses have low-quality content',
+    ]);
+  });
+
+  it('takes one letter or digit for an answer unless told otherwise', () => {
+    const choice = (at: number) => good(at).replace(/<answer>.*/, '<answer>B</answer>');
+    expect(alertsOf(batchOf(10, choice))).toEqual([]);
+    expect(alertsOf(batchOf(10, choice), undefined, { singleCharacterAnswers: 'reject' })).toHaveLength(1);
+  });
+
+  it('detects repetition', () => {
+    const responses = batchOf(
+      4,
+      (at) => `<reasoning>${`again and again ${at} `.repeat(20)}</reasoning><answer>12</answer>`,
+    );
+    expect(alertsOf(responses, undefined, { alertThresholds: { formatGaming: 1 } })).toEqual([
+      expect.stringMatching(
+        /^\[HIGH\] excessive_repetition: .* avg=\d\d\.\d%, 4\/4 responses highly repetitive$/,
+      ),
+    ]);
+  });
+
+  it('detects empty and malformed responses', () => {
+    const responses = ['', 'no tags', '<reasoning>x</reasoning>', good(1), good(2), good(3), good(4)];
+    expect(alertsOf(responses)).toEqual([
+      '[HIGH] degenerate_outputs: High rate of degenerate outputs: 42.9% responses are empty or malformed',
+    ]);
+  });
+
+  it('detects that responses are nearly the same, which equality does not', () => {
+    const text = (at: number) =>
+      `<reasoning>${batchOf(60, (word) => `word${word}`).join(' ')} number ${at}</reasoning><answer>42</answer>`;
+    const expected =
+      'diversity_collapse: Response diversity collapsed: only 1.0% unique responses in recent 100 samples';
+    expect(alertsOf(batchOf(100, text))).toEqual([`[CRITICAL] ${expected}`]);
+    expect(alertsOf(batchOf(100, text), undefined, { nearDuplicates: 'off' })).toEqual([]);
+  });
+
+  it('detects saturation at either bound', () => {
+    const rewards = [...constant(96, 3), ...varied(4)];
+    expect(alertsOf(batchOf(100, good), rewards)).toEqual([
+      "[HIGH] reward_saturation_high: Reward 'accuracy' saturating at maximum: 96.0% of samples at max value 3.0",
+    ]);
+    const low = rewards.map((value) => -value);
+    expect(alertsOf(batchOf(100, good), low)[0]).toContain(
+      'saturating at minimum: 96.0% of samples at min value -3.0',
+    );
+  });
+
+  it('detects that a reward no longer varies, also at zero', () => {
+    expect(alertsOf(batchOf(100, good), constant(100, 1.5))).toEqual([
+      "[CRITICAL] variance_collapse: Reward 'accuracy' variance collapsed: CV=0.0000, std=0.0000, mean=1.5000",
+    ]);
+    expect(alertsOf(batchOf(100, good), constant(100, 0))).toHaveLength(1);
+    expect(alertsOf(batchOf(100, good), constant(100, 0), { conventions: 'tunrex' })).toEqual([]);
+  });
+
+  it('detects a spike by what came before it, however large it is', () => {
+    const rewards = varied(10).with(3, 100);
+    const [alert] = alertsOf(batchOf(10, good), rewards);
+    expect(alert).toMatch(
+      /^\[MEDIUM\] reward_spike: Unusual reward spike in 'accuracy': value=100.000, z-score=\d+/,
+    );
+    // Ten times the same spike hides behind its own mean and deviation where they include it.
+    const many = [...varied(90), ...constant(10, 100)];
+    expect(alertsOf(batchOf(100, good), many).filter((line) => line.includes('spike'))).toHaveLength(10);
+    const hidden = alertsOf(batchOf(100, good), many, { conventions: 'tunrex' });
+    expect(hidden.filter((line) => line.includes('spike'))).toEqual([]);
+  });
+
+  it('does not call rare successes spikes', () => {
+    const assessor = new RewardQualityAssessor();
+    const rewards = constant(200, 0).with(7, 1);
+    assessor.assessBatch({ responses: batchOf(200, good), rewards: { accuracy: rewards } });
+    const { alerts } = assessor.assessBatch({
+      responses: batchOf(10, good),
+      rewards: { accuracy: constant(10, 0).with(2, 1) },
+    });
+    expect(alerts.filter(({ pathologyType }) => pathologyType === 'reward_spike')).toEqual([]);
+  });
+
+  it('says nothing before it has seen enough', () => {
+    const assessor = new RewardQualityAssessor({ minSamplesForAnalysis: 20 });
+    const empty = batchOf(10, () => '');
+    expect(assessor.assessBatch({ responses: empty, rewards: {} }).alerts).toEqual([]);
+    expect(assessor.assessBatch({ responses: empty, rewards: {} }).alerts).not.toEqual([]);
+  });
+
+  it('counts rewards that are no numbers and goes on', () => {
+    const assessor = new RewardQualityAssessor();
+    const rewards = { accuracy: [1, Number.NaN, null, Number.POSITIVE_INFINITY] };
+    const { metrics } = assessor.assessBatch({ responses: batchOf(4, good), rewards });
+    expect(metrics.rewards.accuracy).toMatchObject({ mean: 1, samples: 1 });
+    expect(assessor.getSummaryStatistics().invalidRewards).toEqual({ accuracy: 3 });
+  });
+
+  it('refuses rewards of another number than responses, and remembers nothing of them', () => {
+    const assessor = new RewardQualityAssessor();
+    const batch = { responses: ['a', 'b'], rewards: { format: [1], accuracy: [1, 2] } };
+    expect(() => assessor.assessBatch(batch)).toThrow(
+      'expected one reward per response, 2 of each; "format" has 1',
+    );
+    expect(assessor.getSummaryStatistics().totalSamples).toBe(0);
+  });
+
+  it('keeps shares and scores within their bounds for any text', () => {
+    const assessor = new RewardQualityAssessor({ minSamplesForAnalysis: 1 });
+    fc.assert(
+      fc.property(fc.array(fc.string({ unit: 'binary' }), { maxLength: 8 }), (responses) => {
+        const { rewards, avgAnswerLength, avgReasoningLength, ...shares } = assessor.assessBatch({
+          responses,
+          rewards: {},
+        }).metrics;
+        for (const share of Object.values(shares)) expect(share).toBeGreaterThanOrEqual(0);
+        for (const share of Object.values(shares)) expect(share).toBeLessThanOrEqual(1);
+      }),
+      { numRuns: 40 },
+    );
+  });
+});
+
+describe('fixed', () => {
+  it.each([
+    [91.25, 1, '91.2'],
+    [91.75, 1, '91.8'],
+    [1.15, 1, '1.1'],
+    [-0.125, 2, '-0.12'],
+    [2.5, 0, '2'],
+    [3.3166247903554, 2, '3.32'],
+  ])('writes %d with %d decimals as Python does: %s', (value, decimals, text) => {
+    expect(fixed(value, decimals)).toBe(text);
+  });
+});

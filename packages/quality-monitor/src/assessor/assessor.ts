@@ -1,0 +1,233 @@
+import { ArgumentError, type Severity } from '@rlp/core';
+import { DuplicateWindow } from '../text/duplicate-window.ts';
+import { HashSet } from '../text/hash-set.ts';
+import { signatureLength, WordScanner } from '../text/words.ts';
+import type { PathologyAlert, PathologyType } from './alert.ts';
+import { QualitySums, type RewardQualityMetrics } from './metrics.ts';
+import { type AssessorOptions, type ResolvedAssessorOptions, resolveAssessorOptions } from './options.ts';
+import {
+  contentPathologies,
+  type Diagnosis,
+  degenerateOutputs,
+  rewardPathologies,
+  rewardSpikes,
+  type SpikeHistory,
+  spikeHistory,
+} from './pathologies.ts';
+import { type ResponseReader, responseQuality } from './response-quality.ts';
+import { shapeReader } from './response-shape.ts';
+import { type RewardStatistics, RewardWindow } from './reward-window.ts';
+
+/** A batch as the assessor reads it. */
+export interface AssessedBatch {
+  readonly responses: readonly string[];
+  /** One value per response for each reward; `null` or a value that is not finite where there is none. */
+  readonly rewards: Readonly<Record<string, readonly (number | null)[]>>;
+}
+
+/** What {@link RewardQualityAssessor.assessBatch} found. */
+export interface Assessment {
+  readonly metrics: RewardQualityMetrics;
+  readonly alerts: readonly PathologyAlert[];
+}
+
+/** What {@link RewardQualityAssessor.getSummaryStatistics} tells, as JSON data. */
+export interface AssessmentSummary {
+  readonly totalSamples: number;
+  /** Responses in the window. */
+  readonly windowSize: number;
+  readonly totalAlerts: number;
+  readonly alertsBySeverity: Readonly<Partial<Record<Severity, number>>>;
+  readonly alertsByType: Readonly<Partial<Record<PathologyType, number>>>;
+  readonly rewardStatistics: Readonly<Record<string, Omit<RewardStatistics, 'median'>>>;
+  /** Rewards that were missing or not finite, by component. */
+  readonly invalidRewards: Readonly<Record<string, number>>;
+}
+
+/** Alerts that are kept for {@link RewardQualityAssessor.getRecentAlerts}. */
+const alertsKept = 1000;
+
+/**
+ * Assesses the quality of responses and their rewards, batch by batch: metrics, and alerts for eight pathologies.
+ *
+ * Memory is bounded by the windows. The same batches in the same order give the same assessments.
+ *
+ * @example
+ * const assessor = new RewardQualityAssessor({ minSamplesForAnalysis: 64 });
+ * const { metrics, alerts } = assessor.assessBatch({ responses, rewards: { format, accuracy } });
+ * for (const alert of alerts) console.log(formatAlert(alert));
+ */
+export class RewardQualityAssessor {
+  readonly options: ResolvedAssessorOptions;
+  readonly #reader: ResponseReader;
+  readonly #responses: DuplicateWindow;
+  readonly #rewards = new Map<string, RewardWindow>();
+  readonly #invalid = new Map<string, number>();
+  readonly #recent: PathologyAlert[] = [];
+  readonly #bySeverity = new Map<Severity, number>();
+  readonly #byType = new Map<PathologyType, number>();
+  #samples = 0;
+  #alerts = 0;
+
+  /** @throws OptionsError for options outside their ranges, ArgumentError for tags that are not plain words. */
+  constructor(options: AssessorOptions = {}) {
+    this.options = resolveAssessorOptions(options);
+    const { tags, windowSize, diversityWindow, nearDuplicates } = this.options;
+    this.#reader = {
+      options: this.options,
+      readShape: shapeReader(tags),
+      words: new WordScanner(),
+      vocabulary: new HashSet(),
+      signature: new Uint32Array(signatureLength),
+    };
+    this.#responses = new DuplicateWindow({
+      size: Math.min(windowSize, diversityWindow),
+      similarity: nearDuplicates === 'off' ? 1 : nearDuplicates,
+    });
+  }
+
+  /**
+   * Assesses a batch and remembers it.
+   *
+   * @throws ArgumentError when a reward has not one value per response; nothing is remembered then.
+   */
+  assessBatch({ responses, rewards }: AssessedBatch): Assessment {
+    checkLengths(responses, rewards);
+    const sums = this.#read(responses);
+    const unique = new Set(responses).size;
+    this.#samples += responses.length;
+    const isAnalysed = this.#samples >= this.options.minSamplesForAnalysis;
+    const spikes = this.#addRewards(rewards);
+    const metrics = this.#metrics(sums, unique);
+    const found = isAnalysed && responses.length > 0 ? this.#diagnose(sums, spikes) : [];
+    const alerts = found.map((diagnosis) => ({ ...diagnosis, timestamp: this.#samples }));
+    for (const alert of alerts) this.#remember(alert);
+    return { metrics, alerts };
+  }
+
+  /** The last alerts, newest last. */
+  getRecentAlerts(count = 10): readonly PathologyAlert[] {
+    return count <= 0 ? [] : this.#recent.slice(-count);
+  }
+
+  /** Forgets alerts and their counts; the windows stay. */
+  resetAlerts(): void {
+    this.#recent.length = 0;
+    this.#bySeverity.clear();
+    this.#byType.clear();
+    this.#alerts = 0;
+  }
+
+  getSummaryStatistics(): AssessmentSummary {
+    const statistics = [...this.#rewards].flatMap(([name, window]) => {
+      const found = window.statistics();
+      if (found === undefined) return [];
+      const { median, ...rest } = found;
+      return [[name, rest] as const];
+    });
+    return {
+      totalSamples: this.#samples,
+      windowSize: Math.min(this.#samples, this.options.windowSize),
+      totalAlerts: this.#alerts,
+      alertsBySeverity: Object.fromEntries(this.#bySeverity),
+      alertsByType: Object.fromEntries(this.#byType),
+      rewardStatistics: Object.fromEntries(statistics),
+      invalidRewards: Object.fromEntries(this.#invalid),
+    };
+  }
+
+  #read(responses: readonly string[]): QualitySums {
+    const sums = new QualitySums();
+    const { vocabulary, signature } = this.#reader;
+    vocabulary.clear();
+    for (const response of responses) {
+      const quality = responseQuality(response, this.#reader);
+      this.#responses.add(signature);
+      sums.add(quality);
+    }
+    return sums;
+  }
+
+  /** Adds the batch's rewards to their windows; returns its spikes. */
+  #addRewards(rewards: AssessedBatch['rewards']): Diagnosis[] {
+    return Object.entries(rewards).flatMap(([name, values]) => {
+      const window = this.#windowOf(name);
+      const before = this.#historyOf(window);
+      for (const value of values) {
+        if (value !== null && Number.isFinite(value)) window.add(value);
+        else this.#invalid.set(name, (this.#invalid.get(name) ?? 0) + 1);
+      }
+      const history = this.options.conventions === 'tunrex' ? this.#historyOf(window) : before;
+      return history === undefined ? [] : rewardSpikes(name, values, history, this.options);
+    });
+  }
+
+  /** Fewer samples than alerts need tell nothing about spikes either. */
+  #historyOf(window: RewardWindow): SpikeHistory | undefined {
+    const { conventions, minSamplesForAnalysis } = this.options;
+    if (conventions === 'rlp' && window.count < minSamplesForAnalysis) return undefined;
+    return spikeHistory(window, this.options);
+  }
+
+  #windowOf(name: string): RewardWindow {
+    const window = this.#rewards.get(name) ?? new RewardWindow(this.options.windowSize);
+    this.#rewards.set(name, window);
+    return window;
+  }
+
+  #metrics(sums: QualitySums, unique: number): RewardQualityMetrics {
+    const { different, count } = this.#responses;
+    const rewards = [...this.#rewards].flatMap(([name, window]) => {
+      const statistics = window.statistics();
+      return statistics === undefined ? [] : [[name, statistics] as const];
+    });
+    return {
+      formatComplianceRate: sums.share(sums.formatted),
+      tagCorrectnessRate: sums.share(sums.withReasoning),
+      avgReasoningLength: sums.share(sums.reasoningLength),
+      avgAnswerLength: sums.share(sums.answerLength),
+      repetitionRate: sums.share(sums.repetition),
+      emptyContentRate: sums.share(sums.empty),
+      uniqueResponsesRatio: sums.share(unique),
+      windowDiversity: count === 0 ? 0 : different / count,
+      lexicalDiversity: sums.words === 0 ? 0 : this.#reader.vocabulary.size / sums.words,
+      coherence: sums.share(sums.coherence),
+      suspectedFormatGaming: this.#suspectedGaming(sums),
+      suspectedRewardHacking: 0,
+      rewards: Object.fromEntries(rewards),
+    };
+  }
+
+  /** The original counts every short response, formatted or not, as soon as one is formatted. */
+  #suspectedGaming(sums: QualitySums): number {
+    if (this.options.conventions === 'rlp') return sums.shareOfFormatted(sums.gaming);
+    return sums.formatted === 0 ? 0 : sums.share(sums.short);
+  }
+
+  #diagnose(sums: QualitySums, spikes: readonly Diagnosis[]): Diagnosis[] {
+    const { different, count: recent } = this.#responses;
+    const ofRewards = [...this.#rewards].flatMap(([name, window]) =>
+      rewardPathologies(name, window, this.options),
+    );
+    const ofResponses = contentPathologies(sums, { different, recent }, this.options);
+    return [...ofRewards, ...ofResponses, ...spikes, ...degenerateOutputs(sums, this.options)];
+  }
+
+  #remember(alert: PathologyAlert): void {
+    this.#alerts += 1;
+    this.#bySeverity.set(alert.severity, (this.#bySeverity.get(alert.severity) ?? 0) + 1);
+    this.#byType.set(alert.pathologyType, (this.#byType.get(alert.pathologyType) ?? 0) + 1);
+    this.#recent.push(alert);
+    if (this.#recent.length > alertsKept) this.#recent.shift();
+  }
+}
+
+function checkLengths(responses: readonly string[], rewards: AssessedBatch['rewards']): void {
+  const problems = Object.entries(rewards).flatMap(([name, values]) =>
+    values.length === responses.length ? [] : [`"${name}" has ${values.length}`],
+  );
+  if (problems.length === 0) return;
+  throw new ArgumentError(
+    `assessBatch: expected one reward per response, ${responses.length} of each; ${problems.join(', ')}`,
+  );
+}

@@ -1,0 +1,28 @@
+/**
+ * A number with that many decimals, as Python's `f'{value:.1f}'` writes it: exact ties go to the even digit, where JavaScript's
+ * `toFixed` goes up.
+ */
+export function fixed(value: number, decimals: number): string {
+  const text = value.toFixed(decimals);
+  const exact = Math.abs(value).toFixed(60);
+  const point = exact.indexOf('.');
+  if (point < 0 || !/^50*$/.test(exact.slice(point + 1 + decimals))) return text;
+  const down = exact.slice(0, point + 1 + decimals).replace(/\.$/, '');
+  const isEven = Number(down.at(-1)) % 2 === 0;
+  return isEven ? `${value < 0 ? '-' : ''}${down}` : roundedUp(value, decimals);
+}
+
+/** Away from zero: `toFixed` does so for positive numbers. */
+function roundedUp(value: number, decimals: number): string {
+  return `${value < 0 ? '-' : ''}${Math.abs(value).toFixed(decimals)}`;
+}
+
+/** A share of 1 as a percentage with one decimal. */
+export function percent(share: number): string {
+  return `${fixed(100 * share, 1)}%`;
+}
+
+/** A number as Python's `str` writes it: whole ones keep a decimal. */
+export function pythonNumber(value: number): string {
+  return Number.isInteger(value) ? value.toFixed(1) : String(value);
+}

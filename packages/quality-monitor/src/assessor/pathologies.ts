@@ -1,0 +1,193 @@
+import type { Metrics, Severity } from '@rlp/core';
+import { type PathologyAlert, type PathologyType, pathologyNotes } from './alert.ts';
+import type { QualitySums } from './metrics.ts';
+import { fixed, percent, pythonNumber } from './number-format.ts';
+import type { ResolvedAssessorOptions } from './options.ts';
+import type { RewardStatistics, RewardWindow } from './reward-window.ts';
+
+/** An alert before it is known when it was raised. */
+export type Diagnosis = Omit<PathologyAlert, 'timestamp'>;
+
+/** Saturation and collapse of one reward's window. */
+export function rewardPathologies(
+  rewardName: string,
+  window: RewardWindow,
+  options: ResolvedAssessorOptions,
+): Diagnosis[] {
+  const statistics = window.statistics();
+  if (statistics === undefined) return [];
+  const { rewardSaturationHigh, rewardSaturationLow } = options.alertThresholds;
+  const found: Diagnosis[] = [];
+  if (statistics.max !== statistics.min) {
+    const [high, low] = [window.shareAtMaximum(), window.shareAtMinimum()];
+    if (high > rewardSaturationHigh) found.push(saturation(rewardName, 'maximum', high, statistics.max));
+    if (low > rewardSaturationLow) found.push(saturation(rewardName, 'minimum', low, statistics.min));
+  }
+  const collapse = varianceCollapse(rewardName, statistics, options);
+  return collapse === undefined ? found : [...found, collapse];
+}
+
+function saturation(
+  rewardName: string,
+  bound: 'maximum' | 'minimum',
+  rate: number,
+  value: number,
+): Diagnosis {
+  const short = bound === 'maximum' ? 'max' : 'min';
+  return diagnosis({
+    pathologyType: bound === 'maximum' ? 'reward_saturation_high' : 'reward_saturation_low',
+    severity: rate > 0.95 ? 'high' : 'medium',
+    rewardName,
+    message:
+      `Reward '${rewardName}' saturating at ${bound}: ${percent(rate)} of samples at ${short} value ` +
+      pythonNumber(value),
+    metrics: { saturation_rate: rate, [`${short}_value`]: value },
+  });
+}
+
+/** A reward of which all samples are 0 has collapsed as well; the original never says so, as it divides by the mean. */
+function varianceCollapse(
+  rewardName: string,
+  { mean, std }: RewardStatistics,
+  { alertThresholds, conventions }: ResolvedAssessorOptions,
+): Diagnosis | undefined {
+  if (mean === 0 && (conventions === 'tunrex' || std > 0)) return undefined;
+  const variation = mean === 0 ? 0 : std / Math.abs(mean);
+  if (variation >= alertThresholds.varianceCollapse) return undefined;
+  return diagnosis({
+    pathologyType: 'variance_collapse',
+    severity: 'critical',
+    rewardName,
+    message:
+      `Reward '${rewardName}' variance collapsed: CV=${fixed(variation, 4)}, std=${fixed(std, 4)}, ` +
+      `mean=${fixed(mean, 4)}`,
+    metrics: { cv: variation, std, mean },
+  });
+}
+
+/** Gaming, repetition and lack of diversity. `different` of the last `recent` responses are different. */
+export function contentPathologies(
+  sums: QualitySums,
+  { different, recent }: { readonly different: number; readonly recent: number },
+  { alertThresholds }: ResolvedAssessorOptions,
+): Diagnosis[] {
+  const found: Diagnosis[] = [];
+  const gaming = sums.shareOfFormatted(sums.gaming);
+  if (gaming > alertThresholds.formatGaming) {
+    found.push(
+      diagnosis({
+        pathologyType: 'format_gaming',
+        severity: 'critical',
+        message: `Suspected format gaming: ${percent(gaming)} of formatted responses have low-quality content`,
+        metrics: { gaming_rate: gaming, gaming_count: sums.gaming, total_formatted: sums.formatted },
+      }),
+    );
+  }
+  const repetition = sums.share(sums.repetition);
+  if (repetition > alertThresholds.repetition) {
+    const high = sums.highlyRepetitive;
+    found.push(
+      diagnosis({
+        pathologyType: 'excessive_repetition',
+        severity: 'high',
+        message:
+          `Excessive repetition detected: avg=${percent(repetition)}, ${high}/${sums.count} responses ` +
+          'highly repetitive',
+        metrics: { avg_repetition: repetition, high_repetition_count: high },
+      }),
+    );
+  }
+  const diversity = recent === 0 ? 1 : different / recent;
+  if (diversity < alertThresholds.diversityCollapse) {
+    found.push(
+      diagnosis({
+        pathologyType: 'diversity_collapse',
+        severity: 'critical',
+        message:
+          `Response diversity collapsed: only ${percent(diversity)} unique responses in recent ${recent} ` +
+          'samples',
+        metrics: { unique_ratio: diversity, total_responses: recent, unique_responses: different },
+      }),
+    );
+  }
+  return found;
+}
+
+/** Empty or malformed responses. */
+export function degenerateOutputs(
+  sums: QualitySums,
+  { alertThresholds }: ResolvedAssessorOptions,
+): Diagnosis[] {
+  const empty = sums.share(sums.empty);
+  if (empty <= alertThresholds.emptyContent) return [];
+  return [
+    diagnosis({
+      pathologyType: 'degenerate_outputs',
+      severity: 'high',
+      message: `High rate of degenerate outputs: ${percent(empty)} responses are empty or malformed`,
+      metrics: { empty_rate: empty, empty_count: sums.empty, total: sums.count },
+    }),
+  ];
+}
+
+/** Where a reward stood before a batch: the yardstick of its spikes. */
+export interface SpikeHistory {
+  readonly center: number;
+  readonly deviation: number;
+  /** Values in here have been seen and are no spike. */
+  readonly known: { readonly low: number; readonly high: number } | undefined;
+}
+
+/**
+ * The history that spikes are measured against.
+ *
+ * Ours is that before the batch: its median, and 1.4826 times the median distance from it (the plain deviation where most
+ * values are equal); a value within one deviation of what was seen before is no spike. The original's is mean and deviation of
+ * the window with the batch in it, which hides the very spikes.
+ */
+export function spikeHistory(
+  window: RewardWindow,
+  { conventions }: ResolvedAssessorOptions,
+): SpikeHistory | undefined {
+  const statistics = window.statistics();
+  if (statistics === undefined || statistics.std === 0) return undefined;
+  const { mean, std, median, min, max } = statistics;
+  if (conventions === 'tunrex') return { center: mean, deviation: std, known: undefined };
+  const robust = window.robustDeviation();
+  const deviation = robust > 0 ? robust : std;
+  return { center: median, deviation, known: { low: min - deviation, high: max + deviation } };
+}
+
+/** The values of a batch that lie far outside of its history. */
+export function rewardSpikes(
+  rewardName: string,
+  values: readonly (number | null)[],
+  { center, deviation, known }: SpikeHistory,
+  { alertThresholds }: ResolvedAssessorOptions,
+): Diagnosis[] {
+  return values.flatMap((value, index) => {
+    if (value === null || !Number.isFinite(value)) return [];
+    const score = Math.abs(value - center) / deviation;
+    if (score <= alertThresholds.rewardSpikeStd) return [];
+    if (known !== undefined && value >= known.low && value <= known.high) return [];
+    return diagnosis({
+      pathologyType: 'reward_spike',
+      severity: 'medium',
+      rewardName,
+      message: `Unusual reward spike in '${rewardName}': value=${fixed(value, 3)}, z-score=${fixed(score, 2)}`,
+      metrics: { value, z_score: score, mean: center, std: deviation },
+      responses: [index],
+    });
+  });
+}
+
+function diagnosis(found: {
+  readonly pathologyType: PathologyType;
+  readonly severity: Severity;
+  readonly message: string;
+  readonly metrics: Metrics;
+  readonly rewardName?: string;
+  readonly responses?: readonly number[];
+}): Diagnosis {
+  return { ...found, note: pathologyNotes[found.pathologyType] };
+}

@@ -1,0 +1,105 @@
+/** Statistics of one reward over its window; the deviation divides by the number of samples. */
+export interface RewardStatistics {
+  readonly mean: number;
+  readonly std: number;
+  readonly min: number;
+  readonly max: number;
+  readonly median: number;
+  readonly samples: number;
+}
+
+/** The last values of one reward, in the order they came and in order of size. Memory: two numbers per sample. */
+export class RewardWindow {
+  readonly #recent: Float64Array;
+  readonly #sorted: Float64Array;
+  #count = 0;
+  #next = 0;
+
+  constructor(size: number) {
+    this.#recent = new Float64Array(size);
+    this.#sorted = new Float64Array(size);
+  }
+
+  get count(): number {
+    return this.#count;
+  }
+
+  /** Adds a finite value; the oldest one goes once the window is full. */
+  add(value: number): void {
+    if (this.#count === this.#recent.length) this.#remove(this.#recent[this.#next]!);
+    this.#recent[this.#next] = value;
+    this.#next = (this.#next + 1) % this.#recent.length;
+    const at = this.#firstNotBelow(value);
+    this.#sorted.copyWithin(at + 1, at, this.#count);
+    this.#sorted[at] = value;
+    this.#count += 1;
+  }
+
+  /** @returns `undefined` while the window is empty. */
+  statistics(): RewardStatistics | undefined {
+    const count = this.#count;
+    if (count === 0) return undefined;
+    const values = this.#sorted.subarray(0, count);
+    const mean = values.reduce((sum, value) => sum + value, 0) / count;
+    const variance = values.reduce((sum, value) => sum + (value - mean) ** 2, 0) / count;
+    return {
+      mean,
+      std: Math.sqrt(variance),
+      min: values[0]!,
+      max: values[count - 1]!,
+      median: middle(values),
+      samples: count,
+    };
+  }
+
+  /** Share of values equal to the largest. */
+  shareAtMaximum(): number {
+    const count = this.#count;
+    return count === 0 ? 0 : (count - this.#firstNotBelow(this.#sorted[count - 1]!)) / count;
+  }
+
+  /** Share of values equal to the smallest. */
+  shareAtMinimum(): number {
+    if (this.#count === 0) return 0;
+    const smallest = this.#sorted[0]!;
+    let same = 1;
+    while (same < this.#count && this.#sorted[same] === smallest) same += 1;
+    return same / this.#count;
+  }
+
+  /** Median of the distances from the median, times 1.4826: the standard deviation, were the values normal. */
+  robustDeviation(): number {
+    const values = this.#sorted.subarray(0, this.#count);
+    const center = middle(values);
+    const distances = values.map((value) => Math.abs(value - center)).sort();
+    return 1.4826 * middle(distances);
+  }
+
+  /** Values from the oldest to the newest. */
+  values(): number[] {
+    const begin = this.#count < this.#recent.length ? 0 : this.#next;
+    return Array.from({ length: this.#count }, (_, at) => this.#recent[(begin + at) % this.#recent.length]!);
+  }
+
+  #remove(value: number): void {
+    const at = this.#firstNotBelow(value);
+    this.#sorted.copyWithin(at, at + 1, this.#count);
+    this.#count -= 1;
+  }
+
+  #firstNotBelow(value: number): number {
+    let [low, high] = [0, this.#count];
+    while (low < high) {
+      const middleIndex = (low + high) >>> 1;
+      if (this.#sorted[middleIndex]! < value) low = middleIndex + 1;
+      else high = middleIndex;
+    }
+    return low;
+  }
+}
+
+function middle(sorted: Float64Array): number {
+  const half = sorted.length >>> 1;
+  if (sorted.length === 0) return 0;
+  return sorted.length % 2 === 1 ? sorted[half]! : (sorted[half - 1]! + sorted[half]!) / 2;
+}

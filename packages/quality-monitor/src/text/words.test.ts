@@ -1,0 +1,110 @@
+import { RandomStream } from '@rlp/core';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { DuplicateWindow } from './duplicate-window.ts';
+import { HashSet } from './hash-set.ts';
+import { signatureLength, WordScanner } from './words.ts';
+
+const scanner = new WordScanner();
+const signatureOf = (text: string) => {
+  scanner.read(text);
+  const signature = new Uint32Array(signatureLength);
+  scanner.signature(signature);
+  return signature;
+};
+const triples = (words: readonly string[]) =>
+  words.slice(2).map((_, start) => words.slice(start, start + 3).join(' '));
+const smallText = fc.array(fc.constantFrom('a', 'b', 'c', 'd'), { maxLength: 40 });
+
+describe('HashSet', () => {
+  it('counts what a Set counts, over many emptyings', () => {
+    const set = new HashSet(4);
+    fc.assert(
+      fc.property(fc.array(fc.tuple(fc.integer({ min: -9, max: 9 }), fc.integer())), (pairs) => {
+        set.clear();
+        for (const [low, high] of pairs) set.add(low | 0, high | 0);
+        expect(set.size).toBe(new Set(pairs.map((pair) => pair.join())).size);
+      }),
+    );
+  });
+});
+
+describe('WordScanner', () => {
+  it('counts the words between any white space, whatever their case', () => {
+    scanner.read(' One\ttwo\u00a0three\u2003ONE\nfour\u3000');
+    expect(scanner.count).toBe(5);
+    expect(scanner.typeTokenRatio()).toBe(4 / 5);
+  });
+
+  it('finds the share of repeated word triples', () => {
+    fc.assert(
+      fc.property(smallText, (words) => {
+        scanner.read(words.join(' '));
+        const all = triples(words);
+        const expected = all.length === 0 ? 0 : 1 - new Set(all).size / all.length;
+        expect(scanner.repetition()).toBeCloseTo(expected, 12);
+      }),
+    );
+  });
+
+  it('gives signatures that agree as far as two texts have triples in common', () => {
+    const stream = RandomStream.named('words', 'signature');
+    const word = (at: number) => `w${Math.floor(3000 * stream.at(at))}`;
+    for (const changed of [2, 10, 40]) {
+      const original = Array.from({ length: 400 }, (_, at) => word(at));
+      const edited = original.map((text, at) => (at % Math.floor(400 / changed) === 7 ? `x${at}` : text));
+      const [a, b] = [new Set(triples(original)), new Set(triples(edited))];
+      const common = [...a].filter((triple) => b.has(triple)).length;
+      const jaccard = common / (a.size + b.size - common);
+      const [left, right] = [signatureOf(original.join(' ')), signatureOf(edited.join(' '))];
+      const agreement = left.filter((entry, at) => entry === right[at]).length / signatureLength;
+      // Four standard deviations of 64 independent entries.
+      expect(Math.abs(agreement - jaccard)).toBeLessThan(4 * Math.sqrt((jaccard * (1 - jaccard)) / 64));
+    }
+  });
+});
+
+describe('DuplicateWindow', () => {
+  /** What the window should say: texts of which none before it in the window is the same. */
+  const differentIn = (texts: readonly string[]) => new Set(texts).size;
+
+  it('counts the different texts of its last ones as they come and go', () => {
+    fc.assert(
+      fc.property(fc.array(fc.integer({ min: 0, max: 12 }), { maxLength: 60 }), (picks) => {
+        const window = new DuplicateWindow({ size: 16, similarity: 0.8 });
+        const texts = picks.map((pick) => `text number ${pick} with ${pick} words of its own ${pick} times`);
+        for (const [at, text] of texts.entries()) {
+          window.add(signatureOf(text));
+          const last = texts.slice(Math.max(0, at - 15), at + 1);
+          expect([window.count, window.different]).toEqual([last.length, differentIn(last)]);
+        }
+      }),
+    );
+  });
+
+  it('takes texts for one that differ in a word, and keeps apart those that differ in half', () => {
+    const stream = RandomStream.named('words', 'near');
+    const words = Array.from({ length: 100 }, (_, at) => `w${Math.floor(1000 * stream.at(at))}`);
+    const window = new DuplicateWindow({ size: 100, similarity: 0.8 });
+    expect(window.add(signatureOf(words.join(' ')))).toBe('new');
+    expect(window.add(signatureOf(words.map((word, at) => (at === 50 ? 'x' : word)).join(' ')))).toBe(
+      'duplicate',
+    );
+    expect(window.add(signatureOf(words.map((word, at) => (at < 50 ? `y${at}` : word)).join(' ')))).toBe(
+      'new',
+    );
+  });
+
+  it('with exact signatures tells apart what differs only in how often it repeats', () => {
+    const window = new DuplicateWindow({ size: 10, similarity: 1 });
+    const exact = (text: string) => {
+      scanner.read(text);
+      const signature = new Uint32Array(signatureLength);
+      scanner.exactSignature(signature);
+      return signature;
+    };
+    expect(window.add(exact('go on and go on and go on and'))).toBe('new');
+    expect(window.add(exact('go on and go on and go on and go on and'))).toBe('new');
+    expect(window.add(exact('go on and go on and go on and'))).toBe('duplicate');
+  });
+});

@@ -1,0 +1,95 @@
+import type { RewardComputer, RewardFunction, ScoredTrajectory } from '@rlp/core';
+import { z } from 'zod';
+import { rewardFunctions } from '../reward-functions.ts';
+import { relativeRewards, standardizedRewards } from './normalized.ts';
+import { paretoRanks, paretoRewards } from './pareto.ts';
+
+/** Schema of the options that all computers over groups have. */
+export const groupMethodSchema = {
+  normalize: z.enum(['none', 'population-std']).default('none'),
+  duplicates: z.enum(['same-front', 'next-front']).default('same-front'),
+  tieBreak: z.enum(['none', 'crowding']).default('none'),
+  timeoutMs: z.number().positive().max(2_147_483_647, 'must fit a timer (2^31 − 1 ms)').default(30_000),
+};
+
+/** How the objectives of a group become rewards. */
+export interface GroupMethodOptions {
+  /** The score as it is, its standardised rank, or the Pareto front of the point. */
+  readonly method: 'absolute' | 'relative' | 'pareto';
+  readonly normalize: 'none' | 'population-std';
+  readonly duplicates: 'same-front' | 'next-front';
+  readonly tieBreak: 'none' | 'crowding';
+  readonly timeoutMs: number;
+}
+
+/** What is judged of each trajectory, and how it is looked at. */
+export interface Objectives<Metadata> {
+  readonly functions: Readonly<Record<string, RewardFunction<Metadata>>>;
+  /** The scalar that `absolute` and `relative` go by. */
+  score(values: readonly number[]): number;
+  /** What `pareto` goes by, higher is better. */
+  point(values: readonly number[]): readonly number[];
+}
+
+/** A computer whose components are the objectives; who has one without a value takes no part in the group's comparison. */
+export function groupComputer<Metadata>(
+  { functions, score, point }: Objectives<Metadata>,
+  options: GroupMethodOptions,
+): RewardComputer<Metadata> {
+  const parts = Object.fromEntries(Object.entries(functions).map(([name, reward]) => [name, { reward }]));
+  return regrouped(rewardFunctions<Metadata>(parts, { timeoutMs: options.timeoutMs }), (scored) => {
+    const values = scored.map(({ components }) => complete(Object.keys(functions), components));
+    const points = values.map((value) => value && point(value));
+    const rewards = {
+      absolute: () => values.map((value) => value && score(value)),
+      relative: () => relativeRewards(values.map((value) => value && score(value))),
+      pareto: () => paretoRewards(points, options),
+    }[options.method]();
+    const normalized = options.normalize === 'none' ? rewards : standardizedRewards(rewards);
+    const fronts = options.method === 'pareto' ? frontsOf(points, options) : undefined;
+    return normalized.map((reward, g) => ({
+      reward,
+      components: fronts === undefined ? {} : { front: fronts[g]! },
+    }));
+  });
+}
+
+/** A computer that scores with another one first and then looks at the whole group; its components are added. */
+export function regrouped<Metadata>(
+  inner: RewardComputer<Metadata>,
+  judge: (
+    scored: readonly ScoredTrajectory<Metadata>[],
+  ) => readonly Pick<ScoredTrajectory, 'reward' | 'components'>[],
+): RewardComputer<Metadata> {
+  return {
+    async computeRewards(group, options) {
+      const scored = await inner.computeRewards(group, options);
+      const judged = judge(scored);
+      return scored.map(({ trajectory, components }, g) => ({
+        trajectory,
+        reward: judged[g]!.reward,
+        components: { ...components, ...judged[g]!.components },
+      }));
+    },
+  };
+}
+
+function complete(
+  names: readonly string[],
+  components: Readonly<Record<string, number | null>>,
+): number[] | null {
+  const values = names.flatMap((name) => components[name] ?? []);
+  return values.length === names.length ? values : null;
+}
+
+function frontsOf(
+  points: readonly (readonly number[] | null)[],
+  options: GroupMethodOptions,
+): (number | null)[] {
+  const rankOf = paretoRanks(
+    points.filter((point) => point !== null),
+    options,
+  );
+  let next = 0;
+  return points.map((point) => (point === null ? null : rankOf[next++]!));
+}

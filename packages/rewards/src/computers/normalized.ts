@@ -1,0 +1,99 @@
+import { ArgumentError } from '@rlp/core';
+
+/** Scores of one group; `null` is unscorable. Shape: `[G]`. */
+export type GroupScores = readonly (number | null)[];
+
+/**
+ * Scores standardised within their group: `(s − mean) / std`, population deviation (divisor n); only centred where the
+ * deviation is at most `1e-8`.
+ *
+ * `null` stays `null` and is left out. A score alone in its group stays as it is: there is nothing to compare it with.
+ *
+ * @throws `ArgumentError` for scores that are not finite.
+ */
+export function standardizedRewards(scores: GroupScores): (number | null)[] {
+  const scored = finiteScores('standardizedRewards', scores);
+  if (scored.length < 2) return [...scores];
+  const { mean, std } = momentsOf(scored);
+  const divisor = std > 1e-8 ? std : 1;
+  return scores.map((score) => (score === null ? null : (score - mean) / divisor));
+}
+
+/** How equal scores share ranks: their mean, the lowest, the highest, or without gaps after them. */
+export type RankTies = 'average' | 'minimum' | 'maximum' | 'dense';
+
+/**
+ * Ranks from 1 (lowest score) up; `null` stays `null` and takes no rank.
+ *
+ * `ties` (`'average'`): two equal scores at places 2 and 3 both get 2.5, so the sum of ranks does not depend on ties;
+ * `'minimum'` gives both 2, `'maximum'` 3, `'dense'` 2 with the next score at 3.
+ *
+ * @throws `ArgumentError` for scores that are not finite.
+ */
+export function ranks(scores: GroupScores, ties: RankTies = 'average'): (number | null)[] {
+  const sorted = finiteScores('ranks', scores).sort((a, b) => a - b);
+  const rankOf = new Map<number, number>();
+  for (let start = 0; start < sorted.length; ) {
+    let end = start;
+    while (end < sorted.length && sorted[end] === sorted[start]) end += 1;
+    const shared = {
+      average: (start + 1 + end) / 2,
+      minimum: start + 1,
+      maximum: end,
+      dense: rankOf.size + 1,
+    };
+    rankOf.set(sorted[start]!, shared[ties]);
+    start = end;
+  }
+  return scores.map((score) => (score === null ? null : rankOf.get(score)!));
+}
+
+/** Options of {@link relativeRewards}. */
+export interface RelativeRewardsOptions {
+  /** Default `'average'`. */
+  readonly ties?: RankTies | undefined;
+  /**
+   * `'standardized'` (default): `(rank − mean) / (std + 1e-8)`, population deviation; `'unit'`: `(rank − 1) / (n − 1)`, from 0
+   * for the worst to 1 for the best.
+   */
+  readonly scale?: 'standardized' | 'unit' | undefined;
+}
+
+/**
+ * Rewards from ranks: only who did better than whom counts, not by how much, so outliers have no pull.
+ *
+ * All-equal scores, and a score alone in its group, give 0 (`'unit'`: 0.5). `null` stays `null` and is left out.
+ *
+ * @throws `ArgumentError` for scores that are not finite.
+ */
+export function relativeRewards(
+  scores: GroupScores,
+  { ties = 'average', scale = 'standardized' }: RelativeRewardsOptions = {},
+): (number | null)[] {
+  const ranked = ranks(scores, ties);
+  const present = ranked.filter((rank) => rank !== null);
+  if (scale === 'unit') {
+    const top = ties === 'dense' ? Math.max(...present, 1) : present.length;
+    const isFlat = present.every((rank) => rank === present[0]);
+    return ranked.map((rank) => (rank === null ? null : isFlat ? 0.5 : (rank - 1) / (top - 1)));
+  }
+  if (present.length < 2) return ranked.map((rank) => (rank === null ? null : 0));
+  const { mean, std } = momentsOf(present);
+  return ranked.map((rank) => (rank === null ? null : (rank - mean) / (std + 1e-8)));
+}
+
+function momentsOf(values: readonly number[]): { readonly mean: number; readonly std: number } {
+  const mean = values.reduce((sum, value) => sum + value, 0) / values.length;
+  const variance = values.reduce((sum, value) => sum + (value - mean) ** 2, 0) / values.length;
+  return { mean, std: Math.sqrt(variance) };
+}
+
+function finiteScores(owner: string, scores: GroupScores): number[] {
+  const g = scores.findIndex((score) => score !== null && !Number.isFinite(score));
+  if (g >= 0) {
+    throw new ArgumentError(
+      `${owner}: scores[${g}] must be a finite number, or null if unscorable, got ${String(scores[g])}`,
+    );
+  }
+  return scores.filter((score) => score !== null);
+}

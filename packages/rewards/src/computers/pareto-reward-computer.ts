@@ -1,0 +1,84 @@
+import { OptionsError, parseOptions, type RewardComputer, type RewardFunction } from '@rlp/core';
+import { z } from 'zod';
+import { groupComputer, groupMethodSchema } from './group-method.ts';
+
+const schema = z.strictObject({
+  ...groupMethodSchema,
+  method: z.enum(['absolute', 'relative', 'pareto']).default('pareto'),
+});
+
+/** Options of {@link ParetoRewardComputer}. */
+export interface ParetoRewardComputerOptions<Metadata> extends z.input<typeof schema> {
+  /** What is looked at, by name or as a list; higher is better. */
+  readonly objectives:
+    | Readonly<Record<string, RewardFunction<Metadata>>>
+    | readonly RewardFunction<Metadata>[];
+  /** Names for objectives given as a list. Default `objective0`, `objective1`, … */
+  readonly objectiveNames?: readonly string[] | undefined;
+  /** For the methods that need one score: weights of the mean, in the order of the objectives. Default equal. */
+  readonly weights?: readonly number[] | undefined;
+}
+
+/**
+ * Several objectives that no single number weighs against each other.
+ *
+ * - `method` (`'pareto'`): rewards by Pareto front ({@link paretoRewards}); `'absolute'` and `'relative'` ({@link relativeRewards})
+ *   go by the weighted mean of the objectives.
+ * - `normalize` (`'none'`): `'population-std'` standardises the rewards within the group ({@link standardizedRewards}).
+ * - `duplicates` (`'same-front'`), `tieBreak` (`'none'`): as of {@link paretoRewards}.
+ * - `timeoutMs` (30 000): how long an objective may take.
+ *
+ * Objectives are components of the result, and with `'pareto'` so is `front`, from 0. A trajectory that an objective cannot
+ * score has the reward `null` and takes no part in fronts, ranks and means.
+ */
+export class ParetoRewardComputer<Metadata = unknown> implements RewardComputer<Metadata> {
+  readonly computeRewards: RewardComputer<Metadata>['computeRewards'];
+  /** Names of the objectives, in order. */
+  readonly objectiveNames: readonly string[];
+
+  /** @throws `OptionsError` for options that are wrong. */
+  constructor({ objectives, objectiveNames, weights, ...options }: ParetoRewardComputerOptions<Metadata>) {
+    const resolved = parseOptions('ParetoRewardComputer', schema, options);
+    const functions = namedFunctions(objectives, objectiveNames);
+    this.objectiveNames = Object.keys(functions);
+    const shares = weightShares(this.objectiveNames.length, weights);
+    const score = (values: readonly number[]) =>
+      values.reduce((sum, value, f) => sum + value * shares[f]!, 0);
+    this.computeRewards = groupComputer(
+      { functions, score, point: (values) => values },
+      resolved,
+    ).computeRewards;
+  }
+}
+
+function namedFunctions<Metadata>(
+  objectives: ParetoRewardComputerOptions<Metadata>['objectives'],
+  given: readonly string[] | undefined,
+): Readonly<Record<string, RewardFunction<Metadata>>> {
+  if (!isList(objectives)) return objectives;
+  const names = given ?? objectives.map((_, f) => `objective${f}`);
+  if (names.length !== objectives.length || new Set(names).size !== names.length) {
+    throw new OptionsError('ParetoRewardComputer', [
+      `objectiveNames: must be ${objectives.length} different names, one per objective, got ${names.join(', ')}`,
+    ]);
+  }
+  return Object.fromEntries(objectives.map((objective, f) => [names[f]!, objective]));
+}
+
+function isList<Metadata>(
+  objectives: ParetoRewardComputerOptions<Metadata>['objectives'],
+): objectives is readonly RewardFunction<Metadata>[] {
+  return Array.isArray(objectives);
+}
+
+/** Weights that sum to one. */
+function weightShares(count: number, weights: readonly number[] | undefined): number[] {
+  const given = weights ?? new Array<number>(count).fill(1);
+  const total = given.reduce((sum, weight) => sum + weight, 0);
+  if (given.length !== count || given.some((weight) => !(weight >= 0)) || !(total > 0 && total < Infinity)) {
+    throw new OptionsError('ParetoRewardComputer', [
+      `weights: must be ${count} numbers, one per objective, none negative and not all 0, got ${given.join(', ')}`,
+    ]);
+  }
+  return given.map((weight) => weight / total);
+}

@@ -1,0 +1,128 @@
+import {
+  ArgumentError,
+  parseOptions,
+  type RewardComputer,
+  type RewardFunction,
+  type Trajectory,
+} from '@rlp/core';
+import { z } from 'zod';
+import { groupComputer, groupMethodSchema } from './group-method.ts';
+
+const costSchema = {
+  verificationWeight: z.number().nonnegative().default(0.1),
+  efficiencyWeight: z.number().nonnegative().default(0.05),
+  emptyBudget: z.enum(['full-cost', 'free']).default('full-cost'),
+};
+const scoreSchema = z.strictObject(costSchema);
+const schema = z.strictObject({
+  ...groupMethodSchema,
+  ...costSchema,
+  method: z.enum(['absolute', 'relative', 'pareto']).default('absolute'),
+  maxSteps: z.int().positive().default(50),
+});
+
+/** What verification cost an episode, and what it was allowed to, in the same unit. */
+export interface VerificationCost {
+  readonly spent: number;
+  readonly budget: number;
+}
+
+/** What {@link svrlScore} weighs. */
+export interface SvrlScoreInput extends VerificationCost {
+  /** Quality of the result, usually in 0..1. */
+  readonly taskScore: number;
+  readonly steps: number;
+  readonly maxSteps: number;
+}
+
+/** Options of {@link svrlScore}: `verificationWeight` (0.1), `efficiencyWeight` (0.05), `emptyBudget` (`'full-cost'`). */
+export type SvrlScoreOptions = z.input<typeof scoreSchema>;
+
+/**
+ * Quality against the cost of getting it checked:
+ *
+ *     score = task − w_v · spent/budget + w_e · max(0, (maxSteps − steps)/maxSteps)
+ *
+ * Spending over the budget costs more than all of it. With a budget of 0, having spent anything costs as much as having
+ * spent it all (`emptyBudget: 'full-cost'`), or nothing, as rl_primitives has it (`'free'`).
+ *
+ * @throws `OptionsError` for options that are wrong, `ArgumentError` for costs that are negative or no numbers.
+ */
+export function svrlScore(input: SvrlScoreInput, options: SvrlScoreOptions = {}): number {
+  const { verificationWeight, efficiencyWeight, emptyBudget } = parseOptions(
+    'svrlScore',
+    scoreSchema,
+    options,
+  );
+  const share = spentShare(input, emptyBudget);
+  return input.taskScore - verificationWeight * share + efficiencyWeight * stepsSaved(input);
+}
+
+/** Options of {@link SVRLRewardComputer}. */
+export interface SVRLRewardComputerOptions<Metadata> extends z.input<typeof schema> {
+  /** Quality of the result, usually in 0..1. */
+  readonly taskEvaluator: RewardFunction<Metadata>;
+  /**
+   * What verification cost. Default: one per tool call, of the budget in `toolBudget`.
+   */
+  readonly verificationCost?: ((trajectory: Trajectory<Metadata>) => VerificationCost) | undefined;
+  /** Tool calls an episode may make, for the default `verificationCost`. Default 10. */
+  readonly toolBudget?: number | undefined;
+}
+
+/**
+ * Rewards for policies that verify their own work with tools under a budget: {@link svrlScore}.
+ *
+ * - `verificationWeight` (0.1), `efficiencyWeight` (0.05), `emptyBudget` (`'full-cost'`), `maxSteps` (50).
+ * - `method` (`'absolute'`): the score; `'relative'` its standardised rank in the group; `'pareto'` the front over task quality,
+ *   thrift and speed, for which the weights do not matter.
+ * - `normalize`, `duplicates`, `tieBreak`, `timeoutMs`: as of `ParetoRewardComputer`.
+ *
+ * Components: `task`, `verification` (share of the budget spent) and `efficiency` (share of steps saved), unweighted.
+ */
+export class SVRLRewardComputer<Metadata = unknown> implements RewardComputer<Metadata> {
+  readonly computeRewards: RewardComputer<Metadata>['computeRewards'];
+
+  /** @throws `OptionsError` for options that are wrong. */
+  constructor({
+    taskEvaluator,
+    verificationCost,
+    toolBudget = 10,
+    ...options
+  }: SVRLRewardComputerOptions<Metadata>) {
+    const resolved = parseOptions('SVRLRewardComputer', schema, options);
+    const { verificationWeight, efficiencyWeight, emptyBudget, maxSteps, ...method } = resolved;
+    const costOf =
+      verificationCost ??
+      ((trajectory: Trajectory<Metadata>) => ({ spent: toolCalls(trajectory), budget: toolBudget }));
+    const functions: Record<string, RewardFunction<Metadata>> = {
+      task: taskEvaluator,
+      verification: (trajectory) => spentShare(costOf(trajectory), emptyBudget),
+      efficiency: ({ steps }) => stepsSaved({ steps: steps.length, maxSteps }),
+    };
+    const score = ([task, verification, efficiency]: readonly number[]) =>
+      task! - verificationWeight * verification! + efficiencyWeight * efficiency!;
+    const point = ([task, verification, efficiency]: readonly number[]) => [
+      task!,
+      -verification!,
+      efficiency!,
+    ];
+    this.computeRewards = groupComputer({ functions, score, point }, method).computeRewards;
+  }
+}
+
+function toolCalls({ messages }: Trajectory): number {
+  return messages.reduce((sum, { tool_calls: calls }) => sum + (calls?.length ?? 0), 0);
+}
+
+function spentShare({ spent, budget }: VerificationCost, emptyBudget: 'full-cost' | 'free'): number {
+  if (!(spent >= 0 && budget >= 0 && Number.isFinite(spent))) {
+    throw new ArgumentError(`svrlScore: spent and budget must not be negative, got ${spent} and ${budget}`);
+  }
+  if (budget > 0) return spent / budget;
+  return spent > 0 && emptyBudget === 'full-cost' ? 1 : 0;
+}
+
+function stepsSaved({ steps, maxSteps }: Pick<SvrlScoreInput, 'steps' | 'maxSteps'>): number {
+  return Math.max(0, (maxSteps - steps) / maxSteps);
+}

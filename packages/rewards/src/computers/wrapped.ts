@@ -1,0 +1,108 @@
+import { parseOptions, type RewardComputer } from '@rlp/core';
+import { z } from 'zod';
+import {
+  type FunctionRewardComputer,
+  type RewardFunctionsOptions,
+  type RewardPart,
+  rewardFunctions,
+} from '../reward-functions.ts';
+import { regrouped } from './group-method.ts';
+import { relativeRewards, standardizedRewards } from './normalized.ts';
+import { normalizedSums } from './weighted.ts';
+
+const absoluteSchema = z.strictObject({
+  normalize: z.enum(['none', 'population-std']).default('population-std'),
+});
+const relativeSchema = z.strictObject({
+  ties: z.enum(['average', 'minimum', 'maximum', 'dense']).default('average'),
+  scale: z.enum(['standardized', 'unit']).default('standardized'),
+});
+
+/** Options of {@link absoluteRewardComputer}: `normalize` (`'population-std'`), or `'none'`. */
+export type AbsoluteRewardOptions = z.input<typeof absoluteSchema>;
+
+/** Options of {@link relativeRewardComputer}: `ties` (`'average'`) and `scale` (`'standardized'`), as of {@link relativeRewards}. */
+export type RelativeRewardOptions = z.input<typeof relativeSchema>;
+
+/**
+ * Sum-then-normalise: the rewards of `inner`, standardised within the group by {@link standardizedRewards}.
+ * The components stay, and `components.score` is the reward before.
+ *
+ * @throws `OptionsError` for options that are wrong.
+ */
+export function absoluteRewardComputer<Metadata>(
+  inner: RewardComputer<Metadata>,
+  options: AbsoluteRewardOptions = {},
+): RewardComputer<Metadata> {
+  const { normalize } = parseOptions('absoluteRewardComputer', absoluteSchema, options);
+  return overScores(inner, (scores) => (normalize === 'none' ? scores : standardizedRewards(scores)));
+}
+
+/**
+ * Ranks within the group instead of scores: the rewards of `inner` go through {@link relativeRewards}.
+ * The components stay, and `components.score` is the reward before.
+ *
+ * @throws `OptionsError` for options that are wrong.
+ */
+export function relativeRewardComputer<Metadata>(
+  inner: RewardComputer<Metadata>,
+  options: RelativeRewardOptions = {},
+): RewardComputer<Metadata> {
+  const resolved = parseOptions('relativeRewardComputer', relativeSchema, options);
+  return overScores(inner, (scores) => relativeRewards(scores, resolved));
+}
+
+function overScores<Metadata>(
+  inner: RewardComputer<Metadata>,
+  rewardsOf: (scores: readonly (number | null)[]) => readonly (number | null)[],
+): RewardComputer<Metadata> {
+  return regrouped(inner, (scored) => {
+    const rewards = rewardsOf(scored.map(({ reward }) => reward));
+    return scored.map(({ reward: score }, g) => ({ reward: rewards[g]!, components: { score } }));
+  });
+}
+
+/** Options of {@link normalizedRewardFunctions}. */
+export interface NormalizedRewardFunctionsOptions extends RewardFunctionsOptions {
+  /**
+   * A trajectory that a part could not score is `'unscorable'` (default) as a whole and leaves every statistic, or it is
+   * scored by the parts that could (`'partial'`), the others counting 0, their mean.
+   */
+  readonly missing?: 'unscorable' | 'partial' | undefined;
+}
+
+/**
+ * Normalise-then-sum (GDPO's rewards): every part is standardised within the group before the weighted sum,
+ *
+ *     reward = Σ_k weight_k · standardized(component_k)
+ *
+ * so that a part decides as its weight says, not as its spread. The components stay raw. Parts with weight 0 only observe.
+ *
+ * @throws `OptionsError` naming every problem at once.
+ * @see Liu et al. 2026 (GDPO), https://arxiv.org/abs/2601.05242
+ */
+export function normalizedRewardFunctions<Metadata>(
+  parts: Readonly<Record<string, RewardPart<Metadata>>>,
+  { missing = 'unscorable', ...options }: NormalizedRewardFunctionsOptions = {},
+): FunctionRewardComputer<Metadata> {
+  const inner = rewardFunctions(parts, options);
+  const counting = Object.entries(parts).filter(([, { weight = 1 }]) => weight !== 0);
+  const names = counting.map(([name]) => name);
+  const weights = counting.map(([, { weight = 1 }]) => weight);
+  const { computeRewards } = regrouped(inner, (scored) => {
+    const rows = scored.map(({ components }) => names.map((name) => components[name] ?? null));
+    const usable = rows.map((row) =>
+      missing === 'unscorable' && row.includes(null) ? row.map(() => null) : row,
+    );
+    const [rewards] = normalizedSums([usable], weights, ([column]) => [
+      // A score alone in its group is no better than its siblings.
+      isAlone(column!) ? column!.map(() => 0) : standardizedRewards(column!).map((value) => value ?? 0),
+    ]);
+    return rewards!.map((reward) => ({ reward, components: {} }));
+  });
+  return { computeRewards, getStatistics: () => inner.getStatistics() };
+}
+
+function isAlone(scores: readonly (number | null)[]): boolean {
+  return scores.filter((score) => score !== null).length < 2;
+}

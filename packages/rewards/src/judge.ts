@@ -1,0 +1,32 @@
+/** Rewards that ask a language model: pointwise, by a rubric, in pairs, and as a ranking of a group. */
+export {
+  type PairWinner,
+  type PairwiseJudge,
+  type PairwiseJudgeOptions,
+  type PairwiseStatistics,
+  pairwiseJudge,
+  pairwiseTemplate,
+} from './judge/pairwise.ts';
+export {
+  judgeRules,
+  type PointwiseJudge,
+  type PointwiseJudgeOptions,
+  pointwiseJudge,
+  pointwiseTemplate,
+} from './judge/pointwise.ts';
+export { type RankingJudgeOptions, rankingJudge, rankingTemplate } from './judge/ranking.ts';
+export {
+  type JudgeComputer,
+  type RubricCriterion,
+  type RubricJudgeOptions,
+  rubricJudge,
+  rubricTemplate,
+} from './judge/rubric.ts';
+export type { JudgeFailureCause, JudgeOptions, JudgeStatistics } from './judge/session.ts';
+export type { JudgeTemplate } from './judge/template.ts';
+export {
+  type GenerateOptions,
+  type SamplerGeneratorOptions,
+  samplerGenerator,
+  type TextGenerator,
+} from './judge/text-generator.ts';

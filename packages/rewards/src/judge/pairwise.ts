@@ -1,0 +1,213 @@
+import { parseOptions, type Task, type Trajectory } from '@rlp/core';
+import { z } from 'zod';
+import { judgeRules } from './pointwise.ts';
+import type { JudgeComputer } from './rubric.ts';
+import { isScorable, unscored } from './scored.ts';
+import { type JudgeOptions, JudgeSession, type JudgeStatistics } from './session.ts';
+import { checkTemplate, fenced, fillTemplate, type JudgeTemplate, taskText } from './template.ts';
+import { readVerdictLines } from './verdict-lines.ts';
+
+/** The default prompt of {@link pairwiseJudge}: `{{first}}` and `{{second}}` are the responses in the order shown. */
+export const pairwiseTemplate: JudgeTemplate = {
+  system: judgeRules,
+  user: `The task:
+{{task}}
+
+Response A:
+{{first}}
+
+Response B:
+{{second}}
+
+What counts:
+{{rubric}}
+
+Compare the responses in a few sentences; their order means nothing. Then end with one line in exactly this form, with A, B or tie
+in place of CHOICE:
+{{key}} winner: CHOICE`,
+};
+
+/** Which of two responses is better; `null`: no verdict. */
+export type PairWinner = 'first' | 'second' | 'tie' | null;
+
+/** Counts of a pairwise judge. */
+export interface PairwiseStatistics extends JudgeStatistics {
+  /** Pairs with a verdict in both orders. */
+  readonly compared: number;
+  /** Of these, pairs judged alike in both orders. */
+  readonly consistent: number;
+  /** Of these, pairs in which both orders chose what was shown first, or both what was shown second. */
+  readonly favouredFirst: number;
+  readonly favouredSecond: number;
+  /** `(favouredFirst − favouredSecond) / compared`: 0 without bias, 1 if the first shown always wins. `null` before any pair. */
+  readonly positionBias: number | null;
+}
+
+const pairsSchema = z.strictObject({
+  disagreement: z.enum(['tie', 'null']).default('tie'),
+  opponents: z.int().positive().default(Number.MAX_SAFE_INTEGER),
+});
+
+/** Options of {@link pairwiseJudge}. */
+export interface PairwiseJudgeOptions<Metadata> extends JudgeOptions {
+  /** What counts, in words. Default: how well each does what the task asks. */
+  readonly rubric?: string | undefined;
+  /** What a pair is on which the two orders disagree. Default `'tie'`. */
+  readonly disagreement?: 'tie' | 'null' | undefined;
+  /** How many of its siblings each trajectory meets, around the group's circle. Default: all. */
+  readonly opponents?: number | undefined;
+  /** What of a trajectory is judged. Default: its response. */
+  readonly show?: ((trajectory: Trajectory<Metadata>) => string) | undefined;
+  /** Default {@link pairwiseTemplate}. */
+  readonly template?: JudgeTemplate | undefined;
+}
+
+/** Compares two responses, and scores groups by who wins. */
+export interface PairwiseJudge<Metadata> extends JudgeComputer<Metadata, PairwiseStatistics> {
+  /** Compares two responses to a task, each shown first once. */
+  compare(
+    task: Task,
+    responses: readonly [string, string],
+    options?: { readonly name?: string | undefined; readonly signal?: AbortSignal | undefined },
+  ): Promise<PairWinner>;
+}
+
+const points = { first: 1, tie: 0.5, second: 0 } as const;
+
+/**
+ * A model's comparisons of two responses at a time, each pair in both orders. A pair on which the orders disagree is a tie (or
+ * `null`), and the judge's leaning to a position is counted and reported.
+ *
+ * As a reward computer it gives each trajectory the mean of its points against the siblings it met: 1 a win, ½ a tie, 0 a loss. Pairs
+ * without a verdict do not count; a trajectory without any, or alone in its group, gets `null`.
+ *
+ * Cost: `2 · n (n − 1) / 2` calls for a group of `n`, or `2 · n · opponents`.
+ *
+ * @throws OptionsError for bad options, ArgumentError for a template without a needed placeholder.
+ * @see Zheng et al. 2023, §3.3, https://arxiv.org/abs/2306.05685 (position bias); Wang et al. 2023, https://arxiv.org/abs/2305.17926
+ */
+export function pairwiseJudge<Metadata = unknown>({
+  rubric = 'How well each response does what the task asks.',
+  disagreement: onDisagreement,
+  opponents: siblings,
+  show = ({ response }) => response,
+  template = pairwiseTemplate,
+  ...options
+}: PairwiseJudgeOptions<Metadata>): PairwiseJudge<Metadata> {
+  const session = new JudgeSession('pairwiseJudge', options);
+  const { disagreement, opponents } = parseOptions('pairwiseJudge', pairsSchema, {
+    disagreement: onDisagreement,
+    opponents: siblings,
+  });
+  checkTemplate('pairwiseJudge', template, {
+    required: ['key', 'first', 'second'],
+    optional: ['task', 'rubric'],
+  });
+  const tally = { compared: 0, consistent: 0, favouredFirst: 0, favouredSecond: 0 };
+
+  const askInOrder = (
+    task: string,
+    [first, second]: readonly [string, string],
+    {
+      name,
+      signal,
+    }: { readonly name: readonly (string | number)[]; readonly signal: AbortSignal | undefined },
+  ) =>
+    session.ask<'A' | 'B' | 'tie'>({
+      name,
+      texts: [task, first, second],
+      signal,
+      messages: (key) => {
+        const limits = { key, maximumCharacters: session.maximumCharacters };
+        return fillTemplate(template, {
+          key,
+          rubric,
+          task: fenced('task', task, limits),
+          first: fenced('response A', first, limits),
+          second: fenced('response B', second, limits),
+        });
+      },
+      read: (output, key) => readChoice(readVerdictLines(output, key)?.get('winner')),
+    });
+
+  const compare: PairwiseJudge<Metadata>['compare'] = async (
+    task,
+    [first, second],
+    { name = task.id, signal } = {},
+  ) => {
+    const text = taskText(task);
+    const [forth, back] = await Promise.all([
+      askInOrder(text, [first, second], { name: ['pairwise', name, 0], signal }),
+      askInOrder(text, [second, first], { name: ['pairwise', name, 1], signal }),
+    ]);
+    if (forth === null || back === null) return null;
+    tally.compared += 1;
+    if (forth === 'A' && back === 'A') tally.favouredFirst += 1;
+    if (forth === 'B' && back === 'B') tally.favouredSecond += 1;
+    const [one, other] = [shownAs(forth, 'first', 'second'), shownAs(back, 'second', 'first')];
+    if (one === other) {
+      tally.consistent += 1;
+      return one;
+    }
+    return disagreement === 'tie' ? 'tie' : null;
+  };
+
+  const computeRewards: PairwiseJudge<Metadata>['computeRewards'] = async (
+    { task, trajectories },
+    { signal } = {},
+  ) => {
+    signal?.throwIfAborted();
+    const players = trajectories.filter(isScorable);
+    const won = new Map(players.map(({ id }) => [id, { points: 0, games: 0 }]));
+    const play = async ([a, b]: readonly [Trajectory<Metadata>, Trajectory<Metadata>]) => {
+      const winner = await compare(task, [show(a), show(b)], { name: `${a.id} ${b.id}`, signal });
+      if (winner === null) return;
+      const [one, other] = [won.get(a.id)!, won.get(b.id)!];
+      one.points += points[winner];
+      other.points += 1 - points[winner];
+      one.games += 1;
+      other.games += 1;
+    };
+    await Promise.all(pairsOf(players, opponents).map(play));
+    return trajectories.map((trajectory) => {
+      const record = isScorable(trajectory) ? won.get(trajectory.id) : undefined;
+      if (record === undefined || record.games === 0) return unscored(trajectory, ['winRate']);
+      const winRate = record.points / record.games;
+      return { trajectory, reward: winRate, components: { winRate } };
+    });
+  };
+
+  const getStatistics = (): PairwiseStatistics => {
+    const { compared, favouredFirst, favouredSecond } = tally;
+    const positionBias = compared === 0 ? null : (favouredFirst - favouredSecond) / compared;
+    return { ...session.getStatistics(), ...tally, positionBias };
+  };
+  return { compare, computeRewards, getStatistics };
+}
+
+function readChoice(text: string | undefined): 'A' | 'B' | 'tie' | undefined {
+  const choices: Readonly<Record<string, 'A' | 'B' | 'tie'>> = { a: 'A', b: 'B', tie: 'tie' };
+  const word = text?.toLowerCase() ?? '';
+  return Object.hasOwn(choices, word) ? choices[word] : undefined;
+}
+
+function shownAs(
+  choice: 'A' | 'B' | 'tie',
+  a: 'first' | 'second',
+  b: 'first' | 'second',
+): 'first' | 'second' | 'tie' {
+  return choice === 'tie' ? 'tie' : choice === 'A' ? a : b;
+}
+
+/** Each with the next `opponents` around the circle, no pair twice. */
+function pairsOf<Item>(items: readonly Item[], opponents: number): [Item, Item][] {
+  const pairs = new Map<string, [Item, Item]>();
+  for (let one = 0; one < items.length; one++) {
+    for (let step = 1; step <= Math.min(opponents, items.length - 1); step++) {
+      const other = (one + step) % items.length;
+      const [low, high] = [Math.min(one, other), Math.max(one, other)];
+      pairs.set(`${low} ${high}`, [items[low]!, items[high]!]);
+    }
+  }
+  return [...pairs.values()];
+}

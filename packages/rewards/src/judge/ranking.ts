@@ -1,0 +1,132 @@
+import { parseOptions, RandomStream, type Trajectory } from '@rlp/core';
+import { z } from 'zod';
+import { judgeRules } from './pointwise.ts';
+import type { JudgeComputer } from './rubric.ts';
+import { isScorable, unscored } from './scored.ts';
+import { type JudgeOptions, JudgeSession } from './session.ts';
+import { checkTemplate, fenced, fillTemplate, type JudgeTemplate, taskText } from './template.ts';
+import { readScore, readVerdictLines } from './verdict-lines.ts';
+
+/** The default prompt of {@link rankingJudge}: `{{responses}}` are all responses, numbered, `{{lines}}` the lines to end with. */
+export const rankingTemplate: JudgeTemplate = {
+  system: judgeRules,
+  user: `The task:
+{{task}}
+
+Several responses to it, in random order:
+
+{{responses}}
+
+What counts:
+{{rubric}}
+
+Compare them with each other in a few sentences. A response that does what the task asks scores well above one that does not; among
+those that do, better ones score higher; small differences make small gaps. Then end with these lines, with a number from 0 to 1 in
+place of each NUMBER:
+{{lines}}
+(Each line begins with {{key}}.)`,
+};
+
+const roundsSchema = z.strictObject({ rounds: z.int().positive().default(1) });
+
+/** Options of {@link rankingJudge}. */
+export interface RankingJudgeOptions<Metadata> extends JudgeOptions {
+  /** What counts, in words. Default: how well each does what the task asks. */
+  readonly rubric?: string | undefined;
+  /** How often a group is judged, each time in another order; the scores are averaged. Default 1. */
+  readonly rounds?: number | undefined;
+  /** What of a trajectory is judged. Default: its response. */
+  readonly show?: ((trajectory: Trajectory<Metadata>) => string) | undefined;
+  /** Default {@link rankingTemplate}. */
+  readonly template?: JudgeTemplate | undefined;
+}
+
+/**
+ * A model's scores of all responses of a group in one call, from 0 to 1, relative to each other: what group-relative advantages need,
+ * without a reference answer or a rubric per task. The order is drawn anew for each round.
+ *
+ * A verdict that does not score every response exactly once is no verdict; a group without any verdict gets `null`s.
+ *
+ * @throws OptionsError for bad options, ArgumentError for a template without a needed placeholder.
+ * @see OpenPipe 2025, RULER, https://openpipe.ai/blog/ruler
+ */
+export function rankingJudge<Metadata = unknown>({
+  rubric = 'How well each response does what the task asks.',
+  rounds: wanted,
+  show = ({ response }) => response,
+  template = rankingTemplate,
+  ...options
+}: RankingJudgeOptions<Metadata>): JudgeComputer<Metadata> {
+  const session = new JudgeSession('rankingJudge', options);
+  const { rounds } = parseOptions('rankingJudge', roundsSchema, { rounds: wanted });
+  checkTemplate('rankingJudge', template, {
+    required: ['key', 'responses', 'lines'],
+    optional: ['task', 'rubric'],
+  });
+
+  /** Scores in the order of `shown`. */
+  const ask = (
+    task: string,
+    shown: readonly string[],
+    name: readonly (string | number)[],
+    signal?: AbortSignal,
+  ) =>
+    session.ask({
+      name,
+      texts: [task, ...shown],
+      signal,
+      messages: (key) => {
+        const limits = { key, maximumCharacters: session.maximumCharacters };
+        return fillTemplate(template, {
+          key,
+          rubric,
+          task: fenced('task', task, limits),
+          responses: shown.map((text, k) => fenced(`response ${k + 1}`, text, limits)).join('\n\n'),
+          lines: shown.map((_, k) => `${key} ${k + 1}: NUMBER`).join('\n'),
+        });
+      },
+      read: (output, key) => {
+        const lines = readVerdictLines(output, key);
+        if (lines?.size !== shown.length) return;
+        const scores = shown.map((_, k) => readScore(lines.get(String(k + 1)), [0, 1]));
+        return scores.every((score) => score !== undefined) ? scores : undefined;
+      },
+    });
+
+  const judgeRound = async (
+    { id, task }: { readonly id: string; readonly task: string },
+    judged: readonly string[],
+    { round, signal }: { readonly round: number; readonly signal: AbortSignal | undefined },
+  ): Promise<readonly number[] | null> => {
+    const name = ['ranking', id, round] as const;
+    const order = RandomStream.named(session.seed, 'order', ...name).shuffle([...judged.keys()]);
+    const scores = await ask(
+      task,
+      order.map((index) => judged[index]!),
+      name,
+      signal,
+    );
+    return scores && judged.map((_, index) => scores[order.indexOf(index)]!);
+  };
+
+  return {
+    async computeRewards({ id, task, trajectories }, { signal } = {}) {
+      signal?.throwIfAborted();
+      const scorable = trajectories.filter(isScorable);
+      const judged = scorable.map(show);
+      const numbers = Array.from({ length: judged.length === 0 ? 0 : rounds }, (_, round) => round);
+      const about = { id, task: taskText(task) };
+      const verdicts = await Promise.all(
+        numbers.map((round) => judgeRound(about, judged, { round, signal })),
+      );
+      const given = verdicts.filter((scores) => scores !== null);
+      return trajectories.map((trajectory) => {
+        const index = scorable.indexOf(trajectory);
+        if (index < 0 || given.length === 0) return unscored(trajectory, ['ranking']);
+        const ranking = given.reduce((sum, scores) => sum + scores[index]!, 0) / given.length;
+        return { trajectory, reward: ranking, components: { ranking } };
+      });
+    },
+    getStatistics: () => session.getStatistics(),
+  };
+}

@@ -1,0 +1,131 @@
+import { type Message, parseOptions, TimeoutError } from '@rlp/core';
+import pLimit from 'p-limit';
+import { z } from 'zod';
+import { settleWithin } from '../call-reward.ts';
+import { drawKey } from './template.ts';
+import type { TextGenerator } from './text-generator.ts';
+
+/** The options that all judges share. */
+export const judgeSchema = z.strictObject({
+  generator: z.custom<TextGenerator>((value) => typeof value === 'function', 'must be a function'),
+  seed: z.string().default('judge'),
+  retries: z.int().nonnegative().default(1),
+  timeoutMs: z.number().positive().max(2_147_483_647, 'must fit a timer (2^31 − 1 ms)').default(60_000),
+  concurrency: z.int().positive().default(8),
+  maximumCharacters: z.int().positive().default(20_000),
+});
+
+/**
+ * What all judges are made of.
+ *
+ * - `generator`: the model that judges.
+ * - `seed` ('judge'): names the random streams of keys, orders and the generator's own draws.
+ * - `retries` (1): how often an output that cannot be read is asked for again, with another seed.
+ * - `timeoutMs` (60,000) per call of the generator; `concurrency` (8): calls of one judge at a time.
+ * - `maximumCharacters` (20,000): of each quoted text; longer ones lose their middle.
+ */
+export type JudgeOptions = z.input<typeof judgeSchema>;
+
+/** Why a judge gave no verdict. */
+export type JudgeFailureCause = 'unparsable' | 'threw' | 'timed-out';
+
+/** Counts of one judge since it was made. */
+export interface JudgeStatistics {
+  /** Verdicts asked for. */
+  readonly asked: number;
+  /** Calls of the generator, retries included. */
+  readonly calls: number;
+  /** Verdicts that stayed `null`, by cause. */
+  readonly failures: Readonly<Record<JudgeFailureCause, number>>;
+  /** What was wrong the last time. */
+  readonly lastFailure: string | undefined;
+}
+
+/** One question to the judge. */
+interface Question<Verdict> {
+  /** Names the question's random streams; unique within the judge. */
+  readonly name: readonly (string | number)[];
+  /** What the key must not occur in. */
+  readonly texts: readonly string[];
+  readonly messages: (key: string) => Message[];
+  /** The verdict in an output; `undefined` where it cannot be read. */
+  readonly read: (output: string, key: string) => Verdict | undefined;
+  readonly signal: AbortSignal | undefined;
+}
+
+/** Asks a generator for verdicts, within limits, and counts what became of them. */
+export class JudgeSession {
+  readonly maximumCharacters: number;
+  readonly seed: string;
+  readonly #options: z.output<typeof judgeSchema>;
+  readonly #limit: <Value>(task: () => Promise<Value>) => Promise<Value>;
+  readonly #failures = { unparsable: 0, threw: 0, 'timed-out': 0 };
+  #asked = 0;
+  #calls = 0;
+  #lastFailure: string | undefined;
+
+  constructor(owner: string, options: JudgeOptions) {
+    this.#options = parseOptions(owner, judgeSchema, options);
+    this.maximumCharacters = this.#options.maximumCharacters;
+    this.seed = this.#options.seed;
+    this.#limit = pLimit(this.#options.concurrency);
+  }
+
+  /** The verdict, or `null` after a failure. Rejects only with the signal's reason, once aborted. */
+  ask<Verdict>(question: Question<Verdict>): Promise<Verdict | null> {
+    this.#asked += 1;
+    return this.#limit(() => this.#askNow(question));
+  }
+
+  getStatistics(): JudgeStatistics {
+    return {
+      asked: this.#asked,
+      calls: this.#calls,
+      failures: { ...this.#failures },
+      lastFailure: this.#lastFailure,
+    };
+  }
+
+  async #askNow<Verdict>({
+    name,
+    texts,
+    messages,
+    read,
+    signal,
+  }: Question<Verdict>): Promise<Verdict | null> {
+    let output = '';
+    for (let attempt = 0; attempt <= this.#options.retries; attempt++) {
+      signal?.throwIfAborted();
+      const path = [this.seed, ...name, attempt];
+      const key = drawKey(path, texts);
+      try {
+        output = await this.#generate(messages(key), { seed: JSON.stringify(path), signal });
+      } catch (error) {
+        signal?.throwIfAborted();
+        const cause = error instanceof TimeoutError ? 'timed-out' : 'threw';
+        return this.#fail(cause, error instanceof Error ? error.message : String(error));
+      }
+      const verdict = read(output, key);
+      if (verdict !== undefined) return verdict;
+    }
+    return this.#fail('unparsable', `no verdict in ${JSON.stringify(output.slice(-200))}`);
+  }
+
+  #fail(cause: JudgeFailureCause, message: string): null {
+    this.#failures[cause] += 1;
+    this.#lastFailure = message;
+    return null;
+  }
+
+  async #generate(
+    messages: readonly Message[],
+    { seed, signal }: { readonly seed: string; readonly signal: AbortSignal | undefined },
+  ): Promise<string> {
+    this.#calls += 1;
+    const { generator, timeoutMs } = this.#options;
+    const controller = new AbortController();
+    const work = generator(messages, { seed, signal: controller.signal });
+    const output: unknown = await settleWithin(work, controller, { timeoutMs, signal });
+    return typeof output === 'string' ? output : '';
+  }
+}

@@ -1,0 +1,30 @@
+import type { ChatRenderer, Message, Sampler, SamplingOptions } from '@rlp/core';
+
+/** How one text is generated. */
+export interface GenerateOptions {
+  /** Differs from call to call; a model that samples by it gives equal texts for equal seeds. */
+  readonly seed: string;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * A model that answers a conversation with text: all that a judge needs. Any HTTP client fits, and {@link samplerGenerator} makes
+ * one of a `Sampler`. It may reject; it should once `signal` aborts.
+ */
+export type TextGenerator = (messages: readonly Message[], options: GenerateOptions) => Promise<string>;
+
+/** What {@link samplerGenerator} is made of. */
+export interface SamplerGeneratorOptions extends SamplingOptions {
+  readonly sampler: Sampler;
+  /** The chat format of the sampler's model. */
+  readonly renderer: ChatRenderer;
+}
+
+/** A {@link TextGenerator} that renders the conversation and samples one completion of it. */
+export function samplerGenerator({ sampler, renderer, ...sampling }: SamplerGeneratorOptions): TextGenerator {
+  return async (messages, { seed, signal }) => {
+    const prompt = renderer.render(messages);
+    const [completion] = await sampler.sample({ ...sampling, prompt, count: 1, seed, signal });
+    return completion!.text;
+  };
+}

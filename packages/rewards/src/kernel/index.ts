@@ -1,0 +1,1 @@
+export { computeRewardVector, kernelPaysFrom, type RewardVectorOptions } from './reward-vector.ts';

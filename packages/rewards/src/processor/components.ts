@@ -1,0 +1,196 @@
+import { PlainScanner, type TextScan } from '../kernel/text-scan.ts';
+import { visitWords } from '../kernel/white-space.ts';
+
+/** Options of {@link lengthReward}. */
+export interface LengthRewardOptions {
+  /** Words. Default 50. */
+  readonly targetLength?: number | undefined;
+  /** Share of the target that a response may be off without losing anything. Default 0.2. */
+  readonly tolerance?: number | undefined;
+}
+
+/** Options of {@link keywordReward}. */
+export interface KeywordRewardOptions {
+  readonly keywords: readonly string[];
+  /** Factor of the bonus for keywords that the prompt does not contain. Default 1. */
+  readonly bonusMultiplier?: number | undefined;
+}
+
+/** Options of {@link accuracyReward}. */
+export interface AccuracyRewardOptions {
+  /** The example's answer; without one, hedging is what counts. */
+  readonly reference?: string | undefined;
+  /** Share of the reference's words that is good enough for a reward of 1. Default 0.7. */
+  readonly similarityThreshold?: number | undefined;
+}
+
+let scanner: PlainScanner | undefined;
+const scanWords = (text: string): TextScan => {
+  scanner ??= new PlainScanner([]);
+  return scanner.scan(text);
+};
+
+/**
+ * How near a response comes to a length in words:
+ *
+ *     d = |words − target| / target,   reward = 1 if d ≤ tolerance, else max(0, 1 − (d − tolerance) / (1 − tolerance))
+ *
+ * 0 for a response without words. Words are runs of characters that are not white space.
+ *
+ * @see textpolicy, `textpolicy/rewards/basic.py`, `length_reward`
+ */
+export function lengthReward(response: string, options: LengthRewardOptions = {}): number {
+  return lengthScore(scanWords(response).words, options);
+}
+
+/** {@link lengthReward} of a response with `words` words. */
+export function lengthScore(
+  words: number,
+  { targetLength = 50, tolerance = 0.2 }: LengthRewardOptions,
+): number {
+  if (words === 0) return 0;
+  const deviation = Math.abs(words - targetLength) / targetLength;
+  if (deviation <= tolerance) return 1;
+  return Math.max(0, 1 - (deviation - tolerance) / (1 - tolerance));
+}
+
+/**
+ * Share of the keywords that a response contains, with a bonus for those that the prompt does not:
+ *
+ *     reward = min(1, |found| / |keywords| + bonusMultiplier · |found \ prompt| / |keywords \ prompt|)
+ *
+ * A keyword counts wherever it stands, case not counting. 0 without keywords, and for a response without words.
+ *
+ * @see textpolicy, `textpolicy/rewards/basic.py`, `keyword_reward`
+ */
+export function keywordReward(
+  { prompt, response }: { readonly prompt: string; readonly response: string },
+  { keywords, bonusMultiplier = 1 }: KeywordRewardOptions,
+): number {
+  if (scanWords(response).words === 0) return 0;
+  const inResponse = occurrences(response, keywords);
+  return keywordScore(inResponse, 0, occurrences(prompt, keywords), bonusMultiplier);
+}
+
+/** 1 for each of `needles` that `text` contains, case not counting. */
+export function occurrences(text: string, needles: readonly string[]): Uint8Array {
+  const lower = text.toLowerCase();
+  return Uint8Array.from(needles, (needle) => (lower.includes(needle.toLowerCase()) ? 1 : 0));
+}
+
+/** {@link keywordReward} of what was found: the keywords' flags begin at `start` in `found`. */
+export function keywordScore(
+  found: Uint8Array,
+  start: number,
+  inPrompt: Uint8Array,
+  bonusMultiplier: number,
+): number {
+  const count = inPrompt.length;
+  if (count === 0) return 0;
+  let matches = 0;
+  let fresh = 0;
+  let freshMatches = 0;
+  for (let k = 0; k < count; k++) {
+    const match = found[start + k]!;
+    matches += match;
+    if (inPrompt[k] === 1) continue;
+    fresh += 1;
+    freshMatches += match;
+  }
+  return Math.min(1, matches / count + (fresh === 0 ? 0 : freshMatches / fresh) * bonusMultiplier);
+}
+
+/**
+ * How fluent a response looks, without a model: 0 without words, 0.2 below three words, else
+ *
+ *     min(1, (unique words / words) · wordLength · punctuation)
+ *
+ * with `wordLength` 1 up to a mean of 8 characters and falling by 0.1 for each one more, to 0.3; and `punctuation` 0.8
+ * for ten words or more without any of `.!?`, else 1.
+ *
+ * @see textpolicy, `textpolicy/rewards/basic.py`, `perplexity_reward`
+ */
+export function fluencyReward(response: string): number {
+  return fluencyScore(scanWords(response));
+}
+
+/** {@link fluencyReward} of a scanned response. */
+export function fluencyScore({ words, uniqueWords, letters, sentenceEnds }: TextScan): number {
+  if (words === 0) return 0;
+  if (words < 3) return 0.2;
+  const average = letters / words;
+  const wordLength = average <= 8 ? 1 : Math.max(0.3, 1 - (average - 8) * 0.1);
+  const punctuation = words < 10 || sentenceEnds === 'some' ? 1 : 0.8;
+  return Math.min(1, (uniqueWords / words) * wordLength * punctuation);
+}
+
+/**
+ * Perplexity as a reward: 1 for a model that is certain (1), falling linearly to 0 at `maxPerplexity` (default 100).
+ *
+ *     reward = max(0, 1 − (perplexity − 1) / (maxPerplexity − 1))
+ */
+export function perplexityReward(
+  perplexity: number,
+  { maxPerplexity = 100 }: { readonly maxPerplexity?: number | undefined } = {},
+): number {
+  return Math.max(0, Math.min(1, 1 - (perplexity - 1) / (maxPerplexity - 1)));
+}
+
+/** What a response says that is not sure of itself. */
+export const uncertainPhrases: readonly string[] = [
+  ...['i think', 'maybe', 'perhaps', 'possibly', 'not sure'],
+  ...['might be', 'could be', 'i believe', 'seems like'],
+];
+
+/**
+ * How well a response agrees with the example's reference: the share of the reference's words (white space apart, case
+ * not counting) that it contains, divided by `similarityThreshold` and at most 1; 0.5 for a reference without words.
+ *
+ * Without a reference it is `max(0.3, 1 − 0.2 · hedges)`, where `hedges` counts {@link uncertainPhrases} that occur. 0 for
+ * a response without words.
+ *
+ * @see textpolicy, `textpolicy/rewards/basic.py`, `accuracy_reward`
+ */
+export function accuracyReward(
+  response: string,
+  { reference, similarityThreshold = 0.7 }: AccuracyRewardOptions = {},
+): number {
+  if (scanWords(response).words === 0) return 0;
+  if (reference === undefined) return confidenceScore(occurrences(response, uncertainPhrases));
+  return agreementScore(response, referenceWords(reference), similarityThreshold);
+}
+
+/** {@link accuracyReward} without a reference; the phrases' flags begin `found`. */
+export function confidenceScore(found: Uint8Array): number {
+  let hedges = 0;
+  for (let k = 0; k < uncertainPhrases.length; k++) hedges += found[k]!;
+  return Math.max(0.3, 1 - hedges * 0.2);
+}
+
+/** The words of a reference that differ, in lower case. */
+export function referenceWords(reference: string): ReadonlySet<string> {
+  const words = new Set<string>();
+  const lower = reference.toLowerCase();
+  visitWords(lower, (start, end) => {
+    words.add(lower.slice(start, end));
+    return undefined;
+  });
+  return words;
+}
+
+/** {@link accuracyReward} with a reference. */
+export function agreementScore(
+  response: string,
+  words: ReadonlySet<string>,
+  similarityThreshold: number,
+): number {
+  if (words.size === 0) return 0.5;
+  const missing = new Set(words);
+  const lower = response.toLowerCase();
+  visitWords(lower, (start, end) => {
+    missing.delete(lower.slice(start, end));
+    return missing.size === 0 ? 'stop' : undefined;
+  });
+  const similarity = (words.size - missing.size) / words.size;
+  return similarity >= similarityThreshold ? 1 : similarity / similarityThreshold;
+}

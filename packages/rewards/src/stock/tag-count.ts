@@ -1,0 +1,95 @@
+import { parseOptions, type RewardFunction } from '@rlp/core';
+import { z } from 'zod';
+import { checkTagName } from './extract-tag.ts';
+
+const schema = z.strictObject({
+  tags: z.array(z.string()).min(1).readonly(),
+  rewardPerTag: z.number().positive().default(0.25),
+  pairs: z.enum(['balanced', 'any']).default('balanced'),
+});
+
+/**
+ * Options of {@link tagCount}: the `tags`, the `rewardPerTag` (0.25), and `pairs`: `'balanced'` (default) asks for as many closing as
+ * opening tags, `'any'` for either.
+ */
+export type TagCountOptions = z.input<typeof schema>;
+
+/**
+ * Adds a reward for each tag that occurs, up to 1; where pairs must be balanced, takes as much for each that is not, down to 0.
+ * Opening tags may carry attributes.
+ *
+ * @throws OptionsError for no tag, ArgumentError for a tag that is not a plain word.
+ * @see https://github.com/fw-ai-external/reward-kit `tag_count_reward`
+ */
+export function tagCount(options: TagCountOptions): RewardFunction {
+  const { tags, rewardPerTag, pairs } = parseOptions('tagCount', schema, options);
+  for (const tag of tags) checkTagName(tag);
+  return ({ response }) => {
+    let [found, mismatched] = [0, 0];
+    for (const tag of new Set(tags)) {
+      const opening = countOpening(response, tag);
+      const closing = countOf(response, `</${tag}>`);
+      if (pairs === 'any') found += opening > 0 || closing > 0 ? 1 : 0;
+      else if (opening !== closing) mismatched += 1;
+      else if (opening > 0) found += 1;
+    }
+    const reward = Math.min(1, found * rewardPerTag);
+    return mismatched === 0 ? reward : Math.max(0, reward - mismatched * rewardPerTag);
+  };
+}
+
+/** `<tag`, then anything up to the next `>`; what lies between does not count again. */
+function countOpening(text: string, tag: string): number {
+  let count = 0;
+  for (let at = text.indexOf(`<${tag}`); at >= 0; at = text.indexOf(`<${tag}`, at)) {
+    at = text.indexOf('>', at + tag.length + 1);
+    if (at < 0) break;
+    count += 1;
+  }
+  return count;
+}
+
+function countOf(text: string, part: string): number {
+  let count = 0;
+  for (let at = text.indexOf(part); at >= 0; at = text.indexOf(part, at + part.length)) count += 1;
+  return count;
+}
+
+const stepsSchema = z
+  .strictObject({
+    minimum: z.int().positive().default(3),
+    maximum: z.int().positive().optional(),
+  })
+  .refine(({ minimum, maximum = minimum }) => maximum >= minimum, {
+    path: ['maximum'],
+    message: 'must be at least minimum',
+  });
+
+/** Options of {@link reasoningSteps}: `minimum` (3) and `maximum` (none) number of steps. */
+export type ReasoningStepsOptions = z.input<typeof stepsSchema>;
+
+const explicit = 'Step\\s{1,9}\\d+[:.]\\s';
+const listed = '^[^\\S\\n]*\\d+\\.\\s';
+const bulleted = '(?<=\\n)[^\\S\\n]*[-*]\\s';
+const linking = '\\b(?:First|Second|Third|Fourth|Fifth|Next|Then|Finally)[,:]';
+const opening = "\\b(?:Let's|I will|To solve this|To begin)[,:]";
+const step = new RegExp([explicit, listed, bulleted, linking, opening].join('|'), 'gm');
+
+/**
+ * How many steps a response shows ("Step 1:", numbered and bulleted lines, "First,", "Then,"…) against a minimum:
+ *
+ *     min(1, steps / minimum),   or with a maximum:   (steps − minimum + 1) / (maximum − minimum + 1), in [0, 1]
+ *
+ * @throws OptionsError for options outside their ranges.
+ * @see https://github.com/fw-ai-external/reward-kit `reasoning_steps_reward`
+ */
+export function reasoningSteps(options: ReasoningStepsOptions = {}): RewardFunction {
+  const { minimum, maximum } = parseOptions('reasoningSteps', stepsSchema, options);
+  return ({ response }) => {
+    let steps = 0;
+    for (const _ of response.matchAll(step)) steps += 1;
+    if (steps === 0) return 0;
+    if (maximum === undefined) return Math.min(1, steps / minimum);
+    return Math.min(1, Math.max(0, (steps - minimum + 1) / (maximum - minimum + 1)));
+  };
+}
