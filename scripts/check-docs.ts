@@ -1,29 +1,23 @@
-/** Fails when a public symbol has no docstring: every export of every entry of every package. */
-import { relative } from 'node:path';
-import ts from 'typescript';
-import { moduleExports } from './compiler.ts';
+/**
+ * Fails when the documents and the code disagree: a public symbol has no docstring, a document names what its package does
+ * not export, a `ts` block of a document does not compile or, where it is marked `ts run`, does not run.
+ */
+import { compile } from './compiler.ts';
+import { docstrings } from './documents/docstrings.ts';
+import { seedNames } from './documents/seed-names.ts';
+import { faultsIn, runSnippets, writeSnippets } from './documents/snippets.ts';
 import { conclude, entriesOf, packagesIn } from './workspace.ts';
 
 const entries = packagesIn('packages').flatMap(entriesOf);
-const { checker, exportsOf } = moduleExports(entries.map(({ source }) => source));
+const snippets = writeSnippets();
+const compilation = compile([...entries.map(({ source }) => source), ...snippets.map(({ path }) => path)]);
 
-function locationOf(symbol: ts.Symbol): string | undefined {
-  const declaration = symbol.declarations?.[0];
-  if (declaration === undefined) return;
-  const source = declaration.getSourceFile();
-  const { line } = source.getLineAndCharacterOfPosition(declaration.getStart());
-  return `${relative('.', source.fileName)}:${line + 1}`;
-}
-
-const documented = new Set<ts.Symbol>();
-const problems = new Set<string>();
-for (const { source, specifier } of entries) {
-  for (const name of exportsOf(source)) {
-    const symbol = name.flags & ts.SymbolFlags.Alias ? checker.getAliasedSymbol(name) : name;
-    const location = locationOf(symbol);
-    if (location === undefined || location.includes('node_modules')) continue;
-    if (symbol.getDocumentationComment(checker).length > 0) documented.add(symbol);
-    else problems.add(`${location} ${symbol.name} of ${specifier} has no docstring`);
-  }
-}
-conclude([...problems], `${documented.size} public symbols, all documented`);
+const { documented, problems } = docstrings(compilation, entries);
+problems.push(...seedNames(compilation, entries));
+const faults = faultsIn(compilation, snippets);
+const runnable = snippets.filter(({ use }) => use === 'run');
+problems.push(...(faults.length > 0 ? faults : runSnippets(runnable)));
+conclude(
+  problems,
+  `${documented} public symbols documented, ${snippets.length} snippets compile, ${runnable.length} of them run`,
+);

@@ -25,12 +25,11 @@ const lanes = 2;
 /** In the order they start, longest first. */
 const checks: readonly Check[] = [
   { name: 'types' },
-  { name: 'lint' },
+  { name: 'docs' },
   { name: 'unused' },
-  { name: 'snippets' },
+  { name: 'lint' },
   { name: 'build', after: ['types'] },
   { name: 'cycles' },
-  { name: 'docs' },
   { name: 'layers' },
   { name: 'size' },
   { name: 'packages', after: ['build'] },

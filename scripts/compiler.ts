@@ -3,7 +3,7 @@ import { dirname } from 'node:path';
 import ts from 'typescript';
 
 /** Options of `tsconfig.json`. */
-export function compilerOptions(): ts.CompilerOptions {
+function compilerOptions(): ts.CompilerOptions {
   const { config, error } = ts.readConfigFile('tsconfig.json', ts.sys.readFile);
   if (error) throw new Error(ts.flattenDiagnosticMessageText(error.messageText, '\n'));
   return ts.parseJsonConfigFileContent(
@@ -13,23 +13,38 @@ export function compilerOptions(): ts.CompilerOptions {
   ).options;
 }
 
-/** The symbols that modules export. */
-export interface ModuleExports {
+/** Modules read together, each file once. */
+export interface Compilation {
   readonly checker: ts.TypeChecker;
-  /** Symbols of one of the modules, as it names them: possibly aliases. */
+  /** Symbols that a module exports, as it names them: possibly aliases. */
   exportsOf(path: string): readonly ts.Symbol[];
+  /** What the compiler has against a file, and the lines, from 0, where it says so. */
+  faultsOf(path: string): readonly { readonly line: number; readonly message: string }[];
 }
 
-/** Compiles modules and looks at what they export. */
-export function moduleExports(paths: readonly string[]): ModuleExports {
-  const program = ts.createProgram({ rootNames: paths, options: compilerOptions() });
+/** Reads modules and all that they import; what nobody asks about is not checked. What is unused is no fault. */
+export function compile(paths: readonly string[]): Compilation {
+  const options = { ...compilerOptions(), noUnusedLocals: false, noUnusedParameters: false };
+  const program = ts.createProgram({ rootNames: paths, options });
   const checker = program.getTypeChecker();
+  const sourceOf = (path: string) => {
+    const source = program.getSourceFile(path);
+    if (source === undefined) throw new Error(`compiler: did not read ${path}`);
+    return source;
+  };
   return {
     checker,
     exportsOf(path) {
-      const source = program.getSourceFile(path);
-      const symbol = source && checker.getSymbolAtLocation(source);
+      const symbol = checker.getSymbolAtLocation(sourceOf(path));
       return symbol === undefined ? [] : checker.getExportsOfModule(symbol);
+    },
+    faultsOf(path) {
+      const source = sourceOf(path);
+      const found = [...program.getSyntacticDiagnostics(source), ...program.getSemanticDiagnostics(source)];
+      return found.map(({ start = 0, messageText }) => ({
+        line: source.getLineAndCharacterOfPosition(start).line,
+        message: ts.flattenDiagnosticMessageText(messageText, '\n  '),
+      }));
     },
   };
 }

@@ -1,16 +1,13 @@
-/**
- * Compiles every `ts` block of the documents against the packages' sources, in one program, and runs those marked
- * `ts run`. Each block is a module of its own.
- */
+/** The `ts` blocks of the documents, each as a module of its own. */
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import ts from 'typescript';
-import { compilerOptions } from './compiler.ts';
-import { conclude, filesIn, packagesIn } from './workspace.ts';
+import type { Compilation } from '../compiler.ts';
+import { filesIn, packagesIn } from '../workspace.ts';
 
-interface Snippet {
+/** A `ts` block of a document. */
+export interface Snippet {
   readonly document: string;
   /** Lines of the document before the block's first. */
   readonly linesBefore: number;
@@ -37,19 +34,27 @@ function snippetsOf(document: string): Snippet[] {
   });
 }
 
-function compile(snippets: readonly Snippet[]): string[] {
-  const options = { ...compilerOptions(), noUnusedLocals: false, noUnusedParameters: false };
-  const program = ts.createProgram({ rootNames: snippets.map(({ path }) => path), options });
-  return snippets.flatMap(({ path, document, linesBefore }) => {
-    const source = program.getSourceFile(path);
-    if (source === undefined) throw new Error(`check-snippets: the compiler did not read ${path}`);
-    return [...program.getSyntacticDiagnostics(source), ...program.getSemanticDiagnostics(source)].map(
-      ({ start = 0, messageText }) => {
-        const line = source.getLineAndCharacterOfPosition(start).line + 1 + linesBefore;
-        return `${document}:${line} ${ts.flattenDiagnosticMessageText(messageText, '\n  ')}`;
-      },
-    );
-  });
+/** Writes every block to a file of its own. */
+export function writeSnippets(): Snippet[] {
+  const documents = [
+    ...['README.md', 'ARCHITECTURE.md', 'CONTRIBUTING.md'],
+    ...filesIn('docs', '.md'),
+    ...[...packagesIn('packages'), ...packagesIn('examples')].map(
+      ({ directory }) => `${directory}/README.md`,
+    ),
+  ].filter((document) => existsSync(document));
+  const snippets = documents.flatMap(snippetsOf);
+  rmSync(folder, { recursive: true, force: true });
+  mkdirSync(folder, { recursive: true });
+  for (const { path, code } of snippets) writeFileSync(path, code);
+  return snippets;
+}
+
+/** What the compiler has against them, by the lines of their documents. */
+export function faultsIn({ faultsOf }: Compilation, snippets: readonly Snippet[]): string[] {
+  return snippets.flatMap(({ path, document, linesBefore }) =>
+    faultsOf(path).map(({ line, message }) => `${document}:${line + 1 + linesBefore} ${message}`),
+  );
 }
 
 /** A program that imports snippets one after another, and tells where it is. */
@@ -70,7 +75,7 @@ function runnerOf(snippets: readonly Snippet[]): string {
 }
 
 /** Runs snippets in one process, because most of the time of a short program is its start. */
-function execute(snippets: readonly Snippet[]): string[] {
+export function runSnippets(snippets: readonly Snippet[]): string[] {
   const runner = join(folder, 'run-all.mjs');
   writeFileSync(runner, runnerOf(snippets));
   const { status, stdout, stderr, signal } = spawnSync(
@@ -84,21 +89,3 @@ function execute(snippets: readonly Snippet[]): string[] {
     `ended with ${signal ?? `code ${status}`}, the last snippet running was ${place}\n${stderr.trimEnd()}`,
   ];
 }
-
-const documents = [
-  ...['README.md', 'ARCHITECTURE.md', 'CONTRIBUTING.md'],
-  ...filesIn('docs', '.md'),
-  ...[...packagesIn('packages'), ...packagesIn('examples')].map(({ directory }) => `${directory}/README.md`),
-].filter((document) => existsSync(document));
-
-const snippets = documents.flatMap(snippetsOf);
-rmSync(folder, { recursive: true, force: true });
-mkdirSync(folder, { recursive: true });
-for (const { path, code } of snippets) writeFileSync(path, code);
-
-const runnable = snippets.filter(({ use }) => use === 'run');
-const problems = compile(snippets);
-conclude(
-  problems.length > 0 ? problems : execute(runnable),
-  `${snippets.length} snippets of ${documents.length} documents compile, ${runnable.length} of them run`,
-);
