@@ -19,3 +19,27 @@ export type {
   ResolvedAssessorOptions,
 } from './assessor/options.ts';
 export type { RewardStatistics } from './assessor/reward-window.ts';
+export { type ConsoleSinkOptions, consoleSink } from './monitor/console-sink.ts';
+export {
+  type MonitoredBatch,
+  type MonitoringSummary,
+  RewardQualityMonitor,
+  type RewardQualityMonitorParts,
+} from './monitor/monitor.ts';
+export {
+  type BatchReward,
+  createMonitoredRewardFunctions,
+  type Monitored,
+  type MonitoredRewardFunctions,
+  type MonitoredRewardOptions,
+  monitoredBatchReward,
+  monitoredReward,
+  type PointwiseReward,
+} from './monitor/monitored-rewards.ts';
+export type {
+  InterventionAction,
+  InterventionConfig,
+  ResolvedInterventionConfig,
+} from './monitor/options.ts';
+export type { AlertRecord, InterventionRecord, MonitorRecord, MonitorSink } from './monitor/sink.ts';
+export { type WandbRun, type WandbSinkOptions, wandbSink } from './monitor/wandb-sink.ts';

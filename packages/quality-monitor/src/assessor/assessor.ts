@@ -17,6 +17,7 @@ import {
 import { type ResponseReader, responseQuality } from './response-quality.ts';
 import { shapeReader } from './response-shape.ts';
 import { type RewardStatistics, RewardWindow } from './reward-window.ts';
+import { type AssessorState, parseAssessorState } from './state.ts';
 
 /** A batch as the assessor reads it. */
 export interface AssessedBatch {
@@ -86,6 +87,11 @@ export class RewardQualityAssessor {
     });
   }
 
+  /** Responses assessed so far. */
+  get samples(): number {
+    return this.#samples;
+  }
+
   /**
    * Assesses a batch and remembers it.
    *
@@ -134,6 +140,40 @@ export class RewardQualityAssessor {
       rewardStatistics: Object.fromEntries(statistics),
       invalidRewards: Object.fromEntries(this.#invalid),
     };
+  }
+
+  /** Everything it remembers but the alerts themselves, as JSON data. */
+  saveState(): AssessorState {
+    return {
+      samples: this.#samples,
+      alerts: this.#alerts,
+      bySeverity: Object.fromEntries(this.#bySeverity),
+      byType: Object.fromEntries(this.#byType),
+      invalid: Object.fromEntries(this.#invalid),
+      rewards: Object.fromEntries([...this.#rewards].map(([name, window]) => [name, window.values()])),
+      signatures: this.#responses.signatures().map((signature) => [...signature]),
+    };
+  }
+
+  /**
+   * Continues from {@link RewardQualityAssessor.saveState}; call it on a new assessor of the same options.
+   *
+   * @throws FormatError for anything else; nothing is changed then.
+   */
+  loadState(state: unknown): void {
+    const saved = parseAssessorState(state);
+    for (const [name, values] of Object.entries(saved.rewards)) {
+      const window = this.#windowOf(name);
+      for (const value of values) window.add(value);
+    }
+    for (const signature of saved.signatures) this.#responses.add(Uint32Array.from(signature));
+    for (const [severity, count] of Object.entries(saved.bySeverity)) {
+      this.#bySeverity.set(severity as Severity, count);
+    }
+    for (const [type, count] of Object.entries(saved.byType)) this.#byType.set(type as PathologyType, count);
+    for (const [name, count] of Object.entries(saved.invalid)) this.#invalid.set(name, count);
+    this.#samples = saved.samples;
+    this.#alerts = saved.alerts;
   }
 
   #read(responses: readonly string[]): QualitySums {
@@ -187,7 +227,7 @@ export class RewardQualityAssessor {
       avgReasoningLength: sums.share(sums.reasoningLength),
       avgAnswerLength: sums.share(sums.answerLength),
       repetitionRate: sums.share(sums.repetition),
-      emptyContentRate: sums.share(sums.empty),
+      emptyContentRate: sums.share(sums.empty.length),
       uniqueResponsesRatio: sums.share(unique),
       windowDiversity: count === 0 ? 0 : different / count,
       lexicalDiversity: sums.words === 0 ? 0 : this.#reader.vocabulary.size / sums.words,
@@ -200,7 +240,7 @@ export class RewardQualityAssessor {
 
   /** The original counts every short response, formatted or not, as soon as one is formatted. */
   #suspectedGaming(sums: QualitySums): number {
-    if (this.options.conventions === 'rlp') return sums.shareOfFormatted(sums.gaming);
+    if (this.options.conventions === 'rlp') return sums.shareOfFormatted(sums.gaming.length);
     return sums.formatted === 0 ? 0 : sums.share(sums.short);
   }
 

@@ -35,10 +35,11 @@ export interface RewardQualityMetrics {
 export class QualitySums {
   count = 0;
   formatted = 0;
-  gaming = 0;
-  empty = 0;
   short = 0;
-  highlyRepetitive = 0;
+  /** Indices of responses. */
+  readonly gaming: number[] = [];
+  readonly empty: number[] = [];
+  readonly highlyRepetitive: number[] = [];
   repetition = 0;
   coherence = 0;
   words = 0;
@@ -47,15 +48,16 @@ export class QualitySums {
   answerLength = 0;
 
   add(quality: ResponseQuality): void {
+    const index = this.count;
     this.count += 1;
     this.words += quality.words;
     this.repetition += quality.repetition;
     this.coherence += quality.coherence;
     if (quality.hasReasoning) this.withReasoning += 1;
     if (quality.isShort) this.short += 1;
-    if (quality.isEmpty) this.empty += 1;
-    if (quality.isGaming) this.gaming += 1;
-    if (quality.repetition > 0.7) this.highlyRepetitive += 1;
+    if (quality.isEmpty) this.empty.push(index);
+    if (quality.isGaming) this.gaming.push(index);
+    if (quality.repetition > 0.7) this.highlyRepetitive.push(index);
     if (quality.shape !== 'formatted') return;
     this.formatted += 1;
     this.reasoningLength += quality.reasoningLength;

@@ -72,20 +72,21 @@ export function contentPathologies(
   { alertThresholds }: ResolvedAssessorOptions,
 ): Diagnosis[] {
   const found: Diagnosis[] = [];
-  const gaming = sums.shareOfFormatted(sums.gaming);
+  const gaming = sums.shareOfFormatted(sums.gaming.length);
   if (gaming > alertThresholds.formatGaming) {
     found.push(
       diagnosis({
         pathologyType: 'format_gaming',
         severity: 'critical',
         message: `Suspected format gaming: ${percent(gaming)} of formatted responses have low-quality content`,
-        metrics: { gaming_rate: gaming, gaming_count: sums.gaming, total_formatted: sums.formatted },
+        metrics: { gaming_rate: gaming, gaming_count: sums.gaming.length, total_formatted: sums.formatted },
+        responses: sums.gaming,
       }),
     );
   }
   const repetition = sums.share(sums.repetition);
   if (repetition > alertThresholds.repetition) {
-    const high = sums.highlyRepetitive;
+    const high = sums.highlyRepetitive.length;
     found.push(
       diagnosis({
         pathologyType: 'excessive_repetition',
@@ -94,6 +95,7 @@ export function contentPathologies(
           `Excessive repetition detected: avg=${percent(repetition)}, ${high}/${sums.count} responses ` +
           'highly repetitive',
         metrics: { avg_repetition: repetition, high_repetition_count: high },
+        responses: sums.highlyRepetitive,
       }),
     );
   }
@@ -118,14 +120,15 @@ export function degenerateOutputs(
   sums: QualitySums,
   { alertThresholds }: ResolvedAssessorOptions,
 ): Diagnosis[] {
-  const empty = sums.share(sums.empty);
+  const empty = sums.share(sums.empty.length);
   if (empty <= alertThresholds.emptyContent) return [];
   return [
     diagnosis({
       pathologyType: 'degenerate_outputs',
       severity: 'high',
       message: `High rate of degenerate outputs: ${percent(empty)} responses are empty or malformed`,
-      metrics: { empty_rate: empty, empty_count: sums.empty, total: sums.count },
+      metrics: { empty_rate: empty, empty_count: sums.empty.length, total: sums.count },
+      responses: sums.empty,
     }),
   ];
 }

@@ -75,6 +75,14 @@ export class DuplicateWindow {
     return previous < 0 ? 'new' : 'duplicate';
   }
 
+  /** Signatures from the oldest text to the newest: added again in this order they make the same window. Shape: `[n][64]`. */
+  signatures(): Uint32Array[] {
+    return Array.from({ length: this.count }, (_, at) => {
+      const slot = (this.#added - this.count + at) % this.#size;
+      return this.#signatures.slice(slot * signatureLength, (slot + 1) * signatureLength);
+    });
+  }
+
   /** Forgets the oldest text: it counted, as nothing is before it; now those that it was the latest like do. */
   #evict(number: number): void {
     this.#different += this.#followers[number % this.#size]! - 1;

@@ -1,0 +1,212 @@
+import { TabularBackend } from '@rlp/backprop/tabular';
+import type { Loss } from '@rlp/core';
+import { describe, expect, it } from 'vitest';
+import { estimators } from '../estimator/estimators.ts';
+import { banditSetup } from '../loop/bandit.fixture.ts';
+import { DAPOAlgorithm } from './dapo.ts';
+import { DrGRPOAlgorithm } from './dr-grpo.ts';
+import { GiGPOAlgorithm } from './gigpo.ts';
+import { GRPOAlgorithm } from './grpo.ts';
+import { GSPOAlgorithm } from './gspo.ts';
+import type { AlgorithmOptions, PolicyAlgorithm } from './policy-algorithm.ts';
+import { PPOAlgorithm } from './ppo.ts';
+import { algorithmPresets } from './presets.ts';
+import { REINFORCEAlgorithm } from './reinforce.ts';
+import { RLOOAlgorithm } from './rloo.ts';
+
+const short = { rollout: { sampling: { maxTokens: 1 } } } satisfies AlgorithmOptions;
+
+function setUp(seed = 'algorithms') {
+  const setup = banditSetup(seed, { valueHead: 'linear' });
+  const environment = { ...setup.environment, stateKey: ({ prompt }: { prompt: unknown }) => String(prompt) };
+  return { ...setup, environment, critic: setup.backend };
+}
+
+type Setup = ReturnType<typeof setUp>;
+
+const algorithms: Readonly<
+  Record<string, (setup: Setup, options?: AlgorithmOptions) => Pick<PolicyAlgorithm, 'run' | 'train'>>
+> = {
+  GRPOAlgorithm: (setup, options) => new GRPOAlgorithm(setup, { ...short, ...options }),
+  PPOAlgorithm: (setup, options) => new PPOAlgorithm(setup, { ...short, ...options }),
+  REINFORCEAlgorithm: (setup, options) => new REINFORCEAlgorithm(setup, { ...short, ...options }),
+  RLOOAlgorithm: (setup, options) => new RLOOAlgorithm(setup, { ...short, ...options }),
+  DrGRPOAlgorithm: (setup, options) => new DrGRPOAlgorithm(setup, { ...short, ...options }),
+  DAPOAlgorithm: (setup, options) =>
+    new DAPOAlgorithm(setup, { ...short, truncatedTrajectories: 'train', ...options }),
+  GSPOAlgorithm: (setup, options) => new GSPOAlgorithm(setup, { ...short, ...options }),
+  GiGPOAlgorithm: (setup, options) => new GiGPOAlgorithm(setup, { ...short, ...options }),
+};
+
+const logitsOf = async ({ backend }: Setup) => [...(await backend.getWeights()).get('logits')!.data];
+
+/** What the losses of one run were asked to be. */
+async function lossesOf(make: (setup: Setup) => Pick<PolicyAlgorithm, 'train'>): Promise<string[]> {
+  const setup = setUp();
+  const keys = new Set<string>();
+  const forwardBackward = setup.backend.forwardBackward.bind(setup.backend);
+  setup.backend.forwardBackward = (batch, loss: Loss) => {
+    keys.add(loss.key);
+    return forwardBackward(batch, loss);
+  };
+  await make(setup).train({ numIterations: 1 });
+  return [...keys];
+}
+
+describe.each(Object.entries(algorithms))('%s', (name, make) => {
+  it('learns, and gives the same bytes again from the same seed', async () => {
+    const run = async () => {
+      const setup = setUp();
+      const { history, state } = await make(setup).train({ numIterations: 8 });
+      return { history, state, logits: await logitsOf(setup) };
+    };
+    const first = await run();
+    const mean = (values: readonly number[]) => values.reduce((sum, x) => sum + x, 0) / values.length;
+    const rewards = first.history.map((metrics) => metrics['reward/mean']!);
+    expect(mean(rewards.slice(-3))).toBeGreaterThan(mean(rewards.slice(0, 2)));
+    expect(first.state?.iteration).toBe(8);
+    expect(await run()).toEqual(first);
+  });
+
+  it('begins its errors with its name, and refuses what it does not know', () => {
+    const { backend, ...without } = setUp();
+    expect(() => make({ ...without, critic: backend } as Setup)).toThrow(`${name}: expected also backend`);
+    expect(() => make(setUp(), { surprise: 1 } as never)).toThrow(/surprise/);
+    expect(() => make(setUp(), { epochs: 0 })).toThrow(new RegExp(`${name}: invalid options[\\s\\S]*epochs`));
+  });
+});
+
+describe('an algorithm that compares within groups', () => {
+  const grouped = Object.entries(algorithms).filter(
+    ([name]) => name !== 'PPOAlgorithm' && name !== 'REINFORCEAlgorithm',
+  );
+  it.each(grouped)('%s refuses groups of one', (name, make) => {
+    expect(() => make(setUp(), { rollout: { groupSize: 1 } })).toThrow(
+      `${name}: rollout.groupSize must be at least 2`,
+    );
+  });
+
+  it('REINFORCE with the group mean as baseline is one', () => {
+    const reinforce = { baseline: 'group-mean' } as const;
+    expect(() => new REINFORCEAlgorithm(setUp(), { reinforce, rollout: { groupSize: 1 } })).toThrow(
+      'rollout.groupSize must be at least 2',
+    );
+    expect(new REINFORCEAlgorithm(setUp(), { reinforce }).rollouts.options.groupSize).toBe(8);
+  });
+});
+
+describe('PPOAlgorithm', () => {
+  it('says what to do without a critic', () => {
+    const { critic, ...without } = setUp();
+    expect(() => new PPOAlgorithm(without as never)).toThrow(
+      'PPOAlgorithm: expected a `critic`, a backend with a value head',
+    );
+  });
+
+  it('takes a critic of its own', async () => {
+    const critic = new TabularBackend({ vocabularySize: 8, contextTokens: 1, valueHead: 'linear' });
+    const { history } = await new PPOAlgorithm({ ...setUp(), critic }, short).train({ numIterations: 2 });
+    expect(history[1]).toMatchObject({ 'update/count': 4, 'update/critic-count': 4 });
+    expect(history[1]!['value/mean']).not.toBe(0);
+  });
+
+  it('takes another estimator that needs the critic', async () => {
+    const advantages = estimators.bilevelGae();
+    const { history } = await new PPOAlgorithm(setUp(), { ...short, advantages }).train({ numIterations: 1 });
+    expect(history[0]).toHaveProperty(['value/explained-variance']);
+  });
+});
+
+describe('GiGPOAlgorithm', () => {
+  it('needs an environment that tells states apart', () => {
+    const { environment, ...rest } = setUp();
+    const { stateKey, ...keyless } = environment;
+    expect(() => new GiGPOAlgorithm({ ...rest, environment: keyless })).toThrow(
+      'the environment has no `stateKey`',
+    );
+    const { rollouts: _, ...grpo } = { ...rest, environment: keyless };
+    const advantages = estimators.gigpo();
+    return expect(
+      new GRPOAlgorithm(grpo, { ...short, advantages }).train({ numIterations: 1 }),
+    ).rejects.toThrow('has no stateKey');
+  });
+});
+
+describe('the loss of an algorithm', () => {
+  it('is its own', async () => {
+    const [reinforce] = await lossesOf((setup) => new REINFORCEAlgorithm(setup, short));
+    expect(reinforce).toContain('"surrogate":"policy-gradient"');
+    const [gspo] = await lossesOf((setup) => new GSPOAlgorithm(setup, short));
+    expect(gspo).toContain('"ratio":"sequence"');
+    expect(gspo).toContain('"proximal":"column"');
+    const [dapo] = await lossesOf((setup) => algorithms.DAPOAlgorithm!(setup));
+    expect(dapo).toContain('"clipLow":0.2,"clipHigh":0.28');
+    const [ppo] = await lossesOf((setup) => new PPOAlgorithm(setup, short));
+    expect(ppo).toMatch(/"clipLow":0.2,"clipHigh":0.2.*with \{"coefficient":0.5\}/);
+  });
+
+  it('is divided by the longest possible answer in Dr. GRPO', async () => {
+    const weights = async (maxTokens: number) => {
+      const setup = setUp();
+      const seen: number[] = [];
+      const forwardBackward = setup.backend.forwardBackward.bind(setup.backend);
+      setup.backend.forwardBackward = (batch, loss) => {
+        seen.push(...batch.sequences.map((sequence) => Math.max(...Array.from(sequence.weights))));
+        return forwardBackward(batch, loss);
+      };
+      const rollout = { groupSize: 4, sampling: { maxTokens } };
+      const options = { tasksPerIteration: 2, loss: { entropyCoefficient: 0.01 }, rollout };
+      await new DrGRPOAlgorithm(setup, options).train({ numIterations: 1 });
+      return seen[0];
+    };
+    expect(await weights(1)).toBeCloseTo(1 / 8, 12);
+    expect(await weights(5)).toBeCloseTo(1 / 40, 12);
+  });
+});
+
+describe('a preset', () => {
+  const cases = Object.entries(algorithmPresets).flatMap(([algorithm, presets]) =>
+    Object.keys(presets).map((name) => [algorithm, name] as const),
+  );
+  it.each(cases)('%s %s runs', async (algorithm, preset) => {
+    const make = {
+      grpo: GRPOAlgorithm,
+      ppo: PPOAlgorithm,
+      rloo: RLOOAlgorithm,
+      reinforce: REINFORCEAlgorithm,
+    };
+    const options = { ...short, tasksPerIteration: 8, preset } as never;
+    const run = new make[algorithm as keyof typeof make](setUp(), options);
+    const { history } = await run.train({ numIterations: 1 });
+    expect(history[0]!['update/count']).toBeGreaterThan(0);
+  });
+
+  it('gives way to what the caller says, field by field', async () => {
+    const options = { ...short, preset: 'verl', minibatches: 1, loss: { clipHigh: 0.3 } } as const;
+    const [key] = await lossesOf((setup) => new GRPOAlgorithm(setup, options));
+    expect(key).toContain('"clipLow":0.2,"clipHigh":0.3,"dualClip":3');
+    expect(key).toContain('"proximal":"current"');
+  });
+
+  it('gives the numbers of the options it stands for', async () => {
+    const run = async (options: ConstructorParameters<typeof GRPOAlgorithm>[1]) => {
+      const setup = setUp();
+      await new GRPOAlgorithm(setup, { ...short, ...options }).train({ numIterations: 3 });
+      return logitsOf(setup);
+    };
+    const written = {
+      proximal: 'behavior',
+      advantage: { scale: 'none' },
+      loss: { surrogate: 'importance-sampling', logRatioLimit: 1e6, correction: 'none' },
+      aggregation: { mode: 'token-sum-norm', constant: 1 },
+    } as const;
+    expect(await run({ preset: 'tinker' })).toEqual(await run(written));
+    expect(await run({ preset: 'tinker' })).not.toEqual(await run({}));
+  });
+
+  it('that is not there is refused with those that are', () => {
+    expect(() => new RLOOAlgorithm(setUp(), { preset: 'tinker' as never })).toThrow(
+      'preset: expected one of rlp, trl, verl, skyrl, openrlhf, got tinker',
+    );
+  });
+});

@@ -1,0 +1,202 @@
+import type { ScoredTrajectory } from '@rlp/core';
+import { describe, expect, it } from 'vitest';
+import { RewardQualityAssessor } from '../assessor/assessor.ts';
+import { consoleSink } from './console-sink.ts';
+import { RewardQualityMonitor } from './monitor.ts';
+import {
+  createMonitoredRewardFunctions,
+  monitoredBatchReward,
+  monitoredReward,
+} from './monitored-rewards.ts';
+import type { InterventionConfig } from './options.ts';
+import type { MonitorRecord, MonitorSink } from './sink.ts';
+import { wandbSink } from './wandb-sink.ts';
+
+const empty = new Array<string>(20).fill('');
+const rewards = { accuracy: empty.map((_, at) => Math.sin(at)) };
+
+function memorySink(): MonitorSink & { readonly records: MonitorRecord[] } {
+  const records: MonitorRecord[] = [];
+  return { name: 'memory', records, write: (record) => records.push(record) };
+}
+
+function monitorOf(config: InterventionConfig = {}, sinks: readonly MonitorSink[] = []) {
+  const assessor = new RewardQualityAssessor({ minSamplesForAnalysis: 1, windowSize: 100 });
+  return new RewardQualityMonitor({ assessor, config, sinks });
+}
+
+function scored(id: string, response: string, reward: number | null): ScoredTrajectory {
+  const task = { id, prompt: '', metadata: undefined };
+  const trajectory = {
+    id,
+    task,
+    steps: [],
+    messages: [],
+    response,
+    status: 'completed',
+    policyVersion: 0,
+  } as const;
+  return { trajectory, reward, components: { accuracy: reward } };
+}
+
+describe('RewardQualityMonitor', () => {
+  it('reports alerts from a severity on, and counts all of them', () => {
+    const sink = memorySink();
+    const monitor = monitorOf({ interventionSeverity: 'critical' }, [sink]);
+    monitor.monitorBatch({ responses: empty, rewards });
+    expect(sink.records[0]!.alerts.map(({ pathologyType }) => pathologyType)).toEqual(['diversity_collapse']);
+    expect(monitor.getMonitoringSummary().monitoring).toMatchObject({
+      totalAlertsBySeverity: { low: 0, medium: 0, high: 1, critical: 1 },
+      totalAlertsByType: { degenerate_outputs: 1, diversity_collapse: 1 },
+      recentAlertRate: 1 / 100,
+    });
+  });
+
+  it('holds alerts beyond the rate limit and goes on counting them', () => {
+    const sink = memorySink();
+    const monitor = monitorOf({ alertAggregationWindow: 4, maxAlertsPerWindow: 2 }, [sink]);
+    for (let step = 0; step < 8; step++) monitor.monitorBatch({ responses: empty, rewards, step });
+    expect(sink.records.map(({ alerts }) => alerts.length)).toEqual([2, 2, 0, 0, 2, 2, 0, 0]);
+    const { totalAlertsBySeverity, heldAlerts } = monitor.getMonitoringSummary().monitoring;
+    expect([totalAlertsBySeverity.critical, totalAlertsBySeverity.high, heldAlerts]).toEqual([8, 8, 8]);
+  });
+
+  it('is a monitor of a training loop: it asks for what it was told to, about the trajectories at fault', () => {
+    const monitor = monitorOf({
+      actions: { degenerate_outputs: { action: 'drop' }, diversity_collapse: { action: 'stop' } },
+    });
+    const good = '<reasoning>four and four make eight, as everyone knows</reasoning><answer>08</answer>';
+    const trajectories = [scored('a', '', 0), scored('b', good, 1), scored('c', 'no tags', 0.5)];
+    const { metrics, findings, interventions } = monitor.observe({ iteration: 3, trajectories });
+    expect(metrics['reward_quality/empty_content_rate']).toBeCloseTo(2 / 3);
+    expect(metrics['reward_quality/reward_total_mean']).toBe(0.5);
+    expect(findings.map(({ rule }) => rule)).toEqual(['degenerate_outputs']);
+    expect(interventions).toEqual([{ action: 'drop', cause: findings[0], trajectories: ['a', 'c'] }]);
+  });
+
+  it('survives sinks and callbacks that throw, and says how often they did', async () => {
+    const broken: MonitorSink = {
+      name: 'disk',
+      write: () => {
+        throw new Error('ENOSPC');
+      },
+    };
+    const sink = memorySink();
+    const customAlertCallback = () => {
+      throw new Error('mine');
+    };
+    const monitor = monitorOf({ customAlertCallback }, [broken, sink]);
+    monitor.monitorBatch({ responses: empty, rewards });
+    monitor.monitorBatch({ responses: empty, rewards });
+    await monitor.close();
+    expect(sink.records).toHaveLength(2);
+    expect(monitor.getMonitoringSummary().monitoring.failures).toEqual({ disk: 2, customAlertCallback: 4 });
+  });
+
+  it('continues from its state as if it had never stopped', () => {
+    const whole = monitorOf();
+    const first = monitorOf();
+    const batches = Array.from({ length: 6 }, (_, step) => ({
+      step,
+      responses: empty.map(
+        (_, at) => `<reasoning>${'word '.repeat(at + step)}</reasoning><answer>${at}</answer>`,
+      ),
+      rewards: { accuracy: empty.map((_, at) => Math.cos(at * step)) },
+    }));
+    for (const batch of batches) whole.monitorBatch(batch);
+    for (const batch of batches.slice(0, 3)) first.monitorBatch(batch);
+    const second = monitorOf();
+    second.loadState(JSON.parse(JSON.stringify(first.saveState())));
+    for (const batch of batches.slice(3)) second.monitorBatch(batch);
+    expect(second.getMonitoringSummary()).toEqual(whole.getMonitoringSummary());
+    expect(second.saveState()).toEqual(whole.saveState());
+    expect(() => second.loadState({ step: 'x' })).toThrow('expected the state of a RewardQualityMonitor');
+  });
+
+  it('refuses steps that do not grow', () => {
+    const monitor = monitorOf();
+    monitor.monitorBatch({ responses: [], rewards: {}, step: 4 });
+    expect(() => monitor.monitorBatch({ responses: [], rewards: {}, step: 4 })).toThrow(
+      'steps must grow, got 4 after 4',
+    );
+  });
+});
+
+describe('sinks', () => {
+  it('print a block per alert', () => {
+    const lines: string[] = [];
+    monitorOf({}, [consoleSink({ write: (line) => lines.push(line) })]).monitorBatch({
+      responses: empty,
+      rewards,
+    });
+    expect(lines[1]).toBe(
+      '[HIGH] degenerate_outputs at step 0\n  High rate of degenerate outputs: 100.0% responses are empty or malformed\n' +
+        '  empty_rate=1, empty_count=20, total=20',
+    );
+  });
+
+  it('log to a Weights & Biases run under one namespace, with what users wrote escaped', () => {
+    const logged: Record<string, unknown>[] = [];
+    const run = { log: (data: Readonly<Record<string, unknown>>) => logged.push(data) };
+    const monitor = monitorOf({}, [wandbSink({ run, html: (markup) => ({ markup }) })]);
+    monitor.monitorBatch({ responses: ['a', 'b'], rewards: { '<b>': [1, 1] } });
+    expect(logged[0]).toMatchObject({
+      'reward_quality/alerts_critical': 1,
+      'reward_quality/reward_<b>_mean': 1,
+    });
+    expect(JSON.stringify(logged[0]!['reward_quality/recent_alerts'])).toContain('&lt;b&gt;');
+    expect(() => wandbSink({ run: undefined as never })).toThrow('start the run before the monitor');
+  });
+});
+
+describe('monitored rewards', () => {
+  const length = (response: string) => response.length;
+
+  it('score as before, and are assessed at intervals and when flushed', () => {
+    const monitor = monitorOf();
+    const reward = monitoredReward(length, { name: 'length', monitor, batchInterval: 4 });
+    expect(Array.from({ length: 6 }, (_, at) => reward('x'.repeat(at)))).toEqual([0, 1, 2, 3, 4, 5]);
+    expect([monitor.getMonitoringSummary().totalSamples, reward.pending, monitor.step]).toEqual([4, 2, 4]);
+    reward.flush();
+    expect([monitor.getMonitoringSummary().totalSamples, reward.pending, monitor.step]).toEqual([6, 0, 6]);
+  });
+
+  it('may be asynchronous, and may score batches', async () => {
+    const monitor = monitorOf();
+    const later = monitoredReward(
+      async (response: string, reference: string) => (response === reference ? 1 : 0),
+      {
+        name: 'later',
+        monitor,
+      },
+    );
+    const batch = monitoredBatchReward((responses: readonly string[]) => responses.map(length), {
+      name: 'batch',
+      monitor,
+    });
+    expect(await later('a', 'a')).toBe(1);
+    expect(batch(['a', 'bb'])).toEqual([1, 2]);
+    expect([later.pending, batch.pending]).toEqual([1, 2]);
+  });
+
+  it('share one monitor when made together', () => {
+    const { functions, monitor, flush } = createMonitoredRewardFunctions({
+      length,
+      half: (text: string) => text.length / 2,
+    });
+    expect([functions.length('abcd'), functions.half('abcd')]).toEqual([4, 2]);
+    flush();
+    expect(Object.keys(monitor.getMonitoringSummary().rewardStatistics)).toEqual(['length', 'half']);
+  });
+
+  it('throw what they threw before', () => {
+    const broken = monitoredReward(
+      (_: string): number => {
+        throw new Error('no such reference');
+      },
+      { name: 'broken', monitor: monitorOf() },
+    );
+    expect(() => broken('a')).toThrow('no such reference');
+    expect(broken.pending).toBe(0);
+  });
+});

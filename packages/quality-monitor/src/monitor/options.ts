@@ -1,0 +1,63 @@
+import { parseOptions, type Severity } from '@rlp/core';
+import { z } from 'zod';
+import { type PathologyAlert, pathologyTypes } from '../assessor/alert.ts';
+
+/** From the least to the most severe. */
+export const severities = ['low', 'medium', 'high', 'critical'] as const satisfies readonly Severity[];
+
+const isFunction = (value: unknown) => typeof value === 'function';
+
+const factor = z.number().positive();
+
+/** What is asked of the loop when a rule finds something; `Intervention` of `@rlp/core` without what only a batch knows. */
+const actionSchema = z.discriminatedUnion('action', [
+  z.strictObject({ action: z.literal('drop') }),
+  z.strictObject({ action: z.literal('pause') }),
+  z.strictObject({ action: z.literal('stop') }),
+  z.strictObject({ action: z.literal('roll-back') }),
+  z.strictObject({ action: z.literal('raise-kl'), factor: factor.gt(1).default(2) }),
+  z.strictObject({ action: z.literal('lower-weight'), factor: factor.lt(1).default(0.5) }),
+]);
+
+/** An action that can be asked for: `{ action: 'drop' }`, `{ action: 'raise-kl', factor: 2 }`… */
+export type InterventionAction = z.input<typeof actionSchema>;
+
+/** {@link InterventionAction} with every default filled in. */
+export type ResolvedAction = z.output<typeof actionSchema>;
+
+const schema = z.strictObject({
+  enableInterventions: z.boolean().default(true),
+  interventionSeverity: z.enum(severities).default('high'),
+  alertAggregationWindow: z.int().min(1).default(100),
+  maxAlertsPerWindow: z.int().min(1).default(10),
+  customAlertCallback: z
+    .custom<(alert: PathologyAlert, step: number) => void>(isFunction, 'must be a function')
+    .optional(),
+  actions: z.partialRecord(z.union([z.enum(pathologyTypes), z.string()]), actionSchema).default(() => ({})),
+});
+
+/**
+ * What a monitor does about its findings.
+ *
+ * - `enableInterventions` (true): report alerts to sinks and callback, and ask for `actions`. Counts go on without.
+ * - `interventionSeverity` (`'high'`): from which severity on.
+ * - `alertAggregationWindow` (100 steps), `maxAlertsPerWindow` (10): at most so many batches in any window of steps raise
+ *   alerts that are reported and acted on; all are counted.
+ * - `customAlertCallback`: gets each alert that is reported. What it throws is counted, and goes no further.
+ * - `actions` (none): what to ask of the training loop, by rule, such as
+ *   `{ format_gaming: { action: 'drop' }, variance_collapse: { action: 'stop' } }`. See `Intervention` of `@rlp/core`.
+ */
+export type InterventionConfig = z.input<typeof schema>;
+
+/** {@link InterventionConfig} with every default filled in. */
+export type ResolvedInterventionConfig = z.output<typeof schema>;
+
+/** Applies the defaults. @throws OptionsError naming every problem at once. */
+export function resolveInterventionConfig(config: InterventionConfig = {}): ResolvedInterventionConfig {
+  return parseOptions('InterventionConfig', schema, config);
+}
+
+/** Whether a severity reaches another. */
+export function isAtLeast(severity: Severity, threshold: Severity): boolean {
+  return severities.indexOf(severity) >= severities.indexOf(threshold);
+}

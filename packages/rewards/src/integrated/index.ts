@@ -1,0 +1,30 @@
+export {
+  type AdaptiveThreshold,
+  type IntegratedRewardConfig,
+  type ResolvedIntegratedRewardConfig,
+  resolveIntegratedRewardConfig,
+} from './config.ts';
+export {
+  type AcceptanceScores,
+  type AcceptanceThresholds,
+  computeIntegratedRewards,
+  type IntegratedRewardWeights,
+  isAccepted,
+} from './filter.ts';
+export type { JudgedEpisode, Judgement } from './judged-episode.ts';
+export type { LiveMetrics, LiveMetricsStream } from './live-metrics.ts';
+export {
+  type CustomMetric,
+  type QualityMetrics,
+  qualityMetrics,
+  type SummaryStatistics,
+  summaryStatistics,
+} from './quality-metrics.ts';
+export { QuantileTracker } from './quantile-tracker.ts';
+export {
+  createIntegratedRewardSystem,
+  type IntegratedRewardDependencies,
+  IntegratedRolloutRewardSystem,
+  type ProcessedEpisodes,
+  processEpisodesWithQualityControl,
+} from './system.ts';

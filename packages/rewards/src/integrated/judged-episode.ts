@@ -1,0 +1,43 @@
+import type { VerificationReport, VerificationResult } from '@rlp/core';
+import type { RewardEpisode } from '../processor/episode.ts';
+
+/** What was found out about an episode. */
+export interface Judgement {
+  /** `null`: unscorable. */
+  readonly reward: number | null;
+  /** In 0..1; absent without verification, as what follows. */
+  readonly verificationScore?: number | undefined;
+  readonly verificationResult?: VerificationResult | undefined;
+  readonly verificationMessage?: string | undefined;
+  readonly verificationDetails?: Readonly<Record<string, unknown>> | undefined;
+}
+
+/** An episode with its judgement: a copy, the one that was given is left as it is. */
+export type JudgedEpisode<Episode extends RewardEpisode = RewardEpisode> = Episode & Judgement;
+
+/** A copy of `episode` with its judgement. */
+export function judgedEpisode<Episode extends RewardEpisode>(
+  episode: Episode,
+  reward: number | null,
+  report: VerificationReport | undefined,
+): JudgedEpisode<Episode> {
+  return {
+    ...copyOf(episode),
+    reward,
+    ...(report && {
+      verificationScore: report.score,
+      verificationResult: report.result,
+      verificationMessage: report.message,
+      verificationDetails: report.details,
+    }),
+  };
+}
+
+/** A shallow copy; nothing of an episode whose fields throw when they are read. */
+function copyOf<Episode extends RewardEpisode>(episode: Episode): Episode {
+  try {
+    return { ...episode };
+  } catch {
+    return {} as Episode;
+  }
+}

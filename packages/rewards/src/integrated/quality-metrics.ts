@@ -1,0 +1,107 @@
+import type { Metrics, VerificationResult } from '@rlp/core';
+import type { JudgedEpisode } from './judged-episode.ts';
+
+/** Five numbers about many. */
+export interface SummaryStatistics {
+  readonly mean: number;
+  /** Of the population: divided by n, as numpy's default. */
+  readonly std: number;
+  readonly min: number;
+  readonly max: number;
+  /** The mean of the two in the middle where there is no one in the middle. */
+  readonly median: number;
+}
+
+/** What a batch of judged episodes is like. */
+export interface QualityMetrics {
+  readonly numEpisodes: number;
+  /** Episodes without a reward; the statistics leave them out. */
+  readonly unscorable: number;
+  /** Absent where no episode has a reward. */
+  readonly rewardStats?: SummaryStatistics | undefined;
+  /** Absent without verification, as the counts. */
+  readonly verificationStats?: SummaryStatistics | undefined;
+  readonly verificationCounts?: Readonly<Record<VerificationResult, number>> | undefined;
+  /** Metrics of one's own; `null` for one that threw or gave no finite number. */
+  readonly custom: Readonly<Record<string, number | null>>;
+}
+
+/** A quality measure of one's own, over episodes with their rewards and verdicts. */
+export type CustomMetric = (episodes: readonly JudgedEpisode[]) => number;
+
+/** Mean, population deviation, extremes and median; `undefined` for no values. */
+export function summaryStatistics(values: readonly number[]): SummaryStatistics | undefined {
+  if (values.length === 0) return undefined;
+  const sorted = Float64Array.from(values).sort();
+  const { length } = sorted;
+  const mean = sorted.reduce((sum, value) => sum + value, 0) / length;
+  const variance = sorted.reduce((sum, value) => sum + (value - mean) ** 2, 0) / length;
+  const middle = length >> 1;
+  return {
+    mean,
+    std: Math.sqrt(variance),
+    min: sorted[0]!,
+    max: sorted[length - 1]!,
+    median: length % 2 === 1 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2,
+  };
+}
+
+/**
+ * Statistics of judged episodes; empty for none. Verification is left out where no episode was verified.
+ *
+ * @param customMetrics - By name; one that fails is `null` and touches nothing else.
+ */
+export function qualityMetrics(
+  episodes: readonly JudgedEpisode[],
+  customMetrics: Readonly<Record<string, CustomMetric>> = {},
+): QualityMetrics | Record<string, never> {
+  if (episodes.length === 0) return {};
+  const rewards = episodes.flatMap(({ reward }) => (reward === null ? [] : [reward]));
+  const scores = episodes.flatMap(({ verificationScore }) =>
+    verificationScore === undefined ? [] : [verificationScore],
+  );
+  const rewardStats = summaryStatistics(rewards);
+  const verificationStats = summaryStatistics(scores);
+  return {
+    numEpisodes: episodes.length,
+    unscorable: episodes.length - rewards.length,
+    ...(rewardStats && { rewardStats }),
+    ...(verificationStats && { verificationStats, verificationCounts: countResults(episodes) }),
+    custom: Object.fromEntries(
+      Object.entries(customMetrics).map(([name, metric]) => [name, evaluate(metric, episodes)]),
+    ),
+  };
+}
+
+function countResults(episodes: readonly JudgedEpisode[]): Record<VerificationResult, number> {
+  const counts = { pass: 0, warning: 0, fail: 0 };
+  for (const { verificationResult } of episodes) {
+    if (verificationResult !== undefined) counts[verificationResult] += 1;
+  }
+  return counts;
+}
+
+function evaluate(metric: CustomMetric, episodes: readonly JudgedEpisode[]): number | null {
+  try {
+    const value = metric(episodes);
+    return typeof value === 'number' && Number.isFinite(value) ? value : null;
+  } catch {
+    return null;
+  }
+}
+
+/** Quality metrics as flat numbers, such as `reward/mean` and `verification/fail`. */
+export function flatMetrics(metrics: QualityMetrics | Record<string, never>): Metrics {
+  const flat: Record<string, number> = {};
+  const add = (prefix: string, values: object | undefined) => {
+    for (const [name, value] of Object.entries(values ?? {})) {
+      if (typeof value === 'number') flat[`${prefix}/${name}`] = value;
+    }
+  };
+  add('quality', { episodes: metrics.numEpisodes, unscorable: metrics.unscorable });
+  add('reward', metrics.rewardStats);
+  add('verification', metrics.verificationStats);
+  add('verification', metrics.verificationCounts);
+  add('quality/custom', metrics.custom);
+  return flat;
+}
