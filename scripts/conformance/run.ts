@@ -26,6 +26,7 @@ import { verlLosses } from './losses-verl.ts';
 import { maskedStatistics } from './masked-statistics.ts';
 import { eager, type Operations, onnx } from './operations.ts';
 import { optimisation } from './optimisation.ts';
+import { qualityMonitor } from './quality-monitor.ts';
 import { rewardComputers } from './reward-computers.ts';
 import { sequences } from './sequences.ts';
 import { stockRewards, withoutAdvisoryVerdicts } from './stock-rewards.ts';
@@ -38,6 +39,7 @@ const families: readonly AdapterTable[] = [
   gigpo,
   maskedStatistics,
   optimisation,
+  qualityMonitor,
   rewardComputers,
   sequences,
   stockRewards,
