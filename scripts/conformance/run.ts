@@ -30,6 +30,7 @@ import { qualityMonitor } from './quality-monitor.ts';
 import { rewardComputers } from './reward-computers.ts';
 import { sequences } from './sequences.ts';
 import { stockRewards, withoutAdvisoryVerdicts } from './stock-rewards.ts';
+import { textRewards } from './text-rewards.ts';
 import { verification } from './verification.ts';
 
 const families: readonly AdapterTable[] = [
@@ -43,6 +44,7 @@ const families: readonly AdapterTable[] = [
   rewardComputers,
   sequences,
   stockRewards,
+  textRewards,
   verification,
 ];
 
