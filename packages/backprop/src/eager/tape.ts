@@ -30,6 +30,24 @@ export class Tape implements TensorOps<Variable> {
   readonly #arena: Arena;
   #rowsMixed: 'no' | 'yes' = 'no';
 
+  readonly add = this.#combining('add', binary.add);
+  readonly sub = this.#combining('sub', binary.sub);
+  readonly mul = this.#combining('mul', binary.mul);
+  readonly div = this.#combining('div', binary.div);
+  readonly minimum = this.#combining('minimum', binary.minimum);
+  readonly maximum = this.#combining('maximum', binary.maximum);
+  readonly greater = this.#combining('greater', binary.greater);
+  readonly greaterEqual = this.#combining('greaterEqual', binary.greaterEqual);
+
+  readonly neg = this.#applying(unary.neg);
+  readonly abs = this.#applying(unary.abs);
+  readonly square = this.#applying(unary.square);
+  readonly sqrt = this.#applying(unary.sqrt);
+  readonly exp = this.#applying(unary.exp);
+  readonly log = this.#applying(unary.log);
+  readonly sigmoid = this.#applying(unary.sigmoid);
+  readonly tanh = this.#applying(unary.tanh);
+
   /** @param arena - Default: one of its own, so that everything it computes stays. */
   constructor(arena: Arena = new Arena()) {
     this.#arena = arena;
@@ -86,57 +104,8 @@ export class Tape implements TensorOps<Variable> {
     return result;
   }
 
-  add(a: Variable, b: Variable): Variable {
-    return this.#binary('add', binary.add, a, b);
-  }
-  sub(a: Variable, b: Variable): Variable {
-    return this.#binary('sub', binary.sub, a, b);
-  }
-  mul(a: Variable, b: Variable): Variable {
-    return this.#binary('mul', binary.mul, a, b);
-  }
-  div(a: Variable, b: Variable): Variable {
-    return this.#binary('div', binary.div, a, b);
-  }
-  minimum(a: Variable, b: Variable): Variable {
-    return this.#binary('minimum', binary.minimum, a, b);
-  }
-  maximum(a: Variable, b: Variable): Variable {
-    return this.#binary('maximum', binary.maximum, a, b);
-  }
-  greater(a: Variable, b: Variable): Variable {
-    return this.#binary('greater', binary.greater, a, b);
-  }
-  greaterEqual(a: Variable, b: Variable): Variable {
-    return this.#binary('greaterEqual', binary.greaterEqual, a, b);
-  }
-
-  neg(x: Variable): Variable {
-    return this.#unary(unary.neg, x);
-  }
-  abs(x: Variable): Variable {
-    return this.#unary(unary.abs, x);
-  }
-  square(x: Variable): Variable {
-    return this.#unary(unary.square, x);
-  }
-  sqrt(x: Variable): Variable {
-    return this.#unary(unary.sqrt, x);
-  }
-  exp(x: Variable): Variable {
-    return this.#unary(unary.exp, x);
-  }
-  log(x: Variable): Variable {
-    return this.#unary(unary.log, x);
-  }
-  sigmoid(x: Variable): Variable {
-    return this.#unary(unary.sigmoid, x);
-  }
-  tanh(x: Variable): Variable {
-    return this.#unary(unary.tanh, x);
-  }
   clip(x: Variable, low: number, high: number): Variable {
-    return this.#unary(unary.clip(low, high), x);
+    return this.#applying(unary.clip(low, high))(x);
   }
 
   where(condition: Variable, a: Variable, b: Variable): Variable {
@@ -201,24 +170,32 @@ export class Tape implements TensorOps<Variable> {
     return node(x, false);
   }
 
-  #unary(kernel: unary.UnaryKernel, x: Variable): Variable {
-    const result = this.#result(x, x.tracked);
-    kernel.forward(x.data, result.data);
-    this.#record(result, (gradient) => kernel.backward(x.data, result.data, gradient, this.#gradientOf(x)!));
-    return result;
+  /** The operation that a kernel of one operand is. */
+  #applying(kernel: unary.UnaryKernel): (x: Variable) => Variable {
+    return (x) => {
+      const result = this.#result(x, x.tracked);
+      kernel.forward(x.data, result.data);
+      this.#record(result, (gradient) =>
+        kernel.backward(x.data, result.data, gradient, this.#gradientOf(x)!),
+      );
+      return result;
+    };
   }
 
-  #binary(operation: string, kernel: binary.BinaryKernel, a: Variable, b: Variable): Variable {
-    const shape = broadcastShape(operation, a, b);
-    const [first, second] = [this.#expanded(a, shape), this.#expanded(b, shape)];
-    const result = this.#result(shape, kernel.intoA !== undefined && (a.tracked || b.tracked));
-    kernel.forward(first.data, second.data, result.data);
-    this.#record(result, (gradient) => {
-      const [intoA, intoB] = [this.#gradientOf(first), this.#gradientOf(second)];
-      if (intoA !== undefined) kernel.intoA?.(first.data, second.data, gradient, intoA);
-      if (intoB !== undefined) kernel.intoB?.(first.data, second.data, gradient, intoB);
-    });
-    return result;
+  /** The operation that a kernel of two operands is. */
+  #combining(operation: string, kernel: binary.BinaryKernel): (a: Variable, b: Variable) => Variable {
+    return (a, b) => {
+      const shape = broadcastShape(operation, a, b);
+      const [first, second] = [this.#expanded(a, shape), this.#expanded(b, shape)];
+      const result = this.#result(shape, kernel.intoA !== undefined && (a.tracked || b.tracked));
+      kernel.forward(first.data, second.data, result.data);
+      this.#record(result, (gradient) => {
+        const [intoA, intoB] = [this.#gradientOf(first), this.#gradientOf(second)];
+        if (intoA !== undefined) kernel.intoA?.(first.data, second.data, gradient, intoA);
+        if (intoB !== undefined) kernel.intoB?.(first.data, second.data, gradient, intoB);
+      });
+      return result;
+    };
   }
 
   /** An operand in the shape of the result. */
