@@ -1,8 +1,10 @@
 /**
- * `pnpm bench train-step generate`: speed and memory on three shapes, beside PyTorch. One JSON line for each measurement.
+ * `pnpm bench train-step generate`: speed and memory on three shapes, beside PyTorch. `pnpm bench math`: advantages and losses
+ * on plain arrays. `pnpm bench loss-overhead --shape M`: what the loss costs in a training step. `pnpm bench rewards`: episodes
+ * per second through the reward processor. One JSON line for each measurement.
  *
- *     pnpm bench [train-step] [generate] [--shape S,M,L] [--peer PYTHON] [--rounds 3] [--runs 5] [--warmup 2] [--threads 2]
- *                [--weights shared|packed] [--profiling runs|operators]
+ *     pnpm bench [train-step] [generate] [math] [loss-overhead] [rewards] [--shape S,M,L] [--peer PYTHON] [--rounds 3] [--runs 5]
+ *                [--warmup 2] [--threads 2] [--episodes 1000000] [--weights shared|packed] [--profiling runs|operators]
  *
  * Each measurement has a process of its own; ours and the peer's take turns, `rounds` times `runs` each, and the ratio is
  * that of the medians. The peer is the interpreter of `--peer` or RLP_BENCH_PYTHON, with PyTorch; it is left out, with a
@@ -10,7 +12,11 @@
  */
 import { parseArgs } from 'node:util';
 import { z } from 'zod';
-import { compare, measureHere, names } from './bench/compare.ts';
+import { type BenchName, compare, measureHere, names } from './bench/compare.ts';
+import { lossOverheadLines } from './bench/loss-overhead.ts';
+import { mathLines } from './bench/math.ts';
+import type { Line } from './bench/report.ts';
+import { rewardLines } from './bench/rewards.ts';
 import { type ShapeName, shapes } from './bench/shapes.ts';
 
 const { values, positionals } = parseArgs({
@@ -24,6 +30,8 @@ const { values, positionals } = parseArgs({
     threads: { type: 'string', default: '2' },
     weights: { type: 'string', default: 'shared' },
     profiling: { type: 'string', default: 'runs' },
+    // What `rewards` streams to see whether memory stays flat.
+    episodes: { type: 'string', default: '1000000' },
     // One measurement in this very process; what `bench` starts for each of ours.
     here: { type: 'boolean', default: false },
   },
@@ -31,13 +39,16 @@ const { values, positionals } = parseArgs({
 
 const count = z.coerce.number().int().positive();
 const schema = z.object({
-  names: z.array(z.enum(names)).transform((given) => (given.length > 0 ? given : [...names])),
+  names: z
+    .array(z.enum([...names, 'math', 'loss-overhead', 'rewards']))
+    .transform((given) => (given.length > 0 ? given : [...names])),
   shapes: z.array(z.enum(Object.keys(shapes) as [ShapeName, ...ShapeName[]])),
   peer: z.string(),
   rounds: count,
   runs: count,
   warmup: z.coerce.number().int().nonnegative(),
   threads: count,
+  episodes: count,
   weights: z.enum(['shared', 'packed']),
   profiling: z.enum(['runs', 'operators']),
 });
@@ -47,11 +58,26 @@ if (!parsed.success) {
   console.error(`bench: ${z.prettifyError(parsed.error)}`);
   process.exitCode = 2;
 } else if (values.here) {
-  console.log(JSON.stringify(await measureHere(parsed.data.names[0]!, parsed.data.shapes[0]!, parsed.data)));
+  const name = parsed.data.names[0] as BenchName;
+  console.log(JSON.stringify(await measureHere(name, parsed.data.shapes[0]!, parsed.data)));
 } else {
-  for (const name of parsed.data.names) {
-    for (const shape of parsed.data.shapes) {
-      for await (const line of compare(name, shape, parsed.data)) console.log(JSON.stringify(line));
+  for await (const line of lines(parsed.data)) console.log(JSON.stringify(line));
+}
+
+/** Of every measurement asked for, in order. */
+async function* lines(options: z.output<typeof schema>): AsyncGenerator<Line> {
+  for (const name of options.names) {
+    if (name === 'math') {
+      yield* mathLines(options);
+      continue;
+    }
+    if (name === 'rewards') {
+      yield* rewardLines(options);
+      continue;
+    }
+    for (const shape of options.shapes) {
+      if (name === 'loss-overhead') yield* lossOverheadLines(shape, options);
+      else yield* compare(name, shape, options);
     }
   }
 }

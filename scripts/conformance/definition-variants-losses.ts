@@ -57,7 +57,7 @@ function geometricMean(emptyRow: 'counts' | 'is-zero'): OperationsAdapter {
         const ratio = geometricMeanRatio(
           ops,
           { logprobs: logprobs!, proximalLogprobs: proximalLogprobs!, advantages: advantages!, mask: mask! },
-          { clipLow: inputs.clip, clipHigh: inputs.clip },
+          { clipLow: inputs.clip, clipHigh: inputs.clip, logRatioLimit: 1e6 },
         );
         return { loss: importanceSampling(ops, { ratio, advantages: advantages! }) };
       },

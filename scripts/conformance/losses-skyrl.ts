@@ -235,7 +235,7 @@ async function policyMetrics(
 const klCov: OperationsAdapter = async ({ inputs, params }, operations) => {
   const selected = klCovarianceSelection(
     { logprobs: inputs.log_probs, advantages: inputs.advantages, masks: inputs.mask },
-    { share: params.kl_cov_frac, ties: 'torch' },
+    { share: params.kl_cov_frac, ...lossPresets.skyrl.klCovariance },
   );
   const loss = plainPolicyLoss({
     surrogate: 'importance-sampling',

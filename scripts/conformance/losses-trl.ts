@@ -186,7 +186,7 @@ const gmpo: OperationsAdapter = (fixtureCase, operations) => {
       const ratio = geometricMeanRatio(
         ops,
         { logprobs: logprobs!, proximalLogprobs: proximalLogprobs!, advantages: advantages!, mask: mask! },
-        { clipLow: params.epsilon_low, clipHigh: params.epsilon_high },
+        { clipLow: params.epsilon_low, clipHigh: params.epsilon_high, logRatioLimit: 1e6 },
       );
       const loss = importanceSampling(ops, { ratio, advantages: advantages! });
       if (params.beta === 0) return { loss };

@@ -158,7 +158,7 @@ const klCov: OperationsAdapter = async (fixtureCase, operations) => {
   const { inputs, params } = fixtureCase;
   const selected = klCovarianceSelection(
     { logprobs: inputs.log_prob, advantages: inputs.advantages, masks: inputs.mask },
-    { share: params.policy_loss.kl_cov_ratio, ties: 'torch' },
+    { share: params.policy_loss.kl_cov_ratio, ...lossPresets.verl.klCovariance },
   );
   const answer = await verlLoss(
     fixtureCase,

@@ -26,9 +26,11 @@ import { verlLosses } from './losses-verl.ts';
 import { maskedStatistics } from './masked-statistics.ts';
 import { eager, type Operations, onnx } from './operations.ts';
 import { optimisation } from './optimisation.ts';
+import { qualityMonitor } from './quality-monitor.ts';
 import { rewardComputers } from './reward-computers.ts';
 import { sequences } from './sequences.ts';
 import { stockRewards, withoutAdvisoryVerdicts } from './stock-rewards.ts';
+import { textRewards } from './text-rewards.ts';
 import { verification } from './verification.ts';
 
 const families: readonly AdapterTable[] = [
@@ -38,9 +40,11 @@ const families: readonly AdapterTable[] = [
   gigpo,
   maskedStatistics,
   optimisation,
+  qualityMonitor,
   rewardComputers,
   sequences,
   stockRewards,
+  textRewards,
   verification,
 ];
 

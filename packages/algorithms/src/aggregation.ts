@@ -1,5 +1,6 @@
 import { parseOptions } from '@rlp/core';
 import { z } from 'zod';
+import { zeroRows } from './statistics/token-rows.ts';
 
 /** How token losses are averaged; see {@link aggregationWeights}. */
 export const aggregationModes = [
@@ -71,13 +72,14 @@ export function aggregationWeights(
   const counted = emptySequences === 'count' ? counts.length : counts.filter((count) => count > 0).length;
   const sequences = totalSequences ?? counted;
   const divisor = constant ?? masks.reduce((longest, mask) => Math.max(longest, mask.length), 0);
-  return masks.map((mask, index) => {
-    const weights = new Float64Array(mask.length);
-    if (counts[index] === 0) return weights;
-    const weight = tokenWeight(mode, { tokens, sequences, divisor, count: counts[index]! + countEpsilon });
-    for (let t = 0; t < mask.length; t++) weights[t] = mask[t] === 0 ? 0 : weight;
-    return weights;
-  });
+  const result = zeroRows(masks);
+  for (let b = 0; b < result.length; b++) {
+    if (counts[b] === 0) continue;
+    const [mask, weights] = [masks[b]!, result[b]!];
+    const weight = tokenWeight(mode, { tokens, sequences, divisor, count: counts[b]! + countEpsilon });
+    for (let t = 0; t < weights.length; t++) if (mask[t] !== 0) weights[t] = weight;
+  }
+  return result;
 }
 
 function tokenWeight(

@@ -48,6 +48,12 @@ describe('readState', () => {
     expect(await readState(parent)).toEqual(state);
   });
 
+  it('takes a checkpoint that does not speak of value heads for one without', async () => {
+    const { valueHead: _, ...older } = state;
+    await writeFile(join(parent, 'state.json'), JSON.stringify(older));
+    expect(await readState(parent)).toEqual(state);
+  });
+
   it.each([
     ['nothing', undefined, /cannot be read; give the directory/],
     ['broken JSON', '{', /not valid JSON/],

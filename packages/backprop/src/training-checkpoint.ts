@@ -91,10 +91,12 @@ function checkSavedHead(
   own: ParameterSpec | undefined,
 ): void {
   if ((saved === 'present') === (own !== undefined)) return;
-  const [holds, has, remedy] = own ? ['no', 'one', 'none'] : ['a', 'none', 'linear'];
+  const problem = own
+    ? 'holds no value head, this backend has one'
+    : 'holds a value head, this backend has none';
+  const remedy = own ? 'none' : 'linear';
   throw new ArgumentError(
-    `loadCheckpoint: ${directory} holds ${holds} value head, this backend has ${has}; create it with ` +
-      `valueHead: '${remedy}'`,
+    `loadCheckpoint: ${directory} ${problem}; load it into one that createOnnxBackend made with valueHead: '${remedy}'`,
   );
 }
 

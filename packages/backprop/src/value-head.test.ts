@@ -95,6 +95,20 @@ describe('a value head', () => {
     await backend.close();
   });
 
+  it('values the state after a context that is full', async () => {
+    const { backend } = await backends.create({ valueHead: 'linear' });
+    const full = Array.from({ length: 32 }, (_, t) => t % tokenizer.vocabularySize);
+    await backend.forwardBackward({ sequences }, error);
+    await backend.optimStep();
+    const [values] = await backend.values([full]);
+    expect(values).toHaveLength(33);
+    expect(values!.at(-1)).not.toBe(0);
+    await expect(backend.values([[...full, 0]])).rejects.toThrow(
+      /^values: .*\n.*33 tokens, the model's context holds 32/,
+    );
+    await backend.close();
+  });
+
   it('rejects a row that does not fit, and what is no head', async () => {
     const row = { shape: [1, 3], data: new Float32Array(3) };
     await expect(backends.create({ valueHead: row })).rejects.toThrow(

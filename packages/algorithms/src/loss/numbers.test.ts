@@ -59,6 +59,15 @@ describe('covariance selection', () => {
     ]);
   });
 
+  it('breaks ties by order, or as torch does', () => {
+    const row = [-1, -2, -3, -4, -5, -6, -7];
+    const equal = { logprobs: [row], advantages: [row.map(() => 0)], masks: [row.map(() => 1)] };
+    expect(lists(klCovarianceSelection(equal, { share: 0.5 }))).toEqual([[1, 1, 1, 0, 0, 0, 0]]);
+    expect(lists(klCovarianceSelection(equal, { share: 0.5, ties: 'torch' }))).toEqual([
+      [0, 0, 0, 1, 1, 1, 0],
+    ]);
+  });
+
   it('keeps tokens of high entropy, by an interpolated quantile', () => {
     const entropies = [
       [0, 1, 9],
@@ -131,6 +140,7 @@ describe('valueLoss', () => {
   it('is half the squared error, and the worse of two where clipped', () => {
     expect(run({})).toEqual({ losses: [0.5, 4.5], slopes: [-1, 3], clipped: [0, 0] });
     expect(run({ clip: 0.5 })).toEqual({ losses: [1.125, 4.5], slopes: [0, 3], clipped: [1, 0] });
+    expect(run({ clip: 0.5, clipForm: 'difference' })).toEqual(run({ clip: 0.5 }));
     expect(run({ scale: 1 }).losses).toEqual([1, 9]);
   });
 

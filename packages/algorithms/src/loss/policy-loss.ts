@@ -107,7 +107,7 @@ function computePolicyLoss<T>(
   const { surrogate, parameters } = options;
   const anchored = withProximalKl(
     ops,
-    surrogates[surrogate](ops, context, { ...parameters, countFloor }),
+    surrogates[surrogate](ops, context, { ...parameters, countFloor, logRatioLimit: options.logRatioLimit }),
     context,
     options,
   );

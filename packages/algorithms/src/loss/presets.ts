@@ -1,4 +1,5 @@
 import type { AggregationOptions } from '../aggregation.ts';
+import type { KlCovarianceOptions } from './covariance.ts';
 import type { KlOptions } from './kl-estimate.ts';
 import type { PolicyLossOptions } from './policy-loss-options.ts';
 import type { ValueLossOptions } from './value-loss.ts';
@@ -15,6 +16,8 @@ export interface LossPreset {
   readonly sequenceMean?: AggregationOptions;
   /** The critic's loss, for `valueLoss`. */
   readonly value?: ValueLossOptions;
+  /** KL-Cov, for `klCovarianceSelection`. */
+  readonly klCovariance?: KlCovarianceOptions;
 }
 
 /** No limit that a float could reach before it overflows. */
@@ -39,6 +42,7 @@ export const lossPresets = {
     gspo: { ratio: 'sequence-token', logRatioLimit, logRatioCap: 10 },
     kl: { estimator: 'k3', limit: 10 },
     sequenceMean: { mode: 'sequence-mean-token-mean', countEpsilon: 1e-8 },
+    klCovariance: { ties: 'torch' },
   },
   trl: {
     clip: { logRatioLimit },
@@ -52,6 +56,7 @@ export const lossPresets = {
     kl: { estimator: 'k3', limit: 10 },
     sequenceMean: { mode: 'sequence-mean-token-mean', emptySequences: 'count' },
     value: { clipForm: 'difference' },
+    klCovariance: { ties: 'torch' },
   },
   slime: {
     clip: { logRatioLimit },

@@ -1,7 +1,7 @@
 import type { TensorOps } from '@rlp/core';
 import type { SurrogateInputs } from './clipped-surrogate.ts';
 import type { RatioInputs } from './importance-ratio.ts';
-import { type CountFloor, maskedRowMean, sign } from './masked.ts';
+import { type CountFloor, limit, maskedRowMean, sign } from './masked.ts';
 
 /**
  * Importance sampling without any bound: `L = −ρ · A`. Tinker's `importance_sampling`.
@@ -54,6 +54,8 @@ export interface GeometricOptions {
   readonly clipHigh: number;
   /** Divisor of the mean. Default `'at-least-one'` (TRL; verl adds 1e-8). */
   readonly countFloor?: CountFloor | undefined;
+  /** The mean log-ratio is limited to ± this before exp. Default 20, so that float32 cannot overflow. */
+  readonly logRatioLimit?: number | undefined;
 }
 
 /**
@@ -68,7 +70,7 @@ export interface GeometricOptions {
 export function geometricMeanRatio<T>(
   ops: TensorOps<T>,
   { logprobs, proximalLogprobs, advantages, mask }: GeometricInputs<T>,
-  { clipLow, clipHigh, countFloor }: GeometricOptions,
+  { clipLow, clipHigh, countFloor, logRatioLimit = 20 }: GeometricOptions,
 ): T {
   const difference = ops.sub(logprobs, proximalLogprobs);
   const clipped = ops.clip(difference, -clipLow, clipHigh);
@@ -77,7 +79,7 @@ export function geometricMeanRatio<T>(
     direction,
     ops.minimum(ops.mul(direction, difference), ops.mul(direction, clipped)),
   );
-  return ops.exp(maskedRowMean(ops, pessimistic, mask, countFloor));
+  return ops.exp(limit(ops, maskedRowMean(ops, pessimistic, mask, countFloor), logRatioLimit));
 }
 
 /** What {@link divergenceMask} reads; each `[B, T]`. */

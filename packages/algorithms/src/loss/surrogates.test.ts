@@ -130,6 +130,55 @@ describe('policyLoss, every surrogate', () => {
     );
   });
 
+  it.each([
+    ['cispo', (loss: number, logprob: number) => loss / logprob],
+    ['window', (loss: number, logprob: number) => loss / logprob],
+    ['vespo', (loss: number, logprob: number) => loss / logprob],
+    ['policy-gradient', (loss: number, logprob: number) => loss / logprob],
+    ['dppo', (loss: number) => loss],
+    ['importance-sampling', (loss: number) => loss],
+  ] as const)('%s: its weight or mask is a constant to the gradient', (surrogate, slopeOf) => {
+    // −w·A·ln π has slope −w·A by ln π, and −ρ·A·m has slope −ρ·A·m, only where w and m do not move.
+    fc.assert(
+      fc.property(batches, (batch) => {
+        const all = { ...batch, mask: fold([1, 1, 1, 1, 1, 1]) };
+        const result = run({ surrogate, proximal: 'column', correction: 'none' }, all);
+        for (const [index, slope] of result.gradients.logprobs.data.entries()) {
+          const expected = slopeOf(result.tokenLosses.data[index]!, all.logprobs.flat()[index]!) / 6;
+          expect(slope).toBeCloseTo(expected, 12);
+        }
+      }),
+      { numRuns: 40 },
+    );
+  });
+
+  it.each(variants)(
+    '%s: finite numbers never become NaN, however far apart the policies are',
+    (_, options) => {
+      const size = fc.constantFrom(0, 1e-9, 1, 30, 1e3, 1e6);
+      const sizes = fc.array(size, { minLength: 48, maxLength: 48 });
+      const signs = fc.array(fc.constantFrom(-1, 1), { minLength: 48, maxLength: 48 });
+      fc.assert(
+        fc.property(batches, sizes, signs, (batch, magnitudes, directions) => {
+          const numbers = (block: number, isLogprob: boolean) =>
+            fold(
+              magnitudes
+                .slice(6 * block, 6 * block + 6)
+                .map((x, i) => (isLogprob ? -x : x * directions[6 * block + i]!)),
+            );
+          const columns = Object.fromEntries(
+            names.map((name, index) => [name, numbers(index + 1, name.endsWith('Logprobs'))]),
+          );
+          const far = { ...batch, logprobs: numbers(0, true), columns };
+          const { value, gradients, metrics } = run({ proximal: 'column', ...options }, far);
+          const results = [value, ...gradients.logprobs.data, ...Object.values(metrics)];
+          expect(results.filter((x) => Number.isNaN(x))).toEqual([]);
+        }),
+        { numRuns: 60 },
+      );
+    },
+  );
+
   it('gives zeros, never NaN, for a batch without tokens that count', () => {
     for (const [, options] of variants) {
       const rows = [

@@ -66,7 +66,7 @@ export interface SurrogateContext<T> {
 type Compute = <T>(
   ops: TensorOps<T>,
   context: SurrogateContext<T>,
-  parameters: SurrogateParameters & { readonly countFloor: CountFloor },
+  parameters: SurrogateParameters & { readonly countFloor: CountFloor; readonly logRatioLimit: number },
 ) => T;
 
 /** Token losses of every surrogate. */

@@ -1,5 +1,6 @@
 import { ArgumentError, type Loss } from '@rlp/core';
-import type { Matrix } from './matrix.ts';
+import { Arena } from './arena.ts';
+import type { Matrix, Shape } from './matrix.ts';
 import { Tape, type Variable } from './tape.ts';
 
 /** What a loss is evaluated on; every matrix is `[B, T]`. */
@@ -44,70 +45,155 @@ export interface Evaluation {
  */
 export function evaluate(loss: Loss, inputs: EvaluateInputs): Evaluation {
   checkInputs(loss, inputs);
-  const { mask, weights } = inputs;
-  const tape = new Tape();
-  const logprobs = tape.variable(inputs.logprobs);
-  const entropies = inputs.entropies === undefined ? undefined : tape.variable(inputs.entropies);
-  const values = inputs.values === undefined ? undefined : tape.variable(inputs.values);
-  const columns = Object.entries(inputs.columns ?? {}).map(([name, matrix]) => [name, tape.data(matrix)]);
-  const output = loss.compute<Variable>(tape, {
-    logprobs,
-    mask: tape.data(mask),
-    entropies,
-    values,
-    columns: Object.fromEntries(columns) as Record<string, Variable>,
-  });
-  const tokenLosses = widen(tape, output.tokenLosses, mask);
-  const { value, seed } = weightedSum(tokenLosses, mask, weights);
-  tape.backward(tokenLosses, seed);
+  const { rows } = inputs.logprobs;
+  const arena = new Arena();
+  const blockRows = rowsPerBlock(inputs.logprobs);
+  let results = emptyResults(inputs);
+  for (let start = 0; start < rows || start === 0; start += blockRows) {
+    const end = Math.min(rows, start + blockRows);
+    const { rowsMixed } = evaluateBlock(loss, inputs, { start, end, arena, results });
+    if (rowsMixed === 'yes' && (start > 0 || end < rows)) {
+      results = emptyResults(inputs);
+      evaluateBlock(loss, inputs, { start: 0, end: rows, arena: new Arena(), results });
+      break;
+    }
+    arena.reset();
+  }
+  return finish(results);
+}
+
+/**
+ * Rows that are computed together: about 2048 tokens, in at most 256 blocks. Most losses treat every row by itself, so a batch
+ * can be computed in blocks of rows whose temporaries stay in the cache, with a number of arrays that does not depend on the
+ * batch; a loss that sums over all rows is computed on all of them at once.
+ */
+function rowsPerBlock({ rows, columns }: Shape): number {
+  return Math.max(1, Math.floor(2048 / Math.max(1, columns)), Math.ceil(rows / 256));
+}
+
+/** Results as they grow, block by block. */
+interface Results {
+  value: number;
+  tokens: number;
+  readonly tokenLosses: Matrix;
+  readonly gradients: { readonly logprobs: Matrix; readonly entropies?: Matrix; readonly values?: Matrix };
+  /** Sums over tokens with `mask` 1. */
+  readonly metrics: Map<string, number>;
+}
+
+function emptyResults({ logprobs, entropies, values }: EvaluateInputs): Results {
   return {
-    value,
+    value: 0,
+    tokens: 0,
+    tokenLosses: zeros(logprobs),
     gradients: {
-      logprobs: tape.gradient(logprobs),
-      ...(entropies === undefined ? {} : { entropies: tape.gradient(entropies) }),
-      ...(values === undefined ? {} : { values: tape.gradient(values) }),
+      logprobs: zeros(logprobs),
+      ...(entropies && { entropies: zeros(entropies) }),
+      ...(values && { values: zeros(values) }),
     },
-    tokenLosses,
-    metrics: Object.fromEntries(
-      Object.entries(output.metrics ?? {}).map(([name, metric]) => [name, maskedMean(metric, mask)]),
-    ),
+    metrics: new Map(),
   };
 }
 
+function finish({ value, tokens, tokenLosses, gradients, metrics }: Results): Evaluation {
+  const means = [...metrics].map(([name, total]) => [name, tokens === 0 ? 0 : total / tokens]);
+  return { value, gradients, tokenLosses, metrics: Object.fromEntries(means) };
+}
+
+/** Evaluates some of the rows, and adds what comes of them to the results. */
+function evaluateBlock(
+  loss: Loss,
+  inputs: EvaluateInputs,
+  {
+    start,
+    end,
+    arena,
+    results,
+  }: {
+    readonly start: number;
+    readonly end: number;
+    readonly arena: Arena;
+    readonly results: Results;
+  },
+): Tape {
+  const tape = new Tape(arena);
+  const block = (matrix: Matrix) => rowsOf(matrix, start, end);
+  const variable = (matrix: Matrix | undefined, gradient: Matrix | undefined) =>
+    matrix && gradient && tape.variable(block(matrix), block(gradient).data);
+  const mask = block(inputs.mask);
+  const columns = Object.entries(inputs.columns ?? {}).map(([name, matrix]) => [
+    name,
+    tape.data(block(matrix)),
+  ]);
+  const output = loss.compute<Variable>(tape, {
+    logprobs: variable(inputs.logprobs, results.gradients.logprobs)!,
+    mask: tape.data(mask),
+    entropies: variable(inputs.entropies, results.gradients.entropies),
+    values: variable(inputs.values, results.gradients.values),
+    columns: Object.fromEntries(columns) as Record<string, Variable>,
+  });
+  const seed = { ...mask, data: arena.zeros(mask.data.length) };
+  const tokenLosses = widen(tape, output.tokenLosses, { ...mask, data: arena.zeros(mask.data.length) });
+  block(results.tokenLosses).data.set(tokenLosses.data);
+  results.value += weightedSum(tokenLosses, { mask, weights: block(inputs.weights), seed });
+  tape.backward(tokenLosses, seed);
+  results.tokens += countNonZero(mask.data);
+  for (const [name, metric] of Object.entries(output.metrics ?? {})) {
+    results.metrics.set(name, (results.metrics.get(name) ?? 0) + maskedSum(metric, mask));
+  }
+  return tape;
+}
+
+/** Some rows of a matrix, as a view of its memory. */
+function rowsOf({ columns, data }: Matrix, start: number, end: number): Matrix {
+  return { rows: end - start, columns, data: data.subarray(start * columns, end * columns) };
+}
+
 /** Token losses in the shape of the batch: a loss may give one per sequence, or one number. */
-function widen(tape: Tape, losses: Variable, { rows, columns }: Matrix): Variable {
-  if (losses.rows === rows && losses.columns === columns) return losses;
-  return tape.add(losses, tape.data(zeros({ rows, columns })));
+function widen(tape: Tape, losses: Variable, zeroes: Matrix): Variable {
+  if (losses.rows === zeroes.rows && losses.columns === zeroes.columns) return losses;
+  return tape.add(losses, tape.data(zeroes));
 }
 
-/** The weighted sum of the token losses, and its derivative by each of them. */
-function weightedSum(losses: Matrix, mask: Matrix, weights: Matrix): { value: number; seed: Matrix } {
-  const seed = zeros(mask);
+/** The weighted sum of the token losses; writes its derivative by each of them to `seed`. */
+function weightedSum(
+  losses: Matrix,
+  { mask, weights, seed }: { readonly mask: Matrix; readonly weights: Matrix; readonly seed: Matrix },
+): number {
+  const [counts, factors, into, values] = [mask.data, weights.data, seed.data, losses.data];
   let value = 0;
-  for (let index = 0; index < mask.data.length; index++) {
-    if (mask.data[index] === 0 || weights.data[index] === 0) continue;
-    seed.data[index] = weights.data[index]!;
-    value += weights.data[index]! * losses.data[index]!;
+  for (let index = 0; index < counts.length; index++) {
+    if (counts[index] === 0 || factors[index] === 0) continue;
+    into[index] = factors[index]!;
+    value += factors[index]! * values[index]!;
   }
-  return { value, seed };
+  return value;
 }
 
-function maskedMean(metric: Matrix, mask: Matrix): number {
-  const rowStride = metric.rows === 1 ? 0 : metric.columns;
-  const columnStride = metric.columns === 1 ? 0 : 1;
-  let total = 0;
+function countNonZero(values: Float64Array): number {
   let count = 0;
-  for (let row = 0, at = 0; row < mask.rows; row++) {
-    for (let column = 0; column < mask.columns; column++, at++) {
-      if (mask.data[at] === 0) continue;
-      total += metric.data[row * rowStride + column * columnStride]!;
-      count++;
-    }
-  }
-  return count === 0 ? 0 : total / count;
+  for (let index = 0; index < values.length; index++) if (values[index] !== 0) count++;
+  return count;
 }
 
-function zeros({ rows, columns }: Pick<Matrix, 'rows' | 'columns'>): Matrix {
+/** Sum over tokens with `mask` 1 of a metric, which may be one number per sequence or one in all. */
+function maskedSum(metric: Matrix, mask: Matrix): number {
+  const [values, counts] = [metric.data, mask.data];
+  let total = 0;
+  if (values.length === counts.length) {
+    for (let at = 0; at < counts.length; at++) if (counts[at] !== 0) total += values[at]!;
+    return total;
+  }
+  for (let at = 0; at < counts.length; at++) {
+    if (counts[at] === 0) continue;
+    const row = metric.rows === 1 ? 0 : Math.floor(at / mask.columns);
+    const column = metric.columns === 1 ? 0 : at % mask.columns;
+    total += values[row * metric.columns + column]!;
+  }
+  return total;
+}
+
+function zeros({ rows, columns }: Shape): Matrix {
   return { rows, columns, data: new Float64Array(rows * columns) };
 }
 

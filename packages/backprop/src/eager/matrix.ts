@@ -8,18 +8,40 @@ export interface Matrix {
   readonly data: Float64Array;
 }
 
+/** Rows and columns of a {@link Matrix}. */
+export type Shape = Pick<Matrix, 'rows' | 'columns'>;
+
 /**
- * A matrix from its rows; shorter rows are filled up with `padding`.
+ * A matrix from its rows; shorter rows are filled up with `padding`. Rows of equal length that are consecutive views of one
+ * buffer (as {@link matrixRows} gives them) are not copied: the matrix shares their memory.
  *
  * @param padding - Default 0.
  */
 export function matrixFromRows(rows: readonly ArrayLike<number>[], padding = 0): Matrix {
   let columns = 0;
   for (const row of rows) columns = Math.max(columns, row.length);
+  const shared = sharedMemory(rows, columns);
+  if (shared !== undefined) return { rows: rows.length, columns, data: shared };
   const data = new Float64Array(rows.length * columns);
   if (padding !== 0) data.fill(padding);
   for (let index = 0; index < rows.length; index++) data.set(rows[index]!, index * columns);
   return { rows: rows.length, columns, data };
+}
+
+/** The memory that rows of `columns` numbers lie in one after the other, if they do. */
+function sharedMemory(rows: readonly ArrayLike<number>[], columns: number): Float64Array | undefined {
+  const [first] = rows;
+  if (!(first instanceof Float64Array)) return undefined;
+  const { buffer, byteOffset } = first;
+  const width = columns * Float64Array.BYTES_PER_ELEMENT;
+  const isShared = rows.every(
+    (row, index) =>
+      row instanceof Float64Array &&
+      row.length === columns &&
+      row.buffer === buffer &&
+      row.byteOffset === byteOffset + index * width,
+  );
+  return isShared ? new Float64Array(buffer, byteOffset, rows.length * columns) : undefined;
 }
 
 /** The rows of a matrix, as views of its memory. */
@@ -32,7 +54,7 @@ export function matrixRows({ rows, columns, data }: Matrix): Float64Array[] {
  *
  * @throws {@link ArgumentError} when a dimension differs and neither side is 1.
  */
-export function broadcastShape(operation: string, a: Matrix, b: Matrix): { rows: number; columns: number } {
+export function broadcastShape(operation: string, a: Shape, b: Shape): Shape {
   const rows = a.rows === 1 ? b.rows : a.rows;
   const columns = a.columns === 1 ? b.columns : a.columns;
   if ((b.rows !== rows && b.rows !== 1) || (b.columns !== columns && b.columns !== 1)) {

@@ -1,6 +1,9 @@
 import { ArgumentError, type TensorOps } from '@rlp/core';
+import { Arena } from './arena.ts';
 import * as binary from './binary.ts';
-import { broadcastShape, type Matrix } from './matrix.ts';
+import { expand, reduceInto } from './expansion.ts';
+import { broadcastShape, type Matrix, type Shape } from './matrix.ts';
+import * as select from './select.ts';
 import * as unary from './unary.ts';
 
 /** A matrix on a {@link Tape}. */
@@ -18,15 +21,50 @@ interface Node extends Variable {
  * Eager {@link TensorOps}: float64 matrices, computed at once, with a reverse tape.
  *
  * Gradients are exact derivatives under the conventions that {@link TensorOps} states. Only what depends on a
- * {@link Tape.variable} is recorded, so data columns cost nothing in the backward pass. A tape serves one evaluation.
+ * {@link Tape.variable} is recorded, so data columns cost nothing in the backward pass. A tape serves one evaluation; its
+ * temporaries live in an arena, and are gone once that is reset.
  */
 export class Tape implements TensorOps<Variable> {
   /** One closure per recorded operation: moves the gradient of its result to its operands. */
   readonly #steps: (() => void)[] = [];
+  readonly #arena: Arena;
+  #rowsMixed: 'no' | 'yes' = 'no';
 
-  /** A matrix to differentiate by. */
-  variable(matrix: Matrix): Variable {
-    return node(matrix, true);
+  readonly add = this.#combining('add', binary.add);
+  readonly sub = this.#combining('sub', binary.sub);
+  readonly mul = this.#combining('mul', binary.mul);
+  readonly div = this.#combining('div', binary.div);
+  readonly minimum = this.#combining('minimum', binary.minimum);
+  readonly maximum = this.#combining('maximum', binary.maximum);
+  readonly greater = this.#combining('greater', binary.greater);
+  readonly greaterEqual = this.#combining('greaterEqual', binary.greaterEqual);
+
+  readonly neg = this.#applying(unary.neg);
+  readonly abs = this.#applying(unary.abs);
+  readonly square = this.#applying(unary.square);
+  readonly sqrt = this.#applying(unary.sqrt);
+  readonly exp = this.#applying(unary.exp);
+  readonly log = this.#applying(unary.log);
+  readonly sigmoid = this.#applying(unary.sigmoid);
+  readonly tanh = this.#applying(unary.tanh);
+
+  /** @param arena - Default: one of its own, so that everything it computes stays. */
+  constructor(arena: Arena = new Arena()) {
+    this.#arena = arena;
+  }
+
+  /** Whether an operation made one number of all rows. If not, results of a row depend on that row alone. */
+  get rowsMixed(): 'no' | 'yes' {
+    return this.#rowsMixed;
+  }
+
+  /**
+   * A matrix to differentiate by.
+   *
+   * @param gradient - Where its gradient is accumulated, in its shape. Default: a buffer of the tape's.
+   */
+  variable(matrix: Matrix, gradient?: Float64Array): Variable {
+    return { ...node(matrix, true), gradient } as Node;
   }
 
   /** A matrix that is data: no gradient flows to it. */
@@ -47,7 +85,7 @@ export class Tape implements TensorOps<Variable> {
           `got [${seed.rows}, ${seed.columns}]`,
       );
     }
-    const into = gradientOf(output);
+    const into = this.#gradientOf(output);
     if (into === undefined) return;
     for (let index = 0; index < into.length; index++) into[index]! += seed.data[index]!;
     for (const step of this.#steps.reverse()) step();
@@ -61,73 +99,38 @@ export class Tape implements TensorOps<Variable> {
   }
 
   constant(value: number): Variable {
-    return node({ rows: 1, columns: 1, data: Float64Array.of(value) }, false);
+    const result = this.#result({ rows: 1, columns: 1 }, false);
+    result.data[0] = value;
+    return result;
   }
 
-  add(a: Variable, b: Variable): Variable {
-    return this.#binary('add', binary.add, a, b);
-  }
-  sub(a: Variable, b: Variable): Variable {
-    return this.#binary('sub', binary.sub, a, b);
-  }
-  mul(a: Variable, b: Variable): Variable {
-    return this.#binary('mul', binary.mul, a, b);
-  }
-  div(a: Variable, b: Variable): Variable {
-    return this.#binary('div', binary.div, a, b);
-  }
-  minimum(a: Variable, b: Variable): Variable {
-    return this.#binary('minimum', binary.minimum, a, b);
-  }
-  maximum(a: Variable, b: Variable): Variable {
-    return this.#binary('maximum', binary.maximum, a, b);
-  }
-  greater(a: Variable, b: Variable): Variable {
-    return this.#binary('greater', binary.greater, a, b);
-  }
-  greaterEqual(a: Variable, b: Variable): Variable {
-    return this.#binary('greaterEqual', binary.greaterEqual, a, b);
-  }
-
-  neg(x: Variable): Variable {
-    return this.#unary(unary.neg, x);
-  }
-  abs(x: Variable): Variable {
-    return this.#unary(unary.abs, x);
-  }
-  square(x: Variable): Variable {
-    return this.#unary(unary.square, x);
-  }
-  sqrt(x: Variable): Variable {
-    return this.#unary(unary.sqrt, x);
-  }
-  exp(x: Variable): Variable {
-    return this.#unary(unary.exp, x);
-  }
-  log(x: Variable): Variable {
-    return this.#unary(unary.log, x);
-  }
-  sigmoid(x: Variable): Variable {
-    return this.#unary(unary.sigmoid, x);
-  }
-  tanh(x: Variable): Variable {
-    return this.#unary(unary.tanh, x);
-  }
   clip(x: Variable, low: number, high: number): Variable {
-    return this.#unary(unary.clip(low, high), x);
+    return this.#applying(unary.clip(low, high))(x);
   }
 
   where(condition: Variable, a: Variable, b: Variable): Variable {
-    const taken = this.#binary('where', binary.keepWhere, a, condition);
-    return this.add(taken, this.#binary('where', binary.keepWhereNot, b, condition));
+    const shape = broadcastShape('where', broadcastShape('where', condition, a), b);
+    const [wide, first, second] = [condition, a, b].map((operand) => this.#expanded(operand, shape)) as [
+      Variable,
+      Variable,
+      Variable,
+    ];
+    const result = this.#result(shape, a.tracked || b.tracked);
+    select.forward(wide.data, first.data, second.data, result.data);
+    this.#record(result, (gradient) => {
+      select.backward(wide.data, gradient, this.#gradientOf(first), this.#gradientOf(second));
+    });
+    return result;
   }
 
   sum(x: Variable): Variable {
+    this.#rowsMixed = 'yes';
     let total = 0;
     for (let index = 0; index < x.data.length; index++) total += x.data[index]!;
-    const result = node({ rows: 1, columns: 1, data: Float64Array.of(total) }, x.tracked);
+    const result = this.#result({ rows: 1, columns: 1 }, x.tracked);
+    result.data[0] = total;
     this.#record(result, (gradient) => {
-      const into = gradientOf(x)!;
+      const into = this.#gradientOf(x)!;
       const incoming = gradient[0]!;
       for (let index = 0; index < into.length; index++) into[index]! += incoming;
     });
@@ -136,14 +139,14 @@ export class Tape implements TensorOps<Variable> {
 
   rowSum(x: Variable): Variable {
     const { rows, columns, data } = x;
-    const result = node({ rows, columns: 1, data: new Float64Array(rows) }, x.tracked);
+    const result = this.#result({ rows, columns: 1 }, x.tracked);
     for (let row = 0, at = 0; row < rows; row++) {
       let total = 0;
       for (let column = 0; column < columns; column++, at++) total += data[at]!;
       result.data[row] = total;
     }
     this.#record(result, (gradient) => {
-      const into = gradientOf(x)!;
+      const into = this.#gradientOf(x)!;
       for (let row = 0, at = 0; row < rows; row++) {
         for (let column = 0; column < columns; column++, at++) into[at]! += gradient[row]!;
       }
@@ -153,13 +156,13 @@ export class Tape implements TensorOps<Variable> {
 
   rowMax(x: Variable): Variable {
     const { rows, columns, data } = x;
-    const result = node({ rows, columns: 1, data: new Float64Array(rows) }, x.tracked);
+    const result = this.#result({ rows, columns: 1 }, x.tracked);
     for (let row = 0; row < rows; row++) {
       let largest = Number.NEGATIVE_INFINITY;
       for (let at = row * columns; at < (row + 1) * columns; at++) largest = Math.max(largest, data[at]!);
       result.data[row] = largest;
     }
-    this.#record(result, (gradient) => shareAmongLargest(x, result.data, gradient, gradientOf(x)!));
+    this.#record(result, (gradient) => shareAmongLargest(x, result.data, gradient, this.#gradientOf(x)!));
     return result;
   }
 
@@ -167,23 +170,54 @@ export class Tape implements TensorOps<Variable> {
     return node(x, false);
   }
 
-  #unary(kernel: unary.UnaryKernel, x: Variable): Variable {
-    const out = new Float64Array(x.data.length);
-    kernel.forward(x.data, out);
-    const result = node({ rows: x.rows, columns: x.columns, data: out }, x.tracked);
-    this.#record(result, (gradient) => kernel.backward(x.data, out, gradient, gradientOf(x)!));
+  /** The operation that a kernel of one operand is. */
+  #applying(kernel: unary.UnaryKernel): (x: Variable) => Variable {
+    return (x) => {
+      const result = this.#result(x, x.tracked);
+      kernel.forward(x.data, result.data);
+      this.#record(result, (gradient) =>
+        kernel.backward(x.data, result.data, gradient, this.#gradientOf(x)!),
+      );
+      return result;
+    };
+  }
+
+  /** The operation that a kernel of two operands is. */
+  #combining(operation: string, kernel: binary.BinaryKernel): (a: Variable, b: Variable) => Variable {
+    return (a, b) => {
+      const shape = broadcastShape(operation, a, b);
+      const [first, second] = [this.#expanded(a, shape), this.#expanded(b, shape)];
+      const result = this.#result(shape, kernel.intoA !== undefined && (a.tracked || b.tracked));
+      kernel.forward(first.data, second.data, result.data);
+      this.#record(result, (gradient) => {
+        const [intoA, intoB] = [this.#gradientOf(first), this.#gradientOf(second)];
+        if (intoA !== undefined) kernel.intoA?.(first.data, second.data, gradient, intoA);
+        if (intoB !== undefined) kernel.intoB?.(first.data, second.data, gradient, intoB);
+      });
+      return result;
+    };
+  }
+
+  /** An operand in the shape of the result. */
+  #expanded(x: Variable, shape: Shape): Variable {
+    if (x.rows === shape.rows && x.columns === shape.columns) return x;
+    const result = this.#result(shape, x.tracked);
+    expand(x, result);
+    this.#record(result, (gradient) => reduceInto({ ...shape, data: gradient }, x, this.#gradientOf(x)!));
     return result;
   }
 
-  #binary(operation: string, kernel: binary.BinaryKernel, a: Variable, b: Variable): Variable {
-    const { rows, columns } = broadcastShape(operation, a, b);
-    const tracked = kernel.backward !== undefined && (a.tracked || b.tracked);
-    const result = node({ rows, columns, data: new Float64Array(rows * columns) }, tracked);
-    kernel.forward(a, b, result);
-    this.#record(result, (gradient) =>
-      kernel.backward?.(a, b, { rows, columns, data: gradient }, gradientOf(a), gradientOf(b)),
-    );
-    return result;
+  /** A node to write a result to. */
+  #result({ rows, columns }: Shape, tracked: boolean): Node {
+    return { rows, columns, data: this.#arena.take(rows * columns), tracked, gradient: undefined };
+  }
+
+  /** The buffer to add a gradient to; nothing where none flows. */
+  #gradientOf(variable: Variable): Float64Array | undefined {
+    if (!variable.tracked) return undefined;
+    const own = variable as Node;
+    own.gradient ??= this.#arena.zeros(own.data.length);
+    return own.gradient;
   }
 
   /** Remembers how the gradient of `result` moves on; its own buffer is freed once it has. */
@@ -192,6 +226,7 @@ export class Tape implements TensorOps<Variable> {
     this.#steps.push(() => {
       if (result.gradient === undefined) return;
       move(result.gradient);
+      this.#arena.release(result.gradient);
       result.gradient = undefined;
     });
   }
@@ -217,12 +252,4 @@ function shareAmongLargest(
 
 function node({ rows, columns, data }: Matrix, tracked: boolean): Node {
   return { rows, columns, data, tracked, gradient: undefined };
-}
-
-/** The buffer to add a gradient to; nothing where none flows. */
-function gradientOf(variable: Variable): Float64Array | undefined {
-  if (!variable.tracked) return undefined;
-  const own = variable as Node;
-  own.gradient ??= new Float64Array(own.data.length);
-  return own.gradient;
 }

@@ -70,7 +70,10 @@ function feedForward(config: ModelConfig, blocks: DecoderBlocks, layer: DecoderL
   const up = blocks.linear(x, layer.up);
   if (!layer.gate) return blocks.linear(activate(activation, up, blocks), layer.down);
   const gate = blocks.linear(x, layer.gate);
-  const gated = activation === 'silu' ? swiglu(gate, up) : mul(activate(activation, gate, blocks), up);
+  const gated =
+    activation === 'silu'
+      ? swiglu(gate, up, { ops: blocks.ops })
+      : mul(activate(activation, gate, blocks), up);
   return blocks.linear(gated, layer.down);
 }
 

@@ -40,7 +40,10 @@ function stack(mode: 'kept' | 'recomputed', depth: number, rows: ops.Dimension =
 
 function feedsOf(graph: ops.Graph, rows: number) {
   return Object.fromEntries(
-    graph.inputs.map(({ name }) => [name, normals(name, name === 'x' ? [rows, width] : [width, width], 0.3)]),
+    graph.inputs.map(({ name, shape }) => [
+      name,
+      normals(name, name === 'x' ? [rows, width] : (shape as number[]), 0.3),
+    ]),
   );
 }
 
@@ -120,5 +123,47 @@ describe('recompute', () => {
     const kept = await profile(stack('kept', 8, rows), rows);
     const recomputed = await profile(stack('recomputed', 8, rows), rows);
     expect(recomputed.peak).toBeLessThan(0.6 * kept.peak);
+  });
+});
+
+describe('rebuild', () => {
+  it('gives rules of the operators that read a value another one, made once and only if it is used', () => {
+    const graph = new ops.Graph();
+    const x = graph.input('x', 'float32', [2, 3]);
+    const y = ops.exp(x);
+    let built = 0;
+    graph.rebuild(y, () => {
+      built += 1;
+      return ops.div(1, ops.exp(ops.neg(x)));
+    });
+    const loss = ops.sum(ops.mul(ops.mul(y, y), y));
+    expect(built).toBe(0);
+    ops.gradients(loss, [x]);
+    expect(built).toBe(1);
+    expect(graph.rebuilt(x)).toBe(x);
+  });
+
+  it('keeps two of the four matrices of a gated layer', async () => {
+    const [rows, inner] = [256, 64];
+    const peak = async (set: 'fused' | 'standard') => {
+      const graph = new ops.Graph();
+      const matrix = (name: string, shape: number[]) => graph.input(name, 'float32', shape);
+      let hidden = matrix('x', [rows, width]);
+      const weights = Array.from({ length: 6 }, (_, layer) => ({
+        gate: matrix(`gate${layer}`, [inner, width]),
+        up: matrix(`up${layer}`, [inner, width]),
+        down: matrix(`down${layer}`, [width, inner]),
+      }));
+      for (const { gate, up, down } of weights) {
+        const opened = ops.swiglu(ops.linear(hidden, gate), ops.linear(hidden, up), { ops: set });
+        hidden = ops.linear(opened, down);
+      }
+      const wrt = weights.flatMap((layer) => Object.values(layer));
+      for (const [index, gradient] of ops.gradients(ops.sum(hidden), wrt).entries()) {
+        graph.output(`d${index}`, gradient);
+      }
+      return (await profile(graph, rows)).peak;
+    };
+    expect(await peak('fused')).toBeLessThan(0.7 * (await peak('standard')));
   });
 });

@@ -20,7 +20,7 @@ export function silu(x: Value, { ops = 'fused' }: SiluOptions = {}): Value {
     [x],
     () => {
       if (ops === 'standard') return [mul(x, sigmoid(x))];
-      return [applyOne(quickGeluOp, [x], { alpha: { float: 1 } }, x)];
+      return [quickSilu(x)];
     },
     ([upstream]) => {
       const gate = sigmoid(x);
@@ -30,22 +30,30 @@ export function silu(x: Value, { ops = 'fused' }: SiluOptions = {}): Value {
   return y;
 }
 
+/** Options of {@link swiglu}. */
+export interface SwigluOptions {
+  /** Default `'fused'`. */
+  readonly ops?: OperatorSet;
+}
+
 /**
- * The gated activation of Llama's feed-forward layers, `gate · sigmoid(gate) · up`.
+ * The gated activation of Llama's feed-forward layers, `gate · sigmoid(gate) · up`. Only `gate` and `up` are kept for the backward
+ * pass, half of what the layer's products and this one would keep otherwise.
  *
  * @see Shazeer 2020, https://arxiv.org/abs/2002.05202
  */
-export function swiglu(gate: Value, up: Value): Value {
-  let opened: Value;
-  let activated: Value;
+export function swiglu(gate: Value, up: Value, { ops = 'fused' }: SwigluOptions = {}): Value {
+  let parts: { readonly opened: Value; readonly activated: Value } | undefined;
+  const inParts = () => {
+    const opened = parts?.opened ?? sigmoid(gate);
+    parts ??= { opened, activated: mul(gate, opened) };
+    return parts;
+  };
   const [y] = customGradient(
     [gate, up],
-    () => {
-      opened = sigmoid(gate);
-      activated = mul(gate, opened);
-      return [mul(activated, up)];
-    },
+    () => [mul(ops === 'fused' ? quickSilu(gate) : inParts().activated, up)],
     ([upstream], [needsGate, needsUp]) => {
+      const { opened, activated } = inParts();
       const slope = () => add(opened, sub(activated, mul(activated, opened)));
       return [
         needsGate ? mul(mul(upstream!, up), slope()) : undefined,
@@ -53,7 +61,12 @@ export function swiglu(gate: Value, up: Value): Value {
       ];
     },
   );
+  if (ops === 'fused') y.graph.rebuild(y, () => mul(inParts().activated, up));
   return y;
+}
+
+function quickSilu(x: Value): Value {
+  return applyOne(quickGeluOp, [x], { alpha: { float: 1 } }, x);
 }
 
 /** Options of {@link gelu}. */

@@ -124,8 +124,14 @@ const cases: readonly CompositeCase[] = [
   {
     name: 'swiglu',
     inputs: [x, normals('up', [2, 3, 4])],
-    composite: (_, a, b) => ops.swiglu(a!, b!),
+    composite: (set, a, b) => ops.swiglu(a!, b!, { ops: set }),
     composed: (a, b) => ops.mul(ops.mul(a!, ops.sigmoid(a!)), b!),
+  },
+  {
+    name: 'swiglu before a linear layer',
+    inputs: [normals('gate', [3, 4]), normals('up', [3, 4]), normals('down', [2, 4])],
+    composite: (set, a, b, w) => ops.linear(ops.swiglu(a!, b!, { ops: set }), w!),
+    composed: (a, b, w) => ops.matmul(ops.mul(ops.mul(a!, ops.sigmoid(a!)), b!), ops.transpose(w!)),
   },
   {
     name: 'silu',

@@ -76,6 +76,7 @@ function block(x: ops.Value, weights: Weights, layer: number, variant: Variant):
   const inner = ops.swiglu(
     ops.linear(normal, weights[`${layer}.gate`]!),
     ops.linear(normal, weights[`${layer}.up`]!),
+    options,
   );
   return ops.add(attended, ops.linear(inner, weights[`${layer}.down`]!));
 }

@@ -61,6 +61,7 @@ export function rmsNorm(x: Value, weight: Value, { epsilon, ops = 'fused' }: Nor
       return [needsX ? gradientOfX() : undefined, needsWeight ? gradientOfWeight() : undefined];
     },
   );
+  if (ops === 'fused') y.graph.rebuild(y, () => mul(mul(rows, scale), weight));
   return reshape(y, x.shape);
 }
 

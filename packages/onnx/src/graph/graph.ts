@@ -100,6 +100,7 @@ export class Graph {
   /** For each named dimension, a value and axis that have this size. */
   readonly dimensions = new Map<string, { readonly value: Value; readonly axis: number }>();
 
+  readonly #rebuilders = new Map<Value, () => Value>();
   #tape: TapeEntry[] = [];
   readonly #names = new Set<string>();
   readonly #constants = new Map<string, Initializer[]>();
@@ -212,6 +213,24 @@ export class Graph {
   /** Adds a group of nodes with a gradient rule of its own to the tape. */
   record(entry: TapeEntry): void {
     this.#tape.push(entry);
+  }
+
+  /**
+   * Says how a value can be computed again, cheaply and from others that are kept anyway. Gradient rules of operators that
+   * read it then get what `build` makes, so that the value itself is not kept for the backward pass. `build` runs at most
+   * once, must give the same type and shape, and should use other operators than the first time: the runtime merges equal ones.
+   */
+  rebuild(value: Value, build: () => Value): void {
+    let again: Value | undefined;
+    this.#rebuilders.set(value, () => {
+      again ??= build();
+      return again;
+    });
+  }
+
+  /** What gradient rules read in place of a value: itself, unless there is a way to {@link Graph.rebuild} it. */
+  rebuilt(value: Value): Value {
+    return this.#rebuilders.get(value)?.() ?? value;
   }
 
   #claim(name: string): string {

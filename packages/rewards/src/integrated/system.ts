@@ -1,4 +1,4 @@
-import { ArgumentError, type Verifier } from '@rlp/core';
+import { ArgumentError, type VerificationReport, type Verifier } from '@rlp/core';
 import { episodesFromBuffer, type RewardBuffer } from '../processor/buffer.ts';
 import type { RewardEpisode } from '../processor/episode.ts';
 import type { EpisodeRewards } from '../processor/episode-rewards.ts';
@@ -7,7 +7,6 @@ import {
   type RewardDependencies,
   RolloutRewardProcessor,
 } from '../processor/processor.ts';
-import { createDefaultVerifierPipeline } from '../verification/create-pipeline.ts';
 import {
   type IntegratedRewardConfig,
   type ResolvedIntegratedRewardConfig,
@@ -22,7 +21,7 @@ import { verifyEpisodes } from './verify.ts';
 
 /** What a system works with, besides its config. */
 export interface IntegratedRewardDependencies extends RewardDependencies {
-  /** Judges the text. Default `createDefaultVerifierPipeline()`. */
+  /** Judges the text. Default `createDefaultVerifierPipeline()`, whose word lists are loaded when they are first needed. */
   readonly verifier?: Verifier | undefined;
   /** Scores the episodes, in place of a processor made from `rewardConfig`; the system closes it. */
   readonly processor?: RolloutRewardProcessor | undefined;
@@ -51,7 +50,7 @@ export class IntegratedRolloutRewardSystem {
   readonly config: ResolvedIntegratedRewardConfig;
   /** Scores the episodes; `addReward` of it adds to the reward. */
   readonly processor: RolloutRewardProcessor;
-  readonly #verifier: Verifier | undefined;
+  #verifier: Verifier | undefined;
   readonly #customMetrics: Readonly<Record<string, CustomMetric>>;
   readonly #logger: IntegratedRewardDependencies['logger'];
   readonly #thresholds: Thresholds;
@@ -65,7 +64,7 @@ export class IntegratedRolloutRewardSystem {
     const { rewardConfig, batchSize, enableCompilation, enableVerification } = this.config;
     this.processor =
       processor ?? new RolloutRewardProcessor({ batchSize, enableCompilation, ...rewardConfig }, ofProcessor);
-    this.#verifier = enableVerification ? (verifier ?? createDefaultVerifierPipeline()) : undefined;
+    this.#verifier = enableVerification ? verifier : undefined;
     this.#customMetrics = customMetrics;
     this.#logger = logger;
     this.#thresholds = new Thresholds(this.config);
@@ -83,11 +82,7 @@ export class IntegratedRolloutRewardSystem {
   ): Promise<ProcessedEpisodes<Episode>> {
     const [rewards, reports] = await Promise.all([
       this.processor.processEpisodeRewards(episodes, options),
-      this.#verifier &&
-        verifyEpisodes(this.#verifier, episodes, {
-          batchSize: this.config.batchSize,
-          signal: options.signal,
-        }),
+      this.#verify(episodes, options),
     ]);
     const thresholds = this.thresholds;
     const filtering = this.config.strictFiltering ? 'strict' : 'lenient';
@@ -134,6 +129,16 @@ export class IntegratedRolloutRewardSystem {
   /** {@link IntegratedRolloutRewardSystem.close}, for `await using`. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.close();
+  }
+
+  async #verify(
+    episodes: readonly RewardEpisode[],
+    { signal }: ProcessOptions,
+  ): Promise<readonly VerificationReport[] | undefined> {
+    const { enableVerification, batchSize } = this.config;
+    if (!enableVerification) return undefined;
+    this.#verifier ??= (await import('../verification/create-pipeline.ts')).createDefaultVerifierPipeline();
+    return verifyEpisodes(this.#verifier, episodes, { batchSize, signal });
   }
 
   #report(

@@ -11,7 +11,7 @@ export interface RewardVectorOptions {
 }
 
 /** Rows from which the kernel is faster, copies included; measured by `pnpm bench rewards`. */
-export const kernelPaysFrom = 256;
+export const kernelPaysFrom = 512;
 
 const columnStart = 1_245_184;
 /** Five columns of it fit into the kernel's memory. */

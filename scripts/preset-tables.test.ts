@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { advantagePresets } from '@rlp/algorithms';
+import { advantagePresets, lossPresets } from '@rlp/algorithms';
 import { expect, it } from 'vitest';
 
 /** Options as they are written: `scale: 'none'`. */
@@ -10,14 +10,17 @@ function written(options: object): string {
   return fields.length === 0 ? '`{}`' : `\`${fields.join(', ')}\``;
 }
 
-it('docs/math/advantages.md shows every preset as it is', () => {
-  const document = readFileSync('docs/math/advantages.md', 'utf8');
+it.each([
+  ['docs/math/advantages.md', advantagePresets],
+  ['docs/math/losses.md', lossPresets],
+])('%s shows every preset as it is', (page, presets) => {
+  const document = readFileSync(page, 'utf8');
   const table = /<!-- presets -->([\s\S]*)<!-- \/presets -->/.exec(document)?.[1] ?? '';
   const shown = [...table.matchAll(/^\| *(`[^|]*?) *\| *(\S+) *\| *(`[^|]*?`) *\|$/gm)].map((row) =>
     row.slice(1),
   );
-  const presets = Object.entries(advantagePresets).flatMap(([project, estimators]) =>
-    Object.entries(estimators).map(([estimator, options]) => [`\`${project}\``, estimator, written(options)]),
+  const all = Object.entries<Record<string, object>>(presets).flatMap(([project, parts]) =>
+    Object.entries(parts).map(([part, options]) => [`\`${project}\``, part, written(options)]),
   );
-  expect(shown).toEqual(presets);
+  expect(shown).toEqual(all);
 });

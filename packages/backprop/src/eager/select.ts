@@ -1,0 +1,19 @@
+/** `condition ? a : b`, of equal shapes. */
+export function forward(condition: Float64Array, a: Float64Array, b: Float64Array, out: Float64Array): void {
+  for (let i = 0; i < out.length; i++) out[i] = condition[i] !== 0 ? a[i]! : b[i]!;
+}
+
+/** Adds the gradient to the operand that was taken; the other gets 0, and never NaN. */
+export function backward(
+  condition: Float64Array,
+  gradient: Float64Array,
+  intoA: Float64Array | undefined,
+  intoB: Float64Array | undefined,
+): void {
+  if (intoA !== undefined) {
+    for (let i = 0; i < intoA.length; i++) if (condition[i] !== 0) intoA[i]! += gradient[i]!;
+  }
+  if (intoB !== undefined) {
+    for (let i = 0; i < intoB.length; i++) if (condition[i] === 0) intoB[i]! += gradient[i]!;
+  }
+}

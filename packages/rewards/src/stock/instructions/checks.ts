@@ -1,0 +1,160 @@
+import { z } from 'zod';
+import { textLength } from '../length-shaping.ts';
+import { withoutFence } from '../xml-format.ts';
+import { countSentences } from './sentences.ts';
+import {
+  compare,
+  countBracketed,
+  countCapitalWords,
+  countHighlights,
+  countMatches,
+  escaped,
+  filledPieces,
+  firstWord,
+  hasTitle,
+  isLower,
+  isUpper,
+  withoutQuotesAround,
+} from './text-tools.ts';
+
+/** Names the language of a text by its ISO 639-1 code; `undefined` where it cannot tell. */
+export type LanguageDetector = (text: string) => string | undefined;
+
+/** A kind of instruction: what its arguments are, and whether a response follows it. */
+export interface InstructionCheck {
+  follows(response: string, args: unknown, language: LanguageDetector): boolean;
+}
+
+function check<Shape extends z.ZodRawShape>(
+  shape: Shape,
+  follows: (response: string, args: z.output<z.ZodObject<Shape>>, language: LanguageDetector) => boolean,
+): InstructionCheck {
+  const schema = z.object(shape);
+  return { follows: (response, args, language) => follows(response, schema.parse(args), language) };
+}
+
+const count = z.int().nonnegative();
+const relation = z.enum(['less than', 'at least']);
+const word = z.string().trim().min(1);
+
+/** What the reference checker does where a language cannot be told: it counts as followed. */
+const isIn = (language: LanguageDetector, text: string, code: string) => (language(text) ?? code) === code;
+
+/** Every kind of instruction of IFEval, by its name. */
+export const instructionChecks: Readonly<Record<string, InstructionCheck>> = {
+  'change_case:capital_word_frequency': check(
+    { capital_relation: relation, capital_frequency: count },
+    (text, args) => compare(args.capital_relation, countCapitalWords(text), args.capital_frequency),
+  ),
+  'change_case:english_capital': check(
+    {},
+    (text, _, language) => isUpper(text) && isIn(language, text, 'en'),
+  ),
+  'change_case:english_lowercase': check(
+    {},
+    (text, _, language) => isLower(text) && isIn(language, text, 'en'),
+  ),
+  'combination:repeat_prompt': check({ prompt_to_repeat: word }, (text, args) =>
+    text.trim().toLowerCase().startsWith(args.prompt_to_repeat.toLowerCase()),
+  ),
+  'combination:two_responses': check({}, (text) => {
+    const pieces = filledPieces(text.split('******'));
+    return pieces?.length === 2 && pieces[0]!.trim() !== pieces[1]!.trim();
+  }),
+  'detectable_content:number_placeholders': check(
+    { num_placeholders: count },
+    (text, args) => countBracketed(text) >= args.num_placeholders,
+  ),
+  'detectable_content:postscript': check(
+    { postscript_marker: word },
+    (text, { postscript_marker: marker }) => {
+      const lower = text.toLowerCase();
+      if (marker === 'P.P.S') return /p\.\s?p\.\s?s/.test(lower);
+      if (marker === 'P.S.') return /p\.\s?s\./.test(lower);
+      return lower.includes(marker.toLowerCase());
+    },
+  ),
+  'detectable_format:constrained_response': check({}, (text) =>
+    ['My answer is yes.', 'My answer is no.', 'My answer is maybe.'].some((option) => text.includes(option)),
+  ),
+  'detectable_format:json_format': check({}, (text) => {
+    try {
+      JSON.parse(withoutFence(text));
+      return true;
+    } catch {
+      return false;
+    }
+  }),
+  'detectable_format:multiple_sections': check(
+    { section_spliter: word, num_sections: count },
+    (text, args) =>
+      countMatches(text, new RegExp(`${escaped(args.section_spliter)}\\s?\\d+`, 'g')) >= args.num_sections,
+  ),
+  'detectable_format:number_bullet_lists': check(
+    { num_bullets: count },
+    (text, args) =>
+      countMatches(text, /^[^\S\n]*\*[^*]/gm) + countMatches(text, /^[^\S\n]*-/gm) === args.num_bullets,
+  ),
+  'detectable_format:number_highlighted_sections': check(
+    { num_highlights: count },
+    (text, args) => countHighlights(text) >= args.num_highlights,
+  ),
+  'detectable_format:title': check({}, hasTitle),
+  'keywords:existence': check({ keywords: z.array(word).min(1) }, (text, args) => {
+    const lower = text.toLowerCase();
+    return args.keywords.every((keyword) => lower.includes(keyword.toLowerCase()));
+  }),
+  'keywords:forbidden_words': check({ forbidden_words: z.array(word).min(1) }, (text, args) =>
+    args.forbidden_words.every(
+      (forbidden) =>
+        !new RegExp(`(?<![\\p{L}\\p{N}_])${escapedUnicode(forbidden)}(?![\\p{L}\\p{N}_])`, 'iu').test(text),
+    ),
+  ),
+  'keywords:frequency': check({ relation, keyword: word, frequency: count }, (text, args) =>
+    compare(args.relation, text.toLowerCase().split(args.keyword.toLowerCase()).length - 1, args.frequency),
+  ),
+  'keywords:letter_frequency': check(
+    { let_relation: relation, letter: z.string().length(1), let_frequency: count },
+    (text, args) =>
+      compare(
+        args.let_relation,
+        text.toLowerCase().split(args.letter.toLowerCase()).length - 1,
+        args.let_frequency,
+      ),
+  ),
+  'language:response_language': check({ language: word }, (text, args, language) =>
+    isIn(language, text, args.language),
+  ),
+  'length_constraints:nth_paragraph_first_word': check(
+    { first_word: word, num_paragraphs: count, nth_paragraph: z.int().positive() },
+    (text, args) => {
+      const paragraphs = text.split('\n\n');
+      const filled = paragraphs.filter((paragraph) => paragraph.trim() !== '').length;
+      if (filled !== args.num_paragraphs || args.nth_paragraph > filled) return false;
+      return firstWord(paragraphs[args.nth_paragraph - 1]!) === args.first_word.toLowerCase();
+    },
+  ),
+  'length_constraints:number_paragraphs': check(
+    { num_paragraphs: count },
+    (text, args) => filledPieces(text.split('***'))?.length === args.num_paragraphs,
+  ),
+  'length_constraints:number_sentences': check({ relation, num_sentences: count }, (text, args) =>
+    compare(args.relation, countSentences(text), args.num_sentences),
+  ),
+  'length_constraints:number_words': check({ relation, num_words: count }, (text, args) =>
+    compare(args.relation, textLength(text, 'words'), args.num_words),
+  ),
+  'punctuation:no_comma': check({}, (text) => !text.includes(',')),
+  'startend:end_checker': check({ end_phrase: word }, (text, args) =>
+    withoutQuotesAround(text.trim()).toLowerCase().endsWith(args.end_phrase.toLowerCase()),
+  ),
+  'startend:quotation': check({}, (text) => {
+    const trimmed = text.trim();
+    return trimmed.length > 1 && trimmed.startsWith('"') && trimmed.endsWith('"');
+  }),
+};
+
+/** Under the flag `u` a hyphen may not be escaped outside brackets. */
+function escapedUnicode(text: string): string {
+  return escaped(text).replaceAll('\\-', '-');
+}

@@ -1,0 +1,107 @@
+import { ArgumentError, parseOptions, type RewardFunction } from '@rlp/core';
+import { eld } from 'eld/extrasmall';
+import { z } from 'zod';
+import { instructionChecks, type LanguageDetector } from './checks.ts';
+
+/** An instruction that a program can check, as IFEval writes it. */
+export interface Instruction {
+  /** Such as `length_constraints:number_words`, with or without a language prefix `en:`. */
+  readonly id: string;
+  /** Its arguments, such as `{ relation: 'at least', num_words: 300 }`. */
+  readonly args?: Readonly<Record<string, unknown>> | undefined;
+}
+
+/** The names of all kinds of instructions. */
+export const instructionIds: readonly string[] = Object.keys(instructionChecks);
+
+/** The language of a text by `eld`; `undefined` where it is not sure. */
+export const detectLanguage: LanguageDetector = (text) => {
+  const detected = eld.detect(text.slice(0, 10_000)).language;
+  return detected === '' ? undefined : detected;
+};
+
+/**
+ * Whether a response follows an instruction. A blank response follows none.
+ *
+ * @param reading - `'strict'` (default), or `'loose'`: the response, or one of its variants without asterisks, without the first line,
+ * without the last, or both.
+ * @throws ArgumentError for an instruction of no known kind, or with arguments that do not fit it.
+ */
+export function followsInstruction(
+  response: string,
+  instruction: Instruction,
+  {
+    reading = 'strict',
+    language = detectLanguage,
+  }: { readonly reading?: 'strict' | 'loose'; readonly language?: LanguageDetector } = {},
+): boolean {
+  const { id, args = {} } = instruction;
+  const name = id.replace(/^[a-z]{2}:/, '');
+  if (!Object.hasOwn(instructionChecks, name)) {
+    throw new ArgumentError(
+      `followsInstruction: no instruction is named ${JSON.stringify(id)}, expected one of: ${instructionIds.join(', ')}`,
+    );
+  }
+  const variants = reading === 'strict' ? [response] : looseVariants(response);
+  try {
+    return variants.some(
+      (variant) => variant.trim() !== '' && instructionChecks[name]!.follows(variant, args, language),
+    );
+  } catch (error) {
+    if (!(error instanceof z.ZodError)) throw error;
+    const problems = error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`).join('; ');
+    throw new ArgumentError(`followsInstruction: bad arguments of ${id}: ${problems}`, { cause: error });
+  }
+}
+
+function looseVariants(response: string): string[] {
+  const lines = response.split('\n');
+  const variants = [
+    response,
+    lines.slice(1).join('\n').trim(),
+    lines.slice(0, -1).join('\n').trim(),
+    lines.slice(1, -1).join('\n').trim(),
+  ];
+  return variants.flatMap((variant) => [variant, variant.replaceAll('*', '')]);
+}
+
+const schema = z.strictObject({
+  reading: z.enum(['strict', 'loose']).default('strict'),
+  grading: z.enum(['all', 'share']).default('all'),
+});
+
+/** Options of {@link instructionFollowing}. */
+export interface InstructionFollowingOptions<Metadata> extends z.input<typeof schema> {
+  /** The instructions of a task, from its metadata. */
+  readonly instructions: (metadata: Metadata) => readonly Instruction[];
+  /** `'strict'` (default) or `'loose'`, see {@link followsInstruction}. */
+  readonly reading?: 'strict' | 'loose' | undefined;
+  /** `'all'` (default): 1 if every instruction is followed, else 0. `'share'`: the share that is. */
+  readonly grading?: 'all' | 'share' | undefined;
+  /** Names the language of a response. Default {@link detectLanguage}. */
+  readonly language?: LanguageDetector | undefined;
+}
+
+/**
+ * Whether a response follows the instructions of its task that a program can check: the 25 kinds of IFEval.
+ *
+ * A task without instructions, or with one that is not known, is an error (and so unscorable).
+ *
+ * @throws OptionsError for bad options.
+ * @see Zhou et al. 2023, https://arxiv.org/abs/2311.07911
+ */
+export function instructionFollowing<Metadata>({
+  instructions,
+  language = detectLanguage,
+  ...options
+}: InstructionFollowingOptions<Metadata>): RewardFunction<Metadata> {
+  const { reading, grading } = parseOptions('instructionFollowing', schema, options);
+  return ({ task, response }) => {
+    const wanted = instructions(task.metadata);
+    if (!Array.isArray(wanted) || wanted.length === 0) {
+      throw new ArgumentError(`instructionFollowing: task "${task.id}" must have at least one instruction`);
+    }
+    const followed = wanted.filter((one) => followsInstruction(response, one, { reading, language })).length;
+    return grading === 'share' ? followed / wanted.length : followed === wanted.length ? 1 : 0;
+  };
+}

@@ -1,0 +1,96 @@
+/** Whether `count` stands in the relation to `threshold` that an instruction names. */
+export function compare(relation: 'less than' | 'at least', count: number, threshold: number): boolean {
+  return relation === 'less than' ? count < threshold : count >= threshold;
+}
+
+/** A text as part of a regular expression. */
+export function escaped(text: string): string {
+  return text.replaceAll(/[.*+?^${}()|[\]\\/-]/g, '\\$&');
+}
+
+/** How often a regular expression with the flag `g` matches. */
+export function countMatches(text: string, pattern: RegExp): number {
+  let count = 0;
+  for (const _ of text.matchAll(pattern)) count += 1;
+  return count;
+}
+
+/** Pairs of brackets that close on the line they open on, none inside another. Linear. */
+export function countBracketed(text: string): number {
+  let count = 0;
+  for (const line of text.split('\n')) {
+    let at = line.indexOf('[');
+    while (at >= 0) {
+      const close = line.indexOf(']', at);
+      if (close < 0) break;
+      count += 1;
+      at = line.indexOf('[', close + 1);
+    }
+  }
+  return count;
+}
+
+/** Whether some line holds `<<…>>` with something inside. Linear. */
+export function hasTitle(text: string): boolean {
+  return text.split('\n').some((line) => {
+    const open = line.indexOf('<<');
+    const close = line.lastIndexOf('>>');
+    if (open < 0 || close < open + 3) return false;
+    return line.slice(open, close).replace(/^<+/, '').replaceAll(/>/g, '').trim() !== '';
+  });
+}
+
+/** Parts in single or double asterisks on one line, with something inside. */
+export function countHighlights(text: string): number {
+  let count = 0;
+  for (const [part] of text.matchAll(/\*[^\n*]*\*/g)) if (part.replaceAll('*', '').trim() !== '') count += 1;
+  for (const [part] of text.matchAll(/\*\*[^\n*]*\*\*/g)) if (part.slice(2, -2).trim() !== '') count += 1;
+  return count;
+}
+
+/** Words in capitals, contractions taken apart as the Penn Treebank does (`DON'T` is two). */
+export function countCapitalWords(text: string): number {
+  let count = 0;
+  for (const [word] of text.matchAll(/[\p{L}\p{N}]+(?:[-.'’/][\p{L}\p{N}]+)*/gu)) {
+    if (!isUpper(word)) continue;
+    count += /^.+'(?:S|M|D|LL|RE|VE|T)$/u.test(word) ? 2 : 1;
+  }
+  return count;
+}
+
+/** Whether a text has capital letters and no others. */
+export function isUpper(text: string): boolean {
+  return /\p{Lu}/u.test(text) && !/[\p{Ll}\p{Lt}]/u.test(text);
+}
+
+/** Whether a text has small letters and no others. */
+export function isLower(text: string): boolean {
+  return /\p{Ll}/u.test(text) && !/[\p{Lu}\p{Lt}]/u.test(text);
+}
+
+/**
+ * The pieces between separators, blank ones at either end left out; `undefined` where one in the middle is blank.
+ */
+export function filledPieces(pieces: readonly string[]): readonly string[] | undefined {
+  const filled = pieces.filter((piece) => piece.trim() !== '');
+  const blankInside = pieces.slice(1, -1).some((piece) => piece.trim() === '');
+  return blankInside ? undefined : filled;
+}
+
+/** The first word of a paragraph in lower case, without quotes before it and punctuation after it. */
+export function firstWord(paragraph: string): string {
+  const [word = ''] = paragraph.trim().split(/\s/u, 1);
+  return word
+    .replace(/^'+/, '')
+    .replace(/^"+/, '')
+    .split(/[.,?!'"]/u, 1)[0]!
+    .toLowerCase();
+}
+
+/** A text without the double quotes at its ends. */
+export function withoutQuotesAround(text: string): string {
+  let [start, end] = [0, text.length];
+  while (start < end && text[start] === '"') start += 1;
+  while (end > start && text[end - 1] === '"') end -= 1;
+  return text.slice(start, end);
+}

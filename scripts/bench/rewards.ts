@@ -1,0 +1,181 @@
+import { loadavg } from 'node:os';
+import { RandomStream } from '@rlp/core';
+import {
+  computeRewardVector,
+  createRolloutRewardProcessor,
+  type RewardEpisode,
+  type RewardVectorOptions,
+} from '@rlp/rewards';
+import { type MeasureOptions, peakMebibytes, timeRuns } from './measurement.ts';
+import { type Line, median } from './report.ts';
+
+const [batchSize, words] = [512, 200];
+const batchesPerRun = 20;
+
+/** Episodes per second that we want, and what the system it follows says of itself (batches of 100 and more). */
+const target = 100_000;
+const claimed = [200, 500] as const;
+
+/**
+ * Episodes per second of the default reward on one thread, plain and through the kernel; the weighted sum by itself; and
+ * memory while `episodes` of them stream through.
+ */
+export async function* rewardLines(
+  options: MeasureOptions & { readonly episodes: number },
+): AsyncGenerator<Line> {
+  const corpus = makeCorpus();
+  const speeds: number[] = [];
+  for (const enableCompilation of [true, false]) {
+    const line = await measureProcessor(corpus, enableCompilation, options);
+    speeds.push(line.bestEpisodesPerSecond);
+    yield {
+      ...line,
+      ...(!enableCompilation && { kernelOverPlain: rounded(speeds[0]! / speeds[1]!, 2) }),
+    };
+  }
+  for (const rows of [32, 128, 256, 512, 4096, 65_536]) yield measureVector(rows);
+  yield await measureStream(corpus, options.episodes);
+}
+
+/** Text of pseudo-words with the frequencies of a language, and where each word begins. */
+function makeCorpus(): { readonly text: string; readonly starts: Int32Array } {
+  const random = RandomStream.named('bench', 'rewards');
+  const syllables = [
+    'ta',
+    'ri',
+    'on',
+    'e',
+    'ing',
+    'co',
+    'mu',
+    'per',
+    'al',
+    'st',
+    'o',
+    'ne',
+    'de',
+    'qua',
+    'lik',
+  ];
+  const vocabulary = Array.from({ length: 5000 }, (_, rank) =>
+    Array.from(
+      { length: 1 + random.integer(rank < 200 ? 2 : 4) },
+      () => syllables[random.integer(syllables.length)],
+    ).join(''),
+  );
+  const parts = Array.from({ length: 400_000 }, (_, at) => {
+    // Zipf: the rank is exponential in a uniform number.
+    const word = vocabulary[Math.floor(vocabulary.length ** random.uniform()) - 1]!;
+    return at % 13 === 12 ? `${word}.` : word;
+  });
+  const starts = new Int32Array(parts.length);
+  for (let k = 1; k < parts.length; k++) starts[k] = starts[k - 1]! + parts[k - 1]!.length + 1;
+  return { text: parts.join(' '), starts };
+}
+
+/** Episode number `k`: 200 words from another place of the text each time. */
+function episodeOf({ text, starts }: ReturnType<typeof makeCorpus>, k: number): RewardEpisode {
+  const first = (k * 37) % (starts.length - words - 1);
+  return { prompt: 'Explain the text.', response: text.slice(starts[first]!, starts[first + words]! - 1) };
+}
+
+async function measureProcessor(
+  corpus: ReturnType<typeof makeCorpus>,
+  enableCompilation: boolean,
+  options: MeasureOptions,
+) {
+  const processor = createRolloutRewardProcessor({ enableCompilation });
+  let made = 0;
+  const batches: RewardEpisode[][] = [];
+  const prepare = () => {
+    batches.length = 0;
+    for (let batch = 0; batch < batchesPerRun; batch++) {
+      batches.push(Array.from({ length: batchSize }, () => episodeOf(corpus, made++)));
+    }
+  };
+  const score = async () => {
+    for (const batch of batches) await processor.processEpisodeRewards(batch);
+  };
+  const runs: { milliseconds: number; processorMilliseconds: number }[] = [];
+  for (let run = 0; run < options.warmup + options.runs; run++) {
+    prepare();
+    const times = await timeRuns({ ...options, warmup: 0, runs: 1 }, score);
+    if (run < options.warmup) continue;
+    runs.push({
+      milliseconds: times.milliseconds[0]!,
+      processorMilliseconds: times.processorMilliseconds[0]!,
+    });
+  }
+  processor.close();
+  const episodes = batchesPerRun * batchSize;
+  const perSecond = (milliseconds: number) => rounded((1000 * episodes) / milliseconds, 0);
+  const elapsed = runs.map(({ milliseconds }) => milliseconds);
+  const value = perSecond(median(elapsed));
+  return {
+    name: 'rewards',
+    shape: `${batchSize}x${words} words`,
+    path: enableCompilation ? 'kernel' : 'plain',
+    value,
+    unit: 'episodes/s',
+    target,
+    bestEpisodesPerSecond: perSecond(Math.min(...elapsed)),
+    processorEpisodesPerSecond: perSecond(median(runs.map((run) => run.processorMilliseconds))),
+    overClaimed: claimed.map((claim) => rounded(value / claim, 0)),
+    load: rounded(loadavg()[0]!, 2),
+  };
+}
+
+function measureVector(rows: number): Line {
+  const random = RandomStream.named('bench', 'reward-vector', rows);
+  const column = () => Float64Array.from({ length: rows }, () => random.uniform());
+  const columns = [column(), column(), column(), column()] as const;
+  const weights = [0.1, 0.2, 0.3, 0.4];
+  const calls = Math.max(20, Math.floor(200_000 / rows));
+  const best = (acceleration: RewardVectorOptions['acceleration']) => {
+    let shortest = Number.POSITIVE_INFINITY;
+    for (let run = 0; run < 30; run++) {
+      const start = performance.now();
+      for (let call = 0; call < calls; call++) computeRewardVector(...columns, weights, { acceleration });
+      shortest = Math.min(shortest, performance.now() - start);
+    }
+    return (1000 * shortest) / calls;
+  };
+  const [plain, kernel] = [best('plain'), best('kernel')];
+  return {
+    name: 'reward-vector',
+    shape: `${rows}`,
+    unit: 'µs',
+    plain: rounded(plain, 3),
+    kernel: rounded(kernel, 3),
+    plainOverKernel: rounded(plain / kernel, 2),
+  };
+}
+
+async function measureStream(corpus: ReturnType<typeof makeCorpus>, episodes: number): Promise<Line> {
+  function* source() {
+    for (let k = 0; k < episodes; k++) yield episodeOf(corpus, k);
+  }
+  const processor = createRolloutRewardProcessor({ batchSize });
+  const marks: number[] = [];
+  let scored = 0;
+  const every = Math.max(batchSize, Math.floor(episodes / 10));
+  const start = performance.now();
+  for await (const { rewards } of processor.processEpisodeStream(source())) {
+    scored += rewards.length;
+    if (scored >= every * (marks.length + 1)) marks.push(rounded(process.memoryUsage().rss / 2 ** 20, 0));
+  }
+  const seconds = (performance.now() - start) / 1000;
+  processor.close();
+  return {
+    name: 'rewards-stream',
+    value: rounded(scored / seconds, 0),
+    unit: 'episodes/s',
+    episodes: scored,
+    rssMiBByTenth: marks,
+    peakRssMiB: rounded(peakMebibytes(), 0),
+  };
+}
+
+function rounded(value: number, digits: number): number {
+  return Number(value.toFixed(digits));
+}
