@@ -12,6 +12,7 @@ import {
   filledPieces,
   firstWord,
   hasTitle,
+  hasWord,
   isLower,
   isUpper,
   withoutQuotesAround,
@@ -104,12 +105,10 @@ export const instructionChecks: Readonly<Record<string, InstructionCheck>> = {
     const lower = text.toLowerCase();
     return args.keywords.every((keyword) => lower.includes(keyword.toLowerCase()));
   }),
-  'keywords:forbidden_words': check({ forbidden_words: z.array(word).min(1) }, (text, args) =>
-    args.forbidden_words.every(
-      (forbidden) =>
-        !new RegExp(`(?<![\\p{L}\\p{N}_])${escapedUnicode(forbidden)}(?![\\p{L}\\p{N}_])`, 'iu').test(text),
-    ),
-  ),
+  'keywords:forbidden_words': check({ forbidden_words: z.array(word).min(1) }, (text, args) => {
+    const lower = text.toLowerCase();
+    return args.forbidden_words.every((forbidden) => !hasWord(lower, forbidden.toLowerCase()));
+  }),
   'keywords:frequency': check({ relation, keyword: word, frequency: count }, (text, args) =>
     compare(args.relation, text.toLowerCase().split(args.keyword.toLowerCase()).length - 1, args.frequency),
   ),
@@ -153,8 +152,3 @@ export const instructionChecks: Readonly<Record<string, InstructionCheck>> = {
     return trimmed.length > 1 && trimmed.startsWith('"') && trimmed.endsWith('"');
   }),
 };
-
-/** Under the flag `u` a hyphen may not be escaped outside brackets. */
-function escapedUnicode(text: string): string {
-  return escaped(text).replaceAll('\\-', '-');
-}

@@ -1,5 +1,5 @@
 import { ArgumentError, parseOptions, type RewardFunction } from '@rlp/core';
-import { eld } from 'eld/extrasmall';
+import { eld } from 'eld/small';
 import { z } from 'zod';
 import { instructionChecks, type LanguageDetector } from './checks.ts';
 

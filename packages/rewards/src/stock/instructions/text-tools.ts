@@ -94,3 +94,17 @@ export function withoutQuotesAround(text: string): string {
   while (end > start && text[end - 1] === '"') end -= 1;
   return text.slice(start, end);
 }
+
+const wordCharacter = /[\p{L}\p{N}_]/u;
+
+/** Whether a word occurs with no letter, digit or underscore right before or after it. */
+export function hasWord(text: string, word: string): boolean {
+  for (let at = text.indexOf(word); at >= 0; at = text.indexOf(word, at + 1)) {
+    const before = text[at - 1];
+    const after = text[at + word.length];
+    const isFree = (neighbour: string | undefined) =>
+      neighbour === undefined || !wordCharacter.test(neighbour);
+    if (isFree(before) && isFree(after)) return true;
+  }
+  return false;
+}
