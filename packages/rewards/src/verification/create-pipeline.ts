@@ -1,7 +1,13 @@
 import { OptionsError, parseOptions, type Verifier } from '@rlp/core';
 import { z } from 'zod';
+import { CoherenceVerifier, type CoherenceVerifierOptions } from './coherence.ts';
+import { FactualVerifier, type FactualVerifierOptions } from './factual.ts';
+import { FormatVerifier, type FormatVerifierOptions } from './format.ts';
+import { LanguageVerifier, type LanguageVerifierOptions } from './language.ts';
 import { LengthVerifier, type LengthVerifierOptions } from './length.ts';
 import { VerificationPipeline, type VerificationPipelineOptions } from './pipeline.ts';
+import { RepetitionVerifier, type RepetitionVerifierOptions } from './repetition.ts';
+import { SafetyPatternVerifier, type SafetyPatternVerifierOptions } from './safety-pattern.ts';
 import {
   GreetingVerifier,
   type GreetingVerifierOptions,
@@ -9,10 +15,18 @@ import {
   type KeywordVerifierOptions,
   NonEmptyVerifier,
 } from './simple.ts';
+import { ToxicityVerifier, type ToxicityVerifierOptions } from './toxicity.ts';
 
 /** One part of a pipeline as a record, such as `{ type: 'length', minLength: 20, maxLength: 200 }`. */
 export type VerifierConfig =
   | ({ readonly type: 'length' } & LengthVerifierOptions)
+  | ({ readonly type: 'toxicity' } & ToxicityVerifierOptions)
+  | ({ readonly type: 'coherence' } & CoherenceVerifierOptions)
+  | ({ readonly type: 'factual' } & FactualVerifierOptions)
+  | ({ readonly type: 'format' } & FormatVerifierOptions)
+  | ({ readonly type: 'language' } & LanguageVerifierOptions)
+  | ({ readonly type: 'repetition' } & RepetitionVerifierOptions)
+  | ({ readonly type: 'safety-pattern' } & SafetyPatternVerifierOptions)
   | ({ readonly type: 'has-greeting' } & GreetingVerifierOptions)
   | { readonly type: 'no-empty-response' }
   | ({ readonly type: 'contains-keywords' } & KeywordVerifierOptions);
@@ -20,6 +34,13 @@ export type VerifierConfig =
 /** Makes a verifier from the rest of its record. Each checks its own options. */
 const creators: Readonly<Record<VerifierConfig['type'], (options: never) => Verifier>> = {
   length: (options: LengthVerifierOptions) => new LengthVerifier(options),
+  toxicity: (options: ToxicityVerifierOptions) => new ToxicityVerifier(options),
+  coherence: (options: CoherenceVerifierOptions) => new CoherenceVerifier(options),
+  factual: (options: FactualVerifierOptions) => new FactualVerifier(options),
+  format: (options: FormatVerifierOptions) => new FormatVerifier(options),
+  language: (options: LanguageVerifierOptions) => new LanguageVerifier(options),
+  repetition: (options: RepetitionVerifierOptions) => new RepetitionVerifier(options),
+  'safety-pattern': (options: SafetyPatternVerifierOptions) => new SafetyPatternVerifier(options),
   'has-greeting': (options: GreetingVerifierOptions) => new GreetingVerifier(options),
   'no-empty-response': (options: object) => {
     parseOptions('NonEmptyVerifier', z.strictObject({}), options);
@@ -58,7 +79,15 @@ export function createCustomVerifierPipeline(
 export function createDefaultVerifierPipeline(
   options: Omit<VerificationPipelineOptions, 'verifiers'> = {},
 ): VerificationPipeline {
-  return createCustomVerifierPipeline([{ type: 'length', minLength: 1, maxLength: 4000 }], options);
+  const parts: readonly VerifierConfig[] = [
+    { type: 'length', minLength: 1, maxLength: 4000 },
+    { type: 'toxicity' },
+    { type: 'coherence' },
+    { type: 'factual' },
+    { type: 'repetition' },
+    { type: 'safety-pattern' },
+  ];
+  return createCustomVerifierPipeline(parts, options);
 }
 
 function verifierOf(config: VerifierConfig | Verifier): Verifier {

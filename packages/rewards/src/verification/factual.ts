@@ -1,0 +1,95 @@
+import { parseOptions, type VerificationReport } from '@rlp/core';
+import { z } from 'zod';
+import { type ArithmeticStatement, arithmeticStatements } from './arithmetic.ts';
+import { answerFeatures } from './model/answer-features.ts';
+import { answerWeights } from './model/answer-weights.ts';
+import { excerpt } from './model/excerpt.ts';
+import { probability } from './model/linear-model.ts';
+import { judgedReport, judgeSchema, thresholdsSchema } from './text-judge.ts';
+import { TextVerifier, type VerificationContext } from './text-verifier.ts';
+import { scoreReport } from './verdict.ts';
+
+const schema = z.strictObject({
+  scope: z.enum(['statements', 'answers']).default('statements'),
+  judge: judgeSchema.optional(),
+  thresholds: thresholdsSchema,
+});
+
+/**
+ * Options of {@link FactualVerifier}: `scope` (`'statements'`), `judge`, which replaces all of it, `thresholds` of the score (pass
+ * 0.7, warning 0.5).
+ */
+export type FactualVerifierOptions = z.input<typeof schema>;
+
+/**
+ * Whether a response states what is false, as far as that shows without knowledge of the world.
+ *
+ * - `scope: 'statements'`: equations are worked out and days of the month looked up. Without a false one the score is 1;
+ *   with f false ones of n it is `0.5·(1 − f/n)`, a failure. Nothing to check is no failure.
+ * - `scope: 'answers'`: besides, short answers to questions that invite misconceptions are judged by how they are put (hedged or
+ *   absolute, denying or repeating the question): the score is the smaller of the above and the probability that people would
+ *   call the answer truthful. It is calibrated for such questions alone, and fails plain true answers too.
+ *
+ * Neither knows facts: for those pass a `judge` with a source. Texts over 100,000 characters are judged by their first and
+ * last halves. Measured in `docs/verification.md`.
+ */
+export class FactualVerifier extends TextVerifier {
+  readonly name = 'factual';
+  readonly #options: z.output<typeof schema>;
+
+  /** @throws `OptionsError` naming every problem. */
+  constructor(options: FactualVerifierOptions = {}) {
+    super();
+    this.#options = parseOptions('FactualVerifier', schema, options);
+  }
+
+  override verify(
+    prompt: string,
+    response: string,
+    context: VerificationContext,
+  ): VerificationReport | Promise<VerificationReport> {
+    const { judge, scope, thresholds } = this.#options;
+    if (judge !== undefined) {
+      return judgedReport(this.name, () => judge({ prompt, response }, context), thresholds);
+    }
+    const text = excerpt(response);
+    const statements = arithmeticStatements(text);
+    const wrong = [...statements.filter(({ holds }) => !holds).map(corrected), ...impossibleDates(text)];
+    const checked = Math.max(statements.length, wrong.length);
+    const byStatements = wrong.length === 0 ? 1 : 0.5 * (1 - wrong.length / checked);
+    const truthful =
+      scope === 'answers' ? probability(answerWeights, answerFeatures(prompt, text)) : undefined;
+    const score = Math.min(byStatements, truthful ?? 1);
+    const details = { checked, wrong: wrong.slice(0, 20), ...(truthful !== undefined && { truthful }) };
+    return scoreReport({ score, details, message: messageOf(wrong, checked, truthful), thresholds });
+  }
+}
+
+function corrected({ text, left }: ArithmeticStatement): string {
+  return `${text} (it is ${Number(left.toPrecision(12))})`;
+}
+
+function messageOf(wrong: readonly string[], checked: number, truthful: number | undefined): string {
+  if (wrong.length > 0) return `${wrong.length} of ${checked} statements are false: ${wrong[0]}`;
+  if (truthful !== undefined) return `put like a truthful answer with probability ${truthful.toFixed(2)}`;
+  return checked === 0 ? 'nothing that can be checked' : `${checked} statements hold`;
+}
+
+const days: Readonly<Record<string, number>> = {
+  ...{ january: 31, february: 29, march: 31, april: 30, may: 31, june: 30, july: 31, august: 31 },
+  ...{ september: 30, october: 31, november: 30, december: 31 },
+};
+const months = Object.keys(days).join('|');
+const datePattern = new RegExp(
+  `\\b(?:(${months}) (\\d{1,2})(?:st|nd|rd|th)?(?=[\\s,.;]|$)|(\\d{1,2})(?:st|nd|rd|th)?(?: of)? (${months}))\\b`,
+  'giu',
+);
+
+/** Dates with a day their month has not: "February 30". */
+function impossibleDates(text: string): string[] {
+  return [...text.matchAll(datePattern)].flatMap(([whole, monthBefore, dayAfter, dayBefore, monthAfter]) => {
+    const limit = days[(monthBefore ?? monthAfter)!.toLowerCase()]!;
+    const day = Number(dayAfter ?? dayBefore);
+    return day >= 1 && day <= limit ? [] : [`${whole} (the month has ${limit} days)`];
+  });
+}

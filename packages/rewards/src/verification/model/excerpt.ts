@@ -1,0 +1,22 @@
+/** Characters of a response that are looked at: what a person would not read to the end is judged by its ends. */
+export const judgedCharacters = 100_000;
+
+/** The text, or its first and last halves of `limit` where it is longer. */
+export function excerpt(text: string, limit = judgedCharacters): string {
+  if (text.length <= limit) return text;
+  const half = Math.floor(limit / 2);
+  return `${text.slice(0, half)}\n${text.slice(-half)}`;
+}
+
+/** Consecutive pieces of about `size` words. */
+export function windows(text: string, size: number): string[] {
+  const words = text.match(/\S+/gu) ?? [];
+  const found: string[] = [];
+  for (let start = 0; start < words.length; start += size) {
+    // A short rest joins the piece before it: few words say little.
+    const isLast = words.length - start - size < size / 2;
+    found.push(words.slice(start, isLast ? undefined : start + size).join(' '));
+    if (isLast) break;
+  }
+  return found;
+}

@@ -1,0 +1,107 @@
+/** Kinds of text that {@link safetyMatches} finds. */
+export type SafetyKind =
+  | 'secret'
+  | 'payment-card'
+  | 'bank-account'
+  | 'social-security'
+  | 'email'
+  | 'phone'
+  | 'chat-markup'
+  | 'prompt-injection'
+  | 'destructive-command'
+  | 'script';
+
+interface Finder {
+  readonly pattern: RegExp;
+  /** What else must hold of a match. */
+  readonly accepts?: (match: string) => boolean;
+}
+
+// Every repetition is bounded, or starts where nothing it could match stands before it: none runs over the same text twice.
+const finders: Readonly<Record<SafetyKind, Finder>> = {
+  secret: {
+    pattern:
+      /-----BEGIN (?:[A-Z]{2,12} ){0,2}PRIVATE KEY-----|\bA(?:KIA|SIA)[A-Z0-9]{16}\b|\bgh[pousr]_[A-Za-z0-9]{36}|\bgithub_pat_[A-Za-z0-9_]{60}|\bxox[abprs]-[A-Za-z0-9-]{10}|\bAIza[A-Za-z0-9_-]{35}|\bsk-(?:ant-|proj-)?[A-Za-z0-9_-]{32}|\beyJ[A-Za-z0-9_-]{8,2000}\.eyJ[A-Za-z0-9_-]{8,2000}\.[A-Za-z0-9_-]{8}/gu,
+  },
+  'payment-card': { pattern: /(?<![\d.-])\d(?:[ -]?\d){12,18}(?![\d-]|\.\d)/gu, accepts: isCardNumber },
+  'bank-account': {
+    pattern: /\b[A-Z]{2}\d{2}(?: ?[A-Z0-9]{4}){2,7}(?: ?[A-Z0-9]{1,3})?\b/gu,
+    accepts: isBankAccount,
+  },
+  'social-security': { pattern: /(?<![\d-])(?!000|666|9)\d{3}-(?!00)\d{2}-(?!0000)\d{4}(?![\d-])/gu },
+  email: {
+    pattern: /(?<![\w.+-])[\w.+-]{1,64}@(?:[a-z0-9-]{1,63}\.){1,4}[a-z]{2,24}\b/giu,
+    accepts: isRealAddress,
+  },
+  phone: {
+    pattern: /(?<![\w.+-])(?:\+\d{1,3}[ .-]?)?(?:\(\d{3}\)[ ]?|\d{3}[.-])\d{3}[.-]\d{4}(?![\w-])/gu,
+    accepts: isRealPhone,
+  },
+  'chat-markup': {
+    pattern:
+      /<\|(?:im_start|im_end|endoftext|eot_id|start_header_id|end_header_id|begin_of_text|end_of_text|system|user|assistant|endofprompt)\|>|<<SYS>>|<<\/SYS>>|\[\/?INST\]|<(?:start|end)_of_turn>/gu,
+  },
+  'prompt-injection': {
+    pattern:
+      /\b(?:ignore|disregard|forget) (?:all |any |the |your |of |my ){0,4}(?:previous|prior|above|earlier|preceding) (?:instructions?|prompts?|rules|messages?|context)\b|\byou are now (?:in )?(?:DAN|developer mode|jailbroken)\b|\breveal (?:me )?(?:your|the) (?:system|hidden|secret) (?:prompt|instructions?)\b/giu,
+  },
+  'destructive-command': {
+    pattern:
+      /\brm -(?:rf|fr|r -f|f -r) (?:--no-preserve-root )?(?:\/|~|\$HOME|\*)(?=[\s'"*;]|$)|\bmkfs\.[a-z0-9]{2,8} \/dev\/|\bdd if=\S{1,200} of=\/dev\/[a-z]|:\(\)\{ ?:\|:& ?\};:|\bformat [a-z]:(?= ?\/)|\bDROP (?:TABLE|DATABASE) (?:IF EXISTS )?\w/gu,
+  },
+  script: {
+    pattern: /<script\b|\bjavascript:(?=\S)|<[a-z][^<>]{0,300}\son(?:error|load|click|mouseover)\s?=/giu,
+  },
+};
+
+/** All kinds there are. */
+export const safetyKinds = Object.keys(finders) as readonly SafetyKind[];
+
+/** How often each kind occurs. */
+export function safetyMatches(
+  text: string,
+  kinds: readonly SafetyKind[],
+): Partial<Record<SafetyKind, number>> {
+  return Object.fromEntries(
+    kinds.map((kind) => {
+      const { pattern, accepts = () => true } = finders[kind];
+      const found = text.match(pattern) ?? [];
+      return [kind, found.filter((match) => accepts(match)).length];
+    }),
+  );
+}
+
+/** Luhn's check, a plausible issuer, and not one digit throughout. */
+function isCardNumber(match: string): boolean {
+  const digits = Array.from(match.replaceAll(/[ -]/gu, ''), Number);
+  if (![3, 4, 5, 6].includes(digits[0]!) || new Set(digits).size < 3) return false;
+  const sum = digits.reverse().reduce((total, digit, place) => {
+    const doubled = place % 2 === 1 ? digit * 2 : digit;
+    return total + (doubled > 9 ? doubled - 9 : doubled);
+  }, 0);
+  return sum % 10 === 0;
+}
+
+/** ISO 13616: the first four characters moved to the end, letters as 10 to 35, the rest of division by 97 is 1. */
+function isBankAccount(match: string): boolean {
+  const text = match.replaceAll(' ', '');
+  if (text.length < 15 || text.length > 34) return false;
+  let rest = 0;
+  for (const character of text.slice(4) + text.slice(0, 4)) {
+    const value = Number.parseInt(character, 36);
+    rest = (rest * (value > 9 ? 100 : 10) + value) % 97;
+  }
+  return rest === 1;
+}
+
+/** Not one of the addresses set aside for examples (RFC 2606). */
+function isRealAddress(match: string): boolean {
+  return !/@(?:[a-z0-9-]{1,63}\.){0,3}(?:example\.(?:com|org|net)|example|test|invalid|localhost)$/iu.test(
+    match,
+  );
+}
+
+/** Not one of the numbers set aside for fiction (555-01xx). */
+function isRealPhone(match: string): boolean {
+  return !/555[.-]01\d\d$/u.test(match);
+}

@@ -1,0 +1,98 @@
+import { parseOptions, type VerificationReport } from '@rlp/core';
+import type { RegExpMatcher } from 'obscenity';
+import { z } from 'zod';
+import { excerpt, windows } from './model/excerpt.ts';
+import { bytesFromBase64, type LinearModel, probability } from './model/linear-model.ts';
+import { profanityMatcher } from './model/profanity.ts';
+import { toxicityBits, toxicityFeatures, toxicityWindow } from './model/toxicity-features.ts';
+import { foldedWords } from './simple.ts';
+import { judgedReport, judgeSchema, thresholdsSchema } from './text-judge.ts';
+import { TextVerifier, type VerificationContext } from './text-verifier.ts';
+import { scoreReport } from './verdict.ts';
+
+const schema = z.strictObject({
+  phrases: z.array(z.string().refine((phrase) => foldedWords(phrase) !== '', 'must hold a word')).default([]),
+  judge: judgeSchema.optional(),
+  thresholds: thresholdsSchema,
+});
+
+/**
+ * Options of {@link ToxicityVerifier}: `phrases` (none) that fail a response wherever they stand as whole words; `judge`, which
+ * replaces our model; `thresholds` of the score (pass 0.7, warning 0.5).
+ */
+export type ToxicityVerifierOptions = z.input<typeof schema>;
+
+interface Loaded {
+  readonly matcher: RegExpMatcher;
+  readonly model: LinearModel;
+}
+
+let loaded: Loaded | undefined;
+
+async function load(): Promise<Loaded> {
+  const [matcher, { toxicityWeights }] = await Promise.all([
+    profanityMatcher(),
+    import('./model/toxicity-weights.ts'),
+  ]);
+  const { bias, dense, scale, weights } = toxicityWeights;
+  loaded ??= {
+    matcher,
+    model: { bias, dense, hashed: { bits: toxicityBits, scale, weights: bytesFromBase64(weights) } },
+  };
+  return loaded;
+}
+
+/**
+ * Whether a response insults, threatens or demeans. The score is 1 − P(toxic), calibrated on comments labelled by people.
+ *
+ * A logistic regression over hashed words, word pairs and character n-grams, and over what the lexicon of `obscenity`
+ * finds, judges windows of 60 words; the worst one counts. It knows English social media of a few hundred comments: irony,
+ * slurs it has not met, other languages and toxicity without toxic words escape it, and heated but fair criticism may
+ * not. For a gate that matters, pass a `judge`. Texts over 100,000 characters are judged by their first and last
+ * halves. Measured in `docs/verification.md`.
+ */
+export class ToxicityVerifier extends TextVerifier {
+  readonly name = 'toxicity';
+  readonly #options: z.output<typeof schema>;
+
+  /** @throws `OptionsError` naming every problem. */
+  constructor(options: ToxicityVerifierOptions = {}) {
+    super();
+    this.#options = parseOptions('ToxicityVerifier', schema, options);
+  }
+
+  override verify(
+    prompt: string,
+    response: string,
+    context: VerificationContext,
+  ): VerificationReport | Promise<VerificationReport> {
+    const { judge, phrases, thresholds } = this.#options;
+    const text = phrases.length > 0 ? ` ${foldedWords(response)} ` : '';
+    const phrase = phrases.find((words) => text.includes(` ${foldedWords(words)} `));
+    if (phrase !== undefined) {
+      return scoreReport({ score: 0, details: { phrase }, message: `contains "${phrase}"`, thresholds });
+    }
+    if (judge !== undefined) {
+      return judgedReport(this.name, () => judge({ prompt, response }, context), thresholds);
+    }
+    return loaded === undefined
+      ? load().then((parts) => this.#judge(response, parts))
+      : this.#judge(response, loaded);
+  }
+
+  #judge(response: string, { matcher, model }: Loaded): VerificationReport {
+    let worst = 0;
+    let profanities = 0;
+    for (const piece of windows(excerpt(response), toxicityWindow)) {
+      const found = matcher.getAllMatches(piece).length;
+      profanities += found;
+      worst = Math.max(worst, probability(model, toxicityFeatures(piece, found)));
+    }
+    return scoreReport({
+      score: 1 - worst,
+      details: { by: 'model', toxic: worst, profanities },
+      message: `toxic with probability ${worst.toFixed(2)}, ${profanities} profane words`,
+      thresholds: this.#options.thresholds,
+    });
+  }
+}

@@ -1,0 +1,267 @@
+/** What the verifiers of `@rlp/rewards` find in texts that they have never seen, and what textpolicy's rules find there. */
+import { RandomStream, type Verifier } from '@rlp/core';
+import {
+  CoherenceVerifier,
+  createDefaultVerifierPipeline,
+  FactualVerifier,
+  FormatVerifier,
+  LanguageVerifier,
+  RepetitionVerifier,
+  RuleVerifier,
+  SafetyPatternVerifier,
+  ToxicityVerifier,
+  textpolicyRules,
+} from '@rlp/rewards';
+import { type Corruption, corruptions, reordered } from './corruptions.ts';
+import {
+  agentMessages,
+  cleanTexts,
+  comments,
+  harmlessPairs,
+  instructionResponses,
+  judgedAnswers,
+  modelSolutions,
+  scoredPassages,
+} from './data.ts';
+import { type Detection, detection, type Judged, type ReliabilityBin, reliability } from './metrics.ts';
+
+/** A text with its label. */
+interface Labelled {
+  readonly prompt?: string;
+  readonly text: string;
+  readonly good: boolean;
+}
+
+/** A row of a table: who judged what, and how well. */
+export interface Row extends Detection {
+  readonly set: string;
+  readonly by: string;
+}
+
+/** Shares of texts that are fine and yet failed. */
+export interface FalseAlarmRow {
+  readonly set: string;
+  readonly texts: number;
+  readonly shares: Readonly<Record<string, number>>;
+}
+
+/** A comparison within pairs. */
+export interface PairRow {
+  readonly set: string;
+  readonly by: string;
+  readonly pairs: number;
+  /** Share of the pairs in which the better text scores higher; ties count half. */
+  readonly accuracy: number;
+}
+
+/** Everything that is measured. */
+export interface Measurements {
+  readonly rows: readonly Row[];
+  readonly falseAlarms: readonly FalseAlarmRow[];
+  readonly pairs: readonly PairRow[];
+  readonly agreement: readonly { readonly set: string; readonly texts: number; readonly agree: number }[];
+  readonly reliability: Readonly<Record<string, readonly ReliabilityBin[]>>;
+}
+
+async function judge(verifier: Verifier, texts: readonly Labelled[]): Promise<Judged[]> {
+  const reports = await verifier.verifyBatch(
+    texts.map(({ prompt = '', text }) => ({ prompt, response: text })),
+  );
+  return texts.map(({ good }, index) => {
+    const { score, result } = reports[index]!;
+    return { good, score, failed: result === 'fail' };
+  });
+}
+
+const original = {
+  toxicity: new RuleVerifier('textpolicy', textpolicyRules.toxicity()),
+  coherence: new RuleVerifier('textpolicy', textpolicyRules.coherence()),
+  factual: new RuleVerifier('textpolicy', textpolicyRules.factual()),
+};
+/** Fewer than half of the words are different ones: a common rule of thumb. */
+const distinctWords = new RuleVerifier('half of the words distinct', (text) => {
+  const words = text.toLowerCase().split(/\s+/u);
+  return new Set(words).size >= words.length / 2;
+});
+
+function corrupted(
+  texts: readonly string[],
+  named: Readonly<Record<string, Corruption>>,
+  seed: string,
+): Labelled[] {
+  const names = Object.keys(named);
+  return texts.flatMap((text, index) => {
+    const broken = named[names[index % names.length]!]!(text, RandomStream.named(seed, index));
+    return [
+      { text, good: true },
+      { text: broken, good: false },
+    ];
+  });
+}
+
+/** Result of one equation in each text off by one. */
+function withWrongResult(text: string, random: RandomStream): string {
+  const places = [...text.matchAll(/=\s*\$?(\d+)(?![\d.,]*\d)/gu)];
+  const place = places[random.integer(Math.max(1, places.length))];
+  if (place === undefined) return text;
+  const [whole, number] = place;
+  const changed = whole.replace(number!, String(Number(number) + 1 + random.integer(3)));
+  return text.slice(0, place.index) + changed + text.slice(place.index + whole.length);
+}
+
+async function accuracyOf(
+  verifier: Verifier,
+  pairs: readonly { readonly better: string; readonly worse: string }[],
+): Promise<number> {
+  const scoresOf = async (texts: readonly string[]) =>
+    (await verifier.verifyBatch(texts.map((response) => ({ prompt: '', response })))).map(
+      ({ score }) => score,
+    );
+  const better = await scoresOf(pairs.map((pair) => pair.better));
+  const worse = await scoresOf(pairs.map((pair) => pair.worse));
+  const won = better.reduce(
+    (sum, score, k) => sum + (score > worse[k]! ? 1 : score === worse[k] ? 0.5 : 0),
+    0,
+  );
+  return won / pairs.length;
+}
+
+function labelledSets() {
+  const clean = cleanTexts('held-out');
+  const long = [...clean.stories, ...clean.solutions, ...clean.responses, ...clean.dialogue];
+  const seen = comments('held-out');
+  const solutions = cleanTexts('held-out').solutions.filter((text) => /=\s*\$?\d/u.test(text));
+  return {
+    clean,
+    toxicity: seen.map(({ text, toxic }) => ({ text, good: !toxic })),
+    corrupted: corrupted(long, corruptions, 'held-out'),
+    byCorruption: Object.entries(corruptions).map(
+      ([name, corruption]) => [name, corrupted(long, { [name]: corruption }, `only ${name}`)] as const,
+    ),
+    reordered: corrupted(
+      [...clean.stories, ...clean.responses].filter((text) => text.split(/[.!?]\s/u).length > 5),
+      { reordered },
+      'reordered',
+    ),
+    harmless: harmlessPairs(),
+    otherProse: corrupted(agentMessages(), corruptions, 'other'),
+    answers: judgedAnswers('held-out').map(({ question, answer, truthful }) => ({
+      prompt: question,
+      text: answer,
+      good: truthful,
+    })),
+    arithmetic: corrupted(solutions, { 'one result wrong': withWrongResult }, 'arithmetic'),
+    solutions: modelSolutions().map(({ solution, isCorrect }) => ({ text: solution, good: isCorrect })),
+    loops: corrupted(long, { loop: corruptions['stuck in a loop']! }, 'loops'),
+  };
+}
+
+/** Measures everything; the shared data must be there. */
+export async function measure(): Promise<Measurements> {
+  const sets = labelledSets();
+  const [toxicity, coherence, statements] = [
+    new ToxicityVerifier(),
+    new CoherenceVerifier(),
+    new FactualVerifier(),
+  ];
+  const [answers, repetition] = [new FactualVerifier({ scope: 'answers' }), new RepetitionVerifier()];
+  const plan: readonly (readonly [string, Verifier, Verifier, readonly Labelled[]])[] = [
+    ['toxic comments (held out)', toxicity, original.toxicity, sets.toxicity],
+    ['prose against corrupted prose (held out)', coherence, original.coherence, sets.corrupted],
+    ...sets.byCorruption.map(([name, texts]) => [`… ${name}`, coherence, original.coherence, texts] as const),
+    ['… an airline agent, a kind never trained on', coherence, original.coherence, sets.otherProse],
+    ['… sentences reordered', coherence, original.coherence, sets.reordered],
+    ['one result of a solution wrong', statements, original.factual, sets.arithmetic],
+    ['solutions of models with a wrong answer', statements, original.factual, sets.solutions],
+    ['untruthful answers (held out)', answers, original.factual, sets.answers],
+    ['prose against loops', repetition, distinctWords, sets.loops],
+  ];
+  const rows: Row[] = [];
+  for (const [set, ours, other, texts] of plan) {
+    const expectedBad = ours === coherence ? 0.1 : texts.filter(({ good }) => !good).length / texts.length;
+    rows.push({ set, by: `ours (${ours.name})`, ...detection(await judge(ours, texts), expectedBad) });
+    rows.push({ set, by: other.name, ...detection(await judge(other, texts), expectedBad) });
+  }
+  return {
+    rows,
+    falseAlarms: await falseAlarms(sets.clean),
+    pairs: await pairs(sets.harmless),
+    agreement: await agreement(),
+    reliability: {
+      toxicity: reliability(await judge(toxicity, sets.toxicity), 0.5),
+      coherence: reliability(await judge(coherence, sets.corrupted), 0.1),
+      'factual (answers)': reliability(await judge(answers, sets.answers), 0.6),
+    },
+  };
+}
+
+async function falseAlarms(clean: ReturnType<typeof cleanTexts>): Promise<FalseAlarmRow[]> {
+  const verifiers: Readonly<Record<string, Verifier>> = {
+    toxicity: new ToxicityVerifier(),
+    coherence: new CoherenceVerifier(),
+    factual: new FactualVerifier(),
+    repetition: new RepetitionVerifier(),
+    'safety-pattern': new SafetyPatternVerifier(),
+    'default pipeline': createDefaultVerifierPipeline(),
+    'textpolicy toxicity': original.toxicity,
+    'textpolicy coherence': original.coherence,
+    'textpolicy factual': original.factual,
+    'textpolicy length': new RuleVerifier('textpolicy', textpolicyRules.length()),
+  };
+  const rows: FalseAlarmRow[] = [];
+  for (const [set, texts] of Object.entries({ ...clean, 'airline agent': agentMessages() })) {
+    const shares: Record<string, number> = {};
+    for (const [name, verifier] of Object.entries(verifiers)) {
+      const judged = await judge(
+        verifier,
+        texts.map((text) => ({ text, good: true })),
+      );
+      shares[name] = judged.filter(({ failed }) => failed).length / judged.length;
+    }
+    rows.push({ set, texts: texts.length, shares });
+  }
+  return rows;
+}
+
+async function pairs(harmless: ReturnType<typeof harmlessPairs>): Promise<PairRow[]> {
+  const replies = harmless.map(({ chosen, rejected }) => ({ better: chosen, worse: rejected }));
+  const passages = scoredPassages().map(({ best, worst }) => ({ better: best, worse: worst }));
+  const plan: readonly (readonly [string, Verifier, typeof replies])[] = [
+    ['harmless replies, preferred against rejected', new ToxicityVerifier(), replies],
+    ['harmless replies, preferred against rejected', original.toxicity, replies],
+    ['passages, best against worst of ten', new CoherenceVerifier(), passages],
+    ['passages, best against worst of ten', original.coherence, passages],
+  ];
+  const rows: PairRow[] = [];
+  for (const [set, verifier, judged] of plan) {
+    const by = verifier instanceof RuleVerifier ? verifier.name : `ours (${verifier.name})`;
+    rows.push({ set, by, pairs: judged.length, accuracy: await accuracyOf(verifier, judged) });
+  }
+  return rows;
+}
+
+/** How often a verifier says what the reference checker of IFEval says. */
+async function agreement(): Promise<Measurements['agreement']> {
+  const cases = instructionResponses().flatMap(({ instruction_id_list: ids, kwargs, strict, response }) =>
+    ids.map((id, k) => ({ id, options: kwargs[k]!, verdict: strict[k]!, response })),
+  );
+  const rows: { set: string; texts: number; agree: number }[] = [];
+  for (const [set, id, create] of [
+    ['format: JSON', 'en:detectable_format:json_format', () => new FormatVerifier()],
+    [
+      'language',
+      'en:language:response_language',
+      (options: Readonly<Record<string, unknown>>) =>
+        new LanguageVerifier({ languages: [String(options.language)] }),
+    ],
+  ] as const) {
+    const relevant = cases.filter((one) => one.id === id);
+    let agree = 0;
+    for (const { options, verdict, response } of relevant) {
+      const [report] = await create(options).verifyBatch([{ prompt: '', response }]);
+      if ((report!.result !== 'fail') === verdict) agree += 1;
+    }
+    rows.push({ set, texts: relevant.length, agree: agree / relevant.length });
+  }
+  return rows;
+}
