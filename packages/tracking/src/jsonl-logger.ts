@@ -1,16 +1,7 @@
-import {
-  closeSync,
-  fstatSync,
-  fsyncSync,
-  ftruncateSync,
-  mkdirSync,
-  openSync,
-  readSync,
-  writeSync,
-} from 'node:fs';
-import { dirname } from 'node:path';
+import { fstatSync, ftruncateSync, readSync } from 'node:fs';
 import { type Metrics, type MetricsLogger, parseOptions } from '@rlp/core';
 import { z } from 'zod';
+import { AppendFile } from './append-file.ts';
 import { metricRowToLine } from './metric-rows.ts';
 
 const schema = z.strictObject({
@@ -35,56 +26,21 @@ export interface JsonlLoggerOptions {
  * disk. A line that an earlier crash cut short is removed on opening. Read it back with `metricRowsFromJsonl`.
  */
 export class JsonlLogger implements MetricsLogger {
-  readonly #path: string;
-  readonly #onProblem: (message: string) => void;
-  #descriptor: number | undefined;
-  #problems = 0;
+  readonly #file: AppendFile;
 
   /** @throws `OptionsError` for bad options, the system's error where the file cannot be opened. */
   constructor(options: JsonlLoggerOptions) {
     const { path, onProblem } = parseOptions('JsonlLogger', schema, options);
-    this.#path = path;
-    this.#onProblem = onProblem;
-    mkdirSync(dirname(path), { recursive: true });
-    this.#descriptor = openSync(path, 'a+');
-    removePartialLine(this.#descriptor);
+    this.#file = new AppendFile(path, { owner: 'JsonlLogger', onProblem });
+    removePartialLine(this.#file.descriptor!);
   }
 
   log(step: number, metrics: Metrics): void {
-    if (this.#descriptor === undefined) {
-      this.#report('it is closed');
-      return;
-    }
-    try {
-      writeWhole(this.#descriptor, Buffer.from(`${metricRowToLine({ step, metrics })}\n`));
-    } catch (error) {
-      this.#report((error as Error).message);
-    }
+    this.#file.append(Buffer.from(`${metricRowToLine({ step, metrics })}\n`));
   }
 
   async close(): Promise<void> {
-    if (this.#descriptor === undefined) return;
-    const descriptor = this.#descriptor;
-    this.#descriptor = undefined;
-    try {
-      fsyncSync(descriptor);
-    } catch (error) {
-      this.#report((error as Error).message);
-    }
-    closeSync(descriptor);
-  }
-
-  #report(reason: string): void {
-    this.#problems += 1;
-    if (this.#problems > 1) return;
-    this.#onProblem(`JsonlLogger: metrics are not written to ${this.#path}: ${reason}; this is said once`);
-  }
-}
-
-/** A write may take fewer bytes than it was given. */
-function writeWhole(descriptor: number, bytes: Uint8Array): void {
-  for (let written = 0; written < bytes.length; ) {
-    written += writeSync(descriptor, bytes, written, bytes.length - written);
+    this.#file.close();
   }
 }
 

@@ -1,0 +1,57 @@
+import { join } from 'node:path';
+import { type Metrics, type MetricsLogger, parseOptions } from '@rlp/core';
+import { z } from 'zod';
+import { AppendFile } from '../append-file.ts';
+import { eventRecord } from './event-file.ts';
+
+const isFunction = (value: unknown) => typeof value === 'function';
+
+const schema = z.strictObject({
+  directory: z.string().min(1),
+  clock: z.custom<() => number>(isFunction, 'must be a function').default(() => () => Date.now()),
+  name: z.string().min(1).default('rlp'),
+  onProblem: z
+    .custom<(message: string) => void>(isFunction, 'must be a function')
+    .default(() => (message: string) => process.emitWarning(message)),
+});
+
+/** Options of {@link TensorBoardLogger}. */
+export interface TensorBoardLoggerOptions {
+  /** Directory of the run: `tensorboard --logdir` takes it or its parent. */
+  readonly directory: string;
+  /** Milliseconds since 1970: time of each row, and part of the file's name. Default `Date.now`. */
+  readonly clock?: (() => number) | undefined;
+  /** Ends the file's name, where TensorBoard's own writers put the host. Default `rlp`. */
+  readonly name?: string | undefined;
+  /** Told, once, when a row cannot be written. Default `process.emitWarning`. */
+  readonly onProblem?: ((message: string) => void) | undefined;
+}
+
+/**
+ * Metrics as TensorBoard scalars, one event file per logger; a resumed run adds another one to the same directory.
+ *
+ * Every row is with the operating system before `log` returns, and `tensorboard` shows it at its next refresh.
+ */
+export class TensorBoardLogger implements MetricsLogger {
+  readonly #file: AppendFile;
+  readonly #clock: () => number;
+
+  /** @throws `OptionsError` for bad options, the system's error where the file cannot be opened. */
+  constructor(options: TensorBoardLoggerOptions) {
+    const { directory, clock, name, onProblem } = parseOptions('TensorBoardLogger', schema, options);
+    const now = clock();
+    const seconds = String(Math.floor(now / 1000)).padStart(10, '0');
+    const file = `events.out.tfevents.${seconds}.${name}.${process.pid}.${Math.floor(now % 1000)}`;
+    this.#clock = clock;
+    this.#file = new AppendFile(join(directory, file), { owner: 'TensorBoardLogger', onProblem });
+    this.#file.append(eventRecord({ wallTime: now / 1000, fileVersion: 'brain.Event:2' }));
+  }
+
+  log(step: number, metrics: Metrics): void {
+    this.#file.append(eventRecord({ wallTime: this.#clock() / 1000, step, scalars: metrics }));
+  }
+
+  async close(): Promise<void> {
+    this.#file.close();
+  }
+}

@@ -1,0 +1,245 @@
+import { execFileSync, spawn } from 'node:child_process';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { createServer, type IncomingMessage } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describeMetricsLogger } from '@rlp/core/testing';
+import { afterAll, describe, expect, it } from 'vitest';
+import { MlflowLogger, TensorBoardLogger, wandbLogger } from './index.ts';
+import { crc32c } from './tensorboard/crc32c.ts';
+
+const directory = mkdtempSync(join(tmpdir(), 'trackers-'));
+afterAll(() => rmSync(directory, { recursive: true }));
+let runs = 0;
+const newDirectory = () => join(directory, `run-${runs++}`);
+
+/** An interpreter that has the Python package: they are the readers that our files and requests are for. */
+const python = process.env.RLP_PYTHON ?? 'python3';
+function hasModule(name: string): boolean {
+  try {
+    execFileSync(python, ['-c', `import ${name}`], { stdio: 'ignore' });
+    return true;
+  } catch {
+    console.warn(`skipped: ${python} has no ${name}; set RLP_PYTHON to an interpreter that does`);
+    return false;
+  }
+}
+
+describeMetricsLogger('TensorBoardLogger', {
+  create: () => new TensorBoardLogger({ directory: newDirectory() }),
+});
+describeMetricsLogger('wandbLogger', { create: () => wandbLogger({ log: () => undefined }) });
+
+describe('crc32c', () => {
+  // RFC 3720, appendix B.4.
+  it.each([
+    [new Uint8Array(32), 0x8a9136aa],
+    [new Uint8Array(32).fill(255), 0x62a8ab43],
+    [Uint8Array.from({ length: 32 }, (_, at) => at), 0x46dd794e],
+  ])('is that of the standard', (bytes, checksum) => {
+    expect(crc32c(bytes)).toBe(checksum);
+  });
+});
+
+describe('TensorBoardLogger', () => {
+  const write = async (to: string) => {
+    const logger = new TensorBoardLogger({ directory: to, clock: () => 1_700_000_000_500 });
+    for (let step = 0; step < 200; step++)
+      logger.log(step, { 'reward/mean': step / 4, 'loss/policy': Number.NaN });
+    await logger.close();
+    const [file, ...others] = readdirSync(to);
+    expect(others).toEqual([]);
+    return join(to, file!);
+  };
+
+  it('begins its file as the format wants it', async () => {
+    const file = await write(newDirectory());
+    expect(file).toMatch(/events\.out\.tfevents\.1700000000\.rlp\.\d+\.\d+$/);
+    const bytes = readFileSync(file);
+    expect(bytes.readBigUInt64LE(0)).toBe(24n);
+    // Event { wall_time: 1700000000.5, file_version: "brain.Event:2" }
+    expect(bytes.subarray(12, 36).toString('hex')).toBe(
+      `09${Buffer.from(new Float64Array([1_700_000_000.5]).buffer).toString('hex')}1a0d${Buffer.from('brain.Event:2').toString('hex')}`,
+    );
+  });
+
+  it.skipIf(!hasModule('tensorboard'))("is read by TensorBoard's own reader", async () => {
+    const to = newDirectory();
+    await write(to);
+    const script = [
+      'import sys, json',
+      'from tensorboard.backend.event_processing.event_accumulator import EventAccumulator',
+      'events = EventAccumulator(sys.argv[1], size_guidance={"scalars": 0}).Reload()',
+      'print(json.dumps({tag: [[e.step, e.value, e.wall_time] for e in events.Scalars(tag)] for tag in events.Tags()["scalars"]}))',
+    ].join('\n');
+    const read = execFileSync(python, ['-c', script, to], { encoding: 'utf8' });
+    const scalars = JSON.parse(read.replaceAll('NaN', 'null'));
+    expect(Object.keys(scalars)).toEqual(['reward/mean', 'loss/policy']);
+    expect(scalars['reward/mean']).toHaveLength(200);
+    expect(scalars['reward/mean'][7]).toEqual([7, 1.75, 1_700_000_000.5]);
+  });
+});
+
+describe('wandbLogger', () => {
+  it('logs by step, and says once that the run fails', async () => {
+    const logged: unknown[] = [];
+    const problems: string[] = [];
+    const run = {
+      log(data: unknown, { step }: { readonly step: number }) {
+        if (step > 0) throw new Error('offline');
+        logged.push([step, data]);
+      },
+    };
+    const logger = wandbLogger(run, { onProblem: (message) => problems.push(message) });
+    for (let step = 0; step < 4; step++) logger.log(step, { a: step });
+    await logger.close();
+    expect(logged).toEqual([[0, { a: 0 }]]);
+    expect(problems).toEqual(['wandbLogger: metrics are not logged: offline; this is said once']);
+    expect(() => wandbLogger(undefined as never)).toThrow('start the run before the logger');
+  });
+});
+
+interface Received {
+  readonly path: string;
+  readonly body: Record<string, unknown>;
+  readonly authorization: string | undefined;
+}
+
+/** As much of a tracking server as answers the logger. The first requests fail. */
+async function fakeServer(failures = 0) {
+  const received: Received[] = [];
+  let left = failures;
+  const read = async (request: IncomingMessage) => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk as Buffer);
+    return Buffer.concat(chunks).toString() || '{}';
+  };
+  const server = createServer(async (request, response) => {
+    const body = JSON.parse(await read(request));
+    const path = request.url!.replace('/api/2.0/mlflow/', '').replace(/\?.*/, '');
+    if (left-- > 0) return response.writeHead(503).end('busy');
+    received.push({ path, body, authorization: request.headers.authorization });
+    if (path === 'experiments/get-by-name') return response.writeHead(404).end('{}');
+    if (path === 'experiments/create') return response.end('{"experiment_id":"7"}');
+    return response.end(path === 'runs/create' ? '{"run":{"info":{"run_id":"r1"}}}' : '{}');
+  });
+  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
+  const { port } = server.address() as AddressInfo;
+  return { url: `http://127.0.0.1:${port}`, received, close: () => server.close() };
+}
+
+describe('MlflowLogger', () => {
+  it('makes experiment and run, sends rows together, and finishes', async () => {
+    const server = await fakeServer(2);
+    const logger = new MlflowLogger({
+      url: server.url,
+      experiment: 'grpo',
+      parameters: { lr: '0.1' },
+      token: 'secret',
+    });
+    for (let step = 0; step < 3; step++) logger.log(step, { 'reward/mean': step, 'odd(name)': Number.NaN });
+    await logger.close();
+    server.close();
+    expect(server.received.map(({ path }) => path)).toEqual([
+      'experiments/get-by-name',
+      'experiments/create',
+      'runs/create',
+      'runs/log-batch',
+      'runs/log-batch',
+      'runs/update',
+    ]);
+    expect(new Set(server.received.map(({ authorization }) => authorization))).toEqual(
+      new Set(['Bearer secret']),
+    );
+    const { metrics } = server.received[4]!.body as { metrics: Record<string, unknown>[] };
+    expect(metrics).toHaveLength(6);
+    expect(metrics[3]).toMatchObject({ key: 'odd_name_', value: 'NaN', step: 1 });
+  });
+
+  it('never waits for the server, and says once that it is gone', async () => {
+    const problems: string[] = [];
+    const logger = new MlflowLogger({
+      url: 'http://127.0.0.1:1',
+      experiment: 'grpo',
+      attempts: 1,
+      token: 'secret',
+      onProblem: (message) => problems.push(message),
+    });
+    for (let step = 0; step < 5; step++) logger.log(step, { a: step });
+    await logger.close();
+    logger.log(5, { a: 5 });
+    await logger.close();
+    expect(logger.dropped).toBe(6);
+    expect(problems).toHaveLength(1);
+    expect(problems[0]).toMatch(
+      /^MlflowLogger: metrics are not delivered to http:\/\/127\.0\.0\.1:1: .*this is said once$/,
+    );
+    expect(problems[0]).not.toContain('secret');
+  });
+
+  it.skipIf(!hasModule('mlflow'))('is understood by a real server', { timeout: 90_000 }, async () => {
+    const port = 20_000 + (process.pid % 20_000);
+    const server = spawn(
+      python,
+      [
+        '-m',
+        'mlflow',
+        'server',
+        '--host',
+        '127.0.0.1',
+        '--port',
+        String(port),
+        '--workers',
+        '1',
+        '--backend-store-uri',
+        `sqlite:///${directory}/mlflow.db`,
+      ],
+      { stdio: 'ignore', cwd: directory, detached: true },
+    );
+    try {
+      const url = `http://127.0.0.1:${port}`;
+      await reachable(`${url}/health`);
+      const logger = new MlflowLogger({ url, experiment: 'grpo', run: 'first' });
+      for (let step = 0; step < 3; step++) logger.log(step, { 'reward/mean': step / 2 });
+      await logger.close();
+      const post = async (path: string, body: unknown) => {
+        const response = await fetch(`${url}/api/2.0/mlflow/${path}`, {
+          method: 'POST',
+          body: JSON.stringify(body),
+          headers: { 'content-type': 'application/json' },
+        });
+        return response.json() as Promise<{
+          runs: { info: { run_id: string; status: string; run_name: string } }[];
+        }>;
+      };
+      const found = (await (
+        await fetch(`${url}/api/2.0/mlflow/experiments/get-by-name?experiment_name=grpo`)
+      ).json()) as { experiment: { experiment_id: string } };
+      const { runs } = await post('runs/search', { experiment_ids: [found.experiment.experiment_id] });
+      expect(runs[0]!.info).toMatchObject({ status: 'FINISHED', run_name: 'first' });
+      const history = (await (
+        await fetch(
+          `${url}/api/2.0/mlflow/metrics/get-history?run_id=${runs[0]!.info.run_id}&metric_key=reward/mean`,
+        )
+      ).json()) as { metrics: { value: number; step: number }[] };
+      expect(history.metrics.map(({ step, value }) => [step, value])).toEqual([
+        [0, 0],
+        [1, 0.5],
+        [2, 1],
+      ]);
+    } finally {
+      process.kill(-server.pid!, 'SIGKILL');
+    }
+  });
+});
+
+/** Resolves once an address answers. */
+async function reachable(url: string): Promise<void> {
+  for (let attempt = 0; attempt < 200; attempt++) {
+    const response = await fetch(url).catch(() => undefined);
+    if (response?.ok) return;
+    await new Promise((resolve) => setTimeout(resolve, 300));
+  }
+  throw new Error(`${url} does not answer`);
+}
