@@ -1,7 +1,6 @@
 /** Trajectories on disk, one line of JSON each. Needs Node. */
 import { createReadStream } from 'node:fs';
 import { open } from 'node:fs/promises';
-import { createInterface } from 'node:readline/promises';
 import type { Trajectory } from '@rlp/core';
 import { trajectoryFromLine, trajectoryToLine } from './records.ts';
 
@@ -28,15 +27,28 @@ export async function appendTrajectories(
   }
 }
 
+/** Lines between `\n` only, as JSONL has them: Node's `readline` also splits at U+2028 since version 24. */
+async function* linesOf(path: string): AsyncGenerator<string, void, undefined> {
+  let line: string[] = [];
+  for await (const chunk of createReadStream(path, 'utf8')) {
+    const [end, ...starts] = (chunk as string).split('\n');
+    line.push(end!);
+    for (const start of starts) {
+      yield line.join('');
+      line = [start];
+    }
+  }
+  yield line.join('');
+}
+
 /**
  * Reads a file of trajectories line by line, however large it is; empty lines are skipped.
  *
  * @throws `FormatError` naming file, line and fields of the first malformed record.
  */
 export async function* readTrajectories(path: string): AsyncGenerator<Trajectory, void, undefined> {
-  const lines = createInterface({ input: createReadStream(path), crlfDelay: Number.POSITIVE_INFINITY });
   let number = 0;
-  for await (const line of lines) {
+  for await (const line of linesOf(path)) {
     number += 1;
     if (line.trim() !== '') yield trajectoryFromLine(line, `${path}, line ${number}`);
   }

@@ -60,6 +60,7 @@ export class PlainScanner {
         if (crowd === 0 && table.enter(start, at, hash) === 'crowded') crowd = 1;
         start = -1;
         hash = 0;
+        before = 0;
         continue;
       }
       if (start < 0) start = at;

@@ -100,6 +100,10 @@ describe.each([
     );
   });
 
+  it('counts the halves of a pair that a space parts', () => {
+    expect(scanned(scanner, '\ud83d \ude00')).toMatchObject({ words: 2, letters: 2 });
+  });
+
   it.each([0, 1, 15, 16, 17, 63, 64, 65, 127, 128, maximumTextBytes, maximumTextBytes + 1])(
     'equals the definition on a text of %i characters, whatever was scanned before',
     (length) => {
