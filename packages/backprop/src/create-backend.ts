@@ -7,15 +7,13 @@ import {
   type ResolvedOnnxBackendOptions,
   resolveBackendOptions,
 } from './backend-options.ts';
-import { decoderBuilder } from './decoder-graph.ts';
 import { FullWeights, type FullWeightsParts } from './full-weights.ts';
 import { initialFactors, type LoraTarget, loraTargets, mergePlan } from './lora.ts';
 import { LoraWeights } from './lora-weights.ts';
 import { OnnxTrainingBackend } from './onnx-backend.ts';
-import { PolicyGraphs } from './policy-graphs.ts';
 import { checkWeights, type PolicyWeights } from './policy-weights.ts';
 import type { MergePlan, TrainingProgramOptions } from './program-protocol.ts';
-import type { TrainingMethods } from './train.program.ts';
+import type { ModelPlan, TrainingMethods } from './train.program.ts';
 import { initialHead, valueHeadSpec } from './value-head.ts';
 
 const trainingSlots = ['gradient', 'moment1', 'moment2'];
@@ -127,24 +125,10 @@ async function startBackend(
   const { config } = options.model;
   const program = await engine.start<TrainingMethods>(
     { url: programUrl(import.meta.url, './train.program') },
-    programOptions(options, plan),
+    { ...programOptions(options, plan), model: modelPlan(options, plan, valueHead) },
   );
-  const ops =
-    engine.executionProvider === 'cpu' || engine.executionProvider === 'cuda' ? 'fused' : 'standard';
-  const builder = decoderBuilder({
-    config,
-    activations: options.activations,
-    ops,
-    lora: plan.lora,
-    valueHead,
-  });
   return new OnnxTrainingBackend({
     program,
-    graphs: new PolicyGraphs(
-      builder,
-      plan.trained.map(({ name }) => name),
-      engine.executionProvider === 'webgpu' ? 'device' : 'host',
-    ),
     weights: weightsOf(options, plan, { parameters, valueHead }, program),
     packing: {
       vocabularySize: config.vocabularySize,
@@ -154,6 +138,20 @@ async function startBackend(
     store,
     valueHead: valueHead ? 'linear' : 'none',
   });
+}
+
+function modelPlan(
+  { engine, model, activations }: ResolvedOnnxBackendOptions,
+  { lora, trained }: Plan,
+  valueHead: ParameterSpec | undefined,
+): ModelPlan {
+  const { executionProvider } = engine;
+  const ops = executionProvider === 'cpu' || executionProvider === 'cuda' ? 'fused' : 'standard';
+  return {
+    decoder: { config: model.config, activations, ops, lora, valueHead },
+    trained: trained.map(({ name }) => name),
+    residency: executionProvider === 'webgpu' ? 'device' : 'host',
+  };
 }
 
 function weightsOf(

@@ -1,25 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { GraphLibrary } from './graph-library.ts';
-import type { GraphPlan } from './program-protocol.ts';
+import type { GraphSource } from './program-protocol.ts';
 
-const plan = (key: string): GraphPlan => ({
-  key,
-  model: new Uint8Array(),
-  parameters: [],
-  blocks: [],
-  columns: {},
-  gradients: {},
-  scattered: [],
-  deviceOutputs: [],
-  metrics: {},
-  perPosition: [],
-});
+const source = (): GraphSource => ({ kind: 'scoring' });
 
 describe('GraphLibrary', () => {
   const ask = (library: GraphLibrary, key: string) => {
-    const { graph, compile, release } = library.request(key, () => plan(key));
+    const { graph, compile, release } = library.request(key, source);
     expect(graph).toBe(key);
-    return { compiled: compile?.key, release };
+    return { compiled: compile && graph, release };
   };
 
   it('sends each graph once and forgets the least recently used of more than four', () => {
@@ -32,7 +21,7 @@ describe('GraphLibrary', () => {
 
   it('sends a graph again after the request that carried it failed', () => {
     const library = new GraphLibrary();
-    library.forget(library.request('a', () => plan('a')));
+    library.forget(library.request('a', source));
     expect(ask(library, 'a')).toEqual({ compiled: 'a', release: [] });
   });
 });

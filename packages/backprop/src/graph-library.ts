@@ -1,4 +1,4 @@
-import type { GraphPlan, GraphRequest } from './program-protocol.ts';
+import type { GraphRequest, GraphSource } from './program-protocol.ts';
 
 /** A graph for each of a policy's uses: scoring, values, and a few losses in turn. */
 const capacity = 4;
@@ -12,8 +12,8 @@ export class GraphLibrary {
   readonly #known = new Set<string>();
 
   /** What a request must carry to run the graph `key`. */
-  request(key: string, build: () => GraphPlan): GraphRequest {
-    const compile = this.#known.has(key) ? undefined : build();
+  request(key: string, source: () => GraphSource): GraphRequest {
+    const compile = this.#known.has(key) ? undefined : source();
     this.#known.delete(key);
     this.#known.add(key);
     const release = [...this.#known].slice(0, -capacity);
@@ -22,7 +22,7 @@ export class GraphLibrary {
   }
 
   /** Assumes nothing about the graph that this request sent, because it failed. */
-  forget({ compile }: GraphRequest): void {
-    if (compile) this.#known.delete(compile.key);
+  forget({ graph, compile }: GraphRequest): void {
+    if (compile) this.#known.delete(graph);
   }
 }

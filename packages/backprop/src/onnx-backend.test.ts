@@ -4,44 +4,18 @@ import { join } from 'node:path';
 import { type Loss, RandomStream, type Weights } from '@rlp/core';
 import { describeTrainingBackend } from '@rlp/core/testing';
 import { writeSafetensors } from '@rlp/models';
-import { embedding, type Graph, reshape, type Value } from '@rlp/onnx';
-import { createEngine, type Engine, programUrl } from '@rlp/onnx/runtime';
+import { createEngine, type Engine, programUrl, type RunningProgram } from '@rlp/onnx/runtime';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { FullWeights } from './full-weights.ts';
 import { OnnxTrainingBackend } from './onnx-backend.ts';
 import { optimizerSchema } from './optimizer.ts';
-import { type DecoderValues, PolicyGraphs } from './policy-graphs.ts';
 import type { TrainingProgramOptions } from './program-protocol.ts';
 import { scheduleSchema } from './schedule.ts';
-import type { TrainingMethods } from './train.program.ts';
-
-const vocabularySize = 6;
-const width = 5;
-const parameters = [
-  { name: 'embed', shape: [vocabularySize, width] },
-  { name: 'head', shape: [vocabularySize, width] },
-];
-
-/** A bigram model: the next token depends on the last one alone. */
-function bigram(graph: Graph, tokens: Value): DecoderValues {
-  built++;
-  const [table, head] = parameters.map(({ name, shape }) => graph.input(name, 'float32', shape));
-  const flat = reshape(tokens, [-1]);
-  const rows = embedding(table!, flat, { gradient: 'rows' });
-  return {
-    hidden: rows,
-    head: { parameter: 'head', weight: () => head! },
-    embedding: { parameter: 'embed', rows },
-    parameters: new Map([
-      ['embed', table!],
-      ['head', head!],
-    ]),
-  };
-}
+import { type BigramMethods, parameters, vocabularySize } from './testing/bigram.program.ts';
 
 let engine: Engine;
 let created = 0;
-let built = 0;
+let program: RunningProgram<BigramMethods>;
 beforeAll(async () => {
   engine = await createEngine({ thread: 'inline', threads: 1 });
 });
@@ -67,17 +41,13 @@ async function create(): Promise<OnnxTrainingBackend> {
     maxGradientNorm: undefined,
     merge: undefined,
   };
-  const reference = { url: programUrl(import.meta.url, './train.program') };
-  const program = await engine.start<TrainingMethods>(reference, options);
+  const reference = { url: programUrl(import.meta.url, './testing/bigram.program') };
+  program = await engine.start<BigramMethods>(reference, options);
   const save = (directory: string, weights: Weights) =>
     writeSafetensors(join(directory, 'model.safetensors'), weights);
   const weights = new FullWeights({ engine, program, store, parameters, save });
   return new OnnxTrainingBackend({
     program,
-    graphs: new PolicyGraphs(
-      bigram,
-      parameters.map(({ name }) => name),
-    ),
     weights,
     packing: { vocabularySize, contextLength: 64, tokensPerMicroBatch: 16 },
     store,
@@ -92,7 +62,6 @@ describeTrainingBackend('a bigram model on ONNX Runtime', {
 
 it('builds one graph for a loss and one for scoring, whatever the shapes and temperatures', async () => {
   const backend = await create();
-  built = 0;
   const loss: Loss = {
     key: 'imitation',
     columns: [],
@@ -112,6 +81,6 @@ it('builds one graph for a loss and one for scoring, whatever the shapes and tem
       expect(trained.logprobs[0]![t]).toBeCloseTo(logprob, 5);
     }
   }
-  expect(built).toBe(2);
+  expect(await program.call('built', undefined)).toBe(2);
   await backend.close();
 });

@@ -23,9 +23,9 @@ import {
   packStates,
   unpack,
 } from './packing.ts';
-import type { PolicyGraphs } from './policy-graphs.ts';
 import type { PolicyWeights } from './policy-weights.ts';
-import type { ComputeRequest, GraphPlan, Policy } from './program-protocol.ts';
+import type { ComputeRequest, GraphSource, Policy } from './program-protocol.ts';
+import { traceLoss } from './traced-loss.ts';
 import type { TrainingMethods } from './train.program.ts';
 import { readTrainingCheckpoint, writeTrainingCheckpoint } from './training-checkpoint.ts';
 import { checkLossValues, checkValueHead, type ValueHead } from './value-losses.ts';
@@ -33,7 +33,6 @@ import { checkLossValues, checkValueHead, type ValueHead } from './value-losses.
 /** What an {@link OnnxTrainingBackend} is made of; {@link createOnnxBackend} puts it together. */
 export interface OnnxBackendParts {
   readonly program: RunningProgram<TrainingMethods>;
-  readonly graphs: PolicyGraphs;
   readonly weights: PolicyWeights;
   readonly packing: PackingOptions;
   readonly store: string;
@@ -75,7 +74,7 @@ export class OnnxTrainingBackend implements CriticBackend {
       const result = await this.#compute(
         packed,
         `train: ${loss.key}`,
-        (key) => this.#parts.graphs.training(key, loss),
+        () => ({ kind: 'training', loss: traceLoss(loss) }),
         (request) => this.#parts.program.call('forwardBackward', request),
       );
       const { trained } = packed.tokens;
@@ -106,7 +105,7 @@ export class OnnxTrainingBackend implements CriticBackend {
       const result = await this.#compute(
         packed,
         'score',
-        (key) => this.#parts.graphs.scoring(key),
+        () => ({ kind: 'scoring' }),
         (request) => this.#parts.program.call('score', { ...request, policy }, { signal }),
       );
       const entropies = unpack(packed, result.entropies!);
@@ -125,7 +124,7 @@ export class OnnxTrainingBackend implements CriticBackend {
       const result = await this.#compute(
         packed,
         'values',
-        (key) => this.#parts.graphs.values(key),
+        () => ({ kind: 'values' }),
         (request) => this.#parts.program.call('score', { ...request, policy: 'current' }, { signal }),
       );
       return unpack(packed, result.values!);
@@ -193,10 +192,10 @@ export class OnnxTrainingBackend implements CriticBackend {
   async #compute<Result>(
     packed: PackedBatch,
     key: string,
-    build: (key: string) => GraphPlan,
+    source: () => GraphSource,
     call: (request: ComputeRequest) => Promise<Result>,
   ): Promise<Result> {
-    const graph = this.#library.request(key, () => build(key));
+    const graph = this.#library.request(key, source);
     const { temperature } = packed;
     const microBatches = packed.microBatches.map(({ members, ...arrays }) => arrays);
     try {

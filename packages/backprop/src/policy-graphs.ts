@@ -1,21 +1,19 @@
-import type { Loss, LossInputs } from '@rlp/core';
 import {
+  filled,
   Graph,
   gemm,
-  gradients,
-  mul,
   productDimension,
+  pullback,
+  replayGraph,
   reshape,
   serialize,
-  sum,
   type TableGradient,
   tokenLogprobs,
-  traceOps,
   type Value,
 } from '@rlp/onnx';
 import { type BlockInput, cutRows } from './parameter-blocks.ts';
 import type { GraphPlan, ParameterBlock, ScatteredGradient } from './program-protocol.ts';
-import { readsValues } from './value-losses.ts';
+import { batchShape, type Score, type TracedLoss } from './traced-loss.ts';
 
 /** A table that a decoder looks rows up in, and the rows it got. */
 export interface TableLookup {
@@ -59,9 +57,7 @@ interface VocabularyHead {
   readonly parameter: string;
 }
 
-/** Rows and length of a micro-batch, known when the graph runs. */
-const size = ['rows', 'length'];
-const positions = productDimension(size);
+const positions = productDimension(batchShape);
 
 /** Builds the graphs of one policy, for micro-batches of any size and temperature: to score tokens and
  * states, and to train with a loss. */
@@ -102,52 +98,43 @@ export class PolicyGraphs {
   /**
    * Outputs `loss`, `logprobs`, sums of metrics, and gradients. For a loss that reads values only, the output matrix is no part
    * of it, and there are no logprobs.
-   *
-   * The loss sees logprobs, entropies and values of 0 where the mask is 0, so nothing there can produce a NaN, forward or
-   * backward.
    */
-  training(key: string, loss: Loss): GraphPlan {
+  training(key: string, loss: TracedLoss): GraphPlan {
     const trunk = this.#trunk();
     const { graph } = trunk;
-    const head = loss.values === 'only' ? undefined : this.#vocabularyHead(trunk, loss.entropies ?? 'none');
-    const values = readsValues(loss) ? valuesOn(trunk) : undefined;
-    const ops = traceOps(graph);
-    const mask = graph.input('mask', 'float32', size);
-    const weights = graph.input('weights', 'float32', size);
-    const zero = ops.constant(0);
-    const where = (value: Value | undefined) => value && ops.where(mask, value, zero);
-    const columns = Object.fromEntries(loss.columns.map((name) => [name, `column:${name}`]));
-    const inputs: LossInputs<Value> = {
-      logprobs: where(head?.logprobs) ?? ops.mul(mask, zero),
-      mask,
-      entropies: where(head?.entropies),
-      values: where(values),
-      columns: Object.fromEntries(
-        Object.entries(columns).map(([name, input]) => [name, graph.input(input, 'float32', size)]),
-      ),
+    const needsEntropies = loss.reads.includes('entropies') ? 'needed' : 'none';
+    const head = loss.reads.includes('logprobs') ? this.#vocabularyHead(trunk, needsEntropies) : undefined;
+    const scores: Partial<Record<Score, Value>> = {
+      ...(head && { logprobs: head.logprobs }),
+      ...(head?.entropies && { entropies: head.entropies }),
+      ...(loss.reads.includes('values') && { values: valuesOn(trunk) }),
     };
-    const { tokenLosses, metrics = {} } = loss.compute(ops, inputs);
-    const total = reshape(sum(mul(ops.where(mask, tokenLosses, zero), weights)), []);
-    graph.output('loss', total);
+    const columns = Object.fromEntries(loss.columns.map((name) => [name, `column:${name}`]));
+    const arrays = ['mask', 'weights', ...Object.values(columns)].map(
+      (name) => [name, graph.input(name, 'float32', batchShape)] as const,
+    );
+    const found = replayGraph(graph, loss.graph, { ...scores, ...Object.fromEntries(arrays) });
+    const metrics = Object.fromEntries(loss.metrics.map((name) => [name, `metric:${name}`]));
+    graph.output('loss', found.get('loss')!);
     if (head) graph.output('logprobs', head.logprobs);
-    const metricOutputs: Record<string, string> = {};
-    for (const [name, metric] of Object.entries(metrics)) {
-      metricOutputs[name] = `metric:${name}`;
-      graph.output(metricOutputs[name], reshape(sum(mul(ops.where(mask, metric, zero), mask)), []));
-    }
-    const derived = this.#differentiate(trunk, total, head);
+    for (const output of Object.values(metrics)) graph.output(output, found.get(output)!);
+    const upstream = loss.reads.flatMap((score) => {
+      const gradient = found.get(`upstream:${score}`);
+      return gradient ? [[scores[score]!, gradient] as const] : [];
+    });
+    const derived = this.#differentiate(trunk, new Map(upstream), head);
     const perPosition = head ? ['logprobs'] : [];
-    return { columns, metrics: metricOutputs, perPosition, ...derived, ...planOf(key, trunk) };
+    return { columns, metrics, perPosition, ...derived, ...planOf(key, trunk) };
   }
 
   #trunk(): Trunk {
     const graph = new Graph();
-    const tokens = graph.input('tokens', 'int64', size);
+    const tokens = graph.input('tokens', 'int64', batchShape);
     return { graph, decoder: this.#decoder(graph, tokens, this.#tables) };
   }
 
   #vocabularyHead({ graph, decoder }: Trunk, entropies: 'none' | 'needed'): VocabularyHead {
-    const targets = graph.input('targets', 'int64', size);
+    const targets = graph.input('targets', 'int64', batchShape);
     const temperature = graph.input('temperature', 'float32', []);
     const { parameter } = decoder.head;
     const weight = decoder.head.weight();
@@ -160,7 +147,7 @@ export class PolicyGraphs {
       blocks: blocks.length > 0 ? blocks.map(({ value }) => value) : undefined,
     } as const;
     const scores = tokenLogprobs(decoder.hidden, weight, flatTargets, options);
-    const grid = (x: Value) => reshape(x, size);
+    const grid = (x: Value) => reshape(x, batchShape);
     return {
       logprobs: grid(scores.logprobs),
       entropies: scores.entropies && grid(scores.entropies),
@@ -182,7 +169,7 @@ export class PolicyGraphs {
 
   #differentiate(
     { graph, decoder }: Trunk,
-    loss: Value,
+    upstream: ReadonlyMap<Value, Value>,
     head: VocabularyHead | undefined,
   ): Pick<GraphPlan, 'gradients' | 'blocks' | 'scattered' | 'deviceOutputs'> {
     const blocks = head?.blocks ?? [];
@@ -194,11 +181,12 @@ export class PolicyGraphs {
       ([name]) => this.#trainable.has(name) && !looksUpOnly(name) && !inParts.has(name),
     );
     const trainedBlocks = blocks.filter(({ block }) => this.#trainable.has(block.parameter));
-    const derived = gradients(loss, [
+    const wrt = [
       ...whole.map(([, value]) => value),
       ...lookups.map(({ rows }) => rows),
       ...trainedBlocks.map(({ value }) => value),
-    ]);
+    ];
+    const derived = pullback(upstream, wrt).map((found, i) => found ?? zerosLike(wrt[i]!));
     const ofBlocks = derived.splice(whole.length + lookups.length);
     for (const [i, { block }] of trainedBlocks.entries()) graph.output(gradientOf(block), ofBlocks[i]!);
     const outputs: Record<string, string> = {};
@@ -222,6 +210,10 @@ export class PolicyGraphs {
   }
 }
 
+function zerosLike({ graph, type, shape }: Value): Value {
+  return filled(graph, type, shape);
+}
+
 function gradientOf({ input }: ParameterBlock): string {
   return `gradient:${input}`;
 }
@@ -229,7 +221,7 @@ function gradientOf({ input }: ParameterBlock): string {
 /** The critic's values on a trunk, `[rows, length]`. */
 function valuesOn({ decoder }: Trunk): Value {
   const row = decoder.valueHead!();
-  return reshape(gemm(decoder.hidden, row, { transposeB: 'yes' }), size);
+  return reshape(gemm(decoder.hidden, row, { transposeB: 'yes' }), batchShape);
 }
 
 /** A graph that only computes. */

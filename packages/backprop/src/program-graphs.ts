@@ -7,34 +7,43 @@ import {
   type Tensors,
 } from '@rlp/onnx/runtime';
 
-import type { GraphPlan, GraphRequest, MicroBatchRequest, ParameterBlock } from './program-protocol.ts';
+import type { PolicyGraphs } from './policy-graphs.ts';
+import type {
+  GraphPlan,
+  GraphRequest,
+  GraphSource,
+  MicroBatchRequest,
+  ParameterBlock,
+} from './program-protocol.ts';
 
 /** A graph with its session. */
 export interface CompiledGraph {
-  readonly plan: GraphPlan;
+  readonly plan: Omit<GraphPlan, 'model'>;
   readonly session: EngineSession;
 }
 
 /** Graphs by key. The caller decides what to keep. */
 export class CompiledGraphs {
   readonly #host: EngineHost;
+  readonly #builder: PolicyGraphs;
   readonly #graphs = new Map<string, CompiledGraph>();
 
-  constructor(host: EngineHost) {
+  constructor(host: EngineHost, builder: PolicyGraphs) {
     this.#host = host;
+    this.#builder = builder;
   }
 
   /**
-   * The graph of a request, compiled if it came with it.
+   * The graph of a request, built and compiled if the request says of what.
    *
    * @throws EngineError for a graph that was never sent, because the request that carried it failed.
    */
   async open({ graph: key, compile, release }: GraphRequest): Promise<CompiledGraph> {
     for (const old of compile ? [...release, key] : release) await this.#release(old);
     if (compile) {
-      const { model, deviceOutputs } = compile;
-      const session = await this.#host.createSession(model, { deviceOutputs });
-      this.#graphs.set(key, { plan: compile, session });
+      const { model, ...plan } = this.#build(key, compile);
+      const session = await this.#host.createSession(model, { deviceOutputs: plan.deviceOutputs });
+      this.#graphs.set(key, { plan, session });
     }
     const graph = this.#graphs.get(key);
     if (!graph) throw new EngineError(`training program: the graph ${key} was not sent`);
@@ -43,6 +52,11 @@ export class CompiledGraphs {
 
   async close(): Promise<void> {
     for (const key of [...this.#graphs.keys()]) await this.#release(key);
+  }
+
+  #build(key: string, source: GraphSource): GraphPlan {
+    if (source.kind === 'training') return this.#builder.training(key, source.loss);
+    return source.kind === 'scoring' ? this.#builder.scoring(key) : this.#builder.values(key);
   }
 
   async #release(key: string): Promise<void> {

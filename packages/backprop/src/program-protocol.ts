@@ -1,6 +1,7 @@
 import type { TrainFuture } from '@rlp/core';
 import type { Optimizer } from './optimizer.ts';
 import type { Schedule } from './schedule.ts';
+import type { TracedLoss } from './traced-loss.ts';
 
 /** Which parameters a policy reads: the ones being trained, or their frozen twin. */
 export type Policy = 'current' | 'reference';
@@ -85,11 +86,17 @@ export interface MicroBatchRequest {
   readonly columns: Readonly<Record<string, Float32Array>>;
 }
 
+/** A graph to be built in the engine's thread. */
+export type GraphSource =
+  | { readonly kind: 'training'; readonly loss: TracedLoss }
+  | { readonly kind: 'scoring' }
+  | { readonly kind: 'values' };
+
 /** The graph that a request runs. */
 export interface GraphRequest {
   readonly graph: string;
-  /** The graph itself, if the engine does not have it. */
-  readonly compile: GraphPlan | undefined;
+  /** What to build it of, if the engine does not have it. */
+  readonly compile: GraphSource | undefined;
   /** Keys of graphs to forget first. */
   readonly release: readonly string[];
 }

@@ -1,13 +1,31 @@
 import type { EngineHost } from '@rlp/onnx/runtime';
+import { type DecoderBuilderOptions, decoderBuilder } from './decoder-graph.ts';
+import { PolicyGraphs } from './policy-graphs.ts';
 import type { TrainingProgramOptions } from './program-protocol.ts';
 import { TrainingProgram } from './training-program.ts';
 
+/** What the engine's thread builds graphs of. */
+export interface ModelPlan {
+  readonly decoder: DecoderBuilderOptions;
+  /** Parameters that gradients are computed for. */
+  readonly trained: readonly string[];
+  readonly residency: 'host' | 'device';
+}
+
 /** Methods of the training program, as its caller sees them. */
-export type TrainingMethods = ReturnType<typeof createTrainingProgram>;
+export type TrainingMethods = ReturnType<typeof trainingMethods>;
 
 /** Starts the training program inside an engine. */
-export default function createTrainingProgram(host: EngineHost, options: TrainingProgramOptions) {
-  const program = new TrainingProgram(host, options);
+export default function createTrainingProgram(
+  host: EngineHost,
+  { model, ...options }: TrainingProgramOptions & { readonly model: ModelPlan },
+): TrainingMethods {
+  const graphs = new PolicyGraphs(decoderBuilder(model.decoder), model.trained, model.residency);
+  return trainingMethods(new TrainingProgram(host, options, graphs));
+}
+
+/** What of a training program can be called from outside. */
+export function trainingMethods(program: TrainingProgram) {
   return {
     forwardBackward: program.forwardBackward,
     optimStep: program.optimStep,

@@ -11,11 +11,11 @@ import { Sequence } from './future.ts';
 import type { GradientAccumulator } from './gradients.ts';
 import type { ParameterOptimizer } from './kernel-optimizer.ts';
 import { driversOf } from './parameter-drivers.ts';
+import type { PolicyGraphs } from './policy-graphs.ts';
 import { type CompiledGraph, CompiledGraphs, feedsOf } from './program-graphs.ts';
 import type {
   ComputeRequest,
   GradientResult,
-  GraphPlan,
   MicroBatchRequest,
   NamedTensor,
   Policy,
@@ -44,11 +44,12 @@ export class TrainingProgram {
   #updates = 0;
   #weightVersion = 0;
 
-  constructor(host: EngineHost, options: TrainingProgramOptions) {
+  /** @param graphs - Builds the graphs that requests ask for. */
+  constructor(host: EngineHost, options: TrainingProgramOptions, graphs: PolicyGraphs) {
     this.#host = host;
     this.#options = options;
     this.#store = host.store(options.trainable);
-    this.#graphs = new CompiledGraphs(host);
+    this.#graphs = new CompiledGraphs(host, graphs);
     const { gradient, optimizer } = driversOf(host, this.#store, options);
     this.#gradient = gradient;
     this.#optimizer = optimizer;
@@ -236,7 +237,7 @@ export class TrainingProgram {
 class Scores {
   readonly result: Readonly<Record<string, Float32Array[]>>;
 
-  constructor({ perPosition }: GraphPlan) {
+  constructor({ perPosition }: CompiledGraph['plan']) {
     this.result = Object.fromEntries(perPosition.map((output) => [output, []]));
   }
 

@@ -9,6 +9,7 @@ import { PolicyGraphs } from './policy-graphs.ts';
 import { readValueHead } from './read-value-head.ts';
 import { inlineBackends, temporaryCheckpoint } from './testing/inline-backends.ts';
 import { gpt2, negativeLogLikelihood, sequences, tinyModel, tokenizer } from './testing/tiny-model.ts';
+import { traceLoss } from './traced-loss.ts';
 import { valueHeadSpec } from './value-head.ts';
 
 const backends = inlineBackends();
@@ -133,13 +134,16 @@ describe('a value head', () => {
     const builder = decoderBuilder({ config, activations: 'keep', ops: 'fused', valueHead });
     for (const residency of ['host', 'device'] as const) {
       const graphs = new PolicyGraphs(builder, ['lm_head.weight', 'score.weight'], residency);
-      const outputs = graphs.training('error', error).gradients;
+      const outputs = graphs.training('error', traceLoss(error)).gradients;
       expect(Object.keys(outputs)).toEqual(['score.weight']);
-      for (const plan of [graphs.values('values'), graphs.training('error', error)]) {
+      for (const plan of [graphs.values('values'), graphs.training('error', traceLoss(error))]) {
         expect(plan.parameters).toContain('score.weight');
         expect(plan.parameters).not.toContain('lm_head.weight');
       }
-      for (const plan of [graphs.scoring('score'), graphs.training('nll', negativeLogLikelihood)]) {
+      for (const plan of [
+        graphs.scoring('score'),
+        graphs.training('nll', traceLoss(negativeLogLikelihood)),
+      ]) {
         expect(plan.parameters).toContain('lm_head.weight');
         expect(plan.parameters).not.toContain('score.weight');
       }

@@ -1,5 +1,5 @@
 export { type Backward, customGradient } from './autodiff/custom-gradient.ts';
-export { type GradientsOptions, gradients } from './autodiff/gradients.ts';
+export { type GradientsOptions, gradients, pullback } from './autodiff/gradients.ts';
 export { recompute } from './autodiff/recompute.ts';
 export * from './composites/activation.ts';
 export * from './composites/attention.ts';
@@ -24,6 +24,7 @@ export {
   type Vjp,
   type VjpContext,
 } from './graph/graph.ts';
+export { type GraphRecord, recordGraph, replayGraph } from './graph/record.ts';
 export { type SerializeOptions, serialize } from './graph/serialize.ts';
 export {
   broadcastShapes,

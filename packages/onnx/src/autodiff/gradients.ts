@@ -1,7 +1,7 @@
 import { ArgumentError } from '@rlp/core';
 
 import { isFloating } from '../graph/data-type.ts';
-import type { Node, TapeEntry, Value } from '../graph/graph.ts';
+import type { Graph, Node, TapeEntry, Value } from '../graph/graph.ts';
 import { formatShape, sameShape } from '../graph/shape.ts';
 import { filled } from '../ops/shape.ts';
 import { reverse } from './reverse.ts';
@@ -25,23 +25,45 @@ const derived = new WeakSet<Node>();
  */
 export function gradients(loss: Value, wrt: readonly Value[], options: GradientsOptions = {}): Value[] {
   const { graph } = loss;
-  for (const value of [loss, ...wrt]) {
+  checkDifferentiable(graph, [loss, ...wrt]);
+  const firstNode = graph.nodes.length;
+  const { result } = graph.withTape(() => seed(loss, options.upstream));
+  const found = pullback(new Map([[loss, result]]), wrt);
+  const filling = () => found.map((gradient, i) => gradient ?? filled(graph, wrt[i]!.type, wrt[i]!.shape));
+  const complete = graph.withTape(filling).result;
+  for (const node of graph.nodes.slice(firstNode)) derived.add(node);
+  return complete;
+}
+
+/**
+ * Gradients where those of some values are known: Σ over `upstream` of ∂L/∂u · ∂u/∂v for each `v` of `wrt`, as new nodes.
+ * `undefined` where no `u` depends on `v`, which {@link gradients} fills with zeros.
+ *
+ * @param upstream - ∂L/∂u by u, of u's type and shape; values of one graph.
+ * @throws ArgumentError as {@link gradients} does.
+ */
+export function pullback(upstream: ReadonlyMap<Value, Value>, wrt: readonly Value[]): (Value | undefined)[] {
+  const [first] = upstream.keys();
+  if (!first) return wrt.map(() => undefined);
+  const { graph } = first;
+  checkDifferentiable(graph, [...upstream.keys(), ...wrt]);
+  for (const [value, gradient] of upstream) checkUpstream(value, gradient);
+  const { tape } = graph;
+  const firstNode = graph.nodes.length;
+  const refused = derivedInputs([...upstream.keys()], tape);
+  const { result } = graph.withTape(() => reverse(tape, upstream, [...wrt, ...refused]));
+  refuseDerived(refused, result.splice(wrt.length));
+  for (const node of graph.nodes.slice(firstNode)) derived.add(node);
+  return result;
+}
+
+function checkDifferentiable(graph: Graph, values: readonly Value[]): void {
+  for (const value of values) {
     if (value.graph !== graph) throw new ArgumentError(`gradients: "${value.name}" belongs to another graph`);
     if (!isFloating(value.type)) {
       throw new ArgumentError(`gradients: "${value.name}" is ${value.type} and carries no gradient`);
     }
   }
-  const { tape } = graph;
-  const firstNode = graph.nodes.length;
-  const refused = derivedInputs(loss, tape);
-  const { result } = graph.withTape(() => {
-    const seeds = new Map([[loss, seed(loss, options.upstream)]]);
-    const found = reverse(tape, seeds, [...wrt, ...refused]);
-    refuseDerived(refused, found.splice(wrt.length));
-    return found.map((gradient, index) => gradient ?? filled(graph, wrt[index]!.type, wrt[index]!.shape));
-  });
-  for (const node of graph.nodes.slice(firstNode)) derived.add(node);
-  return result;
 }
 
 function seed(loss: Value, upstream: Value | undefined): Value {
@@ -51,15 +73,19 @@ function seed(loss: Value, upstream: Value | undefined): Value {
       `gradients: the loss must have one element, got ${formatShape(loss.shape)}; reduce it or give upstream`,
     );
   }
-  if (sameShape(upstream.shape, loss.shape) && upstream.type === loss.type) return upstream;
+  return upstream;
+}
+
+function checkUpstream({ type, shape }: Value, upstream: Value): void {
+  if (sameShape(upstream.shape, shape) && upstream.type === type) return;
   throw new ArgumentError(
-    `gradients: upstream must be ${loss.type} ${formatShape(loss.shape)}, got ${upstream.type} ${formatShape(upstream.shape)}`,
+    `gradients: upstream must be ${type} ${formatShape(shape)}, got ${upstream.type} ${formatShape(upstream.shape)}`,
   );
 }
 
 /** Values that an earlier call made and through which a gradient might have to flow. */
-function derivedInputs(loss: Value, tape: readonly TapeEntry[]): Value[] {
-  const values = [loss, ...tape.flatMap(({ inputs }) => inputs)];
+function derivedInputs(outputs: readonly Value[], tape: readonly TapeEntry[]): Value[] {
+  const values = [...outputs, ...tape.flatMap(({ inputs }) => inputs)];
   return values.filter((value) => value?.node && derived.has(value.node)) as Value[];
 }
 

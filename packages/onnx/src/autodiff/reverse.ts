@@ -36,7 +36,7 @@ export function reverse(
     if (gradients.every((gradient) => gradient === undefined)) continue;
     const needs = entry.inputs.map((input) => input !== undefined && relevant.has(input));
     if (!needs.includes(true)) continue;
-    const inputs = entry.inputs.map((input) => input && input.graph.rebuilt(input));
+    const inputs = entry.inputs.map((input) => input?.graph.rebuilt(input));
     const found = entry.vjp({ ...entry, inputs, gradients, needs });
     for (const [index, input] of entry.inputs.entries()) {
       const gradient = found[index];

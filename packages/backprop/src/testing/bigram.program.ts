@@ -1,0 +1,45 @@
+import { embedding, type Graph, reshape, type Value } from '@rlp/onnx';
+import type { EngineHost } from '@rlp/onnx/runtime';
+import { type DecoderValues, PolicyGraphs } from '../policy-graphs.ts';
+import type { TrainingProgramOptions } from '../program-protocol.ts';
+import { type TrainingMethods, trainingMethods } from '../train.program.ts';
+import { TrainingProgram } from '../training-program.ts';
+
+/** Tokens of the bigram model. */
+export const vocabularySize = 6;
+const width = 5;
+
+/** Its parameters. */
+export const parameters = [
+  { name: 'embed', shape: [vocabularySize, width] },
+  { name: 'head', shape: [vocabularySize, width] },
+];
+
+/** Methods of the program: those of training, and how many graphs were built. */
+export type BigramMethods = TrainingMethods & { readonly built: () => number };
+
+/** Trains a bigram model: the next token depends on the last one alone. */
+export default function createBigramProgram(
+  host: EngineHost,
+  options: TrainingProgramOptions,
+): BigramMethods {
+  let built = 0;
+  const bigram = (graph: Graph, tokens: Value): DecoderValues => {
+    built++;
+    const [table, head] = parameters.map(({ name, shape }) => graph.input(name, 'float32', shape));
+    const flat = reshape(tokens, [-1]);
+    const rows = embedding(table!, flat, { gradient: 'rows' });
+    return {
+      hidden: rows,
+      head: { parameter: 'head', weight: () => head! },
+      embedding: { parameter: 'embed', rows },
+      parameters: new Map([
+        ['embed', table!],
+        ['head', head!],
+      ]),
+    };
+  };
+  const names = parameters.map(({ name }) => name);
+  const program = new TrainingProgram(host, options, new PolicyGraphs(bigram, names));
+  return { ...trainingMethods(program), built: () => built };
+}

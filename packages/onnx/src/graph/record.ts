@@ -1,0 +1,105 @@
+import { ArgumentError } from '@rlp/core';
+
+import type { Attributes } from './attributes.ts';
+import type { DataType } from './data-type.ts';
+import type { Graph, Value, ValueType } from './graph.ts';
+import type { TensorData } from './tensor-data.ts';
+
+interface ValueRecord extends ValueType {
+  readonly name: string;
+}
+
+interface NodeRecord {
+  readonly type: string;
+  readonly domain: string;
+  readonly inputs: readonly (string | undefined)[];
+  readonly outputs: readonly ValueRecord[];
+  readonly attributes: Attributes;
+}
+
+/** A graph as plain data, which a thread can send to another. Gradient rules are no part of it. */
+export interface GraphRecord {
+  readonly opset: number;
+  readonly inputs: readonly ValueRecord[];
+  readonly constants: readonly (ValueRecord & { readonly bytes: Uint8Array })[];
+  readonly nodes: readonly NodeRecord[];
+  /** Names of values by the names of outputs. */
+  readonly outputs: ReadonlyMap<string, string>;
+}
+
+/**
+ * Writes a graph down.
+ *
+ * @throws ArgumentError if a tensor of it lies in a file.
+ */
+export function recordGraph(graph: Graph): GraphRecord {
+  return {
+    opset: graph.opset,
+    inputs: graph.inputs.map(recordValue),
+    constants: graph.initializers.map(({ value, data }) => {
+      if (data instanceof Uint8Array) return { ...recordValue(value), bytes: data };
+      throw new ArgumentError(`recordGraph: initializer "${value.name}" lies in a file`);
+    }),
+    nodes: graph.nodes.map(({ definition, inputs, outputs, attributes }) => ({
+      type: definition.type,
+      domain: definition.domain ?? '',
+      inputs: inputs.map((input) => input?.name),
+      outputs: outputs.map(recordValue),
+      attributes,
+    })),
+    outputs: new Map([...graph.outputs].map(([name, value]) => [name, value.name])),
+  };
+}
+
+function recordValue({ name, type, shape }: Value): ValueRecord {
+  return { name, type, shape };
+}
+
+/**
+ * Adds the nodes of a recorded graph to another one, where `inputs` takes the place of its inputs. Returns its outputs. No
+ * gradient flows through them: what is to be differentiated must be recorded with its gradients.
+ *
+ * @throws ArgumentError if an input is missing or of another type or shape, or if the operator sets differ.
+ */
+export function replayGraph(
+  graph: Graph,
+  record: GraphRecord,
+  inputs: Readonly<Record<string, Value>>,
+): Map<string, Value> {
+  if (record.opset !== graph.opset) {
+    throw new ArgumentError(`replayGraph: the graph has opset ${graph.opset}, the record ${record.opset}`);
+  }
+  const values = new Map<string, Value>();
+  for (const expected of record.inputs) values.set(expected.name, requireInput(expected, inputs));
+  for (const { name, type, shape, bytes } of record.constants) {
+    values.set(name, graph.constant(viewAs(type, bytes), shape as readonly number[], type));
+  }
+  for (const { type, domain, inputs: names, outputs, attributes } of record.nodes) {
+    const operands = names.map((name) => (name === undefined ? undefined : values.get(name)!));
+    const made = graph.apply({ type, domain }, operands, attributes, outputs);
+    for (const [index, { name }] of outputs.entries()) values.set(name, made[index]!);
+  }
+  return new Map([...record.outputs].map(([name, value]) => [name, values.get(value)!]));
+}
+
+function requireInput({ name, type, shape }: ValueRecord, inputs: Readonly<Record<string, Value>>): Value {
+  const value = inputs[name];
+  if (value && value.type === type && value.shape.join() === shape.join()) return value;
+  const got = value ? `${value.type} [${value.shape.join(', ')}]` : 'nothing';
+  throw new ArgumentError(`replayGraph: input "${name}" must be ${type} [${shape.join(', ')}], got ${got}`);
+}
+
+/** The bytes as the array that {@link Graph.constant} takes for this type, aligned. */
+function viewAs(type: DataType, bytes: Uint8Array): Exclude<TensorData, number> {
+  const { buffer } = Uint8Array.from(bytes);
+  const views = {
+    float32: () => new Float32Array(buffer),
+    float64: () => new Float64Array(buffer),
+    float16: () => new Uint16Array(buffer),
+    bfloat16: () => new Uint16Array(buffer),
+    int64: () => new BigInt64Array(buffer),
+    int32: () => new Int32Array(buffer),
+    bool: () => new Uint8Array(buffer),
+  };
+  return views[type]();
+}
