@@ -1,0 +1,36 @@
+import { describe, expect, it } from 'vitest';
+import { type AlgorithmName, algorithms, comparisons, learningCurve, seeds } from './runs.fixture.ts';
+import { mean, pairedStatistic, upperTail } from './statistics.fixture.ts';
+
+const names = Object.keys(algorithms) as AlgorithmName[];
+
+const curvesOf = (algorithm: AlgorithmName, lesson: 'bandit' | 'chain') =>
+  Promise.all(seeds.map((seed) => learningCurve(algorithm, { lesson, seed })));
+
+describe('on a bandit', () => {
+  // Three of seven moves are right (43 %). Learning nothing, the last 96 answers would have a standard deviation of 5 %: the
+  // bound of 85 % lies eight of them away, for each of the five seeds.
+  it.each(names)('%s learns what is right, every seed', async (algorithm) => {
+    for (const curve of await curvesOf(algorithm, 'bandit')) {
+      expect(mean(curve.slice(-3))).toBeGreaterThan(0.85);
+    }
+  });
+});
+
+describe('on a chain with one reward at its end', () => {
+  // What is compared is the share of episodes that succeeded in the whole run, so how fast it was learned. Both have the same
+  // seeds, tasks, sizes and learning rates, one update per iteration, and differ in their estimators alone.
+  it.each(comparisons)('%s learns faster than %s, every seed and with p < 0.01', async (better, worse) => {
+    const [winning, losing] = await Promise.all([curvesOf(better, 'chain'), curvesOf(worse, 'chain')]);
+    const differences = winning.map((curve, seed) => mean(curve) - mean(losing[seed]!));
+    expect(Math.min(...differences)).toBeGreaterThan(0);
+    expect(upperTail(pairedStatistic(differences), seeds.length - 1)).toBeLessThan(0.01);
+  });
+});
+
+it("the t-test's probabilities are those of tables", () => {
+  expect(upperTail(2.132, 4)).toBeCloseTo(0.05, 4);
+  expect(upperTail(3.747, 4)).toBeCloseTo(0.01, 4);
+  expect(upperTail(1.729, 19)).toBeCloseTo(0.05, 4);
+  expect(pairedStatistic([1, 2, 3])).toBeCloseTo(2 * Math.sqrt(3), 12);
+});
