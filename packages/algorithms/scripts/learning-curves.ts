@@ -1,0 +1,104 @@
+/**
+ * Writes docs/images/learning-curves.svg and prints the figures of docs/math/learning-curves.md: the learning curves of the
+ * chain over 20 seeds, and how often and how surely one algorithm learns faster than another.
+ *
+ *     node --conditions=@rlp/source --import tsx packages/algorithms/scripts/learning-curves.ts
+ */
+import { writeFile } from 'node:fs/promises';
+import { type AlgorithmName, comparisons, learningCurve } from '../src/learning/runs.fixture.ts';
+import { mean, pairedStatistic, upperTail } from '../src/learning/statistics.fixture.ts';
+
+const seeds = Array.from({ length: 20 }, (_, seed) => String(seed + 1));
+const colors = { better: '#0b6e4f', worse: '#b5482a' };
+const panel = { width: 360, height: 240, left: 46, top: 34 };
+
+type Curves = readonly (readonly number[])[];
+
+const x = (iteration: number, count: number) => panel.left + (iteration / (count - 1)) * (panel.width - 66);
+const y = (share: number) => panel.top + (1 - share) * (panel.height - 74);
+
+function path(values: readonly number[]): string {
+  return values
+    .map(
+      (value, index) =>
+        `${index === 0 ? 'M' : 'L'}${x(index, values.length).toFixed(1)} ${y(value).toFixed(1)}`,
+    )
+    .join(' ');
+}
+
+/** Mean over seeds as a line, smallest to largest as a band. */
+function drawn(curves: Curves, color: string): string {
+  const at = (index: number) => curves.map((curve) => curve[index]!);
+  const columns = curves[0]!.map((_, index) => at(index));
+  const high = columns.map((values) => Math.max(...values));
+  const low = columns.map((values) => Math.min(...values));
+  const back = low.map((value, index) => `L${x(index, low.length).toFixed(1)} ${y(value).toFixed(1)}`);
+  const band = `${path(high)} ${back.reverse().join(' ')} Z`;
+  return (
+    `<path d="${band}" fill="${color}" opacity="0.16"/>` +
+    `<path d="${path(columns.map(mean))}" fill="none" stroke="${color}" stroke-width="2"/>`
+  );
+}
+
+function axes(count: number): string {
+  const lines = [0, 0.25, 0.5, 0.75, 1].map(
+    (share) =>
+      `<path d="M${panel.left} ${y(share)}H${x(count - 1, count)}" stroke="#ccc"/>` +
+      `<text x="${panel.left - 6}" y="${y(share) + 4}" text-anchor="end">${share * 100} %</text>`,
+  );
+  const marks = [0, count - 1].map(
+    (index) => `<text x="${x(index, count)}" y="${y(0) + 18}" text-anchor="middle">${index + 1}</text>`,
+  );
+  const name = `<text x="${x((count - 1) / 2, count)}" y="${y(0) + 18}" text-anchor="middle">iteration</text>`;
+  return [...lines, ...marks, name].join('');
+}
+
+function comparisonPanel(
+  names: readonly [string, string],
+  better: Curves,
+  worse: Curves,
+  at: number,
+): string {
+  const title =
+    `<text x="${panel.left}" y="20" font-weight="bold"><tspan fill="${colors.better}">${names[0]}</tspan>` +
+    ` and <tspan fill="${colors.worse}">${names[1]}</tspan></text>`;
+  const parts = [title, axes(better[0]!.length), drawn(worse, colors.worse), drawn(better, colors.better)];
+  return `<g transform="translate(${at * panel.width} 0)">${parts.join('')}</g>`;
+}
+
+const learned = new Map<AlgorithmName, Curves>();
+for (const algorithm of comparisons.flat()) {
+  const curves: number[][] = [];
+  for (const seed of seeds) curves.push(await learningCurve(algorithm, { lesson: 'chain', seed }));
+  learned.set(algorithm, curves);
+  const [area, end] = [curves.map(mean), curves.map((curve) => mean(curve.slice(-3)))];
+  console.log(
+    `${algorithm}: mean ${mean(area).toFixed(3)} (${Math.min(...area).toFixed(3)} to ${Math.max(...area).toFixed(3)}), ` +
+      `last three iterations ${mean(end).toFixed(3)}; seeds 1 to 5: ${area
+        .slice(0, 5)
+        .map((value) => value.toFixed(3))
+        .join(', ')}`,
+  );
+}
+for (const [better, worse] of comparisons) {
+  const [winning, losing] = [learned.get(better)!, learned.get(worse)!];
+  for (const count of [5, seeds.length]) {
+    const differences = winning.slice(0, count).map((curve, seed) => mean(curve) - mean(losing[seed]!));
+    const ahead = differences.filter((difference) => difference > 0).length;
+    const t = pairedStatistic(differences);
+    console.log(
+      `${better} over ${worse}, ${count} seeds: +${mean(differences).toFixed(3)}, ahead on ${ahead}, ` +
+        `t = ${t.toFixed(2)}, p = ${upperTail(t, count - 1).toExponential(1)}`,
+    );
+  }
+}
+const panels = comparisons.map(([better, worse], at) =>
+  comparisonPanel([better, worse], learned.get(better)!, learned.get(worse)!, at),
+);
+const size = `width="${panel.width * panels.length}" height="${panel.height}"`;
+const view = `viewBox="0 0 ${panel.width * panels.length} ${panel.height}"`;
+await writeFile(
+  'docs/images/learning-curves.svg',
+  `<svg xmlns="http://www.w3.org/2000/svg" ${size} ${view} font-family="sans-serif" font-size="12">` +
+    `<rect width="100%" height="100%" fill="white"/>${panels.join('')}</svg>\n`,
+);
