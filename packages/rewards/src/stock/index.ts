@@ -5,6 +5,15 @@ export {
   checkAnswer,
   checkNumbers,
 } from './check-answer.ts';
+export {
+  type CodeOutcome,
+  type CodeProgram,
+  type CodeRunner,
+  type CodeTest,
+  type CodeTestsOptions,
+  codeTests,
+  lastCodeBlock,
+} from './code-tests.ts';
 export { type ExactAnswerOptions, exactAnswer } from './exact-answer.ts';
 export { extractTag } from './extract-tag.ts';
 export {
@@ -66,6 +75,13 @@ export {
 export { type ReasoningStepsOptions, reasoningSteps, type TagCountOptions, tagCount } from './tag-count.ts';
 export { type TagFormatOptions, type TagLinesOptions, tagFormat, tagLines } from './tag-format.ts';
 export { afterThinking, type ThinkFormatOptions, thinkFormat } from './think-format.ts';
+export {
+  jsonMatches,
+  type ReadToolCall,
+  readToolCalls,
+  type ToolCallsOptions,
+  toolCalls,
+} from './tool-calls.ts';
 export {
   type JsonFormatOptions,
   jsonFormat,

@@ -1,0 +1,152 @@
+import { ArgumentError, parseOptions, type RewardFunction } from '@rlp/core';
+import pLimit from 'p-limit';
+import { z } from 'zod';
+
+/** A program to run: source text, and what it reads. */
+export interface CodeProgram {
+  /** Such as `javascript` or `python`. */
+  readonly language: string;
+  readonly source: string;
+  /** What it reads from standard input. */
+  readonly input: string;
+}
+
+/** What came of a program. */
+export interface CodeOutcome {
+  /** `exited`: by itself, with an exit code. The others: stopped by a limit of the sandbox. */
+  readonly status: 'exited' | 'timed-out' | 'out-of-memory' | 'output-too-long';
+  /** 0 for success; other codes for an exception or a failed assertion. `null` unless it exited. */
+  readonly exitCode: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/**
+ * Runs untrusted programs in a sandbox.
+ *
+ * Resolves with the outcome, whatever the program did; rejects only where the sandbox itself is broken, or once `signal` aborts.
+ */
+export type CodeRunner = (
+  program: CodeProgram,
+  limits: { readonly timeoutMs: number; readonly signal: AbortSignal },
+) => Promise<CodeOutcome>;
+
+/** A test of a program: text in, text out; or code put after it that fails by throwing. */
+export type CodeTest =
+  | { readonly kind: 'output'; readonly input: string; readonly output: string }
+  | { readonly kind: 'assertion'; readonly source: string };
+
+/**
+ * The last fenced block of a Markdown text: of the given language, else without one; `undefined` where there is none. Linear.
+ */
+export function lastCodeBlock(text: string, language?: string): string | undefined {
+  let found: string | undefined;
+  let open: { readonly at: number; readonly label: string } | undefined;
+  let lineStart = 0;
+  while (lineStart <= text.length) {
+    const lineEnd = text.indexOf('\n', lineStart);
+    const end = lineEnd < 0 ? text.length : lineEnd;
+    if (text.startsWith('```', lineStart)) {
+      if (open === undefined) {
+        open = {
+          at: end + 1,
+          label: text
+            .slice(lineStart + 3, Math.min(end, lineStart + 40))
+            .trim()
+            .toLowerCase(),
+        };
+      } else {
+        const fits = language === undefined || open.label === '' || open.label === language.toLowerCase();
+        if (fits) found = text.slice(open.at, Math.max(open.at, lineStart - 1));
+        open = undefined;
+      }
+    }
+    lineStart = end + 1;
+  }
+  return found;
+}
+
+const schema = z.strictObject({
+  language: z.string().min(1),
+  grading: z.enum(['all', 'share']).default('all'),
+  timeoutMs: z.number().positive().default(10_000),
+  concurrency: z.int().positive().default(4),
+});
+
+/** Options of {@link codeTests}. */
+export interface CodeTestsOptions<Metadata> extends z.input<typeof schema> {
+  /** The sandbox. */
+  readonly runner: CodeRunner;
+  /** The language of the programs. */
+  readonly language: string;
+  /** The tests of a task, from its metadata. */
+  readonly tests: (metadata: Metadata) => readonly CodeTest[];
+  /** The program in a response. Default: the last fenced block of the language, {@link lastCodeBlock}. */
+  readonly extract?: ((response: string) => string | undefined) | undefined;
+  /** `'all'` (default): 1 if every test passes, else 0; stops at the first that fails. `'share'`: the share that pass. */
+  readonly grading?: 'all' | 'share' | undefined;
+  /** Milliseconds that one test may run. Default 10,000. */
+  readonly timeoutMs?: number | undefined;
+  /** Tests that this reward runs at a time. Default 4. */
+  readonly concurrency?: number | undefined;
+}
+
+/**
+ * Whether the program in a response passes its task's tests in a sandbox. No program: 0. An `output` test passes if the program exits
+ * with 0 and prints the output, white space at line ends and around it aside; an `assertion` test if it exits with 0.
+ *
+ * A sandbox that fails rejects, which makes the trajectory unscorable: never a wrong answer. So does a task without tests.
+ *
+ * @throws OptionsError for bad options.
+ */
+export function codeTests<Metadata>({
+  runner,
+  tests,
+  extract,
+  ...options
+}: CodeTestsOptions<Metadata>): RewardFunction<Metadata> {
+  const { language, grading, timeoutMs, concurrency } = parseOptions('codeTests', schema, options);
+  const limit = pLimit(concurrency);
+  const read = extract ?? ((response: string) => lastCodeBlock(response, language));
+
+  const passes = async (source: string, test: CodeTest, signal: AbortSignal): Promise<boolean> => {
+    signal.throwIfAborted();
+    const program =
+      test.kind === 'output'
+        ? { language, source, input: test.input }
+        : { language, source: `${source}\n${test.source}\n`, input: '' };
+    const { status, exitCode, stdout } = await runner(program, { timeoutMs, signal });
+    if (status !== 'exited' || exitCode !== 0) return false;
+    return test.kind === 'assertion' || withoutLineEnds(stdout) === withoutLineEnds(test.output);
+  };
+
+  return async ({ task, response }, { signal }) => {
+    const wanted = tests(task.metadata);
+    if (!Array.isArray(wanted) || wanted.length === 0) {
+      throw new ArgumentError(`codeTests: task "${task.id}" must have at least one test`);
+    }
+    const source = read(response);
+    if (source === undefined) return 0;
+    let failed = false;
+    const results = await Promise.all(
+      wanted.map((test: CodeTest) =>
+        limit(async () => {
+          if (failed && grading === 'all') return false;
+          const passed = await passes(source, test, signal);
+          failed ||= !passed;
+          return passed;
+        }),
+      ),
+    );
+    const passed = results.filter(Boolean).length;
+    return grading === 'share' ? passed / wanted.length : passed === wanted.length ? 1 : 0;
+  };
+}
+
+function withoutLineEnds(text: string): string {
+  return text
+    .split('\n')
+    .map((line) => line.trimEnd())
+    .join('\n')
+    .trim();
+}

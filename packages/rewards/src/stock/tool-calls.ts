@@ -1,0 +1,163 @@
+import { ArgumentError, type Message, parseOptions, type RewardFunction, type Trajectory } from '@rlp/core';
+import { z } from 'zod';
+
+/** A tool call with its arguments read. */
+export interface ReadToolCall {
+  readonly name: string;
+  /** `undefined` where the arguments are no JSON: such a call equals no other. */
+  readonly arguments: unknown;
+}
+
+/** All tool calls of the assistant's turns, in order; the older `function_call` counts too. */
+export function readToolCalls(messages: readonly Message[]): ReadToolCall[] {
+  return messages.flatMap(({ role, tool_calls = [], function_call }) => {
+    if (role !== 'assistant') return [];
+    const calls = tool_calls.map((call) => call.function);
+    if (calls.length === 0 && function_call !== undefined) calls.push(function_call);
+    return calls.map(({ name, arguments: text }) => ({ name, arguments: readJson(text) }));
+  });
+}
+
+/** JSON text's value; tools without parameters may be called with nothing. */
+function readJson(text: string): unknown {
+  if (text.trim() === '') return {};
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return;
+  }
+}
+
+/** Values nested more deeply equal nothing. */
+const maximumDepth = 200;
+
+/**
+ * Whether a JSON value equals an expected one, key order aside; with `'subset'`, whether the expected one is contained in it: objects may
+ * have further keys, at every level. Values nested beyond 200 levels equal nothing.
+ */
+export function jsonMatches(
+  given: unknown,
+  expected: unknown,
+  comparison: 'equal' | 'subset' = 'equal',
+  depth = maximumDepth,
+): boolean {
+  if (depth === 0) return false;
+  if (typeof given !== 'object' || typeof expected !== 'object' || given === null || expected === null) {
+    return given === expected && given !== undefined;
+  }
+  if (Array.isArray(given) !== Array.isArray(expected)) return false;
+  const [keys, wanted] = [Object.keys(given), Object.keys(expected)];
+  if ((comparison === 'equal' || Array.isArray(given)) && keys.length !== wanted.length) return false;
+  return wanted.every(
+    (key) =>
+      Object.hasOwn(given, key) &&
+      jsonMatches(
+        (given as Record<string, unknown>)[key],
+        (expected as Record<string, unknown>)[key],
+        comparison,
+        depth - 1,
+      ),
+  );
+}
+
+const schema = z.strictObject({
+  comparison: z.enum(['equal', 'subset']).default('equal'),
+  order: z.enum(['kept', 'free']).default('kept'),
+  extra: z.enum(['refused', 'allowed']).default('refused'),
+  grading: z.enum(['all', 'share']).default('all'),
+});
+
+/** Options of {@link toolCalls}. */
+export interface ToolCallsOptions<Metadata> extends z.input<typeof schema> {
+  /** The right calls, from the task's metadata; none may be right. */
+  readonly expected: (
+    metadata: Metadata,
+  ) => readonly { readonly name: string; readonly arguments: unknown }[];
+  /** The policy's calls. Default: those of its messages, by {@link readToolCalls}. */
+  readonly extract?: ((trajectory: Trajectory<Metadata>) => readonly ReadToolCall[]) | undefined;
+  /** Whether arguments must be equal (`'equal'`, default), or contain the expected ones (`'subset'`), by {@link jsonMatches}. */
+  readonly comparison?: 'equal' | 'subset' | undefined;
+  /** Whether the calls must come in their order (`'kept'`, default). */
+  readonly order?: 'kept' | 'free' | undefined;
+  /** Whether calls that nobody expects spoil the reward (`'refused'`, default). */
+  readonly extra?: 'refused' | 'allowed' | undefined;
+  /** `'all'` (default): 1 or 0. `'share'`: matched calls over expected ones; over all calls made, if those are more and `extra` is refused. */
+  readonly grading?: 'all' | 'share' | undefined;
+}
+
+/** More calls than that are not matched. */
+const maximumCalls = 500;
+
+/**
+ * Whether a trajectory made the right tool calls: name, arguments as JSON, and order.
+ *
+ * Calls are matched one to one: in order as a longest common subsequence, in free order as a maximum matching. Where none is expected and
+ * none made, 1. More than 500 calls give 0.
+ *
+ * A task whose expected calls are not a list is an error (and so unscorable).
+ *
+ * @throws OptionsError for bad options.
+ */
+export function toolCalls<Metadata>({
+  expected,
+  extract = ({ messages }) => readToolCalls(messages),
+  ...options
+}: ToolCallsOptions<Metadata>): RewardFunction<Metadata> {
+  const { comparison, order, extra, grading } = parseOptions('toolCalls', schema, options);
+  return (trajectory) => {
+    const { task } = trajectory;
+    const wanted: unknown = expected(task.metadata);
+    if (!Array.isArray(wanted) || wanted.length > maximumCalls) {
+      throw new ArgumentError(
+        `toolCalls: the expected calls of task "${task.id}" must be a list of at most ${maximumCalls}, got ${typeof wanted}`,
+      );
+    }
+    const made = extract(trajectory);
+    if (made.length > maximumCalls) return 0;
+    const fits = (one: number, other: number) =>
+      made[one]!.name === wanted[other].name &&
+      jsonMatches(made[one]!.arguments, wanted[other].arguments, comparison);
+    const sizes = [made.length, wanted.length] as const;
+    const matched = order === 'kept' ? matchInOrder(sizes, fits) : matchFreely(sizes, fits);
+    const whole = extra === 'refused' ? Math.max(...sizes) : wanted.length;
+    const share = whole === 0 ? 1 : matched / whole;
+    return grading === 'share' ? share : share === 1 ? 1 : 0;
+  };
+}
+
+type Fits = (made: number, wanted: number) => boolean;
+
+/** Length of the longest common subsequence. */
+function matchInOrder([made, wanted]: readonly [number, number], fits: Fits): number {
+  let row = new Array<number>(wanted + 1).fill(0);
+  for (let one = 0; one < made; one++) {
+    const next = [0];
+    for (let other = 0; other < wanted; other++) {
+      next.push(fits(one, other) ? row[other]! + 1 : Math.max(row[other + 1]!, next[other]!));
+    }
+    row = next;
+  }
+  return row[wanted]!;
+}
+
+/** Size of a maximum matching, by augmenting paths (Kuhn). */
+function matchFreely([made, wanted]: readonly [number, number], fits: Fits): number {
+  const edges = Array.from({ length: made }, (_, one) =>
+    Array.from({ length: wanted }, (_, other) => other).filter((other) => fits(one, other)),
+  );
+  const partner = new Array<number | undefined>(wanted).fill(undefined);
+  const augment = (one: number, tried: Set<number>): boolean => {
+    for (const other of edges[one]!) {
+      if (tried.has(other)) continue;
+      tried.add(other);
+      const rival = partner[other];
+      if (rival !== undefined && !augment(rival, tried)) continue;
+      partner[other] = one;
+      return true;
+    }
+    return false;
+  };
+  let matched = 0;
+  for (let one = 0; one < made; one++) if (augment(one, new Set())) matched += 1;
+  return matched;
+}
