@@ -1,6 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { advantages } from './advantages.ts';
+import { chatMasks } from './chat-masks.ts';
 import { definitionVariants, withoutVariants } from './definition-variants.ts';
 import { definitionVariantLosses } from './definition-variants-losses.ts';
 import {
@@ -35,6 +36,7 @@ import { verification } from './verification.ts';
 
 const families: readonly AdapterTable[] = [
   advantages,
+  chatMasks,
   definitionVariants,
   gaeAdapters,
   gigpo,

@@ -231,6 +231,13 @@ export {
   demonstrationSequences,
 } from './sequence/demonstration.ts';
 export {
+  type MaskedMessages,
+  type MessageTokens,
+  messageMasks,
+  responseLength,
+  type TrainedMessages,
+} from './sequence/message-masks.ts';
+export {
   type MaskedMeanOptions,
   type MaskedVarianceOptions,
   maskedMean,
