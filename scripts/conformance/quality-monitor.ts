@@ -45,7 +45,8 @@ const originalNames = (alert: PathologyAlert) => ({
 
 /** What the original does not measure is left out; the documented rate of gaming is that of our own conventions. */
 const assessBatches: Adapter = (fixtureCase) => {
-  const { inputs, expected } = fixtureCase;
+  const { inputs } = fixtureCase;
+  const expected = fixtureCase.expected as { batches: Record<string, Record<string, number> | null>[] };
   const original = assessor(fixtureCase);
   const documented = assessor(fixtureCase, 'rlp');
   const batches = inputs.batches.map((given: FixtureCase['inputs'], index: number) => {
@@ -54,11 +55,11 @@ const assessBatches: Adapter = (fixtureCase) => {
       rewards: given.rewards,
     };
     const { metrics, alerts } = original.assessBatch(batch);
-    const wanted = expected.batches[index];
+    const wanted = expected.batches[index]!;
     const flat = flatMetrics(metrics);
     const rate = documented.assessBatch(batch).metrics.suspectedFormatGaming;
     return {
-      metrics: Object.fromEntries(Object.keys(wanted.metrics).map((name) => [name, flat[name]])),
+      metrics: Object.fromEntries(Object.keys(wanted.metrics!).map((name) => [name, flat[name]])),
       alerts: alerts.map(originalNames),
       formatted_gaming_rate: wanted.formatted_gaming_rate === null ? null : rate,
     };

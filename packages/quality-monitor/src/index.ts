@@ -20,6 +20,7 @@ export type {
 } from './assessor/options.ts';
 export type { RewardStatistics } from './assessor/reward-window.ts';
 export { type ConsoleSinkOptions, consoleSink } from './monitor/console-sink.ts';
+export { createDefaultMonitor, type DefaultMonitorOptions } from './monitor/create-default-monitor.ts';
 export {
   type MonitoredBatch,
   type MonitoringSummary,

@@ -20,9 +20,13 @@ function memorySink(): MonitorSink & { readonly records: MonitorRecord[] } {
   return { name: 'memory', records, write: (record) => records.push(record) };
 }
 
-function monitorOf(config: InterventionConfig = {}, sinks: readonly MonitorSink[] = []) {
+function monitorOf(
+  config: InterventionConfig = {},
+  sinks: readonly MonitorSink[] = [],
+  onFailure?: (message: string) => void,
+) {
   const assessor = new RewardQualityAssessor({ minSamplesForAnalysis: 1, windowSize: 100 });
-  return new RewardQualityMonitor({ assessor, config, sinks });
+  return new RewardQualityMonitor({ assessor, config, sinks, onFailure });
 }
 
 function scored(id: string, response: string, reward: number | null): ScoredTrajectory {
@@ -85,12 +89,17 @@ describe('RewardQualityMonitor', () => {
     const customAlertCallback = () => {
       throw new Error('mine');
     };
-    const monitor = monitorOf({ customAlertCallback }, [broken, sink]);
+    const said: string[] = [];
+    const monitor = monitorOf({ customAlertCallback }, [broken, sink], (message) => said.push(message));
     monitor.monitorBatch({ responses: empty, rewards });
     monitor.monitorBatch({ responses: empty, rewards });
     await monitor.close();
     expect(sink.records).toHaveLength(2);
     expect(monitor.getMonitoringSummary().monitoring.failures).toEqual({ disk: 2, customAlertCallback: 4 });
+    expect(said).toEqual([
+      'quality monitor: customAlertCallback failed: mine; this is said once, failures are counted',
+      'quality monitor: disk failed: ENOSPC; this is said once, failures are counted',
+    ]);
   });
 
   it('continues from its state as if it had never stopped', () => {

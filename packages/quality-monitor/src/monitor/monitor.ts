@@ -34,6 +34,8 @@ export interface RewardQualityMonitorParts {
   readonly sinks?: readonly MonitorSink[] | undefined;
   /** Further monitors that see the same batches, such as `rewardHackingDetector()`; their findings are alerts too. */
   readonly detectors?: readonly Monitor[] | undefined;
+  /** Told, once for each, when a sink or callback fails. Default `console.warn`. */
+  readonly onFailure?: ((message: string) => void) | undefined;
 }
 
 /** A batch as {@link RewardQualityMonitor.monitorBatch} takes it. */
@@ -89,11 +91,17 @@ export class RewardQualityMonitor implements Monitor {
   #step = -1;
 
   /** @throws OptionsError for a config outside its ranges. */
-  constructor({ assessor, config, sinks = [], detectors = [] }: RewardQualityMonitorParts = {}) {
+  constructor({
+    assessor,
+    config,
+    sinks = [],
+    detectors = [],
+    onFailure = console.warn,
+  }: RewardQualityMonitorParts = {}) {
     this.assessor = assessor ?? new RewardQualityAssessor();
     this.config = resolveInterventionConfig(config);
     this.#detectors = detectors;
-    this.#sinks = new Sinks(sinks);
+    this.#sinks = new Sinks(sinks, onFailure);
     this.#rateLimit = new RateLimit({
       windowSteps: this.config.alertAggregationWindow,
       most: this.config.maxAlertsPerWindow,

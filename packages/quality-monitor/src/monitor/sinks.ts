@@ -5,8 +5,12 @@ export class Sinks {
   readonly #sinks: readonly MonitorSink[];
   readonly #failures = new Map<string, number>();
 
-  constructor(sinks: readonly MonitorSink[]) {
+  readonly #onFailure: (message: string) => void;
+
+  /** @param onFailure - Told of the first failure of each name. */
+  constructor(sinks: readonly MonitorSink[], onFailure: (message: string) => void) {
     this.#sinks = sinks;
+    this.#onFailure = onFailure;
   }
 
   /** Calls that failed, by name. */
@@ -19,19 +23,24 @@ export class Sinks {
   }
 
   async close(): Promise<void> {
-    for (const sink of this.#sinks) await sink.close?.().catch(() => this.#countFailure(sink.name));
+    for (const sink of this.#sinks)
+      await sink.close?.().catch((error: unknown) => this.#fail(sink.name, error));
   }
 
   /** Runs something that must not end the run. */
   attempt(name: string, work: () => void): void {
     try {
       work();
-    } catch {
-      this.#countFailure(name);
+    } catch (error) {
+      this.#fail(name, error);
     }
   }
 
-  #countFailure(name: string): void {
-    this.#failures.set(name, (this.#failures.get(name) ?? 0) + 1);
+  #fail(name: string, error: unknown): void {
+    const before = this.#failures.get(name) ?? 0;
+    this.#failures.set(name, before + 1);
+    if (before > 0) return;
+    const reason = error instanceof Error ? error.message : String(error);
+    this.#onFailure(`quality monitor: ${name} failed: ${reason}; this is said once, failures are counted`);
   }
 }

@@ -1,0 +1,2 @@
+export { type JsonlSinkOptions, jsonlSink } from './files/jsonl-sink.ts';
+export { type MetricsRecord, type MonitorLogs, readMonitorLogs } from './files/read-logs.ts';

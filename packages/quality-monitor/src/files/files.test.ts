@@ -1,0 +1,110 @@
+import { appendFileSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { RewardQualityAssessor } from '../assessor/assessor.ts';
+import { jsonlSink, readMonitorLogs } from '../files.ts';
+import { RewardQualityMonitor } from '../monitor/monitor.ts';
+
+const directory = mkdtempSync(join(tmpdir(), 'monitor-'));
+afterAll(() => rmSync(directory, { recursive: true }));
+let files = 0;
+const paths = () => {
+  const folder = join(directory, String(files++));
+  return { alertLogFile: join(folder, 'alerts.jsonl'), metricsLogFile: join(folder, 'metrics.jsonl') };
+};
+const responses = new Array<string>(20).fill('');
+
+function monitorTo(options: Parameters<typeof jsonlSink>[0]) {
+  const assessor = new RewardQualityAssessor({ minSamplesForAnalysis: 1 });
+  const config = { actions: { diversity_collapse: { action: 'stop' } } } as const;
+  return new RewardQualityMonitor({
+    assessor,
+    config,
+    sinks: [jsonlSink(options)],
+    onFailure: () => undefined,
+  });
+}
+
+describe('jsonlSink', () => {
+  it('writes what readMonitorLogs reads back', async () => {
+    const { alertLogFile, metricsLogFile } = paths();
+    const monitor = monitorTo({ alertLogFile, metricsLogFile });
+    for (let step = 0; step < 3; step++)
+      monitor.monitorBatch({ responses, rewards: { a: responses.map(() => 1) } });
+    await monitor.close();
+    const line = JSON.parse(readFileSync(alertLogFile, 'utf8').split('\n')[0]!);
+    expect(Object.keys(line)).toEqual([
+      'step',
+      'timestamp',
+      'severity',
+      'pathology_type',
+      'message',
+      'metrics',
+    ]);
+    const logs = readMonitorLogs({
+      alerts: readFileSync(alertLogFile, 'utf8'),
+      metrics: readFileSync(metricsLogFile, 'utf8'),
+    });
+    expect(logs.metrics.map(({ step, metrics }) => [step, metrics.reward_a_mean])).toEqual([
+      [0, 1],
+      [1, 1],
+      [2, 1],
+    ]);
+    expect(logs.alerts.slice(0, 3)).toMatchObject([
+      { step: 0, pathologyType: 'variance_collapse', rewardName: 'a', severity: 'critical' },
+      { step: 0, pathologyType: 'diversity_collapse' },
+      { step: 0, pathologyType: 'degenerate_outputs', samples: ['', '', ''] },
+    ]);
+    expect(logs.interventions[0]).toMatchObject({ step: 0, action: 'stop' });
+    expect(logs.unreadable).toBe(0);
+  });
+
+  it('continues a file without the line that a crash cut short, and such lines are counted when read', async () => {
+    const { alertLogFile, metricsLogFile } = paths();
+    const first = monitorTo({ metricsLogFile });
+    first.monitorBatch({ responses, rewards: {} });
+    await first.close();
+    expect(existsSync(alertLogFile)).toBe(false);
+    appendFileSync(metricsLogFile, '{"step":1,"format_comp');
+    expect(readMonitorLogs({ metrics: readFileSync(metricsLogFile, 'utf8') })).toMatchObject({
+      unreadable: 1,
+    });
+    const second = monitorTo({ metricsLogFile });
+    second.monitorBatch({ responses, rewards: {}, step: 5 });
+    await second.close();
+    const { metrics, unreadable } = readMonitorLogs({ metrics: readFileSync(metricsLogFile, 'utf8') });
+    expect([metrics.map(({ step }) => step), unreadable]).toEqual([[0, 5], 0]);
+  });
+
+  it('begins a new file when one is full, and keeps as many as it was told to', async () => {
+    const { metricsLogFile } = paths();
+    const monitor = monitorTo({ metricsLogFile, maximumBytes: 2048, keep: 2 });
+    for (let step = 0; step < 40; step++) monitor.monitorBatch({ responses, rewards: {} });
+    await monitor.close();
+    expect(readdirSync(join(metricsLogFile, '..')).sort()).toEqual([
+      'metrics.jsonl',
+      'metrics.jsonl.1',
+      'metrics.jsonl.2',
+    ]);
+    const steps = ['.2', '.1', ''].flatMap((age) =>
+      readMonitorLogs({ metrics: readFileSync(`${metricsLogFile}${age}`, 'utf8') }).metrics.map(
+        ({ step }) => step,
+      ),
+    );
+    expect(steps.at(-1)).toBe(39);
+    expect(steps).toEqual(steps.map((_, at) => steps[0]! + at));
+    expect(readFileSync(`${metricsLogFile}.1`).length).toBeLessThanOrEqual(2048);
+  });
+
+  it.skipIf(!existsSync('/dev/full'))('does not end a run when the disk refuses', async () => {
+    const monitor = monitorTo({ metricsLogFile: '/dev/full' });
+    monitor.monitorBatch({ responses, rewards: {} });
+    monitor.monitorBatch({ responses, rewards: {} });
+    await monitor.close();
+    expect(monitor.getMonitoringSummary()).toMatchObject({
+      totalSamples: 40,
+      monitoring: { failures: { jsonl: 2 } },
+    });
+  });
+});

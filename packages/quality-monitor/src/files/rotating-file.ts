@@ -1,0 +1,90 @@
+import {
+  closeSync,
+  fstatSync,
+  ftruncateSync,
+  mkdirSync,
+  openSync,
+  readSync,
+  renameSync,
+  rmSync,
+  writeSync,
+} from 'node:fs';
+import { dirname } from 'node:path';
+
+/** How a {@link RotatingFile} is kept. */
+export interface RotatingFileOptions {
+  readonly path: string;
+  /** The file moves to `path.1`, and that to `path.2`, before it would grow beyond this. */
+  readonly maximumBytes: number;
+  /** Older files that stay. */
+  readonly keep: number;
+}
+
+/** A file of lines that is only appended to, and begun anew when it is full. Opened with the first line. */
+export class RotatingFile {
+  readonly #options: RotatingFileOptions;
+  #descriptor: number | undefined;
+  #bytes = 0;
+
+  constructor(options: RotatingFileOptions) {
+    this.#options = options;
+  }
+
+  /** The line is with the operating system when this returns. @throws the system's error. */
+  append(line: string): void {
+    const bytes = Buffer.from(`${line}\n`);
+    this.#descriptor ??= this.#open();
+    if (this.#bytes > 0 && this.#bytes + bytes.length > this.#options.maximumBytes) this.#rotate();
+    for (let written = 0; written < bytes.length; ) {
+      written += writeSync(this.#descriptor, bytes, written, bytes.length - written);
+    }
+    this.#bytes += bytes.length;
+  }
+
+  close(): void {
+    if (this.#descriptor !== undefined) closeSync(this.#descriptor);
+    this.#descriptor = undefined;
+  }
+
+  #open(): number {
+    mkdirSync(dirname(this.#options.path), { recursive: true });
+    const descriptor = openSync(this.#options.path, 'a+');
+    this.#bytes = removePartialLine(descriptor);
+    return descriptor;
+  }
+
+  #rotate(): void {
+    const { path, keep } = this.#options;
+    this.close();
+    for (let age = keep; age >= 1; age--) {
+      const from = age === 1 ? path : `${path}.${age - 1}`;
+      try {
+        renameSync(from, `${path}.${age}`);
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+      }
+    }
+    if (keep === 0) rmSync(path, { force: true });
+    this.#descriptor = this.#open();
+  }
+}
+
+/** Cuts the line that a crash left unfinished. @returns The bytes that stay. */
+function removePartialLine(descriptor: number): number {
+  const status = fstatSync(descriptor);
+  if (!status.isFile()) return 0;
+  const chunk = Buffer.alloc(65_536);
+  for (let end = status.size; end > 0; ) {
+    const start = Math.max(0, end - chunk.length);
+    const read = readSync(descriptor, chunk, 0, end - start, start);
+    const lineBreak = chunk.subarray(0, read).lastIndexOf(0x0a);
+    if (lineBreak >= 0) {
+      const whole = start + lineBreak + 1;
+      if (whole < status.size) ftruncateSync(descriptor, whole);
+      return whole;
+    }
+    end = start;
+  }
+  if (status.size > 0) ftruncateSync(descriptor, 0);
+  return 0;
+}
