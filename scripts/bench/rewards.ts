@@ -84,31 +84,8 @@ async function measureProcessor(
   enableCompilation: boolean,
   options: MeasureOptions,
 ) {
-  const processor = createRolloutRewardProcessor({ enableCompilation });
-  let made = 0;
-  const batches: RewardEpisode[][] = [];
-  const prepare = () => {
-    batches.length = 0;
-    for (let batch = 0; batch < batchesPerRun; batch++) {
-      batches.push(Array.from({ length: batchSize }, () => episodeOf(corpus, made++)));
-    }
-  };
-  const score = async () => {
-    for (const batch of batches) await processor.processEpisodeRewards(batch);
-  };
-  const runs: { milliseconds: number; processorMilliseconds: number }[] = [];
-  for (let run = 0; run < options.warmup + options.runs; run++) {
-    prepare();
-    const times = await timeRuns({ ...options, warmup: 0, runs: 1 }, score);
-    if (run < options.warmup) continue;
-    runs.push({
-      milliseconds: times.milliseconds[0]!,
-      processorMilliseconds: times.processorMilliseconds[0]!,
-    });
-  }
-  processor.close();
-  const episodes = batchesPerRun * batchSize;
-  const perSecond = (milliseconds: number) => rounded((1000 * episodes) / milliseconds, 0);
+  const runs = await timeBatches(corpus, enableCompilation, options);
+  const perSecond = (milliseconds: number) => rounded((1000 * batchesPerRun * batchSize) / milliseconds, 0);
   const elapsed = runs.map(({ milliseconds }) => milliseconds);
   const value = perSecond(median(elapsed));
   return {
@@ -123,6 +100,32 @@ async function measureProcessor(
     overClaimed: claimed.map((claim) => rounded(value / claim, 0)),
     load: rounded(loadavg()[0]!, 2),
   };
+}
+
+/** Times of scoring `batchesPerRun` batches that were not seen before, run after run. */
+async function timeBatches(
+  corpus: ReturnType<typeof makeCorpus>,
+  enableCompilation: boolean,
+  options: MeasureOptions,
+): Promise<{ readonly milliseconds: number; readonly processorMilliseconds: number }[]> {
+  const processor = createRolloutRewardProcessor({ enableCompilation });
+  const runs = [];
+  let made = 0;
+  for (let run = 0; run < options.warmup + options.runs; run++) {
+    const batches = Array.from({ length: batchesPerRun }, () =>
+      Array.from({ length: batchSize }, () => episodeOf(corpus, made++)),
+    );
+    const times = await timeRuns({ ...options, warmup: 0, runs: 1 }, async () => {
+      for (const batch of batches) await processor.processEpisodeRewards(batch);
+    });
+    if (run < options.warmup) continue;
+    runs.push({
+      milliseconds: times.milliseconds[0]!,
+      processorMilliseconds: times.processorMilliseconds[0]!,
+    });
+  }
+  processor.close();
+  return runs;
 }
 
 function measureVector(rows: number): Line {

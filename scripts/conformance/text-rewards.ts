@@ -31,6 +31,7 @@ const accuracy: Adapter = ({ inputs, params }) => ({
   reward: accuracyReward(inputs.completion, {
     reference: inputs.ground_truth ?? undefined,
     similarityThreshold: params.similarity_threshold,
+    punctuation: 'counted',
   }),
 });
 

@@ -87,7 +87,11 @@ export interface ResolvedAdaptiveThreshold extends Readonly<z.output<typeof adap
 /** An {@link IntegratedRewardConfig} with its defaults. */
 export interface ResolvedIntegratedRewardConfig extends Readonly<z.output<typeof schema>> {}
 
-/** @throws `OptionsError` naming every problem at once, those of `rewardConfig` included. */
+/**
+ * Applies the defaults of {@link IntegratedRewardConfig}.
+ *
+ * @throws `OptionsError` naming every problem at once, those of `rewardConfig` included.
+ */
 export function resolveIntegratedRewardConfig(
   config: IntegratedRewardConfig = {},
 ): ResolvedIntegratedRewardConfig {

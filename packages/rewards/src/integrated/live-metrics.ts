@@ -14,74 +14,84 @@ export interface LiveMetricsStream extends AsyncIterableIterator<LiveMetrics> {
   readonly dropped: number;
 }
 
-interface Subscriber {
-  push(live: LiveMetrics): void;
-  end(): void;
-}
-
 /** Hands metrics to any number of readers, each with a bounded queue of its own, and never waits for any. */
 export class LiveMetricsHub {
-  readonly #subscribers = new Set<Subscriber>();
+  readonly #queues = new Set<MetricsQueue>();
 
   /** Whether anybody reads. */
   get isWatched(): boolean {
-    return this.#subscribers.size > 0;
+    return this.#queues.size > 0;
   }
 
   /** Queues metrics for everybody who reads. */
   publish(live: LiveMetrics): void {
-    for (const subscriber of this.#subscribers) subscriber.push(live);
+    for (const queue of this.#queues) queue.push(live);
   }
 
   /** Ends all streams, once they are read to their end. */
   close(): void {
-    for (const subscriber of this.#subscribers) subscriber.end();
-    this.#subscribers.clear();
+    for (const queue of this.#queues) queue.end();
+    this.#queues.clear();
   }
 
   /** A stream of what is published from now on. @param capacity - Batches that wait to be read; more drop the oldest. */
   subscribe(capacity: number): LiveMetricsStream {
-    const queue: LiveMetrics[] = [];
-    const waiting: ((result: IteratorResult<LiveMetrics, undefined>) => void)[] = [];
-    let dropped = 0;
-    let ended = false;
-    const subscriber: Subscriber = {
-      push(live) {
-        const reader = waiting.shift();
-        if (reader !== undefined) return reader({ value: live, done: false });
-        queue.push(live);
-        if (queue.length <= capacity) return;
-        queue.shift();
-        dropped += 1;
-      },
-      end() {
-        ended = true;
-        for (const reader of waiting.splice(0)) reader({ value: undefined, done: true });
-      },
-    };
-    this.#subscribers.add(subscriber);
-    const leave = () => {
-      this.#subscribers.delete(subscriber);
-      queue.length = 0;
-      subscriber.end();
-    };
-    return {
-      get dropped() {
-        return dropped;
-      },
-      next() {
-        const value = queue.shift();
-        if (value !== undefined) return Promise.resolve({ value, done: false });
-        if (ended) return Promise.resolve({ value: undefined, done: true });
-        return new Promise((resolve) => waiting.push(resolve));
-      },
-      async return() {
-        leave();
-        return { value: undefined, done: true };
-      },
-      [Symbol.asyncIterator]() {
-        return this;
-      },
-    };
+    const queue = new MetricsQueue(capacity, () => this.#queues.delete(queue));
+    this.#queues.add(queue);
+    return queue;
+  }
+}
+
+/** One reader's queue. */
+class MetricsQueue implements LiveMetricsStream {
+  readonly #capacity: number;
+  readonly #leave: () => void;
+  readonly #waiting: ((result: IteratorResult<LiveMetrics, undefined>) => void)[] = [];
+  #queued: LiveMetrics[] = [];
+  #dropped = 0;
+  #state: 'open' | 'ended' = 'open';
+
+  constructor(capacity: number, leave: () => void) {
+    this.#capacity = capacity;
+    this.#leave = leave;
+  }
+
+  get dropped(): number {
+    return this.#dropped;
+  }
+
+  push(live: LiveMetrics): void {
+    const reader = this.#waiting.shift();
+    if (reader !== undefined) {
+      reader({ value: live, done: false });
+      return;
+    }
+    this.#queued.push(live);
+    if (this.#queued.length <= this.#capacity) return;
+    this.#queued.shift();
+    this.#dropped += 1;
+  }
+
+  end(): void {
+    this.#state = 'ended';
+    for (const reader of this.#waiting.splice(0)) reader({ value: undefined, done: true });
+  }
+
+  next(): Promise<IteratorResult<LiveMetrics, undefined>> {
+    const value = this.#queued.shift();
+    if (value !== undefined) return Promise.resolve({ value, done: false });
+    if (this.#state === 'ended') return Promise.resolve({ value: undefined, done: true });
+    return new Promise((resolve) => this.#waiting.push(resolve));
+  }
+
+  async return(): Promise<IteratorResult<LiveMetrics, undefined>> {
+    this.#leave();
+    this.#queued = [];
+    this.end();
+    return { value: undefined, done: true };
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
   }
 }

@@ -11,15 +11,6 @@ export function whiteSpaceTable(): Uint8Array {
   return table;
 }
 
-/** Whether `text` has anything but white space. */
-export function hasWords(text: string): boolean {
-  const space = whiteSpaceTable();
-  for (let at = 0; at < text.length; at++) {
-    if (space[text.charCodeAt(at)] !== 1) return true;
-  }
-  return false;
-}
-
 /** Calls `visit` with the beginning and the end of each word, until it gives `'stop'`. */
 export function visitWords(text: string, visit: (start: number, end: number) => 'stop' | undefined): void {
   const space = whiteSpaceTable();

@@ -21,7 +21,7 @@ export type ComponentName = (typeof componentNames)[number];
 /** A column for each component. Shape of each: `[B]`. */
 export type ComponentColumns = Readonly<Record<ComponentName, Float64Array>>;
 
-const similarityThreshold = 0.7;
+const agreement = { similarityThreshold: 0.7, punctuation: 'ignored' } as const;
 const bonusMultiplier = 1;
 
 /** New columns of zeros. */
@@ -80,7 +80,7 @@ export class ComponentScorer {
     columns.accuracy[row] =
       reference === undefined
         ? confidenceScore(scan.found)
-        : agreementScore(response, this.#wordsOf(reference), similarityThreshold);
+        : agreementScore(response, this.#wordsOf(reference), agreement);
     return scan.words;
   }
 
@@ -95,7 +95,7 @@ export class ComponentScorer {
 
   #wordsOf(reference: string): ReadonlySet<string> {
     if (reference !== this.#referenceText) {
-      this.#referenceWords = referenceWords(reference);
+      this.#referenceWords = referenceWords(reference, agreement.punctuation);
       this.#referenceText = reference;
     }
     return this.#referenceWords;

@@ -81,6 +81,10 @@ describe('accuracyReward', () => {
     expect(accuracyReward('Paris is', { reference })).toBeCloseTo(2 / 6 / 0.7, 12);
     expect(accuracyReward('Paris is', { reference, similarityThreshold: 0.3 })).toBe(1);
     expect(accuracyReward('Paris', { reference: ' ' })).toBe(0.5);
+    expect(accuracyReward('It is "Paris".', { reference: 'paris' })).toBe(1);
+    expect(accuracyReward('It is "Paris".', { reference: 'paris', punctuation: 'counted' })).toBe(0);
+    expect(accuracyReward('It is -5.', { reference: '5' })).toBe(0);
+    expect(accuracyReward('Yes !', { reference: '!' })).toBe(1);
     expect(accuracyReward('  ', { reference })).toBe(0);
   });
 

@@ -22,7 +22,15 @@ export interface AccuracyRewardOptions {
   readonly reference?: string | undefined;
   /** Share of the reference's words that is good enough for a reward of 1. Default 0.7. */
   readonly similarityThreshold?: number | undefined;
+  /**
+   * Whether quotation marks, brackets and sentence marks at the ends of a word belong to it. Default `'ignored'`: "It is Paris."
+   * contains "Paris". `'counted'` is the original's reading.
+   */
+  readonly punctuation?: WordPunctuation | undefined;
 }
+
+/** Whether marks at the ends of a word belong to it. */
+export type WordPunctuation = 'ignored' | 'counted';
 
 let scanner: PlainScanner | undefined;
 const scanWords = (text: string): TextScan => {
@@ -143,8 +151,8 @@ export const uncertainPhrases: readonly string[] = [
 ];
 
 /**
- * How well a response agrees with the example's reference: the share of the reference's words (white space apart, case
- * not counting) that it contains, divided by `similarityThreshold` and at most 1; 0.5 for a reference without words.
+ * How well a response agrees with the example's reference: the share of the reference's words (case not counting, nor marks
+ * at their ends) that it contains, divided by `similarityThreshold` and at most 1; 0.5 for a reference without words.
  *
  * Without a reference it is `max(0.3, 1 − 0.2 · hedges)`, where `hedges` counts {@link uncertainPhrases} that occur. 0 for
  * a response without words.
@@ -153,11 +161,14 @@ export const uncertainPhrases: readonly string[] = [
  */
 export function accuracyReward(
   response: string,
-  { reference, similarityThreshold = 0.7 }: AccuracyRewardOptions = {},
+  { reference, similarityThreshold = 0.7, punctuation = 'ignored' }: AccuracyRewardOptions = {},
 ): number {
   if (scanWords(response).words === 0) return 0;
   if (reference === undefined) return confidenceScore(occurrences(response, uncertainPhrases));
-  return agreementScore(response, referenceWords(reference), similarityThreshold);
+  return agreementScore(response, referenceWords(reference, punctuation), {
+    similarityThreshold,
+    punctuation,
+  });
 }
 
 /** {@link accuracyReward} without a reference; the phrases' flags begin `found`. */
@@ -168,11 +179,11 @@ export function confidenceScore(found: Uint8Array): number {
 }
 
 /** The words of a reference that differ, in lower case. */
-export function referenceWords(reference: string): ReadonlySet<string> {
+export function referenceWords(reference: string, punctuation: WordPunctuation): ReadonlySet<string> {
   const words = new Set<string>();
   const lower = reference.toLowerCase();
   visitWords(lower, (start, end) => {
-    words.add(lower.slice(start, end));
+    words.add(wordAt(lower, start, end, punctuation));
     return undefined;
   });
   return words;
@@ -182,15 +193,31 @@ export function referenceWords(reference: string): ReadonlySet<string> {
 export function agreementScore(
   response: string,
   words: ReadonlySet<string>,
-  similarityThreshold: number,
+  {
+    similarityThreshold,
+    punctuation,
+  }: { readonly similarityThreshold: number; readonly punctuation: WordPunctuation },
 ): number {
   if (words.size === 0) return 0.5;
   const missing = new Set(words);
   const lower = response.toLowerCase();
   visitWords(lower, (start, end) => {
-    missing.delete(lower.slice(start, end));
+    missing.delete(wordAt(lower, start, end, punctuation));
     return missing.size === 0 ? 'stop' : undefined;
   });
   const similarity = (words.size - missing.size) / words.size;
   return similarity >= similarityThreshold ? 1 : similarity / similarityThreshold;
+}
+
+const openingMarks = '"\'([{“‘«¿¡';
+const closingMarks = '"\')]}”’».,;:!?…';
+
+/** A word, without the marks at its ends where they are ignored; one of nothing but marks stays as it is. */
+function wordAt(text: string, start: number, end: number, punctuation: WordPunctuation): string {
+  let [first, last] = [start, end];
+  if (punctuation === 'ignored') {
+    while (first < last && openingMarks.includes(text[first]!)) first += 1;
+    while (last > first && closingMarks.includes(text[last - 1]!)) last -= 1;
+  }
+  return first === last ? text.slice(start, end) : text.slice(first, last);
 }

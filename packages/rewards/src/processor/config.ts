@@ -58,7 +58,11 @@ export interface RewardConfig {
 /** A {@link RewardConfig} with its defaults. */
 export interface ResolvedRewardConfig extends Readonly<z.output<typeof rewardConfigSchema>> {}
 
-/** @throws `OptionsError` naming every problem at once. */
+/**
+ * Applies the defaults of {@link RewardConfig}.
+ *
+ * @throws `OptionsError` naming every problem at once.
+ */
 export function resolveRewardConfig(config: RewardConfig = {}): ResolvedRewardConfig {
   return parseOptions('RewardConfig', rewardConfigSchema, config);
 }

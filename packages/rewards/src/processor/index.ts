@@ -10,6 +10,7 @@ export {
   type LengthRewardOptions,
   lengthReward,
   perplexityReward,
+  type WordPunctuation,
 } from './components.ts';
 export { type ResolvedRewardConfig, type RewardConfig, resolveRewardConfig } from './config.ts';
 export { type ReadEpisode, type RewardEpisode, referenceOf } from './episode.ts';

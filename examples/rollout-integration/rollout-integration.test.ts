@@ -1,0 +1,16 @@
+import { expect, it, onTestFinished } from 'vitest';
+import { createCoordinator } from './coordinator.ts';
+
+it('keeps the answers that fit their question', async () => {
+  const coordinator = createCoordinator({ groupSize: 4 });
+  onTestFinished(() => coordinator.close());
+  const { rewards, accepted, rejected } = await coordinator.collect();
+  expect(rewards.shape).toEqual([8]);
+  expect(accepted.map(({ prompt, response }) => [prompt, response])).toEqual([
+    ['What is the capital of France?', 'The capital of France is Paris.'],
+    ['What is the capital of France?', 'It is the city of Paris, on the Seine.'],
+    ['What is the capital of Japan?', 'The capital of Japan is Tokyo.'],
+  ]);
+  expect(rejected).toHaveLength(5);
+  expect(await coordinator.collect()).toMatchObject({ rewards: { length: 8 } });
+});
