@@ -1,6 +1,7 @@
-import { ArgumentError, parseOptions } from '@rlp/core';
-import { z } from 'zod';
+import { ArgumentError } from '@rlp/core';
 import { requireFinite, requireRows, type TokenRows, zeroRows } from '../statistics/token-rows.ts';
+
+export { type OverlongOptions, overlongPenalty, overlongSchema } from '@rlp/rewards';
 
 /** What {@link klPenalizedRewards} reads. Shape of each: `[B][T]`. */
 export interface KlRewardInputs {
@@ -35,39 +36,6 @@ export function klPenalizedRewards(
     }
   }
   return result;
-}
-
-/** Schema of {@link OverlongOptions}. */
-export const overlongSchema = z.strictObject({
-  maximum: z.number().positive(),
-  buffer: z.number().positive(),
-  penalty: z.number().positive().default(1),
-  floor: z.enum(['penalty', 'none']).default('penalty'),
-});
-
-/**
- * Options of {@link overlongPenalty}.
- *
- * - `maximum`: the longest response; `buffer`: how many tokens before it the penalty begins.
- * - `penalty` (1): at the maximum.
- * - `floor` (`'penalty'`): beyond the maximum it stays there (TRL, textpolicy); `'none'`: it goes on (verl, AReaL).
- */
-export type OverlongOptions = z.input<typeof overlongSchema>;
-
-/**
- * DAPO's soft punishment of long responses, to be added to the reward: 0 up to `maximum − buffer`, from there falling
- * linearly to `−penalty` at `maximum`.
- *
- * @param length - Tokens of the response.
- * @throws OptionsError for options outside their ranges.
- * @see Yu et al. 2025 (DAPO), eq. 13, https://arxiv.org/abs/2503.14476
- */
-export function overlongPenalty(length: number, options: OverlongOptions): number {
-  const { maximum, buffer, penalty, floor } = parseOptions('overlongPenalty', overlongSchema, options);
-  const over = length - (maximum - buffer);
-  if (over <= 0) return 0;
-  const share = over / buffer;
-  return -penalty * (floor === 'penalty' ? Math.min(1, share) : share);
 }
 
 /**

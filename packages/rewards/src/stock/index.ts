@@ -35,6 +35,7 @@ export {
   type OverlongOptions,
   overlongLength,
   overlongPenalty,
+  overlongSchema,
   sampledTokens,
   textLength,
 } from './length-shaping.ts';

@@ -7,7 +7,8 @@ export function sampledTokens({ steps }: Trajectory): number {
   return steps.reduce((sum, { tokens }) => sum + tokens.length, 0);
 }
 
-const overlongSchema = z.strictObject({
+/** Schema of {@link OverlongOptions}. */
+export const overlongSchema = z.strictObject({
   maximum: z.number().positive(),
   buffer: z.number().nonnegative(),
   penalty: z.number().positive().default(1),
