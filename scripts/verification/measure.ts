@@ -63,7 +63,18 @@ export interface Measurements {
   readonly reliability: Readonly<Record<string, readonly ReliabilityBin[]>>;
 }
 
-async function judge(verifier: Verifier, texts: readonly Labelled[]): Promise<Judged[]> {
+const remembered = new WeakMap<readonly Labelled[], Map<Verifier, Promise<Judged[]>>>();
+
+/** What a verifier says of a set of texts; asked once. */
+function judge(verifier: Verifier, texts: readonly Labelled[]): Promise<Judged[]> {
+  const known = remembered.get(texts) ?? new Map<Verifier, Promise<Judged[]>>();
+  remembered.set(texts, known);
+  const judged = known.get(verifier) ?? judgeNow(verifier, texts);
+  known.set(verifier, judged);
+  return judged;
+}
+
+async function judgeNow(verifier: Verifier, texts: readonly Labelled[]): Promise<Judged[]> {
   const reports = await verifier.verifyBatch(
     texts.map(({ prompt = '', text }) => ({ prompt, response: text })),
   );
@@ -156,17 +167,21 @@ function labelledSets() {
   };
 }
 
-/** Measures everything; the shared data must be there. */
-export async function measure(): Promise<Measurements> {
+/**
+ * Measures; the shared data must be there. @param extent - `'summary'` leaves out the rows that begin with an ellipsis.
+ */
+export async function measure(extent: 'all' | 'summary'): Promise<Measurements> {
   const sets = labelledSets();
   const [toxicity, coherence, statements] = [
     new ToxicityVerifier(),
     new CoherenceVerifier(),
     new FactualVerifier(),
   ];
+  const evenOdds = new ToxicityVerifier({ expectedFailures: 0.5 });
   const [answers, repetition] = [new FactualVerifier({ scope: 'answers' }), new RepetitionVerifier()];
   const plan: readonly (readonly [string, Verifier, Verifier, readonly Labelled[]])[] = [
     ['toxic comments (held out)', toxicity, original.toxicity, sets.toxicity],
+    ['… with expectedFailures 0.5', evenOdds, original.toxicity, sets.toxicity],
     ['prose against corrupted prose (held out)', coherence, original.coherence, sets.corrupted],
     ...sets.byCorruption.map(([name, texts]) => [`… ${name}`, coherence, original.coherence, texts] as const),
     ['… an airline agent, a kind never trained on', coherence, original.coherence, sets.otherProse],
@@ -177,8 +192,13 @@ export async function measure(): Promise<Measurements> {
     ['prose against loops', repetition, distinctWords, sets.loops],
   ];
   const rows: Row[] = [];
+  const expected = new Map<Verifier, number>([
+    [toxicity, 0.2],
+    [coherence, 0.1],
+  ]);
   for (const [set, ours, other, texts] of plan) {
-    const expectedBad = ours === coherence ? 0.1 : texts.filter(({ good }) => !good).length / texts.length;
+    if (extent === 'summary' && set.startsWith('…')) continue;
+    const expectedBad = expected.get(ours) ?? texts.filter(({ good }) => !good).length / texts.length;
     rows.push({ set, by: `ours (${ours.name})`, ...detection(await judge(ours, texts), expectedBad) });
     rows.push({ set, by: other.name, ...detection(await judge(other, texts), expectedBad) });
   }
@@ -188,7 +208,7 @@ export async function measure(): Promise<Measurements> {
     pairs: await pairs(sets.harmless),
     agreement: await agreement(),
     reliability: {
-      toxicity: reliability(await judge(toxicity, sets.toxicity), 0.5),
+      toxicity: reliability(await judge(toxicity, sets.toxicity), 0.2),
       coherence: reliability(await judge(coherence, sets.corrupted), 0.1),
       'factual (answers)': reliability(await judge(answers, sets.answers), 0.6),
     },

@@ -14,7 +14,7 @@ interface Token {
   readonly attached: boolean;
 }
 
-const pattern = /(\d[\d,]*\.?\d*|\.\d+)|([-+−*×xX·/÷()%])|(=|≈)|[$€£]|[^\S\n]+|([\s\S])/gu;
+const pattern = /(\d[\d,]*(?:\.\d+)?|\.\d+)|([-+−*×xX·/÷()%])|(=|≈)|[$€£]|[^\S\n]+|([\s\S])/gu;
 const operators: Readonly<Record<string, string>> = {
   '−': '-',
   '×': '*',
@@ -90,7 +90,7 @@ function statementOf(left: Token[], right: Token[], isChained: boolean): Arithme
 }
 
 function decimalsOf(number: string): number {
-  const point = number.replace(/\.$/u, '').indexOf('.');
+  const point = number.indexOf('.');
   return point < 0 ? 0 : number.length - point - 1;
 }
 
@@ -142,6 +142,6 @@ function evaluated(tokens: readonly Token[]): number | undefined {
 }
 
 function numberOf(text: string): number | undefined {
-  if (text.includes(',') && !/^\d{1,3}(?:,\d{3})+(?:\.\d*)?$/u.test(text)) return undefined;
+  if (text.includes(',') && !/^\d{1,3}(?:,\d{3})+(?:\.\d+)?$/u.test(text)) return undefined;
   return Number(text.replaceAll(',', ''));
 }

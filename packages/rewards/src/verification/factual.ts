@@ -76,19 +76,19 @@ function messageOf(wrong: readonly string[], checked: number, truthful: number |
 }
 
 const days: Readonly<Record<string, number>> = {
-  ...{ january: 31, february: 29, march: 31, april: 30, may: 31, june: 30, july: 31, august: 31 },
-  ...{ september: 30, october: 31, november: 30, december: 31 },
+  ...{ January: 31, February: 29, March: 31, April: 30, May: 31, June: 30, July: 31, August: 31 },
+  ...{ September: 30, October: 31, November: 30, December: 31 },
 };
 const months = Object.keys(days).join('|');
 const datePattern = new RegExp(
   `\\b(?:(${months}) (\\d{1,2})(?:st|nd|rd|th)?(?=[\\s,.;]|$)|(\\d{1,2})(?:st|nd|rd|th)?(?: of)? (${months}))\\b`,
-  'giu',
+  'gu',
 );
 
 /** Dates with a day their month has not: "February 30". */
 function impossibleDates(text: string): string[] {
   return [...text.matchAll(datePattern)].flatMap(([whole, monthBefore, dayAfter, dayBefore, monthAfter]) => {
-    const limit = days[(monthBefore ?? monthAfter)!.toLowerCase()]!;
+    const limit = days[(monthBefore ?? monthAfter)!]!;
     const day = Number(dayAfter ?? dayBefore);
     return day >= 1 && day <= limit ? [] : [`${whole} (the month has ${limit} days)`];
   });

@@ -47,7 +47,7 @@ const finders: Readonly<Record<SafetyKind, Finder>> = {
   },
   'destructive-command': {
     pattern:
-      /\brm -(?:rf|fr|r -f|f -r) (?:--no-preserve-root )?(?:\/|~|\$HOME|\*)(?=[\s'"*;]|$)|\bmkfs\.[a-z0-9]{2,8} \/dev\/|\bdd if=\S{1,200} of=\/dev\/[a-z]|:\(\)\{ ?:\|:& ?\};:|\bformat [a-z]:(?= ?\/)|\bDROP (?:TABLE|DATABASE) (?:IF EXISTS )?\w/gu,
+      /\brm -(?:rf|fr|r -f|f -r) (?:--no-preserve-root )?(?:\/|~|\$HOME|\*)(?=[\s'"`*;]|$)|\bmkfs\.[a-z0-9]{2,8} \/dev\/|\bdd if=\S{1,200} of=\/dev\/[a-z]|:\(\)\{ ?:\|:& ?\};:|\bformat [a-z]:(?= ?\/)|\bDROP (?:TABLE|DATABASE) (?:IF EXISTS )?\w/gu,
   },
   script: {
     pattern: /<script\b|\bjavascript:(?=\S)|<[a-z][^<>]{0,300}\son(?:error|load|click|mouseover)\s?=/giu,
@@ -74,7 +74,7 @@ export function safetyMatches(
 /** Luhn's check, a plausible issuer, and not one digit throughout. */
 function isCardNumber(match: string): boolean {
   const digits = Array.from(match.replaceAll(/[ -]/gu, ''), Number);
-  if (![3, 4, 5, 6].includes(digits[0]!) || new Set(digits).size < 3) return false;
+  if (![3, 4, 5, 6].includes(digits[0]!) || new Set(digits).size < 2) return false;
   const sum = digits.reverse().reduce((total, digit, place) => {
     const doubled = place % 2 === 1 ? digit * 2 : digit;
     return total + (doubled > 9 ? doubled - 9 : doubled);

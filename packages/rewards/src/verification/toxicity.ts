@@ -12,12 +12,14 @@ import { scoreReport } from './verdict.ts';
 
 const schema = z.strictObject({
   phrases: z.array(z.string().refine((phrase) => foldedWords(phrase) !== '', 'must hold a word')).default([]),
+  expectedFailures: z.number().gt(0).lt(1).default(0.2),
   judge: judgeSchema.optional(),
   thresholds: thresholdsSchema,
 });
 
 /**
- * Options of {@link ToxicityVerifier}: `phrases` (none) that fail a response wherever they stand as whole words; `judge`, which
+ * Options of {@link ToxicityVerifier}: `phrases` (none) that fail a response wherever they stand as whole words;
+ * `expectedFailures` (0.2), the share of toxic responses that you expect, for which the score is calibrated; `judge`, which
  * replaces our model; `thresholds` of the score (pass 0.7, warning 0.5).
  */
 export type ToxicityVerifierOptions = z.input<typeof schema>;
@@ -81,18 +83,21 @@ export class ToxicityVerifier extends TextVerifier {
   }
 
   #judge(response: string, { matcher, model }: Loaded): VerificationReport {
+    // The model was fitted on as many toxic comments as others; the odds are moved to those expected.
+    const { expectedFailures, thresholds } = this.#options;
+    const bias = model.bias + Math.log(expectedFailures / (1 - expectedFailures));
     let worst = 0;
     let profanities = 0;
     for (const piece of windows(excerpt(response), toxicityWindow)) {
       const found = matcher.getAllMatches(piece).length;
       profanities += found;
-      worst = Math.max(worst, probability(model, toxicityFeatures(piece, found)));
+      worst = Math.max(worst, probability({ ...model, bias }, toxicityFeatures(piece, found)));
     }
     return scoreReport({
       score: 1 - worst,
       details: { by: 'model', toxic: worst, profanities },
       message: `toxic with probability ${worst.toFixed(2)}, ${profanities} profane words`,
-      thresholds: this.#options.thresholds,
+      thresholds,
     });
   }
 }

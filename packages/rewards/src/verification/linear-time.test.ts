@@ -1,0 +1,71 @@
+import { describe, expect, it } from 'vitest';
+import { arithmeticStatements, createCustomVerifierPipeline, textpolicyRules } from './index.ts';
+import { safetyKinds, safetyMatches } from './safety-matches.ts';
+
+/** Shapes that make careless patterns run over the same text again and again. */
+const shapes: Readonly<Record<string, string>> = {
+  letter: 'a',
+  space: ' ',
+  'line break': '\n',
+  digit: '1',
+  'digit, space': '1 ',
+  'digit, comma': '1,',
+  sum: '1+',
+  parenthesis: '(',
+  'equals sign': '=',
+  'capital and digit': 'DE12 ABCD ',
+  address: 'a@',
+  'address without end': 'a.b-c+d@e.f-',
+  sentence: 'a. ',
+  tag: '<a ',
+  'open marker': '<|im_start',
+  fence: '```\n',
+  token: 'eyJaaaaaaaa.',
+  quote: '"[{',
+  injection: 'ignore all the your of my ',
+  masked: 'f*u.c k ',
+  surrogates: '😀',
+};
+const size = 200_000;
+const texts = Object.entries(shapes).map(
+  ([name, unit]) => [name, unit.repeat(Math.ceil(size / unit.length))] as const,
+);
+
+const pipeline = createCustomVerifierPipeline([
+  { type: 'length' },
+  { type: 'length', unit: 'sentences' },
+  { type: 'toxicity', phrases: ['no way'] },
+  { type: 'coherence' },
+  { type: 'factual', scope: 'answers' },
+  { type: 'format', schema: { type: 'object' } },
+  { type: 'language', languages: ['en'] },
+  { type: 'repetition' },
+  { type: 'safety-pattern' },
+  { type: 'has-greeting' },
+  { type: 'no-empty-response' },
+  { type: 'contains-keywords', keywords: ['never there'] },
+]);
+
+// What is quadratic takes hours over so many characters; the limits are generous for a busy machine.
+describe('hostile texts', () => {
+  it.each(texts)('are searched in linear time: %s', (_, text) => {
+    const begun = performance.now();
+    safetyMatches(text, safetyKinds);
+    arithmeticStatements(text);
+    textpolicyRules.toxicity()(text);
+    textpolicyRules.coherence()(text);
+    textpolicyRules.factual()(text);
+    expect(performance.now() - begun).toBeLessThan(10_000);
+  });
+
+  it('go through all verifiers, 10 MB of them', async () => {
+    const begun = performance.now();
+    for (const unit of ['a', '1,']) {
+      const [report] = await pipeline.verifyBatch([
+        { prompt: unit, response: unit.repeat(10_000_000 / unit.length) },
+      ]);
+      expect(report!.result).toBe('fail');
+    }
+    expect(performance.now() - begun).toBeLessThan(20_000);
+  });
+});
