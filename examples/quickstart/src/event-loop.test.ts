@@ -64,6 +64,10 @@ async function turn({ backend, inference }: Policy, round: number): Promise<void
   await inference.updateWeights(await backend.publish());
 }
 
+function worst({ max }: { readonly max: number }): number {
+  return max / 1e6 - resolution;
+}
+
 it('stays free while a model of 0.8 million parameters trains and is sampled', async () => {
   const engine = await createEngine();
   onTestFinished(() => engine.close());
@@ -73,6 +77,7 @@ it('stays free while a model of 0.8 million parameters trains and is sampled', a
   delays.enable();
   // Graphs are built once, and code is compiled in the first turns.
   for (let round = 0; round < 3; round++) await turn(policy, round);
+  const first = worst(delays);
   let lag = Number.POSITIVE_INFINITY;
   let limit = 0;
   for (let attempt = 0; attempt < 3 && lag >= limit; attempt++) {
@@ -83,6 +88,9 @@ it('stays free while a model of 0.8 million parameters trains and is sampled', a
     lag = delays.percentile(99) / 1e6 - resolution;
     limit = 20 + (await idle.lag());
   }
-  console.log(`p99 lag of the event loop: ${lag.toFixed(1)} ms; allowed here: ${limit.toFixed(1)} ms`);
+  console.log(
+    `lag of the event loop: p99 ${lag.toFixed(1)} ms, allowed here: ${limit.toFixed(1)} ms; at most ` +
+      `${worst(delays).toFixed(1)} ms, and ${first.toFixed(1)} ms in the first turns`,
+  );
   expect(lag).toBeLessThan(limit);
 }, 60_000);

@@ -8,7 +8,6 @@ import {
   type Graph,
   gather,
   gemm,
-  mergeHeads,
   type OperatorSet,
   productDimension,
   range,
@@ -102,7 +101,7 @@ function fullAttention(options: TrainingBlocksOptions, ops: OperatorSet): Decode
     const queries = splitHeads(rotate(query, config.heads), { batch, time, heads: config.heads });
     const keyHeads = { batch, time, heads: config.keyValueHeads };
     const keys = splitHeads(rotate(key, config.keyValueHeads), keyHeads);
-    return mergeHeads(attention(queries, keys, splitHeads(value, keyHeads), { ops, mask }));
+    return attention(queries, keys, splitHeads(value, keyHeads), { ops, mask, output: 'merged' });
   };
 }
 

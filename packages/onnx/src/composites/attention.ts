@@ -3,7 +3,13 @@ import { ArgumentError } from '@rlp/core';
 import { customGradient } from '../autodiff/custom-gradient.ts';
 import type { DataType } from '../graph/data-type.ts';
 import type { Graph, Value } from '../graph/graph.ts';
-import { type Dimension, formatShape, productDimension, staticDimension } from '../graph/shape.ts';
+import {
+  type Dimension,
+  formatShape,
+  productDimension,
+  type Shape,
+  staticDimension,
+} from '../graph/shape.ts';
 import { add, mul, neg, sub } from '../ops/arithmetic.ts';
 import { and, greater, less, where } from '../ops/comparison.ts';
 import { range } from '../ops/indexing.ts';
@@ -61,6 +67,11 @@ export interface AttentionOptions {
   readonly scale?: number | undefined;
   /** Default `'fused'`. */
   readonly ops?: OperatorSet;
+  /**
+   * `'merged'` returns `[batch · time, heads · headSize]`, as {@link mergeHeads} does, and keeps only that for the backward pass.
+   * Default `'heads'`.
+   */
+  readonly output?: 'heads' | 'merged';
 }
 
 interface Sizes {
@@ -108,7 +119,7 @@ function sizesOf(query: Value, key: Value, value: Value): Sizes {
  * @param query - `[batch, heads, time, headSize]`
  * @param key - `[batch, keyHeads, keys, headSize]`
  * @param value - as `key`
- * @returns `[batch, heads, time, headSize]`
+ * @returns `[batch, heads, time, headSize]`, unless the option `output` says otherwise
  */
 export function attention(query: Value, key: Value, value: Value, options: AttentionOptions = {}): Value {
   const sizes = sizesOf(query, key, value);
@@ -122,25 +133,53 @@ export function attention(query: Value, key: Value, value: Value, options: Atten
     productDimension([sizes.perGroup, sizes.time]),
     sizes.headSize,
   ]);
+  const layout = outputLayout(sizes, grouped.shape, options.output ?? 'heads');
   let probabilities: Value;
   const [y] = customGradient(
     [grouped, key, value],
     () => {
       const scores = multiply(grouped, key, { transposeB: 'yes', alpha: scale });
       probabilities = softmax(addMask(scores, mask, sizes));
-      return [multiply(probabilities, value)];
+      return [layout.wrap(multiply(probabilities, value))];
     },
-    ([upstream], [needsQuery, needsKey, needsValue]) => {
-      const dot = sum(mul(upstream!, y), { axes: -1, keepAxes: 'yes' });
-      const scores = mul(probabilities, centeredProduct(upstream!, value, dot, multiply));
+    ([wrapped], [needsQuery, needsKey, needsValue]) => {
+      const upstream = layout.unwrap(wrapped!);
+      const dot = layout.rowSums(mul(wrapped!, y));
+      const scores = mul(probabilities, centeredProduct(upstream, value, dot, multiply));
       return [
         needsQuery ? multiply(scores, key, { alpha: scale }) : undefined,
         needsKey ? multiply(scores, grouped, { transposeA: 'yes', alpha: scale }) : undefined,
-        needsValue ? multiply(probabilities, upstream!, { transposeA: 'yes' }) : undefined,
+        needsValue ? multiply(probabilities, upstream, { transposeA: 'yes' }) : undefined,
       ];
     },
   );
-  return reshape(y, query.shape);
+  return y;
+}
+
+/** Between `[batch, groups, perGroup · time, headSize]`, in which attention computes, and the shape it returns. */
+interface OutputLayout {
+  readonly wrap: (grouped: Value) => Value;
+  readonly unwrap: (wrapped: Value) => Value;
+  /** Σ over the head of what has the returned shape, `[batch, groups, perGroup · time, 1]`. */
+  readonly rowSums: (wrapped: Value) => Value;
+}
+
+function outputLayout(sizes: Sizes, grouped: Shape, output: 'heads' | 'merged'): OutputLayout {
+  const { batch, heads, time, headSize } = sizes;
+  const rows = [...grouped.slice(0, -1), 1];
+  if (output === 'heads') {
+    return {
+      wrap: (y) => reshape(y, [batch, heads, time, headSize]),
+      unwrap: (g) => reshape(g, grouped),
+      rowSums: (x) => reshape(sum(x, { axes: -1, keepAxes: 'yes' }), rows),
+    };
+  }
+  const split = (x: Value) => reshape(x, [batch, time, heads, headSize]);
+  return {
+    wrap: (y) => mergeHeads(reshape(y, [batch, heads, time, headSize])),
+    unwrap: (g) => reshape(splitHeads(g, { batch, time, heads }), grouped),
+    rowSums: (x) => reshape(transpose(sum(split(x), { axes: -1 }), [0, 2, 1]), rows),
+  };
 }
 
 /**

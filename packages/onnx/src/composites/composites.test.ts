@@ -122,6 +122,12 @@ const cases: readonly CompositeCase[] = [
     composed: (q, k, v) => composedAttention(q!, k!, v!),
   },
   {
+    name: 'attention with grouped queries, merged',
+    inputs: [normals('q', [2, 4, 3, 4]), normals('k', [2, 2, 3, 4]), normals('v', [2, 2, 3, 4])],
+    composite: (set, q, k, v) => ops.attention(q!, k!, v!, { ops: set, output: 'merged' }),
+    composed: (q, k, v) => ops.mergeHeads(composedAttention(q!, k!, v!)),
+  },
+  {
     name: 'swiglu',
     inputs: [x, normals('up', [2, 3, 4])],
     composite: (set, a, b) => ops.swiglu(a!, b!, { ops: set }),
