@@ -71,7 +71,7 @@ describe('evaluate', () => {
   });
 
   it('gives the same for many rows, which it computes in blocks, as for each row alone', () => {
-    const [rows, columns] = [700, 5];
+    const [rows, columns] = [700, 40];
     const filled = (value: (index: number) => number) => ({
       rows,
       columns,
@@ -96,6 +96,7 @@ describe('evaluate', () => {
         columns: { advantages: rowOf(many.columns.advantages, row) },
       });
       value += alone.value;
+      if (row % 50 > 0) continue;
       expect(rowOf(whole.gradients.logprobs, row).data).toEqual(alone.gradients.logprobs.data);
       expect(rowOf(whole.gradients.entropies!, row).data).toEqual(alone.gradients.entropies!.data);
       expect(rowOf(whole.tokenLosses, row).data).toEqual(alone.tokenLosses.data);
@@ -104,7 +105,7 @@ describe('evaluate', () => {
   });
 
   it('computes a loss that sums over the batch on all rows at once', () => {
-    const [rows, columns] = [600, 2];
+    const [rows, columns] = [600, 20];
     const centred: Loss = {
       key: 'centred',
       columns: [],

@@ -63,12 +63,12 @@ export function evaluate(loss: Loss, inputs: EvaluateInputs): Evaluation {
 }
 
 /**
- * Rows that are computed together: about 2048 tokens, in at most 256 blocks. Most losses treat every row by itself, so a batch
+ * Rows that are computed together: about 8192 tokens, in at most 128 blocks. Most losses treat every row by itself, so a batch
  * can be computed in blocks of rows whose temporaries stay in the cache, with a number of arrays that does not depend on the
  * batch; a loss that sums over all rows is computed on all of them at once.
  */
 function rowsPerBlock({ rows, columns }: Shape): number {
-  return Math.max(1, Math.floor(2048 / Math.max(1, columns)), Math.ceil(rows / 256));
+  return Math.max(1, Math.floor(8192 / Math.max(1, columns)), Math.ceil(rows / 128));
 }
 
 /** Results as they grow, block by block. */
