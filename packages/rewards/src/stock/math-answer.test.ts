@@ -192,6 +192,35 @@ describe('symbolicEquivalence', () => {
   });
 });
 
+const shared = process.env.RLP_SHARED ?? resolve(import.meta.dirname, '../../../../../shared');
+const pairs = join(shared, 'conformance/math_answers.json');
+
+describe.skipIf(!existsSync(pairs))(
+  existsSync(pairs) ? 'published graders' : `skipped: no file ${pairs}`,
+  () => {
+    it('accept nothing that we refuse, and refuse seven right answers that we accept', () => {
+      const { cases } = JSON.parse(readFileSync(pairs, 'utf8'));
+      const more: string[] = [];
+      for (const { fn, inputs, expected } of cases) {
+        if (fn !== 'equiv') continue;
+        const isAccepted = expected.hendrycks || expected.prm800k;
+        const verdict = mathAnswersAgree(inputs.given, inputs.gold, { equivalence });
+        if (isAccepted) expect([inputs, verdict]).toEqual([inputs, true]);
+        else if (verdict) more.push(`${inputs.given} for ${inputs.gold}`);
+      }
+      expect(more).toEqual([
+        '4.5. for 4.5',
+        '8 \\pi. for 8 \\pi',
+        '(-\\infty, 2) \\cup (3, \\infty). for (-\\infty, 2) \\cup (3, \\infty)',
+        '\\dfrac{17}{50}. for \\dfrac{17}{50}',
+        '\\mbox{5} for 5',
+        'k=-\\frac{2}{3} for -2/3',
+        'x \\in [1,2] for [1,2]',
+      ]);
+    });
+  },
+);
+
 describe('mathAnswer', () => {
   const reward = mathAnswer({ reference: ({ answer }: { answer: string }) => answer });
 
@@ -236,10 +265,7 @@ describe('gsm8kAnswer', () => {
     expect(() => judge(reward, '1', answer as never)).toThrow('gsm8kAnswer: the reference of task "a"');
   });
 
-  const solutions = join(
-    process.env.RLP_SHARED ?? resolve(import.meta.dirname, '../../../../../shared'),
-    'data/gsm8k/model_solutions.jsonl',
-  );
+  const solutions = join(shared, 'data/gsm8k/model_solutions.jsonl');
   it.skipIf(!existsSync(solutions))(
     existsSync(solutions)
       ? 'agrees with every label of the model solutions'
