@@ -1,0 +1,257 @@
+import {
+  OptionsError,
+  type RewardFunction,
+  type Step,
+  type Trajectory,
+  type TrajectoryGroup,
+} from '@rlp/core';
+import { describeRewardComputer } from '@rlp/core/testing';
+import { describe, expect, it } from 'vitest';
+import { rewardFunctions } from '../reward-functions.ts';
+import {
+  absoluteRewardComputer,
+  evaluationRewardComputer,
+  normalizedRewardFunctions,
+  ParetoRewardComputer,
+  relativeRewardComputer,
+  SVRLRewardComputer,
+  svrlScore,
+} from './index.ts';
+
+const step = (text: string): Step => ({
+  promptTokens: [],
+  tokens: [],
+  behaviorLogprobs: [],
+  text,
+  stopReason: 'stop',
+});
+
+/** A group whose responses are JSON records of what each trajectory is worth. */
+function groupOf(
+  worths: readonly Readonly<Record<string, number | null>>[],
+  change: (member: number) => Partial<Trajectory> = () => ({}),
+): TrajectoryGroup {
+  const task = { id: 'a', prompt: 'p', metadata: undefined };
+  const trajectories = worths.map(
+    (worth, member): Trajectory => ({
+      id: `0/a/${member}`,
+      task,
+      steps: [step('one')],
+      messages: [],
+      response: JSON.stringify(worth),
+      status: 'completed',
+      policyVersion: 0,
+      ...change(member),
+    }),
+  );
+  return { id: '0/a', task, trajectories };
+}
+
+const worth =
+  (name: string): RewardFunction =>
+  ({ response }) =>
+    (JSON.parse(response) as Record<string, number | null>)[name] ?? null;
+
+const group = groupOf([
+  { a: 3, b: 0 },
+  { a: 1, b: 2 },
+  { a: 1, b: 1 },
+  { a: 2, b: null },
+]);
+const objectives = { a: worth('a'), b: worth('b') };
+const onlyA = () => rewardFunctions<unknown>({ a: { reward: worth('a') } });
+
+const computers = {
+  absoluteRewardComputer: () => absoluteRewardComputer(onlyA()),
+  relativeRewardComputer: () => relativeRewardComputer(onlyA()),
+  normalizedRewardFunctions: () =>
+    normalizedRewardFunctions<unknown>({ a: { reward: worth('a') }, b: { reward: worth('b') } }),
+  ParetoRewardComputer: () => new ParetoRewardComputer({ objectives }),
+  'ParetoRewardComputer, relative': () => new ParetoRewardComputer({ objectives, method: 'relative' }),
+  SVRLRewardComputer: () => new SVRLRewardComputer({ taskEvaluator: worth('a') }),
+  evaluationRewardComputer: () => evaluationRewardComputer(() => ({ score: 1 })),
+};
+for (const [name, create] of Object.entries(computers)) describeRewardComputer(name, { create, group });
+
+const rewardsOf = async (
+  computer: { computeRewards: ReturnType<typeof onlyA>['computeRewards'] },
+  of = group,
+) => (await computer.computeRewards(of)).map(({ reward }) => reward);
+
+describe('absoluteRewardComputer and relativeRewardComputer', () => {
+  it('look at the whole group and keep the score visible', async () => {
+    const scored = await relativeRewardComputer(onlyA(), { scale: 'unit' }).computeRewards(group);
+    expect(scored.map(({ reward }) => reward)).toEqual([1, 1 / 6, 1 / 6, 2 / 3]);
+    expect(scored[0]!.components).toEqual({ a: 3, score: 3 });
+    expect(await rewardsOf(absoluteRewardComputer(onlyA(), { normalize: 'none' }))).toEqual([3, 1, 1, 2]);
+    const standardized = (await rewardsOf(absoluteRewardComputer(onlyA()))) as number[];
+    expect(standardized.reduce((sum, reward) => sum + reward, 0)).toBeCloseTo(0, 12);
+    expect(standardized.reduce((sum, reward) => sum + reward ** 2, 0)).toBeCloseTo(4, 12);
+  });
+
+  it('leaves out whom the inner computer could not score', async () => {
+    const some = groupOf([{ a: 1 }, { a: null }, { a: 3 }]);
+    expect(await rewardsOf(absoluteRewardComputer(onlyA()), some)).toEqual([-1, null, 1]);
+    expect((await rewardsOf(relativeRewardComputer(onlyA()), groupOf([{ a: 9 }])))[0]).toBe(0);
+    expect(() => relativeRewardComputer(onlyA(), { ties: 'random' as 'dense' })).toThrow(OptionsError);
+  });
+});
+
+describe('normalizedRewardFunctions', () => {
+  const parts = {
+    a: { reward: worth('a'), weight: 2 },
+    b: { reward: worth('b') },
+    c: { reward: worth('c'), weight: 0 },
+  };
+
+  it('lets each part decide as its weight says, not as its spread', async () => {
+    const wide = groupOf([
+      { a: 1, b: 0 },
+      { a: 0, b: 1000 },
+    ]);
+    expect(await rewardsOf(normalizedRewardFunctions<unknown>(parts), wide)).toEqual([1, -1]);
+    const [first] = await normalizedRewardFunctions<unknown>(parts).computeRewards(wide);
+    expect(first!.components).toEqual({ a: 1, b: 0, c: null });
+  });
+
+  it('leaves out whom a part could not score, or takes the other parts', async () => {
+    const some = groupOf([
+      { a: 1, b: 0 },
+      { a: 3, b: 2 },
+      { a: 5, b: null },
+    ]);
+    expect(await rewardsOf(normalizedRewardFunctions<unknown>(parts), some)).toEqual([-3, 3, null]);
+    const partial = await rewardsOf(normalizedRewardFunctions<unknown>(parts, { missing: 'partial' }), some);
+    expect(partial[2]).toBeCloseTo(2 * Math.sqrt(1.5), 12);
+    expect(await rewardsOf(normalizedRewardFunctions<unknown>(parts), groupOf([{ a: 5, b: 1 }]))).toEqual([
+      0,
+    ]);
+  });
+});
+
+describe('ParetoRewardComputer', () => {
+  it('rewards by front, shows objectives and front, and leaves out who lacks an objective', async () => {
+    const scored = await new ParetoRewardComputer({ objectives }).computeRewards(group);
+    expect(scored.map(({ reward }) => reward)).toEqual([1, 1, 0.5, null]);
+    expect(scored.map(({ components }) => components)).toEqual([
+      { a: 3, b: 0, front: 0 },
+      { a: 1, b: 2, front: 0 },
+      { a: 1, b: 1, front: 1 },
+      { a: 2, b: null, front: null },
+    ]);
+  });
+
+  it('goes by the weighted mean where one score is needed', async () => {
+    const options = { objectives: [worth('a'), worth('b')], objectiveNames: ['a', 'b'], weights: [3, 1] };
+    const absolute = new ParetoRewardComputer({ ...options, method: 'absolute' });
+    expect(absolute.objectiveNames).toEqual(['a', 'b']);
+    expect(await rewardsOf(absolute)).toEqual([2.25, 1.25, 1, null]);
+    const relative = (await rewardsOf(
+      new ParetoRewardComputer({ ...options, method: 'relative' }),
+    )) as number[];
+    expect(relative[1]).toBe(0);
+    expect(relative[0]).toBeCloseTo(Math.sqrt(1.5), 6);
+    const even = new ParetoRewardComputer({ objectives: [worth('a')], normalize: 'population-std' });
+    expect(even.objectiveNames).toEqual(['objective0']);
+    expect(await rewardsOf(even, groupOf([{ a: 1 }, { a: 1 }]))).toEqual([0, 0]);
+  });
+
+  it('refuses names and weights that do not fit', () => {
+    const list = [worth('a'), worth('b')];
+    expect(() => new ParetoRewardComputer({ objectives: list, objectiveNames: ['a', 'a'] })).toThrow(
+      /2 different names/,
+    );
+    expect(() => new ParetoRewardComputer({ objectives: list, weights: [1] })).toThrow(OptionsError);
+    expect(() => new ParetoRewardComputer({ objectives: list, weights: [0, 0] })).toThrow(/not all 0/);
+    expect(() => new ParetoRewardComputer({ objectives: {} })).toThrow(OptionsError);
+  });
+});
+
+describe('svrlScore', () => {
+  it('is quality less the share of the budget spent, plus the share of steps saved', () => {
+    const input = { taskScore: 0.9, spent: 5, budget: 10, steps: 10, maxSteps: 50 };
+    expect(svrlScore(input)).toBeCloseTo(0.9 - 0.1 * 0.5 + 0.05 * 0.8, 12);
+    expect(svrlScore({ ...input, steps: 80 })).toBeCloseTo(0.85, 12);
+    expect(svrlScore({ ...input, budget: 0 })).toBeCloseTo(0.9 - 0.1 + 0.04, 12);
+    expect(svrlScore({ ...input, budget: 0 }, { emptyBudget: 'free' })).toBeCloseTo(0.94, 12);
+    expect(svrlScore({ ...input, budget: 0, spent: 0 })).toBeCloseTo(0.94, 12);
+    expect(() => svrlScore({ ...input, spent: -1 })).toThrow(/must not be negative/);
+  });
+});
+
+describe('SVRLRewardComputer', () => {
+  const call = { id: 'c', type: 'function', function: { name: 'check', arguments: '{}' } } as const;
+  const spending = groupOf([{ a: 1 }, { a: 1 }, { a: 0 }], (member) => ({
+    messages: [{ role: 'assistant', content: '', tool_calls: Array.from({ length: member }, () => call) }],
+    steps: Array.from({ length: member + 1 }, () => step('x')),
+  }));
+
+  it('counts tool calls against the budget', async () => {
+    const options = { taskEvaluator: worth('a'), toolBudget: 2, efficiencyWeight: 0 };
+    const scored = await new SVRLRewardComputer(options).computeRewards(spending);
+    expect(scored.map(({ reward }) => reward)).toEqual([1, 1 - 0.1 * 0.5, -0.1]);
+    expect(scored[1]!.components).toEqual({ task: 1, verification: 0.5, efficiency: 48 / 50 });
+  });
+
+  it('asks for the cost, ranks, or peels fronts', async () => {
+    const verificationCost = () => ({ spent: Number.NaN, budget: 1 });
+    const broken = new SVRLRewardComputer({ taskEvaluator: worth('a'), verificationCost });
+    expect(await rewardsOf(broken, spending)).toEqual([null, null, null]);
+    const pareto = new SVRLRewardComputer({ taskEvaluator: worth('a'), method: 'pareto' });
+    expect(await rewardsOf(pareto, spending)).toEqual([1, 1 - 1 / 3, 1 - 2 / 3]);
+    const relative = (await rewardsOf(
+      new SVRLRewardComputer({ taskEvaluator: worth('a'), method: 'relative' }),
+      spending,
+    )) as number[];
+    expect(relative[0]).toBeGreaterThan(relative[1]!);
+  });
+});
+
+describe('evaluationRewardComputer', () => {
+  const judged = groupOf([{}], () => ({
+    steps: [step('one'), step('two')],
+    messages: [
+      { role: 'user', content: 'p' },
+      { role: 'assistant', content: 'one' },
+      { role: 'user', content: 'go on' },
+      { role: 'assistant', content: 'two' },
+    ],
+  }));
+
+  it('puts step outputs on the steps they name', async () => {
+    const computer = evaluationRewardComputer(() => ({
+      score: 0.8,
+      metrics: { style: { isScoreValid: true, score: 0.5 }, tone: { isScoreValid: false, score: 0 } },
+      stepOutputs: [
+        { stepIndex: 1, baseReward: 0.3, metrics: {} },
+        { stepIndex: 7, baseReward: 1, metrics: {} },
+      ],
+    }));
+    const [scored] = await computer.computeRewards(judged);
+    expect(scored).toMatchObject({ reward: 0.8, components: { style: 0.5, tone: null } });
+    expect(scored!.trajectory.steps.map(({ reward }) => reward)).toEqual([undefined, 0.3]);
+    expect(computer.getStatistics()).toMatchObject({ evaluated: 1, failed: 0, misplacedSteps: 1 });
+    expect(computer.getStatistics().lastMisplacedStep).toMatch(/assistant message 7/);
+  });
+
+  it.each([
+    ['throws', () => Promise.reject(new Error('no net')), /no net/],
+    ['gives no judgement', () => ({ score: 'high' }) as unknown as { score: number }, /score/],
+    ['gives NaN', () => ({ score: Number.NaN }), /score|finite/],
+    ['never answers', () => new Promise<never>(() => {}), /20 ms/],
+  ])('gives null where it %s, and counts it', async (_, evaluate, message) => {
+    const computer = evaluationRewardComputer(evaluate, { timeoutMs: 20 });
+    expect(await rewardsOf(computer, judged)).toEqual([null]);
+    expect(computer.getStatistics()).toMatchObject({ evaluated: 1, failed: 1 });
+    expect(computer.getStatistics().lastFailure).toMatch(message);
+  });
+
+  it('gives null to a judgement that says it is not valid', async () => {
+    expect(
+      await rewardsOf(
+        evaluationRewardComputer(() => ({ score: 1, isScoreValid: false })),
+        judged,
+      ),
+    ).toEqual([null]);
+  });
+});
