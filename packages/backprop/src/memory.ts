@@ -1,5 +1,6 @@
 import { ArgumentError } from '@rlp/core';
 import type { ModelConfig } from '@rlp/models';
+import { headBlockRows } from './parameter-blocks.ts';
 
 /** What a run would train, for {@link estimateMemory}. */
 export interface MemoryQuestion {
@@ -39,20 +40,20 @@ export interface MemoryEstimate {
 }
 
 const float = 4;
-const runtimeBytes = 150 * 2 ** 20;
+const runtimeBytes = 200 * 2 ** 20;
 
 /**
  * Peak memory of a training step, before it runs.
  *
- * Exact: weights, gradients, moments. Formulas: per token and layer the forward pass keeps `5d + q + 3kv` floats around
- * attention and `4f` in a gated feed-forward block, and `heads · length` attention probabilities (d: hidden, q: heads ·
- * head dimension, kv: key-value heads · head dimension, f: intermediate size); with recomputation only `d` per layer, plus one layer. The head
- * keeps one `[rows · length, vocabulary]` array of probabilities and, while softmax runs, a second one of logits;
- * a critic's, one number per token, is left out.
+ * Exact: weights, gradients, moments. Formulas: per token and layer the forward pass keeps `2d + 2q + 2kv` floats around
+ * attention (`2d` more with layer norms), `2f` in the feed-forward block, and `heads · length` attention probabilities (d: hidden,
+ * q: heads · head dimension, kv: key-value heads · head dimension, f: intermediate size); with recomputation only `d` per layer. The
+ * backward pass of one layer takes about as much again. The head keeps one `[rows · length, vocabulary]` array of probabilities and, while
+ * softmax runs, the logits of up to 4096 tokens; a critic's, one number per token, is left out.
  *
- * Against the peak resident memory of a fp32 step of full training (Linux, onnxruntime-node 1.30, no reference): 609 MiB for
- * 688 measured (3.3 M parameters, 32 × 128 tokens), 1277 for 1115 (15 M, 8 × 256, vocabulary 32,000), 3639 for 3644 (135 M,
- * 2 × 256): within 15 %.
+ * Against the peak resident memory of a fp32 step of full training (Linux, onnxruntime-node 1.30, no reference): 586 MiB for
+ * 640 measured (3.3 M parameters, 32 × 128 tokens), 1034 for 1083 (15 M, 8 × 256, vocabulary 32,000), 3358 for 3439 (135 M,
+ * 2 × 256): within 10 %.
  *
  * @throws ArgumentError unless rows and length are positive integers.
  */
@@ -75,7 +76,7 @@ export function estimateMemory(question: MemoryQuestion): MemoryEstimate {
     gradients: float * trained * (question.microBatches === 'several' ? 2 : 1),
     optimizer: float * 2 * trained,
     activations: float * tokens * activationsPerToken(config, length, question.activations ?? 'keep'),
-    logits: question.purpose === 'critic' ? 0 : float * 2 * tokens * config.vocabularySize,
+    logits: question.purpose === 'critic' ? 0 : float * tokens * logitsPerToken(config),
     runtime: runtimeBytes,
   };
   const total = Object.values(parts).reduce((sum, bytes) => sum + bytes, 0);
@@ -115,9 +116,13 @@ function attentionSizes(config: ModelConfig) {
 function activationsPerToken(config: ModelConfig, length: number, mode: 'keep' | 'recompute'): number {
   const { hiddenSize: d, intermediateSize: f, layers, heads } = config;
   const { queries, keys } = attentionSizes(config);
-  const feedForward = (config.feedForward.type === 'gated' ? 4 : 2) * f;
-  const layer = 5 * d + queries + 3 * keys + feedForward + heads * length;
-  return mode === 'keep' ? layers * layer : layers * d + 2 * layer;
+  const residual = config.norm.type === 'layer' ? 4 * d : 2 * d;
+  const layer = residual + 2 * queries + 2 * keys + 2 * f + heads * length;
+  return mode === 'keep' ? (layers + 1) * layer : layers * d + 2 * layer;
+}
+
+function logitsPerToken({ vocabularySize }: ModelConfig): number {
+  return vocabularySize + Math.min(vocabularySize, headBlockRows);
 }
 
 function tableOf(parts: Readonly<Record<string, number>>): string {
