@@ -149,7 +149,7 @@ describe.each(functions)('$name', ({ reads, call }) => {
   it.each(reads)('names %s that are not finite or do not fit', (spoiled) => {
     const good = Object.fromEntries(
       [...names, 'masks'].map((key) => [key, key === 'masks' ? [[1, 1], [1]] : [[0.5, 0.25], [0.5]]]),
-    ) as Inputs;
+    ) as unknown as Inputs;
     const attempt = (rows: Rows) => () => call({ ...good, [spoiled]: rows });
     for (const value of [Number.NaN, Number.POSITIVE_INFINITY]) {
       const thrown = attempt([[0.5, value], [0.5]]);

@@ -16,7 +16,7 @@ import {
 } from '@rlp/core';
 import { z } from 'zod';
 import { Future, Sequence } from '../future.ts';
-import { clipFactor, globalNorm } from '../optimizer.ts';
+import { clipFactor, globalNorm, movingAverage } from '../optimizer.ts';
 import { type Schedule, type ScheduleOptions, scheduleFactor, scheduleSchema } from '../schedule.ts';
 import { checkValueHead, type ValueHead } from '../value-losses.ts';
 import { accumulateLogits, countTokens, evaluateBatch, scoreBatch, tokenLogprobs } from './batch.ts';
@@ -189,11 +189,7 @@ export class TabularBackend implements CriticBackend {
     update: { readonly method: 'copy' } | { readonly method: 'ema'; readonly decay: number },
   ): TrainFuture<void> {
     return this.#call(() => {
-      const decay = update.method === 'copy' ? 0 : update.decay;
-      const { logits } = this.table;
-      for (let cell = 0; cell < logits.length; cell++) {
-        this.#reference[cell] = decay * this.#reference[cell]! + (1 - decay) * logits[cell]!;
-      }
+      movingAverage(this.#reference, this.table.logits, update.method === 'copy' ? 0 : update.decay);
     });
   }
 
