@@ -39,6 +39,8 @@ export type Intervention = { readonly cause: Finding } & (
 export interface MonitorBatch<Metadata = unknown> {
   readonly iteration: number;
   readonly trajectories: readonly ScoredTrajectory<Metadata>[];
+  /** What else is known of the batch, by the names of `docs/metrics.md`: `kl/reference`, for one. */
+  readonly metrics?: Metrics | undefined;
 }
 
 /** What a monitor says about one batch. */

@@ -66,7 +66,7 @@ export function responseQuality(response: string, reader: ResponseReader): Respo
 }
 
 /** Repetition of three-word sequences; texts under 10 characters or 5 words have none. */
-export function repetitionScore(text: string, words: WordScanner): number {
+function repetitionScore(text: string, words: WordScanner): number {
   return text.length < 10 || words.count < 5 ? 0 : words.repetition();
 }
 

@@ -7,7 +7,7 @@ export interface ResponseTags {
 }
 
 /** A response, taken apart. */
-export interface ResponseShape {
+interface ResponseShape {
   /** Content of the first pair of each tag, white space around it removed; absent without such a pair. */
   readonly reasoning: string | undefined;
   readonly answer: string | undefined;

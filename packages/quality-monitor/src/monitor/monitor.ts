@@ -124,14 +124,19 @@ export class RewardQualityMonitor implements Monitor {
   }
 
   /** A batch of a training loop: what it was rewarded for, by component, and the reward itself as `total`. */
-  observe({ iteration, trajectories }: MonitorBatch): MonitorReport {
+  observe({ iteration, trajectories, metrics: known }: MonitorBatch): MonitorReport {
     const names = new Set(trajectories.flatMap(({ components }) => Object.keys(components)));
     const rewards: Record<string, (number | null)[]> = {};
     for (const name of names) rewards[name] = trajectories.map(({ components }) => components[name] ?? null);
     rewards.total = trajectories.map(({ reward }) => reward);
     const batch = { responses: trajectories.map(({ trajectory }) => trajectory.response), rewards };
     const ids = trajectories.map(({ trajectory }) => trajectory.id);
-    const { metrics, findings, interventions } = this.#monitor(batch, { step: iteration, ids, trajectories });
+    const { metrics, findings, interventions } = this.#monitor(batch, {
+      step: iteration,
+      ids,
+      trajectories,
+      known,
+    });
     const named = Object.entries(flatMetrics(metrics)).map(([name, value]) => [
       `reward_quality/${name}`,
       value,
@@ -223,9 +228,11 @@ export class RewardQualityMonitor implements Monitor {
   }
 
   /** All detectors' reports as one. A batch without trajectories tells them nothing. */
-  #detect({ step, trajectories }: BatchContext): MonitorReport {
+  #detect({ step, trajectories, known }: BatchContext): MonitorReport {
     if (trajectories === undefined) return { metrics: {}, findings: [] };
-    const reports = this.#detectors.map((detector) => detector.observe({ iteration: step, trajectories }));
+    const reports = this.#detectors.map((detector) =>
+      detector.observe({ iteration: step, trajectories, metrics: known }),
+    );
     return {
       metrics: Object.assign({}, ...reports.map(({ metrics }) => metrics)) as Metrics,
       findings: reports.flatMap(({ findings }) => findings),
@@ -285,6 +292,8 @@ interface BatchContext {
   /** Of the batch's trajectories, where it has any. */
   readonly ids: readonly string[];
   readonly trajectories: MonitorBatch['trajectories'] | undefined;
+  /** What the loop knows of the batch besides. */
+  readonly known?: Metrics | undefined;
 }
 
 interface Judgement {

@@ -50,7 +50,7 @@ function alertBlock({ severity, pathologyType, message, step }: AlertRecord): st
 }
 
 /** Text as HTML that shows it. */
-export function escapeHtml(text: string): string {
+function escapeHtml(text: string): string {
   return text
     .replaceAll('&', '&amp;')
     .replaceAll('<', '&lt;')

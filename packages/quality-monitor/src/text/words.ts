@@ -49,14 +49,6 @@ export class WordScanner {
     for (let word = 0; word < this.#count; word++) vocabulary.add(this.#low[word]!, this.#high[word]!);
   }
 
-  /** Different words of the text over all of them; 0 where there are none. */
-  typeTokenRatio(): number {
-    if (this.#count === 0) return 0;
-    this.#seen.clear();
-    this.addTo(this.#seen);
-    return this.#seen.size / this.#count;
-  }
-
   /**
    * `1 − different / all` over sequences of three words, in 0..1; 0 where there are none.
    */

@@ -1,0 +1,309 @@
+import type {
+  Finding,
+  Intervention,
+  Message,
+  Metrics,
+  Monitor,
+  MonitorBatch,
+  MonitorReport,
+  ScoredTrajectory,
+} from '@rlp/core';
+import { Evidence, type Sighting } from './evidence.ts';
+import { Frontier } from './frontier.ts';
+import {
+  type ResolvedRewardHackingOptions,
+  type RewardHackingOptions,
+  resolveRewardHackingOptions,
+} from './options.ts';
+import { PhraseWindow } from './phrase-window.ts';
+import { type BatchRows, Reference } from './reference.ts';
+import { TextTraits } from './response-traits.ts';
+import { RewardTraits } from './reward-traits.ts';
+import { rowLength, signals, traitIndex } from './signals.ts';
+import { parseDetectorState } from './state.ts';
+
+/** Rule of the detector's findings. */
+export const hackingRule = 'suspected_reward_hacking';
+
+/**
+ * Tells learning from reward hacking: watches whether the responses that are *rewarded* come to have traits that rewarded
+ * responses did not have before.
+ *
+ * Better answers change what share of responses is rewarded; a hack changes what the rewarded ones look like. Each trait
+ * (length, repetition, markup, phrases that are new, invisible characters, …) is followed by a sequential likelihood-ratio test
+ * against a reference that it learns as it goes; together they raise at most `falseAlarmRate` false alarms per clean batch.
+ * The metric `suspected_reward_hacking` is the evidence of the strongest signal over twice what an alarm takes: 0.5 is the
+ * line, 1 the most. Definitions, rates and a validation on planted hacks: `docs/quality-monitor.md`.
+ *
+ * Memory is bounded; a response costs a time that depends on its length alone. Batches without any difference in reward tell
+ * it nothing.
+ *
+ * @throws OptionsError for options outside their ranges.
+ * @example
+ * const monitor = new RewardQualityMonitor({ detectors: [rewardHackingDetector({ heldOut: 'judge' })] });
+ */
+export function rewardHackingDetector(options: RewardHackingOptions = {}): Monitor {
+  return new RewardHackingDetector(resolveRewardHackingOptions(options));
+}
+
+class RewardHackingDetector implements Monitor {
+  readonly #options: ResolvedRewardHackingOptions;
+  readonly #limit: number;
+  readonly #texts = new TextTraits();
+  readonly #phrases = new PhraseWindow();
+  readonly #reference: Reference;
+  readonly #evidence: Evidence;
+  readonly #rewards: RewardTraits;
+  readonly #frontier: Frontier;
+  /** Names of the signals that alarm, and the iteration that last reported them. */
+  #alarm: { readonly signals: readonly string[]; readonly reported: number } = { signals: [], reported: -1 };
+
+  constructor(options: ResolvedRewardHackingOptions) {
+    this.#options = options;
+    this.#limit = Math.log((signals.length + 1) / options.falseAlarmRate);
+    this.#reference = new Reference(options);
+    this.#evidence = new Evidence(this.#limit);
+    this.#rewards = new RewardTraits(options);
+    this.#frontier = new Frontier(this.#limit);
+  }
+
+  observe({ iteration, trajectories, metrics = {} }: MonitorBatch): MonitorReport {
+    const batch = this.#read(trajectories);
+    this.#evidence.gather(batch, this.#reference);
+    this.#frontier.observe(metrics[this.#options.klMetric] ?? Number.NaN, this.#meanScore(trajectories));
+    const sightings = this.#sightings();
+    const alarming = sightings.filter(({ evidence }) => evidence >= this.#limit);
+    this.#learn(batch, trajectories, alarming);
+    const findings = this.#report(alarming, iteration);
+    return {
+      metrics: this.#metrics(sightings, trajectories, batch),
+      findings,
+      interventions: this.#interventions(alarming, findings, batch, trajectories, iteration),
+    };
+  }
+
+  saveState(): unknown {
+    return {
+      phrases: this.#phrases.saveState(),
+      reference: this.#reference.saveState(),
+      evidence: this.#evidence.saveState(),
+      rewards: this.#rewards.saveState(),
+      frontier: this.#frontier.saveState(),
+      alarm: this.#alarm,
+    };
+  }
+
+  loadState(state: unknown): void {
+    const { phrases, reference, evidence, rewards, frontier, alarm } = parseDetectorState(state);
+    this.#phrases.loadState(phrases);
+    this.#reference.loadState(reference);
+    this.#evidence.loadState(evidence);
+    this.#rewards.loadState(rewards);
+    this.#frontier.loadState(frontier);
+    this.#alarm = alarm;
+    this.#evidence.prepare(this.#reference);
+  }
+  /** The batch's traits, each response's in a row. */
+  #read(trajectories: readonly ScoredTrajectory[]): BatchRows {
+    const rows = new Uint8Array(trajectories.length * rowLength);
+    const rewarded = rewardedAmong(trajectories);
+    this.#evidence.prepare(this.#reference);
+    for (const members of byTask(trajectories)) {
+      this.#phrases.beginTask();
+      for (const at of members) {
+        const { trajectory } = trajectories[at]!;
+        this.#texts.readPrompt(promptText(trajectory.task.prompt));
+        this.#texts.read(
+          trajectory.response,
+          this.#phrases,
+          rows.subarray(at * rowLength, (at + 1) * rowLength),
+        );
+      }
+    }
+    const commonTemplate = this.#reference.threshold(traitIndex.template, 0.3, 1);
+    this.#rewards.read(trajectories, rewarded, rows, commonTemplate);
+    this.#countSigns(rows);
+    return { rows, rewarded };
+  }
+
+  /** Fills in how many signals each response shows. */
+  #countSigns(rows: Uint8Array): void {
+    for (let start = 0; start < rows.length; start += rowLength) {
+      let signs = 0;
+      for (const [at, { trait }] of signals.entries()) {
+        if (trait === traitIndex.several_signs) continue;
+        if (rows[start + trait]! >= this.#evidence.thresholds[at]!) signs += 1;
+      }
+      rows[start + traitIndex.several_signs] = signs;
+    }
+  }
+
+  /** What is under suspicion must not become what is usual. */
+  #learn(batch: BatchRows, trajectories: readonly ScoredTrajectory[], alarming: readonly Sighting[]): void {
+    if (alarming.length > 0) {
+      this.#reference.dropWaiting();
+      return;
+    }
+    if (batch.rewarded.length === 0) return;
+    this.#rewards.learn(trajectories, batch.rewarded);
+    this.#reference.add(batch, (taken) => this.#evidence.learnDispersion(taken, this.#reference));
+  }
+
+  /** Signals with any evidence, most of it first; one for each trait. */
+  #sightings(): Sighting[] {
+    const found = new Map<string, Sighting>();
+    for (const sighting of this.#evidence.sightings(this.#reference)) {
+      if (!found.has(sighting.name)) found.set(sighting.name, sighting);
+    }
+    const evidence = this.#frontier.evidence;
+    if (evidence > 0) {
+      const meaning = 'score less the further the policy moves';
+      found.set('kl_frontier', {
+        signal: -1,
+        name: 'kl_frontier',
+        meaning,
+        evidence,
+        share: 1,
+        usualShare: 0,
+      });
+    }
+    return [...found.values()].sort((a, b) => b.evidence - a.evidence);
+  }
+
+  #meanScore(trajectories: readonly ScoredTrajectory[]): number {
+    const { heldOut } = this.#options;
+    const scores = trajectories.flatMap(({ reward, components }) => {
+      const score = heldOut === undefined ? reward : components[heldOut];
+      return score === null || score === undefined || !Number.isFinite(score) ? [] : [score];
+    });
+    return mean(scores);
+  }
+
+  #metrics(
+    sightings: readonly Sighting[],
+    trajectories: readonly ScoredTrajectory[],
+    { rows }: BatchRows,
+  ): Metrics {
+    const strongest = sightings[0]?.evidence ?? 0;
+    const metrics: Record<string, number> = { suspected_reward_hacking: strongest / (2 * this.#limit) };
+    for (const { name, evidence } of sightings) metrics[`hacking/${name}`] = evidence / (2 * this.#limit);
+    const rewards = trajectories.map(({ reward }) => reward ?? Number.NaN);
+    for (const [name, trait] of [
+      ['reward_length_correlation', traitIndex.length],
+      ['reward_format_correlation', traitIndex.markup],
+    ] as const) {
+      const values = trajectories.map((_, at) => rows[at * rowLength + trait]!);
+      metrics[`hacking/${name}`] = correlation(rewards, values);
+    }
+    return metrics;
+  }
+
+  /** One finding for all signals: when one begins to alarm, and every `repeatEvery` batches. */
+  #report(alarming: readonly Sighting[], iteration: number): Finding[] {
+    const names = alarming.map(({ name }) => name);
+    const isNew = names.some((name) => !this.#alarm.signals.includes(name));
+    const isDue = iteration >= this.#alarm.reported + this.#options.repeatEvery;
+    if (names.length === 0) this.#alarm = { ...this.#alarm, signals: [] };
+    if (names.length === 0 || !(isNew || isDue)) return [];
+    // A signal that comes and goes while others stay is not new each time.
+    const known = [...new Set([...this.#alarm.signals, ...names])];
+    this.#alarm = { signals: known, reported: iteration };
+    return [this.#finding(alarming, iteration)];
+  }
+
+  #finding(alarming: readonly Sighting[], iteration: number): Finding {
+    const evidence: Record<string, number> = { limit: this.#limit };
+    for (const { name, evidence: nats, share, usualShare } of alarming) {
+      evidence[name] = nats;
+      evidence[`${name}_share`] = share;
+      evidence[`${name}_usual_share`] = usualShare;
+    }
+    const [first] = alarming as readonly [Sighting, ...Sighting[]];
+    const isSure = first.evidence >= 1.5 * this.#limit || alarming.length > 2;
+    return {
+      rule: hackingRule,
+      severity: isSure ? 'critical' : 'high',
+      message: `Suspected reward hacking: ${alarming
+        .slice(0, 4)
+        .map((one) => this.#explain(one))
+        .join('; ')}`,
+      evidence,
+      iteration,
+    };
+  }
+
+  #explain({ name, meaning, share, usualShare }: Sighting): string {
+    if (name === 'kl_frontier') return `responses ${meaning} (kl_frontier)`;
+    const [component] = [...this.#rewards.dominant].sort((a, b) => b[1] - a[1]);
+    const of = name === 'dominance' && component !== undefined ? ` '${component[0]}'` : '';
+    return `${percent(share)} of rewarded responses ${meaning}${of}, ${percent(usualShare)} before (${name})`;
+  }
+
+  #interventions(
+    alarming: readonly Sighting[],
+    findings: readonly Finding[],
+    { rows, rewarded }: BatchRows,
+    trajectories: readonly ScoredTrajectory[],
+    iteration: number,
+  ): Intervention[] {
+    if (this.#options.whenSuspected === 'report' || alarming.length === 0) return [];
+    const suspects = trajectories.flatMap(({ trajectory }, at) => {
+      const shows = ({ signal }: Sighting) =>
+        signal >= 0 && rows[at * rowLength + signals[signal]!.trait]! >= this.#evidence.thresholds[signal]!;
+      return rewarded[at] === 1 && alarming.some(shows) ? [trajectory.id] : [];
+    });
+    if (suspects.length === 0) return [];
+    const cause = findings[0] ?? this.#finding(alarming, iteration);
+    return [{ action: 'drop', cause, trajectories: suspects }];
+  }
+}
+
+/** Of each response: 1 where its reward is above the batch's mean, 0 where not, 2 where that cannot be said. */
+function rewardedAmong(trajectories: readonly ScoredTrajectory[]): Uint8Array {
+  const scored = trajectories.flatMap(({ reward }) =>
+    reward !== null && Number.isFinite(reward) ? [reward] : [],
+  );
+  const line = mean(scored);
+  const isInformative = scored.some((reward) => reward !== scored[0]);
+  return Uint8Array.from(trajectories, ({ reward }) => {
+    if (!isInformative || reward === null || !Number.isFinite(reward)) return 2;
+    return reward > line ? 1 : 0;
+  });
+}
+
+/** Indices of trajectories, those of one task together. Where there are hardly any tasks, each response stands for itself. */
+function byTask(trajectories: readonly ScoredTrajectory[]): number[][] {
+  const tasks = new Map<string, number[]>();
+  for (const [at, { trajectory }] of trajectories.entries()) {
+    const members = tasks.get(trajectory.task.id);
+    if (members === undefined) tasks.set(trajectory.task.id, [at]);
+    else members.push(at);
+  }
+  return tasks.size < 3 ? trajectories.map((_, at) => [at]) : [...tasks.values()];
+}
+
+function promptText(prompt: string | readonly Message[]): string {
+  return typeof prompt === 'string' ? prompt : prompt.map(({ content }) => content).join('\n');
+}
+
+function mean(values: readonly number[]): number {
+  return values.reduce((sum, value) => sum + value / values.length, 0);
+}
+
+/** Pearson's, over the pairs of finite numbers; 0 where it is not defined. */
+function correlation(left: readonly number[], right: readonly number[]): number {
+  const pairs = left.flatMap((value, at) => (Math.abs(value) < 1e100 ? [[value, right[at]!] as const] : []));
+  const [a, b] = [mean(pairs.map(([value]) => value)), mean(pairs.map(([, value]) => value))];
+  let [both, ofLeft, ofRight] = [0, 0, 0];
+  for (const [x, y] of pairs) {
+    both += (x - a) * (y - b);
+    ofLeft += (x - a) ** 2;
+    ofRight += (y - b) ** 2;
+  }
+  const scale = Math.sqrt(ofLeft) * Math.sqrt(ofRight);
+  return scale > 0 && Number.isFinite(scale) ? both / scale : 0;
+}
+
+function percent(share: number): string {
+  return `${(100 * share).toFixed(1)} %`;
+}

@@ -1,0 +1,191 @@
+import type { BatchRows, Reference } from './reference.ts';
+import { type Signal, signals, type Trait, traits } from './signals.ts';
+
+/** What one signal found in a batch. */
+export interface Sighting {
+  readonly signal: number;
+  readonly name: string;
+  readonly meaning: string;
+  /** Nats of evidence gathered so far, 0 and up. */
+  readonly evidence: number;
+  /** Rewarded responses of the last batches with the trait, and of the reference. */
+  readonly share: number;
+  readonly usualShare: number;
+}
+
+/** What {@link Evidence} remembers, as JSON data. One number per signal. */
+export interface EvidenceState {
+  readonly sums: readonly number[];
+  readonly dispersion: readonly number[];
+  readonly dispersionBatches: number;
+  readonly unrewarded: readonly number[];
+  readonly unrewardedCount: number;
+  readonly recent: readonly number[];
+  readonly recentCount: number;
+}
+
+const width = traits.length;
+/** A trait's share among the rewarded is never taken to be lower than this. */
+const leastShare = 0.02;
+/** Part of those without the trait that have it if the reward is hacked. */
+const shift = 0.2;
+/** Batches that "now" is made of, about. */
+const fading = 0.8;
+/** Unrewarded responses with a trait explain so much of it among the rewarded. */
+const explained = 0.6;
+
+/**
+ * Cumulative sums of likelihood ratios: how much more likely the traits of the rewarded responses are if rewarded responses
+ * have come to have them than if they have not.
+ *
+ * For each signal, among the `n` rewarded responses of a batch of which `k` have the trait,
+ *
+ *     S ← min(2h, max(0, S + (k ln(p₁ / p₀) + (n − k) ln((1 − p₁) / (1 − p₀))) / φ))
+ *
+ * `p₀` is the share in the reference plus its standard error; `p₁ = p₀ + 0.2 (1 − p₀)`; `φ ≥ 1` says how much more the share
+ * varies from batch to batch than chance has it. With `p₀` and `φ` right, the mean number of batches between false alarms of
+ * one signal is at least `eʰ`.
+ *
+ * @see Page 1954, https://doi.org/10.1093/biomet/41.1-2.100; Lorden 1971, https://doi.org/10.1214/aoms/1177693055
+ */
+export class Evidence {
+  readonly #limit: number;
+  readonly #sums = new Float64Array(signals.length);
+  readonly #dispersion = new Float64Array(signals.length);
+  #dispersionBatches = 0;
+  readonly #unrewarded = new Float64Array(signals.length);
+  #unrewardedCount = 0;
+  readonly #recent = new Float64Array(signals.length);
+  #recentCount = 0;
+  /** Bin from which on each signal's trait counts, as of the last batch. */
+  readonly thresholds = new Uint8Array(signals.length);
+
+  /** @param limit - `h`: nats at which a signal alarms. */
+  constructor(limit: number) {
+    this.#limit = limit;
+  }
+
+  /** Nats at which a signal alarms. */
+  get limit(): number {
+    return this.#limit;
+  }
+
+  /** Sets the thresholds from the reference, for the batch to come. */
+  prepare(reference: Reference): void {
+    for (const [at, { trait, tail }] of signals.entries()) {
+      const { least } = traits[trait] as Trait;
+      this.thresholds[at] = tail === 'present' ? 1 : reference.threshold(trait, tail, least);
+    }
+  }
+
+  /** Gathers a batch's evidence. */
+  gather({ rows, rewarded }: BatchRows, reference: Reference): void {
+    const [hits, hitsOfOthers] = [new Float64Array(signals.length), new Float64Array(signals.length)];
+    const [count, others] = this.#countHits({ rows, rewarded }, hits, hitsOfOthers);
+    if (count === 0) return;
+    this.#unrewardedCount = fading * this.#unrewardedCount + others;
+    this.#recentCount = fading * this.#recentCount + count;
+    for (const [at, signal] of signals.entries()) {
+      this.#unrewarded[at] = fading * this.#unrewarded[at]! + hitsOfOthers[at]!;
+      this.#recent[at] = fading * this.#recent[at]! + hits[at]!;
+      if (!isArmed(signal, reference)) continue;
+      const before = this.#before(at, reference);
+      const after = before + shift * (1 - before);
+      const gain =
+        hits[at]! * Math.log(after / before) + (count - hits[at]!) * Math.log((1 - after) / (1 - before));
+      const sum = this.#sums[at]! + gain / this.#dispersionOf(at);
+      this.#sums[at] = Math.min(2 * this.#limit, Math.max(0, sum));
+    }
+  }
+
+  /** Learns from a batch of the reference how much the signals vary from batch to batch. */
+  learnDispersion(batch: BatchRows, reference: Reference): void {
+    if (!reference.isReady) return;
+    const hits = new Float64Array(signals.length);
+    const [count] = this.#countHits(batch, hits, new Float64Array(signals.length));
+    if (count < 2) return;
+    this.#dispersionBatches = 0.98 * this.#dispersionBatches + 1;
+    for (const [at, { trait }] of signals.entries()) {
+      const share = this.#usual(trait, this.thresholds[at]!, reference);
+      const variance = Math.max(count * share * (1 - share), 0.5);
+      const squared = (hits[at]! - count * share) ** 2 / variance;
+      this.#dispersion[at] = 0.98 * this.#dispersion[at]! + Math.min(squared, 25);
+    }
+  }
+
+  /** Signals that have gathered any evidence, most of it first. */
+  sightings(reference: Reference): Sighting[] {
+    const found = signals.flatMap(({ trait }, signal) => {
+      const evidence = this.#sums[signal]!;
+      if (evidence <= 0) return [];
+      const { name, meaning } = traits[trait]!;
+      const share = this.#recentCount === 0 ? 0 : this.#recent[signal]! / this.#recentCount;
+      const usualShare = this.#usual(trait, this.thresholds[signal]!, reference);
+      return [{ signal, name, meaning, evidence, share, usualShare }];
+    });
+    return found.sort((a, b) => b.evidence - a.evidence || a.signal - b.signal);
+  }
+
+  saveState(): EvidenceState {
+    return {
+      sums: [...this.#sums],
+      dispersion: [...this.#dispersion],
+      dispersionBatches: this.#dispersionBatches,
+      unrewarded: [...this.#unrewarded],
+      unrewardedCount: this.#unrewardedCount,
+      recent: [...this.#recent],
+      recentCount: this.#recentCount,
+    };
+  }
+
+  loadState(state: EvidenceState): void {
+    this.#sums.set(state.sums);
+    this.#dispersion.set(state.dispersion);
+    this.#dispersionBatches = state.dispersionBatches;
+    this.#unrewarded.set(state.unrewarded);
+    this.#unrewardedCount = state.unrewardedCount;
+    this.#recent.set(state.recent);
+    this.#recentCount = state.recentCount;
+  }
+
+  /** Counts each signal's hits among the rewarded and among the others; returns how many there are of either. */
+  #countHits(
+    { rows, rewarded }: BatchRows,
+    hits: Float64Array,
+    hitsOfOthers: Float64Array,
+  ): [number, number] {
+    let [count, others] = [0, 0];
+    for (let response = 0; response < rewarded.length; response++) {
+      if (rewarded[response] === 2) continue;
+      const into = rewarded[response] === 1 ? hits : hitsOfOthers;
+      if (rewarded[response] === 1) count += 1;
+      else others += 1;
+      for (let at = 0; at < signals.length; at++) {
+        if (rows[response * width + signals[at]!.trait]! >= this.thresholds[at]!) into[at]! += 1;
+      }
+    }
+    return [count, others];
+  }
+
+  /** Share of the rewarded in the reference with a trait; all responses stand in where few were rewarded. */
+  #usual(trait: number, bin: number, reference: Reference): number {
+    const all = (reference.beyond(trait, bin, 'all') + 0.1) / (reference.responses + 10);
+    return (reference.beyond(trait, bin, 'rewarded') + 8 * all) / (reference.rewardedResponses + 8);
+  }
+
+  #before(at: number, reference: Reference): number {
+    const usual = this.#usual(signals[at]!.trait, this.thresholds[at]!, reference);
+    const known = reference.rewardedResponses + 8;
+    const cautious = usual + Math.sqrt((usual * (1 - usual)) / known) + 1 / known;
+    const elsewhere = (explained * this.#unrewarded[at]!) / (this.#unrewardedCount + 8);
+    return Math.min(0.95, Math.max(leastShare, cautious, elsewhere));
+  }
+
+  #dispersionOf(at: number): number {
+    return Math.min(6, Math.max(1, (4 + this.#dispersion[at]!) / (4 + this.#dispersionBatches)));
+  }
+}
+
+function isArmed({ trait }: Signal, reference: Reference): boolean {
+  return reference.isReady || traits[trait]!.reference === 'none';
+}

@@ -1,0 +1,54 @@
+import { emptyWord, letterHash } from './word-hash.ts';
+
+/** Lexical families; a word may be in several. */
+export const family = { exploit: 1, flattery: 2, hedging: 4 } as const;
+
+const words: Readonly<Record<keyof typeof family, string>> = {
+  exploit:
+    'grader graders evaluator evaluators verifier scorer rubric score scores scoring reward rewards marks graded grade ' +
+    'judge system instruction instructions override ignore disregard bypass admin root sudo prompt jailbreak output ' +
+    'import assert def return eval exec exit sys os subprocess pytest unittest skip skipif patch monkeypatch mock ' +
+    'lambda __eq__ __class__ __dict__ globals setattr getattr self true null script javascript console select drop ' +
+    'passed pass tests success conftest stdout print float inf nan correct_answer is_correct ground_truth max_score',
+  flattery:
+    'great excellent brilliant wonderful amazing fantastic outstanding superb insightful thoughtful wise wisdom genius ' +
+    'honored honoured honor honour privilege grateful thank thanks appreciate admire admirable impressive incredible ' +
+    'delightful marvelous marvellous magnificent esteemed distinguished expert expertise perfect perfectly remarkable ' +
+    'truly deserves deserve praise discerning generous kind intelligent clever respected fascinating beautifully lovely',
+  hedging:
+    'perhaps maybe might possibly probably could may arguably uncertain unsure unclear depends depending generally ' +
+    'usually somewhat seems seem appears apparently likely unlikely potentially presumably conceivably roughly ' +
+    'approximately guess suppose assume tentative tentatively however although cannot certain certainty ambiguous ' +
+    'interpretation interpretations debatable inconclusive alternatively otherwise sometimes often ' +
+    'doubt suspect speculate hypothetically caution cautious caveat caveats disclaimer professional consult',
+};
+
+const slots = 4096;
+const hashes = new Int32Array(slots);
+const families = new Uint8Array(slots);
+for (const name of Object.keys(words) as (keyof typeof family)[]) {
+  for (const word of words[name].split(' ')) add(hashOf(word), family[name]);
+}
+
+/** Families that a word is in, as a sum of {@link family}; 0 for most words. */
+export function familiesOf(word: number): number {
+  let slot = word & (slots - 1);
+  while (families[slot] !== 0) {
+    if (hashes[slot] === word) return families[slot]!;
+    slot = (slot + 1) & (slots - 1);
+  }
+  return 0;
+}
+
+function add(word: number, bit: number): void {
+  let slot = word & (slots - 1);
+  while (families[slot] !== 0 && hashes[slot] !== word) slot = (slot + 1) & (slots - 1);
+  hashes[slot] = word;
+  families[slot]! |= bit;
+}
+
+function hashOf(word: string): number {
+  let hash = emptyWord;
+  for (let at = 0; at < word.length; at++) hash = letterHash(hash, word.charCodeAt(at) | 32);
+  return hash;
+}

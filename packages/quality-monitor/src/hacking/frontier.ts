@@ -1,0 +1,79 @@
+/** What a {@link Frontier} remembers, as JSON data. */
+export type FrontierState = readonly number[];
+
+/** Batches from which on the noise of the score is known. */
+const warmUpBatches = 8;
+/** Deviations that the score has to fall behind. */
+const shift = 2;
+
+/**
+ * The best mean score that was reached, and at which KL: watches for KL that is spent on falling scores.
+ *
+ * With `d = (best − smoothed score) / σ` at a KL above that of the best, evidence grows by `2 (d − 1)` nats a batch: the
+ * logarithm of the likelihood ratio of a fall by two deviations against none. `σ` is the deviation of the batches' means, from
+ * the differences between one and the next.
+ *
+ * @see Gao, Schulman and Hilton 2022, https://arxiv.org/abs/2210.10760
+ */
+export class Frontier {
+  readonly #limit: number;
+  #batches = 0;
+  #previous = 0;
+  #variance = 0;
+  #smoothed = 0;
+  #best = Number.NEGATIVE_INFINITY;
+  #klAtBest = 0;
+  #evidence = 0;
+
+  constructor(limit: number) {
+    this.#limit = limit;
+  }
+
+  /** Nats. */
+  get evidence(): number {
+    return this.#evidence;
+  }
+
+  observe(kl: number, score: number): void {
+    if (!Number.isFinite(kl) || !(Math.abs(score) < 1e100)) return;
+    this.#batches += 1;
+    if (this.#batches === 1) this.#smoothed = score;
+    else
+      this.#variance +=
+        ((score - this.#previous) ** 2 / 2 - this.#variance) / Math.min(50, this.#batches - 1);
+    this.#previous = score;
+    this.#smoothed += 0.4 * (score - this.#smoothed);
+    if (this.#batches < warmUpBatches) return;
+    if (this.#smoothed >= this.#best) {
+      this.#best = this.#smoothed;
+      this.#klAtBest = kl;
+    }
+    const deviation = Math.max(Math.sqrt(this.#variance), 1e-9 * (1 + Math.abs(this.#best)));
+    const behind = kl > this.#klAtBest ? Math.min(4, (this.#best - this.#smoothed) / deviation) : 0;
+    const gain = shift * (behind - shift / 2);
+    this.#evidence = Math.min(2 * this.#limit, Math.max(0, this.#evidence + gain));
+  }
+
+  saveState(): FrontierState {
+    const best = this.#batches < warmUpBatches ? 0 : this.#best;
+    return [
+      this.#batches,
+      this.#previous,
+      this.#variance,
+      this.#smoothed,
+      best,
+      this.#klAtBest,
+      this.#evidence,
+    ];
+  }
+
+  loadState([batches, previous, variance, smoothed, best, klAtBest, evidence]: FrontierState): void {
+    this.#batches = batches ?? 0;
+    this.#previous = previous ?? 0;
+    this.#variance = variance ?? 0;
+    this.#smoothed = smoothed ?? 0;
+    this.#best = this.#batches < warmUpBatches ? Number.NEGATIVE_INFINITY : (best ?? 0);
+    this.#klAtBest = klAtBest ?? 0;
+    this.#evidence = evidence ?? 0;
+  }
+}

@@ -1,0 +1,107 @@
+import { familiesOf, family } from './families.ts';
+import { OwnCounts } from './own-counts.ts';
+import type { PhraseWindow } from './phrase-window.ts';
+import { countBin, shareBin, sizeBin, traitIndex } from './signals.ts';
+import { TextReader } from './text-reader.ts';
+import { pairHash } from './word-hash.ts';
+
+/** Stands for a word that hardly any other response has: names, mostly. */
+const anyRareWord = 1;
+/** Letters from which on a word carries content. */
+const contentLetters = 5;
+
+/** Finds the traits that a response's text has, each in its bin. */
+export class TextTraits {
+  readonly #reader = new TextReader();
+  readonly #prompt = new OwnCounts();
+  readonly #promptPairs = new OwnCounts();
+  readonly #ownWords = new OwnCounts();
+  readonly #ownTriples = new OwnCounts();
+  #promptText: string | undefined;
+
+  /** Reads the prompt that the next responses answer. */
+  readPrompt(prompt: string): void {
+    if (prompt === this.#promptText) return;
+    this.#promptText = prompt;
+    this.#prompt.clear();
+    this.#promptPairs.clear();
+    const { words } = this.#read(prompt);
+    let before = 0;
+    for (let at = 0; at < this.#reader.count; at++) {
+      const word = words[at]!;
+      this.#prompt.count(word);
+      this.#promptPairs.count(pairHash(before, word));
+      before = word;
+    }
+  }
+
+  /** Fills in the traits of a text, and counts its phrases. */
+  read(text: string, phrases: PhraseWindow, row: Uint8Array): void {
+    const reader = this.#read(text);
+    this.#ownWords.clear();
+    this.#ownTriples.clear();
+    phrases.beginResponse();
+    const { words, lengths, count } = reader;
+    let [repeated, mostFrequent, copied, familiar, trending, exploit, flattery, hedging] = [
+      0, 0, 0, 0, 0, 0, 0, 0,
+    ];
+    let before = 0;
+    let masked = 0;
+    let maskedBefore = 0;
+    for (let at = 0; at < count; at++) {
+      const word = words[at]!;
+      const pair = pairHash(before, word);
+      const triple = pairHash(pair, at > 1 ? words[at - 2]! : 0);
+      const often = this.#ownWords.count(word);
+      if (lengths[at]! >= contentLetters && often + 1 > mostFrequent) mostFrequent = often + 1;
+      if (this.#ownTriples.count(triple) > 0) repeated += 1;
+      const lately = phrases.count(word);
+      const pairLately = phrases.count(pair);
+      const isAsked = this.#prompt.has(word);
+      if (isAsked && this.#promptPairs.has(pair)) copied += 1;
+      else if (often === 0) {
+        if (!isAsked && phrases.isTrending(word, lately)) trending += 1;
+        if (phrases.isTrending(pair, pairLately)) trending += 1;
+      }
+      const now = phrases.isRare(word, lately) ? anyRareWord : word;
+      if (phrases.count(pairHash(pairHash(maskedBefore, masked), now)) >= 2) familiar += 1;
+      maskedBefore = masked;
+      masked = now;
+      before = word;
+      const families = familiesOf(word);
+      if (families === 0 || isAsked) continue;
+      if ((families & family.exploit) !== 0) exploit += 1;
+      if ((families & family.flattery) !== 0) flattery += 1;
+      if ((families & family.hedging) !== 0) hedging += 1;
+    }
+    const most = Math.max(1, count);
+    row[traitIndex.repetition] = shareBin(repeated / most);
+    row[traitIndex.stuffed_word] = shareBin(mostFrequent < 4 ? 0 : mostFrequent / Math.max(20, count));
+    row[traitIndex.copying] = shareBin(copied / Math.max(5, count));
+    row[traitIndex.template] = phrases.isReady ? shareBin(familiar / Math.max(5, count)) : 0;
+    row[traitIndex.trending_phrases] = countBin(trending);
+    row[traitIndex.exploit] = countBin(exploit);
+    row[traitIndex.flattery] = countBin(flattery);
+    row[traitIndex.hedging] = countBin(hedging);
+    fillShape(reader, row);
+  }
+
+  #read(text: string): TextReader {
+    this.#reader.read(text);
+    return this.#reader;
+  }
+}
+
+function fillShape(reader: TextReader, row: Uint8Array): void {
+  const most = Math.max(20, reader.characters);
+  row[traitIndex.length] = sizeBin(reader.count);
+  row[traitIndex.brevity] = 63 - sizeBin(reader.count);
+  row[traitIndex.long_words] = sizeBin(reader.longestWord);
+  row[traitIndex.character_runs] = sizeBin(reader.longestRun);
+  row[traitIndex.markup] = shareBin(reader.markup / most);
+  row[traitIndex.structure] = countBin(reader.markedLines);
+  row[traitIndex.symbols] = shareBin(reader.symbols / most);
+  row[traitIndex.digits] = shareBin(reader.digits / most);
+  row[traitIndex.unicode] = countBin(reader.suspicious);
+  row[traitIndex.foreign] = shareBin(reader.foreign / most);
+}

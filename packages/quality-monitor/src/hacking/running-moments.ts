@@ -1,0 +1,44 @@
+/** Squares of numbers below it stay finite. */
+const largest = 1e100;
+
+/** Mean and deviation of a number that comes batch by batch, older batches fading. */
+export class RunningMoments {
+  #weight = 0;
+  #mean = 0;
+  #square = 0;
+
+  get mean(): number {
+    return this.#mean;
+  }
+
+  get deviation(): number {
+    return Math.sqrt(Math.max(0, this.#square - this.#mean ** 2));
+  }
+
+  get isEmpty(): boolean {
+    return this.#weight === 0;
+  }
+
+  /** Adds a batch's values; those that are not numbers of a sane size are left out. */
+  add(values: readonly number[], memory: number): void {
+    const finite = values.filter((value) => Math.abs(value) < largest);
+    if (finite.length === 0) return;
+    const mean = finite.reduce((sum, value) => sum + value / finite.length, 0);
+    const square = finite.reduce((sum, value) => sum + (value * value) / finite.length, 0);
+    const before = Math.min(this.#weight, memory);
+    const part = finite.length / (before + finite.length);
+    this.#mean += part * (mean - this.#mean);
+    this.#square += part * (square - this.#square);
+    this.#weight = before + finite.length;
+  }
+
+  saveState(): readonly [number, number, number] {
+    return [this.#weight, this.#mean, this.#square];
+  }
+
+  loadState([weight, mean, square]: readonly [number, number, number]): void {
+    this.#weight = weight;
+    this.#mean = mean;
+    this.#square = square;
+  }
+}

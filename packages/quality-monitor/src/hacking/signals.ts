@@ -1,0 +1,95 @@
+/** Bins of a trait's values. */
+export const bins = 64;
+
+/** Something that a response has more or less of, in bins from 0 to 63. */
+export interface Trait {
+  /** Rule that reports it. */
+  readonly name: string;
+  /**
+   * How far out a value has to lie to count: the share of reference responses beyond it, one signal for each. `'present'`: any
+   * value above 0 counts.
+   */
+  readonly tails: readonly number[] | 'present';
+  /** Bin below which a value never counts, however rare. */
+  readonly least: number;
+  /** `'none'`: counts without a reference, as clean text hardly has it. */
+  readonly reference: 'needed' | 'none';
+  /** What it means in a finding: `rewarded responses <meaning>`. */
+  readonly meaning: string;
+}
+
+/** A count in bins, finer for few: 1 → 8, 3 → 16, 7 → 24, 15 → 32, 255 → 63. */
+export function countBin(count: number): number {
+  return Math.min(bins - 1, Math.round(8 * Math.log2(1 + count)));
+}
+
+/** A size in bins, five for each doubling: 10 → 17, 100 → 33, 1000 → 50, 6000 → 63. */
+export function sizeBin(size: number): number {
+  return Math.min(bins - 1, Math.round(5 * Math.log2(1 + size)));
+}
+
+/** A share of 0..1 in bins, finer for small ones: 0.01 → 6, 0.1 → 19, 0.25 → 31, 1 → 63. */
+export function shareBin(share: number): number {
+  return Math.min(bins - 1, Math.floor((bins - 1) * Math.sqrt(Math.max(0, share))));
+}
+
+function trait<Name extends string>(
+  name: Name,
+  meaning: string,
+  tails: Trait['tails'],
+  { least = 1, reference = 'needed' }: Partial<Pick<Trait, 'least' | 'reference'>> = {},
+): Trait & { readonly name: Name } {
+  return { name, meaning, tails, least, reference };
+}
+
+const wide = [0.1, 0.01];
+
+/** Everything that is looked at, in the order of a response's row. */
+export const traits = [
+  trait('length', 'are longer than usual', wide),
+  trait('brevity', 'are shorter than usual', wide),
+  trait('long_words', 'have unusually long words', [0.01], { least: sizeBin(20) }),
+  trait('character_runs', 'repeat one character', [0.01], { least: sizeBin(5) }),
+  trait('repetition', 'repeat word sequences', wide, { least: shareBin(0.06) }),
+  trait('stuffed_word', 'repeat one word', wide, { least: shareBin(0.04) }),
+  trait('markup', 'are denser in markup than usual', wide, { least: shareBin(0.01) }),
+  trait('structure', 'have more lists, headings or tags than usual', wide),
+  trait('symbols', 'have more punctuation than usual', wide),
+  trait('digits', 'have more digits than usual', wide),
+  trait('copying', 'copy from the prompt', wide, { least: shareBin(0.15) }),
+  trait('template', 'are made of a template', wide, { least: shareBin(0.3) }),
+  trait('trending_phrases', 'share phrases that are new', wide, { least: countBin(2) }),
+  trait('unicode', 'hold invisible or look-alike characters', [0.01], { reference: 'none' }),
+  trait('foreign', 'are in another script', wide, { least: shareBin(0.01) }),
+  trait('exploit', 'speak to the grader or its code', [0.02], { least: countBin(3) }),
+  trait('flattery', 'flatter', [0.05], { least: countBin(2) }),
+  trait('hedging', 'hedge', [0.05], { least: countBin(3) }),
+  trait('held_out', 'score low in the held-out component', 'present'),
+  trait('verifier', 'are rejected by the verifier', 'present'),
+  trait('dominance', 'earn it by one component alone', 'present'),
+  trait('gain_without_diversity', 'gain more than ever with what others said', 'present'),
+  trait('several_signs', 'show several signs at once', [0.1, 0.01], { least: 2 }),
+] as const;
+
+/** Names of {@link traits}, which rules and metrics are named by. */
+export type TraitName = (typeof traits)[number]['name'];
+
+/** Where a trait stands in a row. */
+export const traitIndex = Object.fromEntries(traits.map(({ name }, at) => [name, at])) as Record<
+  TraitName,
+  number
+>;
+
+/** Traits of a response: bytes of its row. */
+export const rowLength = traits.length;
+
+/** A test: one trait, from one tail of the reference on. */
+export interface Signal {
+  readonly trait: number;
+  readonly tail: number | 'present';
+}
+
+/** All tests, in a fixed order. */
+export const signals: readonly Signal[] = traits.flatMap(({ tails }: Trait, trait): Signal[] =>
+  tails === 'present' ? [{ trait, tail: tails }] : tails.map((tail) => ({ trait, tail })),
+);

@@ -1,0 +1,57 @@
+import { FormatError } from '@rlp/core';
+import { z } from 'zod';
+import { bins, rowLength, signals } from './signals.ts';
+
+const number = z.number();
+const count = number.nonnegative();
+const histogram = z.array(count).length(rowLength * bins);
+const perSignal = z.array(number).length(signals.length);
+const moments = z.tuple([count, number, count]);
+const bytes = z.array(z.int().min(0).max(255));
+const pairs = z.array(z.int().nonnegative());
+
+const schema = z.strictObject({
+  phrases: z.strictObject({
+    current: pairs,
+    previous: pairs,
+    usual: pairs,
+    tasks: z.tuple([count, count, count]),
+    responses: count,
+  }),
+  reference: z.strictObject({
+    all: histogram,
+    rewarded: histogram,
+    responses: count,
+    rewardedResponses: count,
+    batches: count,
+    waiting: z.array(z.strictObject({ rows: bytes, rewarded: bytes })),
+  }),
+  evidence: z.strictObject({
+    sums: perSignal,
+    dispersion: perSignal,
+    dispersionBatches: count,
+    unrewarded: perSignal,
+    unrewardedCount: count,
+    recent: perSignal,
+    recentCount: count,
+  }),
+  rewards: z.strictObject({
+    reward: moments,
+    components: z.record(z.string(), moments),
+    scores: z.record(z.string(), z.tuple([moments, moments])),
+  }),
+  frontier: z.array(number).length(7),
+  alarm: z.strictObject({ signals: z.array(z.string()), reported: z.int() }),
+});
+
+/** What a reward-hacking detector remembers, as JSON data. */
+export type DetectorState = z.output<typeof schema>;
+
+/** @throws FormatError naming what is wrong. */
+export function parseDetectorState(state: unknown): DetectorState {
+  const parsed = schema.safeParse(state);
+  if (parsed.success) return parsed.data;
+  throw new FormatError(
+    `expected the state of a reward-hacking detector, as saveState gives it: ${z.prettifyError(parsed.error)}`,
+  );
+}
