@@ -1,12 +1,13 @@
 /**
  * Writes docs/images/learning-curves.svg and prints the figures of docs/math/learning-curves.md: the learning curves of the
- * chain over 20 seeds, and how often and how surely one algorithm learns faster than another.
+ * chain over 20 seeds, on tables and on transformers, and how often and how surely one algorithm learns faster than another.
  *
  *     node --conditions=@rlp/source --import tsx packages/algorithms/scripts/learning-curves.ts
  */
 import { writeFile } from 'node:fs/promises';
 import { type AlgorithmName, comparisons, learningCurve } from '../src/learning/runs.fixture.ts';
 import { mean, pairedStatistic, upperTail } from '../src/learning/statistics.fixture.ts';
+import { transformerCurve } from '../src/learning/transformer.fixture.ts';
 
 const seeds = Array.from({ length: 20 }, (_, seed) => String(seed + 1));
 const colors = { better: '#0b6e4f', worse: '#b5482a' };
@@ -66,32 +67,48 @@ function comparisonPanel(
   return `<g transform="translate(${at * panel.width} 0)">${parts.join('')}</g>`;
 }
 
-const learned = new Map<AlgorithmName, Curves>();
-for (const algorithm of comparisons.flat()) {
-  const curves: number[][] = [];
-  for (const seed of seeds) curves.push(await learningCurve(algorithm, { lesson: 'chain', seed }));
-  learned.set(algorithm, curves);
+/** Prints the figures of some runs, one per seed. */
+function report(label: string, curves: Curves): void {
   const [area, end] = [curves.map(mean), curves.map((curve) => mean(curve.slice(-3)))];
+  const five = area.slice(0, 5).map((value) => value.toFixed(3));
   console.log(
-    `${algorithm}: mean ${mean(area).toFixed(3)} (${Math.min(...area).toFixed(3)} to ${Math.max(...area).toFixed(3)}), ` +
-      `last three iterations ${mean(end).toFixed(3)}; seeds 1 to 5: ${area
-        .slice(0, 5)
-        .map((value) => value.toFixed(3))
-        .join(', ')}`,
+    `${label}: mean ${mean(area).toFixed(3)} (${Math.min(...area).toFixed(3)} to ${Math.max(...area).toFixed(3)}), ` +
+      `last three iterations ${mean(end).toFixed(3)}; seeds 1 to 5: ${five.join(', ')}`,
   );
 }
-for (const [better, worse] of comparisons) {
-  const [winning, losing] = [learned.get(better)!, learned.get(worse)!];
-  for (const count of [5, seeds.length]) {
+
+/** Prints how often and how surely one is ahead of the other. */
+function compare(label: string, winning: Curves, losing: Curves): void {
+  for (const count of [5, 8, seeds.length]) {
     const differences = winning.slice(0, count).map((curve, seed) => mean(curve) - mean(losing[seed]!));
     const ahead = differences.filter((difference) => difference > 0).length;
     const t = pairedStatistic(differences);
     console.log(
-      `${better} over ${worse}, ${count} seeds: +${mean(differences).toFixed(3)}, ahead on ${ahead}, ` +
-        `t = ${t.toFixed(2)}, p = ${upperTail(t, count - 1).toExponential(1)}`,
+      `${label}, ${count} seeds: ${mean(differences).toFixed(3)}, ahead on ${ahead}, t = ${t.toFixed(2)}, ` +
+        `p = ${upperTail(t, count - 1).toExponential(1)}`,
     );
   }
 }
+
+async function learn(curveOf: (algorithm: AlgorithmName, seed: string) => Promise<number[]>) {
+  const learned = new Map<AlgorithmName, Curves>();
+  for (const algorithm of comparisons.flat()) {
+    const curves: number[][] = [];
+    for (const seed of seeds) curves.push(await curveOf(algorithm, seed));
+    learned.set(algorithm, curves);
+    report(algorithm, curves);
+  }
+  for (const [better, worse] of comparisons) {
+    compare(`${better} over ${worse}`, learned.get(better)!, learned.get(worse)!);
+  }
+  return learned;
+}
+
+console.log('tables');
+const learned = await learn((algorithm, seed) => learningCurve(algorithm, { lesson: 'chain', seed }));
+console.log('transformers');
+await learn(transformerCurve);
+
 const panels = comparisons.map(([better, worse], at) =>
   comparisonPanel([better, worse], learned.get(better)!, learned.get(worse)!, at),
 );

@@ -1,15 +1,28 @@
 import { TabularBackend, TabularSampler } from '@rlp/backprop/tabular';
-import type { RewardComputer } from '@rlp/core';
+import type { CriticBackend, RewardComputer } from '@rlp/core';
 import { DAPOAlgorithm } from '../algorithm/dapo.ts';
 import { DrGRPOAlgorithm } from '../algorithm/dr-grpo.ts';
 import { GiGPOAlgorithm } from '../algorithm/gigpo.ts';
 import { GRPOAlgorithm } from '../algorithm/grpo.ts';
 import { GSPOAlgorithm } from '../algorithm/gspo.ts';
-import type { AlgorithmOptions, PolicyAlgorithm } from '../algorithm/policy-algorithm.ts';
+import type {
+  AlgorithmDependencies,
+  AlgorithmOptions,
+  PolicyAlgorithm,
+} from '../algorithm/policy-algorithm.ts';
 import { PPOAlgorithm } from '../algorithm/ppo.ts';
 import { REINFORCEAlgorithm } from '../algorithm/reinforce.ts';
 import { RLOOAlgorithm } from '../algorithm/rloo.ts';
-import { atTheTop, bandit, chain, chainTasks, climbed, moves, tokenizer } from './chain.fixture.ts';
+import {
+  atTheTop,
+  bandit,
+  type ChainState,
+  chain,
+  chainTasks,
+  climbed,
+  moves,
+  tokenizer,
+} from './chain.fixture.ts';
 
 /** What is learned. */
 export type Lesson = 'bandit' | 'chain';
@@ -22,7 +35,7 @@ const lessons = {
 const shape = { vocabularySize: tokenizer.vocabularySize, contextTokens: 1 };
 
 /** A policy on a table, a critic on another, and all that an algorithm needs besides. */
-function tabularSetup(lesson: Lesson, learningRate: number) {
+function tabularSetup(lesson: Lesson, learningRate: number): Setup {
   const backend = new TabularBackend({ ...shape, learningRate });
   const critic = new TabularBackend({ ...shape, learningRate: 2 * learningRate, valueHead: 'linear' });
   const sampler = new TabularSampler({ backend, tokenizer });
@@ -30,7 +43,10 @@ function tabularSetup(lesson: Lesson, learningRate: number) {
 }
 
 /** What an algorithm is made of. */
-export type Setup = ReturnType<typeof tabularSetup>;
+export interface Setup extends AlgorithmDependencies<ChainState> {
+  readonly critic: CriticBackend;
+}
+
 type Make = (setup: Setup, options: AlgorithmOptions) => Pick<PolicyAlgorithm, 'train'>;
 
 /** Every algorithm as it is by default, but for what is said here. Those that do not compare within groups get groups of one. */
@@ -72,15 +88,19 @@ export const seeds = ['1', '2', '3', '4', '5'] as const;
 
 const learningRates: Record<Lesson, number> = { bandit: 0.3, chain: 0.15 };
 
-/** Share of episodes that succeeded, for each of 12 iterations of 32 episodes. */
+/** Share of episodes that succeeded, for each of 12 iterations (or so many) of 32 episodes. */
 export async function learningCurve(
   algorithm: AlgorithmName,
-  { lesson, seed }: { readonly lesson: Lesson; readonly seed: string },
+  {
+    lesson,
+    seed,
+    iterations = 12,
+  }: { readonly lesson: Lesson; readonly seed: string; readonly iterations?: number },
   setup: Setup = tabularSetup(lesson, learningRates[lesson]),
 ): Promise<number[]> {
   const rollout = { seed, groupSize: 8, maxTurns: moves, sampling: { maxTokens: 1 } };
   const run = algorithms[algorithm](setup, { seed, tasksPerIteration: 4, rollout });
-  const { history } = await run.train({ numIterations: 12 });
+  const { history } = await run.train({ numIterations: iterations });
   return history.map((metrics) => metrics['reward/mean']!);
 }
 
