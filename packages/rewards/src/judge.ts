@@ -1,9 +1,8 @@
 /** Rewards that ask a language model: pointwise, by a rubric, in pairs, and as a ranking of a group. */
+export type { PairWinner, PairwiseStatistics } from './judge/pair-comparison.ts';
 export {
-  type PairWinner,
   type PairwiseJudge,
   type PairwiseJudgeOptions,
-  type PairwiseStatistics,
   pairwiseJudge,
   pairwiseTemplate,
 } from './judge/pairwise.ts';

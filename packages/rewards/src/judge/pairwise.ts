@@ -1,11 +1,11 @@
-import { parseOptions, type Task, type Trajectory } from '@rlp/core';
+import { parseOptions, type Task, type Trajectory, type TrajectoryGroup } from '@rlp/core';
 import { z } from 'zod';
+import { PairComparison, type PairWinner, type PairwiseStatistics } from './pair-comparison.ts';
 import { judgeRules } from './pointwise.ts';
 import type { JudgeComputer } from './rubric.ts';
 import { isScorable, unscored } from './scored.ts';
-import { type JudgeOptions, JudgeSession, type JudgeStatistics } from './session.ts';
-import { checkTemplate, fenced, fillTemplate, type JudgeTemplate, taskText } from './template.ts';
-import { readVerdictLines } from './verdict-lines.ts';
+import { type JudgeOptions, JudgeSession } from './session.ts';
+import { checkTemplate, type JudgeTemplate, taskText } from './template.ts';
 
 /** The default prompt of {@link pairwiseJudge}: `{{first}}` and `{{second}}` are the responses in the order shown. */
 export const pairwiseTemplate: JudgeTemplate = {
@@ -26,22 +26,6 @@ Compare the responses in a few sentences; their order means nothing. Then end wi
 in place of CHOICE:
 {{key}} winner: CHOICE`,
 };
-
-/** Which of two responses is better; `null`: no verdict. */
-export type PairWinner = 'first' | 'second' | 'tie' | null;
-
-/** Counts of a pairwise judge. */
-export interface PairwiseStatistics extends JudgeStatistics {
-  /** Pairs with a verdict in both orders. */
-  readonly compared: number;
-  /** Of these, pairs judged alike in both orders. */
-  readonly consistent: number;
-  /** Of these, pairs in which both orders chose what was shown first, or both what was shown second. */
-  readonly favouredFirst: number;
-  readonly favouredSecond: number;
-  /** `(favouredFirst − favouredSecond) / compared`: 0 without bias, 1 if the first shown always wins. `null` before any pair. */
-  readonly positionBias: number | null;
-}
 
 const pairsSchema = z.strictObject({
   disagreement: z.enum(['tie', 'null']).default('tie'),
@@ -103,100 +87,45 @@ export function pairwiseJudge<Metadata = unknown>({
     required: ['key', 'first', 'second'],
     optional: ['task', 'rubric'],
   });
-  const tally = { compared: 0, consistent: 0, favouredFirst: 0, favouredSecond: 0 };
-
-  const askInOrder = (
-    task: string,
-    [first, second]: readonly [string, string],
-    {
-      name,
-      signal,
-    }: { readonly name: readonly (string | number)[]; readonly signal: AbortSignal | undefined },
-  ) =>
-    session.ask<'A' | 'B' | 'tie'>({
-      name,
-      texts: [task, first, second],
-      signal,
-      messages: (key) => {
-        const limits = { key, maximumCharacters: session.maximumCharacters };
-        return fillTemplate(template, {
-          key,
-          rubric,
-          task: fenced('task', task, limits),
-          first: fenced('response A', first, limits),
-          second: fenced('response B', second, limits),
-        });
-      },
-      read: (output, key) => readChoice(readVerdictLines(output, key)?.get('winner')),
-    });
-
-  const compare: PairwiseJudge<Metadata>['compare'] = async (
-    task,
-    [first, second],
-    { name = task.id, signal } = {},
-  ) => {
-    const text = taskText(task);
-    const [forth, back] = await Promise.all([
-      askInOrder(text, [first, second], { name: ['pairwise', name, 0], signal }),
-      askInOrder(text, [second, first], { name: ['pairwise', name, 1], signal }),
-    ]);
-    if (forth === null || back === null) return null;
-    tally.compared += 1;
-    if (forth === 'A' && back === 'A') tally.favouredFirst += 1;
-    if (forth === 'B' && back === 'B') tally.favouredSecond += 1;
-    const [one, other] = [shownAs(forth, 'first', 'second'), shownAs(back, 'second', 'first')];
-    if (one === other) {
-      tally.consistent += 1;
-      return one;
-    }
-    return disagreement === 'tie' ? 'tie' : null;
+  const comparison = new PairComparison(session, { rubric, template, disagreement });
+  const compare: PairwiseJudge<Metadata>['compare'] = (task, responses, { name = task.id, signal } = {}) =>
+    comparison.compare({ name, task: taskText(task), responses, signal });
+  return {
+    compare,
+    computeRewards: async (group, { signal } = {}) => {
+      signal?.throwIfAborted();
+      return playedOut(group, opponents, (a, b) =>
+        compare(group.task, [show(a), show(b)], { name: `${a.id} ${b.id}`, signal }),
+      );
+    },
+    getStatistics: () => comparison.getStatistics(),
   };
-
-  const computeRewards: PairwiseJudge<Metadata>['computeRewards'] = async (
-    { task, trajectories },
-    { signal } = {},
-  ) => {
-    signal?.throwIfAborted();
-    const players = trajectories.filter(isScorable);
-    const won = new Map(players.map(({ id }) => [id, { points: 0, games: 0 }]));
-    const play = async ([a, b]: readonly [Trajectory<Metadata>, Trajectory<Metadata>]) => {
-      const winner = await compare(task, [show(a), show(b)], { name: `${a.id} ${b.id}`, signal });
-      if (winner === null) return;
-      const [one, other] = [won.get(a.id)!, won.get(b.id)!];
-      one.points += points[winner];
-      other.points += 1 - points[winner];
-      one.games += 1;
-      other.games += 1;
-    };
-    await Promise.all(pairsOf(players, opponents).map(play));
-    return trajectories.map((trajectory) => {
-      const record = isScorable(trajectory) ? won.get(trajectory.id) : undefined;
-      if (record === undefined || record.games === 0) return unscored(trajectory, ['winRate']);
-      const winRate = record.points / record.games;
-      return { trajectory, reward: winRate, components: { winRate } };
-    });
-  };
-
-  const getStatistics = (): PairwiseStatistics => {
-    const { compared, favouredFirst, favouredSecond } = tally;
-    const positionBias = compared === 0 ? null : (favouredFirst - favouredSecond) / compared;
-    return { ...session.getStatistics(), ...tally, positionBias };
-  };
-  return { compare, computeRewards, getStatistics };
 }
 
-function readChoice(text: string | undefined): 'A' | 'B' | 'tie' | undefined {
-  const choices: Readonly<Record<string, 'A' | 'B' | 'tie'>> = { a: 'A', b: 'B', tie: 'tie' };
-  const word = text?.toLowerCase() ?? '';
-  return Object.hasOwn(choices, word) ? choices[word] : undefined;
-}
-
-function shownAs(
-  choice: 'A' | 'B' | 'tie',
-  a: 'first' | 'second',
-  b: 'first' | 'second',
-): 'first' | 'second' | 'tie' {
-  return choice === 'tie' ? 'tie' : choice === 'A' ? a : b;
+/** Lets the scorable trajectories of a group meet, and scores each by its mean points. */
+async function playedOut<Metadata>(
+  { trajectories }: TrajectoryGroup<Metadata>,
+  opponents: number,
+  compare: (a: Trajectory<Metadata>, b: Trajectory<Metadata>) => Promise<PairWinner>,
+) {
+  const players = trajectories.filter(isScorable);
+  const won = new Map(players.map((player) => [player, { points: 0, games: 0 }]));
+  const play = async ([a, b]: readonly [Trajectory<Metadata>, Trajectory<Metadata>]) => {
+    const winner = await compare(a, b);
+    if (winner === null) return;
+    const [one, other] = [won.get(a)!, won.get(b)!];
+    one.points += points[winner];
+    other.points += 1 - points[winner];
+    one.games += 1;
+    other.games += 1;
+  };
+  await Promise.all(pairsOf(players, opponents).map(play));
+  return trajectories.map((trajectory) => {
+    const record = won.get(trajectory);
+    if (record === undefined || record.games === 0) return unscored(trajectory, ['winRate']);
+    const winRate = record.points / record.games;
+    return { trajectory, reward: winRate, components: { winRate } };
+  });
 }
 
 /** Each with the next `opponents` around the circle, no pair twice. */

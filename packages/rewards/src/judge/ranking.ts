@@ -64,60 +64,15 @@ export function rankingJudge<Metadata = unknown>({
     optional: ['task', 'rubric'],
   });
 
-  /** Scores in the order of `shown`. */
-  const ask = (
-    task: string,
-    shown: readonly string[],
-    name: readonly (string | number)[],
-    signal?: AbortSignal,
-  ) =>
-    session.ask({
-      name,
-      texts: [task, ...shown],
-      signal,
-      messages: (key) => {
-        const limits = { key, maximumCharacters: session.maximumCharacters };
-        return fillTemplate(template, {
-          key,
-          rubric,
-          task: fenced('task', task, limits),
-          responses: shown.map((text, k) => fenced(`response ${k + 1}`, text, limits)).join('\n\n'),
-          lines: shown.map((_, k) => `${key} ${k + 1}: NUMBER`).join('\n'),
-        });
-      },
-      read: (output, key) => {
-        const lines = readVerdictLines(output, key);
-        if (lines?.size !== shown.length) return;
-        const scores = shown.map((_, k) => readScore(lines.get(String(k + 1)), [0, 1]));
-        return scores.every((score) => score !== undefined) ? scores : undefined;
-      },
-    });
-
-  const judgeRound = async (
-    { id, task }: { readonly id: string; readonly task: string },
-    judged: readonly string[],
-    { round, signal }: { readonly round: number; readonly signal: AbortSignal | undefined },
-  ): Promise<readonly number[] | null> => {
-    const name = ['ranking', id, round] as const;
-    const order = RandomStream.named(session.seed, 'order', ...name).shuffle([...judged.keys()]);
-    const scores = await ask(
-      task,
-      order.map((index) => judged[index]!),
-      name,
-      signal,
-    );
-    return scores && judged.map((_, index) => scores[order.indexOf(index)]!);
-  };
-
+  const about = { session, rubric, template };
   return {
     async computeRewards({ id, task, trajectories }, { signal } = {}) {
       signal?.throwIfAborted();
       const scorable = trajectories.filter(isScorable);
       const judged = scorable.map(show);
       const numbers = Array.from({ length: judged.length === 0 ? 0 : rounds }, (_, round) => round);
-      const about = { id, task: taskText(task) };
       const verdicts = await Promise.all(
-        numbers.map((round) => judgeRound(about, judged, { round, signal })),
+        numbers.map((round) => judgeRound(about, { id, task: taskText(task), judged, round, signal })),
       );
       const given = verdicts.filter((scores) => scores !== null);
       return trajectories.map((trajectory) => {
@@ -129,4 +84,50 @@ export function rankingJudge<Metadata = unknown>({
     },
     getStatistics: () => session.getStatistics(),
   };
+}
+
+interface RankingRound {
+  readonly id: string;
+  readonly task: string;
+  readonly judged: readonly string[];
+  readonly round: number;
+  readonly signal: AbortSignal | undefined;
+}
+
+/** Scores in the order of `judged`, shown in an order of the round's own. */
+async function judgeRound(
+  {
+    session,
+    rubric,
+    template,
+  }: { readonly session: JudgeSession; readonly rubric: string; readonly template: JudgeTemplate },
+  { id, task, judged, round, signal }: RankingRound,
+): Promise<readonly number[] | null> {
+  const name = ['ranking', id, round] as const;
+  const order = RandomStream.named(session.seed, 'order', ...name).shuffle([...judged.keys()]);
+  const shown = order.map((index) => judged[index]!);
+  const scores = await session.ask({
+    name,
+    texts: [task, ...shown],
+    signal,
+    messages: (key) => {
+      const limits = { key, maximumCharacters: session.maximumCharacters };
+      return fillTemplate(template, {
+        key,
+        rubric,
+        task: fenced('task', task, limits),
+        responses: shown.map((text, k) => fenced(`response ${k + 1}`, text, limits)).join('\n\n'),
+        lines: shown.map((_, k) => `${key} ${k + 1}: NUMBER`).join('\n'),
+      });
+    },
+    read: (output, key) => readRanking(readVerdictLines(output, key), shown.length),
+  });
+  return scores && judged.map((_, index) => scores[order.indexOf(index)]!);
+}
+
+/** One score for each of the responses shown, and nothing else. */
+function readRanking(lines: ReadonlyMap<string, string> | undefined, count: number): number[] | undefined {
+  if (lines?.size !== count) return;
+  const scores = Array.from({ length: count }, (_, k) => readScore(lines.get(String(k + 1)), [0, 1]));
+  return scores.every((score) => score !== undefined) ? scores : undefined;
 }

@@ -102,20 +102,9 @@ export function rubricJudge<Metadata = unknown>({
     });
   };
 
-  const score = async (
-    trajectory: Trajectory<Metadata>,
-    signal: AbortSignal | undefined,
-  ): Promise<ScoredTrajectory<Metadata>> => {
+  const score = async (trajectory: Trajectory<Metadata>, signal: AbortSignal | undefined) => {
     const scores = isScorable(trajectory) ? await ask(trajectory, signal) : null;
-    if (scores === null) return unscored(trajectory, names);
-    const shares = scores.map((value) => (value - scale[0]) / (scale[1] - scale[0]));
-    const weights = criteria.map(({ weight = 1 }) => weight);
-    const total = weights.reduce((sum, weight) => sum + weight, 0);
-    return {
-      trajectory,
-      reward: shares.reduce((sum, share, k) => sum + share * weights[k]!, 0) / total,
-      components: Object.fromEntries(names.map((name, k) => [name, shares[k]!])),
-    };
+    return scores === null ? unscored(trajectory, names) : weighed(trajectory, scores, { criteria, scale });
   };
 
   return {
@@ -124,6 +113,24 @@ export function rubricJudge<Metadata = unknown>({
       return Promise.all(trajectories.map((trajectory) => score(trajectory, signal)));
     },
     getStatistics: () => session.getStatistics(),
+  };
+}
+
+function weighed<Metadata>(
+  trajectory: Trajectory<Metadata>,
+  scores: readonly number[],
+  {
+    criteria,
+    scale,
+  }: { readonly criteria: readonly RubricCriterion[]; readonly scale: readonly [number, number] },
+): ScoredTrajectory<Metadata> {
+  const shares = scores.map((score) => (score - scale[0]) / (scale[1] - scale[0]));
+  const weights = criteria.map(({ weight = 1 }) => weight);
+  const total = weights.reduce((sum, weight) => sum + weight, 0);
+  return {
+    trajectory,
+    reward: shares.reduce((sum, share, k) => sum + share * weights[k]!, 0) / total,
+    components: Object.fromEntries(criteria.map(({ name }, k) => [name, shares[k]!])),
   };
 }
 
