@@ -15,7 +15,7 @@ export const hasData = existsSync(join(dataDirectory, 'toxicity', 'toxicity_en.j
 export type Part = 'train' | 'held-out';
 
 /** The part of a record: three in ten are held out, drawn by the record's key. */
-export function partOf(...key: readonly (string | number)[]): Part {
+function partOf(...key: readonly (string | number)[]): Part {
   return RandomStream.named('held-out', ...key).uniform() < 0.3 ? 'held-out' : 'train';
 }
 

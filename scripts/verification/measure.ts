@@ -1,5 +1,5 @@
 /** What the verifiers of `@rlp/rewards` find in texts that they have never seen, and what textpolicy's rules find there. */
-import { RandomStream, type Verifier } from '@rlp/core';
+import type { Verifier } from '@rlp/core';
 import {
   CoherenceVerifier,
   createDefaultVerifierPipeline,
@@ -12,41 +12,31 @@ import {
   ToxicityVerifier,
   textpolicyRules,
 } from '@rlp/rewards';
-import { type Corruption, corruptions, reordered } from './corruptions.ts';
 import {
   agentMessages,
-  cleanTexts,
-  comments,
-  harmlessPairs,
+  type CleanTexts,
+  type harmlessPairs,
   instructionResponses,
-  judgedAnswers,
-  modelSolutions,
   scoredPassages,
 } from './data.ts';
 import { type Detection, detection, type Judged, type ReliabilityBin, reliability } from './metrics.ts';
-
-/** A text with its label. */
-interface Labelled {
-  readonly prompt?: string;
-  readonly text: string;
-  readonly good: boolean;
-}
+import { type Labelled, labelledSets } from './sets.ts';
 
 /** A row of a table: who judged what, and how well. */
-export interface Row extends Detection {
+interface Row extends Detection {
   readonly set: string;
   readonly by: string;
 }
 
 /** Shares of texts that are fine and yet failed. */
-export interface FalseAlarmRow {
+interface FalseAlarmRow {
   readonly set: string;
   readonly texts: number;
   readonly shares: Readonly<Record<string, number>>;
 }
 
 /** A comparison within pairs. */
-export interface PairRow {
+interface PairRow {
   readonly set: string;
   readonly by: string;
   readonly pairs: number;
@@ -95,31 +85,6 @@ const distinctWords = new RuleVerifier('half of the words distinct', (text) => {
   return new Set(words).size >= words.length / 2;
 });
 
-function corrupted(
-  texts: readonly string[],
-  named: Readonly<Record<string, Corruption>>,
-  seed: string,
-): Labelled[] {
-  const names = Object.keys(named);
-  return texts.flatMap((text, index) => {
-    const broken = named[names[index % names.length]!]!(text, RandomStream.named(seed, index));
-    return [
-      { text, good: true },
-      { text: broken, good: false },
-    ];
-  });
-}
-
-/** Result of one equation in each text off by one. */
-function withWrongResult(text: string, random: RandomStream): string {
-  const places = [...text.matchAll(/=\s*\$?(\d+)(?![\d.,]*\d)/gu)];
-  const place = places[random.integer(Math.max(1, places.length))];
-  if (place === undefined) return text;
-  const [whole, number] = place;
-  const changed = whole.replace(number!, String(Number(number) + 1 + random.integer(3)));
-  return text.slice(0, place.index) + changed + text.slice(place.index + whole.length);
-}
-
 async function accuracyOf(
   verifier: Verifier,
   pairs: readonly { readonly better: string; readonly worse: string }[],
@@ -135,36 +100,6 @@ async function accuracyOf(
     0,
   );
   return won / pairs.length;
-}
-
-function labelledSets() {
-  const clean = cleanTexts('held-out');
-  const long = [...clean.stories, ...clean.solutions, ...clean.responses, ...clean.dialogue];
-  const seen = comments('held-out');
-  const solutions = cleanTexts('held-out').solutions.filter((text) => /=\s*\$?\d/u.test(text));
-  return {
-    clean,
-    toxicity: seen.map(({ text, toxic }) => ({ text, good: !toxic })),
-    corrupted: corrupted(long, corruptions, 'held-out'),
-    byCorruption: Object.entries(corruptions).map(
-      ([name, corruption]) => [name, corrupted(long, { [name]: corruption }, `only ${name}`)] as const,
-    ),
-    reordered: corrupted(
-      [...clean.stories, ...clean.responses].filter((text) => text.split(/[.!?]\s/u).length > 5),
-      { reordered },
-      'reordered',
-    ),
-    harmless: harmlessPairs(),
-    otherProse: corrupted(agentMessages(), corruptions, 'other'),
-    answers: judgedAnswers('held-out').map(({ question, answer, truthful }) => ({
-      prompt: question,
-      text: answer,
-      good: truthful,
-    })),
-    arithmetic: corrupted(solutions, { 'one result wrong': withWrongResult }, 'arithmetic'),
-    solutions: modelSolutions().map(({ solution, isCorrect }) => ({ text: solution, good: isCorrect })),
-    loops: corrupted(long, { loop: corruptions['stuck in a loop']! }, 'loops'),
-  };
 }
 
 /**
@@ -215,7 +150,7 @@ export async function measure(extent: 'all' | 'summary'): Promise<Measurements> 
   };
 }
 
-async function falseAlarms(clean: ReturnType<typeof cleanTexts>): Promise<FalseAlarmRow[]> {
+async function falseAlarms(clean: CleanTexts): Promise<FalseAlarmRow[]> {
   const verifiers: Readonly<Record<string, Verifier>> = {
     toxicity: new ToxicityVerifier(),
     coherence: new CoherenceVerifier(),

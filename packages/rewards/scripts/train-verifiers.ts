@@ -36,7 +36,7 @@ const folder = new URL('../src/verification/model/', import.meta.url);
 function write(name: string, about: string, fields: Readonly<Record<string, unknown>>): void {
   const lines = Object.entries(fields).map(([key, value]) => {
     if (typeof value !== 'string' || value.length < 100) return `  ${key}: ${JSON.stringify(value)},`;
-    const chunks = value.match(/.{1,100}/g) ?? [];
+    const chunks = value.match(/.{1,400}/g) ?? [];
     return `  ${key}:\n${chunks.map((chunk) => `    ${JSON.stringify(chunk)}`).join(' +\n')},`;
   });
   const text = `/** ${about} Written by \`scripts/train-verifiers.ts\`. */\nexport const ${name} = {\n${lines.join('\n')}\n} as const;\n`;

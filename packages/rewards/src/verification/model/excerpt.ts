@@ -1,5 +1,5 @@
 /** Characters of a response that are looked at: what a person would not read to the end is judged by its ends. */
-export const judgedCharacters = 100_000;
+const judgedCharacters = 100_000;
 
 /** The text, or its first and last halves of `limit` where it is longer. */
 export function excerpt(text: string, limit = judgedCharacters): string {

@@ -28,7 +28,7 @@ export function hashedFeatures(text: string, bits: number): SparseVector {
 }
 
 /** Lower-case words, with the signs that stand for letters in masked words; runs of a letter over two are cut to two. */
-export function tokens(text: string): string[] {
+function tokens(text: string): string[] {
   const found = text.toLowerCase().match(/[\p{L}\p{N}*@$#'’!?]+/gu) ?? [];
   return found.map((token) => token.slice(0, longestToken).replace(/(.)\1{2,}/gu, '$1$1'));
 }
