@@ -182,7 +182,7 @@ describe('a BackpropModule with a critic', () => {
     const module = new BackpropModule({ backend, critic: backend }, { normalizeAdvantages: 'none' });
     const estimate = module.computeAdvantages([[1]], [[0]]);
     const loss = await module.computePpoLoss([trajectory([[0], [1]])], estimate);
-    expect(loss).toMatchObject({ value: -0.5, metrics: { 'value/loss': 0.5 } });
+    expect(loss).toMatchObject({ value: -0.5, metrics: { 'loss/value': 0.5 } });
     expect(await module.update(loss)).toMatchObject({ updates: 1 });
     expect([...(await backend.values([[0, 1]]))[0]!]).toEqual([0, 1, 0]);
     expect(await logitsAfterZero(backend)).toEqual([-0.5, 0.5]);

@@ -63,7 +63,7 @@ export interface AdvantageEstimate {
 export interface PendingLoss {
   /** Of the policy and, with its coefficient, of the critic. */
   readonly value: number;
-  /** Metrics of `policyLoss`, means over trained tokens; with a critic also `value/loss`. */
+  /** Metrics of `policyLoss`, means over trained tokens; with a critic also `loss/value`. */
   readonly metrics: Readonly<Record<string, number>>;
   readonly tokens: ForwardBackwardResult['tokens'];
 }
@@ -148,7 +148,7 @@ export class BackpropModule {
     const critic = await this.#critic?.forwardBackward({ sequences: this.#forCritic(rows) }, criticLoss);
     const loss: PendingLoss = {
       value: policy.loss + (critic?.loss ?? 0),
-      metrics: { ...policy.metrics, ...(critic && { 'value/loss': critic.metrics['value/loss']! }) },
+      metrics: { ...policy.metrics, ...(critic && { 'loss/value': critic.metrics['loss/value']! }) },
       tokens: policy.tokens,
     };
     this.#pending.add(loss);
@@ -253,7 +253,7 @@ const criticLoss: Loss = {
   values: 'only',
   compute(ops, { values, columns }) {
     const { losses } = valueLoss(ops, { values: values!, returns: columns.returns! });
-    return { tokenLosses: losses, metrics: { 'value/loss': ops.stopGradient(losses) } };
+    return { tokenLosses: losses, metrics: { 'loss/value': ops.stopGradient(losses) } };
   },
 };
 
