@@ -5,9 +5,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { RewardFunction, Trajectory } from '@rlp/core';
-import { finalAnswer, gsm8kAnswer, mathAnswersAgree, mathNormalForm } from '@rlp/rewards';
 import { followsInstruction } from '@rlp/rewards/instructions';
 import { symbolicEquivalence } from '@rlp/rewards/math';
+import { finalAnswer, gsm8kAnswer, mathAnswersAgree, mathNormalForm } from '@rlp/rewards/stock';
 
 const shared = process.env.RLP_SHARED ?? join('..', 'shared');
 const print = (line: string) => process.stdout.write(`${line}\n`);

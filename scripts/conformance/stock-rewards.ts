@@ -25,7 +25,7 @@ import {
   wordOverlap,
   xmlAnswer,
   xmlFormat,
-} from '@rlp/rewards';
+} from '@rlp/rewards/stock';
 import { type Adapter, type AdapterTable, type Fixture, type FixtureCase, unsupported } from './fixture.ts';
 
 const { signal } = new AbortController();

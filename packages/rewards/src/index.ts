@@ -9,6 +9,9 @@ export {
   type RewardPart,
   rewardFunctions,
 } from './reward-functions.ts';
-export * from './stock/index.ts';
+export { type ExactAnswerOptions, exactAnswer } from './stock/exact-answer.ts';
+export { extractTag } from './stock/extract-tag.ts';
+export { type OverlongOptions, overlongPenalty, overlongSchema } from './stock/length-shaping.ts';
+export { type TagFormatOptions, tagFormat } from './stock/tag-format.ts';
 export type { RewardFunctionStatistics } from './tally.ts';
 export * from './verification/index.ts';

@@ -15,7 +15,7 @@ import {
   thinkFormat,
   xmlAnswer,
   xmlFormat,
-} from '../index.ts';
+} from '../stock.ts';
 
 const { signal } = new AbortController();
 

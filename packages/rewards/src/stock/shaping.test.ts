@@ -18,7 +18,7 @@ import {
   textLength,
   textSimilarity,
   wordOverlap,
-} from '../index.ts';
+} from '../stock.ts';
 
 const { signal } = new AbortController();
 

@@ -1,7 +1,7 @@
 import { OptionsError, type RewardFunction, type Trajectory } from '@rlp/core';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { exactAnswer, extractTag, tagFormat } from '../index.ts';
+import { exactAnswer, extractTag, tagFormat } from '../stock.ts';
 
 const signal = new AbortController().signal;
 

@@ -12,7 +12,7 @@ import {
   readToolCalls,
   type ToolCallsOptions,
   toolCalls,
-} from '../index.ts';
+} from '../stock.ts';
 
 const { signal } = new AbortController();
 

@@ -1,0 +1,2 @@
+/** Stock rewards: answers, formats, length, repetition, overlap, tool calls and code tests. */
+export * from './stock/index.ts';
