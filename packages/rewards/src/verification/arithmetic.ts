@@ -30,6 +30,11 @@ const operators: Readonly<Record<string, string>> = {
  * a division or of decimals may be rounded or cut off at its last digit.
  */
 export function arithmeticStatements(text: string): ArithmeticStatement[] {
+  // No statement goes over the end of a line, and most lines have none.
+  return text.split('\n').flatMap((line) => (/[=≈]/u.test(line) ? statementsOf(line) : []));
+}
+
+function statementsOf(line: string): ArithmeticStatement[] {
   const found: ArithmeticStatement[] = [];
   let sides: Token[][] = [[]];
   const finish = () => {
@@ -39,7 +44,7 @@ export function arithmeticStatements(text: string): ArithmeticStatement[] {
     }
     sides = [[]];
   };
-  for (const token of tokensOf(text)) {
+  for (const token of tokensOf(line)) {
     if (token.kind === 'break') finish();
     else if (token.kind === 'equals') sides.push([]);
     else sides.at(-1)!.push(token);

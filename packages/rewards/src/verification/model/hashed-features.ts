@@ -11,20 +11,25 @@ const longestToken = 24;
 export function hashedFeatures(text: string, bits: number): SparseVector {
   const shift = 32 - bits;
   const buckets = new Set<number>();
-  const add = (feature: string) => buckets.add(hashed(feature) >>> shift);
   let previous = '^';
   for (const token of tokens(text)) {
-    add(`w${token}`);
-    add(`b${previous} ${token}`);
+    buckets.add(mixed(continued(wordStart, token)) >>> shift);
+    buckets.add(mixed(continued(pairStart, `${previous} ${token}`)) >>> shift);
     previous = token;
     const padded = `<${token}>`;
-    for (let size = 3; size <= 5; size++) {
-      for (let start = 0; start + size <= padded.length; start++)
-        add(`c${padded.slice(start, start + size)}`);
+    for (let start = 0; start + 3 <= padded.length; start++) {
+      const end = Math.min(padded.length, start + 5);
+      let hash = gramStart;
+      for (let at = start; at < end; at++) {
+        hash = Math.imul(hash ^ padded.charCodeAt(at), prime);
+        if (at - start >= 2) buckets.add(mixed(hash) >>> shift);
+      }
     }
   }
-  const length = Math.sqrt(buckets.size);
-  return new Map([...buckets].map((bucket) => [bucket, 1 / length]));
+  const weight = 1 / Math.sqrt(buckets.size);
+  const vector = new Map<number, number>();
+  for (const bucket of buckets) vector.set(bucket, weight);
+  return vector;
 }
 
 /** Lower-case words, with the signs that stand for letters in masked words; runs of a letter over two are cut to two. */
@@ -33,11 +38,23 @@ function tokens(text: string): string[] {
   return found.map((token) => token.slice(0, longestToken).replace(/(.)\1{2,}/gu, '$1$1'));
 }
 
-/** FNV-1a over UTF-16 code units, mixed at the end so that its high bits may be taken. 32 bits. */
-function hashed(text: string): number {
-  let hash = 0x811c9dc5;
-  for (let at = 0; at < text.length; at++) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193);
-  hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
-  hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
-  return (hash ^ (hash >>> 16)) >>> 0;
+const prime = 0x01000193;
+
+/** FNV-1a over UTF-16 code units, continued from a state. */
+function continued(state: number, text: string): number {
+  let hash = state;
+  for (let at = 0; at < text.length; at++) hash = Math.imul(hash ^ text.charCodeAt(at), prime);
+  return hash;
+}
+
+// Kinds of features begin apart, so that a word is not its own n-gram.
+const wordStart = continued(0x811c9dc5, 'w');
+const pairStart = continued(0x811c9dc5, 'b');
+const gramStart = continued(0x811c9dc5, 'c');
+
+/** A hash mixed so that its high bits may be taken. 32 bits. */
+function mixed(hash: number): number {
+  let bits = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
+  bits = Math.imul(bits ^ (bits >>> 13), 0xc2b2ae35);
+  return (bits ^ (bits >>> 16)) >>> 0;
 }

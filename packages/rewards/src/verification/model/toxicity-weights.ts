@@ -8,7 +8,7 @@ export const toxicityWeights = {
     exclamations: 0.54938,
     secondPerson: 0.36643,
   },
-  scale: 0.05973290559175709,
+  scale: 0.0597329055917571,
   weights:
     '+fsR+QL3Cf8N+zv4+O/69RD2+Av3PPkD/xD59/z75f31+AYK+y71AvkI+/728fn4+foF+f30BPkQ+ff9+A/5BQb9+Q77A/z9+PEAFSv2G/b4+u0SGBv4+ADz/Pn7HvHtAvn7+Ov69/oC+wD5+QMM+Poe/PxUF/v4BAgP9/gA+vj69/f8CfsDD/sA+fj5+vb0+PEA+w/3/Pn4A+/3+wIMBP/0+RT1/fb4+wX4+fr/APjz+vr59wr6/Pj6Qvf6+/oQ+zEAAQTzCQf4BPX6+PL5/v8m9ff3I/P3+AD28/r5D/P39v3/APn7D/QK/PPzEgn4+vz8+fkc+RDx+/z+DPwR+Pn2/BL4//sA+v0S+Pfm+gYb9QD7Og31+/nx9/33/v8S+PbzBAD8/hoJ+/kI' +
     'BPj7J/76AwADB/j6CPpD+v74AA4y9vz67PoD+v78+f7/+/r4/PoB9/j5+f389jkR+ff6Avr4+vv5/vn7/fn0+wr0+AX1+Pr88OYF+QAi/v//+P77/3A+9fr/9gAC+wPx+vv1/FX5+/n59/v5Bfj3QP36+vbt9vj1+/v4+gH3+gsB+fgT+PsF+fgFA/X2IPv8+/P/6v/69f7z9fj4BQId/f34/Pz9/P0W+/f4Hfj89RL+8/Pw7xb19+sn+PoAF+749fv5+R769QcA+/38+/f4+gD6/g74/ggDAfj++vv8EvX+/iH98fj7+vv5+vv8+Qf7/PP7BP37APr69fn6+Pj09Pw3Afj7BwD6/PsZ9P4YG/r0+AH7CPj5//z69wHyAggONBj8+/n5/P/5+vr0' +
