@@ -26,6 +26,9 @@ interface StepInputs {
 /** Few rows are multiplied faster with operands swapped; from here on the usual order wins. */
 const SWAP_LIMIT = 32;
 
+/** A step is many short operators, and its threads pause between steps; measured in `docs/performance.md`. */
+const SPIN_MICROSECONDS = 100;
+
 /** How many views of the cache are kept for later steps. */
 const CACHED_VIEWS = 256;
 
@@ -195,7 +198,10 @@ export class FusedDecoder implements ManagedDecoder {
     const parameter = weights === 'shared' ? this.#weights.input : this.#weights.initializer;
     const graph = fusedGraph({ config, contextLength, step: kind, linear, parameter });
     // Optimisation would swap the operands back.
-    const options = { graphOptimization: linear === 'swapped' ? 'none' : 'all' } as const;
+    const options = {
+      graphOptimization: linear === 'swapped' ? 'none' : 'all',
+      spinMicroseconds: SPIN_MICROSECONDS,
+    } as const;
     const session = await this.#host.createSession(serialize(graph), options);
     return { session, parameters: this.#weights.feeds(session.inputNames) };
   }

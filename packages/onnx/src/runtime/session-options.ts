@@ -9,7 +9,7 @@ import type { NativeSessionOptions } from './native.ts';
  * standard error and concern graph optimisers, not the caller.
  */
 export function sessionOptions(options: NativeSessionOptions): InferenceSession.SessionOptions {
-  const { executionProvider, threads, deviceOutputs = [], profileFilePrefix, externalDataFolder } = options;
+  const { executionProvider, threads, deviceOutputs = [], profileFilePrefix } = options;
   const locations = Object.fromEntries(deviceOutputs.map((name) => [name, 'gpu-buffer' as const]));
   return {
     executionProviders: [executionProvider],
@@ -24,8 +24,20 @@ export function sessionOptions(options: NativeSessionOptions): InferenceSession.
       ? { preferredOutputLocation: locations }
       : {}),
     ...(profileFilePrefix === undefined ? {} : { enableProfiling: true, profileFilePrefix }),
+    extra: { session: configEntries(options) },
+  };
+}
+
+/** Settings that ONNX Runtime takes as text, by their dotted names. */
+function configEntries({ externalDataFolder, spinMicroseconds }: NativeSessionOptions) {
+  return {
     ...(externalDataFolder === undefined
       ? {}
-      : { extra: { session: { model_external_initializers_file_folder_path: externalDataFolder } } }),
+      : { model_external_initializers_file_folder_path: externalDataFolder }),
+    ...(spinMicroseconds === undefined ? {} : { intra_op: spinning(spinMicroseconds) }),
   };
+}
+
+function spinning(microseconds: number): Readonly<Record<string, string>> {
+  return microseconds === 0 ? { allow_spinning: '0' } : { spin_duration_us: String(microseconds) };
 }
