@@ -1,8 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { lineChart } from './chart.ts';
 import { renderReport } from './report.ts';
-import { shortNumber, ticks } from './scale.ts';
 
 const rows = (values: readonly number[]) =>
   values.map((value, step) => ({ step, metrics: { 'reward/mean': value } }));
@@ -50,7 +48,7 @@ describe('renderReport', () => {
   it('requests nothing and runs nothing', () => {
     const page = renderReport({ title: 't', runs: [{ name: 'r', rows: rows([1, 2]) }] });
     expect(page).toContain(
-      `http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'`,
+      `http-equiv="Content-Security-Policy" content="default-src &#39;none&#39;; style-src &#39;unsafe-inline&#39;; base`,
     );
     expect(page).not.toMatch(/<(script|link|img|iframe|object)|https?:|url\(|@import| on\w+=/i);
   });
@@ -83,58 +81,4 @@ describe('renderReport', () => {
       /title[\s\S]*runs[\s\S]*Unrecognized key: "sample"/,
     );
   });
-});
-
-describe('lineChart', () => {
-  const paths = (values: readonly number[]) =>
-    [
-      ...lineChart('m', [
-        { name: 'r', points: values.map((value, step) => ({ step, value })) },
-      ]).html.matchAll(/ d="(.*?)"/g),
-    ].map(([, path]) => path!);
-
-  it('leaves gaps where values are not finite', () => {
-    expect(paths([1, 2, Number.NaN, 3])[0]!.match(/[ML]/g)).toEqual(['M', 'L', 'M']);
-  });
-
-  it('draws long curves faintly, with their running mean', () => {
-    expect(paths(Array.from({ length: 41 }, (_, step) => step % 2))).toHaveLength(2);
-    expect(paths(Array.from({ length: 40 }, (_, step) => step % 2))).toHaveLength(1);
-  });
-
-  it('stays inside its frame for any values', () => {
-    fc.assert(
-      fc.property(fc.array(fc.double(), { minLength: 1, maxLength: 60 }), (values) => {
-        for (const path of paths(values)) {
-          for (const [, x, y] of path.matchAll(/[ML](\S+) (\S+?)(?=[ML]|$)/g)) {
-            expect(Number(x)).toBeGreaterThanOrEqual(0);
-            expect(Number(x)).toBeLessThanOrEqual(440);
-            expect(Number(y)).toBeGreaterThanOrEqual(0);
-            expect(Number(y)).toBeLessThanOrEqual(236);
-          }
-        }
-      }),
-    );
-  });
-});
-
-describe('ticks', () => {
-  it.each([
-    [0, 1, 4, [0, 0.5, 1]],
-    [0, 119, 5, [0, 50, 100]],
-    [-0.3, 0.3, 4, [-0.2, 0, 0.2]],
-    [5, 5, 4, [5]],
-  ])('cover %d to %d by about %d round numbers', (low, high, count, expected) => {
-    expect(ticks(low, high, count)).toEqual(expected);
-  });
-});
-
-describe('shortNumber', () => {
-  it.each([
-    [0.98437, '0.9844'],
-    [23145, '23.1k'],
-    [2_500_000, '2.5e6'],
-    [0.00012, '1.2e-4'],
-    [-3, '-3'],
-  ])('writes %d as %s', (value, text) => expect(shortNumber(value)).toBe(text));
 });

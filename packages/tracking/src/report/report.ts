@@ -1,12 +1,18 @@
 import { parseOptions } from '@rlp/core';
+import {
+  type Html,
+  html,
+  lineChart,
+  renderPage,
+  type Series,
+  shortNumber,
+  summaryList,
+  valueTable,
+} from '@rlp/page';
 import { z } from 'zod';
 import type { MetricRow } from '../metric-rows.ts';
-import { lineChart, type Series } from './chart.ts';
-import { type Html, html } from './html.ts';
 import type { ReportSample } from './sample.ts';
-import { shortNumber } from './scale.ts';
-import { style } from './style.ts';
-import { sampleTable, valueTable } from './tables.ts';
+import { sampleTable } from './tables.ts';
 
 const rowSchema: z.ZodType<MetricRow> = z.strictObject({
   step: z.number(),
@@ -77,38 +83,10 @@ export function renderReport(options: ReportOptions): string {
   const names = metrics ?? [
     ...new Set(runs.flatMap(({ rows }) => rows.flatMap((row) => Object.keys(row.metrics)))),
   ];
-  const page = html`<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="referrer" content="no-referrer">
-<title>${title}</title>
-<style>${{ html: style }}</style>
-</head>
-<body>
-<main>
-<header><h1>${title}</h1>${description === undefined ? '' : html`<p class="lead">${description}</p>`}</header>
-${summaryList(summary)}
+  const body = html`${summaryList(summary)}
 ${curves(runs, names)}
-${samples.length === 0 ? '' : html`<section><h2>Samples</h2>${sampleTable(samples)}</section>`}
-<footer>Made by rlp. This page makes no requests.</footer>
-</main>
-</body>
-</html>
-`;
-  return page.html;
-}
-
-function summaryList(summary: Readonly<Record<string, string | number>>): Html {
-  const entries = Object.entries(summary);
-  if (entries.length === 0) return html``;
-  const cards = entries.map(
-    ([label, value]) =>
-      html`<div><dt>${label}</dt><dd>${typeof value === 'number' ? shortNumber(value) : value}</dd></div>`,
-  );
-  return html`<dl class="summary">${cards}</dl>`;
+${samples.length === 0 ? '' : html`<section><h2>Samples</h2>${sampleTable(samples)}</section>`}`;
+  return renderPage({ title, lead: description, body });
 }
 
 function curves(runs: readonly ReportRun[], names: readonly string[]): Html {

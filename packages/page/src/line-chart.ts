@@ -2,7 +2,7 @@ import { type Html, html } from './html.ts';
 import { shortNumber, ticks } from './scale.ts';
 
 /** One point of a curve. */
-interface Point {
+export interface Point {
   readonly step: number;
   readonly value: number;
 }
@@ -11,6 +11,19 @@ interface Point {
 export interface Series {
   readonly name: string;
   readonly points: readonly Point[];
+  /** Drawn behind the curve, from `low` to `high`; in the order of their steps. */
+  readonly band?:
+    | readonly { readonly step: number; readonly low: number; readonly high: number }[]
+    | undefined;
+}
+
+/** Steps that a chart marks, with a name for what happened there. */
+export interface Mark {
+  readonly from: number;
+  readonly to: number;
+  /** Chooses the colour. */
+  readonly level: 'low' | 'medium' | 'high' | 'critical';
+  readonly name: string;
 }
 
 const width = 440;
@@ -21,15 +34,20 @@ const noisyFrom = 40;
 /** More points than this are thinned before they are drawn. */
 const mostPoints = 600;
 
-/** An SVG line chart of some curves over the same steps. Values that are not finite leave gaps. */
-export function lineChart(title: string, series: readonly Series[]): Html {
-  const values = series.flatMap(({ points }) => points.map(({ value }) => value)).filter(isDrawable);
+/** An SVG line chart of some curves over the same steps, marks behind them. Values that are not finite leave gaps. */
+export function lineChart(title: string, series: readonly Series[], marks: readonly Mark[] = []): Html {
+  const values = series
+    .flatMap(({ points, band = [] }) => [
+      ...points.map(({ value }) => value),
+      ...band.flatMap(({ low, high }) => [low, high]),
+    ])
+    .filter(isDrawable);
   if (values.length === 0) return html`<p class="empty">No finite values.</p>`;
   const steps = series.flatMap(({ points }) => points.map(({ step }) => step));
   const x = axis(extent(steps), [margin.left, width - margin.right]);
   const y = axis(padded(extent(values)), [height - margin.bottom, margin.top]);
   const label = `${title}: ${series.map(summaryOf).join('; ')}`;
-  return html`<svg viewBox="0 0 ${width} ${height}" role="img" aria-label="${label}">${grid(x, y)}${series.map((one, index) => curve(one, index, x, y))}</svg>`;
+  return html`<svg viewBox="0 0 ${width} ${height}" role="img" aria-label="${label}">${marks.map((mark) => markBand(mark, x))}${grid(x, y)}${series.map((one, index) => curve(one, index, x, y))}</svg>`;
 }
 
 /** Maps numbers to places on an axis. */
@@ -73,13 +91,32 @@ function grid(x: Axis, y: Axis): Html {
   return html`<g aria-hidden="true">${horizontal}${vertical}</g>`;
 }
 
-function curve({ name, points }: Series, index: number, x: Axis, y: Axis): Html {
+/** A stretch of steps as a column; one step alone is still wide enough to be seen. */
+function markBand({ from, to, level, name }: Mark, x: Axis): Html {
+  const [left, right] = [x.place(Math.max(from, x.domain[0])), x.place(Math.min(to, x.domain[1]))];
+  if (!(right >= left)) return html``;
+  const place = Math.max(margin.left, Math.min(left - 1.5, width - margin.right - 3));
+  const range = from === to ? `step ${from}` : `steps ${from} to ${to}`;
+  return html`<rect class="alert-${level}" x="${place.toFixed(1)}" y="${margin.top}" width="${Math.max(3, right - left + 3).toFixed(1)}" height="${height - margin.top - margin.bottom}"><title>${name}, ${range}</title></rect>`;
+}
+
+/** The area between two curves. */
+function areaOf(band: NonNullable<Series['band']>, x: Axis, y: Axis): string {
+  const drawn = band.filter(({ low, high }) => isDrawable(low) && isDrawable(high));
+  const upper = drawn.map(({ step, high }) => `${x.place(step).toFixed(1)} ${y.place(high).toFixed(1)}`);
+  const lower = drawn
+    .map(({ step, low }) => `${x.place(step).toFixed(1)} ${y.place(low).toFixed(1)}`)
+    .reverse();
+  return drawn.length === 0 ? '' : `M${[...upper, ...lower].join('L')}Z`;
+}
+
+function curve({ name, points, band = [] }: Series, index: number, x: Axis, y: Axis): Html {
   const kind = `series-${index % 6}`;
   const drawn = thinned(points);
   const isNoisy = points.length > noisyFrom;
   const bold = isNoisy ? runningMean(drawn) : drawn;
   const last = bold.findLast(({ value }) => isDrawable(value));
-  return html`<g class="${kind}">${isNoisy ? html`<path class="raw" d="${pathOf(drawn, x, y)}"/>` : ''}<path class="line" d="${pathOf(bold, x, y)}"/>${last ? html`<circle r="3.5" cx="${x.place(last.step).toFixed(1)}" cy="${y.place(last.value).toFixed(1)}"><title>${name}: ${shortNumber(last.value)} at step ${last.step}</title></circle>` : ''}</g>`;
+  return html`<g class="${kind}">${band.length > 0 ? html`<path class="band" d="${areaOf(band, x, y)}"/>` : ''}${isNoisy ? html`<path class="raw" d="${pathOf(drawn, x, y)}"/>` : ''}<path class="line" d="${pathOf(bold, x, y)}"/>${last ? html`<circle r="3.5" cx="${x.place(last.step).toFixed(1)}" cy="${y.place(last.value).toFixed(1)}"><title>${name}: ${shortNumber(last.value)} at step ${last.step}</title></circle>` : ''}</g>`;
 }
 
 function pathOf(points: readonly Point[], x: Axis, y: Axis): string {

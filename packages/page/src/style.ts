@@ -1,4 +1,4 @@
-/** The report's style sheet: light and dark by the reader's preference, and print. */
+/** The style sheet of every page: light and dark by the reader's preference, and print. */
 export const style = `
 :root{color-scheme:light dark;--page:#f6f7f9;--card:#fff;--ink:#1c2330;--soft:#5b6577;--rule:#dfe3ea;--grid:#e9ecf1;
 --good:#0b7a4b;--bad:#b3261e;--s0:#2f5fd0;--s1:#c2570c;--s2:#0b7a4b;--s3:#a4269a;--s4:#6b5bd6;--s5:#8a6d00;--focus:#2f5fd0}
@@ -24,6 +24,11 @@ svg{display:block;width:100%;height:auto}
 .tick{fill:var(--soft);font-size:13px;font-variant-numeric:tabular-nums}
 path{fill:none;stroke-linejoin:round;stroke-linecap:round}
 .line{stroke:currentColor;stroke-width:2}.raw{stroke:currentColor;stroke-width:1;opacity:.28}circle{fill:currentColor}
+path.band{fill:currentColor;opacity:.14}
+.alert-low{fill:var(--soft);opacity:.16}.alert-medium{fill:var(--s5);opacity:.22}.alert-high{fill:var(--s1);opacity:.26}.alert-critical{fill:var(--bad);opacity:.26}
+.badge{display:inline-block;border:1px solid currentColor;border-radius:5px;padding:0 6px;font-size:12px;font-weight:600;white-space:nowrap}
+.badge-low{color:var(--soft)}.badge-medium{color:var(--s5)}.badge-high{color:var(--s1)}.badge-critical{color:var(--bad)}
+mark{background:color-mix(in srgb,var(--s5) 32%,transparent);color:inherit;border-radius:3px}
 .series-0{color:var(--s0)}.series-1{color:var(--s1)}.series-2{color:var(--s2)}.series-3{color:var(--s3)}.series-4{color:var(--s4)}.series-5{color:var(--s5)}
 .legend{display:flex;flex-wrap:wrap;gap:6px 18px;list-style:none;margin:0 0 14px;padding:0;font-size:13.5px}
 .legend span{display:inline-block;width:16px;height:3px;border-radius:2px;background:currentColor;vertical-align:middle;margin-right:7px}

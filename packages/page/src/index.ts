@@ -1,0 +1,11 @@
+export { type Html, html } from './html.ts';
+export { lineChart, type Mark, type Point, type Series } from './line-chart.ts';
+export {
+  contentSecurityPolicy,
+  type PageContent,
+  type PageScript,
+  renderPage,
+  summaryList,
+} from './page.ts';
+export { shortNumber, ticks } from './scale.ts';
+export { type ValueRow, valueTable } from './value-table.ts';

@@ -1,0 +1,113 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import {
+  contentSecurityPolicy,
+  html,
+  lineChart,
+  renderPage,
+  shortNumber,
+  summaryList,
+  ticks,
+} from './index.ts';
+
+describe('lineChart', () => {
+  const paths = (values: readonly number[]) =>
+    [
+      ...lineChart('m', [
+        { name: 'r', points: values.map((value, step) => ({ step, value })) },
+      ]).html.matchAll(/ d="(.*?)"/g),
+    ].map(([, path]) => path!);
+
+  it('leaves gaps where values are not finite', () => {
+    expect(paths([1, 2, Number.NaN, 3])[0]!.match(/[ML]/g)).toEqual(['M', 'L', 'M']);
+  });
+
+  it('draws long curves faintly, with their running mean', () => {
+    expect(paths(Array.from({ length: 41 }, (_, step) => step % 2))).toHaveLength(2);
+    expect(paths(Array.from({ length: 40 }, (_, step) => step % 2))).toHaveLength(1);
+  });
+
+  it('stays inside its frame for any values', () => {
+    fc.assert(
+      fc.property(fc.array(fc.double(), { minLength: 1, maxLength: 60 }), (values) => {
+        for (const path of paths(values)) {
+          for (const [, x, y] of path.matchAll(/[ML](\S+) (\S+?)(?=[ML]|$)/g)) {
+            expect(Number(x)).toBeGreaterThanOrEqual(0);
+            expect(Number(x)).toBeLessThanOrEqual(440);
+            expect(Number(y)).toBeGreaterThanOrEqual(0);
+            expect(Number(y)).toBeLessThanOrEqual(236);
+          }
+        }
+      }),
+    );
+  });
+});
+
+describe('marks and bands', () => {
+  const series = [
+    {
+      name: 'r',
+      points: [0, 10].map((step) => ({ step, value: step })),
+      band: [0, 10].map((step) => ({ step, low: -5, high: 20 })),
+    },
+  ];
+
+  it('stand behind the curves, named for whoever points at them', () => {
+    const chart = lineChart('m', series, [
+      { from: 4, to: 4, level: 'high', name: 'format_gaming' },
+      { from: 2, to: 30, level: 'low', name: '<b>' },
+    ]).html;
+    expect(chart).toContain('<rect class="alert-high"');
+    expect(chart).toContain('<title>format_gaming, step 4</title>');
+    expect(chart).toContain('<title>&lt;b&gt;, steps 2 to 30</title>');
+    expect(chart.indexOf('<rect')).toBeLessThan(chart.indexOf('class="line"'));
+    expect(chart).toContain('<path class="band" d="M52.0 ');
+  });
+
+  it('leave out what is not on the chart', () => {
+    expect(lineChart('m', series, [{ from: 40, to: 50, level: 'high', name: 'later' }]).html).not.toContain(
+      '<rect',
+    );
+  });
+});
+
+describe('renderPage', () => {
+  it('runs nothing unless it has a script, and then only that one', () => {
+    const still = renderPage({ title: 't', body: html`<p>x</p>` });
+    expect(still).toContain(
+      `content="default-src &#39;none&#39;; style-src &#39;unsafe-inline&#39;; base-uri`,
+    );
+    expect(still).not.toMatch(/<(script|link|img|iframe|object)|https?:|url\(|@import| on\w+=/i);
+    const live = renderPage({ title: 't', body: html``, script: { code: 'run()', nonce: 'n1' } });
+    expect(live).toContain('<script nonce="n1">run()</script>');
+    expect(contentSecurityPolicy('n1')).toContain("script-src 'nonce-n1'; connect-src 'self'");
+  });
+
+  it('escapes whatever is not HTML yet', () => {
+    const nasty = `<script>"'&</script>`;
+    const page = renderPage({ title: nasty, lead: nasty, body: html`${summaryList({ [nasty]: nasty })}` });
+    expect(page).not.toContain('<script>');
+    expect(page.match(/&lt;script&gt;&quot;&#39;&amp;&lt;\/script&gt;/g)).toHaveLength(5);
+  });
+});
+
+describe('ticks', () => {
+  it.each([
+    [0, 1, 4, [0, 0.5, 1]],
+    [0, 119, 5, [0, 50, 100]],
+    [-0.3, 0.3, 4, [-0.2, 0, 0.2]],
+    [5, 5, 4, [5]],
+  ])('cover %d to %d by about %d round numbers', (low, high, count, expected) => {
+    expect(ticks(low, high, count)).toEqual(expected);
+  });
+});
+
+describe('shortNumber', () => {
+  it.each([
+    [0.98437, '0.9844'],
+    [23145, '23.1k'],
+    [2_500_000, '2.5e6'],
+    [0.00012, '1.2e-4'],
+    [-3, '-3'],
+  ])('writes %d as %s', (value, text) => expect(shortNumber(value)).toBe(text));
+});

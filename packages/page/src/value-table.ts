@@ -1,0 +1,26 @@
+import { type Html, html } from './html.ts';
+import { shortNumber } from './scale.ts';
+
+/** The numbers of one step. */
+export interface ValueRow {
+  readonly step: number;
+  readonly metrics: Readonly<Record<string, number>>;
+}
+
+/** Longer tables are thinned to about as many rows. */
+const mostRows = 300;
+
+/** Every value of a run, one row per step. */
+export function valueTable(run: string, rows: readonly ValueRow[], names: readonly string[]): Html {
+  const stride = Math.ceil(rows.length / mostRows);
+  const shown = rows.filter((_, index) => index % stride === 0 || index === rows.length - 1);
+  const note = stride > 1 ? html`<p class="empty">Every ${stride}th of ${rows.length} rows.</p>` : html``;
+  const head = names.map((name) => html`<th scope="col">${name}</th>`);
+  const body = shown.map(({ step, metrics }) => {
+    const cells = names.map(
+      (name) => html`<td>${metrics[name] === undefined ? '' : shortNumber(metrics[name])}</td>`,
+    );
+    return html`<tr><th scope="row">${step}</th>${cells}</tr>`;
+  });
+  return html`${note}<div class="scroll" tabindex="0" role="region" aria-label="Values of ${run}"><table class="numbers"><caption>Values of ${run}</caption><thead><tr><th scope="col">step</th>${head}</tr></thead><tbody>${body}</tbody></table></div>`;
+}
