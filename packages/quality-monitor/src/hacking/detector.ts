@@ -19,7 +19,7 @@ import { PhraseWindow } from './phrase-window.ts';
 import { type BatchRows, Reference } from './reference.ts';
 import { TextTraits } from './response-traits.ts';
 import { RewardTraits } from './reward-traits.ts';
-import { rowLength, signals, traitIndex } from './signals.ts';
+import { rowLength, signals, traitIndex, unknown } from './signals.ts';
 import { parseDetectorState } from './state.ts';
 
 /** Rule of the detector's findings. */
@@ -120,7 +120,9 @@ class RewardHackingDetector implements Monitor {
         );
       }
     }
-    const commonTemplate = this.#reference.threshold(traitIndex.template, 0.3, 1);
+    const commonTemplate = this.#reference.isReady(traitIndex.template)
+      ? this.#reference.threshold(traitIndex.template, 0.3, 1)
+      : unknown;
     this.#rewards.read(trajectories, rewarded, rows, commonTemplate);
     this.#countSigns(rows);
     return { rows, rewarded };
@@ -132,7 +134,7 @@ class RewardHackingDetector implements Monitor {
       let signs = 0;
       for (const [at, { trait }] of signals.entries()) {
         if (trait === traitIndex.several_signs) continue;
-        if (rows[start + trait]! >= this.#evidence.thresholds[at]!) signs += 1;
+        if (isShown(rows[start + trait]!, this.#evidence.thresholds[at]!)) signs += 1;
       }
       rows[start + traitIndex.several_signs] = signs;
     }
@@ -249,13 +251,18 @@ class RewardHackingDetector implements Monitor {
     if (this.#options.whenSuspected === 'report' || alarming.length === 0) return [];
     const suspects = trajectories.flatMap(({ trajectory }, at) => {
       const shows = ({ signal }: Sighting) =>
-        signal >= 0 && rows[at * rowLength + signals[signal]!.trait]! >= this.#evidence.thresholds[signal]!;
+        signal >= 0 &&
+        isShown(rows[at * rowLength + signals[signal]!.trait]!, this.#evidence.thresholds[signal]!);
       return rewarded[at] === 1 && alarming.some(shows) ? [trajectory.id] : [];
     });
     if (suspects.length === 0) return [];
     const cause = findings[0] ?? this.#finding(alarming, iteration);
     return [{ action: 'drop', cause, trajectories: suspects }];
   }
+}
+
+function isShown(bin: number, threshold: number): boolean {
+  return bin >= threshold && bin !== unknown;
 }
 
 /** Of each response: 1 where its reward is above the batch's mean, 0 where not, 2 where that cannot be said. */

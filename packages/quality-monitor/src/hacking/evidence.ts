@@ -1,5 +1,5 @@
 import type { BatchRows, Reference } from './reference.ts';
-import { type Signal, signals, type Trait, traits } from './signals.ts';
+import { type Signal, signals, type Trait, traits, unknown } from './signals.ts';
 
 /** What one signal found in a batch. */
 export interface Sighting {
@@ -17,7 +17,7 @@ export interface Sighting {
 export interface EvidenceState {
   readonly sums: readonly number[];
   readonly dispersion: readonly number[];
-  readonly dispersionBatches: number;
+  readonly dispersionBatches: readonly number[];
   readonly unrewarded: readonly number[];
   readonly unrewardedCount: number;
   readonly recent: readonly number[];
@@ -52,7 +52,7 @@ export class Evidence {
   readonly #limit: number;
   readonly #sums = new Float64Array(signals.length);
   readonly #dispersion = new Float64Array(signals.length);
-  #dispersionBatches = 0;
+  readonly #dispersionBatches = new Float64Array(signals.length);
   readonly #unrewarded = new Float64Array(signals.length);
   #unrewardedCount = 0;
   readonly #recent = new Float64Array(signals.length);
@@ -100,15 +100,15 @@ export class Evidence {
 
   /** Learns from a batch of the reference how much the signals vary from batch to batch. */
   learnDispersion(batch: BatchRows, reference: Reference): void {
-    if (!reference.isReady) return;
     const hits = new Float64Array(signals.length);
     const [count] = this.#countHits(batch, hits, new Float64Array(signals.length));
     if (count < 2) return;
-    this.#dispersionBatches = 0.98 * this.#dispersionBatches + 1;
     for (const [at, { trait }] of signals.entries()) {
+      if (!reference.isReady(trait)) continue;
       const share = this.#usual(trait, this.thresholds[at]!, reference);
       const variance = Math.max(count * share * (1 - share), 0.5);
       const squared = (hits[at]! - count * share) ** 2 / variance;
+      this.#dispersionBatches[at] = 0.98 * this.#dispersionBatches[at]! + 1;
       this.#dispersion[at] = 0.98 * this.#dispersion[at]! + Math.min(squared, 25);
     }
   }
@@ -130,7 +130,7 @@ export class Evidence {
     return {
       sums: [...this.#sums],
       dispersion: [...this.#dispersion],
-      dispersionBatches: this.#dispersionBatches,
+      dispersionBatches: [...this.#dispersionBatches],
       unrewarded: [...this.#unrewarded],
       unrewardedCount: this.#unrewardedCount,
       recent: [...this.#recent],
@@ -141,7 +141,7 @@ export class Evidence {
   loadState(state: EvidenceState): void {
     this.#sums.set(state.sums);
     this.#dispersion.set(state.dispersion);
-    this.#dispersionBatches = state.dispersionBatches;
+    this.#dispersionBatches.set(state.dispersionBatches);
     this.#unrewarded.set(state.unrewarded);
     this.#unrewardedCount = state.unrewardedCount;
     this.#recent.set(state.recent);
@@ -161,7 +161,8 @@ export class Evidence {
       if (rewarded[response] === 1) count += 1;
       else others += 1;
       for (let at = 0; at < signals.length; at++) {
-        if (rows[response * width + signals[at]!.trait]! >= this.thresholds[at]!) into[at]! += 1;
+        const bin = rows[response * width + signals[at]!.trait]!;
+        if (bin >= this.thresholds[at]! && bin !== unknown) into[at]! += 1;
       }
     }
     return [count, others];
@@ -169,23 +170,23 @@ export class Evidence {
 
   /** Share of the rewarded in the reference with a trait; all responses stand in where few were rewarded. */
   #usual(trait: number, bin: number, reference: Reference): number {
-    const all = (reference.beyond(trait, bin, 'all') + 0.1) / (reference.responses + 10);
-    return (reference.beyond(trait, bin, 'rewarded') + 8 * all) / (reference.rewardedResponses + 8);
+    const all = (reference.beyond(trait, bin, 'all') + 0.1) / (reference.known(trait, 'all') + 10);
+    return (reference.beyond(trait, bin, 'rewarded') + 8 * all) / (reference.known(trait, 'rewarded') + 8);
   }
 
   #before(at: number, reference: Reference): number {
     const usual = this.#usual(signals[at]!.trait, this.thresholds[at]!, reference);
-    const known = reference.rewardedResponses + 8;
+    const known = reference.known(signals[at]!.trait, 'rewarded') + 8;
     const cautious = usual + Math.sqrt((usual * (1 - usual)) / known) + 1 / known;
     const elsewhere = (explained * this.#unrewarded[at]!) / (this.#unrewardedCount + 8);
     return Math.min(0.95, Math.max(leastShare, cautious, elsewhere));
   }
 
   #dispersionOf(at: number): number {
-    return Math.min(6, Math.max(1, (4 + this.#dispersion[at]!) / (4 + this.#dispersionBatches)));
+    return Math.min(6, Math.max(1, (4 + this.#dispersion[at]!) / (4 + this.#dispersionBatches[at]!)));
   }
 }
 
 function isArmed({ trait }: Signal, reference: Reference): boolean {
-  return reference.isReady || traits[trait]!.reference === 'none';
+  return reference.isReady(trait) || traits[trait]!.reference === 'none';
 }

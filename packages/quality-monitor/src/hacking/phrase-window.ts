@@ -1,49 +1,62 @@
 const slotBits = 15;
 const slots = 2 ** slotBits;
+/** Generations that "lately" is made of, the one that fills among them. */
+const generations = 4;
 /** Tasks that make a generation, and responses that make one however few tasks they are of. */
-const generationTasks = 64;
-const generationResponses = 256;
-/** Tasks that what is usual is counted over: from here on older ones fade. */
-const usualTasks = 4096;
-/** Nats by which a phrase has to be more frequent than usual, and occurrences that it takes. */
+const generationTasks = 16;
+const generationResponses = 32;
+/** Tasks from which on what is usual is known, and at which older ones begin to fade. */
+const leastUsual = 24;
+const mostUsual = 4096;
+/** Nats by which a phrase has to be more frequent than usual, tasks that it takes, and how unusual a phrase can be. */
 const trendingNats = 5;
 const trendingTasks = 3;
+const leastExpected = 0.2;
 
-/** What a {@link PhraseWindow} remembers, as JSON data: `[slot, count, …]` of what is not 0. */
+/** What a {@link PhraseWindow} remembers, as JSON data: counts as `[slot, count, …]` of what is not 0. */
 export interface PhraseState {
-  readonly current: readonly number[];
-  readonly previous: readonly number[];
+  /** Newest first. */
+  readonly lately: readonly { readonly tasks: number; readonly counts: readonly number[] }[];
   readonly usual: readonly number[];
-  readonly tasks: readonly [current: number, previous: number, usual: number];
+  readonly usualTasks: number;
   readonly responses: number;
 }
 
 /**
  * In how many tasks words and phrases (given by hashes) occurred lately, and how many are usual.
  *
- * Lately is the last one to two generations of 64 tasks; what leaves them becomes usual. Responses to one task share its
- * topic, so they count once. Slots are shared by chance, which makes phrases look more usual than they are, never less.
+ * Lately is the last four generations of 16 tasks; what leaves them becomes usual. Responses to one task share its topic, so
+ * they count once. Slots are shared by chance, which makes phrases look more usual than they are, never less.
  */
 export class PhraseWindow {
-  #current = new Uint16Array(slots);
-  #previous = new Uint16Array(slots);
+  /** Newest first. */
+  #generations: { tasks: number; readonly counts: Uint16Array }[] = Array.from(
+    { length: generations },
+    () => ({
+      tasks: 0,
+      counts: new Uint16Array(slots),
+    }),
+  );
+  /** Sums of the generations. */
+  readonly #lately = new Uint16Array(slots);
   readonly #usual = new Uint16Array(slots);
+  #usualTasks = 0;
   /** Which task counted last in a slot. */
   readonly #stamps = new Int32Array(slots);
-  #tasks: [number, number, number] = [0, 0, 0];
-  #responses = 0;
   #stamp = 0;
+  #responses = 0;
 
-  /** Whether what is usual is known. */
+  /** Whether lately is full and what is usual is known. */
   get isReady(): boolean {
-    return this.#tasks[2] > 0;
+    return this.#usualTasks >= leastUsual;
   }
 
   /** Begins the responses of another task. */
   beginTask(): void {
-    if (this.#tasks[0] >= generationTasks || this.#responses >= generationResponses) this.#turn();
+    if (this.#generations[0]!.tasks >= generationTasks || this.#responses >= generationResponses)
+      this.#turn();
     this.#stamp += 1;
-    this.#tasks[0] += 1;
+    this.#generations[0]!.tasks += 1;
   }
 
   beginResponse(): void {
@@ -53,69 +66,71 @@ export class PhraseWindow {
   /** Other tasks of late that it occurred in; counts it for this one. */
   count(hash: number): number {
     const slot = (hash ^ (hash >>> slotBits)) & (slots - 1);
-    const lately = this.#current[slot]! + this.#previous[slot]!;
+    const lately = this.#lately[slot]!;
     if (this.#stamps[slot] === this.#stamp) return lately - 1;
     this.#stamps[slot] = this.#stamp;
-    this.#current[slot] = this.#current[slot]! + 1;
+    this.#lately[slot] = lately + 1;
+    this.#generations[0]!.counts[slot]! += 1;
     return lately;
   }
 
   /** Whether a phrase that occurred in so many other tasks of late is far more frequent than usual (Poisson deviance). */
   isTrending(hash: number, lately: number): boolean {
-    if (lately < trendingTasks || this.#tasks[2] === 0) return false;
+    if (lately < trendingTasks || !this.isReady) return false;
     const slot = (hash ^ (hash >>> slotBits)) & (slots - 1);
-    const [current, previous, usual] = this.#tasks;
-    const expected = ((this.#usual[slot]! + 0.5) * (current + previous)) / (usual + 50);
+    const tasks = this.#generations.reduce((sum, generation) => sum + generation.tasks, 0);
+    const usual = ((this.#usual[slot]! + 0.5) * tasks) / (this.#usualTasks + 50);
+    const expected = Math.max(leastExpected, usual);
     if (lately < 2 * expected) return false;
     return lately * Math.log(lately / expected) - lately + expected >= trendingNats;
   }
 
-  /** Whether a word hardly ever occurred in other tasks, lately or usually. */
-  isRare(hash: number, lately: number): boolean {
-    return lately + this.#usual[(hash ^ (hash >>> slotBits)) & (slots - 1)]! <= 1;
-  }
-
   saveState(): PhraseState {
     return {
-      current: sparse(this.#current),
-      previous: sparse(this.#previous),
+      lately: this.#generations.map(({ tasks, counts }) => ({ tasks, counts: sparse(counts) })),
       usual: sparse(this.#usual),
-      tasks: [...this.#tasks],
+      usualTasks: this.#usualTasks,
       responses: this.#responses,
     };
   }
 
-  loadState({ current, previous, usual, tasks, responses }: PhraseState): void {
-    fill(this.#current, current);
-    fill(this.#previous, previous);
-    fill(this.#usual, usual);
-    this.#tasks = [...tasks];
+  loadState({ lately, usual, usualTasks, responses }: PhraseState): void {
+    this.#generations = lately.map(({ tasks, counts }) => ({ tasks, counts: filled(counts) }));
+    this.#lately.fill(0);
+    for (const { counts } of this.#generations) {
+      for (let slot = 0; slot < slots; slot++) this.#lately[slot]! += counts[slot]!;
+    }
+    this.#usual.set(filled(usual));
+    this.#usualTasks = usualTasks;
     this.#responses = responses;
   }
 
   #turn(): void {
-    const [current, previous, usual] = this.#tasks;
-    const oldest = this.#previous;
-    const isFull = usual + previous > usualTasks;
+    const { tasks, counts } = this.#generations.pop()!;
+    const isFull = this.#usualTasks + tasks > mostUsual;
     for (let slot = 0; slot < slots; slot++) {
-      const sum = this.#usual[slot]! + oldest[slot]!;
-      this.#usual[slot] = isFull ? sum >>> 1 : sum;
+      const count = counts[slot]!;
+      if (count > 0) {
+        this.#lately[slot]! -= count;
+        this.#usual[slot]! += count;
+      }
+      if (isFull) this.#usual[slot]! >>>= 1;
     }
-    oldest.fill(0);
-    this.#previous = this.#current;
-    this.#current = oldest;
-    this.#tasks = [0, current, isFull ? (usual + previous) / 2 : usual + previous];
+    counts.fill(0);
+    this.#usualTasks = isFull ? (this.#usualTasks + tasks) / 2 : this.#usualTasks + tasks;
+    this.#generations.unshift({ tasks: 0, counts });
     this.#responses = 0;
   }
 }
 
 function sparse(counts: Uint16Array): number[] {
   const pairs: number[] = [];
-  for (let slot = 0; slot < counts.length; slot++) if (counts[slot] !== 0) pairs.push(slot, counts[slot]!);
+  for (let slot = 0; slot < slots; slot++) if (counts[slot] !== 0) pairs.push(slot, counts[slot]!);
   return pairs;
 }
 
-function fill(counts: Uint16Array, pairs: readonly number[]): void {
-  counts.fill(0);
+function filled(pairs: readonly number[]): Uint16Array {
+  const counts = new Uint16Array(slots);
   for (let at = 0; at < pairs.length; at += 2) counts[pairs[at]!] = pairs[at + 1]!;
+  return counts;
 }

@@ -1,4 +1,4 @@
-import { bins, traits } from './signals.ts';
+import { bins, traits, unknown } from './signals.ts';
 
 /** Traits of a batch's responses. */
 export interface BatchRows {
@@ -22,8 +22,9 @@ export interface ReferenceOptions {
 export interface ReferenceState {
   readonly all: readonly number[];
   readonly rewarded: readonly number[];
+  readonly allKnown: readonly number[];
+  readonly rewardedKnown: readonly number[];
   readonly responses: number;
-  readonly rewardedResponses: number;
   readonly batches: number;
   readonly waiting: readonly { readonly rows: readonly number[]; readonly rewarded: readonly number[] }[];
 }
@@ -35,18 +36,24 @@ export class Reference {
   readonly #options: ReferenceOptions;
   readonly #all = new Float64Array(width * bins);
   readonly #rewarded = new Float64Array(width * bins);
+  /** Responses that each trait is known of. */
+  readonly #allKnown = new Float64Array(width);
+  readonly #rewardedKnown = new Float64Array(width);
   #waiting: BatchRows[] = [];
-  responses = 0;
-  rewardedResponses = 0;
+  #responses = 0;
   #batches = 0;
 
   constructor(options: ReferenceOptions) {
     this.#options = options;
   }
 
-  /** Whether there is enough of it. */
-  get isReady(): boolean {
-    return this.responses >= this.#options.warmUpResponses && this.#batches >= 4;
+  /** Whether there is enough of it, as far as a trait is concerned. */
+  isReady(trait: number): boolean {
+    return this.#isWarm && 2 * this.#allKnown[trait]! >= this.#options.warmUpResponses;
+  }
+
+  get #isWarm(): boolean {
+    return this.#responses >= this.#options.warmUpResponses && this.#batches >= 4;
   }
 
   /**
@@ -56,7 +63,7 @@ export class Reference {
    */
   add(batch: BatchRows, onTaken: (taken: BatchRows) => void): void {
     this.#waiting.push(batch);
-    while (this.#waiting.length > (this.isReady ? this.#options.delayBatches : 0)) {
+    while (this.#waiting.length > (this.#isWarm ? this.#options.delayBatches : 0)) {
       const oldest = this.#waiting.shift()!;
       onTaken(oldest);
       this.#take(oldest);
@@ -70,7 +77,7 @@ export class Reference {
 
   /** Lowest bin that at most `tail` of all responses reach, and no lower than `least`. */
   threshold(trait: number, tail: number, least: number): number {
-    const allowed = tail * this.responses;
+    const allowed = tail * this.#allKnown[trait]!;
     let beyond = 0;
     for (let bin = bins - 1; bin >= least; bin--) {
       beyond += this.#all[trait * bins + bin]!;
@@ -79,7 +86,12 @@ export class Reference {
     return least;
   }
 
-  /** Responses from a bin on. */
+  /** Responses whose trait is known. */
+  known(trait: number, among: 'all' | 'rewarded'): number {
+    return (among === 'all' ? this.#allKnown : this.#rewardedKnown)[trait]!;
+  }
+
+  /** Those of them that lie in a bin or above. */
   beyond(trait: number, bin: number, among: 'all' | 'rewarded'): number {
     const histogram = among === 'all' ? this.#all : this.#rewarded;
     let sum = 0;
@@ -91,38 +103,41 @@ export class Reference {
     return {
       all: [...this.#all],
       rewarded: [...this.#rewarded],
-      responses: this.responses,
-      rewardedResponses: this.rewardedResponses,
+      allKnown: [...this.#allKnown],
+      rewardedKnown: [...this.#rewardedKnown],
+      responses: this.#responses,
       batches: this.#batches,
       waiting: this.#waiting.map(({ rows, rewarded }) => ({ rows: [...rows], rewarded: [...rewarded] })),
     };
   }
 
-  loadState({ all, rewarded, responses, rewardedResponses, batches, waiting }: ReferenceState): void {
-    this.#all.set(all);
-    this.#rewarded.set(rewarded);
-    this.responses = responses;
-    this.rewardedResponses = rewardedResponses;
-    this.#batches = batches;
-    this.#waiting = waiting.map((batch) => ({
+  loadState(state: ReferenceState): void {
+    this.#all.set(state.all);
+    this.#rewarded.set(state.rewarded);
+    this.#allKnown.set(state.allKnown);
+    this.#rewardedKnown.set(state.rewardedKnown);
+    this.#responses = state.responses;
+    this.#batches = state.batches;
+    this.#waiting = state.waiting.map((batch) => ({
       rows: Uint8Array.from(batch.rows),
       rewarded: Uint8Array.from(batch.rewarded),
     }));
   }
 
   #take({ rows, rewarded }: BatchRows): void {
-    const count = rewarded.length;
-    this.#fade(
-      this.#options.memoryResponses / Math.max(this.#options.memoryResponses, this.responses + count),
-    );
-    for (let at = 0; at < count; at++) {
+    const { memoryResponses } = this.#options;
+    this.#fade(memoryResponses / Math.max(memoryResponses, this.#responses + rewarded.length));
+    for (let at = 0; at < rewarded.length; at++) {
       if (rewarded[at] === 2) continue;
-      this.responses += 1;
-      this.rewardedResponses += rewarded[at]!;
+      this.#responses += 1;
       for (let trait = 0; trait < width; trait++) {
-        const place = trait * bins + rows[at * width + trait]!;
-        this.#all[place]! += 1;
-        this.#rewarded[place]! += rewarded[at]!;
+        const bin = rows[at * width + trait]!;
+        if (bin === unknown) continue;
+        this.#all[trait * bins + bin]! += 1;
+        this.#allKnown[trait]! += 1;
+        if (rewarded[at] === 0) continue;
+        this.#rewarded[trait * bins + bin]! += 1;
+        this.#rewardedKnown[trait]! += 1;
       }
     }
     this.#batches += 1;
@@ -130,11 +145,9 @@ export class Reference {
 
   #fade(factor: number): void {
     if (factor === 1) return;
-    for (let at = 0; at < this.#all.length; at++) {
-      this.#all[at]! *= factor;
-      this.#rewarded[at]! *= factor;
+    for (const counts of [this.#all, this.#rewarded, this.#allKnown, this.#rewardedKnown]) {
+      for (let at = 0; at < counts.length; at++) counts[at]! *= factor;
     }
-    this.responses *= factor;
-    this.rewardedResponses *= factor;
+    this.#responses *= factor;
   }
 }

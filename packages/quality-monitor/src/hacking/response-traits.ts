@@ -1,7 +1,7 @@
 import { familiesOf, family } from './families.ts';
 import { OwnCounts } from './own-counts.ts';
 import type { PhraseWindow } from './phrase-window.ts';
-import { countBin, shareBin, sizeBin, traitIndex } from './signals.ts';
+import { countBin, shareBin, sizeBin, traitIndex, unknown } from './signals.ts';
 import { TextReader } from './text-reader.ts';
 import { pairHash } from './word-hash.ts';
 
@@ -63,7 +63,7 @@ export class TextTraits {
         if (!isAsked && phrases.isTrending(word, lately)) trending += 1;
         if (phrases.isTrending(pair, pairLately)) trending += 1;
       }
-      const now = phrases.isRare(word, lately) ? anyRareWord : word;
+      const now = lately <= 1 ? anyRareWord : word;
       if (phrases.count(pairHash(pairHash(maskedBefore, masked), now)) >= 2) familiar += 1;
       maskedBefore = masked;
       masked = now;
@@ -78,8 +78,8 @@ export class TextTraits {
     row[traitIndex.repetition] = shareBin(repeated / most);
     row[traitIndex.stuffed_word] = shareBin(mostFrequent < 4 ? 0 : mostFrequent / Math.max(20, count));
     row[traitIndex.copying] = shareBin(copied / Math.max(5, count));
-    row[traitIndex.template] = phrases.isReady ? shareBin(familiar / Math.max(5, count)) : 0;
-    row[traitIndex.trending_phrases] = countBin(trending);
+    row[traitIndex.template] = phrases.isReady ? shareBin(familiar / Math.max(5, count)) : unknown;
+    row[traitIndex.trending_phrases] = phrases.isReady ? countBin(trending) : unknown;
     row[traitIndex.exploit] = countBin(exploit);
     row[traitIndex.flattery] = countBin(flattery);
     row[traitIndex.hedging] = countBin(hedging);

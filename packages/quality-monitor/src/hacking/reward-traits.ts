@@ -1,7 +1,7 @@
 import type { ScoredTrajectory } from '@rlp/core';
 import type { ResolvedRewardHackingOptions } from './options.ts';
 import { RunningMoments } from './running-moments.ts';
-import { rowLength, traitIndex } from './signals.ts';
+import { rowLength, traitIndex, unknown } from './signals.ts';
 
 type Moments = readonly [number, number, number];
 
@@ -47,8 +47,10 @@ export class RewardTraits {
         this.dominant.set(dominant, (this.dominant.get(dominant) ?? 0) + 1);
       }
       const gain = standardized(reward, this.#reward);
-      const isCommon = rows[row + traitIndex.template]! >= commonTemplate;
-      rows[row + traitIndex.gain_without_diversity] = gain > 1.5 && isCommon ? 1 : 0;
+      const template = rows[row + traitIndex.template]!;
+      const isCommon = gain > 1.5 && template >= commonTemplate;
+      rows[row + traitIndex.gain_without_diversity] =
+        template === unknown || commonTemplate === unknown ? unknown : Number(isCommon);
     }
   }
 

@@ -1,6 +1,9 @@
 /** Bins of a trait's values. */
 export const bins = 64;
 
+/** In place of a bin: not known yet. */
+export const unknown = 255;
+
 /** Something that a response has more or less of, in bins from 0 to 63. */
 export interface Trait {
   /** Rule that reports it. */

@@ -12,24 +12,24 @@ const pairs = z.array(z.int().nonnegative());
 
 const schema = z.strictObject({
   phrases: z.strictObject({
-    current: pairs,
-    previous: pairs,
+    lately: z.array(z.strictObject({ tasks: count, counts: pairs })).length(4),
     usual: pairs,
-    tasks: z.tuple([count, count, count]),
+    usualTasks: count,
     responses: count,
   }),
   reference: z.strictObject({
     all: histogram,
     rewarded: histogram,
+    allKnown: z.array(count).length(rowLength),
+    rewardedKnown: z.array(count).length(rowLength),
     responses: count,
-    rewardedResponses: count,
     batches: count,
     waiting: z.array(z.strictObject({ rows: bytes, rewarded: bytes })),
   }),
   evidence: z.strictObject({
     sums: perSignal,
     dispersion: perSignal,
-    dispersionBatches: count,
+    dispersionBatches: perSignal,
     unrewarded: perSignal,
     unrewardedCount: count,
     recent: perSignal,
