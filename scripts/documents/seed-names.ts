@@ -14,7 +14,7 @@ export function seedNames({ exportsOf }: Compilation, entries: readonly Entry[])
     entries.map(({ specifier, source }) => [specifier, new Set(exportsOf(source).map(({ name }) => name))]),
   );
   const document = readFileSync(path, 'utf8');
-  const named = [...document.matchAll(/`(@rlp\/[a-z-]+)` `(\w+)`/g)];
+  const named = [...document.matchAll(/`(@rlp\/[a-z/-]+)` `(\w+)`/g)];
   if (named.length <= 30) return [`${path}: expected more than 30 names, found ${named.length}`];
   const unknown = named
     .filter(([, specifier, name]) => !exported.get(specifier!)?.has(name!))
