@@ -85,7 +85,7 @@ describe.each([
         const text = parts.join('');
         expect(scanned(scanner, text)).toEqual(naive(text));
       }),
-      { numRuns: 400 },
+      { numRuns: 200 },
     );
   });
 
@@ -96,7 +96,7 @@ describe.each([
         const text = parts.join('');
         expect(scanned(scanner, text)).toEqual(naive(text));
       }),
-      { numRuns: 300 },
+      { numRuns: 120 },
     );
   });
 

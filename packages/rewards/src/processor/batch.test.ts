@@ -106,7 +106,7 @@ describe('processEpisodeBatchRewards', () => {
           clean.map((one) => expect.closeTo(plainReward(one, config), 12)),
         );
       }),
-      { numRuns: 150 },
+      { numRuns: 80 },
     );
   });
 

@@ -1,4 +1,11 @@
-import { ArgumentError, onAbort, parseOptions } from '@rlp/core';
+import {
+  ArgumentError,
+  onAbort,
+  parseOptions,
+  type RewardComputer,
+  type ScoredTrajectory,
+  type TrajectoryGroup,
+} from '@rlp/core';
 import { z } from 'zod';
 import { Tally } from '../tally.ts';
 import { scoreBatch, sumOfComponents } from './batch.ts';
@@ -67,7 +74,7 @@ export interface ProcessOptions {
  * One episode's trouble (no text, a function that throws, hangs or gives NaN, a server that does not answer) makes that
  * episode's reward `null`, and a counted failure in the result; no other episode is touched, and no number is made up.
  */
-export class RolloutRewardProcessor {
+export class RolloutRewardProcessor implements RewardComputer {
   /** The config with its defaults. */
   readonly config: ResolvedRewardConfig;
   readonly #scorer: ComponentScorer;
@@ -166,6 +173,22 @@ export class RolloutRewardProcessor {
   async processBufferRewards(buffer: RewardBuffer, options: ProcessOptions = {}): Promise<EpisodeRewards> {
     return this.processEpisodeRewards(episodesFromBuffer(buffer), options);
   }
+
+  /** Scores a group of trajectories, for training: a processor is a `RewardComputer`. */
+  readonly computeRewards = async <Metadata>(
+    { trajectories }: TrajectoryGroup<Metadata>,
+    options: ProcessOptions = {},
+  ): Promise<readonly ScoredTrajectory<Metadata>[]> => {
+    const rewards = await this.processBufferRewards(trajectories, options);
+    const components = Object.entries(rewards.components);
+    return trajectories.map((trajectory, row) => ({
+      trajectory,
+      reward: rewards.at(row),
+      components: Object.fromEntries(
+        components.map(([name, column]) => [name, Number.isNaN(column[row]) ? null : column[row]!]),
+      ),
+    }));
+  };
 
   /** Scores a stream `batchSize` episodes at a time and holds no more of it than that. */
   async *processEpisodeStream(

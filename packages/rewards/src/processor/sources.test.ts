@@ -1,18 +1,42 @@
-import type { Trajectory } from '@rlp/core';
+import type { RewardComputer, Trajectory } from '@rlp/core';
+import { describeRewardComputer } from '@rlp/core/testing';
 import { describe, expect, it } from 'vitest';
 import { createRolloutRewardProcessor, processEpisodeBatchRewards } from './index.ts';
 
-describe('processBufferRewards', () => {
-  const trajectory = (status: Trajectory['status']): Trajectory => ({
-    id: '0',
-    task: { id: 'a', prompt: 'Capital?', metadata: { answer: 'Paris' } },
-    steps: [],
-    messages: [],
-    response: 'Paris',
-    status,
-    policyVersion: 0,
-  });
+const trajectory = (status: Trajectory['status']): Trajectory => ({
+  id: '0',
+  task: { id: 'a', prompt: 'Capital?', metadata: { answer: 'Paris' } },
+  steps: [],
+  messages: [],
+  response: 'Paris',
+  status,
+  policyVersion: 0,
+});
 
+const group = (statuses: readonly Trajectory['status'][]) => {
+  const trajectories = statuses.map((status, member) => ({ ...trajectory(status), id: `0/${member}` }));
+  return { id: '0', task: trajectories[0]!.task, trajectories };
+};
+
+describeRewardComputer('RolloutRewardProcessor', {
+  create: () => createRolloutRewardProcessor(),
+  group: group(['completed', 'truncated', 'completed']),
+});
+
+describe('computeRewards', () => {
+  it('gives rewards and components as training reads them', async () => {
+    // Whatever the tasks' metadata: a processor serves every loop.
+    const processor: RewardComputer<{ readonly answer: string }> & RewardComputer =
+      createRolloutRewardProcessor({ lengthWeight: 0, perplexityWeight: 0 });
+    const scored = await processor.computeRewards(group(['completed', 'failed']));
+    expect(scored.map(({ reward, components }) => ({ reward, components }))).toEqual([
+      { reward: 0.4, components: { accuracy: 1 } },
+      { reward: null, components: { accuracy: null } },
+    ]);
+  });
+});
+
+describe('processBufferRewards', () => {
   it('scores trajectories against their task, and leaves out those that broke', async () => {
     const processor = createRolloutRewardProcessor({ lengthWeight: 0, perplexityWeight: 0 });
     const rewards = await processor.processBufferRewards([trajectory('completed'), trajectory('failed')]);
