@@ -74,6 +74,13 @@ async function judgeNow(verifier: Verifier, texts: readonly Labelled[]): Promise
   });
 }
 
+const ours = {
+  toxicity: new ToxicityVerifier(),
+  coherence: new CoherenceVerifier(),
+  statements: new FactualVerifier(),
+  answers: new FactualVerifier({ scope: 'answers' }),
+  repetition: new RepetitionVerifier(),
+};
 const original = {
   toxicity: new RuleVerifier('textpolicy', textpolicyRules.toxicity()),
   coherence: new RuleVerifier('textpolicy', textpolicyRules.coherence()),
@@ -102,39 +109,41 @@ async function accuracyOf(
   return won / pairs.length;
 }
 
-/**
- * Measures; the shared data must be there. @param extent - `'summary'` leaves out the rows that begin with an ellipsis.
- */
-export async function measure(extent: 'all' | 'summary'): Promise<Measurements> {
-  const sets = labelledSets();
-  const [toxicity, coherence, statements] = [
-    new ToxicityVerifier(),
-    new CoherenceVerifier(),
-    new FactualVerifier(),
-  ];
+/** A set of texts, who judges it, who judged it before, and the share of bad texts the score is calibrated for, if set. */
+type Plan = readonly (readonly [string, Verifier, Verifier, readonly Labelled[], number?])[];
+
+function planOf(sets: ReturnType<typeof labelledSets>): Plan {
   const evenOdds = new ToxicityVerifier({ expectedFailures: 0.5 });
-  const [answers, repetition] = [new FactualVerifier({ scope: 'answers' }), new RepetitionVerifier()];
-  const plan: readonly (readonly [string, Verifier, Verifier, readonly Labelled[]])[] = [
-    ['toxic comments (held out)', toxicity, original.toxicity, sets.toxicity],
+  const { toxicity, coherence, statements, answers, repetition } = ours;
+  const prose = (set: string, texts: readonly Labelled[]) =>
+    [set, coherence, original.coherence, texts, 0.1] as const;
+  return [
+    ['toxic comments (held out)', toxicity, original.toxicity, sets.toxicity, 0.2],
     ['… with expectedFailures 0.5', evenOdds, original.toxicity, sets.toxicity],
-    ['prose against corrupted prose (held out)', coherence, original.coherence, sets.corrupted],
-    ...sets.byCorruption.map(([name, texts]) => [`… ${name}`, coherence, original.coherence, texts] as const),
-    ['… an airline agent, a kind never trained on', coherence, original.coherence, sets.otherProse],
-    ['… sentences reordered', coherence, original.coherence, sets.reordered],
+    prose('prose against corrupted prose (held out)', sets.corrupted),
+    ...sets.byCorruption.map(([name, texts]) => prose(`… ${name}`, texts)),
+    prose('… an airline agent, a kind never trained on', sets.otherProse),
+    prose('… sentences reordered', sets.reordered),
     ['one result of a solution wrong', statements, original.factual, sets.arithmetic],
     ['solutions of models with a wrong answer', statements, original.factual, sets.solutions],
     ['untruthful answers (held out)', answers, original.factual, sets.answers],
     ['prose against loops', repetition, distinctWords, sets.loops],
   ];
+}
+
+/**
+ * Measures; the shared data must be there.
+ *
+ * @param extent - `'summary'` leaves out the rows that begin with an ellipsis.
+ */
+export async function measure(extent: 'all' | 'summary'): Promise<Measurements> {
+  const sets = labelledSets();
+  const { toxicity, coherence, answers } = ours;
   const rows: Row[] = [];
-  const expected = new Map<Verifier, number>([
-    [toxicity, 0.2],
-    [coherence, 0.1],
-  ]);
-  for (const [set, ours, other, texts] of plan) {
+  for (const [set, one, other, texts, expected] of planOf(sets)) {
     if (extent === 'summary' && set.startsWith('…')) continue;
-    const expectedBad = expected.get(ours) ?? texts.filter(({ good }) => !good).length / texts.length;
-    rows.push({ set, by: `ours (${ours.name})`, ...detection(await judge(ours, texts), expectedBad) });
+    const expectedBad = expected ?? texts.filter(({ good }) => !good).length / texts.length;
+    rows.push({ set, by: `ours (${one.name})`, ...detection(await judge(one, texts), expectedBad) });
     rows.push({ set, by: other.name, ...detection(await judge(other, texts), expectedBad) });
   }
   return {

@@ -56,10 +56,8 @@ export function evaluationRewardComputer<Metadata>(
 ): EvaluationRewardComputer<Metadata> {
   const { timeoutMs } = parseOptions('evaluationRewardComputer', schema, options);
   const counts = { evaluated: 0, failed: 0, misplacedSteps: 0 };
-  const last: { failure: string | undefined; misplaced: string | undefined } = {
-    failure: undefined,
-    misplaced: undefined,
-  };
+  let lastFailure: string | undefined;
+  let lastMisplacedStep: string | undefined;
   const score = async (
     trajectory: Trajectory<Metadata>,
     signal: AbortSignal | undefined,
@@ -75,12 +73,12 @@ export function evaluationRewardComputer<Metadata>(
     const { failure } = await callReward('evaluate', read, trajectory, { timeoutMs, signal });
     if (failure !== undefined || result === undefined) {
       counts.failed += 1;
-      last.failure = failure?.error.message;
+      lastFailure = failure?.error.message;
       return unscored;
     }
     const { scored, problems } = scoreFromEvaluateResult(trajectory, result);
     counts.misplacedSteps += problems.length;
-    last.misplaced = problems.at(-1) ?? last.misplaced;
+    lastMisplacedStep = problems.at(-1) ?? lastMisplacedStep;
     return scored;
   };
   return {
@@ -88,6 +86,6 @@ export function evaluationRewardComputer<Metadata>(
       signal?.throwIfAborted();
       return Promise.all(trajectories.map((trajectory) => score(trajectory, signal)));
     },
-    getStatistics: () => ({ ...counts, lastFailure: last.failure, lastMisplacedStep: last.misplaced }),
+    getStatistics: () => ({ ...counts, lastFailure, lastMisplacedStep }),
   };
 }

@@ -99,22 +99,26 @@ function decimalsOf(number: string): number {
   return point < 0 ? 0 : number.length - point - 1;
 }
 
+const rank: Readonly<Record<string, number>> = { '+': 1, '-': 1, '*': 2, '/': 2, negate: 3 };
+
+/** Takes the last operator and its values off the stacks and puts the result on; `false` if a value is missing. */
+function applyLast(pending: string[], values: number[]): boolean {
+  const operator = pending.pop()!;
+  const b = values.pop();
+  const a = operator === 'negate' ? 0 : values.pop();
+  if (a === undefined || b === undefined) return false;
+  if (operator === '+') values.push(a + b);
+  else if (operator === '*') values.push(a * b);
+  else values.push(operator === '/' ? a / b : a - b);
+  return true;
+}
+
 /** The value of an expression; `undefined` if it is none. Precedence climbing without recursion over terms. */
 function evaluated(tokens: readonly Token[]): number | undefined {
   if (tokens.length > 400) return undefined;
   const values: number[] = [];
   const pending: string[] = [];
-  const rank: Readonly<Record<string, number>> = { '+': 1, '-': 1, '*': 2, '/': 2, negate: 3 };
-  const apply = () => {
-    const operator = pending.pop()!;
-    const b = values.pop();
-    if (operator === 'negate') return b !== undefined && values.push(-b) > 0;
-    const a = values.pop();
-    if (a === undefined || b === undefined) return false;
-    return (
-      values.push(operator === '+' ? a + b : operator === '-' ? a - b : operator === '*' ? a * b : a / b) > 0
-    );
-  };
+  const apply = () => applyLast(pending, values);
   let expectsValue = true;
   for (const { kind, text } of tokens) {
     if (kind === 'number') {

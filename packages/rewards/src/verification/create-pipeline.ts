@@ -91,6 +91,11 @@ export function createDefaultVerifierPipeline(
 }
 
 function verifierOf(config: VerifierConfig | Verifier): Verifier {
+  if (typeof config !== 'object' || config === null) {
+    throw new OptionsError('createCustomVerifierPipeline', [
+      `expected { type, … } or a verifier, got ${JSON.stringify(config)}`,
+    ]);
+  }
   if ('verifyBatch' in config) return config;
   const { type, ...options } = config;
   if (!Object.hasOwn(creators, type)) {

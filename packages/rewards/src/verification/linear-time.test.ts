@@ -1,5 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { arithmeticStatements, createCustomVerifierPipeline, textpolicyRules } from './index.ts';
+import {
+  arithmeticStatements,
+  createCustomVerifierPipeline,
+  FormatVerifier,
+  textpolicyRules,
+} from './index.ts';
 import { safetyKinds, safetyMatches } from './safety-matches.ts';
 
 /** Shapes that make careless patterns run over the same text again and again. */
@@ -57,6 +62,19 @@ describe('hostile texts', () => {
     textpolicyRules.factual()(text);
     expect(performance.now() - begun).toBeLessThan(10_000);
   });
+
+  it.each(['email', 'uri', 'url', 'hostname', 'date-time', 'ipv6', 'uri-template'])(
+    'are no burden as a JSON Schema format: %s',
+    async (format) => {
+      const verifier = new FormatVerifier({ schema: { type: 'string', format } });
+      const begun = performance.now();
+      for (const unit of ['a', 'a.', 'http://', '::', '{', '%']) {
+        const response = JSON.stringify(`${unit.repeat(size / unit.length)}!`);
+        await verifier.verifyBatch([{ prompt: '', response }]);
+      }
+      expect(performance.now() - begun).toBeLessThan(5000);
+    },
+  );
 
   it('go through all verifiers, 10 MB of them', async () => {
     const begun = performance.now();

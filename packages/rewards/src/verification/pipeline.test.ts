@@ -88,10 +88,11 @@ describe('createCustomVerifierPipeline', () => {
         { type: 'length', minLenght: 5 } as unknown as VerifierConfig,
         { type: 'constructor' } as unknown as VerifierConfig,
         { type: 'language' } as unknown as VerifierConfig,
+        null as unknown as VerifierConfig,
       ]);
     expect(build).toThrow(OptionsError);
     expect(build).toThrow(
-      /configs\.0: maxLength.*configs\.1: .*minLenght.*configs\.2: type.*configs\.3: languages/s,
+      /configs\.0: maxLength.*configs\.1: .*minLenght.*configs\.2: type.*configs\.3: languages.*configs\.4: expected/s,
     );
     expect(() => createCustomVerifierPipeline([])).toThrow(OptionsError);
   });
