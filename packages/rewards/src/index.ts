@@ -1,5 +1,6 @@
 export type { RewardFailureCause } from './call-reward.ts';
 export * from './computers/index.ts';
+export * from './external/index.ts';
 export * from './integrated/index.ts';
 export * from './kernel/index.ts';
 export * from './processor/index.ts';

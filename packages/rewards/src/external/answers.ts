@@ -1,0 +1,25 @@
+/** The latest answers of a reward model; the one not used for longest goes first. */
+export class Answers {
+  readonly #capacity: number;
+  readonly #answers = new Map<string, number | null>();
+
+  constructor(capacity: number) {
+    this.#capacity = capacity;
+  }
+
+  /** The answer to a request, `undefined` where there is none. */
+  get(request: string): number | null | undefined {
+    const answer = this.#answers.get(request);
+    if (answer === undefined) return undefined;
+    this.#answers.delete(request);
+    this.#answers.set(request, answer);
+    return answer;
+  }
+
+  set(request: string, answer: number | null): void {
+    if (this.#capacity === 0) return;
+    this.#answers.delete(request);
+    this.#answers.set(request, answer);
+    if (this.#answers.size > this.#capacity) this.#answers.delete(this.#answers.keys().next().value!);
+  }
+}

@@ -1,0 +1,304 @@
+import { ArgumentError, onAbort, parseOptions, RandomStream, type RewardFunction } from '@rlp/core';
+import pLimit from 'p-limit';
+import type { z } from 'zod';
+import { type ReadEpisode, readEpisode } from '../processor/episode.ts';
+import { Answers } from './answers.ts';
+import { Circuit, type CircuitState } from './circuit.ts';
+import { type ExternalFailureCause, ExternalRewardError } from './failure.ts';
+import type { Fetch } from './fetch.ts';
+import { type ExternalRewardOptions, externalOptionsSchema } from './options.ts';
+import { type Endpoint, postJson, shownUrl } from './post.ts';
+import { type WireShape, wireShapes } from './wire-shapes.ts';
+
+/** What a reward model was asked since its client was made. */
+export interface ExternalStatistics {
+  /** Episodes asked about. */
+  readonly episodes: number;
+  /** Of these: answered from the cache. */
+  readonly fromCache: number;
+  /** Of these: answered with a number. */
+  readonly scored: number;
+  /** Of these: answered with `null`. */
+  readonly unscorable: number;
+  /** Of these: without an answer, by cause. */
+  readonly failures: Readonly<Record<ExternalFailureCause, number>>;
+  /** The message of the last failure. */
+  readonly lastFailure: string | undefined;
+  /** Requests sent, those that were repeated included. */
+  readonly requests: number;
+  /** Requests that were sent again. */
+  readonly retries: number;
+  /** Requests under way now, and the most there were. */
+  readonly inFlight: number;
+  readonly peakInFlight: number;
+  readonly circuit: CircuitState;
+}
+
+/** A reward model behind HTTP. */
+export interface ExternalReward {
+  /** Requests under way at once times episodes per request: as many episodes as can be asked about at a time. */
+  readonly capacity: number;
+  /** Asks about an episode; for `external` of the reward processor. Rejects with an {@link ExternalRewardError}. */
+  readonly score: (episode: ReadEpisode, context: { readonly signal: AbortSignal }) => Promise<number | null>;
+  /** Asks about a trajectory's prompt and last response; for `rewardFunctions`. Rejects as `score` does. */
+  readonly reward: RewardFunction<unknown>;
+  getStatistics(): ExternalStatistics;
+}
+
+interface Question {
+  readonly episode: ReadEpisode;
+  readonly signal: AbortSignal;
+  readonly settle: (answer: number | null | ExternalRewardError) => void;
+}
+
+/**
+ * A reward model behind HTTP as a reward: with a time limit, attempts with jitter, a limit on requests at once, batches, a cache,
+ * and a circuit breaker.
+ *
+ * What goes wrong is that episode's own: it has no reward, never a made-up one. A request with several episodes that is
+ * refused (4xx) or answered with something else than one reward each is repeated with one episode at a time, so that only
+ * the guilty one is left without. Redirects are not followed.
+ *
+ * @throws `OptionsError` naming every problem at once; `ArgumentError` on a platform without fetch.
+ */
+export function externalReward(options: ExternalRewardOptions): ExternalReward {
+  const client = new RewardModelClient(options);
+  return {
+    capacity: client.capacity,
+    score: (episode, { signal }) => client.ask(episode, signal),
+    reward: ({ task, response, status }, { signal }) => {
+      const { metadata } = task;
+      const episode = readEpisode({
+        prompt: task.prompt,
+        response,
+        status,
+        metadata: typeof metadata === 'object' && metadata !== null ? metadata : { metadata },
+      });
+      if (typeof episode === 'string') throw new ArgumentError(episode);
+      return episode === null ? null : client.ask(episode, signal);
+    },
+    getStatistics: () => client.getStatistics(),
+  };
+}
+
+class RewardModelClient {
+  readonly capacity: number;
+  readonly #options: z.output<typeof externalOptionsSchema>;
+  readonly #shape: WireShape;
+  readonly #endpoint: Endpoint;
+  readonly #circuit: Circuit;
+  readonly #answers: Answers;
+  readonly #limit: ReturnType<typeof pLimit>;
+  readonly #waiting: Question[] = [];
+  readonly #failures: Record<ExternalFailureCause, number> = {
+    unreachable: 0,
+    'timed-out': 0,
+    status: 0,
+    redirected: 0,
+    'too-long': 0,
+    malformed: 0,
+    'not-finite': 0,
+    unsendable: 0,
+    'circuit-open': 0,
+  };
+  readonly #counts = { episodes: 0, fromCache: 0, scored: 0, unscorable: 0, requests: 0, retries: 0 };
+  #lastFailure: string | undefined;
+  #inFlight = 0;
+  #peakInFlight = 0;
+
+  constructor(given: ExternalRewardOptions) {
+    const options = parseOptions('externalReward', externalOptionsSchema, given);
+    const fetch = options.fetch ?? (globalThis as { readonly fetch?: Fetch }).fetch;
+    if (fetch === undefined) throw new ArgumentError('externalReward: this platform lacks fetch; pass one');
+    this.#options = options;
+    this.capacity = options.concurrency * options.batchSize;
+    this.#shape = typeof options.shape === 'string' ? wireShapes[options.shape] : options.shape;
+    this.#endpoint = {
+      url: options.url,
+      fetch,
+      headers: {
+        ...options.headers,
+        'content-type': 'application/json',
+        ...(options.token !== undefined && { authorization: `Bearer ${options.token}` }),
+      },
+      timeoutMs: options.timeoutMs,
+      maxAnswerBytes: options.maxAnswerBytes,
+    };
+    this.#circuit = new Circuit({ ...options.circuit, clock: options.clock });
+    this.#answers = new Answers(options.cacheSize);
+    this.#limit = pLimit(options.concurrency);
+  }
+
+  getStatistics(): ExternalStatistics {
+    return {
+      ...this.#counts,
+      failures: { ...this.#failures },
+      lastFailure: this.#lastFailure,
+      inFlight: this.#inFlight,
+      peakInFlight: this.#peakInFlight,
+      circuit: this.#circuit.state,
+    };
+  }
+
+  /** The reward of an episode. Rejects with an `ExternalRewardError`, or with the signal's reason. */
+  async ask(episode: ReadEpisode, signal: AbortSignal): Promise<number | null> {
+    signal.throwIfAborted();
+    this.#counts.episodes += 1;
+    const key = this.#bodyOf([episode]);
+    if (key instanceof ExternalRewardError) throw this.#counted(key);
+    const known = this.#answers.get(key);
+    if (known !== undefined) {
+      this.#counts.fromCache += 1;
+      return known;
+    }
+    const answer = await this.#queued(episode, signal);
+    if (answer instanceof ExternalRewardError) throw this.#counted(answer);
+    this.#counts[answer === null ? 'unscorable' : 'scored'] += 1;
+    this.#answers.set(key, answer);
+    return answer;
+  }
+
+  #counted(error: ExternalRewardError): ExternalRewardError {
+    this.#failures[error.failure] += 1;
+    this.#lastFailure = error.message;
+    return error;
+  }
+
+  #queued(episode: ReadEpisode, signal: AbortSignal): Promise<number | null | ExternalRewardError> {
+    return new Promise((resolve, reject) => {
+      const release = onAbort(signal, () => reject(signal.reason));
+      const settle: Question['settle'] = (answer) => {
+        release();
+        resolve(answer);
+      };
+      this.#waiting.push({ episode, signal, settle });
+      // Each question asks for a turn; whoever has it takes along what waits, so that some find nothing left to do.
+      void this.#limit(() => this.#askNext());
+    });
+  }
+
+  async #askNext(): Promise<void> {
+    const questions: Question[] = [];
+    while (this.#waiting.length > 0 && questions.length < this.#options.batchSize) {
+      const question = this.#waiting.shift()!;
+      if (!question.signal.aborted) questions.push(question);
+    }
+    if (questions.length > 0) await this.#askAbout(questions);
+  }
+
+  async #askAbout(questions: readonly Question[]): Promise<void> {
+    const answers = await this.#exchange(questions);
+    if (answers instanceof ExternalRewardError && answers.isAboutContent && questions.length > 1) {
+      for (const question of questions) if (!question.signal.aborted) await this.#askAbout([question]);
+      return;
+    }
+    for (const [k, { settle }] of questions.entries()) {
+      settle(answers instanceof ExternalRewardError ? answers : this.#read(answers[k]));
+    }
+  }
+
+  #read(answer: unknown): number | null | ExternalRewardError {
+    if (answer === null || (typeof answer === 'number' && Number.isFinite(answer))) return answer;
+    const place = shownUrl(this.#endpoint.url);
+    if (typeof answer === 'number') {
+      return new ExternalRewardError('not-finite', `${place}: expected a finite reward, got ${answer}`);
+    }
+    return new ExternalRewardError(
+      'malformed',
+      `${place}: expected a number or null as reward, got ${typeof answer}`,
+    );
+  }
+
+  /** One answer for each question, or why there are none. */
+  async #exchange(questions: readonly Question[]): Promise<readonly unknown[] | ExternalRewardError> {
+    const body = this.#bodyOf(questions.map(({ episode }) => episode));
+    if (body instanceof ExternalRewardError) return body;
+    const givenUp = new AbortController();
+    let wanted = questions.length;
+    const leave = () => {
+      wanted -= 1;
+      if (wanted === 0) givenUp.abort();
+    };
+    const release = questions.map(({ signal }) => onAbort(signal, leave));
+    try {
+      const answer = await this.#send(body, givenUp.signal);
+      const answers = this.#shape.readAnswer(answer);
+      if (answers?.length === questions.length) return answers;
+      const came = answers === undefined ? 'another body' : `${answers.length}`;
+      return new ExternalRewardError(
+        'malformed',
+        `${shownUrl(this.#endpoint.url)}: expected ${questions.length} rewards in the shape "${this.#shape.name}", got ${came}`,
+      );
+    } catch (error) {
+      if (error instanceof ExternalRewardError) return error;
+      // Given up by everyone who asked: nobody reads what is returned.
+      return new ExternalRewardError('unreachable', 'given up', { cause: error });
+    } finally {
+      for (const stop of release) stop();
+    }
+  }
+
+  async #send(body: string, signal: AbortSignal): Promise<unknown> {
+    const { attempts, backoff, seed } = this.#options;
+    const random = RandomStream.named(seed, this.#counts.requests);
+    let wait = backoff.firstMs;
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await this.#attempt(body, signal);
+      } catch (error) {
+        if (!(error instanceof ExternalRewardError) || !error.isPassing || attempt >= attempts) throw error;
+        wait = Math.min(backoff.longestMs, backoff.firstMs + random.uniform() * (3 * wait - backoff.firstMs));
+        await pause(Math.max(wait, Math.min(error.retryAfterMs ?? 0, backoff.longestMs)), signal);
+        this.#counts.retries += 1;
+      }
+    }
+  }
+
+  async #attempt(body: string, signal: AbortSignal): Promise<unknown> {
+    signal.throwIfAborted();
+    if (!this.#circuit.admit()) {
+      throw new ExternalRewardError(
+        'circuit-open',
+        `${shownUrl(this.#endpoint.url)}: not asked, since the last ${this.#options.circuit.failures} requests had no answer`,
+      );
+    }
+    this.#counts.requests += 1;
+    this.#inFlight += 1;
+    this.#peakInFlight = Math.max(this.#peakInFlight, this.#inFlight);
+    try {
+      const answer = await postJson(this.#endpoint, body, signal);
+      this.#circuit.succeed();
+      return answer;
+    } catch (error) {
+      if (!(error instanceof ExternalRewardError)) this.#circuit.forget();
+      else if (error.isPassing) this.#circuit.fail();
+      else this.#circuit.succeed();
+      throw error;
+    } finally {
+      this.#inFlight -= 1;
+    }
+  }
+
+  #bodyOf(episodes: readonly ReadEpisode[]): string | ExternalRewardError {
+    try {
+      return JSON.stringify(this.#shape.writeRequest(episodes));
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error);
+      return new ExternalRewardError('unsendable', `expected an episode that is JSON data: ${reason}`);
+    }
+  }
+}
+
+/** Waits; rejects with the signal's reason. */
+function pause(milliseconds: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => {
+      release();
+      resolve();
+    }, milliseconds);
+    const release = onAbort(signal, () => {
+      clearTimeout(timer);
+      reject(signal.reason);
+    });
+  });
+}

@@ -1,0 +1,56 @@
+import { RewardError } from '@rlp/core';
+
+/**
+ * Why a reward model gave no reward.
+ *
+ * `unreachable`: no answer at all. `timed-out`: no whole answer in time. `status`: an answer that says it failed. `redirected`:
+ * it is elsewhere. `too-long`: an answer above the limit. `malformed`: not the JSON of the wire shape. `not-finite`: a number that is
+ * none. `unsendable`: an episode that is no JSON. `circuit-open`: not asked, since it failed too often just now.
+ */
+export type ExternalFailureCause =
+  | 'unreachable'
+  | 'timed-out'
+  | 'status'
+  | 'redirected'
+  | 'too-long'
+  | 'malformed'
+  | 'not-finite'
+  | 'unsendable'
+  | 'circuit-open';
+
+/** A reward model gave no reward: the episode is unscorable. Messages never hold tokens, headers or what was sent. */
+export class ExternalRewardError extends RewardError {
+  /** Why. */
+  readonly failure: ExternalFailureCause;
+  /** The status of the answer, where there was one. */
+  readonly status: number | undefined;
+  /** Milliseconds that the server asked to wait. */
+  readonly retryAfterMs: number | undefined;
+
+  constructor(
+    failure: ExternalFailureCause,
+    message: string,
+    details: {
+      readonly status?: number | undefined;
+      readonly retryAfterMs?: number | undefined;
+      readonly cause?: unknown;
+    } = {},
+  ) {
+    super(message, { cause: details.cause });
+    this.failure = failure;
+    this.status = details.status;
+    this.retryAfterMs = details.retryAfterMs;
+  }
+
+  /** Whether asking again may help: the server was away, slow, busy or broken. */
+  get isPassing(): boolean {
+    if (this.failure === 'status') return this.status === 408 || this.status === 429 || this.status! >= 500;
+    return this.failure === 'unreachable' || this.failure === 'timed-out';
+  }
+
+  /** Whether one episode of several in the request may be what it failed on. */
+  get isAboutContent(): boolean {
+    if (this.failure === 'status') return [400, 413, 422].includes(this.status!);
+    return this.failure === 'too-long' || this.failure === 'malformed';
+  }
+}

@@ -1,0 +1,123 @@
+import { TimeoutError } from '@rlp/core';
+import { settleWithin } from '../call-reward.ts';
+import { ExternalRewardError } from './failure.ts';
+import type { Fetch, FetchResponse } from './fetch.ts';
+
+/** Where and how requests are sent. */
+export interface Endpoint {
+  readonly url: string;
+  readonly fetch: Fetch;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly timeoutMs: number;
+  readonly maxAnswerBytes: number;
+}
+
+/**
+ * Sends JSON and reads the JSON that answers it, once, within the time of the endpoint.
+ *
+ * @throws `ExternalRewardError`; once `signal` aborts, its reason.
+ */
+export async function postJson(endpoint: Endpoint, body: string, signal: AbortSignal): Promise<unknown> {
+  const controller = new AbortController();
+  const limits = { timeoutMs: endpoint.timeoutMs, signal };
+  try {
+    return await settleWithin(exchange(endpoint, body, controller.signal), controller, limits);
+  } catch (error) {
+    signal.throwIfAborted();
+    if (error instanceof ExternalRewardError) throw error;
+    const place = shownUrl(endpoint.url);
+    if (error instanceof TimeoutError) {
+      throw new ExternalRewardError('timed-out', `${place}: no answer within ${endpoint.timeoutMs} ms`);
+    }
+    throw new ExternalRewardError('unreachable', `${place}: ${withoutSecrets(reasonOf(error), endpoint)}`);
+  } finally {
+    // Whatever the outcome, nothing of the exchange goes on.
+    controller.abort();
+  }
+}
+
+async function exchange(endpoint: Endpoint, body: string, signal: AbortSignal): Promise<unknown> {
+  const { url, fetch, headers, maxAnswerBytes } = endpoint;
+  const response = await fetch(url, { method: 'POST', headers, body, redirect: 'manual', signal });
+  const { status } = response;
+  const place = shownUrl(url);
+  if (status === 0 || (status >= 300 && status < 400)) {
+    throw new ExternalRewardError(
+      'redirected',
+      `${place}: expected an answer, got a redirect; it is not followed, so that no token goes elsewhere: set the url to where it leads`,
+      { status },
+    );
+  }
+  if (status !== 200) {
+    const retryAfterMs = retryAfter(response);
+    throw new ExternalRewardError('status', `${place}: expected status 200, got ${status}`, {
+      status,
+      retryAfterMs,
+    });
+  }
+  const text = await readText(response, maxAnswerBytes);
+  if (text === undefined) {
+    throw new ExternalRewardError('too-long', `${place}: expected at most ${maxAnswerBytes} bytes, got more`);
+  }
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new ExternalRewardError(
+      'malformed',
+      `${place}: expected JSON, got ${text.length} characters of something else`,
+    );
+  }
+}
+
+/** The body as text; `undefined` if it is longer than `limit` bytes. */
+async function readText(response: FetchResponse, limit: number): Promise<string | undefined> {
+  if (response.body === undefined || response.body === null) {
+    const text = await response.text();
+    return text.length > limit ? undefined : text;
+  }
+  const reader = response.body.getReader();
+  const decoder = new TextDecoder();
+  let text = '';
+  let bytes = 0;
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) return text + decoder.decode();
+    bytes += value?.length ?? 0;
+    if (bytes > limit) {
+      void reader.cancel().catch(() => undefined);
+      return undefined;
+    }
+    text += decoder.decode(value, { stream: true });
+  }
+}
+
+/** What `retry-after-ms` or `retry-after` (in seconds) say. */
+function retryAfter({ headers }: FetchResponse): number | undefined {
+  const milliseconds = headers.get('retry-after-ms');
+  const seconds = headers.get('retry-after');
+  const value =
+    milliseconds !== null ? Number(milliseconds) : seconds !== null ? 1000 * Number(seconds) : Number.NaN;
+  return Number.isFinite(value) && value >= 0 ? value : undefined;
+}
+
+/** An address without user, password and query, which may be secrets. */
+export function shownUrl(url: string): string {
+  return url.replace(/[?#].*$/s, '').replace(/^([a-z]+:\/\/)[^/@]*@/i, '$1');
+}
+
+/** The message of an error, and what caused it: fetch keeps the reason there. */
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const { cause } = error;
+  if (!(cause instanceof Error)) return error.message;
+  return `${error.message} (${'code' in cause ? String(cause.code) : cause.message})`;
+}
+
+/** A message without anything that the headers or the address hold. */
+function withoutSecrets(message: string, { headers, url }: Endpoint): string {
+  const secrets = Object.values(headers).flatMap((value) => [value, value.replace(/^Bearer /, '')]);
+  return secrets
+    .filter((secret) => secret.length > 3)
+    .reduce((text, secret) => text.replaceAll(secret, '[hidden]'), message)
+    .replaceAll(url, shownUrl(url));
+}
