@@ -163,6 +163,11 @@ describe('VerificationPipeline', () => {
     const short: Verifier = { name: 'short', verifyBatch: async () => [] };
     expect(await verify({ verifiers: [rejecting] })).toMatchObject({ result: 'fail', message: 'net: down' });
     expect((await verify({ verifiers: [short] })).message).toMatch(/expected 1 reports, got 0/);
+    const strange: Verifier = {
+      name: 'strange',
+      verifyBatch: async () => [{ result: 'pass', score: Number.NaN, details: {}, message: '' }],
+    };
+    expect(await verify({ verifiers: [strange] })).toMatchObject({ result: 'fail', score: 0 });
     const signal = AbortSignal.abort(new Error('enough'));
     const pipeline = new VerificationPipeline({ verifiers: [rejecting] });
     await expect(pipeline.verifyBatch([], { signal })).rejects.toThrow('enough');

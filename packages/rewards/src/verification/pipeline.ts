@@ -1,6 +1,6 @@
 import { parseOptions, type VerificationReport, type VerificationRequest, type Verifier } from '@rlp/core';
 import { z } from 'zod';
-import { failure } from './text-verifier.ts';
+import { failure, messageOf, readReport } from './read-report.ts';
 
 const isVerifier = (value: unknown) =>
   typeof value === 'object' &&
@@ -43,7 +43,8 @@ export interface PipelineReport extends VerificationReport {
 /**
  * Several verifiers as one: `fail` if one fails, else `warning` if one warns, else `pass`; the score by `aggregate`.
  *
- * A verifier that rejects, or gives the wrong number of reports, fails every response it was shown, with the reason. The
+ * A verifier that rejects, or gives the wrong number of reports, fails every response it was shown, with the reason; what
+ * is no report fails its response. The
  * pipeline rejects only with the signal's reason, once aborted.
  */
 export class VerificationPipeline implements Verifier {
@@ -127,13 +128,18 @@ async function reportsOf(
   signal: AbortSignal | undefined,
 ): Promise<readonly VerificationReport[]> {
   try {
-    const reports = await verifier.verifyBatch(requests, signal === undefined ? {} : { signal });
-    if (Array.isArray(reports) && reports.length === requests.length) return reports;
+    const reports: unknown = await verifier.verifyBatch(requests, signal === undefined ? {} : { signal });
+    if (Array.isArray(reports) && reports.length === requests.length) {
+      return reports.map((given) => {
+        const report = readReport(given);
+        return 'problem' in report ? failure(name, report.problem) : report;
+      });
+    }
     const problem = `expected ${requests.length} reports, got ${Array.isArray(reports) ? reports.length : typeof reports}`;
     return requests.map(() => failure(name, problem));
   } catch (error) {
     signal?.throwIfAborted();
-    const problem = error instanceof Error ? error.message : String(error);
+    const problem = messageOf(error);
     return requests.map(() => failure(name, problem));
   }
 }

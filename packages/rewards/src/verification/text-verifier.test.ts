@@ -38,6 +38,11 @@ class ScriptedVerifier extends TextVerifier {
   }
 }
 
+const unreadable = {
+  get result(): string {
+    throw new Error('no');
+  },
+};
 const fine = scoreReport({ score: 1, message: 'fine' });
 
 describeVerifier('a verifier of one’s own', {
@@ -122,6 +127,14 @@ describe('TextVerifier', () => {
     ['gives NaN', () => ({ ...fine, score: Number.NaN }), /no valid report/],
     ['gives 2', () => ({ ...fine, score: 2 }), /no valid report/],
     ['gives nothing', () => undefined, /no valid report/],
+    ['gives what cannot be read', () => Promise.resolve(unreadable), /no/],
+    [
+      'throws what cannot be printed',
+      () => {
+        throw Object.create(null);
+      },
+      /cannot be read/,
+    ],
   ];
   it.each(broken)('fails what a verifier judges that %s, counts it and goes on', async (_, act, message) => {
     const verifier = new ScriptedVerifier(

@@ -7,6 +7,7 @@ import {
   type Verifier,
 } from '@rlp/core';
 import { z } from 'zod';
+import { failure, messageOf, readReport } from './read-report.ts';
 import { type ReadRequest, readRequest } from './read-request.ts';
 
 const limitsSchema = z.strictObject({
@@ -118,10 +119,10 @@ export abstract class TextVerifier implements Verifier {
       if (!isPromiseLike(given)) return this.#finish(given, read);
       return this.#settle(given, controller, signal).then(
         (report) => this.#finish(report, read),
-        (error: unknown) => this.#broken(error),
+        (error: unknown) => this.#broken(messageOf(error)),
       );
     } catch (error) {
-      return this.#broken(error);
+      return this.#broken(messageOf(error));
     }
   }
 
@@ -146,49 +147,23 @@ export abstract class TextVerifier implements Verifier {
     }
   }
 
-  #finish(report: unknown, { notes }: ReadRequest): VerificationReport {
-    if (!isReport(report)) return this.#broken(new Error(`gave no valid report: ${describe(report)}`));
+  #finish(given: unknown, { notes }: ReadRequest): VerificationReport {
+    const report = readReport(given);
+    if ('problem' in report) return this.#broken(report.problem);
     return this.#count(
       notes === undefined ? report : { ...report, details: { ...report.details, ...notes } },
     );
   }
 
-  #broken(error: unknown): VerificationReport {
+  #broken(problem: string): VerificationReport {
     this.#counts.broken += 1;
-    this.#lastFailure = error instanceof Error ? error.message : String(error);
-    return this.#count(failure(this.name, this.#lastFailure));
+    this.#lastFailure = problem;
+    return this.#count(failure(this.name, problem));
   }
 
   #count(report: VerificationReport): VerificationReport {
     this.#counts[report.result] += 1;
     return report;
-  }
-}
-
-/** The report of a text that could not be judged. */
-export function failure(name: string, problem: string): VerificationReport {
-  return { result: 'fail', score: 0, details: { problem }, message: `${name}: ${problem}` };
-}
-
-function isReport(value: unknown): value is VerificationReport {
-  if (typeof value !== 'object' || value === null) return false;
-  const { result, score, details, message } = value as Partial<VerificationReport>;
-  return (
-    (result === 'pass' || result === 'warning' || result === 'fail') &&
-    typeof score === 'number' &&
-    score >= 0 &&
-    score <= 1 &&
-    typeof details === 'object' &&
-    details !== null &&
-    typeof message === 'string'
-  );
-}
-
-function describe(value: unknown): string {
-  try {
-    return (JSON.stringify(value) ?? String(value)).slice(0, 200);
-  } catch {
-    return typeof value;
   }
 }
 
