@@ -1,14 +1,8 @@
 import { nextEntropyCoefficient, nextKlCoefficient } from '../loss/controllers.ts';
+import type { Coefficients } from './experience.ts';
 import type { LearnResult } from './learn.ts';
 import type { ResolvedRlOptions } from './options.ts';
 import type { RlState } from './protocol.ts';
-
-/** The coefficients of an iteration; those that nothing moves are as the options say. */
-export interface Coefficients {
-  /** Of the KL, in the loss or in the reward. */
-  readonly kl: number;
-  readonly entropy: number;
-}
 
 /** The coefficients of the next iteration: those that a controller moved come from the state. */
 export function coefficientsOf(

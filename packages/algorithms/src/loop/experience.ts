@@ -1,9 +1,15 @@
 import type { CriticBackend, TokenSequence, TrainingBackend } from '@rlp/core';
 import { aggregationWeights } from '../aggregation.ts';
 import type { TokenRows } from '../statistics/token-rows.ts';
-import type { Coefficients } from './control.ts';
 import type { ResolvedRlOptions } from './options.ts';
 import type { Scores } from './scores.ts';
+
+/** The coefficients of an iteration; those that nothing moves are as the options say. */
+export interface Coefficients {
+  /** Of the KL, in the loss or in the reward. */
+  readonly kl: number;
+  readonly entropy: number;
+}
 
 /** What updates need besides the experience. */
 export interface UpdateContext {

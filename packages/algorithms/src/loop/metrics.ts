@@ -1,6 +1,6 @@
 import type { ForwardBackwardResult, Metrics, ScoredTrajectory, Trajectory } from '@rlp/core';
 import { hasRewardVariance } from '../advantage/group-relative.ts';
-import type { Coefficients } from './control.ts';
+import type { Coefficients } from './experience.ts';
 import type { LearnResult } from './learn.ts';
 import type { ResolvedRlOptions } from './options.ts';
 import type { ScoredGroup } from './protocol.ts';

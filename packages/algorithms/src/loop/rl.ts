@@ -29,34 +29,24 @@ export async function* runRlTraining<Metadata>(
 ): AsyncGenerator<RlReport<Metadata>, void, undefined> {
   const { resume, ...own } = options;
   const resolved = resolveRlOptions(own);
-  const { tasks, signal, rollouts } = dependencies;
-  if (rollouts.options.sampling.temperature === 0) {
-    throw new ArgumentError(
-      'runRlTraining: the sampling temperature must be above 0, greedy samples have no gradient; set it to 1',
-    );
-  }
+  const { tasks, signal } = dependencies;
   const estimator = dependencies.advantages ?? groupRelativeEstimator(resolved.advantage);
   requireDependencies(dependencies, estimator, resolved);
   if (resume !== undefined) tasks.seek(resume.taskCursor);
   if (signal?.aborted) return;
   await publishWeights(dependencies);
+  const greedy = needsOf(estimator).includes('greedyRewards') ? 'wanted' : 'none';
   let state: RlState | undefined = resume;
   for (let iteration = resume?.iteration ?? 0; iteration < resolved.iterations; iteration++) {
     if (signal?.aborted) return;
     const stopwatch = new Stopwatch(dependencies.clock);
     const cursor = tasks.cursor;
-    const greedy = needsOf(estimator).includes('greedyRewards') ? 'wanted' : 'none';
     const collection = await collectIteration(dependencies, { options: resolved, iteration, greedy });
-    if (collection === undefined) {
-      tasks.seek(cursor);
-      return;
-    }
     stopwatch.lap('time/collect');
     const coefficients = coefficientsOf(resolved, state);
-    const { greedyRewards } = collection;
-    const context = { estimator, greedyRewards, coefficients, iteration, options: resolved };
-    const learned = await learnFrom(collection, context, dependencies);
-    if (learned === undefined) {
+    const context = { estimator, coefficients, iteration, options: resolved };
+    const learned = collection && (await learnFrom(collection, context, dependencies));
+    if (collection === undefined || learned === undefined) {
       tasks.seek(cursor);
       return;
     }
@@ -72,10 +62,15 @@ export async function* runRlTraining<Metadata>(
 
 /** @throws ArgumentError for what the options and the estimator need and is not there. */
 function requireDependencies<Metadata>(
-  { backend, critic, greedyRollouts }: RlDependencies<Metadata>,
+  { rollouts, backend, critic, greedyRollouts }: RlDependencies<Metadata>,
   estimator: AdvantageEstimator<Metadata>,
   { critic: { warmupIterations } }: ResolvedRlOptions,
 ): void {
+  if (rollouts.options.sampling.temperature === 0) {
+    throw new ArgumentError(
+      'runRlTraining: the sampling temperature must be above 0, greedy samples have no gradient; set it to 1',
+    );
+  }
   const needs = needsOf(estimator);
   if (needs.includes('values') && critic === undefined) {
     throw new ArgumentError(
@@ -101,13 +96,13 @@ function needsOf<Metadata>(estimator: AdvantageEstimator<Metadata>): readonly Es
 
 /** `undefined` when the signal ended it before the first update. */
 async function learnFrom<Metadata>(
-  { groups }: Collection<Metadata>,
-  context: Omit<LearnContext<Metadata>, 'backend' | 'critic' | 'signal' | 'temperature'>,
+  { groups, greedyRewards }: Collection<Metadata>,
+  context: Pick<LearnContext<Metadata>, 'estimator' | 'coefficients' | 'iteration' | 'options'>,
   { backend, critic, rollouts, signal }: RlDependencies<Metadata>,
 ): Promise<{ readonly result: LearnResult; readonly metrics: Metrics } | undefined> {
   const { options, iteration } = context;
   const { temperature } = rollouts.options.sampling;
-  const learning = learn(groups, { ...context, backend, critic, temperature, signal });
+  const learning = learn(groups, { ...context, backend, critic, greedyRewards, temperature, signal });
   const result = await learning.catch((error: unknown) => {
     if (signal?.aborted && error === signal.reason) return undefined;
     throw error;

@@ -1,4 +1,5 @@
 import { matrixFromRows, matrixRows, Tape } from '@rlp/backprop/eager';
+import type { TokenSequence } from '@rlp/core';
 import { klEstimate } from '../loss/kl-estimate.ts';
 import type { TokenRows } from '../statistics/token-rows.ts';
 import type { ResolvedRlOptions } from './options.ts';
@@ -21,16 +22,11 @@ export function tokenBatch<Metadata>(
   { groups, rows, scores, greedyRewards, klCoefficient }: BatchParts<Metadata>,
   { rewardKl }: Pick<ResolvedRlOptions, 'rewardKl'>,
 ): { readonly batch: TokenBatch<Metadata>; readonly kl?: Float64Array[] | undefined } {
-  const { sequences, owners } = rows;
+  const { owners } = rows;
+  const own = (read: (sequence: TokenSequence) => ArrayLike<number>) =>
+    gatherRows(rows, rows.sequences.map(read));
   const gather = (ofSequences: TokenRows | undefined) => ofSequences && gatherRows(rows, ofSequences);
-  const masks = gatherRows(
-    rows,
-    sequences.map(({ mask }) => mask),
-  );
-  const steps = gatherRows(
-    rows,
-    sequences.map((sequence) => sequence.steps),
-  );
+  const [masks, steps] = [own(({ mask }) => mask), own((sequence) => sequence.steps)];
   const proximalLogprobs = gather(scores.proximal?.map(({ logprobs }) => logprobs));
   const referenceLogprobs = gather(scores.reference?.map(({ logprobs }) => logprobs));
   const kl =
@@ -47,16 +43,10 @@ export function tokenBatch<Metadata>(
     owners,
     masks,
     steps,
-    tokens: gatherRows(
-      rows,
-      sequences.map(({ tokens }) => tokens),
-    ),
+    tokens: own(({ tokens }) => tokens),
     rewards: penalties ? earned.map((row, b) => row.map((reward, t) => reward - penalties[b]![t]!)) : earned,
     penalties,
-    behaviorLogprobs: gatherRows(
-      rows,
-      sequences.map(({ behaviorLogprobs }) => behaviorLogprobs),
-    ),
+    behaviorLogprobs: own(({ behaviorLogprobs }) => behaviorLogprobs),
     values: gather(scores.values),
     finalValues: scores.values && finalValues(rows, scores.values),
     proximalLogprobs,
