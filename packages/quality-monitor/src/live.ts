@@ -1,1 +1,1 @@
-export {};
+export { type LiveMonitor, type LiveMonitorOptions, serveMonitor } from './serve/serve-monitor.ts';

@@ -1,0 +1,128 @@
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { afterAll, describe, expect, it } from 'vitest';
+import { RewardQualityAssessor } from '../assessor/assessor.ts';
+import { RewardQualityDashboard } from '../dashboard.ts';
+import type { MonitorLogs } from '../files/read-logs.ts';
+import { jsonlSink } from '../files.ts';
+import { RewardQualityMonitor } from '../monitor/monitor.ts';
+import type { AlertRecord } from '../monitor/sink.ts';
+import { alertMarks } from './alert-marks.ts';
+import { renderMonitorPage } from './monitor-page.ts';
+
+const directory = mkdtempSync(join(tmpdir(), 'dashboard-'));
+afterAll(() => rmSync(directory, { recursive: true }));
+
+const alert = (step: number, more: Partial<AlertRecord> = {}): AlertRecord => ({
+  step,
+  timestamp: step,
+  severity: 'high',
+  pathologyType: 'excessive_repetition',
+  message: `found at ${step}`,
+  metrics: {},
+  ...more,
+});
+const none: MonitorLogs = { metrics: [], alerts: [], interventions: [], unreadable: 0 };
+/** Tags of a page, without what stands between them. */
+const tags = (page: string) => page.match(/<[a-z!/][^>]*>/gi) ?? [];
+
+describe('renderMonitorPage', () => {
+  it('shows that there is nothing to show', () => {
+    expect(renderMonitorPage(none)).toContain('No alerts were raised.');
+  });
+
+  it('shows alerts by rule and severity, newest first, and marks them in the curves', () => {
+    const metrics = [0, 1, 2].map((step) => ({ step, metrics: { repetition_rate: step / 2 } }));
+    const page = renderMonitorPage({
+      ...none,
+      metrics,
+      alerts: [alert(1), alert(2, { severity: 'critical' })],
+    });
+    expect(page).toContain(
+      '<tr><th scope="row">excessive_repetition</th><td>1</td><td>1</td><td></td><td></td></tr>',
+    );
+    expect(page.indexOf('found at 2')).toBeLessThan(page.indexOf('found at 1'));
+    expect(page).toContain('<title>excessive_repetition, step 1</title>');
+  });
+
+  it('draws the range and the deviation of every reward', () => {
+    const reward = { reward_a_mean: 1, reward_a_std: 0.5, reward_a_min: -1, reward_a_max: 2 };
+    const page = renderMonitorPage({ ...none, metrics: [0, 1].map((step) => ({ step, metrics: reward })) });
+    expect(page).toContain('<h3>reward: a</h3>');
+    expect(page.match(/class="band"/g)).toHaveLength(2);
+  });
+
+  it('highlights what gave a response away', () => {
+    const repeated = alert(1, { samples: ['one two three one two three'] });
+    const shell = alert(1, { pathologyType: 'format_gaming', samples: ['<answer>ok</answer>'] });
+    const page = renderMonitorPage({ ...none, alerts: [repeated, shell, alert(1, { samples: [''] })] });
+    expect(page).toContain('one two three <mark>one</mark> <mark>two</mark> <mark>three</mark>');
+    expect(page).toContain('&lt;answer&gt;<mark>ok</mark>&lt;/answer&gt;');
+    expect(page).toContain('<mark>(empty)</mark>');
+  });
+
+  it('keeps whatever a model wrote from becoming markup', () => {
+    const page = (text: string) =>
+      renderMonitorPage({
+        ...none,
+        metrics: [{ step: 0, metrics: { coherence: 1, [`reward_x${text}_mean`]: 1 } }],
+        alerts: [alert(0, { message: text, samples: [`x${text}`], pathologyType: `p${text}` })],
+        interventions: [{ step: 0, action: text, cause: text, details: {} }],
+      });
+    const expected = tags(page('plain')).length;
+    fc.assert(
+      fc.property(fc.string({ unit: fc.constantFrom('<', '>', '"', "'", '&', '/', 'script') }), (text) => {
+        expect(tags(page(text))).toHaveLength(expected);
+      }),
+    );
+  });
+});
+
+describe('alertMarks', () => {
+  it('draws alerts of one kind that follow each other as one mark', () => {
+    const marks = alertMarks([alert(1), alert(2), alert(4), alert(9), alert(9, { severity: 'low' })]);
+    expect(marks.map(({ from, to, level }) => [from, to, level])).toEqual([
+      [1, 4, 'high'],
+      [9, 9, 'high'],
+      [9, 9, 'low'],
+    ]);
+  });
+});
+
+describe('RewardQualityDashboard', () => {
+  it('makes a report, rows and columns of log files', async () => {
+    const files = { metricsLogFile: join(directory, 'm.jsonl'), alertLogFile: join(directory, 'a.jsonl') };
+    const assessor = new RewardQualityAssessor({ minSamplesForAnalysis: 1 });
+    const monitor = new RewardQualityMonitor({ assessor, sinks: [jsonlSink(files)] });
+    const responses = new Array<string>(20).fill('the same');
+    monitor.monitorBatch({ responses, rewards: { a: responses.map(() => 1) } });
+    monitor.monitorBatch({ responses, rewards: {}, extraMetrics: { extra: 7 } });
+    await monitor.close();
+    const dashboard = new RewardQualityDashboard(files);
+    await dashboard.generateReport(join(directory, 'report.html'), { title: 'Mine' });
+    expect(await readFile(join(directory, 'report.html'), 'utf8')).toContain('<h1>Mine</h1>');
+    expect(existsSync(join(directory, 'report.html.partial'))).toBe(false);
+    const rows = await dashboard.getMetricsRows();
+    expect(rows.map(({ step, extra }) => [step, extra])).toEqual([
+      [0, undefined],
+      [1, 7],
+    ]);
+    const { step, columns } = await dashboard.getMetricsColumns();
+    expect([step, columns.extra, columns.reward_a_mean]).toEqual([
+      [0, 1],
+      [null, 7],
+      [1, 1],
+    ]);
+  });
+
+  it('takes a file that is not there for an empty one', async () => {
+    const dashboard = new RewardQualityDashboard({
+      metricsLogFile: '/nowhere/m',
+      alertLogFile: '/nowhere/a',
+    });
+    expect(await dashboard.readLogs()).toEqual(none);
+  });
+});

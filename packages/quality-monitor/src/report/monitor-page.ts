@@ -1,0 +1,180 @@
+import {
+  type Html,
+  html,
+  lineChart,
+  type Mark,
+  renderPage,
+  type Series,
+  shortNumber,
+  summaryList,
+  valueTable,
+} from '@rlp/page';
+import type { MonitorLogs } from '../files/read-logs.ts';
+import type { AlertRecord } from '../monitor/sink.ts';
+import { alertMarks } from './alert-marks.ts';
+import { flaggedResponses } from './flagged-responses.ts';
+
+/** What {@link renderMonitorPage} shows. */
+export interface MonitorPageOptions {
+  readonly title?: string | undefined;
+  /** A sentence or two below the title. */
+  readonly lead?: string | undefined;
+}
+
+const severities = ['critical', 'high', 'medium', 'low'] as const;
+
+/** Alerts that the table shows, newest first. */
+const alertsShown = 50;
+
+/** Metrics that are drawn, in this order; the rewards' own come after. */
+const drawn = [
+  'suspected_reward_hacking',
+  'suspected_format_gaming',
+  'format_compliance_rate',
+  'empty_content_rate',
+  'repetition_rate',
+  'unique_responses_ratio',
+  'window_diversity',
+  'lexical_diversity',
+  'coherence',
+  'avg_reasoning_length',
+  'avg_answer_length',
+] as const;
+
+/**
+ * What a monitor saw, as one HTML page that stands alone: figures, alerts by severity and rule, curves with the alerts marked
+ * in them, distributions of each reward over time, flagged responses with the reason highlighted, and all values as tables.
+ */
+export function renderMonitorPage(logs: MonitorLogs, options: MonitorPageOptions = {}): string {
+  const { title = 'Reward quality', lead = describeLogs(logs) } = options;
+  return renderPage({ title, lead, body: monitorPageBody(logs) });
+}
+
+/** The page below its title: what a live page replaces as the run goes on. */
+export function monitorPageBody(logs: MonitorLogs): Html {
+  const marks = alertMarks(logs.alerts);
+  return html`${summaryList(figures(logs))}
+${alertSection(logs)}
+${qualitySection(logs, marks)}
+${rewardSection(logs, marks)}
+${flaggedResponses(logs.alerts)}
+${valuesSection(logs)}`;
+}
+
+function describeLogs({ metrics, unreadable }: MonitorLogs): string {
+  const [first, last] = [metrics[0], metrics.at(-1)];
+  const range = first === undefined ? 'No batches yet.' : `Steps ${first.step} to ${last!.step}.`;
+  return unreadable === 0 ? range : `${range} ${unreadable} unreadable lines of the log files were left out.`;
+}
+
+function figures({ metrics, alerts }: MonitorLogs): Record<string, string | number> {
+  const latest = metrics.at(-1)?.metrics ?? {};
+  const counts = severities.map((severity) => alerts.filter((alert) => alert.severity === severity).length);
+  return {
+    batches: metrics.length,
+    alerts: alerts.length,
+    'critical / high': `${counts[0]} / ${counts[1]}`,
+    ...(latest.suspected_reward_hacking !== undefined && {
+      'suspected hacking, last': latest.suspected_reward_hacking,
+    }),
+    ...(latest.format_compliance_rate !== undefined && {
+      'format compliance, last': `${(100 * latest.format_compliance_rate).toFixed(1)} %`,
+    }),
+    ...(latest.window_diversity !== undefined && { 'diversity, last': latest.window_diversity }),
+  };
+}
+
+function alertSection({ alerts, interventions }: MonitorLogs): Html {
+  if (alerts.length === 0)
+    return html`<section><h2>Alerts</h2><p class="empty">No alerts were raised.</p></section>`;
+  const rules = [...new Set(alerts.map(({ pathologyType }) => pathologyType))].sort();
+  const head = severities.map((severity) => html`<th scope="col">${severity}</th>`);
+  const rows = rules.map((rule) => {
+    const cells = severities.map((severity) => {
+      const count = alerts.filter(
+        (alert) => alert.pathologyType === rule && alert.severity === severity,
+      ).length;
+      return html`<td>${count === 0 ? '' : count}</td>`;
+    });
+    return html`<tr><th scope="row">${rule}</th>${cells}</tr>`;
+  });
+  const recent = alerts.slice(-alertsShown).reverse();
+  const note =
+    alerts.length > recent.length
+      ? html`<p class="empty">The last ${recent.length} of ${alerts.length}.</p>`
+      : '';
+  return html`<section><h2>Alerts</h2>
+<div class="scroll tall" tabindex="0" role="region" aria-label="Alerts by rule and severity"><table class="numbers"><caption>Alerts by rule and severity</caption><thead><tr><th scope="col">rule</th>${head}</tr></thead><tbody>${rows}</tbody></table></div>
+<details open><summary>Recent alerts</summary>${note}<div class="scroll" tabindex="0" role="region" aria-label="Recent alerts"><table><caption>Recent alerts, newest first</caption><thead><tr><th scope="col">Step</th><th scope="col">Severity</th><th scope="col">Rule</th><th scope="col">What was found</th></tr></thead><tbody>${recent.map(alertRow)}</tbody></table></div></details>
+${interventions.length === 0 ? '' : html`<details open><summary>Interventions</summary><div class="scroll" tabindex="0" role="region" aria-label="Interventions"><table><caption>Interventions</caption><thead><tr><th scope="col">Step</th><th scope="col">Action</th><th scope="col">Because of</th></tr></thead><tbody>${interventions.map(({ step, action, cause }) => html`<tr><th scope="row">${step}</th><td>${action}</td><td>${cause}</td></tr>`)}</tbody></table></div></details>`}</section>`;
+}
+
+function alertRow({ step, severity, pathologyType, message }: AlertRecord): Html {
+  return html`<tr><th scope="row">${step}</th><td><span class="badge badge-${severity}">${severity}</span></td><td>${pathologyType}</td><td>${message}</td></tr>`;
+}
+
+function qualitySection(logs: MonitorLogs, marks: readonly Mark[]): Html {
+  const charts = drawn.flatMap((name) => {
+    const series = seriesOf(logs, name, name);
+    return series.points.length === 0 ? [] : [figure(name, [series], marks)];
+  });
+  return charts.length === 0
+    ? html``
+    : html`<section><h2>Quality</h2><div class="charts">${charts}</div></section>`;
+}
+
+/** Names of the rewards that have statistics. */
+function rewardNames({ metrics }: MonitorLogs): string[] {
+  const names = metrics
+    .flatMap((row) => Object.keys(row.metrics))
+    .flatMap((key) => /^reward_(.+)_mean$/.exec(key)?.[1] ?? []);
+  return [...new Set(names)];
+}
+
+/** The mean of each reward, its deviation and its range behind it. */
+function rewardSection(logs: MonitorLogs, marks: readonly Mark[]): Html {
+  const charts = rewardNames(logs).map((name) => {
+    const statistic = (kind: string) =>
+      new Map(seriesOf(logs, `reward_${name}_${kind}`, kind).points.map(({ step, value }) => [step, value]));
+    const [std, low, high] = [statistic('std'), statistic('min'), statistic('max')];
+    const mean = seriesOf(logs, `reward_${name}_mean`, `${name}: mean, one deviation`);
+    const within = mean.points.map(({ step, value }) => ({
+      step,
+      low: value - (std.get(step) ?? 0),
+      high: value + (std.get(step) ?? 0),
+    }));
+    const range = mean.points.map(({ step, value }) => ({
+      step,
+      low: low.get(step) ?? value,
+      high: high.get(step) ?? value,
+    }));
+    const series = [
+      { ...mean, band: within },
+      { name: 'smallest to largest', points: [], band: range },
+    ];
+    return figure(`reward: ${name}`, series, marks);
+  });
+  return charts.length === 0
+    ? html``
+    : html`<section><h2>Rewards over their windows</h2><div class="charts">${charts}</div></section>`;
+}
+
+function seriesOf({ metrics }: MonitorLogs, metric: string, name: string): Series {
+  const points = metrics.flatMap((row) => {
+    const value = row.metrics[metric];
+    return value === undefined ? [] : [{ step: row.step, value }];
+  });
+  return { name, points };
+}
+
+function figure(title: string, series: readonly Series[], marks: readonly Mark[]): Html {
+  const last = series[0]?.points.at(-1);
+  const latest = last === undefined ? '' : html`<span class="latest">last ${shortNumber(last.value)}</span>`;
+  return html`<figure><figcaption><h3>${title}</h3>${latest}</figcaption>${lineChart(title, series, marks)}</figure>`;
+}
+
+function valuesSection({ metrics }: MonitorLogs): Html {
+  if (metrics.length === 0) return html``;
+  const names = [...new Set(metrics.flatMap((row) => Object.keys(row.metrics)))];
+  return html`<section><h2>Values</h2><details><summary>All metrics by step</summary>${valueTable('the monitor', metrics, names)}</details></section>`;
+}

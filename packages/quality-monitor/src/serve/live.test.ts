@@ -1,0 +1,130 @@
+import { existsSync } from 'node:fs';
+import { connect } from 'node:net';
+import { chromium } from 'playwright-core';
+import { describe, expect, it } from 'vitest';
+import { RewardQualityAssessor } from '../assessor/assessor.ts';
+import { serveMonitor } from '../live.ts';
+import { RewardQualityMonitor } from '../monitor/monitor.ts';
+
+const executablePath = process.env.CHROMIUM ?? '/usr/bin/chromium';
+const hasBrowser = existsSync(executablePath);
+if (!hasBrowser) console.warn(`skipped: no browser at ${executablePath}`);
+
+const responses = new Array<string>(20).fill('<answer>the same</answer>');
+
+async function liveMonitor() {
+  const live = await serveMonitor({ refreshMs: 20 });
+  const assessor = new RewardQualityAssessor({ minSamplesForAnalysis: 1 });
+  const monitor = new RewardQualityMonitor({ assessor, sinks: [live.sink] });
+  const step = () => monitor.monitorBatch({ responses, rewards: { a: responses.map((_, at) => at) } });
+  return { live, step };
+}
+
+/** A raw request, as no browser would let one make it. */
+async function raw(url: string, lines: readonly string[]): Promise<string> {
+  const { hostname, port } = new URL(url);
+  const socket = connect(Number(port), hostname);
+  socket.end(`${lines.join('\r\n')}\r\nconnection: close\r\n\r\n`);
+  let answer = '';
+  for await (const chunk of socket) answer += chunk;
+  return answer.split('\r\n')[0]!;
+}
+
+describe('serveMonitor', () => {
+  it('answers nobody without its token, under another name, or with another method', async () => {
+    const { live } = await liveMonitor();
+    const { origin, search, host } = new URL(live.url);
+    const statusOf = async (path: string, init?: RequestInit) =>
+      (await fetch(`${origin}${path}`, init)).status;
+    expect(await statusOf(`/${search}`)).toBe(200);
+    expect(await statusOf('/')).toBe(401);
+    expect(await statusOf('/?token=wrong')).toBe(401);
+    expect(await statusOf(`/other${search}`)).toBe(404);
+    expect(await statusOf(`/${search}`, { method: 'POST' })).toBe(405);
+    expect(await raw(live.url, [`GET /${search} HTTP/1.1`, 'host: evil.example'])).toContain('403');
+    expect(await raw(live.url, [`GET /${search} HTTP/1.1`, `host: ${host}`])).toContain('200');
+    expect(host.startsWith('127.0.0.1:')).toBe(true);
+    await live.close();
+  });
+
+  it('sends the state at once, and updates no more often than told', async () => {
+    const { live, step } = await liveMonitor();
+    const response = await fetch(live.url.replace('/?', '/events?'));
+    const reader = response.body!.getReader();
+    const next = async () => new TextDecoder().decode((await reader.read()).value);
+    expect(await next()).toContain('event: body');
+    for (let at = 0; at < 10; at++) step();
+    const update = await next();
+    expect(update.match(/event: body/g)).toHaveLength(1);
+    expect(update).toContain('diversity_collapse');
+    await live.close();
+    let rest = '';
+    for (let read = await reader.read(); !read.done; read = await reader.read())
+      rest += new TextDecoder().decode(read.value);
+    expect(rest).toContain('event: end');
+  });
+
+  it('does not wait for a reader who never reads', async () => {
+    const { live, step } = await liveMonitor();
+    const { hostname, port, search, host } = new URL(live.url);
+    const socket = connect(Number(port), hostname);
+    socket.write(`GET /events${search} HTTP/1.1\r\nhost: ${host}\r\n\r\n`);
+    await new Promise((connected) => socket.once('connect', connected));
+    socket.pause();
+    const start = performance.now();
+    for (let at = 0; at < 200; at++) {
+      step();
+      if (at % 20 === 0) await new Promise((resolve) => setTimeout(resolve, 25));
+    }
+    expect(performance.now() - start).toBeLessThan(10_000);
+    await live.close();
+    socket.destroy();
+  });
+
+  it('closes when its signal fires', async () => {
+    const controller = new AbortController();
+    const live = await serveMonitor({ signal: controller.signal });
+    controller.abort();
+    await expect
+      .poll(() =>
+        fetch(live.url).then(
+          () => 'open',
+          () => 'closed',
+        ),
+      )
+      .toBe('closed');
+  });
+
+  it.skipIf(!hasBrowser)(
+    'updates in a browser, keeps what is open, survives a reload',
+    { timeout: 60_000 },
+    async () => {
+      const { live, step } = await liveMonitor();
+      const browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] });
+      try {
+        const page = await browser.newPage();
+        const problems: string[] = [];
+        page.on('console', (message) => message.type() === 'error' && problems.push(message.text()));
+        page.on('pageerror', (error) => problems.push(error.message));
+        await page.goto(live.url);
+        await page.getByText('No alerts were raised.').waitFor();
+        for (let at = 0; at < 3; at++) step();
+        await page.getByText('Response diversity collapsed').first().waitFor();
+        const values = page.locator('details', { hasText: 'All metrics by step' });
+        await values.locator('summary').press('Enter');
+        step();
+        await page.locator('dl.summary').getByText('4', { exact: true }).first().waitFor();
+        expect(await values.getAttribute('open')).not.toBeNull();
+        expect(await page.evaluate('document.activeElement.textContent')).toBe('All metrics by step');
+        await page.reload();
+        await page.getByText('Response diversity collapsed').first().waitFor();
+        await live.close();
+        await page.getByText('The run is over.').waitFor();
+        expect(problems).toEqual([]);
+      } finally {
+        await browser.close();
+        await live.close();
+      }
+    },
+  );
+});

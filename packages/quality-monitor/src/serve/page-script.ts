@@ -1,0 +1,25 @@
+/**
+ * What the live page runs: it takes over each new body that the server sends, and keeps what the reader had open and where
+ * tables were scrolled to.
+ */
+export const pageScript = `
+const live = document.getElementById('live');
+const status = document.getElementById('status');
+const nameOf = (element) => element.querySelector('summary')?.textContent ?? element.getAttribute('aria-label');
+const show = (markup) => {
+  const open = new Map([...live.querySelectorAll('details')].map((element) => [nameOf(element), element.open]));
+  const scrolled = new Map([...live.querySelectorAll('.scroll')].map((element) => [nameOf(element), element.scrollTop]));
+  const focused = live.contains(document.activeElement) ? nameOf(document.activeElement.closest('details, .scroll') ?? live) : null;
+  live.innerHTML = markup;
+  for (const element of live.querySelectorAll('details')) if (open.has(nameOf(element))) element.open = open.get(nameOf(element));
+  for (const element of live.querySelectorAll('.scroll')) element.scrollTop = scrolled.get(nameOf(element)) ?? 0;
+  if (focused) for (const element of live.querySelectorAll('details, .scroll')) {
+    if (nameOf(element) === focused) (element.querySelector('summary') ?? element).focus({ preventScroll: true });
+  }
+};
+const events = new EventSource('events' + location.search);
+events.addEventListener('open', () => { status.textContent = 'Live.'; });
+events.addEventListener('error', () => { status.textContent = 'Not connected; trying again.'; });
+events.addEventListener('body', (event) => show(JSON.parse(event.data)));
+events.addEventListener('end', () => { events.close(); status.textContent = 'The run is over.'; });
+`;

@@ -1,0 +1,190 @@
+import { randomBytes, timingSafeEqual } from 'node:crypto';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { onAbort, parseOptions } from '@rlp/core';
+import { contentSecurityPolicy, html, renderPage } from '@rlp/page';
+import { z } from 'zod';
+import type { MonitorSink } from '../monitor/sink.ts';
+import { monitorPageBody } from '../report/monitor-page.ts';
+import { EventStream } from './event-stream.ts';
+import { pageScript } from './page-script.ts';
+import { RecentLogs } from './recent-logs.ts';
+
+const schema = z.strictObject({
+  port: z.int().min(0).max(65_535).default(0),
+  host: z.string().min(1).default('127.0.0.1'),
+  token: z.string().min(16).optional(),
+  title: z.string().min(1).default('Reward quality, live'),
+  refreshMs: z.int().min(20).default(1000),
+  maximumReaders: z.int().min(1).default(16),
+  signal: z.custom<AbortSignal>((value) => value instanceof AbortSignal, 'must be an AbortSignal').optional(),
+});
+
+/**
+ * Options of {@link serveMonitor}.
+ *
+ * - `port` (0: any free one), `host` (`'127.0.0.1'`): where it listens.
+ * - `token` (a random one): what the page's address has to carry, at least 16 characters.
+ * - `title`.
+ * - `refreshMs` (1000): readers get at most one update in this time.
+ * - `maximumReaders` (16): pages that may be open at the same time.
+ * - `signal`: closes it.
+ */
+export type LiveMonitorOptions = z.input<typeof schema>;
+
+/** A page of a run under way. */
+export interface LiveMonitor {
+  /** Its address, with the token: give it to nobody who may not see the run. */
+  readonly url: string;
+  /** Give it to a monitor: `new RewardQualityMonitor({ sinks: [live.sink] })`. */
+  readonly sink: MonitorSink;
+  /** Tells readers that the run is over and stops listening. */
+  close(): Promise<void>;
+  [Symbol.asyncDispose](): Promise<void>;
+}
+
+/**
+ * Serves the monitor's page on loopback and updates it while training goes on, by server-sent events.
+ *
+ * Training never waits for it: records are kept in bounded memory, the page is rendered only while somebody reads, at most once
+ * in `refreshMs`, and a reader who is too slow gets the newest state once it has caught up.
+ *
+ * @throws OptionsError for bad options, the system's error where it cannot listen.
+ */
+export async function serveMonitor(options: LiveMonitorOptions = {}): Promise<LiveMonitor> {
+  const resolved = parseOptions('serveMonitor', schema, options);
+  const live = new LivePage({ ...resolved, token: resolved.token ?? randomBytes(24).toString('base64url') });
+  await live.listen();
+  const release = resolved.signal && onAbort(resolved.signal, () => void live.close());
+  const close = async () => {
+    release?.();
+    await live.close();
+  };
+  return { url: live.url, sink: live.sink, close, [Symbol.asyncDispose]: close };
+}
+
+type Resolved = z.output<typeof schema> & { readonly token: string };
+
+class LivePage {
+  readonly sink: MonitorSink = {
+    name: 'live page',
+    write: (record) => {
+      this.#logs.add(record);
+      this.#schedule();
+    },
+  };
+  readonly #options: Resolved;
+  readonly #logs = new RecentLogs();
+  readonly #readers = new Set<EventStream>();
+  readonly #server: Server;
+  #timer: NodeJS.Timeout | undefined;
+  #state: 'open' | 'closed' = 'open';
+
+  constructor(options: Resolved) {
+    this.#options = options;
+    this.#server = createServer((request, response) => this.#answer(request, response));
+    this.#server.headersTimeout = 10_000;
+    this.#server.requestTimeout = 10_000;
+  }
+
+  get url(): string {
+    const { port } = this.#server.address() as AddressInfo;
+    const { host, token } = this.#options;
+    return `http://${host.includes(':') ? `[${host}]` : host}:${port}/?token=${encodeURIComponent(token)}`;
+  }
+
+  async listen(): Promise<void> {
+    const { port, host } = this.#options;
+    await new Promise<void>((listening, failed) => {
+      this.#server.once('error', failed);
+      this.#server.listen(port, host, listening);
+    });
+    // A run that is over ends its process, whoever still looks at the page.
+    this.#server.unref();
+  }
+
+  async close(): Promise<void> {
+    if (this.#state === 'closed') return;
+    this.#state = 'closed';
+    clearTimeout(this.#timer);
+    this.#update();
+    for (const reader of this.#readers) reader.end();
+    await new Promise<void>((closed) => {
+      this.#server.close(() => closed());
+      setTimeout(() => this.#server.closeAllConnections(), 500).unref();
+    });
+  }
+
+  #schedule(): void {
+    if (this.#timer !== undefined || this.#readers.size === 0 || this.#state === 'closed') return;
+    this.#timer = setTimeout(() => {
+      this.#timer = undefined;
+      this.#update();
+    }, this.#options.refreshMs).unref();
+  }
+
+  #update(): void {
+    if (this.#readers.size === 0) return;
+    const body = monitorPageBody(this.#logs.logs).html;
+    for (const reader of this.#readers) reader.send('body', body);
+  }
+
+  #answer(request: IncomingMessage, response: ServerResponse): void {
+    const url = new URL(request.url ?? '/', 'http://localhost');
+    const refusal = this.#refusalOf(request, url);
+    if (refusal !== undefined) {
+      response.writeHead(refusal.status, { 'content-type': 'text/plain; charset=utf-8' });
+      response.end(`${refusal.reason}\n`);
+    } else if (url.pathname === '/') this.#sendPage(response);
+    else this.#stream(response);
+  }
+
+  #refusalOf(
+    { method, headers }: IncomingMessage,
+    url: URL,
+  ): { readonly status: number; readonly reason: string } | undefined {
+    if (method !== 'GET') return { status: 405, reason: 'only GET is answered' };
+    if (!this.#isOurs(headers.host)) return { status: 403, reason: 'unknown host' };
+    if (!isEqual(url.searchParams.get('token') ?? '', this.#options.token)) {
+      return { status: 401, reason: 'the address must carry the token that the run printed' };
+    }
+    if (url.pathname === '/') return undefined;
+    if (url.pathname !== '/events') return { status: 404, reason: 'there is only one page' };
+    if (this.#readers.size >= this.#options.maximumReaders)
+      return { status: 503, reason: 'too many readers' };
+    return undefined;
+  }
+
+  /** Other names that lead here are a web page's attempt to be read from this machine (DNS rebinding). */
+  #isOurs(header: string | undefined): boolean {
+    const name = header?.replace(/:\d+$/, '').replace(/^\[|\]$/g, '');
+    return name === this.#options.host || name === 'localhost';
+  }
+
+  #sendPage(response: ServerResponse): void {
+    const nonce = randomBytes(16).toString('base64');
+    const { title } = this.#options;
+    const body = html`<p id="status" role="status">Connecting.</p><div id="live">${monitorPageBody(this.#logs.logs)}</div>`;
+    const page = renderPage({ title, body, script: { code: pageScript, nonce } });
+    response.writeHead(200, {
+      'content-type': 'text/html; charset=utf-8',
+      'content-security-policy': contentSecurityPolicy(nonce),
+      'cache-control': 'no-store',
+      'referrer-policy': 'no-referrer',
+      'x-content-type-options': 'nosniff',
+    });
+    response.end(page);
+  }
+
+  #stream(response: ServerResponse): void {
+    const reader = new EventStream(response, () => this.#readers.delete(reader));
+    this.#readers.add(reader);
+    reader.send('body', monitorPageBody(this.#logs.logs).html);
+  }
+}
+
+/** Compares in a time that tells nothing. */
+function isEqual(given: string, token: string): boolean {
+  const [a, b] = [Buffer.from(given), Buffer.from(token)];
+  return a.length === b.length && timingSafeEqual(a, b);
+}
