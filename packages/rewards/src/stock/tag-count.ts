@@ -68,12 +68,26 @@ const stepsSchema = z
 /** Options of {@link reasoningSteps}: `minimum` (3) and `maximum` (none) number of steps. */
 export type ReasoningStepsOptions = z.input<typeof stepsSchema>;
 
-const explicit = 'Step\\s{1,9}\\d+[:.]\\s';
-const listed = '^[^\\S\\n]*\\d+\\.\\s';
-const bulleted = '(?<=\\n)[^\\S\\n]*[-*]\\s';
-const linking = '\\b(?:First|Second|Third|Fourth|Fifth|Next|Then|Finally)[,:]';
-const opening = "\\b(?:Let's|I will|To solve this|To begin)[,:]";
-const step = new RegExp([explicit, listed, bulleted, linking, opening].join('|'), 'gm');
+const spoken = new RegExp(
+  [
+    'Step\\s{1,9}\\d+[:.]\\s',
+    '\\b(?:First|Second|Third|Fourth|Fifth|Next|Then|Finally)[,:]',
+    "\\b(?:Let's|I will|To solve this|To begin)[,:]",
+  ].join('|'),
+  'g',
+);
+
+/** Spoken steps, numbered lines, and bulleted lines but for the first line. Linear. */
+function countSteps(text: string): number {
+  let steps = 0;
+  for (const _ of text.matchAll(spoken)) steps += 1;
+  const lines = text.split('\n');
+  lines.forEach((line, index) => {
+    const start = `${line.trimStart()}${index === lines.length - 1 ? '' : '\n'}`;
+    if (/^\d+\.\s/.test(start) || (index > 0 && /^[-*]\s/.test(start))) steps += 1;
+  });
+  return steps;
+}
 
 /**
  * How many steps a response shows ("Step 1:", numbered and bulleted lines, "First,", "Then,"…) against a minimum:
@@ -86,8 +100,7 @@ const step = new RegExp([explicit, listed, bulleted, linking, opening].join('|')
 export function reasoningSteps(options: ReasoningStepsOptions = {}): RewardFunction {
   const { minimum, maximum } = parseOptions('reasoningSteps', stepsSchema, options);
   return ({ response }) => {
-    let steps = 0;
-    for (const _ of response.matchAll(step)) steps += 1;
+    const steps = countSteps(response);
     if (steps === 0) return 0;
     if (maximum === undefined) return Math.min(1, steps / minimum);
     return Math.min(1, Math.max(0, (steps - minimum + 1) / (maximum - minimum + 1)));
