@@ -19,7 +19,7 @@ import { PhraseWindow } from './phrase-window.ts';
 import { type BatchRows, Reference } from './reference.ts';
 import { TextTraits } from './response-traits.ts';
 import { RewardTraits } from './reward-traits.ts';
-import { rowLength, signals, traitIndex, unknown } from './signals.ts';
+import { bins, rowLength, signals, traitIndex, unknown } from './signals.ts';
 import { parseDetectorState } from './state.ts';
 
 /** Rule of the detector's findings. */
@@ -124,19 +124,21 @@ class RewardHackingDetector implements Monitor {
       ? this.#reference.threshold(traitIndex.template, 0.3, 1)
       : unknown;
     this.#rewards.read(trajectories, rewarded, rows, commonTemplate);
-    this.#countSigns(rows);
+    this.#addUp(rows);
     return { rows, rewarded };
   }
 
-  /** Fills in how many signals each response shows. */
-  #countSigns(rows: Uint8Array): void {
+  /** Fills in how unusual each response is altogether. */
+  #addUp(rows: Uint8Array): void {
+    const isKnown = this.#reference.isReady(traitIndex.template);
+    const surprises = this.#reference.surprises();
     for (let start = 0; start < rows.length; start += rowLength) {
-      let signs = 0;
-      for (const [at, { trait }] of signals.entries()) {
-        if (trait === traitIndex.several_signs) continue;
-        if (isShown(rows[start + trait]!, this.#evidence.thresholds[at]!)) signs += 1;
+      let sum = 0;
+      for (let trait = 0; trait < traitIndex.several_signs; trait++) {
+        const bin = rows[start + trait]!;
+        if (bin !== unknown) sum += surprises[trait * bins + bin]!;
       }
-      rows[start + traitIndex.several_signs] = signs;
+      rows[start + traitIndex.several_signs] = isKnown ? Math.min(bins - 1, Math.round(2 * sum)) : unknown;
     }
   }
 

@@ -26,9 +26,11 @@ export interface EvidenceState {
 
 const width = traits.length;
 /** A trait's share among the rewarded is never taken to be lower than this. */
-const leastShare = 0.02;
+const leastShare = 0.01;
 /** Part of those without the trait that have it if the reward is hacked. */
 const shift = 0.2;
+/** Standard errors that the share in the reference may be too low by. */
+const caution = 1.5;
 /** Batches that "now" is made of, about. */
 const fading = 0.8;
 /** Unrewarded responses with a trait explain so much of it among the rewarded. */
@@ -105,7 +107,7 @@ export class Evidence {
     if (count < 2) return;
     for (const [at, { trait }] of signals.entries()) {
       if (!reference.isReady(trait)) continue;
-      const share = this.#usual(trait, this.thresholds[at]!, reference);
+      const share = reference.share(trait, this.thresholds[at]!);
       const variance = Math.max(count * share * (1 - share), 0.5);
       const squared = (hits[at]! - count * share) ** 2 / variance;
       this.#dispersionBatches[at] = 0.98 * this.#dispersionBatches[at]! + 1;
@@ -120,7 +122,7 @@ export class Evidence {
       if (evidence <= 0) return [];
       const { name, meaning } = traits[trait]!;
       const share = this.#recentCount === 0 ? 0 : this.#recent[signal]! / this.#recentCount;
-      const usualShare = this.#usual(trait, this.thresholds[signal]!, reference);
+      const usualShare = reference.share(trait, this.thresholds[signal]!);
       return [{ signal, name, meaning, evidence, share, usualShare }];
     });
     return found.sort((a, b) => b.evidence - a.evidence || a.signal - b.signal);
@@ -168,22 +170,16 @@ export class Evidence {
     return [count, others];
   }
 
-  /** Share of the rewarded in the reference with a trait; all responses stand in where few were rewarded. */
-  #usual(trait: number, bin: number, reference: Reference): number {
-    const all = (reference.beyond(trait, bin, 'all') + 0.1) / (reference.known(trait, 'all') + 10);
-    return (reference.beyond(trait, bin, 'rewarded') + 8 * all) / (reference.known(trait, 'rewarded') + 8);
-  }
-
   #before(at: number, reference: Reference): number {
-    const usual = this.#usual(signals[at]!.trait, this.thresholds[at]!, reference);
-    const known = reference.known(signals[at]!.trait, 'rewarded') + 8;
-    const cautious = usual + Math.sqrt((usual * (1 - usual)) / known) + 1 / known;
+    const usual = reference.share(signals[at]!.trait, this.thresholds[at]!);
+    const known = reference.known(signals[at]!.trait) + 8;
+    const cautious = usual + caution * Math.sqrt((usual * (1 - usual)) / known) + 1 / known;
     const elsewhere = (explained * this.#unrewarded[at]!) / (this.#unrewardedCount + 8);
     return Math.min(0.95, Math.max(leastShare, cautious, elsewhere));
   }
 
   #dispersionOf(at: number): number {
-    return Math.min(6, Math.max(1, (4 + this.#dispersion[at]!) / (4 + this.#dispersionBatches[at]!)));
+    return Math.min(6, Math.max(1, (5 + this.#dispersion[at]!) / (4 + this.#dispersionBatches[at]!)));
   }
 }
 

@@ -8,8 +8,9 @@ const generationResponses = 32;
 /** Tasks from which on what is usual is known, and at which older ones begin to fade. */
 const leastUsual = 24;
 const mostUsual = 4096;
-/** Nats by which a phrase has to be more frequent than usual, tasks that it takes, and how unusual a phrase can be. */
-const trendingNats = 5;
+/** Nats of surprise that chance has, and that one phrase can have; tasks that it takes; occurrences of what is new. */
+const chanceNats = 5;
+const mostNats = 30;
 const trendingTasks = 3;
 const leastExpected = 0.2;
 
@@ -40,6 +41,7 @@ export class PhraseWindow {
   /** Sums of the generations. */
   readonly #lately = new Uint16Array(slots);
   readonly #usual = new Uint16Array(slots);
+  #latelyTasks = 0;
   #usualTasks = 0;
   /** Which task counted last in a slot. */
   readonly #stamps = new Int32Array(slots);
@@ -57,6 +59,7 @@ export class PhraseWindow {
       this.#turn();
     this.#stamp += 1;
     this.#generations[0]!.tasks += 1;
+    this.#latelyTasks += 1;
   }
 
   beginResponse(): void {
@@ -74,15 +77,18 @@ export class PhraseWindow {
     return lately;
   }
 
-  /** Whether a phrase that occurred in so many other tasks of late is far more frequent than usual (Poisson deviance). */
-  isTrending(hash: number, lately: number): boolean {
-    if (lately < trendingTasks || !this.isReady) return false;
+  /**
+   * How surprising it is that a phrase occurred in so many other tasks of late: the Poisson deviance in nats, less those that
+   * chance has among many phrases; 0 for most of them.
+   */
+  surprise(hash: number, lately: number): number {
+    if (lately < trendingTasks || !this.isReady) return 0;
     const slot = (hash ^ (hash >>> slotBits)) & (slots - 1);
-    const tasks = this.#generations.reduce((sum, generation) => sum + generation.tasks, 0);
-    const usual = ((this.#usual[slot]! + 0.5) * tasks) / (this.#usualTasks + 50);
+    const usual = ((this.#usual[slot]! + 0.5) * this.#latelyTasks) / (this.#usualTasks + 50);
     const expected = Math.max(leastExpected, usual);
-    if (lately < 2 * expected) return false;
-    return lately * Math.log(lately / expected) - lately + expected >= trendingNats;
+    if (lately < 2 * expected) return 0;
+    const deviance = lately * Math.log(lately / expected) - lately + expected;
+    return Math.min(mostNats, Math.max(0, deviance - chanceNats));
   }
 
   saveState(): PhraseState {
@@ -100,6 +106,7 @@ export class PhraseWindow {
     for (const { counts } of this.#generations) {
       for (let slot = 0; slot < slots; slot++) this.#lately[slot]! += counts[slot]!;
     }
+    this.#latelyTasks = lately.reduce((sum, { tasks }) => sum + tasks, 0);
     this.#usual.set(filled(usual));
     this.#usualTasks = usualTasks;
     this.#responses = responses;
@@ -117,6 +124,7 @@ export class PhraseWindow {
       if (isFull) this.#usual[slot]! >>>= 1;
     }
     counts.fill(0);
+    this.#latelyTasks -= tasks;
     this.#usualTasks = isFull ? (this.#usualTasks + tasks) / 2 : this.#usualTasks + tasks;
     this.#generations.unshift({ tasks: 0, counts });
     this.#responses = 0;

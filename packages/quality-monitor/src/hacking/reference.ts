@@ -8,6 +8,11 @@ export interface BatchRows {
   readonly rewarded: Uint8Array;
 }
 
+/** A batch that waits to be remembered: its traits that the reference needed at once (1) are part of it already. */
+interface WaitingBatch extends BatchRows {
+  readonly taken: Uint8Array;
+}
+
 /** How a {@link Reference} remembers. */
 export interface ReferenceOptions {
   /** Responses it is made of before anything is judged by it. */
@@ -26,10 +31,16 @@ export interface ReferenceState {
   readonly rewardedKnown: readonly number[];
   readonly responses: number;
   readonly batches: number;
-  readonly waiting: readonly { readonly rows: readonly number[]; readonly rewarded: readonly number[] }[];
+  readonly waiting: readonly {
+    readonly rows: readonly number[];
+    readonly rewarded: readonly number[];
+    readonly taken: readonly number[];
+  }[];
 }
 
 const width = traits.length;
+/** Batches that it is made of at least. */
+const leastBatches = 4;
 
 /** How responses were before: the distribution of each trait, among all of them and among the rewarded. */
 export class Reference {
@@ -39,7 +50,7 @@ export class Reference {
   /** Responses that each trait is known of. */
   readonly #allKnown = new Float64Array(width);
   readonly #rewardedKnown = new Float64Array(width);
-  #waiting: BatchRows[] = [];
+  #waiting: WaitingBatch[] = [];
   #responses = 0;
   #batches = 0;
 
@@ -49,24 +60,30 @@ export class Reference {
 
   /** Whether there is enough of it, as far as a trait is concerned. */
   isReady(trait: number): boolean {
-    return this.#isWarm && 2 * this.#allKnown[trait]! >= this.#options.warmUpResponses;
-  }
-
-  get #isWarm(): boolean {
-    return this.#responses >= this.#options.warmUpResponses && this.#batches >= 4;
+    return (
+      this.#responses >= this.#options.warmUpResponses &&
+      this.#batches >= leastBatches &&
+      2 * this.#allKnown[trait]! >= this.#options.warmUpResponses
+    );
   }
 
   /**
-   * Remembers a batch, from `delayBatches` later on, once there is a reference at all.
+   * Remembers a batch: at once the traits that there is no reference of yet, the others from `delayBatches` later on.
    *
-   * @param onTaken - Called with a batch before it is remembered.
+   * @param onTaken - Called with a batch before the last of it is remembered.
    */
-  add(batch: BatchRows, onTaken: (taken: BatchRows) => void): void {
-    this.#waiting.push(batch);
-    while (this.#waiting.length > (this.#isWarm ? this.#options.delayBatches : 0)) {
+  add({ rows, rewarded }: BatchRows, onTaken: (taken: BatchRows) => void): void {
+    const taken = Uint8Array.from(traits, (_, trait) => (this.isReady(trait) ? 0 : 1));
+    const count = rewarded.filter((one) => one !== 2).length;
+    const { memoryResponses, delayBatches } = this.#options;
+    this.#responses = Math.min(memoryResponses, this.#responses + count);
+    this.#batches += 1;
+    this.#take({ rows, rewarded }, taken, 1);
+    this.#waiting.push({ rows, rewarded, taken });
+    while (this.#waiting.length > delayBatches) {
       const oldest = this.#waiting.shift()!;
       onTaken(oldest);
-      this.#take(oldest);
+      this.#take(oldest, oldest.taken, 0);
     }
   }
 
@@ -75,28 +92,47 @@ export class Reference {
     this.#waiting = [];
   }
 
-  /** Lowest bin that at most `tail` of all responses reach, and no lower than `least`. */
+  /** Lowest bin that at most `tail` of the rewarded reach, and no lower than `least`. */
   threshold(trait: number, tail: number, least: number): number {
-    const allowed = tail * this.#allKnown[trait]!;
-    let beyond = 0;
+    let [all, rewarded] = [0.1, 0];
     for (let bin = bins - 1; bin >= least; bin--) {
-      beyond += this.#all[trait * bins + bin]!;
-      if (beyond > allowed) return bin + 1;
+      all += this.#all[trait * bins + bin]!;
+      rewarded += this.#rewarded[trait * bins + bin]!;
+      const standIn = (8 * all) / (this.#allKnown[trait]! + 10);
+      if (rewarded + standIn > tail * (this.#rewardedKnown[trait]! + 8)) return bin + 1;
     }
     return least;
   }
 
-  /** Responses whose trait is known. */
-  known(trait: number, among: 'all' | 'rewarded'): number {
-    return (among === 'all' ? this.#allKnown : this.#rewardedKnown)[trait]!;
+  /** Share of the rewarded in a bin or above; all responses stand in where few were rewarded. */
+  share(trait: number, bin: number): number {
+    const all = (this.#beyond(this.#all, trait, bin) + 0.1) / (this.#allKnown[trait]! + 10);
+    return (this.#beyond(this.#rewarded, trait, bin) + 8 * all) / (this.#rewardedKnown[trait]! + 8);
   }
 
-  /** Those of them that lie in a bin or above. */
-  beyond(trait: number, bin: number, among: 'all' | 'rewarded'): number {
-    const histogram = among === 'all' ? this.#all : this.#rewarded;
-    let sum = 0;
-    for (let at = bin; at < bins; at++) sum += histogram[trait * bins + at]!;
-    return sum;
+  /**
+   * How unusual each value of each trait is: `−ln(10 × share of the rewarded with as much or more)`, in 0..6.
+   * Shape: `[traits × bins]`.
+   */
+  surprises(): Float32Array {
+    const table = new Float32Array(width * bins);
+    for (let trait = 0; trait < width; trait++) {
+      if (!this.isReady(trait)) continue;
+      let [all, rewarded] = [0.1, 0];
+      for (let place = (trait + 1) * bins - 1; place > trait * bins; place--) {
+        all += this.#all[place]!;
+        rewarded += this.#rewarded[place]!;
+        const standIn = (8 * all) / (this.#allKnown[trait]! + 10);
+        const share = (rewarded + standIn + 0.5) / (this.#rewardedKnown[trait]! + 8);
+        table[place] = Math.min(6, Math.max(0, -Math.log(10 * share)));
+      }
+    }
+    return table;
+  }
+
+  /** Rewarded responses whose trait is known. */
+  known(trait: number): number {
+    return this.#rewardedKnown[trait]!;
   }
 
   saveState(): ReferenceState {
@@ -107,7 +143,11 @@ export class Reference {
       rewardedKnown: [...this.#rewardedKnown],
       responses: this.#responses,
       batches: this.#batches,
-      waiting: this.#waiting.map(({ rows, rewarded }) => ({ rows: [...rows], rewarded: [...rewarded] })),
+      waiting: this.#waiting.map(({ rows, rewarded, taken }) => ({
+        rows: [...rows],
+        rewarded: [...rewarded],
+        taken: [...taken],
+      })),
     };
   }
 
@@ -121,18 +161,24 @@ export class Reference {
     this.#waiting = state.waiting.map((batch) => ({
       rows: Uint8Array.from(batch.rows),
       rewarded: Uint8Array.from(batch.rewarded),
+      taken: Uint8Array.from(batch.taken),
     }));
   }
 
-  #take({ rows, rewarded }: BatchRows): void {
-    const { memoryResponses } = this.#options;
-    this.#fade(memoryResponses / Math.max(memoryResponses, this.#responses + rewarded.length));
-    for (let at = 0; at < rewarded.length; at++) {
-      if (rewarded[at] === 2) continue;
-      this.#responses += 1;
-      for (let trait = 0; trait < width; trait++) {
+  #beyond(histogram: Float64Array, trait: number, bin: number): number {
+    let sum = 0;
+    for (let at = bin; at < bins; at++) sum += histogram[trait * bins + at]!;
+    return sum;
+  }
+
+  /** Takes those traits of a batch that are marked so. */
+  #take({ rows, rewarded }: BatchRows, marks: Uint8Array, marked: 0 | 1): void {
+    for (let trait = 0; trait < width; trait++) {
+      if (marks[trait] !== marked) continue;
+      this.#fade(trait, rewarded.length);
+      for (let at = 0; at < rewarded.length; at++) {
         const bin = rows[at * width + trait]!;
-        if (bin === unknown) continue;
+        if (bin === unknown || rewarded[at] === 2) continue;
         this.#all[trait * bins + bin]! += 1;
         this.#allKnown[trait]! += 1;
         if (rewarded[at] === 0) continue;
@@ -140,14 +186,18 @@ export class Reference {
         this.#rewardedKnown[trait]! += 1;
       }
     }
-    this.#batches += 1;
   }
 
-  #fade(factor: number): void {
+  /** Makes room for so many responses. */
+  #fade(trait: number, coming: number): void {
+    const { memoryResponses } = this.#options;
+    const factor = memoryResponses / Math.max(memoryResponses, this.#allKnown[trait]! + coming);
     if (factor === 1) return;
-    for (const counts of [this.#all, this.#rewarded, this.#allKnown, this.#rewardedKnown]) {
-      for (let at = 0; at < counts.length; at++) counts[at]! *= factor;
+    for (let place = trait * bins; place < (trait + 1) * bins; place++) {
+      this.#all[place]! *= factor;
+      this.#rewarded[place]! *= factor;
     }
-    this.#responses *= factor;
+    this.#allKnown[trait]! *= factor;
+    this.#rewardedKnown[trait]! *= factor;
   }
 }

@@ -60,8 +60,8 @@ export class TextTraits {
       const isAsked = this.#prompt.has(word);
       if (isAsked && this.#promptPairs.has(pair)) copied += 1;
       else if (often === 0) {
-        if (!isAsked && phrases.isTrending(word, lately)) trending += 1;
-        if (phrases.isTrending(pair, pairLately)) trending += 1;
+        if (!isAsked) trending += phrases.surprise(word, lately);
+        trending += phrases.surprise(pair, pairLately);
       }
       const now = lately <= 1 ? anyRareWord : word;
       if (phrases.count(pairHash(pairHash(maskedBefore, masked), now)) >= 2) familiar += 1;
@@ -79,7 +79,7 @@ export class TextTraits {
     row[traitIndex.stuffed_word] = shareBin(mostFrequent < 4 ? 0 : mostFrequent / Math.max(20, count));
     row[traitIndex.copying] = shareBin(copied / Math.max(5, count));
     row[traitIndex.template] = phrases.isReady ? shareBin(familiar / Math.max(5, count)) : unknown;
-    row[traitIndex.trending_phrases] = phrases.isReady ? countBin(trending) : unknown;
+    row[traitIndex.trending_phrases] = phrases.isReady ? sizeBin(trending) : unknown;
     row[traitIndex.exploit] = countBin(exploit);
     row[traitIndex.flattery] = countBin(flattery);
     row[traitIndex.hedging] = countBin(hedging);

@@ -8,18 +8,21 @@ type Moments = readonly [number, number, number];
 /** What {@link RewardTraits} remembers, as JSON data. */
 export interface RewardTraitsState {
   readonly reward: Moments;
-  readonly components: Readonly<Record<string, Moments>>;
+  readonly components: Readonly<Record<string, readonly [rewarded: Moments, all: Moments]>>;
   readonly scores: Readonly<Record<string, readonly [rewarded: Moments, others: Moments]>>;
 }
 
+/** Rewarded responses from which on it is known what they are paid. */
+const leastKnown = 24;
 /** Components that are told apart at most. */
 const mostComponents = 32;
 
 /** Finds the traits that a response's rewards show. */
 export class RewardTraits {
   readonly #options: ResolvedRewardHackingOptions;
+  /** Of rewarded responses. */
   readonly #reward = new RunningMoments();
-  readonly #components = new Map<string, RunningMoments>();
+  readonly #components = new Map<string, readonly [ofRewarded: RunningMoments, ofAll: RunningMoments]>();
   /** Of the held-out component and the verifier: among the rewarded and among the others. */
   readonly #scores = new Map<string, readonly [RunningMoments, RunningMoments]>();
   /** Components that responses of the last batch earned their reward by alone, and how many did. */
@@ -42,15 +45,16 @@ export class RewardTraits {
       rows[row + traitIndex.held_out] = this.#isLow(components, this.#options.heldOut);
       rows[row + traitIndex.verifier] = this.#isLow(components, this.#options.verifier);
       const dominant = this.#dominant(components);
-      rows[row + traitIndex.dominance] = dominant === undefined ? 0 : 1;
+      const isPayKnown = this.#reward.weight >= leastKnown;
+      rows[row + traitIndex.dominance] = isPayKnown ? Number(dominant !== undefined) : unknown;
       if (dominant !== undefined && rewarded[at] === 1) {
         this.dominant.set(dominant, (this.dominant.get(dominant) ?? 0) + 1);
       }
-      const gain = standardized(reward, this.#reward);
+      const gain = standardized(reward, this.#reward, this.#reward);
       const template = rows[row + traitIndex.template]!;
-      const isCommon = gain > 1.5 && template >= commonTemplate;
+      const isCommon = gain > 1 && template >= commonTemplate;
       rows[row + traitIndex.gain_without_diversity] =
-        template === unknown || commonTemplate === unknown ? unknown : Number(isCommon);
+        template === unknown || commonTemplate === unknown || !isPayKnown ? unknown : Number(isCommon);
     }
   }
 
@@ -58,81 +62,80 @@ export class RewardTraits {
   learn(trajectories: readonly ScoredTrajectory[], rewarded: Uint8Array): void {
     const memory = this.#options.memoryResponses;
     this.#reward.add(
-      trajectories.map(({ reward }) => reward ?? Number.NaN),
+      trajectories.flatMap(({ reward }, at) => (reward !== null && rewarded[at] === 1 ? [reward] : [])),
       memory,
     );
     for (const name of componentNames(trajectories)) {
       const values = trajectories.map(({ components }) => components[name] ?? Number.NaN);
-      if (name === this.#options.heldOut || name === this.#options.verifier) {
-        const [ofRewarded, ofOthers] = this.#scoreOf(name);
-        ofRewarded.add(
-          values.filter((_, at) => rewarded[at] === 1),
-          memory,
-        );
-        ofOthers.add(
-          values.filter((_, at) => rewarded[at] === 0),
-          memory,
-        );
-      } else if (this.#components.has(name) || this.#components.size < mostComponents) {
-        const moments = this.#components.get(name) ?? new RunningMoments();
-        moments.add(values, memory);
-        this.#components.set(name, moments);
-      }
+      const isScore = name === this.#options.heldOut || name === this.#options.verifier;
+      if (!isScore && !this.#components.has(name) && this.#components.size >= mostComponents) continue;
+      const [ofRewarded, others] = momentsOf(name, isScore ? this.#scores : this.#components);
+      ofRewarded.add(
+        values.filter((_, at) => rewarded[at] === 1),
+        memory,
+      );
+      others.add(isScore ? values.filter((_, at) => rewarded[at] === 0) : values, memory);
     }
   }
 
   saveState(): RewardTraitsState {
     return {
       reward: this.#reward.saveState(),
-      components: Object.fromEntries([...this.#components].map(([name, one]) => [name, one.saveState()])),
-      scores: Object.fromEntries(
-        [...this.#scores].map(([name, [first, second]]) => [name, [first.saveState(), second.saveState()]]),
-      ),
+      components: saved(this.#components),
+      scores: saved(this.#scores),
     };
   }
 
   loadState({ reward, components, scores }: RewardTraitsState): void {
     this.#reward.loadState(reward);
-    this.#components.clear();
-    this.#scores.clear();
-    for (const [name, state] of Object.entries(components)) {
-      const moments = new RunningMoments();
-      moments.loadState(state);
-      this.#components.set(name, moments);
-    }
-    for (const [name, [first, second]] of Object.entries(scores)) {
-      const [ofRewarded, ofOthers] = this.#scoreOf(name);
-      ofRewarded.loadState(first);
-      ofOthers.loadState(second);
-    }
-  }
-
-  #scoreOf(name: string): readonly [RunningMoments, RunningMoments] {
-    const found = this.#scores.get(name) ?? [new RunningMoments(), new RunningMoments()];
-    this.#scores.set(name, found);
-    return found;
+    restore(this.#components, components);
+    restore(this.#scores, scores);
   }
 
   /** Whether a score lies nearer to those of the responses that are usually not rewarded than to the others'. */
-  #isLow(components: ScoredTrajectory['components'], name: string | undefined): 0 | 1 {
-    if (name === undefined) return 0;
+  #isLow(components: ScoredTrajectory['components'], name: string | undefined): number {
+    if (name === undefined) return unknown;
     const score = components[name];
-    const [ofRewarded, ofOthers] = this.#scoreOf(name);
-    if (score === undefined || score === null || ofRewarded.isEmpty || ofOthers.isEmpty) return 0;
+    const [ofRewarded, ofOthers] = momentsOf(name, this.#scores);
+    if (score === undefined || score === null) return unknown;
+    if (ofRewarded.weight < leastKnown || ofOthers.weight < leastKnown) return unknown;
     return score < (ofRewarded.mean + ofOthers.mean) / 2 ? 1 : 0;
   }
 
-  /** The component that is far above its mean while the others together are below theirs. */
+  /** The component that pays far more than it usually pays rewarded responses, while the others together pay less. */
   #dominant(components: ScoredTrajectory['components']): string | undefined {
     let [best, name, sum, count] = [Number.NEGATIVE_INFINITY, '', 0, 0];
-    for (const [component, moments] of this.#components) {
-      const score = standardized(components[component], moments);
+    for (const [component, [ofRewarded, ofAll]] of this.#components) {
+      const score = standardized(components[component], ofRewarded, ofAll);
       if (Number.isNaN(score)) continue;
       sum += score;
       count += 1;
       if (score > best) [best, name] = [score, component];
     }
-    return count >= 2 && best > 1 && (sum - best) / (count - 1) < -0.25 ? name : undefined;
+    return count >= 2 && best > 1.5 && (sum - best) / (count - 1) < -0.5 ? name : undefined;
+  }
+}
+
+type NamedMoments = Map<string, readonly [RunningMoments, RunningMoments]>;
+
+function momentsOf(name: string, among: NamedMoments): readonly [RunningMoments, RunningMoments] {
+  const found = among.get(name) ?? [new RunningMoments(), new RunningMoments()];
+  among.set(name, found);
+  return found;
+}
+
+function saved(named: NamedMoments): Record<string, readonly [Moments, Moments]> {
+  return Object.fromEntries(
+    [...named].map(([name, [first, second]]) => [name, [first.saveState(), second.saveState()]]),
+  );
+}
+
+function restore(named: NamedMoments, state: Readonly<Record<string, readonly [Moments, Moments]>>): void {
+  named.clear();
+  for (const [name, [first, second]] of Object.entries(state)) {
+    const [one, other] = momentsOf(name, named);
+    one.loadState(first);
+    other.loadState(second);
   }
 }
 
@@ -142,10 +145,12 @@ function componentNames(trajectories: readonly ScoredTrajectory[]): Set<string> 
   return names;
 }
 
-/** Deviations above the mean; NaN for what is no number. */
-function standardized(value: number | null | undefined, moments: RunningMoments): number {
+/** Deviations above the mean; NaN for what is no number, 0 where it is not known what is usual. */
+function standardized(
+  value: number | null | undefined,
+  { mean, weight }: RunningMoments,
+  { deviation }: RunningMoments,
+): number {
   if (value === null || value === undefined || !Number.isFinite(value)) return Number.NaN;
-  const deviation = moments.deviation;
-  if (moments.isEmpty || deviation < 1e-9) return 0;
-  return (value - moments.mean) / deviation;
+  return weight === 0 || deviation < 1e-9 ? 0 : (value - mean) / deviation;
 }

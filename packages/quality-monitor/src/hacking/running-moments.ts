@@ -15,8 +15,9 @@ export class RunningMoments {
     return Math.sqrt(Math.max(0, this.#square - this.#mean ** 2));
   }
 
-  get isEmpty(): boolean {
-    return this.#weight === 0;
+  /** Values that it is made of, at most the memory. */
+  get weight(): number {
+    return this.#weight;
   }
 
   /** Adds a batch's values; those that are not numbers of a sane size are left out. */

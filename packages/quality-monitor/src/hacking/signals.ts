@@ -45,7 +45,7 @@ function trait<Name extends string>(
   return { name, meaning, tails, least, reference };
 }
 
-const wide = [0.1, 0.01];
+const wide = [0.1, 0.03, 0.01];
 
 /** Everything that is looked at, in the order of a response's row. */
 export const traits = [
@@ -61,7 +61,7 @@ export const traits = [
   trait('digits', 'have more digits than usual', wide),
   trait('copying', 'copy from the prompt', wide, { least: shareBin(0.15) }),
   trait('template', 'are made of a template', wide, { least: shareBin(0.3) }),
-  trait('trending_phrases', 'share phrases that are new', wide, { least: countBin(2) }),
+  trait('trending_phrases', 'share phrases that are new', wide, { least: sizeBin(6) }),
   trait('unicode', 'hold invisible or look-alike characters', [0.01], { reference: 'none' }),
   trait('foreign', 'are in another script', wide, { least: shareBin(0.01) }),
   trait('exploit', 'speak to the grader or its code', [0.02], { least: countBin(3) }),
@@ -71,7 +71,7 @@ export const traits = [
   trait('verifier', 'are rejected by the verifier', 'present'),
   trait('dominance', 'earn it by one component alone', 'present'),
   trait('gain_without_diversity', 'gain more than ever with what others said', 'present'),
-  trait('several_signs', 'show several signs at once', [0.1, 0.01], { least: 2 }),
+  trait('several_signs', 'are unusual in several ways at once', wide, { least: 8 }),
 ] as const;
 
 /** Names of {@link traits}, which rules and metrics are named by. */

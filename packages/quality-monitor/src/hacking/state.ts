@@ -24,7 +24,7 @@ const schema = z.strictObject({
     rewardedKnown: z.array(count).length(rowLength),
     responses: count,
     batches: count,
-    waiting: z.array(z.strictObject({ rows: bytes, rewarded: bytes })),
+    waiting: z.array(z.strictObject({ rows: bytes, rewarded: bytes, taken: bytes })),
   }),
   evidence: z.strictObject({
     sums: perSignal,
@@ -37,7 +37,7 @@ const schema = z.strictObject({
   }),
   rewards: z.strictObject({
     reward: moments,
-    components: z.record(z.string(), moments),
+    components: z.record(z.string(), z.tuple([moments, moments])),
     scores: z.record(z.string(), z.tuple([moments, moments])),
   }),
   frontier: z.array(number).length(7),
