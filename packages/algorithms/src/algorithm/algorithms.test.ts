@@ -132,6 +132,22 @@ describe('GiGPOAlgorithm', () => {
   });
 });
 
+describe('ReMax', () => {
+  it('collects the greedy trajectory of every task besides', async () => {
+    const setup = setUp();
+    const temperatures: (number | undefined)[] = [];
+    const sample = setup.sampler.sample.bind(setup.sampler);
+    setup.sampler.sample = (request) => {
+      temperatures.push(request.temperature);
+      return sample(request);
+    };
+    const options = { ...short, tasksPerIteration: 3, advantages: estimators.remax() };
+    const { history } = await new GRPOAlgorithm(setup, options).train({ numIterations: 1 });
+    expect(temperatures.toSorted()).toEqual([0, 0, 0, 1, 1, 1]);
+    expect(history[0]).toMatchObject({ 'trajectories/count': 24 });
+  });
+});
+
 describe('the loss of an algorithm', () => {
   it('is its own', async () => {
     const [reinforce] = await lossesOf((setup) => new REINFORCEAlgorithm(setup, short));

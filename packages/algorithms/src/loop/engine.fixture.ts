@@ -48,8 +48,17 @@ export interface EngineVariation {
   readonly concurrency?: number | undefined;
 }
 
+/** What may differ between runs that are different. */
+export interface EngineKind extends EngineVariation {
+  readonly valueHead?: 'none' | 'linear' | undefined;
+}
+
 /** A tiny model on a real engine with everything a run needs. Close it. */
-export async function engineSetup({ thread = 'inline', concurrency = 64 }: EngineVariation = {}) {
+export async function engineSetup({
+  thread = 'inline',
+  concurrency = 64,
+  valueHead = 'none',
+}: EngineKind = {}) {
   const engine = await createEngine({ thread, threads: 1 });
   const model = tinyModel();
   const backend = await createOnnxBackend({
@@ -58,6 +67,7 @@ export async function engineSetup({ thread = 'inline', concurrency = 64 }: Engin
     learningRate: 0.02,
     schedule: { kind: 'linear', warmup: 2, updates: 40 },
     tokensPerMicroBatch: 128,
+    valueHead,
   });
   const inference = await InferenceModule.create({
     backend: onnxBackend({ engine, model, maxSequences: 12 }),

@@ -3,10 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Weights } from '@rlp/core';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { estimators } from '../estimator/estimators.ts';
 import { loadRun, saveRun } from '../run.ts';
-import { type EngineVariation, engineSetup, sums } from './engine.fixture.ts';
+import { type EngineKind, engineSetup, sums } from './engine.fixture.ts';
 import type { RlOptions } from './options.ts';
-import type { RlReport } from './protocol.ts';
+import type { RlReport, RlState } from './protocol.ts';
 import { type ResumeOptions, runRlTraining } from './rl.ts';
 import { runSftTraining, type SftReport } from './sft.ts';
 
@@ -24,7 +25,7 @@ const grpo = {
 
 const imitation = { updates: 7, sequencesPerBatch: 16 };
 
-async function setUp(variation: EngineVariation = {}): Promise<Setup> {
+async function setUp(variation: EngineKind = {}): Promise<Setup> {
   const setup = await engineSetup(variation);
   onTestFinished(() => setup.close());
   return setup;
@@ -36,10 +37,7 @@ async function temporary(): Promise<string> {
   return directory;
 }
 
-async function practise(
-  setup: Setup,
-  options: RlOptions & ResumeOptions<{ iteration: number; taskCursor: number }> = grpo,
-) {
+async function practise(setup: Setup, options: RlOptions & ResumeOptions<RlState> = grpo) {
   const reports: RlReport[] = [];
   for await (const report of runRlTraining(setup, options)) reports.push(report as RlReport);
   return reports;
@@ -95,6 +93,39 @@ describe('GRPO on an engine', () => {
     const [reports, others] = [await practise(one), await practise(other)];
     expect(others.map(substance)).toEqual(reports.map(substance));
     expect(bytesOf(await other.backend.getWeights())).toEqual(bytesOf(await one.backend.getWeights()));
+  });
+});
+
+describe('PPO on an engine, its critic on the same trunk', () => {
+  const ppo = {
+    iterations: 4,
+    tasksPerIteration: 3,
+    epochs: 2,
+    critic: { clip: 0.2 },
+    rewardKl: { coefficient: 0.05 },
+    klControl: { target: 0.01, horizon: 100 },
+  } satisfies RlOptions;
+
+  const actorCritic = async (variation: EngineKind = {}) => {
+    const setup = await setUp({ ...variation, valueHead: 'linear' });
+    return { ...setup, critic: setup.backend, advantages: estimators.gae() };
+  };
+
+  it('resumed from a saved run equals the uninterrupted one bit for bit', async () => {
+    const whole = await actorCritic();
+    const reports = await practise(whole, ppo);
+    const directory = await temporary();
+    const first = await actorCritic();
+    for await (const { state } of runRlTraining(first, ppo)) {
+      await saveRun(directory, first.backend, { kind: 'rl', state }, { critic: first.critic });
+      if (state.iteration === 2) break;
+    }
+    const second = await actorCritic();
+    const resume = await loadRun(directory, second.backend, 'rl', { critic: second.critic });
+    const rest = await practise(second, { ...ppo, resume });
+    expect(rest.map(substance)).toEqual(reports.slice(2).map(substance));
+    expect(rest.at(-1)!.metrics['value/mean']).not.toBe(0);
+    expect(bytesOf(await second.backend.getWeights())).toEqual(bytesOf(await whole.backend.getWeights()));
   });
 });
 
