@@ -4,10 +4,10 @@
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { RewardFunction, Trajectory } from '@rlp/core';
+import type { Message, RewardFunction, Trajectory } from '@rlp/core';
 import { followsInstruction } from '@rlp/rewards/instructions';
 import { symbolicEquivalence } from '@rlp/rewards/math';
-import { finalAnswer, gsm8kAnswer, mathAnswersAgree, mathNormalForm } from '@rlp/rewards/stock';
+import { finalAnswer, gsm8kAnswer, mathAnswersAgree, mathNormalForm, toolCalls } from '@rlp/rewards/stock';
 
 const shared = process.env.RLP_SHARED ?? join('..', 'shared');
 const print = (line: string) => process.stdout.write(`${line}\n`);
@@ -67,13 +67,18 @@ function mathTables(checkers: Readonly<Record<string, Checker>>): void {
   print(`\nOf other answers: ${met.map(([given, gold]) => `\`${given}\` for \`${gold}\``).join(', ')}\n`);
 }
 
-function judge<Metadata>(reward: RewardFunction<Metadata>, response: string, metadata: Metadata): unknown {
+function judge<Metadata>(
+  reward: RewardFunction<Metadata>,
+  response: string,
+  metadata: Metadata,
+  messages: readonly Message[] = [],
+): unknown {
   const task = { id: '0', prompt: '', metadata };
   const trajectory: Trajectory<Metadata> = {
     id: '0',
     task,
     steps: [],
-    messages: [],
+    messages,
     response,
     status: 'completed',
     policyVersion: 0,
@@ -156,6 +161,32 @@ function instructionTable(): void {
   print(`| **all ${counts.size} kinds** | ${sums.join(' | ')} |`);
 }
 
+function toolCallTable(): void {
+  const rows = linesOf('data/trajectories/airline_gpt4o.jsonl');
+  print('\n| expected calls are among those made | rewarded runs | runs without reward |');
+  print('|---|---|---|');
+  for (const order of ['kept', 'free'] as const) {
+    const reward = toolCalls({
+      expected: (calls: readonly { readonly name: string; readonly arguments: unknown }[]) => calls,
+      order,
+      comparison: 'subset',
+      extra: 'allowed',
+    });
+    const met = (isRewarded: boolean) => {
+      const runs = rows.filter((row) => row.reward >= 1 === isRewarded);
+      const matching = runs.filter(({ expected_actions, messages }) => {
+        const calls = expected_actions.map(({ name, kwargs }: { name: string; kwargs: unknown }) => ({
+          name,
+          arguments: kwargs,
+        }));
+        return judge(reward, '', calls, messages) === 1;
+      });
+      return `${matching.length} of ${runs.length}`;
+    };
+    print(`| ${order === 'kept' ? 'in their order' : 'in any order'} | ${met(true)} | ${met(false)} |`);
+  }
+}
+
 const equivalence = await symbolicEquivalence();
 const byForm = (rules: 'hendrycks' | 'mathd' | 'minerva'): Checker => {
   return (given, gold) => mathNormalForm(given, rules) === mathNormalForm(gold, rules);
@@ -171,3 +202,4 @@ mathTables({
 });
 gsm8kTable();
 instructionTable();
+toolCallTable();
