@@ -4,6 +4,7 @@ import { type ReadEpisode, type RewardEpisode, referenceOf } from '../processor/
 /** What a request asks: one episode or several. */
 export interface WireRequest {
   readonly form: 'one' | 'many';
+  /** As they came: their fields are checked when they are read. */
   readonly episodes: readonly RewardEpisode[];
 }
 
@@ -104,7 +105,8 @@ export const openRlhfShape: WireShape = {
       const prompt = columns.prompts[row] ?? '';
       const isPrefix = typeof prompt === 'string' && typeof text === 'string' && text.startsWith(prompt);
       const response = isPrefix ? text.slice(prompt.length) : text;
-      return { prompt, response, metadata: { label: columns.labels[row] } } as RewardEpisode;
+      const record: object = { prompt, response, metadata: { label: columns.labels[row] } };
+      return record as RewardEpisode;
     });
     return { form: 'many', episodes };
   },

@@ -1,0 +1,112 @@
+import {
+  ArgumentError,
+  type Message,
+  type RewardComputer,
+  type RewardFunction,
+  type Schema,
+  type Trajectory,
+  type Verifier,
+} from '@rlp/core';
+import { type RewardEpisode, readEpisode } from '../processor/episode.ts';
+import { rewardFunctions } from '../reward-functions.ts';
+
+/** What can be served: a reward function, a reward computer, or a verifier, whose score is the reward. */
+export type ServedRewards<Metadata> = RewardFunction<Metadata> | RewardComputer<Metadata> | Verifier;
+
+/** What was found out about the episodes of a request. */
+export interface ServedScores {
+  /** `null` where unscorable. */
+  readonly rewards: readonly (number | null)[];
+  /** Why, where an episode could not even be judged. */
+  readonly problems: readonly string[];
+}
+
+/** Scores the episodes of a request, all together. */
+export type ScoreEpisodes = (
+  episodes: readonly RewardEpisode[],
+  options: { readonly signal: AbortSignal },
+) => Promise<ServedScores>;
+
+/** How what is served scores episodes. @throws `ArgumentError` for anything that is no reward. */
+export function scorerOf<Metadata>(
+  served: ServedRewards<Metadata>,
+  { metadata, timeoutMs }: { readonly metadata: Schema<Metadata> | undefined; readonly timeoutMs: number },
+): ScoreEpisodes {
+  const computer = computerOf(served, timeoutMs);
+  let groups = 0;
+  return async (episodes, { signal }) => {
+    const id = String(groups++);
+    const problems: string[] = [];
+    const rows = episodes.map((given, row) => {
+      const trajectory = trajectoryOf(given, `${id}/${row}`, metadata);
+      if (typeof trajectory !== 'string') return trajectory;
+      problems.push(`episode ${row}: ${trajectory}`);
+      return undefined;
+    });
+    const trajectories = rows.filter((row) => row !== undefined);
+    const [first] = trajectories;
+    if (first === undefined) return { rewards: rows.map(() => null), problems };
+    const scored = await computer.computeRewards({ id, task: first.task, trajectories }, { signal });
+    if (scored.length !== trajectories.length) {
+      throw new ArgumentError(
+        `expected ${trajectories.length} rewards of the computer, got ${scored.length}`,
+      );
+    }
+    let next = 0;
+    const rewards = rows.map((row) => (row === undefined ? null : scored[next++]!.reward));
+    return { rewards: rewards.map((reward) => (Number.isFinite(reward) ? reward : null)), problems };
+  };
+}
+
+function computerOf<Metadata>(served: ServedRewards<Metadata>, timeoutMs: number): RewardComputer<Metadata> {
+  if (typeof served === 'function') return rewardFunctions({ reward: { reward: served } }, { timeoutMs });
+  if ('computeRewards' in served) return served;
+  if ('verifyBatch' in served) return verifierComputer(served);
+  throw new ArgumentError(
+    'serveRewards: expected a reward function, an object with computeRewards, or one with verifyBatch',
+  );
+}
+
+/** A verifier as a reward: its score. */
+function verifierComputer<Metadata>(verifier: Verifier): RewardComputer<Metadata> {
+  return {
+    computeRewards: async ({ trajectories }, { signal } = {}) => {
+      const requests = trajectories.map(({ task, response }) => ({
+        prompt: task.prompt as string,
+        response,
+      }));
+      const reports = await verifier.verifyBatch(requests, { ...(signal && { signal }) });
+      return trajectories.map((trajectory, row) => {
+        const score = reports[row]?.score ?? null;
+        return { trajectory, reward: score, components: { [verifier.name]: score } };
+      });
+    },
+  };
+}
+
+/** An episode as a trajectory of one step without tokens, or the sentence that says why it is none. */
+function trajectoryOf<Metadata>(
+  given: RewardEpisode,
+  id: string,
+  schema: Schema<Metadata> | undefined,
+): Trajectory<Metadata> | string {
+  const episode = readEpisode(given);
+  if (episode === null) return 'it is neither completed nor truncated';
+  if (typeof episode === 'string') return episode;
+  const checked = schema?.['~standard'].validate(episode.metadata) ?? { value: episode.metadata as Metadata };
+  if (checked instanceof Promise) return 'the schema of the metadata must be synchronous';
+  if (checked.issues) return `metadata: ${checked.issues.map(({ message }) => message).join('; ')}`;
+  const { prompt, response } = episode;
+  const asked: readonly Message[] = Array.isArray(given.prompt)
+    ? (given.prompt as readonly Message[])
+    : [{ role: 'user', content: prompt }];
+  return {
+    id,
+    task: { id, prompt, metadata: checked.value },
+    steps: [],
+    messages: [...asked, { role: 'assistant', content: response }],
+    response,
+    status: given.status ?? 'completed',
+    policyVersion: 0,
+  };
+}
