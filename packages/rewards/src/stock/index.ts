@@ -25,6 +25,7 @@ export {
   lastBoxed,
   lastNumber,
 } from './final-answer.ts';
+export { type JsonFormatOptions, jsonFormat } from './json-format.ts';
 export {
   type CosineLengthOptions,
   type CosineScaledOptions,
@@ -84,8 +85,6 @@ export {
   toolCalls,
 } from './tool-calls.ts';
 export {
-  type JsonFormatOptions,
-  jsonFormat,
   readXmlFields,
   type XmlField,
   type XmlFormatOptions,

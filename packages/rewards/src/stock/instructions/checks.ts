@@ -1,6 +1,6 @@
 import { z } from 'zod';
+import { withoutFence } from '../json-format.ts';
 import { textLength } from '../length-shaping.ts';
-import { withoutFence } from '../xml-format.ts';
 import { countSentences } from './sentences.ts';
 import {
   compare,
