@@ -1,4 +1,4 @@
-import { normalizedSums, type RewardsPerFunction, weightedRewards } from '@rlp/rewards';
+import { normalizedSums, type RewardsPerFunction, weightedRewards } from '@rlp/rewards/computers';
 import { whitened } from '../statistics/whitened.ts';
 import { type GroupRelativeOptions, type GroupRewards, groupRelativeAdvantages } from './group-relative.ts';
 

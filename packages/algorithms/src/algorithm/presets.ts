@@ -124,7 +124,7 @@ export const algorithmPresets = {
         ...advantagePresets.skyrl.gae,
         whitening: advantagePresets.skyrl.whitening,
       },
-      critic: { clip: 0.2 },
+      critic: { clip: 0.2, ...lossPresets.skyrl.value },
     },
     slime: {
       ...slime,
@@ -141,7 +141,7 @@ export const algorithmPresets = {
         ...advantagePresets.openrlhf.gae,
         whitening: advantagePresets.openrlhf.whitening,
       },
-      critic: { clip: 0.5 },
+      critic: { clip: 0.5, ...lossPresets.openrlhf.value },
     },
   },
   rloo: {

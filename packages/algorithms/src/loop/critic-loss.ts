@@ -17,10 +17,10 @@ function criticColumns({ clip }: CriticOptions): string[] {
 function criticOutput<T>(
   ops: TensorOps<T>,
   { values, columns }: CriticInputs<T>,
-  { clip, huberDelta }: CriticOptions,
+  { clip, clipForm, huberDelta }: CriticOptions,
 ): LossOutput<T> {
   const inputs = { values: values!, oldValues: columns.oldValues, returns: columns.returns! };
-  const { losses, clipped } = valueLoss(ops, inputs, { clip, huberDelta });
+  const { losses, clipped } = valueLoss(ops, inputs, { clip, clipForm, huberDelta });
   return {
     tokenLosses: losses,
     metrics: {
@@ -32,9 +32,9 @@ function criticOutput<T>(
 
 /** The loss of a critic of its own: reads the columns `returns` and, when clipped, `oldValues`. */
 export function criticLoss(options: CriticOptions): Loss {
-  const { clip, huberDelta } = options;
+  const { clip, clipForm, huberDelta } = options;
   return {
-    key: `critic-loss ${JSON.stringify({ clip, huberDelta })}`,
+    key: `critic-loss ${JSON.stringify({ clip, clipForm, huberDelta })}`,
     columns: criticColumns(options),
     values: 'only',
     compute: (ops, inputs) => criticOutput(ops, inputs, options),
@@ -43,9 +43,9 @@ export function criticLoss(options: CriticOptions): Loss {
 
 /** A policy's loss and its critic's on one trunk: `policy + coefficient · value`. */
 export function sharedLoss(policy: Loss, options: CriticOptions): Loss {
-  const { coefficient, clip, huberDelta } = options;
+  const { coefficient, clip, clipForm, huberDelta } = options;
   return {
-    key: `${policy.key} with ${JSON.stringify({ coefficient, clip, huberDelta })}`,
+    key: `${policy.key} with ${JSON.stringify({ coefficient, clip, clipForm, huberDelta })}`,
     columns: [...policy.columns, ...criticColumns(options)],
     entropies: policy.entropies,
     values: 'needed',

@@ -73,14 +73,18 @@ function spreadOverRows<Metadata>(
             'return one number, or one per step',
         );
       }
-      return Float64Array.from(steps[b]!, (step) => ofStep(advantage, step));
+      return spread(advantage, steps[b]!);
     }),
   };
 }
 
-function ofStep(advantage: TrajectoryAdvantage, step: number): number {
-  if (step < 0) return 0;
-  return typeof advantage === 'number' ? advantage : advantage[step]!;
+function spread(advantage: TrajectoryAdvantage, steps: ArrayLike<number>): Float64Array {
+  const row = new Float64Array(steps.length);
+  for (let t = 0; t < row.length; t++) {
+    const step = steps[t]!;
+    if (step >= 0) row[t] = typeof advantage === 'number' ? advantage : advantage[step]!;
+  }
+  return row;
 }
 
 /** The groups with the KL that was taken off tokens taken off their trajectories' rewards. */

@@ -19,6 +19,7 @@ const lossSchema = z.strictObject({
 const criticSchema = z.strictObject({
   coefficient: z.number().positive().default(0.5),
   clip: z.number().positive().optional(),
+  clipForm: z.enum(['bounds', 'difference']).default('bounds'),
   huberDelta: z.number().positive().optional(),
   epochs: z.int().min(1).optional(),
   minibatches: z.int().min(1).optional(),
@@ -132,7 +133,7 @@ const rlSchema = z
  * - `overlong` (off): see `overlongPenalty`; added to the reward by the number of sampled tokens, and reported as the
  *   component `overlong`.
  * - `critic`, read where there is one: `coefficient` (0.5) of the value loss on a shared trunk, `clip` and `huberDelta`
- *   (off) of `valueLoss`; with a critic of its own `epochs` and `minibatches` (those of the policy), and
+ *   (off) and `clipForm` of `valueLoss`; with a critic of its own `epochs` and `minibatches` (those of the policy), and
  *   `warmupIterations` (0) in which it alone learns.
  * - `tokenSelection` (none): tokens chosen over the whole batch of each update, by a forward pass before it:
  *   `{ method: 'high-entropy', share: 0.2 }`, `{ method: 'clip-covariance' }`, `{ method: 'kl-covariance' }` (with
