@@ -1,0 +1,1 @@
+export { type CliContext, runCli } from './run-cli.ts';

@@ -1,0 +1,90 @@
+import { readFile } from 'node:fs/promises';
+import { ArgumentError } from '@rlp/core';
+import { formatAlert, RewardQualityAssessor } from '@rlp/quality-monitor';
+import { RewardQualityDashboard } from '@rlp/quality-monitor/dashboard';
+import { defineCommand } from 'citty';
+import { readResponses } from './responses.ts';
+import type { CliContext } from './run-cli.ts';
+
+const dataOf = ({ data }: { readonly data?: unknown }) => data as CliContext;
+
+/** `rlp monitor report`. */
+export const reportCommand = defineCommand({
+  meta: { name: 'report', description: 'Make a page of what a monitor logged' },
+  args: {
+    metrics: { type: 'string', description: 'Metrics log, JSON Lines', required: true, valueHint: 'FILE' },
+    alerts: { type: 'string', description: 'Alert log, JSON Lines', valueHint: 'FILE' },
+    out: { type: 'string', description: 'Where the page goes', default: 'report.html', valueHint: 'FILE' },
+    title: { type: 'string', description: 'Title of the page', valueHint: 'TEXT' },
+    json: { type: 'boolean', description: 'Tell the result as JSON' },
+  },
+  async run({ args, data }) {
+    const { say } = dataOf({ data });
+    const dashboard = new RewardQualityDashboard({
+      metricsLogFile: args.metrics,
+      alertLogFile: args.alerts ?? `${args.metrics}.alerts`,
+    });
+    const { metrics, alerts, unreadable } = await dashboard.readLogs();
+    if (metrics.length === 0 && alerts.length === 0) {
+      throw new ArgumentError(
+        `rlp monitor report: ${args.metrics} holds no metrics; is it the file that the monitor wrote?`,
+      );
+    }
+    await dashboard.generateReport(args.out, args.title === undefined ? {} : { title: args.title });
+    const result = { out: args.out, batches: metrics.length, alerts: alerts.length, unreadable };
+    say(
+      args.json
+        ? JSON.stringify(result)
+        : `${args.out}: ${result.batches} batches, ${result.alerts} alerts${unreadable > 0 ? `, ${unreadable} unreadable lines left out` : ''}`,
+    );
+  },
+});
+
+/** `rlp monitor analyze`. */
+export const analyzeCommand = defineCommand({
+  meta: { name: 'analyze', description: 'Assess responses that were saved' },
+  args: {
+    file: {
+      type: 'positional',
+      description: 'JSON Lines: {"response": "…", "rewards": {"accuracy": 1}}, or trajectories',
+      required: true,
+    },
+    'batch-size': {
+      type: 'string',
+      description: 'Responses assessed together',
+      default: '64',
+      valueHint: 'N',
+    },
+    'min-samples': {
+      type: 'string',
+      description: 'Responses before the first alert',
+      default: '1',
+      valueHint: 'N',
+    },
+    json: { type: 'boolean', description: 'Tell the result as JSON' },
+  },
+  async run({ args, data }) {
+    const { say } = dataOf({ data });
+    const batchSize = wholeNumber('batch-size', args['batch-size']);
+    const minSamplesForAnalysis = wholeNumber('min-samples', args['min-samples']);
+    const saved = readResponses(await readFile(args.file, 'utf8'), args.file);
+    const assessor = new RewardQualityAssessor({ minSamplesForAnalysis });
+    for (let start = 0; start < saved.length; start += batchSize) {
+      const batch = saved.slice(start, start + batchSize);
+      const names = [...new Set(batch.flatMap(({ rewards }) => Object.keys(rewards)))];
+      const rewards = Object.fromEntries(
+        names.map((name) => [name, batch.map((one) => one.rewards[name] ?? null)]),
+      );
+      const { alerts } = assessor.assessBatch({ responses: batch.map(({ response }) => response), rewards });
+      if (!args.json) for (const alert of alerts) say(formatAlert(alert));
+    }
+    const summary = assessor.getSummaryStatistics();
+    say(args.json ? JSON.stringify(summary) : JSON.stringify(summary, undefined, 2));
+  },
+});
+
+function wholeNumber(flag: string, text: string): number {
+  const value = Number(text);
+  if (Number.isInteger(value) && value > 0) return value;
+  throw new ArgumentError(`rlp: --${flag} must be a whole number above 0, got ${JSON.stringify(text)}`);
+}

@@ -1,0 +1,120 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { RewardQualityAssessor, RewardQualityMonitor } from '@rlp/quality-monitor';
+import { jsonlSink } from '@rlp/quality-monitor/files';
+import { afterAll, describe, expect, it } from 'vitest';
+import { runCli } from './run-cli.ts';
+
+const directory = mkdtempSync(join(tmpdir(), 'cli-'));
+afterAll(() => rmSync(directory, { recursive: true }));
+
+async function rlp(...args: string[]) {
+  const said: string[] = [];
+  const complaints: string[] = [];
+  const code = await runCli(args, {
+    say: (line) => said.push(line),
+    complain: (line) => complaints.push(line),
+  });
+  return { code, said: said.join('\n'), complaints: complaints.join('\n') };
+}
+
+describe('rlp', () => {
+  it('explains itself', async () => {
+    const help = await rlp();
+    expect([help.code, help.said]).toEqual([0, expect.stringContaining('monitor')]);
+    expect((await rlp('monitor', '--help')).said).toContain('analyze');
+    expect((await rlp('monitor', 'report', '--help')).said).toContain('--metrics');
+  });
+
+  it('refuses commands it does not know and arguments that are missing', async () => {
+    expect(await rlp('train')).toMatchObject({
+      code: 2,
+      complaints: expect.stringContaining('no command train'),
+    });
+    expect(await rlp('monitor', 'report')).toMatchObject({
+      code: 2,
+      complaints: expect.stringMatching(/metrics/i),
+    });
+  });
+});
+
+describe('rlp monitor report', () => {
+  it('makes a page of log files', async () => {
+    const [metrics, alerts, out] = ['m.jsonl', 'a.jsonl', 'report.html'].map((name) =>
+      join(directory, name),
+    ) as [string, string, string];
+    const monitor = new RewardQualityMonitor({
+      assessor: new RewardQualityAssessor({ minSamplesForAnalysis: 1 }),
+      sinks: [jsonlSink({ metricsLogFile: metrics, alertLogFile: alerts })],
+    });
+    monitor.monitorBatch({ responses: new Array<string>(20).fill(''), rewards: {} });
+    await monitor.close();
+    const made = await rlp(
+      'monitor',
+      'report',
+      '--metrics',
+      metrics,
+      '--alerts',
+      alerts,
+      '--out',
+      out,
+      '--json',
+    );
+    expect([made.complaints, made.code]).toEqual(['', 0]);
+    expect(JSON.parse(made.said)).toEqual({ out, batches: 1, alerts: 2, unreadable: 0 });
+    expect(readFileSync(out, 'utf8')).toContain('degenerate_outputs');
+  });
+
+  it('says that there is nothing in a file', async () => {
+    const made = await rlp(
+      'monitor',
+      'report',
+      '--metrics',
+      join(directory, 'none'),
+      '--out',
+      join(directory, 'no.html'),
+    );
+    expect(made).toMatchObject({ code: 1, complaints: expect.stringContaining('holds no metrics') });
+  });
+});
+
+describe('rlp monitor analyze', () => {
+  const save = (text: string) => {
+    const path = join(directory, 'responses.jsonl');
+    writeFileSync(path, text);
+    return path;
+  };
+
+  it('prints alerts and a summary of saved responses and of trajectories', async () => {
+    const plain = Array.from({ length: 20 }, (_, at) =>
+      JSON.stringify({ response: '', rewards: { accuracy: at } }),
+    );
+    const trajectory = JSON.stringify({
+      trajectory: { response: 'x' },
+      reward: 0.5,
+      components: { format: 1 },
+    });
+    const path = save(`${plain.join('\n')}\n${trajectory}\n{"response": "cut sho`);
+    const { code, said } = await rlp('monitor', 'analyze', path);
+    expect([code, said]).toEqual([0, expect.stringContaining('[HIGH] degenerate_outputs')]);
+    const summary = JSON.parse((await rlp('monitor', 'analyze', path, '--json')).said);
+    expect(summary).toMatchObject({
+      totalSamples: 21,
+      rewardStatistics: { total: { mean: 0.5 }, accuracy: { samples: 20 } },
+    });
+  });
+
+  it('names the line that is something else, and flags out of range', async () => {
+    const path = save('{"response":"a"}\n{"text":"b"}\n{"response":"c"}\n');
+    expect(await rlp('monitor', 'analyze', path)).toMatchObject({
+      code: 1,
+      complaints: expect.stringContaining('line 2'),
+    });
+    expect((await rlp('monitor', 'analyze', path, '--batch-size', '0')).complaints).toContain('--batch-size');
+    expect(await rlp('monitor', 'analyze', join(directory, 'missing'))).toMatchObject({
+      code: 1,
+      complaints: expect.stringContaining('ENOENT'),
+    });
+  });
+});
