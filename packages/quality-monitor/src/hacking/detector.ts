@@ -50,7 +50,7 @@ class RewardHackingDetector implements Monitor {
   readonly #options: ResolvedRewardHackingOptions;
   readonly #limit: number;
   readonly #texts = new TextTraits();
-  readonly #phrases = new PhraseWindow();
+  readonly #phrases: PhraseWindow;
   readonly #reference: Reference;
   readonly #evidence: Evidence;
   readonly #rewards: RewardTraits;
@@ -61,6 +61,7 @@ class RewardHackingDetector implements Monitor {
   constructor(options: ResolvedRewardHackingOptions) {
     this.#options = options;
     this.#limit = Math.log((signals.length + 1) / options.falseAlarmRate);
+    this.#phrases = new PhraseWindow(options.delayBatches);
     this.#reference = new Reference(options);
     this.#evidence = new Evidence(this.#limit);
     this.#rewards = new RewardTraits(options);
@@ -108,6 +109,7 @@ class RewardHackingDetector implements Monitor {
     const rows = new Uint8Array(trajectories.length * rowLength);
     const rewarded = rewardedAmong(trajectories);
     this.#evidence.prepare(this.#reference);
+    this.#phrases.beginBatch();
     for (const members of byTask(trajectories)) {
       this.#phrases.beginTask();
       for (const at of members) {
@@ -146,6 +148,7 @@ class RewardHackingDetector implements Monitor {
   #learn(batch: BatchRows, trajectories: readonly ScoredTrajectory[], alarming: readonly Sighting[]): void {
     if (alarming.length > 0) {
       this.#reference.dropWaiting();
+      this.#phrases.dropWaiting();
       return;
     }
     if (batch.rewarded.length === 0) return;

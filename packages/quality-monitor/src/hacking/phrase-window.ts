@@ -1,144 +1,145 @@
-const slotBits = 15;
-const slots = 2 ** slotBits;
-/** Generations that "lately" is made of, the one that fills among them. */
-const generations = 4;
-/** Tasks that make a generation, and responses that make one however few tasks they are of. */
-const generationTasks = 16;
-const generationResponses = 32;
-/** Tasks from which on what is usual is known, and at which older ones begin to fade. */
+import {
+  type Generation,
+  restoredGeneration,
+  type SavedGeneration,
+  SlidingCounts,
+  savedGeneration,
+} from './sliding-counts.ts';
+
+const phraseBits = 17;
+const templateBits = 16;
+/** Tasks from which on what is usual is known; at which older ones begin to fade; and that are worth comparing with. */
 const leastUsual = 24;
 const mostUsual = 4096;
-/** Nats of surprise that chance has, and that one phrase can have; tasks that it takes; occurrences of what is new. */
-const chanceNats = 5;
+const comparedUsual = 600;
+/** Nats of surprise that chance has, and that one phrase can have; tasks that it takes. */
+const chanceNats = 7;
 const mostNats = 30;
 const trendingTasks = 3;
-const leastExpected = 0.2;
 
-/** What a {@link PhraseWindow} remembers, as JSON data: counts as `[slot, count, …]` of what is not 0. */
+/** What a {@link PhraseWindow} remembers, as JSON data. */
 export interface PhraseState {
-  /** Newest first. */
-  readonly lately: readonly { readonly tasks: number; readonly counts: readonly number[] }[];
+  readonly phrases: ReturnType<SlidingCounts['saveState']>;
+  readonly templates: ReturnType<SlidingCounts['saveState']>;
+  readonly waiting: readonly SavedGeneration[];
+  /** `[slot, count, …]` of what is not 0. */
   readonly usual: readonly number[];
   readonly usualTasks: number;
-  readonly responses: number;
+  readonly batch: number;
 }
 
 /**
  * In how many tasks words and phrases (given by hashes) occurred lately, and how many are usual.
  *
- * Lately is the last four generations of 16 tasks; what leaves them becomes usual. Responses to one task share its topic, so
- * they count once. Slots are shared by chance, which makes phrases look more usual than they are, never less.
+ * What is no longer lately becomes usual some batches later. Slots are shared by chance, which makes phrases look more usual
+ * than they are.
  */
 export class PhraseWindow {
-  /** Newest first. */
-  #generations: { tasks: number; readonly counts: Uint16Array }[] = Array.from(
-    { length: generations },
-    () => ({
-      tasks: 0,
-      counts: new Uint16Array(slots),
-    }),
-  );
-  /** Sums of the generations. */
-  readonly #lately = new Uint16Array(slots);
-  readonly #usual = new Uint16Array(slots);
-  #latelyTasks = 0;
+  readonly #delayBatches: number;
+  readonly #phrases = new SlidingCounts(phraseBits);
+  readonly #templates = new SlidingCounts(templateBits);
+  /** Generations that are not usual yet, oldest first. */
+  #waiting: Generation[] = [];
+  readonly #usual = new Uint16Array(2 ** phraseBits);
   #usualTasks = 0;
-  /** Which task counted last in a slot. */
-  readonly #stamps = new Int32Array(slots);
-  #stamp = 0;
-  #responses = 0;
+  #batch = 0;
+
+  /** @param delayBatches - Batches after which phrases become usual. */
+  constructor(delayBatches: number) {
+    this.#delayBatches = delayBatches;
+  }
 
   /** Whether lately is full and what is usual is known. */
   get isReady(): boolean {
     return this.#usualTasks >= leastUsual;
   }
 
+  beginBatch(): void {
+    this.#batch += 1;
+    while (this.#waiting.length > 0 && this.#waiting[0]!.batch < this.#batch - this.#delayBatches) {
+      this.#makeUsual(this.#waiting.shift()!);
+    }
+  }
+
   /** Begins the responses of another task. */
   beginTask(): void {
-    if (this.#generations[0]!.tasks >= generationTasks || this.#responses >= generationResponses)
-      this.#turn();
-    this.#stamp += 1;
-    this.#generations[0]!.tasks += 1;
-    this.#latelyTasks += 1;
+    this.#templates.beginTask(this.#batch);
+    const oldest = this.#phrases.beginTask(this.#batch);
+    if (oldest === undefined) return;
+    if (this.isReady) this.#waiting.push(oldest);
+    else this.#makeUsual(oldest);
   }
 
   beginResponse(): void {
-    this.#responses += 1;
+    this.#templates.beginResponse();
+    this.#phrases.beginResponse();
   }
 
-  /** Other tasks of late that it occurred in; counts it for this one. */
-  count(hash: number): number {
-    const slot = (hash ^ (hash >>> slotBits)) & (slots - 1);
-    const lately = this.#lately[slot]!;
-    if (this.#stamps[slot] === this.#stamp) return lately - 1;
-    this.#stamps[slot] = this.#stamp;
-    this.#lately[slot] = lately + 1;
-    this.#generations[0]!.counts[slot]! += 1;
-    return lately;
+  /** Forgets the phrases that wait to become usual: they are under suspicion. */
+  dropWaiting(): void {
+    this.#waiting = [];
+  }
+
+  /** Slot of a phrase, for the other methods. */
+  slotOf(hash: number): number {
+    return this.#phrases.slotOf(hash);
+  }
+
+  /** Other tasks of late that a phrase occurred in; counts it for this one. */
+  count(slot: number): number {
+    return this.#phrases.count(slot);
+  }
+
+  /** The same for a piece of a template. */
+  countTemplate(hash: number): number {
+    return this.#templates.count(this.#templates.slotOf(hash));
   }
 
   /**
-   * How surprising it is that a phrase occurred in so many other tasks of late: the Poisson deviance in nats, less those that
-   * chance has among many phrases; 0 for most of them.
+   * How surprising it is that a phrase occurred in so many other tasks of late: the logarithm of the likelihood ratio of two
+   * rates, lately's and the usual one, against one rate for both; less the nats that chance has among many phrases.
    */
-  surprise(hash: number, lately: number): number {
-    if (lately < trendingTasks || !this.isReady) return 0;
-    const slot = (hash ^ (hash >>> slotBits)) & (slots - 1);
-    const usual = ((this.#usual[slot]! + 0.5) * this.#latelyTasks) / (this.#usualTasks + 50);
-    const expected = Math.max(leastExpected, usual);
-    if (lately < 2 * expected) return 0;
-    const deviance = lately * Math.log(lately / expected) - lately + expected;
-    return Math.min(mostNats, Math.max(0, deviance - chanceNats));
+  surprise(slot: number, lately: number): number {
+    if (lately < trendingTasks || this.#usualTasks === 0) return 0;
+    const tasks = this.#phrases.tasks;
+    const compared = Math.min(comparedUsual, this.#usualTasks);
+    const usual = (this.#usual[slot]! * compared) / this.#usualTasks;
+    const rate = (lately + usual) / (tasks + compared);
+    if (lately < 2 * rate * tasks) return 0;
+    const nats =
+      lately * Math.log(lately / (tasks * rate)) +
+      (usual === 0 ? 0 : usual * Math.log(usual / (compared * rate)));
+    return Math.min(mostNats, Math.max(0, nats - chanceNats));
   }
 
   saveState(): PhraseState {
+    const usual: number[] = [];
+    for (const [slot, count] of this.#usual.entries()) if (count > 0) usual.push(slot, count);
     return {
-      lately: this.#generations.map(({ tasks, counts }) => ({ tasks, counts: sparse(counts) })),
-      usual: sparse(this.#usual),
+      phrases: this.#phrases.saveState(),
+      templates: this.#templates.saveState(),
+      waiting: this.#waiting.map(savedGeneration),
+      usual,
       usualTasks: this.#usualTasks,
-      responses: this.#responses,
+      batch: this.#batch,
     };
   }
 
-  loadState({ lately, usual, usualTasks, responses }: PhraseState): void {
-    this.#generations = lately.map(({ tasks, counts }) => ({ tasks, counts: filled(counts) }));
-    this.#lately.fill(0);
-    for (const { counts } of this.#generations) {
-      for (let slot = 0; slot < slots; slot++) this.#lately[slot]! += counts[slot]!;
-    }
-    this.#latelyTasks = lately.reduce((sum, { tasks }) => sum + tasks, 0);
-    this.#usual.set(filled(usual));
+  loadState({ phrases, templates, waiting, usual, usualTasks, batch }: PhraseState): void {
+    this.#phrases.loadState(phrases);
+    this.#templates.loadState(templates);
+    this.#waiting = waiting.map(restoredGeneration);
+    this.#usual.fill(0);
+    for (let at = 0; at < usual.length; at += 2) this.#usual[usual[at]!] = usual[at + 1]!;
     this.#usualTasks = usualTasks;
-    this.#responses = responses;
+    this.#batch = batch;
   }
 
-  #turn(): void {
-    const { tasks, counts } = this.#generations.pop()!;
-    const isFull = this.#usualTasks + tasks > mostUsual;
-    for (let slot = 0; slot < slots; slot++) {
-      const count = counts[slot]!;
-      if (count > 0) {
-        this.#lately[slot]! -= count;
-        this.#usual[slot]! += count;
-      }
-      if (isFull) this.#usual[slot]! >>>= 1;
-    }
-    counts.fill(0);
-    this.#latelyTasks -= tasks;
-    this.#usualTasks = isFull ? (this.#usualTasks + tasks) / 2 : this.#usualTasks + tasks;
-    this.#generations.unshift({ tasks: 0, counts });
-    this.#responses = 0;
+  #makeUsual({ tasks, slots, used }: Generation): void {
+    for (let at = 0; at < used; at++) this.#usual[slots[at]!]! += 1;
+    this.#usualTasks += tasks;
+    if (this.#usualTasks <= mostUsual) return;
+    for (let slot = 0; slot < this.#usual.length; slot++) this.#usual[slot]! >>>= 1;
+    this.#usualTasks /= 2;
   }
-}
-
-function sparse(counts: Uint16Array): number[] {
-  const pairs: number[] = [];
-  for (let slot = 0; slot < slots; slot++) if (counts[slot] !== 0) pairs.push(slot, counts[slot]!);
-  return pairs;
-}
-
-function filled(pairs: readonly number[]): Uint16Array {
-  const counts = new Uint16Array(slots);
-  for (let at = 0; at < pairs.length; at += 2) counts[pairs[at]!] = pairs[at + 1]!;
-  return counts;
 }

@@ -55,16 +55,17 @@ export class TextTraits {
       const often = this.#ownWords.count(word);
       if (lengths[at]! >= contentLetters && often + 1 > mostFrequent) mostFrequent = often + 1;
       if (this.#ownTriples.count(triple) > 0) repeated += 1;
-      const lately = phrases.count(word);
-      const pairLately = phrases.count(pair);
+      const [wordSlot, pairSlot] = [phrases.slotOf(word), phrases.slotOf(pair)];
+      const lately = phrases.count(wordSlot);
+      const pairLately = phrases.count(pairSlot);
       const isAsked = this.#prompt.has(word);
       if (isAsked && this.#promptPairs.has(pair)) copied += 1;
       else if (often === 0) {
-        if (!isAsked) trending += phrases.surprise(word, lately);
-        trending += phrases.surprise(pair, pairLately);
+        if (!isAsked) trending += phrases.surprise(wordSlot, lately);
+        trending += phrases.surprise(pairSlot, pairLately);
       }
       const now = lately <= 1 ? anyRareWord : word;
-      if (phrases.count(pairHash(pairHash(maskedBefore, masked), now)) >= 2) familiar += 1;
+      if (phrases.countTemplate(pairHash(pairHash(maskedBefore, masked), now)) >= 2) familiar += 1;
       maskedBefore = masked;
       masked = now;
       before = word;

@@ -45,7 +45,7 @@ function trait<Name extends string>(
   return { name, meaning, tails, least, reference };
 }
 
-const wide = [0.1, 0.03, 0.01];
+const wide = [0.25, 0.1, 0.03, 0.01];
 
 /** Everything that is looked at, in the order of a response's row. */
 export const traits = [

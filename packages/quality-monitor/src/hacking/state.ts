@@ -10,12 +10,17 @@ const moments = z.tuple([count, number, count]);
 const bytes = z.array(z.int().min(0).max(255));
 const pairs = z.array(z.int().nonnegative());
 
+const generation = z.strictObject({ tasks: count, batch: count, slots: pairs });
+const slidingCounts = z.strictObject({ responses: count, generations: z.array(generation).min(1) });
+
 const schema = z.strictObject({
   phrases: z.strictObject({
-    lately: z.array(z.strictObject({ tasks: count, counts: pairs })).length(4),
+    phrases: slidingCounts,
+    templates: slidingCounts,
+    waiting: z.array(generation),
     usual: pairs,
     usualTasks: count,
-    responses: count,
+    batch: count,
   }),
   reference: z.strictObject({
     all: histogram,

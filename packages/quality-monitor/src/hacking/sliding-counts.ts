@@ -1,0 +1,123 @@
+/** A generation of tasks: how many, and the slots that they counted in, one entry for each count. */
+export interface Generation {
+  tasks: number;
+  slots: Int32Array;
+  used: number;
+  /** Number of the batch that it ended in. */
+  batch: number;
+}
+
+/** Generations that "lately" is made of, the one that fills among them. */
+const generationsKept = 4;
+/** Tasks that make a generation, and responses that make one however few tasks they are of. */
+const generationTasks = 16;
+const generationResponses = 32;
+
+/** In how many tasks of late hashes occurred: those of the last four generations of 16 tasks. Responses to one task count once. */
+export class SlidingCounts {
+  readonly #bits: number;
+  /** At most 65 in a slot. */
+  readonly #lately: Uint8Array;
+  /** Which task counted last in a slot. */
+  readonly #stamps: Int32Array;
+  #stamp = 0;
+  #responses = 0;
+  /** Newest last. */
+  #generations: Generation[] = [emptyGeneration()];
+  /** Tasks of late, the one that goes on among them. */
+  tasks = 0;
+
+  /** @param bits - Of a slot's number. Slots are shared by chance. */
+  constructor(bits: number) {
+    this.#bits = bits;
+    this.#lately = new Uint8Array(2 ** bits);
+    this.#stamps = new Int32Array(2 ** bits);
+  }
+
+  /** Oldest first, the one that fills last. */
+  get generations(): readonly Generation[] {
+    return this.#generations;
+  }
+
+  /** Begins another task; returns the generation that is no longer lately, if that ends one. */
+  beginTask(batch: number): Generation | undefined {
+    const current = this.#generations.at(-1)!;
+    const isOver = current.tasks >= generationTasks || this.#responses >= generationResponses;
+    const oldest = isOver ? this.#turn(batch) : undefined;
+    this.#stamp += 1;
+    this.#generations.at(-1)!.tasks += 1;
+    this.tasks += 1;
+    return oldest;
+  }
+
+  beginResponse(): void {
+    this.#responses += 1;
+  }
+
+  slotOf(hash: number): number {
+    return (hash ^ (hash >>> this.#bits)) & (this.#lately.length - 1);
+  }
+
+  /** Other tasks of late that counted in a slot; counts this one. */
+  count(slot: number): number {
+    const lately = this.#lately[slot]!;
+    if (this.#stamps[slot] === this.#stamp) return lately - 1;
+    this.#stamps[slot] = this.#stamp;
+    this.#lately[slot] = lately + 1;
+    const current = this.#generations[this.#generations.length - 1]!;
+    if (current.used === current.slots.length) current.slots = grown(current.slots);
+    current.slots[current.used++] = slot;
+    return lately;
+  }
+
+  saveState(): { readonly responses: number; readonly generations: readonly SavedGeneration[] } {
+    return { responses: this.#responses, generations: this.#generations.map(savedGeneration) };
+  }
+
+  loadState({ responses, generations }: ReturnType<SlidingCounts['saveState']>): void {
+    this.#responses = responses;
+    this.#generations = generations.map(restoredGeneration);
+    this.#lately.fill(0);
+    this.tasks = 0;
+    for (const { tasks, slots } of generations) {
+      this.tasks += tasks;
+      for (const slot of slots) this.#lately[slot]! += 1;
+    }
+  }
+
+  #turn(batch: number): Generation | undefined {
+    this.#responses = 0;
+    this.#generations.at(-1)!.batch = batch;
+    this.#generations.push(emptyGeneration());
+    if (this.#generations.length <= generationsKept) return undefined;
+    const oldest = this.#generations.shift()!;
+    for (let at = 0; at < oldest.used; at++) this.#lately[oldest.slots[at]!]! -= 1;
+    this.tasks -= oldest.tasks;
+    return oldest;
+  }
+}
+
+/** A generation as JSON data. */
+export interface SavedGeneration {
+  readonly tasks: number;
+  readonly batch: number;
+  readonly slots: readonly number[];
+}
+
+export function savedGeneration({ tasks, batch, slots, used }: Generation): SavedGeneration {
+  return { tasks, batch, slots: [...slots.subarray(0, used)] };
+}
+
+export function restoredGeneration({ tasks, batch, slots }: SavedGeneration): Generation {
+  return { tasks, batch, slots: Int32Array.from(slots), used: slots.length };
+}
+
+function emptyGeneration(): Generation {
+  return { tasks: 0, batch: 0, slots: new Int32Array(4096), used: 0 };
+}
+
+function grown(slots: Int32Array): Int32Array {
+  const larger = new Int32Array(Math.max(64, 2 * slots.length));
+  larger.set(slots);
+  return larger;
+}
