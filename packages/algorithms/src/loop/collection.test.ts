@@ -1,5 +1,6 @@
-import { RandomStream } from '@rlp/core';
+import { RandomStream, type Trajectory } from '@rlp/core';
 import { describe, expect, it } from 'vitest';
+import { estimators } from '../estimator/estimators.ts';
 import { banditSetup } from './bandit.fixture.ts';
 import type { RlOptions } from './options.ts';
 import type { RlReport } from './protocol.ts';
@@ -132,4 +133,58 @@ it('a reward of a step that is not finite is refused', async () => {
   await expect(collect({ ...setup, rewards }, { iterations: 1 })).rejects.toThrow(
     'the reward must be a finite number or null, got NaN',
   );
+});
+
+/** A setup whose trajectories are changed on their way to the loop. */
+function altered(setup: Setup, change: (trajectory: Trajectory<never>) => Partial<Trajectory>): Setup {
+  const { rollouts } = setup;
+  const collector = {
+    options: rollouts.options,
+    async *collectGroups(...call: Parameters<typeof rollouts.collectGroups>) {
+      for await (const group of rollouts.collectGroups(...call)) {
+        const trajectories = group.trajectories.map((trajectory) => ({
+          ...trajectory,
+          ...change(trajectory as never),
+        }));
+        yield { ...group, trajectories };
+      }
+    },
+  };
+  return { ...setup, rollouts: collector as never };
+}
+
+describe('trajectories that cannot be trained', () => {
+  it('for want of logprobs end the run with one error', async () => {
+    const setup = altered(banditSetup('logprobs'), ({ steps }) => ({
+      steps: steps.map((step) => ({ ...step, behaviorLogprobs: [] })),
+    }));
+    await expect(collect(setup, { iterations: 1 })).rejects.toThrow(
+      'step 0 must hold one logprob per token, got 0 for 1 tokens',
+    );
+  });
+
+  it.each(['grpo', 'ppo'] as const)('because all are masked make no update (%s)', async (kind) => {
+    const setup = altered(banditSetup('all-masked', { valueHead: 'linear' }), () => ({
+      status: 'truncated',
+    }));
+    const critic = kind === 'ppo' ? { critic: setup.backend, advantages: estimators.gae() } : {};
+    const before = [...(await setup.backend.getWeights()).get('logits')!.data];
+    const options = { iterations: 1, truncatedTrajectories: 'mask', epochs: 2 } as const;
+    const [report] = await collect({ ...setup, ...critic }, options);
+    expect(report!.metrics['update/count']).toBe(0);
+    expect(Object.values(report!.metrics).every(Number.isFinite)).toBe(true);
+    expect([...(await setup.backend.getWeights()).get('logits')!.data]).toEqual(before);
+  });
+
+  it.each(['grpo', 'ppo'] as const)('because none was scored make no update (%s)', async (kind) => {
+    const setup = banditSetup('unscored', { valueHead: 'linear' });
+    const rewards: Setup['rewards'] = {
+      computeRewards: async ({ trajectories }) =>
+        trajectories.map((trajectory) => ({ trajectory, reward: null, components: {} })),
+    };
+    const critic = kind === 'ppo' ? { critic: setup.backend, advantages: estimators.gae() } : {};
+    const [report] = await collect({ ...setup, ...critic, rewards }, { iterations: 1 });
+    expect(report!.metrics).toMatchObject({ 'update/count': 0, 'trajectories/unscored': 64 });
+    expect(Object.values(report!.metrics).every(Number.isFinite)).toBe(true);
+  });
 });
