@@ -7,7 +7,7 @@ import {
   relativeRewards,
   standardizedRewards,
   svrlScore,
-} from '@rlp/rewards';
+} from '@rlp/rewards/computers';
 import type { AdapterTable, FixtureCase } from './fixture.ts';
 
 /** rl_primitives standardises last, and only where there is more than one. */

@@ -1,5 +1,10 @@
 import type { Verifier } from '@rlp/core';
-import { createCustomVerifierPipeline, RuleVerifier, type TextRule, textpolicyRules } from '@rlp/rewards';
+import {
+  createCustomVerifierPipeline,
+  RuleVerifier,
+  type TextRule,
+  textpolicyRules,
+} from '@rlp/rewards/verification';
 import type { AdapterTable, FixtureCase } from './fixture.ts';
 
 /** The rules as the fixture names them; the keywords are those it was made with. */

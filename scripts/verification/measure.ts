@@ -11,7 +11,7 @@ import {
   SafetyPatternVerifier,
   ToxicityVerifier,
   textpolicyRules,
-} from '@rlp/rewards';
+} from '@rlp/rewards/verification';
 import {
   agentMessages,
   type CleanTexts,

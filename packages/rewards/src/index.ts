@@ -1,6 +1,4 @@
 export type { RewardFailureCause } from './call-reward.ts';
-export * from './computers/index.ts';
-export * from './external/index.ts';
 export * from './integrated/index.ts';
 export * from './kernel/index.ts';
 export * from './processor/index.ts';
@@ -15,4 +13,3 @@ export { extractTag } from './stock/extract-tag.ts';
 export { type OverlongOptions, overlongPenalty, overlongSchema } from './stock/length-shaping.ts';
 export { type TagFormatOptions, tagFormat } from './stock/tag-format.ts';
 export type { RewardFunctionStatistics } from './tally.ts';
-export * from './verification/index.ts';

@@ -4,13 +4,11 @@ import { request as httpRequest } from 'node:http';
 import type { RewardFunction } from '@rlp/core';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { z } from 'zod';
-import {
-  createDefaultVerifierPipeline,
-  externalReward,
-  relativeRewardComputer,
-  rewardFunctions,
-} from '../index.ts';
+import { relativeRewardComputer } from '../computers.ts';
+import { externalReward } from '../external.ts';
+import { rewardFunctions } from '../index.ts';
 import { type RewardServer, type ServeRewardsOptions, serveRewards } from '../serve.ts';
+import { createDefaultVerifierPipeline } from '../verification.ts';
 
 const { signal } = new AbortController();
 const answered = z.object({ answer: z.string() });

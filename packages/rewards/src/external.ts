@@ -1,0 +1,2 @@
+/** Reward models behind HTTP. */
+export * from './external/index.ts';
