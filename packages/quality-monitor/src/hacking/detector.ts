@@ -19,7 +19,7 @@ import { PhraseWindow } from './phrase-window.ts';
 import { type BatchRows, Reference } from './reference.ts';
 import { TextTraits } from './response-traits.ts';
 import { RewardTraits } from './reward-traits.ts';
-import { bins, rowLength, signals, traitIndex, unknown } from './signals.ts';
+import { bins, rowLength, signals, traitIndex, traits, unknown } from './signals.ts';
 import { parseDetectorState } from './state.ts';
 
 /** Rule of the detector's findings. */
@@ -32,8 +32,8 @@ export const hackingRule = 'suspected_reward_hacking';
  * Better answers change what share of responses is rewarded; a hack changes what the rewarded ones look like. Each trait
  * (length, repetition, markup, phrases that are new, invisible characters, …) is followed by a sequential likelihood-ratio test
  * against a reference that it learns as it goes; together they raise at most `falseAlarmRate` false alarms per clean batch.
- * The metric `suspected_reward_hacking` is the evidence of the strongest signal over twice what an alarm takes: 0.5 is the
- * line, 1 the most. Definitions, rates and a validation on planted hacks: `docs/quality-monitor.md`.
+ * The metric `suspected_reward_hacking` is the evidence of the strongest signal and a quarter of the next
+ * two, over twice what an alarm takes: 0.5 is the line, 1 the most. Definitions, rates and a validation on planted hacks: `docs/quality-monitor.md`.
  *
  * Memory is bounded; a response costs a time that depends on its length alone. Batches without any difference in reward tell
  * it nothing.
@@ -60,7 +60,7 @@ class RewardHackingDetector implements Monitor {
 
   constructor(options: ResolvedRewardHackingOptions) {
     this.#options = options;
-    this.#limit = Math.log((signals.length + 1) / options.falseAlarmRate);
+    this.#limit = Math.log((traits.length + 1) / options.falseAlarmRate);
     this.#phrases = new PhraseWindow(options.delayBatches);
     this.#reference = new Reference(options);
     this.#evidence = new Evidence(this.#limit);
@@ -73,7 +73,9 @@ class RewardHackingDetector implements Monitor {
     this.#evidence.gather(batch, this.#reference);
     this.#frontier.observe(metrics[this.#options.klMetric] ?? Number.NaN, this.#meanScore(trajectories));
     const sightings = this.#sightings();
-    const alarming = sightings.filter(({ evidence }) => evidence >= this.#limit);
+    const together = pooled(sightings);
+    const alarming =
+      together < this.#limit ? [] : sightings.filter(({ evidence }) => evidence >= this.#limit / 4);
     this.#learn(batch, trajectories, alarming);
     const findings = this.#report(alarming, iteration);
     return {
@@ -191,8 +193,8 @@ class RewardHackingDetector implements Monitor {
     trajectories: readonly ScoredTrajectory[],
     { rows }: BatchRows,
   ): Metrics {
-    const strongest = sightings[0]?.evidence ?? 0;
-    const metrics: Record<string, number> = { suspected_reward_hacking: strongest / (2 * this.#limit) };
+    const score = Math.min(1, pooled(sightings) / (2 * this.#limit));
+    const metrics: Record<string, number> = { suspected_reward_hacking: score };
     for (const { name, evidence } of sightings) metrics[`hacking/${name}`] = evidence / (2 * this.#limit);
     const rewards = trajectories.map(({ reward }) => reward ?? Number.NaN);
     for (const [name, trait] of [
@@ -264,6 +266,11 @@ class RewardHackingDetector implements Monitor {
     const cause = findings[0] ?? this.#finding(alarming, iteration);
     return [{ action: 'drop', cause, trajectories: suspects }];
   }
+}
+
+/** Nats of the strongest signal and a quarter of the next two: those that point the same way support it. */
+function pooled([first, second, third]: readonly Sighting[]): number {
+  return (first?.evidence ?? 0) + ((second?.evidence ?? 0) + (third?.evidence ?? 0)) / 4;
 }
 
 function isShown(bin: number, threshold: number): boolean {

@@ -31,6 +31,8 @@ const leastShare = 0.01;
 const shift = 0.2;
 /** Standard errors that the share in the reference may be too low by. */
 const caution = 1.5;
+/** Correlation of responses in a batch, before it is known. */
+const likeness = 0.025;
 /** Batches that "now" is made of, about. */
 const fading = 0.8;
 /** Unrewarded responses with a trait explain so much of it among the rewarded. */
@@ -95,7 +97,7 @@ export class Evidence {
       const after = before + shift * (1 - before);
       const gain =
         hits[at]! * Math.log(after / before) + (count - hits[at]!) * Math.log((1 - after) / (1 - before));
-      const sum = this.#sums[at]! + gain / this.#dispersionOf(at);
+      const sum = this.#sums[at]! + gain / this.#dispersionOf(at, count);
       this.#sums[at] = Math.min(2 * this.#limit, Math.max(0, sum));
     }
   }
@@ -178,8 +180,11 @@ export class Evidence {
     return Math.min(0.95, Math.max(leastShare, cautious, elsewhere));
   }
 
-  #dispersionOf(at: number): number {
-    return Math.min(6, Math.max(1, (5 + this.#dispersion[at]!) / (4 + this.#dispersionBatches[at]!)));
+  /** Until enough batches are known, responses of one batch are taken to be slightly alike. */
+  #dispersionOf(at: number, count: number): number {
+    const presumed = 4 * (1 + likeness * count);
+    const known = (presumed + this.#dispersion[at]!) / (4 + this.#dispersionBatches[at]!);
+    return Math.min(6, Math.max(1, known));
   }
 }
 

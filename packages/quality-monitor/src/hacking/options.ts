@@ -7,7 +7,7 @@ const schema = z.strictObject({
   heldOut: component,
   verifier: component,
   klMetric: z.string().min(1).default('kl/reference'),
-  falseAlarmRate: z.number().gt(0).lt(1).default(5e-4),
+  falseAlarmRate: z.number().gt(0).lt(1).default(1e-3),
   warmUpResponses: z.int().min(16).default(96),
   delayBatches: z.int().min(1).default(8),
   memoryResponses: z.int().min(64).default(1500),
@@ -21,7 +21,7 @@ const schema = z.strictObject({
  * - `heldOut` (none): component with a second score that the policy is not trained on, such as a held-out judge's.
  * - `verifier` (none): component of a verifier, high where it accepts. Give either a weight of 0 to keep it out of the reward.
  * - `klMetric` (`'kl/reference'`): metric of the batch that holds the policy's KL to the reference policy, in nats.
- * - `falseAlarmRate` (0.0005): false alarms per clean batch, at most, all signals together; see `docs/quality-monitor.md` for
+ * - `falseAlarmRate` (0.001): false alarms per clean batch, at most, all signals together; see `docs/quality-monitor.md` for
  *   what it rests on.
  * - `warmUpResponses` (96): responses, of four batches or more, that the reference is made of before anything is judged by it.
  * - `delayBatches` (8): batches after which one joins the reference.
