@@ -1,3 +1,5 @@
+import type { Region } from './kernel/region.ts';
+
 /**
  * Buffers for temporaries, used again and again: what one evaluation after another would allocate, it hands out from a pool
  * by length. A part of the batch that fits a processor's cache then stays in it from one operation to the next.
@@ -5,10 +7,16 @@
 export class Arena {
   readonly #free = new Map<number, Float64Array[]>();
   readonly #taken = new Set<Float64Array>();
+  readonly #region: Region | undefined;
+
+  /** @param region - Where new buffers come from while it has room. Default: memory of their own. */
+  constructor(region?: Region) {
+    this.#region = region;
+  }
 
   /** A buffer whose contents are arbitrary, until {@link Arena.release} or {@link Arena.reset}. */
   take(length: number): Float64Array {
-    const buffer = this.#free.get(length)?.pop() ?? new Float64Array(length);
+    const buffer = this.#free.get(length)?.pop() ?? this.#region?.take(length) ?? new Float64Array(length);
     this.#taken.add(buffer);
     return buffer;
   }
@@ -16,6 +24,14 @@ export class Arena {
   /** A buffer of zeros. */
   zeros(length: number): Float64Array {
     return this.take(length).fill(0);
+  }
+
+  /** Numbers that are only read: copied to a buffer where that speeds operations up, else the numbers themselves. */
+  hold(numbers: Float64Array): Float64Array {
+    if (this.#region === undefined) return numbers;
+    const buffer = this.take(numbers.length);
+    buffer.set(numbers);
+    return buffer;
   }
 
   /** Takes a buffer back; one that it did not give stays its owner's. */

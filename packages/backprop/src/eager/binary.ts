@@ -1,3 +1,5 @@
+import { ranInKernel } from './kernel/kernel.ts';
+
 /**
  * Elementwise functions of two operands of equal shape; a tape expands operands that broadcast before.
  *
@@ -15,6 +17,7 @@ export interface BinaryKernel {
 }
 
 function addInto(_a: Float64Array, _b: Float64Array, gradient: Float64Array, into: Float64Array): void {
+  if (ranInKernel('addInto', [gradient, into])) return;
   for (let i = 0; i < into.length; i++) into[i]! += gradient[i]!;
 }
 
@@ -25,6 +28,7 @@ function smallerTakes(
   gradient: Float64Array,
   into: Float64Array,
 ): void {
+  if (ranInKernel('smallerInto', [own, other, gradient, into])) return;
   for (let i = 0; i < into.length; i++) {
     if (own[i]! < other[i]!) into[i]! += gradient[i]!;
     else if (own[i] === other[i]) into[i]! += 0.5 * gradient[i]!;
@@ -38,6 +42,7 @@ function largerTakes(
   gradient: Float64Array,
   into: Float64Array,
 ): void {
+  if (ranInKernel('largerInto', [own, other, gradient, into])) return;
   for (let i = 0; i < into.length; i++) {
     if (own[i]! > other[i]!) into[i]! += gradient[i]!;
     else if (own[i] === other[i]) into[i]! += 0.5 * gradient[i]!;
@@ -47,6 +52,7 @@ function largerTakes(
 /** a + b. */
 export const add: BinaryKernel = {
   forward(a, b, out) {
+    if (ranInKernel('add', [a, b, out])) return;
     for (let i = 0; i < out.length; i++) out[i] = a[i]! + b[i]!;
   },
   intoA: addInto,
@@ -56,10 +62,12 @@ export const add: BinaryKernel = {
 /** a − b. */
 export const sub: BinaryKernel = {
   forward(a, b, out) {
+    if (ranInKernel('sub', [a, b, out])) return;
     for (let i = 0; i < out.length; i++) out[i] = a[i]! - b[i]!;
   },
   intoA: addInto,
   intoB(_a, _b, gradient, into) {
+    if (ranInKernel('subInto', [gradient, into])) return;
     for (let i = 0; i < into.length; i++) into[i]! -= gradient[i]!;
   },
 };
@@ -67,12 +75,15 @@ export const sub: BinaryKernel = {
 /** a · b. */
 export const mul: BinaryKernel = {
   forward(a, b, out) {
+    if (ranInKernel('mul', [a, b, out])) return;
     for (let i = 0; i < out.length; i++) out[i] = a[i]! * b[i]!;
   },
   intoA(_a, b, gradient, into) {
+    if (ranInKernel('mulInto', [b, gradient, into])) return;
     for (let i = 0; i < into.length; i++) if (gradient[i] !== 0) into[i]! += gradient[i]! * b[i]!;
   },
   intoB(a, _b, gradient, into) {
+    if (ranInKernel('mulInto', [a, gradient, into])) return;
     for (let i = 0; i < into.length; i++) if (gradient[i] !== 0) into[i]! += gradient[i]! * a[i]!;
   },
 };
@@ -80,9 +91,11 @@ export const mul: BinaryKernel = {
 /** a / b. */
 export const div: BinaryKernel = {
   forward(a, b, out) {
+    if (ranInKernel('div', [a, b, out])) return;
     for (let i = 0; i < out.length; i++) out[i] = a[i]! / b[i]!;
   },
   intoA(_a, b, gradient, into) {
+    if (ranInKernel('divInto', [b, gradient, into])) return;
     for (let i = 0; i < into.length; i++) if (gradient[i] !== 0) into[i]! += gradient[i]! / b[i]!;
   },
   intoB(a, b, gradient, into) {
@@ -95,6 +108,7 @@ export const div: BinaryKernel = {
 /** min(a, b); equal operands share the gradient equally. */
 export const minimum: BinaryKernel = {
   forward(a, b, out) {
+    if (ranInKernel('minimum', [a, b, out])) return;
     for (let i = 0; i < out.length; i++) out[i] = Math.min(a[i]!, b[i]!);
   },
   intoA: smallerTakes,
@@ -104,6 +118,7 @@ export const minimum: BinaryKernel = {
 /** max(a, b); equal operands share the gradient equally. */
 export const maximum: BinaryKernel = {
   forward(a, b, out) {
+    if (ranInKernel('maximum', [a, b, out])) return;
     for (let i = 0; i < out.length; i++) out[i] = Math.max(a[i]!, b[i]!);
   },
   intoA: largerTakes,
@@ -113,6 +128,7 @@ export const maximum: BinaryKernel = {
 /** a > b as 0 or 1, without gradient. */
 export const greater: BinaryKernel = {
   forward(a, b, out) {
+    if (ranInKernel('greater', [a, b, out])) return;
     for (let i = 0; i < out.length; i++) out[i] = a[i]! > b[i]! ? 1 : 0;
   },
 };
@@ -120,6 +136,7 @@ export const greater: BinaryKernel = {
 /** a >= b as 0 or 1, without gradient. */
 export const greaterEqual: BinaryKernel = {
   forward(a, b, out) {
+    if (ranInKernel('greaterEqual', [a, b, out])) return;
     for (let i = 0; i < out.length; i++) out[i] = a[i]! >= b[i]! ? 1 : 0;
   },
 };

@@ -1,5 +1,6 @@
 import { ArgumentError, type Loss } from '@rlp/core';
 import { Arena } from './arena.ts';
+import { Region } from './kernel/region.ts';
 import type { Matrix, Shape } from './matrix.ts';
 import { Tape, type Variable } from './tape.ts';
 
@@ -45,8 +46,16 @@ export interface Evaluation {
  */
 export function evaluate(loss: Loss, inputs: EvaluateInputs): Evaluation {
   checkInputs(loss, inputs);
+  const region = new Region();
+  try {
+    return finish(evaluateBlocks(loss, inputs, new Arena(region)));
+  } finally {
+    region.close();
+  }
+}
+
+function evaluateBlocks(loss: Loss, inputs: EvaluateInputs, arena: Arena): Results {
   const { rows } = inputs.logprobs;
-  const arena = new Arena();
   const blockRows = rowsPerBlock(inputs.logprobs);
   let results = emptyResults(inputs);
   for (let start = 0; start < rows || start === 0; start += blockRows) {
@@ -59,16 +68,16 @@ export function evaluate(loss: Loss, inputs: EvaluateInputs): Evaluation {
     }
     arena.reset();
   }
-  return finish(results);
+  return results;
 }
 
 /**
- * Rows that are computed together: about 8192 tokens, in at most 128 blocks. Most losses treat every row by itself, so a batch
- * can be computed in blocks of rows whose temporaries stay in the cache, with a number of arrays that does not depend on the
- * batch; a loss that sums over all rows is computed on all of them at once.
+ * Rows that are computed together: about 16 384 tokens, in at most 1024 blocks. Most losses treat every row by itself, so a
+ * batch can be computed in blocks of rows whose temporaries stay in the cache and fit the kernel's memory; a loss that sums over
+ * all rows is computed on all of them at once, by the plain loops.
  */
 function rowsPerBlock({ rows, columns }: Shape): number {
-  return Math.max(1, Math.floor(8192 / Math.max(1, columns)), Math.ceil(rows / 128));
+  return Math.max(1, Math.floor(16_384 / Math.max(1, columns)), Math.ceil(rows / 1024));
 }
 
 /** Results as they grow, block by block. */
@@ -118,25 +127,35 @@ function evaluateBlock(
 ): Tape {
   const tape = new Tape(arena);
   const block = (matrix: Matrix) => rowsOf(matrix, start, end);
-  const variable = (matrix: Matrix | undefined, gradient: Matrix | undefined) =>
-    matrix && gradient && tape.variable(block(matrix), block(gradient).data);
-  const mask = block(inputs.mask);
+  const held = (matrix: Matrix) => {
+    const { rows, columns, data } = block(matrix);
+    return { rows, columns, data: arena.hold(data) };
+  };
+  const mask = held(inputs.mask);
   const columns = Object.entries(inputs.columns ?? {}).map(([name, matrix]) => [
     name,
-    tape.data(block(matrix)),
+    tape.data(held(matrix)),
   ]);
+  const variables = {
+    logprobs: tape.variable(held(inputs.logprobs)),
+    entropies: inputs.entropies && tape.variable(held(inputs.entropies)),
+    values: inputs.values && tape.variable(held(inputs.values)),
+  };
   const output = loss.compute<Variable>(tape, {
-    logprobs: variable(inputs.logprobs, results.gradients.logprobs)!,
+    ...variables,
     mask: tape.data(mask),
-    entropies: variable(inputs.entropies, results.gradients.entropies),
-    values: variable(inputs.values, results.gradients.values),
     columns: Object.fromEntries(columns) as Record<string, Variable>,
   });
   const seed = { ...mask, data: arena.zeros(mask.data.length) };
   const tokenLosses = widen(tape, output.tokenLosses, { ...mask, data: arena.zeros(mask.data.length) });
-  block(results.tokenLosses).data.set(tokenLosses.data);
+  const first = start * mask.columns;
+  results.tokenLosses.data.set(tokenLosses.data, first);
   results.value += weightedSum(tokenLosses, { mask, weights: block(inputs.weights), seed });
   tape.backward(tokenLosses, seed);
+  for (const name of ['logprobs', 'entropies', 'values'] as const) {
+    const [variable, gradient] = [variables[name], results.gradients[name]];
+    if (variable && gradient) gradient.data.set(tape.gradient(variable).data, first);
+  }
   results.tokens += countNonZero(mask.data);
   for (const [name, metric] of Object.entries(output.metrics ?? {})) {
     results.metrics.set(name, (results.metrics.get(name) ?? 0) + maskedSum(metric, mask));

@@ -1,5 +1,8 @@
+import { ranInKernel } from './kernel/kernel.ts';
+
 /** `condition ? a : b`, of equal shapes. */
 export function forward(condition: Float64Array, a: Float64Array, b: Float64Array, out: Float64Array): void {
+  if (ranInKernel('select', [condition, a, b, out])) return;
   for (let i = 0; i < out.length; i++) out[i] = condition[i] !== 0 ? a[i]! : b[i]!;
 }
 
@@ -10,10 +13,10 @@ export function backward(
   intoA: Float64Array | undefined,
   intoB: Float64Array | undefined,
 ): void {
-  if (intoA !== undefined) {
+  if (intoA !== undefined && !ranInKernel('selectInto', [condition, gradient, intoA])) {
     for (let i = 0; i < intoA.length; i++) if (condition[i] !== 0) intoA[i]! += gradient[i]!;
   }
-  if (intoB !== undefined) {
+  if (intoB !== undefined && !ranInKernel('rejectInto', [condition, gradient, intoB])) {
     for (let i = 0; i < intoB.length; i++) if (condition[i] === 0) intoB[i]! += gradient[i]!;
   }
 }

@@ -58,13 +58,9 @@ export class Tape implements TensorOps<Variable> {
     return this.#rowsMixed;
   }
 
-  /**
-   * A matrix to differentiate by.
-   *
-   * @param gradient - Where its gradient is accumulated, in its shape. Default: a buffer of the tape's.
-   */
-  variable(matrix: Matrix, gradient?: Float64Array): Variable {
-    return { ...node(matrix, true), gradient } as Node;
+  /** A matrix to differentiate by. */
+  variable(matrix: Matrix): Variable {
+    return node(matrix, true);
   }
 
   /** A matrix that is data: no gradient flows to it. */

@@ -1,3 +1,5 @@
+import { ranInKernel } from './kernel/kernel.ts';
+
 /**
  * Elementwise functions of one operand.
  *
@@ -15,9 +17,11 @@ export interface UnaryKernel {
 /** −x. */
 export const neg: UnaryKernel = {
   forward(x, out) {
+    if (ranInKernel('neg', [x, out])) return;
     for (let i = 0; i < x.length; i++) out[i] = -x[i]!;
   },
   backward(_x, _out, gradient, into) {
+    if (ranInKernel('subInto', [gradient, into])) return;
     for (let i = 0; i < into.length; i++) into[i]! -= gradient[i]!;
   },
 };
@@ -25,6 +29,7 @@ export const neg: UnaryKernel = {
 /** |x|, with gradient 0 at 0. */
 export const abs: UnaryKernel = {
   forward(x, out) {
+    if (ranInKernel('abs', [x, out])) return;
     for (let i = 0; i < x.length; i++) out[i] = Math.abs(x[i]!);
   },
   backward(x, _out, gradient, into) {
@@ -37,9 +42,11 @@ export const abs: UnaryKernel = {
 /** x². */
 export const square: UnaryKernel = {
   forward(x, out) {
+    if (ranInKernel('square', [x, out])) return;
     for (let i = 0; i < x.length; i++) out[i] = x[i]! * x[i]!;
   },
   backward(x, _out, gradient, into) {
+    if (ranInKernel('squareInto', [x, gradient, into])) return;
     for (let i = 0; i < into.length; i++) {
       if (gradient[i] !== 0) into[i]! += 2 * gradient[i]! * x[i]!;
     }
@@ -49,6 +56,7 @@ export const square: UnaryKernel = {
 /** √x. */
 export const sqrt: UnaryKernel = {
   forward(x, out) {
+    if (ranInKernel('sqrt', [x, out])) return;
     for (let i = 0; i < x.length; i++) out[i] = Math.sqrt(x[i]!);
   },
   backward(_x, out, gradient, into) {
@@ -64,6 +72,7 @@ export const exp: UnaryKernel = {
     for (let i = 0; i < x.length; i++) out[i] = Math.exp(x[i]!);
   },
   backward(_x, out, gradient, into) {
+    if (ranInKernel('mulInto', [out, gradient, into])) return;
     for (let i = 0; i < into.length; i++) {
       if (gradient[i] !== 0) into[i]! += gradient[i]! * out[i]!;
     }
@@ -76,6 +85,7 @@ export const log: UnaryKernel = {
     for (let i = 0; i < x.length; i++) out[i] = Math.log(x[i]!);
   },
   backward(x, _out, gradient, into) {
+    if (ranInKernel('divInto', [x, gradient, into])) return;
     for (let i = 0; i < into.length; i++) {
       if (gradient[i] !== 0) into[i]! += gradient[i]! / x[i]!;
     }
@@ -113,11 +123,13 @@ export const tanh: UnaryKernel = {
 export function clip(low: number, high: number): UnaryKernel {
   return {
     forward(x, out) {
+      if (ranInKernel('clip', [x, out], low, high)) return;
       for (let i = 0; i < x.length; i++) {
         out[i] = Math.min(Math.max(x[i]!, low), high);
       }
     },
     backward(x, _out, gradient, into) {
+      if (ranInKernel('clipInto', [x, gradient, into], low, high)) return;
       for (let i = 0; i < into.length; i++) {
         const value = x[i]!;
         if (value >= low && value <= high) into[i]! += gradient[i]!;
