@@ -10,7 +10,7 @@ const schema = z.strictObject({
   falseAlarmRate: z.number().gt(0).lt(1).default(1e-3),
   warmUpResponses: z.int().min(16).default(96),
   delayBatches: z.int().min(1).default(8),
-  memoryResponses: z.int().min(64).default(1500),
+  memoryResponses: z.int().min(64).default(1000),
   repeatEvery: z.int().min(1).default(10),
   whenSuspected: z.enum(['report', 'drop']).default('report'),
 });
@@ -25,7 +25,7 @@ const schema = z.strictObject({
  *   what it rests on.
  * - `warmUpResponses` (96): responses, of four batches or more, that the reference is made of before anything is judged by it.
  * - `delayBatches` (8): batches after which one joins the reference.
- * - `memoryResponses` (1500): responses that the reference remembers, about.
+ * - `memoryResponses` (1000): responses that the reference remembers, about.
  * - `repeatEvery` (10): batches after which a finding that goes on is reported again.
  * - `whenSuspected` (`'report'`): `'drop'` asks the loop, while an alarm lasts, to leave out the rewarded responses that have
  *   the trait.

@@ -30,7 +30,7 @@ export interface ReferenceState {
   readonly allKnown: readonly number[];
   readonly rewardedKnown: readonly number[];
   readonly responses: number;
-  readonly batches: number;
+  readonly batchesKnown: readonly number[];
   readonly waiting: readonly {
     readonly rows: readonly number[];
     readonly rewarded: readonly number[];
@@ -52,7 +52,8 @@ export class Reference {
   readonly #rewardedKnown = new Float64Array(width);
   #waiting: WaitingBatch[] = [];
   #responses = 0;
-  #batches = 0;
+  /** Batches that each trait is known of, up to those that it takes. */
+  readonly #batchesKnown = new Uint8Array(width);
 
   constructor(options: ReferenceOptions) {
     this.#options = options;
@@ -62,7 +63,7 @@ export class Reference {
   isReady(trait: number): boolean {
     return (
       this.#responses >= this.#options.warmUpResponses &&
-      this.#batches >= leastBatches &&
+      this.#batchesKnown[trait]! >= leastBatches &&
       2 * this.#allKnown[trait]! >= this.#options.warmUpResponses
     );
   }
@@ -77,7 +78,6 @@ export class Reference {
     const count = rewarded.filter((one) => one !== 2).length;
     const { memoryResponses, delayBatches } = this.#options;
     this.#responses = Math.min(memoryResponses, this.#responses + count);
-    this.#batches += 1;
     this.#take({ rows, rewarded }, taken, 1);
     this.#waiting.push({ rows, rewarded, taken });
     while (this.#waiting.length > delayBatches) {
@@ -142,7 +142,7 @@ export class Reference {
       allKnown: [...this.#allKnown],
       rewardedKnown: [...this.#rewardedKnown],
       responses: this.#responses,
-      batches: this.#batches,
+      batchesKnown: [...this.#batchesKnown],
       waiting: this.#waiting.map(({ rows, rewarded, taken }) => ({
         rows: [...rows],
         rewarded: [...rewarded],
@@ -157,7 +157,7 @@ export class Reference {
     this.#allKnown.set(state.allKnown);
     this.#rewardedKnown.set(state.rewardedKnown);
     this.#responses = state.responses;
-    this.#batches = state.batches;
+    this.#batchesKnown.set(state.batchesKnown);
     this.#waiting = state.waiting.map((batch) => ({
       rows: Uint8Array.from(batch.rows),
       rewarded: Uint8Array.from(batch.rewarded),
@@ -176,6 +176,7 @@ export class Reference {
     for (let trait = 0; trait < width; trait++) {
       if (marks[trait] !== marked) continue;
       this.#fade(trait, rewarded.length);
+      const before = this.#allKnown[trait]!;
       for (let at = 0; at < rewarded.length; at++) {
         const bin = rows[at * width + trait]!;
         if (bin === unknown || rewarded[at] === 2) continue;
@@ -185,6 +186,8 @@ export class Reference {
         this.#rewarded[trait * bins + bin]! += 1;
         this.#rewardedKnown[trait]! += 1;
       }
+      const isNews = this.#allKnown[trait]! > before;
+      if (isNews && this.#batchesKnown[trait]! < leastBatches) this.#batchesKnown[trait]! += 1;
     }
   }
 

@@ -52,7 +52,7 @@ export class RewardTraits {
       }
       const gain = standardized(reward, this.#reward, this.#reward);
       const template = rows[row + traitIndex.template]!;
-      const isCommon = gain > 1 && template >= commonTemplate;
+      const isCommon = gain > 2 && template >= commonTemplate;
       rows[row + traitIndex.gain_without_diversity] =
         template === unknown || commonTemplate === unknown || !isPayKnown ? unknown : Number(isCommon);
     }
@@ -112,7 +112,7 @@ export class RewardTraits {
       count += 1;
       if (score > best) [best, name] = [score, component];
     }
-    return count >= 2 && best > 1.5 && (sum - best) / (count - 1) < -0.5 ? name : undefined;
+    return count >= 2 && best > 3 && (sum - best) / (count - 1) < -0.5 ? name : undefined;
   }
 }
 

@@ -28,7 +28,7 @@ const schema = z.strictObject({
     allKnown: z.array(count).length(rowLength),
     rewardedKnown: z.array(count).length(rowLength),
     responses: count,
-    batches: count,
+    batchesKnown: z.array(count).length(rowLength),
     waiting: z.array(z.strictObject({ rows: bytes, rewarded: bytes, taken: bytes })),
   }),
   evidence: z.strictObject({
