@@ -108,6 +108,7 @@ export {
   type EstimatorNeed,
   type GroupCollector,
   type GroupEstimator,
+  type InterventionHandlers,
   type RlDependencies,
   type RlReport,
   type RlState,

@@ -25,8 +25,8 @@ export interface Finding {
  * - `pause`: wait, until whoever watches the run lets it go on.
  * - `stop`: end the run after this iteration's report, without learning from its batch.
  * - `raise-kl`: multiply the coefficient of the KL to the reference policy by `factor`, from this iteration on.
- * - `lower-weight`: multiply the weight of a reward component by `factor`, from this iteration on.
- * - `roll-back`: return to the last checkpoint that was good.
+ * - `lower-weight`: multiply the weight of a reward component by `factor`, from the next iteration on.
+ * - `roll-back`: return to the weights of the last checkpoint that was good, without learning from this batch.
  */
 export type Intervention = { readonly cause: Finding } & (
   | { readonly action: 'drop'; readonly trajectories: readonly string[] }

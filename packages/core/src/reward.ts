@@ -19,4 +19,9 @@ export interface RewardComputer<Metadata = unknown> {
     group: TrajectoryGroup<Metadata>,
     options?: { readonly signal?: AbortSignal | undefined },
   ) => Promise<readonly ScoredTrajectory<Metadata>[]>;
+  /**
+   * Multiplies the weight of a component by a factor, from the next group on: what a monitor can ask for. Present where there
+   * are weights.
+   */
+  readonly scaleWeight?: ((component: string, factor: number) => 'scaled' | 'unknown component') | undefined;
 }

@@ -68,6 +68,7 @@ export function rewardFunctions<Metadata>(
 ): FunctionRewardComputer<Metadata> {
   const weights = parseOptions('rewardFunctions', partsSchema, parts);
   const { timeoutMs, clock } = parseOptions('rewardFunctions', optionsSchema, options);
+  const weightOf = new Map(Object.entries(weights).map(([name, { weight }]) => [name, weight]));
   const judges = Object.entries(parts).map(([name, { reward }]) => {
     const tally = new Tally();
     const judge = async (trajectory: Trajectory<Metadata>, signal: AbortSignal | undefined) => {
@@ -77,7 +78,7 @@ export function rewardFunctions<Metadata>(
       tally.add(verdict, clock() - begun);
       return verdict.value;
     };
-    return { name, judge, tally, weight: weights[name]!.weight };
+    return { name, judge, tally };
   });
 
   const score = async (
@@ -85,7 +86,7 @@ export function rewardFunctions<Metadata>(
     signal: AbortSignal | undefined,
   ): Promise<ScoredTrajectory<Metadata>> => {
     const values = await Promise.all(judges.map(({ judge }) => judge(trajectory, signal)));
-    const weighted = judges.map(({ weight }, k) => ({ weight, value: values[k]! }));
+    const weighted = judges.map(({ name }, k) => ({ weight: weightOf.get(name)!, value: values[k]! }));
     return {
       trajectory,
       reward: isJudged(trajectory) ? weightedSum(weighted) : null,
@@ -97,6 +98,12 @@ export function rewardFunctions<Metadata>(
     async computeRewards({ trajectories }, { signal } = {}) {
       signal?.throwIfAborted();
       return Promise.all(trajectories.map((trajectory) => score(trajectory, signal)));
+    },
+    scaleWeight(component, factor) {
+      const weight = weightOf.get(component);
+      if (weight === undefined) return 'unknown component';
+      weightOf.set(component, weight * factor);
+      return 'scaled';
     },
     getStatistics: () => Object.fromEntries(judges.map(({ name, tally }) => [name, tally.snapshot()])),
   };

@@ -5,6 +5,7 @@ import {
   type InferenceEngine,
   type Metrics,
   type MetricsLogger,
+  type Monitor,
   type RewardComputer,
   type Sampler,
   type State,
@@ -13,7 +14,13 @@ import {
 } from '@rlp/core';
 import { type Encoding, RolloutManager, type RolloutOptions } from '@rlp/rollout';
 import { type RlOptions, resolveRlOptions } from '../loop/options.ts';
-import type { AdvantageEstimator, GroupCollector, RlReport, RlState } from '../loop/protocol.ts';
+import type {
+  AdvantageEstimator,
+  GroupCollector,
+  InterventionHandlers,
+  RlReport,
+  RlState,
+} from '../loop/protocol.ts';
 import { runRlTraining } from '../loop/rl.ts';
 
 /** What an algorithm works with. It creates none of it and closes none of it. */
@@ -24,6 +31,10 @@ export interface AlgorithmDependencies<S extends State = State, Metadata = unkno
   readonly sampler: Sampler & InferenceEngine;
   readonly backend: TrainingBackend;
   readonly rewards: RewardComputer<Metadata>;
+  /** Sees every batch before it is learned from, such as a `RewardQualityMonitor`; what it asks for is done. */
+  readonly monitor?: Monitor<Metadata> | undefined;
+  /** Does what a monitor can ask for and the loop cannot do by itself. */
+  readonly interventions?: InterventionHandlers | undefined;
   /** Gets every iteration's metrics. */
   readonly logger?: MetricsLogger | undefined;
   /** Milliseconds from any origin, such as `() => performance.now()`. */
@@ -125,13 +136,15 @@ export abstract class PolicyAlgorithm<S extends State = State, Metadata = unknow
     signal,
     resume,
   }: Omit<TrainOptions, 'progressBar'> = {}): AsyncGenerator<RlReport<Metadata>, void, undefined> {
-    const { tasks, rewards, backend, sampler: inference, clock } = this.#dependencies;
+    const { tasks, rewards, backend, monitor, interventions, clock } = this.#dependencies;
+    const { sampler: inference } = this.#dependencies;
     const { estimator: advantages, critic, options } = this.#plan;
     const { rollout: _, ...own } = options;
     const { rollouts } = this;
     const greedyRollouts = this.#greedyRollouts;
+    const made = { rollouts, greedyRollouts, critic, advantages, inference };
     return runRlTraining<Metadata>(
-      { rollouts, greedyRollouts, tasks, rewards, backend, critic, inference, advantages, clock, signal },
+      { ...made, tasks, rewards, backend, monitor, interventions, clock, signal },
       { ...own, iterations: numIterations, resume },
     );
   }

@@ -4,12 +4,14 @@ import type { LearnResult } from './learn.ts';
 import type { ResolvedRlOptions } from './options.ts';
 import type { RlState } from './protocol.ts';
 
-/** The coefficients of the next iteration: those that a controller moved come from the state. */
+/** The coefficients of the next iteration: those that a controller or a monitor moved come from the state. */
 export function coefficientsOf(
-  { loss, rewardKl }: ResolvedRlOptions,
+  { loss, rewardKl, klControl }: ResolvedRlOptions,
   state: Pick<RlState, 'klCoefficient' | 'entropyCoefficient'> | undefined,
+  monitoring: 'watched' | 'unwatched' = 'unwatched',
 ): Coefficients {
   return {
+    klForm: klControl !== undefined || monitoring === 'watched' ? 'moving' : 'fixed',
     kl: state?.klCoefficient ?? (loss.klCoefficient > 0 ? loss.klCoefficient : (rewardKl?.coefficient ?? 0)),
     entropy: state?.entropyCoefficient ?? loss.entropyCoefficient,
   };

@@ -8,6 +8,8 @@ import type { Scores } from './scores.ts';
 export interface Coefficients {
   /** Of the KL, in the loss or in the reward. */
   readonly kl: number;
+  /** Whether it can be another one in the next iteration: the loss then reads it from a column. */
+  readonly klForm: 'fixed' | 'moving';
   readonly entropy: number;
 }
 

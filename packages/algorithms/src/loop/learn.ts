@@ -54,7 +54,7 @@ export async function learn<Metadata>(
   const estimator = tokenEstimator(context.estimator, options.rewardKl?.place);
   const rows = trajectoryRows(groups, options);
   const { sequences } = rows;
-  const loss = policyLossOf(options);
+  const loss = policyLossOf(options, coefficients);
   const scores = await scoreSequences(sequences, wantedScores(estimator.needs ?? [], loss, options), context);
   signal?.throwIfAborted();
   const parts = { groups, rows, scores, greedyRewards, klCoefficient: coefficients.kl };

@@ -112,13 +112,13 @@ function criticMetrics(critic: Updates): Metrics {
   };
 }
 
-/** The coefficients of an iteration that controllers move. */
+/** The coefficients of an iteration that controllers or a monitor move. */
 export function coefficientMetrics(
-  { kl, entropy }: Coefficients,
-  { klControl, entropyControl }: ResolvedRlOptions,
+  { kl, klForm, entropy }: Coefficients,
+  { entropyControl }: ResolvedRlOptions,
 ): Metrics {
   return {
-    ...(klControl && { 'kl/coefficient': kl }),
+    ...(klForm === 'moving' && kl > 0 && { 'kl/coefficient': kl }),
     ...(entropyControl && { 'entropy/coefficient': entropy }),
   };
 }

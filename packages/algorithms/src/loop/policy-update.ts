@@ -1,21 +1,28 @@
 import type { Loss, TrainingBackend, TrainingSequence } from '@rlp/core';
 import { policyLoss } from '../loss/policy-loss.ts';
 import { sharedLoss } from './critic-loss.ts';
-import { type Experience, isMasked, type UpdateContext, valueColumns, weightsOf } from './experience.ts';
+import {
+  type Coefficients,
+  type Experience,
+  isMasked,
+  type UpdateContext,
+  valueColumns,
+  weightsOf,
+} from './experience.ts';
 import type { ResolvedRlOptions } from './options.ts';
 import { selectedTokens, selectionLossOptions } from './selection.ts';
 import { makeUpdates, type Updates } from './updates.ts';
 
 /** The policy's loss of an iteration: which policy the ratio is taken to follows from how many updates there are. */
-export function policyLossOf(options: ResolvedRlOptions): Loss {
-  const { loss, epochs, minibatches, klControl, entropyControl, tokenSelection } = options;
+export function policyLossOf(options: ResolvedRlOptions, { klForm }: Pick<Coefficients, 'klForm'>): Loss {
+  const { loss, epochs, minibatches, entropyControl, tokenSelection } = options;
   const several = epochs * minibatches > 1;
   const anchor = options.proximal ?? (loss.correction === 'none' ? 'behavior' : 'recomputed');
   const proximal = anchor === 'behavior' ? 'behavior' : several ? 'column' : 'current';
   return policyLoss({
     ...loss,
     ...selectionLossOptions(tokenSelection),
-    ...(klControl && loss.klCoefficient > 0 && { klCoefficient: 'column' }),
+    ...(klForm === 'moving' && loss.klCoefficient > 0 && { klCoefficient: 'column' }),
     ...(entropyControl && { entropyCoefficient: 'column' }),
     proximal,
   });
@@ -96,7 +103,7 @@ function policySequences(
       behaviorLogprobs,
       ...(proximal && { proximalLogprobs: proximal }),
       ...(reference && { referenceLogprobs: reference }),
-      ...(options.klControl && { klCoefficients: everywhere(coefficients.kl) }),
+      ...(coefficients.klForm === 'moving' && { klCoefficients: everywhere(coefficients.kl) }),
       ...(options.entropyControl && { entropyCoefficients: everywhere(coefficients.entropy) }),
       ...selection.get(row),
       ...(isShared && valueColumns({ returns, scores }, row)),

@@ -1,7 +1,10 @@
 import type {
   CriticBackend,
+  Finding,
   InferenceEngine,
+  Intervention,
   Metrics,
+  Monitor,
   RewardComputer,
   ScoredTrajectory,
   Task,
@@ -114,6 +117,16 @@ export interface TokenEstimator<Metadata = unknown> {
 /** A function of scored groups, or an estimator that sees tokens; `estimators` has those of the field. */
 export type AdvantageEstimator<Metadata = unknown> = GroupEstimator<Metadata> | TokenEstimator<Metadata>;
 
+/** Interventions that need more than the loop has. Without a handler they are noted and not done. */
+export interface InterventionHandlers {
+  /** Resolves once the run may go on; rejects with the signal's reason. */
+  readonly pause?:
+    | ((intervention: Intervention, signal: AbortSignal | undefined) => Promise<void>)
+    | undefined;
+  /** Loads the last good checkpoint into the backend (and the critic), such as with `loadRun`. */
+  readonly rollBack?: ((intervention: Intervention) => Promise<void>) | undefined;
+}
+
 /** What `runRlTraining` works with. It creates nothing and closes nothing. */
 export interface RlDependencies<Metadata = unknown> {
   readonly rollouts: GroupCollector<Metadata>;
@@ -131,6 +144,10 @@ export interface RlDependencies<Metadata = unknown> {
   readonly advantages?: AdvantageEstimator<NoInfer<Metadata>> | undefined;
   /** Collects the greedy trajectory of a task, in groups of one at temperature 0; for estimators that ask for `greedyRewards`. */
   readonly greedyRollouts?: GroupCollector<Metadata> | undefined;
+  /** Sees every batch before it is learned from; what it asks for is done, and noted in the report. */
+  readonly monitor?: Monitor<Metadata> | undefined;
+  /** Does what a monitor can ask for and the loop cannot do by itself. */
+  readonly interventions?: InterventionHandlers | undefined;
   /** Milliseconds from any origin, such as `performance.now`. Without it, times are not reported. */
   readonly clock?: (() => number) | undefined;
   /** Ends the run: at once and without a report before the iteration's first update, else after its updates. */
@@ -143,6 +160,8 @@ export const rlStateSchema = z.strictObject({
   taskCursor: z.int().nonnegative(),
   klCoefficient: z.number().optional(),
   entropyCoefficient: z.number().optional(),
+  weightFactors: z.record(z.string(), z.number()).optional(),
+  monitor: z.unknown().optional(),
 });
 
 /** Where an RL run stands: with the backend's checkpoint (and the critic's), all that is needed to continue it. */
@@ -151,10 +170,14 @@ export interface RlState {
   readonly iteration: number;
   /** Tasks taken, those that replaced others included. */
   readonly taskCursor: number;
-  /** Of the next iteration, where `klControl` moves it. */
+  /** Of the next iteration, where `klControl` or a monitor moves it. */
   readonly klCoefficient?: number | undefined;
   /** Of the next iteration, where `entropyControl` moves it. */
   readonly entropyCoefficient?: number | undefined;
+  /** What a monitor had components' weights multiplied by. */
+  readonly weightFactors?: Readonly<Record<string, number>> | undefined;
+  /** What the monitor remembers. */
+  readonly monitor?: unknown;
 }
 
 /** One turn of the loop: collected, learned, published. */
@@ -165,7 +188,10 @@ export interface RlReport<Metadata = unknown> {
   readonly metrics: Metrics;
   /** What a person should know, such as "6 of 8 groups had no reward variance". */
   readonly notes: readonly string[];
+  /** As they were learned from: without the rewards of trajectories that a monitor had left out. */
   readonly groups: readonly ScoredGroup<Metadata>[];
+  /** What the monitor found; empty without one. */
+  readonly findings: readonly Finding[];
   /** Continue after this iteration with it. */
   readonly state: RlState;
 }

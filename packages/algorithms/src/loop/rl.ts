@@ -4,6 +4,7 @@ import { coefficientsOf, controlled } from './control.ts';
 import { groupRelativeEstimator } from './estimate.ts';
 import { type LearnContext, type LearnResult, learn } from './learn.ts';
 import { coefficientMetrics, groupMetrics, learnMetrics } from './metrics.ts';
+import { type Watched, watch } from './monitoring.ts';
 import { type ResolvedRlOptions, type RlOptions, resolveRlOptions } from './options.ts';
 import type { AdvantageEstimator, EstimatorNeed, RlDependencies, RlReport, RlState } from './protocol.ts';
 
@@ -32,32 +33,90 @@ export async function* runRlTraining<Metadata>(
   const { tasks, signal } = dependencies;
   const estimator = dependencies.advantages ?? groupRelativeEstimator(resolved.advantage);
   requireDependencies(dependencies, estimator, resolved);
-  if (resume !== undefined) tasks.seek(resume.taskCursor);
+  if (resume !== undefined) continueFrom(resume, dependencies);
   if (signal?.aborted) return;
   await publishWeights(dependencies);
-  const greedy = needsOf(estimator).includes('greedyRewards') ? 'wanted' : 'none';
   let state: RlState | undefined = resume;
   for (let iteration = resume?.iteration ?? 0; iteration < resolved.iterations; iteration++) {
     if (signal?.aborted) return;
-    const stopwatch = new Stopwatch(dependencies.clock);
     const cursor = tasks.cursor;
-    const collection = await collectIteration(dependencies, { options: resolved, iteration, greedy });
-    stopwatch.lap('time/collect');
-    const coefficients = coefficientsOf(resolved, state);
-    const context = { estimator, coefficients, iteration, options: resolved };
-    const learned = collection && (await learnFrom(collection, context, dependencies));
-    if (collection === undefined || learned === undefined) {
+    const remembered = dependencies.monitor?.saveState();
+    const turn = await makeTurn(dependencies, { estimator, iteration, state, options: resolved });
+    if (turn === undefined) {
       tasks.seek(cursor);
+      dependencies.monitor?.loadState(remembered);
       return;
     }
-    stopwatch.lap('time/learn');
-    await publishWeights(dependencies);
-    stopwatch.lap('time/publish');
-    const moved = controlled(coefficients, resolved, learned.result);
-    state = { iteration: iteration + 1, taskCursor: tasks.cursor, ...moved };
-    const metrics = { ...learned.metrics, ...coefficientMetrics(coefficients, resolved), ...stopwatch.laps };
-    yield report(collection, { iteration, state, metrics, wanted: resolved.tasksPerIteration });
+    ({ state } = turn.report);
+    yield turn.report;
+    if (turn.verdict === 'stop') return;
   }
+}
+
+/** Takes tasks, monitor and reward weights to where a run stood. */
+function continueFrom<Metadata>(
+  { taskCursor, monitor, weightFactors = {} }: RlState,
+  dependencies: RlDependencies<Metadata>,
+): void {
+  dependencies.tasks.seek(taskCursor);
+  if (monitor !== undefined) dependencies.monitor?.loadState(monitor);
+  for (const [component, factor] of Object.entries(weightFactors)) {
+    dependencies.rewards.scaleWeight?.(component, factor);
+  }
+}
+
+interface TurnContext<Metadata> {
+  readonly estimator: AdvantageEstimator<Metadata>;
+  readonly iteration: number;
+  /** After the iteration before. */
+  readonly state: RlState | undefined;
+  readonly options: ResolvedRlOptions;
+}
+
+/** One iteration; `undefined` when the signal ended it before its first update. */
+async function makeTurn<Metadata>(
+  dependencies: RlDependencies<Metadata>,
+  { estimator, iteration, state, options }: TurnContext<Metadata>,
+): Promise<
+  { readonly report: RlReport<Metadata>; readonly verdict: Watched<Metadata>['verdict'] } | undefined
+> {
+  const stopwatch = new Stopwatch(dependencies.clock);
+  const greedy = needsOf(estimator).includes('greedyRewards') ? 'wanted' : 'none';
+  const collection = await collectIteration(dependencies, { options, iteration, greedy });
+  stopwatch.lap('time/collect');
+  if (collection === undefined) return undefined;
+  const watched = await watch(collection.groups, dependencies, {
+    iteration,
+    coefficients: coefficientsOf(options, state, dependencies.monitor && 'watched'),
+    weightFactors: state?.weightFactors ?? {},
+  });
+  if (dependencies.monitor !== undefined) stopwatch.lap('time/monitor');
+  const { coefficients, verdict, groups } = watched;
+  const context = { estimator, coefficients, iteration, options };
+  const learned =
+    verdict === 'learn' ? await learnFrom({ ...collection, groups }, context, dependencies) : 'nothing';
+  if (learned === undefined) return undefined;
+  stopwatch.lap('time/learn');
+  await publishWeights(dependencies);
+  stopwatch.lap('time/publish');
+  const made: RlState = {
+    iteration: iteration + 1,
+    taskCursor: dependencies.tasks.cursor,
+    ...(dependencies.monitor && {
+      klCoefficient: coefficients.kl,
+      weightFactors: watched.weightFactors,
+      monitor: dependencies.monitor.saveState(),
+    }),
+    ...controlled(coefficients, options, learned === 'nothing' ? { trajectories: 0 } : learned.result),
+  };
+  const metrics = {
+    ...watched.metrics,
+    ...(learned === 'nothing' ? { 'update/count': 0 } : learned.metrics),
+    ...coefficientMetrics(coefficients, options),
+    ...stopwatch.laps,
+  };
+  const wanted = options.tasksPerIteration;
+  return { verdict, report: report(collection, watched, { iteration, state: made, metrics, wanted }) };
 }
 
 /** @throws ArgumentError for what the options and the estimator need and is not there. */
@@ -131,7 +190,8 @@ async function publishWeights({
 }
 
 function report<Metadata>(
-  { groups, collected, taken, rounds }: Collection<Metadata>,
+  { collected, taken, rounds }: Collection<Metadata>,
+  { groups, findings, notes: interventions }: Watched<Metadata>,
   made: {
     readonly iteration: number;
     readonly state: RlState;
@@ -151,8 +211,10 @@ function report<Metadata>(
       ...(rounds > 1 && groups.length < wanted
         ? [`${groups.length} of ${wanted} groups had reward variance after ${rounds} rounds of collection`]
         : []),
+      ...interventions,
     ],
     groups,
+    findings,
     state,
   };
 }

@@ -17,7 +17,7 @@ import {
 import { type ResponseReader, responseQuality } from './response-quality.ts';
 import { shapeReader } from './response-shape.ts';
 import { type RewardStatistics, RewardWindow } from './reward-window.ts';
-import { type AssessorState, parseAssessorState } from './state.ts';
+import { type AssessorState, parseAssessorState, signaturesFromText, signaturesToText } from './state.ts';
 
 /** A batch as the assessor reads it. */
 export interface AssessedBatch {
@@ -61,7 +61,7 @@ const alertsKept = 1000;
 export class RewardQualityAssessor {
   readonly options: ResolvedAssessorOptions;
   readonly #reader: ResponseReader;
-  readonly #responses: DuplicateWindow;
+  #responses: DuplicateWindow;
   readonly #rewards = new Map<string, RewardWindow>();
   readonly #invalid = new Map<string, number>();
   readonly #recent: PathologyAlert[] = [];
@@ -73,7 +73,7 @@ export class RewardQualityAssessor {
   /** @throws OptionsError for options outside their ranges, ArgumentError for tags that are not plain words. */
   constructor(options: AssessorOptions = {}) {
     this.options = resolveAssessorOptions(options);
-    const { tags, windowSize, diversityWindow, nearDuplicates } = this.options;
+    const { tags } = this.options;
     this.#reader = {
       options: this.options,
       readShape: shapeReader(tags),
@@ -81,10 +81,7 @@ export class RewardQualityAssessor {
       vocabulary: new HashSet(),
       signature: new Uint32Array(signatureLength),
     };
-    this.#responses = new DuplicateWindow({
-      size: Math.min(windowSize, diversityWindow),
-      similarity: nearDuplicates === 'off' ? 1 : nearDuplicates,
-    });
+    this.#responses = this.#newWindow();
   }
 
   /** Responses assessed so far. */
@@ -151,29 +148,38 @@ export class RewardQualityAssessor {
       byType: Object.fromEntries(this.#byType),
       invalid: Object.fromEntries(this.#invalid),
       rewards: Object.fromEntries([...this.#rewards].map(([name, window]) => [name, window.values()])),
-      signatures: this.#responses.signatures().map((signature) => [...signature]),
+      signatures: signaturesToText(this.#responses.signatures()),
     };
   }
 
   /**
-   * Continues from {@link RewardQualityAssessor.saveState}; call it on a new assessor of the same options.
+   * Continues from {@link RewardQualityAssessor.saveState} of an assessor with the same options; forgets what was before.
    *
    * @throws FormatError for anything else; nothing is changed then.
    */
   loadState(state: unknown): void {
     const saved = parseAssessorState(state);
+    this.resetAlerts();
+    this.#rewards.clear();
+    this.#responses = this.#newWindow();
     for (const [name, values] of Object.entries(saved.rewards)) {
       const window = this.#windowOf(name);
       for (const value of values) window.add(value);
     }
-    for (const signature of saved.signatures) this.#responses.add(Uint32Array.from(signature));
-    for (const [severity, count] of Object.entries(saved.bySeverity)) {
-      this.#bySeverity.set(severity as Severity, count);
-    }
-    for (const [type, count] of Object.entries(saved.byType)) this.#byType.set(type as PathologyType, count);
-    for (const [name, count] of Object.entries(saved.invalid)) this.#invalid.set(name, count);
+    for (const signature of signaturesFromText(saved.signatures)) this.#responses.add(signature);
+    refill(this.#bySeverity, saved.bySeverity);
+    refill(this.#byType, saved.byType);
+    refill(this.#invalid, saved.invalid);
     this.#samples = saved.samples;
     this.#alerts = saved.alerts;
+  }
+
+  #newWindow(): DuplicateWindow {
+    const { windowSize, diversityWindow, nearDuplicates } = this.options;
+    return new DuplicateWindow({
+      size: Math.min(windowSize, diversityWindow),
+      similarity: nearDuplicates === 'off' ? 1 : nearDuplicates,
+    });
   }
 
   #read(responses: readonly string[]): QualitySums {
@@ -270,4 +276,9 @@ function checkLengths(responses: readonly string[], rewards: AssessedBatch['rewa
   throw new ArgumentError(
     `assessBatch: expected one reward per response, ${responses.length} of each; ${problems.join(', ')}`,
   );
+}
+
+function refill<Key extends string>(counts: Map<Key, number>, saved: Readonly<Record<string, number>>): void {
+  counts.clear();
+  for (const [key, count] of Object.entries(saved)) counts.set(key as Key, count);
 }

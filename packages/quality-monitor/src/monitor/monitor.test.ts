@@ -115,6 +115,7 @@ describe('RewardQualityMonitor', () => {
     for (const batch of batches) whole.monitorBatch(batch);
     for (const batch of batches.slice(0, 3)) first.monitorBatch(batch);
     const second = monitorOf();
+    second.monitorBatch({ responses: ['forgotten'], rewards: { other: [1] } });
     second.loadState(JSON.parse(JSON.stringify(first.saveState())));
     for (const batch of batches.slice(3)) second.monitorBatch(batch);
     expect(second.getMonitoringSummary()).toEqual(whole.getMonitoringSummary());

@@ -169,7 +169,7 @@ export class RewardQualityMonitor implements Monitor {
     };
   }
 
-  /** Continues from {@link RewardQualityMonitor.saveState}; call it on a new monitor of the same parts. */
+  /** Continues from {@link RewardQualityMonitor.saveState} of a monitor with the same parts; forgets what was before. */
   loadState(state: unknown): void {
     const parsed = stateSchema.safeParse(state);
     if (!parsed.success || parsed.data.detectors.length !== this.#detectors.length) {
@@ -184,6 +184,7 @@ export class RewardQualityMonitor implements Monitor {
     for (const [severity, count] of Object.entries(bySeverity)) {
       this.#bySeverity.set(severity as Severity, count);
     }
+    this.#byType.clear();
     for (const [type, count] of Object.entries(byType)) this.#byType.set(type, count);
     this.#rateLimit.loadState(rateLimit);
     this.#held = held;

@@ -1,0 +1,173 @@
+import type { Finding, Intervention, Monitor, MonitorBatch, RewardComputer } from '@rlp/core';
+import { RewardQualityMonitor } from '@rlp/quality-monitor';
+import { rewardFunctions } from '@rlp/rewards';
+import { describe, expect, it } from 'vitest';
+import { banditSetup } from './bandit.fixture.ts';
+import type { RlDependencies, RlReport } from './protocol.ts';
+import { runRlTraining } from './rl.ts';
+
+const cause: Finding = { rule: 'planted', severity: 'high', message: 'planted', evidence: {}, iteration: 0 };
+
+type Metadata = ReturnType<typeof banditSetup>['rewards'] extends RewardComputer<infer Of> ? Of : never;
+
+/** Asks for what it is told to, by iteration, and remembers how often it looked. */
+function planted(
+  ask: (batch: MonitorBatch) => readonly Intervention[],
+): Monitor & { readonly seen: number[] } {
+  let seen: number[] = [];
+  return {
+    get seen() {
+      return seen;
+    },
+    observe(batch) {
+      seen.push(batch.iteration);
+      const interventions = ask(batch);
+      return {
+        metrics: { 'planted/batches': seen.length },
+        findings: interventions.map(() => cause),
+        interventions,
+      };
+    },
+    saveState: () => [...seen],
+    loadState: (state) => {
+      seen = [...(state as number[])];
+    },
+  };
+}
+
+async function run(
+  dependencies: RlDependencies<Metadata>,
+  options: Parameters<typeof runRlTraining>[1] = {},
+) {
+  const reports: RlReport<Metadata>[] = [];
+  for await (const report of runRlTraining(dependencies, {
+    iterations: 4,
+    tasksPerIteration: 2,
+    ...options,
+  })) {
+    reports.push(report);
+  }
+  return reports;
+}
+
+const setup = () => banditSetup('monitored');
+const weightsOf = async ({ backend }: RlDependencies<Metadata>) =>
+  (await backend.getWeights()).get('logits')!.data;
+
+describe('a monitor in the loop', () => {
+  it('sees every batch, and changes nothing while it asks for nothing', async () => {
+    const monitor = planted(() => []);
+    const [watched, unwatched] = [setup(), setup()];
+    const reports = await run({ ...watched, monitor });
+    await run(unwatched);
+    expect(monitor.seen).toEqual([0, 1, 2, 3]);
+    expect(reports[3]!.metrics).toMatchObject({ 'planted/batches': 4, 'monitor/findings': 0 });
+    expect(await weightsOf(watched)).toEqual(await weightsOf(unwatched));
+  });
+
+  it('has trajectories left out of what is learned', async () => {
+    const dependencies = setup();
+    const monitor = planted(({ trajectories }) => [
+      { action: 'drop', cause, trajectories: trajectories.map(({ trajectory }) => trajectory.id) },
+    ]);
+    const before = await weightsOf(dependencies);
+    const [report] = await run({ ...dependencies, monitor }, { iterations: 1 });
+    expect(report!.groups.flatMap(({ scored }) => scored.map(({ reward }) => reward))).toEqual(
+      new Array(16).fill(null),
+    );
+    expect(report!.notes.at(-1)).toBe('monitor, planted: 16 trajectories are left out');
+    expect(report!.findings).toEqual([cause]);
+    expect(await weightsOf(dependencies)).toEqual(before);
+  });
+
+  it('stops the run without learning from the batch', async () => {
+    const dependencies = setup();
+    const monitor = planted(({ iteration }) => (iteration === 1 ? [{ action: 'stop', cause }] : []));
+    const reports = await run({ ...dependencies, monitor });
+    expect(reports.map(({ metrics }) => metrics['update/count'])).toEqual([1, 0]);
+  });
+
+  it('raises the KL coefficient for good', async () => {
+    const monitor = planted(({ iteration }) =>
+      iteration === 1 ? [{ action: 'raise-kl', cause, factor: 4 }] : [],
+    );
+    const reports = await run({ ...setup(), monitor }, { loss: { klCoefficient: 0.1 } });
+    expect(reports.map(({ metrics }) => metrics['kl/coefficient'])).toEqual([0.1, 0.4, 0.4, 0.4]);
+    const without = await run({
+      ...setup(),
+      monitor: planted(() => [{ action: 'raise-kl', cause, factor: 4 }]),
+    });
+    expect(without[0]!.notes.at(-1)).toContain('cannot be raised, it is 0');
+  });
+
+  it('lowers the weight of a component, also after a resumed run begins anew', async () => {
+    const rewards = () =>
+      rewardFunctions<Metadata>({
+        first: { reward: () => 1 },
+        second: { reward: ({ response }) => response.length },
+      });
+    const monitor = () =>
+      planted(({ iteration }) =>
+        iteration === 0 ? [{ action: 'lower-weight', cause, component: 'second', factor: 0.5 }] : [],
+      );
+    const rewardsOf = ({ groups }: RlReport<Metadata>) =>
+      groups[0]!.scored.map(({ reward, components }) => [reward, components.second]);
+    const half = (report: RlReport<Metadata>) =>
+      rewardsOf(report).every(([reward, second]) => reward === 1 + second! / 2);
+    const reports = await run({ ...setup(), rewards: rewards(), monitor: monitor() }, { iterations: 2 });
+    expect(reports.map(half)).toEqual([expect.any(Boolean), true]);
+    const { state } = reports[0]!;
+    const resumed = await run(
+      { ...setup(), rewards: rewards(), monitor: monitor() },
+      { iterations: 2, resume: state },
+    );
+    expect(resumed.map(half)).toEqual([true]);
+    const unknown = planted(() => [{ action: 'lower-weight', cause, component: 'third', factor: 0.5 }]);
+    const [report] = await run({ ...setup(), rewards: rewards(), monitor: unknown }, { iterations: 1 });
+    expect(report!.notes.at(-1)).toContain('knows no such weight');
+  });
+
+  it('pauses and rolls back through the handlers it was given, and says what nobody handles', async () => {
+    const dependencies = setup();
+    const done: string[] = [];
+    const good = await dependencies.backend.getWeights();
+    const asks: Readonly<Record<number, Intervention>> = {
+      1: { action: 'pause', cause },
+      2: { action: 'roll-back', cause },
+    };
+    const monitor = () =>
+      planted(({ iteration }) => (asks[iteration] === undefined ? [] : [asks[iteration]]));
+    const interventions = {
+      pause: async () => void done.push('paused'),
+      rollBack: async () => {
+        done.push('rolled back');
+        await dependencies.backend.loadWeights(good);
+      },
+    };
+    await run({ ...dependencies, monitor: monitor(), interventions }, { iterations: 3 });
+    expect(done).toEqual(['paused', 'rolled back']);
+    expect(await weightsOf(dependencies)).toEqual(good.get('logits')!.data);
+    const reports = await run({ ...setup(), monitor: monitor() }, { iterations: 3 });
+    expect(
+      reports.flatMap(({ notes }) => notes.filter((note) => note.includes('nobody handles'))),
+    ).toHaveLength(2);
+  });
+
+  it('remembers in a resumed run what it had seen, and nothing of an iteration that was undone', async () => {
+    const whole = new RewardQualityMonitor();
+    await run({ ...setup(), monitor: whole });
+    const first = await run({ ...setup(), monitor: new RewardQualityMonitor() }, { iterations: 2 });
+    const resumed = new RewardQualityMonitor();
+    const { state } = first.at(-1)!;
+    const rest = await run({ ...setup(), monitor: resumed }, { resume: JSON.parse(JSON.stringify(state)) });
+    expect(rest).toHaveLength(2);
+    expect(resumed.getMonitoringSummary().totalSamples).toBe(whole.getMonitoringSummary().totalSamples);
+    const controller = new AbortController();
+    const monitor = planted(({ iteration }) => {
+      if (iteration === 1) controller.abort();
+      return [];
+    });
+    await run({ ...setup(), monitor, signal: controller.signal });
+    expect(monitor.seen).toEqual([0]);
+  });
+});

@@ -1,0 +1,104 @@
+import type { Finding, Intervention, Metrics } from '@rlp/core';
+import type { Coefficients } from './experience.ts';
+import type { RlDependencies, ScoredGroup } from './protocol.ts';
+
+/** Where an iteration stands before its monitor has seen it. */
+export interface WatchContext {
+  readonly iteration: number;
+  readonly coefficients: Coefficients;
+  /** What components' weights were multiplied by so far. */
+  readonly weightFactors: Readonly<Record<string, number>>;
+}
+
+type Watching<Metadata> = Pick<RlDependencies<Metadata>, 'monitor' | 'rewards' | 'interventions' | 'signal'>;
+
+/** An iteration's batch as its monitor wants it. */
+export interface Watched<Metadata> {
+  /** Without the rewards of dropped trajectories. */
+  readonly groups: readonly ScoredGroup<Metadata>[];
+  readonly coefficients: Coefficients;
+  readonly weightFactors: Readonly<Record<string, number>>;
+  /** `stop` ends the run after the report, `skip` goes on with the next batch; neither learns from this one. */
+  readonly verdict: 'learn' | 'skip' | 'stop';
+  readonly metrics: Metrics;
+  readonly findings: readonly Finding[];
+  /** What was done, and why. */
+  readonly notes: readonly string[];
+}
+
+/**
+ * Shows a batch to the monitor, where there is one, and carries out what it asks for.
+ *
+ * @throws whatever the handlers of pause and roll-back reject with.
+ */
+export async function watch<Metadata>(
+  groups: readonly ScoredGroup<Metadata>[],
+  dependencies: Watching<Metadata>,
+  { iteration, ...standing }: WatchContext,
+): Promise<Watched<Metadata>> {
+  const unseen = { ...standing, groups, verdict: 'learn', metrics: {}, findings: [], notes: [] } as const;
+  if (dependencies.monitor === undefined) return unseen;
+  const trajectories = groups.flatMap(({ scored }) => scored);
+  const { metrics, findings, interventions = [] } = dependencies.monitor.observe({ iteration, trajectories });
+  const counts = { 'monitor/findings': findings.length, 'monitor/interventions': interventions.length };
+  let watched: Watched<Metadata> = { ...unseen, findings, metrics: { ...metrics, ...counts } };
+  for (const intervention of interventions) watched = await carriedOut(intervention, watched, dependencies);
+  return watched;
+}
+
+async function carriedOut<Metadata>(
+  intervention: Intervention,
+  watched: Watched<Metadata>,
+  { rewards, interventions, signal }: Watching<Metadata>,
+): Promise<Watched<Metadata>> {
+  const done = (what: string, change: Partial<Watched<Metadata>> = {}): Watched<Metadata> => ({
+    ...watched,
+    ...change,
+    notes: [...watched.notes, `monitor, ${intervention.cause.rule}: ${what}`],
+  });
+  switch (intervention.action) {
+    case 'drop': {
+      const dropped = new Set(intervention.trajectories);
+      return done(`${dropped.size} trajectories are left out`, { groups: without(watched.groups, dropped) });
+    }
+    case 'stop':
+      return done('the run stops', { verdict: 'stop' });
+    case 'raise-kl': {
+      const kl = watched.coefficients.kl * intervention.factor;
+      if (kl === 0)
+        return done('the KL coefficient cannot be raised, it is 0: give the loss a klCoefficient');
+      return done(`the KL coefficient is raised to ${kl}`, { coefficients: { ...watched.coefficients, kl } });
+    }
+    case 'lower-weight': {
+      const { component, factor } = intervention;
+      if (rewards.scaleWeight?.(component, factor) !== 'scaled') {
+        return done(`the weight of "${component}" stays: the reward computer knows no such weight`);
+      }
+      const weightFactors = {
+        ...watched.weightFactors,
+        [component]: (watched.weightFactors[component] ?? 1) * factor,
+      };
+      return done(`the weight of "${component}" is multiplied by ${factor}`, { weightFactors });
+    }
+    case 'pause':
+      if (interventions?.pause === undefined) return done('a pause was asked for, and nobody handles it');
+      await interventions.pause(intervention, signal);
+      return done('the run was paused');
+    case 'roll-back':
+      if (interventions?.rollBack === undefined)
+        return done('a roll-back was asked for, and nobody handles it');
+      await interventions.rollBack(intervention);
+      return done('the run went back to its last good weights', { verdict: 'skip' });
+  }
+}
+
+/** Trajectories without a reward are not learned from, and their group's statistics do without them. */
+function without<Metadata>(
+  groups: readonly ScoredGroup<Metadata>[],
+  dropped: ReadonlySet<string>,
+): ScoredGroup<Metadata>[] {
+  return groups.map(({ group, scored }) => ({
+    group,
+    scored: scored.map((score) => (dropped.has(score.trajectory.id) ? { ...score, reward: null } : score)),
+  }));
+}
