@@ -7,7 +7,7 @@ import type { Entry } from '../workspace.ts';
 const path = 'docs/seed-names.md';
 
 /** Where the document's paths of tests begin. */
-const testFolders = ['.', 'packages/rewards/src'];
+const testFolders = ['.', 'packages/rewards/src', 'packages/quality-monitor/src'];
 
 export function seedNames({ exportsOf }: Compilation, entries: readonly Entry[]): string[] {
   const exported = new Map(

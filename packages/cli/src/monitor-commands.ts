@@ -2,8 +2,8 @@ import { readFile } from 'node:fs/promises';
 import { ArgumentError } from '@rlp/core';
 import { formatAlert, RewardQualityAssessor } from '@rlp/quality-monitor';
 import { RewardQualityDashboard } from '@rlp/quality-monitor/dashboard';
+import { readSavedResponses } from '@rlp/quality-monitor/files';
 import { defineCommand } from 'citty';
-import { readResponses } from './responses.ts';
 import type { CliContext } from './run-cli.ts';
 
 const dataOf = ({ data }: { readonly data?: unknown }) => data as CliContext;
@@ -67,7 +67,7 @@ export const analyzeCommand = defineCommand({
     const { say } = dataOf({ data });
     const batchSize = wholeNumber('batch-size', args['batch-size']);
     const minSamplesForAnalysis = wholeNumber('min-samples', args['min-samples']);
-    const saved = readResponses(await readFile(args.file, 'utf8'), args.file);
+    const saved = readSavedResponses(await readFile(args.file, 'utf8'), args.file);
     const assessor = new RewardQualityAssessor({ minSamplesForAnalysis });
     for (let start = 0; start < saved.length; start += batchSize) {
       const batch = saved.slice(start, start + batchSize);

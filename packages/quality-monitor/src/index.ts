@@ -44,5 +44,6 @@ export type {
   InterventionConfig,
   ResolvedInterventionConfig,
 } from './monitor/options.ts';
+export { RewardFunctionRegistry } from './monitor/reward-registry.ts';
 export type { AlertRecord, InterventionRecord, MonitorRecord, MonitorSink } from './monitor/sink.ts';
 export { type WandbRun, type WandbSinkOptions, wandbSink } from './monitor/wandb-sink.ts';

@@ -133,6 +133,14 @@ describe('RewardQualityAssessor', () => {
     expect(assessor.getSummaryStatistics().invalidRewards).toEqual({ accuracy: 3 });
   });
 
+  it('forgets its windows when told to, and keeps its counts', () => {
+    const assessor = new RewardQualityAssessor({ windowSize: 100 });
+    assessor.assessBatch({ responses: batchOf(100, () => ''), rewards: { accuracy: constant(100, 1) } });
+    assessor.clearHistory();
+    const { totalSamples, totalAlerts, rewardStatistics } = assessor.getSummaryStatistics();
+    expect([totalSamples, totalAlerts, rewardStatistics]).toEqual([100, 3, {}]);
+  });
+
   it('refuses rewards of another number than responses, and remembers nothing of them', () => {
     const assessor = new RewardQualityAssessor();
     const batch = { responses: ['a', 'b'], rewards: { format: [1], accuracy: [1, 2] } };

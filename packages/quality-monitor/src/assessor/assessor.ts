@@ -121,6 +121,12 @@ export class RewardQualityAssessor {
     this.#alerts = 0;
   }
 
+  /** Forgets rewards and responses, and with them what alerts are judged by; counts stay. */
+  clearHistory(): void {
+    this.#rewards.clear();
+    this.#responses = this.#newWindow();
+  }
+
   getSummaryStatistics(): AssessmentSummary {
     const statistics = [...this.#rewards].flatMap(([name, window]) => {
       const found = window.statistics();

@@ -40,8 +40,12 @@ export class RewardWindow {
     const count = this.#count;
     if (count === 0) return undefined;
     const values = this.#sorted.subarray(0, count);
-    const mean = values.reduce((sum, value) => sum + value, 0) / count;
-    const variance = values.reduce((sum, value) => sum + (value - mean) ** 2, 0) / count;
+    let sum = 0;
+    for (let at = 0; at < count; at++) sum += values[at]!;
+    const mean = sum / count;
+    let squares = 0;
+    for (let at = 0; at < count; at++) squares += (values[at]! - mean) ** 2;
+    const variance = squares / count;
     return {
       mean,
       std: Math.sqrt(variance),
@@ -71,8 +75,20 @@ export class RewardWindow {
   robustDeviation(): number {
     const values = this.#sorted.subarray(0, this.#count);
     const center = middle(values);
-    const distances = values.map((value) => Math.abs(value - center)).sort();
-    return 1.4826 * middle(distances);
+    // Distances grow to both sides of the center: merged from there they come in order, as far as the middle one.
+    let above = this.#firstNotBelow(center);
+    let below = above - 1;
+    const half = values.length >>> 1;
+    let [distance, before] = [0, 0];
+    for (let rank = 0; rank <= half && values.length > 0; rank++) {
+      before = distance;
+      const up = above < values.length ? values[above]! - center : Number.POSITIVE_INFINITY;
+      const down = below >= 0 ? center - values[below]! : Number.POSITIVE_INFINITY;
+      distance = Math.min(up, down);
+      if (up <= down) above += 1;
+      else below -= 1;
+    }
+    return 1.4826 * (values.length % 2 === 1 ? distance : (before + distance) / 2);
   }
 
   /** Values from the oldest to the newest. */

@@ -19,8 +19,16 @@ export function interventionFor(
     case 'drop':
       return trajectories.length === 0 ? undefined : { ...action, cause, trajectories };
     case 'lower-weight':
-      return component === undefined ? undefined : { ...action, cause, component };
+      return lowerWeight(action, cause, action.component ?? component);
     default:
       return { ...action, cause };
   }
+}
+
+function lowerWeight(
+  { action, factor }: Extract<ResolvedAction, { readonly action: 'lower-weight' }>,
+  cause: Finding,
+  component: string | undefined,
+): Intervention | undefined {
+  return component === undefined ? undefined : { action, factor, cause, component };
 }

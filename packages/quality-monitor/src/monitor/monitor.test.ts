@@ -9,6 +9,7 @@ import {
   monitoredReward,
 } from './monitored-rewards.ts';
 import type { InterventionConfig } from './options.ts';
+import { RewardFunctionRegistry } from './reward-registry.ts';
 import type { MonitorRecord, MonitorSink } from './sink.ts';
 import { wandbSink } from './wandb-sink.ts';
 
@@ -197,6 +198,25 @@ describe('monitored rewards', () => {
     expect([functions.length('abcd'), functions.half('abcd')]).toEqual([4, 2]);
     flush();
     expect(Object.keys(monitor.getMonitoringSummary().rewardStatistics)).toEqual(['length', 'half']);
+  });
+
+  it('may be registered one by one', () => {
+    const registry = new RewardFunctionRegistry({ monitor: monitorOf() });
+    const reward = registry.register('length', length);
+    expect([reward('abc'), registry.get('length')?.pending, registry.get('other')]).toEqual([
+      3,
+      1,
+      undefined,
+    ]);
+    expect(() => registry.register('length', length)).toThrow('there is a reward "length" already');
+    registry.flushAll();
+    expect(registry.monitor.getMonitoringSummary().totalSamples).toBe(1);
+    registry.assessCombinedBatch(['a', 'b'], { length: [1, 1], other: [0, 1] });
+    expect(Object.keys(registry.monitor.getMonitoringSummary().rewardStatistics)).toEqual([
+      'length',
+      'other',
+    ]);
+    expect(Object.keys(registry.getAllFunctions())).toEqual(['length']);
   });
 
   it('throw what they threw before', () => {

@@ -267,15 +267,12 @@ export class RewardQualityMonitor implements Monitor {
     { ids }: BatchContext,
   ): Intervention[] {
     return reported.flatMap((record) => {
-      const action = this.config.actions[record.pathologyType];
-      if (action === undefined) return [];
+      const actions = this.config.actions[record.pathologyType];
+      if (actions === undefined) return [];
       const alert = alerts.find(({ message }) => message === record.message);
       const about = (alert?.responses ?? []).flatMap((index) => ids[index] ?? []);
-      const intervention = interventionFor(action, findingOf(record), {
-        trajectories: about,
-        component: record.rewardName,
-      });
-      return intervention === undefined ? [] : [intervention];
+      const subject = { trajectories: about, component: record.rewardName };
+      return [actions].flat().flatMap((action) => interventionFor(action, findingOf(record), subject) ?? []);
     });
   }
 

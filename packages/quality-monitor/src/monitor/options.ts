@@ -16,10 +16,20 @@ const actionSchema = z.discriminatedUnion('action', [
   z.strictObject({ action: z.literal('stop') }),
   z.strictObject({ action: z.literal('roll-back') }),
   z.strictObject({ action: z.literal('raise-kl'), factor: factor.gt(1).default(2) }),
-  z.strictObject({ action: z.literal('lower-weight'), factor: factor.lt(1).default(0.5) }),
+  z.strictObject({
+    action: z.literal('lower-weight'),
+    factor: factor.lt(1).default(0.5),
+    component: z.string().min(1).optional(),
+  }),
 ]);
 
-/** An action that can be asked for: `{ action: 'drop' }`, `{ action: 'raise-kl', factor: 2 }`… */
+/** One action, or several in their order. */
+const actionsSchema = z.union([actionSchema, z.array(actionSchema).min(1)]);
+
+/**
+ * An action that can be asked for: `{ action: 'drop' }`, `{ action: 'raise-kl', factor: 2 }`… `lower-weight` is of the
+ * `component` it names; without one, of that which the finding is about, and nothing is asked for where it is about none.
+ */
 export type InterventionAction = z.input<typeof actionSchema>;
 
 /** {@link InterventionAction} with every default filled in. */
@@ -33,7 +43,7 @@ const schema = z.strictObject({
   customAlertCallback: z
     .custom<(alert: PathologyAlert, step: number) => void>(isFunction, 'must be a function')
     .optional(),
-  actions: z.partialRecord(z.union([z.enum(pathologyTypes), z.string()]), actionSchema).default(() => ({})),
+  actions: z.partialRecord(z.union([z.enum(pathologyTypes), z.string()]), actionsSchema).default(() => ({})),
 });
 
 /**
@@ -44,8 +54,9 @@ const schema = z.strictObject({
  * - `alertAggregationWindow` (100 steps), `maxAlertsPerWindow` (10): at most so many batches in any window of steps raise
  *   alerts that are reported and acted on; all are counted.
  * - `customAlertCallback`: gets each alert that is reported. What it throws is counted, and goes no further.
- * - `actions` (none): what to ask of the training loop, by rule, such as
- *   `{ format_gaming: { action: 'drop' }, variance_collapse: { action: 'stop' } }`. See `Intervention` of `@rlp/core`.
+ * - `actions` (none): what to ask of the training loop, by rule: one action or several in their order, such as
+ *   `{ format_gaming: { action: 'drop' }, suspected_reward_hacking: [{ action: 'roll-back' }, { action: 'raise-kl' }] }`.
+ *   See `Intervention` of `@rlp/core`.
  */
 export type InterventionConfig = z.input<typeof schema>;
 

@@ -27,7 +27,7 @@ const lineSchema = z.union([
  * @param path - Named in errors.
  * @throws FormatError naming the line that is something else.
  */
-export function readResponses(text: string, path: string): SavedResponse[] {
+export function readSavedResponses(text: string, path: string): SavedResponse[] {
   const lines = text.split('\n');
   return lines.flatMap((line, at) => {
     if (line.trim() === '') return [];
