@@ -1,0 +1,62 @@
+/** Code that nobody trusts, run with limits and without a way out. Needs Node. */
+import type { SandboxOptions } from './sandbox/options.ts';
+import { Sandbox, type SandboxCallOptions, type SandboxOutcome } from './sandbox/sandbox.ts';
+
+export { javascriptRunner } from './sandbox/javascript-runner.ts';
+export type { SandboxOptions } from './sandbox/options.ts';
+export type { SandboxFailureCause } from './sandbox/protocol.ts';
+export type {
+  Sandbox,
+  SandboxCallOptions,
+  SandboxOutcome,
+  SandboxStatistics,
+} from './sandbox/sandbox.ts';
+
+export {
+  type SandboxedRewards,
+  type SandboxedRewardsOptions,
+  type SandboxedRewardsStatistics,
+  sandboxedRewards,
+} from './sandbox/sandboxed-rewards.ts';
+
+/**
+ * A sandbox: threads with a JavaScript engine (QuickJS) inside WebAssembly. What runs there reaches no file, network, process, timer or
+ * object of ours; it is stopped by limits on time, memory, stack and output, and killed where it does not stop.
+ *
+ * @throws `OptionsError` naming every problem at once.
+ */
+export function createSandbox(options: SandboxOptions = {}): Sandbox {
+  const isSource = import.meta.url.endsWith('.ts');
+  return new Sandbox(
+    {
+      entry: new URL(isSource ? './sandbox.worker.ts' : './sandbox.worker.js', import.meta.url),
+      sourceBootstrap: new URL('./sandbox.worker-source.mjs', import.meta.url),
+    },
+    options,
+  );
+}
+
+/** Options of {@link runSandboxed}. */
+export interface RunSandboxedOptions extends SandboxOptions {
+  /** Ends everything with its reason. */
+  readonly signal?: SandboxCallOptions['signal'];
+}
+
+/**
+ * Calls a function once for each list of arguments, in a sandbox made for that: an outcome per call, in order. Each call has a world
+ * of its own, so that none learns of the others. Where there is more than one code to run, {@link createSandbox} saves the start.
+ *
+ * @throws `OptionsError` naming every problem at once; rejects as `Sandbox.call` does.
+ */
+export async function runSandboxed(
+  code: string,
+  calls: readonly (readonly unknown[])[],
+  { signal, ...options }: RunSandboxedOptions = {},
+): Promise<SandboxOutcome[]> {
+  const sandbox = createSandbox(options);
+  try {
+    return await Promise.all(calls.map((args) => sandbox.call(code, args, { signal })));
+  } finally {
+    await sandbox.close();
+  }
+}

@@ -1,0 +1,35 @@
+import { ArgumentError } from '@rlp/core';
+import type { CodeOutcome, CodeRunner } from '../stock/code-tests.ts';
+import type { JobReport } from './protocol.ts';
+import type { Sandbox } from './sandbox.ts';
+
+/** Exit codes as Node has them: an exception, a promise that never settles, a broken engine. */
+const exitCodes = { exception: 1, unsettled: 13, crashed: 134 } as const;
+
+/**
+ * Runs JavaScript programs of `codeTests` in a sandbox. They have `console`, `print`, `readline()`, `require('fs').readFileSync(0)`,
+ * `process.stdin.on`, `process.stdout.write` and `assert`; no timers, files, network or exit. The promise that the last statement
+ * gives is awaited: one that rejects fails the program.
+ *
+ * Rejects with an `ArgumentError` for another language: Python and others need a runner of your own, such as a container.
+ */
+export function javascriptRunner(sandbox: Sandbox): CodeRunner {
+  return async ({ language, source, input }, limits) => {
+    if (!/^(javascript|js)$/i.test(language)) {
+      throw new ArgumentError(
+        `javascriptRunner: expected JavaScript, got ${JSON.stringify(language)}; pass a runner for that language`,
+      );
+    }
+    return outcomeOf(await sandbox.execute({ kind: 'program', code: source, input }, limits));
+  };
+}
+
+function outcomeOf({ result, stdout, stderr }: JobReport): CodeOutcome {
+  if (result.kind === 'value') return { status: 'exited', exitCode: 0, stdout, stderr };
+  const { cause, message } = result;
+  if (cause === 'timed-out' || cause === 'out-of-memory' || cause === 'output-too-long') {
+    return { status: cause, exitCode: null, stdout, stderr };
+  }
+  const exitCode = cause === 'unsettled' || cause === 'crashed' ? exitCodes[cause] : exitCodes.exception;
+  return { status: 'exited', exitCode, stdout, stderr: `${stderr}${message}\n` };
+}

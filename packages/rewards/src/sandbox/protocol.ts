@@ -1,0 +1,50 @@
+/**
+ * Why code in a sandbox gave no value.
+ *
+ * `syntax`: it does not parse. `not-a-function`: its default export is none. `threw`: it threw, or its promise rejected.
+ * `not-json`: what it returned is no JSON. `unsettled`: its promise can never settle, since nothing is left to run. `timed-out`,
+ * `out-of-memory`, `stack-overflow`, `output-too-long`: it went over a limit. `crashed`: the engine itself broke.
+ */
+export type SandboxFailureCause =
+  | 'syntax'
+  | 'not-a-function'
+  | 'threw'
+  | 'not-json'
+  | 'unsettled'
+  | 'timed-out'
+  | 'out-of-memory'
+  | 'stack-overflow'
+  | 'output-too-long'
+  | 'crashed';
+
+/** A call of the function that a code is, or a program with standard input. */
+export type Job =
+  | { readonly kind: 'call'; readonly code: string; readonly args: string }
+  | { readonly kind: 'program'; readonly code: string; readonly input: string };
+
+/** A job with its limits, as it is sent to a thread. */
+export interface JobRequest {
+  readonly job: Job;
+  readonly timeoutMs: number;
+  readonly maxOutputCharacters: number;
+}
+
+/** What became of a job. */
+export interface JobReport {
+  readonly result:
+    | { readonly kind: 'value'; readonly json: string }
+    | { readonly kind: 'failure'; readonly cause: SandboxFailureCause; readonly message: string };
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** What a thread starts with. */
+export interface ThreadData {
+  /** Address of the thread's module, for the loader of TypeScript. */
+  readonly entry: string;
+  readonly memoryBytes: number;
+  readonly reuse: 'engine' | 'nothing';
+}
+
+/** From a thread: it is ready for jobs, or one is done. */
+export type FromThread = { readonly kind: 'ready' } | { readonly kind: 'done'; readonly report: JobReport };

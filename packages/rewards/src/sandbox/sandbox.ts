@@ -1,0 +1,163 @@
+import { ArgumentError, parseOptions } from '@rlp/core';
+import pLimit from 'p-limit';
+import type { z } from 'zod';
+import { type SandboxOptions, sandboxOptionsSchema } from './options.ts';
+import type { Job, JobReport, SandboxFailureCause } from './protocol.ts';
+import { SandboxThread, type ThreadEntry } from './thread.ts';
+
+/** What one call may be given besides its arguments. */
+export interface SandboxCallOptions {
+  /** Milliseconds that it may run. Default: the sandbox's. */
+  readonly timeoutMs?: number | undefined;
+  /** Ends the call with its reason, whatever the code does. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** What came of a call. */
+export type SandboxOutcome =
+  | { readonly kind: 'value'; readonly value: unknown; readonly printed: string }
+  | {
+      readonly kind: 'failure';
+      readonly cause: SandboxFailureCause;
+      /** What was wrong; may hold text of the code's choosing. */
+      readonly message: string;
+      readonly printed: string;
+    };
+
+/** Counts of a sandbox since it was made. */
+export interface SandboxStatistics {
+  readonly calls: number;
+  /** Calls without a value, by cause. */
+  readonly failures: Readonly<Partial<Record<SandboxFailureCause, number>>>;
+  /** Threads that were started; more than there are at once where some had to be killed. */
+  readonly threadsStarted: number;
+}
+
+/** Runs code that nobody trusts. */
+export class Sandbox implements AsyncDisposable {
+  readonly #options: z.output<typeof sandboxOptionsSchema>;
+  readonly #entry: ThreadEntry;
+  readonly #limit: ReturnType<typeof pLimit>;
+  readonly #idle: SandboxThread[] = [];
+  readonly #busy = new Set<SandboxThread>();
+  readonly #failures: Partial<Record<SandboxFailureCause, number>> = {};
+  #calls = 0;
+  #threadsStarted = 0;
+  #isClosed = false;
+
+  /** @throws `OptionsError` naming every problem at once. */
+  constructor(entry: ThreadEntry, options: SandboxOptions) {
+    this.#options = parseOptions('createSandbox', sandboxOptionsSchema, options);
+    this.#entry = entry;
+    this.#limit = pLimit(this.#options.threads);
+  }
+
+  /**
+   * Calls a function: `code` is an expression that gives one (`(a, b) => a + b`), or a module whose default export is one. Arguments
+   * and result travel as JSON; a promise is awaited. It sees the JavaScript language and `console`, and nothing else.
+   *
+   * Resolves whatever the code does. Rejects with an `ArgumentError` for arguments that are no JSON, or once closed; with the
+   * signal's reason, once aborted.
+   */
+  async call(
+    code: string,
+    args: readonly unknown[],
+    options: SandboxCallOptions = {},
+  ): Promise<SandboxOutcome> {
+    const { result, stdout, stderr } = await this.execute(
+      { kind: 'call', code, args: textOf(args) },
+      options,
+    );
+    const printed = stdout + stderr;
+    if (result.kind === 'failure') return { ...result, printed };
+    return { kind: 'value', value: JSON.parse(result.json, withoutPrototypes), printed };
+  }
+
+  /** Does a job, and says all about it. */
+  async execute(job: Job, { timeoutMs, signal }: SandboxCallOptions = {}): Promise<JobReport> {
+    this.#requireOpen();
+    signal?.throwIfAborted();
+    const limits = {
+      timeoutMs: timeoutMs ?? this.#options.timeoutMs,
+      maxOutputCharacters: this.#options.maxOutputCharacters,
+    };
+    const size = job.code.length + (job.kind === 'call' ? job.args : job.input).length;
+    const report =
+      size > this.#options.memoryBytes / 16
+        ? tooLarge(size)
+        : await this.#limit(() => this.#executeNow({ job, ...limits }, signal));
+    this.#calls += 1;
+    if (report.result.kind === 'failure') {
+      const { cause } = report.result;
+      this.#failures[cause] = (this.#failures[cause] ?? 0) + 1;
+    }
+    return report;
+  }
+
+  /** Counts since it was made. */
+  getStatistics(): SandboxStatistics {
+    return {
+      calls: this.#calls,
+      failures: { ...this.#failures },
+      threadsStarted: this.#threadsStarted,
+    };
+  }
+
+  /** Ends all threads. Calls under way report `crashed`; new ones are refused. May be called again. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    const threads = [...this.#idle.splice(0), ...this.#busy];
+    await Promise.all(threads.map((thread) => thread.terminate('crashed', 'the sandbox was closed')));
+  }
+
+  /** {@link Sandbox.close}, for `await using`. */
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
+  async #executeNow(
+    request: Parameters<SandboxThread['execute']>[0],
+    signal: AbortSignal | undefined,
+  ): Promise<JobReport> {
+    signal?.throwIfAborted();
+    this.#requireOpen();
+    const thread = this.#idle.pop() ?? this.#startThread();
+    this.#busy.add(thread);
+    try {
+      return await thread.execute(request, signal);
+    } finally {
+      this.#busy.delete(thread);
+      if (thread.isAlive) this.#idle.push(thread);
+    }
+  }
+
+  #startThread(): SandboxThread {
+    this.#threadsStarted += 1;
+    const { memoryBytes, reuse } = this.#options;
+    return new SandboxThread(this.#entry, { memoryBytes, reuse });
+  }
+
+  #requireOpen(): void {
+    if (!this.#isClosed) return;
+    throw new ArgumentError('Sandbox: expected a sandbox that is open, got a closed one; make a new one');
+  }
+}
+
+function textOf(args: readonly unknown[]): string {
+  try {
+    return JSON.stringify(args);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new ArgumentError(`Sandbox: expected arguments that are JSON data: ${reason}`);
+  }
+}
+
+function tooLarge(characters: number): JobReport {
+  const message = `code and arguments have ${characters} characters, too many for the sandbox's memory`;
+  return { result: { kind: 'failure', cause: 'out-of-memory', message }, stdout: '', stderr: '' };
+}
+
+/** Leaves out keys that would mean something else to whoever copies the value. */
+function withoutPrototypes(key: string, value: unknown): unknown {
+  return key === '__proto__' ? undefined : value;
+}

@@ -1,0 +1,139 @@
+import {
+  type EvaluateResult,
+  evaluateResultSchema,
+  type Message,
+  parseOptions,
+  type RewardComputer,
+  RewardError,
+  type ScoredTrajectory,
+  scoreFromEvaluateResult,
+  type Trajectory,
+} from '@rlp/core';
+import { z } from 'zod';
+import type { SandboxFailureCause } from './protocol.ts';
+import type { Sandbox } from './sandbox.ts';
+
+const schema = z.strictObject({
+  sandbox: z.custom<Pick<Sandbox, 'call'>>(
+    (value) => typeof value === 'object' && value !== null && 'call' in value,
+    'must be a sandbox',
+  ),
+  code: z.string().min(1),
+  mode: z.enum(['pointwise', 'batch']).default('pointwise'),
+  groundTruth: z
+    .custom<(metadata: never) => unknown>((value) => typeof value === 'function', 'must be a function')
+    .optional(),
+  parameters: z.record(z.string(), z.unknown()).default({}),
+  timeoutMs: z.number().positive().optional(),
+});
+
+/** Options of {@link sandboxedRewards}. */
+export interface SandboxedRewardsOptions<Metadata> {
+  readonly sandbox: Pick<Sandbox, 'call'>;
+  /**
+   * An expression that gives a function, or a module whose default export is one. `'pointwise'`: `(messages, groundTruth, parameters)`
+   * gives a judgement. `'batch'`: `(conversations, groundTruths, parameters)` gives one for each conversation of the group. A judgement is a
+   * number, `null`, or an `EvaluateResult`: `{ score, isScoreValid, reason, metrics, stepOutputs }`.
+   */
+  readonly code: string;
+  readonly mode?: 'pointwise' | 'batch' | undefined;
+  /** What the code is told about the task, from its metadata. Default: all of it. */
+  readonly groundTruth?: ((metadata: Metadata) => unknown) | undefined;
+  /** Passed on as the third argument. Default `{}`. */
+  readonly parameters?: Readonly<Record<string, unknown>> | undefined;
+  /** Milliseconds of one call. Default: the sandbox's. */
+  readonly timeoutMs?: number | undefined;
+}
+
+/** Counts of {@link sandboxedRewards}. */
+export interface SandboxedRewardsStatistics {
+  /** Calls of the code: one per trajectory, or one per group. */
+  readonly calls: number;
+  /** Calls that failed, by cause; `judgement`: what came back is none, or not as many as conversations. */
+  readonly failures: Readonly<Partial<Record<SandboxFailureCause | 'judgement', number>>>;
+  readonly lastFailure: string | undefined;
+  /** Step outputs that named no step. */
+  readonly misplacedSteps: number;
+}
+
+/** Rewards by code in a sandbox, with its counts. */
+export interface SandboxedRewards<Metadata = unknown> extends RewardComputer<Metadata> {
+  getStatistics(): SandboxedRewardsStatistics;
+}
+
+/**
+ * Rewards by code that is not trusted. Its arguments and judgements travel as JSON. A call that fails, whatever the cause, makes its
+ * trajectories `null`, and is counted; step outputs become `Step.reward`. Only completed and truncated trajectories are shown to it.
+ *
+ * @throws `OptionsError` naming every problem at once.
+ */
+export function sandboxedRewards<Metadata = unknown>(
+  options: SandboxedRewardsOptions<Metadata>,
+): SandboxedRewards<Metadata> {
+  const { sandbox, code, mode, parameters, timeoutMs } = parseOptions('sandboxedRewards', schema, options);
+  const truthOf = options.groundTruth ?? ((metadata: Metadata): unknown => metadata);
+  const counts = { calls: 0, misplacedSteps: 0 };
+  const failures: Partial<Record<SandboxFailureCause | 'judgement', number>> = {};
+  let lastFailure: string | undefined;
+
+  const fail = (cause: SandboxFailureCause | 'judgement', message: string) => {
+    failures[cause] = (failures[cause] ?? 0) + 1;
+    lastFailure = message;
+    return undefined;
+  };
+
+  const call = async (messages: unknown, truth: unknown, signal: AbortSignal | undefined) => {
+    counts.calls += 1;
+    const outcome = await sandbox.call(code, [messages, truth, parameters], { timeoutMs, signal });
+    return outcome.kind === 'value' ? outcome : fail(outcome.cause, outcome.message);
+  };
+
+  const judged = (trajectory: Trajectory<Metadata>, judgement: unknown): ScoredTrajectory<Metadata> => {
+    const unscored = { trajectory, reward: null, components: {} };
+    if (judgement === undefined || judgement === null) return unscored;
+    const result = readJudgement(judgement);
+    if (result instanceof RewardError) {
+      fail('judgement', result.message);
+      return unscored;
+    }
+    const { scored, problems } = scoreFromEvaluateResult(trajectory, result);
+    counts.misplacedSteps += problems.length;
+    return scored;
+  };
+
+  const judgeAll = async (
+    trajectories: readonly Trajectory<Metadata>[],
+    signal: AbortSignal | undefined,
+  ): Promise<readonly unknown[]> => {
+    const conversations = trajectories.map(({ messages }): readonly Message[] => messages);
+    const truths = trajectories.map(({ task }) => truthOf(task.metadata));
+    if (mode === 'pointwise') {
+      return Promise.all(
+        conversations.map(async (messages, k) => (await call(messages, truths[k] ?? null, signal))?.value),
+      );
+    }
+    const judgements = (await call(conversations, truths, signal))?.value;
+    if (judgements === undefined) return [];
+    if (Array.isArray(judgements) && judgements.length === trajectories.length) return judgements;
+    const came = Array.isArray(judgements) ? `${judgements.length}` : typeof judgements;
+    fail('judgement', `expected ${trajectories.length} judgements, got ${came}`);
+    return [];
+  };
+
+  return {
+    async computeRewards({ trajectories }, { signal } = {}) {
+      signal?.throwIfAborted();
+      const shown = trajectories.filter(({ status }) => status === 'completed' || status === 'truncated');
+      const judgements = shown.length > 0 ? await judgeAll(shown, signal) : [];
+      const judgementOf = new Map(shown.map((trajectory, k) => [trajectory, judgements[k]]));
+      return trajectories.map((trajectory) => judged(trajectory, judgementOf.get(trajectory)));
+    },
+    getStatistics: () => ({ ...counts, failures: { ...failures }, lastFailure }),
+  };
+}
+
+function readJudgement(judgement: unknown): EvaluateResult | RewardError {
+  const given = typeof judgement === 'number' ? { score: judgement } : judgement;
+  const parsed = evaluateResultSchema.safeParse(given);
+  return parsed.success ? parsed.data : new RewardError(z.prettifyError(parsed.error));
+}
