@@ -134,13 +134,13 @@ describe('processEpisodeBatchRewards', () => {
     },
   });
   it.each([
-    [{ response: 7 }, 'episode 1: expected the response to be text, got number'],
-    [{ response: null }, 'episode 1: expected the response to be text, got null'],
-    [{ prompt: 7 }, 'episode 1: expected the prompt to be text or a list of messages, got number'],
-    [{ prompt: [{}] }, 'episode 1: expected the prompt to be text or a list of messages, got a list'],
-    [{ metadata: 'x' }, 'episode 1: expected the metadata to be an object, got string'],
-    [null, 'episode 1: expected an object with prompt and response, got null'],
-    [hostile, 'episode 1: reading it threw trap'],
+    [{ response: 7 }, 'expected the response to be text, got number'],
+    [{ response: null }, 'expected the response to be text, got null'],
+    [{ prompt: 7 }, 'expected the prompt to be text or a list of messages, got number'],
+    [{ prompt: [{}] }, 'expected the prompt to be text or a list of messages, got a list'],
+    [{ metadata: 'x' }, 'expected the metadata to be an object, got string'],
+    [null, 'expected an object with prompt and response, got null'],
+    [hostile, 'reading it threw trap'],
   ])('makes %j unscorable and nothing else', (bad, message) => {
     const rewards = processEpisodeBatchRewards(
       [episodes[0]!, bad as RewardEpisode, episodes[1]!],

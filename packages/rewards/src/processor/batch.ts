@@ -28,7 +28,7 @@ export function scoreBatch(scorer: ComponentScorer, given: readonly RewardEpisod
         index,
         source: 'episode',
         cause: 'unreadable',
-        message: `episode ${index}: ${episode}`,
+        message: episode,
       });
       return null;
     }
@@ -36,7 +36,7 @@ export function scoreBatch(scorer: ComponentScorer, given: readonly RewardEpisod
       if (scorer.score(episode, index, columns) > 0) rowsWithWords.push(index);
       return episode;
     } catch (error) {
-      const message = `episode ${index}: ${error instanceof Error ? error.message : String(error)}`;
+      const message = error instanceof Error ? error.message : String(error);
       failures.push({ index, source: 'accuracy', cause: 'threw', message });
       return null;
     }

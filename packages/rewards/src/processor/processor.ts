@@ -311,7 +311,7 @@ function blend(data: Float64Array, external: Float64Array): void {
 function dropInfinities(data: Float64Array, failures: EpisodeFailure[]): void {
   for (let row = 0; row < data.length; row++) {
     if (Number.isFinite(data[row]!) || Number.isNaN(data[row]!)) continue;
-    const message = `episode ${row}: the weighted sum is ${data[row]}`;
+    const message = `the weighted sum is ${data[row]}`;
     failures.push({ index: row, source: 'episode', cause: 'not-finite', message });
     data[row] = Number.NaN;
   }

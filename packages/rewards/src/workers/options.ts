@@ -1,0 +1,46 @@
+import { z } from 'zod';
+import type { RewardScope } from './protocol.ts';
+
+const longestTimerMs = 2_147_483_647;
+const milliseconds = z.number().positive().max(longestTimerMs, `must fit a timer (${longestTimerMs} ms)`);
+
+const notUrl = 'must be a URL: new URL("./rewards.ts", import.meta.url)';
+
+/** Schema of {@link RewardWorkersOptions}. */
+export const workersSchema = z.strictObject({
+  module: z.union([z.instanceof(URL), z.url(notUrl)], notUrl),
+  export: z.string().min(1).default('default'),
+  workers: z.int().positive().optional(),
+  batchSize: z.int().positive().default(128),
+  timeoutMs: milliseconds.default(30_000),
+  startMs: milliseconds.default(30_000),
+  heapMb: z.number().positive().optional(),
+  scope: z.enum(['episode', 'group']).optional(),
+});
+
+/** What is scored in threads, and how. Only `module` is required. */
+export interface RewardWorkersOptions {
+  /** The module that scores: `new URL('./rewards.ts', import.meta.url)`. Each thread loads its own. */
+  readonly module: URL | string;
+  /** Its export: a reward function, a `RewardComputer`, or a processor; a promise of one is awaited. Default `'default'`. */
+  readonly export?: string | undefined;
+  /** Threads at most, which is also how many requests are under way at once. Default: the cores but one, at least 1. */
+  readonly workers?: number | undefined;
+  /** Episodes that a thread gets at a time, at most. Default 128. */
+  readonly batchSize?: number | undefined;
+  /**
+   * Milliseconds that a thread may take for what it was given, before it is ended by force; a reward function that waits is
+   * given up after four fifths of it. Default 30 000.
+   */
+  readonly timeoutMs?: number | undefined;
+  /** Milliseconds that a thread may take to load the module. Default 30 000. */
+  readonly startMs?: number | undefined;
+  /** Heap of each thread in MB. A thread that needs more ends, the process goes on. Default: Node's limit. */
+  readonly heapMb?: number | undefined;
+  /**
+   * What is judged by itself: `'episode'` lets a group be parted, and costs only the guilty episode where one hangs; `'group'` keeps
+   * groups together, as ranks and standardised rewards need. Default: `'group'` for computers, `'episode'` for functions and
+   * processors.
+   */
+  readonly scope?: RewardScope | undefined;
+}

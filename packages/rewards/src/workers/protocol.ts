@@ -1,0 +1,53 @@
+import type { ScoredTrajectory, TrajectoryGroup } from '@rlp/core';
+import type { RewardEpisode } from '../processor/episode.ts';
+import type { EpisodeFailure } from '../processor/episode-rewards.ts';
+
+/** What a thread is started with. */
+export interface ThreadData {
+  /** The thread's program, for the module that makes Node understand TypeScript. */
+  readonly entry: string;
+  /** The module whose export scores, and the export's name. */
+  readonly module: string;
+  readonly exportName: string;
+  /** Milliseconds that a reward function may take to settle. */
+  readonly timeoutMs: number;
+}
+
+/** What a thread found in the module. */
+export interface ThreadExport {
+  /** What may be parted: a reward function and a processor judge each episode by itself, another computer a whole group. */
+  readonly scope: RewardScope;
+  /** Whether it scores episodes, as a processor does, or trajectories only. */
+  readonly scores: 'episodes' | 'trajectories';
+}
+
+/** What is judged by itself, and may go to any thread. */
+export type RewardScope = 'episode' | 'group';
+
+/** What a thread is asked. One at a time. */
+export type ThreadRequest =
+  | { readonly kind: 'group'; readonly group: TrajectoryGroup }
+  | { readonly kind: 'episodes'; readonly episodes: readonly RewardEpisode[] };
+
+/** Scores of a group: the trajectory is only there where the computer gave another than it got. */
+export type GroupScores = readonly (Omit<ScoredTrajectory, 'trajectory'> & {
+  readonly trajectory?: ScoredTrajectory['trajectory'] | undefined;
+})[];
+
+/** Scores of episodes, as `EpisodeRewards` holds them. */
+export interface EpisodeScores {
+  readonly data: Float64Array<ArrayBuffer>;
+  readonly components: Readonly<Record<string, Float64Array>>;
+  readonly failures: readonly EpisodeFailure[];
+}
+
+/** What a thread says: once that it is ready or cannot be, then one answer to each request. */
+export type ThreadMessage =
+  | { readonly kind: 'ready'; readonly exported: ThreadExport }
+  | { readonly kind: 'unusable'; readonly reason: string }
+  | { readonly kind: 'group'; readonly scores: GroupScores }
+  | { readonly kind: 'episodes'; readonly scores: EpisodeScores }
+  | { readonly kind: 'threw'; readonly reason: string };
+
+/** An answer to a request. */
+export type ThreadAnswer = Extract<ThreadMessage, { readonly kind: ThreadRequest['kind'] }>;

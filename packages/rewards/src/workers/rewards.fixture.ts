@@ -1,0 +1,35 @@
+import type { RewardFunction } from '@rlp/core';
+import { relativeRewardComputer } from '../computers/wrapped.ts';
+import { createRolloutRewardProcessor } from '../processor/processor.ts';
+import { rewardFunctions } from '../reward-functions.ts';
+
+/** What responses of the tests may make a reward do. */
+function obey(response: string): void {
+  if (response === 'loop') for (;;);
+  if (response === 'throw') throw new Error('as asked');
+  if (response === 'exit') process.exit(3);
+  if (response === 'memory')
+    for (const held: number[][] = []; ; ) held.push(new Array<number>(100_000).fill(1));
+}
+
+/** A reward function: the response's length. */
+export const characters: RewardFunction = ({ response }) => {
+  obey(response);
+  return response === 'wait' ? new Promise(() => {}) : response.length;
+};
+
+export default characters;
+
+/** A computer that compares the members of a group. */
+export const ranked = relativeRewardComputer(rewardFunctions({ characters: { reward: characters } }));
+
+/** A processor, as a promise. */
+export const processor = Promise.resolve(
+  createRolloutRewardProcessor({ targetLength: 4 }).addReward('obeys', (_prompt, response) => {
+    obey(response);
+    return 1;
+  }),
+);
+
+/** No reward. */
+export const answer = 42;

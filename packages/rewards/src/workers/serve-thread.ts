@@ -1,0 +1,90 @@
+import type { MessagePort } from 'node:worker_threads';
+import type { RewardComputer, RewardFunction } from '@rlp/core';
+import { rewardFunctions } from '../reward-functions.ts';
+import { messageOf } from './failure.ts';
+import type {
+  EpisodeScores,
+  GroupScores,
+  ThreadAnswer,
+  ThreadData,
+  ThreadExport,
+  ThreadMessage,
+  ThreadRequest,
+} from './protocol.ts';
+
+interface EpisodeProcessor {
+  processEpisodeRewards(episodes: unknown): Promise<EpisodeScores>;
+}
+
+interface Scorer {
+  readonly exported: ThreadExport;
+  readonly computer: RewardComputer;
+  readonly processor?: EpisodeProcessor | undefined;
+}
+
+/** Share of the thread's time after which a function that waits is given up, so that nobody has to end the thread. */
+const functionShare = 0.8;
+
+/** The thread's side: loads the module, says so, and answers requests until the thread is ended. */
+export async function serveThread(port: MessagePort, data: ThreadData): Promise<void> {
+  const post = (message: ThreadMessage) => port.postMessage(message);
+  try {
+    const loaded = (await import(data.module)) as Readonly<Record<string, unknown>>;
+    const scorer = await scorerOf(loaded, data);
+    port.on('message', (request: ThreadRequest) => {
+      void answerTo(scorer, request)
+        .then(post)
+        .catch((error: unknown) => post({ kind: 'threw', reason: messageOf(error) }));
+    });
+    post({ kind: 'ready', exported: scorer.exported });
+  } catch (error) {
+    post({ kind: 'unusable', reason: messageOf(error) });
+  }
+}
+
+async function scorerOf(
+  loaded: Readonly<Record<string, unknown>>,
+  { module, exportName, timeoutMs }: ThreadData,
+): Promise<Scorer> {
+  const reward = await loaded[exportName];
+  if (typeof reward === 'function') {
+    const part = { reward: reward as RewardFunction };
+    const limits = { timeoutMs: functionShare * timeoutMs };
+    const computer = rewardFunctions({ [reward.name || 'reward']: part }, limits);
+    return { exported: { scope: 'episode', scores: 'trajectories' }, computer };
+  }
+  if (!hasMethod(reward, 'computeRewards')) {
+    throw new TypeError(
+      `${module}: expected the export "${exportName}" to be a reward function or to have computeRewards, got ${typeof reward}; ` +
+        `the module exports ${Object.keys(loaded).join(', ') || 'nothing'}`,
+    );
+  }
+  const computer = reward as unknown as RewardComputer;
+  if (!hasMethod(reward, 'processEpisodeRewards')) {
+    return { exported: { scope: 'group', scores: 'trajectories' }, computer };
+  }
+  const processor = reward as unknown as EpisodeProcessor;
+  return { exported: { scope: 'episode', scores: 'episodes' }, computer, processor };
+}
+
+function hasMethod(value: unknown, name: string): value is Readonly<Record<string, unknown>> {
+  if (typeof value !== 'object' || value === null) return false;
+  return typeof (value as Readonly<Record<string, unknown>>)[name] === 'function';
+}
+
+async function answerTo({ computer, processor }: Scorer, request: ThreadRequest): Promise<ThreadAnswer> {
+  if (request.kind === 'group') {
+    const { trajectories } = request.group;
+    const scored = await computer.computeRewards(request.group);
+    if (scored.length !== trajectories.length) {
+      throw new RangeError(`expected ${trajectories.length} rewards of the computer, got ${scored.length}`);
+    }
+    const scores: GroupScores = scored.map(({ trajectory, ...scores }, row) =>
+      trajectory === trajectories[row] ? scores : { ...scores, trajectory },
+    );
+    return { kind: 'group', scores };
+  }
+  if (processor === undefined) throw new TypeError('expected a processor to score episodes');
+  const { data, components, failures } = await processor.processEpisodeRewards(request.episodes);
+  return { kind: 'episodes', scores: { data, components, failures } };
+}

@@ -1,0 +1,157 @@
+import type { Trajectory, TrajectoryGroup } from '@rlp/core';
+import fc from 'fast-check';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { createRolloutRewardProcessor } from '../index.ts';
+import { createRewardWorkers, type RewardWorkersOptions } from '../workers.ts';
+import { ThreadError } from './failure.ts';
+import { inParts } from './parts.ts';
+import { ranked } from './rewards.fixture.ts';
+
+const module = new URL('./rewards.fixture.ts', import.meta.url);
+
+async function open(options: Partial<RewardWorkersOptions> = {}) {
+  const workers = await createRewardWorkers({ module, workers: 2, ...options });
+  onTestFinished(() => workers.close());
+  return workers;
+}
+
+/** Long enough for what does not hang, on a busy machine. */
+const timeoutMs = 1000;
+
+const task = { id: 'task', prompt: 'p', metadata: undefined };
+
+const groupOf = (responses: readonly string[]): TrajectoryGroup => ({
+  id: 'group',
+  task,
+  trajectories: responses.map(
+    (response, member): Trajectory => ({
+      ...{ id: String(member), task, steps: [], messages: [], response },
+      ...{ status: 'completed', policyVersion: 0 },
+    }),
+  ),
+});
+
+const rewardsOf = (scored: readonly { readonly reward: number | null }[]) =>
+  scored.map(({ reward }) => reward);
+
+describe('rewards in threads', () => {
+  it('are those of the module, in order, with the trajectories that were given', async () => {
+    const workers = await open({ batchSize: 2 });
+    const group = groupOf(['a', 'bb', 'ccc', 'dddd', 'throw']);
+    const scored = await workers.computeRewards(group);
+    expect(rewardsOf(scored)).toEqual([1, 2, 3, 4, null]);
+    expect(scored.map(({ trajectory }) => trajectory)).toEqual(group.trajectories);
+    expect(scored[1]!.trajectory).toBe(group.trajectories[1]);
+    expect(scored[1]!.components).toEqual({ characters: 2 });
+    expect(workers.getStatistics()).toMatchObject({
+      episodes: 5,
+      unscorable: 1,
+      threads: 2,
+      endedThreads: 0,
+    });
+    expect(await workers.computeRewards(groupOf([]))).toEqual([]);
+    await expect(workers.processEpisodeRewards([])).rejects.toThrow('export a processor');
+    await workers.close();
+    await expect(workers.computeRewards(group)).rejects.toThrow('make new ones');
+  });
+
+  it('keep a group together where its members are compared, and lose no other group with it', async () => {
+    const workers = await open({ export: 'ranked', batchSize: 1, workers: 1, timeoutMs });
+    const group = groupOf(['a', 'bb', 'ccc', 'dddd']);
+    const groups = [groupOf(['a', 'loop']), group];
+    const scored = await Promise.all(groups.map((one) => workers.computeRewards(one)));
+    expect(rewardsOf(scored[0]!)).toEqual([null, null]);
+    expect(scored[1]).toEqual(await ranked.computeRewards(group));
+    expect(workers.getStatistics().failures['timed-out']).toBe(2);
+  });
+
+  it('of a processor are what it gives without threads', async () => {
+    const workers = await open({ export: 'processor', batchSize: 4, timeoutMs });
+    const episodes = Array.from({ length: 23 }, (_, k) => ({
+      response: k === 5 ? (7 as unknown as string) : 'word '.repeat(k % 9),
+      metadata: { answer: 'word' },
+    }));
+    const processor = createRolloutRewardProcessor({ targetLength: 4 }).addReward('obeys', () => 1);
+    const expected = await processor.processEpisodeRewards(episodes);
+    expect(await workers.processEpisodeRewards(episodes)).toEqual(expected);
+    expect((await workers.processEpisodeRewards([])).shape).toEqual([0]);
+    const unsendable = { response: 'x', metadata: { call: () => 1 } };
+    const rewards = await workers.processEpisodeRewards([
+      { response: 'loop' },
+      unsendable,
+      { response: 'x' },
+    ]);
+    expect(rewards.toArray()).toEqual([null, null, expect.any(Number)]);
+    expect(rewards.failures).toMatchObject([
+      { index: 0, source: 'episode', cause: 'timed-out' },
+      { index: 1, source: 'episode', cause: 'threw', message: expect.stringContaining('cannot be sent') },
+    ]);
+    expect(workers.getStatistics().failures).toEqual({ threw: 1, 'timed-out': 1, crashed: 0 });
+  });
+
+  it('are null for what loops, waits for ever, takes all memory or ends its thread, and for nothing else', async () => {
+    const workers = await open({ workers: 1, timeoutMs, heapMb: 64 });
+    const rewards = async (...responses: string[]) =>
+      rewardsOf(await workers.computeRewards(groupOf(responses)));
+    expect(await rewards('wait', 'a')).toEqual([null, 1]);
+    expect(workers.getStatistics()).toMatchObject({ unscorable: 1, endedThreads: 0 });
+    expect(await rewards('bb', 'loop')).toEqual([2, null]);
+    expect(workers.getStatistics().lastFailure).toContain(`took longer than ${timeoutMs} ms`);
+    expect(await rewards('exit')).toEqual([null]);
+    expect(workers.getStatistics().lastFailure).toContain('exit code 3');
+    expect(await rewards('again')).toEqual([5]);
+    expect(workers.getStatistics()).toMatchObject({
+      ...{ episodes: 6, unscorable: 3, endedThreads: 3 },
+      failures: { threw: 0, 'timed-out': 1, crashed: 1 },
+    });
+  });
+
+  it('outlive a thread that took all memory', async () => {
+    const workers = await open({ workers: 1, heapMb: 64 });
+    expect(rewardsOf(await workers.computeRewards(groupOf(['memory'])))).toEqual([null]);
+    expect(workers.getStatistics().lastFailure).toContain('memory limit');
+  });
+
+  it('end with the reason of the signal, and leave the workers usable', async () => {
+    const workers = await open({ workers: 1 });
+    const controller = new AbortController();
+    const waiting = workers.computeRewards(groupOf(['loop']), controller);
+    setTimeout(() => controller.abort(new Error('enough')), 50);
+    await expect(waiting).rejects.toThrow('enough');
+    await expect(workers.computeRewards(groupOf(['a']), controller)).rejects.toThrow('enough');
+    expect(rewardsOf(await workers.computeRewards(groupOf(['a'])))).toEqual([1]);
+  });
+
+  it('refuse what cannot score, before anything is scored', async () => {
+    await expect(open({ export: 'answer' })).rejects.toThrow(
+      /expected the export "answer".*got number.*characters/s,
+    );
+    await expect(open({ module: new URL('./none.ts', import.meta.url) })).rejects.toThrow(ThreadError);
+    await expect(open({ module: 'rewards.ts', workers: 0 })).rejects.toThrow(
+      /module: must be a URL.*workers/s,
+    );
+  });
+});
+
+describe('work in parts', () => {
+  it('asks about all rows once, and again only about those of a part that failed', async () => {
+    const rows = fc.array(fc.constantFrom('good', 'bad'), { maxLength: 40 });
+    await fc.assert(
+      fc.asyncProperty(rows, fc.integer({ min: 1, max: 9 }), async (given, size) => {
+        const parts = await inParts(given, {
+          ...{ scope: 'episode', size },
+          ask: async ({ rows: asked }) => {
+            if (asked.includes('bad')) throw new ThreadError('threw', 'bad');
+            return asked.length;
+          },
+        });
+        expect(parts.flatMap((part) => part.rows)).toEqual(given);
+        for (const { start, rows: asked, failure } of parts) {
+          expect(given.slice(start, start + asked.length)).toEqual(asked);
+          expect(asked.includes('bad')).toBe(failure !== undefined);
+          if (failure) expect(asked).toEqual(['bad']);
+        }
+      }),
+    );
+  });
+});
