@@ -60,7 +60,7 @@ describe('jsonlSink', () => {
     expect(logs.unreadable).toBe(0);
   });
 
-  it('continues a file without the line that a crash cut short, and such lines are counted when read', async () => {
+  it('continues a file after a line that a crash cut short, which is counted when read', async () => {
     const { alertLogFile, metricsLogFile } = paths();
     const first = monitorTo({ metricsLogFile });
     first.monitorBatch({ responses, rewards: {} });
@@ -74,7 +74,7 @@ describe('jsonlSink', () => {
     second.monitorBatch({ responses, rewards: {}, step: 5 });
     await second.close();
     const { metrics, unreadable } = readMonitorLogs({ metrics: readFileSync(metricsLogFile, 'utf8') });
-    expect([metrics.map(({ step }) => step), unreadable]).toEqual([[0, 5], 0]);
+    expect([metrics.map(({ step }) => step), unreadable]).toEqual([[0, 5], 1]);
   });
 
   it('begins a new file when one is full, and keeps as many as it was told to', async () => {

@@ -26,7 +26,7 @@ export type JsonlSinkOptions = z.input<typeof schema>;
  * Writes JSON Lines: `{"step","timestamp","severity","pathology_type","message","metrics"}` for each alert, a line with
  * `"intervention"` for each intervention, and a flat `{"step", …}` of metrics for each batch.
  *
- * A line is with the operating system before the next batch; one that a crash cut short is removed on opening.
+ * A line is with the operating system before the next batch; one that a crash cut short is ended on opening.
  *
  * @throws OptionsError for bad options.
  */

@@ -1,14 +1,4 @@
-import {
-  closeSync,
-  fstatSync,
-  ftruncateSync,
-  mkdirSync,
-  openSync,
-  readSync,
-  renameSync,
-  rmSync,
-  writeSync,
-} from 'node:fs';
+import { closeSync, fstatSync, mkdirSync, openSync, readSync, renameSync, rmSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
 
 /** How a {@link RotatingFile} is kept. */
@@ -49,7 +39,7 @@ export class RotatingFile {
   #open(): number {
     mkdirSync(dirname(this.#options.path), { recursive: true });
     const descriptor = openSync(this.#options.path, 'a+');
-    this.#bytes = removePartialLine(descriptor);
+    this.#bytes = endLastLine(descriptor);
     return descriptor;
   }
 
@@ -69,22 +59,10 @@ export class RotatingFile {
   }
 }
 
-/** Cuts the line that a crash left unfinished. @returns The bytes that stay. */
-function removePartialLine(descriptor: number): number {
-  const status = fstatSync(descriptor);
-  if (!status.isFile()) return 0;
-  const chunk = Buffer.alloc(65_536);
-  for (let end = status.size; end > 0; ) {
-    const start = Math.max(0, end - chunk.length);
-    const read = readSync(descriptor, chunk, 0, end - start, start);
-    const lineBreak = chunk.subarray(0, read).lastIndexOf(0x0a);
-    if (lineBreak >= 0) {
-      const whole = start + lineBreak + 1;
-      if (whole < status.size) ftruncateSync(descriptor, whole);
-      return whole;
-    }
-    end = start;
-  }
-  if (status.size > 0) ftruncateSync(descriptor, 0);
-  return 0;
+/** Ends a line that a crash cut short, so that the next one stands by itself. @returns The file's bytes. */
+function endLastLine(descriptor: number): number {
+  const { size } = fstatSync(descriptor);
+  const last = Buffer.alloc(1);
+  if (size === 0 || readSync(descriptor, last, 0, 1, size - 1) === 0 || last[0] === 0x0a) return size;
+  return size + writeSync(descriptor, '\n');
 }
