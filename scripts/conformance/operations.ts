@@ -1,6 +1,6 @@
 import { evaluate, matrixFromRows, matrixRows, Tape } from '@rlp/backprop/eager';
 import type { Loss, TensorOps } from '@rlp/core';
-import { Graph, gradients, serialize, traceOps, type Value } from '@rlp/onnx';
+import { Graph, gradients, type Shape, serialize, traceOps, type Value } from '@rlp/onnx';
 import { InferenceSession, Tensor } from 'onnxruntime-node';
 
 /** A matrix as JSON has it. */
@@ -106,33 +106,19 @@ export const eager: Operations = {
 /** Traced into a graph in float32, run by ONNX Runtime on the CPU. */
 export const onnx: Operations = {
   name: 'onnx float32',
-  async differentiate({ inputs, by, weights, compute }) {
-    const graph = new Graph();
-    const ops = traceOps(graph);
-    const values = mapValues(inputs, (rows, name) => input(graph, name, rows));
-    const outputs = compute(ops, values);
-    const factors = weights === undefined ? ops.constant(1) : input(graph, 'weights', weights);
-    const total = weightedTotal(ops, outputs.loss, factors);
-    graph.output('total', total);
-    for (const [name, output] of Object.entries(outputs)) expose(graph, `output:${name}`, output);
-    const derived =
-      by.length === 0
-        ? []
-        : gradients(
-            total,
-            by.map((name) => values[name]!),
-          );
-    for (const [index, gradient] of derived.entries()) expose(graph, `gradient:${by[index]}`, gradient);
-    const found = await runGraph(graph, { ...inputs, ...(weights && { weights }) });
-    return {
-      value: found.total![0]![0]!,
-      outputs: mapValues(outputs, (_, name) => found[`output:${name}`]!),
-      gradients: Object.fromEntries(by.map((name) => [name, found[`gradient:${name}`]!])),
-    };
+  async differentiate({ weights, ...request }) {
+    const feeds = { ...request.inputs, ...(weights && { [weightsName]: weights }) };
+    const found = await run(sessionOf(request, namedDimensions(feeds)), feeds);
+    const named = (prefix: string) =>
+      Object.fromEntries(
+        Object.entries(found).flatMap(([name, rows]) =>
+          name.startsWith(prefix) ? [[name.slice(prefix.length), rows]] : [],
+        ),
+      );
+    return { value: found.total![0]![0]!, outputs: named('output:'), gradients: named('gradient:') };
   },
   async evaluate({ loss, logprobs, mask, weights, columns, entropies }) {
     const counted = mask.map((row) => Array.from(row, (counts) => (counts === 0 ? 0 : 1)));
-    let names: string[] = [];
     const {
       value,
       outputs,
@@ -144,7 +130,6 @@ export const onnx: Operations = {
       compute(ops, { logprobs: given, mask: counts, entropies: spread, ...rest }) {
         const inputs = { logprobs: given!, mask: counts!, entropies: spread, columns: rest };
         const { tokenLosses, metrics = {} } = loss.compute(ops, inputs);
-        names = Object.keys(metrics);
         const zero = ops.constant(0);
         const means = mapValues(metrics, (metric) => {
           const count = ops.maximum(ops.sum(counts!), ops.constant(1));
@@ -153,11 +138,12 @@ export const onnx: Operations = {
         return { loss: ops.where(counts!, tokenLosses, zero), ...means };
       },
     });
+    const { loss: tokenLosses, ...means } = outputs;
     return {
       loss: value,
       grad: slopes.logprobs!,
-      tokenLosses: outputs.loss!,
-      metrics: Object.fromEntries(names.map((name) => [name, outputs[name]![0]![0]!])),
+      tokenLosses: tokenLosses!,
+      metrics: mapValues(means, (mean) => mean[0]![0]!),
     };
   },
 };
@@ -169,8 +155,45 @@ function mapValues<From, To>(
   return Object.fromEntries(Object.entries(record).map(([name, value]) => [name, change(value, name)]));
 }
 
-function input(graph: Graph, name: string, rows: Rows): Value {
-  return graph.input(name, 'float32', [rows.length, rows[0]?.length ?? 0]);
+/** The graph's input for a request's weights; no request has an input of this name. */
+const weightsName = 'weights of the loss';
+
+/** Shapes of a request's inputs and weights, by name. */
+type Shapes = Readonly<Record<string, Shape>>;
+
+/**
+ * Names for the sizes that most inputs have, as in a training graph, so that cases of other sizes share it. 1 stays a number, for
+ * it broadcasts.
+ */
+function namedDimensions(inputs: Readonly<Record<string, Rows>>): Shapes {
+  const sizes = mapValues(inputs, sizeOf);
+  const [count, length] = [0, 1].map((axis) => Math.max(...Object.values(sizes).map((size) => size[axis]!)));
+  return mapValues(sizes, ([rows, columns]) => [
+    rows > 1 && rows === count ? 'sequences' : rows,
+    columns > 1 && columns === length ? 'tokens' : columns,
+  ]);
+}
+
+function sizeOf(rows: Rows): [number, number] {
+  return [rows.length, rows[0]?.length ?? 0];
+}
+
+/** Traces a request and its gradients, as the training graph does. */
+function traced({ inputs, by, compute }: Request, shapes: Shapes): Graph {
+  const graph = new Graph();
+  const ops = traceOps(graph);
+  const values = mapValues(shapes, (shape, name) => graph.input(name, 'float32', shape));
+  const outputs = compute(
+    ops,
+    mapValues(inputs, (_, name) => values[name]!),
+  );
+  const total = weightedTotal(ops, outputs.loss, values[weightsName] ?? ops.constant(1));
+  graph.output('total', total);
+  for (const [name, output] of Object.entries(outputs)) expose(graph, `output:${name}`, output);
+  const wanted = by.map((name) => values[name]!);
+  const derived = wanted.length === 0 ? [] : gradients(total, wanted);
+  for (const [index, gradient] of derived.entries()) expose(graph, `gradient:${by[index]}`, gradient);
+  return graph;
 }
 
 /** Makes a value an output; a value may be one only once, and an input never. */
@@ -178,15 +201,29 @@ function expose(graph: Graph, name: string, value: Value): void {
   graph.output(name, traceOps(graph).add(value, traceOps(graph).constant(0)));
 }
 
-/** Sessions by the bytes of their graphs: cases differ in their numbers more often than in what is computed. */
+/** Every operation that a request asks for, its operands and its constants: equal lists are equal graphs. */
+function description({ inputs, by, compute }: Request, shapes: Shapes): string {
+  const lines: string[] = [];
+  const note =
+    (operation: string) =>
+    (...operands: readonly (string | number)[]) =>
+      `#${lines.push(`${operation} ${operands.join(' ')}`)}`;
+  const ops = new Proxy({}, { get: (_, operation) => note(String(operation)) }) as TensorOps<string>;
+  const outputs = compute(
+    ops,
+    mapValues(inputs, (_, name) => name),
+  );
+  return JSON.stringify([shapes, by, outputs, lines]);
+}
+
 const sessions = new Map<string, Promise<InferenceSession>>();
 
-function sessionOf(graph: Graph): Promise<InferenceSession> {
-  const bytes = serialize(graph);
-  const key = Buffer.from(bytes).toString('latin1');
+/** Cases differ in their numbers more often than in what is computed, so what is computed is traced once. */
+function sessionOf(request: Request, shapes: Shapes): Promise<InferenceSession> {
+  const key = description(request, shapes);
   const session =
     sessions.get(key) ??
-    InferenceSession.create(bytes, {
+    InferenceSession.create(serialize(traced(request, shapes)), {
       intraOpNumThreads: 1,
       logSeverityLevel: 3,
       graphOptimizationLevel: 'disabled',
@@ -195,15 +232,15 @@ function sessionOf(graph: Graph): Promise<InferenceSession> {
   return session;
 }
 
-async function runGraph(
-  graph: Graph,
+async function run(
+  starting: Promise<InferenceSession>,
   feeds: Readonly<Record<string, Rows>>,
 ): Promise<Record<string, number[][]>> {
-  const session = await sessionOf(graph);
+  const session = await starting;
   const tensors = session.inputNames.map((name) => {
     const rows = feeds[name]!;
     const data = Float32Array.from(rows.flatMap((row) => Array.from(row)));
-    return [name, new Tensor('float32', data, [rows.length, rows[0]?.length ?? 0])];
+    return [name, new Tensor('float32', data, sizeOf(rows))];
   });
   const found = await session.run(Object.fromEntries(tensors));
   return mapValues(found, ({ dims, data }) => {
