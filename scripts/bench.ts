@@ -1,9 +1,10 @@
 /**
  * `pnpm bench train-step generate`: speed and memory on three shapes, beside PyTorch. `pnpm bench math`: advantages and losses
  * on plain arrays. `pnpm bench loss-overhead --shape M`: what the loss costs in a training step. `pnpm bench rewards`: episodes
- * per second through the reward processor. One JSON line for each measurement.
+ * per second through the reward processor. `pnpm bench reward-workers`: rewards in threads. `pnpm bench monitor`: responses per
+ * second assessed. One JSON line for each measurement.
  *
- *     pnpm bench [train-step] [generate] [math] [loss-overhead] [rewards] [--shape S,M,L] [--peer PYTHON] [--rounds 3] [--runs 5]
+ *     pnpm bench [train-step] [generate] [math] [loss-overhead] [rewards] [reward-workers] [monitor] [--shape S,M,L] [--peer PYTHON] [--rounds 3] [--runs 5]
  *                [--warmup 2] [--threads 2] [--episodes 1000000] [--weights shared|packed] [--profiling runs|operators]
  *
  * Each measurement has a process of its own; ours and the peer's take turns, `rounds` times `runs` each, and the ratio is
@@ -15,7 +16,9 @@ import { z } from 'zod';
 import { type BenchName, compare, measureHere, names } from './bench/compare.ts';
 import { lossOverheadLines } from './bench/loss-overhead.ts';
 import { mathLines } from './bench/math.ts';
+import { monitorLines } from './bench/monitor.ts';
 import type { Line } from './bench/report.ts';
+import { rewardWorkerLines } from './bench/reward-workers.ts';
 import { rewardLines } from './bench/rewards.ts';
 import { type ShapeName, shapes } from './bench/shapes.ts';
 
@@ -32,6 +35,8 @@ const { values, positionals } = parseArgs({
     profiling: { type: 'string', default: 'runs' },
     // What `rewards` streams to see whether memory stays flat.
     episodes: { type: 'string', default: '1000000' },
+    // The same for `monitor`.
+    batches: { type: 'string', default: '20000' },
     // One measurement in this very process; what `bench` starts for each of ours.
     here: { type: 'boolean', default: false },
   },
@@ -40,7 +45,7 @@ const { values, positionals } = parseArgs({
 const count = z.coerce.number().int().positive();
 const schema = z.object({
   names: z
-    .array(z.enum([...names, 'math', 'loss-overhead', 'rewards']))
+    .array(z.enum([...names, 'math', 'loss-overhead', 'rewards', 'reward-workers', 'monitor']))
     .transform((given) => (given.length > 0 ? given : [...names])),
   shapes: z.array(z.enum(Object.keys(shapes) as [ShapeName, ...ShapeName[]])),
   peer: z.string(),
@@ -49,6 +54,7 @@ const schema = z.object({
   warmup: z.coerce.number().int().nonnegative(),
   threads: count,
   episodes: count,
+  batches: count,
   weights: z.enum(['shared', 'packed']),
   profiling: z.enum(['runs', 'operators']),
 });
@@ -73,6 +79,14 @@ async function* lines(options: z.output<typeof schema>): AsyncGenerator<Line> {
     }
     if (name === 'rewards') {
       yield* rewardLines(options);
+      continue;
+    }
+    if (name === 'reward-workers') {
+      yield* rewardWorkerLines(options);
+      continue;
+    }
+    if (name === 'monitor') {
+      yield* monitorLines(options);
       continue;
     }
     for (const shape of options.shapes) {

@@ -36,7 +36,7 @@ const likeness = 0.025;
 /** Batches that "now" is made of, about. */
 const fading = 0.8;
 /** Unrewarded responses with a trait explain so much of it among the rewarded. */
-const explained = 0.6;
+const explained = 0.8;
 
 /**
  * Cumulative sums of likelihood ratios: how much more likely the traits of the rewarded responses are if rewarded responses
@@ -176,7 +176,9 @@ export class Evidence {
     const usual = reference.share(signals[at]!.trait, this.thresholds[at]!);
     const known = reference.known(signals[at]!.trait) + 8;
     const cautious = usual + caution * Math.sqrt((usual * (1 - usual)) / known) + 1 / known;
-    const elsewhere = (explained * this.#unrewarded[at]!) / (this.#unrewardedCount + 8);
+    // Traits of the reward itself differ between the two by their nature.
+    const elsewhere =
+      signals[at]!.tail === 'present' ? 0 : (explained * this.#unrewarded[at]!) / (this.#unrewardedCount + 4);
     return Math.min(0.95, Math.max(leastShare, cautious, elsewhere));
   }
 

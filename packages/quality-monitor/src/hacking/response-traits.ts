@@ -55,7 +55,8 @@ export class TextTraits {
       const often = this.#ownWords.count(word);
       if (lengths[at]! >= contentLetters && often + 1 > mostFrequent) mostFrequent = often + 1;
       if (this.#ownTriples.count(triple) > 0) repeated += 1;
-      const [wordSlot, pairSlot] = [phrases.slotOf(word), phrases.slotOf(pair)];
+      const wordSlot = phrases.slotOf(word);
+      const pairSlot = phrases.slotOf(pair);
       const lately = phrases.count(wordSlot);
       const pairLately = phrases.count(pairSlot);
       const isAsked = this.#prompt.has(word);

@@ -12,14 +12,15 @@ const generationsKept = 4;
 /** Tasks that make a generation, and responses that make one however few tasks they are of. */
 const generationTasks = 16;
 const generationResponses = 32;
+/** Where a task's number begins in an entry. */
+const oneTask = 256;
 
 /** In how many tasks of late hashes occurred: those of the last four generations of 16 tasks. Responses to one task count once. */
 export class SlidingCounts {
   readonly #bits: number;
-  /** At most 65 in a slot. */
-  readonly #lately: Uint8Array;
-  /** Which task counted last in a slot. */
-  readonly #stamps: Int32Array;
+  /** In the lower eight bits how many tasks of late counted in a slot, 65 at most; above, which one was the last. */
+  readonly #lately: Uint32Array;
+  /** Number of the task that goes on, in the upper bits. */
   #stamp = 0;
   #responses = 0;
   /** Newest last. */
@@ -30,8 +31,7 @@ export class SlidingCounts {
   /** @param bits - Of a slot's number. Slots are shared by chance. */
   constructor(bits: number) {
     this.#bits = bits;
-    this.#lately = new Uint8Array(2 ** bits);
-    this.#stamps = new Int32Array(2 ** bits);
+    this.#lately = new Uint32Array(2 ** bits);
   }
 
   /** Oldest first, the one that fills last. */
@@ -44,7 +44,8 @@ export class SlidingCounts {
     const current = this.#generations.at(-1)!;
     const isOver = current.tasks >= generationTasks || this.#responses >= generationResponses;
     const oldest = isOver ? this.#turn(batch) : undefined;
-    this.#stamp += 1;
+    this.#stamp = (this.#stamp + oneTask) >>> 0;
+    if (this.#stamp === 0) this.#forgetStamps();
     this.#generations.at(-1)!.tasks += 1;
     this.tasks += 1;
     return oldest;
@@ -60,10 +61,10 @@ export class SlidingCounts {
 
   /** Other tasks of late that counted in a slot; counts this one. */
   count(slot: number): number {
-    const lately = this.#lately[slot]!;
-    if (this.#stamps[slot] === this.#stamp) return lately - 1;
-    this.#stamps[slot] = this.#stamp;
-    this.#lately[slot] = lately + 1;
+    const entry = this.#lately[slot]!;
+    const lately = entry & (oneTask - 1);
+    if (entry >= this.#stamp && lately > 0) return lately - 1;
+    this.#lately[slot] = this.#stamp + lately + 1;
     const current = this.#generations[this.#generations.length - 1]!;
     if (current.used === current.slots.length) current.slots = grown(current.slots);
     current.slots[current.used++] = slot;
@@ -83,6 +84,12 @@ export class SlidingCounts {
       this.tasks += tasks;
       for (const slot of slots) this.#lately[slot]! += 1;
     }
+  }
+
+  /** Numbers of tasks begin again: none that counts may look like one that counted. */
+  #forgetStamps(): void {
+    for (let slot = 0; slot < this.#lately.length; slot++) this.#lately[slot]! &= oneTask - 1;
+    this.#stamp = oneTask;
   }
 
   #turn(batch: number): Generation | undefined {

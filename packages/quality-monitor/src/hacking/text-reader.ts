@@ -50,7 +50,9 @@ export class TextReader {
   /** Longest run of one and the same character, space aside. */
   longestRun = 0;
 
-  #scripts = 0;
+  /** Words with Greek or Cyrillic letters, and whether the one that is read is such. */
+  #otherWords = 0;
+  #isOfOtherLetters = false;
 
   read(text: string): void {
     this.#reset(text.length);
@@ -95,6 +97,8 @@ export class TextReader {
       previous = code;
     }
     if (letters > 0) this.#push(hash, letters);
+    // In a text that is not written in those letters, they stand for ours.
+    if (4 * this.foreign < text.length) this.suspicious += this.#otherWords;
     this.digits = digits;
     this.longestRun = longest;
   }
@@ -109,7 +113,8 @@ export class TextReader {
     this.foreign = 0;
     this.suspicious = 0;
     this.longestWord = 0;
-    this.#scripts = 0;
+    this.#otherWords = 0;
+    this.#isOfOtherLetters = false;
   }
 
   /** Takes a character beyond ASCII; returns the word so far. */
@@ -128,18 +133,15 @@ export class TextReader {
       return [emptyWord, 0];
     }
     if (code >= 0x250) this.foreign += 1;
-    if (code >= 0x370 && code < 0x590) this.#scripts |= 2;
+    if (code >= 0x370 && code < 0x590) this.#isOfOtherLetters = true;
     else if ((code >= 0xff01 && code <= 0xff5e) || code === 0xd835) this.suspicious += 1;
     return [letterHash(hash, code), letters + 1];
   }
 
   #push(hash: number, letters: number): void {
     if (this.count === this.words.length) this.#grow();
-    // A word with Greek or Cyrillic letters in a text that is not written in them.
-    if (this.#scripts !== 0) {
-      if (this.foreign * 4 < this.characters) this.suspicious += 1;
-      this.#scripts = 0;
-    }
+    if (this.#isOfOtherLetters) this.#otherWords += 1;
+    this.#isOfOtherLetters = false;
     this.words[this.count] = hash;
     this.lengths[this.count] = letters;
     this.count += 1;

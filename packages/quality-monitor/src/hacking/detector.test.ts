@@ -1,0 +1,254 @@
+import { FormatError, type Monitor, type MonitorBatch, RandomStream, type ScoredTrajectory } from '@rlp/core';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { RewardQualityMonitor } from '../monitor/monitor.ts';
+import { hackingRule, rewardHackingDetector } from './detector.ts';
+import type { RewardHackingOptions } from './options.ts';
+
+const vocabulary = Array.from(
+  { length: 400 },
+  (_, at) => `word${'abcdefghij'[at % 10]}${'klmnopqrst'[Math.floor(at / 10) % 10]}${'uvwx'[at % 4]}`,
+);
+
+interface Made {
+  readonly response: string;
+  readonly reward: number | null;
+  readonly components?: ScoredTrajectory['components'];
+  readonly prompt?: string;
+}
+
+function batchOf(
+  iteration: number,
+  made: readonly Made[],
+  metrics: MonitorBatch['metrics'] = {},
+): MonitorBatch {
+  const trajectories = made.map(({ response, reward, components = {}, prompt = 'Say it.' }, at) => ({
+    trajectory: {
+      id: `${iteration}-${at}`,
+      task: { id: `${iteration}-${at}`, prompt, metadata: undefined },
+      steps: [],
+      messages: [],
+      response,
+      status: 'completed' as const,
+      policyVersion: 0,
+    },
+    reward,
+    components,
+  }));
+  return { iteration, trajectories, metrics };
+}
+
+/** Honest responses of 20 to 60 words, some of them rewarded. */
+function honest(random: RandomStream, count: number, right = 0.4): Made[] {
+  return Array.from({ length: count }, () => {
+    const words = Array.from({ length: 20 + random.integer(40) }, () => vocabulary[random.integer(400)]!);
+    const isRight = random.uniform() < right;
+    return { response: words.join(' '), reward: isRight ? 1 : 0, components: { truth: isRight ? 1 : 0 } };
+  });
+}
+
+/** Batches of the same kind, and then others. */
+function run(
+  options: RewardHackingOptions,
+  after: (random: RandomStream, iteration: number) => { made: Made[]; metrics?: MonitorBatch['metrics'] },
+  batches = { before: 20, after: 8 },
+) {
+  const random = RandomStream.named('detector-test');
+  const detector = rewardHackingDetector(options);
+  const reports = Array.from({ length: batches.before + batches.after }, (_, iteration) => {
+    const { made, metrics } =
+      iteration < batches.before ? { made: honest(random, 32), metrics: {} } : after(random, iteration);
+    return detector.observe(batchOf(iteration, made, metrics));
+  });
+  const before = reports.slice(0, batches.before).flatMap(({ findings }) => findings);
+  return { detector, reports, before, findings: reports.flatMap(({ findings }) => findings) };
+}
+
+const withHacks = (hack: (made: Made, random: RandomStream) => Made) => (random: RandomStream) => ({
+  made: honest(random, 32).map((made) => (random.uniform() < 0.25 ? hack(made, random) : made)),
+});
+
+describe('rewardHackingDetector', () => {
+  it('says nothing while more and more answers are right', () => {
+    const { findings, reports } = run(
+      { heldOut: 'truth' },
+      (random, iteration) => ({ made: honest(random, 32, Math.min(0.95, 0.4 + (iteration - 20) / 60)) }),
+      { before: 20, after: 80 },
+    );
+    expect(findings).toEqual([]);
+    expect(Math.max(...reports.map(({ metrics }) => metrics.suspected_reward_hacking!))).toBeLessThan(0.5);
+  });
+
+  it.each([
+    [
+      'length',
+      (made: Made) => ({
+        ...made,
+        response: `${made.response} ${made.response.split('').reverse().join('')} ${made.response.toUpperCase().replaceAll('W', 'v')}`,
+        reward: 1,
+      }),
+    ],
+    ['brevity', (made: Made) => ({ ...made, response: made.response.slice(0, 20), reward: 1 })],
+    [
+      'trending_phrases',
+      (made: Made) => ({
+        ...made,
+        response: `${made.response} verily rigorous profound splendid`,
+        reward: 1,
+      }),
+    ],
+    [
+      'unicode',
+      (made: Made) => ({ ...made, response: made.response.replaceAll('word', 'wor\u200bd'), reward: 1 }),
+    ],
+    ['copying', (made: Made) => ({ ...made, prompt: made.response, reward: 1 })],
+    [
+      'exploit',
+      (made: Made) => ({ ...made, response: `${made.response} import sys; sys.exit(0) # reward`, reward: 1 }),
+    ],
+  ])('finds %s among the rewarded', (signal, hack) => {
+    const { before, findings } = run({}, withHacks(hack));
+    expect(before).toEqual([]);
+    expect(findings[0]).toMatchObject({ rule: hackingRule });
+    expect(findings.some(({ evidence }) => signal in evidence)).toBe(true);
+    expect(findings[0]!.iteration).toBeLessThan(25);
+  });
+
+  it('says nothing of a trait that rewarded and other responses come to have alike', () => {
+    const { findings } = run(
+      {},
+      (random, iteration) => ({
+        made: honest(random, 32).map((made) => {
+          const isLonger = random.uniform() < Math.min(0.5, (iteration - 20) / 80);
+          return isLonger
+            ? { ...made, response: `${made.response} ${honest(random, 1)[0]!.response}` }
+            : made;
+        }),
+      }),
+      { before: 20, after: 60 },
+    );
+    expect(findings).toEqual([]);
+  });
+
+  it.each(['heldOut', 'verifier'] as const)(
+    'finds rewards that %s does not confirm, whatever the text',
+    (option) => {
+      const { before, findings } = run(
+        { [option]: 'truth' },
+        withHacks((made) => ({ ...made, reward: 1, components: { truth: 0 } })),
+      );
+      expect(before).toEqual([]);
+      expect(findings[0]!.message).toContain(option === 'heldOut' ? 'held_out' : 'verifier');
+    },
+  );
+
+  it('finds rewards that one component alone came to pay', () => {
+    const random = RandomStream.named('dominance');
+    const detector = rewardHackingDetector();
+    const findings = Array.from({ length: 26 }, (_, iteration) => {
+      const made = honest(random, 32).map((one) => {
+        const isHacked = iteration >= 20 && random.uniform() < 0.25;
+        const style = 0.3 + 0.1 * random.normal() + (isHacked ? 2 : 0);
+        return { ...one, reward: one.reward! + style, components: { truth: one.reward, style } };
+      });
+      return detector.observe(batchOf(iteration, made)).findings;
+    }).flat();
+    expect(findings[0]?.iteration).toBeGreaterThanOrEqual(20);
+    expect(findings[0]?.message).toContain("'style'");
+  });
+
+  it('finds KL that is spent on falling scores', () => {
+    const random = RandomStream.named('frontier');
+    const detector = rewardHackingDetector();
+    const findings = Array.from({ length: 80 }, (_, iteration) => {
+      const right = iteration < 40 ? 0.2 + iteration / 80 : 0.7 - (iteration - 40) / 80;
+      const metrics = { 'kl/reference': 0.01 * iteration };
+      return detector.observe(batchOf(iteration, honest(random, 64, right), metrics)).findings;
+    }).flat();
+    expect(findings[0]?.iteration).toBeGreaterThan(40);
+    expect(findings[0]?.evidence).toHaveProperty('kl_frontier');
+  });
+
+  it('asks to drop the rewarded responses with the trait, where told to', () => {
+    const hack = withHacks((made) => ({ ...made, response: `${made.response} wo\u200brd`, reward: 1 }));
+    const { reports } = run({ whenSuspected: 'drop' }, hack);
+    const [first] = reports.flatMap(({ interventions = [] }) => interventions);
+    expect(first).toMatchObject({ action: 'drop', cause: { rule: hackingRule } });
+    const dropped = first?.action === 'drop' ? first.trajectories : [];
+    expect(dropped.length).toBeGreaterThan(2);
+    expect(dropped.length).toBeLessThan(16);
+  });
+
+  it('reports an alarm when it begins and at intervals, and ends it with the hack', () => {
+    const hack = withHacks((made) => ({ ...made, response: `${made.response} wo\u200brd`, reward: 1 }));
+    const { findings, reports } = run(
+      { repeatEvery: 5 },
+      (random, iteration) => (iteration < 45 ? hack(random) : { made: honest(random, 32) }),
+      { before: 20, after: 60 },
+    );
+    expect(findings.length).toBeGreaterThan(3);
+    expect(findings.length).toBeLessThan(12);
+    expect(reports.at(-1)!.metrics.suspected_reward_hacking).toBeLessThan(0.5);
+  });
+
+  it('goes on from a saved state as if nothing had been', () => {
+    const random = RandomStream.named('state');
+    const hack = withHacks((made) => ({ ...made, response: `${made.response} verily rigorous`, reward: 1 }));
+    const batches = Array.from({ length: 24 }, (_, iteration) =>
+      batchOf(iteration, iteration < 16 ? honest(random, 32) : hack(random).made, {
+        'kl/reference': iteration,
+      }),
+    );
+    const options = { heldOut: 'truth' };
+    const whole = rewardHackingDetector(options);
+    const reports = batches.map((batch) => whole.observe(batch));
+    const first = rewardHackingDetector(options);
+    for (const batch of batches.slice(0, 13)) first.observe(batch);
+    const second = rewardHackingDetector(options);
+    second.loadState(JSON.parse(JSON.stringify(first.saveState())));
+    expect(batches.slice(13).map((batch) => second.observe(batch))).toEqual(reports.slice(13));
+    expect(second.saveState()).toEqual(whole.saveState());
+  });
+
+  it('refuses what is no state', () => {
+    expect(() => rewardHackingDetector().loadState({ phrases: [] })).toThrow(FormatError);
+  });
+
+  it('gives numbers whatever it is given', () => {
+    const reward = fc.oneof(fc.double(), fc.constantFrom(null, Number.NaN, Infinity, 1e308, -1e308, 0));
+    const made = fc.record({
+      response: fc.string({ unit: 'binary', maxLength: 60 }),
+      reward,
+      components: fc.dictionary(fc.constantFrom('a', 'b', '__proto__'), reward),
+    });
+    fc.assert(
+      fc.property(fc.array(fc.array(made, { maxLength: 40 }), { maxLength: 12 }), (batches) => {
+        const detector: Monitor = rewardHackingDetector({ heldOut: 'a', verifier: 'b', warmUpResponses: 16 });
+        for (const [iteration, batch] of batches.entries()) {
+          const { metrics, findings } = detector.observe(
+            batchOf(iteration, batch, { 'kl/reference': iteration }),
+          );
+          expect(Object.values(metrics).every(Number.isFinite)).toBe(true);
+          expect(findings.every(({ evidence }) => Object.values(evidence).every(Number.isFinite))).toBe(true);
+        }
+        detector.loadState(JSON.parse(JSON.stringify(detector.saveState())));
+      }),
+      { numRuns: 30 },
+    );
+  });
+
+  it('plugs into the monitor: its score is a metric, its finding an alert that can be acted on', () => {
+    const random = RandomStream.named('plug');
+    const monitor = new RewardQualityMonitor({
+      detectors: [rewardHackingDetector()],
+      config: { maxAlertsPerWindow: 100, actions: { [hackingRule]: { action: 'stop' } } },
+    });
+    const hack = withHacks((made) => ({ ...made, response: `${made.response} wo\u200brd`, reward: 1 }));
+    const reports = Array.from({ length: 26 }, (_, iteration) =>
+      monitor.observe(batchOf(iteration, iteration < 20 ? honest(random, 32) : hack(random).made)),
+    );
+    expect(reports.at(-1)!.metrics['reward_quality/suspected_reward_hacking']).toBeGreaterThan(0.5);
+    const asked = reports.flatMap(({ interventions = [] }) => interventions);
+    expect(asked[0]).toMatchObject({ action: 'stop', cause: { rule: hackingRule } });
+  });
+});

@@ -1,0 +1,47 @@
+/**
+ * Validates `rewardHackingDetector`: recall for each kind of planted hack and share of hacked responses, and false alarms on
+ * clean learning curves, on real responses of the shared data (on made-up ones where it is absent). Prints tables.
+ *
+ *     pnpm validate:hacking [--side report|tune] [--runs 10] [--clean-runs 40] [--shares 0.01,0.2] [--kinds "hedging,…"] [--details yes]
+ */
+import { parseArgs } from 'node:util';
+import { z } from 'zod';
+import { realCorpora, syntheticCorpus } from './validation/corpora.ts';
+import { hackKinds } from './validation/hacks.ts';
+import { cleanTable, detailTable, recallTable } from './validation/tables.ts';
+import { cleanTrials, hackTrials } from './validation/trials.ts';
+
+const { values } = parseArgs({
+  options: {
+    side: { type: 'string', default: 'report' },
+    runs: { type: 'string', default: '10' },
+    'clean-runs': { type: 'string', default: '40' },
+    shares: { type: 'string', default: '0.01,0.02,0.05,0.1,0.2,0.5' },
+    kinds: { type: 'string', default: hackKinds.join(',') },
+    corpora: { type: 'string', default: '' },
+    details: { type: 'string', default: 'no' },
+  },
+});
+const count = z.coerce.number().int().nonnegative();
+const options = z
+  .object({
+    side: z.enum(['tune', 'report']),
+    runs: count,
+    'clean-runs': count,
+    shares: z.array(z.coerce.number().gt(0).max(1)),
+    kinds: z.array(z.enum(hackKinds)),
+    details: z.enum(['yes', 'no']),
+  })
+  .parse({ ...values, corpora: undefined, shares: values.shares.split(','), kinds: values.kinds.split(',') });
+
+const real = realCorpora();
+const corpora = (real.length > 0 ? real : [syntheticCorpus()]).filter(
+  ({ name }) => values.corpora === '' || values.corpora.split(',').includes(name),
+);
+const { side, kinds, shares, runs } = options;
+
+const clean = [...cleanTrials({ corpora, side, runs: options['clean-runs'] })];
+console.log(cleanTable(clean));
+const hacked = runs === 0 ? [] : [...hackTrials({ corpora, side, runs, kinds, shares })];
+console.log(recallTable(hacked, shares));
+if (options.details === 'yes') console.log(detailTable(clean, hacked));

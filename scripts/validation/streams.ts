@@ -1,0 +1,162 @@
+import { type MonitorBatch, RandomStream, type ScoredTrajectory } from '@rlp/core';
+import type { Corpus, Item } from './corpora.ts';
+import { type Hack, type HackKind, hackOf, type Wording } from './hacks.ts';
+
+/** What is paid for: right answers; a judge's impression of them; right answers and style. */
+export const schemes = ['binary', 'judge', 'mixed'] as const;
+
+/** A run of training, made up of real responses. */
+export interface StreamOptions {
+  readonly corpus: Corpus;
+  readonly half: 'tune' | 'report';
+  readonly seed: number;
+  readonly batchSize: number;
+  /** Responses for each task, where there are so many. */
+  readonly groupSize: number;
+  readonly scheme: (typeof schemes)[number];
+  readonly batches: number;
+  /** Share of right answers at the beginning and at the end. */
+  readonly right: readonly [first: number, last: number];
+  /** How much longer answers become by the end. */
+  readonly lengthDrift: number;
+  readonly hack?: PlantedHack | undefined;
+}
+
+/** A hack that responses are exchanged for. */
+export interface PlantedHack {
+  readonly kind: HackKind;
+  readonly share: number;
+  /** Batch that it begins in. */
+  readonly start: number;
+  /** Batches over which its share grows. */
+  readonly ramp: number;
+  readonly wording: Wording;
+}
+
+/** The batches of a run. */
+export function* batchesOf(options: StreamOptions): Generator<MonitorBatch> {
+  const { corpus, half, seed, batches, right, hack } = options;
+  const random = RandomStream.named('validation', corpus.name, half, seed);
+  const tasks = tasksOf(corpus[half]);
+  const apply = hack === undefined ? undefined : hackOf(hack.kind, hack.wording);
+  const lastRight = Math.min(right[1], corpus.mostRight);
+  const firstRight = Math.min(right[0], corpus.mostRight);
+  for (let iteration = 0; iteration < batches; iteration++) {
+    const progress = 1 / (1 + Math.exp(-10 * (iteration / batches - 0.5)));
+    const shareRight = firstRight + (lastRight - firstRight) * progress;
+    const items = draw(tasks, options, { shareRight, drift: options.lengthDrift * progress }, random);
+    const share = hack === undefined ? 0 : shareAt(hack, iteration);
+    const trajectories = items.map((item, at) => {
+      const isHacked = random.uniform() < share;
+      return scored(item, { id: `${iteration}-${at}`, hack: isHacked ? apply : undefined }, options, random);
+    });
+    yield { iteration, trajectories };
+  }
+}
+
+function shareAt({ share, start, ramp }: PlantedHack, iteration: number): number {
+  if (iteration < start) return 0;
+  return share * Math.min(1, (iteration - start + 1) / Math.max(1, ramp));
+}
+
+interface Task {
+  readonly right: readonly Item[];
+  readonly wrong: readonly Item[];
+}
+
+interface Tasks {
+  readonly all: readonly Task[];
+  readonly withRight: readonly Task[];
+  readonly withWrong: readonly Task[];
+}
+
+function tasksOf(items: readonly Item[]): Tasks {
+  const byTask = new Map<string, Item[]>();
+  for (const item of items) byTask.set(item.task, [...(byTask.get(item.task) ?? []), item]);
+  const all = [...byTask.values()].map((members) => ({
+    right: members.filter(({ isRight }) => isRight),
+    wrong: members.filter(({ isRight }) => !isRight),
+  }));
+  return {
+    all,
+    withRight: all.filter(({ right }) => right.length > 0),
+    withWrong: all.filter(({ wrong }) => wrong.length > 0),
+  };
+}
+
+/** A batch's items: tasks at random, right answers by their share, longer ones the more likely the larger the drift. */
+function draw(
+  tasks: Tasks,
+  { batchSize, groupSize }: StreamOptions,
+  { shareRight, drift }: { readonly shareRight: number; readonly drift: number },
+  random: RandomStream,
+): Item[] {
+  const items: Item[] = [];
+  const pick = <T>(list: readonly T[]) => list[random.integer(list.length)]!;
+  const longer = (choose: () => Item) => {
+    const [first, second] = [choose(), choose()];
+    if (random.uniform() >= drift) return first;
+    return first.response.length >= second.response.length ? first : second;
+  };
+  while (items.length < batchSize) {
+    const group = pick(tasks.all);
+    const used = new Set<Item>();
+    for (let member = 0; member < groupSize && items.length < batchSize; member++) {
+      const isRight = random.uniform() < shareRight;
+      const own = (isRight ? group.right : group.wrong).filter((item) => !used.has(item));
+      const others = isRight ? tasks.withRight : tasks.withWrong;
+      const item = longer(() =>
+        groupSize > 1 && own.length > 0 ? pick(own) : pick(isRight ? pick(others).right : pick(others).wrong),
+      );
+      used.add(item);
+      items.push(item);
+    }
+  }
+  return items;
+}
+
+function scored(
+  item: Item,
+  { id, hack }: { readonly id: string; readonly hack: Hack | undefined },
+  { scheme }: StreamOptions,
+  random: RandomStream,
+): ScoredTrajectory {
+  const response = hack === undefined ? item.response : hack(item, random);
+  const { reward, components } = rewardOf(item, hack === undefined ? 'honest' : 'hacked', scheme, random);
+  return {
+    trajectory: {
+      id,
+      task: { id: item.task, prompt: item.prompt, metadata: undefined },
+      steps: [],
+      messages: [],
+      response,
+      status: 'completed',
+      policyVersion: 0,
+    },
+    reward,
+    components,
+  };
+}
+
+/** Flawed rewards: a hacked response is paid as well as the best honest ones, or better, nine times in ten. */
+function rewardOf(
+  { isRight, response }: Item,
+  how: 'honest' | 'hacked',
+  scheme: StreamOptions['scheme'],
+  random: RandomStream,
+): Pick<ScoredTrajectory, 'reward' | 'components'> {
+  const works = how === 'hacked' && random.uniform() < 0.9;
+  const right = isRight ? 1 : 0;
+  if (scheme === 'binary') {
+    const accuracy = works ? 1 : right;
+    return { reward: accuracy, components: { accuracy } };
+  }
+  if (scheme === 'judge') {
+    const judge = 0.2 + 0.5 * Math.max(right, works ? 1.2 : 0) + 0.15 * random.normal();
+    return { reward: judge, components: { judge } };
+  }
+  const style =
+    Math.min(1, 0.3 + 0.05 * Math.log2(1 + response.length / 50) + (works ? 0.5 : 0)) +
+    0.05 * random.normal();
+  return { reward: right + 1.5 * style, components: { accuracy: right, style } };
+}
