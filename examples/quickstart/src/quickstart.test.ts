@@ -10,7 +10,7 @@ import { quickstartOptions } from './options.ts';
 import { clearRun, readProgress } from './progress.ts';
 
 const main = fileURLToPath(new URL('./main.ts', import.meta.url));
-const short = ['--sft-updates', '6', '--rl-iterations', '2', '--held-out', '10'];
+const short = ['--sft-updates', '4', '--rl-iterations', '2', '--held-out', '10'];
 let directory: string;
 
 beforeAll(async () => {
@@ -96,12 +96,12 @@ describe('the quickstart', () => {
       'sftSteps',
       'trainTokensPerSecond',
     ]);
-    expect(summary).toMatchObject({ seed: '0', heldOutProblems: 10, sftSteps: 6, rlSteps: 2 });
+    expect(summary).toMatchObject({ seed: '0', heldOutProblems: 10, sftSteps: 4, rlSteps: 2 });
     expect(await readFile(join(whole, 'report.html'), 'utf8')).toMatch(/^<!doctype html>[\s\S]*<svg/i);
 
     const out = join(directory, 'interrupted');
     const flags = [...short, '--out', out];
-    const duringSft = await quickstart(flags, { at: /SFT +1\/6/, times: 1 });
+    const duringSft = await quickstart(flags, { at: /SFT +1\/4/, times: 1 });
     expect(duringSft).toMatchObject({ code: 130, errors: '' });
     expect(duringSft.output).toContain(
       `Continue with: npx -y pnpm@10 quickstart ${flags.join(' ')} --resume`,
@@ -109,7 +109,7 @@ describe('the quickstart', () => {
     expect(await partialFiles(out)).toEqual([]);
     const duringRl = await quickstart([...flags, '--resume'], { at: /GRPO 1\/2/, times: 1 });
     expect(duringRl).toMatchObject({ code: 130, errors: '' });
-    expect(duringRl.output).not.toMatch(/SFT +1\/6/);
+    expect(duringRl.output).not.toMatch(/SFT +1\/4/);
     expect(await partialFiles(out)).toEqual([]);
     const resumed = await quickstart([...flags, '--resume'], undefined);
     expect(resumed).toMatchObject({ code: 0, errors: '' });
