@@ -18,6 +18,8 @@ export interface VerificationReport {
 export interface VerificationRequest {
   readonly prompt: string;
   readonly response: string;
+  /** What is known about the task. A verifier may find limits of its own there. */
+  readonly metadata?: Readonly<Record<string, unknown>> | undefined;
 }
 
 /**

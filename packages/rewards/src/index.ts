@@ -8,6 +8,12 @@ export {
   type RewardPart,
   rewardFunctions,
 } from './reward-functions.ts';
+export {
+  type RegisteredRewardConfig,
+  type RewardFactory,
+  RewardRegistry,
+  type RewardRegistryEntries,
+} from './reward-registry.ts';
 export { type ExactAnswerOptions, exactAnswer } from './stock/exact-answer.ts';
 export { extractTag } from './stock/extract-tag.ts';
 export { type OverlongOptions, overlongPenalty, overlongSchema } from './stock/length-shaping.ts';

@@ -22,7 +22,7 @@ export async function verifyEpisodes(
     const episode = readEpisode(value);
     if (episode === null) reports[row] = failed(`the episode is ${value.status}, and not judged`);
     else if (typeof episode === 'string') reports[row] = failed(episode);
-    else readable.push({ row, request: { prompt: episode.prompt, response: episode.response } });
+    else readable.push({ row, request: episode });
   }
   const ask = async (part: typeof readable): Promise<void> => {
     try {

@@ -40,13 +40,14 @@ export function applyVerifiersToReward<Metadata>(
   };
 }
 
-/** What verifiers judge of a trajectory: its last response, and the task's prompt; messages as lines `role: content`. */
+/** What verifiers judge of a trajectory: its last response, the task's prompt (messages as lines `role: content`) and metadata. */
 export function verificationRequest({
   task,
   response,
 }: Pick<Trajectory, 'task' | 'response'>): VerificationRequest {
-  const { prompt } = task;
+  const { prompt, metadata } = task;
   const text =
     typeof prompt === 'string' ? prompt : prompt.map(({ role, content }) => `${role}: ${content}`).join('\n');
-  return { prompt: text, response };
+  if (typeof metadata !== 'object' || metadata === null) return { prompt: text, response };
+  return { prompt: text, response, metadata: { ...metadata } };
 }

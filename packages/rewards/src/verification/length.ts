@@ -1,24 +1,33 @@
 import { parseOptions, type VerificationReport } from '@rlp/core';
 import { z } from 'zod';
-import { TextVerifier } from './text-verifier.ts';
+import { TextVerifier, type VerificationContext } from './text-verifier.ts';
 import { scoreReport } from './verdict.ts';
+
+const limits = {
+  minLength: z.int().nonnegative().default(10),
+  maxLength: z.int().nonnegative().default(500),
+};
+
+const isRange = ({ minLength, maxLength }: { minLength: number; maxLength: number }) =>
+  maxLength >= minLength;
+const notARange = { path: ['maxLength'], message: 'must be at least minLength' };
+
+const limitsSchema = z.strictObject(limits).refine(isRange, notARange);
 
 const schema = z
   .strictObject({
-    minLength: z.int().nonnegative().default(10),
-    maxLength: z.int().nonnegative().default(500),
+    ...limits,
     unit: z.enum(['words', 'characters', 'sentences']).default('words'),
     tolerance: z.number().min(0).max(1).default(0),
+    overrides: z.enum(['metadata', 'none']).default('metadata'),
   })
-  .refine(({ minLength, maxLength }) => maxLength >= minLength, {
-    path: ['maxLength'],
-    message: 'must be at least minLength',
-  });
+  .refine(isRange, notARange);
 
 /**
  * Options of {@link LengthVerifier}: `minLength` (10), `maxLength` (500), both inclusive, in `unit` (`'words'`, split at white
  * space; `'characters'` are code points; `'sentences'`); `tolerance` (0): the share by which a limit may be missed with
- * a warning instead of a failure.
+ * a warning instead of a failure; `overrides` (`'metadata'`): `minLength` and `maxLength` of a task's metadata hold for that
+ * task, `'none'` leaves them alone.
  */
 export type LengthVerifierOptions = z.input<typeof schema>;
 
@@ -26,7 +35,8 @@ export type LengthVerifierOptions = z.input<typeof schema>;
  * Whether a response is neither too short nor too long.
  *
  * Within the limits the score is 1; missed by a share `m` of the limit it is `0.7 − 0.2·m/tolerance` up to the tolerance (a
- * warning), and `0.5·(1 − m)` beyond, never below 0 (a failure).
+ * warning), and `0.5·(1 − m)` beyond, never below 0 (a failure). Limits of the metadata that are no whole numbers, or
+ * exclude each other, fail the response with `details.problem`.
  */
 export class LengthVerifier extends TextVerifier {
   readonly name = 'length';
@@ -38,8 +48,9 @@ export class LengthVerifier extends TextVerifier {
     this.#options = parseOptions('LengthVerifier', schema, options);
   }
 
-  override verify(_prompt: string, response: string): VerificationReport {
-    const { minLength, maxLength, unit, tolerance } = this.#options;
+  override verify(_prompt: string, response: string, { metadata }: VerificationContext): VerificationReport {
+    const { unit, tolerance } = this.#options;
+    const { minLength, maxLength } = this.#limits(metadata);
     const length = counters[unit](response);
     const details = { length, minLength, maxLength, unit };
     const limit = length < minLength ? minLength : maxLength;
@@ -53,6 +64,15 @@ export class LengthVerifier extends TextVerifier {
       return { result: 'warning', score: 0.7 - (0.2 * missed) / tolerance, details, message };
     }
     return { result: 'fail', score: 0.5 * Math.max(0, 1 - missed), details, message };
+  }
+
+  #limits({ minLength, maxLength }: VerificationContext['metadata']): z.output<typeof limitsSchema> {
+    const isSilent = minLength === undefined && maxLength === undefined;
+    if (this.#options.overrides === 'none' || isSilent) return this.#options;
+    return parseOptions('metadata', limitsSchema, {
+      minLength: minLength ?? this.#options.minLength,
+      maxLength: maxLength ?? this.#options.maxLength,
+    });
   }
 }
 

@@ -2,6 +2,8 @@
 export interface ReadRequest {
   readonly prompt: string;
   readonly response: string;
+  /** Empty where there is none. */
+  readonly metadata: Readonly<Record<string, unknown>>;
   /** What was repaired, for the report's details; absent if nothing was. */
   readonly notes?: Readonly<Record<string, unknown>> | undefined;
 }
@@ -14,24 +16,31 @@ export function readRequest(request: unknown): ReadRequest | { readonly problem:
     return { problem: `expected the response to be text, got ${kindOf(given.response)}` };
   }
   const response = wellFormed(given.response);
+  const metadata = isRecord(given.metadata) ? given.metadata : {};
   if (typeof given.prompt !== 'string') {
     const promptProblem = `expected the prompt to be text, got ${kindOf(given.prompt)}; read as empty`;
-    return { prompt: '', response: response.text, notes: { promptProblem, ...surrogateNote(response) } };
+    return {
+      prompt: '',
+      response: response.text,
+      metadata,
+      notes: { promptProblem, ...surrogateNote(response) },
+    };
   }
   const prompt = wellFormed(given.prompt);
   return {
     prompt: prompt.text,
     response: response.text,
+    metadata,
     ...(response.replaced > 0 && { notes: surrogateNote(response) }),
   };
 }
 
-/** The two fields; `undefined` if there are none to read, getters that throw included. */
-function fieldsOf(request: unknown): { prompt: unknown; response: unknown } | undefined {
+/** The fields; `undefined` if there are none to read, getters that throw included. */
+function fieldsOf(request: unknown): { prompt: unknown; response: unknown; metadata: unknown } | undefined {
   if (typeof request !== 'object' || request === null) return undefined;
   try {
-    const { prompt, response } = request as { prompt?: unknown; response?: unknown };
-    return { prompt, response };
+    const { prompt, response, metadata } = request as Partial<Record<string, unknown>>;
+    return { prompt, response, metadata };
   } catch {
     return undefined;
   }
@@ -53,6 +62,10 @@ function wellFormed(text: string): WellFormed {
 
 function surrogateNote({ replaced }: WellFormed): Record<string, unknown> {
   return replaced === 0 ? {} : { loneSurrogates: replaced };
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null;
 }
 
 function kindOf(value: unknown): string {

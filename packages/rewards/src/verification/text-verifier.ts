@@ -25,6 +25,8 @@ export type VerifierLimits = z.input<typeof limitsSchema>;
 export interface VerificationContext {
   /** Fires when the batch is aborted or the time is up. */
   readonly signal: AbortSignal;
+  /** What is known about the task; empty where nothing is. */
+  readonly metadata: Readonly<Record<string, unknown>>;
 }
 
 /** What became of the texts a verifier was given. */
@@ -115,7 +117,10 @@ export abstract class TextVerifier implements Verifier {
     }
     const controller = new AbortController();
     try {
-      const given = this.verify(read.prompt, read.response, { signal: controller.signal });
+      const given = this.verify(read.prompt, read.response, {
+        signal: controller.signal,
+        metadata: read.metadata,
+      });
       if (!isPromiseLike(given)) return this.#finish(given, read);
       return this.#settle(given, controller, signal).then(
         (report) => this.#finish(report, read),

@@ -118,6 +118,47 @@ describe('ToxicityVerifier', () => {
   });
 });
 
+describe('what is known about a task', () => {
+  const judged = async (verifier: Verifier, response: string, metadata: Readonly<Record<string, unknown>>) => {
+    const [report] = await verifier.verifyBatch([{ prompt: '', response, metadata }]);
+    return report!;
+  };
+
+  it('may set limits of its own', async () => {
+    const verifier = new LengthVerifier({ minLength: 2, maxLength: 3 });
+    expect((await judged(verifier, 'one two three four', {})).result).toBe('fail');
+    expect(await judged(verifier, 'one two three four', { maxLength: 4, other: 1 })).toMatchObject({
+      result: 'pass',
+      details: { minLength: 2, maxLength: 4 },
+    });
+    expect((await judged(verifier, 'one', { minLength: 1 })).result).toBe('pass');
+    const deaf = new LengthVerifier({ minLength: 2, maxLength: 3, overrides: 'none' });
+    expect((await judged(deaf, 'one', { minLength: 1 })).result).toBe('fail');
+  });
+
+  it('fails a response where its limits are none', async () => {
+    const verifier = new LengthVerifier({ minLength: 2, maxLength: 3 });
+    for (const [metadata, problem] of [
+      [{ maxLength: 'long' }, 'maxLength'],
+      [{ maxLength: 1 }, 'maxLength: must be at least minLength'],
+    ] as const) {
+      const report = await judged(verifier, 'one two', metadata);
+      expect(report).toMatchObject({ result: 'fail', score: 0 });
+      expect(report.details.problem).toContain(problem);
+    }
+  });
+
+  it('may name phrases that are toxic there', async () => {
+    const verifier = new ToxicityVerifier();
+    expect((await judged(verifier, good, {})).result).toBe('pass');
+    expect(await judged(verifier, good, { toxicPhrases: ['big tree'] })).toMatchObject({
+      result: 'fail',
+      details: { phrase: 'big tree' },
+    });
+    expect((await judged(verifier, good, { toxicPhrases: 'tree' })).details.problem).toContain('toxicPhrases');
+  });
+});
+
 describe('CoherenceVerifier', () => {
   it('tells prose from the same words shuffled', async () => {
     const verifier = new CoherenceVerifier();
