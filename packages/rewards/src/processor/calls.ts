@@ -8,6 +8,8 @@ export interface CalledReward {
   readonly name: string;
   readonly weight: number;
   readonly timeoutMs: number;
+  /** Calls under way at once; instead of the processor's. */
+  readonly concurrency?: number | undefined;
   readonly tally: Tally;
   readonly call: (episode: ReadEpisode, signal: AbortSignal) => number | null | PromiseLike<number | null>;
 }
@@ -20,7 +22,7 @@ interface CallOptions {
 
 /** Calls a reward for every episode, `concurrency` at a time. NaN where it gave no verdict. Rejects only once aborted. */
 export async function callForEach(
-  { name, timeoutMs, tally, call }: CalledReward,
+  { name, timeoutMs, concurrency: own, tally, call }: CalledReward,
   episodes: readonly (ReadEpisode | null)[],
   { concurrency, clock, signal }: CallOptions,
 ): Promise<{ readonly column: Float64Array; readonly failures: readonly EpisodeFailure[] }> {
@@ -41,6 +43,6 @@ export async function callForEach(
       failures.push({ index: row, source: name, cause, message: error.message });
     }
   };
-  await Promise.all(Array.from({ length: Math.min(concurrency, episodes.length) }, lane));
+  await Promise.all(Array.from({ length: Math.min(own ?? concurrency, episodes.length) }, lane));
   return { column, failures: failures.sort((a, b) => a.index - b.index) };
 }

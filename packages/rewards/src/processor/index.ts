@@ -15,8 +15,8 @@ export {
 export { type ResolvedRewardConfig, type RewardConfig, resolveRewardConfig } from './config.ts';
 export { type ReadEpisode, type RewardEpisode, referenceOf } from './episode.ts';
 export { type EpisodeFailure, EpisodeRewards } from './episode-rewards.ts';
+export type { EpisodeScorer } from './external-source.ts';
 export { type FluencyRequest, type FluencyScorer, tokenFluency } from './fluency-scorer.ts';
-export { type EpisodeScorer, type Fetch, httpScorer } from './http-scorer.ts';
 export {
   type AddRewardOptions,
   createRolloutRewardProcessor,

@@ -7,6 +7,8 @@ import {
   type TrajectoryGroup,
 } from '@rlp/core';
 import { z } from 'zod';
+import type { ExternalReward } from '../external/external-reward.ts';
+import type { Fetch } from '../external/fetch.ts';
 import { Tally } from '../tally.ts';
 import { scoreBatch, sumOfComponents } from './batch.ts';
 import { episodesFromBuffer, type RewardBuffer } from './buffer.ts';
@@ -15,13 +17,10 @@ import { ComponentScorer, componentNames } from './component-scorer.ts';
 import { type ResolvedRewardConfig, type RewardConfig, resolveRewardConfig } from './config.ts';
 import { type ReadEpisode, type RewardEpisode, referenceOf } from './episode.ts';
 import { type EpisodeFailure, EpisodeRewards } from './episode-rewards.ts';
+import { type EpisodeScorer, externalSource } from './external-source.ts';
 import { fillFluency } from './fluency.ts';
 import type { FluencyScorer } from './fluency-scorer.ts';
-import { type EpisodeScorer, type Fetch, httpScorer } from './http-scorer.ts';
 import { type ProcessorStatistics, ProcessorTally } from './statistics.ts';
-
-/** Share of the external reward in the blend. */
-const externalShare = 0.7;
 
 const isFunction = (value: unknown) => typeof value === 'function';
 
@@ -49,8 +48,13 @@ export interface AddRewardOptions {
 export interface RewardDependencies {
   /** Judges fluency with a model. Default: {@link fluencyReward}, which needs none. */
   readonly fluencyScorer?: FluencyScorer | undefined;
-  /** The external reward, blended in as `0.7·external + 0.3·rest`; replaces `externalRmUrl`. */
-  readonly external?: EpisodeScorer | undefined;
+  /**
+   * The external reward, blended in; replaces `externalRmUrl`. A function keeps to `maxWorkers` and `externalRmTimeout`, an
+   * `externalReward({ … })` of `@rlp/rewards/external` to limits of its own.
+   */
+  readonly external?: EpisodeScorer | ExternalReward | undefined;
+  /** Share of the external reward in the blend, from 0 to 1. Default 0.7. */
+  readonly externalShare?: number | undefined;
   /** Talks to `externalRmUrl`. Default: the platform's. */
   readonly fetch?: Fetch | undefined;
   /** The reference answer of an example. Default {@link referenceOf}. */
@@ -91,7 +95,7 @@ export class RolloutRewardProcessor implements RewardComputer {
     this.config = resolveRewardConfig(config);
     this.#scorer = new ComponentScorer(this.config, reference);
     this.#fluencyScorer = fluencyScorer;
-    this.#external = externalReward(this.config, dependencies);
+    this.#external = externalSource(this.config, dependencies);
     this.#clock = clock;
   }
 
@@ -247,7 +251,7 @@ export class RolloutRewardProcessor implements RewardComputer {
     const columns = await this.#call(batch.episodes, signal, failures);
     for (const { name, column } of columns) components[name] = column;
     for (const { name, weight, column } of columns) {
-      if (name === 'external') blend(data, column);
+      if (name === 'external') blend(data, column, weight);
       else if (weight !== 0) addWeighted(data, column, weight);
     }
     dropInfinities(data, failures);
@@ -274,36 +278,13 @@ export function createRolloutRewardProcessor(
   return new RolloutRewardProcessor(config, dependencies);
 }
 
-function externalReward(
-  { externalRmUrl: url, externalRmTimeout }: ResolvedRewardConfig,
-  { external, fetch }: RewardDependencies,
-): CalledReward | undefined {
-  const platformFetch = (globalThis as { readonly fetch?: Fetch }).fetch;
-  const connect = fetch ?? platformFetch;
-  if (external === undefined && url !== null && connect === undefined) {
-    throw new ArgumentError(
-      'RolloutRewardProcessor: externalRmUrl needs fetch, which this platform lacks; pass one',
-    );
-  }
-  const scorer = external ?? (url === null ? undefined : httpScorer({ url, fetch: connect! }));
-  if (scorer === undefined) return undefined;
-  const call: CalledReward['call'] = (episode, signal) => scorer(episode, { signal });
-  return {
-    name: 'external',
-    weight: externalShare,
-    timeoutMs: externalRmTimeout * 1000,
-    tally: new Tally(),
-    call,
-  };
-}
-
 function addWeighted(data: Float64Array, column: Float64Array, weight: number): void {
   for (let row = 0; row < data.length; row++) data[row]! += weight * column[row]!;
 }
 
-function blend(data: Float64Array, external: Float64Array): void {
+function blend(data: Float64Array, external: Float64Array, share: number): void {
   for (let row = 0; row < data.length; row++) {
-    data[row] = externalShare * external[row]! + (1 - externalShare) * data[row]!;
+    data[row] = share * external[row]! + (1 - share) * data[row]!;
   }
 }
 

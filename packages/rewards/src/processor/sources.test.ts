@@ -1,6 +1,7 @@
 import type { RewardComputer, Trajectory } from '@rlp/core';
 import { describeRewardComputer } from '@rlp/core/testing';
 import { describe, expect, it } from 'vitest';
+import { externalReward } from '../external.ts';
 import { createRolloutRewardProcessor, processEpisodeBatchRewards } from './index.ts';
 
 const trajectory = (status: Trajectory['status']): Trajectory => ({
@@ -69,17 +70,17 @@ describe('processBufferRewards', () => {
 });
 
 describe('the external reward', () => {
-  const answering = (answer: { status: number; json(): Promise<unknown> }) => {
+  const answering = (status: number, text: string) => {
     const calls: { url: string; body: unknown }[] = [];
     const fetch = async (url: string, { body }: { body: string }) => {
       calls.push({ url, body: JSON.parse(body) });
-      return answer;
+      return new Response(text, { status });
     };
     return { calls, fetch };
   };
 
   it('is blended in, 0.7 to 0.3', async () => {
-    const { calls, fetch } = answering({ status: 200, json: async () => ({ reward: 0.5 }) });
+    const { calls, fetch } = answering(200, '{"reward": 0.5}');
     const processor = createRolloutRewardProcessor({ externalRmUrl: 'http://rm.example/score' }, { fetch });
     const given = { prompt: 'p', response: 'some words here', metadata: { answer: 'x' } };
     const rewards = await processor.processEpisodeRewards([given]);
@@ -89,11 +90,11 @@ describe('the external reward', () => {
   });
 
   it.each([
-    ['another status', { status: 503, json: async () => ({ reward: 1 }) }, 'expected status 200, got 503'],
-    ['no reward', { status: 200, json: async () => ({}) }, 'got a reward that is undefined'],
-    ['broken JSON', { status: 200, json: async () => JSON.parse('{') }, 'JSON'],
-  ])('makes an episode unscorable on %s, never 0.5', async (_, answer, message) => {
-    const { fetch } = answering(answer);
+    ['another status', 503, '{"reward": 1}', 'expected status 200, got 503'],
+    ['no reward', 200, '{}', 'expected 1 rewards'],
+    ['broken JSON', 200, '{', 'expected JSON'],
+  ])('makes an episode unscorable on %s, never 0.5', async (_, status, text, message) => {
+    const { fetch } = answering(status, text);
     const processor = createRolloutRewardProcessor({ externalRmUrl: 'http://rm.example/' }, { fetch });
     const rewards = await processor.processEpisodeRewards([{ response: 'x' }]);
     expect(rewards.at(0)).toBeNull();
@@ -102,6 +103,27 @@ describe('the external reward', () => {
       cause: 'threw',
       message: expect.stringContaining(message),
     });
+  });
+
+  it('takes a client with limits and a share of its own', async () => {
+    let [now, most] = [0, 0];
+    const fetch = async (_: string, { body }: { body: string }) => {
+      most = Math.max(most, ++now);
+      await new Promise((resolve) => setTimeout(resolve, 5));
+      now -= 1;
+      return new Response(
+        JSON.stringify({ reward: (JSON.parse(body) as { response: string }).response.length }),
+      );
+    };
+    const external = externalReward({ url: 'http://rm.example/', fetch, concurrency: 10 });
+    const processor = createRolloutRewardProcessor({ maxWorkers: 2 }, { external, externalShare: 1 });
+    const given = Array.from({ length: 30 }, (_, k) => ({ response: 'x'.repeat(k + 1) }));
+    const rewards = await processor.processEpisodeRewards(given);
+    expect(rewards.toArray()).toEqual(given.map(({ response }) => response.length));
+    expect(most).toBe(10);
+    expect(() => createRolloutRewardProcessor({}, { external, externalShare: 2 })).toThrow(
+      'from 0 to 1, got 2',
+    );
   });
 
   it('takes a function in place of an address, with the timeout in seconds', async () => {

@@ -1,0 +1,85 @@
+import {
+  type EvaluateResult,
+  evaluateResultSchema,
+  type Message,
+  RewardError,
+  type ScoredTrajectory,
+  scoreFromEvaluateResult,
+  type Trajectory,
+} from '@rlp/core';
+import type { Evaluation } from '../computers/evaluation.ts';
+import type { RewardFunctionStatistics } from '../tally.ts';
+
+/** What a reward judges. */
+export interface RewardInput<Metadata> {
+  /** What the policy was asked; messages as their contents. */
+  readonly prompt: string;
+  /** Its last answer. */
+  readonly response: string;
+  /** The whole conversation: for rewards of single steps, and of tool use. */
+  readonly messages: readonly Message[];
+  /** What the task says about itself. */
+  readonly metadata: Metadata;
+  /** Everything else. */
+  readonly trajectory: Trajectory<Metadata>;
+}
+
+/** What a reward is told besides its input. */
+export interface RewardContext {
+  /** Fires when the time is up or the run ends. */
+  readonly signal: AbortSignal;
+}
+
+/** A score; right or wrong (1 or 0); `null` for "cannot tell"; or a whole judgement with metrics and step outputs. */
+export type Judgement = number | boolean | null | Evaluation;
+
+/** Counts of an authored reward since it was made. */
+export interface AuthoredStatistics extends RewardFunctionStatistics {
+  /** Scores outside the documented range. */
+  readonly outOfRange: number;
+  /** Step outputs that named no step, or one twice. */
+  readonly misplacedSteps: number;
+}
+
+/** The view of a trajectory that rewards are given. */
+export function inputOf<Metadata>(trajectory: Trajectory<Metadata>): RewardInput<Metadata> {
+  const { task, response, messages } = trajectory;
+  const { prompt, metadata } = task;
+  const text = typeof prompt === 'string' ? prompt : prompt.map(({ content }) => content).join('\n');
+  return { prompt: text, response, messages, metadata, trajectory };
+}
+
+/** A judgement as an `EvaluateResult`; `null` for "cannot tell". @throws `RewardError` for what is no judgement. */
+export function evaluationOf(judgement: unknown): EvaluateResult | null {
+  if (judgement === null) return null;
+  const score = typeof judgement === 'boolean' ? Number(judgement) : judgement;
+  const given = typeof score === 'number' ? { score } : score;
+  if (typeof given === 'object' && given !== null && 'score' in given && !Number.isFinite(given.score)) {
+    throw new RewardError(`expected a finite score, got ${String(given.score)}`);
+  }
+  const parsed = evaluateResultSchema.safeParse(given);
+  if (parsed.success) return parsed.data;
+  const problems = parsed.error.issues.map(({ path, message }) => `${path.join('.')} ${message}`.trim());
+  throw new RewardError(`expected a number, true, false, null or { score }: ${problems.join('; ')}`);
+}
+
+/** The reward of a judgement; `null` where it says that it is not valid. */
+export function scoreOf(result: EvaluateResult | null): number | null {
+  return result === null || !result.isScoreValid || result.error !== undefined ? null : result.score;
+}
+
+/** A trajectory with its judgement, and what is wrong with the step outputs. */
+export function judged<Metadata>(
+  name: string,
+  trajectory: Trajectory<Metadata>,
+  result: EvaluateResult | null,
+): { readonly scored: ScoredTrajectory<Metadata>; readonly problems: readonly string[] } {
+  if (result === null) {
+    return { scored: { trajectory, reward: null, components: { [name]: null } }, problems: [] };
+  }
+  const { scored, problems } = scoreFromEvaluateResult(trajectory, result);
+  return {
+    scored: { ...scored, components: { ...scored.components, [name]: scored.reward } },
+    problems,
+  };
+}

@@ -1,0 +1,89 @@
+import {
+  parseOptions,
+  type VerificationReport,
+  type VerificationRequest,
+  type Verifier,
+  verificationReportSchema,
+} from '@rlp/core';
+import { z } from 'zod';
+import { TextVerifier, type VerifierStatistics } from '../verification/text-verifier.ts';
+import { scoreReport } from '../verification/verdict.ts';
+import type { RewardContext } from './judgement.ts';
+
+const isFunction = (value: unknown) => typeof value === 'function';
+
+const schema = z.strictObject({
+  name: z.string().min(1),
+  verify: z.custom<VerifierDefinition['verify']>(isFunction, 'must be a function'),
+  timeoutMs: z.number().positive().optional(),
+  concurrency: z.int().positive().optional(),
+  clock: z.custom<() => number>(isFunction, 'must be a function').default(() => () => performance.now()),
+});
+
+/** A score in 0..1 (0.7 passes, 0.5 warns); right or wrong; or a whole report. */
+export type VerifierJudgement = number | boolean | VerificationReport;
+
+/** A verifier of one's own. */
+export interface VerifierDefinition {
+  /** Names it in reports. */
+  readonly name: string;
+  /** Judges one response. Both texts are there and well-formed. */
+  readonly verify: (
+    request: VerificationRequest,
+    context: RewardContext,
+  ) => VerifierJudgement | PromiseLike<VerifierJudgement>;
+  /** Milliseconds that a call may take. Default 30 000. */
+  readonly timeoutMs?: number | undefined;
+  /** Calls under way at once. Default 64. */
+  readonly concurrency?: number | undefined;
+  /** Milliseconds since any fixed point. Default `performance.now`. */
+  readonly clock?: (() => number) | undefined;
+}
+
+/** A verifier with counts. */
+export interface AuthoredVerifier extends Verifier {
+  /** Counts since it was made; `milliseconds` from call to judgement, summed over calls. */
+  getStatistics(): VerifierStatistics & { readonly milliseconds: number };
+}
+
+/**
+ * A verifier from a function, synchronous or not. What it throws, or a judgement that is none, is a `fail` of that response, and
+ * counted.
+ *
+ * @throws `OptionsError` naming every problem at once.
+ */
+export function verifier(definition: VerifierDefinition): AuthoredVerifier {
+  const { name, verify, timeoutMs, concurrency, clock } = parseOptions('verifier', schema, definition);
+  let milliseconds = 0;
+  const limits = {
+    ...(timeoutMs !== undefined && { timeoutMs }),
+    ...(concurrency !== undefined && { concurrency }),
+  };
+  const texts = new (class extends TextVerifier {
+    readonly name = name;
+
+    override async verify(
+      prompt: string,
+      response: string,
+      context: RewardContext,
+    ): Promise<VerificationReport> {
+      const begun = clock();
+      try {
+        return reportOf(name, await verify({ prompt, response }, context));
+      } finally {
+        milliseconds += clock() - begun;
+      }
+    }
+  })(limits);
+  return {
+    name,
+    verifyBatch: (requests, options) => texts.verifyBatch(requests, options),
+    getStatistics: () => ({ ...texts.getStatistics(), milliseconds }),
+  };
+}
+
+function reportOf(name: string, judgement: VerifierJudgement): VerificationReport {
+  if (typeof judgement === 'object') return verificationReportSchema.parse(judgement);
+  const score = z.number().min(0).max(1).parse(Number(judgement));
+  return scoreReport({ score, message: `"${name}" gives it ${score}` });
+}
