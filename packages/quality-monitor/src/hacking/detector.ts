@@ -46,6 +46,9 @@ export function rewardHackingDetector(options: RewardHackingOptions = {}): Monit
   return new RewardHackingDetector(resolveRewardHackingOptions(options));
 }
 
+/** False alarms that the bound on them allows for each that simulations show, at least; see `docs/quality-monitor.md`. */
+const calibration = 2;
+
 class RewardHackingDetector implements Monitor {
   readonly #options: ResolvedRewardHackingOptions;
   readonly #limit: number;
@@ -60,7 +63,7 @@ class RewardHackingDetector implements Monitor {
 
   constructor(options: ResolvedRewardHackingOptions) {
     this.#options = options;
-    this.#limit = Math.log((traits.length + 1) / options.falseAlarmRate);
+    this.#limit = Math.log((traits.length + 1) / (calibration * options.falseAlarmRate));
     this.#phrases = new PhraseWindow(options.delayBatches);
     this.#reference = new Reference(options);
     this.#evidence = new Evidence(this.#limit);

@@ -36,7 +36,7 @@ const likeness = 0.025;
 /** Batches that "now" is made of, about. */
 const fading = 0.8;
 /** Unrewarded responses with a trait explain so much of it among the rewarded. */
-const explained = 0.8;
+const explained = 1;
 
 /**
  * Cumulative sums of likelihood ratios: how much more likely the traits of the rewarded responses are if rewarded responses
