@@ -1,4 +1,5 @@
 import { onAbort, RewardError, type RewardFunction, TimeoutError, type Trajectory } from '@rlp/core';
+import { messageOf } from './message-of.ts';
 
 /** Why a reward function gave no verdict: it threw, took too long, or gave what is no finite number. */
 export type RewardFailureCause = 'threw' | 'timed-out' | 'not-finite';
@@ -39,7 +40,7 @@ export async function callWithin(
   } catch (error) {
     signal?.throwIfAborted();
     const cause = error instanceof TimeoutError && controller.signal.aborted ? 'timed-out' : 'threw';
-    return failed(cause, name, error instanceof Error ? error.message : String(error), error);
+    return failed(cause, name, messageOf(error), error);
   }
 }
 
@@ -76,6 +77,7 @@ export async function settleWithin<Value>(
   }
 }
 
-function isPromiseLike(value: unknown): value is PromiseLike<number | null> {
+/** Whether a value has to be waited for. */
+export function isPromiseLike<Value>(value: Value | PromiseLike<Value>): value is PromiseLike<Value> {
   return typeof value === 'object' && value !== null && 'then' in value;
 }

@@ -8,6 +8,7 @@ import {
 import { z } from 'zod';
 import { callReward } from './call-reward.ts';
 import { type RewardFunctionStatistics, Tally } from './tally.ts';
+import { timerMs } from './timer.ts';
 
 const isFunction = (value: unknown) => typeof value === 'function';
 
@@ -22,7 +23,7 @@ const partsSchema = z
   .refine((parts) => Object.keys(parts).length > 0, 'expected at least one reward function');
 
 const optionsSchema = z.strictObject({
-  timeoutMs: z.number().positive().max(2_147_483_647, 'must fit a timer (2^31 − 1 ms)').default(30_000),
+  timeoutMs: timerMs.default(30_000),
   clock: z.custom<() => number>(isFunction, 'must be a function').default(() => () => performance.now()),
 });
 

@@ -1,6 +1,7 @@
 import type { RewardComputer, RewardFunction, ScoredTrajectory } from '@rlp/core';
 import { z } from 'zod';
 import { rewardFunctions } from '../reward-functions.ts';
+import { timerMs } from '../timer.ts';
 import { relativeRewards, standardizedRewards } from './normalized.ts';
 import { paretoRanks, paretoRewards } from './pareto.ts';
 
@@ -9,7 +10,7 @@ export const groupMethodSchema = {
   normalize: z.enum(['none', 'population-std']).default('none'),
   duplicates: z.enum(['same-front', 'next-front']).default('same-front'),
   tieBreak: z.enum(['none', 'crowding']).default('none'),
-  timeoutMs: z.number().positive().max(2_147_483_647, 'must fit a timer (2^31 − 1 ms)').default(30_000),
+  timeoutMs: timerMs.default(30_000),
 };
 
 /** How the objectives of a group become rewards. */

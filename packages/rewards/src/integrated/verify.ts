@@ -1,4 +1,5 @@
 import type { VerificationReport, VerificationRequest, Verifier } from '@rlp/core';
+import { messageOf } from '../message-of.ts';
 import { type RewardEpisode, readEpisode } from '../processor/episode.ts';
 
 interface VerifyOptions {
@@ -52,8 +53,4 @@ function failed(reason: string): VerificationReport {
     details: { verified: false },
     message: `could not be verified: ${reason}`,
   };
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -2,6 +2,8 @@ import { type Message, parseOptions, TimeoutError } from '@rlp/core';
 import pLimit from 'p-limit';
 import { z } from 'zod';
 import { settleWithin } from '../call-reward.ts';
+import { messageOf } from '../message-of.ts';
+import { timerMs } from '../timer.ts';
 import { drawKey } from './template.ts';
 import type { TextGenerator } from './text-generator.ts';
 
@@ -10,7 +12,7 @@ export const judgeSchema = z.strictObject({
   generator: z.custom<TextGenerator>((value) => typeof value === 'function', 'must be a function'),
   seed: z.string().default('judge'),
   retries: z.int().nonnegative().default(1),
-  timeoutMs: z.number().positive().max(2_147_483_647, 'must fit a timer (2^31 − 1 ms)').default(60_000),
+  timeoutMs: timerMs.default(60_000),
   concurrency: z.int().positive().default(8),
   maximumCharacters: z.int().positive().default(20_000),
 });
@@ -103,7 +105,7 @@ export class JudgeSession {
       } catch (error) {
         signal?.throwIfAborted();
         const cause = error instanceof TimeoutError ? 'timed-out' : 'threw';
-        return this.#fail(cause, error instanceof Error ? error.message : String(error));
+        return this.#fail(cause, messageOf(error));
       }
       const verdict = read(output, key);
       if (verdict !== undefined) return verdict;

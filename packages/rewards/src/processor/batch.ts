@@ -1,5 +1,6 @@
 import { ArgumentError } from '@rlp/core';
 import { computeRewardVector } from '../kernel/reward-vector.ts';
+import { messageOf } from '../message-of.ts';
 import { type ComponentColumns, ComponentScorer, componentColumns } from './component-scorer.ts';
 import { type RewardConfig, resolveRewardConfig } from './config.ts';
 import { type ReadEpisode, type RewardEpisode, readEpisode, referenceOf } from './episode.ts';
@@ -36,7 +37,7 @@ export function scoreBatch(scorer: ComponentScorer, given: readonly RewardEpisod
       if (scorer.score(episode, index, columns) > 0) rowsWithWords.push(index);
       return episode;
     } catch (error) {
-      const message = error instanceof Error ? error.message : String(error);
+      const message = messageOf(error);
       failures.push({ index, source: 'accuracy', cause: 'threw', message });
       return null;
     }

@@ -1,3 +1,4 @@
+import { messageOf } from '../message-of.ts';
 import { perplexityReward } from './components.ts';
 import type { EpisodeFailure } from './episode-rewards.ts';
 import type { FluencyRequest, FluencyScorer } from './fluency-scorer.ts';
@@ -55,6 +56,6 @@ function notFinite(index: number, value: unknown): EpisodeFailure {
 
 function broken(index: number, error: unknown, column: Float64Array): EpisodeFailure {
   column[index] = Number.NaN;
-  const message = `fluency: ${error instanceof Error ? error.message : String(error)}`;
+  const message = `fluency: ${messageOf(error)}`;
   return { index, source: 'fluency', cause: 'threw', message };
 }

@@ -1,5 +1,6 @@
 import { parseOptions, type VerificationReport } from '@rlp/core';
 import { z } from 'zod';
+import { messageOf } from '../message-of.ts';
 import { TextVerifier } from './text-verifier.ts';
 import { scoreReport } from './verdict.ts';
 
@@ -48,7 +49,7 @@ export class FormatVerifier extends TextVerifier {
     try {
       value = JSON.parse(envelope === 'fence' ? unfenced(response) : response);
     } catch (error) {
-      const problem = error instanceof Error ? error.message : String(error);
+      const problem = messageOf(error);
       return scoreReport({ score: 0, details: { errors: [problem] }, message: `no JSON: ${problem}` });
     }
     if (wanted === undefined) return scoreReport({ score: 1, message: 'valid JSON' });

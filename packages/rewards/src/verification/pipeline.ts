@@ -1,6 +1,7 @@
 import { parseOptions, type VerificationReport, type VerificationRequest, type Verifier } from '@rlp/core';
 import { z } from 'zod';
-import { failure, messageOf, readReport } from './read-report.ts';
+import { messageOf } from '../message-of.ts';
+import { failure, readReport } from './read-report.ts';
 
 const isVerifier = (value: unknown) =>
   typeof value === 'object' &&

@@ -1,4 +1,5 @@
 import type { VerificationReport } from '@rlp/core';
+import { messageOf } from '../message-of.ts';
 
 /** The report of a text that could not be judged. */
 export function failure(name: string, problem: string): VerificationReport {
@@ -17,15 +18,6 @@ export function readReport(value: unknown): VerificationReport | { readonly prob
     return typeof message === 'string' ? { result, score, details, message } : { problem };
   } catch (error) {
     return { problem: messageOf(error) };
-  }
-}
-
-/** What an error says, whatever was thrown. */
-export function messageOf(error: unknown): string {
-  try {
-    return error instanceof Error ? error.message : String(error);
-  } catch {
-    return 'threw something that cannot be read';
   }
 }
 

@@ -1,17 +1,13 @@
-import {
-  onAbort,
-  parseOptions,
-  TimeoutError,
-  type VerificationReport,
-  type VerificationRequest,
-  type Verifier,
-} from '@rlp/core';
+import { parseOptions, type VerificationReport, type VerificationRequest, type Verifier } from '@rlp/core';
 import { z } from 'zod';
-import { failure, messageOf, readReport } from './read-report.ts';
+import { isPromiseLike, settleWithin } from '../call-reward.ts';
+import { messageOf } from '../message-of.ts';
+import { timerMs } from '../timer.ts';
+import { failure, readReport } from './read-report.ts';
 import { type ReadRequest, readRequest } from './read-request.ts';
 
 const limitsSchema = z.strictObject({
-  timeoutMs: z.number().positive().max(2_147_483_647, 'must fit a timer (2^31 − 1 ms)').default(30_000),
+  timeoutMs: timerMs.default(30_000),
   concurrency: z.int().positive().default(64),
 });
 
@@ -122,33 +118,13 @@ export abstract class TextVerifier implements Verifier {
         metadata: read.metadata,
       });
       if (!isPromiseLike(given)) return this.#finish(given, read);
-      return this.#settle(given, controller, signal).then(
+      const { timeoutMs } = this.#limits;
+      return settleWithin(given, controller, { timeoutMs, signal }).then(
         (report) => this.#finish(report, read),
         (error: unknown) => this.#broken(messageOf(error)),
       );
     } catch (error) {
       return this.#broken(messageOf(error));
-    }
-  }
-
-  /** Settles as `work` does, unless the time is up or the signal fires first. */
-  async #settle(
-    work: PromiseLike<VerificationReport>,
-    controller: AbortController,
-    signal: AbortSignal | undefined,
-  ): Promise<VerificationReport> {
-    const { timeoutMs } = this.#limits;
-    const interrupted = new Promise<never>((_, reject) => {
-      controller.signal.addEventListener('abort', () => reject(controller.signal.reason), { once: true });
-    });
-    const release = signal && onAbort(signal, () => controller.abort(signal.reason));
-    const timeout = new TimeoutError(`took longer than ${timeoutMs} ms`);
-    const timer = setTimeout(() => controller.abort(timeout), timeoutMs);
-    try {
-      return await Promise.race([work, interrupted]);
-    } finally {
-      clearTimeout(timer);
-      release?.();
     }
   }
 
@@ -170,8 +146,4 @@ export abstract class TextVerifier implements Verifier {
     this.#counts[report.result] += 1;
     return report;
   }
-}
-
-function isPromiseLike(value: unknown): value is PromiseLike<VerificationReport> {
-  return typeof value === 'object' && value !== null && 'then' in value;
 }

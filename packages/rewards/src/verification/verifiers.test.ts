@@ -119,7 +119,11 @@ describe('ToxicityVerifier', () => {
 });
 
 describe('what is known about a task', () => {
-  const judged = async (verifier: Verifier, response: string, metadata: Readonly<Record<string, unknown>>) => {
+  const judged = async (
+    verifier: Verifier,
+    response: string,
+    metadata: Readonly<Record<string, unknown>>,
+  ) => {
     const [report] = await verifier.verifyBatch([{ prompt: '', response, metadata }]);
     return report!;
   };
@@ -155,7 +159,9 @@ describe('what is known about a task', () => {
       result: 'fail',
       details: { phrase: 'big tree' },
     });
-    expect((await judged(verifier, good, { toxicPhrases: 'tree' })).details.problem).toContain('toxicPhrases');
+    expect((await judged(verifier, good, { toxicPhrases: 'tree' })).details.problem).toContain(
+      'toxicPhrases',
+    );
   });
 });
 

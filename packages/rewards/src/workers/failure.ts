@@ -12,8 +12,3 @@ export class ThreadError extends RewardError {
     this.failure = failure;
   }
 }
-
-/** What an error says. */
-export function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
-}

@@ -1,8 +1,6 @@
 import { z } from 'zod';
+import { timerMs } from '../timer.ts';
 import type { RewardScope } from './protocol.ts';
-
-const longestTimerMs = 2_147_483_647;
-const milliseconds = z.number().positive().max(longestTimerMs, `must fit a timer (${longestTimerMs} ms)`);
 
 const notUrl = 'must be a URL: new URL("./rewards.ts", import.meta.url)';
 
@@ -12,8 +10,8 @@ export const workersSchema = z.strictObject({
   export: z.string().min(1).default('default'),
   workers: z.int().positive().optional(),
   batchSize: z.int().positive().default(128),
-  timeoutMs: milliseconds.default(30_000),
-  startMs: milliseconds.default(30_000),
+  timeoutMs: timerMs.default(30_000),
+  startMs: timerMs.default(30_000),
   heapMb: z.number().positive().optional(),
   scope: z.enum(['episode', 'group']).optional(),
 });

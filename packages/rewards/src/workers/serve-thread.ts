@@ -1,7 +1,7 @@
 import type { MessagePort } from 'node:worker_threads';
 import type { RewardComputer, RewardFunction } from '@rlp/core';
+import { messageOf } from '../message-of.ts';
 import { rewardFunctions } from '../reward-functions.ts';
-import { messageOf } from './failure.ts';
 import type {
   EpisodeScores,
   GroupScores,

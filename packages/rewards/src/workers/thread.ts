@@ -1,6 +1,7 @@
 import { Worker } from 'node:worker_threads';
 import { onAbort } from '@rlp/core';
-import { messageOf, ThreadError } from './failure.ts';
+import { messageOf } from '../message-of.ts';
+import { ThreadError } from './failure.ts';
 import type { ThreadAnswer, ThreadData, ThreadExport, ThreadMessage, ThreadRequest } from './protocol.ts';
 
 /** How threads are started. */
