@@ -119,7 +119,7 @@ describe('rewardHackingDetector', () => {
       {},
       (random, iteration) => ({
         made: honest(random, 32).map((made) => {
-          const isLonger = random.uniform() < Math.min(0.5, (iteration - 20) / 80);
+          const isLonger = random.uniform() < Math.min(0.3, (iteration - 20) / 160);
           return isLonger
             ? { ...made, response: `${made.response} ${honest(random, 1)[0]!.response}` }
             : made;
