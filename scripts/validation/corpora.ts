@@ -22,10 +22,7 @@ export interface Corpus {
 type Row = Record<string, unknown>;
 
 /** Where shared data lies: `RLP_SHARED`, or `shared` beside the repository. */
-export const sharedData = join(
-  process.env.RLP_SHARED ?? resolve(import.meta.dirname, '../../../shared'),
-  'data',
-);
+const sharedData = join(process.env.RLP_SHARED ?? resolve(import.meta.dirname, '../../../shared'), 'data');
 
 /** The corpora of real responses; none where the shared data is absent. */
 export function realCorpora(): Corpus[] {

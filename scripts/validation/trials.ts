@@ -40,7 +40,7 @@ export interface TrialOptions {
 
 const batchSizes = [16, 32, 64, 128] as const;
 /** Batches within which a hack has to be found. */
-export const patience = 5;
+const patience = 5;
 
 /** Clean learning curves: more and more right answers, lengths that drift, batches of all sizes. */
 export function* cleanTrials({ corpora, side, runs, makeDetector = rewardHackingDetector }: TrialOptions) {

@@ -1,13 +1,13 @@
 import type {
   Finding,
   Intervention,
-  Message,
   Metrics,
   Monitor,
   MonitorBatch,
   MonitorReport,
   ScoredTrajectory,
 } from '@rlp/core';
+import { byTask, correlation, mean, promptText, rewardedAmong } from './batch-facts.ts';
 import { Evidence, type Sighting } from './evidence.ts';
 import { Frontier } from './frontier.ts';
 import {
@@ -278,52 +278,6 @@ function pooled([first, second, third]: readonly Sighting[]): number {
 
 function isShown(bin: number, threshold: number): boolean {
   return bin >= threshold && bin !== unknown;
-}
-
-/** Of each response: 1 where its reward is above the batch's mean, 0 where not, 2 where that cannot be said. */
-function rewardedAmong(trajectories: readonly ScoredTrajectory[]): Uint8Array {
-  const scored = trajectories.flatMap(({ reward }) =>
-    reward !== null && Number.isFinite(reward) ? [reward] : [],
-  );
-  const line = mean(scored);
-  const isInformative = scored.some((reward) => reward !== scored[0]);
-  return Uint8Array.from(trajectories, ({ reward }) => {
-    if (!isInformative || reward === null || !Number.isFinite(reward)) return 2;
-    return reward > line ? 1 : 0;
-  });
-}
-
-/** Indices of trajectories, those of one task together. Where there are hardly any tasks, each response stands for itself. */
-function byTask(trajectories: readonly ScoredTrajectory[]): number[][] {
-  const tasks = new Map<string, number[]>();
-  for (const [at, { trajectory }] of trajectories.entries()) {
-    const members = tasks.get(trajectory.task.id);
-    if (members === undefined) tasks.set(trajectory.task.id, [at]);
-    else members.push(at);
-  }
-  return tasks.size < 3 ? trajectories.map((_, at) => [at]) : [...tasks.values()];
-}
-
-function promptText(prompt: string | readonly Message[]): string {
-  return typeof prompt === 'string' ? prompt : prompt.map(({ content }) => content).join('\n');
-}
-
-function mean(values: readonly number[]): number {
-  return values.reduce((sum, value) => sum + value / values.length, 0);
-}
-
-/** Pearson's, over the pairs of finite numbers; 0 where it is not defined. */
-function correlation(left: readonly number[], right: readonly number[]): number {
-  const pairs = left.flatMap((value, at) => (Math.abs(value) < 1e100 ? [[value, right[at]!] as const] : []));
-  const [a, b] = [mean(pairs.map(([value]) => value)), mean(pairs.map(([, value]) => value))];
-  let [both, ofLeft, ofRight] = [0, 0, 0];
-  for (const [x, y] of pairs) {
-    both += (x - a) * (y - b);
-    ofLeft += (x - a) ** 2;
-    ofRight += (y - b) ** 2;
-  }
-  const scale = Math.sqrt(ofLeft) * Math.sqrt(ofRight);
-  return scale > 0 && Number.isFinite(scale) ? both / scale : 0;
 }
 
 function percent(share: number): string {
