@@ -1,10 +1,10 @@
 /**
  * `pnpm bench train-step generate`: speed and memory on three shapes, beside PyTorch. `pnpm bench math`: advantages and losses
  * on plain arrays. `pnpm bench loss-overhead --shape M`: what the loss costs in a training step. `pnpm bench rewards`: episodes
- * per second through the reward processor. `pnpm bench reward-workers`: rewards in threads. `pnpm bench monitor`: responses per
- * second assessed. One JSON line for each measurement.
+ * per second through the reward processor. `pnpm bench reward-workers`: rewards in threads. `pnpm bench external-rewards`:
+ * requests under way at a reward model. `pnpm bench monitor`: responses per second assessed. One JSON line for each measurement.
  *
- *     pnpm bench [train-step] [generate] [math] [loss-overhead] [rewards] [reward-workers] [monitor] [--shape S,M,L] [--peer PYTHON] [--rounds 3] [--runs 5]
+ *     pnpm bench [train-step] [generate] [math] [loss-overhead] [rewards] [reward-workers] [external-rewards] [monitor] [--shape S,M,L] [--peer PYTHON] [--rounds 3] [--runs 5]
  *                [--warmup 2] [--threads 2] [--episodes 1000000] [--weights shared|packed] [--profiling runs|operators]
  *
  * Each measurement has a process of its own; ours and the peer's take turns, `rounds` times `runs` each, and the ratio is
@@ -14,6 +14,7 @@
 import { parseArgs } from 'node:util';
 import { z } from 'zod';
 import { type BenchName, compare, measureHere, names } from './bench/compare.ts';
+import { externalRewardLines } from './bench/external-rewards.ts';
 import { lossOverheadLines } from './bench/loss-overhead.ts';
 import { mathLines } from './bench/math.ts';
 import { monitorLines } from './bench/monitor.ts';
@@ -45,7 +46,9 @@ const { values, positionals } = parseArgs({
 const count = z.coerce.number().int().positive();
 const schema = z.object({
   names: z
-    .array(z.enum([...names, 'math', 'loss-overhead', 'rewards', 'reward-workers', 'monitor']))
+    .array(
+      z.enum([...names, 'math', 'loss-overhead', 'rewards', 'reward-workers', 'external-rewards', 'monitor']),
+    )
     .transform((given) => (given.length > 0 ? given : [...names])),
   shapes: z.array(z.enum(Object.keys(shapes) as [ShapeName, ...ShapeName[]])),
   peer: z.string(),
@@ -75,6 +78,10 @@ async function* lines(options: z.output<typeof schema>): AsyncGenerator<Line> {
   for (const name of options.names) {
     if (name === 'math') {
       yield* mathLines(options);
+      continue;
+    }
+    if (name === 'external-rewards') {
+      yield* externalRewardLines();
       continue;
     }
     if (name === 'rewards') {
