@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { builtinModules } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,20 +8,17 @@ import { flatMetrics, RewardQualityAssessor } from '@rlp/quality-monitor';
 import { build } from 'esbuild';
 import { describe, expect, it } from 'vitest';
 
-/** Entries that promise to run anywhere JavaScript does: main ones, and the subpaths of @rlp/rewards that are not Node's. */
+/** Subpaths of `@rlp/rewards` that need Node; all others promise to run anywhere. */
+const ofNode = ['./sandbox', './serve', './workers', './package.json'];
+
+const { exports } = JSON.parse(readFileSync('packages/rewards/package.json', 'utf8')) as { exports: object };
+
+/** Entries that promise to run anywhere JavaScript does. */
 const isomorphic = [
-  ...[
-    '@rlp/core',
-    '@rlp/env',
-    '@rlp/algorithms',
-    '@rlp/onnx',
-    '@rlp/page',
-    '@rlp/quality-monitor',
-    '@rlp/rewards',
-  ],
-  ...['computers', 'external', 'instructions', 'judge', 'math', 'stock', 'verification'].map(
-    (subpath) => `@rlp/rewards/${subpath}`,
-  ),
+  ...['@rlp/core', '@rlp/env', '@rlp/algorithms', '@rlp/onnx', '@rlp/page', '@rlp/quality-monitor'],
+  ...Object.keys(exports)
+    .filter((subpath) => !ofNode.includes(subpath))
+    .map((subpath) => `@rlp/rewards${subpath.slice(1)}`),
 ];
 
 /** Those that load nothing an application has to bring. */

@@ -1,4 +1,7 @@
-/** Names of ours in docs/seed-names.md that their package does not export, and tests that it names but that are not there. */
+/**
+ * Names of ours in docs/seed-names.md that their package does not export, tests that it names but that are not there, and lines of
+ * a system that it leaves out.
+ */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Compilation } from '../compiler.ts';
@@ -8,6 +11,9 @@ const path = 'docs/seed-names.md';
 
 /** Where the document's paths of tests begin. */
 const testFolders = ['.', 'packages/rewards/src', 'packages/quality-monitor/src'];
+
+/** Systems whose every line has to have a row, and how many lines they have. */
+const complete = { S0: 82 } as const;
 
 export function seedNames({ exportsOf }: Compilation, entries: readonly Entry[]): string[] {
   const exported = new Map(
@@ -21,5 +27,18 @@ export function seedNames({ exportsOf }: Compilation, entries: readonly Entry[])
     .map(([, specifier, name]) => `${path}: ${specifier} exports no ${name}`);
   const tests = [...document.matchAll(/`([\w/.-]+\.test\.ts)`/g)].map(([, test]) => test!);
   const missing = tests.filter((test) => !testFolders.some((folder) => existsSync(join(folder, test))));
-  return [...unknown, ...missing.map((test) => `${path}: there is no test ${test}`)];
+  const left = Object.entries(complete).flatMap(([system, lines]) => leftOut(document, system, lines));
+  return [...unknown, ...left, ...missing.map((test) => `${path}: there is no test ${test}`)];
+}
+
+/** Lines of a system without a row: the first column names them one by one, or as `S0-06…08`. */
+function leftOut(document: string, system: string, lines: number): string[] {
+  const first = [...document.matchAll(/^\| ([^|]*)\|/gm)].map(([, cell]) => cell!).join(' ');
+  const named = new Set<number>();
+  for (const [, from, to = from] of first.matchAll(new RegExp(`${system}-(\\d+)(?:…(\\d+))?`, 'g'))) {
+    for (let line = Number(from); line <= Number(to); line++) named.add(line);
+  }
+  return Array.from({ length: lines }, (_, k) => k + 1)
+    .filter((line) => !named.has(line))
+    .map((line) => `${path}: no row for ${system}-${String(line).padStart(2, '0')}`);
 }
