@@ -1,9 +1,9 @@
 import {
   type Message,
   parseOptions,
-  type RewardComputer,
   type RewardFunction,
   type Trajectory,
+  type TrajectoryGroup,
 } from '@rlp/core';
 import { z } from 'zod';
 import { callReward } from '../call-reward.ts';
@@ -40,10 +40,14 @@ export interface DryRunExample<Metadata = unknown> {
 /** What can be tried: a reward function, or a computer such as `reward({ … })`. */
 export type DryRunSubject<Metadata> =
   | RewardFunction<Metadata>
-  | (RewardComputer<Metadata> & {
+  | {
+      readonly computeRewards: (
+        group: TrajectoryGroup<Metadata>,
+        options: { readonly signal: AbortSignal },
+      ) => Promise<readonly { readonly reward: number | null }[]>;
       readonly reward?: RewardFunction<Metadata> | undefined;
       readonly range?: readonly [number, number] | undefined;
-    });
+    };
 
 /**
  * What looks wrong. `unscorable`: examples without a score. `constant`: the same score for everything, so nothing to learn from.
@@ -147,7 +151,10 @@ async function run<Metadata>(
         task: trajectory.task,
         trajectories: places.map((k) => trajectories[k]!),
       };
-      const scored = await (subject as RewardComputer<Metadata>).computeRewards(group, context);
+      const scored = await (subject as Exclude<typeof subject, RewardFunction<Metadata>>).computeRewards(
+        group,
+        context,
+      );
       for (const [k, place] of places.entries()) scores[place] = scored[k]?.reward ?? null;
       return 0;
     };
