@@ -66,6 +66,35 @@ describe('RewardQualityMonitor', () => {
     expect([totalAlertsBySeverity.critical, totalAlertsBySeverity.high, heldAlerts]).toEqual([8, 8, 8]);
   });
 
+  it('lets alerts that are too slight to be reported take no place of those that are', () => {
+    const sink = memorySink();
+    const monitor = monitorOf({ maxAlertsPerWindow: 1, interventionSeverity: 'critical' }, [sink]);
+    const good = '<reasoning>four and four make eight, as everyone knows</reasoning><answer>08</answer>';
+    for (let step = 0; step < 3; step++) monitor.monitorBatch({ responses: [good, ''], rewards: {}, step });
+    monitor.monitorBatch({ responses: empty, rewards });
+    const reported = sink.records.map(({ alerts }) => alerts.map(({ severity }) => severity));
+    expect(reported).toEqual([[], [], [], ['critical']]);
+    expect(monitor.getMonitoringSummary().monitoring.totalAlertsBySeverity.high).toBe(4);
+  });
+
+  it('asks for several things at once, and for a lower weight of the component that it was told', () => {
+    const monitor = monitorOf({
+      actions: {
+        degenerate_outputs: [
+          { action: 'roll-back' },
+          { action: 'lower-weight', component: 'style', factor: 0.1 },
+          { action: 'lower-weight' },
+        ],
+      },
+    });
+    const { findings, interventions } = monitor.observe({ iteration: 0, trajectories: [scored('a', '', 0)] });
+    const cause = findings.find(({ rule }) => rule === 'degenerate_outputs');
+    expect(interventions).toEqual([
+      { action: 'roll-back', cause },
+      { action: 'lower-weight', cause, component: 'style', factor: 0.1 },
+    ]);
+  });
+
   it('is a monitor of a training loop: it asks for what it was told to, about the trajectories at fault', () => {
     const monitor = monitorOf({
       actions: { degenerate_outputs: { action: 'drop' }, diversity_collapse: { action: 'stop' } },

@@ -250,12 +250,12 @@ export class RewardQualityMonitor implements Monitor {
   #report(records: readonly AlertRecord[], step: number): readonly AlertRecord[] {
     const { enableInterventions, interventionSeverity } = this.config;
     if (records.length === 0) return [];
-    const verdict = this.#rateLimit.admit(step);
+    const severe = records.filter(({ severity }) => isAtLeast(severity, interventionSeverity));
+    const verdict = this.#rateLimit.admit(step, severe.length > 0 ? 'alerts to report' : 'nothing to report');
     // The original forgets to count what it holds.
     if (verdict === 'held' && this.assessor.options.conventions === 'tunrex') return [];
     for (const record of records) this.#count(record);
     if (!enableInterventions) return [];
-    const severe = records.filter(({ severity }) => isAtLeast(severity, interventionSeverity));
     if (verdict === 'through') return severe;
     this.#held += severe.length;
     return [];

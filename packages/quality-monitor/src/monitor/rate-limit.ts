@@ -21,12 +21,16 @@ export class RateLimit {
     this.#options = options;
   }
 
-  /** Counts an alerting batch and says whether its alerts are reported. */
-  admit(step: number): 'through' | 'held' {
+  /**
+   * Counts an alerting batch and says whether its alerts are reported. One with `'nothing to report'` takes no other's place,
+   * except by the conventions of `'tunrex'`.
+   */
+  admit(step: number, content: 'alerts to report' | 'nothing to report'): 'through' | 'held' {
     const { most, conventions } = this.#options;
     this.#forget(step);
     const counted = this.#recent.filter(({ verdict }) => conventions === 'tunrex' || verdict === 'through');
-    const verdict = counted.length < most ? 'through' : 'held';
+    const takesPlace = conventions === 'tunrex' || content === 'alerts to report';
+    const verdict = takesPlace && counted.length < most ? 'through' : 'held';
     this.#recent = [...this.#recent, { step, verdict }];
     return verdict;
   }
