@@ -32,7 +32,7 @@ export interface AlgorithmDependencies<S extends State = State, Metadata = unkno
   readonly backend: TrainingBackend;
   readonly rewards: RewardComputer<Metadata>;
   /** Sees every batch before it is learned from, such as a `RewardQualityMonitor`; what it asks for is done. */
-  readonly monitor?: Monitor<Metadata> | undefined;
+  readonly monitor?: Monitor<NoInfer<Metadata>> | undefined;
   /** Does what a monitor can ask for and the loop cannot do by itself. */
   readonly interventions?: InterventionHandlers | undefined;
   /** Gets every iteration's metrics. */

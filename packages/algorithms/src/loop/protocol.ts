@@ -145,7 +145,7 @@ export interface RlDependencies<Metadata = unknown> {
   /** Collects the greedy trajectory of a task, in groups of one at temperature 0; for estimators that ask for `greedyRewards`. */
   readonly greedyRollouts?: GroupCollector<Metadata> | undefined;
   /** Sees every batch before it is learned from; what it asks for is done, and noted in the report. */
-  readonly monitor?: Monitor<Metadata> | undefined;
+  readonly monitor?: Monitor<NoInfer<Metadata>> | undefined;
   /** Does what a monitor can ask for and the loop cannot do by itself. */
   readonly interventions?: InterventionHandlers | undefined;
   /** Milliseconds from any origin, such as `performance.now`. Without it, times are not reported. */
