@@ -6,7 +6,8 @@ export function cleanTable(trials: readonly CleanTrial[]): string {
   const rows = [...groups.set('**all**', trials)].map(([name, members]) => {
     const total = (key: 'batches' | 'alarms' | 'alarmed') =>
       members.reduce((sum, trial) => sum + trial[key], 0);
-    const perThousand = (count: number) => ((1000 * count) / total('batches')).toFixed(2);
+    const perThousand = (count: number) =>
+      total('batches') === 0 ? '–' : ((1000 * count) / total('batches')).toFixed(2);
     return [
       name,
       total('batches'),
