@@ -11,7 +11,15 @@ interface Answered {
 const trajectories = 512;
 const words = 200;
 
-/** Trajectories per second of four rewards, from cheap to dear, without threads and in one and several. */
+/** What one variant took, run by run. */
+interface Variant {
+  readonly threads: number;
+  readonly computer: RewardComputer<Answered>;
+  readonly elapsed: number[];
+  readonly processor: number[];
+}
+
+/** Trajectories per second of four rewards, from cheap to dear, without threads and in one and several. Variants take turns. */
 export async function* rewardWorkerLines({
   runs,
   threads,
@@ -20,49 +28,40 @@ export async function* rewardWorkerLines({
   readonly threads: number;
 }): AsyncGenerator<Line> {
   const group = makeGroup();
-  for (const [reward, computer] of Object.entries({
-    processor,
-    overlap,
-    symbolic: await symbolic,
-    verified,
-  })) {
-    const alone = await measure(computer, group, runs);
-    yield { name: `reward-workers/${reward}`, threads: 0, ...alone, load: loadavg()[0]! };
-    for (const workers of new Set([1, threads])) {
-      await using pool = await createRewardWorkers<Answered>({
-        module: new URL('./reward-workers-module.ts', import.meta.url),
-        ...{ export: reward, workers, scope: 'episode', batchSize: 64 },
-      });
-      const inThreads = await measure(pool, group, runs);
-      const speedup = alone.milliseconds / inThreads.milliseconds;
-      yield {
-        name: `reward-workers/${reward}`,
-        threads: workers,
-        ...inThreads,
-        speedup,
-        load: loadavg()[0]!,
-      };
-    }
+  const module = new URL('./reward-workers-module.ts', import.meta.url);
+  const rewards = { processor, overlap, symbolic: await symbolic, verified };
+  for (const [reward, computer] of Object.entries(rewards)) {
+    const options = { module, export: reward, scope: 'episode', batchSize: 64 } as const;
+    await using one = await createRewardWorkers<Answered>({ ...options, workers: 1 });
+    await using several = await createRewardWorkers<Answered>({ ...options, workers: threads });
+    const variants = [variant(0, computer), variant(1, one), variant(threads, several)];
+    // Threads start, and code is compiled, before anything is measured.
+    for (let warm = 0; warm < 5; warm++)
+      for (const { computer } of variants) await computer.computeRewards(group);
+    for (let run = 0; run < runs; run++) for (const each of variants) await measure(each, group);
+    yield* variants.map((each) => lineOf(reward, each, variants[0]!));
   }
 }
 
-async function measure(computer: RewardComputer<Answered>, group: TrajectoryGroup<Answered>, runs: number) {
-  // Threads start, and code is compiled, before anything is measured.
-  for (let warm = 0; warm < 10; warm++) await computer.computeRewards(group);
-  const [elapsed, used]: number[][] = [[], []];
-  for (let run = 0; run < runs; run++) {
-    const [begun, cpu] = [performance.now(), process.cpuUsage()];
-    await computer.computeRewards(group);
-    elapsed!.push(performance.now() - begun);
-    const { user, system } = process.cpuUsage(cpu);
-    used!.push((user + system) / 1000);
-  }
-  const milliseconds = median(elapsed!);
+function variant(threads: number, computer: RewardComputer<Answered>): Variant {
+  return { threads, computer, elapsed: [], processor: [] };
+}
+
+async function measure({ computer, elapsed, processor }: Variant, group: TrajectoryGroup<Answered>) {
+  const [begun, cpu] = [performance.now(), process.cpuUsage()];
+  await computer.computeRewards(group);
+  elapsed.push(performance.now() - begun);
+  const { user, system } = process.cpuUsage(cpu);
+  processor.push((user + system) / 1000);
+}
+
+function lineOf(reward: string, { threads, elapsed, processor }: Variant, alone: Variant): Line {
   return {
-    milliseconds,
-    processorMilliseconds: median(used!),
-    microsecondsEach: (1000 * milliseconds) / trajectories,
-    trajectoriesPerSecond: Math.round((1000 * trajectories) / milliseconds),
+    ...{ name: `reward-workers/${reward}`, threads, trajectories, load: loadavg()[0]! },
+    milliseconds: median(elapsed),
+    processorMilliseconds: median(processor),
+    // Of runs that came after each other, so that the load of the machine is much the same.
+    speedup: median(elapsed.map((time, run) => alone.elapsed[run]! / time)),
   };
 }
 
