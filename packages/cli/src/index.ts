@@ -1,1 +1,2 @@
-export { type CliContext, runCli } from './run-cli.ts';
+export type { CliContext } from './context.ts';
+export { runCli } from './run-cli.ts';

@@ -4,7 +4,7 @@ import { formatAlert, RewardQualityAssessor } from '@rlp/quality-monitor';
 import { RewardQualityDashboard } from '@rlp/quality-monitor/dashboard';
 import { readSavedResponses } from '@rlp/quality-monitor/files';
 import { defineCommand } from 'citty';
-import type { CliContext } from './run-cli.ts';
+import type { CliContext } from './context.ts';
 
 const dataOf = ({ data }: { readonly data?: unknown }) => data as CliContext;
 

@@ -1,14 +1,7 @@
 import { RlpError } from '@rlp/core';
 import { type ArgsDef, type CommandDef, defineCommand, renderUsage, runCommand } from 'citty';
+import type { CliContext } from './context.ts';
 import { analyzeCommand, reportCommand } from './monitor-commands.ts';
-
-/** Where a command's lines go. */
-export interface CliContext {
-  /** Results. */
-  readonly say: (line: string) => void;
-  /** What went wrong. */
-  readonly complain: (line: string) => void;
-}
 
 const monitor = defineCommand({
   meta: { name: 'monitor', description: 'Reward quality: reports of runs, analysis of responses' },
