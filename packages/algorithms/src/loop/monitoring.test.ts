@@ -65,6 +65,24 @@ describe('a monitor in the loop', () => {
     expect(await weightsOf(watched)).toEqual(await weightsOf(unwatched));
   });
 
+  it('is told the KL to the reference that was measured last, in a resumed run too', async () => {
+    const told: (number | undefined)[] = [];
+    const watching = () =>
+      planted(({ metrics }) => {
+        told.push(metrics?.['kl/reference']);
+        return [];
+      });
+    const dependencies = setup();
+    const options = { loss: { klCoefficient: 0.1 } };
+    const reports = await run({ ...dependencies, monitor: watching() }, { ...options, iterations: 2 });
+    await run(
+      { ...dependencies, monitor: watching() },
+      { ...options, iterations: 3, resume: reports[1]!.state },
+    );
+    const measured = reports.map(({ metrics }) => metrics['kl/reference']);
+    expect(told).toEqual([undefined, ...measured]);
+  });
+
   it('has trajectories left out of what is learned', async () => {
     const dependencies = setup();
     const monitor = planted(({ trajectories }) => [

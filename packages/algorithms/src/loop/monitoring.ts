@@ -8,6 +8,8 @@ export interface WatchContext {
   readonly coefficients: Coefficients;
   /** What components' weights were multiplied by so far. */
   readonly weightFactors: Readonly<Record<string, number>>;
+  /** As it was measured last. */
+  readonly referenceKl: number | undefined;
 }
 
 type Watching<Metadata> = Pick<RlDependencies<Metadata>, 'monitor' | 'rewards' | 'interventions' | 'signal'>;
@@ -34,12 +36,20 @@ export interface Watched<Metadata> {
 export async function watch<Metadata>(
   groups: readonly ScoredGroup<Metadata>[],
   dependencies: Watching<Metadata>,
-  { iteration, ...standing }: WatchContext,
+  { iteration, referenceKl, ...standing }: WatchContext,
 ): Promise<Watched<Metadata>> {
   const unseen = { ...standing, groups, verdict: 'learn', metrics: {}, findings: [], notes: [] } as const;
   if (dependencies.monitor === undefined) return unseen;
   const trajectories = groups.flatMap(({ scored }) => scored);
-  const { metrics, findings, interventions = [] } = dependencies.monitor.observe({ iteration, trajectories });
+  const {
+    metrics,
+    findings,
+    interventions = [],
+  } = dependencies.monitor.observe({
+    iteration,
+    trajectories,
+    ...(referenceKl !== undefined && { metrics: { 'kl/reference': referenceKl } }),
+  });
   const counts = { 'monitor/findings': findings.length, 'monitor/interventions': interventions.length };
   let watched: Watched<Metadata> = { ...unseen, findings, metrics: { ...metrics, ...counts } };
   for (const intervention of interventions) watched = await carriedOut(intervention, watched, dependencies);

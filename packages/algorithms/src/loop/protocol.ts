@@ -162,6 +162,7 @@ export const rlStateSchema = z.strictObject({
   entropyCoefficient: z.number().optional(),
   weightFactors: z.record(z.string(), z.number()).optional(),
   monitor: z.unknown().optional(),
+  referenceKl: z.number().optional(),
 });
 
 /** Where an RL run stands: with the backend's checkpoint (and the critic's), all that is needed to continue it. */
@@ -178,6 +179,8 @@ export interface RlState {
   readonly weightFactors?: Readonly<Record<string, number>> | undefined;
   /** What the monitor remembers. */
   readonly monitor?: unknown;
+  /** The KL to the reference policy that was measured last, which the monitor is told with the next batch. */
+  readonly referenceKl?: number | undefined;
 }
 
 /** One turn of the loop: collected, learned, published. */

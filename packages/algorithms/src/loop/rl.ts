@@ -89,6 +89,7 @@ async function makeTurn<Metadata>(
     iteration,
     coefficients: coefficientsOf(options, state, dependencies.monitor && 'watched'),
     weightFactors: state?.weightFactors ?? {},
+    referenceKl: state?.referenceKl,
   });
   if (dependencies.monitor !== undefined) stopwatch.lap('time/monitor');
   const { coefficients, verdict, groups } = watched;
@@ -106,6 +107,7 @@ async function makeTurn<Metadata>(
       klCoefficient: coefficients.kl,
       weightFactors: watched.weightFactors,
       monitor: dependencies.monitor.saveState(),
+      referenceKl: (learned === 'nothing' ? undefined : learned.result.referenceKl) ?? state?.referenceKl,
     }),
     ...controlled(coefficients, options, learned === 'nothing' ? { trajectories: 0 } : learned.result),
   };
