@@ -1,4 +1,6 @@
 import { loadavg } from 'node:os';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { type MonitorBatch, RandomStream } from '@rlp/core';
 import { RewardQualityAssessor, RewardQualityMonitor, rewardHackingDetector } from '@rlp/quality-monitor';
 import { type MeasureOptions, peakMebibytes, timeRuns } from './measurement.ts';
@@ -111,23 +113,27 @@ async function measureSpeed(
   };
 }
 
-/** Memory by tenths of a long run of short responses. */
+/** Memory in use, garbage collected, by tenths of a long run of short responses. */
 function measureMemory(count: number): Line {
   const batches = makeBatches(50, 20);
   const observe = observer('monitor');
+  setFlagsFromString('--expose-gc');
+  const collect = runInNewContext('gc') as () => void;
   const marks: number[] = [];
   for (let iteration = 0; iteration < count; iteration++) {
     const { trajectories } = batches[iteration % batches.length]!;
     observe({ iteration, trajectories: trajectories.slice(0, 16) });
     if ((iteration + 1) % Math.ceil(count / 10) === 0) {
-      marks.push(Math.round(process.memoryUsage().heapUsed / 2 ** 20));
+      collect();
+      const { heapUsed, arrayBuffers } = process.memoryUsage();
+      marks.push(Math.round((heapUsed + arrayBuffers) / 2 ** 20));
     }
   }
   return {
     name: 'monitor-memory',
     shape: '16x20 words',
     batches: count,
-    heapMiBByTenth: marks,
+    usedMiBByTenth: marks,
     peakRssMiB: Math.round(peakMebibytes()),
   };
 }
