@@ -7,6 +7,7 @@ import { Circuit, type CircuitState } from './circuit.ts';
 import { type ExternalFailureCause, ExternalRewardError } from './failure.ts';
 import type { Fetch } from './fetch.ts';
 import { type ExternalRewardOptions, externalOptionsSchema } from './options.ts';
+import { pause } from './pause.ts';
 import { type Endpoint, postJson, shownUrl } from './post.ts';
 import { type WireShape, wireShapes } from './wire-shapes.ts';
 
@@ -287,18 +288,4 @@ class RewardModelClient {
       return new ExternalRewardError('unsendable', `expected an episode that is JSON data: ${reason}`);
     }
   }
-}
-
-/** Waits; rejects with the signal's reason. */
-function pause(milliseconds: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => {
-      release();
-      resolve();
-    }, milliseconds);
-    const release = onAbort(signal, () => {
-      clearTimeout(timer);
-      reject(signal.reason);
-    });
-  });
 }

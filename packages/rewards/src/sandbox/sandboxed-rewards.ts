@@ -70,66 +70,80 @@ export interface SandboxedRewards<Metadata = unknown> extends RewardComputer<Met
 export function sandboxedRewards<Metadata = unknown>(
   options: SandboxedRewardsOptions<Metadata>,
 ): SandboxedRewards<Metadata> {
-  const { sandbox, code, mode, parameters, timeoutMs } = parseOptions('sandboxedRewards', schema, options);
-  const truthOf = options.groundTruth ?? ((metadata: Metadata): unknown => metadata);
-  const counts = { calls: 0, misplacedSteps: 0 };
-  const failures: Partial<Record<SandboxFailureCause | 'judgement', number>> = {};
-  let lastFailure: string | undefined;
-
-  const fail = (cause: SandboxFailureCause | 'judgement', message: string) => {
-    failures[cause] = (failures[cause] ?? 0) + 1;
-    lastFailure = message;
-    return undefined;
-  };
-
-  const call = async (messages: unknown, truth: unknown, signal: AbortSignal | undefined) => {
-    counts.calls += 1;
-    const outcome = await sandbox.call(code, [messages, truth, parameters], { timeoutMs, signal });
-    return outcome.kind === 'value' ? outcome : fail(outcome.cause, outcome.message);
-  };
-
-  const judged = (trajectory: Trajectory<Metadata>, judgement: unknown): ScoredTrajectory<Metadata> => {
-    const unscored = { trajectory, reward: null, components: {} };
-    if (judgement === undefined || judgement === null) return unscored;
-    const result = readJudgement(judgement);
-    if (result instanceof RewardError) {
-      fail('judgement', result.message);
-      return unscored;
-    }
-    const { scored, problems } = scoreFromEvaluateResult(trajectory, result);
-    counts.misplacedSteps += problems.length;
-    return scored;
-  };
-
-  const judgeAll = async (
-    trajectories: readonly Trajectory<Metadata>[],
-    signal: AbortSignal | undefined,
-  ): Promise<readonly unknown[]> => {
-    const conversations = trajectories.map(({ messages }): readonly Message[] => messages);
-    const truths = trajectories.map(({ task }) => truthOf(task.metadata));
-    if (mode === 'pointwise') {
-      return Promise.all(
-        conversations.map(async (messages, k) => (await call(messages, truths[k] ?? null, signal))?.value),
-      );
-    }
-    const judgements = (await call(conversations, truths, signal))?.value;
-    if (judgements === undefined) return [];
-    if (Array.isArray(judgements) && judgements.length === trajectories.length) return judgements;
-    const came = Array.isArray(judgements) ? `${judgements.length}` : typeof judgements;
-    fail('judgement', `expected ${trajectories.length} judgements, got ${came}`);
-    return [];
-  };
-
+  const judge = new SandboxJudge(options);
   return {
     async computeRewards({ trajectories }, { signal } = {}) {
       signal?.throwIfAborted();
       const shown = trajectories.filter(({ status }) => status === 'completed' || status === 'truncated');
-      const judgements = shown.length > 0 ? await judgeAll(shown, signal) : [];
+      const judgements = shown.length > 0 ? await judge.judgeAll(shown, signal) : [];
       const judgementOf = new Map(shown.map((trajectory, k) => [trajectory, judgements[k]]));
-      return trajectories.map((trajectory) => judged(trajectory, judgementOf.get(trajectory)));
+      return trajectories.map((trajectory) => judge.placed(trajectory, judgementOf.get(trajectory)));
     },
-    getStatistics: () => ({ ...counts, failures: { ...failures }, lastFailure }),
+    getStatistics: () => judge.getStatistics(),
   };
+}
+
+class SandboxJudge<Metadata> {
+  readonly #options: z.output<typeof schema>;
+  readonly #truthOf: (metadata: Metadata) => unknown;
+  readonly #counts = { calls: 0, misplacedSteps: 0 };
+  readonly #failures: Partial<Record<SandboxFailureCause | 'judgement', number>> = {};
+  #lastFailure: string | undefined;
+
+  constructor(options: SandboxedRewardsOptions<Metadata>) {
+    this.#options = parseOptions('sandboxedRewards', schema, options);
+    this.#truthOf = options.groundTruth ?? ((metadata) => metadata);
+  }
+
+  getStatistics(): SandboxedRewardsStatistics {
+    return { ...this.#counts, failures: { ...this.#failures }, lastFailure: this.#lastFailure };
+  }
+
+  /** What the code says about each trajectory; `undefined` where it says nothing. */
+  async judgeAll(
+    trajectories: readonly Trajectory<Metadata>[],
+    signal: AbortSignal | undefined,
+  ): Promise<readonly unknown[]> {
+    const conversations = trajectories.map(({ messages }): readonly Message[] => messages);
+    const truths = trajectories.map(({ task }) => this.#truthOf(task.metadata));
+    if (this.#options.mode === 'pointwise') {
+      return Promise.all(conversations.map((messages, k) => this.#call(messages, truths[k] ?? null, signal)));
+    }
+    const judgements = await this.#call(conversations, truths, signal);
+    if (judgements === undefined) return [];
+    if (Array.isArray(judgements) && judgements.length === trajectories.length) return judgements;
+    const came = Array.isArray(judgements) ? `${judgements.length}` : typeof judgements;
+    this.#fail('judgement', `expected ${trajectories.length} judgements, got ${came}`);
+    return [];
+  }
+
+  /** A trajectory with its judgement, its steps included. */
+  placed(trajectory: Trajectory<Metadata>, judgement: unknown): ScoredTrajectory<Metadata> {
+    const unscored = { trajectory, reward: null, components: {} };
+    if (judgement === undefined || judgement === null) return unscored;
+    const result = readJudgement(judgement);
+    if (result instanceof RewardError) {
+      this.#fail('judgement', result.message);
+      return unscored;
+    }
+    const { scored, problems } = scoreFromEvaluateResult(trajectory, result);
+    this.#counts.misplacedSteps += problems.length;
+    return scored;
+  }
+
+  async #call(messages: unknown, truth: unknown, signal: AbortSignal | undefined): Promise<unknown> {
+    const { sandbox, code, parameters, timeoutMs } = this.#options;
+    this.#counts.calls += 1;
+    const outcome = await sandbox.call(code, [messages, truth, parameters], { timeoutMs, signal });
+    if (outcome.kind === 'value') return outcome.value;
+    this.#fail(outcome.cause, outcome.message);
+    return undefined;
+  }
+
+  #fail(cause: SandboxFailureCause | 'judgement', message: string): void {
+    this.#failures[cause] = (this.#failures[cause] ?? 0) + 1;
+    this.#lastFailure = message;
+  }
 }
 
 function readJudgement(judgement: unknown): EvaluateResult | RewardError {

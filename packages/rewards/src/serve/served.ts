@@ -14,7 +14,7 @@ import { rewardFunctions } from '../reward-functions.ts';
 export type ServedRewards<Metadata> = RewardFunction<Metadata> | RewardComputer<Metadata> | Verifier;
 
 /** What was found out about the episodes of a request. */
-export interface ServedScores {
+interface ServedScores {
   /** `null` where unscorable. */
   readonly rewards: readonly (number | null)[];
   /** Why, where an episode could not even be judged. */
