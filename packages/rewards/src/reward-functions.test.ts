@@ -3,6 +3,7 @@ import { describeRewardComputer } from '@rlp/core/testing';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { exactAnswer, rewardFunctions, tagFormat } from './index.ts';
+import { groupAnswering } from './trajectories.fixture.ts';
 
 interface Answered {
   readonly answer: string;
@@ -13,20 +14,7 @@ function groupOf<Metadata>(
   responses: readonly string[],
   change: Partial<Trajectory<Metadata>> = {},
 ): TrajectoryGroup<Metadata> {
-  const task = { id: 'a', prompt: '7+8=', metadata };
-  const trajectories = responses.map(
-    (response, member): Trajectory<Metadata> => ({
-      id: `0/a/${member}`,
-      task,
-      steps: [],
-      messages: [],
-      response,
-      status: 'completed',
-      policyVersion: 0,
-      ...change,
-    }),
-  );
-  return { id: '0/a', task, trajectories };
+  return groupAnswering(responses, metadata, { task: { id: 'a', prompt: '7+8=', metadata }, ...change });
 }
 
 const good = '<reasoning>7+8</reasoning><answer>15</answer>';

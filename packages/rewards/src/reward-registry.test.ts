@@ -1,6 +1,7 @@
-import { OptionsError, type RewardFunction, type Trajectory, type Verifier } from '@rlp/core';
+import { OptionsError, type RewardFunction, type Verifier } from '@rlp/core';
 import { describe, expect, it } from 'vitest';
 import { type RegisteredRewardConfig, RewardRegistry, tagFormat } from './index.ts';
+import { groupAnswering } from './trajectories.fixture.ts';
 import { LengthVerifier } from './verification/length.ts';
 
 interface Metadata {
@@ -21,18 +22,7 @@ const registry = new RewardRegistry<Metadata>({
   verifiers: { short: new LengthVerifier({ minLength: 1, maxLength: 3 }) },
 });
 
-const trajectories = ['15', 'it is 15 I am sure', '<a>15</a>'].map(
-  (response, member): Trajectory<Metadata> => ({
-    ...{
-      id: String(member),
-      task: { id: 't', prompt: '7+8=', metadata: { answer: '15' } },
-      steps: [],
-      messages: [],
-    },
-    ...{ response, status: 'completed', policyVersion: 0 },
-  }),
-);
-const group = { id: 'g', task: trajectories[0]!.task, trajectories };
+const group = groupAnswering<Metadata>(['15', 'it is 15 I am sure', '<a>15</a>'], { answer: '15' });
 
 const rewardsOf = async (configs: readonly RegisteredRewardConfig[]) =>
   (await registry.createRewards(configs).computeRewards(group)).map(({ reward }) => reward);

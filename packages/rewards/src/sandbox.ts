@@ -30,7 +30,7 @@ export function createSandbox(options: SandboxOptions = {}): Sandbox {
   return new Sandbox(
     {
       entry: new URL(isSource ? './sandbox.worker.ts' : './sandbox.worker.js', import.meta.url),
-      sourceBootstrap: new URL('./sandbox.worker-source.mjs', import.meta.url),
+      sourceBootstrap: new URL('./worker-source.mjs', import.meta.url),
     },
     options,
   );

@@ -27,6 +27,6 @@ export function createRewardWorkers<Metadata = unknown>(
 ): Promise<RewardWorkers<Metadata>> {
   return openRewardWorkers(options, {
     entry: new URL(entry, import.meta.url),
-    sourceBootstrap: new URL('./reward.worker-source.mjs', import.meta.url),
+    sourceBootstrap: new URL('./worker-source.mjs', import.meta.url),
   });
 }

@@ -1,4 +1,4 @@
-import { ArgumentError, type Message, OptionsError, type Trajectory, type TrajectoryGroup } from '@rlp/core';
+import { ArgumentError, type Message, OptionsError, type TrajectoryGroup } from '@rlp/core';
 import { describeRewardComputer } from '@rlp/core/testing';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -11,24 +11,13 @@ import {
   samplerGenerator,
   type TextGenerator,
 } from '../judge.ts';
+import { groupAnswering } from '../trajectories.fixture.ts';
 import { drawKey } from './template.ts';
 
 const { signal } = new AbortController();
 
 function groupOf(responses: readonly string[], prompt: string | Message[] = 'Say hello.'): TrajectoryGroup {
-  const task = { id: 'a', prompt, metadata: undefined };
-  const trajectories = responses.map(
-    (response, member): Trajectory => ({
-      id: `0/a/${member}`,
-      task,
-      steps: [],
-      messages: [],
-      response,
-      status: 'completed',
-      policyVersion: 0,
-    }),
-  );
-  return { id: '0/a', task, trajectories };
+  return groupAnswering(responses, undefined, { task: { id: 'a', prompt, metadata: undefined } });
 }
 
 /** What a generator is shown: the key, and the quoted texts by their names. */

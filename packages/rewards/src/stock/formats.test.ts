@@ -1,4 +1,4 @@
-import { ArgumentError, type Message, OptionsError, type RewardFunction, type Trajectory } from '@rlp/core';
+import { ArgumentError, type Message, OptionsError, type RewardFunction } from '@rlp/core';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
@@ -16,6 +16,7 @@ import {
   xmlAnswer,
   xmlFormat,
 } from '../stock.ts';
+import { answering } from '../trajectories.fixture.ts';
 
 const { signal } = new AbortController();
 
@@ -24,16 +25,7 @@ function judge<Metadata>(
   response: string,
   { metadata, messages = [] }: { metadata?: Metadata; messages?: readonly Message[] } = {},
 ): unknown {
-  const trajectory: Trajectory<Metadata> = {
-    id: '0/a/0',
-    task: { id: 'a', prompt: '', metadata: metadata as Metadata },
-    steps: [],
-    messages,
-    response,
-    status: 'completed',
-    policyVersion: 0,
-  };
-  return reward(trajectory, { signal });
+  return reward(answering(response, metadata as Metadata, { messages }), { signal });
 }
 
 describe('thinkFormat', () => {

@@ -1,25 +1,16 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import type { RewardFunction, Trajectory } from '@rlp/core';
+import type { RewardFunction } from '@rlp/core';
 import fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { symbolicEquivalence } from '../math.ts';
+import { answering } from '../trajectories.fixture.ts';
 import { finalAnswer } from './final-answer.ts';
 import { gsm8kAnswer, mathAnswer } from './math-answer.ts';
 import { type MathEquivalence, mathAnswersAgree } from './math-equivalence.ts';
 
 function judge(reward: RewardFunction<{ answer: string }>, response: string, answer: string): unknown {
-  const task = { id: 'a', prompt: '', metadata: { answer } };
-  const trajectory: Trajectory<{ answer: string }> = {
-    id: '0/a/0',
-    task,
-    steps: [],
-    messages: [],
-    response,
-    status: 'completed',
-    policyVersion: 0,
-  };
-  return reward(trajectory, { signal: new AbortController().signal });
+  return reward(answering(response, { answer }), { signal: new AbortController().signal });
 }
 
 let equivalence: MathEquivalence;

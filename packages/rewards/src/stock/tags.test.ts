@@ -1,21 +1,10 @@
-import { OptionsError, type RewardFunction, type Trajectory } from '@rlp/core';
+import { OptionsError, type RewardFunction } from '@rlp/core';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { exactAnswer, extractTag, tagFormat } from '../stock.ts';
+import { answering } from '../trajectories.fixture.ts';
 
 const signal = new AbortController().signal;
-
-function answering<Metadata>(response: string, metadata: Metadata): Trajectory<Metadata> {
-  return {
-    id: '0/a/0',
-    task: { id: 'a', prompt: '1+1=', metadata },
-    steps: [],
-    messages: [],
-    response,
-    status: 'completed',
-    policyVersion: 0,
-  };
-}
 
 function judge<Metadata>(reward: RewardFunction<Metadata>, response: string, metadata: Metadata): unknown {
   return reward(answering(response, metadata), { signal });

@@ -1,4 +1,4 @@
-import type { Message, RewardFunction, Trajectory } from '@rlp/core';
+import type { Message, RewardFunction } from '@rlp/core';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
@@ -13,6 +13,7 @@ import {
   type ToolCallsOptions,
   toolCalls,
 } from '../stock.ts';
+import { answering } from '../trajectories.fixture.ts';
 
 const { signal } = new AbortController();
 
@@ -21,16 +22,7 @@ function judge<Metadata>(
   metadata: Metadata,
   { response = '', messages = [] }: { response?: string; messages?: readonly Message[] },
 ): unknown {
-  const trajectory: Trajectory<Metadata> = {
-    id: '0',
-    task: { id: 'a', prompt: '', metadata },
-    steps: [],
-    messages,
-    response,
-    status: 'completed',
-    policyVersion: 0,
-  };
-  return reward(trajectory, { signal });
+  return reward(answering(response, metadata, { messages }), { signal });
 }
 
 interface Call {

@@ -1,7 +1,8 @@
-import { OptionsError, type RewardFunction, type Trajectory, type Verifier } from '@rlp/core';
+import { OptionsError, type RewardFunction, type Verifier } from '@rlp/core';
 import { describeVerifier } from '@rlp/core/testing';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { answering } from '../trajectories.fixture.ts';
 import {
   applyVerifiersToReward,
   createCustomVerifierPipeline,
@@ -175,15 +176,9 @@ describe('VerificationPipeline', () => {
 });
 
 describe('applyVerifiersToReward', () => {
-  const trajectoryOf = (response: string): Trajectory => ({
-    id: '0',
-    task: { id: 'a', prompt: [{ role: 'user', content: 'hi' }], metadata: undefined },
-    steps: [],
-    messages: [],
-    response,
-    status: 'completed',
-    policyVersion: 0,
-  });
+  const prompt = [{ role: 'user', content: 'hi' }] as const;
+  const trajectoryOf = (response: string) =>
+    answering(response, undefined, { task: { id: 'a', prompt, metadata: undefined } });
   const context = { signal: new AbortController().signal };
 
   it('runs the reward only behind the gate', async () => {

@@ -1,7 +1,8 @@
-import type { Trajectory, TrajectoryGroup } from '@rlp/core';
+import type { TrajectoryGroup } from '@rlp/core';
 import fc from 'fast-check';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createRolloutRewardProcessor } from '../index.ts';
+import { groupAnswering } from '../trajectories.fixture.ts';
 import { createRewardWorkers, type RewardWorkersOptions } from '../workers.ts';
 import { ThreadError } from './failure.ts';
 import { inParts } from './parts.ts';
@@ -18,18 +19,7 @@ async function open(options: Partial<RewardWorkersOptions> = {}) {
 /** Long enough for what does not hang, on a busy machine. */
 const timeoutMs = 1000;
 
-const task = { id: 'task', prompt: 'p', metadata: undefined };
-
-const groupOf = (responses: readonly string[]): TrajectoryGroup => ({
-  id: 'group',
-  task,
-  trajectories: responses.map(
-    (response, member): Trajectory => ({
-      ...{ id: String(member), task, steps: [], messages: [], response },
-      ...{ status: 'completed', policyVersion: 0 },
-    }),
-  ),
-});
+const groupOf = (responses: readonly string[]): TrajectoryGroup => groupAnswering(responses, undefined);
 
 const rewardsOf = (scored: readonly { readonly reward: number | null }[]) =>
   scored.map(({ reward }) => reward);

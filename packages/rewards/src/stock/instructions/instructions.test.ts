@@ -1,6 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import type { Trajectory } from '@rlp/core';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
@@ -10,6 +9,7 @@ import {
   instructionFollowing,
   instructionIds,
 } from '../../instructions.ts';
+import { answering } from '../../trajectories.fixture.ts';
 import { countSentences } from './sentences.ts';
 
 /** For each kind: arguments, responses that follow, responses that do not. */
@@ -233,15 +233,7 @@ describe('instructionFollowing', () => {
       instructions: (metadata: Instructed) => metadata.instructions,
       ...options,
     });
-    const trajectory: Trajectory<Instructed> = {
-      id: '0',
-      task: { id: 'a', prompt: '', metadata: { instructions } },
-      steps: [],
-      messages: [],
-      response: 'no comma but "quotes"',
-      status: 'completed',
-      policyVersion: 0,
-    };
+    const trajectory = answering('no comma but "quotes"', { instructions });
     return reward(trajectory, { signal: new AbortController().signal });
   };
   const both = [{ id: 'punctuation:no_comma' }, { id: 'startend:quotation' }];

@@ -1,7 +1,0 @@
-// Starts sandbox.worker.ts when the package runs from source: Node cannot load TypeScript without help. Built code has no use
-// for this file, nor for tsx.
-import { workerData } from 'node:worker_threads';
-import { register } from 'tsx/esm/api';
-
-register();
-await import(workerData.entry);
