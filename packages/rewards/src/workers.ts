@@ -17,8 +17,9 @@ const entry = import.meta.url.endsWith('.ts') ? './reward.worker.ts' : './reward
  *     const scored = await workers.computeRewards(group); // as the module's export would, in other threads
  *     await workers.close();
  *
- * It pays where scoring takes more than sending: from about a tenth of a millisecond per episode on. Threads are no sandbox: the
- * module may do what the process may. It is loaded once to see whether it can be used.
+ * For rewards that take a tenth of a millisecond and more, or may hang: sending an episode takes some microseconds, and each thread
+ * compiles its own code. Threads are no sandbox: the module may do what the process may. One is started at once, to see whether
+ * the module can be used.
  *
  * @throws `OptionsError` naming every problem; {@link ThreadError} for a module that cannot be loaded or exports no reward.
  */
