@@ -4,6 +4,7 @@ import { runInNewContext } from 'node:vm';
 import { type MonitorBatch, RandomStream } from '@rlp/core';
 import { RewardQualityAssessor, RewardQualityMonitor, rewardHackingDetector } from '@rlp/quality-monitor';
 import { type MeasureOptions, peakMebibytes, timeRuns } from './measurement.ts';
+import { pseudoWords } from './pseudo-words.ts';
 import { type Line, median } from './report.ts';
 
 const [windowSize, words, batchSize] = [1000, 200, 64];
@@ -29,31 +30,7 @@ export async function* monitorLines(
 /** Batches of pseudo-words with the frequencies of a language, eight tasks in each. */
 function makeBatches(count: number, wordsEach = words): MonitorBatch[] {
   const random = RandomStream.named('bench', 'monitor');
-  const syllables = [
-    'ta',
-    'ri',
-    'on',
-    'e',
-    'ing',
-    'co',
-    'mu',
-    'per',
-    'al',
-    'st',
-    'o',
-    'ne',
-    'de',
-    'qua',
-    'lik',
-  ];
-  const vocabulary = Array.from({ length: 5000 }, (_, rank) =>
-    Array.from(
-      { length: 1 + random.integer(rank < 200 ? 2 : 4) },
-      () => syllables[random.integer(syllables.length)],
-    ).join(''),
-  );
-  // Zipf: the rank is exponential in a uniform number.
-  const word = () => vocabulary[Math.floor(vocabulary.length ** random.uniform()) - 1]!;
+  const word = pseudoWords(random);
   const text = (length: number) =>
     Array.from({ length }, (_, at) => (at % 13 === 12 ? `${word()}.` : word())).join(' ');
   return Array.from({ length: count }, (_, iteration) => {

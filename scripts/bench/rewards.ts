@@ -7,6 +7,7 @@ import {
   type RewardVectorOptions,
 } from '@rlp/rewards';
 import { type MeasureOptions, peakMebibytes, timeRuns } from './measurement.ts';
+import { pseudoWords } from './pseudo-words.ts';
 import { type Line, median } from './report.ts';
 
 const [batchSize, words] = [512, 200];
@@ -40,34 +41,8 @@ export async function* rewardLines(
 /** Text of pseudo-words with the frequencies of a language, and where each word begins. */
 function makeCorpus(): { readonly text: string; readonly starts: Int32Array } {
   const random = RandomStream.named('bench', 'rewards');
-  const syllables = [
-    'ta',
-    'ri',
-    'on',
-    'e',
-    'ing',
-    'co',
-    'mu',
-    'per',
-    'al',
-    'st',
-    'o',
-    'ne',
-    'de',
-    'qua',
-    'lik',
-  ];
-  const vocabulary = Array.from({ length: 5000 }, (_, rank) =>
-    Array.from(
-      { length: 1 + random.integer(rank < 200 ? 2 : 4) },
-      () => syllables[random.integer(syllables.length)],
-    ).join(''),
-  );
-  const parts = Array.from({ length: 400_000 }, (_, at) => {
-    // Zipf: the rank is exponential in a uniform number.
-    const word = vocabulary[Math.floor(vocabulary.length ** random.uniform()) - 1]!;
-    return at % 13 === 12 ? `${word}.` : word;
-  });
+  const word = pseudoWords(random);
+  const parts = Array.from({ length: 400_000 }, (_, at) => (at % 13 === 12 ? `${word()}.` : word()));
   const starts = new Int32Array(parts.length);
   for (let k = 1; k < parts.length; k++) starts[k] = starts[k - 1]! + parts[k - 1]!.length + 1;
   return { text: parts.join(' '), starts };
