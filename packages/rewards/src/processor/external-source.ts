@@ -1,5 +1,5 @@
 import { ArgumentError } from '@rlp/core';
-import { type ExternalReward, externalReward } from '../external/external-reward.ts';
+import type { ExternalReward } from '../external/external-reward.ts';
 import type { Fetch } from '../external/fetch.ts';
 import { Tally } from '../tally.ts';
 import type { CalledReward } from './calls.ts';
@@ -45,6 +45,20 @@ export function externalSource(
     };
   }
   if (url === null) return undefined;
-  const { score } = externalReward({ url, fetch, timeoutMs, concurrency: maxWorkers });
-  return { ...common, timeoutMs, call: (episode, signal) => score(episode, { signal }) };
+  if (fetch === undefined && !('fetch' in globalThis)) {
+    throw new ArgumentError(
+      'RolloutRewardProcessor: externalRmUrl needs fetch, which this platform lacks; pass one',
+    );
+  }
+  // Loaded when it is needed: most processors ask nobody.
+  let client: Promise<ExternalReward> | undefined;
+  const connect = async () => {
+    const { externalReward } = await import('../external/external-reward.ts');
+    return externalReward({ url, fetch, timeoutMs, concurrency: maxWorkers });
+  };
+  const call: CalledReward['call'] = async (episode, signal) => {
+    client ??= connect();
+    return (await client).score(episode, { signal });
+  };
+  return { ...common, timeoutMs, call };
 }
