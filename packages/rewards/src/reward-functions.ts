@@ -7,6 +7,7 @@ import {
 } from '@rlp/core';
 import { z } from 'zod';
 import { callReward } from './call-reward.ts';
+import { isJudged } from './judged.ts';
 import { type RewardFunctionStatistics, Tally } from './tally.ts';
 import { timerMs } from './timer.ts';
 
@@ -108,10 +109,6 @@ export function rewardFunctions<Metadata>(
     },
     getStatistics: () => Object.fromEntries(judges.map(({ name, tally }) => [name, tally.snapshot()])),
   };
-}
-
-function isJudged({ status }: Trajectory): boolean {
-  return status === 'completed' || status === 'truncated';
 }
 
 /** `null` if a part that counts is `null`, or if the sum overflows. */

@@ -177,6 +177,16 @@ describe('reward', () => {
 describe('verifier', () => {
   const polite = verifier({ name: 'polite', verify: ({ response }) => /please/.test(response) });
 
+  it('knows what is known about the task', async () => {
+    const right = verifier({
+      name: 'right',
+      verify: ({ response, metadata }) => response === metadata?.answer,
+    });
+    const request = { prompt: '2+2=', response: '4' };
+    const reports = await right.verifyBatch([{ ...request, metadata: { answer: '4' } }, request]);
+    expect(reports.map(({ result }) => result)).toEqual(['pass', 'fail']);
+  });
+
   it('reports scores, right or wrong, or whole reports, and fails what breaks it', async () => {
     const odd = verifier({
       name: 'odd',

@@ -7,9 +7,10 @@ import {
 } from '@rlp/core';
 import { z } from 'zod';
 import { callReward } from '../call-reward.ts';
+import { timerMs } from '../timer.ts';
 
 const schema = z.strictObject({
-  timeoutMs: z.number().positive().max(2_147_483_647, 'must fit a timer (2^31 − 1 ms)').default(30_000),
+  timeoutMs: timerMs.default(30_000),
   slowMs: z.number().positive().default(1000),
   clock: z
     .custom<() => number>((value) => typeof value === 'function', 'must be a function')

@@ -9,7 +9,9 @@ import {
 } from '@rlp/core';
 import { z } from 'zod';
 import { callWithin } from '../call-reward.ts';
+import { isJudged } from '../judged.ts';
 import { Tally } from '../tally.ts';
+import { timerMs } from '../timer.ts';
 import {
   type AuthoredStatistics,
   evaluationOf,
@@ -30,7 +32,7 @@ const schema = z
     score: judge.optional(),
     scoreBatch: judge.optional(),
     range: z.tuple([z.number(), z.number()]).readonly().default([0, 1]),
-    timeoutMs: z.number().positive().max(2_147_483_647, 'must fit a timer (2^31 − 1 ms)').default(30_000),
+    timeoutMs: timerMs.default(30_000),
     clock: z.custom<() => number>(isFunction, 'must be a function').default(() => () => performance.now()),
   })
   .refine(({ score, scoreBatch }) => (score === undefined) !== (scoreBatch === undefined), {
@@ -229,8 +231,4 @@ class Desk<Metadata> {
 
 function causeOf(error: unknown): 'threw' | 'not-finite' {
   return error instanceof RewardError && /^expected a finite/.test(error.message) ? 'not-finite' : 'threw';
-}
-
-function isJudged({ status }: Trajectory): boolean {
-  return status === 'completed' || status === 'truncated';
 }

@@ -6,7 +6,11 @@ import {
   verificationReportSchema,
 } from '@rlp/core';
 import { z } from 'zod';
-import { TextVerifier, type VerifierStatistics } from '../verification/text-verifier.ts';
+import {
+  TextVerifier,
+  type VerificationContext,
+  type VerifierStatistics,
+} from '../verification/text-verifier.ts';
 import { scoreReport } from '../verification/verdict.ts';
 import type { RewardContext } from './judgement.ts';
 
@@ -27,7 +31,7 @@ export type VerifierJudgement = number | boolean | VerificationReport;
 export interface VerifierDefinition {
   /** Names it in reports. */
   readonly name: string;
-  /** Judges one response. Both texts are there and well-formed. */
+  /** Judges one response. Both texts are there and well-formed, and so is what is known about the task. */
   readonly verify: (
     request: VerificationRequest,
     context: RewardContext,
@@ -65,11 +69,11 @@ export function verifier(definition: VerifierDefinition): AuthoredVerifier {
     override async verify(
       prompt: string,
       response: string,
-      context: RewardContext,
+      context: VerificationContext,
     ): Promise<VerificationReport> {
       const begun = clock();
       try {
-        return reportOf(name, await verify({ prompt, response }, context));
+        return reportOf(name, await verify({ prompt, response, metadata: context.metadata }, context));
       } finally {
         milliseconds += clock() - begun;
       }

@@ -1,9 +1,9 @@
 import { z } from 'zod';
+import { timerMs } from '../timer.ts';
 import type { Fetch } from './fetch.ts';
 import { type WireShape, wireShapes } from './wire-shapes.ts';
 
 const isFunction = (value: unknown) => typeof value === 'function';
-const milliseconds = z.number().positive().max(2_147_483_647, 'must fit a timer (2^31 − 1 ms)');
 
 const shapeSchema = z.union([
   z.enum(Object.keys(wireShapes) as [keyof typeof wireShapes, ...(keyof typeof wireShapes)[]]),
@@ -24,17 +24,15 @@ export const externalOptionsSchema = z
       .regex(/^[\x21-\x7e]+$/, 'must be visible ASCII characters')
       .optional(),
     headers: z.record(z.string(), z.string()).default({}),
-    timeoutMs: milliseconds.default(10_000),
+    timeoutMs: timerMs.default(10_000),
     attempts: z.int().positive().default(3),
-    backoff: z
-      .strictObject({ firstMs: milliseconds.default(100), longestMs: milliseconds.default(5000) })
-      .prefault({}),
+    backoff: z.strictObject({ firstMs: timerMs.default(100), longestMs: timerMs.default(5000) }).prefault({}),
     concurrency: z.int().positive().default(64),
     batchSize: z.int().positive().default(1),
     cacheSize: z.int().nonnegative().default(0),
     maxAnswerBytes: z.int().positive().default(1_048_576),
     circuit: z
-      .strictObject({ failures: z.int().positive().default(8), coolDownMs: milliseconds.default(10_000) })
+      .strictObject({ failures: z.int().positive().default(8), coolDownMs: timerMs.default(10_000) })
       .prefault({}),
     seed: z.string().default('external-reward'),
     fetch: z.custom<Fetch>(isFunction, 'must be a function').optional(),

@@ -10,6 +10,7 @@ import { z } from 'zod';
 import type { ExternalReward } from '../external/external-reward.ts';
 import type { Fetch } from '../external/fetch.ts';
 import { Tally } from '../tally.ts';
+import { timerMs } from '../timer.ts';
 import { scoreBatch, sumOfComponents } from './batch.ts';
 import { episodesFromBuffer, type RewardBuffer } from './buffer.ts';
 import { type CalledReward, callForEach } from './calls.ts';
@@ -26,7 +27,7 @@ const isFunction = (value: unknown) => typeof value === 'function';
 
 const addedSchema = z.strictObject({
   weight: z.number().default(1),
-  timeoutMs: z.number().positive().max(2_147_483_647, 'must fit a timer (2^31 − 1 ms)').default(30_000),
+  timeoutMs: timerMs.default(30_000),
 });
 
 /** A reward of one's own: what a response is worth. `null`: it cannot tell, and the episode is unscorable. */

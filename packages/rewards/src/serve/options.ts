@@ -1,8 +1,7 @@
 import type { Schema } from '@rlp/core';
 import { z } from 'zod';
+import { timerMs } from '../timer.ts';
 import type { ServedRewards } from './served.ts';
-
-const milliseconds = z.number().positive().max(2_147_483_647, 'must fit a timer (2^31 − 1 ms)');
 
 /** Schema of {@link ServeRewardsOptions}. */
 export const serveOptionsSchema = z.strictObject({
@@ -27,8 +26,8 @@ export const serveOptionsSchema = z.strictObject({
   unscorable: z.union([z.literal('null'), z.number()]).default('null'),
   maxBodyBytes: z.int().positive().default(16_777_216),
   concurrency: z.int().positive().default(64),
-  timeoutMs: milliseconds.default(60_000),
-  closeMs: milliseconds.default(5000),
+  timeoutMs: timerMs.default(60_000),
+  closeMs: timerMs.default(5000),
   signal: z.custom<AbortSignal>((value) => value instanceof AbortSignal, 'must be an AbortSignal').optional(),
 });
 

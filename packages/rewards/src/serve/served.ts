@@ -9,6 +9,7 @@ import {
 } from '@rlp/core';
 import { type RewardEpisode, readEpisode } from '../processor/episode.ts';
 import { rewardFunctions } from '../reward-functions.ts';
+import { verificationRequest } from '../verification/apply-verifiers.ts';
 
 /** What can be served: a reward function, a reward computer, or a verifier, whose score is the reward. */
 export type ServedRewards<Metadata> = RewardFunction<Metadata> | RewardComputer<Metadata> | Verifier;
@@ -71,10 +72,7 @@ function computerOf<Metadata>(served: ServedRewards<Metadata>, timeoutMs: number
 function verifierComputer<Metadata>(verifier: Verifier): RewardComputer<Metadata> {
   return {
     computeRewards: async ({ trajectories }, { signal } = {}) => {
-      const requests = trajectories.map(({ task, response }) => ({
-        prompt: task.prompt as string,
-        response,
-      }));
+      const requests = trajectories.map(verificationRequest);
       const reports = await verifier.verifyBatch(requests, { ...(signal && { signal }) });
       return trajectories.map((trajectory, row) => {
         const score = reports[row]?.score ?? null;
