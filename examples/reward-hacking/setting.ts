@@ -14,7 +14,7 @@ export interface Policy {
 }
 
 /** How a policy's weights are updated. */
-export interface Learning {
+interface Learning {
   readonly learningRate: number;
 }
 
