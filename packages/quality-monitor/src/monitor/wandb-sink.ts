@@ -1,4 +1,5 @@
 import { ArgumentError } from '@rlp/core';
+import { html } from '@rlp/page';
 import type { AlertRecord, MonitorSink } from './sink.ts';
 
 /** As much of a Weights & Biases run as the monitor needs; give it yours. */
@@ -19,7 +20,7 @@ export interface WandbSinkOptions {
  *
  * @throws ArgumentError for a run without `log`, saying so: the usual cause is a monitor made before the run was.
  */
-export function wandbSink({ run, html }: WandbSinkOptions): MonitorSink {
+export function wandbSink({ run, html: panelOf }: WandbSinkOptions): MonitorSink {
   if (typeof run?.log !== 'function') {
     throw new ArgumentError(
       `wandbSink: expected a run with a log function, got ${run === null ? 'null' : typeof run}; start the run before the monitor`,
@@ -37,8 +38,8 @@ export function wandbSink({ run, html }: WandbSinkOptions): MonitorSink {
         ).length;
       }
       for (const { pathologyType } of alerts) data[`reward_quality/pathology_${pathologyType}`] = 1;
-      if (html !== undefined && alerts.length > 0) {
-        data['reward_quality/recent_alerts'] = html(alerts.map(alertBlock).join('\n'));
+      if (panelOf !== undefined && alerts.length > 0) {
+        data['reward_quality/recent_alerts'] = panelOf(alerts.map(alertBlock).join('\n'));
       }
       run.log(data, { step });
     },
@@ -46,15 +47,6 @@ export function wandbSink({ run, html }: WandbSinkOptions): MonitorSink {
 }
 
 function alertBlock({ severity, pathologyType, message, step }: AlertRecord): string {
-  return `<div><b>[${severity.toUpperCase()}] ${escapeHtml(pathologyType)}</b> at step ${step}: ${escapeHtml(message)}</div>`;
-}
-
-/** Text as HTML that shows it. */
-function escapeHtml(text: string): string {
-  return text
-    .replaceAll('&', '&amp;')
-    .replaceAll('<', '&lt;')
-    .replaceAll('>', '&gt;')
-    .replaceAll('"', '&quot;')
-    .replaceAll("'", '&#39;');
+  return html`<div><b>[${severity.toUpperCase()}] ${pathologyType}</b> at step ${step}: ${message}</div>`
+    .html;
 }
