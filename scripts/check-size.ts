@@ -8,23 +8,15 @@ import { conclude, isTest, sourceFiles } from './workspace.ts';
 
 const limits = { file: { warn: 250, fail: 400 }, function: { warn: 40, fail: 60 } } as const;
 
-/** Lines that hold at least one token, as a running count: `count[n]` of them come before line `n`. */
-function codeLines(source: ts.SourceFile): number[] {
-  const lines = new Set<number>();
-  const visit = (node: ts.Node): void => {
-    if (node.kind >= ts.SyntaxKind.FirstJSDocNode && node.kind <= ts.SyntaxKind.LastJSDocNode) return;
-    const children = node.getChildren(source);
-    if (children.length === 0 && node.getWidth(source) > 0) {
-      const first = source.getLineAndCharacterOfPosition(node.getStart(source)).line;
-      const last = source.getLineAndCharacterOfPosition(node.getEnd()).line;
-      for (let line = first; line <= last; line++) lines.add(line);
-    }
-    children.forEach(visit);
-  };
-  visit(source);
+/** Lines that hold more than a comment, as a running count: `count[n]` of them come before line `n`. */
+function codeLines(text: string): number[] {
   const count = [0];
-  for (let line = 0; line < source.getLineStarts().length; line++) {
-    count.push(count[line]! + (lines.has(line) ? 1 : 0));
+  let comment = false;
+  for (const line of text.split('\n')) {
+    const words = line.trim();
+    comment ||= words.startsWith('/*');
+    count.push(count.at(-1)! + (comment || words === '' || words.startsWith('//') ? 0 : 1));
+    comment &&= !words.endsWith('*/');
   }
   return count;
 }
@@ -40,10 +32,9 @@ function nameOf(node: ts.SignatureDeclaration, source: ts.SourceFile): string {
   return named?.getText(source) ?? (ts.isConstructorDeclaration(node) ? 'constructor' : 'anonymous function');
 }
 
-function measure(path: string): Measured[] {
-  const source = ts.createSourceFile(path, readFileSync(path, 'utf8'), ts.ScriptTarget.Latest, true);
-  const count = codeLines(source);
-  const measured: Measured[] = [{ kind: 'file', where: path, lines: count.at(-1)! }];
+function functionsIn(path: string, text: string, count: readonly number[]): Measured[] {
+  const source = ts.createSourceFile(path, text, ts.ScriptTarget.Latest, true);
+  const measured: Measured[] = [];
   const visit = (node: ts.Node): void => {
     if (ts.isFunctionLike(node) && 'body' in node && node.body !== undefined) {
       const first = source.getLineAndCharacterOfPosition(node.getStart(source)).line;
@@ -53,8 +44,15 @@ function measure(path: string): Measured[] {
     }
     ts.forEachChild(node, visit);
   };
-  if (!isTest(path)) visit(source);
+  visit(source);
   return measured;
+}
+
+function measure(path: string): Measured[] {
+  const text = readFileSync(path, 'utf8');
+  const count = codeLines(text);
+  const file: Measured = { kind: 'file', where: path, lines: count.at(-1)! };
+  return isTest(path) ? [file] : [file, ...functionsIn(path, text, count)];
 }
 
 const files = sourceFiles();
