@@ -1,22 +1,21 @@
-import { EnvironmentError, SamplerError, TimeoutError } from '@rlp/core';
-import type { Interruption } from './interruption.ts';
+import { EnvironmentError, onAbort, SamplerError, TimeoutError } from '@rlp/core';
 
 /** Limits on one piece of foreign work. */
 interface Limits {
-  readonly interruption: Interruption;
+  readonly signal: AbortSignal;
   readonly timeoutMs?: number | undefined;
 }
 
-/** Settles as `work` does, or rejects at the time limit or with the interruption's reason, whichever comes first. */
+/** Settles as `work` does, or rejects at the time limit or with the signal's reason, whichever comes first. */
 async function settleWithin<Result>(
   owner: string,
   work: () => Result | PromiseLike<Result>,
-  { interruption, timeoutMs }: Limits,
+  { signal, timeoutMs }: Limits,
 ): Promise<Result> {
-  if (interruption.isFired) throw interruption.reason;
+  signal.throwIfAborted();
   const release: (() => void)[] = [];
   const interrupted = new Promise<never>((_, reject) => {
-    release.push(interruption.onFire(reject));
+    release.push(onAbort(signal, () => reject(signal.reason)));
     if (timeoutMs === undefined) return;
     const timer = setTimeout(
       () => reject(new TimeoutError(`${owner} took longer than ${timeoutMs} ms`)),
@@ -38,7 +37,7 @@ function messageOf(error: unknown): string {
 /**
  * Runs one call of an environment.
  *
- * @throws `EnvironmentError` if it throws or takes too long; the interruption's reason once that fired.
+ * @throws `EnvironmentError` if it throws or takes too long; the signal's reason once aborted.
  */
 export async function callEnvironment<Result>(
   method: string,
@@ -48,7 +47,7 @@ export async function callEnvironment<Result>(
   try {
     return await settleWithin(`environment.${method}`, work, limits);
   } catch (error) {
-    if (limits.interruption.isFired) throw limits.interruption.reason;
+    limits.signal.throwIfAborted();
     const message =
       error instanceof TimeoutError ? error.message : `environment.${method}: ${messageOf(error)}`;
     throw new EnvironmentError(message, { cause: error });
@@ -56,20 +55,20 @@ export async function callEnvironment<Result>(
 }
 
 /**
- * Runs one request to a sampler, with a signal of its own.
+ * Runs one request to a sampler, with a signal of its own: thousands of requests listening to one make Node warn of a leak.
  *
- * @throws `SamplerError` if it fails; the interruption's reason once that fired, even if the sampler heeds no signal.
+ * @throws `SamplerError` if it fails; the signal's reason once aborted, even if the sampler heeds none.
  */
 export async function callSampler<Result>(
   work: (signal: AbortSignal) => PromiseLike<Result>,
-  interruption: Interruption,
+  signal: AbortSignal,
 ): Promise<Result> {
   const controller = new AbortController();
-  const release = interruption.onFire((reason) => controller.abort(reason));
+  const release = onAbort(signal, () => controller.abort(signal.reason));
   try {
-    return await settleWithin('sampler.sample', () => work(controller.signal), { interruption });
+    return await settleWithin('sampler.sample', () => work(controller.signal), { signal });
   } catch (error) {
-    if (interruption.isFired) throw interruption.reason;
+    signal.throwIfAborted();
     throw error instanceof SamplerError ? error : new SamplerError(messageOf(error), { cause: error });
   } finally {
     release();

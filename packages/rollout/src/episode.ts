@@ -16,7 +16,6 @@ import {
 } from '@rlp/core';
 import { boundaryOf, callEnvironment, callSampler } from './boundary.ts';
 import { conversationAfter, type Encoding, encodeView, nextPrompt, type View } from './context.ts';
-import type { Interruption } from './interruption.ts';
 import type { ResolvedRolloutOptions } from './options.ts';
 
 /** What a rollout runs on. */
@@ -29,7 +28,7 @@ export interface RolloutDependencies<S extends State = State, Metadata = unknown
 export interface GroupContext<S extends State, Metadata> {
   readonly dependencies: RolloutDependencies<S, Metadata>;
   readonly options: ResolvedRolloutOptions;
-  readonly interruption: Interruption;
+  readonly signal: AbortSignal;
   readonly task: Task<Metadata>;
   /** Unique within a run: names the group, its members and their random streams. */
   readonly groupId: string;
@@ -62,7 +61,7 @@ interface Progress {
 /**
  * Runs the G episodes of one task. They share their initial state and one request to the sampler for their first
  * turn; from there each goes its own way. Never rejects for what an environment or a sampler does: that is an
- * outcome with status `failed`, or `aborted` once interrupted.
+ * outcome with status `failed`, or `aborted` once the signal fired.
  */
 export async function runGroup<S extends State, Metadata>(
   context: GroupContext<S, Metadata>,
@@ -177,15 +176,15 @@ function roomFor(prompt: readonly TokenId[], { sampling, contextLength }: Resolv
 
 /** Draws completions of one turn. `path` names its random stream within the group's. */
 async function sampleTurn<S extends State, Metadata>(
-  { dependencies, options, interruption, groupId }: GroupContext<S, Metadata>,
+  { dependencies, options, signal, groupId }: GroupContext<S, Metadata>,
   { prompt, maxTokens }: Turn<S>,
   { count, path }: { readonly count: number; readonly path: readonly (string | number)[] },
 ): Promise<readonly Completion[]> {
   const seed = JSON.stringify([options.seed, groupId, ...path]);
   const request = { ...options.sampling, prompt, maxTokens, count, seed };
   const completions = await callSampler(
-    (signal) => dependencies.sampler.sample({ ...request, signal }),
-    interruption,
+    (own) => dependencies.sampler.sample({ ...request, signal: own }),
+    signal,
   );
   if (completions.length === count) return completions;
   throw new SamplerError(`sampler.sample: expected ${count} completions, got ${completions.length}`);
@@ -200,12 +199,12 @@ function isTerminal<S extends State, Metadata>(
 
 /** Calls a method that gives a state, within the environment's time limit, and checks that it gave one. */
 async function callState<S extends State, Metadata>(
-  { options, interruption }: GroupContext<S, Metadata>,
+  { options, signal }: GroupContext<S, Metadata>,
   method: string,
   work: () => S | Promise<S>,
 ): Promise<S> {
   const state: unknown = await callEnvironment(method, work, {
-    interruption,
+    signal,
     timeoutMs: options.environmentTimeoutMs,
   });
   if (typeof state === 'object' && state !== null && 'stepCount' in state) return state as S;
@@ -224,7 +223,7 @@ function brokenOutcome<S extends State, Metadata>(
   progress: Progress,
   error: unknown,
 ): EpisodeOutcome<Metadata> {
-  if (context.interruption.isFired) return outcome(context, member, progress, 'aborted');
+  if (context.signal.aborted) return outcome(context, member, progress, 'aborted');
   const boundary = boundaryOf(error);
   if (boundary === undefined) throw error;
   return outcome(context, member, progress, 'failed', { boundary, error: error as RlpError });

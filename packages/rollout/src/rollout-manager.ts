@@ -1,7 +1,13 @@
-import type { State, Task, TaskSource, Trajectory, TrajectoryGroup } from '@rlp/core';
+import {
+  onAbort,
+  type State,
+  type Task,
+  type TaskSource,
+  type Trajectory,
+  type TrajectoryGroup,
+} from '@rlp/core';
 import pLimit from 'p-limit';
 import { type EpisodeOutcome, type RolloutDependencies, runGroup } from './episode.ts';
-import { Interruption } from './interruption.ts';
 import { type ResolvedRolloutOptions, type RolloutOptions, resolveRolloutOptions } from './options.ts';
 import { RolloutCounter, type RolloutStatistics } from './statistics.ts';
 
@@ -72,17 +78,18 @@ export class RolloutManager<S extends State = State, Metadata = unknown> {
     { repetitions, ...options }: ResolvedRolloutOptions & { readonly repetitions: Map<string, number> },
   ): AsyncGenerator<TrajectoryGroup<Metadata>, void, undefined> {
     this.#collections += 1;
-    const interruption = new Interruption(signal);
+    const stop = new AbortController();
+    const release = signal && onAbort(signal, () => stop.abort(signal.reason));
     const limit = pLimit(options.concurrency);
     const groupIds = nameGroups(tasks, round === 0 ? `${iteration}` : `${iteration}.${round}`, repetitions);
     const pending = tasks.map((task, index) =>
       limit(async () => {
-        if (interruption.isFired) return undefined;
+        if (stop.signal.aborted) return undefined;
         const groupId = groupIds[index]!;
         const outcomes = await runGroup({
           dependencies: this.#dependencies,
           options,
-          interruption,
+          signal: stop.signal,
           task,
           groupId,
         });
@@ -98,7 +105,8 @@ export class RolloutManager<S extends State = State, Metadata = unknown> {
         if (trajectories.length > 0) yield { ...collected.group, trajectories };
       }
     } finally {
-      interruption.fire(new Error('the consumer of this collection left it'));
+      release?.();
+      stop.abort(new Error('the consumer of this collection left it'));
     }
   }
 
