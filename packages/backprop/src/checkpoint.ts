@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
-import { FormatError } from '@rlp/core';
+import { ArgumentError, FormatError } from '@rlp/core';
 import { z } from 'zod';
 
 const schema = z.strictObject({
@@ -16,18 +16,24 @@ const schema = z.strictObject({
 /** What `state.json` of a checkpoint holds: everything but tensors. */
 export type CheckpointState = z.output<typeof schema>;
 
-const stateFile = 'state.json';
+/** The file by which a checkpoint is known. */
+export const stateFile = 'state.json';
 
 /**
- * Writes a directory that is complete or absent: into a temporary one beside it, renamed when done. What stood at the path
- * before is replaced; when something fails it stays and the temporary directory is removed. Of two that write to one path
+ * Writes a directory that is complete or absent: into a temporary one beside it, renamed when done. What was written to the
+ * path before is replaced; when something fails it stays and the temporary directory is removed. Of two that write to one path
  * at once, the last to be complete stays.
+ *
+ * @param marker - A file that everything written so holds.
+ * @throws ArgumentError if something else stands at the path, which would be lost.
  */
 export async function writeDirectory(
   directory: string,
+  marker: string,
   write: (temporary: string) => Promise<void>,
 ): Promise<void> {
   const path = resolve(directory);
+  await requireReplaceable(path, marker);
   await mkdir(dirname(path), { recursive: true });
   const temporary = `${path}.${randomUUID()}.partial`;
   try {
@@ -37,6 +43,18 @@ export async function writeDirectory(
   } finally {
     await rm(temporary, { recursive: true, force: true });
   }
+}
+
+async function requireReplaceable(path: string, marker: string): Promise<void> {
+  const names = await readdir(path).catch((cause: unknown) => {
+    if (hasCode(cause, 'ENOENT')) return [];
+    if (hasCode(cause, 'ENOTDIR')) return [path];
+    throw cause;
+  });
+  if (names.length === 0 || names.includes(marker)) return;
+  throw new ArgumentError(
+    `${path}: what is there would be deleted, and it is no earlier save (those hold ${marker}); give a path where nothing is`,
+  );
 }
 
 /** Exchanges what stands at `path`. `'taken'`: somebody else put a directory there meanwhile. */

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { ArgumentError, type Weights } from '@rlp/core';
 import { readSafetensors, writeSafetensors } from '@rlp/models';
 import type { ParameterSpec } from '@rlp/onnx/runtime';
-import { readState, writeDirectory, writeState } from './checkpoint.ts';
+import { readState, stateFile, writeDirectory, writeState } from './checkpoint.ts';
 import { checkWeights, type PolicyWeights, toTensors, toWeights } from './policy-weights.ts';
 import type { NamedTensor, ProgramState } from './program-protocol.ts';
 import { splitHead, valueHeadFile } from './value-head.ts';
@@ -20,13 +20,15 @@ const referenceFile = 'reference.safetensors';
  * Writes a checkpoint directory: the weights' own files (`model.safetensors` and `config.json`, or a PEFT adapter),
  * `optimizer.safetensors` (`moment1.<name>`, `moment2.<name>`), `reference.safetensors` where there is a reference policy,
  * `value_head.safetensors` where there is a value head, and `state.json`. Complete or absent.
+ *
+ * @throws ArgumentError if something that is no checkpoint stands at the path.
  */
 export async function writeTrainingCheckpoint(
   directory: string,
   state: ProgramState,
   weights: CheckpointWeights,
 ): Promise<void> {
-  await writeDirectory(directory, async (temporary) => {
+  await writeDirectory(directory, stateFile, async (temporary) => {
     const { policy, head } = splitHead(state.parameters);
     await weights.write(temporary, toWeights(policy));
     if (head.length > 0) await writeSafetensors(join(temporary, valueHeadFile), toWeights(head));

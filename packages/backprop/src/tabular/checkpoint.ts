@@ -1,4 +1,3 @@
-import { FormatError } from '@rlp/core';
 import { z } from 'zod';
 
 const fileName = 'tabular.json';
@@ -22,15 +21,15 @@ const schema = z.strictObject({
 /** What a tabular checkpoint holds. JSON keeps every float exactly. */
 export type TabularCheckpoint = z.output<typeof schema>;
 
+// Loaded when needed: the rest of a tabular policy runs without a file system.
+
 /** Writes a checkpoint into `directory`, which is complete or absent at any time. */
 export async function writeCheckpoint(directory: string, checkpoint: TabularCheckpoint): Promise<void> {
-  const { mkdir, rename, rm, writeFile } = await import('node:fs/promises');
-  const partial = `${directory}.partial`;
-  await rm(partial, { recursive: true, force: true });
-  await mkdir(partial, { recursive: true });
-  await writeFile(`${partial}/${fileName}`, JSON.stringify(checkpoint));
-  await rm(directory, { recursive: true, force: true });
-  await rename(partial, directory);
+  const { writeFile } = await import('node:fs/promises');
+  const { writeDirectory } = await import('../checkpoint.ts');
+  await writeDirectory(directory, fileName, (temporary) =>
+    writeFile(`${temporary}/${fileName}`, JSON.stringify(checkpoint)),
+  );
 }
 
 /**
@@ -39,14 +38,6 @@ export async function writeCheckpoint(directory: string, checkpoint: TabularChec
  * @throws FormatError naming the file and what is wrong with it.
  */
 export async function readCheckpoint(directory: string): Promise<TabularCheckpoint> {
-  const { readFile } = await import('node:fs/promises');
-  const path = `${directory}/${fileName}`;
-  try {
-    return schema.parse(JSON.parse(await readFile(path, 'utf8')));
-  } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause);
-    throw new FormatError(`${path}: expected a tabular checkpoint, as saveCheckpoint writes it: ${reason}`, {
-      cause,
-    });
-  }
+  const { readRecord } = await import('../checkpoint.ts');
+  return readRecord(`${directory}/${fileName}`, schema);
 }

@@ -57,7 +57,7 @@ export class WeightFiles implements CheckpointWeights {
       );
     }
     const path = join(root, String(version));
-    await writeDirectory(path, (temporary) => this.write(temporary, weights));
+    await writeDirectory(path, modelFile, (temporary) => this.write(temporary, weights));
     await rm(join(root, String(version - 2)), { recursive: true, force: true });
     return path;
   }
