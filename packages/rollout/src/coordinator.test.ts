@@ -89,7 +89,11 @@ describe('createRolloutCoordinator', () => {
       },
       policy: () => {
         made.push('policy');
-        return { ...policy, close: () => void made.push('closed') };
+        const close = async () => {
+          await new Promise((resolve) => setTimeout(resolve, 1));
+          made.push('closed');
+        };
+        return { ...policy, close };
       },
       tasks: endless(),
       maxEpisodes: 1,
@@ -97,7 +101,7 @@ describe('createRolloutCoordinator', () => {
     expect(made).toEqual([]);
     await Promise.all([coordinator.collect(), coordinator.collect()]);
     expect(made).toEqual(['environment', 'policy']);
-    await coordinator.close();
+    void coordinator.close();
     await coordinator.close();
     expect(made).toEqual(['environment', 'policy', 'closed']);
     await expect(coordinator.collect()).rejects.toThrow('the coordinator is closed');

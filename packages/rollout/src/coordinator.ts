@@ -67,7 +67,7 @@ export interface RolloutCoordinator<Metadata = unknown> extends AsyncDisposable 
   collect(options?: { readonly signal?: AbortSignal | undefined }): Promise<readonly Trajectory<Metadata>[]>;
   /** Counts over all buffers; `undefined` before the first. */
   getStatistics(): RolloutStatistics | undefined;
-  /** Aborts what is under way and closes the policy. */
+  /** Aborts what is under way and closes the policy. May be called again. */
   close(): Promise<void>;
 }
 
@@ -99,6 +99,7 @@ class Coordinator<S extends State, Metadata> implements RolloutCoordinator<Metad
   #policy: RolloutPolicy | undefined;
   #opening: Promise<RolloutManager<S, Metadata>> | undefined;
   #manager: RolloutManager<S, Metadata> | undefined;
+  #closed: Promise<void> | undefined;
 
   constructor(parts: Parts<S, Metadata>, options: z.output<typeof schema>) {
     this.#parts = parts;
@@ -154,8 +155,12 @@ class Coordinator<S extends State, Metadata> implements RolloutCoordinator<Metad
     return this.#manager?.getStatistics();
   }
 
-  async close(): Promise<void> {
-    if (this.#closing.signal.aborted) return;
+  close(): Promise<void> {
+    this.#closed ??= this.#close();
+    return this.#closed;
+  }
+
+  async #close(): Promise<void> {
     this.#closing.abort(new Error('the coordinator was closed'));
     await this.#opening?.catch(() => undefined);
     await this.#policy?.close?.();

@@ -186,8 +186,23 @@ async function sampleTurn<S extends State, Metadata>(
     (own) => dependencies.sampler.sample({ ...request, signal: own }),
     signal,
   );
-  if (completions.length === count) return completions;
-  throw new SamplerError(`sampler.sample: expected ${count} completions, got ${completions.length}`);
+  checkCompletions(completions, count);
+  return completions;
+}
+
+/** What a sampler of one's own gave is looked at here: further on, a NaN would fail the update of a whole batch. */
+function checkCompletions(completions: readonly Completion[], count: number): void {
+  if (completions.length !== count) {
+    throw new SamplerError(`sampler.sample: expected ${count} completions, got ${completions.length}`);
+  }
+  for (const [member, { tokens, behaviorLogprobs }] of completions.entries()) {
+    const bad = behaviorLogprobs.find((logprob) => !(logprob <= 0 && Number.isFinite(logprob)));
+    if (behaviorLogprobs.length === tokens.length && bad === undefined) continue;
+    throw new SamplerError(
+      `sampler.sample: completion ${member} must have one finite logprob of at most 0 per token, got ` +
+        (bad === undefined ? `${behaviorLogprobs.length} for ${tokens.length} tokens` : String(bad)),
+    );
+  }
 }
 
 function isTerminal<S extends State, Metadata>(

@@ -80,6 +80,23 @@ describe('failure is data', () => {
     expect(group!.trajectories[0]!.failure!.message).toBe('sampler.sample: expected 8 completions, got 7');
   });
 
+  it.each([
+    [[-1], '1 for 3 tokens'],
+    [[-1, Number.NaN, -1], 'NaN'],
+    [[-1, 0.5, -1], '0.5'],
+    [[-1, Number.NEGATIVE_INFINITY, -1], '-Infinity'],
+  ])('takes logprobs of %j for a failure of the sampler', async (behaviorLogprobs, came) => {
+    const odd = moody();
+    const sample = odd.sample.bind(odd);
+    odd.sample = async (request) => (await sample(request)).map((one) => ({ ...one, behaviorLogprobs }));
+    const options = { groupSize: 1, sampling: { maxTokens: 3 } };
+    const [group] = await collect(manage(mockEnvironment(), options, odd).collectGroups([task('a')]));
+    expect(group!.trajectories[0]!.failure).toEqual({
+      boundary: 'sampler',
+      message: `sampler.sample: completion 0 must have one finite logprob of at most 0 per token, got ${came}`,
+    });
+  });
+
   it.each(['buildPrompt', 'isTerminal', 'reset'] as const)('attributes an error in %s', async (method) => {
     const environment = {
       ...thrower,

@@ -378,6 +378,12 @@ describe('RolloutManager.collectRollouts', () => {
     expect(new Set(trajectories.map(({ id }) => id)).size).toBe(12);
   });
 
+  it.each([0, 1.5, Number.NaN])('refuses to collect %d trajectories', async (minTrajectories) => {
+    await expect(manage().manager.collectRollouts({ tasks: endless(1), minTrajectories })).rejects.toThrow(
+      `minTrajectories must be a positive integer, got ${minTrajectories}`,
+    );
+  });
+
   it('gives up when nothing but failures comes', async () => {
     const broken = {
       ...growing,

@@ -1,4 +1,5 @@
 import {
+  ArgumentError,
   onAbort,
   type State,
   type Task,
@@ -128,7 +129,8 @@ export class RolloutManager<S extends State = State, Metadata = unknown> {
   /**
    * Collects at least `minTrajectories` trajectories, whole groups at a time, in the order of their tasks.
    *
-   * Resolves with fewer only once aborted, or when the failure policy left out everything, ten times in a row.
+   * Resolves with fewer only once aborted, or when the failure policy left out everything, ten times in a row. Rejects with an
+   * `ArgumentError` for a number of trajectories that is no positive integer.
    */
   async collectRollouts({
     tasks,
@@ -137,6 +139,11 @@ export class RolloutManager<S extends State = State, Metadata = unknown> {
     iteration = this.#collections,
     signal,
   }: CollectRolloutsOptions<Metadata>): Promise<readonly Trajectory<Metadata>[]> {
+    if (!Number.isSafeInteger(minTrajectories) || minTrajectories < 1) {
+      throw new ArgumentError(
+        `collectRollouts: minTrajectories must be a positive integer, got ${minTrajectories}`,
+      );
+    }
     const resolved = resolveRolloutOptions({ ...this.options, maxTurns: maxStepsPerRollout });
     const options = { ...resolved, repetitions: new Map<string, number>() };
     const collected: Trajectory<Metadata>[] = [];
