@@ -106,6 +106,19 @@ describe('a backend on TensorFlow.js', () => {
     }
   });
 
+  it('takes the weights of a checkpoint without a reference policy for its reference', async () => {
+    const path = await temporary();
+    await create({ reference: 'none' }).saveCheckpoint(path);
+    const backend = create();
+    const scored = async (policy: 'current' | 'reference') =>
+      (await backend.logprobs([[1, 2, 3]], { policy }))[0]!.logprobs;
+    await backend.forwardBackward({ sequences }, negativeLogLikelihood);
+    await backend.optimStep();
+    await backend.updateReference({ method: 'copy' });
+    await backend.loadCheckpoint(path);
+    expect(await scored('reference')).toEqual(await scored('current'));
+  });
+
   it('sends losses that read values to the ONNX backend', async () => {
     const backend = create();
     const values: Loss = {

@@ -1,7 +1,7 @@
 import { type HostTensor, type OptimStepResult, TrainingError, type Weights } from '@rlp/core';
 import type { DecoderParameter } from '@rlp/models';
 import { gradientError, overflowError } from '../gradient-errors.ts';
-import { adamw, clipFactor, globalNorm } from '../optimizer.ts';
+import { adamw, clipFactor, globalNorm, movingAverage } from '../optimizer.ts';
 import { toTensors, toWeights } from '../policy-weights.ts';
 import type { ProgramState } from '../program-protocol.ts';
 import { scheduleFactor } from '../schedule.ts';
@@ -54,10 +54,8 @@ export class TrainingState {
   updateReference(decay: number): void {
     this.reference('updateReference');
     this.#freezeReference();
-    for (const [name, { data }] of this.#reference!) {
-      const current = this.#weights.get(name)!.data;
-      for (let i = 0; i < data.length; i++) data[i] = decay * data[i]! + (1 - decay) * current[i]!;
-    }
+    for (const [name, { data }] of this.#reference!)
+      movingAverage(data, this.#weights.get(name)!.data, decay);
   }
 
   replaceWeights(weights: Weights): void {
@@ -130,10 +128,14 @@ export class TrainingState {
     };
   }
 
-  /** Takes over what a checkpoint held; the accumulated gradient is dropped. */
+  /**
+   * Takes over what a checkpoint held; the accumulated gradient is dropped. The reference of a checkpoint without one is its
+   * weights, kept when they first change.
+   */
   restore(state: ProgramState): void {
     const taken = (tensors: ProgramState['parameters']) => ordered(this.#specs, toWeights(tensors));
-    if (state.reference && this.#options.reference === 'initial') this.#reference = taken(state.reference);
+    this.#reference =
+      this.#options.reference === 'initial' ? state.reference && taken(state.reference) : undefined;
     this.#weights = taken(state.parameters);
     this.#moment1 = taken(state.moment1);
     this.#moment2 = taken(state.moment2);
