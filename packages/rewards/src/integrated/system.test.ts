@@ -1,4 +1,4 @@
-import { OptionsError } from '@rlp/core';
+import { OptionsError, type Verifier } from '@rlp/core';
 import { describe, expect, it } from 'vitest';
 import type { RewardEpisode } from '../processor/episode.ts';
 import {
@@ -96,6 +96,27 @@ describe('IntegratedRolloutRewardSystem', () => {
       verificationMessage: 'could not be verified: scripted: boom',
     });
     expect(rejected[1]).toMatchObject({ id: '1.5/0.1', verificationScore: 0.1 });
+  });
+
+  it('fails an episode whose report is none, instead of letting its reward decide', async () => {
+    const { name, verifyBatch } = scriptedVerifier();
+    const silent: Verifier = {
+      name,
+      verifyBatch: async (requests) =>
+        (await verifyBatch(requests)).map((report, k) =>
+          k === 0 ? (undefined as never) : k === 1 ? { ...report, score: Number.NaN } : report,
+        ),
+    };
+    const strict = systemOf({ strictFiltering: true }, silent);
+    const { accepted, rejected } = await strict.processEpisodes(Array(3).fill(episode(0.5, 0.9)));
+    expect(accepted).toHaveLength(1);
+    expect(
+      rejected.map(({ verificationResult, verificationScore }) => [verificationResult, verificationScore]),
+    ).toEqual([
+      ['fail', 0],
+      ['fail', 0],
+    ]);
+    expect(rejected[0]!.verificationMessage).toContain('scripted: gave no valid report: undefined');
   });
 
   it('rejects what cannot be read or scored, whatever else it has', async () => {

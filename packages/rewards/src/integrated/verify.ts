@@ -1,6 +1,7 @@
 import type { VerificationReport, VerificationRequest, Verifier } from '@rlp/core';
 import { messageOf } from '../message-of.ts';
 import { type RewardEpisode, readEpisode } from '../processor/episode.ts';
+import { readReport } from '../verification/read-report.ts';
 
 interface VerifyOptions {
   readonly batchSize: number;
@@ -9,8 +10,8 @@ interface VerifyOptions {
 
 /**
  * One report per episode, in order, `batchSize` of them to a request. Episodes that cannot be read or are not to be judged
- * fail without being asked about. A request that rejects is repeated one by one: only the episode that breaks
- * the verifier fails, with the reason. Rejects only once aborted.
+ * fail without being asked about, and so does one whose answer is no report. A request that rejects is repeated one by one:
+ * only the episode that breaks the verifier fails, with the reason. Rejects only once aborted.
  */
 export async function verifyEpisodes(
   verifier: Verifier,
@@ -32,7 +33,10 @@ export async function verifyEpisodes(
       if (answers.length !== part.length) {
         throw new RangeError(`expected ${part.length} reports, got ${answers.length}`);
       }
-      for (const [k, { row }] of part.entries()) reports[row] = answers[k]!;
+      for (const [k, { row }] of part.entries()) {
+        const report = readReport(answers[k]);
+        reports[row] = 'problem' in report ? failed(`${verifier.name}: ${report.problem}`) : report;
+      }
     } catch (error) {
       signal?.throwIfAborted();
       if (part.length > 1) for (const one of part) await ask([one]);
