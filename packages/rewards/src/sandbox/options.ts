@@ -2,10 +2,13 @@ import { z } from 'zod';
 
 const mebibyte = 1_048_576;
 
+/** Schema of the time that a call may take. */
+export const callMs = z.number().positive().max(86_400_000, 'must be a day at most');
+
 /** Schema of {@link SandboxOptions}. */
 export const sandboxOptionsSchema = z.strictObject({
   threads: z.int().positive().max(64).default(1),
-  timeoutMs: z.number().positive().max(86_400_000, 'must be a day at most').default(1000),
+  timeoutMs: callMs.default(1000),
   memoryBytes: z
     .int()
     .min(20 * mebibyte, 'must be at least 20 MiB: the engine itself begins with 16')

@@ -56,6 +56,9 @@ describe('Sandbox', () => {
     await expect(sandbox.call('() => 1', [1n])).rejects.toThrow('expected arguments that are JSON data');
     const outcome = await sandbox.call('() => 1', ['x'.repeat(5_000_000)]);
     expect(outcome).toMatchObject({ kind: 'failure', cause: 'out-of-memory' });
+    for (const timeoutMs of [Number.NaN, 0, 1e12]) {
+      await expect(sandbox.call('() => 1', [], { timeoutMs })).rejects.toThrow('Sandbox: timeoutMs');
+    }
     expect(() => createSandbox({ threads: 0, memoryBytes: 1 })).toThrow(/threads[\s\S]*memoryBytes/);
     const closed = createSandbox();
     await closed.close();
@@ -118,6 +121,35 @@ describe('sandboxedRewards', () => {
     const short = sandboxedRewards({ sandbox, mode: 'batch', code: '() => [1]' });
     expect((await short.computeRewards(group(['a', 'b']))).map(({ reward }) => reward)).toEqual([null, null]);
     expect(short.getStatistics().lastFailure).toBe('expected 2 judgements, got 1');
+  });
+
+  it.each(['pointwise', 'batch'] as const)(
+    'leaves out what it cannot tell the code about, %s',
+    async (mode) => {
+      const rewards = sandboxedRewards<{ answer: string }>({
+        sandbox,
+        mode,
+        groundTruth: ({ answer }) => {
+          if (answer === 'throw') throw new Error('no truth');
+          return answer === 'bigint' ? 1n : answer;
+        },
+        code: mode === 'batch' ? '(all) => all.map(() => 1)' : '() => 1',
+      });
+      const { trajectories, ...rest } = group(['a', 'b', 'c']);
+      const answers = ['throw', 'x', 'bigint'];
+      const mixed = trajectories.map((one, k) => ({
+        ...one,
+        task: { ...one.task, metadata: { answer: answers[k]! } },
+      }));
+      const scored = await rewards.computeRewards({ ...rest, trajectories: mixed });
+      expect(scored.map(({ reward }) => reward)).toEqual([null, 1, null]);
+      expect(rewards.getStatistics()).toMatchObject({ calls: 1, failures: { 'ground-truth': 2 } });
+    },
+  );
+
+  it('refuses parameters that are no JSON', () => {
+    const options = { sandbox, code: '() => 1', parameters: { bonus: 1n } };
+    expect(() => sandboxedRewards(options)).toThrow('parameters: must be JSON data');
   });
 });
 

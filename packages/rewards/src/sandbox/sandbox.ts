@@ -2,7 +2,7 @@ import { ArgumentError, parseOptions } from '@rlp/core';
 import pLimit from 'p-limit';
 import type { z } from 'zod';
 import { messageOf } from '../message-of.ts';
-import { type SandboxOptions, sandboxOptionsSchema } from './options.ts';
+import { callMs, type SandboxOptions, sandboxOptionsSchema } from './options.ts';
 import type { Job, JobReport, SandboxFailureCause } from './protocol.ts';
 import { SandboxThread, type ThreadEntry } from './thread.ts';
 
@@ -57,8 +57,8 @@ export class Sandbox implements AsyncDisposable {
    * Calls a function: `code` is an expression that gives one (`(a, b) => a + b`), or a module whose default export is one. Arguments
    * and result travel as JSON; a promise is awaited. It sees the JavaScript language and `console`, and nothing else.
    *
-   * Resolves whatever the code does. Rejects with an `ArgumentError` for arguments that are no JSON, or once closed; with the
-   * signal's reason, once aborted.
+   * Resolves whatever the code does. Rejects with an `ArgumentError` for arguments that are no JSON, or once closed; with an
+   * `OptionsError` for a time that is none; with the signal's reason, once aborted.
    */
   async call(
     code: string,
@@ -79,7 +79,7 @@ export class Sandbox implements AsyncDisposable {
     this.#requireOpen();
     signal?.throwIfAborted();
     const limits = {
-      timeoutMs: timeoutMs ?? this.#options.timeoutMs,
+      timeoutMs: parseOptions('Sandbox: timeoutMs', callMs, timeoutMs ?? this.#options.timeoutMs),
       maxOutputCharacters: this.#options.maxOutputCharacters,
     };
     const size = job.code.length + (job.kind === 'call' ? job.args : job.input).length;

@@ -1,5 +1,4 @@
 import {
-  type Message,
   parseOptions,
   type RewardComputer,
   RewardError,
@@ -10,8 +9,19 @@ import {
 import { z } from 'zod';
 import { evaluationOf } from '../authoring/judgement.ts';
 import { isJudged } from '../judged.ts';
+import { messageOf } from '../message-of.ts';
+import { callMs } from './options.ts';
 import type { SandboxFailureCause } from './protocol.ts';
 import type { Sandbox } from './sandbox.ts';
+
+const isJson = (value: unknown) => {
+  try {
+    JSON.stringify(value);
+    return true;
+  } catch {
+    return false;
+  }
+};
 
 const schema = z.strictObject({
   sandbox: z.custom<Pick<Sandbox, 'call'>>(
@@ -23,8 +33,8 @@ const schema = z.strictObject({
   groundTruth: z
     .custom<(metadata: never) => unknown>((value) => typeof value === 'function', 'must be a function')
     .optional(),
-  parameters: z.record(z.string(), z.unknown()).default({}),
-  timeoutMs: z.number().positive().optional(),
+  parameters: z.record(z.string(), z.unknown()).refine(isJson, 'must be JSON data').default({}),
+  timeoutMs: callMs.optional(),
 });
 
 /** Options of {@link sandboxedRewards}. */
@@ -45,12 +55,17 @@ export interface SandboxedRewardsOptions<Metadata> {
   readonly timeoutMs?: number | undefined;
 }
 
+type FailureCause = SandboxFailureCause | 'judgement' | 'ground-truth';
+
 /** Counts of {@link sandboxedRewards}. */
 export interface SandboxedRewardsStatistics {
   /** Calls of the code: one per trajectory, or one per group. */
   readonly calls: number;
-  /** Calls that failed, by cause; `judgement`: what came back is none, or not as many as conversations. */
-  readonly failures: Readonly<Partial<Record<SandboxFailureCause | 'judgement', number>>>;
+  /**
+   * Calls that failed, by cause; `judgement`: what came back is none, or not as many as conversations; `ground-truth`: there was
+   * no call for a trajectory, as `groundTruth` threw or gave what is no JSON.
+   */
+  readonly failures: Readonly<Partial<Record<FailureCause, number>>>;
   readonly lastFailure: string | undefined;
   /** Step outputs that named no step. */
   readonly misplacedSteps: number;
@@ -74,20 +89,24 @@ export function sandboxedRewards<Metadata = unknown>(
   return {
     async computeRewards({ trajectories }, { signal } = {}) {
       signal?.throwIfAborted();
-      const shown = trajectories.filter(isJudged);
-      const judgements = shown.length > 0 ? await judge.judgeAll(shown, signal) : [];
-      const judgementOf = new Map(shown.map((trajectory, k) => [trajectory, judgements[k]]));
+      const judgementOf = await judge.judgeAll(trajectories.filter(isJudged), signal);
       return trajectories.map((trajectory) => judge.placed(trajectory, judgementOf.get(trajectory)));
     },
     getStatistics: () => judge.getStatistics(),
   };
 }
 
+/** A trajectory, with what the code is told about its task. */
+interface Shown<Metadata> {
+  readonly trajectory: Trajectory<Metadata>;
+  readonly truth: unknown;
+}
+
 class SandboxJudge<Metadata> {
   readonly #options: z.output<typeof schema>;
   readonly #truthOf: (metadata: Metadata) => unknown;
   readonly #counts = { calls: 0, misplacedSteps: 0 };
-  readonly #failures: Partial<Record<SandboxFailureCause | 'judgement', number>> = {};
+  readonly #failures: Partial<Record<FailureCause, number>> = {};
   #lastFailure: string | undefined;
 
   constructor(options: SandboxedRewardsOptions<Metadata>) {
@@ -99,21 +118,45 @@ class SandboxJudge<Metadata> {
     return { ...this.#counts, failures: { ...this.#failures }, lastFailure: this.#lastFailure };
   }
 
-  /** What the code says about each trajectory; `undefined` where it says nothing. */
+  /** What the code says about each trajectory; nothing about those that could not be shown. */
   async judgeAll(
     trajectories: readonly Trajectory<Metadata>[],
     signal: AbortSignal | undefined,
-  ): Promise<readonly unknown[]> {
-    const conversations = trajectories.map(({ messages }): readonly Message[] => messages);
-    const truths = trajectories.map(({ task }) => this.#truthOf(task.metadata));
-    if (this.#options.mode === 'pointwise') {
-      return Promise.all(conversations.map((messages, k) => this.#call(messages, truths[k] ?? null, signal)));
+  ): Promise<ReadonlyMap<Trajectory<Metadata>, unknown>> {
+    const shown = trajectories.flatMap((trajectory) => this.#shown(trajectory) ?? []);
+    const judgements =
+      this.#options.mode === 'batch'
+        ? await this.#judgeTogether(shown, signal)
+        : await Promise.all(
+            shown.map(({ trajectory, truth }) => this.#call(trajectory.messages, truth, signal)),
+          );
+    return new Map(shown.map(({ trajectory }, k) => [trajectory, judgements[k]]));
+  }
+
+  #shown(trajectory: Trajectory<Metadata>): Shown<Metadata> | undefined {
+    try {
+      const truth = this.#truthOf(trajectory.task.metadata) ?? null;
+      // What is no JSON would be refused with the whole call.
+      JSON.stringify(truth);
+      return { trajectory, truth };
+    } catch (error) {
+      this.#fail('ground-truth', `${trajectory.id}: ${messageOf(error)}`);
+      return undefined;
     }
+  }
+
+  async #judgeTogether(
+    shown: readonly Shown<Metadata>[],
+    signal: AbortSignal | undefined,
+  ): Promise<readonly unknown[]> {
+    if (shown.length === 0) return [];
+    const conversations = shown.map(({ trajectory }) => trajectory.messages);
+    const truths = shown.map(({ truth }) => truth);
     const judgements = await this.#call(conversations, truths, signal);
     if (judgements === undefined) return [];
-    if (Array.isArray(judgements) && judgements.length === trajectories.length) return judgements;
+    if (Array.isArray(judgements) && judgements.length === shown.length) return judgements;
     const came = Array.isArray(judgements) ? `${judgements.length}` : typeof judgements;
-    this.#fail('judgement', `expected ${trajectories.length} judgements, got ${came}`);
+    this.#fail('judgement', `expected ${shown.length} judgements, got ${came}`);
     return [];
   }
 
@@ -143,7 +186,7 @@ class SandboxJudge<Metadata> {
     return undefined;
   }
 
-  #fail(cause: SandboxFailureCause | 'judgement', message: string): void {
+  #fail(cause: FailureCause, message: string): void {
     this.#failures[cause] = (this.#failures[cause] ?? 0) + 1;
     this.#lastFailure = message;
   }

@@ -1,6 +1,7 @@
 import { ArgumentError, parseOptions, type RewardFunction } from '@rlp/core';
 import pLimit from 'p-limit';
 import { z } from 'zod';
+import { timerMs } from '../timer.ts';
 
 /** A program to run: source text, and what it reads. */
 export interface CodeProgram {
@@ -69,7 +70,7 @@ export function lastCodeBlock(text: string, language?: string): string | undefin
 const schema = z.strictObject({
   language: z.string().min(1),
   grading: z.enum(['all', 'share']).default('all'),
-  timeoutMs: z.number().positive().default(10_000),
+  timeoutMs: timerMs.default(10_000),
   concurrency: z.int().positive().default(4),
 });
 
