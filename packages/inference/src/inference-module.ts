@@ -148,6 +148,8 @@ export class InferenceModule implements Sampler, TokenScorer, InferenceEngine {
     availableTools: readonly OfferedTool[],
     options: Omit<GenerateOptions, 'count'> = {},
   ): Promise<ToolResponses> {
+    requireList('batchGenerateWithTools', 'prompts', prompts);
+    requireList('batchGenerateWithTools', 'tools', availableTools);
     const tools = availableTools.map(toolSchema);
     const names = new Set(tools.map((tool) => tool.function.name));
     const encoded = prompts.map((prompt) => promptTokens(this, conversation(prompt), tools));

@@ -218,6 +218,24 @@ describe('onnxBackend', () => {
     ).rejects.toThrow('multiple of 8');
   });
 
+  it('refuses temperatures that float32 cannot divide by', async () => {
+    const backend = await start();
+    await expect(backend.sample({ ...request, temperature: 1e-40 })).rejects.toThrow(
+      /temperature: must be 0/,
+    );
+    await expect(backend.scoreTokens(scoreRequests, { temperature: 1e-40 })).rejects.toThrow(ArgumentError);
+  });
+
+  it('neither samples nor scores with weights that are not finite', async () => {
+    const backend = await start({ store: 'damaged' });
+    const [name, { shape, data }] = [...tinyModel().weights].at(-1)!;
+    await engine.writeStore('damaged', new Map([[name, { shape, data: data.map(() => Number.NaN) }]]));
+    await expect(backend.sample(request)).rejects.toThrow(/distribution is not finite/);
+    const scores = backend.scoreTokens(scoreRequests);
+    await expect(scores).rejects.toThrow(SamplerError);
+    await expect(scores).rejects.toThrow(/logprobs are not finite/);
+  });
+
   it('rejects what is running when its engine closes', async () => {
     const own = await createEngine({ thread: 'inline', threads: 1 });
     const backend = await onnxBackend({ engine: own, model: tinyModel() });

@@ -147,10 +147,7 @@ class OnnxBackend implements InferenceBackend {
   ): Promise<readonly TokenScores[]> {
     this.#requireOpen();
     signal?.throwIfAborted();
-    if (!(temperature > 0)) {
-      throw new ArgumentError(`scoreTokens: temperature must be above 0, got ${temperature}`);
-    }
-    for (const request of requests) requireScorable(this, request);
+    requireScorable(this, requests, temperature);
     return this.#call('scoreTokens', signal, () =>
       this.#program.call('score', { requests, temperature }, { signal }),
     );
@@ -162,7 +159,7 @@ class OnnxBackend implements InferenceBackend {
   ): Promise<readonly TokenLogits[]> {
     this.#requireOpen();
     signal?.throwIfAborted();
-    for (const request of requests) requireScorable(this, request);
+    requireScorable(this, requests);
     return this.#call('scoreLogits', signal, () =>
       this.#program.call('scoreLogits', { requests }, { signal }),
     );

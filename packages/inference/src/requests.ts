@@ -1,4 +1,5 @@
 import { ArgumentError, type ScoreRequest, type TokenId, type Tokenizer } from '@rlp/core';
+import { smallestTemperature } from './sampling/options.ts';
 
 /** What a request must fit. */
 export interface RequestLimits {
@@ -23,8 +24,24 @@ export function requireFittingPrompt(limits: RequestLimits, prompt: readonly Tok
   requireKnownTokens('sample', limits, prompt);
 }
 
-/** @throws ArgumentError for a request without prompt, longer than the context, or with tokens that do not exist. */
-export function requireScorable(limits: RequestLimits, { prompt, completion }: ScoreRequest): void {
+/**
+ * @throws ArgumentError for a request without prompt, longer than the context, or with tokens that do not exist, and for a
+ * temperature that is not positive.
+ */
+export function requireScorable(
+  limits: RequestLimits,
+  requests: readonly ScoreRequest[],
+  temperature = 1,
+): void {
+  if (!(temperature >= smallestTemperature)) {
+    throw new ArgumentError(
+      `scoreTokens: temperature must be at least ${smallestTemperature}, got ${temperature}`,
+    );
+  }
+  for (const request of requests) requireFittingPair(limits, request);
+}
+
+function requireFittingPair(limits: RequestLimits, { prompt, completion }: ScoreRequest): void {
   if (prompt.length === 0) {
     throw new ArgumentError(
       'scoreTokens: the prompt is empty, so the first token has nothing to be predicted from; begin it with a bos token',

@@ -164,11 +164,11 @@ class ScriptedBackend implements InferenceBackend {
 
   async scoreTokens(
     requests: readonly ScoreRequest[],
-    { signal }: ScoreOptions = {},
+    { temperature, signal }: ScoreOptions = {},
   ): Promise<readonly TokenScores[]> {
     this.#requireOpen();
     signal?.throwIfAborted();
-    for (const request of requests) requireScorable(this, request);
+    requireScorable(this, requests, temperature);
     const entropy = Math.log(this.tokenizer.vocabularySize);
     return requests.map(({ completion }) => ({
       logprobs: new Float32Array(completion.length).fill(-entropy),
@@ -182,7 +182,7 @@ class ScriptedBackend implements InferenceBackend {
   ): Promise<readonly TokenLogits[]> {
     this.#requireOpen();
     signal?.throwIfAborted();
-    for (const request of requests) requireScorable(this, request);
+    requireScorable(this, requests);
     const { vocabularySize } = this;
     return requests.map(({ completion }) => ({
       logits: new Float32Array(completion.length * vocabularySize),

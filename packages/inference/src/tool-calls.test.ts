@@ -35,6 +35,14 @@ describe('parseToolCalls', () => {
 });
 
 describe('InferenceModule.batchGenerateWithTools', () => {
+  it('wants prompts and tools in lists', async () => {
+    const backend = scriptedBackend({ tokenizer: byteTokenizer(), completions: ['Hello.'] });
+    const inference = await InferenceModule.create({ backend });
+    const bare = 'hi' as unknown as string[];
+    await expect(inference.batchGenerateWithTools(bare, ['search'])).rejects.toThrow('list of prompts');
+    await expect(inference.batchGenerateWithTools(['hi'], bare)).rejects.toThrow('list of tools');
+  });
+
   it('offers the tools to the chat template and separates calls from text', async () => {
     const tokenizer = byteTokenizer();
     const seen: unknown[] = [];

@@ -1,4 +1,4 @@
-import { RandomStream } from '@rlp/core';
+import { RandomStream, SamplerError } from '@rlp/core';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
@@ -162,6 +162,16 @@ describe('GenerationLoop', () => {
     });
   });
 
+  it('knows the logprob of a token that float32 gives no probability', async () => {
+    const decoder = new FakeDecoder(1);
+    const logits = Float32Array.from({ length: vocabularySize }, (_, token) => [0, 400, 240][token] ?? 0);
+    const probabilities = Float32Array.from(logits, (logit) => Math.exp(logit - 400));
+    decoder.prefill = async () => ({ logits, probabilities });
+    const penalized = request({ maxTokens: 1, prompt: [1], temperature: 0, repetitionPenalty: 2 });
+    const { sequences } = await start(decoder).submit(penalized, untroubled());
+    expect(sequences).toEqual([{ tokens: [2], logprobs: [-160], stopReason: 'length' }]);
+  });
+
   it('stops at the context limit', async () => {
     const prompt = Array.from({ length: 20 }, () => 1);
     const { sequences } = await alone(request({ prompt, maxTokens: 100, stopTokens: [] }));
@@ -219,6 +229,15 @@ describe('GenerationLoop', () => {
     expect((await group).policyVersion).toBe(0);
     expect(decoder.prefilled).toBe(2);
     expect((await loop.submit(request(), untroubled())).policyVersion).toBe(7);
+  });
+
+  it('rejects a request whose distribution is not finite, and no other', async () => {
+    const loop = start(new FakeDecoder(4));
+    const bad = loop.submit(request({ count: 2, temperature: Number.MIN_VALUE }), untroubled());
+    const good = loop.submit(request({ count: 2 }), untroubled());
+    await expect(bad).rejects.toThrow(SamplerError);
+    expect(await good).toEqual(await alone(request({ count: 2 })));
+    expect(loop.running).toBe(0);
   });
 
   it('says so when the distribution is not finite', async () => {

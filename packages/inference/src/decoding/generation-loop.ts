@@ -134,10 +134,9 @@ export class GenerationLoop {
 
   /** Rejects every request that takes part in the computation that failed; those still waiting go on. */
   #fail(cause: unknown): void {
-    const error =
-      cause instanceof SamplerError
-        ? cause
-        : new SamplerError(`sample: the engine failed while generating: ${describe(cause)}`, { cause });
+    const error = new SamplerError(`sample: the engine failed while generating: ${describe(cause)}`, {
+      cause,
+    });
     this.#rows.length = 0;
     for (const group of [...this.#started]) this.#settle(group, () => group.reject(error));
   }
@@ -269,8 +268,14 @@ export class GenerationLoop {
     return { probabilities: probabilities.subarray(from, to), logits: logits?.subarray(from, to) };
   }
 
+  /** Draws a row's next token. A distribution that cannot be drawn from rejects its own request only. */
   #advance({ group, sequence }: Row, probabilities: Float32Array, logits: Float32Array | undefined): void {
-    sequence.advance(probabilities, logits, this.#scratch);
+    try {
+      sequence.advance(probabilities, logits, this.#scratch);
+    } catch (error) {
+      this.#settle(group, () => group.reject(error));
+      return;
+    }
     group.observer.onToken?.({
       member: sequence.member,
       token: sequence.lastToken,

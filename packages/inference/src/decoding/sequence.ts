@@ -14,6 +14,14 @@ export function reportingTemperature(temperature: number): number {
   return temperature === 0 ? 1 : temperature;
 }
 
+/** A repetition penalty may choose a token whose probability without it is too small for float32: logits reach further. */
+function logprobOf(token: TokenId, probabilities: Float32Array, logits: Float32Array | undefined): number {
+  const probability = probabilities[token]!;
+  if (probability !== 0 || logits === undefined) return Math.log(probability);
+  const best = mostLikely(probabilities);
+  return Math.log(probabilities[best]!) + logits[token]! - logits[best]!;
+}
+
 /** One completion in the making. */
 export class Sequence {
   readonly tokens: TokenId[] = [];
@@ -55,7 +63,7 @@ export class Sequence {
    */
   advance(probabilities: Float32Array, logits: Float32Array | undefined, scratch: Float32Array): void {
     const token = this.#choose(this.#penalized(probabilities, logits, scratch));
-    const logprob = Math.log(probabilities[token]!);
+    const logprob = logprobOf(token, probabilities, logits);
     if (!Number.isFinite(logprob)) {
       throw new SamplerError(
         `sample: the model's distribution is not finite after ${this.request.prompt.length + this.tokens.length} tokens; its weights have diverged or are damaged`,

@@ -1,10 +1,19 @@
 import { parseOptions, type SampleRequest, type TokenId } from '@rlp/core';
 import { z } from 'zod';
 
+/** Lower ones, dividing logits, would pass what float32 holds. */
+export const smallestTemperature = 1e-5;
+
 /** Zod fields of core's `SamplingOptions`, with their defaults; spread into larger schemas. */
 export const samplingFields = {
   maxTokens: z.int().positive(),
-  temperature: z.number().nonnegative().default(1),
+  temperature: z
+    .number()
+    .refine(
+      (temperature) => temperature === 0 || temperature >= smallestTemperature,
+      `must be 0, which takes the most likely token, or at least ${smallestTemperature}`,
+    )
+    .default(1),
   repetitionPenalty: z.number().min(1).default(1),
   topK: z.int().nonnegative().default(0),
   topP: z.number().gt(0).max(1).default(1),

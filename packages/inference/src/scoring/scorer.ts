@@ -1,4 +1,4 @@
-import type { ScoreRequest, TokenScores } from '@rlp/core';
+import { SamplerError, type ScoreRequest, type TokenScores } from '@rlp/core';
 import type { ModelConfig } from '@rlp/models';
 import { type OperatorSet, serialize } from '@rlp/onnx';
 import { type EngineHost, type EngineSession, Tensor, type Tensors } from '@rlp/onnx/runtime';
@@ -32,7 +32,11 @@ export class Scorer {
     this.#weights = new StoredWeights(host, options.config, options.store);
   }
 
-  /** Logprobs and entropies at `temperature`, by request. */
+  /**
+   * Logprobs and entropies at `temperature`, by request.
+   *
+   * @throws SamplerError if the model gives none.
+   */
   async score(
     requests: readonly ScoreRequest[],
     temperature: number,
@@ -44,12 +48,12 @@ export class Scorer {
     }));
     const feeds = { temperature: new Tensor('float32', Float32Array.of(temperature), [1, 1]) };
     await this.#forEach('scores', requests, signal, feeds, (batch, outputs) => {
+      const [logprobs, entropies] = [floats(outputs, 'logprobs'), floats(outputs, 'entropies')];
+      if (!logprobs.every(Number.isFinite)) throw notFinite();
       for (const { index, from, to } of batch.parts) {
         scores[index] = {
-          logprobs: floats(outputs, 'logprobs')
-            .slice(from, to)
-            .map((logprob) => Math.min(0, logprob)),
-          entropies: floats(outputs, 'entropies').slice(from, to),
+          logprobs: logprobs.slice(from, to).map((logprob) => Math.min(0, logprob)),
+          entropies: entropies.slice(from, to),
         };
       }
     });
@@ -105,6 +109,12 @@ export class Scorer {
     session.catch(() => this.#sessions.delete(output));
     return session;
   }
+}
+
+function notFinite(): SamplerError {
+  return new SamplerError(
+    "scoreTokens: the model's logprobs are not finite; its weights have diverged or are damaged",
+  );
 }
 
 function floats(outputs: Tensors, name: string): Float32Array {
