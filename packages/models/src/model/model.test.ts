@@ -186,6 +186,23 @@ describe('saveModel and loadModel', () => {
     await expect(loadModel(folder, { signal })).rejects.toThrow('enough');
   });
 
+  it('leave an earlier save as it was when aborted between two shards', async () => {
+    const earlier = make();
+    await saveModel(folder, earlier, { maxShardBytes: 500 });
+    const { signal } = new AbortController();
+    let left = 10;
+    Object.assign(signal, {
+      throwIfAborted() {
+        if (left-- === 0) throw new Error('enough');
+      },
+    });
+    const later = createModel({ config: parseModelConfig(llama), tokenizer, seed: 'later' });
+    await expect(saveModel(folder, later, { maxShardBytes: 500, signal })).rejects.toThrow('enough');
+    const { weights } = await loadModel(folder);
+    expect(new Map([...weights].sort())).toEqual(new Map([...earlier.weights].sort()));
+    expect((await readdir(folder)).filter((name) => name.endsWith('.tmp'))).toEqual([]);
+  });
+
   it('refuse weights that are not those of the config', async () => {
     const model = make();
     const missing = new Map([...model.weights].slice(1));

@@ -6,7 +6,7 @@ import type { Weights } from '@rlp/core';
 import type { Architecture, ModelConfig } from '../config/model-config.ts';
 import { parameterSpecs } from '../decoder/parameters.ts';
 import type { FloatType } from '../safetensors/floats.ts';
-import { type WriteSafetensorsOptions, writeAtomically, writeSafetensors } from '../safetensors/write.ts';
+import { planSafetensors, type WriteSafetensorsOptions, writeAtomically } from '../safetensors/write.ts';
 import type { TextTokenizer } from '../tokenizer/text-tokenizer.ts';
 import { checkWeightShapes } from './weight-shapes.ts';
 
@@ -32,8 +32,9 @@ const TORCH_NAMES: Readonly<Record<FloatType, string>> = { F32: 'float32', F16: 
 
 /**
  * Writes a model as a Hugging Face folder that transformers and vLLM load: `config.json`, `generation_config.json`,
- * `model.safetensors` (or shards), and the tokenizer's files. A tied matrix is stored once. Each file appears complete or
- * not at all; weights of an earlier save that are no longer referred to are removed.
+ * `model.safetensors` (or shards), and the tokenizer's files. A tied matrix is stored once. Files appear when all are
+ * complete, so a save that fails or is aborted leaves an earlier one as it was; of that, weights that are no longer referred to
+ * are removed.
  *
  * @throws ArgumentError if the weights are not those of the config.
  */
@@ -44,7 +45,7 @@ export async function saveModel(
 ): Promise<void> {
   checkWeightShapes('saveModel', parameterSpecs(model.config), model.weights);
   await mkdir(folder, { recursive: true });
-  const written = await writeSafetensors(join(folder, 'model.safetensors'), model.weights, options);
+  const weights = planSafetensors(join(folder, 'model.safetensors'), model.weights, options);
   const { tokenizer, config, others = {} } = model.tokenizer.files;
   const files = {
     'tokenizer.json': json(tokenizer),
@@ -53,10 +54,11 @@ export async function saveModel(
     'generation_config.json': json(generationConfig(model)),
     'config.json': json(modelConfigJson(model, options.dtype ?? 'F32')),
   };
-  for (const [name, text] of Object.entries(files)) {
-    await writeAtomically(join(folder, name), (temporary) => writeFile(temporary, text));
-  }
-  await removeStale(folder, written);
+  const texts = Object.entries(files).map(
+    ([name, text]) => [join(folder, name), (temporary: string) => writeFile(temporary, text)] as const,
+  );
+  await writeAtomically(new Map([...weights, ...texts]));
+  await removeStale(folder, [...weights.keys()]);
 }
 
 /** The config it was made from, with what saving decides: class, type of the weights, begin and end tokens. */

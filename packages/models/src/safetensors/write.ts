@@ -29,10 +29,13 @@ const optionsSchema = z.strictObject({
 type Settings = z.output<typeof optionsSchema>;
 type NamedTensor = readonly [name: string, tensor: HostTensor];
 
+/** Files to be written, by path: each function writes one under the name it is given. */
+export type FilePlan = ReadonlyMap<string, (temporary: string) => Promise<void>>;
+
 /**
  * Writes tensors as `path`, or as `…-00001-of-0000N.safetensors` shards with an index beside it. Tensors are sorted by
- * name, so equal weights give equal bytes. Every file is written under a temporary name and renamed when complete, the
- * index last, so nobody sees half a file.
+ * name, so equal weights give equal bytes. All files are written under temporary names and renamed when the last is complete,
+ * so nobody sees half a file, and a failure leaves what was there before.
  *
  * @param path - Ends in `.safetensors`.
  * @returns Paths of the files written, the index included.
@@ -43,6 +46,13 @@ export async function writeSafetensors(
   tensors: Weights,
   options: WriteSafetensorsOptions = {},
 ): Promise<readonly string[]> {
+  const plan = planSafetensors(path, tensors, options);
+  await writeAtomically(plan);
+  return [...plan.keys()];
+}
+
+/** What {@link writeSafetensors} writes, the index last. Throws as it does. */
+export function planSafetensors(path: string, tensors: Weights, options: WriteSafetensorsOptions): FilePlan {
   const settings = parseOptions('writeSafetensors', optionsSchema, options);
   if (!path.endsWith('.safetensors')) {
     throw new ArgumentError(`writeSafetensors: expected a path ending in .safetensors, got '${path}'`);
@@ -50,11 +60,8 @@ export async function writeSafetensors(
   for (const [name, tensor] of tensors) checkTensor(name, tensor);
   const sorted = [...tensors].sort(([a], [b]) => (a < b ? -1 : 1));
   const shards = intoShards(sorted, settings);
-  if (shards.length <= 1) {
-    await writeShard(path, sorted, settings);
-    return [path];
-  }
-  return writeSharded(path, shards, settings);
+  if (shards.length > 1) return planShards(path, shards, settings);
+  return new Map([[path, (temporary) => writeTensors(temporary, sorted, settings)]]);
 }
 
 function checkTensor(name: string, { shape, data }: HostTensor): void {
@@ -68,17 +75,16 @@ function checkTensor(name: string, { shape, data }: HostTensor): void {
   throw new ArgumentError(`writeSafetensors: ${name} has shape [${shape}] but ${data.length} values`);
 }
 
-/** Writes a file under a temporary name beside it, then renames it. The temporary file never survives. */
-export async function writeAtomically(
-  path: string,
-  write: (temporary: string) => Promise<void>,
-): Promise<void> {
-  const temporary = join(dirname(path), `.${basename(path)}.${randomUUID()}.tmp`);
+/** Writes files under temporary names beside their own, then renames them all. Temporary files never survive. */
+export async function writeAtomically(plan: FilePlan): Promise<void> {
+  const files = [...plan].map(([path, write]) => {
+    return { path, write, temporary: join(dirname(path), `.${basename(path)}.${randomUUID()}.tmp`) };
+  });
   try {
-    await write(temporary);
-    await rename(temporary, path);
+    for (const { write, temporary } of files) await write(temporary);
+    for (const { path, temporary } of files) await rename(temporary, path);
   } finally {
-    await rm(temporary, { force: true });
+    for (const { temporary } of files) await rm(temporary, { force: true });
   }
 }
 
@@ -97,45 +103,41 @@ function intoShards(tensors: readonly NamedTensor[], { dtype, maxShardBytes }: S
   return shards;
 }
 
-async function writeSharded(
-  path: string,
-  shards: readonly NamedTensor[][],
-  settings: Settings,
-): Promise<readonly string[]> {
+function planShards(path: string, shards: readonly NamedTensor[][], settings: Settings): FilePlan {
   const five = (n: number) => String(n).padStart(5, '0');
   const stem = basename(path, '.safetensors');
-  const map: Record<string, string> = {};
-  const files: string[] = [];
+  const plan = new Map<string, (temporary: string) => Promise<void>>();
+  const homes = new Map<string, string>();
   let total = 0;
   for (const [index, shard] of shards.entries()) {
     const name = `${stem}-${five(index + 1)}-of-${five(shards.length)}.safetensors`;
-    files.push(join(dirname(path), name));
-    await writeShard(files.at(-1)!, shard, settings);
+    plan.set(join(dirname(path), name), (temporary) => writeTensors(temporary, shard, settings));
     for (const [tensor, { data }] of shard) {
-      map[tensor] = name;
+      homes.set(tensor, name);
       total += data.length * floatSize(settings.dtype);
     }
   }
-  const index = `${path}.index.json`;
-  const json = `${JSON.stringify({ metadata: { total_size: total }, weight_map: map }, null, 2)}\n`;
-  await writeAtomically(index, (temporary) => writeFile(temporary, json));
-  return [...files, index];
+  const index = { metadata: { total_size: total }, weight_map: Object.fromEntries(homes) };
+  plan.set(`${path}.index.json`, (temporary) => writeFile(temporary, `${JSON.stringify(index, null, 2)}\n`));
+  return plan;
 }
 
-async function writeShard(path: string, tensors: readonly NamedTensor[], settings: Settings): Promise<void> {
-  await writeAtomically(path, async (temporary) => {
-    const handle = await open(temporary, 'w');
-    try {
-      await writeFully(handle, headerBytes(tensors, settings));
-      for (const [, { data }] of tensors) {
-        settings.signal?.throwIfAborted();
-        await writeFully(handle, encodeFloats(settings.dtype, data));
-      }
-      await handle.sync();
-    } finally {
-      await handle.close();
+async function writeTensors(
+  path: string,
+  tensors: readonly NamedTensor[],
+  settings: Settings,
+): Promise<void> {
+  const handle = await open(path, 'w');
+  try {
+    await writeFully(handle, headerBytes(tensors, settings));
+    for (const [, { data }] of tensors) {
+      settings.signal?.throwIfAborted();
+      await writeFully(handle, encodeFloats(settings.dtype, data));
     }
-  });
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
 }
 
 /** Length and JSON of the header, padded with spaces so that the data begins at a multiple of 8 bytes. */

@@ -48,7 +48,11 @@ export class StreamDecoder {
     const before = this.#decode(this.#window.slice(0, this.#given));
     const after = this.#decode(this.#window);
     const pending = this.#window.length - this.#given;
-    if (after.length <= before.length) return '';
+    if (after.length <= before.length) {
+      // Tokens without text, such as special ones, would fill the window.
+      if (pending >= MAX_PENDING) this.#window.length = this.#given;
+      return '';
+    }
     if (after.endsWith('\uFFFD') && pending < MAX_PENDING) return '';
     this.#window = this.#window.slice(this.#given);
     this.#given = this.#window.length;

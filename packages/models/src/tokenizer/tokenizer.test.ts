@@ -95,6 +95,19 @@ describe('StreamDecoder', () => {
     expect(stream.finish()).toBe('');
   });
 
+  it('decodes few tokens at a time, however many without text come', () => {
+    const specials = byteTokenizer({ end: '</s>' });
+    let longest = 0;
+    const decode: typeof specials.decode = (tokens, options) => {
+      longest = Math.max(longest, tokens.length);
+      return specials.decode(tokens, options);
+    };
+    const stream = new StreamDecoder({ ...specials, decode });
+    for (let i = 0; i < 100; i++) expect(stream.push(256)).toBe('');
+    expect(stream.push(97)).toBe('a');
+    expect(longest).toBeLessThanOrEqual(32);
+  });
+
   it('keeps the space before a word that continues a context', () => {
     const vocab = { '▁a': 0, '▁b': 1, '<s>': 2 };
     const decoders = [
