@@ -2,7 +2,7 @@ import { z } from 'zod';
 
 import type { ModelConfig } from './model-config.ts';
 import { activation, commonShape, layerCount, only, size } from './schemas.ts';
-import { configError } from './validation.ts';
+import { configError, parseContent } from './validation.ts';
 
 const schema = z.looseObject({
   ...commonShape,
@@ -21,12 +21,7 @@ const schema = z.looseObject({
 
 /** Parses a GPT-2 config. */
 export function parseGpt2(json: Readonly<Record<string, unknown>>, file: string): ModelConfig {
-  const parsed = schema.safeParse(json);
-  if (!parsed.success) {
-    const { path, message } = parsed.error.issues[0]!;
-    throw configError(file, path.join('.'), message);
-  }
-  const fields = parsed.data;
+  const fields = parseContent(schema, json, file);
   if (fields.n_embd % fields.n_head !== 0) {
     throw configError(file, 'n_head', `${fields.n_head} does not divide the hidden size ${fields.n_embd}`);
   }

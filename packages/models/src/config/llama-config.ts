@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { Architecture, ModelConfig } from './model-config.ts';
 import { parseRope } from './rope-config.ts';
 import { activation, commonShape, layerCount, size } from './schemas.ts';
-import { configError } from './validation.ts';
+import { configError, parseContent } from './validation.ts';
 
 /** What sets the members of the Llama family apart where their configs are silent. */
 interface Family {
@@ -77,12 +77,7 @@ type Fields = z.output<typeof schema>;
 export function parseLlamaFamily(json: Readonly<Record<string, unknown>>, file: string): ModelConfig {
   const architecture = json.model_type as Exclude<Architecture, 'gpt2'>;
   const family = FAMILIES[architecture];
-  const parsed = schema.safeParse({ ...family.defaults, ...json });
-  if (!parsed.success) {
-    const { path, message } = parsed.error.issues[0]!;
-    throw configError(file, path.join('.'), message);
-  }
-  const fields = parsed.data;
+  const fields = parseContent(schema, { ...family.defaults, ...json }, file);
   const asked = fields.attention_bias ? 'bias' : 'none';
   return {
     architecture,

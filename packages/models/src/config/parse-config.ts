@@ -1,10 +1,8 @@
-import type { z } from 'zod';
-
 import { parseGpt2 } from './gpt2-config.ts';
 import { parseLlamaFamily } from './llama-config.ts';
 import type { Architecture, ModelConfig } from './model-config.ts';
 import { generationSchema } from './schemas.ts';
-import { configError } from './validation.ts';
+import { configError, parseContent } from './validation.ts';
 
 const PARSERS: Readonly<Record<Architecture, (json: Record<string, unknown>, file: string) => ModelConfig>> =
   {
@@ -45,19 +43,12 @@ export function parseModelConfig(
 }
 
 function withGeneration(config: ModelConfig, generation: Readonly<Record<string, unknown>>): ModelConfig {
-  const file = 'generation_config.json';
-  const parsed = generationSchema.safeParse(generation);
-  if (!parsed.success) throw firstIssue(parsed.error, file);
-  const { bos_token_id: bos, eos_token_id: eos, pad_token_id: padding } = parsed.data;
+  const fields = parseContent(generationSchema, generation, 'generation_config.json');
+  const { bos_token_id: bos, eos_token_id: eos, pad_token_id: padding } = fields;
   return {
     ...config,
     bosId: bos ?? config.bosId,
     eosIds: eos ?? config.eosIds,
     paddingId: padding ?? config.paddingId,
   };
-}
-
-function firstIssue(error: z.ZodError, file: string) {
-  const { path, message } = error.issues[0]!;
-  return configError(file, path.join('.'), message);
 }

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 import type { PositionEncoding, RopeScaling } from './model-config.ts';
-import { configError } from './validation.ts';
+import { configError, parseContent } from './validation.ts';
 
 const positive = z.number().positive();
 
@@ -33,19 +33,12 @@ interface Place {
   readonly field: string;
 }
 
-function parseFields<Output>(schema: z.ZodType<Output>, fields: Fields, { file, field }: Place): Output {
-  const parsed = schema.safeParse(fields);
-  if (parsed.success) return parsed.data;
-  const { path, message } = parsed.error.issues[0]!;
-  throw configError(file, [field, ...path].join('.'), message);
+function linear(fields: Fields, { file, field }: Place): RopeScaling {
+  return { type: 'linear', factor: parseContent(linearSchema, fields, file, [field]).factor };
 }
 
-function linear(fields: Fields, place: Place): RopeScaling {
-  return { type: 'linear', factor: parseFields(linearSchema, fields, place).factor };
-}
-
-function llama3(fields: Fields, place: Place): RopeScaling {
-  const parsed = parseFields(llama3Schema, fields, place);
+function llama3(fields: Fields, { file, field }: Place): RopeScaling {
+  const parsed = parseContent(llama3Schema, fields, file, [field]);
   return {
     type: 'llama3',
     factor: parsed.factor,
@@ -60,8 +53,8 @@ function magnitudeScale(factor: number, mscale: number): number {
   return factor <= 1 ? 1 : 0.1 * mscale * Math.log(factor) + 1;
 }
 
-function yarn(fields: Fields, place: Place, contextLength: number): RopeScaling {
-  const parsed = parseFields(yarnSchema, fields, place);
+function yarn(fields: Fields, { file, field }: Place, contextLength: number): RopeScaling {
+  const parsed = parseContent(yarnSchema, fields, file, [field]);
   const { factor, mscale, mscale_all_dim: mscaleAll } = parsed;
   const derived =
     mscale && mscaleAll

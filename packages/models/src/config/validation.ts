@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 
 import { FormatError } from '@rlp/core';
+import type { z } from 'zod';
 
 /** A {@link FormatError} about one field of a configuration file. */
 export function configError(
@@ -10,6 +11,24 @@ export function configError(
   remedy = 'correct the file or download it again',
 ): FormatError {
   return new FormatError(`${file}: ${field}: ${problem}; ${remedy}`);
+}
+
+/**
+ * Checks a file's content, or a part of it.
+ *
+ * @param part - Where in the file the part stands. Default: it is the whole file.
+ * @throws FormatError about the first field that does not fit.
+ */
+export function parseContent<Output>(
+  schema: z.ZodType<Output>,
+  content: unknown,
+  file: string,
+  part: readonly string[] = [],
+): Output {
+  const parsed = schema.safeParse(content);
+  if (parsed.success) return parsed.data;
+  const { path, message } = parsed.error.issues[0]!;
+  throw configError(file, [...part, ...path].join('.') || 'file', message);
 }
 
 /**

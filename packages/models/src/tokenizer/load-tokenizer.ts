@@ -4,7 +4,7 @@ import { FormatError } from '@rlp/core';
 
 import { chatRenderer, type TemplateChatRenderer } from '../chat/chat-renderer.ts';
 import { generationSchema } from '../config/schemas.ts';
-import { readJsonObject, readText } from '../config/validation.ts';
+import { parseContent, readJsonObject, readText } from '../config/validation.ts';
 import { type TextTokenizer, textTokenizer } from './text-tokenizer.ts';
 import type { TokenizerFiles, TokenRoles } from './tokenizer-files.ts';
 
@@ -92,10 +92,6 @@ async function readOthers(folder: string): Promise<Record<string, string>> {
 /** Begin and end tokens that the folder's `generation_config.json` asks for. */
 async function readRoles(folder: string): Promise<TokenRoles> {
   const file = join(folder, 'generation_config.json');
-  const parsed = generationSchema.safeParse((await readJsonObject(file)) ?? {});
-  if (!parsed.success) {
-    const { path, message } = parsed.error.issues[0]!;
-    throw new FormatError(`${file}: ${path.join('.')}: ${message}; correct the file or delete it`);
-  }
-  return { bosId: parsed.data.bos_token_id, eosIds: parsed.data.eos_token_id };
+  const fields = parseContent(generationSchema, (await readJsonObject(file)) ?? {}, file);
+  return { bosId: fields.bos_token_id, eosIds: fields.eos_token_id };
 }

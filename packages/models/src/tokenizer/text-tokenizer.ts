@@ -2,6 +2,7 @@ import { Tokenizer as HuggingFaceTokenizer } from '@huggingface/tokenizers';
 import { ArgumentError, FormatError, type TokenId, type Tokenizer } from '@rlp/core';
 import { z } from 'zod';
 
+import { parseContent } from '../config/validation.ts';
 import type { TokenizerFiles, TokenRoles } from './tokenizer-files.ts';
 
 /** A tokenizer that also knows its vocabulary by name and the files it came from. */
@@ -50,8 +51,8 @@ const configSchema = z.looseObject({
  *   vocabulary cannot spell.
  */
 export function textTokenizer(files: TokenizerFiles, origin: string, roles: TokenRoles = {}): TextTokenizer {
-  const parsed = parse(tokenizerSchema, files.tokenizer, `${origin}/tokenizer.json`);
-  const config = parse(configSchema, files.config, `${origin}/tokenizer_config.json`);
+  const parsed = parseContent(tokenizerSchema, files.tokenizer, `${origin}/tokenizer.json`);
+  const config = parseContent(configSchema, files.config, `${origin}/tokenizer_config.json`);
   const engine = createEngine(files, origin);
   const idOf = (token: string | null | undefined) => (token == null ? undefined : engine.token_to_id(token));
   const eosId = idOf(config.eos_token);
@@ -93,13 +94,6 @@ function decode(
     skip_special_tokens: specialTokens === 'skip',
     clean_up_tokenization_spaces: false,
   });
-}
-
-function parse<Output>(schema: z.ZodType<Output>, json: unknown, file: string): Output {
-  const parsed = schema.safeParse(json);
-  if (parsed.success) return parsed.data;
-  const { path, message } = parsed.error.issues[0]!;
-  throw new FormatError(`${file}: ${path.join('.')}: ${message}; correct the file or download it again`);
 }
 
 function createEngine({ tokenizer, config }: TokenizerFiles, origin: string): HuggingFaceTokenizer {
