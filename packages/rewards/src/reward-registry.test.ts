@@ -58,7 +58,7 @@ describe('RewardRegistry', () => {
   it('names everything that is wrong with a config', () => {
     const configs = [
       { name: 'wrong', verifiers: ['long'] },
-      { name: 'format', params: { tags: [] } },
+      { name: 'format', params: { tags: ['<a>'] } },
       { name: 'right' },
       { name: 'right' },
     ];
@@ -67,7 +67,7 @@ describe('RewardRegistry', () => {
         issues: [
           '0.name: expected one of right, brevity, format, got "wrong"',
           '0.verifiers: expected one of short, got "long"',
-          expect.stringMatching(/^1\.params: tags: /),
+          expect.stringMatching(/^1\.params: tags\.0: must be letters/),
           '3.as: "right" is taken; name this one otherwise',
         ],
       }),

@@ -1,7 +1,7 @@
 import { parseOptions, type RewardFunction } from '@rlp/core';
 import { z } from 'zod';
 import { trimmed } from '../kernel/white-space.ts';
-import { checkTagName } from './extract-tag.ts';
+import { tagName } from './extract-tag.ts';
 import { answerInLayout, type ReasoningTags, reasoningTagsSchema } from './match-format.ts';
 import { requireReference } from './reference.ts';
 
@@ -47,6 +47,8 @@ export interface CheckAnswerOptions<Metadata> extends ReasoningTags {
  * number, 0 without the layout.
  *
  * A task without a reference answer is an error (and so unscorable).
+ *
+ * @throws OptionsError for tags that are no plain words.
  */
 export function checkAnswer<Metadata>({
   reference,
@@ -54,7 +56,6 @@ export function checkAnswer<Metadata>({
   ...tags
 }: CheckAnswerOptions<Metadata>): RewardFunction<Metadata> {
   const names = parseOptions('checkAnswer', reasoningTagsSchema, tags);
-  for (const name of Object.values(names)) checkTagName(name);
   const table = { ...defaultTable, ...changes };
   return ({ task, response }) => {
     const expected = requireReference('checkAnswer', task.id, reference(task.metadata));
@@ -69,7 +70,7 @@ export function checkAnswer<Metadata>({
 }
 
 const numbersSchema = z.strictObject({
-  answer: z.string().default('answer'),
+  answer: tagName.default('answer'),
   reward: z.number().default(1.5),
 });
 
@@ -81,14 +82,15 @@ export interface CheckNumbersOptions<Metadata> extends z.input<typeof numbersSch
 
 /**
  * 1.5 if the first run of digits and points after `<answer>` is the right number, else 0. Signs and thousands separators are
- * not read; `numericMatch` reads them.
+ * not read; `numericMatch` reads them. As in the original, nothing equals a reference that is no number.
+ *
+ * @throws OptionsError for bad options.
  */
 export function checkNumbers<Metadata>({
   reference,
   ...options
 }: CheckNumbersOptions<Metadata>): RewardFunction<Metadata> {
   const { answer, reward } = parseOptions('checkNumbers', numbersSchema, options);
-  checkTagName(answer);
   const opening = `<${answer}>`;
   return ({ task, response }) => {
     const expected = readFloat(requireReference('checkNumbers', task.id, reference(task.metadata)));

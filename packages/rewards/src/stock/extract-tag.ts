@@ -1,4 +1,11 @@
 import { ArgumentError } from '@rlp/core';
+import { z } from 'zod';
+
+const plainWord = /^[\w-]+$/;
+const rule = 'letters, digits, "_" and "-", without brackets';
+
+/** Schema of a tag's name: names go into text as they are, so only plain words are taken. */
+export const tagName = z.string().regex(plainWord, `must be ${rule}`);
 
 /**
  * Reads what stands between `<tag>` and `</tag>`.
@@ -8,7 +15,9 @@ import { ArgumentError } from '@rlp/core';
  * @throws `ArgumentError` for a name that is not a plain word.
  */
 export function extractTag(tag: string): (text: string) => string | undefined {
-  checkTagName(tag);
+  if (!plainWord.test(tag)) {
+    throw new ArgumentError(`extractTag: the tag must be ${rule}, got ${JSON.stringify(tag)}`);
+  }
   const opening = `<${tag}>`;
   const closing = `</${tag}>`;
   return (text) => {
@@ -16,12 +25,4 @@ export function extractTag(tag: string): (text: string) => string | undefined {
     const start = end < 0 ? -1 : text.lastIndexOf(opening, end - opening.length);
     return start < 0 ? undefined : text.slice(start + opening.length, end).trim();
   };
-}
-
-/** Tag names go into text as they are, so only plain words are taken. */
-export function checkTagName(tag: string): void {
-  if (/^[\w-]+$/.test(tag)) return;
-  throw new ArgumentError(
-    `tags must be named by letters, digits, "_" and "-", without brackets, got ${JSON.stringify(tag)}`,
-  );
 }

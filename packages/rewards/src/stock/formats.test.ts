@@ -1,4 +1,4 @@
-import { ArgumentError, type Message, OptionsError, type RewardFunction } from '@rlp/core';
+import { type Message, OptionsError, type RewardFunction } from '@rlp/core';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
@@ -94,7 +94,10 @@ describe('XML fields', () => {
 
   it('refuses a tag twice and a tag with brackets', () => {
     expect(() => xmlFormat({ fields: ['a', ['b', 'a']] })).toThrow(OptionsError);
-    expect(() => xmlFormat({ fields: ['<a>'] })).toThrow(ArgumentError);
+    const word = 'must be letters, digits, "_" and "-", without brackets';
+    expect(() => xmlFormat({ fields: ['<a>', ['b', 'c>']] })).toThrow(
+      `fields.0: ${word}\n  - fields.1.1: ${word}`,
+    );
   });
 });
 

@@ -1,11 +1,11 @@
 import { parseOptions, type RewardFunction } from '@rlp/core';
 import { z } from 'zod';
 import { whiteSpaceTable } from '../kernel/white-space.ts';
-import { checkTagName } from './extract-tag.ts';
+import { tagName } from './extract-tag.ts';
 
 const tags = {
-  reasoning: z.string().default('reasoning'),
-  answer: z.string().default('answer'),
+  reasoning: tagName.default('reasoning'),
+  answer: tagName.default('answer'),
 };
 
 /** The tags of a response: `reasoning` (default `'reasoning'`) and `answer` (default `'answer'`). */
@@ -64,11 +64,10 @@ export type MatchFormatExactlyOptions = z.input<typeof exactSchema>;
  * 3 if the response has the layout `<reasoning>…</reasoning> … <answer>…</answer>`, both filled, each beginning and end alone on
  * its line but for white space; else 0.
  *
- * @throws OptionsError for bad options, ArgumentError for a tag that is not a plain word.
+ * @throws OptionsError for bad options, such as a tag that is not a plain word.
  */
 export function matchFormatExactly(options: MatchFormatExactlyOptions = {}): RewardFunction {
   const { reward, ...names } = parseOptions('matchFormatExactly', exactSchema, options);
-  for (const name of Object.values(names)) checkTagName(name);
   return ({ response }) => (answerInLayout(response, names) === undefined ? 0 : reward);
 }
 
@@ -81,11 +80,10 @@ export type MatchFormatApproximatelyOptions = z.input<typeof approximateSchema>;
  * From −2.5 to 2.5: plus or minus 0.5 for each of five conditions: `<reasoning>` once, at the very beginning, `</reasoning>`
  * once, `<answer>` once, `</answer>` once.
  *
- * @throws OptionsError for bad options, ArgumentError for a tag that is not a plain word.
+ * @throws OptionsError for bad options, such as a tag that is not a plain word.
  */
 export function matchFormatApproximately(options: MatchFormatApproximatelyOptions = {}): RewardFunction {
   const { step, reasoning, answer } = parseOptions('matchFormatApproximately', approximateSchema, options);
-  for (const name of [reasoning, answer]) checkTagName(name);
   return ({ response }) => {
     const conditions = [
       occursOnce(response, `<${reasoning}>`),

@@ -3,7 +3,7 @@ import { distance } from 'fastest-levenshtein';
 import { z } from 'zod';
 import { extractTag } from './extract-tag.ts';
 import { rationalToNumber, readRational } from './rational.ts';
-import { requireReference } from './reference.ts';
+import { referenceError, requireReference } from './reference.ts';
 
 /** Where a reward finds the right answer and the policy's. */
 interface AnswerSources<Metadata> {
@@ -91,12 +91,13 @@ export function numericMatch<Metadata>({
 }: NumericMatchOptions<Metadata>): RewardFunction<Metadata> {
   const { absolute, relative } = parseOptions('numericMatch', numericSchema, options);
   return ({ task, response }) => {
-    const expected = readNumber(requireReference('numericMatch', task.id, reference(task.metadata)));
-    if (expected === undefined) requireReference('numericMatch', task.id, undefined, 'a number');
+    const text = requireReference('numericMatch', task.id, reference(task.metadata));
+    const expected = readNumber(text);
+    if (expected === undefined) throw referenceError('numericMatch', task.id, 'a number', text);
     const answered = extract(response);
     const given = answered === undefined ? undefined : readNumber(answered);
     if (given === undefined) return 0;
-    return Math.abs(given - expected!) <= absolute + relative * Math.abs(expected!) ? 1 : 0;
+    return Math.abs(given - expected) <= absolute + relative * Math.abs(expected) ? 1 : 0;
   };
 }
 

@@ -2,7 +2,7 @@ import type { RewardFunction } from '@rlp/core';
 import { finalAnswer } from './final-answer.ts';
 import { type MathAgreementOptions, mathAnswersAgree } from './math-equivalence.ts';
 import { readRational, sameRational } from './rational.ts';
-import { requireReference } from './reference.ts';
+import { referenceError, requireReference } from './reference.ts';
 
 /** Options of {@link mathAnswer}. */
 export interface MathAnswerOptions<Metadata> extends MathAgreementOptions {
@@ -55,10 +55,10 @@ export function gsm8kAnswer<Metadata>({
   return ({ task, response }) => {
     const answer = requireReference('gsm8kAnswer', task.id, reference(task.metadata));
     const expected = readNumber(hashOnly(answer) ?? answer);
-    if (expected === undefined) requireReference('gsm8kAnswer', task.id, undefined, 'a number');
+    if (expected === undefined) throw referenceError('gsm8kAnswer', task.id, 'a number', answer);
     const answered = extract(response);
     const given = answered === undefined ? undefined : readNumber(answered);
-    return given !== undefined && sameRational(given, expected!) ? 1 : 0;
+    return given !== undefined && sameRational(given, expected) ? 1 : 0;
   };
 }
 

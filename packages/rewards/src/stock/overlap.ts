@@ -1,7 +1,7 @@
 import { parseOptions, type RewardFunction } from '@rlp/core';
 import { z } from 'zod';
 import { wordsOf } from '../kernel/white-space.ts';
-import { requireReference } from './reference.ts';
+import { referenceError, requireReference } from './reference.ts';
 
 /** Precision, recall, and their harmonic mean. */
 export interface OverlapScore {
@@ -127,7 +127,7 @@ function overlapReward<Metadata>(
   const { measure } = parseOptions(owner, schema, options);
   return ({ task, response }) => {
     const expected = [reference(task.metadata)].flat().map((text) => requireReference(owner, task.id, text));
-    if (expected.length === 0) requireReference(owner, task.id, undefined, 'at least one text');
+    if (expected.length === 0) throw referenceError(owner, task.id, 'at least one text', expected);
     const given = extract(response);
     return given === undefined ? 0 : Math.max(...expected.map((text) => overlap(given, text)[measure]));
   };

@@ -1,18 +1,18 @@
 import { ArgumentError } from '@rlp/core';
 
+/** The error of a task without what its reward reads: it cannot be scored. */
+export function referenceError(owner: string, task: string, kind: string, reference: unknown): ArgumentError {
+  return new ArgumentError(
+    `${owner}: the reference of task "${task}" must be ${kind}, got ${JSON.stringify(reference)}`,
+  );
+}
+
 /**
  * The reference of a task if it is text that is not empty.
  *
- * @throws ArgumentError for anything else: a task without what its reward reads cannot be scored.
+ * @throws ArgumentError for anything else.
  */
-export function requireReference(
-  owner: string,
-  task: string,
-  reference: unknown,
-  kind = 'text that is not empty',
-): string {
+export function requireReference(owner: string, task: string, reference: unknown): string {
   if (typeof reference === 'string' && reference.trim() !== '') return reference;
-  throw new ArgumentError(
-    `${owner}: the reference of task "${task}" must be ${kind}, got ${JSON.stringify(reference)}`,
-  );
+  throw referenceError(owner, task, 'text that is not empty', reference);
 }

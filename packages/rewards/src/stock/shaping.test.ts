@@ -188,7 +188,7 @@ describe('matching', () => {
 
   it('takes a reference without a number for an error', () => {
     expect(() => judge(numericMatch({ reference }), answering('', { answer: 'x' }))).toThrow(
-      'must be a number',
+      'the reference of task "a" must be a number, got "x"',
     );
   });
 });

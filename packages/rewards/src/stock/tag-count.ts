@@ -1,9 +1,9 @@
 import { parseOptions, type RewardFunction } from '@rlp/core';
 import { z } from 'zod';
-import { checkTagName } from './extract-tag.ts';
+import { tagName } from './extract-tag.ts';
 
 const schema = z.strictObject({
-  tags: z.array(z.string()).min(1).readonly(),
+  tags: z.array(tagName).min(1).readonly(),
   rewardPerTag: z.number().positive().default(0.25),
   pairs: z.enum(['balanced', 'any']).default('balanced'),
 });
@@ -18,12 +18,11 @@ export type TagCountOptions = z.input<typeof schema>;
  * Adds a reward for each tag that occurs, up to 1; where pairs must be balanced, takes as much for each that is not, down to 0.
  * Opening tags may carry attributes.
  *
- * @throws OptionsError for no tag, ArgumentError for a tag that is not a plain word.
+ * @throws OptionsError for no tag, or one that is not a plain word.
  * @see https://github.com/fw-ai-external/reward-kit `tag_count_reward`
  */
 export function tagCount(options: TagCountOptions): RewardFunction {
   const { tags, rewardPerTag, pairs } = parseOptions('tagCount', schema, options);
-  for (const tag of tags) checkTagName(tag);
   return ({ response }) => {
     let [found, mismatched] = [0, 0];
     for (const tag of new Set(tags)) {

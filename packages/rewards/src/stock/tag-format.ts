@@ -1,11 +1,11 @@
 import { parseOptions, type RewardFunction } from '@rlp/core';
 import { z } from 'zod';
-import { checkTagName } from './extract-tag.ts';
+import { tagName } from './extract-tag.ts';
 
 const schema = z.strictObject({
   /** The tags a response consists of, in their order. */
   tags: z
-    .array(z.string())
+    .array(tagName)
     .readonly()
     .refine(
       (tags) => tags.length > 0 && new Set(tags).size === tags.length,
@@ -25,11 +25,10 @@ export type TagFormatOptions = z.input<typeof schema>;
  * layout is right: tags in order, none inside another, none blank, nothing but white space around them.
  * `strict` gives 1 if all hold, else 0; `graded` gives `(conditions that hold) / (2n + 1)`.
  *
- * @throws `OptionsError` for bad options, `ArgumentError` for a tag that is not a plain word.
+ * @throws `OptionsError` for bad options, such as a tag that is not a plain word.
  */
 export function tagFormat(options: TagFormatOptions): RewardFunction {
   const { tags, grading } = parseOptions('tagFormat', schema, options);
-  for (const tag of tags) checkTagName(tag);
   return ({ response }) => {
     const conditions = tags.flatMap((tag) => pairConditions(response, tag));
     conditions.push(conditions.every(Boolean) && hasLayout(response, tags));
@@ -84,12 +83,11 @@ export type TagLinesOptions = z.input<typeof linesSchema>;
  *
  *     <think>⏎…</think>⏎<answer>⏎…</answer>
  *
- * @throws `OptionsError` for bad options, `ArgumentError` for a tag that is not a plain word.
+ * @throws `OptionsError` for bad options, such as a tag that is not a plain word.
  * @see https://github.com/fw-ai-external/reward-kit `format_reward`
  */
 export function tagLines(options: TagLinesOptions): RewardFunction {
   const { tags, place } = parseOptions('tagLines', linesSchema, options);
-  for (const tag of tags) checkTagName(tag);
   const first = `<${tags[0]}>\n`;
   const between = tags.slice(1).map((tag, k) => `</${tags[k]}>\n<${tag}>\n`);
   const last = `</${tags.at(-1)}>`;

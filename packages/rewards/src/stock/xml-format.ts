@@ -1,7 +1,7 @@
 import { type Message, parseOptions, type RewardFunction } from '@rlp/core';
 import { z } from 'zod';
 import { trimmed } from '../kernel/white-space.ts';
-import { checkTagName } from './extract-tag.ts';
+import { tagName } from './extract-tag.ts';
 
 /** A field of a response: its tag, or several tags of which any will do. */
 export type XmlField = string | readonly string[];
@@ -46,7 +46,7 @@ export function xmlAnswer(messages: readonly Message[], field = 'answer'): strin
 
 const schema = z.strictObject({
   fields: z
-    .array(z.union([z.string(), z.array(z.string()).min(1).readonly()]))
+    .array(z.union([tagName, z.array(tagName).min(1).readonly()]))
     .min(1)
     .readonly()
     .refine((fields) => new Set(fields.flat()).size === fields.flat().length, 'must be different tags'),
@@ -65,12 +65,11 @@ export type XmlFormatOptions = z.input<typeof schema>;
  *
  * A conversation without assistant turns gives 0.
  *
- * @throws OptionsError for no field or a tag named twice, ArgumentError for a tag that is not a plain word.
+ * @throws OptionsError for no field, a tag named twice, or one that is not a plain word.
  * @see https://github.com/PrimeIntellect-ai/verifiers `XMLParser.get_format_reward_func`
  */
 export function xmlFormat(options: XmlFormatOptions): RewardFunction {
   const { fields } = parseOptions('xmlFormat', schema, options);
-  for (const tag of fields.flat()) checkTagName(tag);
   return ({ messages, response }) => {
     const turns =
       messages.length === 0
