@@ -23,6 +23,7 @@ export type ComponentColumns = Readonly<Record<ComponentName, Float64Array>>;
 
 const agreement = { similarityThreshold: 0.7, punctuation: 'ignored' } as const;
 const bonusMultiplier = 1;
+const tolerance = 0.2;
 
 /** New columns of zeros. */
 export function componentColumns(rows: number): ComponentColumns {
@@ -34,7 +35,7 @@ export function componentColumns(rows: number): ComponentColumns {
 export class ComponentScorer {
   /** 0 for a component that is not computed. In the order of {@link componentNames}. Shape: `[4]`. */
   readonly weights: readonly number[];
-  readonly #config: ResolvedRewardConfig;
+  readonly #length: Parameters<typeof lengthScore>[1];
   readonly #reference: (metadata: ReadEpisode['metadata']) => string | undefined;
   readonly #scanner: TextScanner;
   readonly #keywords: readonly string[];
@@ -50,7 +51,7 @@ export class ComponentScorer {
     const { lengthWeight, keywordWeight, perplexityWeight, accuracyWeight, keywords } = config;
     const active = [lengthWeight, keywords.length > 0 ? keywordWeight : 0, perplexityWeight, accuracyWeight];
     this.weights = active.map((weight) => Math.max(0, weight));
-    this.#config = config;
+    this.#length = { targetLength: config.targetLength, tolerance };
     this.#reference = reference;
     this.#keywords = this.weights[1] === 0 ? [] : keywords;
     const hedges = this.weights[3] === 0 ? [] : uncertainPhrases;
@@ -70,7 +71,7 @@ export class ComponentScorer {
     const reference = this.weights[3] === 0 ? undefined : this.#reference(metadata);
     const scan = this.#scanner.scan(response);
     if (scan.words === 0) return 0;
-    columns.length[row] = lengthScore(scan.words, this.#config);
+    columns.length[row] = lengthScore(scan.words, this.#length);
     columns.fluency[row] = fluencyScore(scan);
     if (this.#keywords.length > 0) {
       const start = this.weights[3] === 0 ? 0 : uncertainPhrases.length;

@@ -1,3 +1,4 @@
+import { OptionsError } from '@rlp/core';
 import { describe, expect, it } from 'vitest';
 import {
   accuracyReward,
@@ -93,4 +94,17 @@ describe('accuracyReward', () => {
     expect(accuracyReward('Maybe, maybe; I think so.')).toBeCloseTo(0.6, 12);
     expect(accuracyReward('perhaps possibly maybe not sure, could be')).toBe(0.3);
   });
+});
+
+it('refuses options that would give NaN, or rewards above 1', () => {
+  const text = { prompt: '', response: 'a' };
+  const bad = [
+    () => lengthReward('a', { targetLength: 0 }),
+    () => lengthReward('a', { tolerance: 1.5 }),
+    () => keywordReward(text, { keywords: ['a'], bonusMultiplier: Number.NaN }),
+    () => keywordReward(text, { keywords: [''] }),
+    () => perplexityReward(2, { maxPerplexity: 1 }),
+    () => accuracyReward('a', { reference: 'a', similarityThreshold: Number.NaN }),
+  ];
+  for (const call of bad) expect(call).toThrow(OptionsError);
 });

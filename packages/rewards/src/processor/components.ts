@@ -1,33 +1,49 @@
+import { parseOptions } from '@rlp/core';
+import { z } from 'zod';
 import { PlainScanner, type TextScan } from '../kernel/text-scan.ts';
 import { visitWords } from '../kernel/white-space.ts';
 
-/** Options of {@link lengthReward}. */
-export interface LengthRewardOptions {
-  /** Words. Default 50. */
-  readonly targetLength?: number | undefined;
-  /** Share of the target that a response may be off without losing anything. Default 0.2. */
-  readonly tolerance?: number | undefined;
-}
+const lengthSchema = z.strictObject({
+  targetLength: z.number().positive().default(50),
+  tolerance: z.number().min(0).max(1).default(0.2),
+});
 
-/** Options of {@link keywordReward}. */
-export interface KeywordRewardOptions {
-  readonly keywords: readonly string[];
-  /** Factor of the bonus for keywords that the prompt does not contain. Default 1. */
-  readonly bonusMultiplier?: number | undefined;
-}
+/**
+ * Options of {@link lengthReward}: `targetLength` (50) in words, and `tolerance` (0.2), the share of the target that a response may
+ * be off without losing anything.
+ */
+export type LengthRewardOptions = z.input<typeof lengthSchema>;
 
-/** Options of {@link accuracyReward}. */
-export interface AccuracyRewardOptions {
-  /** The example's answer; without one, hedging is what counts. */
-  readonly reference?: string | undefined;
-  /** Share of the reference's words that is good enough for a reward of 1. Default 0.7. */
-  readonly similarityThreshold?: number | undefined;
-  /**
-   * Whether quotation marks, brackets and sentence marks at the ends of a word belong to it. Default `'ignored'`: "It is Paris."
-   * contains "Paris". `'counted'` is the original's reading.
-   */
-  readonly punctuation?: WordPunctuation | undefined;
-}
+/** Schema of keywords. */
+export const keywordsSchema = z.array(
+  z.string().min(1, 'must not be empty: every text contains the empty keyword'),
+);
+
+const keywordSchema = z.strictObject({
+  keywords: keywordsSchema.readonly(),
+  bonusMultiplier: z.number().nonnegative().default(1),
+});
+
+/** Options of {@link keywordReward}: `keywords`, and `bonusMultiplier` (1), the factor of the bonus for those that the prompt lacks. */
+export type KeywordRewardOptions = z.input<typeof keywordSchema>;
+
+const accuracySchema = z.strictObject({
+  reference: z.string().optional(),
+  similarityThreshold: z.number().min(0).max(1).default(0.7),
+  punctuation: z.enum(['ignored', 'counted']).default('ignored'),
+});
+
+/**
+ * Options of {@link accuracyReward}.
+ *
+ * - `reference`: the example's answer; without one, hedging is what counts.
+ * - `similarityThreshold` (0.7): the share of the reference's words that is good enough for a reward of 1.
+ * - `punctuation` (`'ignored'`): whether quotation marks, brackets and sentence marks at the ends of a word belong to it. Ignored,
+ *   "It is Paris." contains "Paris"; `'counted'` is the original's reading.
+ */
+export type AccuracyRewardOptions = z.input<typeof accuracySchema>;
+
+const perplexitySchema = z.strictObject({ maxPerplexity: z.number().gt(1).default(100) });
 
 /** Whether marks at the ends of a word belong to it. */
 export type WordPunctuation = 'ignored' | 'counted';
@@ -45,16 +61,17 @@ const scanWords = (text: string): TextScan => {
  *
  * 0 for a response without words. Words are runs of characters that are not white space.
  *
+ * @throws `OptionsError` for options outside their ranges.
  * @see textpolicy, `textpolicy/rewards/basic.py`, `length_reward`
  */
 export function lengthReward(response: string, options: LengthRewardOptions = {}): number {
-  return lengthScore(scanWords(response).words, options);
+  return lengthScore(scanWords(response).words, parseOptions('lengthReward', lengthSchema, options));
 }
 
 /** {@link lengthReward} of a response with `words` words. */
 export function lengthScore(
   words: number,
-  { targetLength = 50, tolerance = 0.2 }: LengthRewardOptions,
+  { targetLength, tolerance }: z.output<typeof lengthSchema>,
 ): number {
   if (words === 0) return 0;
   const deviation = Math.abs(words - targetLength) / targetLength;
@@ -69,12 +86,14 @@ export function lengthScore(
  *
  * A keyword counts wherever it stands, case not counting. 0 without keywords, and for a response without words.
  *
+ * @throws `OptionsError` for options outside their ranges.
  * @see textpolicy, `textpolicy/rewards/basic.py`, `keyword_reward`
  */
 export function keywordReward(
   { prompt, response }: { readonly prompt: string; readonly response: string },
-  { keywords, bonusMultiplier = 1 }: KeywordRewardOptions,
+  options: KeywordRewardOptions,
 ): number {
+  const { keywords, bonusMultiplier } = parseOptions('keywordReward', keywordSchema, options);
   if (scanWords(response).words === 0) return 0;
   const inResponse = occurrences(response, keywords);
   return keywordScore(inResponse, 0, occurrences(prompt, keywords), bonusMultiplier);
@@ -136,11 +155,14 @@ export function fluencyScore({ words, uniqueWords, letters, sentenceEnds }: Text
  * Perplexity as a reward: 1 for a model that is certain (1), falling linearly to 0 at `maxPerplexity` (default 100).
  *
  *     reward = max(0, 1 − (perplexity − 1) / (maxPerplexity − 1))
+ *
+ * @throws `OptionsError` for a `maxPerplexity` that is not above 1.
  */
 export function perplexityReward(
   perplexity: number,
-  { maxPerplexity = 100 }: { readonly maxPerplexity?: number | undefined } = {},
+  options: { readonly maxPerplexity?: number | undefined } = {},
 ): number {
+  const { maxPerplexity } = parseOptions('perplexityReward', perplexitySchema, options);
   return Math.max(0, Math.min(1, 1 - (perplexity - 1) / (maxPerplexity - 1)));
 }
 
@@ -157,18 +179,14 @@ export const uncertainPhrases: readonly string[] = [
  * Without a reference it is `max(0.3, 1 − 0.2 · hedges)`, where `hedges` counts {@link uncertainPhrases} that occur. 0 for
  * a response without words.
  *
+ * @throws `OptionsError` for options outside their ranges.
  * @see textpolicy, `textpolicy/rewards/basic.py`, `accuracy_reward`
  */
-export function accuracyReward(
-  response: string,
-  { reference, similarityThreshold = 0.7, punctuation = 'ignored' }: AccuracyRewardOptions = {},
-): number {
+export function accuracyReward(response: string, options: AccuracyRewardOptions = {}): number {
+  const { reference, ...agreement } = parseOptions('accuracyReward', accuracySchema, options);
   if (scanWords(response).words === 0) return 0;
   if (reference === undefined) return confidenceScore(occurrences(response, uncertainPhrases));
-  return agreementScore(response, referenceWords(reference, punctuation), {
-    similarityThreshold,
-    punctuation,
-  });
+  return agreementScore(response, referenceWords(reference, agreement.punctuation), agreement);
 }
 
 /** {@link accuracyReward} without a reference; the phrases' flags begin `found`. */
@@ -193,10 +211,7 @@ export function referenceWords(reference: string, punctuation: WordPunctuation):
 export function agreementScore(
   response: string,
   words: ReadonlySet<string>,
-  {
-    similarityThreshold,
-    punctuation,
-  }: { readonly similarityThreshold: number; readonly punctuation: WordPunctuation },
+  { similarityThreshold, punctuation }: Omit<z.output<typeof accuracySchema>, 'reference'>,
 ): number {
   if (words.size === 0) return 0.5;
   const missing = new Set(words);

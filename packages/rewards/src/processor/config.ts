@@ -1,5 +1,6 @@
 import { parseOptions } from '@rlp/core';
 import { z } from 'zod';
+import { keywordsSchema } from './components.ts';
 
 const longestTimerSeconds = 2_147_483;
 
@@ -10,8 +11,7 @@ export const rewardConfigSchema = z.strictObject({
   perplexityWeight: z.number().default(0.3),
   accuracyWeight: z.number().default(0.4),
   targetLength: z.int().positive().default(50),
-  keywords: z
-    .array(z.string().min(1, 'must not be empty: every text contains the empty keyword'))
+  keywords: keywordsSchema
     .nullable()
     .default(null)
     .transform((keywords) => keywords ?? []),
