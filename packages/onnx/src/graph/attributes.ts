@@ -1,3 +1,5 @@
+import type { DataType } from './data-type.ts';
+
 /** A floating-point attribute; a plain number is an integer attribute. */
 export interface FloatAttribute {
   readonly float: number;
@@ -5,7 +7,7 @@ export interface FloatAttribute {
 
 /** A one-element float tensor as an attribute, in the element type of the graph value it fills. */
 export interface TensorAttribute {
-  readonly type: 'float32' | 'float16' | 'bfloat16' | 'float64' | 'int64' | 'int32' | 'bool';
+  readonly type: DataType;
   readonly tensor: number;
 }
 

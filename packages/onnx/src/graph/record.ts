@@ -3,6 +3,7 @@ import { ArgumentError } from '@rlp/core';
 import type { Attributes } from './attributes.ts';
 import type { DataType } from './data-type.ts';
 import type { Graph, Value, ValueType } from './graph.ts';
+import { formatShape, sameShape } from './shape.ts';
 import type { TensorData } from './tensor-data.ts';
 
 interface ValueRecord extends ValueType {
@@ -84,9 +85,9 @@ export function replayGraph(
 
 function requireInput({ name, type, shape }: ValueRecord, inputs: Readonly<Record<string, Value>>): Value {
   const value = inputs[name];
-  if (value && value.type === type && value.shape.join() === shape.join()) return value;
-  const got = value ? `${value.type} [${value.shape.join(', ')}]` : 'nothing';
-  throw new ArgumentError(`replayGraph: input "${name}" must be ${type} [${shape.join(', ')}], got ${got}`);
+  if (value && value.type === type && sameShape(value.shape, shape)) return value;
+  const got = value ? `${value.type} ${formatShape(value.shape)}` : 'nothing';
+  throw new ArgumentError(`replayGraph: input "${name}" must be ${type} ${formatShape(shape)}, got ${got}`);
 }
 
 /** The bytes as the array that {@link Graph.constant} takes for this type, aligned. */

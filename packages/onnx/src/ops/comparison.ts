@@ -1,6 +1,6 @@
 import { ArgumentError } from '@rlp/core';
 
-import { type DataType, isFloating } from '../graph/data-type.ts';
+import { type DataType, dataTypes, isFloating } from '../graph/data-type.ts';
 import { defineOp, type OpDefinition, type Value } from '../graph/graph.ts';
 import { broadcastShapes } from '../graph/shape.ts';
 import { mul } from './arithmetic.ts';
@@ -78,17 +78,6 @@ export function isNan(x: Value): Value {
   return applyOne(isNanOp, [x]);
 }
 
-/** Numbers of ONNX's `TensorProto.DataType`, as `Cast` takes them. */
-const castCodes: Readonly<Record<DataType, number>> = {
-  float32: 1,
-  int32: 6,
-  int64: 7,
-  bool: 9,
-  float16: 10,
-  float64: 11,
-  bfloat16: 16,
-};
-
 const castOp = defineOp({
   type: 'Cast',
   vjp: ({ inputs: [x], gradients: [gradient] }) =>
@@ -98,7 +87,7 @@ const castOp = defineOp({
 /** `x` in another element type. Gradients flow between floating-point types. */
 export function cast(x: Value, type: DataType): Value {
   if (x.type === type) return x;
-  return applyOne(castOp, [x], { to: castCodes[type] }, { type, shape: x.shape });
+  return applyOne(castOp, [x], { to: dataTypes[type].code }, { type, shape: x.shape });
 }
 
 const whereOp = defineOp({

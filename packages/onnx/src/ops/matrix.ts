@@ -1,5 +1,6 @@
 import { ArgumentError } from '@rlp/core';
 
+import type { Attributes } from '../graph/attributes.ts';
 import { defineOp, type Value } from '../graph/graph.ts';
 import {
   broadcastShapes,
@@ -111,21 +112,34 @@ function defineGemm({ transposeA = 'no', transposeB = 'no', alpha = 1 }: GemmOpt
     vjp: ({ inputs, gradients, needs }) => {
       const [a, b, bias] = inputs as [Value, Value, Value | undefined];
       const gradient = gradients[0]!;
-      const gradientA = () =>
-        transposeA === 'yes'
-          ? gemm(b, gradient, { transposeA: transposeB, transposeB: 'yes', alpha })
-          : gemm(gradient, b, { transposeB: opposite(transposeB), alpha });
-      const gradientB = () =>
-        transposeB === 'yes'
-          ? gemm(gradient, a, { transposeA: 'yes', transposeB: transposeA, alpha })
-          : gemm(a, gradient, { transposeA: opposite(transposeA), alpha });
+      const { ofA, ofB } = productGradients(gemm, { transposeA, transposeB, alpha }, a, b, gradient);
       return [
-        needs[0] ? gradientA() : undefined,
-        needs[1] ? gradientB() : undefined,
+        needs[0] ? ofA() : undefined,
+        needs[1] ? ofB() : undefined,
         bias && needs[2] ? sumTo(gradient, bias.shape) : undefined,
       ];
     },
   });
+}
+
+/** Gradients of the operands of `multiply(a, b, options)`. */
+function productGradients(
+  multiply: (a: Value, b: Value, options: FusedMatmulOptions) => Value,
+  { transposeA, transposeB, alpha }: Required<FusedMatmulOptions>,
+  a: Value,
+  b: Value,
+  gradient: Value,
+): { readonly ofA: () => Value; readonly ofB: () => Value } {
+  return {
+    ofA: () =>
+      transposeA === 'yes'
+        ? multiply(b, gradient, { transposeA: transposeB, transposeB: 'yes', alpha })
+        : multiply(gradient, b, { transposeB: opposite(transposeB), alpha }),
+    ofB: () =>
+      transposeB === 'yes'
+        ? multiply(gradient, a, { transposeA: 'yes', transposeB: transposeA, alpha })
+        : multiply(a, gradient, { transposeA: opposite(transposeA), alpha }),
+  };
 }
 
 function opposite(word: YesNo): YesNo {
@@ -134,13 +148,20 @@ function opposite(word: YesNo): YesNo {
 
 /** Product of two matrices: `alpha · a b (+ bias)`, with either operand transposed first. */
 export function gemm(a: Value, b: Value, options: GemmOptions = {}): Value {
-  const { transposeA = 'no', transposeB = 'no', alpha = 1, bias } = options;
-  const attributes = {
+  const { bias } = options;
+  return applyOne(defineGemm(options), bias ? [a, b, bias] : [a, b], productAttributes(options));
+}
+
+function productAttributes({
+  transposeA = 'no',
+  transposeB = 'no',
+  alpha = 1,
+}: FusedMatmulOptions): Attributes {
+  return {
     transA: transposeA === 'yes' ? 1 : 0,
     transB: transposeB === 'yes' ? 1 : 0,
     alpha: { float: alpha },
   };
-  return applyOne(defineGemm(options), bias ? [a, b, bias] : [a, b], attributes);
 }
 
 /** Options of {@link fusedMatmul}. */
@@ -157,32 +178,16 @@ function defineFusedMatmul({ transposeA = 'no', transposeB = 'no', alpha = 1 }: 
     },
     vjp: ({ inputs, gradients, needs }) => {
       const [a, b] = inputs as [Value, Value];
-      const gradient = gradients[0]!;
-      const gradientA = () =>
-        transposeA === 'yes'
-          ? fusedMatmul(b, gradient, { transposeA: transposeB, transposeB: 'yes', alpha })
-          : fusedMatmul(gradient, b, { transposeB: opposite(transposeB), alpha });
-      const gradientB = () =>
-        transposeB === 'yes'
-          ? fusedMatmul(gradient, a, { transposeA: 'yes', transposeB: transposeA, alpha })
-          : fusedMatmul(a, gradient, { transposeA: opposite(transposeA), alpha });
-      return [
-        needs[0] ? sumTo(gradientA(), a.shape) : undefined,
-        needs[1] ? sumTo(gradientB(), b.shape) : undefined,
-      ];
+      const settings = { transposeA, transposeB, alpha };
+      const { ofA, ofB } = productGradients(fusedMatmul, settings, a, b, gradients[0]!);
+      return [needs[0] ? sumTo(ofA(), a.shape) : undefined, needs[1] ? sumTo(ofB(), b.shape) : undefined];
     },
   });
 }
 
 /** `alpha · a b` over the last two axes, either transposed first: `com.microsoft.FusedMatMul`, float32 on the CPU. */
 export function fusedMatmul(a: Value, b: Value, options: FusedMatmulOptions = {}): Value {
-  const { transposeA = 'no', transposeB = 'no', alpha = 1 } = options;
-  const attributes = {
-    transA: transposeA === 'yes' ? 1 : 0,
-    transB: transposeB === 'yes' ? 1 : 0,
-    alpha: { float: alpha },
-  };
-  return applyOne(defineFusedMatmul(options), [a, b], attributes);
+  return applyOne(defineFusedMatmul(options), [a, b], productAttributes(options));
 }
 
 /** What {@link fusedMatmul} computes, from standard operators only. */

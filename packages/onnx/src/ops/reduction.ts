@@ -3,7 +3,7 @@ import { elementCount, resolveAxis, type Shape } from '../graph/shape.ts';
 import { div, mul } from './arithmetic.ts';
 import { cast, equal } from './comparison.ts';
 import { applyOne, expectFloating, type YesNo } from './operand.ts';
-import { expand, keptShape, type ReduceOptions, reduction, reshape, shapeTensor, sum } from './shape.ts';
+import { expand, keptShape, type ReduceOptions, reduce, reshape, shapeTensor, sum } from './shape.ts';
 
 /** How many elements `axes` of `shape` hold, as a value of `like`'s type: a constant where it is static. */
 function countAlong(like: Value, shape: Shape, axes: readonly number[]): Value {
@@ -28,19 +28,6 @@ function meanOver(axes: readonly number[]): OpDefinition {
   });
 }
 
-function reduce(
-  operation: string,
-  x: Value,
-  options: ReduceOptions,
-  define: (axes: readonly number[]) => OpDefinition,
-): Value {
-  const { axes, shape } = reduction(operation, x, options);
-  if (axes.length === 0) return x;
-  const axesTensor = x.graph.constant(axes, [axes.length], 'int64');
-  const keepdims = options.keepAxes === 'yes' ? 1 : 0;
-  return applyOne(define(axes), [x, axesTensor], { keepdims }, { type: x.type, shape });
-}
-
 /** The mean along `axes`. */
 export function mean(x: Value, options: ReduceOptions = {}): Value {
   expectFloating('mean', x);
@@ -60,12 +47,12 @@ function extremumOver(type: 'ReduceMax' | 'ReduceMin') {
     });
 }
 
-/** The largest element along `axes`; equal ones share the gradient. */
+/** The largest element along `axes`; equal ones share the gradient. ONNX Runtime passes over NaN unless it comes first. */
 export function reduceMax(x: Value, options: ReduceOptions = {}): Value {
   return reduce('reduceMax', x, options, extremumOver('ReduceMax'));
 }
 
-/** The smallest element along `axes`; equal ones share the gradient. */
+/** The smallest element along `axes`; equal ones share the gradient. ONNX Runtime passes over NaN unless it comes first. */
 export function reduceMin(x: Value, options: ReduceOptions = {}): Value {
   return reduce('reduceMin', x, options, extremumOver('ReduceMin'));
 }
@@ -101,7 +88,7 @@ export function cumulativeSum(x: Value, options: CumulativeSumOptions = {}): Val
 
 const argMaxOp = defineOp({ type: 'ArgMax' });
 
-/** Position of the first largest element along `axis` (default −1), int64, without that axis. No gradient. */
+/** Position of the first largest element along `axis` (default −1), int64, without that axis; NaN as in {@link reduceMax}. No gradient. */
 export function argMax(x: Value, { axis = -1 }: { readonly axis?: number } = {}): Value {
   const resolved = resolveAxis('argMax', axis, x.shape.length);
   const shape = x.shape.filter((_, index) => index !== resolved);

@@ -1,7 +1,7 @@
 import { ArgumentError } from '@rlp/core';
 
 import type { DataType } from '../graph/data-type.ts';
-import { defineOp, type Graph, type Value } from '../graph/graph.ts';
+import { defineOp, type Graph, type OpDefinition, type Value } from '../graph/graph.ts';
 import {
   broadcastShapes,
   type Dimension,
@@ -126,16 +126,19 @@ export interface ReduceOptions {
   readonly keepAxes?: YesNo | undefined;
 }
 
-/** The axes of a reduction, the shape it leaves, and that shape with the reduced axes kept as 1. */
-export function reduction(
+/** Applies a reduction, defined for the axes that the options name, counted from the front; `x` itself if there are none. */
+export function reduce(
   operation: string,
   x: Value,
-  { axes, keepAxes = 'no' }: ReduceOptions,
-): { axes: number[]; shape: Shape; kept: Shape } {
-  const resolved = resolveAxes(operation, typeof axes === 'number' ? [axes] : axes, x.shape.length);
-  const kept = x.shape.map((dimension, axis) => (resolved.includes(axis) ? 1 : dimension));
-  const shape = keepAxes === 'yes' ? kept : x.shape.filter((_, axis) => !resolved.includes(axis));
-  return { axes: resolved, shape, kept };
+  { axes: given, keepAxes = 'no' }: ReduceOptions,
+  define: (axes: readonly number[]) => OpDefinition,
+): Value {
+  const axes = resolveAxes(operation, typeof given === 'number' ? [given] : given, x.shape.length);
+  if (axes.length === 0) return x;
+  const kept = keepAxes === 'yes';
+  const shape = kept ? keptShape(x.shape, axes) : x.shape.filter((_, axis) => !axes.includes(axis));
+  const axesTensor = x.graph.constant(axes, [axes.length], 'int64');
+  return applyOne(define(axes), [x, axesTensor], { keepdims: kept ? 1 : 0 }, { type: x.type, shape });
 }
 
 /** The shape of a reduction's result with the axes it dropped put back as 1. */
@@ -155,11 +158,7 @@ function sumOver(axes: readonly number[]) {
 
 /** Σ of the elements along `axes`. */
 export function sum(x: Value, options: ReduceOptions = {}): Value {
-  const { axes, shape } = reduction('sum', x, options);
-  if (axes.length === 0) return x;
-  const keepdims = options.keepAxes === 'yes' ? 1 : 0;
-  const axesTensor = x.graph.constant(axes, [axes.length], 'int64');
-  return applyOne(sumOver(axes), [x, axesTensor], { keepdims }, { type: x.type, shape });
+  return reduce('sum', x, options, sumOver);
 }
 
 /** Sums a gradient over the axes along which a value of `shape` was broadcast. */

@@ -1,11 +1,5 @@
-import type { OperatorTime, StoreSpec } from './protocol.ts';
+import type { OperatorTime, StoreSpec, StoreTensors } from './protocol.ts';
 import type { WireError } from './wire-errors.ts';
-
-/** Tensors of a store on their way between threads. */
-export type StoreTensors = ReadonlyMap<
-  string,
-  { readonly shape: readonly number[]; readonly data: Float32Array }
->;
 
 /** Consecutive numbers of a parameter on their way into a store. */
 export interface StorePart {

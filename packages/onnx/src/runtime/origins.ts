@@ -1,15 +1,9 @@
-import type { StoreTensors } from './channel.ts';
+import type { StoreTensor, StoreTensors } from './protocol.ts';
 
 const valuesPerTensor = 64;
 
 /** Shape and some values, evenly spread, of a tensor. */
-function sampleOf({
-  shape,
-  data,
-}: {
-  readonly shape: readonly number[];
-  readonly data: Float32Array;
-}): string {
+function sampleOf({ shape, data }: StoreTensor): string {
   const step = Math.max(1, Math.floor(data.length / valuesPerTensor));
   const values: number[] = [];
   for (let i = 0; i < data.length; i += step) values.push(data[i]!);

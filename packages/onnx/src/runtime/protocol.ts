@@ -52,6 +52,15 @@ export interface StoreSpec {
   readonly slots?: readonly string[];
 }
 
+/** Shape and elements of a tensor on its way into a store or out of one. */
+export interface StoreTensor {
+  readonly shape: readonly number[];
+  readonly data: Float32Array;
+}
+
+/** Tensors by the names of parameters. */
+export type StoreTensors = ReadonlyMap<string, StoreTensor>;
+
 /**
  * A program: a module that runs inside the engine's thread.
  *
@@ -115,34 +124,21 @@ export interface Engine {
    * less of it than of {@link Engine.writeStore}. Rejects with an `EngineError` if the name is taken, with an `ArgumentError`
    * if the contents are not what the store holds.
    */
-  createStore(
-    spec: StoreSpec,
-    contents?: ReadonlyMap<string, { readonly shape: readonly number[]; readonly data: Float32Array }>,
-  ): Promise<void>;
+  createStore(spec: StoreSpec, contents?: StoreTensors): Promise<void>;
   /** Whether a store of this name exists. */
   hasStore(name: string): boolean;
   /**
    * Whether a store was created with these tensors among its contents, whatever was written to it since. Compared are shapes
    * and 64 values of each; of a store created without contents nothing is known, and the answer is true.
    */
-  wasCreatedWith(
-    name: string,
-    tensors: ReadonlyMap<string, { readonly shape: readonly number[]; readonly data: Float32Array }>,
-  ): boolean;
+  wasCreatedWith(name: string, tensors: StoreTensors): boolean;
   /**
    * Copies tensors into a store (or into one of its slots), all between two steps of whatever program runs. Unknown names
    * and wrong shapes are `ArgumentError`s.
    */
-  writeStore(
-    name: string,
-    tensors: ReadonlyMap<string, { readonly shape: readonly number[]; readonly data: Float32Array }>,
-    slot?: string,
-  ): Promise<void>;
+  writeStore(name: string, tensors: StoreTensors, slot?: string): Promise<void>;
   /** Copies a store (or one of its slots) out. */
-  readStore(
-    name: string,
-    slot?: string,
-  ): Promise<Map<string, { readonly shape: readonly number[]; readonly data: Float32Array }>>;
+  readStore(name: string, slot?: string): Promise<Map<string, StoreTensor>>;
   /** Frees a store. Does nothing once the engine has ended, which frees all of them. */
   deleteStore(name: string): Promise<void>;
   /** Starts a program inside the engine. */

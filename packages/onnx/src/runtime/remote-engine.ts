@@ -1,5 +1,4 @@
 import { EngineError } from '@rlp/core';
-import type { StoreTensors } from './channel.ts';
 import type { Client } from './client.ts';
 import type { ResolvedEngineOptions } from './options.ts';
 import { Origins } from './origins.ts';
@@ -12,6 +11,8 @@ import type {
   ProgramReference,
   RunningProgram,
   StoreSpec,
+  StoreTensor,
+  StoreTensors,
 } from './protocol.ts';
 import { checkTensors } from './store.ts';
 
@@ -85,10 +86,7 @@ export class RemoteEngine implements Engine {
     return this.#client.request('writeStore', { name, tensors, slot }, this.#timeouts.requestMs);
   }
 
-  async readStore(
-    name: string,
-    slot?: string,
-  ): Promise<Map<string, { shape: readonly number[]; data: Float32Array }>> {
+  async readStore(name: string, slot?: string): Promise<Map<string, StoreTensor>> {
     return new Map(await this.#client.request('readStore', { name, slot }, this.#timeouts.requestMs));
   }
 

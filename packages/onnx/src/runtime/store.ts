@@ -1,8 +1,8 @@
 import { ArgumentError } from '@rlp/core';
 
-import type { StorePart, StoreTensors } from './channel.ts';
-import type { ParameterStore } from './protocol.ts';
-import { checkSlot } from './store-layout.ts';
+import type { StorePart } from './channel.ts';
+import type { ParameterStore, StoreTensor, StoreTensors } from './protocol.ts';
+import { checkSlot, elements } from './store-layout.ts';
 
 /** A store as the engine owns it. */
 export interface OwnedStore extends ParameterStore {
@@ -43,7 +43,7 @@ export function checkTensors(
     if (expected === undefined) {
       throw new ArgumentError(`${owner} "${store.name}": no parameter named "${name}"`);
     }
-    const length = expected.reduce((product, size) => product * size, 1);
+    const length = elements(expected);
     if (shape.length !== expected.length || shape.some((size, axis) => size !== expected[axis])) {
       throw new ArgumentError(
         `${owner} "${store.name}": parameter "${name}" has shape [${expected.join(', ')}], got [${shape.join(', ')}]`,
@@ -69,7 +69,7 @@ export async function writePart(store: OwnedStore, part: StorePart): Promise<Arr
 /** Copies a store, or one of its slots, out. */
 export async function readTensors(store: OwnedStore, slot: string | undefined): Promise<StoreTensors> {
   checkSlot(store.name, store.slots, slot);
-  const tensors = new Map<string, { shape: readonly number[]; data: Float32Array }>();
+  const tensors = new Map<string, StoreTensor>();
   for (const { name, shape } of store.parameters) {
     tensors.set(name, { shape, data: await store.read(name, slot) });
   }
