@@ -1,7 +1,6 @@
 import { join } from 'node:path';
-import { RlpError } from '@rlp/core';
 import { quickstartOptions, usage } from './options.ts';
-import { percent, quickstart } from './quickstart.ts';
+import { explained, percent, quickstart } from './quickstart.ts';
 
 const say = (line: string) => console.log(line);
 
@@ -37,13 +36,7 @@ async function main(): Promise<void> {
   }
 }
 
-/** What we or the system refuse is told in a line; anything else is a bug, whose stack helps. */
-function describe(error: unknown): unknown {
-  if (error instanceof RlpError) return error.message;
-  return error instanceof Error && 'syscall' in error ? `quickstart: ${error.message}` : error;
-}
-
 main().catch((error: unknown) => {
-  console.error(describe(error));
+  console.error(explained(error));
   process.exitCode = 1;
 });

@@ -16,6 +16,12 @@ import { imitate, imitation, practice, practise, type Run } from './stages.ts';
 /** A share as a reader expects it: `99.0 %`. */
 export const percent = (share: number) => `${(100 * share).toFixed(1)} %`;
 
+/** What we or the system refuse, in a line; anything else is a bug, whose stack helps. */
+export function explained(error: unknown): unknown {
+  if (error instanceof RlpError) return error.message;
+  return error instanceof Error && 'syscall' in error ? `quickstart: ${error.message}` : error;
+}
+
 const sayTo = (stream: ConsoleStream) => (line: string) => stream.write(`${line}\n`);
 
 /** Imitation, and what it is worth. */
