@@ -1,4 +1,5 @@
 import {
+  ArgumentError,
   parseOptions,
   type RewardComputer,
   type RewardFunction,
@@ -70,7 +71,7 @@ export function rewardFunctions<Metadata>(
 ): FunctionRewardComputer<Metadata> {
   const weights = parseOptions('rewardFunctions', partsSchema, parts);
   const { timeoutMs, clock } = parseOptions('rewardFunctions', optionsSchema, options);
-  const weightOf = new Map(Object.entries(weights).map(([name, { weight }]) => [name, weight]));
+  const { weightOf, scaleWeight } = scalableWeights(weights);
   const judges = Object.entries(parts).map(([name, { reward }]) => timed(name, reward, { timeoutMs, clock }));
 
   const score = async (
@@ -91,14 +92,24 @@ export function rewardFunctions<Metadata>(
       signal?.throwIfAborted();
       return Promise.all(trajectories.map((trajectory) => score(trajectory, signal)));
     },
-    scaleWeight(component, factor) {
-      const weight = weightOf.get(component);
-      if (weight === undefined) return 'unknown component';
-      weightOf.set(component, weight * factor);
-      return 'scaled';
-    },
+    scaleWeight,
     getStatistics: () => Object.fromEntries(judges.map(({ name, tally }) => [name, tally.snapshot()])),
   };
+}
+
+/** The weights of parts as they are now, and what scales them. */
+export function scalableWeights(parts: Readonly<Record<string, { readonly weight?: number | undefined }>>) {
+  const weightOf = new Map(Object.entries(parts).map(([name, { weight = 1 }]) => [name, weight]));
+  const scaleWeight: NonNullable<RewardComputer['scaleWeight']> = (component, factor) => {
+    if (!Number.isFinite(factor)) {
+      throw new ArgumentError(`scaleWeight: expected a finite factor for "${component}", got ${factor}`);
+    }
+    const weight = weightOf.get(component);
+    if (weight === undefined) return 'unknown component';
+    weightOf.set(component, weight * factor);
+    return 'scaled';
+  };
+  return { weightOf, scaleWeight };
 }
 
 /** Calls a function within its time, and counts what came of it. */

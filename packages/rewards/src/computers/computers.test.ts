@@ -1,4 +1,5 @@
 import {
+  ArgumentError,
   OptionsError,
   type RewardFunction,
   type Step,
@@ -95,6 +96,34 @@ describe('absoluteRewardComputer and relativeRewardComputer', () => {
   });
 });
 
+describe('scaleWeight', () => {
+  const two = groupOf([
+    { a: 1, b: 0 },
+    { a: 0, b: 1000 },
+  ]);
+  const parts = { a: { reward: worth('a'), weight: 4 }, b: { reward: worth('b') } };
+
+  it('reaches the weights of a computer that is wrapped', async () => {
+    const ranked = relativeRewardComputer(rewardFunctions<unknown>(parts), { scale: 'unit' });
+    expect(await rewardsOf(ranked, two)).toEqual([0, 1]);
+    expect(ranked.scaleWeight?.('b', 0.001)).toBe('scaled');
+    expect(await rewardsOf(ranked, two)).toEqual([1, 0]);
+    expect(ranked.scaleWeight?.('c', 2)).toBe('unknown component');
+    const without = { computeRewards: onlyA().computeRewards };
+    expect(absoluteRewardComputer(without).scaleWeight).toBeUndefined();
+  });
+
+  it('reaches the weights of normalised parts, and refuses a factor that is none', async () => {
+    const computer = normalizedRewardFunctions<unknown>(parts);
+    expect(await rewardsOf(computer, two)).toEqual([3, -3]);
+    computer.scaleWeight?.('a', 0.25);
+    expect(await rewardsOf(computer, two)).toEqual([0, 0]);
+    expect(() => computer.scaleWeight?.('a', Number.NaN)).toThrow(
+      'expected a finite factor for "a", got NaN',
+    );
+  });
+});
+
 describe('normalizedRewardFunctions', () => {
   const parts = {
     a: { reward: worth('a'), weight: 2 },
@@ -110,6 +139,11 @@ describe('normalizedRewardFunctions', () => {
     expect(await rewardsOf(normalizedRewardFunctions<unknown>(parts), wide)).toEqual([1, -1]);
     const [first] = await normalizedRewardFunctions<unknown>(parts).computeRewards(wide);
     expect(first!.components).toEqual({ a: 1, b: 0, c: null });
+  });
+
+  it('refuses another way with what is missing', () => {
+    const options = { missing: 'ignored' as 'partial' };
+    expect(() => normalizedRewardFunctions<unknown>(parts, options)).toThrow('missing');
   });
 
   it('leaves out whom a part could not score, or takes the other parts', async () => {
@@ -174,6 +208,9 @@ describe('svrlScore', () => {
     expect(svrlScore({ ...input, budget: 0 }, { emptyBudget: 'free' })).toBeCloseTo(0.94, 12);
     expect(svrlScore({ ...input, budget: 0, spent: 0 })).toBeCloseTo(0.94, 12);
     expect(() => svrlScore({ ...input, spent: -1 })).toThrow(/must not be negative/);
+    for (const change of [{ taskScore: Number.NaN }, { steps: -1 }, { steps: 0, maxSteps: 0 }]) {
+      expect(() => svrlScore({ ...input, ...change })).toThrow(ArgumentError);
+    }
   });
 });
 
@@ -189,6 +226,11 @@ describe('SVRLRewardComputer', () => {
     const scored = await new SVRLRewardComputer(options).computeRewards(spending);
     expect(scored.map(({ reward }) => reward)).toEqual([1, 1 - 0.1 * 0.5, -0.1]);
     expect(scored[1]!.components).toEqual({ task: 1, verification: 0.5, efficiency: 48 / 50 });
+  });
+
+  it('refuses a budget of tools that is none', () => {
+    const options = { taskEvaluator: worth('a'), toolBudget: Number.NaN };
+    expect(() => new SVRLRewardComputer(options)).toThrow('toolBudget');
   });
 
   it('asks for the cost, ranks, or peels fronts', async () => {

@@ -19,6 +19,7 @@ const schema = z.strictObject({
   ...costSchema,
   method: z.enum(['absolute', 'relative', 'pareto']).default('absolute'),
   maxSteps: z.int().positive().default(50),
+  toolBudget: z.number().nonnegative().default(10),
 });
 
 /** What verification cost an episode, and what it was allowed to, in the same unit. */
@@ -46,7 +47,8 @@ export type SvrlScoreOptions = z.input<typeof scoreSchema>;
  * Spending over the budget costs more than all of it. With a budget of 0, having spent anything costs as much as having
  * spent it all (`emptyBudget: 'full-cost'`), or nothing, as rl_primitives has it (`'free'`).
  *
- * @throws `OptionsError` for options that are wrong, `ArgumentError` for costs that are negative or no numbers.
+ * @throws `OptionsError` for options that are wrong; `ArgumentError` for costs that are negative or no numbers, a task score or a
+ * number of steps that is none, and a `maxSteps` that is not positive.
  */
 export function svrlScore(input: SvrlScoreInput, options: SvrlScoreOptions = {}): number {
   const { verificationWeight, efficiencyWeight, emptyBudget } = parseOptions(
@@ -54,26 +56,29 @@ export function svrlScore(input: SvrlScoreInput, options: SvrlScoreOptions = {})
     scoreSchema,
     options,
   );
+  const { taskScore, steps, maxSteps } = input;
+  if (!(Number.isFinite(taskScore) && steps >= 0 && maxSteps > 0)) {
+    throw new ArgumentError(
+      `svrlScore: expected a finite taskScore, steps of at least 0 and maxSteps above 0, got ${taskScore}, ${steps} and ${maxSteps}`,
+    );
+  }
   const share = spentShare(input, emptyBudget);
-  return input.taskScore - verificationWeight * share + efficiencyWeight * stepsSaved(input);
+  return taskScore - verificationWeight * share + efficiencyWeight * stepsSaved(input);
 }
 
 /** Options of {@link SVRLRewardComputer}. */
 export interface SVRLRewardComputerOptions<Metadata> extends z.input<typeof schema> {
   /** Quality of the result, usually in 0..1. */
   readonly taskEvaluator: RewardFunction<Metadata>;
-  /**
-   * What verification cost. Default: one per tool call, of the budget in `toolBudget`.
-   */
+  /** What verification cost. Default: one per tool call, of the budget in `toolBudget`. */
   readonly verificationCost?: ((trajectory: Trajectory<Metadata>) => VerificationCost) | undefined;
-  /** Tool calls an episode may make, for the default `verificationCost`. Default 10. */
-  readonly toolBudget?: number | undefined;
 }
 
 /**
  * Rewards for policies that verify their own work with tools under a budget: {@link svrlScore}.
  *
  * - `verificationWeight` (0.1), `efficiencyWeight` (0.05), `emptyBudget` (`'full-cost'`), `maxSteps` (50).
+ * - `toolBudget` (10): tool calls an episode may make, for the default `verificationCost`.
  * - `method` (`'absolute'`): the score; `'relative'` its standardised rank in the group; `'pareto'` the front over task quality,
  *   thrift and speed, for which the weights do not matter.
  * - `normalize`, `duplicates`, `tieBreak`, `timeoutMs`: as of `ParetoRewardComputer`.
@@ -84,14 +89,9 @@ export class SVRLRewardComputer<Metadata = unknown> implements RewardComputer<Me
   readonly computeRewards: RewardComputer<Metadata>['computeRewards'];
 
   /** @throws `OptionsError` for options that are wrong. */
-  constructor({
-    taskEvaluator,
-    verificationCost,
-    toolBudget = 10,
-    ...options
-  }: SVRLRewardComputerOptions<Metadata>) {
+  constructor({ taskEvaluator, verificationCost, ...options }: SVRLRewardComputerOptions<Metadata>) {
     const resolved = parseOptions('SVRLRewardComputer', schema, options);
-    const { verificationWeight, efficiencyWeight, emptyBudget, maxSteps, ...method } = resolved;
+    const { verificationWeight, efficiencyWeight, emptyBudget, maxSteps, toolBudget, ...method } = resolved;
     const costOf =
       verificationCost ??
       ((trajectory: Trajectory<Metadata>) => ({ spent: toolCalls(trajectory), budget: toolBudget }));

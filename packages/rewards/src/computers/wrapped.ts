@@ -5,6 +5,7 @@ import {
   type RewardFunctionsOptions,
   type RewardPart,
   rewardFunctions,
+  scalableWeights,
 } from '../reward-functions.ts';
 import { regrouped } from './group-method.ts';
 import { relativeRewards, standardizedRewards } from './normalized.ts';
@@ -13,6 +14,7 @@ import { normalizedSums } from './weighted.ts';
 const absoluteSchema = z.strictObject({
   normalize: z.enum(['none', 'population-std']).default('population-std'),
 });
+const missingSchema = z.strictObject({ missing: z.enum(['unscorable', 'partial']).default('unscorable') });
 const relativeSchema = z.strictObject({
   ties: z.enum(['average', 'minimum', 'maximum', 'dense']).default('average'),
   scale: z.enum(['standardized', 'unit']).default('standardized'),
@@ -56,10 +58,12 @@ function overScores<Metadata>(
   inner: RewardComputer<Metadata>,
   rewardsOf: (scores: readonly (number | null)[]) => readonly (number | null)[],
 ): RewardComputer<Metadata> {
-  return regrouped(inner, (scored) => {
+  const { computeRewards } = regrouped(inner, (scored) => {
     const rewards = rewardsOf(scored.map(({ reward }) => reward));
     return scored.map(({ reward: score }, g) => ({ reward: rewards[g]!, components: { score } }));
   });
+  if (inner.scaleWeight === undefined) return { computeRewards };
+  return { computeRewards, scaleWeight: (component, factor) => inner.scaleWeight!(component, factor) };
 }
 
 /** Options of {@link normalizedRewardFunctions}. */
@@ -83,13 +87,15 @@ export interface NormalizedRewardFunctionsOptions extends RewardFunctionsOptions
  */
 export function normalizedRewardFunctions<Metadata>(
   parts: Readonly<Record<string, RewardPart<Metadata>>>,
-  { missing = 'unscorable', ...options }: NormalizedRewardFunctionsOptions = {},
+  { missing: given, ...options }: NormalizedRewardFunctionsOptions = {},
 ): FunctionRewardComputer<Metadata> {
   const inner = rewardFunctions(parts, options);
-  const counting = Object.entries(parts).filter(([, { weight = 1 }]) => weight !== 0);
-  const names = counting.map(([name]) => name);
-  const weights = counting.map(([, { weight = 1 }]) => weight);
+  const { missing } = parseOptions('normalizedRewardFunctions', missingSchema, { missing: given });
+  const { weightOf, scaleWeight } = scalableWeights(parts);
   const { computeRewards } = regrouped(inner, (scored) => {
+    const counting = [...weightOf].filter(([, weight]) => weight !== 0);
+    const names = counting.map(([name]) => name);
+    const weights = counting.map(([, weight]) => weight);
     const rows = scored.map(({ components }) => names.map((name) => components[name] ?? null));
     const usable = rows.map((row) =>
       missing === 'unscorable' && row.includes(null) ? row.map(() => null) : row,
@@ -100,7 +106,7 @@ export function normalizedRewardFunctions<Metadata>(
     ]);
     return rewards!.map((reward) => ({ reward, components: {} }));
   });
-  return { computeRewards, getStatistics: () => inner.getStatistics() };
+  return { computeRewards, scaleWeight, getStatistics: () => inner.getStatistics() };
 }
 
 function isAlone(scores: readonly (number | null)[]): boolean {
