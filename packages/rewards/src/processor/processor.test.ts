@@ -118,6 +118,19 @@ describe('RolloutRewardProcessor', () => {
     ]);
   });
 
+  it('lists failures in the order of the rewards, whichever failed first', async () => {
+    const fails = (ms: number) => () =>
+      new Promise<never>((_, reject) => setTimeout(reject, ms, new Error('no')));
+    const processor = createRolloutRewardProcessor().addReward('slow', fails(5)).addReward('fast', fails(0));
+    const { failures } = await processor.processEpisodeRewards([{}, {}]);
+    expect(failures.map(({ source, index }) => [source, index])).toEqual([
+      ['slow', 0],
+      ['slow', 1],
+      ['fast', 0],
+      ['fast', 1],
+    ]);
+  });
+
   it('stops at the signal and at close', async () => {
     const never: EpisodeReward = () => new Promise(() => {});
     const processor: RolloutRewardProcessor = createRolloutRewardProcessor().addReward('never', never);

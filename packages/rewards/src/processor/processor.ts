@@ -240,18 +240,20 @@ export class RolloutRewardProcessor implements RewardComputer {
 
   async #process(given: readonly RewardEpisode[], signal: AbortSignal): Promise<EpisodeRewards> {
     const batch = scoreBatch(this.#scorer, given);
-    const failures: EpisodeFailure[] = batch.failures;
+    let { failures } = batch;
     if (this.#fluencyScorer !== undefined && this.#scorer.weights[2] !== 0) {
       const rows = batch.rowsWithWords.map((row) => ({ row, request: batch.episodes[row]! }));
       const { batchSize } = this.config;
-      failures.push(
-        ...(await fillFluency(this.#fluencyScorer, rows, batch.columns.fluency, { batchSize, signal })),
+      const { fluency } = batch.columns;
+      failures = failures.concat(
+        await fillFluency(this.#fluencyScorer, rows, fluency, { batchSize, signal }),
       );
     }
     const { data, components } = sumOfComponents(this.#scorer, batch);
-    const columns = await this.#call(batch.episodes, signal, failures);
-    for (const { name, column } of columns) components[name] = column;
-    for (const { name, weight, column } of columns) {
+    for (const { reward, column, failures: more } of await this.#call(batch.episodes, signal)) {
+      const { name, weight } = reward;
+      components[name] = column;
+      failures = failures.concat(more);
       if (name === 'external') blend(data, column, weight);
       else if (weight !== 0) addWeighted(data, column, weight);
     }
@@ -259,14 +261,10 @@ export class RolloutRewardProcessor implements RewardComputer {
     return new EpisodeRewards(data, components, failures);
   }
 
-  async #call(episodes: readonly (ReadEpisode | null)[], signal: AbortSignal, failures: EpisodeFailure[]) {
+  #call(episodes: readonly (ReadEpisode | null)[], signal: AbortSignal) {
     const options = { concurrency: this.config.maxWorkers, clock: this.#clock, signal };
     return Promise.all(
-      this.#called().map(async (reward) => {
-        const { column, failures: more } = await callForEach(reward, episodes, options);
-        failures.push(...more);
-        return { name: reward.name, weight: reward.weight, column };
-      }),
+      this.#called().map(async (reward) => ({ reward, ...(await callForEach(reward, episodes, options)) })),
     );
   }
 }

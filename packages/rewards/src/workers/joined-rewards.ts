@@ -15,9 +15,9 @@ export function joinedRewards(
     if (failure !== undefined) {
       const cause = failure.failure === 'timed-out' ? 'timed-out' : 'threw';
       const { message } = failure;
-      failures.push(
-        ...rows.map((_, row) => ({ index: start + row, source: 'episode', cause, message }) as const),
-      );
+      rows.forEach((_, row) => {
+        failures.push({ index: start + row, source: 'episode', cause, message });
+      });
     }
     if (answer === undefined) continue;
     data.set(answer.data, start);
@@ -25,7 +25,7 @@ export function joinedRewards(
       components[name] ??= new Float64Array(count).fill(Number.NaN);
       components[name].set(column, start);
     }
-    failures.push(...answer.failures.map((one) => ({ ...one, index: one.index + start })));
+    for (const one of answer.failures) failures.push({ ...one, index: one.index + start });
   }
   return new EpisodeRewards(data, components, failures);
 }
