@@ -57,24 +57,35 @@ function failed(cause: RewardFailureCause, name: string, message: string, error?
 }
 
 /** Settles as `work` does, unless the time is up or the signal fires first; `controller` then tells the function. */
-export async function settleWithin<Value>(
+export function settleWithin<Value>(
   work: PromiseLike<Value>,
   controller: AbortController,
   { timeoutMs, signal }: CallLimits,
 ): Promise<Value> {
-  const giveUp = () => controller.abort(new TimeoutError(`took longer than ${timeoutMs} ms`));
-  const timer = setTimeout(giveUp, timeoutMs);
-  const release = signal && onAbort(signal, () => controller.abort(signal.reason));
-  const interrupted = new Promise<never>((_, reject) => {
-    controller.signal.addEventListener('abort', () => reject(controller.signal.reason), { once: true });
-    if (controller.signal.aborted) reject(controller.signal.reason);
+  return new Promise((resolve, reject) => {
+    let release: (() => void) | undefined;
+    const stop = () => {
+      clearTimeout(timer);
+      release?.();
+    };
+    const giveUp = (reason: unknown) => {
+      stop();
+      reject(reason);
+      controller.abort(reason);
+    };
+    const timer = setTimeout(() => giveUp(new TimeoutError(`took longer than ${timeoutMs} ms`)), timeoutMs);
+    release = signal && onAbort(signal, () => giveUp(signal.reason));
+    work.then(
+      (value) => {
+        stop();
+        resolve(value);
+      },
+      (error: unknown) => {
+        stop();
+        reject(error);
+      },
+    );
   });
-  try {
-    return await Promise.race([work, interrupted]);
-  } finally {
-    clearTimeout(timer);
-    release?.();
-  }
 }
 
 /** Whether a value has to be waited for. */

@@ -2,6 +2,8 @@
 export class Answers {
   readonly #capacity: number;
   readonly #answers = new Map<string, number | null>();
+  /** The keys, from the oldest on. One iterator throughout: a new one would pass over all that was deleted before. */
+  readonly #oldest = this.#answers.keys();
 
   constructor(capacity: number) {
     this.#capacity = capacity;
@@ -19,6 +21,6 @@ export class Answers {
   set(request: string, answer: number | null): void {
     this.#answers.delete(request);
     this.#answers.set(request, answer);
-    if (this.#answers.size > this.#capacity) this.#answers.delete(this.#answers.keys().next().value!);
+    if (this.#answers.size > this.#capacity) this.#answers.delete(this.#oldest.next().value!);
   }
 }

@@ -7,7 +7,7 @@ import { Answers } from './answers.ts';
 import { Circuit, type CircuitState } from './circuit.ts';
 import { type ExternalFailureCause, ExternalRewardError } from './failure.ts';
 import { type ExternalRewardOptions, externalOptionsSchema } from './options.ts';
-import { type Endpoint, endpointOf, postJson, shownUrl } from './post.ts';
+import { type Endpoint, endpointOf, postJson } from './post.ts';
 import { repeated } from './repeated.ts';
 import { type WireShape, wireShapes } from './wire-shapes.ts';
 
@@ -90,7 +90,11 @@ class RewardModelClient {
   readonly #circuit: Circuit;
   readonly #answers: Answers;
   readonly #limit: ReturnType<typeof pLimit>;
+  /** From `#next` on; what comes before has had its turn. */
   readonly #waiting: Question[] = [];
+  #next = 0;
+  /** Turns asked for and not yet had. */
+  #turns = 0;
   readonly #failures: Record<ExternalFailureCause, number> = {
     unreachable: 0,
     'timed-out': 0,
@@ -161,16 +165,24 @@ class RewardModelClient {
         resolve(answer);
       };
       this.#waiting.push({ episode, signal, settle });
-      // Each question asks for a turn; whoever has it takes along what waits, so that some find nothing left to do.
+      // A turn for every full request; whoever has it takes along what waits.
+      if (this.#turns * this.#options.batchSize >= this.#waiting.length - this.#next) return;
+      this.#turns += 1;
       void this.#limit(() => this.#askNext());
     });
   }
 
   async #askNext(): Promise<void> {
+    this.#turns -= 1;
     const questions: Question[] = [];
-    while (this.#waiting.length > 0 && questions.length < this.#options.batchSize) {
-      const question = this.#waiting.shift()!;
+    while (this.#next < this.#waiting.length && questions.length < this.#options.batchSize) {
+      const question = this.#waiting[this.#next++]!;
       if (!question.signal.aborted) questions.push(question);
+    }
+    // Now and then, since taking one off the front moves all others.
+    if (this.#next > 1024 || this.#next === this.#waiting.length) {
+      this.#waiting.splice(0, this.#next);
+      this.#next = 0;
     }
     if (questions.length > 0) await this.#askAbout(questions);
   }
@@ -188,7 +200,7 @@ class RewardModelClient {
 
   #read(answer: unknown): number | null | ExternalRewardError {
     if (answer === null || (typeof answer === 'number' && Number.isFinite(answer))) return answer;
-    const place = shownUrl(this.#endpoint.url);
+    const { place } = this.#endpoint;
     if (typeof answer === 'number') {
       return new ExternalRewardError('not-finite', `${place}: expected a finite reward, got ${answer}`);
     }
@@ -202,43 +214,37 @@ class RewardModelClient {
   async #exchange(questions: readonly Question[]): Promise<readonly unknown[] | ExternalRewardError> {
     const body = this.#bodyOf(questions.map(({ episode }) => episode));
     if (body instanceof ExternalRewardError) return body;
-    const givenUp = new AbortController();
-    let wanted = questions.length;
-    const leave = () => {
-      wanted -= 1;
-      if (wanted === 0) givenUp.abort();
-    };
-    const release = questions.map(({ signal }) => onAbort(signal, leave));
+    const { signal, release } = givenUpByAll(questions);
     try {
-      const answer = await this.#send(body, givenUp.signal);
+      const answer = await this.#send(body, signal);
       const answers = this.#shape.readAnswer(answer);
       if (answers?.length === questions.length) return answers;
       const came = answers === undefined ? 'another body' : `${answers.length}`;
       return new ExternalRewardError(
         'malformed',
-        `${shownUrl(this.#endpoint.url)}: expected ${questions.length} rewards in the shape "${this.#shape.name}", got ${came}`,
+        `${this.#endpoint.place}: expected ${questions.length} rewards in the shape "${this.#shape.name}", got ${came}`,
       );
     } catch (error) {
       if (error instanceof ExternalRewardError) return error;
       // Given up by everyone who asked, so that nobody reads what is returned; or a shape of one's own does not know the body.
-      const reason = givenUp.signal.aborted ? 'given up' : messageOf(error);
-      return new ExternalRewardError('malformed', `${shownUrl(this.#endpoint.url)}: ${reason}`, {
+      const reason = signal.aborted ? 'given up' : messageOf(error);
+      return new ExternalRewardError('malformed', `${this.#endpoint.place}: ${reason}`, {
         cause: error,
       });
     } finally {
-      for (const stop of release) stop();
+      release();
     }
   }
 
   #send(body: string, signal: AbortSignal): Promise<unknown> {
     const { attempts, backoff, seed } = this.#options;
-    const random = RandomStream.named(seed, this.#counts.requests);
+    const first = this.#counts.requests;
     return repeated(
       (attempt) => {
         if (attempt > 1) this.#counts.retries += 1;
         return this.#attempt(body, signal);
       },
-      { attempts, backoff, random, signal },
+      { attempts, backoff, random: () => RandomStream.named(seed, first), signal },
     );
   }
 
@@ -247,7 +253,7 @@ class RewardModelClient {
     if (!this.#circuit.admit()) {
       throw new ExternalRewardError(
         'circuit-open',
-        `${shownUrl(this.#endpoint.url)}: not asked, since the last ${this.#options.circuit.failures} requests had no answer`,
+        `${this.#endpoint.place}: not asked, since the last ${this.#options.circuit.failures} requests had no answer`,
       );
     }
     this.#counts.requests += 1;
@@ -277,4 +283,23 @@ class RewardModelClient {
       );
     }
   }
+}
+
+/** A signal that fires once all who asked have given up; `release` ends the waiting for that. */
+function givenUpByAll(questions: readonly Question[]): { signal: AbortSignal; release: () => void } {
+  const [only] = questions;
+  if (questions.length === 1) return { signal: only!.signal, release: () => undefined };
+  const controller = new AbortController();
+  let wanted = questions.length;
+  const leave = () => {
+    wanted -= 1;
+    if (wanted === 0) controller.abort();
+  };
+  const releases = questions.map(({ signal }) => onAbort(signal, leave));
+  return {
+    signal: controller.signal,
+    release: () => {
+      for (const release of releases) release();
+    },
+  };
 }

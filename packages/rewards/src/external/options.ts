@@ -21,7 +21,12 @@ export const requestSchema = z.strictObject({
     .string()
     .regex(/^[\x21-\x7e]+$/, 'must be visible ASCII characters')
     .optional(),
-  headers: z.record(z.string(), z.string()).default({}),
+  headers: z
+    .record(
+      z.string().regex(/^[\w!#$%&'*+.^`|~-]+$/, 'must be the name of a header'),
+      z.string().regex(/^[\t\x20-\x7e\x80-\xff]*$/, 'must be one line of Latin-1 characters'),
+    )
+    .default({}),
   timeoutMs: timerMs.default(10_000),
   attempts: z.int().positive().default(3),
   backoff: z.strictObject({ firstMs: timerMs.default(100), longestMs: timerMs.default(5000) }).prefault({}),
@@ -72,7 +77,7 @@ export interface RequestOptions {
     | undefined;
   /** Longest answer that is read. Default 1 MiB. */
   readonly maxAnswerBytes?: number | undefined;
-  /** Default: the platform's. */
+  /** What sends requests. Default: Node's HTTP client, elsewhere the platform's `fetch`. */
   readonly fetch?: Fetch | undefined;
 }
 

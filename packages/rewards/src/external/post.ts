@@ -3,11 +3,14 @@ import type { z } from 'zod';
 import { settleWithin } from '../call-reward.ts';
 import { ExternalRewardError } from './failure.ts';
 import type { Fetch, FetchResponse } from './fetch.ts';
+import { nodeFetch } from './node-fetch.ts';
 import type { requestSchema } from './options.ts';
 
 /** Where and how requests are sent. */
 export interface Endpoint {
   readonly url: string;
+  /** The address without what may be a secret. */
+  readonly place: string;
   readonly fetch: Fetch;
   readonly headers: Readonly<Record<string, string>>;
   readonly timeoutMs: number;
@@ -21,11 +24,11 @@ export interface Endpoint {
  */
 export function endpointOf(owner: string, options: z.output<typeof requestSchema>): Endpoint {
   const { url, token, timeoutMs, maxAnswerBytes } = options;
-  const fetch = options.fetch ?? (globalThis as { readonly fetch?: Fetch }).fetch;
+  const fetch = options.fetch ?? nodeFetch() ?? (globalThis as { readonly fetch?: Fetch }).fetch;
   if (fetch === undefined) throw new ArgumentError(`${owner}: this platform lacks fetch; pass one`);
   const authorization = token === undefined ? {} : { authorization: `Bearer ${token}` };
   const headers = { ...options.headers, 'content-type': 'application/json', ...authorization };
-  return { url, fetch, headers, timeoutMs, maxAnswerBytes };
+  return { url, place: shownUrl(url), fetch, headers, timeoutMs, maxAnswerBytes };
 }
 
 /**
@@ -43,7 +46,7 @@ export async function postJson(endpoint: Endpoint, body: string, signal: AbortSi
     controller.abort();
     signal.throwIfAborted();
     if (error instanceof ExternalRewardError) throw error;
-    const place = shownUrl(endpoint.url);
+    const { place } = endpoint;
     if (error instanceof TimeoutError) {
       throw new ExternalRewardError('timed-out', `${place}: no answer within ${endpoint.timeoutMs} ms`);
     }
@@ -52,10 +55,9 @@ export async function postJson(endpoint: Endpoint, body: string, signal: AbortSi
 }
 
 async function exchange(endpoint: Endpoint, body: string, signal: AbortSignal): Promise<unknown> {
-  const { url, fetch, headers, maxAnswerBytes } = endpoint;
+  const { url, place, fetch, headers, maxAnswerBytes } = endpoint;
   const response = await fetch(url, { method: 'POST', headers, body, redirect: 'manual', signal });
   const { status } = response;
-  const place = shownUrl(url);
   if (status === 0 || (status >= 300 && status < 400)) {
     throw new ExternalRewardError(
       'redirected',
@@ -122,7 +124,7 @@ function retryAfter({ headers }: FetchResponse): number | undefined {
 }
 
 /** An address without user, password and query, which may be secrets. */
-export function shownUrl(url: string): string {
+function shownUrl(url: string): string {
   return url.replace(/[?#].*$/s, '').replace(/^([a-z]+:\/\/)[^/@]*@/i, '$1');
 }
 
@@ -135,10 +137,10 @@ function reasonOf(error: unknown): string {
 }
 
 /** A message without anything that the headers or the address hold. */
-function withoutSecrets(message: string, { headers, url }: Endpoint): string {
+function withoutSecrets(message: string, { headers, url, place }: Endpoint): string {
   const secrets = Object.values(headers).flatMap((value) => [value, value.replace(/^Bearer /, '')]);
   return secrets
     .filter((secret) => secret.length > 3)
     .reduce((text, secret) => text.replaceAll(secret, '[hidden]'), message)
-    .replaceAll(url, shownUrl(url));
+    .replaceAll(url, place);
 }

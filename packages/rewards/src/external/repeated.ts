@@ -5,8 +5,8 @@ import { ExternalRewardError } from './failure.ts';
 export interface Repetition {
   readonly attempts: number;
   readonly backoff: { readonly firstMs: number; readonly longestMs: number };
-  /** Draws the waits. */
-  readonly random: RandomStream;
+  /** Draws the waits; made where there are any. */
+  readonly random: () => RandomStream;
   readonly signal: AbortSignal;
 }
 
@@ -20,12 +20,14 @@ export async function repeated<Answer>(
   { attempts, backoff: { firstMs, longestMs }, random, signal }: Repetition,
 ): Promise<Answer> {
   let wait = firstMs;
+  let stream: RandomStream | undefined;
   for (let attempt = 1; ; attempt++) {
     try {
       return await send(attempt);
     } catch (error) {
       if (!(error instanceof ExternalRewardError) || !error.isPassing || attempt >= attempts) throw error;
-      wait = Math.min(longestMs, firstMs + random.uniform() * (3 * wait - firstMs));
+      stream ??= random();
+      wait = Math.min(longestMs, firstMs + stream.uniform() * (3 * wait - firstMs));
       await pause(Math.max(wait, Math.min(error.retryAfterMs ?? 0, longestMs)), signal);
     }
   }

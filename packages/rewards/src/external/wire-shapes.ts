@@ -66,7 +66,7 @@ export const slimeShape: WireShape = {
   readAnswer: (body) => {
     if (typeof body === 'number' || body === null) return [body];
     if (!isRecord(body)) return undefined;
-    const reward = body.reward ?? body.score;
+    const reward = body.reward === undefined ? body.score : body.reward;
     return reward === undefined ? undefined : [reward];
   },
   readRequest: (body) => {

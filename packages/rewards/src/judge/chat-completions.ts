@@ -2,7 +2,7 @@ import { parseOptions, RandomStream, RewardError, TimeoutError } from '@rlp/core
 import { z } from 'zod';
 import { ExternalRewardError } from '../external/failure.ts';
 import { type RequestOptions, requestSchema } from '../external/options.ts';
-import { endpointOf, postJson, shownUrl } from '../external/post.ts';
+import { endpointOf, postJson } from '../external/post.ts';
 import { repeated } from '../external/repeated.ts';
 import type { TextGenerator } from './text-generator.ts';
 
@@ -55,13 +55,13 @@ export function chatCompletionsGenerator(options: ChatCompletionsOptions): TextG
     const answer = await repeated(() => postJson(endpoint, body, signal), {
       attempts,
       backoff,
-      random,
+      random: () => random,
       signal,
     }).catch((error: unknown) => {
       const isSlow = error instanceof ExternalRewardError && error.failure === 'timed-out';
       throw isSlow ? new TimeoutError(error.message, { cause: error }) : error;
     });
-    return textOf(answer, shownUrl(endpoint.url));
+    return textOf(answer, endpoint.place);
   };
 }
 
