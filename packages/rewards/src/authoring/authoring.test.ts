@@ -208,7 +208,25 @@ describe('verifier', () => {
       'warning',
     ]);
     expect(odd.getStatistics()).toMatchObject({ verified: 6, broken: 2 });
+    expect(reports[3]?.message).toBe('odd: expected a score in 0..1, true, false or a report, got 7');
+    expect(reports[5]?.details).toEqual({ a: 1 });
     expect((await polite.verifyBatch([{ prompt: '', response: 'please' }]))[0]?.score).toBe(1);
+  });
+
+  it.each([undefined, null, '0.9', Number.NaN, { score: 1 }])(
+    'fails a response that it judges %j',
+    async (judgement) => {
+      const wrong = verifier({ name: 'wrong', verify: () => judgement as never });
+      const [report] = await wrong.verifyBatch([{ prompt: '', response: 'a' }]);
+      expect(report).toMatchObject({ result: 'fail', score: 0 });
+      expect(report!.message).toMatch(/^wrong: (expected a score in 0\.\.1|gave no valid report)/);
+      expect(wrong.getStatistics().broken).toBe(1);
+    },
+  );
+
+  it('names every bad option at once', () => {
+    const options = { name: '', verify: () => 1, timeoutMs: 1e12, concurrency: 0 };
+    expect(() => verifier(options)).toThrow(/^verifier: [\s\S]*timeoutMs[\s\S]*concurrency[\s\S]*name/);
   });
 
   describeVerifier('verifier', {

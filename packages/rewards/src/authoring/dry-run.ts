@@ -174,7 +174,9 @@ async function run<Metadata>(
 function groupsOf(trajectories: readonly Trajectory[]): readonly (readonly number[])[] {
   const groups = new Map<unknown, number[]>();
   for (const [place, { task }] of trajectories.entries()) {
-    groups.set(task.prompt, [...(groups.get(task.prompt) ?? []), place]);
+    const places = groups.get(task.prompt);
+    if (places === undefined) groups.set(task.prompt, [place]);
+    else places.push(place);
   }
   return [...groups.values()];
 }

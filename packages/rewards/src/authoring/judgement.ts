@@ -51,13 +51,20 @@ export function inputOf<Metadata>(trajectory: Trajectory<Metadata>): RewardInput
   return { prompt: text, response, messages, metadata, trajectory };
 }
 
-/** A judgement as an `EvaluateResult`; `null` for "cannot tell". @throws `RewardError` for what is no judgement. */
+/** A judgement whose score is NaN or infinite. */
+export class NotFiniteError extends RewardError {}
+
+/**
+ * A judgement as an `EvaluateResult`; `null` for "cannot tell".
+ *
+ * @throws `RewardError` for what is no judgement, {@link NotFiniteError} for a score that is not finite.
+ */
 export function evaluationOf(judgement: unknown): EvaluateResult | null {
   if (judgement === null) return null;
   const score = typeof judgement === 'boolean' ? Number(judgement) : judgement;
   const given = typeof score === 'number' ? { score } : score;
   if (typeof given === 'object' && given !== null && 'score' in given && !Number.isFinite(given.score)) {
-    throw new RewardError(`expected a finite score, got ${String(given.score)}`);
+    throw new NotFiniteError(`expected a finite score, got ${String(given.score)}`);
   }
   const parsed = evaluateResultSchema.safeParse(given);
   if (parsed.success) return parsed.data;

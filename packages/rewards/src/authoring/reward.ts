@@ -18,6 +18,7 @@ import {
   inputOf,
   type Judgement,
   judged,
+  NotFiniteError,
   type RewardContext,
   type RewardInput,
   scoreOf,
@@ -204,7 +205,8 @@ class Desk<Metadata> {
       return evaluationOf(judgement);
     } catch (error) {
       if (!(error instanceof RewardError)) throw error;
-      this.#tally.add({ value: null, failure: { cause: causeOf(error), error } }, 0);
+      const cause = error instanceof NotFiniteError ? 'not-finite' : 'threw';
+      this.#tally.add({ value: null, failure: { cause, error } }, 0);
       return null;
     }
   }
@@ -222,7 +224,7 @@ class Desk<Metadata> {
     const { failure } = verdict;
     const counted = failure && {
       ...failure,
-      cause: failure.cause === 'threw' ? causeOf(failure.error.cause) : failure.cause,
+      cause: failure.error.cause instanceof NotFiniteError ? ('not-finite' as const) : failure.cause,
     };
     this.#tally.add({ value: verdict.value, failure: counted }, clock() - begun);
     if (failure !== undefined) throw failure.error;
@@ -233,8 +235,4 @@ class Desk<Metadata> {
     const [lowest, highest] = this.#options.range;
     if (score !== null && (score < lowest || score > highest)) this.#outOfRange += 1;
   }
-}
-
-function causeOf(error: unknown): 'threw' | 'not-finite' {
-  return error instanceof RewardError && /^expected a finite/.test(error.message) ? 'not-finite' : 'threw';
 }

@@ -1,26 +1,19 @@
-import {
-  parseOptions,
-  type VerificationReport,
-  type VerificationRequest,
-  type Verifier,
-  verificationReportSchema,
-} from '@rlp/core';
+import { parseOptions, type VerificationReport, type VerificationRequest, type Verifier } from '@rlp/core';
 import { z } from 'zod';
 import {
   TextVerifier,
   type VerificationContext,
   type VerifierStatistics,
+  verifierLimitsSchema,
 } from '../verification/text-verifier.ts';
 import { scoreReport } from '../verification/verdict.ts';
 import type { RewardContext } from './judgement.ts';
 
 const isFunction = (value: unknown) => typeof value === 'function';
 
-const schema = z.strictObject({
+const schema = verifierLimitsSchema.extend({
   name: z.string().min(1),
   verify: z.custom<VerifierDefinition['verify']>(isFunction, 'must be a function'),
-  timeoutMs: z.number().positive().optional(),
-  concurrency: z.int().positive().optional(),
   clock: z.custom<() => number>(isFunction, 'must be a function').default(() => () => performance.now()),
 });
 
@@ -57,12 +50,8 @@ export interface AuthoredVerifier extends Verifier {
  * @throws `OptionsError` naming every problem at once.
  */
 export function verifier(definition: VerifierDefinition): AuthoredVerifier {
-  const { name, verify, timeoutMs, concurrency, clock } = parseOptions('verifier', schema, definition);
+  const { name, verify, clock, ...limits } = parseOptions('verifier', schema, definition);
   let milliseconds = 0;
-  const limits = {
-    ...(timeoutMs !== undefined && { timeoutMs }),
-    ...(concurrency !== undefined && { concurrency }),
-  };
   const texts = new (class extends TextVerifier {
     readonly name = name;
 
@@ -87,7 +76,11 @@ export function verifier(definition: VerifierDefinition): AuthoredVerifier {
 }
 
 function reportOf(name: string, judgement: VerifierJudgement): VerificationReport {
-  if (typeof judgement === 'object') return verificationReportSchema.parse(judgement);
-  const score = z.number().min(0).max(1).parse(Number(judgement));
-  return scoreReport({ score, message: `"${name}" gives it ${score}` });
+  // A report is looked at by the base class, as one of any verifier.
+  if (typeof judgement === 'object') return judgement;
+  const score = typeof judgement === 'boolean' ? Number(judgement) : judgement;
+  if (typeof score === 'number' && score >= 0 && score <= 1) {
+    return scoreReport({ score, message: `"${name}" gives it ${score}` });
+  }
+  throw new RangeError(`expected a score in 0..1, true, false or a report, got ${String(judgement)}`);
 }

@@ -6,7 +6,8 @@ import { timerMs } from '../timer.ts';
 import { failure, readReport } from './read-report.ts';
 import { type ReadRequest, readRequest } from './read-request.ts';
 
-const limitsSchema = z.strictObject({
+/** Schema of {@link VerifierLimits}. */
+export const verifierLimitsSchema = z.strictObject({
   timeoutMs: timerMs.default(30_000),
   concurrency: z.int().positive().default(64),
 });
@@ -15,7 +16,7 @@ const limitsSchema = z.strictObject({
  * Limits of a {@link TextVerifier}. `timeoutMs` (30 000): how long an asynchronous `verify` may take.
  * `concurrency` (64): how many of them may be in flight at once.
  */
-export type VerifierLimits = z.input<typeof limitsSchema>;
+export type VerifierLimits = z.input<typeof verifierLimitsSchema>;
 
 /** What a verifier is told besides the texts. */
 export interface VerificationContext {
@@ -57,13 +58,13 @@ type Pending = VerificationReport | PromiseLike<VerificationReport>;
 export abstract class TextVerifier implements Verifier {
   /** Names the check in reports and metrics. */
   abstract readonly name: string;
-  readonly #limits: z.output<typeof limitsSchema>;
+  readonly #limits: z.output<typeof verifierLimitsSchema>;
   #counts = { pass: 0, warning: 0, fail: 0, malformed: 0, broken: 0 };
   #lastFailure: string | undefined;
 
   /** @throws `OptionsError` naming every problem. */
   constructor(limits: VerifierLimits = {}) {
-    this.#limits = parseOptions('TextVerifier', limitsSchema, limits);
+    this.#limits = parseOptions('TextVerifier', verifierLimitsSchema, limits);
   }
 
   /** Judges one response. Both texts are well-formed; they may be empty. */
