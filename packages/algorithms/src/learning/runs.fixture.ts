@@ -55,7 +55,9 @@ export const algorithms = {
   GRPO: (setup, options) => new GRPOAlgorithm(setup, options),
   'Dr. GRPO': (setup, options) => new DrGRPOAlgorithm(setup, options),
   RLOO: (setup, options) => new RLOOAlgorithm(setup, options),
-  DAPO: (setup, options) => new DAPOAlgorithm(setup, { ...options, truncatedTrajectories: 'train' }),
+  // With what it has learned nearly all groups are without variance, and looking for others takes most of the time.
+  DAPO: (setup, options) =>
+    new DAPOAlgorithm(setup, { ...options, truncatedTrajectories: 'train', collectionRounds: 3 }),
   GSPO: (setup, options) => new GSPOAlgorithm(setup, options),
   GiGPO: (setup, options) =>
     new GiGPOAlgorithm(setup, { ...options, gigpo: { scale: 'std', discount: 0.9 } }),
