@@ -3,7 +3,7 @@ import type { RewardFailureCause, Verdict } from './call-reward.ts';
 /** What became of the calls of one reward function. */
 export interface RewardFunctionStatistics {
   readonly calls: number;
-  /** Calls that gave `null` because the function broke, by cause. */
+  /** Verdicts that are `null` because the function broke, by cause; a call may give several. */
   readonly failures: Readonly<Record<RewardFailureCause, number>>;
   /** The message of the last failure. */
   readonly lastFailure: string | undefined;
@@ -22,9 +22,13 @@ export class Tally {
   add({ failure }: Verdict, milliseconds: number): void {
     this.#calls += 1;
     this.#milliseconds += milliseconds;
-    if (failure === undefined) return;
-    this.#failures[failure.cause] += 1;
-    this.#lastFailure = failure.error.message;
+    if (failure !== undefined) this.fail(failure);
+  }
+
+  /** Counts a failure that is not a whole call: one verdict of several that a call gave. */
+  fail({ cause, error }: NonNullable<Verdict['failure']>): void {
+    this.#failures[cause] += 1;
+    this.#lastFailure = error.message;
   }
 
   /** The counts so far, as a value. */

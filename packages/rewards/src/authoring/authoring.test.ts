@@ -107,6 +107,7 @@ describe('reward', () => {
     });
     const scored = await relative.computeRewards(group({ answer: '' }, ['ab', 'x', 'gone', 'abcd']));
     expect(scored.map((one) => one.reward)).toEqual([0.5, null, null, 1]);
+    expect(relative.getStatistics()).toMatchObject({ calls: 1, failures: { 'not-finite': 1 } });
     const few = reward({ name: 'few', scoreBatch: () => [1] });
     expect((await few.computeRewards(group(undefined, ['a', 'b']))).map((one) => one.reward)).toEqual([
       null,

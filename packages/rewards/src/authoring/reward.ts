@@ -205,8 +205,7 @@ class Desk<Metadata> {
       return evaluationOf(judgement);
     } catch (error) {
       if (!(error instanceof RewardError)) throw error;
-      const cause = error instanceof NotFiniteError ? 'not-finite' : 'threw';
-      this.#tally.add({ value: null, failure: { cause, error } }, 0);
+      this.#tally.fail({ cause: error instanceof NotFiniteError ? 'not-finite' : 'threw', error });
       return null;
     }
   }
