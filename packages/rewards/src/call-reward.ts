@@ -75,7 +75,7 @@ export function settleWithin<Value>(
     };
     const timer = setTimeout(() => giveUp(new TimeoutError(`took longer than ${timeoutMs} ms`)), timeoutMs);
     release = signal && onAbort(signal, () => giveUp(signal.reason));
-    work.then(
+    Promise.resolve(work).then(
       (value) => {
         stop();
         resolve(value);

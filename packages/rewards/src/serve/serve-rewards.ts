@@ -68,7 +68,6 @@ class RewardService implements RewardServer {
   readonly #score: ScoreEpisodes;
   readonly #server: Server;
   readonly #limit: ReturnType<typeof pLimit>;
-  readonly #closing = new AbortController();
   readonly #counts = { answered: 0, scored: 0, unscorable: 0, inFlight: 0 };
   readonly #refused: Record<string, number> = {};
   #port = 0;
@@ -84,7 +83,11 @@ class RewardService implements RewardServer {
         ? undefined
         : (options.token ?? randomBytes(32).toString('base64url'));
     this.#server = createServer(
-      { requestTimeout: options.timeoutMs, headersTimeout: Math.min(10_000, options.timeoutMs) },
+      {
+        requestTimeout: options.timeoutMs,
+        headersTimeout: Math.min(10_000, options.timeoutMs),
+        connectionsCheckingInterval: Math.min(5000, options.timeoutMs),
+      },
       (request, response) => void this.#handle(request, response),
     );
   }
@@ -94,7 +97,7 @@ class RewardService implements RewardServer {
     this.#server.listen(port, host);
     await once(this.#server, 'listening');
     this.#port = (this.#server.address() as AddressInfo).port;
-    if (signal) onAbort(signal, () => this.#end(signal.reason));
+    if (signal) onAbort(signal, () => this.#end());
   }
 
   get port(): number {
@@ -127,16 +130,12 @@ class RewardService implements RewardServer {
     const closed = once(this.#server, 'close');
     this.#server.close();
     this.#server.closeIdleConnections();
-    const timer = setTimeout(
-      () => this.#end(new ArgumentError('the server was closed')),
-      this.#options.closeMs,
-    );
+    const timer = setTimeout(() => this.#end(), this.#options.closeMs);
     await closed;
     clearTimeout(timer);
   }
 
-  #end(reason: unknown): void {
-    this.#closing.abort(reason);
+  #end(): void {
     this.#server.close();
     this.#server.closeAllConnections();
   }
@@ -169,29 +168,25 @@ class RewardService implements RewardServer {
   }
 
   async #answer(request: IncomingMessage, gone: AbortSignal): Promise<unknown> {
-    const url = new URL(request.url ?? '/', 'http://localhost');
+    const [address, base] = [request.url ?? '/', 'http://localhost'];
+    if (!URL.canParse(address, base)) throw new Refusal(400, 'expected a path');
+    const url = new URL(address, base);
     if (url.pathname === '/health' && request.method === 'GET') return { status: 'ok' };
     const shape = this.#admit(request, url);
     const asked = readRequest(shape, await readBody(request, this.#options.maxBodyBytes));
-    const { timeoutMs } = this.#options;
+    const { rewards, problems } = await this.#limit(() => this.#scoreFor(asked, gone));
+    this.#count(rewards, problems);
+    const { unscorable } = this.#options;
+    const told = rewards.map((reward) => reward ?? (unscorable === 'null' ? null : unscorable));
+    return shape.writeAnswer(told, asked.form);
+  }
+
+  /** Ends with the client, and then leaves its turn to others even where the reward goes on. */
+  #scoreFor({ episodes }: WireRequest, gone: AbortSignal): ReturnType<ScoreEpisodes> {
+    gone.throwIfAborted();
     const controller = new AbortController();
-    const release = [gone, this.#closing.signal].map((signal) =>
-      onAbort(signal, () => controller.abort(signal.reason)),
-    );
-    try {
-      const { rewards, problems } = await this.#limit(() =>
-        settleWithin(this.#score(asked.episodes, { signal: controller.signal }), controller, {
-          timeoutMs,
-          signal: undefined,
-        }),
-      );
-      this.#count(rewards, problems);
-      const { unscorable } = this.#options;
-      const told = rewards.map((reward) => reward ?? (unscorable === 'null' ? null : unscorable));
-      return shape.writeAnswer(told, asked.form);
-    } finally {
-      for (const stop of release) stop();
-    }
+    const scores = this.#score(episodes, { signal: controller.signal });
+    return settleWithin(scores, controller, { timeoutMs: this.#options.timeoutMs, signal: gone });
   }
 
   #count(rewards: readonly (number | null)[], problems: readonly string[]): void {
