@@ -201,11 +201,9 @@ describe.runIf(hasStories)('stories260k on TensorFlow.js', () => {
     expect(Math.abs(result.loss - golden.loss)).toBeLessThan(tolerance.loss);
     expectGolden(gradients, golden, tolerance.grad_norm_rel);
     expect(gap).toBeLessThan(2e-5);
-    // Two of the six recorded updates: plain TensorFlow.js needs a second for each.
-    for (const expected of adamw_losses.slice(1, 3)) {
-      await backend.optimStep();
-      const { loss } = await backend.forwardBackward(batch, crossEntropy);
-      expect(Math.abs(loss - expected)).toBeLessThan(tolerance.losses);
-    }
+    // One of the six recorded updates: plain TensorFlow.js needs a second for each.
+    await backend.optimStep();
+    const { loss } = await backend.forwardBackward(batch, crossEntropy);
+    expect(Math.abs(loss - adamw_losses[1]!)).toBeLessThan(tolerance.losses);
   });
 });
