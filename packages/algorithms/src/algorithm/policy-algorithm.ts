@@ -3,6 +3,7 @@ import {
   type CriticBackend,
   type Environment,
   type InferenceEngine,
+  type Loss,
   type Metrics,
   type MetricsLogger,
   type Monitor,
@@ -32,11 +33,13 @@ export interface AlgorithmDependencies<S extends State = State, Metadata = unkno
   readonly sampler: Sampler & InferenceEngine;
   readonly backend: TrainingBackend;
   readonly rewards: RewardComputer<Metadata>;
+  /** The policy's loss, one of your own; see `RlDependencies`. Default: what the algorithm's options describe. */
+  readonly loss?: Loss | undefined;
   /** Sees every batch before it is learned from, such as a `RewardQualityMonitor`; what it asks for is done. */
   readonly monitor?: Monitor<NoInfer<Metadata>> | undefined;
   /** Does what a monitor can ask for and the loop cannot do by itself. */
   readonly interventions?: InterventionHandlers | undefined;
-  /** Gets every iteration's metrics. */
+  /** Gets every iteration's metrics, before its report is yielded. */
   readonly logger?: MetricsLogger | undefined;
   /** Milliseconds from any origin, such as `() => performance.now()`. */
   readonly clock?: (() => number) | undefined;
@@ -97,7 +100,30 @@ export interface AlgorithmPlan<Metadata = unknown> {
   readonly options: AlgorithmOptions;
 }
 
-const needed = ['environment', 'tasks', 'sampler', 'backend', 'rewards', 'tokenizer'] as const;
+/** What an algorithm cannot do without: a method that it calls of each, and what makes one. */
+const needed = {
+  environment: ['reset', 'an environment'],
+  tasks: ['take', 'a task source; taskSource(tasks) of @rlp/env makes one of an array'],
+  sampler: ['sample', 'a sampler'],
+  backend: ['forwardBackward', 'a training backend'],
+  rewards: [
+    'computeRewards',
+    'a reward computer; rewardFunctions({ … }) of @rlp/rewards makes one of functions',
+  ],
+  tokenizer: ['encode', 'a tokenizer'],
+} as const satisfies Partial<Record<keyof AlgorithmDependencies, readonly [method: string, what: string]>>;
+
+/** @throws ArgumentError naming everything that is missing or is something else. */
+function requireDependencies(name: string, dependencies: object): void {
+  const given = dependencies as Readonly<Record<string, unknown>>;
+  const missing = Object.keys(needed).filter((dependency) => given[dependency] === undefined);
+  if (missing.length > 0) throw new ArgumentError(`${name}: expected also ${missing.join(', ')}`);
+  const problems = Object.entries(needed).flatMap(([dependency, [method, what]]) => {
+    const found = given[dependency] as Readonly<Record<string, unknown>> | null;
+    return typeof found?.[method] === 'function' ? [] : [`\`${dependency}\` must be ${what}`];
+  });
+  if (problems.length > 0) throw new ArgumentError(`${name}: ${problems.join('; ')}`);
+}
 
 /** What every algorithm is: rollouts, an estimator and options for `runRlTraining`. */
 export abstract class PolicyAlgorithm<S extends State = State, Metadata = unknown> {
@@ -112,8 +138,7 @@ export abstract class PolicyAlgorithm<S extends State = State, Metadata = unknow
     const { name, estimator, groups, options } = plan;
     const { rollout, groupFilter: _, ...own } = options;
     resolveRlOptions(own, name);
-    const missing = needed.filter((dependency) => dependencies[dependency] === undefined);
-    if (missing.length > 0) throw new ArgumentError(`${name}: expected also ${missing.join(', ')}`);
+    requireDependencies(name, dependencies);
     const { environment, sampler, tokenizer, chat } = dependencies;
     const rolling = { environment, sampler, tokenizer, chat };
     this.rollouts = new RolloutManager(rolling, rollout);
@@ -135,22 +160,26 @@ export abstract class PolicyAlgorithm<S extends State = State, Metadata = unknow
   }
 
   /** The run as a generator: one report per iteration, for callers that evaluate, save or stop in between. */
-  run({
+  async *run({
     numIterations,
     signal,
     resume,
   }: Omit<TrainOptions, 'progressBar'> = {}): AsyncGenerator<RlReport<Metadata>, void, undefined> {
-    const { tasks, rewards, backend, monitor, interventions, clock } = this.#dependencies;
+    const { tasks, rewards, backend, loss, monitor, interventions, clock, logger } = this.#dependencies;
     const { sampler: inference } = this.#dependencies;
     const { estimator: advantages, critic, options } = this.#plan;
     const { rollout: _, groupFilter, ...own } = options;
     const { rollouts } = this;
     const greedyRollouts = this.#greedyRollouts;
     const made = { rollouts, greedyRollouts, critic, advantages, inference, groupFilter };
-    return runRlTraining<Metadata>(
-      { ...made, tasks, rewards, backend, monitor, interventions, clock, signal },
+    const reports = runRlTraining<Metadata>(
+      { ...made, tasks, rewards, backend, loss, monitor, interventions, clock, signal },
       { ...own, iterations: numIterations, resume },
     );
+    for await (const report of reports) {
+      logger?.log(report.iteration, report.metrics);
+      yield report;
+    }
   }
 
   /** Trains to the end of the run, or until the signal. */
@@ -163,7 +192,6 @@ export abstract class PolicyAlgorithm<S extends State = State, Metadata = unknow
         history.push(report.metrics);
         state = report.state;
         notes = report.notes;
-        this.#dependencies.logger?.log(report.iteration, report.metrics);
         const total = options.numIterations ?? 100;
         progressBar?.update({ done: report.iteration + 1, total, metrics: report.metrics, notes });
       }

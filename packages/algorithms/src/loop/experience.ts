@@ -1,4 +1,4 @@
-import type { CriticBackend, TokenSequence, TrainingBackend } from '@rlp/core';
+import type { CriticBackend, Loss, TokenSequence, TrainingBackend } from '@rlp/core';
 import { aggregationWeights } from '../aggregation.ts';
 import type { TokenRows } from '../statistics/token-rows.ts';
 import type { ResolvedRlOptions } from './options.ts';
@@ -20,6 +20,8 @@ type Aggregation = ResolvedRlOptions['aggregation'];
 export interface UpdateContext {
   readonly backend: TrainingBackend;
   readonly critic?: CriticBackend | undefined;
+  /** The policy's, instead of the one that the options describe. */
+  readonly loss?: Loss | undefined;
   readonly options: ResolvedRlOptions;
   readonly coefficients: Coefficients;
   readonly iteration: number;

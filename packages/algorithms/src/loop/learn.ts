@@ -55,7 +55,7 @@ export async function learn<Metadata>(
   const estimator = tokenEstimator(context.estimator, options.rewardKl?.place);
   const rows = trajectoryRows(groups, options);
   const { sequences } = rows;
-  const loss = policyLossOf(options, coefficients);
+  const loss = context.loss ?? policyLossOf(options, coefficients);
   const scores = await scoreSequences(sequences, wantedScores(estimator.needs ?? [], loss, options), context);
   signal?.throwIfAborted();
   const parts = { groups, rows, scores, greedyRewards, klCoefficient: coefficients.kl };

@@ -1,5 +1,6 @@
-import type { TrainingBackend, TrainingBatch } from '@rlp/core';
+import type { Loss, TrainingBackend, TrainingBatch } from '@rlp/core';
 import { describe, expect, it } from 'vitest';
+import { policyLoss } from '../loss/policy-loss.ts';
 import { banditSetup } from './bandit.fixture.ts';
 import { type RlOptions, resolveRlOptions } from './options.ts';
 import { runRlTraining } from './rl.ts';
@@ -89,5 +90,40 @@ describe('correctionNormalization', () => {
   it('needs a correction', () => {
     const options = { loss: { correction: 'none' }, correctionNormalization: 'batch' } as const;
     expect(() => resolveRlOptions(options)).toThrow('correctionNormalization');
+  });
+});
+
+describe('a loss of one’s own', () => {
+  const learned = async (loss: Loss, options: RlOptions = {}) => {
+    const setup = banditSetup('own loss');
+    const rewards: number[] = [];
+    const run = runRlTraining({ ...setup, loss }, { iterations: 12, ...options });
+    for await (const { metrics } of run) rewards.push(metrics['reward/mean']!);
+    return { rewards, logits: (await setup.backend.getWeights()).get('logits')!.data };
+  };
+
+  it('takes the place of the one that options describe', async () => {
+    const options = { clipHigh: 0.4, klCoefficient: 0.05, proximal: 'column' } as const;
+    const { proximal: _, ...loss } = options;
+    const setup = banditSetup('own loss');
+    for await (const _report of runRlTraining(setup, { iterations: 12, epochs: 2, loss }));
+    const { logits } = await learned(policyLoss(options), { epochs: 2 });
+    expect(logits).toEqual((await setup.backend.getWeights()).get('logits')!.data);
+  });
+
+  it('learns, and may want something of tokens without an advantage', async () => {
+    const loss: Loss = {
+      key: 'reinforce with entropy',
+      columns: ['advantages'],
+      entropies: 'needed',
+      compute: (ops, { logprobs, entropies, columns }) => ({
+        tokenLosses: ops.neg(
+          ops.add(ops.mul(logprobs, columns.advantages!), ops.mul(ops.constant(0.001), entropies!)),
+        ),
+      }),
+    };
+    const { rewards } = await learned(loss);
+    expect(rewards[0]).toBeLessThan(0.3);
+    expect(rewards.at(-1)).toBeGreaterThan(0.6);
   });
 });

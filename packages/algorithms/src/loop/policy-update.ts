@@ -127,12 +127,12 @@ function policySequences(
   rows: readonly number[],
   context: UpdateContext & { readonly isShared: boolean; readonly selection: SelectedColumns },
 ): TrainingSequence[] {
-  const { options, coefficients, temperature, isShared, selection } = context;
+  const { options, coefficients, temperature, isShared, selection, loss } = context;
   const weights = weightsOf(sequences, rows, options);
   const klFactors = aggregationFactors(sequences, rows, options, options.klAggregation);
   const ofCritic = isShared ? options.critic.aggregation : undefined;
   const criticFactors = aggregationFactors(sequences, rows, options, ofCritic);
-  const needsAdvantage = !isShared && isOnlySurrogate(options);
+  const needsAdvantage = !isShared && loss === undefined && isOnlySurrogate(options);
   return rows.flatMap((row, index): TrainingSequence[] => {
     const { tokens, mask, behaviorLogprobs } = sequences[row]!;
     if (isMasked(mask)) return [];

@@ -3,6 +3,7 @@ import type {
   Finding,
   InferenceEngine,
   Intervention,
+  Loss,
   Metrics,
   Monitor,
   RewardComputer,
@@ -145,6 +146,12 @@ export interface RlDependencies<Metadata = unknown> {
   readonly inference: InferenceEngine;
   /** Default: `estimators.groupRelative` with the options' `advantage`. */
   readonly advantages?: AdvantageEstimator<NoInfer<Metadata>> | undefined;
+  /**
+   * The policy's loss, one of your own. It may read the columns `advantages`, `behaviorLogprobs`, `proximalLogprobs` (computed
+   * before the iteration's first update) and `referenceLogprobs`. Default: `policyLoss` with the options' `loss`, which nothing
+   * reads where there is a loss of your own.
+   */
+  readonly loss?: Loss | undefined;
   /** Groups that it turns down are replaced by groups of further tasks, in at most `collectionRounds` rounds. */
   readonly groupFilter?: GroupFilter | undefined;
   /** Collects the greedy trajectory of a task, in groups of one at temperature 0; for estimators that ask for `greedyRewards`. */

@@ -221,6 +221,9 @@ describe('GRPOAlgorithm', () => {
     });
     expect(seen).toEqual([1, 2, 3, -1]);
     expect(logged).toEqual([0, 1, 2]);
+    for await (const { iteration } of algorithm.run({ numIterations: 4, resume: state })) {
+      expect(logged).toEqual([0, 1, 2, iteration]);
+    }
     expect(history).toHaveLength(3);
     expect(state).toEqual({ iteration: 3, taskCursor: 24 });
   });
@@ -251,6 +254,10 @@ describe('GRPOAlgorithm', () => {
     expect(() => new GRPOAlgorithm(setup, { surprise: 1 } as never)).toThrow('Unrecognized key: "surprise"');
     const { backend, sampler, ...rest } = setup;
     expect(() => new GRPOAlgorithm(rest as never)).toThrow('expected also sampler, backend');
+    const given = { ...setup, tasks: setup.tasks.take(3), rewards: () => 1 };
+    expect(() => new GRPOAlgorithm(given as never)).toThrow(
+      /`tasks` must be a task source; taskSource\(tasks\) .*; `rewards` must be a reward computer; rewardFunctions/,
+    );
   });
 
   it('refuses groups of one', () => {

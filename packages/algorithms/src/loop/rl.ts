@@ -175,11 +175,11 @@ function needsOf<Metadata>(estimator: AdvantageEstimator<Metadata>): readonly Es
 async function learnFrom<Metadata>(
   { groups, greedyRewards }: Collection<Metadata>,
   context: Pick<LearnContext<Metadata>, 'estimator' | 'coefficients' | 'iteration' | 'options'>,
-  { backend, critic, rollouts, signal }: RlDependencies<Metadata>,
+  { backend, critic, loss, rollouts, signal }: RlDependencies<Metadata>,
 ): Promise<Exclude<Learned, 'nothing'> | undefined> {
   const { options, iteration } = context;
   const { temperature } = rollouts.options.sampling;
-  const learning = learn(groups, { ...context, backend, critic, greedyRewards, temperature, signal });
+  const learning = learn(groups, { ...context, backend, critic, loss, greedyRewards, temperature, signal });
   const result = await learning.catch((error: unknown) => {
     if (signal?.aborted && error === signal.reason) return undefined;
     throw error;
