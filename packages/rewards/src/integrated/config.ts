@@ -2,13 +2,18 @@ import { parseOptions } from '@rlp/core';
 import { z } from 'zod';
 import { type RewardConfig, rewardConfigSchema } from '../processor/config.ts';
 
-const adaptiveSchema = z.strictObject({
-  quantile: z.number().min(0).max(1),
-  window: z.int().min(2).max(1_000_000).default(1024),
-  warmup: z.int().positive().default(64),
-  floor: z.number().optional(),
-  ceiling: z.number().optional(),
-});
+const adaptiveSchema = z
+  .strictObject({
+    quantile: z.number().min(0).max(1),
+    window: z.int().min(2).max(1_000_000).default(1024),
+    warmup: z.int().positive().default(64),
+    floor: z.number().optional(),
+    ceiling: z.number().optional(),
+  })
+  .refine(({ floor = -Infinity, ceiling = Infinity }) => floor <= ceiling, {
+    path: ['ceiling'],
+    message: 'must be at least floor',
+  });
 
 const schema = z
   .strictObject({

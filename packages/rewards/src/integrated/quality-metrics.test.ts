@@ -83,5 +83,6 @@ describe('QuantileTracker', () => {
     tracker.observe(Number.POSITIVE_INFINITY);
     expect([tracker.quantile(0.5), tracker.observed]).toEqual([undefined, 0]);
     expect(() => new QuantileTracker(0)).toThrow('expected a window of at least 1 value');
+    expect(() => tracker.quantile(1.5)).toThrow('expected a quantile in 0..1, got 1.5');
   });
 });

@@ -36,9 +36,11 @@ export class QuantileTracker {
    * The quantile of the values in the window, interpolated linearly between neighbours as numpy's default does; `undefined`
    * before there is one.
    *
-   * @param q - In 0..1.
+   * @throws `ArgumentError` for a `q` outside 0..1.
    */
   quantile(q: number): number | undefined {
+    if (!(q >= 0 && q <= 1))
+      throw new ArgumentError(`QuantileTracker: expected a quantile in 0..1, got ${q}`);
     if (this.#observed === 0) return undefined;
     this.#sorted ??= this.#ring.slice(0, Math.min(this.#observed, this.#ring.length)).sort();
     const place = q * (this.#sorted.length - 1);

@@ -32,6 +32,10 @@ describe('IntegratedRewardConfig', () => {
     expect(() =>
       resolveIntegratedRewardConfig({ rewardConfig: { targetLength: 0 }, minRewardThreshold: 2 }),
     ).toThrow(/rewardConfig.targetLength[\s\S]*maxRewardThreshold: must be at least minRewardThreshold/);
+    const reward = { quantile: 0.5, floor: 1, ceiling: 0 };
+    expect(() => resolveIntegratedRewardConfig({ adaptiveThresholds: { reward } })).toThrow(
+      'adaptiveThresholds.reward.ceiling: must be at least floor',
+    );
   });
 });
 

@@ -119,14 +119,17 @@ export function codeTests<Metadata>({
     if (source === undefined) return 0;
     const run = (program: Omit<CodeProgram, 'language'>) =>
       runner({ language, ...program }, { timeoutMs, signal });
-    let failed = false;
+    let isDecided = false;
     const results = await Promise.all(
       wanted.map((test: CodeTest) =>
         limit(async () => {
-          if (failed && grading === 'all') return false;
+          if (isDecided) return false;
           signal.throwIfAborted();
-          const passed = await passes(test, source, run);
-          failed ||= !passed;
+          const passed = await passes(test, source, run).catch((error: unknown) => {
+            isDecided = true;
+            throw error;
+          });
+          isDecided ||= !passed && grading === 'all';
           return passed;
         }),
       ),

@@ -162,6 +162,8 @@ describe('the tables of reasoning and answer tags', () => {
     const reward = checkAnswer({ ...reference, reasoning: 'think', table: { exact: 1, missing: -2 } });
     expect(judge(reward, '<think>a</think><answer>42</answer>', { metadata })).toBe(1);
     expect(judge(reward, wrap('42'), { metadata })).toBe(-2);
+    const table = { exakt: 1, wrong: Number.NaN };
+    expect(() => checkAnswer({ ...reference, table } as never)).toThrow(/table\.wrong[\s\S]*exakt/);
   });
 
   it.each([

@@ -94,12 +94,12 @@ function cosineAt(
   return low + 0.5 * (high - low) * (1 + Math.cos(Math.PI * Math.min(length / maximum, 1)));
 }
 
-/** Options of {@link cosineScaled}. */
-export interface CosineScaledOptions<Metadata> extends CosineLengthOptions {
-  /** Says whether the answer is right: from `threshold` on it is. */
+const scaledSchema = cosineSchema.extend({ threshold: z.number().default(0.5) });
+
+/** Options of {@link cosineScaled}: those of {@link cosineLength}, and these. */
+export interface CosineScaledOptions<Metadata> extends z.input<typeof scaledSchema> {
+  /** Says whether the answer is right: from `threshold` (0.5) on it is. */
   readonly reward: RewardFunction<Metadata>;
-  /** Default 0.5. */
-  readonly threshold?: number | undefined;
   /** The length of a trajectory. Default: the tokens that the policy sampled. */
   readonly length?: ((trajectory: Trajectory<Metadata>) => number) | undefined;
 }
@@ -111,15 +111,14 @@ export interface CosineScaledOptions<Metadata> extends CosineLengthOptions {
  */
 export function cosineScaled<Metadata>({
   reward,
-  threshold = 0.5,
   length = sampledTokens,
   ...options
 }: CosineScaledOptions<Metadata>): RewardFunction<Metadata> {
-  const resolved = parseOptions('cosineScaled', cosineSchema, options);
+  const { threshold, ...cosine } = parseOptions('cosineScaled', scaledSchema, options);
   return async (trajectory, context) => {
     const verdict = await reward(trajectory, context);
     if (verdict === null) return null;
-    return cosineAt(length(trajectory), verdict >= threshold ? 'right' : 'wrong', resolved);
+    return cosineAt(length(trajectory), verdict >= threshold ? 'right' : 'wrong', cosine);
   };
 }
 

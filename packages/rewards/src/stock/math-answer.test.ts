@@ -224,6 +224,11 @@ describe('mathAnswer', () => {
     expect(judge(reward, response, answer)).toBe(expected);
   });
 
+  it('refuses options that are misspelt', () => {
+    const options = { reference: () => '1', form: 'simple', equivalense: () => true };
+    expect(() => mathAnswer(options as never)).toThrow(/form[\s\S]*equivalense/);
+  });
+
   it('takes a missing reference for an error', () => {
     expect(() => judge(reward, 'x', undefined as never)).toThrow('mathAnswer: the reference of task "a"');
   });

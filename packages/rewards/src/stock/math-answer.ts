@@ -1,8 +1,16 @@
-import type { RewardFunction } from '@rlp/core';
+import { parseOptions, type RewardFunction } from '@rlp/core';
+import { z } from 'zod';
 import { finalAnswer } from './final-answer.ts';
-import { type MathAgreementOptions, mathAnswersAgree } from './math-equivalence.ts';
+import { type MathAgreementOptions, type MathEquivalence, mathAnswersAgree } from './math-equivalence.ts';
 import { readRational, sameRational } from './rational.ts';
 import { referenceError, requireReference } from './reference.ts';
+
+const agreementSchema = z.strictObject({
+  form: z.enum(['simplified', 'any']).optional(),
+  equivalence: z
+    .custom<MathEquivalence>((value) => typeof value === 'function', 'must be a function')
+    .optional(),
+});
 
 /** Options of {@link mathAnswer}. */
 export interface MathAnswerOptions<Metadata> extends MathAgreementOptions {
@@ -16,12 +24,15 @@ export interface MathAnswerOptions<Metadata> extends MathAgreementOptions {
  * 1 if the final answer of a response means the same as the right one by {@link mathAnswersAgree}, else 0. No answer: 0.
  *
  * A task without a reference answer is an error (and so unscorable), never a wrong answer.
+ *
+ * @throws OptionsError for bad options.
  */
 export function mathAnswer<Metadata>({
   reference,
   extract = finalAnswer({ from: ['boxed', 'phrase'] }),
-  ...agreement
+  ...options
 }: MathAnswerOptions<Metadata>): RewardFunction<Metadata> {
+  const agreement = parseOptions('mathAnswer', agreementSchema, options);
   return ({ task, response }) => {
     const expected = requireReference('mathAnswer', task.id, reference(task.metadata));
     const given = extract(response);

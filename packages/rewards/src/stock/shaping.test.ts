@@ -79,6 +79,7 @@ describe('length shaping', () => {
       -1,
       null,
     ]);
+    expect(() => cosineScaled({ reward: () => 1, threshold: Number.NaN })).toThrow('threshold');
   });
 
   it('likes lengths in a window', () => {

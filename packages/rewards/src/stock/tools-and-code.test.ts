@@ -172,6 +172,11 @@ describe('codeTests', () => {
     expect(programs).toHaveLength(1);
     await run('throw', [output('1'), output('2'), output('3')], { runner: counting, grading: 'share' });
     expect(programs).toHaveLength(4);
+    const three = [output('1'), output('2'), output('3')];
+    const broken = run('broken', three, { runner: counting, grading: 'share', concurrency: 1 });
+    await expect(broken).rejects.toThrow('no sandbox');
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(programs).toHaveLength(5);
   });
 
   it('gives no program 0, and a broken sandbox or a task without tests an error', async () => {
@@ -179,6 +184,7 @@ describe('codeTests', () => {
       await judge(codeTests({ runner, tests, language: 'toy' }), [output('')], { response: 'echo' }),
     ).toBe(0);
     await expect(run('broken', [output('')])).rejects.toThrow('no sandbox');
+    expect(() => codeTests({ runner, tests, language: 'toy', timeoutMs: 1e12 })).toThrow('must fit a timer');
     await expect(run('echo', [])).rejects.toThrow('task "a" must have at least one test');
   });
 });
