@@ -33,6 +33,7 @@ describe('rlp', () => {
       code: 2,
       complaints: expect.stringContaining('no command train'),
     });
+    expect(await rlp('constructor', 'name')).toMatchObject({ code: 2 });
     expect(await rlp('monitor', 'report')).toMatchObject({
       code: 2,
       complaints: expect.stringMatching(/metrics/i),

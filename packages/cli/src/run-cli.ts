@@ -23,7 +23,7 @@ export async function runCli(
   context: CliContext = { say: console.log, complain: console.error },
 ): Promise<number> {
   const [group = '', name = ''] = args;
-  const command = commands[group]?.[name];
+  const command = commands.get(`${group} ${name}`);
   const wantsHelp = group === '' || args.includes('--help') || args.includes('-h');
   if (wantsHelp) {
     context.say(await (command?.usage() ?? groupUsage(group)));
@@ -49,9 +49,10 @@ interface Command {
   run(args: readonly string[], context: CliContext): Promise<unknown>;
 }
 
-const commands: Readonly<Record<string, Readonly<Record<string, Command>>>> = {
-  monitor: { report: commandOf(reportCommand), analyze: commandOf(analyzeCommand) },
-};
+const commands: ReadonlyMap<string, Command> = new Map([
+  ['monitor report', commandOf(reportCommand)],
+  ['monitor analyze', commandOf(analyzeCommand)],
+]);
 
 function commandOf<Args extends ArgsDef>(definition: CommandDef<Args>): Command {
   return {

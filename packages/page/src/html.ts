@@ -22,6 +22,11 @@ function render(part: Part): string {
   return 'html' in part ? part.html : part.map(({ html }) => html).join('');
 }
 
+/** A metric's name, or another of parts joined by `/` and `_`: it breaks after these, rather than within a word. */
+export function breakable(name: string): Html {
+  return { html: escapeHtml(name).replace(/[/_]/g, '$&<wbr>') };
+}
+
 /** A template whose parts are escaped unless they are HTML already: whatever a model wrote stays text. */
 export function html(strings: TemplateStringsArray, ...parts: readonly Part[]): Html {
   return { html: strings.reduce((whole, string, index) => whole + render(parts[index - 1]!) + string) };

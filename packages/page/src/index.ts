@@ -1,4 +1,4 @@
-export { type Html, html } from './html.ts';
+export { breakable, type Html, html } from './html.ts';
 export { lineChart, type Mark, type Point, type Series } from './line-chart.ts';
 export {
   contentSecurityPolicy,

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
+  breakable,
   contentSecurityPolicy,
   html,
   lineChart,
@@ -89,6 +90,10 @@ describe('renderPage', () => {
     expect(page).not.toContain('<script>');
     expect(page.match(/&lt;script&gt;&quot;&#39;&amp;&lt;\/script&gt;/g)).toHaveLength(5);
   });
+});
+
+it('names of metrics break after their parts', () => {
+  expect(breakable('reward_quality/<b>').html).toBe('reward_<wbr>quality/<wbr>&lt;b&gt;');
 });
 
 describe('ticks', () => {

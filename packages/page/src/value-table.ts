@@ -14,7 +14,8 @@ const mostRows = 300;
 export function valueTable(run: string, rows: readonly ValueRow[], names: readonly string[]): Html {
   const stride = Math.ceil(rows.length / mostRows);
   const shown = rows.filter((_, index) => index % stride === 0 || index === rows.length - 1);
-  const note = stride > 1 ? html`<p class="empty">Every ${stride}th of ${rows.length} rows.</p>` : html``;
+  const note =
+    stride > 1 ? html`<p class="empty">1 in ${stride} of ${rows.length} rows, and the last.</p>` : html``;
   const head = names.map((name) => html`<th scope="col">${name}</th>`);
   const body = shown.map(({ step, metrics }) => {
     const cells = names.map(

@@ -47,8 +47,8 @@ const batchSize = 1000;
 /**
  * Metrics to an MLflow tracking server by its REST API.
  *
- * `log` never waits: numbers queue up and are sent in batches, in order, by one request at a time. `close` sends what is left,
- * marks the run finished, and resolves even where the server is gone.
+ * `log` never waits: numbers queue up and are sent in batches, in order, by one request at a time. `close` sends what is left and
+ * marks the run finished; where the server is gone or never answers, it gives up with the first batch that is lost.
  *
  * @see https://mlflow.org/docs/latest/rest-api.html
  */
@@ -57,6 +57,7 @@ export class MlflowLogger implements MetricsLogger {
   readonly #pending: MlflowMetric[] = [];
   #runId: string | undefined;
   #sending: Promise<void> | undefined;
+  #closing: Promise<void> | undefined;
   readonly #problems: Problems;
   #dropped = 0;
 
@@ -76,6 +77,7 @@ export class MlflowLogger implements MetricsLogger {
   }
 
   log(step: number, metrics: Metrics): void {
+    if (this.#closing) return this.#report('it is closed', Object.keys(metrics).length);
     const timestamp = Math.round(this.#options.clock());
     for (const [name, value] of Object.entries(metrics)) {
       this.#pending.push({ key: metricName(name), value, timestamp, step });
@@ -88,7 +90,12 @@ export class MlflowLogger implements MetricsLogger {
     this.#sending ??= this.#send();
   }
 
-  async close(): Promise<void> {
+  close(): Promise<void> {
+    this.#closing ??= this.#finish();
+    return this.#closing;
+  }
+
+  async #finish(): Promise<void> {
     await this.#sending;
     if (this.#runId !== undefined) {
       const end = { run_id: this.#runId, status: 'FINISHED', end_time: Math.round(this.#options.clock()) };
@@ -97,7 +104,7 @@ export class MlflowLogger implements MetricsLogger {
     this.#problems.conclude();
   }
 
-  /** Sends what waits until nothing does, or the server has failed too often. */
+  /** Sends what waits until nothing does; while it closes, until a batch is lost. */
   async #send(): Promise<void> {
     // Rows that are logged one after the other travel together.
     await Promise.resolve();
@@ -107,7 +114,8 @@ export class MlflowLogger implements MetricsLogger {
         this.#runId ??= await this.#startRun();
         await this.#post('runs/log-batch', { run_id: this.#runId, metrics: batch.map(wireMetric) });
       } catch (error) {
-        this.#report(reasonOf(error), batch.length);
+        const left = this.#closing ? this.#pending.splice(0) : [];
+        this.#report(reasonOf(error), batch.length + left.length);
       }
     }
     this.#sending = undefined;

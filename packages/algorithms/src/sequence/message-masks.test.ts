@@ -61,6 +61,12 @@ describe('messageMasks', () => {
     expect(messageMasks([])).toEqual({ tokens: [], mask: new Uint8Array(0), spans: [] });
   });
 
+  it('takes a message longer than a call has room for arguments', () => {
+    const body = new Array<number>(200_000).fill(1);
+    const { tokens, mask } = messageMasks([{ role: 'assistant', header: [0], body }]);
+    expect([tokens.length, mask.indexOf(1), mask.lastIndexOf(1)]).toEqual([200_001, 1, 200_000]);
+  });
+
   it('trains no last message that is not the assistant’s', () => {
     expect([...messageMasks(conversation.slice(0, 4), 'last-assistant-message').mask]).not.toContain(1);
   });

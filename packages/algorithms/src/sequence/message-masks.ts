@@ -52,7 +52,9 @@ export function messageMasks(
 ): MaskedMessages {
   const lastUser = messages.findLastIndex(({ role }) => role === 'user');
   const tokens: TokenId[] = [];
-  const mask: number[] = [];
+  const mask = new Uint8Array(
+    messages.reduce((sum, { header, body }) => sum + header.length + body.length, 0),
+  );
   const spans: [number, number][] = [];
   for (const [index, message] of messages.entries()) {
     const { header, body, use } = message;
@@ -61,10 +63,10 @@ export function messageMasks(
     const start = tokens.length;
     for (const token of header) tokens.push(token);
     for (const token of body) tokens.push(token);
-    mask.push(...header.map(() => Number(withHeader)), ...body.map(() => Number(counts)));
+    if (counts) mask.fill(1, withHeader ? start : start + header.length, tokens.length);
     spans.push([start, tokens.length]);
   }
-  return { tokens, mask: Uint8Array.from(mask), spans };
+  return { tokens, mask, spans };
 }
 
 /** Tokens of a row from the first trained one to the end, as slime counts a response; 0 where none is trained. */

@@ -1,4 +1,5 @@
 import {
+  breakable,
   type Html,
   html,
   lineChart,
@@ -188,7 +189,7 @@ function seriesOf({ metrics }: MonitorLogs, metric: string, name: string): Serie
 function figure(title: string, series: readonly Series[], marks: readonly Mark[]): Html {
   const last = series[0]?.points.at(-1);
   const latest = last === undefined ? '' : html`<span class="latest">last ${shortNumber(last.value)}</span>`;
-  return html`<figure><figcaption><h3>${title}</h3>${latest}</figcaption>${lineChart(title, series, marks)}</figure>`;
+  return html`<figure><figcaption><h3>${breakable(title)}</h3>${latest}</figcaption>${lineChart(title, series, marks)}</figure>`;
 }
 
 function valuesSection({ metrics }: MonitorLogs): Html {

@@ -5,8 +5,8 @@ import { renderReport } from './report.ts';
 const rows = (values: readonly number[]) =>
   values.map((value, step) => ({ step, metrics: { 'reward/mean': value } }));
 
-/** Tags of a page, without what stands between them. */
-const tags = (page: string) => page.match(/<[a-z!/][^>]*>/gi) ?? [];
+/** Tags of a page, without what stands between them and without the places where names may break. */
+const tags = (page: string) => page.replaceAll('<wbr>', '').match(/<[a-z!/][^>]*>/gi) ?? [];
 
 describe('renderReport', () => {
   it('shows figures, curves, values and samples', () => {
@@ -65,7 +65,7 @@ describe('renderReport', () => {
 
   it('thins long tables and says so', () => {
     const page = renderReport({ title: 't', runs: [{ name: 'r', rows: rows(Array(1000).fill(1)) }] });
-    expect(page).toContain('Every 4th of 1000 rows.');
+    expect(page).toContain('1 in 4 of 1000 rows, and the last.');
     expect(page.match(/<th scope="row">/g)!.length).toBe(251);
   });
 
