@@ -9,11 +9,15 @@ import type { Message, ScoredTrajectory } from '@rlp/core';
  *
  * @param texts - Hashes of the responses.
  */
-export function standings(trajectories: readonly ScoredTrajectory[], texts: readonly number[]): Float32Array {
+export function standings(
+  trajectories: readonly ScoredTrajectory[],
+  texts: readonly number[],
+  tasks: Tasks = byTask(trajectories),
+): Float32Array {
   const distances = distancesFromMean(trajectories);
   const above = median(distances.filter((distance) => distance > 0));
   const below = median(distances.filter((distance) => distance < 0));
-  const times = timesGiven(trajectories, texts);
+  const times = timesGiven(tasks, texts);
   return Float32Array.from(distances, (distance, at) => {
     if (Number.isNaN(distance) || distance === 0) return 0;
     return (distance > 0 ? weight(distance, above) : -weight(distance, below)) / times[at]!;
@@ -21,9 +25,9 @@ export function standings(trajectories: readonly ScoredTrajectory[], texts: read
 }
 
 /** How often each text was given to its task. */
-function timesGiven(trajectories: readonly ScoredTrajectory[], texts: readonly number[]): number[] {
+function timesGiven(tasks: Tasks, texts: readonly number[]): number[] {
   const times = texts.map(() => 1);
-  for (const [, members] of byTask(trajectories)) {
+  for (const [, members] of tasks) {
     if (members.length === 1) continue;
     const given = new Map<number, number>();
     for (const at of members) given.set(texts[at]!, (given.get(texts[at]!) ?? 0) + 1);
@@ -48,14 +52,15 @@ function weight(distance: number, typical: number): number {
 }
 
 /** The upper one of two in the middle; NaN of nothing. */
-function median(values: number[]): number {
-  return values.sort((a, b) => a - b)[values.length >>> 1] ?? Number.NaN;
+function median(values: readonly number[]): number {
+  return Float64Array.from(values).sort()[values.length >>> 1] ?? Number.NaN;
 }
 
-/** Tasks with indices of their trajectories. Where there are hardly any tasks, each response stands for itself. */
-export function byTask(
-  trajectories: readonly ScoredTrajectory[],
-): readonly (readonly [task: string, members: readonly number[]])[] {
+/** Tasks with indices of their trajectories. */
+export type Tasks = readonly (readonly [task: string, members: readonly number[]])[];
+
+/** The tasks of a batch. Where there are hardly any, each response stands for itself. */
+export function byTask(trajectories: readonly ScoredTrajectory[]): Tasks {
   const tasks = new Map<string, number[]>();
   for (const [at, { trajectory }] of trajectories.entries()) {
     const members = tasks.get(trajectory.task.id);
@@ -72,18 +77,26 @@ export function promptText(prompt: string | readonly Pick<Message, 'content'>[])
 
 /** Mean; 0 of nothing. */
 export function mean(values: readonly number[]): number {
-  return values.reduce((sum, value) => sum + value / values.length, 0);
+  let sum = 0;
+  for (let at = 0; at < values.length; at++) sum += values[at]! / values.length;
+  return sum;
 }
 
 /** Pearson's, over the pairs of finite numbers; 0 where it is not defined. */
 export function correlation(left: readonly number[], right: readonly number[]): number {
-  const pairs = left.flatMap((value, at) => (Math.abs(value) < 1e100 ? [[value, right[at]!] as const] : []));
-  const [a, b] = [mean(pairs.map(([value]) => value)), mean(pairs.map(([, value]) => value))];
+  const [finite, other]: [number[], number[]] = [[], []];
+  for (let at = 0; at < left.length; at++) {
+    if (!(Math.abs(left[at]!) < 1e100)) continue;
+    finite.push(left[at]!);
+    other.push(right[at]!);
+  }
+  const [a, b] = [mean(finite), mean(other)];
   let [both, ofLeft, ofRight] = [0, 0, 0];
-  for (const [x, y] of pairs) {
-    both += (x - a) * (y - b);
-    ofLeft += (x - a) ** 2;
-    ofRight += (y - b) ** 2;
+  for (let at = 0; at < finite.length; at++) {
+    const [x, y] = [finite[at]! - a, other[at]! - b];
+    both += x * y;
+    ofLeft += x ** 2;
+    ofRight += y ** 2;
   }
   const scale = Math.sqrt(ofLeft) * Math.sqrt(ofRight);
   return scale > 0 && Number.isFinite(scale) ? both / scale : 0;

@@ -123,24 +123,46 @@ class RewardHackingDetector implements TextMonitor {
   /** The batch's traits, each response's in a row. */
   #read(trajectories: readonly ScoredTrajectory[], texts: readonly ReadText[]): BatchRows {
     const rows = new Uint8Array(trajectories.length * rowLength);
+    const tasks = byTask(trajectories);
     const hashes = texts.map((text) => text.hash());
-    const standings = standingsOf(trajectories, hashes);
+    const standings = standingsOf(trajectories, hashes, tasks);
     this.#evidence.prepare(this.#reference);
     this.#phrases.beginBatch();
-    for (const [task, members] of byTask(trajectories)) {
+    for (const [task, members] of tasks) {
       this.#phrases.beginTask(task);
-      for (const at of members) {
-        this.#texts.readPrompt(promptText(trajectories[at]!.trajectory.task.prompt));
-        this.#phrases.beginResponse(hashes[at]!);
-        this.#texts.read(texts[at]!, this.#phrases, rows.subarray(at * rowLength, (at + 1) * rowLength));
-      }
+      this.#readTask(members, trajectories, { rows, texts, hashes });
     }
     const commonTemplate = this.#reference.isReady(traitIndex.template)
-      ? this.#reference.threshold(traitIndex.template, 0.03, 1)
+      ? this.#reference.thresholds(traitIndex.template, [0.03], 1)[0]!
       : unknown;
     this.#rewards.read(trajectories, standings, rows, commonTemplate);
     this.#addUp(rows);
     return { rows, standings };
+  }
+
+  /** Fills in the traits of one task's responses; a text that it was given twice has the same ones twice. */
+  #readTask(
+    members: readonly number[],
+    trajectories: readonly ScoredTrajectory[],
+    { rows, texts, hashes }: ReadBatch,
+  ): void {
+    const rowOf = new Map<ReadText, number>();
+    let prompt: string | undefined;
+    for (const at of members) {
+      const before = prompt;
+      prompt = promptText(trajectories[at]!.trajectory.task.prompt);
+      if (prompt !== before) {
+        this.#texts.readPrompt(prompt);
+        rowOf.clear();
+      }
+      const text = texts[at]!;
+      const what = this.#phrases.beginResponse(hashes[at]!);
+      const twin = rowOf.get(text);
+      if (twin !== undefined) rows.copyWithin(at * rowLength, twin * rowLength, (twin + 1) * rowLength);
+      else this.#texts.read(text, this.#phrases, rows.subarray(at * rowLength, (at + 1) * rowLength));
+      // What is given again finds other counts once another response has counted.
+      if (what === 'new') rowOf.set(text, at);
+    }
   }
 
   /** Fills in how unusual each response is altogether. */
@@ -266,6 +288,7 @@ class RewardHackingDetector implements TextMonitor {
     { rows, standings }: BatchRows,
     trajectories: readonly ScoredTrajectory[],
   ): string[] {
+    if (alarming.length === 0) return [];
     return trajectories.flatMap(({ trajectory }, at) => {
       const shows = ({ signal }: Sighting) =>
         signal >= 0 &&
@@ -284,6 +307,14 @@ class RewardHackingDetector implements TextMonitor {
     const cause = findings[0] ?? this.#finding(alarming, suspects, iteration);
     return [{ action: 'drop', cause, trajectories: suspects }];
   }
+}
+
+/** The responses of a batch, and where their traits go. */
+interface ReadBatch {
+  /** Shape: `[responses × traits]`. */
+  readonly rows: Uint8Array;
+  readonly texts: readonly ReadText[];
+  readonly hashes: readonly number[];
 }
 
 /** Nats of the strongest signal and a quarter of the next two: those that point the same way support it. */

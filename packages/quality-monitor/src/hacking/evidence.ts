@@ -1,5 +1,5 @@
 import type { BatchRows, Reference } from './reference.ts';
-import { type Signal, signals, type Trait, traits, unknown } from './signals.ts';
+import { firstSignals, type Signal, signals, type Trait, traits, unknown } from './signals.ts';
 
 /** What one signal found in a batch. */
 export interface Sighting {
@@ -88,9 +88,9 @@ export class Evidence {
 
   /** Sets the thresholds from the reference, for the batch to come. */
   prepare(reference: Reference): void {
-    for (const [at, { trait, tail }] of signals.entries()) {
-      const { least } = traits[trait] as Trait;
-      this.thresholds[at] = tail === 'present' ? 1 : reference.threshold(trait, tail, least);
+    for (const [trait, { tails, least }] of (traits as readonly Trait[]).entries()) {
+      const found = tails === 'present' ? [1] : reference.thresholds(trait, tails, least);
+      this.thresholds.set(found, firstSignals[trait]);
     }
   }
 
@@ -122,7 +122,7 @@ export class Evidence {
     if (count < 2) return;
     for (const [at, { trait }] of signals.entries()) {
       if (!reference.isReady(trait)) continue;
-      const share = reference.share(trait, this.thresholds[at]!);
+      const share = reference.shares(trait, this.thresholds[at]!).rewarded;
       const variance = Math.max(squares * share * (1 - share), 0.5);
       const squared = (hits[at]! - count * share) ** 2 / variance;
       this.#dispersionBatches[at] = 0.98 * this.#dispersionBatches[at]! + 1;
@@ -137,7 +137,7 @@ export class Evidence {
       if (evidence <= 0) return [];
       const { name, meaning } = traits[trait]!;
       const share = this.#recentCount === 0 ? 0 : this.#recent[signal]! / this.#recentCount;
-      const usualShare = reference.share(trait, this.thresholds[signal]!);
+      const usualShare = reference.shares(trait, this.thresholds[signal]!).rewarded;
       return [{ signal, name, meaning, evidence, share, usualShare }];
     });
     return found.sort((a, b) => b.evidence - a.evidence || a.signal - b.signal);
@@ -168,6 +168,7 @@ export class Evidence {
   /** Each signal's hits among the rewarded and among the others, by weight, and how many there are of either. */
   #countHits({ rows, standings }: BatchRows): Hits {
     const [hits, hitsOfOthers] = [new Float64Array(signals.length), new Float64Array(signals.length)];
+    const { thresholds } = this;
     let [count, squares, others] = [0, 0, 0];
     for (let response = 0; response < standings.length; response++) {
       const standing = standings[response]!;
@@ -178,9 +179,13 @@ export class Evidence {
         count += weight;
         squares += weight * weight;
       } else others += weight;
-      for (let at = 0; at < signals.length; at++) {
-        const bin = rows[response * width + signals[at]!.trait]!;
-        if (bin >= this.thresholds[at]! && bin !== unknown) into[at]! += weight;
+      const row = response * width;
+      for (let trait = 0; trait < width; trait++) {
+        const bin = rows[row + trait]!;
+        if (bin === unknown) continue;
+        // The wider a tail, the lower its threshold: what is below one is below those that follow.
+        const end = firstSignals[trait + 1]!;
+        for (let at = firstSignals[trait]!; at < end && bin >= thresholds[at]!; at++) into[at]! += weight;
       }
     }
     return { hits, count, squares, hitsOfOthers, others };
@@ -190,11 +195,11 @@ export class Evidence {
   #before(at: number, reference: Reference): number {
     const { trait, tail } = signals[at]!;
     const bin = this.thresholds[at]!;
-    const usual = reference.share(trait, bin);
+    const { rewarded: usual, others: usualOfOthers } = reference.shares(trait, bin);
     const known = reference.known(trait) + (traits[trait]!.reference === 'none' ? presumedClean : 0);
     const cautious = usual + caution * Math.sqrt((usual * (1 - usual)) / known) + 1 / known;
     // Traits of the reward itself differ between the two by their nature.
-    const drifted = tail === 'present' ? 0 : this.#drifted(at, usual, reference.shareOfOthers(trait, bin));
+    const drifted = tail === 'present' ? 0 : this.#drifted(at, usual, usualOfOthers);
     return Math.min(0.95, Math.max(leastShare, cautious, drifted));
   }
 

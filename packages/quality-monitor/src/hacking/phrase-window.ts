@@ -18,8 +18,6 @@ const comparedUsual = 600;
 const chanceNats = 4.5;
 const mostNats = 30;
 const trendingTasks = 3;
-/** A power of 2 above all numbers of tasks of late. */
-const limited = 128;
 
 /** What a {@link PhraseWindow} remembers, as JSON data. */
 export interface PhraseState {
@@ -51,8 +49,8 @@ export class PhraseWindow {
   #waiting: Generation[] = [];
   readonly #usual = new Uint16Array(2 ** phraseBits);
   #usualTasks = 0;
-  /** By how many tasks of late a phrase occurred in: how usual it may be to surprise at all, about. */
-  readonly #limits = new Float64Array(limited).fill(-1);
+  /** For each task of late that a phrase occurred in: how usual it may be to surprise at all. */
+  #usualPerTask = Number.NEGATIVE_INFINITY;
   #batch = 0;
 
   /** @param delayBatches - Batches after which phrases become usual. */
@@ -83,17 +81,21 @@ export class PhraseWindow {
       if (this.isReady) this.#waiting.push(oldest);
       else this.#makeUsual(oldest);
     }
-    this.#setLimits();
+    this.#setLimit();
   }
 
-  /** @param text - Hash of the response. */
-  beginResponse(text: number): void {
+  /**
+   * @param text - Hash of the response.
+   * @returns Whether its task was given it before, in another batch.
+   */
+  beginResponse(text: number): 'new' | 'again' {
     const slot = this.#responses.slotOf(pairHash(this.#task, text));
     const what = this.#responses.others(slot) > 0 ? 'again' : 'new';
     this.#responses.beginResponse(what);
     this.#responses.count(slot);
     this.#phrases.beginResponse(what);
     this.#templates.beginResponse(what);
+    return what;
   }
 
   /** Forgets the phrases that wait to become usual: they are under suspicion. */
@@ -116,9 +118,12 @@ export class PhraseWindow {
     return this.#templates.count(this.#templates.slotOf(hash));
   }
 
-  /** Whether a phrase may surprise: a glance at what {@link PhraseWindow.surprise} would say, which is 0 for nearly all. */
+  /**
+   * Whether a phrase may surprise: a glance at what {@link PhraseWindow.surprise} would say, which is 0 for nearly all. One more
+   * is let through, so that rounding cannot matter.
+   */
   maySurprise(slot: number, lately: number): boolean {
-    return this.#usual[slot]! <= this.#limits[lately & (limited - 1)]!;
+    return lately >= trendingTasks && this.#usual[slot]! <= lately * this.#usualPerTask + 1;
   }
 
   /**
@@ -164,15 +169,12 @@ export class PhraseWindow {
     this.#batch = batch;
   }
 
-  /** Solves the first condition of `surprise` for what is usual; one more, so that rounding cannot matter. */
-  #setLimits(): void {
+  /** Solves the first condition of `surprise` for what is usual. */
+  #setLimit(): void {
     if (this.#usualTasks === 0) return;
     const tasks = this.#phrases.tasks;
     const compared = Math.min(comparedUsual, this.#usualTasks);
-    const perTask = ((tasks + compared) / (2 * tasks) - 1) * (this.#usualTasks / compared);
-    for (let lately = trendingTasks; lately < this.#limits.length; lately++) {
-      this.#limits[lately] = lately * perTask + 1;
-    }
+    this.#usualPerTask = ((tasks + compared) / (2 * tasks) - 1) * (this.#usualTasks / compared);
   }
 
   #makeUsual({ tasks, slots, used }: Generation): void {

@@ -91,26 +91,35 @@ export class Reference {
     this.#waiting = [];
   }
 
-  /** Lowest bin that at most `tail` of the rewarded reach, and no lower than `least`. */
-  threshold(trait: number, tail: number, least: number): number {
-    let [all, rewarded] = [0.1, 0];
-    for (let bin = bins - 1; bin >= least; bin--) {
-      rewarded += this.#rewarded.at(trait, bin);
-      all += this.#rewarded.at(trait, bin) + this.#others.at(trait, bin);
-      const standIn = (standIns * all) / (this.#allKnown(trait) + 10);
-      if (rewarded + standIn > tail * this.known(trait)) return bin + 1;
+  /**
+   * Of each of the tails, the lowest bin that at most so many of the rewarded reach, and no lower than `least`.
+   *
+   * @param tails - The widest first.
+   */
+  thresholds(trait: number, tails: readonly number[], least: number): number[] {
+    const found = tails.map(() => least);
+    const known = this.known(trait);
+    const all = this.#allKnown(trait) + 10;
+    let [rewarded, either, tail] = [0, 0.1, tails.length - 1];
+    for (let bin = bins - 1; bin >= least && tail >= 0; bin--) {
+      const here = this.#rewarded.at(trait, bin);
+      rewarded += here;
+      either += here + this.#others.at(trait, bin);
+      const reached = rewarded + (standIns * either) / all;
+      while (tail >= 0 && reached > tails[tail]! * known) found[tail--] = bin + 1;
     }
-    return least;
+    return found;
   }
 
-  /** Share of the rewarded in a bin or above; all responses stand in where few were rewarded. */
-  share(trait: number, bin: number): number {
-    return this.#share(this.#rewarded, trait, bin);
-  }
-
-  /** The same of those that were not. */
-  shareOfOthers(trait: number, bin: number): number {
-    return this.#share(this.#others, trait, bin);
+  /** Share of the rewarded in a bin or above, and of the others; all responses stand in where there are few. */
+  shares(trait: number, bin: number): { readonly rewarded: number; readonly others: number } {
+    const rewarded = this.#rewarded.beyond(trait, bin);
+    const others = this.#others.beyond(trait, bin);
+    const standIn = (standIns * (rewarded + others + 0.1)) / (this.#allKnown(trait) + 10);
+    return {
+      rewarded: (rewarded + standIn) / this.known(trait),
+      others: (others + standIn) / (this.#others.known(trait) + standIns),
+    };
   }
 
   /**
@@ -122,12 +131,14 @@ export class Reference {
     const table = new Float32Array(width * bins);
     for (let trait = 0; trait < width; trait++) {
       if (!this.isReady(trait)) continue;
-      let [all, rewarded] = [0.1, 0];
+      const known = this.known(trait);
+      const all = this.#allKnown(trait) + 10;
+      let [rewarded, either] = [0, 0.1];
       for (let bin = bins - 1; bin > 0; bin--) {
-        rewarded += this.#rewarded.at(trait, bin);
-        all += this.#rewarded.at(trait, bin) + this.#others.at(trait, bin);
-        const standIn = (standIns * all) / (this.#allKnown(trait) + 10);
-        const share = (rewarded + standIn + 0.5) / this.known(trait);
+        const here = this.#rewarded.at(trait, bin);
+        rewarded += here;
+        either += here + this.#others.at(trait, bin);
+        const share = (rewarded + (standIns * either) / all + 0.5) / known;
         table[trait * bins + bin] = Math.min(mostSurprise, Math.max(0, -Math.log(10 * share)));
       }
     }
@@ -172,19 +183,14 @@ export class Reference {
     return this.#rewarded.known(trait) + this.#others.known(trait);
   }
 
-  #share(side: TraitCounts, trait: number, bin: number): number {
-    const all = this.#rewarded.beyond(trait, bin) + this.#others.beyond(trait, bin) + 0.1;
-    const standIn = (standIns * all) / (this.#allKnown(trait) + 10);
-    return (side.beyond(trait, bin) + standIn) / (side.known(trait) + standIns);
-  }
-
   /** Takes those traits of a batch that are marked so. */
   #take({ rows, standings }: BatchRows, marks: Uint8Array, marked: 0 | 1): void {
     for (let trait = 0; trait < width; trait++) {
       if (marks[trait] !== marked) continue;
       this.#fade(trait, standings.length);
       const before = this.#allKnown(trait);
-      for (const [at, standing] of standings.entries()) {
+      for (let at = 0; at < standings.length; at++) {
+        const standing = standings[at]!;
         const bin = rows[at * width + trait]!;
         if (bin === unknown || standing === 0) continue;
         (standing > 0 ? this.#rewarded : this.#others).add(trait, bin, Math.abs(standing));

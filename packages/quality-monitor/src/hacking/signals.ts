@@ -92,7 +92,12 @@ export interface Signal {
   readonly tail: number | 'present';
 }
 
-/** All tests, in a fixed order. */
+/** All tests, in a fixed order: those of a trait stand together, the widest tail first. */
 export const signals: readonly Signal[] = traits.flatMap(({ tails }: Trait, trait): Signal[] =>
   tails === 'present' ? [{ trait, tail: tails }] : tails.map((tail) => ({ trait, tail })),
 );
+
+/** Where each trait's signals begin among {@link signals}, and their end. Shape: `[traits + 1]`. */
+export const firstSignals: Uint8Array = Uint8Array.from({ length: traits.length + 1 }, (_, trait) => {
+  return signals.filter((signal) => signal.trait < trait).length;
+});

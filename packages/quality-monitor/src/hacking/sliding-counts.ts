@@ -105,7 +105,9 @@ export class SlidingCounts {
 
   /** Numbers of tasks begin again: none that counts may look like one that counted. */
   #forgetStamps(): void {
-    for (let slot = 0; slot < this.#lately.length; slot++) this.#lately[slot]! &= oneTask - 1;
+    // Two at a time.
+    const pairs = new Uint32Array(this.#lately.buffer);
+    for (let at = 0; at < pairs.length; at++) pairs[at]! &= ((oneTask - 1) << 16) | (oneTask - 1);
     this.#taskStamp = 0;
   }
 
@@ -130,8 +132,15 @@ export interface SavedGeneration {
   readonly slots: readonly number[];
 }
 
+/** Slots that have counted stay as they are: they are written when they are read. */
 export function savedGeneration({ tasks, batch, slots, used }: Generation): SavedGeneration {
-  return { tasks, batch, slots: [...slots.subarray(0, used)] };
+  return {
+    tasks,
+    batch,
+    get slots() {
+      return [...slots.subarray(0, used)];
+    },
+  };
 }
 
 export function restoredGeneration({ tasks, batch, slots }: SavedGeneration): Generation {

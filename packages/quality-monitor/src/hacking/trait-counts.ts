@@ -26,8 +26,10 @@ export class TraitCounts {
 
   /** Responses that had a value or a larger one. */
   beyond(trait: number, bin: number): number {
+    const counts = this.#counts;
+    const end = (trait + 1) * bins;
     let sum = 0;
-    for (let at = bin; at < bins; at++) sum += this.#counts[trait * bins + at]!;
+    for (let place = trait * bins + bin; place < end; place++) sum += counts[place]!;
     return sum;
   }
 
