@@ -1,5 +1,5 @@
 import { ArgumentError, type Severity } from '@rlp/core';
-import { DuplicateWindow } from '../text/duplicate-window.ts';
+import { bandKeys, DuplicateWindow } from '../text/duplicate-window.ts';
 import { HashSet } from '../text/hash-set.ts';
 import { ReadText } from '../text/read-text.ts';
 import { Sequences, signatureLength } from '../text/sequences.ts';
@@ -16,7 +16,7 @@ import {
   type SpikeHistory,
   spikeHistory,
 } from './pathologies.ts';
-import { type QualityTools, responseQuality } from './response-quality.ts';
+import { type QualityTools, type ResponseQuality, responseQuality } from './response-quality.ts';
 import { shapeReader } from './response-shape.ts';
 import { type RewardStatistics, RewardWindow } from './reward-window.ts';
 import { type AssessorState, parseAssessorState, signaturesFromText, signaturesToText } from './state.ts';
@@ -63,6 +63,8 @@ const alertsKept = 1000;
 export class RewardQualityAssessor {
   readonly options: ResolvedAssessorOptions;
   readonly #tools: QualityTools;
+  /** Room for those of a batch's texts. */
+  readonly #signatures: Uint32Array[] = [];
   #responses: DuplicateWindow;
   readonly #rewards = new Map<string, RewardWindow>();
   readonly #invalid = new Map<string, number>();
@@ -83,7 +85,6 @@ export class RewardQualityAssessor {
       texts: new TextReader(),
       part: new ReadText(),
       vocabulary: new HashSet(),
-      signature: new Uint32Array(signatureLength),
     };
     this.#responses = this.#newWindow();
   }
@@ -96,7 +97,7 @@ export class RewardQualityAssessor {
   /**
    * Assesses a batch and remembers it.
    *
-   * @param texts - The responses, where they have been read already.
+   * @param texts - The responses, where they have been read already; what is one object is judged once.
    * @throws ArgumentError when a reward has not one value per response; nothing is remembered then.
    */
   assessBatch({ responses, rewards }: AssessedBatch, texts?: readonly ReadText[]): Assessment {
@@ -162,13 +163,16 @@ export class RewardQualityAssessor {
   /** Everything it remembers but the alerts themselves, as JSON data. What is long is written when it is read. */
   saveState(): AssessorState {
     const signatures = this.#responses.signatures();
+    const rewards = [...this.#rewards].map(([name, window]) => [name, window.values()] as const);
     return {
       samples: this.#samples,
       alerts: this.#alerts,
       bySeverity: Object.fromEntries(this.#bySeverity),
       byType: Object.fromEntries(this.#byType),
       invalid: Object.fromEntries(this.#invalid),
-      rewards: Object.fromEntries([...this.#rewards].map(([name, window]) => [name, window.values()])),
+      get rewards() {
+        return Object.fromEntries(rewards.map(([name, values]) => [name, [...values]]));
+      },
       get signatures() {
         return signaturesToText(signatures);
       },
@@ -197,6 +201,12 @@ export class RewardQualityAssessor {
     this.#alerts = saved.alerts;
   }
 
+  #signatureRoom(place: number): Uint32Array {
+    const room = this.#signatures[place] ?? new Uint32Array(signatureLength);
+    this.#signatures[place] = room;
+    return room;
+  }
+
   #newWindow(): DuplicateWindow {
     const { windowSize, diversityWindow, nearDuplicates } = this.options;
     return new DuplicateWindow({
@@ -207,11 +217,19 @@ export class RewardQualityAssessor {
 
   #judge(responses: readonly string[], texts: readonly ReadText[]): QualitySums {
     const sums = new QualitySums();
-    const { vocabulary, signature } = this.#tools;
-    vocabulary.clear();
-    for (const [at, response] of responses.entries()) {
-      sums.add(responseQuality(response, texts[at]!, this.#tools));
-      this.#responses.add(signature);
+    const judged = new Map<ReadText, Judged>();
+    this.#tools.vocabulary.clear();
+    for (let at = 0; at < responses.length; at++) {
+      const text = texts[at]!;
+      let found = judged.get(text);
+      if (found === undefined) {
+        const signature = this.#signatureRoom(judged.size);
+        const quality = responseQuality(responses[at]!, text, this.#tools, signature);
+        found = { quality, signature, keys: bandKeys(signature) };
+        judged.set(text, found);
+      }
+      sums.add(found.quality);
+      this.#responses.add(found.signature, found.keys);
     }
     return sums;
   }
@@ -298,6 +316,13 @@ export class RewardQualityAssessor {
     this.#recent.push(alert);
     if (this.#recent.length > alertsKept) this.#recent.shift();
   }
+}
+
+/** A text of a batch. */
+interface Judged {
+  readonly quality: ResponseQuality;
+  readonly signature: Uint32Array;
+  readonly keys: Int32Array;
 }
 
 function checkLengths(responses: readonly string[], rewards: AssessedBatch['rewards']): void {

@@ -33,8 +33,6 @@ export interface QualityTools {
   readonly sequences: Sequences;
   /** Gets every word. */
   readonly vocabulary: HashSet;
-  /** Gets the response's signature. */
-  readonly signature: Uint32Array;
   /** For reasoning that is suspected to repeat itself, and room for what is read of it. */
   readonly texts: TextReader;
   readonly part: ReadText;
@@ -44,14 +42,23 @@ const minimumReasoning = 20;
 const minimumAnswer = 2;
 const trivialWords = new Set(['n/a', 'none', 'idk', '...', 'thinking']);
 
-/** Judges a response that has been read. */
-export function responseQuality(response: string, text: ReadText, tools: QualityTools): ResponseQuality {
+/**
+ * Judges a response that has been read.
+ *
+ * @param signature - Gets the response's.
+ */
+export function responseQuality(
+  response: string,
+  text: ReadText,
+  tools: QualityTools,
+  signature: Uint32Array,
+): ResponseQuality {
   const { options, sequences } = tools;
   const { reasoning, answer, hasReasoningTags } = tools.readShape(response);
   sequences.read(text);
   for (let at = 0; at < text.chunkCount; at++) tools.vocabulary.add(text.low[at]!, text.high[at]!);
-  if (options.nearDuplicates === 'off') exactSignature(response, tools.signature);
-  else sequences.signature(tools.signature);
+  if (options.nearDuplicates === 'off') exactSignature(response, signature);
+  else sequences.signature(signature);
   const repetition = repetitionScore(lengthOf(response, text), text, sequences);
   const coherence = options.coherence?.(response) ?? coherenceOf(text, repetition);
   const isFormatted = reasoning !== undefined && answer !== undefined;

@@ -79,10 +79,7 @@ export class RewardWindow {
   /** Share of values equal to the smallest. */
   shareAtMinimum(): number {
     if (this.#count === 0) return 0;
-    const smallest = this.#sorted[0]!;
-    let same = 1;
-    while (same < this.#count && this.#sorted[same] === smallest) same += 1;
-    return same / this.#count;
+    return this.#firstAbove(this.#sorted[0]!) / this.#count;
   }
 
   /** Median of the distances from the median, times 1.4826: the standard deviation, were the values normal. */
@@ -106,9 +103,22 @@ export class RewardWindow {
   }
 
   /** Values from the oldest to the newest. */
-  values(): number[] {
-    const begin = this.#count < this.#recent.length ? 0 : this.#next;
-    return Array.from({ length: this.#count }, (_, at) => this.#recent[(begin + at) % this.#recent.length]!);
+  values(): Float64Array {
+    if (this.#count < this.#recent.length) return this.#recent.slice(0, this.#count);
+    const all = new Float64Array(this.#count);
+    all.set(this.#recent.subarray(this.#next));
+    all.set(this.#recent.subarray(0, this.#next), this.#count - this.#next);
+    return all;
+  }
+
+  #firstAbove(value: number): number {
+    let [low, high] = [0, this.#count];
+    while (low < high) {
+      const middleIndex = (low + high) >>> 1;
+      if (this.#sorted[middleIndex]! <= value) low = middleIndex + 1;
+      else high = middleIndex;
+    }
+    return low;
   }
 
   #firstNotBelow(value: number): number {

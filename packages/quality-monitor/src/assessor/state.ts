@@ -30,10 +30,8 @@ export function parseAssessorState(state: unknown): AssessorState {
 }
 
 /** Signatures as base64 of their bytes: a tenth of what their numbers take as JSON, and written at once. */
-export function signaturesToText(signatures: readonly Uint32Array[]): string {
-  const entries = new Uint32Array(signatures.length * signatureLength);
-  for (const [row, signature] of signatures.entries()) entries.set(signature, row * signatureLength);
-  const bytes = new Uint8Array(entries.buffer);
+export function signaturesToText(signatures: Uint32Array): string {
+  const bytes = new Uint8Array(signatures.buffer, signatures.byteOffset, signatures.byteLength);
   let text = '';
   for (let start = 0; start < bytes.length; start += 8192) {
     // Fifteen times quicker than spreading them.

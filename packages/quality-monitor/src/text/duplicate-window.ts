@@ -34,8 +34,6 @@ export class DuplicateWindow {
    */
   readonly #latest: Uint32Array;
   readonly #slotMask: number;
-  /** Where the bands of the text that is added have their slots. */
-  readonly #places = new Int32Array(bands);
   #added = 0;
   #different = 0;
 
@@ -62,29 +60,31 @@ export class DuplicateWindow {
   /**
    * Adds a text by its signature.
    *
+   * @param keys - Hashes of the signature's bands, where they are known.
    * @returns Whether it is new.
    */
-  add(signature: Uint32Array): 'new' | 'duplicate' {
+  add(signature: Uint32Array, keys: Int32Array = bandKeys(signature)): 'new' | 'duplicate' {
     const number = this.#added;
     if (number >= this.#size) this.#evict(number - this.#size);
     const slot = number % this.#size;
-    for (let band = 0; band < bands; band++) this.#places[band] = this.#place(signature, band);
-    const previous = this.#latestLike(signature);
+    const previous = this.#latestLike(signature, keys);
     this.#signatures.set(signature, slot * signatureLength);
     this.#followers[slot] = 0;
     if (previous < 0) this.#different += 1;
     else this.#followers[previous % this.#size]! += 1;
-    for (let band = 0; band < bands; band++) this.#latest[this.#places[band]!] = number + 1;
+    for (let band = 0; band < bands; band++) this.#latest[this.#place(keys, band)] = number + 1;
     this.#added += 1;
     return previous < 0 ? 'new' : 'duplicate';
   }
 
-  /** Signatures from the oldest text to the newest: added again in this order they make the same window. Shape: `[n][64]`. */
-  signatures(): Uint32Array[] {
-    return Array.from({ length: this.count }, (_, at) => {
-      const slot = (this.#added - this.count + at) % this.#size;
-      return this.#signatures.slice(slot * signatureLength, (slot + 1) * signatureLength);
-    });
+  /** Signatures from the oldest text to the newest: added again in this order they make the same window. Shape: `[n × 64]`. */
+  signatures(): Uint32Array {
+    if (this.#added <= this.#size) return this.#signatures.slice(0, this.#added * signatureLength);
+    const all = new Uint32Array(this.#signatures.length);
+    const oldest = (this.#added % this.#size) * signatureLength;
+    all.set(this.#signatures.subarray(oldest));
+    all.set(this.#signatures.subarray(0, oldest), all.length - oldest);
+    return all;
   }
 
   /** Forgets the oldest text: it counted, as nothing is before it; now those that it was the latest like do. */
@@ -92,15 +92,15 @@ export class DuplicateWindow {
     this.#different += this.#followers[number % this.#size]! - 1;
   }
 
-  #place(signature: Uint32Array, band: number): number {
-    return band * (this.#slotMask + 1) + (bandKey(signature, band) & this.#slotMask);
+  #place(keys: Int32Array, band: number): number {
+    return band * (this.#slotMask + 1) + (keys[band]! & this.#slotMask);
   }
 
   /** Number of the latest text in the window that is like one with this signature; −1 if none is. */
-  #latestLike(signature: Uint32Array): number {
+  #latestLike(signature: Uint32Array, keys: Int32Array): number {
     let youngest = this.#size;
     for (let band = 0; band < bands; band++) {
-      const entry = this.#latest[this.#places[band]!]!;
+      const entry = this.#latest[this.#place(keys, band)]!;
       const age = (this.#added + 1 - entry) >>> 0;
       if (entry === 0 || age >= youngest) continue;
       if (this.#agrees(signature, (this.#added - age) % this.#size)) youngest = age;
@@ -121,11 +121,16 @@ export class DuplicateWindow {
   }
 }
 
-function bandKey(signature: Uint32Array, band: number): number {
-  let key = band;
-  for (let row = 0; row < bandLength; row++) {
-    key = Math.imul(key ^ signature[band * bandLength + row]!, 0x9e3779b1);
-    key ^= key >>> 15;
+/** A hash of each of a signature's bands. */
+export function bandKeys(signature: Uint32Array): Int32Array {
+  const keys = new Int32Array(bands);
+  for (let band = 0; band < bands; band++) {
+    let key = band;
+    for (let row = band * bandLength; row < (band + 1) * bandLength; row++) {
+      key = Math.imul(key ^ signature[row]!, 0x9e3779b1);
+      key ^= key >>> 15;
+    }
+    keys[band] = key;
   }
-  return key;
+  return keys;
 }

@@ -69,7 +69,7 @@ export class Sequences {
       if (isMissing) missing += 1;
       into[entry] = isMissing ? empty : lowest[entry]!;
     }
-    if (missing < signatureLength) densify(into, missing);
+    if (missing > 0 && missing < signatureLength) densify(into);
   }
 
   #hashTriples(low: Int32Array, high: Int32Array): void {
@@ -155,14 +155,14 @@ function mixed(hash: number): number {
   return (h ^ (h >>> 16)) >>> 0;
 }
 
-/** Fills the `missing` entries, of which not all are. */
-function densify(entries: Uint32Array, missing: number): void {
-  for (let entry = entries.length - 1, left = missing; left > 0; ) {
-    const next = entries[(entry + 1) % entries.length]!;
-    if (entries[entry] === empty && next !== empty) {
-      entries[entry] = mixed(next + 1) >>> 6;
-      left -= 1;
-    }
-    entry = entry === 0 ? entries.length - 1 : entry - 1;
+/** Fills the entries that are empty, of which not all are: downwards from one that is not, each by the one after it. */
+function densify(entries: Uint32Array): void {
+  let start = 0;
+  while (entries[start] === empty) start += 1;
+  let next = entries[start]!;
+  for (let step = 1; step < signatureLength; step++) {
+    const entry = (start - step) & (signatureLength - 1);
+    if (entries[entry] === empty) entries[entry] = mixed(next + 1) >>> 6;
+    next = entries[entry]!;
   }
 }

@@ -24,13 +24,23 @@ export class TextReader {
   #run = 0;
   #longestRun = 0;
   #repeatedAt = -1;
-  readonly #batch: ReadText[] = [];
+  /** Room for the different texts of a batch. */
+  readonly #room: ReadText[] = [];
 
-  /** Reads a batch. What it returns is good until the next one. */
+  /** Reads a batch; what is equal is read once, and is one object. What it returns is good until the next one. */
   readAll(texts: readonly string[]): readonly ReadText[] {
-    this.#batch.length = Math.min(this.#batch.length, texts.length);
-    for (const [at, text] of texts.entries()) this.#batch[at] = this.read(text, this.#batch[at]);
-    return this.#batch;
+    const known = new Map<string, ReadText>();
+    const all = texts.map((text) => {
+      let found = known.get(text);
+      if (found === undefined) {
+        found = this.read(text, this.#room[known.size]);
+        this.#room[known.size] = found;
+        known.set(text, found);
+      }
+      return found;
+    });
+    this.#room.length = Math.min(this.#room.length, texts.length);
+    return all;
   }
 
   /** @param into - What was read before is forgotten. */
