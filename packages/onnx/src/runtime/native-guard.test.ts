@@ -21,25 +21,26 @@ describe('NativeGuard', () => {
   });
 });
 
-/** What happens in a process whose engine computes. */
-const computing = (what: string, closeMs: number) => `
+const script = `
   import { createEngine } from ${JSON.stringify(programUrl(import.meta.url, '../runtime').href)};
-  const engine = await createEngine({ threads: 1, timeouts: { closeMs: ${closeMs} } });
   const url = new URL(${JSON.stringify(programUrl(import.meta.url, './testing/echo.program').href)});
-  const echo = await engine.start({ url }, { greeting: 'Hello' });
-  const busy = echo.call('busy', { milliseconds: 1000, products: 60 }).catch(({ message }) => console.log(message));
-  await new Promise((resolve) => setTimeout(resolve, 250));
-  ${what}
+  const computing = async (closeMs) => {
+    const engine = await createEngine({ threads: 1, timeouts: { closeMs } });
+    const echo = await engine.start({ url }, { greeting: 'Hello' });
+    const busy = echo.call('busy', { milliseconds: 1000, products: 60 }).catch(({ message }) => console.log(message));
+    await new Promise((resolve) => setTimeout(resolve, 250));
+    return { engine, busy };
+  };
+  const { engine, busy } = await computing(40);
+  await engine.close();
+  await busy;
+  console.log('closed');
+  await computing(5000);
+  console.log('exit');
+  process.exit(0);
 `;
 
-describe('a process whose engine is computing', () => {
-  it('can exit', async () => {
-    const script = computing(`console.log('exit'); process.exit(0);`, 5000);
-    expect(await runScript(script)).toMatchObject({ stdout: 'exit\n', stderr: '' });
-  });
-
-  it('can close the engine with little patience', async () => {
-    const script = computing(`await engine.close(); await busy; console.log('closed');`, 40);
-    expect(await runScript(script)).toMatchObject({ stdout: 'the engine was closed\nclosed\n', stderr: '' });
-  });
+it('a process can close an engine that is computing, with little patience, and exit beside one', async () => {
+  const expected = { stdout: 'the engine was closed\nclosed\nexit\n', stderr: '' };
+  expect(await runScript(script)).toMatchObject(expected);
 });
