@@ -5,7 +5,7 @@ export * from './message.ts';
 export * from './metrics.ts';
 export * from './monitor.ts';
 export * from './options.ts';
-export * from './random.ts';
+export { type RandomState, RandomStream } from './random.ts';
 export * from './reward.ts';
 export * from './sample.ts';
 export * from './sampler.ts';

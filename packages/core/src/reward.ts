@@ -20,8 +20,8 @@ export interface RewardComputer<Metadata = unknown> {
     options?: { readonly signal?: AbortSignal | undefined },
   ) => Promise<readonly ScoredTrajectory<Metadata>[]>;
   /**
-   * Multiplies the weight of a component by a factor, from the next group on: what a monitor can ask for. Present where there
-   * are weights.
+   * Has the weight that a component was given multiplied by a factor, from the next group on: what a monitor can ask for. The
+   * last factor counts, so 1 undoes it. Present where there are weights.
    */
   readonly scaleWeight?: ((component: string, factor: number) => 'scaled' | 'unknown component') | undefined;
 }

@@ -147,6 +147,11 @@ describe('GuessNumberEnvironment', () => {
     expect(state.isSolved).toBe(true);
   });
 
+  it('refuses a conversation as its prompt', () => {
+    const task = { ...game, prompt: [{ role: 'user' as const, content: '1-9?' }] };
+    expect(() => new GuessNumberEnvironment().reset(task)).toThrow('task "g" has messages as its prompt');
+  });
+
   it('thinks of numbers in its range', () => {
     const secrets = guessNumberTasks({ low: 2, high: 4, count: 60 }).map(({ metadata }) => metadata.secret);
     expect(new Set(secrets)).toEqual(new Set([2, 3, 4]));

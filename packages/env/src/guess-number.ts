@@ -1,4 +1,4 @@
-import { parseOptions, RandomStream, type State, type Task } from '@rlp/core';
+import { ArgumentError, parseOptions, RandomStream, type State, type Task } from '@rlp/core';
 import { z } from 'zod';
 import { BaseEnvironment } from './base-environment.ts';
 
@@ -53,9 +53,14 @@ export function guessNumberTasks(options: GuessNumberOptions): Task<GuessNumberM
  * string `'\n'`: the transcript then continues the very tokens sampled, where an end token would interrupt it.
  */
 export class GuessNumberEnvironment extends BaseEnvironment<GuessNumberState, GuessNumberMetadata> {
-  override reset({ prompt, metadata }: Task<GuessNumberMetadata>): GuessNumberState {
-    const text = String(prompt);
-    return { prompt: text, response: '', stepCount: 0, transcript: text, ...metadata, isSolved: false };
+  /** @throws `ArgumentError` for a task whose prompt is a conversation. */
+  override reset({ id, prompt, metadata }: Task<GuessNumberMetadata>): GuessNumberState {
+    if (typeof prompt !== 'string') {
+      throw new ArgumentError(
+        `GuessNumberEnvironment: task "${id}" has messages as its prompt, expected text as of guessNumberTasks`,
+      );
+    }
+    return { prompt, response: '', stepCount: 0, transcript: prompt, ...metadata, isSolved: false };
   }
 
   override isTerminal({ isSolved }: GuessNumberState): boolean {

@@ -1,1 +1,1 @@
-export { computeRewardVector, kernelPaysFrom, type RewardVectorOptions } from './reward-vector.ts';
+export { computeRewardVector, type RewardVectorOptions } from './reward-vector.ts';

@@ -4,14 +4,14 @@ import { type Kernel, sharedKernel } from './kernel.ts';
 /** How {@link computeRewardVector} adds up. */
 export interface RewardVectorOptions {
   /**
-   * `'auto'` (default) takes the SIMD kernel from {@link kernelPaysFrom} rows on, where there is one; `'kernel'` takes it always
-   * where there is one, `'plain'` never. The result is the same to the last bit.
+   * `'auto'` (default) takes the SIMD kernel from 512 rows on, where there is one; `'kernel'` takes it always where there is one,
+   * `'plain'` never. The result is the same to the last bit.
    */
   readonly acceleration?: 'auto' | 'kernel' | 'plain' | undefined;
 }
 
 /** Rows from which the kernel is faster, copies included; measured by `pnpm bench rewards`. */
-export const kernelPaysFrom = 512;
+const kernelPaysFrom = 512;
 
 const columnStart = 1_245_184;
 /** Five columns of it fit into the kernel's memory. */
