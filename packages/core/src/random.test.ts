@@ -41,6 +41,10 @@ describe('RandomStream', () => {
     expect(new Set(draws).size).toBe(names.length);
   });
 
+  it.each([0, -1, 1.5, Number.NaN, 2 ** 33])('draws no integer below %d', (bound) => {
+    expect(() => RandomStream.named('bound').integer(bound)).toThrow('an integer from 1 to 2^32');
+  });
+
   it('continues from a saved state', () => {
     const stream = RandomStream.named('checkpoint');
     for (let draw = 0; draw < 3; draw++) stream.normal();

@@ -1,3 +1,5 @@
+import { ArgumentError } from './errors.ts';
+
 /**
  * Named, counter-based random streams.
  *
@@ -108,8 +110,17 @@ export class RandomStream {
     return 1 - this.uniform();
   }
 
-  /** Next integer, uniform in [0, bound). `bound` must be a positive integer below 2^32; the bias is below 2^-21. */
+  /**
+   * Next integer, uniform in [0, bound); the bias is below 2^-21.
+   *
+   * @throws `ArgumentError` for a bound that is no integer from 1 to 2^32: there is nothing to draw from an empty list.
+   */
   integer(bound: number): number {
+    if (!(Number.isInteger(bound) && bound >= 1 && bound <= 0x100000000)) {
+      throw new ArgumentError(
+        `RandomStream: expected a bound that is an integer from 1 to 2^32, got ${bound}`,
+      );
+    }
     return Math.floor(this.uniform() * bound);
   }
 
