@@ -2,7 +2,7 @@ import { type HostTensor, parseOptions } from '@rlp/core';
 import type { LanguageModel } from '@rlp/models';
 import type { Engine } from '@rlp/onnx/runtime';
 import { z } from 'zod';
-import { optimizerSchema } from './optimizer.ts';
+import { maxGradientNormSchema, optimizerSchema } from './optimizer.ts';
 import { scheduleSchema } from './schedule.ts';
 
 const given = <Type>(what: string) =>
@@ -26,7 +26,7 @@ const schema = z.strictObject({
   learningRate: z.number().nonnegative(),
   schedule: scheduleSchema.prefault({ kind: 'constant' }),
   optimizer: optimizerSchema.prefault({}),
-  maxGradientNorm: z.union([z.number().positive(), z.literal('off')]).default(1),
+  maxGradientNorm: maxGradientNormSchema.prefault(1),
   tokensPerMicroBatch: z.int().min(1).default(4096),
   adaptation: adaptationSchema.prefault({ kind: 'full' }),
   reference: z.enum(['initial', 'none']).default('initial'),

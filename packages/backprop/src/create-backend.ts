@@ -1,5 +1,5 @@
 import type { Weights } from '@rlp/core';
-import { maximumSequenceLength, parameterSpecs, saveModel } from '@rlp/models';
+import { maximumSequenceLength, parameterSpecs } from '@rlp/models';
 import { type Engine, type ParameterSpec, programUrl, type RunningProgram } from '@rlp/onnx/runtime';
 import {
   type LoraOptions,
@@ -10,6 +10,7 @@ import {
 import { FullWeights, type FullWeightsParts } from './full-weights.ts';
 import { initialFactors, type LoraTarget, loraTargets, mergePlan } from './lora.ts';
 import { LoraWeights } from './lora-weights.ts';
+import { savingWith } from './model-files.ts';
 import { OnnxTrainingBackend } from './onnx-backend.ts';
 import { checkWeights, deleteStores, type PolicyWeights } from './policy-weights.ts';
 import type { MergePlan, TrainingProgramOptions } from './program-protocol.ts';
@@ -135,7 +136,6 @@ async function startBackend(
       tokensPerMicroBatch: options.tokensPerMicroBatch,
     },
     store,
-    valueHead: valueHead ? 'linear' : 'none',
   });
 }
 
@@ -164,10 +164,7 @@ function weightsOf(
     const names = stores.map(({ name }) => name);
     return new LoraWeights({ ...shared, stores: names, targets: lora!.targets, options: adaptation });
   }
-  // Without the weights, so that the caller's copy can be collected where the caller drops it.
-  const { weights: _initial, ...frame } = model;
-  const save = (directory: string, weights: Weights) => saveModel(directory, { ...frame, weights });
-  return new FullWeights({ ...shared, store, save });
+  return new FullWeights({ ...shared, store, save: savingWith(model) });
 }
 
 function programOptions(options: ResolvedOnnxBackendOptions, plan: Plan): TrainingProgramOptions {
@@ -180,7 +177,7 @@ function programOptions(options: ResolvedOnnxBackendOptions, plan: Plan): Traini
     optimizer: options.optimizer,
     schedule: options.schedule,
     learningRate: options.learningRate,
-    maxGradientNorm: options.maxGradientNorm === 'off' ? undefined : options.maxGradientNorm,
+    maxGradientNorm: options.maxGradientNorm,
     merge: plan.merge,
   };
 }

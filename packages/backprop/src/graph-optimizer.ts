@@ -2,7 +2,7 @@ import { add, div, type Graph, mul, sqrt, square, sub } from '@rlp/onnx';
 import { type EngineHost, type ParameterStore, Tensor } from '@rlp/onnx/runtime';
 import type { DeviceGradient } from './device-gradient.ts';
 import type { ParameterOptimizer, UpdateStep } from './kernel-optimizer.ts';
-import { clipFactor, type Optimizer } from './optimizer.ts';
+import { clipFactor, type Optimizer, weightDecayOf } from './optimizer.ts';
 import { SessionsByShape } from './sessions-by-shape.ts';
 
 /**
@@ -13,7 +13,7 @@ export class GraphOptimizer implements ParameterOptimizer {
   readonly #store: ParameterStore;
   readonly #gradient: DeviceGradient;
   readonly #options: Optimizer;
-  readonly #maxGradientNorm: number | undefined;
+  readonly #maxGradientNorm: number;
   readonly #updates: SessionsByShape;
 
   constructor(
@@ -21,7 +21,7 @@ export class GraphOptimizer implements ParameterOptimizer {
     store: ParameterStore,
     gradient: DeviceGradient,
     options: Optimizer,
-    maxGradientNorm: number | undefined,
+    maxGradientNorm: number,
   ) {
     this.#store = store;
     this.#gradient = gradient;
@@ -31,10 +31,10 @@ export class GraphOptimizer implements ParameterOptimizer {
   }
 
   async update({ learningRate, update }: UpdateStep): Promise<number> {
-    const { beta1, beta2, weightDecay, decay } = this.#options;
+    const { beta1, beta2 } = this.#options;
     await this.#gradient.settle();
     const norm = await this.#gradient.norm();
-    const clip = this.#maxGradientNorm === undefined ? 1 : clipFactor(norm, this.#maxGradientNorm);
+    const clip = clipFactor(norm, this.#maxGradientNorm);
     const scalars = {
       factor: scalar(clip),
       rate: scalar(learningRate / (1 - beta1 ** update)),
@@ -42,10 +42,9 @@ export class GraphOptimizer implements ParameterOptimizer {
     };
     const store = this.#store;
     for (const { name, shape } of store.parameters) {
-      const decays = decay === 'all' || shape.length >= 2;
       const next = await this.#updates.run(shape, {
         ...scalars,
-        keep: scalar(decays ? 1 - learningRate * weightDecay : 1),
+        keep: scalar(1 - learningRate * weightDecayOf(this.#options, shape)),
         value: store.tensor(name),
         gradient: store.tensor(name, 'gradient'),
         moment1: store.tensor(name, 'moment1'),

@@ -1,6 +1,6 @@
 import type { ParameterStore } from '@rlp/onnx/runtime';
 import type { AccumulatedGradient } from './gradients.ts';
-import { clipFactor, type Optimizer } from './optimizer.ts';
+import { clipFactor, type Optimizer, weightDecayOf } from './optimizer.ts';
 
 /** Constants of one update. */
 export interface UpdateStep {
@@ -22,13 +22,13 @@ export class KernelOptimizer implements ParameterOptimizer {
   readonly #store: ParameterStore;
   readonly #gradient: AccumulatedGradient;
   readonly #options: Optimizer;
-  readonly #maxGradientNorm: number | undefined;
+  readonly #maxGradientNorm: number;
 
   constructor(
     store: ParameterStore,
     gradient: AccumulatedGradient,
     options: Optimizer,
-    maxGradientNorm: number | undefined,
+    maxGradientNorm: number,
   ) {
     this.#store = store;
     this.#gradient = gradient;
@@ -39,12 +39,12 @@ export class KernelOptimizer implements ParameterOptimizer {
   async update({ learningRate, update }: UpdateStep): Promise<number> {
     this.#gradient.settle();
     const norm = this.#gradient.norm();
-    const factor = this.#maxGradientNorm === undefined ? 1 : clipFactor(norm, this.#maxGradientNorm);
+    const factor = clipFactor(norm, this.#maxGradientNorm);
     if (factor < 1) this.#gradient.scale(factor);
-    const { beta1, beta2, epsilon, weightDecay } = this.#options;
+    const { beta1, beta2, epsilon } = this.#options;
     const step = { learningRate, beta1, beta2, epsilon, update };
-    for (const { state, decays } of this.#pieces()) {
-      this.#store.kernels.adamw(state, { ...step, weightDecay: decays ? weightDecay : 0 });
+    for (const { state, weightDecay } of this.#pieces()) {
+      this.#store.kernels.adamw(state, { ...step, weightDecay });
     }
     this.#gradient.clear();
     return norm;
@@ -55,13 +55,14 @@ export class KernelOptimizer implements ParameterOptimizer {
   /** Whole memories where every parameter is treated alike, single parameters otherwise. */
   *#pieces() {
     const store = this.#store;
-    if (this.#options.decay === 'all' || this.#options.weightDecay === 0) {
+    const { decay, weightDecay } = this.#options;
+    if (decay === 'all' || weightDecay === 0) {
       const [values, gradients] = [store.segments(), store.segments('gradient')];
       const [first, second] = [store.segments('moment1'), store.segments('moment2')];
       for (const [i, value] of values.entries()) {
         yield {
           state: { value, gradient: gradients[i]!, moment1: first[i]!, moment2: second[i]! },
-          decays: true,
+          weightDecay,
         };
       }
       return;
@@ -74,7 +75,7 @@ export class KernelOptimizer implements ParameterOptimizer {
         moment1: part('moment1'),
         moment2: part('moment2'),
       };
-      yield { state, decays: shape.length >= 2 };
+      yield { state, weightDecay: weightDecayOf(this.#options, shape) };
     }
   }
 }

@@ -38,7 +38,7 @@ async function create(): Promise<OnnxTrainingBackend> {
     optimizer: optimizerSchema.parse({}),
     schedule: scheduleSchema.parse({ kind: 'constant' }),
     learningRate: 0.05,
-    maxGradientNorm: undefined,
+    maxGradientNorm: Number.POSITIVE_INFINITY,
     merge: undefined,
   };
   const reference = { url: programUrl(import.meta.url, './testing/bigram.program') };

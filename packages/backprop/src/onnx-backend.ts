@@ -38,8 +38,6 @@ export interface OnnxBackendParts {
   readonly weights: PolicyWeights;
   readonly packing: PackingOptions;
   readonly store: string;
-  /** Default `'none'`. */
-  readonly valueHead?: ValueHead | undefined;
 }
 
 /** Options of {@link OnnxTrainingBackend.logprobs}. */
@@ -65,13 +63,17 @@ export class OnnxTrainingBackend implements CriticBackend {
     this.#parts = parts;
   }
 
+  get #valueHead(): ValueHead {
+    return this.#parts.weights.valueHead ? 'linear' : 'none';
+  }
+
   get weightVersion(): number {
     return this.#weightVersion;
   }
 
   forwardBackward(batch: TrainingBatch, loss: Loss): TrainFuture<ForwardBackwardResult> {
     return this.#submit(async () => {
-      checkLossValues(loss, this.#parts.valueHead ?? 'none');
+      checkLossValues(loss, this.#valueHead);
       const packed = packBatch(batch, loss, this.#parts.packing);
       const result = await this.#compute(
         packed,
@@ -121,7 +123,7 @@ export class OnnxTrainingBackend implements CriticBackend {
   ): TrainFuture<readonly Float32Array[]> {
     return this.#submit(async () => {
       signal?.throwIfAborted();
-      checkValueHead(this.#parts.valueHead ?? 'none');
+      checkValueHead(this.#valueHead);
       const packed = packStates(sequences, this.#parts.packing);
       const result = await this.#compute(
         packed,

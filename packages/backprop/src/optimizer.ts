@@ -26,6 +26,17 @@ export type OptimizerOptions = z.input<typeof optimizerSchema>;
 /** {@link OptimizerOptions} with every default filled in. */
 export type Optimizer = z.output<typeof optimizerSchema>;
 
+/** Schema of a limit for the gradient's global L2 norm: `'off'` is read as infinity. */
+export const maxGradientNormSchema = z.union([
+  z.number().positive(),
+  z.literal('off').transform(() => Number.POSITIVE_INFINITY),
+]);
+
+/** Weight decay of a parameter of this shape. */
+export function weightDecayOf({ weightDecay, decay }: Optimizer, shape: readonly number[]): number {
+  return decay === 'all' || shape.length >= 2 ? weightDecay : 0;
+}
+
 /** Constants of one Adam update. */
 export interface AdamStep {
   readonly learningRate: number;

@@ -1,4 +1,3 @@
-import type { TrainFuture } from '@rlp/core';
 import type { Optimizer } from './optimizer.ts';
 import type { Schedule } from './schedule.ts';
 import type { TracedLoss } from './traced-loss.ts';
@@ -30,7 +29,8 @@ export interface TrainingProgramOptions {
   readonly optimizer: Optimizer;
   readonly schedule: Schedule;
   readonly learningRate: number;
-  readonly maxGradientNorm: number | undefined;
+  /** `Infinity` for no clipping. */
+  readonly maxGradientNorm: number;
   /** Present where published weights differ from the trained parameters. */
   readonly merge: MergePlan | undefined;
 }
@@ -141,8 +141,3 @@ export interface ProgramState {
   readonly moment2: readonly NamedTensor[];
   readonly reference: readonly NamedTensor[] | undefined;
 }
-
-/** Result of an optimizer update; as core's `OptimStepResult`. */
-export type UpdateResult = Awaited<
-  TrainFuture<{ gradientNorm: number; learningRate: number; updates: number }>
->;

@@ -1,4 +1,4 @@
-import { TrainingError } from '@rlp/core';
+import { type OptimStepResult, TrainingError } from '@rlp/core';
 import {
   type CallContext,
   type EngineHost,
@@ -23,7 +23,6 @@ import type {
   RebaseRequest,
   ScoreResult,
   TrainingProgramOptions,
-  UpdateResult,
 } from './program-protocol.ts';
 import { scheduleFactor } from './schedule.ts';
 import { clearParameters, copyIn, copyOut, mixStores } from './store-copies.ts';
@@ -66,7 +65,7 @@ export class TrainingProgram {
       }
     });
 
-  readonly optimStep = (): Promise<UpdateResult> =>
+  readonly optimStep = (): Promise<OptimStepResult> =>
     this.#sequence.run(async () => {
       await this.#freezeReference();
       const learningRate = this.#options.learningRate * scheduleFactor(this.#options.schedule, this.#updates);

@@ -17,7 +17,13 @@ import {
 } from '@rlp/core';
 import { z } from 'zod';
 import { Future, Sequence } from '../future.ts';
-import { clipFactor, globalNorm, movingAverage, referenceDecay } from '../optimizer.ts';
+import {
+  clipFactor,
+  globalNorm,
+  maxGradientNormSchema,
+  movingAverage,
+  referenceDecay,
+} from '../optimizer.ts';
 import { type Schedule, type ScheduleOptions, scheduleFactor, scheduleSchema } from '../schedule.ts';
 import { checkValueHead, type ValueHead } from '../value-losses.ts';
 import { accumulateLogits, countTokens, evaluateBatch, scoreBatch, tokenLogprobs } from './batch.ts';
@@ -30,7 +36,7 @@ const trainingSchema = z.strictObject({
   optimizer: z.enum(['adam', 'sgd']).default('adam'),
   learningRate: z.number().positive().default(0.1),
   schedule: scheduleSchema.prefault({ kind: 'constant' }),
-  maxGradientNorm: z.number().positive().optional(),
+  maxGradientNorm: maxGradientNormSchema.prefault('off'),
   valueHead: z.enum(['none', 'linear']).default('none'),
 });
 
@@ -39,14 +45,14 @@ const trainingSchema = z.strictObject({
  *
  * - `optimizer` (`'adam'`): Adam with β 0.9, 0.999 and ε 1e-8, or plain gradient descent (`'sgd'`).
  * - `learningRate` (0.1), `schedule` (constant).
- * - `maxGradientNorm` (off): clips the global L2 norm of the gradient.
+ * - `maxGradientNorm` (`'off'`): global L2 norm that gradients are clipped to.
  * - `valueHead` (`'none'`): `'linear'` adds a critic, one value per context, 0 at first, trained by the same optimizer.
  */
 export interface TabularOptions extends TabularShape {
   readonly optimizer?: 'adam' | 'sgd' | undefined;
   readonly learningRate?: number | undefined;
   readonly schedule?: ScheduleOptions | undefined;
-  readonly maxGradientNorm?: number | undefined;
+  readonly maxGradientNorm?: number | 'off' | undefined;
   readonly valueHead?: ValueHead | undefined;
 }
 
@@ -119,7 +125,7 @@ export class TabularBackend implements CriticBackend {
 
   optimStep(): TrainFuture<OptimStepResult> {
     return this.#call(() => {
-      const { learningRate: base, schedule, maxGradientNorm = Number.POSITIVE_INFINITY } = this.#training;
+      const { learningRate: base, schedule, maxGradientNorm } = this.#training;
       const gradientNorm = globalNorm(this.#states().map(({ gradient }) => gradient));
       const scale = clipFactor(gradientNorm, maxGradientNorm);
       const learningRate = base * scheduleFactor(schedule as Schedule, this.#updates);

@@ -1,7 +1,7 @@
 import { parseOptions } from '@rlp/core';
 import type { LanguageModel } from '@rlp/models';
 import { z } from 'zod';
-import { optimizerSchema } from '../optimizer.ts';
+import { maxGradientNormSchema, optimizerSchema } from '../optimizer.ts';
 import { scheduleSchema } from '../schedule.ts';
 import type { TensorFlow, TfTensor } from './tensorflow.ts';
 
@@ -22,7 +22,7 @@ const schema = z.strictObject({
   learningRate: z.number().nonnegative(),
   schedule: scheduleSchema.prefault({ kind: 'constant' }),
   optimizer: optimizerSchema.prefault({}),
-  maxGradientNorm: z.union([z.number().positive(), z.literal('off')]).default(1),
+  maxGradientNorm: maxGradientNormSchema.prefault(1),
   tokensPerMicroBatch: z.int().min(1).default(1024),
   adaptation: z.strictObject({ kind: z.literal('full') }, adaptationMessage).prefault({ kind: 'full' }),
   reference: z.enum(['initial', 'none']).default('initial'),

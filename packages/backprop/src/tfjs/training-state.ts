@@ -1,7 +1,7 @@
 import { type HostTensor, type OptimStepResult, TrainingError, type Weights } from '@rlp/core';
-import type { DecoderParameter } from '@rlp/models';
+import type { ParameterSpec } from '@rlp/onnx/runtime';
 import { gradientError, overflowError } from '../gradient-errors.ts';
-import { adamw, clipFactor, globalNorm, movingAverage } from '../optimizer.ts';
+import { adamw, clipFactor, globalNorm, movingAverage, weightDecayOf } from '../optimizer.ts';
 import { toTensors, toWeights } from '../policy-weights.ts';
 import type { ProgramState } from '../program-protocol.ts';
 import { scheduleFactor } from '../schedule.ts';
@@ -16,7 +16,7 @@ export type TrainingStateOptions = Pick<
 /** Everything that training changes, in host memory: weights, gradient, moments, the reference policy and counters. */
 export class TrainingState {
   readonly #options: TrainingStateOptions;
-  readonly #specs: readonly DecoderParameter[];
+  readonly #specs: readonly ParameterSpec[];
   #weights: Weights;
   #reference: Weights | undefined;
   #moment1: Weights;
@@ -25,7 +25,7 @@ export class TrainingState {
   #updates = 0;
   #weightVersion = 0;
 
-  constructor(specs: readonly DecoderParameter[], weights: Weights, options: TrainingStateOptions) {
+  constructor(specs: readonly ParameterSpec[], weights: Weights, options: TrainingStateOptions) {
     this.#options = options;
     this.#specs = specs;
     this.#weights = ordered(specs, weights);
@@ -102,14 +102,14 @@ export class TrainingState {
     this.#freezeReference();
     const { schedule, maxGradientNorm, learningRate: base } = this.#options;
     const gradientNorm = this.#norm();
-    const factor = maxGradientNorm === 'off' ? 1 : clipFactor(gradientNorm, maxGradientNorm);
+    const factor = clipFactor(gradientNorm, maxGradientNorm);
     const learningRate = base * scheduleFactor(schedule, this.#updates);
     this.#updates += 1;
     const gradient = this.#gradient ?? zeros(this.#specs);
     for (const { name, shape } of this.#specs) {
       const { data } = gradient.get(name)!;
       if (factor < 1) for (let i = 0; i < data.length; i++) data[i] = data[i]! * factor;
-      this.#updateParameter(name, data, shape.length >= 2 ? 'matrix' : 'vector', learningRate);
+      this.#updateParameter(name, data, learningRate, weightDecayOf(this.#options.optimizer, shape));
     }
     this.clearGradient();
     return { gradientNorm, learningRate, updates: this.#updates };
@@ -144,21 +144,15 @@ export class TrainingState {
     this.clearGradient();
   }
 
-  #updateParameter(
-    name: string,
-    gradient: Float32Array,
-    kind: 'matrix' | 'vector',
-    learningRate: number,
-  ): void {
-    const { decay, weightDecay, beta1, beta2, epsilon } = this.#options.optimizer;
-    const decays = decay === 'all' || kind === 'matrix';
+  #updateParameter(name: string, gradient: Float32Array, learningRate: number, weightDecay: number): void {
+    const { beta1, beta2, epsilon } = this.#options.optimizer;
     const state = { moment1: this.#moment1.get(name)!.data, moment2: this.#moment2.get(name)!.data };
     adamw(this.#weights.get(name)!.data, gradient, state, {
       learningRate,
       beta1,
       beta2,
       epsilon,
-      weightDecay: decays ? weightDecay : 0,
+      weightDecay,
       update: this.#updates,
     });
   }
@@ -174,7 +168,7 @@ export class TrainingState {
 }
 
 /** Copies in the order of the parameters. */
-function ordered(specs: readonly DecoderParameter[], weights: Weights): Weights {
+function ordered(specs: readonly ParameterSpec[], weights: Weights): Weights {
   return copyWeights(new Map(specs.map(({ name }) => [name, weights.get(name)!] as const)));
 }
 
@@ -183,7 +177,7 @@ export function copyWeights(weights: Weights): Map<string, HostTensor> {
   return new Map([...weights].map(([name, { shape, data }]) => [name, { shape, data: data.slice() }]));
 }
 
-function zeros(specs: readonly DecoderParameter[]): Map<string, HostTensor> {
+function zeros(specs: readonly ParameterSpec[]): Map<string, HostTensor> {
   const size = (shape: readonly number[]) => shape.reduce((product, length) => product * length, 1);
   return new Map(specs.map(({ name, shape }) => [name, { shape, data: new Float32Array(size(shape)) }]));
 }

@@ -1,46 +1,17 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { TrainingError, type Weights } from '@rlp/core';
-import {
-  type DecoderParameter,
-  type LanguageModel,
-  parameterSpecs,
-  readSafetensors,
-  saveModel,
-} from '@rlp/models';
+import { type LanguageModel, parameterSpecs } from '@rlp/models';
 import { writeDirectory } from '../checkpoint.ts';
-import { checkWeights } from '../policy-weights.ts';
-import type { CheckpointWeights } from '../training-checkpoint.ts';
-
-const modelFile = 'model.safetensors';
+import { ModelFiles, modelFile, savingWith } from '../model-files.ts';
 
 /** A model's weights as files: in checkpoints and in publications. */
-export class WeightFiles implements CheckpointWeights {
-  readonly adaptation = 'full';
-  readonly specs: readonly DecoderParameter[];
-  readonly #model: LanguageModel;
+export class WeightFiles extends ModelFiles {
   readonly #publications: string | undefined;
 
   constructor(model: LanguageModel, publications: string | undefined) {
-    this.#model = model;
+    super(parameterSpecs(model.config), savingWith(model));
     this.#publications = publications;
-    this.specs = parameterSpecs(model.config);
-  }
-
-  check(owner: string, weights: Weights): void {
-    checkWeights(owner, this.specs, weights);
-  }
-
-  /** Writes `model.safetensors`, `config.json` and the tokenizer's files. */
-  async write(directory: string, weights: Weights): Promise<void> {
-    await saveModel(directory, { ...this.#model, weights });
-  }
-
-  async readFiles(directory: string): Promise<Weights> {
-    const path = join(directory, modelFile);
-    const weights = await readSafetensors(path);
-    this.check(`loadCheckpoint ${path}`, weights);
-    return weights;
   }
 
   /**

@@ -1,0 +1,44 @@
+import { join } from 'node:path';
+import type { Weights } from '@rlp/core';
+import { type LanguageModel, readSafetensors, saveModel } from '@rlp/models';
+import type { ParameterSpec } from '@rlp/onnx/runtime';
+import { checkWeights } from './policy-weights.ts';
+
+/** Writes weights, and what belongs beside them, as a model folder. */
+export type SaveWeights = (directory: string, weights: Weights) => Promise<unknown>;
+
+/** Saves weights with a model's config and tokenizer. The model's own weights are not held, so that they can be collected. */
+export function savingWith({ config, tokenizer }: LanguageModel): SaveWeights {
+  return (directory, weights) => saveModel(directory, { config, tokenizer, weights });
+}
+
+/** The file of a model folder that holds its weights. */
+export const modelFile = 'model.safetensors';
+
+/** All weights of a model as the files of its folder, in checkpoints and in publications. */
+export class ModelFiles {
+  readonly adaptation = 'full';
+  /** Of the weights. */
+  readonly specs: readonly ParameterSpec[];
+  readonly #save: SaveWeights;
+
+  constructor(specs: readonly ParameterSpec[], save: SaveWeights) {
+    this.specs = specs;
+    this.#save = save;
+  }
+
+  check(owner: string, weights: Weights): void {
+    checkWeights(owner, this.specs, weights);
+  }
+
+  async write(directory: string, weights: Weights): Promise<void> {
+    await this.#save(directory, weights);
+  }
+
+  async readFiles(directory: string): Promise<Weights> {
+    const path = join(directory, modelFile);
+    const weights = await readSafetensors(path);
+    this.check(`loadCheckpoint ${path}`, weights);
+    return weights;
+  }
+}
