@@ -2,7 +2,7 @@ import type { ScoreRequest, TokenScores } from '@rlp/core';
 import type { OperatorSet } from '@rlp/onnx';
 import type { CallContext, EngineHost } from '@rlp/onnx/runtime';
 import type { TokenLogits } from './backend.ts';
-import type { DecoderOptions } from './decoding/cached-decoder.ts';
+import type { DecoderOptions, ManagedDecoder } from './decoding/cached-decoder.ts';
 import { FusedDecoder } from './decoding/fused-decoder.ts';
 import { GenerationLoop } from './decoding/generation-loop.ts';
 import type { GeneratedGroup, GenerationObserver } from './decoding/groups.ts';
@@ -97,10 +97,7 @@ export default async function startGeneration(
   };
 }
 
-async function prepareDecoder(
-  host: EngineHost,
-  options: GenerationProgramOptions,
-): Promise<FusedDecoder | StandardDecoder> {
+async function prepareDecoder(host: EngineHost, options: GenerationProgramOptions): Promise<ManagedDecoder> {
   const Decoder = options.operators === 'fused' ? FusedDecoder : StandardDecoder;
   const decoder = new Decoder(host, options);
   await decoder.prepare();

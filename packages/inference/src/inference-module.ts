@@ -4,6 +4,7 @@ import {
   type Completion,
   type InferenceEngine,
   type Message,
+  parseToolCalls,
   type SampleRequest,
   type Sampler,
   type ScoreRequest,
@@ -23,13 +24,7 @@ import {
 } from './generate-options.ts';
 import { type Prompt, promptTokens, type Response, responseTokens } from './prompts.ts';
 import { TextStream } from './text-stream.ts';
-import {
-  conversation,
-  type OfferedTool,
-  parseToolCalls,
-  type ToolResponses,
-  toolSchema,
-} from './tool-calls.ts';
+import { conversation, type OfferedTool, type ToolResponses, toolSchema } from './tool-calls.ts';
 
 /** Options of {@link InferenceModule.create}. */
 export interface InferenceModuleOptions {

@@ -3,36 +3,8 @@ import { describe, expect, it } from 'vitest';
 
 import { InferenceModule } from './inference-module.ts';
 import { scriptedBackend } from './scripted-backend.ts';
-import { parseToolCalls } from './tool-calls.ts';
 
-const offered = new Set(['calculator', 'search']);
 const sum = '<tool_call>\n{"name": "calculator", "arguments": {"expression": "2+2"}}\n</tool_call>';
-
-describe('parseToolCalls', () => {
-  it('takes calls out of the text, in order', () => {
-    const look = '<tool_call>{"name": "search"}</tool_call>';
-    expect(parseToolCalls(`Let me see. ${sum}\n${look}`, offered)).toEqual({
-      text: 'Let me see.',
-      calls: [
-        {
-          id: 'call_0',
-          type: 'function',
-          function: { name: 'calculator', arguments: '{"expression":"2+2"}' },
-        },
-        { id: 'call_1', type: 'function', function: { name: 'search', arguments: '{}' } },
-      ],
-    });
-  });
-
-  it.each([
-    '<tool_call>{"name": "calculator", "arguments": </tool_call>',
-    '<tool_call>{"arguments": {}}</tool_call>',
-    '<tool_call>{"name": "shell", "arguments": {}}</tool_call>',
-    ' no call at all ',
-  ])('leaves what is no call of an offered tool in the text: %s', (text) => {
-    expect(parseToolCalls(text, offered)).toEqual({ text, calls: [] });
-  });
-});
 
 describe('InferenceModule.batchGenerateWithTools', () => {
   it('wants prompts and tools in lists', async () => {

@@ -8,6 +8,8 @@ import {
   type OperatorSet,
   productDimension,
   reshape,
+  rotaryEmbedding,
+  splitHeads,
   transpose,
   type Value,
 } from '@rlp/onnx';
@@ -62,6 +64,27 @@ export function outputLogits(hidden: Value, head: Value, linear: LinearOrder): V
   return linear === 'plain'
     ? gemm(hidden, head, { transposeB: 'yes' })
     : transpose(gemm(head, hidden, { transposeB: 'yes' }));
+}
+
+/** Splits queries or keys `[batch · time, heads · headDimension]` into heads, turned by their positions. */
+export type TurnHeads = (x: Value, heads: number) => Value;
+
+/**
+ * Heads `[batch, heads, time, headDimension]` of tokens at `positions` `[batch, time]`, below `contextLength`; not turned where
+ * positions are learned.
+ */
+export function turnedHeads(
+  positions: Value,
+  { config, contextLength }: { readonly config: ModelConfig; readonly contextLength: number },
+  ops: OperatorSet,
+): TurnHeads {
+  const rope = ropeConstants(positions.graph, config, contextLength);
+  const [batch, time] = positions.shape as [Dimension, Dimension];
+  return (x, heads) => {
+    const wide = reshape(x, [batch, time, heads * config.headDimension]);
+    const turned = rope ? rotaryEmbedding(wide, { ...rope, heads, positions, ops }) : wide;
+    return splitHeads(turned, { batch, time, heads });
+  };
 }
 
 /** Rotary tables as constants of the graph; `undefined` for a model with learned positions. */

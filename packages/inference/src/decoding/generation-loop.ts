@@ -49,11 +49,6 @@ export class GenerationLoop {
     this.#policyVersion = options.policyVersion;
   }
 
-  /** Version of the weights that the next request starts with. */
-  get policyVersion(): number {
-    return this.#policyVersion;
-  }
-
   /** Sequences that have a row. */
   get running(): number {
     return this.#rows.length;

@@ -4,16 +4,13 @@ import {
   concat,
   embedding,
   Graph,
-  mergeHeads,
   mul,
-  reshape,
-  rotaryEmbedding,
   softmax,
   splitHeads,
   sumDimension,
   type Value,
 } from '@rlp/onnx';
-import { inferenceBlocks, outputLogits, ropeConstants } from './blocks.ts';
+import { inferenceBlocks, outputLogits, turnedHeads } from './blocks.ts';
 import { cacheNames } from './fused-graph.ts';
 
 /** Options of {@link standardGraph}. */
@@ -66,22 +63,17 @@ function concatenatedAttention(
 ) {
   const keys = sumDimension([contextLength, 'time']);
   const mask = graph.input('mask', 'float32', ['batch', 1, 'time', keys]);
-  const rope = ropeConstants(graph, config, contextLength);
-  const heads = (x: Value, count: number) => {
-    const wide = reshape(x, ['batch', 'time', count * config.headDimension]);
-    const turned = rope ? rotaryEmbedding(wide, { ...rope, heads: count, positions, ops: 'standard' }) : wide;
-    return splitHeads(turned, { batch: 'batch', time: 'time', heads: count });
-  };
-  const plainHeads = (x: Value) =>
-    splitHeads(x, { batch: 'batch', time: 'time', heads: config.keyValueHeads });
+  const heads = turnedHeads(positions, { config, contextLength }, 'standard');
+  const valueHeads = { batch: 'batch', time: 'time', heads: config.keyValueHeads };
   const cache = ['batch', config.keyValueHeads, contextLength, config.headDimension];
   return (layer: number, query: Value, key: Value, value: Value): Value => {
     const newKey = heads(key, config.keyValueHeads);
-    const newValue = plainHeads(value);
+    const newValue = splitHeads(value, valueHeads);
     graph.output(cacheNames.newKey(layer), newKey);
     graph.output(cacheNames.newValue(layer), newValue);
     const allKeys = concat([graph.input(cacheNames.key(layer), 'float32', cache), newKey], 2);
     const allValues = concat([graph.input(cacheNames.value(layer), 'float32', cache), newValue], 2);
-    return mergeHeads(attention(heads(query, config.heads), allKeys, allValues, { mask, ops: 'standard' }));
+    const options = { mask, ops: 'standard', output: 'merged' } as const;
+    return attention(heads(query, config.heads), allKeys, allValues, options);
   };
 }

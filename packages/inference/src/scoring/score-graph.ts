@@ -4,15 +4,12 @@ import {
   embedding,
   Graph,
   getLogits,
-  mergeHeads,
   type OperatorSet,
-  reshape,
-  rotaryEmbedding,
   splitHeads,
   tokenLogprobs,
   type Value,
 } from '@rlp/onnx';
-import { inferenceBlocks, ropeConstants } from '../decoding/blocks.ts';
+import { inferenceBlocks, turnedHeads } from '../decoding/blocks.ts';
 
 /** Options of {@link scoreGraph}. */
 export interface ScoreGraphOptions {
@@ -63,23 +60,14 @@ export function scoreGraph(options: ScoreGraphOptions): Graph {
   return graph;
 }
 
-function fullAttention(graph: Graph, { config, contextLength, ops }: ScoreGraphOptions, positions: Value) {
+function fullAttention(graph: Graph, options: ScoreGraphOptions, positions: Value) {
+  const { config, ops } = options;
   const mask = graph.input('mask', 'float32', ['time', 'time']);
-  const rope = ropeConstants(graph, config, contextLength);
-  const rotate = (x: Value, heads: number) =>
-    rope
-      ? rotaryEmbedding(reshape(x, ['batch', 'time', heads * config.headDimension]), {
-          ...rope,
-          heads,
-          positions,
-          ops,
-        })
-      : x;
+  const heads = turnedHeads(positions, options, ops);
+  const valueHeads = { batch: 'batch', time: 'time', heads: config.keyValueHeads };
   return (_layer: number, query: Value, key: Value, value: Value): Value => {
-    const layout = { batch: 'batch', time: 'time' };
-    const queries = splitHeads(rotate(query, config.heads), { ...layout, heads: config.heads });
-    const keyLayout = { ...layout, heads: config.keyValueHeads };
-    const keys = splitHeads(rotate(key, config.keyValueHeads), keyLayout);
-    return mergeHeads(attention(queries, keys, splitHeads(value, keyLayout), { mask, ops }));
+    const values = splitHeads(value, valueHeads);
+    const keys = heads(key, config.keyValueHeads);
+    return attention(heads(query, config.heads), keys, values, { mask, ops, output: 'merged' });
   };
 }
