@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { ArgumentError } from '@rlp/core';
 import {
+  type AssessorOptions,
   formatAlert,
   type MonitoredBatch,
   RewardQualityAssessor,
@@ -68,15 +69,22 @@ export const analyzeCommand = defineCommand({
       default: '1',
       valueHint: 'N',
     },
+    tags: {
+      type: 'string',
+      description: 'Tags of reasoning and answer; "none" for plain text',
+      default: 'reasoning,answer',
+      valueHint: 'A,B',
+    },
     json: { type: 'boolean', description: 'Tell the result as JSON' },
   },
   async run({ args, data }) {
     const { say, complain } = dataOf({ data });
     const batchSize = wholeNumber('batch-size', args['batch-size']);
     const minSamplesForAnalysis = wholeNumber('min-samples', args['min-samples']);
+    const tags = tagsOf(args.tags);
     const saved = readSavedResponses(await readFile(args.file, 'utf8'), args.file);
     const monitor = new RewardQualityMonitor({
-      assessor: new RewardQualityAssessor({ minSamplesForAnalysis }),
+      assessor: new RewardQualityAssessor({ minSamplesForAnalysis, tags }),
       detectors: [rewardHackingDetector()],
       config: {
         interventionSeverity: 'low',
@@ -92,6 +100,15 @@ export const analyzeCommand = defineCommand({
     say(args.json ? JSON.stringify(summary) : JSON.stringify(summary, undefined, 2));
   },
 });
+
+function tagsOf(text: string): AssessorOptions['tags'] {
+  const [reasoning, answer, ...more] = text.split(',');
+  if (text === 'none') return 'none';
+  if (reasoning && answer && more.length === 0) return { reasoning, answer };
+  throw new ArgumentError(
+    `rlp: --tags must be two names, such as reasoning,answer, or none, got ${JSON.stringify(text)}`,
+  );
+}
 
 function batchOf(saved: readonly SavedResponse[]): MonitoredBatch {
   const names = [...new Set(saved.flatMap(({ rewards }) => Object.keys(rewards)))];

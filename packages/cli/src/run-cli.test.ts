@@ -107,6 +107,16 @@ describe('rlp monitor analyze', () => {
     });
   });
 
+  it('takes plain text for what it is when told so', async () => {
+    const path = save('{"response":"a plan","reward":1}\n{"response":"no tags","reward":0}\n');
+    const kinds = async (...flags: string[]) => {
+      const { said } = await rlp('monitor', 'analyze', path, '--json', ...flags);
+      return (JSON.parse(said) as { alertsByType: object }).alertsByType;
+    };
+    expect(await kinds()).toHaveProperty('degenerate_outputs');
+    expect(await kinds('--tags', 'none')).toEqual({});
+  });
+
   it('tells of reward hacking', async () => {
     const random = RandomStream.named('analyze');
     const line = (at: number) => {
@@ -133,9 +143,10 @@ describe('rlp monitor analyze', () => {
     const path = save('{"response":"a"}\n{"text":"b"}\n{"response":"c"}\n');
     expect(await rlp('monitor', 'analyze', path)).toMatchObject({
       code: 1,
-      complaints: expect.stringContaining('line 2'),
+      complaints: expect.stringContaining('line 2: expected {"response": "…"'),
     });
     expect((await rlp('monitor', 'analyze', path, '--batch-size', '0')).complaints).toContain('--batch-size');
+    expect((await rlp('monitor', 'analyze', path, '--tags', 'a')).complaints).toContain('--tags must be two');
     expect(await rlp('monitor', 'analyze', join(directory, 'missing'))).toMatchObject({
       code: 1,
       complaints: expect.stringContaining('ENOENT'),

@@ -15,6 +15,8 @@ export * from './task-definition.ts';
 export * from './tensor-ops.ts';
 export * from './token-sequence.ts';
 export * from './tokenizer.ts';
+export * from './tool-calls.ts';
 export * from './training.ts';
 export * from './trajectory.ts';
+export * from './trajectory-from-messages.ts';
 export * from './verifier.ts';

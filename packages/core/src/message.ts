@@ -27,10 +27,13 @@ export const toolCallSchema: z.ZodType<ToolCall> = z.object({
   function: z.object({ name: z.string(), arguments: z.string() }),
 });
 
-/** Schema of {@link Message}. */
+/** Schema of {@link Message}. The API answers with `content: null` where an assistant only calls tools: that is read as `''`. */
 export const messageSchema: z.ZodType<Message> = z.object({
   role: z.enum(['system', 'user', 'assistant', 'tool']),
-  content: z.string(),
+  content: z
+    .string()
+    .nullable()
+    .transform((content) => content ?? ''),
   name: z.string().optional(),
   tool_calls: z.array(toolCallSchema).optional(),
   tool_call_id: z.string().optional(),

@@ -69,6 +69,18 @@ describe('RewardQualityAssessor', () => {
     ]);
   });
 
+  it('says what to do where no response has tags, and takes plain text for what it is', () => {
+    const plain = batchOf(10, (at) => `Flight ${at} leaves at ${at % 12}.`);
+    expect(alertsOf(plain)).toEqual([
+      expect.stringMatching(/none has <reasoning> and <answer>: .*tags: 'none'/),
+    ]);
+    expect(alertsOf(plain, varied(10), { tags: 'none' })).toEqual([]);
+    const blank = batchOf(10, (at) => (at < 3 ? ' …\n' : '4'));
+    expect(alertsOf(blank, varied(10), { tags: 'none' })).toEqual([
+      expect.stringContaining('30.0% responses are empty'),
+    ]);
+  });
+
   it('detects that responses are nearly the same, which equality does not', () => {
     const text = (at: number) =>
       `<reasoning>${batchOf(60, (word) => `word${word}`).join(' ')} number ${at}</reasoning><answer>42</answer>`;

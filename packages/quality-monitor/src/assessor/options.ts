@@ -19,10 +19,13 @@ const schema = z.strictObject({
   minSamplesForAnalysis: z.int().min(1).default(100),
   alertThresholds: z.strictObject(thresholdShape).prefault({}),
   tags: z
-    .strictObject({
-      reasoning: z.string().min(1).default('reasoning'),
-      answer: z.string().min(1).default('answer'),
-    })
+    .union([
+      z.literal('none'),
+      z.strictObject({
+        reasoning: z.string().min(1).default('reasoning'),
+        answer: z.string().min(1).default('answer'),
+      }),
+    ])
     .prefault({}),
   diversityWindow: z.int().min(2).default(500),
   nearDuplicates: z.union([z.literal('off'), z.number().gt(0).max(1)]).default(0.8),
@@ -51,7 +54,8 @@ const schema = z.strictObject({
  *   | `diversityCollapse` (0.1) | less than this share of the last `diversityWindow` responses is different |
  *   | `rewardSpikeStd` (3) | a reward lies this many deviations from those before its batch |
  *
- * - `tags` (`reasoning`, `answer`): what a response is made of.
+ * - `tags` (`reasoning`, `answer`): what a response is made of. `'none'`: plain text, so that none is formatted, and only one without
+ *   a letter or digit is empty.
  * - `diversityWindow` (500): responses that diversity is judged over, at most `windowSize`.
  * - `nearDuplicates` (0.8): share of word sequences in common from which on two responses count as the same; `'off'`: only
  *   equal text does.

@@ -126,15 +126,19 @@ function diversityCollapse(
 /** Empty or malformed responses. */
 export function degenerateOutputs(
   sums: QualitySums,
-  { alertThresholds }: ResolvedAssessorOptions,
+  { alertThresholds, tags, conventions }: ResolvedAssessorOptions,
 ): Diagnosis[] {
   const empty = sums.share(sums.empty.length);
   if (empty <= alertThresholds.emptyContent) return [];
+  const unexpected = conventions === 'rlp' && tags !== 'none' && sums.formatted === 0;
+  const advice = unexpected
+    ? `; none has <${tags.reasoning}> and <${tags.answer}>: where none is meant to, set tags: 'none'`
+    : '';
   return [
     diagnosis({
       pathologyType: 'degenerate_outputs',
       severity: 'high',
-      message: `High rate of degenerate outputs: ${percent(empty)} responses are empty or malformed`,
+      message: `High rate of degenerate outputs: ${percent(empty)} responses are empty or malformed${advice}`,
       metrics: { empty_rate: empty, empty_count: sums.empty.length, total: sums.count },
       responses: sums.empty,
     }),

@@ -18,7 +18,7 @@ export interface ResponseQuality {
   readonly repetition: number;
   /** In 0..1. */
   readonly coherence: number;
-  /** Tags missing, or next to nothing between them. */
+  /** Tags missing, or next to nothing between them; where there are to be no tags, neither letter nor digit. */
   readonly isEmpty: boolean;
   /** Formatted, with content that is worth nothing. */
   readonly isGaming: boolean;
@@ -73,7 +73,10 @@ export function responseQuality(
     answerLength,
     repetition,
     coherence,
-    isEmpty: !isFormatted || reasoningLength < 5 || answerLength < 1,
+    isEmpty:
+      options.tags === 'none'
+        ? !/[\p{L}\p{N}]/u.test(response)
+        : !isFormatted || reasoningLength < 5 || answerLength < 1,
     isShort,
     isGaming:
       isFormatted && (isShort || isTrivial(reasoning, answer) || repeatsItself(reasoning, text, tools)),

@@ -20,7 +20,9 @@ interface ResponseShape {
 export type ShapeReader = (response: string) => ResponseShape;
 
 /** @throws ArgumentError for tags that are not plain words. */
-export function shapeReader({ reasoning, answer }: ResponseTags): ShapeReader {
+export function shapeReader(tags: ResponseTags | 'none'): ShapeReader {
+  if (tags === 'none') return () => ({ reasoning: undefined, answer: undefined, hasReasoningTags: false });
+  const { reasoning, answer } = tags;
   const readReasoning = pairReader(reasoning);
   const readAnswer = pairReader(answer);
   const hasTags = (text: string) => text.includes(`<${reasoning}>`) && text.includes(`</${reasoning}>`);

@@ -13,25 +13,40 @@ export interface SavedResponse {
 
 const rewards = z.record(z.string(), z.number().nullable());
 
-/** A plain record; a record with one reward; a trajectory with its score, as rollouts save it. */
-const lineSchema = z.union([
-  z.object({ response: z.string(), rewards, prompt: z.string().optional() }),
-  z.object({
-    trajectory: z.object({
-      response: z.string(),
-      task: z
-        .object({ prompt: z.union([z.string(), z.array(z.object({ content: z.string() }))]) })
-        .optional(),
-    }),
-    reward: z.number().nullable(),
-    components: rewards,
-  }),
-  z.object({
+/** An assistant's turn that only calls tools has `null`. */
+const message = z.object({
+  content: z
+    .string()
+    .nullable()
+    .transform((content) => content ?? ''),
+});
+
+/** A trajectory with its score, as rollouts save it. */
+const trajectoryLine = z.object({
+  trajectory: z.object({
     response: z.string(),
-    reward: z.number().nullable().optional(),
-    prompt: z.string().optional(),
+    task: z
+      .object({ prompt: z.union([z.string(), z.array(message)], 'expected text or a list of messages') })
+      .optional(),
   }),
-]);
+  reward: z.number().nullable(),
+  components: rewards,
+});
+
+const rewardsLine = z.object({ response: z.string(), rewards, prompt: z.string().optional() });
+
+const rewardLine = z.object({
+  response: z.string(),
+  reward: z.number().nullable().optional(),
+  prompt: z.string().optional(),
+});
+
+/** By what a line says that it is, so that what is wrong with it can be told. */
+function parseLine(value: unknown) {
+  const line: object = typeof value === 'object' && value !== null ? value : {};
+  if ('trajectory' in line) return trajectoryLine.safeParse(line);
+  return 'rewards' in line ? rewardsLine.safeParse(line) : rewardLine.safeParse(line);
+}
 
 /**
  * Reads saved responses from JSON Lines; a last line that a crash cut short is left out.
@@ -43,16 +58,17 @@ export function readSavedResponses(text: string, path: string): SavedResponse[] 
   const lines = text.split('\n');
   return lines.flatMap((line, at) => {
     if (line.trim() === '') return [];
-    const parsed = lineSchema.safeParse(parseJson(line));
+    const parsed = parseLine(parseJson(line));
     if (parsed.success) return [savedResponse(parsed.data)];
     if (at === lines.length - 1) return [];
+    const { path: field, message: problem } = parsed.error.issues[0]!;
     throw new FormatError(
-      `${path}, line ${at + 1}: expected {"response": "…", "rewards": {"name": number}} or a scored trajectory`,
+      `${path}, line ${at + 1}: expected {"response": "…", "rewards": {"name": number}} or a scored trajectory; ${field.join('.')}: ${problem}`,
     );
   });
 }
 
-function savedResponse(line: z.output<typeof lineSchema>): SavedResponse {
+function savedResponse(line: NonNullable<ReturnType<typeof parseLine>['data']>): SavedResponse {
   if ('trajectory' in line) {
     const { response, task } = line.trajectory;
     return {

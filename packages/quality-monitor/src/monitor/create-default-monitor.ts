@@ -1,4 +1,5 @@
 import { RewardQualityAssessor } from '../assessor/assessor.ts';
+import type { AssessorOptions } from '../assessor/options.ts';
 import { rewardHackingDetector } from '../hacking/detector.ts';
 import type { RewardHackingOptions } from '../hacking/options.ts';
 import { consoleSink } from './console-sink.ts';
@@ -15,6 +16,8 @@ export interface DefaultMonitorOptions {
   readonly enableInterventions?: boolean | undefined;
   /** Samples that statistics are taken over. Default 1000. */
   readonly windowSize?: number | undefined;
+  /** Further options of the assessor; `{ tags: 'none' }` where responses are plain text. */
+  readonly assessor?: Omit<AssessorOptions, 'windowSize'> | undefined;
   /** Options of `rewardHackingDetector`; `'off'` leaves it out. Default: its defaults. */
   readonly rewardHacking?: RewardHackingOptions | 'off' | undefined;
   /** What to ask of the training loop, by rule; see {@link InterventionConfig}. Default: nothing. */
@@ -35,13 +38,14 @@ export function createDefaultMonitor({
   wandbRun,
   enableInterventions = true,
   windowSize = 1000,
+  assessor,
   rewardHacking,
   actions,
   console = 'on',
   sinks = [],
 }: DefaultMonitorOptions = {}): RewardQualityMonitor {
   return new RewardQualityMonitor({
-    assessor: new RewardQualityAssessor({ windowSize, minSamplesForAnalysis: 100 }),
+    assessor: new RewardQualityAssessor({ minSamplesForAnalysis: 100, ...assessor, windowSize }),
     detectors: rewardHacking === 'off' ? [] : [rewardHackingDetector(rewardHacking)],
     config: { enableInterventions, interventionSeverity: 'medium', ...(actions && { actions }) },
     sinks: [

@@ -140,7 +140,8 @@ describe('sinks', () => {
       rewards,
     });
     expect(lines[1]).toBe(
-      '[HIGH] degenerate_outputs at step 0\n  High rate of degenerate outputs: 100.0% responses are empty or malformed\n' +
+      '[HIGH] degenerate_outputs at step 0\n  High rate of degenerate outputs: 100.0% responses are empty or malformed; ' +
+        "none has <reasoning> and <answer>: where none is meant to, set tags: 'none'\n" +
         '  empty_rate=1, empty_count=20, total=20',
     );
   });

@@ -1,4 +1,11 @@
-import { ArgumentError, type Message, parseOptions, type RewardFunction, type Trajectory } from '@rlp/core';
+import {
+  ArgumentError,
+  type Message,
+  parseOptions,
+  parseToolCalls,
+  type RewardFunction,
+  type Trajectory,
+} from '@rlp/core';
 import { z } from 'zod';
 
 /** A tool call with its arguments read. */
@@ -8,12 +15,16 @@ export interface ReadToolCall {
   readonly arguments: unknown;
 }
 
-/** All tool calls of the assistant's turns, in order; the older `function_call` counts too. */
+/**
+ * All tool calls of the assistant's turns, in order: `tool_calls`, else the older `function_call`, else those in the text, by
+ * `parseToolCalls` of `@rlp/core`: what a policy sampled is text.
+ */
 export function readToolCalls(messages: readonly Message[]): ReadToolCall[] {
-  return messages.flatMap(({ role, tool_calls = [], function_call }) => {
+  return messages.flatMap(({ role, content, tool_calls = [], function_call }) => {
     if (role !== 'assistant') return [];
     const calls = tool_calls.map((call) => call.function);
     if (calls.length === 0 && function_call !== undefined) calls.push(function_call);
+    if (calls.length === 0) calls.push(...parseToolCalls(content ?? '').calls.map((call) => call.function));
     return calls.map(({ name, arguments: text }) => ({ name, arguments: readJson(text) }));
   });
 }

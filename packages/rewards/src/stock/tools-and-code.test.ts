@@ -93,6 +93,10 @@ describe('toolCalls', () => {
       },
     ];
     expect(readToolCalls(messages)).toEqual([b, { name: 'y', arguments: undefined }]);
+    const said = `I book. <tool_call>${JSON.stringify(a)}</tool_call><tool_call>{"name": "pay"}</tool_call>`;
+    expect(readToolCalls([{ role: 'assistant', content: said }])).toEqual([a, b]);
+    expect(readToolCalls([{ ...calling(b)[0]!, content: said }])).toEqual([b]);
+    expect(readToolCalls([{ role: 'user', content: said }])).toEqual([]);
     const reward = toolCalls({ expected: () => [b, { name: 'y', arguments: undefined }] });
     expect(judge(reward, undefined, { messages })).toBe(0);
   });

@@ -1,0 +1,42 @@
+import { z } from 'zod';
+import { FormatError } from './errors.ts';
+import { type Message, messageSchema } from './message.ts';
+import type { Trajectory } from './trajectory.ts';
+
+/** A conversation that some other program recorded. */
+export interface RecordedConversation<Metadata = unknown> {
+  /** Names the trajectory and its task. */
+  readonly id: string;
+  /**
+   * In the shape of the OpenAI chat API; `content` may be `null` there, which counts as empty. Checked, as it comes from outside.
+   */
+  readonly messages: readonly (Omit<Message, 'content'> & { readonly content: string | null })[];
+  /** What graders need to know. */
+  readonly metadata: Metadata;
+}
+
+/**
+ * A recorded conversation as a trajectory, for rewards and monitors: its prompt is everything before the assistant's first turn, its
+ * response the assistant's last. Without tokens and logprobs: nothing to train on.
+ *
+ * @throws {@link FormatError} for messages of another shape, naming the first.
+ */
+export function trajectoryFromMessages<Metadata>({
+  id,
+  messages: recorded,
+  metadata,
+}: RecordedConversation<Metadata>): Trajectory<Metadata> {
+  const parsed = z.array(messageSchema).safeParse(recorded);
+  if (!parsed.success) {
+    const { path, message } = parsed.error.issues[0]!;
+    throw new FormatError(
+      `trajectoryFromMessages: conversation "${id}", messages.${path.join('.')}: ${message}`,
+    );
+  }
+  const messages = parsed.data;
+  const first = messages.findIndex(({ role }) => role === 'assistant');
+  const prompt = first < 0 ? messages : messages.slice(0, first);
+  const response = messages.findLast(({ role }) => role === 'assistant')?.content ?? '';
+  const task = { id, prompt, metadata };
+  return { id, task, steps: [], messages, response, status: 'completed', policyVersion: 0 };
+}
