@@ -252,8 +252,8 @@ describe('format rewards', () => {
       '\ud800',
     ];
     const begun = performance.now();
-    for (const unit of units) for (const reward of all) judge(reward, unit.repeat(1_000_000 / unit.length));
-    expect(performance.now() - begun).toBeLessThan(20_000);
+    for (const unit of units) for (const reward of all) judge(reward, unit.repeat(300_000 / unit.length));
+    expect(performance.now() - begun).toBeLessThan(10_000);
   });
 
   it('give finite numbers on any text', () => {

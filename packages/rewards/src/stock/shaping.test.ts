@@ -208,7 +208,7 @@ it('takes linear time on hostile text', () => {
   ];
   const begun = performance.now();
   for (const unit of ['a', ' ', 'a ', 'the ', '!', 'w1 ', '\ud800', '\u00e9 ']) {
-    for (const reward of all) judge(reward, answering(unit.repeat(300_000 / unit.length)));
+    for (const reward of all) judge(reward, answering(unit.repeat(100_000 / unit.length)));
   }
-  expect(performance.now() - begun).toBeLessThan(20_000);
+  expect(performance.now() - begun).toBeLessThan(10_000);
 });
