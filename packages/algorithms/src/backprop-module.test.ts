@@ -1,5 +1,5 @@
 import { TabularBackend } from '@rlp/backprop/tabular';
-import { ArgumentError, OptionsError, type Step, type Trajectory } from '@rlp/core';
+import { ArgumentError, OptionsError, type Step, TrainingError, type Trajectory } from '@rlp/core';
 import { describe, expect, it } from 'vitest';
 import { gae } from './advantage/gae.ts';
 import { aggregationWeights } from './aggregation.ts';
@@ -158,7 +158,16 @@ describe('BackpropModule.computePpoLoss and update', () => {
     );
     await module.update(losses);
     expect(await logitsAfterZero(backend)).toEqual([-1, 1]);
-    await expect(module.update(losses)).rejects.toThrow('2 of 2 losses were applied before');
+    await expect(module.update(losses)).rejects.toThrow('2 of 2 losses were applied before, lost');
+  });
+
+  it('makes no update of losses whose gradient went with one that is not finite', async () => {
+    const module = new BackpropModule({ backend: table() }, { klCoefficient: 0 });
+    const good = await module.computePpoLoss([trajectory([[0], [1]])], [1]);
+    const bad = trajectory([[0], [1]]);
+    const steps = bad.steps.map((step) => ({ ...step, behaviorLogprobs: [Number.NaN] }));
+    await expect(module.computePpoLoss([{ ...bad, steps }], [1])).rejects.toThrow(TrainingError);
+    await expect(module.update(good)).rejects.toThrow('1 of 1 losses were applied before');
   });
 
   it.each([

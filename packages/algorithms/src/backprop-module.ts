@@ -6,6 +6,7 @@ import {
   type OptimStepResult,
   parseOptions,
   type TrainingBackend,
+  TrainingError,
   type TrainingSequence,
   type Trajectory,
   tokenSequences,
@@ -130,7 +131,7 @@ export class BackpropModule {
    * @param estimate - Of {@link BackpropModule.computeAdvantages}; or advantages alone, one entry per trajectory, where
    *   there is no critic. A row has as many numbers as its trajectory has steps or, failing that, sampled tokens.
    * @throws ArgumentError for advantages that do not fit the trajectories; what the backend throws for its reference policy
-   *   and for numbers that are not finite.
+   *   and for numbers that are not finite: the losses computed since the last update are then to be computed anew.
    */
   async computePpoLoss(
     trajectories: readonly Trajectory[],
@@ -144,7 +145,11 @@ export class BackpropModule {
     }
     const rows = this.#rowsOf(trajectories, { advantages, ...(returns && { returns }) });
     const sequences = await this.#withReference(rows);
-    const policy = await this.#backend.forwardBackward({ sequences }, this.#loss);
+    const policy = await this.#backend.forwardBackward({ sequences }, this.#loss).then(undefined, (error) => {
+      // With it the backend has thrown the gradients of those before it away.
+      if (error instanceof TrainingError) this.#pending.clear();
+      throw error;
+    });
     const critic = await this.#critic?.forwardBackward({ sequences: this.#forCritic(rows) }, criticLoss);
     const loss: PendingLoss = {
       value: policy.loss + (critic?.loss ?? 0),
@@ -166,7 +171,7 @@ export class BackpropModule {
     const unknown = [...given].filter((loss) => !this.#pending.has(loss)).length;
     if (unknown > 0) {
       throw new ArgumentError(
-        `update: ${unknown} of ${given.size} losses were applied before or are not of this module; compute them anew`,
+        `update: ${unknown} of ${given.size} losses were applied before, lost or are not of this module; compute them anew`,
       );
     }
     if (given.size !== this.#pending.size || given.size === 0) {

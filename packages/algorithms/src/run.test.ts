@@ -52,6 +52,16 @@ describe('a checkpoint that cannot be written', () => {
   });
 });
 
+it('a run does not save beside what one that went farther has left', async () => {
+  const into = join(directory, 'used');
+  await train(into);
+  const save = saveRun(into, setup.backend, { kind: 'sft', state: { iteration: 1 } });
+  await expect(save).rejects.toThrow(
+    /used holds checkpoint-00000002 of a run that went farther than iteration 1/,
+  );
+  expect(await readdir(into)).toEqual(['checkpoint-00000001', 'checkpoint-00000002']);
+});
+
 it('a position that is none is refused before anything is written', async () => {
   const into = join(directory, 'nowhere');
   const position = { kind: 'sft', state: { iteration: -1 } } as const;

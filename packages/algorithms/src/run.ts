@@ -33,11 +33,13 @@ const checkpointName = /^checkpoint-(\d{8})$/;
  * Saves where a run stands: the backend's checkpoint and the loop's state, in `directory/checkpoint-NNNNNNNN`.
  *
  * Written beside it first and then renamed, so a checkpoint is complete or absent at any time; older ones go once the new
- * one is there. Call it while holding the report whose state this is.
+ * one is there. Call it while holding the report whose state this is. A directory is one run's: where a later checkpoint is
+ * there, of a run that went farther, `loadRun` would take that one for this run's.
  *
  * @param options - `keep` (2): checkpoints that stay, the new one included. `critic`: a critic of its own, saved beside the
  *   backend; a shared one is in it.
  * @returns Path of the checkpoint.
+ * @throws ArgumentError where the directory has a later checkpoint, OptionsError for a position that is none.
  */
 export async function saveRun(
   directory: string,
@@ -50,6 +52,13 @@ export async function saveRun(
   const name = `checkpoint-${String(position.state.iteration).padStart(8, '0')}`;
   const path = join(directory, name);
   const partial = join(directory, `.${name}.partial`);
+  const [newest = name] = await listCheckpoints(directory);
+  if (newest > name) {
+    throw new ArgumentError(
+      `saveRun: ${directory} holds ${newest} of a run that went farther than iteration ${position.state.iteration}, ` +
+        'and resuming would take that one; save to another directory, or delete what is there',
+    );
+  }
   try {
     await rm(partial, { recursive: true, force: true });
     await mkdir(partial, { recursive: true });

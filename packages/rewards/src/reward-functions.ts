@@ -99,12 +99,13 @@ export function rewardFunctions<Metadata>(
 
 /** The weights of parts as they are now, and what scales them. */
 export function scalableWeights(parts: Readonly<Record<string, { readonly weight?: number | undefined }>>) {
-  const weightOf = new Map(Object.entries(parts).map(([name, { weight = 1 }]) => [name, weight]));
+  const given = new Map(Object.entries(parts).map(([name, { weight = 1 }]) => [name, weight]));
+  const weightOf = new Map(given);
   const scaleWeight: NonNullable<RewardComputer['scaleWeight']> = (component, factor) => {
     if (!Number.isFinite(factor)) {
       throw new ArgumentError(`scaleWeight: expected a finite factor for "${component}", got ${factor}`);
     }
-    const weight = weightOf.get(component);
+    const weight = given.get(component);
     if (weight === undefined) return 'unknown component';
     weightOf.set(component, weight * factor);
     return 'scaled';

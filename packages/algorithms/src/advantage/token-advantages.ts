@@ -53,8 +53,8 @@ export interface ReinforceInputs {
  *     A_t = G_t − b
  *
  * `G` from `discountedReturns`, with its options; without discount and with the greedy completion's reward as baseline
- * this is ReMax, whitened (`whitened`) and without baseline it is REINFORCE++. Advantages outside the mask are 0.
- * Each `[B][T]`.
+ * this is ReMax, whitened (`whitened`) and without baseline it is REINFORCE++. Outside the mask both are what `outside`
+ * says of returns, 0 by default. Each `[B][T]`.
  *
  * @throws ArgumentError for numbers that are not finite or arguments of different shapes, OptionsError for wrong options.
  * @see Williams 1992, https://doi.org/10.1007/BF00992696

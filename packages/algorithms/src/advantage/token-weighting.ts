@@ -31,7 +31,7 @@ export function entropyWeightedAdvantages(
 /**
  * Advantages of planning tokens amplified, whatever their sign: `A_t + α·|A_t|` where `planning` is 1. Shape: `[T]`.
  *
- * @throws ArgumentError for lists of different lengths.
+ * @throws ArgumentError for lists of different lengths or an amplification that is not finite.
  * @see Wang et al. 2025 (HICRA), https://arxiv.org/abs/2509.03646
  */
 export function planningAmplifiedAdvantages(
@@ -40,6 +40,11 @@ export function planningAmplifiedAdvantages(
   { amplification }: { /** α ≥ 0. */ readonly amplification: number },
 ): Float64Array {
   requireSameLength('planningAmplifiedAdvantages', advantages, planning);
+  if (!Number.isFinite(amplification)) {
+    throw new ArgumentError(
+      `planningAmplifiedAdvantages: amplification must be finite, got ${amplification}`,
+    );
+  }
   return Float64Array.from(advantages, (advantage, t) =>
     planning[t] === 0 ? advantage : advantage + amplification * Math.abs(advantage),
   );

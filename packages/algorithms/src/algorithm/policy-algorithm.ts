@@ -132,6 +132,7 @@ export abstract class PolicyAlgorithm<S extends State = State, Metadata = unknow
   readonly #dependencies: AlgorithmDependencies<S, Metadata>;
   readonly #plan: AlgorithmPlan<Metadata>;
   readonly #greedyRollouts: GroupCollector<Metadata> | undefined;
+  #state: 'idle' | 'training' = 'idle';
 
   /** @throws OptionsError for options outside their ranges, ArgumentError for something missing and for groups of one. */
   protected constructor(dependencies: AlgorithmDependencies<S, Metadata>, plan: AlgorithmPlan<Metadata>) {
@@ -182,8 +183,18 @@ export abstract class PolicyAlgorithm<S extends State = State, Metadata = unknow
     }
   }
 
-  /** Trains to the end of the run, or until the signal. */
+  /**
+   * Trains to the end of the run, or until the signal.
+   *
+   * @throws ArgumentError while an earlier call still trains; what {@link runRlTraining} throws.
+   */
   async train({ progressBar, ...options }: TrainOptions = {}): Promise<TrainResult> {
+    if (this.#state === 'training') {
+      throw new ArgumentError(
+        `${this.#plan.name}: an earlier call of train is not over, and both would learn into the same weights; await it first`,
+      );
+    }
+    this.#state = 'training';
     const history: Metrics[] = [];
     let notes: readonly string[] = [];
     let state = options.resume;
@@ -196,6 +207,7 @@ export abstract class PolicyAlgorithm<S extends State = State, Metadata = unknow
         progressBar?.update({ done: report.iteration + 1, total, metrics: report.metrics, notes });
       }
     } finally {
+      this.#state = 'idle';
       progressBar?.stop();
     }
     return { history, notes, state };

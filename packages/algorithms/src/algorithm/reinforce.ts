@@ -1,4 +1,5 @@
-import type { State } from '@rlp/core';
+import { parseOptions, type State } from '@rlp/core';
+import { z } from 'zod';
 import {
   type ReinforceEstimatorOptions,
   reinforceEstimator,
@@ -25,6 +26,8 @@ export interface ReinforceOptions extends AlgorithmOptions {
   readonly reinforce?: ReinforceEstimatorOptions | undefined;
 }
 
+const variantSchema = z.strictObject({ variant: z.enum(['plain', 'plus-plus']).default('plain') });
+
 type Layer = AlgorithmOptions & Pick<ReinforceOptions, 'variant' | 'reinforce'>;
 
 const variants = {
@@ -45,7 +48,9 @@ export class REINFORCEAlgorithm<S extends State = State, Metadata = unknown> ext
   /** @throws OptionsError for options outside their ranges, ArgumentError for something missing. */
   constructor(dependencies: AlgorithmDependencies<S, Metadata>, { preset, ...given }: ReinforceOptions = {}) {
     const defaults = presetOf('REINFORCEAlgorithm', 'reinforce', preset);
-    const variant = given.variant ?? defaults.variant ?? 'plain';
+    const { variant } = parseOptions('REINFORCEAlgorithm', variantSchema, {
+      variant: given.variant ?? defaults.variant,
+    });
     const isGrouped = (given.reinforce ?? defaults.reinforce)?.baseline === 'group-mean';
     const sizes: Layer = isGrouped ? {} : { tasksPerIteration: 64, rollout: { groupSize: 1 } };
     const layers: Layer[] = [sizes, variants[variant], defaults, given];

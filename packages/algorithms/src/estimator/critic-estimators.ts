@@ -1,7 +1,11 @@
+import { parseOptions } from '@rlp/core';
+import { z } from 'zod';
 import { type BilevelGaeOptions, bilevelGae } from '../advantage/bilevel-gae.ts';
 import { type GaeOptions, gae } from '../advantage/gae.ts';
 import type { TokenBatch, TokenEstimator } from '../loop/protocol.ts';
 import { applyWhitening, requireWhitening, type Whitening } from './whitening.ts';
+
+const schema = z.strictObject({ truncation: z.enum(['terminal', 'bootstrap']).default('terminal') });
 
 /** Options of {@link gaeEstimator}: those of `gae`, and what comes before and after it. */
 export type GaeEstimatorOptions = GaeOptions & {
@@ -24,7 +28,8 @@ export type GaeEstimatorOptions = GaeOptions & {
  * @throws OptionsError for options outside their ranges.
  */
 export function gaeEstimator(options: GaeEstimatorOptions = {}): TokenEstimator {
-  const { truncation = 'terminal', whitening = {}, ...own } = options;
+  const { truncation: given, whitening = {}, ...own } = options;
+  const { truncation } = parseOptions('estimators.gae', schema, { truncation: given });
   gae({ rewards: [], values: [] }, own); // checks the options
   requireWhitening(whitening);
   return {

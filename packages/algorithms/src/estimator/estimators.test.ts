@@ -3,6 +3,7 @@ import { characterTokenizer } from '@rlp/models';
 import { describe, expect, it } from 'vitest';
 import { groupRelativeAdvantages } from '../advantage/group-relative.ts';
 import { optimalTokenBaseline } from '../advantage/optimal-token-baseline.ts';
+import { REINFORCEAlgorithm } from '../algorithm/reinforce.ts';
 import { tokenEstimator } from '../loop/estimate.ts';
 import type { AdvantageEstimator, ScoredGroup, TokenBatch } from '../loop/protocol.ts';
 import { estimators } from './estimators.ts';
@@ -219,6 +220,9 @@ it('options are checked when an estimator is made', () => {
     () => estimators.bilevelGae({ turnDiscount: -1 }),
     () => estimators.reinforce({ baseline: 'median' as never }),
     () => estimators.reinforce({ discount: 2 }),
+    () => estimators.gae({ truncation: 'bootstrapped' as never }),
+    () => estimators.gigpo({ outcome: 'last' as never }),
+    () => new REINFORCEAlgorithm({} as never, { variant: 'plusplus' as never }),
     () => estimators.remax({ discount: 2 }),
     () => estimators.gigpo({ weight: -1 }),
     () => estimators.gigpo({ anchors: { threshold: 2 } }),
@@ -226,4 +230,6 @@ it('options are checked when an estimator is made', () => {
     () => estimators.gdpo({ weights: { accuracy: Number.NaN } }),
   ];
   for (const make of wrong) expect(make).toThrow(/invalid options/);
+  const planning = { phrases: [], textOf: String, amplification: Number.NaN };
+  expect(() => estimators.planningAmplified(estimators.grpo(), planning)).toThrow('amplification must be');
 });

@@ -48,6 +48,8 @@ export function gdpoEstimator({ weights, ...options }: GdpoOptions): GroupEstima
     );
 }
 
+const outcomeSchema = z.strictObject({ outcome: z.enum(['last-step', 'episode']).default('last-step') });
+
 /** Options of {@link gigpoEstimator}: those of `gigpoAdvantages`, and */
 export type GigpoEstimatorOptions = GigpoOptions & {
   /** Which states are the same: equal `stateKey`s (default), or similar ones; see `anchorGroups`. */
@@ -67,7 +69,8 @@ export type GigpoEstimatorOptions = GigpoOptions & {
  * @throws OptionsError for options outside their ranges; the estimator an ArgumentError for a step without `stateKey`.
  */
 export function gigpoEstimator(options: GigpoEstimatorOptions = {}): GroupEstimator {
-  const { anchors, outcome = 'last-step', ...own } = options;
+  const { anchors, outcome: given, ...own } = options;
+  const { outcome } = parseOptions('estimators.gigpo', outcomeSchema, { outcome: given });
   anchorGroups([], [], anchors); // checks the options
   gigpoAdvantages({ groups: [], trajectories: [], anchors: [], stepRewards: [], episodeScores: [] }, own);
   return (groups) => {

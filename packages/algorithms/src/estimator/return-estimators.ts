@@ -9,10 +9,10 @@ import { reinforceAdvantages } from '../advantage/token-advantages.ts';
 import type { TokenBatch, TokenEstimator } from '../loop/protocol.ts';
 import { applyWhitening, requireWhitening, type Whitening } from './whitening.ts';
 
-const baselineSchema = z.enum(['none', 'batch-mean', 'group-mean']).default('none');
+const schema = z.strictObject({ baseline: z.enum(['none', 'batch-mean', 'group-mean']).default('none') });
 
 /** What {@link reinforceEstimator} subtracts from every return. */
-export type ReinforceBaseline = z.output<typeof baselineSchema>;
+export type ReinforceBaseline = z.output<typeof schema>['baseline'];
 
 /** Options of {@link reinforceEstimator}: those of `discountedReturns`, and */
 export type ReinforceEstimatorOptions = DiscountedReturnOptions & {
@@ -32,7 +32,7 @@ export type ReinforceEstimatorOptions = DiscountedReturnOptions & {
  */
 export function reinforceEstimator(options: ReinforceEstimatorOptions = {}): TokenEstimator {
   const { baseline: given, whitening = 'none', ...own } = options;
-  const baseline = parseOptions('estimators.reinforce', baselineSchema, given);
+  const { baseline } = parseOptions('estimators.reinforce', schema, { baseline: given });
   reinforceAdvantages({ rewards: [] }, own); // checks the options
   requireWhitening(whitening);
   return {

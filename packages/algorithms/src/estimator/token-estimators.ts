@@ -52,6 +52,7 @@ export function planningAmplifiedEstimator(
   of: AdvantageEstimator,
   { amplification, phrases, textOf }: PlanningOptions,
 ): TokenEstimator {
+  planningAmplifiedAdvantages([], [], { amplification }); // checks the options
   return reweighted(of, [], (advantages, { tokens, masks }) =>
     advantages.map((row, b) => {
       const texts = Array.from(trained(tokens[b]!, masks[b]!), textOf);

@@ -1,4 +1,5 @@
 import {
+  ArgumentError,
   type RewardComputer,
   RewardError,
   type ScoredTrajectory,
@@ -40,7 +41,7 @@ export interface CollectContext {
  * Under `zeroVarianceGroups: 'replace'` and with a `groupFilter` further tasks are taken, as many as groups are missing, round by
  * round.
  *
- * @throws RewardError for a wrong number of scores or a reward that is not a finite number.
+ * @throws RewardError for a wrong number of scores or a reward that is not a finite number, ArgumentError without a task.
  */
 export async function collectIteration<Metadata>(
   dependencies: RlDependencies<Metadata>,
@@ -58,6 +59,11 @@ export async function collectIteration<Metadata>(
   let round = 0;
   do {
     const batch = tasks.take(tasksPerIteration - groups.length);
+    if (batch.length === 0) {
+      throw new ArgumentError(
+        'runRlTraining: the task source has no task left; take one that begins again, as `taskSource` of @rlp/env does',
+      );
+    }
     const collectWith = (collector: GroupCollector<Metadata>) =>
       collectScoredGroups({ ...dependencies, rollouts: collector, options }, batch, { iteration, round });
     const [scored, scoredGreedy] = await Promise.all([

@@ -35,6 +35,14 @@ async function collect(
 
 const replace = { zeroVarianceGroups: 'replace', tasksPerIteration: 4 } satisfies RlOptions;
 
+it('a task source that has come to its end ends the run with a reason', async () => {
+  const setup = banditSetup('ended');
+  const tasks = { ...setup.tasks, take: () => [] };
+  await expect(collect({ ...setup, tasks }, { iterations: 2 })).rejects.toThrow(
+    'the task source has no task left; take one that begins again',
+  );
+});
+
 describe('dynamic sampling', () => {
   it('replaces groups without variance by further tasks until the batch is full', async () => {
     const setup = withVariance(banditSetup('replace'), 0.4);

@@ -65,7 +65,10 @@ function componentMeans(groups: readonly ScoredGroup[]): Metrics {
   const values = new Map<string, number[]>();
   for (const { components } of groups.flatMap(({ scored }) => scored)) {
     for (const [name, value] of Object.entries(components)) {
-      if (value !== null) values.set(name, [...(values.get(name) ?? []), value]);
+      if (value === null) continue;
+      const known = values.get(name);
+      if (known) known.push(value);
+      else values.set(name, [value]);
     }
   }
   return Object.fromEntries(
@@ -132,8 +135,8 @@ function lossMetrics(passes: readonly ForwardBackwardResult[], trained: number):
   const names = Object.keys(passes[0]?.metrics ?? {});
   return Object.fromEntries(
     names.map((name) => {
-      const total = passes.reduce((sum, { metrics, tokens }) => sum + metrics[name]! * tokens.trained, 0);
-      return [name, trained === 0 ? 0 : total / trained];
+      const weighed = passes.reduce((sum, { metrics, tokens }) => sum + metrics[name]! * tokens.trained, 0);
+      return [name, trained === 0 ? 0 : weighed / trained];
     }),
   );
 }

@@ -156,6 +156,40 @@ describe('a monitor in the loop', () => {
     expect(report!.notes.at(-1)).toContain('knows no such weight');
   });
 
+  it('lowers it for its own run alone: what is resumed or begun with the same rewards starts from the given weights', async () => {
+    const rewards = rewardFunctions<Metadata>({
+      first: { reward: () => 1 },
+      second: { reward: ({ response }) => response.length + 1 },
+    });
+    const lower = { action: 'lower-weight', cause, component: 'second', factor: 0.5 } as const;
+    const weights = (reports: readonly RlReport<Metadata>[]) =>
+      reports.map(({ groups }) => {
+        const { reward, components } = groups[0]!.scored[0]!;
+        return (reward! - 1) / components.second!;
+      });
+    const lowered = () => planted(({ iteration }) => (iteration < 2 ? [lower] : []));
+    const reports = await run({ ...setup(), rewards, monitor: lowered() }, { iterations: 3 });
+    expect(weights(reports)).toEqual([1, 0.5, 0.25]);
+    const resume = reports[1]!.state;
+    const resumed = await run({ ...setup(), rewards, monitor: lowered() }, { iterations: 3, resume });
+    expect(weights(resumed)).toEqual([0.25]);
+    expect(weights(await run({ ...setup(), rewards }, { iterations: 1 }))).toEqual([1]);
+  });
+
+  it('ends without a trace where the signal comes during a pause', async () => {
+    const dependencies = setup();
+    const controller = new AbortController();
+    const { signal } = controller;
+    const monitor = planted(({ iteration }) => (iteration === 1 ? [{ action: 'pause', cause }] : []));
+    const pause = async () => {
+      controller.abort(new Error('enough'));
+      signal.throwIfAborted();
+    };
+    const reports = await run({ ...dependencies, monitor, signal, interventions: { pause } });
+    expect(reports).toHaveLength(1);
+    expect([dependencies.tasks.cursor, monitor.seen]).toEqual([2, [0]]);
+  });
+
   it('pauses and rolls back through the handlers it was given, and says what nobody handles', async () => {
     const dependencies = setup();
     const done: string[] = [];

@@ -81,13 +81,11 @@ async function carriedOut<Metadata>(
     }
     case 'lower-weight': {
       const { component, factor } = intervention;
-      if (rewards.scaleWeight?.(component, factor) !== 'scaled') {
+      const inAll = (watched.weightFactors[component] ?? 1) * factor;
+      if (rewards.scaleWeight?.(component, inAll) !== 'scaled') {
         return done(`the weight of "${component}" stays: the reward computer knows no such weight`);
       }
-      const weightFactors = {
-        ...watched.weightFactors,
-        [component]: (watched.weightFactors[component] ?? 1) * factor,
-      };
+      const weightFactors = { ...watched.weightFactors, [component]: inAll };
       return done(`the weight of "${component}" is multiplied by ${factor}`, { weightFactors });
     }
     case 'pause':

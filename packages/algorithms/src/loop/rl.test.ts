@@ -249,6 +249,16 @@ describe('GRPOAlgorithm', () => {
     expect(shown).toEqual([notes]);
   });
 
+  it('trains once at a time', async () => {
+    const algorithm = new GRPOAlgorithm(banditSetup('twice'), { rollout: { sampling: { maxTokens: 1 } } });
+    const first = algorithm.train({ numIterations: 1 });
+    await expect(algorithm.train({ numIterations: 1 })).rejects.toThrow(
+      'GRPOAlgorithm: an earlier call of train is not over',
+    );
+    const { state } = await first;
+    expect((await algorithm.train({ numIterations: 2, resume: state })).history).toHaveLength(1);
+  });
+
   it('refuses at once what it cannot work with', () => {
     const setup = banditSetup('refused');
     expect(() => new GRPOAlgorithm(setup, { surprise: 1 } as never)).toThrow('Unrecognized key: "surprise"');

@@ -1,4 +1,4 @@
-import { ArgumentError, type Metrics, type TrainingBackend } from '@rlp/core';
+import { ArgumentError, type Metrics, type RewardComputer, type TrainingBackend } from '@rlp/core';
 import { type Collection, collectIteration } from './collect.ts';
 import { coefficientsOf, controlled } from './control.ts';
 import { groupRelativeEstimator } from './estimate.ts';
@@ -19,7 +19,8 @@ export interface ResumeOptions<State> {
  *
  * It pulls nothing ahead: while the consumer holds a report, backend and sampler are exactly at that iteration, so logging,
  * evaluation, checkpoints and early stop belong to whoever pulls. Weights are published once before the first iteration and
- * after each. An iteration that the signal interrupts before its first update leaves no trace: its tasks go back.
+ * after each. An iteration that the signal interrupts before its first update leaves no trace: its tasks go back. Weights of
+ * rewards that a monitor had scaled are as they were once the run is over; one that resumes scales them again.
  *
  * @throws OptionsError for options outside their ranges, ArgumentError for a sampling temperature of 0, and whatever
  *   rewards, backend or sampler reject with; the run can then be resumed from the last report's checkpoint.
@@ -30,21 +31,59 @@ export async function* runRlTraining<Metadata>(
 ): AsyncGenerator<RlReport<Metadata>, void, undefined> {
   const { resume, ...own } = options;
   const resolved = resolveRlOptions(own);
-  const { tasks, signal } = dependencies;
   const estimator = dependencies.advantages ?? groupRelativeEstimator(resolved.advantage);
   requireDependencies(dependencies, estimator, resolved);
+  const { rewards, restore } = scaledForTheRun(dependencies.rewards);
+  try {
+    yield* turns({ ...dependencies, rewards }, { estimator, options: resolved, resume });
+  } finally {
+    restore();
+  }
+}
+
+/** A run's own view of the rewards: weights that it scales are as they were once it is over. */
+function scaledForTheRun<Metadata>(given: RewardComputer<Metadata>): {
+  readonly rewards: RewardComputer<Metadata>;
+  readonly restore: () => void;
+} {
+  const scaled = new Set<string>();
+  return {
+    rewards: {
+      computeRewards: (group, options) => given.computeRewards(group, options),
+      scaleWeight(component, factor) {
+        scaled.add(component);
+        return given.scaleWeight?.(component, factor) ?? 'unknown component';
+      },
+    },
+    restore() {
+      for (const component of scaled) given.scaleWeight?.(component, 1);
+    },
+  };
+}
+
+async function* turns<Metadata>(
+  dependencies: RlDependencies<Metadata>,
+  {
+    resume,
+    ...plan
+  }: Pick<TurnContext<Metadata>, 'estimator' | 'options'> & { readonly resume: RlState | undefined },
+): AsyncGenerator<RlReport<Metadata>, void, undefined> {
+  const { tasks, monitor, signal } = dependencies;
   if (resume !== undefined) continueFrom(resume, dependencies);
   if (signal?.aborted) return;
   await publishWeights(dependencies);
-  let state: RlState | undefined = resume;
-  for (let iteration = resume?.iteration ?? 0; iteration < resolved.iterations; iteration++) {
+  let state = resume;
+  for (let iteration = resume?.iteration ?? 0; iteration < plan.options.iterations; iteration++) {
     if (signal?.aborted) return;
     const cursor = tasks.cursor;
-    const remembered = state?.monitor ?? dependencies.monitor?.saveState();
-    const turn = await makeTurn(dependencies, { estimator, iteration, state, options: resolved });
+    const remembered = state?.monitor ?? monitor?.saveState();
+    const turn = await makeTurn(dependencies, { ...plan, iteration, state }).catch((error: unknown) => {
+      if (signal?.aborted && error === signal.reason) return undefined;
+      throw error;
+    });
     if (turn === undefined) {
       tasks.seek(cursor);
-      dependencies.monitor?.loadState(remembered);
+      monitor?.loadState(remembered);
       return;
     }
     ({ state } = turn.report);
@@ -76,7 +115,11 @@ interface TurnContext<Metadata> {
 /** What came of learning; `'nothing'` where the monitor's verdict was not to. */
 type Learned = { readonly result: LearnResult; readonly metrics: Metrics } | 'nothing';
 
-/** One iteration; `undefined` when the signal ended it before its first update. */
+/**
+ * One iteration; `undefined` when the signal ended it while groups were collected.
+ *
+ * @throws the signal's reason when it ended it later, but before the first update.
+ */
 async function makeTurn<Metadata>(
   dependencies: RlDependencies<Metadata>,
   turn: TurnContext<Metadata>,
@@ -100,7 +143,6 @@ async function makeTurn<Metadata>(
   const context = { estimator, coefficients, iteration, options };
   const learned =
     verdict === 'learn' ? await learnFrom({ ...collection, groups }, context, dependencies) : 'nothing';
-  if (learned === undefined) return undefined;
   stopwatch.lap('time/learn');
   await publishWeights(dependencies);
   stopwatch.lap('time/publish');
@@ -171,20 +213,15 @@ function needsOf<Metadata>(estimator: AdvantageEstimator<Metadata>): readonly Es
   return typeof estimator === 'function' ? [] : (estimator.needs ?? []);
 }
 
-/** `undefined` when the signal ended it before the first update. */
 async function learnFrom<Metadata>(
   { groups, greedyRewards }: Collection<Metadata>,
   context: Pick<LearnContext<Metadata>, 'estimator' | 'coefficients' | 'iteration' | 'options'>,
   { backend, critic, loss, rollouts, signal }: RlDependencies<Metadata>,
-): Promise<Exclude<Learned, 'nothing'> | undefined> {
+): Promise<Exclude<Learned, 'nothing'>> {
   const { options, iteration } = context;
   const { temperature } = rollouts.options.sampling;
-  const learning = learn(groups, { ...context, backend, critic, loss, greedyRewards, temperature, signal });
-  const result = await learning.catch((error: unknown) => {
-    if (signal?.aborted && error === signal.reason) return undefined;
-    throw error;
-  });
-  if (result === undefined) return undefined;
+  const scoring = { backend, critic, temperature, signal };
+  const result = await learn(groups, { ...context, ...scoring, loss, greedyRewards });
   const { referenceUpdate } = options;
   if (referenceUpdate.method !== 'none' && (iteration + 1) % referenceUpdate.everyIterations === 0) {
     await backend.updateReference(referenceUpdate);

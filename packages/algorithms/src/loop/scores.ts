@@ -1,10 +1,4 @@
-import {
-  ArgumentError,
-  type CriticBackend,
-  type TokenScores,
-  type TokenSequence,
-  type TrainingBackend,
-} from '@rlp/core';
+import type { CriticBackend, TokenScores, TokenSequence, TrainingBackend } from '@rlp/core';
 
 /** What the trainer can say about tokens before the first update. */
 export type Score = 'proximal' | 'reference' | 'values';
@@ -25,21 +19,12 @@ export interface ScoringContext {
   readonly signal?: AbortSignal | undefined;
 }
 
-/**
- * Scores sequences, all requests submitted at once so that they run back to back.
- *
- * @throws ArgumentError when values are wanted and there is no critic, or a logprob is missing where one is needed.
- */
+/** Scores sequences, all requests submitted at once so that they run back to back. Values need a critic. */
 export async function scoreSequences(
   sequences: readonly TokenSequence[],
   wanted: ReadonlySet<Score>,
   { backend, critic, temperature, signal }: ScoringContext,
 ): Promise<Scores> {
-  if (wanted.has('values') && critic === undefined) {
-    throw new ArgumentError(
-      'runRlTraining: the advantage estimator reads values: pass a `critic`, the backend itself if it has a value head',
-    );
-  }
   if (sequences.length === 0) return {};
   const tokens = sequences.map((sequence) => sequence.tokens);
   const interruptible = signal === undefined ? {} : { signal };
