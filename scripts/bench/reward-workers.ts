@@ -31,12 +31,13 @@ export async function* rewardWorkerLines({
   const module = new URL('./reward-workers-module.ts', import.meta.url);
   const rewards = { processor, overlap, symbolic: await symbolic, verified };
   for (const [reward, computer] of Object.entries(rewards)) {
-    const options = { module, export: reward, scope: 'episode', batchSize: 64 } as const;
+    const options = { module, export: reward, scope: 'episode', batchSize: 64, tokens: 'left-out' } as const;
     await using one = await createRewardWorkers<Answered>({ ...options, workers: 1 });
     await using several = await createRewardWorkers<Answered>({ ...options, workers: threads });
     const variants = [variant(0, computer), variant(1, one), variant(threads, several)];
-    // Threads start, and code is compiled, before anything is measured.
-    for (let warm = 0; warm < 5; warm++)
+    // Threads start, and each compiles its own code, before anything is measured.
+    const warmUntil = performance.now() + 10_000;
+    for (let warm = 0; warm < 40 && performance.now() < warmUntil; warm++)
       for (const { computer } of variants) await computer.computeRewards(group);
     for (let run = 0; run < runs; run++) for (const each of variants) await measure(each, group);
     yield* variants.map((each) => lineOf(reward, each, variants[0]!));
@@ -65,7 +66,7 @@ function lineOf(reward: string, { threads, elapsed, processor }: Variant, alone:
   };
 }
 
-/** Texts of pseudo-words, each with a formula at its end. Steps without tokens: what is sent is the text. */
+/** Texts of pseudo-words, each with a formula at its end, and no tokens: none are sent either. */
 function makeGroup(): TrajectoryGroup<Answered> {
   const random = RandomStream.named('bench', 'reward-workers');
   const word = () => Math.floor(random.uniform() * 2000).toString(36);

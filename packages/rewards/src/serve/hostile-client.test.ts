@@ -78,14 +78,14 @@ describe('serveRewards', () => {
     expect(await external.score({ prompt: '', response: 'other', metadata: {} }, { signal })).toBe(1);
   });
 
-  it('answers thousands at once, each with its own', async () => {
+  it('answers hundreds at once, each with its own', async () => {
     const server = await serve();
-    const external = externalReward({ url: server.url, token, concurrency: 500 });
+    const external = externalReward({ url: server.url, token, concurrency: 200 });
     const { signal } = new AbortController();
-    const asked = Array.from({ length: 2000 }, (_, length) =>
+    const asked = Array.from({ length: 500 }, (_, length) =>
       external.score({ prompt: '', response: 'x'.repeat(length), metadata: {} }, { signal }),
     );
     expect(await Promise.all(asked)).toEqual(asked.map((_, length) => length));
-    expect(external.getStatistics()).toMatchObject({ requests: 2000, retries: 0 });
+    expect(external.getStatistics()).toMatchObject({ requests: 500, retries: 0 });
   });
 });

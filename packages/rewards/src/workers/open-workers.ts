@@ -37,6 +37,7 @@ export async function openRewardWorkers<Metadata>(
     return new RewardWorkers(pool, {
       exported,
       scope: given.scope ?? exported.scope,
+      tokens: given.tokens ?? (exported.scores === 'episodes' ? 'left-out' : 'sent'),
       workers,
       batchSize,
       timeoutMs,

@@ -14,6 +14,7 @@ export const workersSchema = z.strictObject({
   startMs: timerMs.default(30_000),
   heapMb: z.number().positive().optional(),
   scope: z.enum(['episode', 'group']).optional(),
+  tokens: z.enum(['sent', 'left-out']).optional(),
 });
 
 /** What is scored in threads, and how. Only `module` is required. */
@@ -41,4 +42,9 @@ export interface RewardWorkersOptions {
    * processors.
    */
   readonly scope?: RewardScope | undefined;
+  /**
+   * Whether threads get the tokens of a trajectory's steps and their logprobs, which are most of what there is to copy (25 nanoseconds
+   * a number); with `'left-out'` these lists are empty there. Default: `'sent'`, and `'left-out'` for a processor, which reads none.
+   */
+  readonly tokens?: 'sent' | 'left-out' | undefined;
 }

@@ -6,6 +6,7 @@ import { joinedRewards } from './joined-rewards.ts';
 import { inParts, type Part, type ScoredPart } from './parts.ts';
 import type { EpisodeScores, GroupScores, RewardScope, ThreadExport, ThreadRequest } from './protocol.ts';
 import type { ThreadPool } from './thread-pool.ts';
+import { withoutTokens, withTokensOf } from './tokens.ts';
 
 /** What threads have done since they were made. */
 export interface RewardWorkersStatistics {
@@ -24,6 +25,7 @@ export interface RewardWorkersStatistics {
 export interface RewardWorkersSettings {
   readonly exported: ThreadExport;
   readonly scope: RewardScope;
+  readonly tokens: 'sent' | 'left-out';
   readonly workers: number;
   readonly batchSize: number;
   readonly timeoutMs: number;
@@ -55,9 +57,10 @@ export class RewardWorkers<Metadata = unknown> implements RewardComputer<Metadat
     { signal }: { readonly signal?: AbortSignal | undefined } = {},
   ): Promise<readonly ScoredTrajectory<Metadata>[]> => {
     const { trajectories } = group;
-    const parts = await this.#scored(trajectories, this.#settings.scope, signal, (rows) => ({
+    const { scope, tokens } = this.#settings;
+    const parts = await this.#scored(trajectories, scope, signal, (rows) => ({
       kind: 'group',
-      group: { ...group, trajectories: rows },
+      group: { ...group, trajectories: tokens === 'sent' ? rows : rows.map(withoutTokens) },
     }));
     return this.#counted(
       parts.flatMap(({ rows, answer, failure }) => {
@@ -65,9 +68,11 @@ export class RewardWorkers<Metadata = unknown> implements RewardComputer<Metadat
         return rows.map((trajectory, row): ScoredTrajectory<Metadata> => {
           const scores = (answer as GroupScores | undefined)?.[row];
           if (scores === undefined) return { trajectory, reward: null, components: {} };
+          const changed = scores.trajectory as typeof trajectory | undefined;
+          if (changed === undefined) return { ...scores, trajectory };
           return {
             ...scores,
-            trajectory: (scores.trajectory as typeof trajectory | undefined) ?? trajectory,
+            trajectory: tokens === 'sent' ? changed : withTokensOf(trajectory, changed),
           };
         });
       }),

@@ -1,4 +1,4 @@
-import type { RewardFunction } from '@rlp/core';
+import type { RewardComputer, RewardFunction } from '@rlp/core';
 import { relativeRewardComputer } from '../computers/wrapped.ts';
 import { createRolloutRewardProcessor } from '../processor/processor.ts';
 import { rewardFunctions } from '../reward-functions.ts';
@@ -22,6 +22,16 @@ export default characters;
 
 /** A computer that compares the members of a group. */
 export const ranked = relativeRewardComputer(rewardFunctions({ characters: { reward: characters } }));
+
+/** How many tokens a trajectory came with; gives it a reward for each step. */
+export const tokens: RewardComputer = {
+  computeRewards: async ({ trajectories }) =>
+    trajectories.map((trajectory) => {
+      const steps = trajectory.steps.map((step) => ({ ...step, reward: 1 }));
+      const reward = steps.reduce((sum, step) => sum + step.tokens.length, 0);
+      return { trajectory: { ...trajectory, steps }, reward, components: {} };
+    }),
+};
 
 /** A processor, as a promise. */
 export const processor = Promise.resolve(

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { built } from '../built-thread.fixture.ts';
 import { createRolloutRewardProcessor } from '../index.ts';
-import { groupAnswering } from '../trajectories.fixture.ts';
+import { answering, groupAnswering } from '../trajectories.fixture.ts';
 import { createRewardWorkers, type RewardWorkersOptions } from '../workers.ts';
 import { ThreadError } from './failure.ts';
 import { openRewardWorkers } from './open-workers.ts';
@@ -61,6 +61,20 @@ describe('rewards in threads', () => {
     expect(rewardsOf(scored[0]!)).toEqual([null, null]);
     expect(scored[1]).toEqual(await ranked.computeRewards(group));
     expect(workers.getStatistics().failures['timed-out']).toBe(2);
+  });
+
+  it.each([
+    ['sent', 3],
+    ['left-out', 0],
+  ] as const)('of trajectories whose tokens are %s lose none of them', async (tokens, reward) => {
+    const logprobs = { promptTokens: [7], tokens: [1, 2, 3], behaviorLogprobs: [-1, -2, -3] };
+    const step = { ...logprobs, text: 'abc', stopReason: 'stop' } as const;
+    const task = { id: 'a', prompt: '', metadata: undefined };
+    const group = { id: 'g', task, trajectories: [answering('abc', undefined, { task, steps: [step] })] };
+    const workers = await open({ export: 'tokens', tokens, workers: 1 });
+    const [scored] = await workers.computeRewards(group);
+    expect(scored?.reward).toBe(reward);
+    expect(scored?.trajectory.steps).toEqual([{ ...step, reward: 1 }]);
   });
 
   it('of a processor are what it gives without threads', async () => {
