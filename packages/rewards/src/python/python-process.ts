@@ -24,6 +24,9 @@ export async function runProcess(request: ProcessRequest): Promise<CodeOutcome> 
   signal.throwIfAborted();
   const stdio: StdioOptions = ['pipe', 'pipe', 'pipe', 'pipe'];
   const child = spawn(command[0]!, command.slice(1), { env, cwd: '/', detached: true, stdio });
+  const end = closed(child);
+  // Without a process there may be no streams either, as where no file can be opened any more.
+  if (child.pid === undefined) await end;
   let breach: CodeOutcome['status'] | undefined;
   const stop = (why: CodeOutcome['status']) => {
     breach ??= why;
@@ -35,7 +38,7 @@ export async function runProcess(request: ProcessRequest): Promise<CodeOutcome> 
   write(child.stdin!, input);
   write(child.stdio[3] as NodeJS.WritableStream, source);
   try {
-    const { exitCode, by } = await closed(child);
+    const { exitCode, by } = await end;
     signal.throwIfAborted();
     const [stdout, stderr] = [read('stdout'), read('stderr')];
     const status = breach ?? statusOf(by, stderr);
