@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { GRPOAlgorithm, type RlState } from '@rlp/algorithms';
@@ -67,8 +68,14 @@ async function measure(stories: readonly Task<StoryWish>[]) {
   return { mean, story: `${String(first?.task.prompt)} ${first?.response}` };
 }
 
-/** GRPO from where an earlier run stopped, or from the start. Leaves a checkpoint, however it ends. */
+/** GRPO from where an earlier run stopped, or from the start. Leaves a checkpoint, at Ctrl-C too. */
 async function practise(): Promise<Metrics | undefined> {
+  if (!values.resume) await rm(checkpoints, { recursive: true, force: true });
+  const resume = values.resume ? await loadRun(checkpoints, backend, 'rl') : undefined;
+  const logger = compositeLogger(
+    new JsonlLogger({ path: join(values.out, 'metrics.jsonl') }),
+    consoleLogger({ iterations, startedAt: resume?.iteration ?? 0, stream: process.stdout }),
+  );
   const algorithm = new GRPOAlgorithm(
     {
       environment,
@@ -77,6 +84,7 @@ async function practise(): Promise<Metrics | undefined> {
       backend,
       tokenizer: model.tokenizer,
       rewards,
+      logger,
     },
     {
       seed: values.seed,
@@ -86,18 +94,14 @@ async function practise(): Promise<Metrics | undefined> {
       rollout,
     },
   );
-  const resume = values.resume ? await loadRun(checkpoints, backend, 'rl') : undefined;
-  const logger = compositeLogger(
-    new JsonlLogger({ path: join(values.out, 'metrics.jsonl') }),
-    consoleLogger({ iterations, startedAt: resume?.iteration ?? 0, stream: process.stdout }),
-  );
-  let state: RlState | undefined = resume;
   let metrics: Metrics | undefined;
-  for await (const report of algorithm.run({ numIterations: iterations, resume, signal })) {
-    ({ state, metrics } = report);
-    logger.log(report.iteration, metrics);
+  let state: RlState | undefined = resume;
+  try {
+    const run = algorithm.run({ numIterations: iterations, resume, signal });
+    for await (const report of run) ({ state, metrics } = report);
+  } finally {
+    await logger.close();
   }
-  await logger.close();
   if (state !== undefined) await saveRun(checkpoints, backend, { kind: 'rl', state });
   return metrics;
 }

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { quickstartOptions, usage } from './options.ts';
-import { explained, percent, quickstart } from './quickstart.ts';
+import { explained, quickstart } from './quickstart.ts';
+import { percent } from './record.ts';
 
 const say = (line: string) => console.log(line);
 

@@ -10,11 +10,8 @@ import { type Evaluation, evaluate } from './evaluate.ts';
 import type { QuickstartOptions } from './options.ts';
 import { newModel, policyOf } from './policy.ts';
 import { clearRun, type Progress, readProgress, writeWhole } from './progress.ts';
-import { readRows, type Summary, sampleTable, throughput, writeRecord } from './record.ts';
+import { percent, readRows, type Summary, sampleTable, throughput, writeRecord } from './record.ts';
 import { imitate, imitation, practice, practise, type Run } from './stages.ts';
-
-/** A share as a reader expects it: `99.0 %`. */
-export const percent = (share: number) => `${(100 * share).toFixed(1)} %`;
 
 /** What we or the system refuse, in a line; anything else is a bug, whose stack helps. */
 export function explained(error: unknown): unknown {

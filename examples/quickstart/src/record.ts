@@ -29,6 +29,9 @@ export interface Stages {
   readonly rl: readonly MetricRow[];
 }
 
+/** A share as a reader expects it: `99.0 %`. */
+export const percent = (share: number) => `${(100 * share).toFixed(1)} %`;
+
 const answerOf = extractTag('answer');
 
 /** Median tokens per second: supervised updates (forward, backward, optimizer) and sampling. */
@@ -62,7 +65,6 @@ export async function writeRecord(
   evaluations: { readonly afterSft: Evaluation; readonly afterRl: Evaluation },
 ): Promise<void> {
   await writeWhole(join(out, 'summary.json'), `${JSON.stringify(summary, undefined, 2)}\n`);
-  const percent = (share: number) => `${(100 * share).toFixed(1)} %`;
   const page = renderReport({
     title: 'A small language model learns to add',
     description:
