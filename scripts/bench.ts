@@ -12,7 +12,7 @@
  * line that says why, where there is none.
  */
 import { parseArgs } from 'node:util';
-import { z } from 'zod';
+import * as z from 'zod';
 import { type BenchName, compare, measureHere, names } from './bench/compare.ts';
 import { externalRewardLines } from './bench/external-rewards.ts';
 import { lossOverheadLines } from './bench/loss-overhead.ts';

@@ -7,7 +7,7 @@
  *       [--learning-runs 4] [--calibration-runs 8] [--details yes]
  */
 import { parseArgs } from 'node:util';
-import { z } from 'zod';
+import * as z from 'zod';
 import { calibration, rewardKinds } from './validation/calibration.ts';
 import { realCorpora, syntheticCorpus } from './validation/corpora.ts';
 import { hackKinds, wordings } from './validation/hack-kinds.ts';

@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
 import { ArgumentError, parseOptions } from '@rlp/core';
-import { z } from 'zod';
+import * as z from 'zod';
 
 const schema = z.strictObject({
   seed: z.string().min(1).default('0'),

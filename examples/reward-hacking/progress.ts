@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import type { RlState } from '@rlp/algorithms';
 import { loadRun, saveRun } from '@rlp/algorithms/run';
 import { ArgumentError, FormatError, findingSchema, type TrainingBackend } from '@rlp/core';
-import { z } from 'zod';
+import * as z from 'zod';
 import type { StoryOptions } from './options.ts';
 
 const recordSchema = z.strictObject({

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { type VariantCase, withoutVariants } from './definition-variants.ts';
 import type { Fixture, FixtureCase } from './fixture.ts';
 import { withoutAdvisoryVerdicts } from './stock-rewards.ts';

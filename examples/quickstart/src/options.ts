@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
 import { ArgumentError, parseOptions } from '@rlp/core';
-import { z } from 'zod';
+import * as z from 'zod';
 
 const number = z.coerce.number({
   error: (issue) =>

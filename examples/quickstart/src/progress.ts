@@ -1,7 +1,7 @@
 import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { ArgumentError, FormatError } from '@rlp/core';
-import { z } from 'zod';
+import * as z from 'zod';
 
 const evaluationSchema = z.strictObject({
   accuracy: z.number(),

@@ -1,5 +1,5 @@
 import { parseOptions } from '@rlp/core';
-import { z } from 'zod';
+import * as z from 'zod';
 import { zeroRows } from './statistics/token-rows.ts';
 
 /** How token losses are averaged; see {@link aggregationWeights}. */

@@ -11,7 +11,7 @@ import {
   type Trajectory,
   tokenSequences,
 } from '@rlp/core';
-import { z } from 'zod';
+import * as z from 'zod';
 import { type GaeResult, gae } from './advantage/gae.ts';
 import { aggregationModes, aggregationWeights } from './aggregation.ts';
 import { policyLoss } from './loss/policy-loss.ts';

@@ -1,7 +1,7 @@
 import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { ArgumentError, FormatError, parseOptions, type TrainingBackend } from '@rlp/core';
-import { z } from 'zod';
+import * as z from 'zod';
 import { type RlState, rlStateSchema } from './loop/protocol.ts';
 import { type SftState, sftStateSchema } from './loop/sft.ts';
 

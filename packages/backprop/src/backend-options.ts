@@ -1,7 +1,7 @@
 import { type HostTensor, parseOptions } from '@rlp/core';
 import type { LanguageModel } from '@rlp/models';
 import type { Engine } from '@rlp/onnx/runtime';
-import { z } from 'zod';
+import * as z from 'zod';
 import { maxGradientNormSchema, optimizerSchema } from './optimizer.ts';
 import { scheduleSchema } from './schedule.ts';
 

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { ArgumentError, FormatError } from '@rlp/core';
-import { z } from 'zod';
+import * as z from 'zod';
 
 const schema = z.strictObject({
   format: z.literal(1),

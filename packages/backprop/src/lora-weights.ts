@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { ArgumentError, type Weights } from '@rlp/core';
 import { readSafetensors, writeSafetensors } from '@rlp/models';
 import type { Engine, ParameterSpec, RunningProgram } from '@rlp/onnx/runtime';
-import { z } from 'zod';
+import * as z from 'zod';
 import type { LoraOptions } from './backend-options.ts';
 import { readRecord } from './checkpoint.ts';
 import { adapterConfig, fromPeft, type LoraTarget, toPeft } from './lora.ts';

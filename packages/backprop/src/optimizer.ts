@@ -1,5 +1,5 @@
 import { ArgumentError, type ReferenceUpdate } from '@rlp/core';
-import { z } from 'zod';
+import * as z from 'zod';
 
 /** Numbers in a typed array, of either precision. */
 export type NumericArray = Float32Array | Float64Array;

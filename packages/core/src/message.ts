@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 
 /** A call of a tool that the assistant asked for. OpenAI wire shape: `arguments` is JSON text. */
 export interface ToolCall {

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import type { Metrics } from './metrics.ts';
 import type { ScoredTrajectory } from './trajectory.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { z } from 'zod';
+import * as z from 'zod';
 import { OptionsError, RlpError } from './errors.ts';
 import { parseOptions, type Schema } from './options.ts';
 

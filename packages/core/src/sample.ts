@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { ArgumentError } from './errors.ts';
 import { type Message, messageSchema } from './message.ts';
 import { tokenSequences } from './token-sequence.ts';

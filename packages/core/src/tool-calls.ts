@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import type { ToolCall } from './message.ts';
 
 const opening = '<tool_call>';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { FormatError } from './errors.ts';
 import { type Message, messageSchema } from './message.ts';
 import type { Trajectory } from './trajectory.ts';

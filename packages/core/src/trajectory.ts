@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { type Message, messageSchema } from './message.ts';
 import { type Task, taskSchema } from './task.ts';
 

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 
 /** Verdict of a check: `pass`, `warning` (usable, but worth a look) or `fail`. */
 export type VerificationResult = 'pass' | 'warning' | 'fail';

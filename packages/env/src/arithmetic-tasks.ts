@@ -1,5 +1,5 @@
 import { ArgumentError, parseOptions, RandomStream, type Task } from '@rlp/core';
-import { z } from 'zod';
+import * as z from 'zod';
 
 const schema = z.strictObject({
   /** Decimal digits of both addends. Default 2. */

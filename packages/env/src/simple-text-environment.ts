@@ -1,5 +1,5 @@
 import { ArgumentError, parseOptions, type State, type Task } from '@rlp/core';
-import { z } from 'zod';
+import * as z from 'zod';
 import { BaseEnvironment } from './base-environment.ts';
 
 const schema = z.strictObject({

@@ -1,5 +1,5 @@
 import { ArgumentError, parseOptions, RandomStream, type Task } from '@rlp/core';
-import { z } from 'zod';
+import * as z from 'zod';
 
 const schema = z.strictObject({
   /** Share of the tasks that is held out, between 0 and 1. */

@@ -1,5 +1,5 @@
 import { ArgumentError, parseOptions, RandomStream, type Task, type TaskSource } from '@rlp/core';
-import { z } from 'zod';
+import * as z from 'zod';
 
 const schema = z.strictObject({
   /** Names the shuffles' random streams. Default `'tasks'`. */

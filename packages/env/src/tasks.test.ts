@@ -2,7 +2,7 @@ import { ArgumentError, FormatError, type Task } from '@rlp/core';
 import { describeTaskSource } from '@rlp/core/testing';
 import fc from 'fast-check';
 import { describe, expect, expectTypeOf, it } from 'vitest';
-import { z } from 'zod';
+import * as z from 'zod';
 import { arithmeticTasks, splitTasks, taskSource, tasksFromJsonl } from './index.ts';
 
 const numbered = (count: number): Task<number>[] =>

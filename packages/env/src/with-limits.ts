@@ -1,5 +1,5 @@
 import { type Environment, parseOptions, type State } from '@rlp/core';
-import { z } from 'zod';
+import * as z from 'zod';
 
 const schema = z.strictObject({ maxTurns: z.int().min(1) });
 

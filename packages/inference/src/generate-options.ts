@@ -1,5 +1,5 @@
 import { parseOptions, type SamplingOptions, type StopReason, type TokenId } from '@rlp/core';
-import { z } from 'zod';
+import * as z from 'zod';
 import { samplingFields } from './sampling/options.ts';
 
 /** Some text of one completion, as it becomes certain. */

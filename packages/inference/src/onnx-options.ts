@@ -2,7 +2,7 @@ import { ArgumentError, type ChatRenderer, parseOptions } from '@rlp/core';
 import { type LanguageModel, maximumSequenceLength } from '@rlp/models';
 import type { OperatorSet } from '@rlp/onnx';
 import type { Engine } from '@rlp/onnx/runtime';
-import { z } from 'zod';
+import * as z from 'zod';
 import type { WeightPlacement } from './decoding/weights.ts';
 
 /** Options of `onnxBackend`. */

@@ -10,7 +10,7 @@ import {
   type TokenScores,
   type WeightPublication,
 } from '@rlp/core';
-import { z } from 'zod';
+import * as z from 'zod';
 import { endTokens, type InferenceBackend, type ScoreOptions, type TokenLogits } from './backend.ts';
 import { CompletionText, completionText } from './completion-text.ts';
 import { requireFittingPrompt, requireScorable } from './requests.ts';

@@ -1,6 +1,6 @@
 import { readFile, rename, writeFile } from 'node:fs/promises';
 import { type Metrics, parseOptions } from '@rlp/core';
-import { z } from 'zod';
+import * as z from 'zod';
 import { type MonitorLogs, readMonitorLogs } from './files/read-logs.ts';
 import { type MonitorPageOptions, renderMonitorPage } from './report/monitor-page.ts';
 

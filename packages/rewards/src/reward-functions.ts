@@ -6,7 +6,7 @@ import {
   type ScoredTrajectory,
   type Trajectory,
 } from '@rlp/core';
-import { z } from 'zod';
+import * as z from 'zod';
 import { callReward } from './call-reward.ts';
 import { isJudged } from './judged.ts';
 import { type RewardFunctionStatistics, Tally } from './tally.ts';

@@ -1,5 +1,5 @@
 import { OptionsError, parseOptions, type RewardFunction, type Verifier } from '@rlp/core';
-import { z } from 'zod';
+import * as z from 'zod';
 import {
   type FunctionRewardComputer,
   type RewardFunctionsOptions,

@@ -7,7 +7,7 @@ import {
   type TaskSource,
   type Trajectory,
 } from '@rlp/core';
-import { z } from 'zod';
+import * as z from 'zod';
 import type { RolloutDependencies } from './episode.ts';
 import { rolloutSchema } from './options.ts';
 import { RolloutManager } from './rollout-manager.ts';

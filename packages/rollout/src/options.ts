@@ -1,5 +1,5 @@
 import { parseOptions } from '@rlp/core';
-import { z } from 'zod';
+import * as z from 'zod';
 
 const samplingSchema = z.strictObject({
   maxTokens: z.int().min(1).default(256),

@@ -1,6 +1,6 @@
 import { type MetricsLogger, parseOptions } from '@rlp/core';
 import cliProgress from 'cli-progress';
-import { z } from 'zod';
+import * as z from 'zod';
 import { defaultColumns, formatColumns, formatDuration, type ProgressColumn } from './progress-line.ts';
 
 const isFunction = (value: unknown) => typeof value === 'function';

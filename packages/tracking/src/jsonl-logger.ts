@@ -1,6 +1,6 @@
 import { fstatSync, ftruncateSync, readSync } from 'node:fs';
 import { type Metrics, type MetricsLogger, parseOptions } from '@rlp/core';
-import { z } from 'zod';
+import * as z from 'zod';
 import { AppendFile } from './append-file.ts';
 import { metricRowToLine } from './metric-rows.ts';
 

@@ -1,5 +1,5 @@
 import { FormatError, type Metrics, OptionsError, parseOptions } from '@rlp/core';
-import { z } from 'zod';
+import * as z from 'zod';
 
 /** The metrics of one iteration. */
 export interface MetricRow {

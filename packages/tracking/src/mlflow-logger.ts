@@ -1,5 +1,5 @@
 import { type Metrics, type MetricsLogger, parseOptions, TimeoutError } from '@rlp/core';
-import { z } from 'zod';
+import * as z from 'zod';
 import { Problems } from './problems.ts';
 
 const isFunction = (value: unknown) => typeof value === 'function';

@@ -1,5 +1,5 @@
 import { ArgumentError, parseOptions } from '@rlp/core';
-import { z } from 'zod';
+import * as z from 'zod';
 import { sequenceRatio } from './sequence-ratio.ts';
 
 const schema = z.strictObject({

@@ -1,5 +1,5 @@
 import { ArgumentError, parseOptions } from '@rlp/core';
-import { z } from 'zod';
+import * as z from 'zod';
 import { requireFinite } from '../statistics/token-rows.ts';
 import { discountedReturns } from './discounted-returns.ts';
 import { groupIndices, scatterGroups } from './group-indices.ts';

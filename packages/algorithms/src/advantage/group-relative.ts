@@ -1,5 +1,5 @@
 import { ArgumentError, parseOptions } from '@rlp/core';
-import { z } from 'zod';
+import * as z from 'zod';
 import { isUsable } from '../statistics/token-rows.ts';
 
 /** Schema of {@link GroupRelativeOptions}. */

@@ -1,5 +1,5 @@
 import { ArgumentError, parseOptions } from '@rlp/core';
-import { z } from 'zod';
+import * as z from 'zod';
 import { requireRows, type TokenRows, zeroRows } from '../statistics/token-rows.ts';
 import { discountedReturns } from './discounted-returns.ts';
 import { groupIndices } from './group-indices.ts';

@@ -1,5 +1,5 @@
 import { parseOptions } from '@rlp/core';
-import { z } from 'zod';
+import * as z from 'zod';
 import { type BilevelGaeOptions, bilevelGae } from '../advantage/bilevel-gae.ts';
 import { type GaeOptions, gae } from '../advantage/gae.ts';
 import type { TokenBatch, TokenEstimator } from '../loop/protocol.ts';

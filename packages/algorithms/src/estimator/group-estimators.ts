@@ -1,5 +1,5 @@
 import { ArgumentError, parseOptions } from '@rlp/core';
-import { z } from 'zod';
+import * as z from 'zod';
 import { type AnchorOptions, anchorGroups } from '../advantage/anchor-groups.ts';
 import { type GigpoOptions, gigpoAdvantages } from '../advantage/gigpo.ts';
 import { type GroupRelativeOptions, groupRelativeAdvantages } from '../advantage/group-relative.ts';

@@ -1,5 +1,5 @@
 import { parseOptions } from '@rlp/core';
-import { z } from 'zod';
+import * as z from 'zod';
 import type { DiscountedReturnOptions } from '../advantage/discounted-returns.ts';
 import {
   type OptimalTokenBaselineOptions,

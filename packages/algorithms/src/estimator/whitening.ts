@@ -1,5 +1,5 @@
 import { parseOptions } from '@rlp/core';
-import { z } from 'zod';
+import * as z from 'zod';
 import type { TokenRows } from '../statistics/token-rows.ts';
 import { type WhiteningOptions, whitened } from '../statistics/whitened.ts';
 

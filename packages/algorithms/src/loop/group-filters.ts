@@ -1,5 +1,5 @@
 import { parseOptions } from '@rlp/core';
-import { z } from 'zod';
+import * as z from 'zod';
 import { hasRewardVariance } from '../advantage/group-relative.ts';
 import type { GroupFilter } from './protocol.ts';
 import { rewardsOf, sampledTokens } from './trajectory-rows.ts';

@@ -1,5 +1,5 @@
 import { parseOptions } from '@rlp/core';
-import { z } from 'zod';
+import * as z from 'zod';
 import { groupRelativeSchema } from '../advantage/group-relative.ts';
 import { aggregationModes, aggregationShape } from '../aggregation.ts';
 import { klEstimators } from '../loss/kl-estimate.ts';

@@ -13,7 +13,7 @@ import type {
   TrainingBackend,
   TrajectoryGroup,
 } from '@rlp/core';
-import { z } from 'zod';
+import * as z from 'zod';
 import type { TokenRows } from '../statistics/token-rows.ts';
 
 /** What collects groups of trajectories; a `RolloutManager` does. */

@@ -1,5 +1,5 @@
 import { parseOptions } from '@rlp/core';
-import { z } from 'zod';
+import * as z from 'zod';
 import { aggregationModes } from '../aggregation.ts';
 
 const sftSchema = z

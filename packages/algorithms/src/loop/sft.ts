@@ -6,7 +6,7 @@ import {
   type TrainingBackend,
   type TrainingSequence,
 } from '@rlp/core';
-import { z } from 'zod';
+import * as z from 'zod';
 import { aggregationWeights } from '../aggregation.ts';
 import { crossEntropy } from '../loss/cross-entropy.ts';
 import type { ResumeOptions } from './rl.ts';

@@ -1,5 +1,5 @@
 import { ArgumentError, parseOptions, type RandomStream } from '@rlp/core';
-import { z } from 'zod';
+import * as z from 'zod';
 import { requireRows, type TokenRows, zeroRows } from '../statistics/token-rows.ts';
 import { topK, torchTopK } from '../statistics/top-k.ts';
 

@@ -1,5 +1,5 @@
 import { ArgumentError, parseOptions } from '@rlp/core';
-import { z } from 'zod';
+import * as z from 'zod';
 import { moments } from '../statistics/masked.ts';
 import { requireFinite, requireRows, type TokenRows, zeroRows } from '../statistics/token-rows.ts';
 

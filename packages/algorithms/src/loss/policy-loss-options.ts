@@ -1,5 +1,5 @@
 import { OptionsError, parseOptions } from '@rlp/core';
-import { z } from 'zod';
+import * as z from 'zod';
 import { ratioLevels } from './importance-ratio.ts';
 import { klEstimators } from './kl-estimate.ts';
 import { samplerCorrections } from './sampler-correction.ts';

@@ -1,5 +1,5 @@
 import { parseOptions } from '@rlp/core';
-import { z } from 'zod';
+import * as z from 'zod';
 import { requireRows, type TokenRows } from './token-rows.ts';
 
 const meanSchema = z.strictObject({ countEpsilon: z.number().nonnegative().default(0) });

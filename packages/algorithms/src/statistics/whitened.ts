@@ -1,5 +1,5 @@
 import { parseOptions } from '@rlp/core';
-import { z } from 'zod';
+import * as z from 'zod';
 import { moments } from './masked.ts';
 import { requireRows, type TokenRows, zeroRows } from './token-rows.ts';
 

@@ -15,7 +15,7 @@ import {
   type WeightPublication,
   type Weights,
 } from '@rlp/core';
-import { z } from 'zod';
+import * as z from 'zod';
 import { Future, Sequence } from '../future.ts';
 import {
   clipFactor,

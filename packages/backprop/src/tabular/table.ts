@@ -1,5 +1,5 @@
 import { ArgumentError, parseOptions, RandomStream, type TokenId } from '@rlp/core';
-import { z } from 'zod';
+import * as z from 'zod';
 
 const maxCells = 2 ** 24;
 

@@ -1,6 +1,6 @@
 import { parseOptions } from '@rlp/core';
 import type { LanguageModel } from '@rlp/models';
-import { z } from 'zod';
+import * as z from 'zod';
 import { maxGradientNormSchema, optimizerSchema } from '../optimizer.ts';
 import { scheduleSchema } from '../schedule.ts';
 import type { TensorFlow, TfTensor } from './tensorflow.ts';

@@ -1,5 +1,5 @@
 import { parseOptions, type SampleRequest, type TokenId } from '@rlp/core';
-import { z } from 'zod';
+import * as z from 'zod';
 
 /** Lower ones, dividing logits, would pass what float32 holds. */
 export const smallestTemperature = 1e-5;

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 
 import type { ModelConfig } from './model-config.ts';
 import { activation, commonShape, layerCount, only, size } from './schemas.ts';

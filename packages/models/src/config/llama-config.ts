@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 
 import type { Architecture, ModelConfig } from './model-config.ts';
 import { parseRope } from './rope-config.ts';

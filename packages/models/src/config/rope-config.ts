@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 
 import type { PositionEncoding, RopeScaling } from './model-config.ts';
 import { configError, parseContent } from './validation.ts';

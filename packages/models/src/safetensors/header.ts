@@ -1,5 +1,5 @@
 import { FormatError } from '@rlp/core';
-import { z } from 'zod';
+import * as z from 'zod';
 
 /** Bits of one element of every type the safetensors format defines. */
 const ELEMENT_BITS = {

@@ -2,7 +2,7 @@ import { type FileHandle, open, readFile, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 
 import { FormatError, type HostTensor } from '@rlp/core';
-import { z } from 'zod';
+import * as z from 'zod';
 
 import { decodeFloats, type FloatType, floatSize } from './floats.ts';
 import { headerLength, parseSafetensorsHeader, type StoredTensor, safetensorsError } from './header.ts';

@@ -3,7 +3,7 @@ import { type FileHandle, open, rename, rm, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 
 import { ArgumentError, type HostTensor, parseOptions, type Weights } from '@rlp/core';
-import { z } from 'zod';
+import * as z from 'zod';
 
 import { encodeFloats, type FloatType, floatSize } from './floats.ts';
 

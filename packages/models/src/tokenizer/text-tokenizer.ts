@@ -1,6 +1,6 @@
 import { Tokenizer as HuggingFaceTokenizer } from '@huggingface/tokenizers';
 import { ArgumentError, FormatError, type TokenId, type Tokenizer } from '@rlp/core';
-import { z } from 'zod';
+import * as z from 'zod';
 
 import { parseContent } from '../config/validation.ts';
 import type { TokenizerFiles, TokenRoles } from './tokenizer-files.ts';

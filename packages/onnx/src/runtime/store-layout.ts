@@ -1,5 +1,5 @@
 import { ArgumentError, EngineError } from '@rlp/core';
-import { z } from 'zod';
+import * as z from 'zod';
 
 import type { ParameterSpec, StoreSpec } from './protocol.ts';
 

@@ -1,5 +1,5 @@
 import { FormatError } from '@rlp/core';
-import { z } from 'zod';
+import * as z from 'zod';
 import { signatureLength } from '../text/sequences.ts';
 
 const count = z.int().nonnegative();

@@ -1,5 +1,5 @@
 import { type Metrics, parseOptions } from '@rlp/core';
-import { z } from 'zod';
+import * as z from 'zod';
 import type { AlertRecord, InterventionRecord, MonitorSink } from '../monitor/sink.ts';
 import { RotatingFile } from './rotating-file.ts';
 

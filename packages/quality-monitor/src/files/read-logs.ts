@@ -1,5 +1,5 @@
 import type { Metrics, Severity } from '@rlp/core';
-import { z } from 'zod';
+import * as z from 'zod';
 import type { AlertRecord, InterventionRecord } from '../monitor/sink.ts';
 
 const number = z.number().nullable();

@@ -1,5 +1,5 @@
 import { FormatError } from '@rlp/core';
-import { z } from 'zod';
+import * as z from 'zod';
 import { promptText } from '../hacking/batch-facts.ts';
 
 /** A response that was saved, with what it was rewarded. */

@@ -1,5 +1,5 @@
 import { parseOptions } from '@rlp/core';
-import { z } from 'zod';
+import * as z from 'zod';
 
 const component = z.string().min(1).optional();
 

@@ -1,5 +1,5 @@
 import { FormatError } from '@rlp/core';
-import { z } from 'zod';
+import * as z from 'zod';
 import { shifts } from './evidence.ts';
 import { bins, rowLength, signals } from './signals.ts';
 

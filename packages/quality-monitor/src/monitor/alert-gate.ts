@@ -1,5 +1,5 @@
 import type { Severity } from '@rlp/core';
-import { z } from 'zod';
+import * as z from 'zod';
 import { isAtLeast, type ResolvedInterventionConfig, severities } from './options.ts';
 import { RateLimit } from './rate-limit.ts';
 import type { AlertRecord } from './sink.ts';

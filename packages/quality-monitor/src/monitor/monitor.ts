@@ -9,7 +9,7 @@ import {
   type MonitorReport,
   type Severity,
 } from '@rlp/core';
-import { z } from 'zod';
+import * as z from 'zod';
 import { type AssessedBatch, type AssessmentSummary, RewardQualityAssessor } from '../assessor/assessor.ts';
 import { flatMetrics, type RewardQualityMetrics } from '../assessor/metrics.ts';
 import type { ReadText } from '../text/read-text.ts';

@@ -1,5 +1,5 @@
 import { parseOptions, type Severity } from '@rlp/core';
-import { z } from 'zod';
+import * as z from 'zod';
 import { pathologyTypes } from '../assessor/alert.ts';
 import type { AlertRecord } from './sink.ts';
 

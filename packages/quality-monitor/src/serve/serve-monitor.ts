@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import { onAbort, parseOptions } from '@rlp/core';
 import { contentSecurityPolicy, type Html, html, renderPage } from '@rlp/page';
-import { z } from 'zod';
+import * as z from 'zod';
 import type { MonitorSink } from '../monitor/sink.ts';
 import { monitorPageBody } from '../report/monitor-page.ts';
 import { EventStream } from './event-stream.ts';

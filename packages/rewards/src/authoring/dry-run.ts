@@ -5,7 +5,7 @@ import {
   type Trajectory,
   type TrajectoryGroup,
 } from '@rlp/core';
-import { z } from 'zod';
+import * as z from 'zod';
 import { callReward } from '../call-reward.ts';
 import { timerMs } from '../timer.ts';
 

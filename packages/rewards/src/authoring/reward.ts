@@ -7,7 +7,7 @@ import {
   type ScoredTrajectory,
   type Trajectory,
 } from '@rlp/core';
-import { z } from 'zod';
+import * as z from 'zod';
 import { callWithin } from '../call-reward.ts';
 import { isJudged } from '../judged.ts';
 import { Tally } from '../tally.ts';

@@ -1,5 +1,5 @@
 import type { RewardComputer, RewardFunction, ScoredTrajectory } from '@rlp/core';
-import { z } from 'zod';
+import * as z from 'zod';
 import { rewardFunctions } from '../reward-functions.ts';
 import { timerMs } from '../timer.ts';
 import { relativeRewards, standardizedRewards } from './normalized.ts';

@@ -1,5 +1,5 @@
 import { OptionsError, parseOptions, type RewardComputer, type RewardFunction } from '@rlp/core';
-import { z } from 'zod';
+import * as z from 'zod';
 import { groupComputer, groupMethodSchema } from './group-method.ts';
 
 const schema = z.strictObject({

@@ -5,7 +5,7 @@ import {
   type RewardFunction,
   type Trajectory,
 } from '@rlp/core';
-import { z } from 'zod';
+import * as z from 'zod';
 import { groupComputer, groupMethodSchema } from './group-method.ts';
 
 const costSchema = {

@@ -1,5 +1,5 @@
 import { parseOptions, type RewardComputer } from '@rlp/core';
-import { z } from 'zod';
+import * as z from 'zod';
 import {
   type FunctionRewardComputer,
   type RewardFunctionsOptions,

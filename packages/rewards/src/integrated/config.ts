@@ -1,5 +1,5 @@
 import { parseOptions } from '@rlp/core';
-import { z } from 'zod';
+import * as z from 'zod';
 import { type RewardConfig, rewardConfigSchema } from '../processor/config.ts';
 
 const adaptiveSchema = z

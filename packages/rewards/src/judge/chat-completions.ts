@@ -1,5 +1,5 @@
 import { parseOptions, RandomStream, RewardError, TimeoutError } from '@rlp/core';
-import { z } from 'zod';
+import * as z from 'zod';
 import { ExternalRewardError } from '../external/failure.ts';
 import { type RequestOptions, requestSchema } from '../external/options.ts';
 import { endpointOf, postJson } from '../external/post.ts';

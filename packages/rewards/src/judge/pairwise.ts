@@ -1,5 +1,5 @@
 import { parseOptions, type Task, type Trajectory, type TrajectoryGroup } from '@rlp/core';
-import { z } from 'zod';
+import * as z from 'zod';
 import { isJudged } from '../judged.ts';
 import { PairComparison, type PairWinner, type PairwiseStatistics } from './pair-comparison.ts';
 import { judgeRules } from './pointwise.ts';

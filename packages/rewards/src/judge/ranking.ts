@@ -1,5 +1,5 @@
 import { parseOptions, RandomStream, type Trajectory } from '@rlp/core';
-import { z } from 'zod';
+import * as z from 'zod';
 import { isJudged } from '../judged.ts';
 import { judgeRules } from './pointwise.ts';
 import type { JudgeComputer } from './rubric.ts';

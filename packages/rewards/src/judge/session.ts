@@ -1,6 +1,6 @@
 import { type Message, parseOptions, TimeoutError } from '@rlp/core';
 import pLimit from 'p-limit';
-import { z } from 'zod';
+import * as z from 'zod';
 import { settleWithin } from '../call-reward.ts';
 import { messageOf } from '../message-of.ts';
 import { timerMs } from '../timer.ts';

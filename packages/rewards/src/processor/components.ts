@@ -1,5 +1,5 @@
 import { parseOptions } from '@rlp/core';
-import { z } from 'zod';
+import * as z from 'zod';
 import { PlainScanner, type TextScan } from '../kernel/text-scan.ts';
 import { visitWords } from '../kernel/white-space.ts';
 

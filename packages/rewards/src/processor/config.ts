@@ -1,5 +1,5 @@
 import { parseOptions } from '@rlp/core';
-import { z } from 'zod';
+import * as z from 'zod';
 import { keywordsSchema } from './components.ts';
 
 const longestTimerSeconds = 2_147_483;

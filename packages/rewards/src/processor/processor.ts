@@ -6,7 +6,7 @@ import {
   type ScoredTrajectory,
   type TrajectoryGroup,
 } from '@rlp/core';
-import { z } from 'zod';
+import * as z from 'zod';
 import type { ExternalReward } from '../external/external-reward.ts';
 import type { Fetch } from '../external/fetch.ts';
 import { Tally } from '../tally.ts';

@@ -6,7 +6,7 @@ import {
   scoreFromEvaluateResult,
   type Trajectory,
 } from '@rlp/core';
-import { z } from 'zod';
+import * as z from 'zod';
 import { evaluationOf } from '../authoring/judgement.ts';
 import { isJudged } from '../judged.ts';
 import { messageOf } from '../message-of.ts';

@@ -1,5 +1,5 @@
 import type { Schema } from '@rlp/core';
-import { z } from 'zod';
+import * as z from 'zod';
 import { timerMs } from '../timer.ts';
 import type { ServedRewards } from './served.ts';
 

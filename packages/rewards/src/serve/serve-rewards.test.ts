@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { request as httpRequest } from 'node:http';
 import type { RewardFunction } from '@rlp/core';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { z } from 'zod';
+import * as z from 'zod';
 import { relativeRewardComputer } from '../computers.ts';
 import { externalReward } from '../external.ts';
 import { rewardFunctions } from '../index.ts';

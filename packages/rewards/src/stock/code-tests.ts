@@ -1,6 +1,6 @@
 import { ArgumentError, parseOptions, type RewardFunction } from '@rlp/core';
 import pLimit from 'p-limit';
-import { z } from 'zod';
+import * as z from 'zod';
 import { timerMs } from '../timer.ts';
 
 /** A program to run: source text, and what it reads. */

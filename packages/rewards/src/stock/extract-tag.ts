@@ -1,5 +1,5 @@
 import { ArgumentError } from '@rlp/core';
-import { z } from 'zod';
+import * as z from 'zod';
 
 const plainWord = /^[\w-]+$/;
 const rule = 'letters, digits, "_" and "-", without brackets';

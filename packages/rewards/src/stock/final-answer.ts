@@ -1,5 +1,5 @@
 import { parseOptions } from '@rlp/core';
-import { z } from 'zod';
+import * as z from 'zod';
 import { trimmed } from '../kernel/white-space.ts';
 
 /** A boxed answer found in a text. */

@@ -1,6 +1,6 @@
 import { parseOptions, type RewardFunction } from '@rlp/core';
 import { distance } from 'fastest-levenshtein';
-import { z } from 'zod';
+import * as z from 'zod';
 import { extractTag } from './extract-tag.ts';
 import { rationalToNumber, readRational } from './rational.ts';
 import { referenceError, requireReference } from './reference.ts';

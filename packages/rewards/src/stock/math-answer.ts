@@ -1,5 +1,5 @@
 import { parseOptions, type RewardFunction } from '@rlp/core';
-import { z } from 'zod';
+import * as z from 'zod';
 import { finalAnswer } from './final-answer.ts';
 import { type MathAgreementOptions, type MathEquivalence, mathAnswersAgree } from './math-equivalence.ts';
 import { readRational, sameRational } from './rational.ts';

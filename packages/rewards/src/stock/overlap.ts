@@ -1,5 +1,5 @@
 import { parseOptions, type RewardFunction } from '@rlp/core';
-import { z } from 'zod';
+import * as z from 'zod';
 import { wordsOf } from '../kernel/white-space.ts';
 import { referenceError, requireReference } from './reference.ts';
 

@@ -1,5 +1,5 @@
 import { parseOptions, RandomStream } from '@rlp/core';
-import { z } from 'zod';
+import * as z from 'zod';
 import { type InfixExpression, readExpression } from './latex-expression.ts';
 import type { MathEquivalence } from './math-equivalence.ts';
 

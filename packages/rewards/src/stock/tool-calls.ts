@@ -6,7 +6,7 @@ import {
   type RewardFunction,
   type Trajectory,
 } from '@rlp/core';
-import { z } from 'zod';
+import * as z from 'zod';
 
 /** A tool call with its arguments read. */
 export interface ReadToolCall {

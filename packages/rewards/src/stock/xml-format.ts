@@ -1,5 +1,5 @@
 import { type Message, parseOptions, type RewardFunction } from '@rlp/core';
-import { z } from 'zod';
+import * as z from 'zod';
 import { trimmed } from '../kernel/white-space.ts';
 import { tagName } from './extract-tag.ts';
 

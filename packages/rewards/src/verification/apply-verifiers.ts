@@ -5,7 +5,7 @@ import {
   type VerificationRequest,
   type Verifier,
 } from '@rlp/core';
-import { z } from 'zod';
+import * as z from 'zod';
 import { VerificationPipeline } from './pipeline.ts';
 
 const schema = z.strictObject({

@@ -1,5 +1,5 @@
 import { parseOptions, type VerificationReport } from '@rlp/core';
-import { z } from 'zod';
+import * as z from 'zod';
 import { coherenceEvidence } from './model/coherence-features.ts';
 import { excerpt } from './model/excerpt.ts';
 import { bytesFromBase64, type LinearModel, probability } from './model/linear-model.ts';

@@ -1,5 +1,5 @@
 import { OptionsError, parseOptions, type Verifier } from '@rlp/core';
-import { z } from 'zod';
+import * as z from 'zod';
 import { CoherenceVerifier, type CoherenceVerifierOptions } from './coherence.ts';
 import { FactualVerifier, type FactualVerifierOptions } from './factual.ts';
 import { FormatVerifier, type FormatVerifierOptions } from './format.ts';

@@ -1,5 +1,5 @@
 import { parseOptions, type VerificationReport } from '@rlp/core';
-import { z } from 'zod';
+import * as z from 'zod';
 import { type ArithmeticStatement, arithmeticStatements } from './arithmetic.ts';
 import { answerFeatures } from './model/answer-features.ts';
 import { answerWeights } from './model/answer-weights.ts';

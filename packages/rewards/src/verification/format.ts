@@ -1,5 +1,5 @@
 import { parseOptions, type VerificationReport } from '@rlp/core';
-import { z } from 'zod';
+import * as z from 'zod';
 import { type JsonCheck, jsonSchemaCheck } from '../json-schema.ts';
 import { messageOf } from '../message-of.ts';
 import { withoutFence } from '../without-fence.ts';

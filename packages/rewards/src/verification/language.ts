@@ -1,5 +1,5 @@
 import { parseOptions, type VerificationReport } from '@rlp/core';
-import { z } from 'zod';
+import * as z from 'zod';
 import { excerpt, windows } from './model/excerpt.ts';
 import { thresholdsSchema } from './text-judge.ts';
 import { TextVerifier } from './text-verifier.ts';

@@ -1,5 +1,5 @@
 import { parseOptions, type VerificationReport } from '@rlp/core';
-import { z } from 'zod';
+import * as z from 'zod';
 import { countMatches } from '../stock/instructions/text-tools.ts';
 import { TextVerifier, type VerificationContext } from './text-verifier.ts';
 import { scoreReport } from './verdict.ts';

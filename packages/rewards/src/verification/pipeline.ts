@@ -1,5 +1,5 @@
 import { parseOptions, type VerificationReport, type VerificationRequest, type Verifier } from '@rlp/core';
-import { z } from 'zod';
+import * as z from 'zod';
 import { messageOf } from '../message-of.ts';
 import { failure, readReport } from './read-report.ts';
 

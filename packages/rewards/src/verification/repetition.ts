@@ -1,5 +1,5 @@
 import { parseOptions, type VerificationReport } from '@rlp/core';
-import { z } from 'zod';
+import * as z from 'zod';
 import { countNgrams } from '../stock/words.ts';
 import { excerpt } from './model/excerpt.ts';
 import { TextVerifier } from './text-verifier.ts';

@@ -1,5 +1,5 @@
 import { parseOptions, type VerificationReport } from '@rlp/core';
-import { z } from 'zod';
+import * as z from 'zod';
 import { excerpt } from './model/excerpt.ts';
 import { type SafetyKind, safetyKinds, safetyMatches } from './safety-matches.ts';
 import { TextVerifier } from './text-verifier.ts';

@@ -1,5 +1,5 @@
 import { parseOptions, type VerificationReport } from '@rlp/core';
-import { z } from 'zod';
+import * as z from 'zod';
 import { TextVerifier } from './text-verifier.ts';
 import { scoreReport } from './verdict.ts';
 

@@ -1,5 +1,5 @@
 import type { VerificationReport } from '@rlp/core';
-import { z } from 'zod';
+import * as z from 'zod';
 import type { VerificationContext } from './text-verifier.ts';
 import { scoreReport, type VerdictThresholds } from './verdict.ts';
 

@@ -1,5 +1,5 @@
 import { parseOptions, type VerificationReport, type VerificationRequest, type Verifier } from '@rlp/core';
-import { z } from 'zod';
+import * as z from 'zod';
 import { isPromiseLike, settleWithin } from '../call-reward.ts';
 import { messageOf } from '../message-of.ts';
 import { timerMs } from '../timer.ts';

@@ -1,6 +1,6 @@
 import { parseOptions, type VerificationReport } from '@rlp/core';
 import type { RegExpMatcher } from 'obscenity';
-import { z } from 'zod';
+import * as z from 'zod';
 import { excerpt, windows } from './model/excerpt.ts';
 import { bytesFromBase64, type LinearModel, probability } from './model/linear-model.ts';
 import { profanityMatcher } from './model/profanity.ts';

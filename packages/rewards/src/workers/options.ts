@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { timerMs } from '../timer.ts';
 import type { RewardScope } from './protocol.ts';
 

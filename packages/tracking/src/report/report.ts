@@ -10,7 +10,7 @@ import {
   summaryList,
   valueTable,
 } from '@rlp/page';
-import { z } from 'zod';
+import * as z from 'zod';
 import type { MetricRow } from '../metric-rows.ts';
 import type { ReportSample } from './sample.ts';
 import { sampleTable } from './tables.ts';

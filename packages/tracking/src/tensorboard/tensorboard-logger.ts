@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { type Metrics, type MetricsLogger, parseOptions } from '@rlp/core';
-import { z } from 'zod';
+import * as z from 'zod';
 import { AppendFile } from '../append-file.ts';
 import { eventRecord } from './event-file.ts';
 

@@ -1,6 +1,6 @@
 import { ArgumentError, parseOptions, type RewardFunction } from '@rlp/core';
 import { eld } from 'eld/small';
-import { z } from 'zod';
+import * as z from 'zod';
 import { instructionChecks, type LanguageDetector } from './checks.ts';
 
 /** An instruction that a program can check, as IFEval writes it. */
