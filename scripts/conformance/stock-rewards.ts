@@ -185,7 +185,7 @@ const f1: Adapter = ({ inputs: { prediction, gold } }) => {
   return { scores: [score, precision, recall], normalized: normalizedAnswer(prediction) };
 };
 
-const units = { whitespace: 'whitespace', words: 'words', character: 'characters' } as const;
+const units = { whitespace: 'words', words: 'alphanumeric', character: 'characters' } as const;
 
 const rewardKitLength: Adapter = ({ inputs: { content }, params }) => ({
   score: judge(
@@ -206,7 +206,7 @@ const rewardKitCosine: Adapter = ({ inputs: { content, is_correct }, params }) =
   score:
     content === ''
       ? 0
-      : cosineLength(textLength(content, 'whitespace'), is_correct ? 'right' : 'wrong', {
+      : cosineLength(textLength(content, 'words'), is_correct ? 'right' : 'wrong', {
           maximum: params.max_length,
           correct: [0.5, 1],
           wrong: [0, 0.3],

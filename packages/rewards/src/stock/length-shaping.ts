@@ -123,13 +123,13 @@ export function cosineScaled<Metadata>({
 }
 
 /**
- * The length of a text. `words`: runs of letters and digits; `whitespace`: what white space separates, at least 1;
+ * The length of a text. `words`: what white space separates, at least 1; `alphanumeric`: runs of letters, digits and underscores;
  * `characters`: Unicode code points.
  */
-export function textLength(text: string, unit: 'words' | 'whitespace' | 'characters'): number {
-  if (unit === 'whitespace') return Math.max(1, wordsOf(text).length);
+export function textLength(text: string, unit: 'words' | 'alphanumeric' | 'characters'): number {
+  if (unit === 'words') return Math.max(1, wordsOf(text).length);
   let count = 0;
-  if (unit === 'words') for (const _ of text.matchAll(/[\p{L}\p{N}_]+/gu)) count += 1;
+  if (unit === 'alphanumeric') for (const _ of text.matchAll(/[\p{L}\p{N}_]+/gu)) count += 1;
   else for (const _ of text) count += 1;
   return count;
 }
@@ -139,7 +139,7 @@ const windowSchema = z
     target: z.number().positive().optional(),
     minimum: z.number().positive().optional(),
     maximum: z.number().positive().optional(),
-    unit: z.enum(['words', 'whitespace', 'characters']).default('whitespace'),
+    unit: z.enum(['words', 'alphanumeric', 'characters']).default('words'),
     scaling: z.enum(['linear', 'cosine']).default('linear'),
     rewards: range.default([0, 1]),
   })
@@ -150,7 +150,7 @@ const windowSchema = z
 
 /**
  * Options of {@link lengthWindow}: a `target` length, or a window from `minimum` to `maximum` (either may be left out); the `unit`
- * (`'whitespace'`) by {@link textLength}; the `scaling` outside it (`'linear'`); the `rewards` `[worst, best]` ([0, 1]).
+ * (`'words'`) by {@link textLength}; the `scaling` outside it (`'linear'`); the `rewards` `[worst, best]` ([0, 1]).
  */
 export type LengthWindowOptions = z.input<typeof windowSchema>;
 

@@ -11,11 +11,11 @@ const schema = z.strictObject({
       (tags) => tags.length > 0 && new Set(tags).size === tags.length,
       'must be different tags, at least one',
     ),
-  /** `strict` (default): all or nothing. `graded`: the share of the conditions that hold. */
-  grading: z.enum(['strict', 'graded']).default('strict'),
+  /** `all` (default): 1 if all conditions hold, else 0. `share`: the share that do. */
+  grading: z.enum(['all', 'share']).default('all'),
 });
 
-/** Options of {@link tagFormat}: `tags`, and `grading` (default `'strict'`). */
+/** Options of {@link tagFormat}: `tags`, and `grading` (default `'all'`). */
 export type TagFormatOptions = z.input<typeof schema>;
 
 /**
@@ -23,7 +23,7 @@ export type TagFormatOptions = z.input<typeof schema>;
  *
  * For `n` tags there are `2n + 1` conditions: each tag opens exactly once; each closes exactly once, after it opened; and the
  * layout is right: tags in order, none inside another, none blank, nothing but white space around them.
- * `strict` gives 1 if all hold, else 0; `graded` gives `(conditions that hold) / (2n + 1)`.
+ * `all` gives 1 if all hold, else 0; `share` gives `(conditions that hold) / (2n + 1)`.
  *
  * @throws `OptionsError` for bad options, such as a tag that is not a plain word.
  */
@@ -33,8 +33,7 @@ export function tagFormat(options: TagFormatOptions): RewardFunction {
     const conditions = tags.flatMap((tag) => pairConditions(response, tag));
     conditions.push(conditions.every(Boolean) && hasLayout(response, tags));
     const met = conditions.filter(Boolean).length;
-    if (grading === 'strict') return met === conditions.length ? 1 : 0;
-    return met / conditions.length;
+    return grading === 'share' ? met / conditions.length : met === conditions.length ? 1 : 0;
   };
 }
 

@@ -66,7 +66,7 @@ describe('exactAnswer', () => {
 describe('tagFormat', () => {
   const tags = ['reasoning', 'answer'];
   const strict = tagFormat({ tags });
-  const graded = tagFormat({ tags, grading: 'graded' });
+  const graded = tagFormat({ tags, grading: 'share' });
   const cases: [string, number, number][] = [
     ['<reasoning>7+8</reasoning><answer>15</answer>', 1, 5 / 5],
     [' <reasoning>7\n</reasoning>\n\n<answer>15</answer>\n', 1, 5 / 5],

@@ -141,7 +141,7 @@ export const instructionChecks: Readonly<Record<string, InstructionCheck>> = {
     compare(args.relation, countSentences(text), args.num_sentences),
   ),
   'length_constraints:number_words': check({ relation, num_words: count }, (text, args) =>
-    compare(args.relation, textLength(text, 'words'), args.num_words),
+    compare(args.relation, textLength(text, 'alphanumeric'), args.num_words),
   ),
   'punctuation:no_comma': check({}, (text) => !text.includes(',')),
   'startend:end_checker': check({ end_phrase: word }, (text, args) =>
