@@ -1,7 +1,7 @@
 import { add, addAll, Graph, reshape, serialize, square, sum } from '@rlp/onnx';
 import type { EngineHost, EngineSession, ParameterStore, Tensors } from '@rlp/onnx/runtime';
-import { gradientError, overflowError } from './gradient-errors.ts';
 import type { GradientAccumulator } from './gradients.ts';
+import { gradientError, overflowError } from './not-finite.ts';
 import type { CompiledGraph } from './program-graphs.ts';
 import type { MicroBatchRequest } from './program-protocol.ts';
 import { SessionsByShape } from './sessions-by-shape.ts';

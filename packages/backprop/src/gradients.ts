@@ -1,5 +1,5 @@
 import { type EngineHost, type ParameterStore, Tensor, type Tensors } from '@rlp/onnx/runtime';
-import { gradientError, overflowError } from './gradient-errors.ts';
+import { gradientError, overflowError } from './not-finite.ts';
 import { blockTensor, type CompiledGraph } from './program-graphs.ts';
 import type { MicroBatchRequest } from './program-protocol.ts';
 

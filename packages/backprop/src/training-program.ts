@@ -10,6 +10,7 @@ import {
 import { Sequence } from './future.ts';
 import type { GradientAccumulator } from './gradients.ts';
 import type { ParameterOptimizer } from './kernel-optimizer.ts';
+import { lossError } from './not-finite.ts';
 import { driversOf } from './parameter-drivers.ts';
 import type { PolicyGraphs } from './policy-graphs.ts';
 import { type CompiledGraph, CompiledGraphs, feedsOf } from './program-graphs.ts';
@@ -180,7 +181,9 @@ export class TrainingProgram {
     for (const batch of request.microBatches) {
       call.signal.throwIfAborted();
       const result = await this.#runBackward(graph, batch, request.temperature, scores.next(batch));
-      loss += checkedLoss(scalar(result.loss!));
+      const part = scalar(result.loss!);
+      if (!Number.isFinite(part)) throw lossError(part);
+      loss += part;
       for (const [metric, output] of Object.entries(graph.plan.metrics)) {
         metricSums[metric] = (metricSums[metric] ?? 0) + scalar(result[output]!);
       }
@@ -259,11 +262,4 @@ class Scores {
 
 function scalar(tensor: Tensor): number {
   return (tensor.data as Float32Array)[0]!;
-}
-
-function checkedLoss(loss: number): number {
-  if (Number.isFinite(loss)) return loss;
-  throw new TrainingError(
-    `forwardBackward: the loss is ${loss}; its "loss" tensor is the first that is not finite. Weights are unchanged`,
-  );
 }

@@ -37,6 +37,12 @@ describe('TabularSampler', () => {
     }
   });
 
+  it.each([0, -1, 1.5, Number.NaN])('refuses %s for a number of completions or tokens', async (wrong) => {
+    const { sampler } = create();
+    await expect(sampler.sample({ ...request, count: wrong })).rejects.toThrow('count must be a positive');
+    await expect(sampler.sample({ ...request, maxTokens: wrong })).rejects.toThrow('maxTokens must be');
+  });
+
   it('keeps its weights until it takes over a publication', async () => {
     const { backend, sampler } = create();
     const before = await sampler.sample(request);

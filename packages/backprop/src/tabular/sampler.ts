@@ -133,8 +133,13 @@ export class TabularSampler implements Sampler, InferenceEngine, TokenScorer {
   }
 }
 
-function checkRequest({ prompt, topK, topP, minP, repetitionPenalty }: SampleRequest): void {
+function checkRequest(request: SampleRequest): void {
+  const { prompt, count, maxTokens, topK, topP, minP, repetitionPenalty } = request;
   if (prompt.length === 0) throw new ArgumentError('sample: the prompt must hold a token, got none');
+  for (const [name, value] of Object.entries({ count, maxTokens })) {
+    if (Number.isInteger(value) && value > 0) continue;
+    throw new ArgumentError(`sample: ${name} must be a positive integer, got ${value}`);
+  }
   const filters = [topK ?? 0, 1 - (topP ?? 1), minP ?? 0, 1 - (repetitionPenalty ?? 1)];
   if (filters.some((strength) => strength !== 0)) {
     throw new ArgumentError(

@@ -15,6 +15,7 @@ import {
 } from '@rlp/core';
 import { maximumSequenceLength } from '@rlp/models';
 import { Future, Sequence } from '../future.ts';
+import { lossError } from '../not-finite.ts';
 import { referenceDecay } from '../optimizer.ts';
 import { type PackedBatch, type PackingOptions, packBatch, packSequences, unpack } from '../packing.ts';
 import { readTrainingCheckpoint, writeTrainingCheckpoint } from '../training-checkpoint.ts';
@@ -232,11 +233,4 @@ function meanMetrics(parts: readonly MicroBatchGradient[], trained: number): Rec
     for (const [name, sum] of metrics) sums.set(name, (sums.get(name) ?? 0) + sum);
   }
   return Object.fromEntries([...sums].map(([name, sum]) => [name, trained === 0 ? 0 : sum / trained]));
-}
-
-function lossError(loss: number): TrainingError {
-  return new TrainingError(
-    `forwardBackward: the loss is ${loss}, expected a finite number; look for extreme values in the batch. ` +
-      'Weights are unchanged',
-  );
 }

@@ -1,6 +1,6 @@
 import { type HostTensor, type OptimStepResult, TrainingError, type Weights } from '@rlp/core';
 import type { ParameterSpec } from '@rlp/onnx/runtime';
-import { gradientError, overflowError } from '../gradient-errors.ts';
+import { gradientError, overflowError } from '../not-finite.ts';
 import { adamw, clipFactor, globalNorm, movingAverage, weightDecayOf } from '../optimizer.ts';
 import { toTensors, toWeights } from '../policy-weights.ts';
 import type { ProgramState } from '../program-protocol.ts';

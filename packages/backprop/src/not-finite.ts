@@ -1,5 +1,13 @@
 import { TrainingError } from '@rlp/core';
 
+/** The error for a loss that is not finite. */
+export function lossError(loss: number): TrainingError {
+  return new TrainingError(
+    `forwardBackward: the loss is ${loss}, expected a finite number; look for extreme values in the batch. ` +
+      'Weights are unchanged',
+  );
+}
+
 /** The error for a gradient that is not finite. */
 export function gradientError(name: string, index: number, value: number): TrainingError {
   return new TrainingError(
