@@ -12,8 +12,9 @@ export interface OnnxBackendOptions {
   /** From `loadModel` or `createModel` of `@rlp/models`. */
   readonly model: LanguageModel;
   /**
-   * Store in the engine that holds the weights. Default `'policy'`. One that exists and was made
-   * from this model is shared, with a trainer for example; else it is made from the model's weights, and stays until the engine closes or deletes it.
+   * Store in the engine that holds the weights. Default `'policy'`. One that exists and was made from this model is shared,
+   * with a trainer for example, which takes it along when it closes; else it is made from the model's weights, and stays until
+   * the engine closes or deletes it.
    */
   readonly store?: string | undefined;
   /** Sequences that run at once; more wait. Default 16. */

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 
 import { FormatError } from '@rlp/core';
-import type { z } from 'zod';
+import type * as z from 'zod';
 
 /** A {@link FormatError} about one field of a configuration file. */
 export function configError(
