@@ -8,17 +8,16 @@ import {
 } from '@rlp/core';
 import * as z from 'zod';
 import { callReward } from './call-reward.ts';
+import { clockSchema, functionSchema } from './function-schema.ts';
 import { isJudged } from './judged.ts';
 import { type RewardFunctionStatistics, Tally } from './tally.ts';
 import { timerMs } from './timer.ts';
-
-const isFunction = (value: unknown) => typeof value === 'function';
 
 const partsSchema = z
   .record(
     z.string().min(1),
     z.strictObject({
-      reward: z.custom<RewardFunction<never>>(isFunction, 'must be a function'),
+      reward: functionSchema<RewardFunction<never>>(),
       weight: z.number().default(1),
     }),
   )
@@ -26,7 +25,7 @@ const partsSchema = z
 
 const optionsSchema = z.strictObject({
   timeoutMs: timerMs.default(30_000),
-  clock: z.custom<() => number>(isFunction, 'must be a function').default(() => () => performance.now()),
+  clock: clockSchema,
 });
 
 /** One part of a reward. */

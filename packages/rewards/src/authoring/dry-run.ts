@@ -7,14 +7,13 @@ import {
 } from '@rlp/core';
 import * as z from 'zod';
 import { callReward } from '../call-reward.ts';
+import { clockSchema } from '../function-schema.ts';
 import { timerMs } from '../timer.ts';
 
 const schema = z.strictObject({
   timeoutMs: timerMs.default(30_000),
   slowMs: z.number().positive().default(1000),
-  clock: z
-    .custom<() => number>((value) => typeof value === 'function', 'must be a function')
-    .default(() => () => performance.now()),
+  clock: clockSchema,
   signal: z.custom<AbortSignal>((value) => value instanceof AbortSignal, 'must be an AbortSignal').optional(),
 });
 

@@ -9,6 +9,7 @@ import {
 } from '@rlp/core';
 import * as z from 'zod';
 import { callWithin } from '../call-reward.ts';
+import { clockSchema, functionSchema } from '../function-schema.ts';
 import { isJudged } from '../judged.ts';
 import { Tally } from '../tally.ts';
 import { timerMs } from '../timer.ts';
@@ -24,17 +25,14 @@ import {
   scoreOf,
 } from './judgement.ts';
 
-const isFunction = (value: unknown) => typeof value === 'function';
-const judge = z.custom<(...given: never[]) => unknown>(isFunction, 'must be a function');
-
 const schema = z
   .strictObject({
     name: z.string().min(1),
-    score: judge.optional(),
-    scoreBatch: judge.optional(),
+    score: functionSchema().optional(),
+    scoreBatch: functionSchema().optional(),
     range: z.tuple([z.number(), z.number()]).readonly().default([0, 1]),
     timeoutMs: timerMs.default(30_000),
-    clock: z.custom<() => number>(isFunction, 'must be a function').default(() => () => performance.now()),
+    clock: clockSchema,
   })
   .refine(({ score, scoreBatch }) => (score === undefined) !== (scoreBatch === undefined), {
     path: ['score'],

@@ -1,5 +1,6 @@
 import { parseOptions, type VerificationReport, type VerificationRequest, type Verifier } from '@rlp/core';
 import * as z from 'zod';
+import { clockSchema, functionSchema } from '../function-schema.ts';
 import {
   TextVerifier,
   type VerificationContext,
@@ -9,12 +10,10 @@ import {
 import { scoreReport } from '../verification/verdict.ts';
 import type { RewardContext } from './judgement.ts';
 
-const isFunction = (value: unknown) => typeof value === 'function';
-
 const schema = verifierLimitsSchema.extend({
   name: z.string().min(1),
-  verify: z.custom<VerifierDefinition['verify']>(isFunction, 'must be a function'),
-  clock: z.custom<() => number>(isFunction, 'must be a function').default(() => () => performance.now()),
+  verify: functionSchema<VerifierDefinition['verify']>(),
+  clock: clockSchema,
 });
 
 /** A score in 0..1 (0.7 passes, 0.5 warns); right or wrong; or a whole report. */

@@ -8,6 +8,7 @@ import {
 } from '@rlp/core';
 import * as z from 'zod';
 import { evaluationOf } from '../authoring/judgement.ts';
+import { functionSchema } from '../function-schema.ts';
 import { isJudged } from '../judged.ts';
 import { messageOf } from '../message-of.ts';
 import { callMs } from './options.ts';
@@ -30,9 +31,7 @@ const schema = z.strictObject({
   ),
   code: z.string().min(1),
   mode: z.enum(['pointwise', 'batch']).default('pointwise'),
-  groundTruth: z
-    .custom<(metadata: never) => unknown>((value) => typeof value === 'function', 'must be a function')
-    .optional(),
+  groundTruth: functionSchema<(metadata: never) => unknown>().optional(),
   parameters: z.record(z.string(), z.unknown()).refine(isJson, 'must be JSON data').default({}),
   timeoutMs: callMs.optional(),
 });

@@ -1,5 +1,6 @@
 import { parseOptions, type RewardFunction } from '@rlp/core';
 import * as z from 'zod';
+import { functionSchema } from '../function-schema.ts';
 import { finalAnswer } from './final-answer.ts';
 import { type MathAgreementOptions, type MathEquivalence, mathAnswersAgree } from './math-equivalence.ts';
 import { readRational, sameRational } from './rational.ts';
@@ -7,9 +8,7 @@ import { referenceError, requireReference } from './reference.ts';
 
 const agreementSchema = z.strictObject({
   form: z.enum(['simplified', 'any']).optional(),
-  equivalence: z
-    .custom<MathEquivalence>((value) => typeof value === 'function', 'must be a function')
-    .optional(),
+  equivalence: functionSchema<MathEquivalence>().optional(),
 });
 
 /** Options of {@link mathAnswer}. */

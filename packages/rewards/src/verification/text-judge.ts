@@ -1,5 +1,6 @@
 import type { VerificationReport } from '@rlp/core';
 import * as z from 'zod';
+import { functionSchema } from '../function-schema.ts';
 import type { VerificationContext } from './text-verifier.ts';
 import { scoreReport, type VerdictThresholds } from './verdict.ts';
 
@@ -13,7 +14,7 @@ export type TextJudge = (
 ) => number | Promise<number>;
 
 /** Schema of a {@link TextJudge}. */
-export const judgeSchema = z.custom<TextJudge>((value) => typeof value === 'function', 'must be a function');
+export const judgeSchema = functionSchema<TextJudge>();
 
 /** Schema of {@link VerdictThresholds}. */
 export const thresholdsSchema = z
