@@ -53,4 +53,10 @@ describe('a reward in a web page', () => {
     expect(integrated).toBeLessThan(20_000);
     expect(all).toBeLessThan(20_000);
   });
+
+  it('weighs less than 50 kB with zod, of which only what is used is there', async () => {
+    const bytes = await gzipBytes("export * from '@rlp/rewards';", 'counted');
+    console.log('bytes loaded first, after gzip:', bytes);
+    expect(bytes).toBeLessThan(50_000);
+  });
 });

@@ -1,6 +1,6 @@
 import { ArgumentError, onAbort, parseOptions, RandomStream, type RewardFunction } from '@rlp/core';
 import pLimit from 'p-limit';
-import type { z } from 'zod';
+import type * as z from 'zod';
 import { messageOf } from '../message-of.ts';
 import { type ReadEpisode, readEpisode } from '../processor/episode.ts';
 import { Answers } from './answers.ts';

@@ -1,5 +1,5 @@
 import { ArgumentError, TimeoutError } from '@rlp/core';
-import type { z } from 'zod';
+import type * as z from 'zod';
 import { settleWithin } from '../call-reward.ts';
 import { ExternalRewardError } from './failure.ts';
 import type { Fetch, FetchResponse } from './fetch.ts';

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { ArgumentError, parseOptions, RewardError } from '@rlp/core';
-import type { z } from 'zod';
+import type * as z from 'zod';
 import { messageOf } from '../message-of.ts';
 import type { CodeOutcome, CodeProgram, CodeRunner } from '../stock/code-tests.ts';
 import { pythonGuard } from './guard.ts';

@@ -1,6 +1,6 @@
 import { ArgumentError, parseOptions } from '@rlp/core';
 import pLimit from 'p-limit';
-import type { z } from 'zod';
+import type * as z from 'zod';
 import { messageOf } from '../message-of.ts';
 import { callMs, type SandboxOptions, sandboxOptionsSchema } from './options.ts';
 import type { Job, JobReport, SandboxFailureCause } from './protocol.ts';

@@ -4,7 +4,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import { ArgumentError, onAbort, parseOptions, TimeoutError } from '@rlp/core';
 import pLimit from 'p-limit';
-import type { z } from 'zod';
+import type * as z from 'zod';
 import { settleWithin } from '../call-reward.ts';
 import { type WireRequest, type WireShape, wireShapes } from '../external/wire-shapes.ts';
 import { messageOf } from '../message-of.ts';

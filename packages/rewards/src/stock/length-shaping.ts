@@ -1,5 +1,5 @@
 import { parseOptions, type RewardFunction, type Trajectory } from '@rlp/core';
-import { z } from 'zod';
+import * as z from 'zod';
 import { wordsOf } from '../kernel/white-space.ts';
 
 /** Tokens that a policy sampled in all steps of a trajectory. */

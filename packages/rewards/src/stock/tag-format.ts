@@ -1,5 +1,5 @@
 import { parseOptions, type RewardFunction } from '@rlp/core';
-import { z } from 'zod';
+import * as z from 'zod';
 import { tagName } from './extract-tag.ts';
 
 const schema = z.strictObject({

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { withoutFence } from '../../without-fence.ts';
 import { textLength } from '../length-shaping.ts';
 import { countSentences } from './sentences.ts';
