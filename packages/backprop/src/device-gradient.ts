@@ -1,7 +1,7 @@
 import { add, addAll, Graph, reshape, serialize, square, sum } from '@rlp/onnx';
 import type { EngineHost, EngineSession, ParameterStore, Tensors } from '@rlp/onnx/runtime';
 import type { GradientAccumulator } from './gradients.ts';
-import { gradientError, overflowError } from './not-finite.ts';
+import { checkGradient, overflowError } from './not-finite.ts';
 import type { CompiledGraph } from './program-graphs.ts';
 import type { MicroBatchRequest } from './program-protocol.ts';
 import { SessionsByShape } from './sessions-by-shape.ts';
@@ -75,9 +75,7 @@ export class DeviceGradient implements GradientAccumulator {
   async check(): Promise<void> {
     if (Number.isFinite(await this.norm())) return;
     for (const { name } of this.#store.parameters) {
-      const gradient = await this.#store.read(name, 'gradient');
-      const index = gradient.findIndex((value) => !Number.isFinite(value));
-      if (index >= 0) throw gradientError(name, index, gradient[index]!);
+      checkGradient(name, await this.#store.read(name, 'gradient'));
     }
     throw overflowError();
   }

@@ -1,5 +1,5 @@
 import { type EngineHost, type ParameterStore, Tensor, type Tensors } from '@rlp/onnx/runtime';
-import { gradientError, overflowError } from './not-finite.ts';
+import { checkGradient, overflowError } from './not-finite.ts';
 import { blockTensor, type CompiledGraph } from './program-graphs.ts';
 import type { MicroBatchRequest } from './program-protocol.ts';
 
@@ -97,9 +97,7 @@ export class AccumulatedGradient implements GradientAccumulator {
   async check(): Promise<void> {
     if (Number.isFinite(this.norm())) return;
     for (const { name } of this.#store.parameters) {
-      const gradient = this.#store.data(name, 'gradient');
-      const index = this.#store.kernels.firstNonFinite(gradient);
-      if (index >= 0) throw gradientError(name, index, gradient[index]!);
+      checkGradient(name, this.#store.data(name, 'gradient'));
     }
     throw overflowError();
   }

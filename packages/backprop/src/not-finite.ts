@@ -8,10 +8,18 @@ export function lossError(loss: number): TrainingError {
   );
 }
 
-/** The error for a gradient that is not finite. */
-export function gradientError(name: string, index: number, value: number): TrainingError {
-  return new TrainingError(
-    `forwardBackward: the gradient of "${name}" is not finite (element ${index} is ${value}); ` +
+/** Index of the first element that is NaN or infinite, or −1. A loop: a callback for each element takes eight times as long. */
+export function firstNonFinite(values: Float32Array): number {
+  for (let index = 0; index < values.length; index++) if (!Number.isFinite(values[index])) return index;
+  return -1;
+}
+
+/** Throws a TrainingError if an element of a parameter's gradient is not finite. */
+export function checkGradient(name: string, gradient: Float32Array): void {
+  const index = firstNonFinite(gradient);
+  if (index < 0) return;
+  throw new TrainingError(
+    `forwardBackward: the gradient of "${name}" is not finite (element ${index} is ${gradient[index]}); ` +
       'lower the learning rate, clip gradients, or look for extreme values in the batch',
   );
 }

@@ -1,6 +1,7 @@
 import { ArgumentError, type Weights } from '@rlp/core';
 import { checkWeightShapes } from '@rlp/models';
 import type { Engine, ParameterSpec } from '@rlp/onnx/runtime';
+import { firstNonFinite } from './not-finite.ts';
 import type { NamedTensor } from './program-protocol.ts';
 
 /** Tensors by name, as they cross to and from the engine's thread. */
@@ -22,7 +23,7 @@ export function toTensors(weights: Weights): NamedTensor[] {
 export function checkWeights(owner: string, specs: readonly ParameterSpec[], weights: Weights): void {
   checkWeightShapes(owner, specs, weights);
   for (const [name, { data }] of weights) {
-    const bad = data.findIndex((value) => !Number.isFinite(value));
+    const bad = firstNonFinite(data);
     if (bad < 0) continue;
     throw new ArgumentError(
       `${owner}: "${name}" has the value ${data[bad]} at ${bad}, expected finite ones: the weights have diverged or are damaged`,

@@ -1,6 +1,6 @@
 import { type HostTensor, type OptimStepResult, TrainingError, type Weights } from '@rlp/core';
 import type { ParameterSpec } from '@rlp/onnx/runtime';
-import { gradientError, overflowError } from '../not-finite.ts';
+import { checkGradient, overflowError } from '../not-finite.ts';
 import { adamw, clipFactor, globalNorm, movingAverage, weightDecayOf } from '../optimizer.ts';
 import { toTensors, toWeights } from '../policy-weights.ts';
 import type { ProgramState } from '../program-protocol.ts';
@@ -81,10 +81,7 @@ export class TrainingState {
       for (let i = 0; i < data.length; i++) data[i] = data[i]! + addend[i]!;
     }
     if (Number.isFinite(this.#norm())) return;
-    for (const [name, { data }] of this.#gradient) {
-      const index = data.findIndex((value) => !Number.isFinite(value));
-      if (index >= 0) throw gradientError(name, index, data[index]!);
-    }
+    for (const [name, { data }] of this.#gradient) checkGradient(name, data);
     throw overflowError();
   }
 
