@@ -1,3 +1,5 @@
+// Declarations of the packages above name Symbol.asyncDispose, which a page without types of Node would not know.
+/// <reference lib="esnext.disposable" preserve="true" />
 export * from './abort.ts';
 export * from './environment.ts';
 export * from './errors.ts';
