@@ -20,6 +20,16 @@ export interface Message {
   readonly function_call?: { readonly name: string; readonly arguments: string } | undefined;
 }
 
+/** A prompt as a conversation: text is what a user says. */
+export function promptMessages(prompt: string | readonly Message[]): readonly Message[] {
+  return typeof prompt === 'string' ? [{ role: 'user', content: prompt }] : prompt;
+}
+
+/** A prompt as text: the contents of its messages, a line each. */
+export function promptText(prompt: string | readonly Pick<Message, 'content'>[]): string {
+  return typeof prompt === 'string' ? prompt : prompt.map(({ content }) => content).join('\n');
+}
+
 /** Schema of {@link ToolCall}. */
 export const toolCallSchema: z.ZodType<ToolCall> = z.object({
   id: z.string(),

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { ArgumentError } from './errors.ts';
-import { type Message, messageSchema } from './message.ts';
+import { type Message, messageSchema, promptMessages } from './message.ts';
 import { tokenSequences } from './token-sequence.ts';
 import type { Tokenizer } from './tokenizer.ts';
 import type {
@@ -153,14 +153,12 @@ export function trajectoryFromSample(sample: Sample, identity: TrajectoryIdentit
     start = following;
   }
   const task = { id: identity.id, prompt: sample.prompt, metadata: sample.metadata };
-  const promptMessages: readonly Message[] =
-    typeof sample.prompt === 'string' ? [{ role: 'user', content: sample.prompt }] : sample.prompt;
   return {
     id: identity.id,
     task,
     steps,
     messages: [
-      ...promptMessages,
+      ...promptMessages(sample.prompt),
       ...steps.map((step): Message => ({ role: 'assistant', content: step.text })),
     ],
     response: sample.response,

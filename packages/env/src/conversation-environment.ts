@@ -1,4 +1,4 @@
-import { type Message, parseOptions, type State, type Task } from '@rlp/core';
+import { type Message, parseOptions, promptMessages, type State, type Task } from '@rlp/core';
 import * as z from 'zod';
 import { BaseEnvironment } from './base-environment.ts';
 
@@ -64,10 +64,8 @@ export class ConversationEnvironment<Metadata = unknown> extends BaseEnvironment
   }
 
   override reset({ prompt, metadata }: Task<Metadata>): ConversationState<Metadata> {
-    const opening: readonly Message[] =
-      typeof prompt === 'string' ? [{ role: 'user', content: prompt }] : prompt;
     return {
-      prompt: [...this.#systemMessages, ...opening],
+      prompt: [...this.#systemMessages, ...promptMessages(prompt)],
       response: '',
       stepCount: 0,
       metadata,

@@ -5,6 +5,7 @@ import {
   type InferenceEngine,
   type Message,
   parseToolCalls,
+  promptMessages,
   type SampleRequest,
   type Sampler,
   type ScoreRequest,
@@ -24,7 +25,7 @@ import {
 } from './generate-options.ts';
 import { type Prompt, promptTokens, type Response, responseTokens } from './prompts.ts';
 import { TextStream } from './text-stream.ts';
-import { conversation, type OfferedTool, type ToolResponses, toolSchema } from './tool-calls.ts';
+import { type OfferedTool, type ToolResponses, toolSchema } from './tool-calls.ts';
 
 /** Options of {@link InferenceModule.create}. */
 export interface InferenceModuleOptions {
@@ -147,7 +148,7 @@ export class InferenceModule implements Sampler, TokenScorer, InferenceEngine {
     requireList('batchGenerateWithTools', 'tools', availableTools);
     const tools = availableTools.map(toolSchema);
     const names = new Set(tools.map((tool) => tool.function.name));
-    const encoded = prompts.map((prompt) => promptTokens(this, conversation(prompt), tools));
+    const encoded = prompts.map((prompt) => promptTokens(this, promptMessages(prompt), tools));
     const results = await this.generate(encoded, options);
     const parsed = results.map(({ text }) => parseToolCalls(text, names));
     return { responses: parsed.map(({ text }) => text), toolCalls: parsed.map(({ calls }) => calls) };

@@ -1,5 +1,4 @@
-import type { Message, ToolCall } from '@rlp/core';
-import type { Prompt } from './prompts.ts';
+import type { ToolCall } from '@rlp/core';
 
 /** A function that a model may call, in OpenAI shape; a plain name offers it without description. */
 export type OfferedTool =
@@ -25,9 +24,4 @@ export interface ToolResponses {
 /** An offered tool in OpenAI shape, as chat templates want it. */
 export function toolSchema(tool: OfferedTool): Exclude<OfferedTool, string> {
   return typeof tool === 'string' ? { type: 'function', function: { name: tool } } : tool;
-}
-
-/** A prompt as a conversation: text is what a user says. */
-export function conversation(prompt: Extract<Prompt, string | readonly Message[]>): readonly Message[] {
-  return typeof prompt === 'string' ? [{ role: 'user', content: prompt }] : prompt;
 }

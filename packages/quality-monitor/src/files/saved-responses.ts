@@ -1,6 +1,5 @@
-import { FormatError } from '@rlp/core';
+import { FormatError, promptText } from '@rlp/core';
 import * as z from 'zod';
-import { promptText } from '../hacking/batch-facts.ts';
 
 /** A response that was saved, with what it was rewarded. */
 export interface SavedResponse {

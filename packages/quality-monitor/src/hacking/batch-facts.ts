@@ -1,4 +1,4 @@
-import type { Message, ScoredTrajectory } from '@rlp/core';
+import type { ScoredTrajectory } from '@rlp/core';
 
 /**
  * How clearly each response was rewarded, in −1..1: its reward's distance from the batch's mean, over half of the median distance
@@ -68,11 +68,6 @@ export function byTask(trajectories: readonly ScoredTrajectory[]): Tasks {
     else members.push(at);
   }
   return tasks.size < 3 ? trajectories.map(({ trajectory }, at) => [trajectory.id, [at]]) : [...tasks];
-}
-
-/** A prompt as one text. */
-export function promptText(prompt: string | readonly Pick<Message, 'content'>[]): string {
-  return typeof prompt === 'string' ? prompt : prompt.map(({ content }) => content).join('\n');
 }
 
 /** Mean; 0 of nothing. */

@@ -1,16 +1,17 @@
-import type {
-  Finding,
-  Intervention,
-  Metrics,
-  Monitor,
-  MonitorBatch,
-  MonitorReport,
-  ScoredTrajectory,
+import {
+  type Finding,
+  type Intervention,
+  type Metrics,
+  type Monitor,
+  type MonitorBatch,
+  type MonitorReport,
+  promptText,
+  type ScoredTrajectory,
 } from '@rlp/core';
 import type { ReadText } from '../text/read-text.ts';
 import type { TextMonitor } from '../text/text-monitor.ts';
 import { TextReader } from '../text/text-reader.ts';
-import { byTask, correlation, mean, promptText, standings as standingsOf } from './batch-facts.ts';
+import { byTask, correlation, mean, standings as standingsOf } from './batch-facts.ts';
 import { Evidence, type Sighting } from './evidence.ts';
 import { Frontier } from './frontier.ts';
 import {

@@ -2,6 +2,7 @@ import {
   type EvaluateResult,
   evaluateResultSchema,
   type Message,
+  promptText,
   RewardError,
   type ScoredTrajectory,
   scoreFromEvaluateResult,
@@ -46,9 +47,7 @@ export interface AuthoredStatistics extends RewardFunctionStatistics {
 /** The view of a trajectory that rewards are given. */
 export function inputOf<Metadata>(trajectory: Trajectory<Metadata>): RewardInput<Metadata> {
   const { task, response, messages } = trajectory;
-  const { prompt, metadata } = task;
-  const text = typeof prompt === 'string' ? prompt : prompt.map(({ content }) => content).join('\n');
-  return { prompt: text, response, messages, metadata, trajectory };
+  return { prompt: promptText(task.prompt), response, messages, metadata: task.metadata, trajectory };
 }
 
 /** A judgement whose score is NaN or infinite. */
