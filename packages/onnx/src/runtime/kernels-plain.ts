@@ -35,11 +35,6 @@ export function combine(y: Float32Array, a: number, x: Float32Array, b: number):
   for (let i = 0; i < y.length; i++) y[i] = a * y[i]! + b * x[i]!;
 }
 
-/** Index of the first NaN or infinity, or −1. */
-export function firstNonFinite(x: Float32Array): number {
-  return x.findIndex((element) => !Number.isFinite(element));
-}
-
 /** `target[indices[n]] += rows[n]` for rows of `width`. */
 export function scatterAddRows(
   target: Float32Array,

@@ -80,22 +80,6 @@ describe('kernels', () => {
       expect(y.every((value, i) => value === 2 + 3 * (i % 97))).toBe(true);
     });
 
-    it('find the first that is not finite', () => {
-      fc.assert(
-        fc.property(
-          floats,
-          fc.nat(40),
-          fc.constantFrom(Number.NaN, Infinity, -Infinity),
-          (values, at, bad) => {
-            expect(kernels.firstNonFinite(place(values))).toBe(-1);
-            if (at >= values.length) return;
-            const spoilt = values.map((value, i) => (i === at || i === at + 3 ? bad : value));
-            expect(kernels.firstNonFinite(place(spoilt))).toBe(at);
-          },
-        ),
-      );
-    });
-
     it.each(places)('add rows %s with many duplicates', (_name, other) => {
       fc.assert(
         fc.property(

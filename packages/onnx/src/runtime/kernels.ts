@@ -27,7 +27,6 @@ interface KernelExports {
   sumOfSquares(x: number, n: number): number;
   scale(x: number, n: number, a: number): void;
   combine(y: number, x: number, n: number, a: number, b: number): void;
-  firstNonFinite(x: number, n: number): number;
 }
 
 interface Instance {
@@ -86,7 +85,6 @@ export function createKernels(memories: readonly Memory[]): HostKernels {
       if (at) combineAt(at, y, a, x, b);
       else plain.combine(y, a, x, b);
     },
-    firstNonFinite: (x) => home(x)?.exports.firstNonFinite(x.byteOffset, x.length) ?? plain.firstNonFinite(x),
     scatterAddRows(target, rows, indices) {
       const width = rowWidth(target, rows, indices);
       const at = home(target);

@@ -124,26 +124,4 @@
         (local.set $y (i32.add (local.get $y) (i32.const 4)))
         (local.set $x (i32.add (local.get $x) (i32.const 4)))
         (local.set $n (i32.sub (local.get $n) (i32.const 1)))
-        (br $next1))))
-
-  ;; Index of the first element whose exponent is all ones (NaN, infinity), or -1.
-  (func (export "firstNonFinite") (param $x i32) (param $n i32) (result i32)
-    (local $i i32) (local $mask v128)
-    (local.set $mask (i32x4.splat (i32.const 0x7f800000)))
-    (block $done4
-      (loop $next4
-        (br_if $done4 (i32.lt_u (i32.sub (local.get $n) (local.get $i)) (i32.const 4)))
-        (br_if $done4 (v128.any_true
-          (i32x4.eq (v128.and (v128.load (local.get $x)) (local.get $mask)) (local.get $mask))))
-        (local.set $x (i32.add (local.get $x) (i32.const 16)))
-        (local.set $i (i32.add (local.get $i) (i32.const 4)))
-        (br $next4)))
-    (block $done1
-      (loop $next1
-        (br_if $done1 (i32.ge_u (local.get $i) (local.get $n)))
-        (if (i32.eq (i32.and (i32.load (local.get $x)) (i32.const 0x7f800000)) (i32.const 0x7f800000))
-          (then (return (local.get $i))))
-        (local.set $x (i32.add (local.get $x) (i32.const 4)))
-        (local.set $i (i32.add (local.get $i) (i32.const 1)))
-        (br $next1)))
-    (i32.const -1)))
+        (br $next1)))))

@@ -271,8 +271,6 @@ export interface HostKernels {
   scale(x: Float32Array, a: number): void;
   /** y ← a·y + b·x. */
   combine(y: Float32Array, a: number, x: Float32Array, b: number): void;
-  /** Index of the first element that is NaN or infinite, or −1. */
-  firstNonFinite(x: Float32Array): number;
   /**
    * `target[indices[n]] += rows[n]` for every n, in order, so repeated indices add up (ONNX Runtime's `ScatterND` races on
    * them). `target: [V, d]`, `rows: [N, d]`, `indices: [N]`; d is `rows.length / indices.length`. Rows and indices may lie
