@@ -166,7 +166,9 @@ export class OnnxTrainingBackend implements CriticBackend {
   loadCheckpoint(directory: string): TrainFuture<void> {
     const restored = this.#submit(async () => {
       const state = await readTrainingCheckpoint(directory, this.#parts.weights);
-      await this.#parts.program.call('restore', state);
+      const tensors = [state.parameters, state.moment1, state.moment2, state.reference ?? []].flat();
+      const transfer = tensors.map(({ data }) => data.buffer as ArrayBuffer);
+      await this.#parts.program.call('restore', state, { transfer });
       this.#weightVersion = state.weightVersion;
     });
     this.#barrier = restored.then(
