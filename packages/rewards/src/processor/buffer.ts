@@ -19,8 +19,7 @@ export type RewardBuffer =
  * The episodes of a buffer, in order.
  *
  * A trajectory gives its task's prompt, its last response and its task's metadata (where that is an object); a sample the
- * same. A list of steps gives its first observation, its last action and
- * `{ length, logprobs, values }`; empty ones give `''`.
+ * same. A list of steps gives its first observation, its last action and `{ length, logprobs, values }`; empty ones give `''`.
  */
 export function episodesFromBuffer(buffer: RewardBuffer): RewardEpisode[] {
   if ('storage' in buffer) return buffer.storage.episodes.map(fromSteps);

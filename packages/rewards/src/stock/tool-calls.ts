@@ -4,6 +4,7 @@ import {
   parseOptions,
   parseToolCalls,
   type RewardFunction,
+  type ToolCall,
   type Trajectory,
 } from '@rlp/core';
 import * as z from 'zod';
@@ -20,13 +21,21 @@ export interface ReadToolCall {
  * `parseToolCalls` of `@rlp/core`: what a policy sampled is text.
  */
 export function readToolCalls(messages: readonly Message[]): ReadToolCall[] {
-  return messages.flatMap(({ role, content, tool_calls = [], function_call }) => {
-    if (role !== 'assistant') return [];
-    const calls = tool_calls.map((call) => call.function);
-    if (calls.length === 0 && function_call !== undefined) calls.push(function_call);
-    if (calls.length === 0) calls.push(...parseToolCalls(content ?? '').calls.map((call) => call.function));
-    return calls.map(({ name, arguments: text }) => ({ name, arguments: readJson(text) }));
-  });
+  return messages.flatMap((message) =>
+    callsOf(message).map(({ name, arguments: text }) => ({ name, arguments: readJson(text) })),
+  );
+}
+
+function callsOf({
+  role,
+  content,
+  tool_calls = [],
+  function_call,
+}: Message): readonly ToolCall['function'][] {
+  if (role !== 'assistant') return [];
+  if (tool_calls.length > 0) return tool_calls.map((call) => call.function);
+  if (function_call !== undefined) return [function_call];
+  return parseToolCalls(content).calls.map((call) => call.function);
 }
 
 /** JSON text's value; tools without parameters may be called with nothing. */

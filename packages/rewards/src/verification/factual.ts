@@ -61,7 +61,7 @@ export class FactualVerifier extends TextVerifier {
       scope === 'answers' ? probability(answerWeights, answerFeatures(prompt, text)) : undefined;
     const score = Math.min(byStatements, truthful ?? 1);
     const details = { checked, wrong: wrong.slice(0, 20), ...(truthful !== undefined && { truthful }) };
-    return scoreReport({ score, details, message: messageOf(wrong, checked, truthful), thresholds });
+    return scoreReport({ score, details, message: summaryOf(wrong, checked, truthful), thresholds });
   }
 }
 
@@ -69,7 +69,7 @@ function corrected({ text, left }: ArithmeticStatement): string {
   return `${text} (it is ${Number(left.toPrecision(12))})`;
 }
 
-function messageOf(wrong: readonly string[], checked: number, truthful: number | undefined): string {
+function summaryOf(wrong: readonly string[], checked: number, truthful: number | undefined): string {
   if (wrong.length > 0) return `${wrong.length} of ${checked} statements are false: ${wrong[0]}`;
   if (truthful !== undefined) return `put like a truthful answer with probability ${truthful.toFixed(2)}`;
   return checked === 0 ? 'nothing that can be checked' : `${checked} statements hold`;
