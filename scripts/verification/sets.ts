@@ -40,7 +40,7 @@ export function labelledSets() {
   const clean = cleanTexts('held-out');
   const long = [...clean.stories, ...clean.solutions, ...clean.responses, ...clean.dialogue];
   const seen = comments('held-out');
-  const solutions = cleanTexts('held-out').solutions.filter((text) => /=\s*\$?\d/u.test(text));
+  const solutions = clean.solutions.filter((text) => /=\s*\$?\d/u.test(text));
   return {
     clean,
     toxicity: seen.map(({ text, toxic }) => ({ text, good: !toxic })),
