@@ -31,6 +31,7 @@ export class RewardWindow {
     const oldest = this.#recent[this.#next]!;
     this.#recent[this.#next] = value;
     this.#next = (this.#next + 1) % this.#recent.length;
+    if (this.#count === this.#recent.length && Object.is(value, oldest)) return;
     this.#statistics = undefined;
     let at = this.#firstNotBelow(value);
     if (this.#count < this.#recent.length) {

@@ -2,6 +2,8 @@ import { FormatError, type Monitor, type MonitorBatch, RandomStream, type Scored
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { RewardQualityMonitor } from '../monitor/monitor.ts';
+import type { TextMonitor } from '../text/text-monitor.ts';
+import { TextReader } from '../text/text-reader.ts';
 import { hackingRule, rewardHackingDetector } from './detector.ts';
 import type { RewardHackingOptions } from './options.ts';
 
@@ -223,6 +225,26 @@ describe('rewardHackingDetector', () => {
     expect(reports.at(-1)!.metrics.suspected_reward_hacking).toBeLessThan(0.5);
   });
 
+  it('finds the same in equal responses, whether they are read once or each by itself', () => {
+    const random = RandomStream.named('equal-responses');
+    const [once, apart] = [rewardHackingDetector(), rewardHackingDetector() as TextMonitor];
+    const said = new Map<string, string[]>();
+    for (let iteration = 0; iteration < 30; iteration++) {
+      const made = honest(random, 48).map(({ response, ...one }, at) => {
+        // Tasks come back, and with them what was said to them before, among what is new.
+        const task = `task ${(iteration % 9) * 4 + (at % 6)}`;
+        const before = said.get(task) ?? [];
+        const again = random.uniform() < 0.6 ? before[random.integer(before.length || 1)] : undefined;
+        said.set(task, again === undefined ? [...before, response] : before);
+        return { ...one, response: again ?? response, task, prompt: `${task}, ${vocabulary[at % 3]}` };
+      });
+      const batch = batchOf(iteration, made);
+      const texts = made.map(({ response }) => new TextReader().read(response));
+      expect(apart.observe(batch, texts)).toEqual(once.observe(batch));
+    }
+    expect(JSON.stringify(apart.saveState())).toBe(JSON.stringify(once.saveState()));
+  });
+
   it('goes on from a saved state as if nothing had been', () => {
     const random = RandomStream.named('state');
     const hack = withHacks((made) => ({ ...made, response: `${made.response} verily rigorous`, reward: 1 }));
@@ -236,8 +258,11 @@ describe('rewardHackingDetector', () => {
     const reports = batches.map((batch) => whole.observe(batch));
     const first = rewardHackingDetector(options);
     for (const batch of batches.slice(0, 13)) first.observe(batch);
+    const saved = first.saveState();
+    // Written late, it is still the state of then.
+    for (const batch of batches.slice(13)) first.observe(batch);
     const second = rewardHackingDetector(options);
-    second.loadState(JSON.parse(JSON.stringify(first.saveState())));
+    second.loadState(JSON.parse(JSON.stringify(saved)));
     expect(batches.slice(13).map((batch) => second.observe(batch))).toEqual(reports.slice(13));
     expect(second.saveState()).toEqual(whole.saveState());
   });

@@ -114,7 +114,7 @@ export class SlidingCounts {
   #turn(batch: number): Generation | undefined {
     this.#responses = 0;
     this.#current.batch = batch;
-    this.#current = emptyGeneration(this.#current.slots.length);
+    this.#current = emptyGeneration(this.#current.used);
     this.#generations.push(this.#current);
     if (this.#generations.length <= generationsKept) return undefined;
     const oldest = this.#generations.shift()!;
@@ -147,7 +147,7 @@ export function restoredGeneration({ tasks, batch, slots }: SavedGeneration): Ge
   return { tasks, batch, slots: Int32Array.from(slots), used: slots.length };
 }
 
-function emptyGeneration(room = 4096): Generation {
+function emptyGeneration(room = 256): Generation {
   return { tasks: 0, batch: 0, slots: new Int32Array(room), used: 0 };
 }
 

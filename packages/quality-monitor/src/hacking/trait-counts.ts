@@ -44,8 +44,15 @@ export class TraitCounts {
     this.#known[trait]! *= factor;
   }
 
+  /** What is long is written when it is read. */
   saveState(): TraitCountsState {
-    return { counts: [...this.#counts], known: [...this.#known] };
+    const counts = this.#counts.slice();
+    return {
+      get counts() {
+        return [...counts];
+      },
+      known: [...this.#known],
+    };
   }
 
   loadState({ counts, known }: TraitCountsState): void {

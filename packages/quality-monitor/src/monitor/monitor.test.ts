@@ -114,9 +114,12 @@ describe('RewardQualityMonitor', () => {
     }));
     for (const batch of batches) whole.monitorBatch(batch);
     for (const batch of batches.slice(0, 3)) first.monitorBatch(batch);
+    const saved = first.saveState();
+    // Written late, it is still the state of then.
+    for (const batch of batches.slice(3)) first.monitorBatch(batch);
     const second = monitorOf();
     second.monitorBatch({ responses: ['forgotten'], rewards: { other: [1] } });
-    second.loadState(JSON.parse(JSON.stringify(first.saveState())));
+    second.loadState(JSON.parse(JSON.stringify(saved)));
     for (const batch of batches.slice(3)) second.monitorBatch(batch);
     expect(second.getMonitoringSummary()).toEqual(whole.getMonitoringSummary());
     expect(second.saveState()).toEqual(whole.saveState());

@@ -140,7 +140,8 @@ export class RewardQualityMonitor implements Monitor {
 
   /** A batch of a training loop: what it was rewarded for, by component, and the reward itself as `total`. */
   observe({ iteration, trajectories, metrics: known }: MonitorBatch): MonitorReport {
-    const names = new Set(trajectories.flatMap(({ components }) => Object.keys(components)));
+    const names = new Set<string>();
+    for (const { components } of trajectories) for (const name of Object.keys(components)) names.add(name);
     const rewards: Record<string, (number | null)[]> = {};
     for (const name of names) rewards[name] = trajectories.map(({ components }) => components[name] ?? null);
     rewards.total = trajectories.map(({ reward }) => reward);
