@@ -1,5 +1,10 @@
 /** Rewards that ask a language model: pointwise, by a rubric, in pairs, and as a ranking of a group. */
 export { type ChatCompletionsOptions, chatCompletionsGenerator } from './judge/chat-completions.ts';
+export {
+  type LikelihoodJudgeOptions,
+  likelihoodJudge,
+  likelihoodTemplate,
+} from './judge/likelihood.ts';
 export type { PairWinner, PairwiseStatistics } from './judge/pair-comparison.ts';
 export {
   type PairwiseJudge,

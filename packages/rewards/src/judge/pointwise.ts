@@ -1,6 +1,6 @@
 import { ArgumentError, type RewardFunction, type Trajectory } from '@rlp/core';
 import { type JudgeOptions, JudgeSession, type JudgeStatistics } from './session.ts';
-import { checkTemplate, type JudgeTemplate, taskText } from './template.ts';
+import { checkTemplate, type FillTemplate, type JudgeTemplate, taskText } from './template.ts';
 import { readScore } from './verdict-lines.ts';
 
 /** What every judge's system prompt begins with. */
@@ -25,8 +25,8 @@ Weigh the response in a few sentences. Then end with one line in exactly this fo
 {{key}} score: NUMBER`,
 };
 
-/** Options of {@link pointwiseJudge}. */
-export interface PointwiseJudgeOptions<Metadata> extends JudgeOptions {
+/** What is asked about one response. */
+export interface PointwiseQuestionOptions<Metadata> {
   /** What counts, in words; or where to find it in the task's metadata. */
   readonly rubric: string | ((metadata: Metadata) => string);
   /** Worst and best score that the judge may give. Default [1, 10]. */
@@ -35,6 +35,10 @@ export interface PointwiseJudgeOptions<Metadata> extends JudgeOptions {
   readonly reference?: ((metadata: Metadata) => string) | undefined;
   /** What of a trajectory is judged. Default: its response. */
   readonly show?: ((trajectory: Trajectory<Metadata>) => string) | undefined;
+}
+
+/** Options of {@link pointwiseJudge}. */
+export interface PointwiseJudgeOptions<Metadata> extends JudgeOptions, PointwiseQuestionOptions<Metadata> {
   /** Default {@link pointwiseTemplate}. */
   readonly template?: JudgeTemplate | undefined;
 }
@@ -67,27 +71,45 @@ export function pointwiseJudge<Metadata = unknown>({
   });
   checkScale('pointwiseJudge', scale);
   const reward: RewardFunction<Metadata> = async (trajectory, { signal }) => {
-    const { task } = trajectory;
-    const [question, response] = [taskText(task), show(trajectory)];
-    const expected = reference?.(task.metadata);
     const score = await session.ask({
       name: ['pointwise', trajectory.id],
-      texts: [question, response, expected ?? ''],
+      ...pointwiseQuestion(trajectory, { rubric, scale, reference, show }),
       signal,
       template,
-      fill: (quote) => ({
-        task: quote('task', question),
-        response: quote('response', response),
-        reference: expected === undefined ? '' : `\nA reference answer:\n${quote('reference', expected)}\n`,
-        rubric: typeof rubric === 'string' ? rubric : rubric(task.metadata),
-        minimum: String(scale[0]),
-        maximum: String(scale[1]),
-      }),
       read: (lines) => readScore(lines.get('score'), scale),
     });
     return score === null ? null : (score - scale[0]) / (scale[1] - scale[0]);
   };
   return { reward, getStatistics: () => session.getStatistics() };
+}
+
+/** What a template is filled with to ask about one response, and the texts that are quoted. */
+export function pointwiseQuestion<Metadata>(
+  trajectory: Trajectory<Metadata>,
+  {
+    rubric,
+    scale,
+    reference,
+    show,
+  }: PointwiseQuestionOptions<Metadata> & {
+    readonly scale: readonly [number, number];
+    readonly show: (trajectory: Trajectory<Metadata>) => string;
+  },
+): { readonly texts: readonly string[]; readonly fill: FillTemplate } {
+  const { task } = trajectory;
+  const [question, response] = [taskText(task), show(trajectory)];
+  const expected = reference?.(task.metadata);
+  return {
+    texts: [question, response, expected ?? ''],
+    fill: (quote) => ({
+      task: quote('task', question),
+      response: quote('response', response),
+      reference: expected === undefined ? '' : `\nA reference answer:\n${quote('reference', expected)}\n`,
+      rubric: typeof rubric === 'string' ? rubric : rubric(task.metadata),
+      minimum: String(scale[0]),
+      maximum: String(scale[1]),
+    }),
+  };
 }
 
 /** @throws ArgumentError unless the first bound is below the second. */

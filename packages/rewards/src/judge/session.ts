@@ -4,7 +4,7 @@ import * as z from 'zod';
 import { settleWithin } from '../call-reward.ts';
 import { messageOf } from '../message-of.ts';
 import { timerMs } from '../timer.ts';
-import { drawKey, fenced, fillTemplate, type JudgeTemplate } from './template.ts';
+import { drawKey, type FillTemplate, type JudgeTemplate, quotingMessages } from './template.ts';
 import type { TextGenerator } from './text-generator.ts';
 import { readVerdictLines } from './verdict-lines.ts';
 
@@ -51,11 +51,7 @@ interface Question<Verdict> {
   /** What the key must not occur in. */
   readonly texts: readonly string[];
   readonly template: JudgeTemplate;
-  /** What stands for the template's placeholders, but for the key; `quote` puts material between the key's lines. */
-  readonly fill: (
-    quote: (name: string, text: string) => string,
-    key: string,
-  ) => Readonly<Record<string, string>>;
+  readonly fill: FillTemplate;
   /** The verdict in the lines of an output, by their labels; `undefined` where it cannot be read. */
   readonly read: (lines: ReadonlyMap<string, string>) => Verdict | undefined;
   readonly signal: AbortSignal | undefined;
@@ -93,14 +89,16 @@ export class JudgeSession {
   }
 
   async #askNow<Verdict>(question: Question<Verdict>): Promise<Verdict | null> {
-    const { name, texts, read, signal } = question;
+    const { name, texts, template, fill, read, signal } = question;
+    const { maximumCharacters } = this.#options;
     let output = '';
     for (let attempt = 0; attempt <= this.#options.retries; attempt++) {
       signal?.throwIfAborted();
       const path = [this.seed, ...name, attempt];
       const key = drawKey(path, texts);
       try {
-        output = await this.#generate(this.#messages(question, key), { seed: JSON.stringify(path), signal });
+        const messages = quotingMessages(template, fill, { key, maximumCharacters });
+        output = await this.#generate(messages, { seed: JSON.stringify(path), signal });
       } catch (error) {
         signal?.throwIfAborted();
         const cause = error instanceof TimeoutError ? 'timed-out' : 'threw';
@@ -111,11 +109,6 @@ export class JudgeSession {
       if (verdict !== undefined) return verdict;
     }
     return this.#fail('unparsable', `no verdict in ${JSON.stringify(output.slice(-200))}`);
-  }
-
-  #messages<Verdict>({ template, fill }: Question<Verdict>, key: string): Message[] {
-    const limits = { key, maximumCharacters: this.#options.maximumCharacters };
-    return fillTemplate(template, { ...fill((name, text) => fenced(name, text, limits), key), key });
   }
 
   #fail(cause: JudgeFailureCause, message: string): null {

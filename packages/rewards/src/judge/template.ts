@@ -38,12 +38,28 @@ export function checkTemplate(
 }
 
 /** The conversation of a filled template. Values are put in as they are: a placeholder in a value stays text. */
-export function fillTemplate(template: JudgeTemplate, values: Readonly<Record<string, string>>): Message[] {
+function fillTemplate(template: JudgeTemplate, values: Readonly<Record<string, string>>): Message[] {
   const fill = (text: string) => text.replaceAll(placeholder, (whole, name: string) => values[name] ?? whole);
   return [
     { role: 'system', content: fill(template.system) },
     { role: 'user', content: fill(template.user) },
   ];
+}
+
+/** What stands for a template's placeholders, but for the key; `quote` puts material between the key's lines. */
+export type FillTemplate = (
+  quote: (name: string, text: string) => string,
+  key: string,
+) => Readonly<Record<string, string>>;
+
+/** The conversation of a template, with material quoted by a key. */
+export function quotingMessages(
+  template: JudgeTemplate,
+  fill: FillTemplate,
+  limits: { readonly key: string; readonly maximumCharacters: number },
+): Message[] {
+  const { key } = limits;
+  return fillTemplate(template, { ...fill((name, text) => fenced(name, text, limits), key), key });
 }
 
 /** Sixteen hexadecimal digits from the stream of this name that occur in none of the texts. */
@@ -60,7 +76,7 @@ export function drawKey(name: readonly (string | number)[], texts: readonly stri
 }
 
 /** Quotes material between lines that only the key's holder can write; a text beyond the limit loses its middle. */
-export function fenced(
+function fenced(
   name: string,
   text: string,
   { key, maximumCharacters }: { readonly key: string; readonly maximumCharacters: number },
