@@ -182,12 +182,11 @@ async function sampleTurn<S extends State, Metadata>(
 ): Promise<readonly Completion[]> {
   const seed = JSON.stringify([options.seed, groupId, ...path]);
   const request = { ...options.sampling, prompt, maxTokens, count, seed };
-  const completions = await callSampler(
-    (own) => dependencies.sampler.sample({ ...request, signal: own }),
-    signal,
-  );
-  checkCompletions(completions, count);
-  return completions;
+  return callSampler(async (own) => {
+    const completions = await dependencies.sampler.sample({ ...request, signal: own });
+    checkCompletions(completions, count);
+    return completions;
+  }, signal);
 }
 
 /** What a sampler of one's own gave is looked at here: further on, a NaN would fail the update of a whole batch. */

@@ -80,6 +80,16 @@ describe('failure is data', () => {
     expect(group!.trajectories[0]!.failure!.message).toBe('sampler.sample: expected 8 completions, got 7');
   });
 
+  it.each([undefined, [{}], [null]])(
+    'takes %j instead of completions for a failure of the sampler',
+    async (given) => {
+      const odd = moody();
+      odd.sample = async () => given as never;
+      const [group] = await collect(manage(thrower, { groupSize: 1 }, odd).collectGroups([task('a')]));
+      expect(group!.trajectories[0]!.failure?.boundary).toBe('sampler');
+    },
+  );
+
   it.each([
     [[-1], '1 for 3 tokens'],
     [[-1, Number.NaN, -1], 'NaN'],
