@@ -1,4 +1,7 @@
 import * as z from 'zod';
 
+/** Milliseconds that a timer can wait; longer ones fire at once. */
+export const longestTimerMs = 2_147_483_647;
+
 /** Schema of a time in milliseconds that a timer can wait. */
-export const timerMs = z.number().positive().max(2_147_483_647, 'must fit a timer (2^31 − 1 ms)');
+export const timerMs = z.number().positive().max(longestTimerMs, 'must fit a timer (2^31 − 1 ms)');

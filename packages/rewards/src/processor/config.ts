@@ -1,8 +1,9 @@
 import { parseOptions } from '@rlp/core';
 import * as z from 'zod';
+import { longestTimerMs } from '../timer.ts';
 import { keywordsSchema } from './components.ts';
 
-const longestTimerSeconds = 2_147_483;
+const longestTimerSeconds = Math.floor(longestTimerMs / 1000);
 
 /** Schema of {@link RewardConfig}; its output is {@link ResolvedRewardConfig}. */
 export const rewardConfigSchema = z.strictObject({

@@ -2,6 +2,7 @@ import { ArgumentError } from '@rlp/core';
 import type { ExternalReward } from '../external/external-reward.ts';
 import type { Fetch } from '../external/fetch.ts';
 import { Tally } from '../tally.ts';
+import { longestTimerMs } from '../timer.ts';
 import type { CalledReward } from './calls.ts';
 import type { ResolvedRewardConfig } from './config.ts';
 import type { ReadEpisode } from './episode.ts';
@@ -18,8 +19,6 @@ export interface ExternalSource {
   readonly externalShare?: number | undefined;
   readonly fetch?: Fetch | undefined;
 }
-
-const longestTimerMs = 2_147_483_647;
 
 /** The external reward of a processor, if it has one; its weight is its share of the blend. */
 export function externalSource(
