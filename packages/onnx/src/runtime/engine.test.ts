@@ -171,6 +171,23 @@ describe.each(['inline', 'worker'] as const)('engine (%s)', (thread) => {
     await engine.deleteStore('made');
   });
 
+  it('counts a store that is on its way, and starts programs once it is complete', async () => {
+    const data = new Float32Array(9 * 2 ** 20).fill(1);
+    const contents = new Map([['w', { shape: [data.length], data }]]);
+    const order: string[] = [];
+    const spec = { name: 'coming', parameters: [{ name: 'w', shape: [data.length] }] };
+    const creating = engine.createStore(spec, contents).then(() => order.push('store'));
+    expect(engine.hasStore('coming')).toBe(true);
+    expect(engine.wasCreatedWith('coming', new Map([['w', { shape: [1], data }]]))).toBe(false);
+    const starting = engine.start(program, { greeting: 'Hello' }).then(() => order.push('program'));
+    await expect(engine.createStore(spec)).rejects.toThrow('a store named "coming" exists already');
+    await Promise.all([creating, starting]);
+    expect(order).toEqual(['store', 'program']);
+    await engine.deleteStore('coming');
+    await expect(engine.createStore({ name: 'none', parameters: [] })).rejects.toThrow(OptionsError);
+    expect(engine.hasStore('none')).toBe(false);
+  });
+
   it('hears of stores that programs make', async () => {
     await echo.call('makeStore', 'made inside');
     expect(engine.hasStore('made inside')).toBe(true);

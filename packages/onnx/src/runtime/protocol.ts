@@ -125,7 +125,7 @@ export interface Engine {
    * if the contents are not what the store holds.
    */
   createStore(spec: StoreSpec, contents?: StoreTensors): Promise<void>;
-  /** Whether a store of this name exists. */
+  /** Whether a store of this name exists or is being created. */
   hasStore(name: string): boolean;
   /**
    * Whether a store was created with these tensors among its contents, whatever was written to it since. Compared are shapes
@@ -141,7 +141,7 @@ export interface Engine {
   readStore(name: string, slot?: string): Promise<Map<string, StoreTensor>>;
   /** Frees a store. Does nothing once the engine has ended, which frees all of them. */
   deleteStore(name: string): Promise<void>;
-  /** Starts a program inside the engine. */
+  /** Starts a program inside the engine, once the stores being created are complete. */
   start<Methods extends ProgramMethods>(
     program: ProgramReference<Methods>,
     options: unknown,

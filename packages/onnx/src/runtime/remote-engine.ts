@@ -41,6 +41,8 @@ export class RemoteEngine implements Engine {
   readonly #timeouts: ResolvedEngineOptions['timeouts'];
   readonly #terminate: () => Promise<void>;
   readonly #origins = new Origins();
+  /** Stores on their way, by name. */
+  readonly #creations = new Map<string, Promise<void>>();
   #closed: Promise<void> | undefined;
 
   /**
@@ -63,19 +65,23 @@ export class RemoteEngine implements Engine {
 
   async createStore(spec: StoreSpec, contents?: StoreTensors): Promise<void> {
     if (contents) checkTensors('createStore', spec, contents);
-    await this.#client.request('createStore', spec, this.#timeouts.requestMs);
-    if (!contents) return;
+    const { name } = spec;
+    if (this.hasStore(name)) return this.#create(spec, contents);
+    if (contents) this.#origins.remember(name, contents);
+    const creation = this.#create(spec, contents);
+    this.#creations.set(name, creation);
     try {
-      await this.#fill(spec.name, contents);
-      this.#origins.remember(spec.name, contents);
+      await creation;
     } catch (error) {
-      await this.deleteStore(spec.name);
+      this.#origins.forget(name);
       throw error;
+    } finally {
+      this.#creations.delete(name);
     }
   }
 
   hasStore(name: string): boolean {
-    return this.#stores.has(name);
+    return this.#stores.has(name) || this.#creations.has(name);
   }
 
   wasCreatedWith(name: string, tensors: StoreTensors): boolean {
@@ -100,6 +106,8 @@ export class RemoteEngine implements Engine {
     program: ProgramReference<Methods>,
     options: unknown,
   ): Promise<RunningProgram<Methods>> {
+    // A program finds the stores that were asked for before it, and their contents.
+    if (this.#creations.size > 0) await Promise.allSettled(this.#creations.values());
     const url = program.url.href;
     const id = await this.#client.request('start', { url, options }, this.#timeouts.requestMs);
     return new RemoteProgram<Methods>(this.#client, id, this.#timeouts);
@@ -112,6 +120,18 @@ export class RemoteEngine implements Engine {
   close(): Promise<void> {
     this.#closed ??= this.#close();
     return this.#closed;
+  }
+
+  /** Rejects if there is one of that name. */
+  async #create(spec: StoreSpec, contents: StoreTensors | undefined): Promise<void> {
+    await this.#client.request('createStore', spec, this.#timeouts.requestMs);
+    if (!contents) return;
+    try {
+      await this.#fill(spec.name, contents);
+    } catch (error) {
+      await this.deleteStore(spec.name);
+      throw error;
+    }
   }
 
   async #fill(name: string, contents: StoreTensors): Promise<void> {
