@@ -13,6 +13,9 @@ async function settleWithin<Result>(
   { signal, timeoutMs }: Limits,
 ): Promise<Result> {
   signal.throwIfAborted();
+  const working = work();
+  // Most environments are done at once: nothing to wait for, and thousands of calls an iteration.
+  if (!isPromise(working)) return working;
   const release: (() => void)[] = [];
   const interrupted = new Promise<never>((_, reject) => {
     release.push(onAbort(signal, () => reject(signal.reason)));
@@ -24,10 +27,14 @@ async function settleWithin<Result>(
     release.push(() => clearTimeout(timer));
   });
   try {
-    return await Promise.race([Promise.resolve().then(work), interrupted]);
+    return await Promise.race([working, interrupted]);
   } finally {
     for (const undo of release) undo();
   }
+}
+
+function isPromise<Result>(value: Result | PromiseLike<Result>): value is PromiseLike<Result> {
+  return typeof (value as PromiseLike<Result> | null | undefined)?.then === 'function';
 }
 
 function messageOf(error: unknown): string {
