@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { ArgumentError } from './errors.ts';
+import { isRecord } from './is-record.ts';
 import { type Message, messageSchema, promptMessages } from './message.ts';
 import { tokenSequences } from './token-sequence.ts';
 import type { Tokenizer } from './tokenizer.ts';
@@ -111,10 +112,6 @@ export function samplesFromTrajectory(
     metadata: isRecord(metadata) ? metadata : { metadata },
     status: trajectory.status,
   }));
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** What a {@link Sample} does not say about the trajectory it stands for. */

@@ -31,6 +31,11 @@ describe('parseToolCalls', () => {
     expect(parseToolCalls(text, offered)).toEqual({ text, calls: [] });
   });
 
+  it('loses no argument, whatever its name', () => {
+    const text = '<tool_call>{"name":"search","arguments":{"__proto__":[1]}}</tool_call>';
+    expect(parseToolCalls(text).calls[0]?.function.arguments).toBe('{"__proto__":[1]}');
+  });
+
   it('reads back what a template writes, and loses no other text', () => {
     const plain = fc.string().map((text) => text.replaceAll('<', ''));
     const call = fc.record({ name: fc.string(), arguments: fc.dictionary(fc.string(), fc.jsonValue()) });

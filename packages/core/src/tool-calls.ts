@@ -1,10 +1,15 @@
 import * as z from 'zod';
+import { isRecord } from './is-record.ts';
 import type { ToolCall } from './message.ts';
 
 const opening = '<tool_call>';
 const closing = '</tool_call>';
 
-const callSchema = z.object({ name: z.string(), arguments: z.record(z.string(), z.unknown()).default({}) });
+/** Arguments are taken as they are: a `z.record` would leave out a `__proto__`. */
+const callSchema = z.object({
+  name: z.string(),
+  arguments: z.custom<Readonly<Record<string, unknown>>>(isRecord).default({}),
+});
 
 /**
  * Takes calls out of what a policy said: `<tool_call>{"name": …, "arguments": {…}}</tool_call>`, the form of the Hermes and Qwen
