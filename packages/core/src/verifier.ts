@@ -30,7 +30,7 @@ export interface VerificationRequest {
 export interface Verifier {
   /** Names the check in reports and metrics. */
   readonly name: string;
-  /** One report per request, in order. */
+  /** One report per request, in order. Rejects with the signal's reason once aborted. */
   verifyBatch(
     requests: readonly VerificationRequest[],
     options?: { readonly signal?: AbortSignal },

@@ -64,8 +64,21 @@ export function describeEnvironment<S extends State, Metadata>(
     it('never mutates a state', async () => {
       const environment = create();
       for (const state of await playable(environment, subject)) {
-        await environment.updateState(deepFreeze(structuredClone(state)), responses[state.stepCount]!);
-        expect(() => environment.isTerminal(deepFreeze(structuredClone(state)))).not.toThrow();
+        const frozen = deepFreeze(structuredClone(state));
+        environment.buildPrompt(frozen);
+        environment.isTerminal(frozen);
+        environment.stateKey?.(frozen);
+        await environment.updateState(frozen, responses[state.stepCount]!);
+        expect(frozen).toEqual(state);
+      }
+    });
+
+    it('gives equal keys for equal states, where it gives keys', async () => {
+      const environment = create();
+      for (const state of await play(environment, subject)) {
+        const key = environment.stateKey?.(state);
+        expect(create().stateKey?.(structuredClone(state))).toBe(key);
+        expect(['string', 'undefined']).toContain(typeof key);
       }
     });
 

@@ -9,13 +9,15 @@ import { describeVerifier } from './verifier.ts';
 
 const notEmpty: Verifier = {
   name: 'not-empty',
-  verifyBatch: async (requests) =>
-    requests.map(({ response }) => ({
+  async verifyBatch(requests, { signal } = {}) {
+    signal?.throwIfAborted();
+    return requests.map(({ response }) => ({
       result: response === '' ? 'fail' : 'pass',
       score: response === '' ? 0 : 1,
       details: { length: response.length },
       message: `${response.length} characters`,
-    })),
+    }));
+  },
 };
 
 /** Finds batches whose best reward is no better than the best so far. */

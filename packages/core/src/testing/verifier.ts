@@ -37,5 +37,10 @@ export function describeVerifier(name: string, { create, requests }: VerifierSub
     it('gives nothing for nothing', async () => {
       expect(await create().verifyBatch([])).toEqual([]);
     });
+
+    it('rejects with the signal’s reason once aborted', async () => {
+      const signal = AbortSignal.abort(new Error('stopped by the test'));
+      await expect(create().verifyBatch(requests, { signal })).rejects.toThrow('stopped by the test');
+    });
   });
 }
