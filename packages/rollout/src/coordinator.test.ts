@@ -150,6 +150,19 @@ describe('createRolloutCoordinator', () => {
     expect((await collecting).map(({ status }) => status)).toEqual(['completed', 'completed', 'aborted']);
   });
 
+  it('does not wait for a factory once the signal fires', async () => {
+    const { coordinator, requests } = coordinate({
+      environment: () => new Promise((resolve) => setTimeout(resolve, 20, mockEnvironment())),
+    });
+    const controller = new AbortController();
+    const collecting = coordinator.collect({ signal: controller.signal });
+    controller.abort();
+    expect(await collecting).toEqual([]);
+    expect(coordinator.getStatistics()).toBeUndefined();
+    expect(await coordinator.collect()).toHaveLength(100);
+    expect(requests).toHaveLength(100);
+  });
+
   it('names every problem of its options', () => {
     expect(() => coordinate({ numWorkers: -1, maxTurns: 0 })).toThrow(
       /createRolloutCoordinator: invalid options[\s\S]*maxTurns[\s\S]*numWorkers/,

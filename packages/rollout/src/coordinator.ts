@@ -111,7 +111,8 @@ class Coordinator<S extends State, Metadata> implements RolloutCoordinator<Metad
     const signals = [this.#closing.signal, ...(signal === undefined ? [] : [signal])];
     const release = signals.map((from) => onAbort(from, () => stop.abort(from.reason)));
     try {
-      const manager = await this.#open();
+      const manager = await unlessAborted(this.#open(), stop.signal);
+      if (manager === undefined) return [];
       const { groupSize, maxEpisodes } = this.#options;
       const minTrajectories = maxEpisodes - (maxEpisodes % groupSize);
       return await manager.collectRollouts({
@@ -169,6 +170,14 @@ class Coordinator<S extends State, Metadata> implements RolloutCoordinator<Metad
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
   }
+}
+
+/** What `work` gives; `undefined` if the signal fires first. */
+function unlessAborted<Value>(work: Promise<Value>, signal: AbortSignal): Promise<Value | undefined> {
+  return new Promise((resolve, reject) => {
+    const release = onAbort(signal, () => resolve(undefined));
+    work.then(resolve, reject).finally(release);
+  });
 }
 
 type Parts<S extends State, Metadata> = Pick<
