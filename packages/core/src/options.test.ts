@@ -31,6 +31,15 @@ describe('parseOptions', () => {
     expect(issues[2]).toMatch(/klCoef/);
   });
 
+  it('leaves no rejection behind where a check throws', async () => {
+    const throwing = z.unknown().refine(() => {
+      throw new Error('of the check');
+    });
+    expect(() => parseOptions('own', throwing, {})).toThrow(TypeError);
+    // A rejection that nobody hears of fails the run.
+    await new Promise(setImmediate);
+  });
+
   it('says whose options they are', () => {
     expect(() => parseOptions('grpo', schema, { groupSize: 0 })).toThrow(
       new OptionsError('grpo', ['groupSize: must be at least 2']),

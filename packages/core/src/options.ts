@@ -24,7 +24,11 @@ interface SchemaIssue {
  */
 export function parseOptions<Output>(owner: string, schema: Schema<Output>, input: unknown): Output {
   const result = schema['~standard'].validate(input);
-  if (result instanceof Promise) throw new TypeError(`${owner}: option schemas must be synchronous`);
+  if (result instanceof Promise) {
+    // zod tries again asynchronously where a check threw; nobody waits for that, and its rejection would end the process.
+    result.catch(() => undefined);
+    throw new TypeError(`${owner}: option schemas must be synchronous, and their checks must not throw`);
+  }
   if (result.issues) throw new OptionsError(owner, result.issues.map(formatIssue));
   return result.value;
 }

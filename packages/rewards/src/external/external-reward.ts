@@ -8,6 +8,7 @@ import { Circuit, type CircuitState } from './circuit.ts';
 import { type ExternalFailureCause, ExternalRewardError } from './failure.ts';
 import { type ExternalRewardOptions, externalOptionsSchema } from './options.ts';
 import { type Endpoint, endpointOf, postJson } from './post.ts';
+import { givenUpByAll, type Question, QuestionQueue } from './questions.ts';
 import { repeated } from './repeated.ts';
 import { type WireShape, wireShapes } from './wire-shapes.ts';
 
@@ -44,12 +45,6 @@ export interface ExternalReward {
   /** Asks about a trajectory's prompt and last response; for `rewardFunctions`. Rejects as `score` does. */
   readonly reward: RewardFunction<unknown>;
   getStatistics(): ExternalStatistics;
-}
-
-interface Question {
-  readonly episode: ReadEpisode;
-  readonly signal: AbortSignal;
-  readonly settle: (answer: number | null | ExternalRewardError) => void;
 }
 
 /**
@@ -90,9 +85,7 @@ class RewardModelClient {
   readonly #circuit: Circuit;
   readonly #answers: Answers;
   readonly #limit: ReturnType<typeof pLimit>;
-  /** From `#next` on; what comes before has had its turn. */
-  readonly #waiting: Question[] = [];
-  #next = 0;
+  readonly #waiting = new QuestionQueue();
   /** Turns asked for and not yet had. */
   #turns = 0;
   readonly #failures: Record<ExternalFailureCause, number> = {
@@ -164,9 +157,9 @@ class RewardModelClient {
         release();
         resolve(answer);
       };
-      this.#waiting.push({ episode, signal, settle });
+      this.#waiting.add({ episode, signal, settle });
       // A turn for every full request; whoever has it takes along what waits.
-      if (this.#turns * this.#options.batchSize >= this.#waiting.length - this.#next) return;
+      if (this.#turns * this.#options.batchSize >= this.#waiting.size) return;
       this.#turns += 1;
       void this.#limit(() => this.#askNext());
     });
@@ -174,16 +167,7 @@ class RewardModelClient {
 
   async #askNext(): Promise<void> {
     this.#turns -= 1;
-    const questions: Question[] = [];
-    while (this.#next < this.#waiting.length && questions.length < this.#options.batchSize) {
-      const question = this.#waiting[this.#next++]!;
-      if (!question.signal.aborted) questions.push(question);
-    }
-    // Now and then, since taking one off the front moves all others.
-    if (this.#next > 1024 || this.#next === this.#waiting.length) {
-      this.#waiting.splice(0, this.#next);
-      this.#next = 0;
-    }
+    const questions = this.#waiting.take(this.#options.batchSize);
     if (questions.length > 0) await this.#askAbout(questions);
   }
 
@@ -283,23 +267,4 @@ class RewardModelClient {
       );
     }
   }
-}
-
-/** A signal that fires once all who asked have given up; `release` ends the waiting for that. */
-function givenUpByAll(questions: readonly Question[]): { signal: AbortSignal; release: () => void } {
-  const [only] = questions;
-  if (questions.length === 1) return { signal: only!.signal, release: () => undefined };
-  const controller = new AbortController();
-  let wanted = questions.length;
-  const leave = () => {
-    wanted -= 1;
-    if (wanted === 0) controller.abort();
-  };
-  const releases = questions.map(({ signal }) => onAbort(signal, leave));
-  return {
-    signal: controller.signal,
-    release: () => {
-      for (const release of releases) release();
-    },
-  };
 }

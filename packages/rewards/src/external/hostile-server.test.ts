@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { Answers } from './answers.ts';
 import { type ExternalRewardError, type ExternalRewardOptions, externalReward } from './index.ts';
-import { loopback } from './loopback.fixture.ts';
+import { loopback, nowhere } from './loopback.fixture.ts';
 
 const { signal } = new AbortController();
 const episode = { prompt: 'p', response: 'r', metadata: {} };
@@ -145,6 +145,12 @@ it.each([
   const outcomes = asked.map((one) => one.catch((error: ExternalRewardError) => error.failure));
   // The first question does not wait for others.
   expect(await Promise.all(outcomes)).toEqual(expected);
+});
+
+it('says why, also of an address with several numbers', async () => {
+  const url = (await nowhere()).replace('127.0.0.1', 'localhost');
+  const external = externalReward({ url, attempts: 1 });
+  await expect(external.score(episode, { signal })).rejects.toThrow(/localhost.*ECONNREFUSED/);
 });
 
 it('refuses headers that no request can carry, before there is one', () => {

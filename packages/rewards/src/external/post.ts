@@ -132,7 +132,8 @@ function shownUrl(url: string): string {
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const { cause } = error;
-  if (!(cause instanceof Error)) return error.message;
+  // Where an address has several numbers and none answers, there is a code and no message.
+  if (!(cause instanceof Error)) return error.message || ('code' in error ? String(error.code) : error.name);
   return `${error.message} (${'code' in cause ? String(cause.code) : cause.message})`;
 }
 

@@ -1,5 +1,6 @@
 import { connect } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import * as z from 'zod';
 import { externalReward } from '../external.ts';
 import { type ServeRewardsOptions, serveRewards } from '../serve.ts';
 
@@ -76,6 +77,18 @@ describe('serveRewards', () => {
     const external = externalReward({ url: server.url, token });
     const { signal } = new AbortController();
     expect(await external.score({ prompt: '', response: 'other', metadata: {} }, { signal })).toBe(1);
+  });
+
+  it('gives null to metadata that its schema cannot take, and to nothing else', async () => {
+    const metadata = z.looseObject({ tree: z.json().optional() });
+    const server = await serve({ metadata });
+    const tree = `${'['.repeat(50_000)}${']'.repeat(50_000)}`;
+    const answer = await fetch(server.url, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+      body: `{"episodes": [${body}, {"response": "r", "metadata": {"tree": ${tree}}}, ${body}]}`,
+    });
+    expect(await answer.json()).toEqual({ rewards: [1, null, 1] });
   });
 
   it('answers hundreds at once, each with its own', async () => {

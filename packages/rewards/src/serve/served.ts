@@ -7,6 +7,7 @@ import {
   type Trajectory,
   type Verifier,
 } from '@rlp/core';
+import { messageOf } from '../message-of.ts';
 import { type RewardEpisode, readEpisode } from '../processor/episode.ts';
 import { rewardFunctions } from '../reward-functions.ts';
 import { verificationRequest } from '../verification/apply-verifiers.ts';
@@ -91,9 +92,8 @@ function trajectoryOf<Metadata>(
   const episode = readEpisode(given);
   if (episode === null) return 'it is neither completed nor truncated';
   if (typeof episode === 'string') return episode;
-  const checked = schema?.['~standard'].validate(episode.metadata) ?? { value: episode.metadata as Metadata };
-  if (checked instanceof Promise) return 'the schema of the metadata must be synchronous';
-  if (checked.issues) return `metadata: ${checked.issues.map(({ message }) => message).join('; ')}`;
+  const checked = checkedMetadata(episode.metadata, schema);
+  if ('problem' in checked) return checked.problem;
   const { prompt, response } = episode;
   const asked: readonly Message[] = Array.isArray(given.prompt)
     ? (given.prompt as readonly Message[])
@@ -107,4 +107,24 @@ function trajectoryOf<Metadata>(
     status: given.status ?? 'completed',
     policyVersion: 0,
   };
+}
+
+/** Metadata by its schema, or why it is none; a schema may also throw, as recursive ones do on what is nested deep enough. */
+function checkedMetadata<Metadata>(
+  metadata: Readonly<Record<string, unknown>>,
+  schema: Schema<Metadata> | undefined,
+): { readonly value: Metadata } | { readonly problem: string } {
+  if (schema === undefined) return { value: metadata as Metadata };
+  try {
+    const checked = schema['~standard'].validate(metadata);
+    if (checked instanceof Promise) {
+      // zod tries once more, asynchronously, where a check throws: a rejection that nobody hears of would end the process.
+      checked.catch(() => undefined);
+      return { problem: 'metadata: its schema threw, or is not synchronous' };
+    }
+    if (checked.issues === undefined) return checked;
+    return { problem: `metadata: ${checked.issues.map(({ message }) => message).join('; ')}` };
+  } catch (error) {
+    return { problem: `metadata: the schema threw ${messageOf(error)}` };
+  }
 }
