@@ -1,4 +1,4 @@
-import { fstatSync, ftruncateSync, readSync } from 'node:fs';
+import { fstatSync, ftruncateSync, readSync, writeSync } from 'node:fs';
 import { type Metrics, type MetricsLogger, parseOptions } from '@rlp/core';
 import * as z from 'zod';
 import { AppendFile } from './append-file.ts';
@@ -23,7 +23,7 @@ export interface JsonlLoggerOptions {
  * Metrics as JSON Lines: `{"step":3,"metrics":{"reward/mean":0.5}}`.
  *
  * Every row is with the operating system before `log` returns, so a crash of the process loses none; `close` has it on
- * disk. A line that an earlier crash cut short is removed on opening. Read it back with `metricRowsFromJsonl`.
+ * disk. A row that an earlier crash cut short is removed on opening. Read it back with `metricRowsFromJsonl`.
  */
 export class JsonlLogger implements MetricsLogger {
   readonly #file: AppendFile;
@@ -32,7 +32,7 @@ export class JsonlLogger implements MetricsLogger {
   constructor(options: JsonlLoggerOptions) {
     const { path, onProblem } = parseOptions('JsonlLogger', schema, options);
     this.#file = new AppendFile(path, { owner: 'JsonlLogger', onProblem });
-    removePartialLine(this.#file.descriptor!);
+    endLastLine(this.#file.descriptor!);
   }
 
   log(step: number, metrics: Metrics): void {
@@ -44,20 +44,37 @@ export class JsonlLogger implements MetricsLogger {
   }
 }
 
-/** Cuts what follows the last line break. */
-function removePartialLine(descriptor: number): void {
+/** A row that a crash cut short goes; whatever else ends without a line break gets one. */
+function endLastLine(descriptor: number): void {
   const status = fstatSync(descriptor);
   if (!status.isFile()) return;
+  const start = startOfLastLine(descriptor, status.size);
+  const line = Buffer.alloc(status.size - start);
+  readSync(descriptor, line, 0, line.length, start);
+  if (isCutShort(line.toString())) ftruncateSync(descriptor, start);
+  else if (line.length > 0) writeSync(descriptor, '\n');
+}
+
+/** Where what follows the last line break begins. */
+function startOfLastLine(descriptor: number, size: number): number {
   const chunk = Buffer.alloc(65_536);
-  for (let end = status.size; end > 0; ) {
+  for (let end = size; end > 0; ) {
     const start = Math.max(0, end - chunk.length);
     const read = readSync(descriptor, chunk, 0, end - start, start);
     const lineBreak = chunk.subarray(0, read).lastIndexOf(0x0a);
-    if (lineBreak >= 0) {
-      if (start + lineBreak + 1 < status.size) ftruncateSync(descriptor, start + lineBreak + 1);
-      return;
-    }
+    if (lineBreak >= 0) return start + lineBreak + 1;
     end = start;
   }
-  ftruncateSync(descriptor, 0);
+  return 0;
+}
+
+/** Whether a line begins as our rows do, and does not end as they do. */
+function isCutShort(line: string): boolean {
+  if (line === '' || !line.startsWith('{"step":'.slice(0, line.length))) return false;
+  try {
+    JSON.parse(line);
+    return false;
+  } catch {
+    return true;
+  }
 }

@@ -73,6 +73,15 @@ describe('JsonlLogger', () => {
     expect((await read()).map(({ step }) => step)).toEqual([2]);
   });
 
+  it('takes nothing from a file whose last line is whole, or is no row of its own', async () => {
+    for (const line of ['{"step":0,"metrics":{}}', 'notes of mine']) {
+      mkdirSync(dirname(path), { recursive: true });
+      writeFileSync(path, line);
+      await log(new JsonlLogger({ path }), 1);
+      expect(readFileSync(path, 'utf8')).toMatch(new RegExp(`^${line}\\n{"step":1,.*}\\n$`));
+    }
+  });
+
   it('reads the last row of a step that a resumed run repeated', async () => {
     for (const value of [1, 2]) {
       const logger = new JsonlLogger({ path });

@@ -59,7 +59,12 @@ describe('runSftTraining', () => {
     );
     for await (const _ of run) if (++made === 2) controller.abort();
     expect(made).toBe(2);
-    await expect(runSftTraining({ backend: create(), sequences: [] }).next()).rejects.toThrow('got none');
+    const silent = alphabet.map((sequence) => ({ ...sequence, mask: new Uint8Array(sequence.mask.length) }));
+    for (const sequences of [[], silent]) {
+      await expect(runSftTraining({ backend: create(), sequences }).next()).rejects.toThrow(
+        `with a token to imitate (mask 1), got none in ${sequences.length}`,
+      );
+    }
   });
 });
 

@@ -9,6 +9,7 @@ import {
 import * as z from 'zod';
 import { aggregationWeights } from '../aggregation.ts';
 import { crossEntropy } from '../loss/cross-entropy.ts';
+import { isMasked } from './experience.ts';
 import type { ResumeOptions } from './rl.ts';
 import { type ResolvedSftOptions, resolveSftOptions, type SftOptions } from './sft-options.ts';
 
@@ -57,8 +58,11 @@ export async function* runSftTraining(
 ): AsyncGenerator<SftReport, void, undefined> {
   const { resume, ...own } = options;
   const resolved = resolveSftOptions(own);
-  if (sequences.length === 0)
-    throw new ArgumentError('runSftTraining: expected at least one sequence, got none');
+  if (sequences.every(({ mask }) => isMasked(mask))) {
+    throw new ArgumentError(
+      `runSftTraining: expected sequences with a token to imitate (mask 1), got none in ${sequences.length}`,
+    );
+  }
   const made = resume?.iteration ?? 0;
   let iteration = -1;
   for (const { rows, epoch } of batches(sequences, resolved)) {

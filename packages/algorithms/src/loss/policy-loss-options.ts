@@ -76,7 +76,11 @@ const schema = z
     path: ['correction'],
     message: "must be 'none' or 'column' when proximal is 'behavior': the ratio already contains the gap",
   })
-  .refine(boundsRatios, boundsNoRatio);
+  .refine(boundsRatios, boundsNoRatio)
+  .refine(({ correctionFloor = 0, correctionCap }) => correctionFloor <= correctionCap, {
+    path: ['correctionFloor'],
+    message: 'must be at most correctionCap: no ratio lies between them',
+  });
 
 /** Options of `policyLoss`; see there. */
 export type PolicyLossOptions = z.input<typeof schema>;

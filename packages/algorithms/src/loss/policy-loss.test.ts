@@ -102,6 +102,12 @@ describe('policyLoss', () => {
     expect(policyLoss({ clipLow: 0.1 }).key).not.toBe(policyLoss().key);
   });
 
+  it('refuses bounds of the correction that no ratio lies between', () => {
+    expect(() => policyLoss({ correctionFloor: 4, correctionCap: 3 })).toThrow(
+      'correctionFloor: must be at most',
+    );
+  });
+
   it('refuses to correct a gap that the ratio already contains', () => {
     expect(() => policyLoss({ proximal: 'behavior' })).toThrow('the ratio already contains the gap');
   });
