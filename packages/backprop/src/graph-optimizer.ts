@@ -1,7 +1,7 @@
 import { add, div, type Graph, mul, sqrt, square, sub } from '@rlp/onnx';
-import { type EngineHost, type ParameterStore, Tensor } from '@rlp/onnx/runtime';
+import { type EngineHost, Tensor } from '@rlp/onnx/runtime';
 import type { DeviceGradient } from './device-gradient.ts';
-import type { ParameterOptimizer, UpdateStep } from './kernel-optimizer.ts';
+import type { OptimizerParts, ParameterOptimizer, UpdateStep } from './kernel-optimizer.ts';
 import { clipFactor, type Optimizer, weightDecayOf } from './optimizer.ts';
 import { SessionsByShape } from './sessions-by-shape.ts';
 
@@ -10,41 +10,28 @@ import { SessionsByShape } from './sessions-by-shape.ts';
  * five numbers. One parameter at a time, so that at most one is held twice.
  */
 export class GraphOptimizer implements ParameterOptimizer {
-  readonly #store: ParameterStore;
-  readonly #gradient: DeviceGradient;
-  readonly #options: Optimizer;
-  readonly #maxGradientNorm: number;
+  readonly #parts: OptimizerParts<DeviceGradient>;
   readonly #updates: SessionsByShape;
 
-  constructor(
-    host: EngineHost,
-    store: ParameterStore,
-    gradient: DeviceGradient,
-    options: Optimizer,
-    maxGradientNorm: number,
-  ) {
-    this.#store = store;
-    this.#gradient = gradient;
-    this.#options = options;
-    this.#maxGradientNorm = maxGradientNorm;
-    this.#updates = new SessionsByShape(host, (graph, shape) => adamwGraph(graph, shape, options));
+  constructor(host: EngineHost, parts: OptimizerParts<DeviceGradient>) {
+    this.#parts = parts;
+    this.#updates = new SessionsByShape(host, (graph, shape) => adamwGraph(graph, shape, parts.options));
   }
 
   async update({ learningRate, update }: UpdateStep): Promise<number> {
-    const { beta1, beta2 } = this.#options;
-    await this.#gradient.settle();
-    const norm = await this.#gradient.norm();
-    const clip = clipFactor(norm, this.#maxGradientNorm);
+    const { store, gradient, options, maxGradientNorm } = this.#parts;
+    const { beta1, beta2 } = options;
+    await gradient.settle();
+    const norm = await gradient.norm();
     const scalars = {
-      factor: scalar(clip),
+      factor: scalar(clipFactor(norm, maxGradientNorm)),
       rate: scalar(learningRate / (1 - beta1 ** update)),
       root: scalar(1 / Math.sqrt(1 - beta2 ** update)),
     };
-    const store = this.#store;
     for (const { name, shape } of store.parameters) {
       const next = await this.#updates.run(shape, {
         ...scalars,
-        keep: scalar(1 - learningRate * weightDecayOf(this.#options, shape)),
+        keep: scalar(1 - learningRate * weightDecayOf(options, shape)),
         value: store.tensor(name),
         gradient: store.tensor(name, 'gradient'),
         moment1: store.tensor(name, 'moment1'),
@@ -54,7 +41,7 @@ export class GraphOptimizer implements ParameterOptimizer {
       store.replace(name, next['next:moment1']!, 'moment1');
       store.replace(name, next['next:moment2']!, 'moment2');
     }
-    this.#gradient.clear();
+    gradient.clear();
     return norm;
   }
 

@@ -17,36 +17,34 @@ export interface ParameterOptimizer {
   release(): Promise<void>;
 }
 
+/** What an optimizer is made of. */
+export interface OptimizerParts<Gradient> {
+  readonly store: ParameterStore;
+  readonly gradient: Gradient;
+  readonly options: Optimizer;
+  readonly maxGradientNorm: number;
+}
+
 /** Clipping and AdamW by the engine's WebAssembly kernels, in place, for parameters in host memory. */
 export class KernelOptimizer implements ParameterOptimizer {
-  readonly #store: ParameterStore;
-  readonly #gradient: AccumulatedGradient;
-  readonly #options: Optimizer;
-  readonly #maxGradientNorm: number;
+  readonly #parts: OptimizerParts<AccumulatedGradient>;
 
-  constructor(
-    store: ParameterStore,
-    gradient: AccumulatedGradient,
-    options: Optimizer,
-    maxGradientNorm: number,
-  ) {
-    this.#store = store;
-    this.#gradient = gradient;
-    this.#options = options;
-    this.#maxGradientNorm = maxGradientNorm;
+  constructor(parts: OptimizerParts<AccumulatedGradient>) {
+    this.#parts = parts;
   }
 
   async update({ learningRate, update }: UpdateStep): Promise<number> {
-    this.#gradient.settle();
-    const norm = this.#gradient.norm();
-    const factor = clipFactor(norm, this.#maxGradientNorm);
-    if (factor < 1) this.#gradient.scale(factor);
-    const { beta1, beta2, epsilon } = this.#options;
+    const { store, gradient, options, maxGradientNorm } = this.#parts;
+    gradient.settle();
+    const norm = gradient.norm();
+    const factor = clipFactor(norm, maxGradientNorm);
+    if (factor < 1) gradient.scale(factor);
+    const { beta1, beta2, epsilon } = options;
     const step = { learningRate, beta1, beta2, epsilon, update };
     for (const { state, weightDecay } of this.#pieces()) {
-      this.#store.kernels.adamw(state, { ...step, weightDecay });
+      store.kernels.adamw(state, { ...step, weightDecay });
     }
-    this.#gradient.clear();
+    gradient.clear();
     return norm;
   }
 
@@ -54,8 +52,8 @@ export class KernelOptimizer implements ParameterOptimizer {
 
   /** Whole memories where every parameter is treated alike, single parameters otherwise. */
   *#pieces() {
-    const store = this.#store;
-    const { decay, weightDecay } = this.#options;
+    const { store, options } = this.#parts;
+    const { decay, weightDecay } = options;
     if (decay === 'all' || weightDecay === 0) {
       const [values, gradients] = [store.segments(), store.segments('gradient')];
       const [first, second] = [store.segments('moment1'), store.segments('moment2')];
@@ -75,7 +73,7 @@ export class KernelOptimizer implements ParameterOptimizer {
         moment1: part('moment1'),
         moment2: part('moment2'),
       };
-      yield { state, weightDecay: weightDecayOf(this.#options, shape) };
+      yield { state, weightDecay: weightDecayOf(options, shape) };
     }
   }
 }

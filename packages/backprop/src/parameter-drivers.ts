@@ -11,11 +11,11 @@ export function driversOf(
   store: ParameterStore,
   options: TrainingProgramOptions,
 ): { readonly gradient: GradientAccumulator; readonly optimizer: ParameterOptimizer } {
-  const { optimizer, maxGradientNorm } = options;
+  const shared = { store, options: options.optimizer, maxGradientNorm: options.maxGradientNorm };
   if (store.residency === 'device') {
     const gradient = new DeviceGradient(host, store);
-    return { gradient, optimizer: new GraphOptimizer(host, store, gradient, optimizer, maxGradientNorm) };
+    return { gradient, optimizer: new GraphOptimizer(host, { ...shared, gradient }) };
   }
   const gradient = new AccumulatedGradient(host, store, options.scratch);
-  return { gradient, optimizer: new KernelOptimizer(store, gradient, optimizer, maxGradientNorm) };
+  return { gradient, optimizer: new KernelOptimizer({ ...shared, gradient }) };
 }

@@ -24,8 +24,6 @@ export interface ScoreOptions {
 
 /** A policy that {@link InferenceModule} puts a text interface on. */
 export interface InferenceBackend extends Sampler, TokenScorer, InferenceEngine {
-  /** Names the kind of backend, in messages. */
-  readonly kind: string;
   readonly tokenizer: Tokenizer;
   /** Turns conversations into prompts; absent for a model without a chat format. */
   readonly renderer?: ChatRenderer | undefined;

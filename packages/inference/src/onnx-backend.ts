@@ -71,7 +71,6 @@ function programOptions(resolved: ResolvedOnnxBackendOptions): GenerationProgram
 }
 
 class OnnxBackend implements InferenceBackend {
-  readonly kind = 'onnx';
   readonly tokenizer: Tokenizer;
   readonly renderer: ChatRenderer | undefined;
   readonly contextLength: number;

@@ -89,7 +89,6 @@ export function scriptedBackend(options: ScriptedBackendOptions): InferenceBacke
 }
 
 class ScriptedBackend implements InferenceBackend {
-  readonly kind = 'scripted';
   readonly tokenizer: Tokenizer;
   readonly renderer: ChatRenderer | undefined;
   readonly contextLength: number;
