@@ -39,6 +39,7 @@ describe.each(['inline', 'worker'] as const)('engine (%s)', (thread) => {
     ['argument', ArgumentError, 'no good'],
     ['options', OptionsError, 'echo: invalid options\n  - a: bad\n  - b: worse'],
     ['text', Error, 'just text'],
+    ['textless', Error, '[object Object]'],
   ] as const)('passes errors with class and message: %s', async (kind, type, message) => {
     const error = await echo.call('fail', kind).catch((thrown: unknown) => thrown);
     expect(error).toBeInstanceOf(type);

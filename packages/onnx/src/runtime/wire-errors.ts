@@ -33,7 +33,7 @@ const classes: Readonly<Record<string, { readonly prototype: Error }>> = {
 /** Turns anything thrown into data that can be posted. Never throws. */
 export function serializeError(thrown: unknown, depth = 0): WireError {
   if (!(thrown instanceof Error) && !isDomException(thrown)) {
-    return { kind: 'error', name: 'Error', message: String(thrown) };
+    return { kind: 'error', name: 'Error', message: textOf(thrown) };
   }
   const { name, message, stack } = thrown;
   const cause = 'cause' in thrown ? thrown.cause : undefined;
@@ -76,7 +76,16 @@ export function reviveError(wire: WireError): unknown {
 
 function serializeCause(cause: unknown, depth: number): unknown {
   if (cause instanceof Error || isDomException(cause)) return serializeError(cause, depth);
-  return ['string', 'number', 'boolean'].includes(typeof cause) ? cause : String(cause);
+  return ['string', 'number', 'boolean'].includes(typeof cause) ? cause : textOf(cause);
+}
+
+/** Some values, such as objects without a prototype, refuse to become text. */
+function textOf(value: unknown): string {
+  try {
+    return String(value);
+  } catch {
+    return Object.prototype.toString.call(value);
+  }
 }
 
 function isWireError(value: unknown): value is WireError {

@@ -8,11 +8,12 @@ export default function echo(host: EngineHost, options: { readonly greeting: str
   const log: string[] = [];
   return {
     greet: (name: string) => `${options.greeting}, ${name}`,
-    fail(kind: 'argument' | 'options' | 'custom' | 'text' | 'cause'): never {
+    fail(kind: 'argument' | 'options' | 'custom' | 'text' | 'textless' | 'cause'): never {
       if (kind === 'argument') throw new ArgumentError('no good');
       if (kind === 'options') throw new OptionsError('echo', ['a: bad', 'b: worse']);
       if (kind === 'cause') throw new ArgumentError('outer', { cause: new RangeError('inner') });
       if (kind === 'custom') throw Object.assign(new Error('mine'), { name: 'CustomError' });
+      if (kind === 'textless') throw Object.create(null);
       throw 'just text';
     },
     uncloneable: () => () => 1,
