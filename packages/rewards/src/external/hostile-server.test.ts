@@ -67,6 +67,11 @@ describe.each([
         socket.write('HTTP/1.1 101 Switching Protocols\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n'),
       'unreachable',
     ],
+    [
+      'refuses and breaks off',
+      (socket) => socket.end('HTTP/1.1 400 No\r\ncontent-length: 99\r\n\r\nno'),
+      'status',
+    ],
     ['never answers', () => undefined, 'timed-out'],
     ['never ends its answer', (socket) => socket.write(chunked('4\r\n{"re\r\n')), 'timed-out'],
     ['has nothing to say', (socket) => socket.write('HTTP/1.1 204 No Content\r\n\r\n'), 'status'],
