@@ -11,7 +11,8 @@ import type { Updates } from './updates.ts';
 export function groupMetrics(groups: readonly ScoredGroup[]): { metrics: Metrics; notes: string[] } {
   const scored = groups.flatMap((group) => group.scored);
   const rewards = scored.map(({ reward }) => reward).filter((reward) => reward !== null);
-  const flat = groups.filter((group) => !hasRewardVariance(rewardsOf(group))).length;
+  const compared = groups.filter((group) => group.scored.length > 1);
+  const flat = compared.filter((group) => !hasRewardVariance(rewardsOf(group))).length;
   const trajectories = scored.map(({ trajectory }) => trajectory);
   const share = (status: Trajectory['status']) =>
     mean(trajectories.map((trajectory) => (trajectory.status === status ? 1 : 0)));

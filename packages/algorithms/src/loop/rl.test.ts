@@ -2,6 +2,7 @@ import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Trajectory } from '@rlp/core';
+import { RolloutManager } from '@rlp/rollout';
 import { describe, expect, it } from 'vitest';
 import { GRPOAlgorithm } from '../algorithm/grpo.ts';
 import { loadRun, saveRun } from '../run.ts';
@@ -71,6 +72,13 @@ describe('runRlTraining', () => {
     expect(report!.notes).toEqual(['3 of 3 groups had no reward variance']);
     expect(report!.metrics).toMatchObject({ 'groups/zero-variance': 3, 'update/count': 0, 'reward/mean': 1 });
     expect(await logitsOf(setup)).toEqual(before);
+  });
+
+  it('does not say so of groups of one, which nothing is compared in', async () => {
+    const setup = banditSetup('alone');
+    const rollouts = new RolloutManager(setup, { groupSize: 1, sampling: { maxTokens: 1 } });
+    const [report] = await collect(runRlTraining({ ...setup, rollouts }, { iterations: 1 }));
+    expect([report!.metrics['groups/zero-variance'], report!.notes]).toEqual([0, []]);
   });
 
   it('leaves failed trajectories out, whatever their reward', async () => {
