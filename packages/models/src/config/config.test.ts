@@ -30,6 +30,10 @@ describe('parseModelConfig', () => {
     });
   });
 
+  it('takes −1 for no padding token, as the first Llama files have it', () => {
+    expect(parseModelConfig({ ...llama, pad_token_id: -1 }).paddingId).toBeUndefined();
+  });
+
   it('knows what sets the families apart', () => {
     expect(parseModelConfig({ ...llama, model_type: 'qwen2', num_key_value_heads: 2 })).toMatchObject({
       biases: { queryKeyValue: 'bias', attentionOutput: 'none' },

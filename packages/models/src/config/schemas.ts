@@ -15,10 +15,11 @@ const tokenIds = z
   .union([tokenId.transform((id) => [id]), z.array(tokenId)], 'expected a token id or a list of them')
   .nullish()
   .transform((ids) => ids ?? undefined);
+/** −1 means none, as in Llama's first files. */
 const optionalId = z
-  .union([tokenId, z.array(tokenId).transform((ids) => ids[0])], 'expected a token id')
+  .union([tokenId, z.literal(-1), z.array(tokenId).transform((ids) => ids[0])], 'expected a token id')
   .nullish()
-  .transform((id) => id ?? undefined);
+  .transform((id) => (id === -1 ? undefined : (id ?? undefined)));
 
 /** The part of `generation_config.json` that matters: which tokens begin, end and pad. */
 export const generationSchema = z.looseObject({
