@@ -19,13 +19,16 @@ const schema = z.strictObject({
   minSamplesForAnalysis: z.int().min(1).default(100),
   alertThresholds: z.strictObject(thresholdShape).prefault({}),
   tags: z
-    .union([
-      z.literal('none'),
-      z.strictObject({
-        reasoning: z.string().min(1).default('reasoning'),
-        answer: z.string().min(1).default('answer'),
-      }),
-    ])
+    .union(
+      [
+        z.literal('none'),
+        z.strictObject({
+          reasoning: z.string().min(1).default('reasoning'),
+          answer: z.string().min(1).default('answer'),
+        }),
+      ],
+      `expected { reasoning, answer } with the tags' names, or 'none'`,
+    )
     .prefault({}),
   diversityWindow: z.int().min(2).default(500),
   nearDuplicates: z.union([z.literal('off'), z.number().gt(0).max(1)]).default(0.8),

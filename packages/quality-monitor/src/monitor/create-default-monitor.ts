@@ -1,3 +1,4 @@
+import { OptionsError } from '@rlp/core';
 import { RewardQualityAssessor } from '../assessor/assessor.ts';
 import type { AssessorOptions } from '../assessor/options.ts';
 import { rewardHackingDetector } from '../hacking/detector.ts';
@@ -32,7 +33,7 @@ export interface DefaultMonitorOptions {
  * A monitor with the usual settings: pathologies after 100 samples, reward hacking, alerts from `medium` on to the console and to
  * the sinks given. `monitorBatch` and `observe` show batches to all of it alike.
  *
- * @throws OptionsError for options outside their ranges.
+ * @throws OptionsError for options outside their ranges, and for those that there are not.
  */
 export function createDefaultMonitor({
   wandbRun,
@@ -43,7 +44,10 @@ export function createDefaultMonitor({
   actions,
   console = 'on',
   sinks = [],
+  ...unknown
 }: DefaultMonitorOptions = {}): RewardQualityMonitor {
+  const strange = Object.keys(unknown).map((key) => `Unrecognized key: "${key}"`);
+  if (strange.length > 0) throw new OptionsError('createDefaultMonitor', strange);
   return new RewardQualityMonitor({
     assessor: new RewardQualityAssessor({ minSamplesForAnalysis: 100, ...assessor, windowSize }),
     detectors: rewardHacking === 'off' ? [] : [rewardHackingDetector(rewardHacking)],
