@@ -1,6 +1,6 @@
 import { createServer, type Socket } from 'node:net';
 import fc from 'fast-check';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { Answers } from './answers.ts';
 import { type ExternalRewardError, type ExternalRewardOptions, externalReward } from './index.ts';
 import { loopback, nowhere } from './loopback.fixture.ts';
@@ -150,6 +150,15 @@ it.each([
   const outcomes = asked.map((one) => one.catch((error: ExternalRewardError) => error.failure));
   // The first question does not wait for others.
   expect(await Promise.all(outcomes)).toEqual(expected);
+});
+
+it('asks over fetch where there is no Node, or what only takes after it', async () => {
+  const fetch = vi.fn(async () => new Response(one));
+  onTestFinished(() => void vi.unstubAllGlobals());
+  vi.stubGlobal('fetch', fetch);
+  vi.stubGlobal('navigator', { userAgent: 'Cloudflare-Workers' });
+  expect(await externalReward({ url: 'http://x/' }).score(episode, { signal })).toBe(1);
+  expect(fetch).toHaveBeenCalledOnce();
 });
 
 it('says why, also of an address with several numbers', async () => {

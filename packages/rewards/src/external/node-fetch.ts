@@ -1,8 +1,9 @@
 import type { IncomingMessage } from 'node:http';
 import type { Fetch, FetchBody, FetchResponse } from './fetch.ts';
 
-/** What Node, and whatever takes after it, has as a global. */
+/** Globals that tell Node from whatever takes after it; it has a `navigator` since version 21. */
 interface Platform {
+  readonly navigator?: { readonly userAgent?: string };
   readonly process?: { readonly getBuiltinModule?: typeof process.getBuiltinModule };
 }
 
@@ -11,7 +12,8 @@ interface Platform {
  * platform's fetch; `undefined` where there is no Node. Nothing is asked for compressed, and a redirect is an answer as any other.
  */
 export function nodeFetch(): Fetch | undefined {
-  const { getBuiltinModule } = (globalThis as Platform).process ?? {};
+  const { navigator, process: { getBuiltinModule } = {} } = globalThis as Platform;
+  if (navigator !== undefined && !navigator.userAgent?.startsWith('Node.js/')) return undefined;
   const http = getBuiltinModule?.('node:http');
   const https = getBuiltinModule?.('node:https');
   if (http === undefined || https === undefined) return undefined;
