@@ -1,4 +1,4 @@
-import { OptionsError } from '@rlp/core';
+import { type Message, OptionsError } from '@rlp/core';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { accuracyReward, fluencyReward, keywordReward, lengthReward } from './components.ts';
@@ -126,6 +126,9 @@ describe('processEpisodeBatchRewards', () => {
       seedConfig,
     ).toArray();
     expect(said).toBe(asked);
+    const called = { role: 'assistant', content: null } as unknown as Message;
+    const logged = processEpisodeBatchRewards([{ ...episodes[0]!, prompt: [...prompt, called] }], seedConfig);
+    expect([logged.at(0), logged.failures]).toEqual([asked, []]);
   });
 
   const hostile = Object.defineProperty({}, 'response', {
@@ -137,7 +140,14 @@ describe('processEpisodeBatchRewards', () => {
     [{ response: 7 }, 'expected the response to be text, got number'],
     [{ response: null }, 'expected the response to be text, got null'],
     [{ prompt: 7 }, 'expected the prompt to be text or a list of messages, got number'],
-    [{ prompt: [{}] }, 'expected the prompt to be text or a list of messages, got a list'],
+    [
+      { prompt: [{}] },
+      'expected the prompt to be text or a list of messages, got a list whose message 0 has no content',
+    ],
+    [
+      { prompt: [{ content: '' }, { content: [] }] },
+      'expected the prompt to be text or a list of messages, got a list whose message 1 has a list for its content',
+    ],
     [{ metadata: 'x' }, 'expected the metadata to be an object, got string'],
     [null, 'expected an object with prompt and response, got null'],
     [hostile, 'reading it threw trap'],

@@ -32,7 +32,7 @@ export function readEpisode(episode: unknown): ReadEpisode | null | string {
     if (typeof response !== 'string') return `expected the response to be text, got ${kindOf(response)}`;
     const text = typeof prompt === 'string' ? prompt : textOfMessages(prompt);
     if (text === undefined)
-      return `expected the prompt to be text or a list of messages, got ${kindOf(prompt)}`;
+      return `expected the prompt to be text or a list of messages, got ${kindOf(prompt)}${strangeMessage(prompt)}`;
     if (typeof metadata !== 'object' || metadata === null) {
       return `expected the metadata to be an object, got ${kindOf(metadata)}`;
     }
@@ -47,11 +47,23 @@ function kindOf(value: unknown): string {
   return Array.isArray(value) ? 'a list' : typeof value;
 }
 
+type Given = { readonly content?: unknown } | null;
+
+/** An assistant's turn that only calls tools has no content: the API says `null`. */
+const hasContent = (message: Given) => typeof message?.content === 'string' || message?.content === null;
+
 /** The messages' contents, one after the other; `undefined` where it is no list of messages. */
 function textOfMessages(prompt: unknown): string | undefined {
-  if (!Array.isArray(prompt)) return undefined;
-  const contents = prompt.map((message: { readonly content?: unknown } | null) => message?.content);
-  return contents.every((content) => typeof content === 'string') ? contents.join('\n') : undefined;
+  if (!Array.isArray(prompt) || !prompt.every(hasContent)) return undefined;
+  return prompt.map((message: Given) => message?.content ?? '').join('\n');
+}
+
+/** What keeps a list from being one of messages. */
+function strangeMessage(prompt: unknown): string {
+  const place = Array.isArray(prompt) ? prompt.findIndex((message: Given) => !hasContent(message)) : -1;
+  if (place < 0) return '';
+  const content = (prompt as readonly Given[])[place]?.content;
+  return ` whose message ${place} has ${content === undefined ? 'no content' : `${kindOf(content)} for its content`}`;
 }
 
 const referenceKeys = ['groundTruth', 'ground_truth', 'reference', 'answer', 'label'] as const;
