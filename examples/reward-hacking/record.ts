@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import {
+  chartFigure,
   type Html,
   html,
   lineChart,
@@ -53,7 +54,7 @@ export function storyPage(records: ArmRecords): string {
   const accuracy = [...records.values()].map(({ heldOut }) => smoothed(heldOut).slice(1));
   const keywords = [...records.values()].map((record) => record.keywords);
   const chart = (title: string, values: readonly (readonly number[])[]) =>
-    html`<figure><figcaption><h3>${title}</h3></figcaption>${lineChart(title, seriesOf(names, values), marks)}</figure>`;
+    chartFigure(title, lineChart(title, seriesOf(names, values), marks));
   return renderPage({
     title: 'Is it learning or hacking?',
     lead:

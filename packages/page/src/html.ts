@@ -22,7 +22,7 @@ function render(part: Part): string {
   return 'html' in part ? part.html : part.map(({ html }) => html).join('');
 }
 
-/** A metric's name, or another of parts joined by `/` and `_`: it breaks after these, rather than within a word. */
+/** A name of parts joined by `/` and `_`, as metrics have: it breaks after these, rather than within a word. */
 export function breakable(name: string): Html {
   return { html: escapeHtml(name).replace(/[/_]/g, '$&<wbr>') };
 }

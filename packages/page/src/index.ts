@@ -1,4 +1,5 @@
-export { breakable, type Html, html } from './html.ts';
+export { chartFigure } from './chart-figure.ts';
+export { type Html, html } from './html.ts';
 export { lineChart, type Mark, type Point, type Series } from './line-chart.ts';
 export {
   contentSecurityPolicy,

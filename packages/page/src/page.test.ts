@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
-  breakable,
+  chartFigure,
   contentSecurityPolicy,
   html,
   lineChart,
@@ -92,8 +92,9 @@ describe('renderPage', () => {
   });
 });
 
-it('names of metrics break after their parts', () => {
-  expect(breakable('reward_quality/<b>').html).toBe('reward_<wbr>quality/<wbr>&lt;b&gt;');
+it('titles of charts break after the parts of a name', () => {
+  const { html: card } = chartFigure('reward_quality/<b>', html`<svg/>`, '0.5');
+  expect(card).toContain('<h3>reward_<wbr>quality/<wbr>&lt;b&gt;</h3><span class="latest">last 0.5</span>');
 });
 
 describe('ticks', () => {

@@ -1,5 +1,5 @@
 import {
-  breakable,
+  chartFigure,
   type Html,
   html,
   lineChart,
@@ -188,8 +188,7 @@ function seriesOf({ metrics }: MonitorLogs, metric: string, name: string): Serie
 
 function figure(title: string, series: readonly Series[], marks: readonly Mark[]): Html {
   const last = series[0]?.points.at(-1);
-  const latest = last === undefined ? '' : html`<span class="latest">last ${shortNumber(last.value)}</span>`;
-  return html`<figure><figcaption><h3>${breakable(title)}</h3>${latest}</figcaption>${lineChart(title, series, marks)}</figure>`;
+  return chartFigure(title, lineChart(title, series, marks), last && shortNumber(last.value));
 }
 
 function valuesSection({ metrics }: MonitorLogs): Html {

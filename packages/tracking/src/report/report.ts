@@ -1,6 +1,6 @@
 import { parseOptions } from '@rlp/core';
 import {
-  breakable,
+  chartFigure,
   type Html,
   html,
   lineChart,
@@ -113,5 +113,5 @@ function chart(name: string, runs: readonly ReportRun[]): Html {
   const latest = series.flatMap(({ points }) => points.at(-1) ?? []);
   if (latest.length === 0) return html``;
   const figures = latest.map(({ value }) => shortNumber(value)).join(' · ');
-  return html`<figure><figcaption><h3>${breakable(name)}</h3><span class="latest">last ${figures}</span></figcaption>${lineChart(name, series)}</figure>`;
+  return chartFigure(name, lineChart(name, series), figures);
 }
