@@ -1,6 +1,6 @@
 import { OptionsError, type RewardFunction, type Verifier } from '@rlp/core';
 import { describe, expect, it } from 'vitest';
-import { type RegisteredRewardConfig, RewardRegistry, tagFormat } from './index.ts';
+import { exactAnswer, extractTag, type RegisteredRewardConfig, RewardRegistry, tagFormat } from './index.ts';
 import { groupAnswering } from './trajectories.fixture.ts';
 import { LengthVerifier } from './verification/length.ts';
 
@@ -73,6 +73,14 @@ describe('RewardRegistry', () => {
       }),
     );
     expect(() => registry.createRewards([])).toThrow('at least one');
+    const tagged = new RewardRegistry({
+      rewards: {
+        tagged: ({ tag }: { tag: string }) => exactAnswer({ reference: () => '', extract: extractTag(tag) }),
+      },
+    });
+    expect(() => tagged.createRewards([{ name: 'tagged', params: { tag: '<a>' } }])).toThrow(
+      '0.params: extractTag: the tag must be',
+    );
     expect(() => registry.createRewards([{ name: 'right', wieght: 1 } as RegisteredRewardConfig])).toThrow(
       'wieght',
     );

@@ -1,4 +1,4 @@
-import { OptionsError, parseOptions, type RewardFunction, type Verifier } from '@rlp/core';
+import { ArgumentError, OptionsError, parseOptions, type RewardFunction, type Verifier } from '@rlp/core';
 import * as z from 'zod';
 import {
   type FunctionRewardComputer,
@@ -124,6 +124,7 @@ export class RewardRegistry<Metadata = unknown> {
       if (verifiers.length === 0) return reward;
       return applyVerifiersToReward(reward, verifiers, { penaltyOnFailure: config.verifierPenalty });
     } catch (error) {
+      if (error instanceof ArgumentError) return [`params: ${error.message}`, ...issues];
       if (!(error instanceof OptionsError)) throw error;
       return [...error.issues.map((issue) => `params: ${issue}`), ...issues];
     }

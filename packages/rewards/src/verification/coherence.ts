@@ -5,7 +5,12 @@ import { excerpt } from './model/excerpt.ts';
 import { bytesFromBase64, type LinearModel, probability } from './model/linear-model.ts';
 import type { LetterOrder, WordOrder } from './model/word-order.ts';
 import { judgedReport, judgeSchema, thresholdsSchema } from './text-judge.ts';
-import { TextVerifier, type VerificationContext } from './text-verifier.ts';
+import {
+  TextVerifier,
+  type VerificationContext,
+  type VerifierLimits,
+  verifierLimitsSchema,
+} from './text-verifier.ts';
 import { scoreReport } from './verdict.ts';
 
 const schema = z.strictObject({
@@ -13,12 +18,13 @@ const schema = z.strictObject({
   expectedFailures: z.number().gt(0).lt(1).default(0.1),
   judge: judgeSchema.optional(),
   thresholds: thresholdsSchema,
+  ...verifierLimitsSchema.shape,
 });
 
 /**
  * Options of {@link CoherenceVerifier}: `minWords` (12), below which nothing is judged; `expectedFailures` (0.1), the share of
  * responses that you expect to make no sense, for which the score is calibrated; `judge`, which replaces our model;
- * `thresholds` of the score (pass 0.7, warning 0.5).
+ * `thresholds` of the score (pass 0.7, warning 0.5); `timeoutMs` (30 000) and `concurrency` (64) of a judge's calls.
  */
 export type CoherenceVerifierOptions = z.input<typeof schema>;
 
@@ -53,12 +59,13 @@ async function load(): Promise<Loaded> {
  */
 export class CoherenceVerifier extends TextVerifier {
   readonly name = 'coherence';
-  readonly #options: z.output<typeof schema>;
+  readonly #options: Omit<z.output<typeof schema>, keyof VerifierLimits>;
 
   /** @throws `OptionsError` naming every problem. */
   constructor(options: CoherenceVerifierOptions = {}) {
-    super();
-    this.#options = parseOptions('CoherenceVerifier', schema, options);
+    const { timeoutMs, concurrency, ...own } = parseOptions('CoherenceVerifier', schema, options);
+    super({ timeoutMs, concurrency });
+    this.#options = own;
   }
 
   override verify(

@@ -6,18 +6,24 @@ import { answerWeights } from './model/answer-weights.ts';
 import { excerpt } from './model/excerpt.ts';
 import { probability } from './model/linear-model.ts';
 import { judgedReport, judgeSchema, thresholdsSchema } from './text-judge.ts';
-import { TextVerifier, type VerificationContext } from './text-verifier.ts';
+import {
+  TextVerifier,
+  type VerificationContext,
+  type VerifierLimits,
+  verifierLimitsSchema,
+} from './text-verifier.ts';
 import { scoreReport } from './verdict.ts';
 
 const schema = z.strictObject({
   scope: z.enum(['statements', 'answers']).default('statements'),
   judge: judgeSchema.optional(),
   thresholds: thresholdsSchema,
+  ...verifierLimitsSchema.shape,
 });
 
 /**
  * Options of {@link FactualVerifier}: `scope` (`'statements'`), `judge`, which replaces all of it, `thresholds` of the score (pass
- * 0.7, warning 0.5).
+ * 0.7, warning 0.5), `timeoutMs` (30 000) and `concurrency` (64) of a judge's calls.
  */
 export type FactualVerifierOptions = z.input<typeof schema>;
 
@@ -35,12 +41,13 @@ export type FactualVerifierOptions = z.input<typeof schema>;
  */
 export class FactualVerifier extends TextVerifier {
   readonly name = 'factual';
-  readonly #options: z.output<typeof schema>;
+  readonly #options: Omit<z.output<typeof schema>, keyof VerifierLimits>;
 
   /** @throws `OptionsError` naming every problem. */
   constructor(options: FactualVerifierOptions = {}) {
-    super();
-    this.#options = parseOptions('FactualVerifier', schema, options);
+    const { timeoutMs, concurrency, ...own } = parseOptions('FactualVerifier', schema, options);
+    super({ timeoutMs, concurrency });
+    this.#options = own;
   }
 
   override verify(

@@ -7,7 +7,12 @@ import { profanityMatcher } from './model/profanity.ts';
 import { toxicityBits, toxicityFeatures, toxicityWindow } from './model/toxicity-features.ts';
 import { foldedWords } from './simple.ts';
 import { judgedReport, judgeSchema, thresholdsSchema } from './text-judge.ts';
-import { TextVerifier, type VerificationContext } from './text-verifier.ts';
+import {
+  TextVerifier,
+  type VerificationContext,
+  type VerifierLimits,
+  verifierLimitsSchema,
+} from './text-verifier.ts';
 import { scoreReport } from './verdict.ts';
 
 const phrasesSchema = z.array(z.string().refine((phrase) => foldedWords(phrase) !== '', 'must hold a word'));
@@ -17,13 +22,15 @@ const schema = z.strictObject({
   expectedFailures: z.number().gt(0).lt(1).default(0.2),
   judge: judgeSchema.optional(),
   thresholds: thresholdsSchema,
+  ...verifierLimitsSchema.shape,
 });
 
 /**
  * Options of {@link ToxicityVerifier}: `phrases` (none) that fail a response wherever they stand as whole words, and with them
  * the `toxicPhrases` of a task's metadata, for that task;
  * `expectedFailures` (0.2), the share of toxic responses that you expect, for which the score is calibrated; `judge`, which
- * replaces our model; `thresholds` of the score (pass 0.7, warning 0.5).
+ * replaces our model; `thresholds` of the score (pass 0.7, warning 0.5); `timeoutMs` (30 000) and `concurrency` (64) of a judge's
+ * calls.
  */
 export type ToxicityVerifierOptions = z.input<typeof schema>;
 
@@ -58,12 +65,13 @@ async function load(): Promise<Loaded> {
  */
 export class ToxicityVerifier extends TextVerifier {
   readonly name = 'toxicity';
-  readonly #options: z.output<typeof schema>;
+  readonly #options: Omit<z.output<typeof schema>, keyof VerifierLimits>;
 
   /** @throws `OptionsError` naming every problem. */
   constructor(options: ToxicityVerifierOptions = {}) {
-    super();
-    this.#options = parseOptions('ToxicityVerifier', schema, options);
+    const { timeoutMs, concurrency, ...own } = parseOptions('ToxicityVerifier', schema, options);
+    super({ timeoutMs, concurrency });
+    this.#options = own;
   }
 
   override verify(

@@ -112,6 +112,8 @@ describe('ToxicityVerifier', () => {
     const verifier = new ToxicityVerifier({ phrases: ['Scunt'], judge: () => 0.9 });
     expect(await verify(verifier, 'In Scunthorpe')).toMatchObject({ result: 'pass', score: 0.9 });
     expect((await verify(verifier, 'a SCUNT!')).details).toEqual({ phrase: 'Scunt' });
+    const slow = new ToxicityVerifier({ judge: () => new Promise(() => undefined), timeoutMs: 5 });
+    expect((await verify(slow, 'x')).message).toBe('toxicity: took longer than 5 ms');
     const wrong = await verify(new ToxicityVerifier({ judge: () => 7 }), 'x');
     expect(wrong).toMatchObject({ result: 'fail', score: 0 });
     expect(wrong.message).toMatch(/number in 0\.\.1, got 7/);
