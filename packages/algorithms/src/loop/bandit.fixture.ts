@@ -9,6 +9,9 @@ import {
   type Tokenizer,
 } from '@rlp/core';
 import { RolloutManager } from '@rlp/rollout';
+import type { RlOptions } from './options.ts';
+import type { RlDependencies, RlReport, RlState } from './protocol.ts';
+import { type ResumeOptions, runRlTraining } from './rl.ts';
 
 const letters = 'abcdefg';
 
@@ -82,4 +85,14 @@ export function banditSetup(seed: string, training: Partial<TabularOptions> = {}
     tasks: letterTasks(seed),
     rewards: nextLetterReward,
   };
+}
+
+/** Every report of a run. */
+export async function collect<Metadata>(
+  dependencies: RlDependencies<Metadata>,
+  options: RlOptions & ResumeOptions<RlState>,
+): Promise<RlReport<Metadata>[]> {
+  const reports: RlReport<Metadata>[] = [];
+  for await (const report of runRlTraining(dependencies, options)) reports.push(report);
+  return reports;
 }

@@ -2,11 +2,10 @@ import { RandomStream, type Trajectory } from '@rlp/core';
 import { describe, expect, it } from 'vitest';
 import { GRPOAlgorithm } from '../algorithm/grpo.ts';
 import { estimators } from '../estimator/estimators.ts';
-import { banditSetup } from './bandit.fixture.ts';
+import { banditSetup, collect } from './bandit.fixture.ts';
 import { groupFilters } from './group-filters.ts';
 import type { RlOptions } from './options.ts';
 import type { GroupFilter, RlReport } from './protocol.ts';
-import { type ResumeOptions, runRlTraining } from './rl.ts';
 
 type Setup = ReturnType<typeof banditSetup>;
 
@@ -22,15 +21,6 @@ function withVariance(setup: Setup, share: number): Setup {
     }));
   };
   return { ...setup, rewards: { computeRewards } };
-}
-
-async function collect(
-  setup: Setup,
-  options: RlOptions & ResumeOptions<RlReport['state']>,
-): Promise<RlReport<unknown>[]> {
-  const reports: RlReport<unknown>[] = [];
-  for await (const report of runRlTraining(setup, options)) reports.push(report);
-  return reports;
 }
 
 const replace = { zeroVarianceGroups: 'replace', tasksPerIteration: 4 } satisfies RlOptions;

@@ -1,17 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { banditSetup } from './bandit.fixture.ts';
+import { banditSetup, collect } from './bandit.fixture.ts';
 import { type RlOptions, resolveRlOptions } from './options.ts';
-import type { RlReport } from './protocol.ts';
-import { type ResumeOptions, runRlTraining } from './rl.ts';
-
-async function collect(
-  setup: ReturnType<typeof banditSetup>,
-  options: RlOptions & ResumeOptions<RlReport['state']>,
-): Promise<RlReport<unknown>[]> {
-  const reports: RlReport<unknown>[] = [];
-  for await (const report of runRlTraining(setup, options)) reports.push(report);
-  return reports;
-}
 
 describe('the adaptive KL controller', () => {
   const control = { klControl: { target: 0.05, horizon: 200 } };

@@ -6,10 +6,9 @@ import type { Loss } from '@rlp/core';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { estimators } from '../estimator/estimators.ts';
 import { loadRun, saveRun } from '../run.ts';
-import { banditSetup } from './bandit.fixture.ts';
+import { banditSetup, collect } from './bandit.fixture.ts';
 import type { RlOptions } from './options.ts';
-import type { RlDependencies, RlReport } from './protocol.ts';
-import { type ResumeOptions, runRlTraining } from './rl.ts';
+import { runRlTraining } from './rl.ts';
 
 const newCritic = () =>
   new TabularBackend({ vocabularySize: 8, contextTokens: 1, learningRate: 0.1, valueHead: 'linear' });
@@ -17,15 +16,6 @@ const newCritic = () =>
 function setUp(kind: 'shared' | 'separate', seed = 'critic') {
   const setup = banditSetup(seed, { valueHead: kind === 'shared' ? 'linear' : 'none' });
   return { ...setup, critic: kind === 'shared' ? setup.backend : newCritic(), advantages: estimators.gae() };
-}
-
-async function collect<Metadata>(
-  setup: RlDependencies<Metadata>,
-  options: RlOptions & ResumeOptions<RlReport['state']>,
-): Promise<RlReport<Metadata>[]> {
-  const reports: RlReport<Metadata>[] = [];
-  for await (const report of runRlTraining(setup, options)) reports.push(report);
-  return reports;
 }
 
 const weightsOf = async (backend: TabularBackend) =>
