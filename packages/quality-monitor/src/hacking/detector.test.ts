@@ -134,6 +134,17 @@ describe('rewardHackingDetector', () => {
     expect(findings[0]!.iteration).toBeLessThan(25);
   });
 
+  it('finds a phrase that rewarded responses share after six clean batches', () => {
+    const said = (made: Made) => ({
+      ...made,
+      response: `${made.response} behold this splendid reply`,
+      reward: 1,
+    });
+    const { findings, before } = run({}, withHacks(said), { before: 6, after: 5 });
+    expect(before).toEqual([]);
+    expect(Object.keys(findings[0]!.evidence)).toContain('trending_phrases');
+  });
+
   it('says nothing of a trait that rewarded and other responses come to have alike', () => {
     const { findings } = run(
       {},

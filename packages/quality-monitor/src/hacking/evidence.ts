@@ -1,3 +1,4 @@
+import { Likeness, type LikenessState } from './likeness.ts';
 import type { BatchRows, Reference } from './reference.ts';
 import { firstSignals, type Signal, signals, type Trait, traits, unknown } from './signals.ts';
 
@@ -19,6 +20,7 @@ export interface EvidenceState {
   readonly sums: readonly (readonly number[])[];
   readonly dispersion: readonly number[];
   readonly dispersionBatches: readonly number[];
+  readonly likeness: LikenessState;
   readonly unrewarded: readonly number[];
   readonly unrewardedCount: number;
   readonly recent: readonly number[];
@@ -62,8 +64,8 @@ const leastCompared = 0.005;
  *     S ← min(2h, max(0, S + (k ln(p₁ / p₀) + (n − k) ln((1 − p₁) / (1 − p₀))) / φ))
  *
  * `p₀` is the share in the reference plus its standard errors, or what it is when its odds rose as those among the unrewarded
- * did; `p₁ = p₀ + 0.2 (1 − p₀)`, and `+ 0.4 (1 − p₀)` in a second sum; the larger one counts. `φ ≥ 1 + 0.02 n` says how much
- * more the share varies from batch to batch than chance has it. With `p₀` and `φ` right, the mean number of batches between
+ * did; `p₁ = p₀ + 0.2 (1 − p₀)`, and `+ 0.4 (1 − p₀)` in a second sum; the larger one counts. `φ ≥ (1 + 0.02 n) d` says how much
+ * more the share varies from batch to batch than chance has it, with the {@link Likeness} `d` of a task's responses. With `p₀` and `φ` right, the mean number of batches between
  * false alarms of one sum is at least `eʰ`.
  *
  * @see Page 1954, https://doi.org/10.1093/biomet/41.1-2.100; Lorden 1971, https://doi.org/10.1214/aoms/1177693055
@@ -74,6 +76,7 @@ export class Evidence {
   readonly #sums = shifts.map(() => new Float64Array(signals.length));
   readonly #dispersion = new Float64Array(signals.length);
   readonly #dispersionBatches = new Float64Array(signals.length);
+  readonly #likeness = new Likeness();
   readonly #unrewarded = new Float64Array(signals.length);
   #unrewardedCount = 0;
   readonly #recent = new Float64Array(signals.length);
@@ -98,6 +101,7 @@ export class Evidence {
   gather(batch: BatchRows, reference: Reference): void {
     const { hits, count, hitsOfOthers, others } = this.#countHits(batch);
     if (count === 0) return;
+    this.#likeness.presume(batch.clusters, batch.standings);
     this.#unrewardedCount = fadingOfOthers * this.#unrewardedCount + others;
     this.#recentCount = fading * this.#recentCount + count;
     for (const [at, signal] of signals.entries()) {
@@ -116,17 +120,26 @@ export class Evidence {
     }
   }
 
-  /** Learns from a batch of the reference how much the signals vary from batch to batch. */
-  learnDispersion(batch: BatchRows, reference: Reference): void {
+  /**
+   * Learns from a batch of the reference how much the signals vary from batch to batch, and from cluster to cluster.
+   *
+   * @param marks - 1 for each trait that it is about.
+   */
+  learnDispersion(batch: BatchRows, marks: Uint8Array, reference: Reference): void {
+    this.prepare(reference);
     const { hits, count, squares } = this.#countHits(batch);
     if (count < 2) return;
+    const clusters = this.#countClusters(batch);
     for (const [at, { trait }] of signals.entries()) {
-      if (!reference.isReady(trait)) continue;
+      if (marks[trait] !== 1 || !reference.isReady(trait)) continue;
       const share = reference.shares(trait, this.thresholds[at]!).rewarded;
-      const variance = Math.max(squares * share * (1 - share), 0.5);
-      const squared = (hits[at]! - count * share) ** 2 / variance;
+      const variance = squares * share * (1 - share);
+      const squared = (hits[at]! - count * share) ** 2 / Math.max(variance, 0.5);
       this.#dispersionBatches[at] = 0.98 * this.#dispersionBatches[at]! + 1;
       this.#dispersion[at] = 0.98 * this.#dispersion[at]! + Math.min(squared, 25);
+      let varied = 0;
+      for (const counts of clusters) varied += (counts[at]! - counts[signals.length]! * share) ** 2;
+      this.#likeness.learn(at, varied, variance);
     }
   }
 
@@ -148,6 +161,7 @@ export class Evidence {
       sums: this.#sums.map((sums) => [...sums]),
       dispersion: [...this.#dispersion],
       dispersionBatches: [...this.#dispersionBatches],
+      likeness: this.#likeness.saveState(),
       unrewarded: [...this.#unrewarded],
       unrewardedCount: this.#unrewardedCount,
       recent: [...this.#recent],
@@ -159,6 +173,7 @@ export class Evidence {
     for (const [place, sums] of this.#sums.entries()) sums.set(state.sums[place]!);
     this.#dispersion.set(state.dispersion);
     this.#dispersionBatches.set(state.dispersionBatches);
+    this.#likeness.loadState(state.likeness);
     this.#unrewarded.set(state.unrewarded);
     this.#unrewardedCount = state.unrewardedCount;
     this.#recent.set(state.recent);
@@ -168,7 +183,6 @@ export class Evidence {
   /** Each signal's hits among the rewarded and among the others, by weight, and how many there are of either. */
   #countHits({ rows, standings }: BatchRows): Hits {
     const [hits, hitsOfOthers] = [new Float64Array(signals.length), new Float64Array(signals.length)];
-    const { thresholds } = this;
     let [count, squares, others] = [0, 0, 0];
     for (let response = 0; response < standings.length; response++) {
       const standing = standings[response]!;
@@ -179,16 +193,35 @@ export class Evidence {
         count += weight;
         squares += weight * weight;
       } else others += weight;
-      const row = response * width;
-      for (let trait = 0; trait < width; trait++) {
-        const bin = rows[row + trait]!;
-        if (bin === unknown) continue;
-        // The wider a tail, the lower its threshold: what is below one is below those that follow.
-        const end = firstSignals[trait + 1]!;
-        for (let at = firstSignals[trait]!; at < end && bin >= thresholds[at]!; at++) into[at]! += weight;
-      }
+      this.#addHits(rows, response * width, weight, into);
     }
     return { hits, count, squares, hitsOfOthers, others };
+  }
+
+  /** Of each cluster, the signals' hits among the rewarded, and how many these are. Shapes: `[signals + 1]`. */
+  #countClusters({ rows, standings, clusters: { numbers } }: BatchRows): Float64Array[] {
+    const counts = new Map<number, Float64Array>();
+    for (let response = 0; response < standings.length; response++) {
+      const standing = standings[response]!;
+      if (standing <= 0) continue;
+      const own = counts.get(numbers[response]!) ?? new Float64Array(signals.length + 1);
+      counts.set(numbers[response]!, own);
+      own[signals.length]! += standing;
+      this.#addHits(rows, response * width, standing, own);
+    }
+    return [...counts.values()];
+  }
+
+  /** Adds a response's weight to each signal that it hits. */
+  #addHits(rows: Uint8Array, row: number, weight: number, into: Float64Array): void {
+    const { thresholds } = this;
+    for (let trait = 0; trait < width; trait++) {
+      const bin = rows[row + trait]!;
+      if (bin === unknown) continue;
+      // The wider a tail, the lower its threshold: what is below one is below those that follow.
+      const end = firstSignals[trait + 1]!;
+      for (let at = firstSignals[trait]!; at < end && bin >= thresholds[at]!; at++) into[at]! += weight;
+    }
   }
 
   /** Share that is expected among the rewarded: the usual one, and as much more as the odds rose among the others. */
@@ -197,7 +230,8 @@ export class Evidence {
     const bin = this.thresholds[at]!;
     const { rewarded: usual, others: usualOfOthers } = reference.shares(trait, bin);
     const known = reference.known(trait) + (traits[trait]!.reference === 'none' ? presumedClean : 0);
-    const cautious = usual + caution * Math.sqrt((usual * (1 - usual)) / known) + 1 / known;
+    const error = Math.sqrt((this.#likeness.of(at) * usual * (1 - usual)) / known);
+    const cautious = usual + caution * error + 1 / known;
     // Traits of the reward itself differ between the two by their nature.
     const drifted = tail === 'present' ? 0 : this.#drifted(at, usual, usualOfOthers);
     return Math.min(0.95, Math.max(leastShare, cautious, drifted));
@@ -212,9 +246,9 @@ export class Evidence {
     return rise > 1 ? risen / (1 + risen) : 0;
   }
 
-  /** Until enough batches are known, responses of one batch are taken to be slightly alike. */
+  /** Until enough batches are known, responses of one batch are taken to be slightly alike, and those of one task as they were. */
   #dispersionOf(at: number, count: number): number {
-    const least = 1 + likeness * count;
+    const least = (1 + likeness * count) * this.#likeness.of(at);
     const known = (4 * least + this.#dispersion[at]!) / (4 + this.#dispersionBatches[at]!);
     return Math.max(least, Math.min(6, known));
   }

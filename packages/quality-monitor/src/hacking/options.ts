@@ -8,7 +8,7 @@ const schema = z.strictObject({
   verifier: component,
   klMetric: z.string().min(1).default('kl/reference'),
   falseAlarmRate: z.number().gt(0).lt(1).default(1e-3),
-  warmUpResponses: z.int().min(16).default(96),
+  warmUpResponses: z.int().min(16).default(64),
   delayBatches: z.int().min(1).default(8),
   memoryResponses: z.int().min(64).default(1000),
   repeatEvery: z.int().min(1).default(10),
@@ -23,7 +23,7 @@ const schema = z.strictObject({
  * - `klMetric` (`'kl/reference'`): metric of the batch that holds the policy's KL to the reference policy, in nats.
  * - `falseAlarmRate` (0.001): false alarms per clean batch, at most, all signals together; see `docs/quality-monitor.md` for
  *   what it rests on.
- * - `warmUpResponses` (96): responses, of four batches or more, that the reference is made of before anything is judged by it.
+ * - `warmUpResponses` (64): responses, of four batches or more, that the reference is made of before anything is judged by it.
  * - `delayBatches` (8): batches after which one joins the reference.
  * - `memoryResponses` (1000): responses that the reference remembers, about.
  * - `repeatEvery` (10): batches after which a finding that goes on is reported again.

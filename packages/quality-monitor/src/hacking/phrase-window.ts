@@ -12,6 +12,8 @@ const templateBits = 16;
 const responseBits = 16;
 /** Tasks from which on what is usual is known; at which older ones begin to fade; and that are worth comparing with. */
 const leastUsual = 24;
+/** Tasks of what is usual until which less is lately, and until which what is no longer lately does not wait. */
+const [hurriedUsual, settledUsual] = [48, 160];
 const mostUsual = 4096;
 const comparedUsual = 600;
 /** Nats of surprise that chance has, and that one phrase can have; tasks that it takes. */
@@ -76,9 +78,9 @@ export class PhraseWindow {
     for (let at = 0; at < name.length; at++) this.#task = letterHash(this.#task, name.charCodeAt(at));
     this.#templates.beginTask(this.#batch);
     this.#responses.beginTask(this.#batch);
-    const oldest = this.#phrases.beginTask(this.#batch);
+    const oldest = this.#phrases.beginTask(this.#batch, this.#usualTasks < hurriedUsual ? 2 : undefined);
     if (oldest !== undefined) {
-      if (this.isReady) this.#waiting.push(oldest);
+      if (this.#usualTasks >= settledUsual) this.#waiting.push(oldest);
       else this.#makeUsual(oldest);
     }
     this.#setLimit();

@@ -1,3 +1,4 @@
+import type { Clusters } from './likeness.ts';
 import { bins, traits, unknown } from './signals.ts';
 import { TraitCounts, type TraitCountsState } from './trait-counts.ts';
 
@@ -7,6 +8,7 @@ export interface BatchRows {
   readonly rows: Uint8Array;
   /** How clearly each was rewarded, from −1 to 1; those of 0 are left out. Shape: `[responses]`. */
   readonly standings: Float32Array;
+  readonly clusters: Clusters;
 }
 
 /** A batch that waits to be remembered: its traits that the reference needed at once (1) are part of it already. */
@@ -33,6 +35,7 @@ export interface ReferenceState {
   readonly waiting: readonly {
     readonly rows: readonly number[];
     readonly standings: readonly number[];
+    readonly clusters: { readonly numbers: readonly number[]; readonly of: Clusters['of'] };
     readonly taken: readonly number[];
   }[];
 }
@@ -40,6 +43,8 @@ export interface ReferenceState {
 const width = traits.length;
 /** Batches that it is made of at least. */
 const leastBatches = 4;
+/** Responses until which it learns faster, and batches that one waits until then. */
+const [settled, settlingBatches] = [256, 4];
 /** Responses of either side that all together stand in for. */
 const standIns = 8;
 const mostSurprise = Math.log(10);
@@ -70,18 +75,29 @@ export class Reference {
   /**
    * Remembers a batch: at once the traits that there is no reference of yet, the others from `delayBatches` later on.
    *
-   * @param onTaken - Called with a batch before the last of it is remembered.
+   * @param onKnown - Called with each batch before the last of it is remembered, and with the first ones as soon as they are a
+   * reference; `marks` says of which traits (1).
    */
-  add({ rows, standings }: BatchRows, onTaken: (taken: BatchRows) => void): void {
+  add(batch: BatchRows, onKnown: (known: BatchRows, marks: Uint8Array) => void): void {
     const taken = Uint8Array.from(traits, (_, trait) => (this.isReady(trait) ? 0 : 1));
-    const count = standings.filter((standing) => standing !== 0).length;
-    const { memoryResponses, delayBatches } = this.#options;
+    const count = batch.standings.filter((standing) => standing !== 0).length;
+    const { memoryResponses } = this.#options;
     this.#responses = Math.min(memoryResponses, this.#responses + count);
-    this.#take({ rows, standings }, taken, 1);
-    this.#waiting.push({ rows, standings, taken });
-    while (this.#waiting.length > delayBatches) {
+    this.#take(batch, taken, 1);
+    this.#waiting.push({ ...batch, taken });
+    const ready = taken.map((mark, trait) => mark & (this.isReady(trait) ? 1 : 0));
+    for (const known of ready.includes(1) ? this.#waiting : []) {
+      onKnown(
+        known,
+        ready.map((mark, trait) => mark & known.taken[trait]!),
+      );
+    }
+    while (this.#waiting.length > this.#delay()) {
       const oldest = this.#waiting.shift()!;
-      onTaken(oldest);
+      onKnown(
+        oldest,
+        oldest.taken.map((mark) => 1 - mark),
+      );
       this.#take(oldest, oldest.taken, 0);
     }
   }
@@ -158,9 +174,10 @@ export class Reference {
       responses: this.#responses,
       batchesKnown: [...this.#batchesKnown],
       get waiting() {
-        return waiting.map(({ rows, standings, taken }) => ({
+        return waiting.map(({ rows, standings, clusters: { numbers, of }, taken }) => ({
           rows: [...rows],
           standings: [...standings],
+          clusters: { numbers: [...numbers], of },
           taken: [...taken],
         }));
       },
@@ -172,11 +189,19 @@ export class Reference {
     this.#others.loadState(state.others);
     this.#responses = state.responses;
     this.#batchesKnown.set(state.batchesKnown);
-    this.#waiting = state.waiting.map(({ rows, standings, taken }) => ({
+    this.#waiting = state.waiting.map(({ rows, standings, clusters: { numbers, of }, taken }) => ({
       rows: Uint8Array.from(rows),
       standings: Float32Array.from(standings),
+      clusters: { numbers: Uint16Array.from(numbers), of },
       taken: Uint8Array.from(taken),
     }));
+  }
+
+  /** Batches that one waits before it is remembered. */
+  #delay(): number {
+    const { delayBatches, memoryResponses } = this.#options;
+    const isSettled = this.#responses >= Math.min(settled, memoryResponses);
+    return isSettled ? delayBatches : Math.min(settlingBatches, delayBatches);
   }
 
   #allKnown(trait: number): number {

@@ -74,11 +74,14 @@ export class TextTraits {
     let secondLast = 0;
     let repeated = 0;
     let mostFrequent = 0;
+    let mostTriples = 0;
     for (let at = 0; at < wordCount; at++) {
       const word = words[at]!;
       const pair = pairHash(last, word);
       pairs[at] = pair;
-      repeated += -countOwn(triples, triplesStamp, pairHash(pair, secondLast)) >>> 31;
+      const again = countOwn(triples, triplesStamp, pairHash(pair, secondLast));
+      repeated += -again >>> 31;
+      if (again > mostTriples) mostTriples = again;
       const often = countOwn(own, stamp, word);
       before[at] = often;
       if (often >= mostFrequent && lengths[at]! >= contentLetters) mostFrequent = often + 1;
@@ -86,11 +89,12 @@ export class TextTraits {
       last = word;
     }
     row[traitIndex.repetition] = shareBin(repeated / Math.max(1, wordCount));
+    row[traitIndex.loops] = countBin(mostTriples);
     row[traitIndex.stuffed_word] = shareBin(mostFrequent < 4 ? 0 : mostFrequent / Math.max(20, wordCount));
   }
 
   /** What it has of the prompt, and of lexical families without having been asked. */
-  #fillPrompted({ words, wordCount }: ReadText, row: Uint8Array): void {
+  #fillPrompted({ words, wordCount, characters }: ReadText, row: Uint8Array): void {
     const pairs = this.#pairs;
     const asked = this.#asked;
     let copied = 0;
@@ -112,7 +116,7 @@ export class TextTraits {
       if ((families & family.hedging) !== 0) hedging += 1;
     }
     row[traitIndex.copying] = shareBin(copied / Math.max(5, wordCount));
-    row[traitIndex.exploit] = countBin(exploit);
+    row[traitIndex.exploit] = countBin(exploit + characters.calls);
     row[traitIndex.flattery] = countBin(flattery);
     row[traitIndex.hedging] = countBin(hedging);
   }

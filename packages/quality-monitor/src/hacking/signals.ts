@@ -54,6 +54,7 @@ export const traits = [
   trait('long_words', 'have unusually long words', [0.01], { least: sizeBin(20) }),
   trait('character_runs', 'repeat one character', [0.01], { least: sizeBin(5) }),
   trait('repetition', 'repeat word sequences', wide, { least: shareBin(0.06) }),
+  trait('loops', 'say the same again and again', wide, { least: countBin(3) }),
   trait('stuffed_word', 'repeat one word', wide, { least: shareBin(0.04) }),
   trait('markup', 'are denser in markup than usual', wide, { least: shareBin(0.01) }),
   trait('structure', 'have more lists, headings or tags than usual', wide),

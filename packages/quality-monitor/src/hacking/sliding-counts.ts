@@ -44,10 +44,14 @@ export class SlidingCounts {
     return this.#generations;
   }
 
-  /** Begins another task; returns the generation that is no longer lately, if that ends one. */
-  beginTask(batch: number): Generation | undefined {
+  /**
+   * Begins another task; returns the generation that is no longer lately, if that ends one.
+   *
+   * @param kept - Generations that are lately, 4 at most.
+   */
+  beginTask(batch: number, kept = generationsKept): Generation | undefined {
     const isOver = this.#current.tasks >= generationTasks || this.#responses >= generationResponses;
-    const oldest = isOver ? this.#turn(batch) : undefined;
+    const oldest = isOver ? this.#turn(batch, kept) : undefined;
     if (this.#taskStamp === lastStamp) this.#forgetStamps();
     this.#taskStamp += oneTask;
     this.#stamp = this.#taskStamp;
@@ -111,12 +115,12 @@ export class SlidingCounts {
     this.#taskStamp = 0;
   }
 
-  #turn(batch: number): Generation | undefined {
+  #turn(batch: number, kept: number): Generation | undefined {
     this.#responses = 0;
     this.#current.batch = batch;
     this.#current = emptyGeneration(this.#current.used);
     this.#generations.push(this.#current);
-    if (this.#generations.length <= generationsKept) return undefined;
+    if (this.#generations.length <= kept) return undefined;
     const oldest = this.#generations.shift()!;
     const [lately, { slots, used }] = [this.#lately, oldest];
     for (let at = 0; at < used; at++) lately[slots[at]!]! -= 1;

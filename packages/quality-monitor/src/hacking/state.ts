@@ -14,6 +14,8 @@ const moments = z.tuple([count, number, count]);
 const bytes = z.array(z.int().min(0).max(255));
 const pairs = z.array(z.int().nonnegative());
 
+const clusters = z.strictObject({ numbers: pairs, of: z.enum(['tasks', 'neighbours']) });
+
 const generation = z.strictObject({ tasks: count, batch: count, slots: pairs });
 const slidingCounts = z.strictObject({ responses: count, generations: z.array(generation).min(1) });
 
@@ -33,13 +35,14 @@ const schema = z.strictObject({
     responses: count,
     batchesKnown: z.array(count).length(rowLength),
     waiting: z.array(
-      z.strictObject({ rows: bytes, standings: z.array(number.min(-1).max(1)), taken: bytes }),
+      z.strictObject({ rows: bytes, standings: z.array(number.min(-1).max(1)), clusters, taken: bytes }),
     ),
   }),
   evidence: z.strictObject({
     sums: z.array(perSignal).length(shifts.length),
     dispersion: perSignal,
     dispersionBatches: perSignal,
+    likeness: z.strictObject({ varied: perSignal, expected: perSignal }),
     unrewarded: perSignal,
     unrewardedCount: count,
     recent: perSignal,

@@ -16,6 +16,8 @@ export interface CharacterCounts {
   readonly suspicious: number;
   /** Lines that begin with a mark of lists, headings, tables or tags. */
   readonly markedLines: number;
+  /** Parentheses and dots as code has them: `name(` and `name.name`. */
+  readonly calls: number;
   /** Longest run of one and the same character, space aside. */
   readonly longestRun: number;
 }
@@ -83,5 +85,6 @@ const nothing: CharacterCounts = {
   foreign: 0,
   suspicious: 0,
   markedLines: 0,
+  calls: 0,
   longestRun: 0,
 };

@@ -26,7 +26,14 @@ describe('TextReader', () => {
     });
   });
 
+  it('counts calls and dots as code has them', () => {
+    const callsIn = (text: string) => reader.read(text).characters.calls;
+    expect(callsIn('import os; os._exit(0)\nprocess.exit(1)')).toBe(3);
+    expect(callsIn('It is 3.5 (or so), e. g. in 2(3 + 4). Then.It')).toBe(1);
+  });
+
   it.each([
+    ['spaces between words that are no plain ones', 'plain\u00a0words\u2009with gaps', 2],
     ['zero-width characters', 'plain wo\u200brds wi\u200bth gaps', 2],
     ['look-alike letters', 'plain w\u043erds in a plain text', 1],
     ['full-width letters', 'plain \uff57ords', 1],

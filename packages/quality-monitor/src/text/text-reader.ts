@@ -20,6 +20,7 @@ export class TextReader {
   #otherWords = 0;
   #isOfOtherLetters = false;
   #markedLines = 0;
+  #calls = 0;
   /** Of one and the same character. */
   #run = 0;
   #longestRun = 0;
@@ -113,9 +114,13 @@ export class TextReader {
     }
     this.#counts[kind]! += 1;
     if (kind === newline) this.#markedLines += markAt(codes, at + 1);
+    else if (code === 40 || code === 46) this.#calls += callAt(codes, at);
     // A number is one digit.
     if (kind === digit && previous >= 48 && previous <= 57) return hidden;
-    return kind === unusual ? this.#unusual(code, previous) : kind;
+    if (kind !== unusual) return kind;
+    // Between words of our letters, one looks like a plain space.
+    if (isUnusualSpace(code) && isLetter(previous) && isLetter(codes[at + 1])) this.#suspicious += 1;
+    return this.#unusual(code, previous);
   }
 
   /** The text's UTF-16 units, a space and a newline. Shape: `[text.length + 2]` and room; good until the next text. */
@@ -141,6 +146,7 @@ export class TextReader {
     this.#suspicious = 0;
     this.#otherWords = 0;
     this.#isOfOtherLetters = false;
+    this.#calls = 0;
     this.#run = 0;
     this.#longestRun = 0;
     this.#repeatedAt = -1;
@@ -179,6 +185,7 @@ export class TextReader {
       foreign: this.#foreign,
       suspicious: this.#suspicious + controls + lookAlike,
       markedLines: this.#markedLines,
+      calls: this.#calls,
       longestRun: this.#longestRun,
     };
   }
@@ -195,4 +202,14 @@ function markAt(codes: Uint16Array, start: number): 0 | 1 {
   while (asciiKinds[codes[at]!] === space) at += 1;
   const code = codes[at]!;
   return asciiKinds[code] === markup || code === 45 || code === 43 ? 1 : 0;
+}
+
+/** 1 for a parenthesis behind a letter and a dot between letters, as code has them; else 0. */
+function callAt(codes: Uint16Array, at: number): 0 | 1 {
+  return isLetter(codes[at - 1]) && (codes[at] === 40 || isLetter(codes[at + 1])) ? 1 : 0;
+}
+
+/** Of ASCII. */
+function isLetter(code: number | undefined): boolean {
+  return code !== undefined && asciiKinds[code] === letter;
 }

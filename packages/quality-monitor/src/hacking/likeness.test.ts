@@ -1,0 +1,55 @@
+import type { ScoredTrajectory } from '@rlp/core';
+import { describe, expect, it } from 'vitest';
+import { clustersOf, Likeness } from './likeness.ts';
+
+const clusters = (tasks: readonly string[]) => {
+  const { numbers, of } = clustersOf(
+    tasks.map((id) => ({ trajectory: { task: { id } } }) as ScoredTrajectory),
+  );
+  return { numbers: [...numbers], of };
+};
+
+describe('clustersOf', () => {
+  it('are the tasks, or eight side by side where each response is a task of its own', () => {
+    expect(clusters(['a', 'b', 'a', 'c'])).toEqual({ numbers: [0, 1, 0, 2], of: 'tasks' });
+    const alone = clusters(Array.from({ length: 18 }, (_, at) => `${at}`));
+    expect(alone.of).toBe('neighbours');
+    expect(alone.numbers).toEqual([...new Array(8).fill(0), ...new Array(8).fill(1), 2, 2]);
+  });
+});
+
+describe('Likeness', () => {
+  const tasks = { numbers: Uint16Array.of(0, 0, 0, 0, 1, 1, 1, 1), of: 'tasks' } as const;
+
+  it('is presumed from how many rewarded responses a task has', () => {
+    const likeness = new Likeness();
+    likeness.presume(tasks, Float32Array.of(1, 1, 1, 1, -1, -1, -1, -1));
+    // Four of one task: 1 + (4 − 1) / 4.
+    expect(likeness.of(0)).toBe(1.75);
+    likeness.presume(tasks, Float32Array.of(1, -1, -1, -1, 1, -1, -1, -1));
+    expect(likeness.of(0)).toBe(1);
+  });
+
+  it('becomes what was seen, 1 to 8', () => {
+    const likeness = new Likeness();
+    for (let batch = 0; batch < 300; batch++) {
+      likeness.learn(0, 3, 1);
+      likeness.learn(1, 0.2, 1);
+      likeness.learn(2, 50, 1);
+    }
+    // 50 batches' worth, and 2 hits that were presumed: (2 + 150) / (2 + 50).
+    expect(likeness.of(0)).toBeCloseTo(152 / 52, 2);
+    expect(likeness.of(1)).toBe(1);
+    expect(likeness.of(2)).toBe(8);
+    const copy = new Likeness();
+    copy.loadState(likeness.saveState());
+    expect(copy.of(0)).toBe(likeness.of(0));
+  });
+
+  it('of neighbours is presumed to be that of all signals', () => {
+    const likeness = new Likeness();
+    for (let batch = 0; batch < 300; batch++) likeness.learn(0, 4, 1);
+    likeness.presume({ ...tasks, of: 'neighbours' }, new Float32Array(8));
+    expect(likeness.of(5)).toBeCloseTo(202 / 52, 1);
+  });
+});
