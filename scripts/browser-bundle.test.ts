@@ -16,6 +16,7 @@ const { exports } = JSON.parse(readFileSync('packages/rewards/package.json', 'ut
 /** Entries that promise to run anywhere JavaScript does. */
 const isomorphic = [
   ...['@rlp/core', '@rlp/env', '@rlp/algorithms', '@rlp/onnx', '@rlp/page', '@rlp/quality-monitor'],
+  '@rlp/quality-monitor/page',
   ...Object.keys(exports)
     .filter((subpath) => !ofNode.includes(subpath))
     .map((subpath) => `@rlp/rewards${subpath.slice(1)}`),
