@@ -11,7 +11,7 @@ export {
   type IntegratedRewardWeights,
   isAccepted,
 } from './filter.ts';
-export type { JudgedEpisode, Judgement } from './judged-episode.ts';
+export type { EpisodeJudgement, JudgedEpisode } from './judged-episode.ts';
 export type { LiveMetrics, LiveMetricsStream } from './live-metrics.ts';
 export {
   type CustomMetric,

@@ -2,7 +2,7 @@ import type { VerificationReport, VerificationResult } from '@rlp/core';
 import type { RewardEpisode } from '../processor/episode.ts';
 
 /** What was found out about an episode. */
-export interface Judgement {
+export interface EpisodeJudgement {
   /** `null`: unscorable. */
   readonly reward: number | null;
   /** In 0..1; absent without verification, as what follows. */
@@ -13,7 +13,7 @@ export interface Judgement {
 }
 
 /** An episode with its judgement: a copy, the one that was given is left as it is. */
-export type JudgedEpisode<Episode extends RewardEpisode = RewardEpisode> = Episode & Judgement;
+export type JudgedEpisode<Episode extends RewardEpisode = RewardEpisode> = Episode & EpisodeJudgement;
 
 /** A copy of `episode` with its judgement. */
 export function judgedEpisode<Episode extends RewardEpisode>(

@@ -4,7 +4,7 @@ import { coherenceEvidence } from './model/coherence-features.ts';
 import { excerpt } from './model/excerpt.ts';
 import { bytesFromBase64, type LinearModel, probability } from './model/linear-model.ts';
 import type { LetterOrder, WordOrder } from './model/word-order.ts';
-import { judgedReport, judgeSchema, thresholdsSchema } from './text-judge.ts';
+import { judgedReport, textJudgeSchema, thresholdsSchema } from './text-judge.ts';
 import {
   TextVerifier,
   type VerificationContext,
@@ -16,7 +16,7 @@ import { scoreReport } from './verdict.ts';
 const schema = z.strictObject({
   minWords: z.int().positive().default(12),
   expectedFailures: z.number().gt(0).lt(1).default(0.1),
-  judge: judgeSchema.optional(),
+  judge: textJudgeSchema.optional(),
   thresholds: thresholdsSchema,
   ...verifierLimitsSchema.shape,
 });

@@ -5,7 +5,7 @@ import { answerFeatures } from './model/answer-features.ts';
 import { answerWeights } from './model/answer-weights.ts';
 import { excerpt } from './model/excerpt.ts';
 import { probability } from './model/linear-model.ts';
-import { judgedReport, judgeSchema, thresholdsSchema } from './text-judge.ts';
+import { judgedReport, textJudgeSchema, thresholdsSchema } from './text-judge.ts';
 import {
   TextVerifier,
   type VerificationContext,
@@ -16,7 +16,7 @@ import { scoreReport } from './verdict.ts';
 
 const schema = z.strictObject({
   scope: z.enum(['statements', 'answers']).default('statements'),
-  judge: judgeSchema.optional(),
+  judge: textJudgeSchema.optional(),
   thresholds: thresholdsSchema,
   ...verifierLimitsSchema.shape,
 });

@@ -14,7 +14,7 @@ export type TextJudge = (
 ) => number | Promise<number>;
 
 /** Schema of a {@link TextJudge}. */
-export const judgeSchema = functionSchema<TextJudge>();
+export const textJudgeSchema = functionSchema<TextJudge>();
 
 /** Schema of {@link VerdictThresholds}. */
 export const thresholdsSchema = z

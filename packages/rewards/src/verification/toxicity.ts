@@ -6,7 +6,7 @@ import { bytesFromBase64, type LinearModel, probability } from './model/linear-m
 import { profanityMatcher } from './model/profanity.ts';
 import { toxicityBits, toxicityFeatures, toxicityWindow } from './model/toxicity-features.ts';
 import { foldedWords } from './simple.ts';
-import { judgedReport, judgeSchema, thresholdsSchema } from './text-judge.ts';
+import { judgedReport, textJudgeSchema, thresholdsSchema } from './text-judge.ts';
 import {
   TextVerifier,
   type VerificationContext,
@@ -20,7 +20,7 @@ const phrasesSchema = z.array(z.string().refine((phrase) => foldedWords(phrase) 
 const schema = z.strictObject({
   phrases: phrasesSchema.default([]),
   expectedFailures: z.number().gt(0).lt(1).default(0.2),
-  judge: judgeSchema.optional(),
+  judge: textJudgeSchema.optional(),
   thresholds: thresholdsSchema,
   ...verifierLimitsSchema.shape,
 });

@@ -30,7 +30,7 @@ export type ThreadRequest =
   | { readonly kind: 'episodes'; readonly episodes: readonly RewardEpisode[] };
 
 /** Scores of a group: the trajectory is only there where the computer gave another than it got. */
-export type GroupScores = readonly (Omit<ScoredTrajectory, 'trajectory'> & {
+export type TrajectoryScores = readonly (Omit<ScoredTrajectory, 'trajectory'> & {
   readonly trajectory?: ScoredTrajectory['trajectory'] | undefined;
 })[];
 
@@ -45,7 +45,7 @@ export interface EpisodeScores {
 export type ThreadMessage =
   | { readonly kind: 'ready'; readonly exported: ThreadExport }
   | { readonly kind: 'unusable'; readonly reason: string }
-  | { readonly kind: 'group'; readonly scores: GroupScores }
+  | { readonly kind: 'group'; readonly scores: TrajectoryScores }
   | { readonly kind: 'episodes'; readonly scores: EpisodeScores }
   | { readonly kind: 'threw'; readonly reason: string };
 

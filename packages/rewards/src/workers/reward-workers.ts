@@ -4,7 +4,13 @@ import type { EpisodeRewards } from '../processor/episode-rewards.ts';
 import type { ThreadFailureCause } from './failure.ts';
 import { joinedRewards } from './joined-rewards.ts';
 import { inParts, type Part, type ScoredPart } from './parts.ts';
-import type { EpisodeScores, GroupScores, RewardScope, ThreadExport, ThreadRequest } from './protocol.ts';
+import type {
+  EpisodeScores,
+  RewardScope,
+  ThreadExport,
+  ThreadRequest,
+  TrajectoryScores,
+} from './protocol.ts';
 import type { ThreadPool } from './thread-pool.ts';
 import { withoutTokens, withTokensOf } from './tokens.ts';
 
@@ -66,7 +72,7 @@ export class RewardWorkers<Metadata = unknown> implements RewardComputer<Metadat
       parts.flatMap(({ rows, answer, failure }) => {
         this.#fail(failure, rows.length);
         return rows.map((trajectory, row): ScoredTrajectory<Metadata> => {
-          const scores = (answer as GroupScores | undefined)?.[row];
+          const scores = (answer as TrajectoryScores | undefined)?.[row];
           if (scores === undefined) return { trajectory, reward: null, components: {} };
           const changed = scores.trajectory as typeof trajectory | undefined;
           if (changed === undefined) return { ...scores, trajectory };
@@ -133,7 +139,7 @@ export class RewardWorkers<Metadata = unknown> implements RewardComputer<Metadat
     scope: RewardScope,
     signal: AbortSignal | undefined,
     requestOf: (rows: readonly Row[]) => ThreadRequest,
-  ): Promise<readonly ScoredPart<Row, EpisodeScores | GroupScores>[]> {
+  ): Promise<readonly ScoredPart<Row, EpisodeScores | TrajectoryScores>[]> {
     const { workers, batchSize, timeoutMs } = this.#settings;
     const ask = async (part: Part<Row>) =>
       (await this.#pool.ask(requestOf(part.rows), { timeoutMs, signal })).scores;

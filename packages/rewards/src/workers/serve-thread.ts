@@ -4,12 +4,12 @@ import { messageOf } from '../message-of.ts';
 import { rewardFunctions } from '../reward-functions.ts';
 import type {
   EpisodeScores,
-  GroupScores,
   ThreadAnswer,
   ThreadData,
   ThreadExport,
   ThreadMessage,
   ThreadRequest,
+  TrajectoryScores,
 } from './protocol.ts';
 
 interface EpisodeProcessor {
@@ -79,7 +79,7 @@ async function answerTo({ computer, processor }: Scorer, request: ThreadRequest)
     if (scored.length !== trajectories.length) {
       throw new RangeError(`expected ${trajectories.length} rewards of the computer, got ${scored.length}`);
     }
-    const scores: GroupScores = scored.map(({ trajectory, ...scores }, row) =>
+    const scores: TrajectoryScores = scored.map(({ trajectory, ...scores }, row) =>
       trajectory === trajectories[row] ? scores : { ...scores, trajectory },
     );
     return { kind: 'group', scores };
