@@ -45,11 +45,11 @@ const groupQueryAttentionOp = defineOp({ type: 'GroupQueryAttention', domain: 'c
  *
  * Inputs: `tokens` int64 `[batch, time]`, `last_positions` int32 `[batch]` (tokens of each row after this step, less
  * one), `total` int32 `[1]` (the most tokens of any row after it), `rows` int64 `[batch]` (where each row's last token
- * is among `batch · time`; prompts only), `positions` int64 `[batch, time]` (learned positions, and
- * heads that the kernel cannot rotate),
- * `inverse_temperature` `[batch, 1]`, the cache, and the parameters unless they are initialisers.
+ * is among `batch · time`; prompts only), `positions` int64 `[batch, time]` (learned positions, and heads that the kernel
+ * cannot rotate), `inverse_temperature` `[batch, 1]`, the cache, and the parameters unless they are initialisers.
  *
- * Outputs: {@link firstOutput}, to be fetched with every run, `probabilities` and `logits` `[batch, V]`, and the cache, which must be the same memory as the input.
+ * Outputs: {@link firstOutput}, to be fetched with every run, `probabilities` and `logits` `[batch, V]`, and the cache, which
+ * must be the same memory as the input.
  */
 export function fusedGraph(options: FusedGraphOptions): Graph {
   const { config, step, linear } = options;
@@ -89,14 +89,17 @@ export function fusedGraph(options: FusedGraphOptions): Graph {
 /** The kernel rotates heads of a multiple of 16 by itself; others are rotated before it. */
 const KERNEL_ROTATES = 16;
 
+/** Inputs of a step that attention reads. */
+interface StepValues {
+  readonly time: Dimension;
+  readonly total: Value;
+  readonly positions: () => Value;
+}
+
 function cachedAttention(
   graph: Graph,
   { config, contextLength }: FusedGraphOptions,
-  {
-    time,
-    total,
-    positions,
-  }: { readonly time: Dimension; readonly total: Value; readonly positions: () => Value },
+  { time, total, positions }: StepValues,
 ) {
   const lastPositions = graph.input('last_positions', 'int32', ['batch']);
   const rope = ropeConstants(graph, config, contextLength);
