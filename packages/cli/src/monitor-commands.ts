@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises';
+import { access, readFile } from 'node:fs/promises';
 import { ArgumentError } from '@rlp/core';
 import {
   type AssessorOptions,
@@ -33,6 +33,7 @@ export const reportCommand = defineCommand({
     });
     const { metrics, alerts, unreadable } = await dashboard.readLogs();
     if (metrics.length === 0 && alerts.length === 0) {
+      await access(args.metrics);
       throw new ArgumentError(
         `rlp monitor report: ${args.metrics} holds no metrics; is it the file that the monitor wrote?`,
       );

@@ -34,6 +34,13 @@ describe('rlp', () => {
       complaints: expect.stringContaining('no command train'),
     });
     expect(await rlp('constructor', 'name')).toMatchObject({ code: 2 });
+    const misspelled = await rlp('monitor', 'analyze', 'log.jsonl', '--batchsize=8', '-j', '--json');
+    expect(misspelled.code).toBe(2);
+    expect(misspelled.complaints).toContain('rlp monitor analyze: there is no flag --batchsize, -j\n');
+    expect(await rlp('monitor', 'report', '--metrics', join(directory, 'none.jsonl'))).toMatchObject({
+      code: 1,
+      complaints: expect.stringMatching(/^ENOENT: .*none\.jsonl/),
+    });
     expect(await rlp('monitor', 'report')).toMatchObject({
       code: 2,
       complaints: expect.stringMatching(/metrics/i),
@@ -69,14 +76,9 @@ describe('rlp monitor report', () => {
   });
 
   it('says that there is nothing in a file', async () => {
-    const made = await rlp(
-      'monitor',
-      'report',
-      '--metrics',
-      join(directory, 'none'),
-      '--out',
-      join(directory, 'no.html'),
-    );
+    const empty = join(directory, 'empty.jsonl');
+    writeFileSync(empty, '');
+    const made = await rlp('monitor', 'report', '--metrics', empty, '--out', join(directory, 'no.html'));
     expect(made).toMatchObject({ code: 1, complaints: expect.stringContaining('holds no metrics') });
   });
 });

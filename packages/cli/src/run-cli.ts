@@ -35,6 +35,13 @@ export async function runCli(
     );
     return 2;
   }
+  const unknown = command.unknownFlags(args.slice(2));
+  if (unknown.length > 0) {
+    context.complain(
+      `rlp ${group} ${name}: there is no flag ${unknown.join(', ')}\n${await command.usage()}`,
+    );
+    return 2;
+  }
   try {
     await command.run(args.slice(2), context);
     return 0;
@@ -46,6 +53,8 @@ export async function runCli(
 
 interface Command {
   usage(): Promise<string>;
+  /** The flags among some arguments that it does not have: citty would let them pass. */
+  unknownFlags(args: readonly string[]): string[];
   run(args: readonly string[], context: CliContext): Promise<unknown>;
 }
 
@@ -57,6 +66,11 @@ const commands: ReadonlyMap<string, Command> = new Map([
 function commandOf<Args extends ArgsDef>(definition: CommandDef<Args>): Command {
   return {
     usage: () => renderUsage(definition),
+    unknownFlags: (args) =>
+      args.flatMap((argument) => {
+        const [flag = ''] = argument.split('=');
+        return /^-\D/.test(flag) && !Object.hasOwn(definition.args ?? {}, flag.slice(2)) ? [flag] : [];
+      }),
     run: (args, data) => runCommand(definition, { rawArgs: [...args], data }),
   };
 }
