@@ -52,26 +52,9 @@ export function createKernels(memories: readonly Memory[]): HostKernels {
   return {
     adamw(state, step) {
       checkAdamw(state, step);
-      const { value, gradient, moment1, moment2 } = state;
-      const at = home(value);
-      if (!at || [gradient, moment1, moment2].some((x) => x.buffer !== at.buffer))
-        return plain.adamw(state, step);
-      const { learningRate, beta1, beta2, epsilon, weightDecay, update } = step;
-      at.exports.adamw(
-        value.byteOffset,
-        gradient.byteOffset,
-        moment1.byteOffset,
-        moment2.byteOffset,
-        value.length,
-        beta1,
-        1 - beta1,
-        beta2,
-        1 - beta2,
-        learningRate / (1 - beta1 ** update),
-        1 / Math.sqrt(1 - beta2 ** update),
-        epsilon,
-        1 - learningRate * weightDecay,
-      );
+      const at = home(state.value);
+      if (at && Object.values(state).every(({ buffer }) => buffer === at.buffer)) adamwAt(at, state, step);
+      else plain.adamw(state, step);
     },
     sumOfSquares: (x) => home(x)?.exports.sumOfSquares(x.byteOffset, x.length) ?? plain.sumOfSquares(x),
     scale(x, a) {
@@ -101,6 +84,28 @@ function instantiate(memory: Memory): Instance {
     exports: exports as unknown as KernelExports,
     scratch: new Float32Array(memory.buffer, 0, scratchBytes / 4),
   };
+}
+
+function adamwAt(
+  at: Instance,
+  { value, gradient, moment1, moment2 }: Parameters<HostKernels['adamw']>[0],
+  { learningRate, beta1, beta2, epsilon, weightDecay, update }: Parameters<HostKernels['adamw']>[1],
+): void {
+  at.exports.adamw(
+    value.byteOffset,
+    gradient.byteOffset,
+    moment1.byteOffset,
+    moment2.byteOffset,
+    value.length,
+    beta1,
+    1 - beta1,
+    beta2,
+    1 - beta2,
+    learningRate / (1 - beta1 ** update),
+    1 / Math.sqrt(1 - beta2 ** update),
+    epsilon,
+    1 - learningRate * weightDecay,
+  );
 }
 
 /** y ← a·y + b·x for a `y` in the memory; an `x` from elsewhere passes through the scratch. */
