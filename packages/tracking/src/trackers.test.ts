@@ -134,7 +134,7 @@ async function fakeServer(failures = 0) {
 
 describe('MlflowLogger', () => {
   it('makes experiment and run, sends rows together, and finishes', async () => {
-    const server = await fakeServer(2);
+    const server = await fakeServer(1);
     const logger = new MlflowLogger({
       url: server.url,
       experiment: 'grpo',

@@ -7,6 +7,7 @@ import {
   type Metrics,
   type MetricsLogger,
   type Monitor,
+  parseOptions,
   type RewardComputer,
   type Sampler,
   type State,
@@ -14,6 +15,7 @@ import {
   type TrainingBackend,
 } from '@rlp/core';
 import { type Encoding, RolloutManager, type RolloutOptions } from '@rlp/rollout';
+import * as z from 'zod';
 import { type RlOptions, resolveRlOptions } from '../loop/options.ts';
 import type {
   AdvantageEstimator,
@@ -125,6 +127,8 @@ function requireDependencies(name: string, dependencies: object): void {
   if (problems.length > 0) throw new ArgumentError(`${name}: ${problems.join('; ')}`);
 }
 
+const runSchema = z.strictObject({ numIterations: z.int().min(1).default(100) });
+
 /** What every algorithm is: rollouts, an estimator and options for `runRlTraining`. */
 export abstract class PolicyAlgorithm<S extends State = State, Metadata = unknown> {
   /** What collects the groups; its statistics tell of failures. */
@@ -170,12 +174,13 @@ export abstract class PolicyAlgorithm<S extends State = State, Metadata = unknow
     const { sampler: inference } = this.#dependencies;
     const { estimator: advantages, critic, options } = this.#plan;
     const { rollout: _, groupFilter, ...own } = options;
+    const { numIterations: iterations } = parseOptions(this.#plan.name, runSchema, { numIterations });
     const { rollouts } = this;
     const greedyRollouts = this.#greedyRollouts;
     const made = { rollouts, greedyRollouts, critic, advantages, inference, groupFilter };
     const reports = runRlTraining<Metadata>(
       { ...made, tasks, rewards, backend, loss, monitor, interventions, clock, signal },
-      { ...own, iterations: numIterations, resume },
+      { ...own, iterations, resume },
     );
     for await (const report of reports) {
       logger?.log(report.iteration, report.metrics);
@@ -188,22 +193,22 @@ export abstract class PolicyAlgorithm<S extends State = State, Metadata = unknow
    *
    * @throws ArgumentError while an earlier call still trains; what {@link runRlTraining} throws.
    */
-  async train({ progressBar, ...options }: TrainOptions = {}): Promise<TrainResult> {
+  async train({ progressBar, numIterations, ...options }: TrainOptions = {}): Promise<TrainResult> {
     if (this.#state === 'training') {
       throw new ArgumentError(
         `${this.#plan.name}: an earlier call of train is not over, and both would learn into the same weights; await it first`,
       );
     }
+    const { numIterations: total } = parseOptions(this.#plan.name, runSchema, { numIterations });
     this.#state = 'training';
     const history: Metrics[] = [];
     let notes: readonly string[] = [];
     let state = options.resume;
     try {
-      for await (const report of this.run(options)) {
+      for await (const report of this.run({ ...options, numIterations: total })) {
         history.push(report.metrics);
         state = report.state;
         notes = report.notes;
-        const total = options.numIterations ?? 100;
         progressBar?.update({ done: report.iteration + 1, total, metrics: report.metrics, notes });
       }
     } finally {

@@ -257,6 +257,13 @@ describe('GRPOAlgorithm', () => {
     expect(shown).toEqual([notes]);
   });
 
+  it('names the option that says how long it trains', async () => {
+    const algorithm = new GRPOAlgorithm(banditSetup('none'));
+    const wrong = /GRPOAlgorithm: invalid options\n.*numIterations: Too small/;
+    await expect(algorithm.train({ numIterations: 0 })).rejects.toThrow(wrong);
+    await expect(algorithm.run({ numIterations: 0 }).next()).rejects.toThrow(wrong);
+  });
+
   it('trains once at a time', async () => {
     const algorithm = new GRPOAlgorithm(banditSetup('twice'), { rollout: { sampling: { maxTokens: 1 } } });
     const first = algorithm.train({ numIterations: 1 });
