@@ -125,7 +125,9 @@ export class PhraseWindow {
    * is let through, so that rounding cannot matter.
    */
   maySurprise(slot: number, lately: number): boolean {
-    return lately >= trendingTasks && this.#usual[slot]! <= lately * this.#usualPerTask + 1;
+    // Nothing is usual enough below the fewest tasks: computed, as whether a word has them nobody can predict.
+    const tooFew = (lately - trendingTasks) >> 31;
+    return this.#usual[slot]! <= lately * this.#usualPerTask + 1 + 1e9 * tooFew;
   }
 
   /**

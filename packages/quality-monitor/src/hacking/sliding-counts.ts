@@ -118,7 +118,7 @@ export class SlidingCounts {
   #turn(batch: number, kept: number): Generation | undefined {
     this.#responses = 0;
     this.#current.batch = batch;
-    this.#current = emptyGeneration(this.#current.used);
+    this.#current = emptyGeneration(Math.ceil(1.25 * this.#current.used));
     this.#generations.push(this.#current);
     if (this.#generations.length <= kept) return undefined;
     const oldest = this.#generations.shift()!;
