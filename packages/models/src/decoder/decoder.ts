@@ -58,11 +58,12 @@ function attentionInputs(
   layer: DecoderLayer,
   x: Value,
 ): readonly [Value, Value, Value] {
-  const outputs = layer.attentionInputs.map((linear) => blocks.linear(x, linear));
+  const [first, second, third] = layer.attentionInputs;
+  if (second && third) return [blocks.linear(x, first), blocks.linear(x, second), blocks.linear(x, third)];
   const keys = config.keyValueHeads * config.headDimension;
-  const parts =
-    outputs.length === 1 ? split(outputs[0]!, [config.heads * config.headDimension, keys, keys], 1) : outputs;
-  return parts as unknown as readonly [Value, Value, Value];
+  const sizes = [config.heads * config.headDimension, keys, keys];
+  const [query, key, value] = split(blocks.linear(x, first), sizes, 1);
+  return [query!, key!, value!];
 }
 
 function feedForward(config: ModelConfig, blocks: DecoderBlocks, layer: DecoderLayer, x: Value): Value {
