@@ -149,7 +149,10 @@ export interface TrainingBackend {
   /** Raises the weight version and says how samplers can take the weights over. */
   publish(): TrainFuture<WeightPublication>;
 
-  /** Writes weights, optimizer state, schedule position and versions, atomically: the directory is complete or absent. */
+  /**
+   * Writes weights, optimizer state, schedule position and versions, atomically: the directory is complete or absent. Replaces
+   * an earlier checkpoint; rejects with an `ArgumentError` where anything else is, which would be lost.
+   */
   saveCheckpoint(directory: string): TrainFuture<void>;
   /** Restores what {@link TrainingBackend.saveCheckpoint} wrote; a continued run is equal bit for bit. */
   loadCheckpoint(directory: string): TrainFuture<void>;
