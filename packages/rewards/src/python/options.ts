@@ -4,32 +4,26 @@ const mebibyte = 1_048_576;
 
 /** Schema of {@link PythonRunnerOptions}. */
 export const pythonOptionsSchema = z.strictObject({
-  executable: z.string().min(1).default('python3'),
-  launcher: z
-    .union([z.enum(['namespaces-if-possible', 'namespaces', 'none']), z.array(z.string()).min(1).readonly()])
-    .default('namespaces-if-possible'),
-  packages: z.enum(['none', 'installed']).default('none'),
-  memoryBytes: z
-    .int()
-    .min(64 * mebibyte, 'must be at least 64 MiB: Python itself needs some')
-    .default(512 * mebibyte),
-  maxOutputBytes: z.int().positive().default(1_000_000),
-});
-
-/** How Python programs are run. */
-export interface PythonRunnerOptions {
   /** The interpreter, 3.8 or later. Default `python3`. */
-  readonly executable?: string | undefined;
+  executable: z.string().min(1).default('python3'),
   /**
    * What the interpreter is started by. `'namespaces'`: `unshare`, which leaves it no network and no sight of other processes; needs
    * Linux that permits it. `'namespaces-if-possible'` (default): that, or nothing where it does not work. `'none'`: nothing. A list: a
    * command of your own that runs what follows it, such as `['bwrap', '--unshare-all', '--ro-bind', '/', '/', '--die-with-parent']`.
    */
-  readonly launcher?: 'namespaces-if-possible' | 'namespaces' | 'none' | readonly string[] | undefined;
+  launcher: z
+    .union([z.enum(['namespaces-if-possible', 'namespaces', 'none']), z.array(z.string()).min(1).readonly()])
+    .default('namespaces-if-possible'),
   /** What programs may import besides the standard library. Default `'none'`. */
-  readonly packages?: 'none' | 'installed' | undefined;
+  packages: z.enum(['none', 'installed']).default('none'),
   /** Address space of a program. Default 512 MiB. */
-  readonly memoryBytes?: number | undefined;
+  memoryBytes: z
+    .int()
+    .min(64 * mebibyte, 'must be at least 64 MiB: Python itself needs some')
+    .default(512 * mebibyte),
   /** Bytes that a program may print, to both streams together. Default 1 000 000. */
-  readonly maxOutputBytes?: number | undefined;
-}
+  maxOutputBytes: z.int().positive().default(1_000_000),
+});
+
+/** How Python programs are run. */
+export interface PythonRunnerOptions extends Readonly<z.input<typeof pythonOptionsSchema>> {}
