@@ -4,6 +4,7 @@ import {
   RewardError,
   type ScoredTrajectory,
   type Task,
+  type TaskSource,
   type TrajectoryGroup,
 } from '@rlp/core';
 import { hasRewardVariance } from '../advantage/group-relative.ts';
@@ -58,12 +59,7 @@ export async function collectIteration<Metadata>(
   let taken = 0;
   let round = 0;
   do {
-    const batch = tasks.take(tasksPerIteration - groups.length);
-    if (batch.length === 0) {
-      throw new ArgumentError(
-        'runRlTraining: the task source has no task left; take one that begins again, as `taskSource` of @rlp/env does',
-      );
-    }
+    const batch = tasksFrom(tasks, tasksPerIteration - groups.length);
     const collectWith = (collector: GroupCollector<Metadata>) =>
       collectScoredGroups({ ...dependencies, rollouts: collector, options }, batch, { iteration, round });
     const [scored, scoredGreedy] = await Promise.all([
@@ -88,6 +84,14 @@ export async function collectIteration<Metadata>(
     greedyRewards:
       greedy === 'wanted' ? groups.map(({ group }) => greedyRewards.get(group.id) ?? null) : undefined,
   };
+}
+
+function tasksFrom<Metadata>(source: TaskSource<Metadata>, count: number): readonly Task<Metadata>[] {
+  const tasks = source.take(count);
+  if (tasks.length > 0) return tasks;
+  throw new ArgumentError(
+    'runRlTraining: the task source has no task left; take one that begins again, as `taskSource` of @rlp/env does',
+  );
 }
 
 /** What collects and scores. */

@@ -1,4 +1,4 @@
-import type { Finding, Intervention, Metrics } from '@rlp/core';
+import type { Finding, Intervention, Metrics, RewardComputer } from '@rlp/core';
 import type { Coefficients } from './experience.ts';
 import type { RlDependencies, ScoredGroup } from './protocol.ts';
 
@@ -111,4 +111,24 @@ function without<Metadata>(
     group,
     scored: scored.map((score) => (dropped.has(score.trajectory.id) ? { ...score, reward: null } : score)),
   }));
+}
+
+/** A run's own view of the rewards: weights that it scales are as they were once it is over. */
+export function scaledForTheRun<Metadata>(given: RewardComputer<Metadata>): {
+  readonly rewards: RewardComputer<Metadata>;
+  readonly restore: () => void;
+} {
+  const scaled = new Set<string>();
+  return {
+    rewards: {
+      computeRewards: (group, options) => given.computeRewards(group, options),
+      scaleWeight(component, factor) {
+        scaled.add(component);
+        return given.scaleWeight?.(component, factor) ?? 'unknown component';
+      },
+    },
+    restore() {
+      for (const component of scaled) given.scaleWeight?.(component, 1);
+    },
+  };
 }

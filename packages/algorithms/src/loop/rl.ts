@@ -1,10 +1,10 @@
-import { ArgumentError, type Metrics, type RewardComputer, type TrainingBackend } from '@rlp/core';
+import { ArgumentError, type Metrics, type TrainingBackend } from '@rlp/core';
 import { type Collection, collectIteration } from './collect.ts';
 import { coefficientsOf, controlled } from './control.ts';
 import { groupRelativeEstimator } from './estimate.ts';
 import { type LearnContext, type LearnResult, learn } from './learn.ts';
 import { coefficientMetrics, groupMetrics, learnMetrics } from './metrics.ts';
-import { type Watched, watch } from './monitoring.ts';
+import { scaledForTheRun, type Watched, watch } from './monitoring.ts';
 import { type ResolvedRlOptions, type RlOptions, resolveRlOptions } from './options.ts';
 import type { AdvantageEstimator, EstimatorNeed, RlDependencies, RlReport, RlState } from './protocol.ts';
 
@@ -39,26 +39,6 @@ export async function* runRlTraining<Metadata>(
   } finally {
     restore();
   }
-}
-
-/** A run's own view of the rewards: weights that it scales are as they were once it is over. */
-function scaledForTheRun<Metadata>(given: RewardComputer<Metadata>): {
-  readonly rewards: RewardComputer<Metadata>;
-  readonly restore: () => void;
-} {
-  const scaled = new Set<string>();
-  return {
-    rewards: {
-      computeRewards: (group, options) => given.computeRewards(group, options),
-      scaleWeight(component, factor) {
-        scaled.add(component);
-        return given.scaleWeight?.(component, factor) ?? 'unknown component';
-      },
-    },
-    restore() {
-      for (const component of scaled) given.scaleWeight?.(component, 1);
-    },
-  };
 }
 
 async function* turns<Metadata>(

@@ -1,0 +1,79 @@
+import { describe, expect, it } from 'vitest';
+import { banditSetup } from '../loop/bandit.fixture.ts';
+import { GRPOAlgorithm } from './grpo.ts';
+
+describe('an algorithm', () => {
+  it('trains, reports progress and logs', async () => {
+    const seen: number[] = [];
+    const logged: number[] = [];
+    const logger = { log: (step: number) => void logged.push(step), close: async () => undefined };
+    const setup = { ...banditSetup('grpo'), logger };
+    const algorithm = new GRPOAlgorithm(setup, { rollout: { sampling: { maxTokens: 1 } } });
+    const { history, state } = await algorithm.train({
+      numIterations: 3,
+      progressBar: { update: ({ done }) => void seen.push(done), stop: () => void seen.push(-1) },
+    });
+    expect(seen).toEqual([1, 2, 3, -1]);
+    expect(logged).toEqual([0, 1, 2]);
+    for await (const { iteration } of algorithm.run({ numIterations: 4, resume: state })) {
+      expect(logged).toEqual([0, 1, 2, iteration]);
+    }
+    expect(history).toHaveLength(3);
+    expect(state).toEqual({ iteration: 3, taskCursor: 24 });
+  });
+
+  it('says when nothing could be rewarded', async () => {
+    const setup = banditSetup('unscored');
+    const rewards: typeof setup.rewards = {
+      computeRewards: async ({ trajectories }) =>
+        trajectories.map((trajectory) => ({ trajectory, reward: null, components: {} })),
+    };
+    const shown: (readonly string[])[] = [];
+    const algorithm = new GRPOAlgorithm(
+      { ...setup, rewards },
+      { tasksPerIteration: 2, rollout: { sampling: { maxTokens: 1 } } },
+    );
+    const { notes } = await algorithm.train({
+      numIterations: 1,
+      progressBar: { update: (progress) => void shown.push(progress.notes), stop: () => undefined },
+    });
+    expect(notes).toContain(
+      '16 of 16 finished trajectories got no reward: see the statistics of the reward functions',
+    );
+    expect(shown).toEqual([notes]);
+  });
+
+  it('names the option that says how long it trains', async () => {
+    const algorithm = new GRPOAlgorithm(banditSetup('none'));
+    const wrong = /GRPOAlgorithm: invalid options\n.*numIterations: Too small/;
+    await expect(algorithm.train({ numIterations: 0 })).rejects.toThrow(wrong);
+    await expect(algorithm.run({ numIterations: 0 }).next()).rejects.toThrow(wrong);
+  });
+
+  it('trains once at a time', async () => {
+    const algorithm = new GRPOAlgorithm(banditSetup('twice'), { rollout: { sampling: { maxTokens: 1 } } });
+    const first = algorithm.train({ numIterations: 1 });
+    await expect(algorithm.train({ numIterations: 1 })).rejects.toThrow(
+      'GRPOAlgorithm: an earlier call of train is not over',
+    );
+    const { state } = await first;
+    expect((await algorithm.train({ numIterations: 2, resume: state })).history).toHaveLength(1);
+  });
+
+  it('refuses at once what it cannot work with', () => {
+    const setup = banditSetup('refused');
+    expect(() => new GRPOAlgorithm(setup, { surprise: 1 } as never)).toThrow('Unrecognized key: "surprise"');
+    const { backend, sampler, ...rest } = setup;
+    expect(() => new GRPOAlgorithm(rest as never)).toThrow('expected also sampler, backend');
+    const given = { ...setup, tasks: setup.tasks.take(3), rewards: () => 1 };
+    expect(() => new GRPOAlgorithm(given as never)).toThrow(
+      /`tasks` must be a task source; taskSource\(tasks\) .*; `rewards` must be a reward computer; rewardFunctions/,
+    );
+  });
+
+  it('refuses groups of one', () => {
+    expect(() => new GRPOAlgorithm(banditSetup('one'), { rollout: { groupSize: 1 } })).toThrow(
+      'rollout.groupSize must be at least 2',
+    );
+  });
+});
