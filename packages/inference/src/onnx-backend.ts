@@ -12,7 +12,7 @@ import {
   type WeightPublication,
   type Weights,
 } from '@rlp/core';
-import { checkWeightShapes, type LanguageModel, parameterSpecs } from '@rlp/models';
+import { checkWeightShapes, type LanguageModel, type ModelConfig, parameterSpecs } from '@rlp/models';
 import { type Engine, programUrl, type RunningProgram } from '@rlp/onnx/runtime';
 import { endTokens, type InferenceBackend, type ScoreOptions, type TokenLogits } from './backend.ts';
 import { readCheckpoint } from './checkpoint.ts';
@@ -75,7 +75,10 @@ class OnnxBackend implements InferenceBackend {
   readonly renderer: ChatRenderer | undefined;
   readonly contextLength: number;
   readonly vocabularySize: number;
-  readonly #options: ResolvedOnnxBackendOptions;
+  /** Without the model's weights, so that the caller's copy can be collected. */
+  readonly #config: ModelConfig;
+  readonly #engine: Engine;
+  readonly #store: string;
   readonly #program: RunningProgram<GenerationProgram>;
   readonly #turn: TurnGate;
   #policyVersion: number;
@@ -83,8 +86,10 @@ class OnnxBackend implements InferenceBackend {
   #closing: Promise<void> | undefined;
 
   constructor(options: ResolvedOnnxBackendOptions, program: RunningProgram<GenerationProgram>) {
-    const { model, renderer, contextLength, policyVersion } = options;
-    this.#options = options;
+    const { engine, model, store, renderer, contextLength, policyVersion } = options;
+    this.#config = model.config;
+    this.#engine = engine;
+    this.#store = store;
     this.#program = program;
     this.#turn = new TurnGate(() => this.#ask('begin', undefined));
     this.#policyVersion = policyVersion;
@@ -172,7 +177,7 @@ class OnnxBackend implements InferenceBackend {
     const weights = await this.#publishedWeights(publication);
     signal?.throwIfAborted();
     await this.#call('updateWeights', undefined, async () => {
-      if (weights !== undefined) await this.#options.engine.writeStore(this.#options.store, weights);
+      if (weights !== undefined) await this.#engine.writeStore(this.#store, weights);
       await this.#program.call('refresh', { version });
     });
     this.#policyVersion = version;
@@ -182,11 +187,11 @@ class OnnxBackend implements InferenceBackend {
   /** What has to be copied into the store; `undefined` if it is there already. */
   async #publishedWeights(publication: WeightPublication): Promise<Weights | undefined> {
     if (publication.kind === 'checkpoint') {
-      return readCheckpoint(this.#options.model.config, publication.path);
+      return readCheckpoint(this.#config, publication.path);
     }
-    if (publication.store === this.#options.store) return undefined;
+    if (publication.store === this.#store) return undefined;
     throw new SamplerError(
-      `updateWeights: weights were published in store "${publication.store}", but this sampler reads "${this.#options.store}"; give both the same store`,
+      `updateWeights: weights were published in store "${publication.store}", but this sampler reads "${this.#store}"; give both the same store`,
     );
   }
 
