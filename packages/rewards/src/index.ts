@@ -1,6 +1,6 @@
 export type { RewardFailureCause } from './call-reward.ts';
 export * from './integrated/index.ts';
-export * from './kernel/index.ts';
+export { computeRewardVector, type RewardVectorOptions } from './kernel/reward-vector.ts';
 export * from './processor/index.ts';
 export {
   type FunctionRewardComputer,

@@ -8,7 +8,6 @@ import {
 } from '@rlp/core';
 import { describeRewardComputer } from '@rlp/core/testing';
 import { describe, expect, it } from 'vitest';
-import { rewardFunctions } from '../reward-functions.ts';
 import {
   absoluteRewardComputer,
   normalizedRewardFunctions,
@@ -16,7 +15,8 @@ import {
   relativeRewardComputer,
   SVRLRewardComputer,
   svrlScore,
-} from './index.ts';
+} from '../computers.ts';
+import { rewardFunctions } from '../reward-functions.ts';
 
 const step = (text: string): Step => ({
   promptTokens: [],

@@ -1,7 +1,13 @@
 import { ArgumentError } from '@rlp/core';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { normalizedSums, ranks, relativeRewards, standardizedRewards, weightedRewards } from './index.ts';
+import {
+  normalizedSums,
+  ranks,
+  relativeRewards,
+  standardizedRewards,
+  weightedRewards,
+} from '../computers.ts';
 
 const score = fc.double({ min: -1e6, max: 1e6, noNaN: true });
 const scores = fc.array(fc.option(score), { maxLength: 12 });

@@ -1,7 +1,7 @@
 import { ArgumentError } from '@rlp/core';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { crowdingDistances, distanceToFrontier, paretoRanks, paretoRewards } from './index.ts';
+import { crowdingDistances, distanceToFrontier, paretoRanks, paretoRewards } from '../computers.ts';
 
 const value = fc.oneof(fc.integer({ min: 0, max: 3 }), fc.double({ min: -5, max: 5, noNaN: true }));
 const points = fc

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { arithmeticStatements } from './index.ts';
+import { arithmeticStatements } from '../verification.ts';
 
 const judged = (text: string) => arithmeticStatements(text).map(({ holds }) => holds);
 

@@ -4,7 +4,7 @@ import {
   createCustomVerifierPipeline,
   FormatVerifier,
   textpolicyRules,
-} from './index.ts';
+} from '../verification.ts';
 import { safetyKinds, safetyMatches } from './safety-matches.ts';
 
 /** Shapes that make careless patterns run over the same text again and again. */

@@ -12,7 +12,7 @@ import {
   scoreReport,
   VerificationPipeline,
   type VerifierConfig,
-} from './index.ts';
+} from '../verification.ts';
 
 const story =
   'Once upon a time there was a little dog who lived in a house near the park. Every day he went out to play with his friends, and they ran until the sun went down.';

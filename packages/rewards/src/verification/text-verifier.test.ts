@@ -3,7 +3,7 @@ import { OptionsError, verificationReportSchema } from '@rlp/core';
 import { describeVerifier } from '@rlp/core/testing';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { scoreReport, TextVerifier, type VerificationContext, verdictOf } from './index.ts';
+import { scoreReport, TextVerifier, type VerificationContext, verdictOf } from '../verification.ts';
 
 /** The example of S0: a score of one's own, and what follows from it. */
 class CustomVerifier extends TextVerifier {

@@ -16,7 +16,7 @@ import {
   SafetyPatternVerifier,
   ToxicityVerifier,
   textpolicyRules,
-} from './index.ts';
+} from '../verification.ts';
 
 const good =
   'The sun was warm, so we walked to the lake and sat down under a big tree. After lunch we went for a swim.';

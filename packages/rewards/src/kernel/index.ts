@@ -1,1 +1,0 @@
-export { computeRewardVector, type RewardVectorOptions } from './reward-vector.ts';
