@@ -8,9 +8,8 @@ import {
   overlongPenalty,
   type PolicyLossOptions,
 } from '@rlp/algorithms';
-import type { Loss } from '@rlp/core';
 import type { OperationsAdapter, OperationsTable } from './fixture.ts';
-import { evaluateLoss, plainPolicyLoss, sum, wide } from './loss-requests.ts';
+import { evaluateLoss, itself, plainPolicyLoss, sum, wide } from './loss-requests.ts';
 import { klOf } from './tensor-adapters.ts';
 
 const unlimited = Number.POSITIVE_INFINITY;
@@ -26,11 +25,6 @@ function kl(options: KlOptions): OperationsAdapter {
 
 /** Token losses that are given, averaged. */
 function aggregated(aggregation: AggregationOptions): OperationsAdapter {
-  const itself: Loss = {
-    key: 'itself',
-    columns: [],
-    compute: (_, { logprobs }) => ({ tokenLosses: logprobs }),
-  };
   return async ({ inputs }, operations) => {
     const given = { logprobs: inputs.loss, mask: inputs.mask, aggregation };
     return (await evaluateLoss(operations, itself, given)).loss;

@@ -12,6 +12,7 @@ import {
   nextKlCoefficient,
 } from '@rlp/algorithms';
 import { type FixtureCase, type OperationsAdapter, type OperationsTable, unsupported } from './fixture.ts';
+import { split } from './loss-requests.ts';
 import { verlAggregation } from './losses-verl.ts';
 import type { Operations, Rows } from './operations.ts';
 import { estimatorNames, klOf, valueLossOf } from './tensor-adapters.ts';
@@ -71,35 +72,23 @@ const value: OperationsAdapter = async ({ inputs, params }, operations) => {
   return { ...answer, clipfrac: maskedMean(answer.clipped, inputs.mask, verlCount) };
 };
 
-/** Rows of a `[B][T]` matrix of vectors, one below the other, and back. */
-const flat = <Item>(matrix: readonly (readonly Item[])[]): Item[] => matrix.flat();
-const folded = <Item>(items: readonly Item[], like: Rows): Item[][] => {
-  let start = 0;
-  return like.map(({ length }) => {
-    start += length;
-    return items.slice(start - length, start);
-  });
-};
-
 const entropy: OperationsAdapter = async ({ inputs, params }, operations) => {
+  const lengths = (inputs.mask as number[][]).map(({ length }) => length);
   const weights = aggregationWeights(inputs.mask, verlAggregation(params.agg)!);
   const {
     value: loss,
     outputs,
     gradients,
   } = await operations.differentiate({
-    inputs: { logits: flat(inputs.logits as number[][][]) },
+    inputs: { logits: (inputs.logits as number[][][]).flat() },
     by: ['logits'],
     weights: weights.flatMap((row) => Array.from(row, (weight) => [weight])),
     compute: (ops, { logits }) => ({ loss: entropyOf(ops, logits!) }),
   });
   return {
     loss,
-    grad: folded(gradients.logits!, inputs.mask),
-    token_entropy: folded(
-      outputs.loss!.map(([nats]) => nats!),
-      inputs.mask,
-    ),
+    grad: split(gradients.logits!, lengths),
+    token_entropy: split(column(outputs.loss!), lengths),
   };
 };
 

@@ -8,9 +8,9 @@ import {
   maskedMean,
   type PolicyLossOptions,
 } from '@rlp/algorithms';
-import { type Loss, RandomStream } from '@rlp/core';
+import { RandomStream } from '@rlp/core';
 import { type FixtureCase, type OperationsAdapter, type OperationsTable, unsupported } from './fixture.ts';
-import { evaluateLoss, plainPolicyLoss, wide } from './loss-requests.ts';
+import { evaluateLoss, itself, plainPolicyLoss, wide } from './loss-requests.ts';
 import type { LossAnswer, Operations, Rows } from './operations.ts';
 
 interface GlobalBatch {
@@ -48,11 +48,6 @@ export function verlAggregation(
 const aggregate: OperationsAdapter = ({ inputs, params }, operations) => {
   const aggregation = verlAggregation(params.mode, params);
   if (aggregation === undefined) return unsupported;
-  const itself: Loss = {
-    key: 'itself',
-    columns: [],
-    compute: (_, { logprobs }) => ({ tokenLosses: logprobs }),
-  };
   return evaluateLoss(operations, itself, { logprobs: inputs.loss, mask: inputs.mask, aggregation });
 };
 

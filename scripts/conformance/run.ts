@@ -16,12 +16,15 @@ import {
 import { gaeAdapters } from './gae.ts';
 import { gigpo } from './gigpo.ts';
 import { groupSelection } from './group-selection.ts';
+import { arealLosses } from './losses-areal.ts';
 import { corrections } from './losses-correction.ts';
 import { logitLosses } from './losses-logits.ts';
-import { sequenceLosses } from './losses-sequence.ts';
+import { openInstructLosses } from './losses-open-instruct.ts';
+import { openrlhfLosses } from './losses-openrlhf.ts';
+import { primeRlLosses } from './losses-prime-rl.ts';
 import { skyrlLosses } from './losses-skyrl.ts';
+import { slimeLosses } from './losses-slime.ts';
 import { textpolicyLosses } from './losses-textpolicy.ts';
-import { tokenLosses } from './losses-token.ts';
 import { trlLosses } from './losses-trl.ts';
 import { valueLosses } from './losses-values.ts';
 import { verlLosses } from './losses-verl.ts';
@@ -59,8 +62,11 @@ const operationFamilies: readonly OperationsTable[] = [
   trlLosses,
   skyrlLosses,
   textpolicyLosses,
-  tokenLosses,
-  sequenceLosses,
+  slimeLosses,
+  openrlhfLosses,
+  openInstructLosses,
+  arealLosses,
+  primeRlLosses,
   logitLosses,
   corrections,
   valueLosses,

@@ -1,68 +1,15 @@
 import {
-  type AggregationOptions,
-  clippedSurrogate,
   crossEntropy,
   divergenceMask,
   importanceRatio,
   importanceSampling,
   klEstimate,
   maskedMean,
-  maskedRowMeans,
-  mixedRatio,
   type PolicyLossOptions,
 } from '@rlp/algorithms';
 import type { FixtureCase, OperationsAdapter, OperationsTable } from './fixture.ts';
 import { evaluateLoss, plainPolicyLoss, sum } from './loss-requests.ts';
 import type { Operations, Rows } from './operations.ts';
-import { valueLossOf } from './tensor-adapters.ts';
-
-type Params = FixtureCase['params'];
-
-/** AReaL replaces advantages by the row's mean at the sequence level; its dual clip of good tokens never binds. */
-function areal(options: (params: Params) => PolicyLossOptions): OperationsAdapter {
-  return async ({ inputs, params }, operations) => {
-    const { logprobs, mask } = inputs as { logprobs: number[][]; mask: number[][] };
-    const isSequence = params.level === 'sequence';
-    const means = maskedRowMeans(inputs.advantages, mask);
-    const loss = plainPolicyLoss({ ...options(params), ratio: isSequence ? 'sequence' : 'token' });
-    const answer = await evaluateLoss(operations, loss, {
-      logprobs,
-      mask,
-      aggregation: { mode: 'token-mean' },
-      columns: {
-        advantages: isSequence ? logprobs.map((row, b) => row.map(() => means[b]!)) : inputs.advantages,
-        proximalLogprobs: inputs.old_logprobs,
-      },
-    });
-    const { metrics } = answer;
-    return { ...answer, clip_fraction: (metrics['clip/low'] ?? 0) + (metrics['clip/high'] ?? 0) };
-  };
-}
-
-const arealClip = areal((params) => ({
-  clipLow: params.eps_clip,
-  clipHigh: params.eps_clip_higher ?? params.eps_clip,
-  dualClip: params.c_clip ?? undefined,
-}));
-
-const arealSoftGate = areal(({ tau_pos: temperaturePositive, tau_neg: temperatureNegative }) => ({
-  surrogate: 'sapo',
-  temperaturePositive,
-  temperatureNegative,
-}));
-
-const arealValue: OperationsAdapter = ({ inputs, params }, operations) =>
-  valueLossOf(
-    operations,
-    {
-      values: inputs.values,
-      oldValues: inputs.old_values,
-      returns: inputs.targets,
-      mask: inputs.mask,
-      aggregation: { mode: 'token-mean' },
-    },
-    { clip: params.value_eps_clip, huberDelta: params.loss === 'huber' ? params.huber_delta : undefined },
-  );
 
 /** What was dropped and how far it had moved, from prime-rl's three losses of one sequence. */
 async function primeMetrics(
@@ -225,101 +172,11 @@ const primeSupervised: OperationsAdapter = async ({ inputs }, operations) => {
   };
 };
 
-const tokenMean: AggregationOptions = { mode: 'token-mean' };
-
-/** textpolicy has flat arrays without a mask. */
-const textpolicyClip: OperationsAdapter = async ({ inputs, params }, operations) => {
-  const { new_logprobs: logprobs, old_logprobs: old, advantages } = inputs;
-  const loss = plainPolicyLoss({
-    clipLow: params.clip_ratio ?? params.clip_ratio_low,
-    clipHigh: params.clip_ratio ?? params.clip_ratio_high,
-  });
-  const answer = await evaluateLoss(operations, loss, {
-    logprobs: [logprobs],
-    mask: [logprobs.map(() => 1)],
-    aggregation:
-      params.normalize_constant === null
-        ? tokenMean
-        : { mode: 'token-sum-norm', constant: params.normalize_constant },
-    columns: { advantages: [advantages], proximalLogprobs: [old] },
-  });
-  return { loss: answer.loss, grad: answer.grad[0] };
-};
-
-/** Flat tokens as rows of their sequences, filled up with 0. */
-function unflatten(tokens: readonly number[], lengths: readonly number[]): number[][] {
-  const width = Math.max(1, ...lengths);
-  let start = 0;
-  return lengths.map((length) => {
-    start += length;
-    const row = tokens.slice(start - length, start);
-    return [...row, ...new Array<number>(width - length).fill(0)];
-  });
-}
-
-const flatten = (rows: readonly (readonly number[])[], lengths: readonly number[]) =>
-  rows.flatMap((row, b) => row.slice(0, lengths[b]));
-
-/** Sequence, token and the mixture of both; the first clips its weight before the surrogate. */
-function textpolicyGspo(level: 'sequence' | 'token' | 'hybrid'): OperationsAdapter {
-  return async ({ inputs, params }, operations) => {
-    const lengths = inputs.lengths as number[];
-    const ones = unflatten(
-      inputs.new_logprobs.map(() => 1),
-      lengths,
-    );
-    const tokens = lengths.reduce((total, length) => total + length, 0);
-    const isSequence = level === 'sequence';
-    const { clip_ratio: clip, alpha, beta } = params;
-    const { value, outputs, gradients } = await operations.differentiate({
-      inputs: {
-        logprobs: unflatten(inputs.new_logprobs, lengths),
-        old: unflatten(inputs.old_logprobs, lengths),
-        mask: ones,
-        advantages: (inputs.advantages as number[]).map((advantage) => [advantage]),
-      },
-      by: ['logprobs'],
-      weights: isSequence
-        ? lengths.map(() => [1 / lengths.length])
-        : ones.map((row) => row.map((one) => one / tokens)),
-      compute(ops, { logprobs, old, mask, advantages }) {
-        const pair = { logprobs: logprobs!, proximalLogprobs: old!, mask: mask! };
-        const free =
-          level === 'hybrid'
-            ? mixedRatio(ops, pair, { sequence: alpha, token: beta })
-            : importanceRatio(ops, pair, { level, logRatioLimit: 1e6 });
-        const ratio = isSequence ? ops.clip(free, 1 - clip, 1 + clip) : free;
-        const bounds = { clipLow: clip, clipHigh: clip };
-        return { loss: clippedSurrogate(ops, { ratio, advantages: advantages! }, bounds), ratio };
-      },
-    });
-    const weights = isSequence ? outputs.ratio!.map(([ratio]) => ratio) : flatten(outputs.ratio!, lengths);
-    return {
-      loss: value,
-      grad: flatten(gradients.logprobs!, lengths),
-      weights: level === 'token' ? null : weights,
-    };
-  };
-}
-
-export const sequenceLosses: OperationsTable = {
-  policy_loss_areal: {
-    areal_ppo_token: arealClip,
-    areal_ppo_sequence: arealClip,
-    areal_sapo_token: arealSoftGate,
-    areal_sapo_sequence: arealSoftGate,
-    areal_value: arealValue,
-  },
+export const primeRlLosses: OperationsTable = {
   policy_loss_primerl: {
     primerl_default: primeDefault,
     primerl_ipo: primeIpo,
     primerl_ref_kl: primeReference,
     primerl_ce: primeSupervised,
-  },
-  policy_loss_textpolicy: {
-    policy_loss: textpolicyClip,
-    gspo_sequence: textpolicyGspo('sequence'),
-    gspo_token: textpolicyGspo('token'),
-    gspo_hybrid: textpolicyGspo('hybrid'),
   },
 };
