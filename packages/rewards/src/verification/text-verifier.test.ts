@@ -174,6 +174,7 @@ describe('TextVerifier', () => {
     const running = verifier.verifyBatch(requests, { signal: controller.signal });
     controller.abort(new Error('later'));
     await expect(running).rejects.toThrow('later');
+    expect(verifier.getStatistics()).toMatchObject({ verified: 0, broken: 0 });
   });
 
   it('keeps no more than `concurrency` in flight, in order all the same', async () => {

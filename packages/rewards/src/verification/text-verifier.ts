@@ -122,7 +122,10 @@ export abstract class TextVerifier implements Verifier {
       const { timeoutMs } = this.#limits;
       return settleWithin(given, controller, { timeoutMs, signal }).then(
         (report) => this.#finish(report, read),
-        (error: unknown) => this.#broken(messageOf(error)),
+        (error: unknown) => {
+          const problem = messageOf(error);
+          return signal?.aborted ? failure(this.name, problem) : this.#broken(problem);
+        },
       );
     } catch (error) {
       return this.#broken(messageOf(error));
