@@ -77,7 +77,10 @@ export class MlflowLogger implements MetricsLogger {
   }
 
   log(step: number, metrics: Metrics): void {
-    if (this.#closing) return this.#report('it is closed', Object.keys(metrics).length);
+    if (this.#closing) {
+      this.#report('it is closed', Object.keys(metrics).length);
+      return;
+    }
     const timestamp = Math.round(this.#options.clock());
     for (const [name, value] of Object.entries(metrics)) {
       this.#pending.push({ key: metricName(name), value, timestamp, step });
