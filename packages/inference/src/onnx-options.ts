@@ -14,7 +14,7 @@ export interface OnnxBackendOptions {
   /**
    * Store in the engine that holds the weights. Default `'policy'`. One that exists and was made from this model is shared,
    * with a trainer for example, which takes it along when it closes; else it is made from the model's weights, and stays until
-   * the engine closes or deletes it.
+   * the engine closes or deletes it. A checkpoint that is taken over is written to it, for all who share it.
    */
   readonly store?: string | undefined;
   /** Sequences that run at once; more wait. Default 16. */

@@ -22,21 +22,20 @@ export interface CreateModelOptions {
  * A model with fresh weights, drawn as transformers draws them: matrices and embeddings normal with mean 0 and deviation
  * `initializerRange`, norms 1, biases 0; GPT-2's last matrix before each residual sum is smaller by `√(2 · layers)`.
  *
- * @throws FormatError if the tokenizer has more tokens than the config has embeddings, ArgumentError if a tensor is larger
- *   than memory.
+ * @throws FormatError if the config has fewer embeddings than there are tokens, begin and end tokens included, ArgumentError
+ *   if a tensor is larger than memory.
  */
 export function createModel({ config, tokenizer, seed, clock }: CreateModelOptions): LanguageModel {
-  checkVocabulary(config, tokenizer, 'createModel');
+  const roles = {
+    bosId: tokenizer.bosId ?? config.bosId,
+    eosIds: tokenizer.eosIds.length > 0 ? tokenizer.eosIds : config.eosIds,
+  };
+  checkVocabulary(config, { ...roles, vocabularySize: tokenizer.vocabularySize }, 'createModel');
   const weights = new Map(
     parameterSpecs(config).map((parameter) => [parameter.name, draw(config, parameter, seed)] as const),
   );
   return {
-    config: {
-      ...config,
-      bosId: tokenizer.bosId ?? config.bosId,
-      eosIds: tokenizer.eosIds.length > 0 ? tokenizer.eosIds : config.eosIds,
-      paddingId: paddingId(tokenizer) ?? config.paddingId,
-    },
+    config: { ...config, ...roles, paddingId: paddingId(tokenizer) ?? config.paddingId },
     weights,
     tokenizer,
     chat: tokenizerChat(tokenizer, { ...(clock && { clock }), origin: 'createModel' }),

@@ -65,7 +65,11 @@ export async function loadModelConfig(folder: string): Promise<ModelConfig> {
  *
  * @throws FormatError naming both sizes.
  */
-export function checkVocabulary(config: ModelConfig, tokenizer: TextTokenizer, origin: string): void {
+export function checkVocabulary(
+  config: ModelConfig,
+  tokenizer: Pick<TextTokenizer, 'vocabularySize' | 'bosId' | 'eosIds'>,
+  origin: string,
+): void {
   if (tokenizer.vocabularySize > config.vocabularySize) {
     const problem = `the tokenizer has ${tokenizer.vocabularySize} tokens, config.json a vocab_size of ${config.vocabularySize}`;
     throw new FormatError(`${origin}: ${problem}; use the tokenizer that belongs to the model`);

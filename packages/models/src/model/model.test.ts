@@ -7,7 +7,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 
 import { parseModelConfig } from '../config/parse-config.ts';
-import { headParameter, linearLayers, parameterSpecs } from '../decoder/parameters.ts';
+import { parameterSpecs } from '../decoder/parameters.ts';
 import { openSafetensors } from '../safetensors/read.ts';
 import { writeSafetensors } from '../safetensors/write.ts';
 import { byteTokenizer, characterTokenizer } from '../tokenizer/built-tokenizers.ts';
@@ -38,47 +38,6 @@ beforeEach(async () => {
   folder = await mkdtemp(join(root, 'm-'));
 });
 afterAll(() => rm(root, { recursive: true }));
-
-describe('parameterSpecs', () => {
-  it('names parameters as Hugging Face does, in order', () => {
-    const names = parameterSpecs(parseModelConfig({ ...llama, num_hidden_layers: 1, attention_bias: true }));
-    expect(names.map(({ name, shape }) => `${name} [${shape}]`)).toEqual([
-      'model.embed_tokens.weight [7,8]',
-      'model.layers.0.input_layernorm.weight [8]',
-      'model.layers.0.self_attn.q_proj.weight [8,8]',
-      'model.layers.0.self_attn.q_proj.bias [8]',
-      'model.layers.0.self_attn.k_proj.weight [8,8]',
-      'model.layers.0.self_attn.k_proj.bias [8]',
-      'model.layers.0.self_attn.v_proj.weight [8,8]',
-      'model.layers.0.self_attn.v_proj.bias [8]',
-      'model.layers.0.self_attn.o_proj.weight [8,8]',
-      'model.layers.0.self_attn.o_proj.bias [8]',
-      'model.layers.0.post_attention_layernorm.weight [8]',
-      'model.layers.0.mlp.gate_proj.weight [12,8]',
-      'model.layers.0.mlp.up_proj.weight [12,8]',
-      'model.layers.0.mlp.down_proj.weight [8,12]',
-      'model.norm.weight [8]',
-    ]);
-  });
-
-  it('has a head of its own exactly where it is not tied', () => {
-    const separate = parseModelConfig({ ...llama, tie_word_embeddings: false });
-    expect(parameterSpecs(separate).at(-1)).toMatchObject({ name: 'lm_head.weight', shape: [7, 8] });
-    expect(headParameter(separate)).toBe('lm_head.weight');
-    expect(headParameter(parseModelConfig(llama))).toBe('model.embed_tokens.weight');
-  });
-
-  it('lists the linear layers that adapters attach to', () => {
-    expect(linearLayers(parseModelConfig(llama))).toHaveLength(14);
-    expect(linearLayers(parseModelConfig(gpt2))[0]).toEqual({
-      weight: 'transformer.h.0.attn.c_attn.weight',
-      bias: 'transformer.h.0.attn.c_attn.bias',
-      inputs: 64,
-      outputs: 192,
-      order: 'in-out',
-    });
-  });
-});
 
 describe('createModel', () => {
   const deviation = (data: Float32Array) =>
@@ -111,6 +70,9 @@ describe('createModel', () => {
 
   it('refuses a tokenizer with more tokens than embeddings', () => {
     expect(() => make({ ...llama, vocab_size: 6 })).toThrow('has 7 tokens, config.json a vocab_size of 6');
+    const config = parseModelConfig({ ...llama, eos_token_id: 7 });
+    const endless = () => createModel({ config, tokenizer: characterTokenizer('a'), seed: '' });
+    expect(endless).toThrow('token 7 begins or ends sequences but vocab_size is 7');
   });
 });
 
