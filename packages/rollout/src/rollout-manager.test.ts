@@ -122,6 +122,13 @@ describe('RolloutManager.collectGroups', () => {
     expect(new Set(ids).size).toBe(6);
   });
 
+  it('tells collections apart that are asked for before either is read', async () => {
+    const { manager } = manage();
+    const [one, other] = [manager.collectGroups([task('a')]), manager.collectGroups([task('a')])];
+    const ids = [...(await collect(other)), ...(await collect(one))].map(({ id }) => id);
+    expect(ids).toEqual(['1/a', '0/a']);
+  });
+
   it('keeps at most `concurrency` groups under way', async () => {
     let underWay = 0;
     let most = 0;

@@ -68,17 +68,18 @@ export class RolloutManager<S extends State = State, Metadata = unknown> {
    */
   collectGroups(
     tasks: readonly Task<Metadata>[],
-    options: CollectOptions = {},
+    { iteration = this.#collections, ...options }: CollectOptions = {},
   ): AsyncIterableIterator<TrajectoryGroup<Metadata>> {
-    return this.#collect(tasks, options, { ...this.options, repetitions: new Map() });
+    // Counted now, not once somebody asks for the first group: so two that wait to be read are two.
+    this.#collections += 1;
+    return this.#collect(tasks, { ...options, iteration }, { ...this.options, repetitions: new Map() });
   }
 
   async *#collect(
     tasks: readonly Task<Metadata>[],
-    { iteration = this.#collections, round = 0, signal }: CollectOptions,
+    { iteration, round = 0, signal }: CollectOptions & { readonly iteration: number },
     { repetitions, ...options }: ResolvedRolloutOptions & { readonly repetitions: Map<string, number> },
   ): AsyncGenerator<TrajectoryGroup<Metadata>, void, undefined> {
-    this.#collections += 1;
     const stop = new AbortController();
     const release = signal && onAbort(signal, () => stop.abort(signal.reason));
     const limit = pLimit(options.concurrency);
@@ -151,6 +152,7 @@ export class RolloutManager<S extends State = State, Metadata = unknown> {
     while (collected.length < minTrajectories && fruitlessRounds < MAX_FRUITLESS_ROUNDS && !signal?.aborted) {
       const before = collected.length;
       const wanted = Math.ceil((minTrajectories - before) / options.groupSize);
+      this.#collections += 1;
       for await (const { trajectories } of this.#collect(
         tasks.take(wanted),
         { iteration, signal },
