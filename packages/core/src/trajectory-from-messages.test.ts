@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
+import type { Message } from './message.ts';
 import { trajectorySchema } from './trajectory.ts';
-import { type RecordedConversation, trajectoryFromMessages } from './trajectory-from-messages.ts';
+import { trajectoryFromMessages } from './trajectory-from-messages.ts';
 
-const messages: RecordedConversation['messages'] = [
+const messages: readonly (Omit<Message, 'content'> & { readonly content: string | null })[] = [
   { role: 'system', content: 'Be brief.' },
   { role: 'user', content: 'Where is it?' },
   {
@@ -33,10 +34,30 @@ describe('trajectoryFromMessages', () => {
     expect([task.prompt, response]).toEqual([messages.slice(0, 2), '']);
   });
 
+  it('reads what client libraries write: nulls, parts, developers', () => {
+    const written = [
+      {
+        role: 'developer',
+        content: [
+          { type: 'text', text: 'Be ' },
+          { type: 'text', text: 'brief.' },
+        ],
+      },
+      { role: 'assistant', content: 'Yes.', tool_calls: null, function_call: null, refusal: null },
+      { role: 'assistant' },
+    ];
+    expect(trajectoryFromMessages({ id: 'd', messages: written, metadata: null }).messages).toEqual([
+      { role: 'system', content: 'Be brief.' },
+      { role: 'assistant', content: 'Yes.' },
+      { role: 'assistant', content: '' },
+    ]);
+  });
+
   it('names what is no message', () => {
-    const broken = [...messages, { role: 'bot', content: 'x' }] as RecordedConversation['messages'];
-    expect(() => trajectoryFromMessages({ id: 'c', messages: broken, metadata: null })).toThrow(
-      /conversation "c", messages\.6\.role: /,
-    );
+    const strange = (message: unknown) => () =>
+      trajectoryFromMessages({ id: 'c', messages: [...messages, message], metadata: null });
+    expect(strange({ role: 'bot', content: 'x' })).toThrow(/conversation "c", messages\.6\.role: /);
+    expect(strange({ role: 'user', content: [{ type: 'image_url' }] })).toThrow(/messages\.6\.content: /);
+    expect(strange('x')).toThrow(/messages\.6: /);
   });
 });

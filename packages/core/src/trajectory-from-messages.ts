@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { FormatError } from './errors.ts';
-import { type Message, messageSchema } from './message.ts';
+import { messageSchema } from './message.ts';
 import type { Trajectory } from './trajectory.ts';
 
 /** A conversation that some other program recorded. */
@@ -8,9 +8,10 @@ export interface RecordedConversation<Metadata = unknown> {
   /** Names the trajectory and its task. */
   readonly id: string;
   /**
-   * In the shape of the OpenAI chat API; `content` may be `null` there, which counts as empty. Checked, as it comes from outside.
+   * In the shape of the OpenAI chat API, and checked, as it comes from outside. What is `null` counts as absent, absent content as
+   * empty; parts that are text are joined, and a developer's messages are the system's.
    */
-  readonly messages: readonly (Omit<Message, 'content'> & { readonly content: string | null })[];
+  readonly messages: readonly unknown[];
   /** What graders need to know. */
   readonly metadata: Metadata;
 }
@@ -26,7 +27,7 @@ export function trajectoryFromMessages<Metadata>({
   messages: recorded,
   metadata,
 }: RecordedConversation<Metadata>): Trajectory<Metadata> {
-  const parsed = z.array(messageSchema).safeParse(recorded);
+  const parsed = z.array(messageSchema).safeParse(recorded.map(plain));
   if (!parsed.success) {
     const { path, message } = parsed.error.issues[0]!;
     throw new FormatError(
@@ -39,4 +40,20 @@ export function trajectoryFromMessages<Metadata>({
   const response = messages.findLast(({ role }) => role === 'assistant')?.content ?? '';
   const task = { id, prompt, metadata };
   return { id, task, steps: [], messages, response, status: 'completed', policyVersion: 0 };
+}
+
+/** A message without what only the API's wire has: nulls, content in parts, the role of a developer. */
+function plain(message: unknown): unknown {
+  if (typeof message !== 'object' || message === null) return message;
+  const {
+    content = '',
+    role,
+    ...rest
+  } = Object.fromEntries(Object.entries(message).filter(([, value]) => value !== null));
+  return { ...rest, role: role === 'developer' ? 'system' : role, content: joined(content) };
+}
+
+function joined(content: unknown): unknown {
+  const parts = z.array(z.object({ type: z.literal('text'), text: z.string() })).safeParse(content);
+  return parts.success ? parts.data.map(({ text }) => text).join('') : content;
 }
