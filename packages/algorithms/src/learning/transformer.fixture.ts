@@ -51,13 +51,11 @@ export async function createPupil(lesson: Lesson): Promise<Pupil> {
   const served = onnxBackend({ engine, model, maxSequences: 64 });
   const sampler = await InferenceModule.create({ backend: served });
   const directory = await mkdtemp(join(tmpdir(), 'rlp-pupil-'));
-  const networks = [
-    { network: backend, fresh: join(directory, 'policy') },
-    { network: critic, fresh: join(directory, 'critic') },
-  ];
-  for (const { network, fresh } of networks) await network.saveCheckpoint(fresh);
+  const policyOnly = [{ network: backend, fresh: join(directory, 'policy') }];
+  const withCritic = [...policyOnly, { network: critic, fresh: join(directory, 'critic') }];
+  for (const { network, fresh } of withCritic) await network.saveCheckpoint(fresh);
 
-  const begin = async (seed: string) => {
+  const begin = async (seed: string, networks: typeof withCritic) => {
     const { weights } = tinyModel(seed);
     for (const { network, fresh } of networks) {
       await network.loadCheckpoint(fresh);
@@ -66,12 +64,12 @@ export async function createPupil(lesson: Lesson): Promise<Pupil> {
   };
   return {
     learn: async (algorithm, seed) => {
-      await begin(seed);
+      await begin(seed, algorithm === 'PPO' ? withCritic : policyOnly);
       const setup = { ...lessons[lesson], backend, critic, sampler, tokenizer, tasks: chainTasks() };
       return learningCurve(algorithm, { lesson, seed, iterations }, setup);
     },
     untrained: async (seed) => {
-      await begin(seed);
+      await begin(seed, policyOnly);
       const moves = starts.flatMap((start) => rightMoves(start).map((move) => [start, move] as const));
       const scores = await backend.logprobs(moves.map(([start, move]) => tokenizer.encode(start + move)));
       return scores.reduce((sum, { logprobs }) => sum + Math.exp(logprobs[1]!), 0) / starts.length;
