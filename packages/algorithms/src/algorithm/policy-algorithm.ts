@@ -115,7 +115,7 @@ const needed = {
   tokenizer: ['encode', 'a tokenizer'],
 } as const satisfies Partial<Record<keyof AlgorithmDependencies, readonly [method: string, what: string]>>;
 
-/** @throws ArgumentError naming everything that is missing or is something else. */
+/** @throws ArgumentError naming everything that is missing, is something else, or belongs elsewhere. */
 function requireDependencies(name: string, dependencies: object): void {
   const given = dependencies as Readonly<Record<string, unknown>>;
   const missing = Object.keys(needed).filter((dependency) => given[dependency] === undefined);
@@ -124,6 +124,9 @@ function requireDependencies(name: string, dependencies: object): void {
     const found = given[dependency] as Readonly<Record<string, unknown>> | null;
     return typeof found?.[method] === 'function' ? [] : [`\`${dependency}\` must be ${what}`];
   });
+  if (given.advantages !== undefined) {
+    problems.push('`advantages` among the dependencies is not read; it is an option, in the second argument');
+  }
   if (problems.length > 0) throw new ArgumentError(`${name}: ${problems.join('; ')}`);
 }
 
