@@ -65,9 +65,9 @@ describe('an algorithm', () => {
     expect(() => new GRPOAlgorithm(setup, { surprise: 1 } as never)).toThrow('Unrecognized key: "surprise"');
     const { backend, sampler, ...rest } = setup;
     expect(() => new GRPOAlgorithm(rest as never)).toThrow('expected also sampler, backend');
-    const given = { ...setup, tasks: setup.tasks.take(3), rewards: () => 1 };
+    const given = { ...setup, tasks: setup.tasks.take(3), rewards: () => 1, advantages: () => [] };
     expect(() => new GRPOAlgorithm(given as never)).toThrow(
-      /`tasks` must be a task source; taskSource\(tasks\) .*; `rewards` must be a reward computer; rewardFunctions/,
+      /`tasks` must be a task source; taskSource\(tasks\) .*; `rewards` must be a reward computer; rewardFunctions.*; `advantages` among/,
     );
   });
 
