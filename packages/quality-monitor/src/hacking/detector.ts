@@ -129,7 +129,7 @@ class RewardHackingDetector implements TextMonitor {
     const hashes = texts.map((text) => text.hash());
     const standings = standingsOf(trajectories, hashes, tasks);
     this.#evidence.prepare(this.#reference);
-    this.#phrases.beginBatch(tasks.length);
+    this.#phrases.beginBatch();
     for (const [task, members] of tasks) {
       this.#phrases.beginTask(task);
       this.#readTask(members, trajectories, { rows, texts, hashes });

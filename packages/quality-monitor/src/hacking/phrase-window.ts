@@ -16,8 +16,6 @@ const leastUsual = 24;
 const [hurriedUsual, settledUsual] = [48, 160];
 const mostUsual = 4096;
 const comparedUsual = 600;
-/** Tasks of a batch from which on more of them are lately: a phrase that few of many have needs them. */
-const manyTasks = 48;
 /** Nats of surprise that chance has, and that one phrase can have; tasks that it takes. */
 const chanceNats = 4.5;
 const mostNats = 30;
@@ -56,8 +54,6 @@ export class PhraseWindow {
   /** For each task of late that a phrase occurred in: how usual it may be to surprise at all. */
   #usualPerTask = Number.NEGATIVE_INFINITY;
   #batch = 0;
-  /** Of 16 tasks, that are lately. */
-  #generations = 4;
 
   /** @param delayBatches - Batches after which phrases become usual. */
   constructor(delayBatches: number) {
@@ -69,9 +65,7 @@ export class PhraseWindow {
     return this.#usualTasks >= leastUsual;
   }
 
-  /** @param tasks - That the batch has. */
-  beginBatch(tasks: number): void {
-    this.#generations = tasks < manyTasks ? 4 : 7;
+  beginBatch(): void {
     this.#batch += 1;
     while (this.#waiting.length > 0 && this.#waiting[0]!.batch < this.#batch - this.#delayBatches) {
       this.#makeUsual(this.#waiting.shift()!);
@@ -84,10 +78,7 @@ export class PhraseWindow {
     for (let at = 0; at < name.length; at++) this.#task = letterHash(this.#task, name.charCodeAt(at));
     this.#templates.beginTask(this.#batch);
     this.#responses.beginTask(this.#batch);
-    const oldest = this.#phrases.beginTask(
-      this.#batch,
-      this.#usualTasks < hurriedUsual ? 2 : this.#generations,
-    );
+    const oldest = this.#phrases.beginTask(this.#batch, this.#usualTasks < hurriedUsual ? 2 : undefined);
     if (oldest !== undefined) {
       if (this.#usualTasks >= settledUsual) this.#waiting.push(oldest);
       else this.#makeUsual(oldest);

@@ -7,7 +7,7 @@ export interface Generation {
   batch: number;
 }
 
-/** Generations that "lately" is made of unless said, the one that fills among them. */
+/** Generations that "lately" is made of, the one that fills among them. */
 const generationsKept = 4;
 /** Tasks that make a generation, and responses that make one however few tasks they are of. */
 const generationTasks = 16;
@@ -16,10 +16,10 @@ const generationResponses = 32;
 const oneTask = 128;
 const lastStamp = 2 ** 16 - oneTask;
 
-/** In how many tasks of late hashes occurred: those of the last generations of 16 tasks, four unless said. Responses to one task count once. */
+/** In how many tasks of late hashes occurred: those of the last four generations of 16 tasks. Responses to one task count once. */
 export class SlidingCounts {
   readonly #bits: number;
-  /** In the lower seven bits how many tasks of late counted in a slot, 112 at most; above, which one was the last. */
+  /** In the lower seven bits how many tasks of late counted in a slot, 65 at most; above, which one was the last. */
   readonly #lately: Uint16Array;
   /** Number of the task that goes on, in the upper bits. */
   #taskStamp = 0;
@@ -47,7 +47,7 @@ export class SlidingCounts {
   /**
    * Begins another task; returns the generation that is no longer lately, if that ends one.
    *
-   * @param kept - Generations that are lately, 7 at most.
+   * @param kept - Generations that are lately, 4 at most.
    */
   beginTask(batch: number, kept = generationsKept): Generation | undefined {
     const isOver = this.#current.tasks >= generationTasks || this.#responses >= generationResponses;
