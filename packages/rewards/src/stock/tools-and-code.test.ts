@@ -134,6 +134,12 @@ describe('lastCodeBlock', () => {
     ['```python\n1\n```', undefined, '1'],
     ['```js\na\n\nb\n```', 'JS', 'a\n\nb'],
     ['```js\n```', 'js', ''],
+    ['```py\n1\n```', 'python', '1'],
+    ['```python3 title="a"\r\n1\r\n```\r\n', 'python', '1\r'],
+    ['1. so\n   ```python\n   if x:\n     y\n\n  z\n   ```', 'python', 'if x:\n  y\n\nz'],
+    ['````md\n```\na\n```\n````', 'md', '```\na\n```'],
+    ['```js\n1\n```js\n2\n```', 'js', '1\n```js\n2'],
+    ['```a`b\n1\n```', undefined, undefined],
     ['```js\n1', 'js', undefined],
     ['1', 'js', undefined],
   ])('reads %j for %j as %j', (text, language, code) => {
