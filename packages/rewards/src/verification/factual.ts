@@ -94,9 +94,15 @@ const datePattern = new RegExp(
 
 /** Dates with a day their month has not: "February 30". */
 function impossibleDates(text: string): string[] {
-  return [...text.matchAll(datePattern)].flatMap(([whole, monthBefore, dayAfter, dayBefore, monthAfter]) => {
+  return [...text.matchAll(datePattern)].flatMap((match) => {
+    const [whole, monthBefore, dayAfter, dayBefore, monthAfter] = match;
     const limit = days[(monthBefore ?? monthAfter)!]!;
     const day = Number(dayAfter ?? dayBefore);
-    return day >= 1 && day <= limit ? [] : [`${whole} (the month has ${limit} days)`];
+    // "In May 45 people came": no month has so many days, so it is a count.
+    const isCount =
+      day > 31 &&
+      /\d$/.test(whole) &&
+      /^\s+\p{Ll}/u.test(text.slice(match.index + whole.length, match.index + whole.length + 8));
+    return isCount || (day >= 1 && day <= limit) ? [] : [`${whole} (the month has ${limit} days)`];
   });
 }

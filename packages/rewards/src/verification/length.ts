@@ -62,7 +62,7 @@ export class LengthVerifier extends TextVerifier {
       return scoreReport({ score: 1, details, message: `${length} ${unit}, within ${bounds}` });
     const message = `${length} ${unit}, expected ${bounds}`;
     if (missed <= tolerance) {
-      return { result: 'warning', score: 0.7 - (0.2 * missed) / tolerance, details, message };
+      return { result: 'warning', score: Math.max(0.5, 0.7 - (0.2 * missed) / tolerance), details, message };
     }
     return { result: 'fail', score: 0.5 * Math.max(0, 1 - missed), details, message };
   }

@@ -16,11 +16,11 @@ export class NonEmptyVerifier extends TextVerifier {
   }
 }
 
+/** Text with a word in it: what whole-word matching can find. */
+export const phrase = z.string().refine((text) => foldedWords(text) !== '', 'must hold a word');
+
 const greetingSchema = z.strictObject({
-  greetings: z
-    .array(z.string().min(1))
-    .min(1)
-    .default(['hello', 'hi', 'hey', 'good morning', 'good evening']),
+  greetings: z.array(phrase).min(1).default(['hello', 'hi', 'hey', 'good morning', 'good evening']),
 });
 
 /** Options of {@link GreetingVerifier}: `greetings` (hello, hi, hey, good morning, good evening). */
@@ -49,11 +49,20 @@ export class GreetingVerifier extends TextVerifier {
   }
 }
 
-const keywordSchema = z.strictObject({
-  keywords: z.array(z.string().refine((word) => /\S/u.test(word), 'must not be empty')).default([]),
-  matching: z.enum(['words', 'substring']).default('words'),
-  require: z.enum(['all', 'any']).default('all'),
-});
+const keywordSchema = z
+  .strictObject({
+    keywords: z.array(z.string().refine((word) => /\S/u.test(word), 'must not be empty')).default([]),
+    matching: z.enum(['words', 'substring']).default('words'),
+    require: z.enum(['all', 'any']).default('all'),
+  })
+  .refine(
+    ({ keywords, matching }) =>
+      matching === 'substring' || keywords.every((word) => foldedWords(word) !== ''),
+    {
+      path: ['keywords'],
+      message: "must hold a word each, unless matching is 'substring'",
+    },
+  );
 
 /**
  * Options of {@link KeywordVerifier}: `keywords` (none), `matching` (`'words'`: "art" is not in "start"; `'substring'`),

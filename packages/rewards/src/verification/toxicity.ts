@@ -5,7 +5,7 @@ import { excerpt, windows } from './model/excerpt.ts';
 import { bytesFromBase64, type LinearModel, probability } from './model/linear-model.ts';
 import { profanityMatcher } from './model/profanity.ts';
 import { toxicityBits, toxicityFeatures, toxicityWindow } from './model/toxicity-features.ts';
-import { foldedWords } from './simple.ts';
+import { foldedWords, phrase } from './simple.ts';
 import { judgedReport, textJudgeSchema, thresholdsSchema } from './text-judge.ts';
 import {
   TextVerifier,
@@ -15,7 +15,7 @@ import {
 } from './text-verifier.ts';
 import { scoreReport } from './verdict.ts';
 
-const phrasesSchema = z.array(z.string().refine((phrase) => foldedWords(phrase) !== '', 'must hold a word'));
+const phrasesSchema = z.array(phrase);
 
 const schema = z.strictObject({
   phrases: phrasesSchema.default([]),
@@ -80,9 +80,14 @@ export class ToxicityVerifier extends TextVerifier {
     context: VerificationContext,
   ): VerificationReport | Promise<VerificationReport> {
     const { judge, phrases, thresholds } = this.#options;
-    const phrase = firstPhrase(response, [...phrases, ...phrasesOf(context.metadata)]);
-    if (phrase !== undefined) {
-      return scoreReport({ score: 0, details: { phrase }, message: `contains "${phrase}"`, thresholds });
+    const found = firstPhrase(response, [...phrases, ...phrasesOf(context.metadata)]);
+    if (found !== undefined) {
+      return scoreReport({
+        score: 0,
+        details: { phrase: found },
+        message: `contains "${found}"`,
+        thresholds,
+      });
     }
     if (judge !== undefined) {
       return judgedReport(this.name, () => judge({ prompt, response }, context), thresholds);

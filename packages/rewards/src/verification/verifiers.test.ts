@@ -207,6 +207,10 @@ describe('FactualVerifier', () => {
       details: { checked: 2, wrong: ['5 * 4 = 21 (it is 20)'] },
     });
     expect((await verify(verifier, 'It opened on February 30, 1999.')).result).toBe('fail');
+    expect((await verify(verifier, 'In May 45 people came, in June 31 people.')).details.wrong).toEqual([
+      'June 31 (the month has 30 days)',
+    ]);
+    expect((await verify(verifier, 'It opened on May 45, or on May 45th at noon.')).details.checked).toBe(2);
     expect(
       (await verify(verifier, 'It opened on 29 February and on the 31st of May, and may 40 people come.'))
         .result,
@@ -342,6 +346,11 @@ describe('small verifiers', () => {
   it('find greetings at the start, keywords as words, and emptiness', async () => {
     expect((await verify(new GreetingVerifier(), 'Hi there! What is up?')).result).toBe('pass');
     expect((await verify(new GreetingVerifier(), 'This is high. Hello.')).result).toBe('fail');
+    expect(() => new GreetingVerifier({ greetings: ['!'] })).toThrow('greetings.0: must hold a word');
+    expect(() => new KeywordVerifier({ keywords: ['art', '!'] })).toThrow('must hold a word each');
+    expect((await verify(new KeywordVerifier({ keywords: ['!'], matching: 'substring' }), 'Hi!')).score).toBe(
+      1,
+    );
     const keywords = new KeywordVerifier({ keywords: ['art', 'machine learning'] });
     expect(await verify(keywords, 'The ART of machine  learning')).toMatchObject({
       result: 'pass',
