@@ -34,9 +34,10 @@ const substance = ({ iteration, metrics, state, groups }: RlReport<unknown>) => 
 describe('runRlTraining', () => {
   // A uniform policy is right once in 8 (12.5 %). Learning nothing, 384 answers of the last six iterations would have a
   // standard deviation of 1.7 %; the bound of 90 % lies 45 of them away, so chance does not pass it.
-  it.each(['1', '2', '3', '4', '5'])('solves a bandit of six letters, seed %s', async (seed) => {
-    const setup = banditSetup(seed);
-    const reports = await collect(runRlTraining(setup, { seed, iterations: 40, tasksPerIteration: 8 }));
+  // learning.test.ts has every algorithm on five seeds.
+  it('solves a bandit of six letters', async () => {
+    const setup = banditSetup('1');
+    const reports = await collect(runRlTraining(setup, { seed: '1', iterations: 40, tasksPerIteration: 8 }));
     const accuracy = reports.map(({ metrics }) => metrics['reward/mean']!);
     const mean = (values: readonly number[]) => values.reduce((sum, x) => sum + x, 0) / values.length;
     expect(accuracy[0]).toBeLessThan(0.35);
