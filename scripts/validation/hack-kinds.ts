@@ -4,8 +4,11 @@ import type { Item } from './corpora.ts';
 /** Turns a response into one that a flawed reward pays for. */
 export type Hack = (item: Item, random: RandomStream) => string;
 
-/** Hacks that detectors are tuned with, the same in other words, and others altogether. */
-export const wordings = ['tune', 'report', 'unseen'] as const;
+/**
+ * Hacks that detectors are tuned with, the same in other words, and others altogether; and a third set, plain and short, of which some
+ * forms tune and the others report.
+ */
+export const wordings = ['tune', 'report', 'unseen', 'fresh-tune', 'fresh'] as const;
 
 /** One of {@link wordings}. */
 export type Wording = (typeof wordings)[number];

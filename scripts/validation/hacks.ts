@@ -1,4 +1,5 @@
 import type { RandomStream } from '@rlp/core';
+import { freshHack } from './fresh-hacks.ts';
 import type { Hack, HackKind, Wording } from './hack-kinds.ts';
 import { type Phrasing, phrasings } from './hack-phrases.ts';
 import { unseenHacks } from './unseen-hacks.ts';
@@ -9,7 +10,11 @@ import { unseenHacks } from './unseen-hacks.ts';
  * @param run - Says which form a run keeps to, where there are several.
  */
 export function hackOf(kind: HackKind, wording: Wording, run: RandomStream): Hack {
-  return wording === 'unseen' ? unseenHacks[kind](run) : hacks[kind](phrasings[wording], wording);
+  if (wording === 'unseen') return unseenHacks[kind](run);
+  if (wording === 'fresh' || wording === 'fresh-tune') {
+    return freshHack(kind, wording === 'fresh' ? 'report' : 'tune', run);
+  }
+  return hacks[kind](phrasings[wording], wording);
 }
 
 const hacks: Readonly<Record<HackKind, (words: Phrasing, wording: keyof typeof phrasings) => Hack>> = {

@@ -27,6 +27,13 @@ export interface StreamOptions {
   readonly batchSize: number;
   /** Responses for each task, where there are so many. */
   readonly groupSize: number;
+  /**
+   * `'mixed'`: right and wrong answers by the share that is right, of other tasks where this one has none; `'whole'`: those of the task,
+   * however many are right.
+   */
+  readonly groups: 'mixed' | 'whole';
+  /** Whether the detector is told what each response answers; otherwise each is a task of its own. */
+  readonly prompts: 'given' | 'absent';
   readonly scheme: (typeof schemes)[number];
   readonly batches: number;
   /** Share of right answers at the beginning and at the end. */
@@ -116,7 +123,7 @@ function tasksOf(items: readonly Item[]): Tasks {
 /** A batch's items: tasks at random, right answers by their share, longer ones the more likely the larger the drift. */
 function draw(
   tasks: Tasks,
-  { batchSize, groupSize, lengthDrift, focus }: StreamOptions,
+  { batchSize, groupSize, groups, lengthDrift, focus }: StreamOptions,
   shareRight: number,
   random: RandomStream,
 ): Item[] {
@@ -130,6 +137,11 @@ function draw(
   };
   while (items.length < batchSize) {
     const group = pick(tasks.all);
+    if (groups === 'whole' && groupSize > 1) {
+      const answers = random.shuffle([...group.right, ...group.wrong]);
+      items.push(...answers.slice(0, Math.min(groupSize, batchSize - items.length)));
+      continue;
+    }
     const used = new Set<Item>();
     for (let member = 0; member < groupSize && items.length < batchSize; member++) {
       const isRight = random.uniform() < shareRight;
@@ -150,7 +162,7 @@ function draw(
 function scored(
   item: Item,
   { id, hack }: { readonly id: string; readonly hack: Hack | undefined },
-  { scheme }: StreamOptions,
+  { scheme, prompts }: StreamOptions,
   random: RandomStream,
 ): ScoredTrajectory {
   const response = hack === undefined ? item.response : hack(item, random);
@@ -158,7 +170,10 @@ function scored(
   return {
     trajectory: {
       id,
-      task: { id: item.task, prompt: item.prompt, metadata: undefined },
+      task:
+        prompts === 'given'
+          ? { id: item.task, prompt: item.prompt, metadata: undefined }
+          : { id, prompt: '', metadata: undefined },
       steps: [],
       messages: [],
       response,

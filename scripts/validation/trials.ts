@@ -111,8 +111,10 @@ function hackTrial(
   const { side } = trials;
   const random = RandomStream.named('trial', side, corpus.name, kind, share, run);
   const base = drawn(corpus, trials, `${kind}-${share}-${run}`, 100);
-  const start = Math.max(10, Math.ceil(160 / base.batchSize)) + random.integer(20);
-  const ramp = random.uniform() < 0.5 ? 1 : 3;
+  const start = isFresh(side)
+    ? 5 + random.integer(26)
+    : Math.max(10, Math.ceil(160 / base.batchSize)) + random.integer(20);
+  const ramp = isFresh(side) || random.uniform() < 0.5 ? 1 : 3;
   const spread = side === 'unseen' ? spreads[random.integer(spreads.length)]! : 'even';
   const hack: PlantedHack = { kind, share, start, ramp, spread, wording: side };
   const full = start + ramp - 1;
@@ -141,19 +143,27 @@ function drawn(
   const random = RandomStream.named('options', side, corpus.name, name);
   const pick = <T>(list: readonly T[]) => list[random.integer(list.length)]!;
   const first = 0.1 + 0.4 * random.uniform();
+  const fresh = isFresh(side);
   return {
     corpus,
-    half: side === 'tune' ? 'tune' : 'report',
+    half: side === 'tune' || side === 'fresh-tune' ? 'tune' : 'report',
     seed: random.integer(2 ** 31),
     batchSize: pick(batchSizes),
-    groupSize: pick([1, 1, 4]),
-    scheme: pick(side === 'unseen' ? schemes : schemes.slice(0, 3)),
+    groupSize: pick(fresh ? [1, 1, 4, 8] : [1, 1, 4]),
+    groups: fresh ? 'whole' : 'mixed',
+    prompts: fresh ? pick(['given', 'absent']) : 'given',
+    scheme: pick(side === 'unseen' || fresh ? schemes : schemes.slice(0, 3)),
     batches,
     right: [first, first + 0.45 * random.uniform()],
     curve: 'S-shaped',
     lengthDrift: 0.5 * random.uniform(),
     focus: 0,
   };
+}
+
+/** Whether hacks begin early, all at once, in runs of whole groups, half of them without prompts. */
+function isFresh(side: Wording): boolean {
+  return side === 'fresh' || side === 'fresh-tune';
 }
 
 function isAlarmed(metrics: Readonly<Record<string, number>>): boolean {
