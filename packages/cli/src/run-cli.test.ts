@@ -26,6 +26,9 @@ describe('rlp', () => {
     expect([help.code, help.said]).toEqual([0, expect.stringContaining('monitor')]);
     expect((await rlp('monitor', '--help')).said).toContain('analyze');
     expect((await rlp('monitor', 'report', '--help')).said).toContain('--metrics');
+    const { said } = await rlp('monitor', 'analyze', '--help');
+    expect(said).toContain('USAGE rlp monitor analyze [OPTIONS] <FILE>');
+    expect(said).not.toContain('\u001b');
   });
 
   it('refuses commands it does not know and arguments that are missing', async () => {

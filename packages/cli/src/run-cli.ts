@@ -1,3 +1,4 @@
+import { stripVTControlCharacters } from 'node:util';
 import { RlpError } from '@rlp/core';
 import { type ArgsDef, type CommandDef, defineCommand, renderUsage, runCommand } from 'citty';
 import type { CliContext } from './context.ts';
@@ -65,7 +66,7 @@ const commands: ReadonlyMap<string, Command> = new Map([
 
 function commandOf<Args extends ArgsDef>(definition: CommandDef<Args>): Command {
   return {
-    usage: () => renderUsage(definition),
+    usage: () => usageOf(definition, 'rlp monitor'),
     unknownFlags: (args) =>
       args.flatMap((argument) => {
         const [flag = ''] = argument.split('=');
@@ -77,7 +78,14 @@ function commandOf<Args extends ArgsDef>(definition: CommandDef<Args>): Command 
 
 /** Of the group of commands, or of all groups. */
 function groupUsage(group: string): Promise<string> {
-  return renderUsage(group === 'monitor' ? monitor : rlp);
+  return group === 'monitor' ? usageOf(monitor, 'rlp') : usageOf(rlp);
+}
+
+/** Without colours, which citty writes to files as well; `parent` is what is typed before the command's name. */
+async function usageOf<Args extends ArgsDef>(command: CommandDef<Args>, parent?: string): Promise<string> {
+  return stripVTControlCharacters(
+    await renderUsage(command, parent ? { meta: { name: parent } } : undefined),
+  );
 }
 
 /** Missing or unknown arguments, as citty tells them. */
