@@ -1,6 +1,6 @@
 import * as z from 'zod';
 
-import type { ModelConfig } from './model-config.ts';
+import type { DecoderConfig } from './model-config.ts';
 import { activation, commonShape, layerCount, only, size } from './schemas.ts';
 import { configError, parseContent } from './validation.ts';
 
@@ -20,7 +20,7 @@ const schema = z.looseObject({
 });
 
 /** Parses a GPT-2 config. */
-export function parseGpt2(json: Readonly<Record<string, unknown>>, file: string): ModelConfig {
+export function parseGpt2(json: Readonly<Record<string, unknown>>, file: string): DecoderConfig {
   const fields = parseContent(schema, json, file);
   if (fields.n_embd % fields.n_head !== 0) {
     throw configError(file, 'n_head', `${fields.n_head} does not divide the hidden size ${fields.n_embd}`);

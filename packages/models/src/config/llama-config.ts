@@ -1,6 +1,6 @@
 import * as z from 'zod';
 
-import type { Architecture, ModelConfig } from './model-config.ts';
+import type { Architecture, DecoderConfig, ModelConfig } from './model-config.ts';
 import { parseRope } from './rope-config.ts';
 import { activation, commonShape, layerCount, size } from './schemas.ts';
 import { configError, parseContent } from './validation.ts';
@@ -74,7 +74,7 @@ const schema = z.looseObject({
 type Fields = z.output<typeof schema>;
 
 /** Parses the configs of Llama, Mistral, Qwen2 and Qwen3, which differ in data only. */
-export function parseLlamaFamily(json: Readonly<Record<string, unknown>>, file: string): ModelConfig {
+export function parseLlamaFamily(json: Readonly<Record<string, unknown>>, file: string): DecoderConfig {
   const architecture = json.model_type as Exclude<Architecture, 'gpt2'>;
   const family = FAMILIES[architecture];
   const fields = parseContent(schema, { ...family.defaults, ...json }, file);

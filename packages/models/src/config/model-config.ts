@@ -76,7 +76,12 @@ export interface ModelConfig {
   readonly paddingId: TokenId | undefined;
   /** The `config.json` this came from; written back when the model is saved. */
   readonly source: Readonly<Record<string, unknown>>;
+  /** The `generation_config.json` beside it, empty where there is none; written back too. */
+  readonly generation: Readonly<Record<string, unknown>>;
 }
+
+/** What a `config.json` says by itself. */
+export type DecoderConfig = Omit<ModelConfig, 'generation'>;
 
 /** Longest sequence the decoder computes exactly: the context, or the sliding window where that is shorter. */
 export function maximumSequenceLength(config: ModelConfig): number {

@@ -1,17 +1,18 @@
 import { parseGpt2 } from './gpt2-config.ts';
 import { parseLlamaFamily } from './llama-config.ts';
-import type { Architecture, ModelConfig } from './model-config.ts';
+import type { Architecture, DecoderConfig, ModelConfig } from './model-config.ts';
 import { generationSchema } from './schemas.ts';
 import { configError, parseContent } from './validation.ts';
 
-const PARSERS: Readonly<Record<Architecture, (json: Record<string, unknown>, file: string) => ModelConfig>> =
-  {
-    llama: parseLlamaFamily,
-    mistral: parseLlamaFamily,
-    qwen2: parseLlamaFamily,
-    qwen3: parseLlamaFamily,
-    gpt2: parseGpt2,
-  };
+const PARSERS: Readonly<
+  Record<Architecture, (json: Record<string, unknown>, file: string) => DecoderConfig>
+> = {
+  llama: parseLlamaFamily,
+  mistral: parseLlamaFamily,
+  qwen2: parseLlamaFamily,
+  qwen3: parseLlamaFamily,
+  gpt2: parseGpt2,
+};
 
 /**
  * Reads a Hugging Face `config.json`, old style or new (`rope_parameters`, `dtype`), into a {@link ModelConfig}.
@@ -42,7 +43,7 @@ export function parseModelConfig(
   return withGeneration(config, generation);
 }
 
-function withGeneration(config: ModelConfig, generation: Readonly<Record<string, unknown>>): ModelConfig {
+function withGeneration(config: DecoderConfig, generation: Readonly<Record<string, unknown>>): ModelConfig {
   const fields = parseContent(generationSchema, generation, 'generation_config.json');
   const { bos_token_id: bos, eos_token_id: eos, pad_token_id: padding } = fields;
   return {
@@ -50,5 +51,6 @@ function withGeneration(config: ModelConfig, generation: Readonly<Record<string,
     bosId: bos ?? config.bosId,
     eosIds: eos ?? config.eosIds,
     paddingId: padding ?? config.paddingId,
+    generation,
   };
 }

@@ -87,8 +87,8 @@ describe('saveModel and loadModel', () => {
     await saveModel(folder, model);
     const loaded = await loadModel(folder);
     expect(new Map([...loaded.weights].sort())).toEqual(new Map([...model.weights].sort()));
-    const { source, ...config } = loaded.config;
-    expect(config).toEqual({ ...model.config, source: undefined });
+    const { source, generation: _, ...config } = loaded.config;
+    expect(config).toEqual({ ...model.config, source: undefined, generation: undefined });
     expect(source.architectures).toEqual(['LlamaForCausalLM']);
     expect(loaded.tokenizer.encode('ab')).toEqual([0, 3, 4]);
     expect(loaded.tokenizer.eosIds).toEqual([1]);
@@ -112,6 +112,14 @@ describe('saveModel and loadModel', () => {
       tie_word_embeddings: true,
       eos_token_id: 1,
     });
+  });
+
+  it('keep how the model is to be sampled', async () => {
+    const model = make();
+    const config = { ...model.config, generation: { temperature: 0.7, eos_token_id: 9 } };
+    await saveModel(folder, { ...model, config });
+    const { generation } = (await loadModel(folder)).config;
+    expect(generation).toEqual({ temperature: 0.7, bos_token_id: 0, eos_token_id: 1, pad_token_id: 2 });
   });
 
   it('leave no weights of an earlier save behind', async () => {

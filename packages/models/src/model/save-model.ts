@@ -34,7 +34,7 @@ const TORCH_NAMES: Readonly<Record<FloatType, string>> = { F32: 'float32', F16: 
  * Writes a model as a Hugging Face folder that transformers and vLLM load: `config.json`, `generation_config.json`,
  * `model.safetensors` (or shards), and the tokenizer's files. A tied matrix is stored once. Files appear when all are
  * complete, so a save that fails or is aborted leaves an earlier one as it was; of that, weights that are no longer referred to
- * are removed.
+ * are removed. What the files it was loaded from say beyond that, such as how to sample, is kept.
  *
  * @throws ArgumentError if the weights are not those of the config.
  */
@@ -77,7 +77,9 @@ function modelConfigJson({ config, tokenizer }: SavableModel, dtype: FloatType):
 }
 
 function generationConfig({ config, tokenizer }: SavableModel): Record<string, unknown> {
-  return { _from_model_config: true, ...tokenIds(config, tokenizer) };
+  const { generation } = config;
+  const known = Object.keys(generation).length > 0 ? generation : { _from_model_config: true };
+  return { ...known, ...tokenIds(config, tokenizer) };
 }
 
 function tokenIds(config: ModelConfig, tokenizer: TextTokenizer): Record<string, unknown> {
