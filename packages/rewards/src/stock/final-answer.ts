@@ -84,8 +84,8 @@ export function lastNumber(text: string, digits: 'needed' | 'optional' = 'needed
 }
 
 /**
- * What follows the last "answer is", "answer:" or "answer =" of a text, up to the end of the line or sentence
- * (`'sentence'`, default); or what follows the last "answer:", up to the end of the line (`'line'`, as Minerva and DAPO read).
+ * What follows the last "answer is", "answer:" or "answer =" of a text, up to the end of the line or sentence, without Markdown's
+ * asterisks and backticks around it (`'sentence'`, default); or what follows the last "answer:", up to the end of the line (`'line'`, as Minerva and DAPO read).
  */
 export function answerPhrase(text: string, reading: 'sentence' | 'line' = 'sentence'): string | undefined {
   let start: number | undefined;
@@ -94,9 +94,22 @@ export function answerPhrase(text: string, reading: 'sentence' | 'line' = 'sente
   if (start === undefined) return;
   const lineEnd = text.indexOf('\n', start);
   const line = text.slice(start, lineEnd < 0 ? undefined : lineEnd);
-  const sentenceEnd = reading === 'line' ? -1 : line.search(/[.!?](?:\s|$)/);
-  const answer = trimmed(sentenceEnd < 0 ? line : line.slice(0, sentenceEnd));
+  const answer = trimmed(reading === 'line' ? line : withoutMarks(firstSentence(line)));
   return answer === '' ? undefined : answer;
+}
+
+/** A line up to the mark that ends its first sentence; Markdown may close between that and the next word. */
+function firstSentence(line: string): string {
+  const end = line.search(/[.!?][*`]{0,4}(?:\s|$)/);
+  return end < 0 ? line : line.slice(0, end);
+}
+
+/** A text without asterisks, backticks and white space at its ends; `z^*` keeps its own. */
+function withoutMarks(text: string): string {
+  let [start, end] = [0, text.length];
+  while (start < end && /[\s*`]/.test(text[start]!)) start += 1;
+  while (end > start && /[\s*`]/.test(text[end - 1]!) && text[end - 2] !== '^') end -= 1;
+  return text.slice(start, end);
 }
 
 const readers = {

@@ -220,6 +220,11 @@ describe('mathAnswer', () => {
     ['so \\boxed{\\frac{1}{2}}', '0.5', 1],
     ['The answer is 7.', '7', 1],
     ['it is 7', '7', 0],
+    ['The final answer is **42**.', '42', 1],
+    ['**The answer is 4.5.**', '4.5', 1],
+    ['**Answer: `42`**', '42', 1],
+    ['The answer is 5!*2', '5', 0],
+    ['The answer is z^*.', 'z^*', 1],
     ['', '7', 0],
   ])('gives %j for %j a %d', (response, answer, expected) => {
     expect(judge(reward, response, answer)).toBe(expected);
