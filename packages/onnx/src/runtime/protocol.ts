@@ -139,7 +139,10 @@ export interface Engine {
   writeStore(name: string, tensors: StoreTensors, slot?: string): Promise<void>;
   /** Copies a store (or one of its slots) out. */
   readStore(name: string, slot?: string): Promise<Map<string, StoreTensor>>;
-  /** Frees a store. Does nothing once the engine has ended, which frees all of them. */
+  /**
+   * Frees a store: on a device at once, where the next run of a program that still uses it fails; on the host once no program
+   * does. Does nothing once the engine has ended, which frees all of them.
+   */
   deleteStore(name: string): Promise<void>;
   /** Starts a program inside the engine, once the stores being created are complete. */
   start<Methods extends ProgramMethods>(
