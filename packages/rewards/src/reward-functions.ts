@@ -24,9 +24,7 @@ const partsSchema = z
   .refine((parts) => Object.keys(parts).length > 0, 'expected at least one reward function');
 
 const optionsSchema = z.strictObject({
-  /** Milliseconds an asynchronous call may take. Default 30 000. */
   timeoutMs: timerMs.default(30_000),
-  /** Milliseconds since any fixed point, for the timing statistics. Default `performance.now`. */
   clock: clockSchema,
 });
 
@@ -38,7 +36,12 @@ export interface RewardPart<Metadata = unknown> {
 }
 
 /** Options of {@link rewardFunctions}. */
-export interface RewardFunctionsOptions extends Readonly<z.input<typeof optionsSchema>> {}
+export interface RewardFunctionsOptions {
+  /** Milliseconds an asynchronous call may take. Default 30 000. */
+  readonly timeoutMs?: number | undefined;
+  /** Milliseconds since any fixed point, for the timing statistics. Default `performance.now`. */
+  readonly clock?: (() => number) | undefined;
+}
 
 /** A reward computer that knows how its functions fared. */
 export interface FunctionRewardComputer<Metadata = unknown> extends RewardComputer<Metadata> {

@@ -11,18 +11,22 @@ import { clockSchema } from '../function-schema.ts';
 import { timerMs } from '../timer.ts';
 
 const schema = z.strictObject({
-  /** Milliseconds that one call may take. Default 30 000. */
   timeoutMs: timerMs.default(30_000),
-  /** From which mean time of a call on a reward is called slow. Default 1000. */
   slowMs: z.number().positive().default(1000),
-  /** Milliseconds since any fixed point. Default `performance.now`. */
   clock: clockSchema,
-  /** Ends the trial with its reason. */
   signal: z.custom<AbortSignal>((value) => value instanceof AbortSignal, 'must be an AbortSignal').optional(),
 });
 
 /** Options of {@link dryRun}. */
-export interface DryRunOptions extends Readonly<z.input<typeof schema>> {}
+export interface DryRunOptions {
+  /** Milliseconds that one call may take. Default 30 000. */
+  readonly timeoutMs?: number | undefined;
+  /** From which mean time of a call on a reward is called slow. Default 1000. */
+  readonly slowMs?: number | undefined;
+  /** Milliseconds since any fixed point. Default `performance.now`. */
+  readonly clock?: (() => number) | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
 
 /** An episode to try rewards on. Those with the same prompt are a group. */
 export interface DryRunExample<Metadata = unknown> {

@@ -4,15 +4,10 @@ import { type RewardConfig, rewardConfigSchema } from '../processor/config.ts';
 
 const adaptiveSchema = z
   .strictObject({
-    /** In 0..1: the share of recent episodes that would not have reached it. */
     quantile: z.number().min(0).max(1),
-    /** Latest scores it is computed from. Default 1024. */
     window: z.int().min(2).max(1_000_000).default(1024),
-    /** Scores to see before it replaces the fixed threshold. Default 64. */
     warmup: z.int().positive().default(64),
-    /** Never below this. Default: no limit. */
     floor: z.number().optional(),
-    /** Never above this. Default: no limit. */
     ceiling: z.number().optional(),
   })
   .refine(({ floor = -Infinity, ceiling = Infinity }) => floor <= ceiling, {
@@ -22,29 +17,16 @@ const adaptiveSchema = z
 
 const schema = z
   .strictObject({
-    /** How episodes are scored; see {@link RewardConfig}. */
     rewardConfig: z.custom<RewardConfig>().default(() => ({})),
-    /** Default `true`. Without verification the reward alone decides. */
     enableVerification: z.boolean().default(true),
-    /** Least verification score, in 0..1. Default 0.7. */
     verificationThreshold: z.number().min(0).max(1).default(0.7),
-    /** `true`: reward and verification must both pass; `false` (default): one of them is enough. */
     strictFiltering: z.boolean().default(false),
-    /** Least reward. Default 0.3. */
     minRewardThreshold: z.number().default(0.3),
-    /**
-     * Largest reward, default 1: more than there is to earn is the mark of a broken reward. `null`: no limit; raise it where
-     * added rewards or weights make more than 1 possible.
-     */
     maxRewardThreshold: z.number().nullable().default(1),
-    /** Episodes of one request to the verifier; also the processor's, unless `rewardConfig` says otherwise. Default 32. */
     batchSize: z.int().positive().default(32),
-    /** The processor's, unless `rewardConfig` says otherwise. Default `true`. */
     enableCompilation: z.boolean().default(true),
-    /** Thresholds that replace `minRewardThreshold` and `verificationThreshold` once there is data. Default none. */
     adaptiveThresholds: z
       .strictObject({ reward: adaptiveSchema.optional(), verification: adaptiveSchema.optional() })
-      .readonly()
       .default(() => ({})),
   })
   .superRefine(({ rewardConfig, minRewardThreshold, maxRewardThreshold }, context) => {
@@ -62,10 +44,47 @@ const schema = z
   });
 
 /** A threshold that follows the data: a quantile of the latest scores. */
-export interface AdaptiveThreshold extends Readonly<z.input<typeof adaptiveSchema>> {}
+export interface AdaptiveThreshold {
+  /** In 0..1: the share of recent episodes that would not have reached it. */
+  readonly quantile: number;
+  /** Latest scores it is computed from. Default 1024. */
+  readonly window?: number | undefined;
+  /** Scores to see before it replaces the fixed threshold. Default 64. */
+  readonly warmup?: number | undefined;
+  /** Never below this. Default: no limit. */
+  readonly floor?: number | undefined;
+  /** Never above this. Default: no limit. */
+  readonly ceiling?: number | undefined;
+}
 
 /** How episodes are scored, verified and let through. Every field may be left out. */
-export interface IntegratedRewardConfig extends Readonly<z.input<typeof schema>> {}
+export interface IntegratedRewardConfig {
+  readonly rewardConfig?: RewardConfig | undefined;
+  /** Default `true`. Without verification the reward alone decides. */
+  readonly enableVerification?: boolean | undefined;
+  /** Least verification score, in 0..1. Default 0.7. */
+  readonly verificationThreshold?: number | undefined;
+  /** `true`: reward and verification must both pass; `false` (default): one of them is enough. */
+  readonly strictFiltering?: boolean | undefined;
+  /** Least reward. Default 0.3. */
+  readonly minRewardThreshold?: number | undefined;
+  /**
+   * Largest reward, default 1: more than there is to earn is the mark of a broken reward. `null`: no limit; raise it where
+   * added rewards or weights make more than 1 possible.
+   */
+  readonly maxRewardThreshold?: number | null | undefined;
+  /** Episodes of one request to the verifier; also the processor's, unless `rewardConfig` says otherwise. Default 32. */
+  readonly batchSize?: number | undefined;
+  /** The processor's, unless `rewardConfig` says otherwise. Default `true`. */
+  readonly enableCompilation?: boolean | undefined;
+  /** Thresholds that replace `minRewardThreshold` and `verificationThreshold` once there is data. Default none. */
+  readonly adaptiveThresholds?:
+    | {
+        readonly reward?: AdaptiveThreshold | undefined;
+        readonly verification?: AdaptiveThreshold | undefined;
+      }
+    | undefined;
+}
 
 /** An {@link AdaptiveThreshold} with its defaults. */
 export interface ResolvedAdaptiveThreshold extends Readonly<z.output<typeof adaptiveSchema>> {}

@@ -26,9 +26,7 @@ import { type ProcessorStatistics, ProcessorTally } from './statistics.ts';
 const isFunction = (value: unknown) => typeof value === 'function';
 
 const addedSchema = z.strictObject({
-  /** Factor in the sum. `0` only observes: the part is reported and cannot make an episode unscorable. Default 1. */
   weight: z.number().default(1),
-  /** Milliseconds an asynchronous call may take. Default 30 000. */
   timeoutMs: timerMs.default(30_000),
 });
 
@@ -40,7 +38,12 @@ export type EpisodeReward = (
 ) => number | null | PromiseLike<number | null>;
 
 /** Options of {@link RolloutRewardProcessor.addReward}. */
-export interface AddRewardOptions extends Readonly<z.input<typeof addedSchema>> {}
+export interface AddRewardOptions {
+  /** Factor in the sum. `0` only observes: the part is reported and cannot make an episode unscorable. Default 1. */
+  readonly weight?: number | undefined;
+  /** Milliseconds an asynchronous call may take. Default 30 000. */
+  readonly timeoutMs?: number | undefined;
+}
 
 /** What a processor works with, besides its config. */
 export interface RewardDependencies {

@@ -4,26 +4,32 @@ const mebibyte = 1_048_576;
 
 /** Schema of {@link PythonRunnerOptions}. */
 export const pythonOptionsSchema = z.strictObject({
-  /** The interpreter, 3.8 or later. Default `python3`. */
   executable: z.string().min(1).default('python3'),
+  launcher: z
+    .union([z.enum(['namespaces-if-possible', 'namespaces', 'none']), z.array(z.string()).min(1).readonly()])
+    .default('namespaces-if-possible'),
+  packages: z.enum(['none', 'installed']).default('none'),
+  memoryBytes: z
+    .int()
+    .min(64 * mebibyte, 'must be at least 64 MiB: Python itself needs some')
+    .default(512 * mebibyte),
+  maxOutputBytes: z.int().positive().default(1_000_000),
+});
+
+/** How Python programs are run. */
+export interface PythonRunnerOptions {
+  /** The interpreter, 3.8 or later. Default `python3`. */
+  readonly executable?: string | undefined;
   /**
    * What the interpreter is started by. `'namespaces'`: `unshare`, which leaves it no network and no sight of other processes; needs
    * Linux that permits it. `'namespaces-if-possible'` (default): that, or nothing where it does not work. `'none'`: nothing. A list: a
    * command of your own that runs what follows it, such as `['bwrap', '--unshare-all', '--ro-bind', '/', '/', '--die-with-parent']`.
    */
-  launcher: z
-    .union([z.enum(['namespaces-if-possible', 'namespaces', 'none']), z.array(z.string()).min(1).readonly()])
-    .default('namespaces-if-possible'),
+  readonly launcher?: 'namespaces-if-possible' | 'namespaces' | 'none' | readonly string[] | undefined;
   /** What programs may import besides the standard library. Default `'none'`. */
-  packages: z.enum(['none', 'installed']).default('none'),
+  readonly packages?: 'none' | 'installed' | undefined;
   /** Address space of a program. Default 512 MiB. */
-  memoryBytes: z
-    .int()
-    .min(64 * mebibyte, 'must be at least 64 MiB: Python itself needs some')
-    .default(512 * mebibyte),
+  readonly memoryBytes?: number | undefined;
   /** Bytes that a program may print, to both streams together. Default 1 000 000. */
-  maxOutputBytes: z.int().positive().default(1_000_000),
-});
-
-/** How Python programs are run. */
-export interface PythonRunnerOptions extends Readonly<z.input<typeof pythonOptionsSchema>> {}
+  readonly maxOutputBytes?: number | undefined;
+}

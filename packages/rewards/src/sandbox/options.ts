@@ -7,24 +7,30 @@ export const callMs = z.number().positive().max(86_400_000, 'must be a day at mo
 
 /** Schema of {@link SandboxOptions}. */
 export const sandboxOptionsSchema = z.strictObject({
-  /** Threads: how many calls run at once; others wait. Started when needed. Default 1. */
   threads: z.int().positive().max(64).default(1),
-  /** Milliseconds that a call may run. Default 1000. */
   timeoutMs: callMs.default(1000),
-  /** Memory of the engine, its own 16 MiB included. Default 64 MiB. */
   memoryBytes: z
     .int()
     .min(20 * mebibyte, 'must be at least 20 MiB: the engine itself begins with 16')
     .max(2048 * mebibyte, 'must be at most 2 GiB')
     .default(64 * mebibyte),
-  /** Characters that a call may return as JSON and print, together. Default 1 000 000. */
   maxOutputCharacters: z.int().positive().max(100_000_000).default(1_000_000),
-  /**
-   * `'engine'` (default): calls have worlds of their own in one engine, which is thrown away after every call that went over a limit.
-   * `'nothing'`: every call has an engine of its own, against faults of the engine itself.
-   */
   reuse: z.enum(['engine', 'nothing']).default('engine'),
 });
 
 /** Limits of a sandbox. */
-export interface SandboxOptions extends Readonly<z.input<typeof sandboxOptionsSchema>> {}
+export interface SandboxOptions {
+  /** Threads: how many calls run at once; others wait. Started when needed. Default 1. */
+  readonly threads?: number | undefined;
+  /** Milliseconds that a call may run. Default 1000. */
+  readonly timeoutMs?: number | undefined;
+  /** Memory of the engine, its own 16 MiB included. Default 64 MiB. */
+  readonly memoryBytes?: number | undefined;
+  /** Characters that a call may return as JSON and print, together. Default 1 000 000. */
+  readonly maxOutputCharacters?: number | undefined;
+  /**
+   * `'engine'` (default): calls have worlds of their own in one engine, which is thrown away after every call that went over a limit.
+   * `'nothing'`: every call has an engine of its own, against faults of the engine itself.
+   */
+  readonly reuse?: 'engine' | 'nothing' | undefined;
+}

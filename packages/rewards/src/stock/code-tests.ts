@@ -80,13 +80,9 @@ export function lastCodeBlock(text: string, language?: string): string | undefin
 }
 
 const schema = z.strictObject({
-  /** The language of the programs. */
   language: z.string().min(1),
-  /** `'all'` (default): 1 if every test passes, else 0; stops at the first that fails. `'share'`: the share that pass. */
   grading: z.enum(['all', 'share']).default('all'),
-  /** Milliseconds that one test may run. Default 10,000. */
   timeoutMs: timerMs.default(10_000),
-  /** Tests that this reward runs at a time. Default 4. */
   concurrency: z.int().positive().default(4),
 });
 
@@ -94,10 +90,18 @@ const schema = z.strictObject({
 export interface CodeTestsOptions<Metadata> extends z.input<typeof schema> {
   /** The sandbox. */
   readonly runner: CodeRunner;
+  /** The language of the programs. */
+  readonly language: string;
   /** The tests of a task, from its metadata. */
   readonly tests: (metadata: Metadata) => readonly CodeTest[];
   /** The program in a response. Default: the last fenced block of the language, {@link lastCodeBlock}. */
   readonly extract?: ((response: string) => string | undefined) | undefined;
+  /** `'all'` (default): 1 if every test passes, else 0; stops at the first that fails. `'share'`: the share that pass. */
+  readonly grading?: 'all' | 'share' | undefined;
+  /** Milliseconds that one test may run. Default 10,000. */
+  readonly timeoutMs?: number | undefined;
+  /** Tests that this reward runs at a time. Default 4. */
+  readonly concurrency?: number | undefined;
 }
 
 /**

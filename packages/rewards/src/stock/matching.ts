@@ -29,14 +29,15 @@ export function textSimilarity(a: string, b: string): number {
 }
 
 const fuzzySchema = z.strictObject({
-  /** With it the reward is 1 from this similarity on, else 0. Default: the similarity itself. */
   threshold: z.number().min(0).max(1).optional(),
-  /** Whether capitals and small letters are told apart. Default `'ignored'`. */
   letterCase: z.enum(['kept', 'ignored']).default('ignored'),
 });
 
 /** Options of {@link fuzzyMatch}. */
-export interface FuzzyMatchOptions<Metadata> extends AnswerSources<Metadata>, z.input<typeof fuzzySchema> {}
+export interface FuzzyMatchOptions<Metadata> extends AnswerSources<Metadata>, z.input<typeof fuzzySchema> {
+  /** With it the reward is 1 from this similarity on, else 0. Default: the similarity itself. */
+  readonly threshold?: number | undefined;
+}
 
 /**
  * The similarity of the policy's answer and the right one by {@link textSimilarity}, white space normalised, letter case
@@ -63,16 +64,19 @@ export function fuzzyMatch<Metadata>({
 }
 
 const numericSchema = z.strictObject({
-  /** Largest difference that still counts. Default 0. */
   absolute: z.number().nonnegative().default(0),
-  /** Largest difference that still counts, as a share of the right answer. Default 0. */
   relative: z.number().nonnegative().default(0),
 });
 
 /** Options of {@link numericMatch}. */
 export interface NumericMatchOptions<Metadata>
   extends AnswerSources<Metadata>,
-    z.input<typeof numericSchema> {}
+    z.input<typeof numericSchema> {
+  /** Largest difference that still counts. Default 0. */
+  readonly absolute?: number | undefined;
+  /** Largest difference that still counts, as a share of the right answer. Default 0. */
+  readonly relative?: number | undefined;
+}
 
 /**
  * 1 if the policy's answer is a number within `absolute + relative · |right answer|` of the right one, else 0. Numbers may be

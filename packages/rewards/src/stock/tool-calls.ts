@@ -81,13 +81,9 @@ export function jsonMatches(
 }
 
 const schema = z.strictObject({
-  /** Whether arguments must be equal (`'equal'`, default), or contain the expected ones (`'subset'`), by {@link jsonMatches}. */
   comparison: z.enum(['equal', 'subset']).default('equal'),
-  /** Whether the calls must come in their order (`'kept'`, default). */
   order: z.enum(['kept', 'free']).default('kept'),
-  /** Whether calls that nobody expects spoil the reward (`'refused'`, default). */
   extra: z.enum(['refused', 'allowed']).default('refused'),
-  /** `'all'` (default): 1 or 0. `'share'`: matched calls over expected ones; over all calls made, if those are more and `extra` is refused. */
   grading: z.enum(['all', 'share']).default('all'),
 });
 
@@ -99,6 +95,14 @@ export interface ToolCallsOptions<Metadata> extends z.input<typeof schema> {
   ) => readonly { readonly name: string; readonly arguments: unknown }[];
   /** The policy's calls. Default: those of its messages, by {@link readToolCalls}. */
   readonly extract?: ((trajectory: Trajectory<Metadata>) => readonly ReadToolCall[]) | undefined;
+  /** Whether arguments must be equal (`'equal'`, default), or contain the expected ones (`'subset'`), by {@link jsonMatches}. */
+  readonly comparison?: 'equal' | 'subset' | undefined;
+  /** Whether the calls must come in their order (`'kept'`, default). */
+  readonly order?: 'kept' | 'free' | undefined;
+  /** Whether calls that nobody expects spoil the reward (`'refused'`, default). */
+  readonly extra?: 'refused' | 'allowed' | undefined;
+  /** `'all'` (default): 1 or 0. `'share'`: matched calls over expected ones; over all calls made, if those are more and `extra` is refused. */
+  readonly grading?: 'all' | 'share' | undefined;
 }
 
 /** More calls than that are not matched. */

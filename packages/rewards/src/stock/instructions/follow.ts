@@ -66,9 +66,7 @@ function looseVariants(response: string): string[] {
 }
 
 const schema = z.strictObject({
-  /** `'strict'` (default) or `'loose'`, see {@link followsInstruction}. */
   reading: z.enum(['strict', 'loose']).default('strict'),
-  /** `'all'` (default): 1 if every instruction is followed, else 0. `'share'`: the share that is. */
   grading: z.enum(['all', 'share']).default('all'),
 });
 
@@ -76,6 +74,10 @@ const schema = z.strictObject({
 export interface InstructionFollowingOptions<Metadata> extends z.input<typeof schema> {
   /** The instructions of a task, from its metadata. */
   readonly instructions: (metadata: Metadata) => readonly Instruction[];
+  /** `'strict'` (default) or `'loose'`, see {@link followsInstruction}. */
+  readonly reading?: 'strict' | 'loose' | undefined;
+  /** `'all'` (default): 1 if every instruction is followed, else 0. `'share'`: the share that is. */
+  readonly grading?: 'all' | 'share' | undefined;
   /** Names the language of a response. Default {@link detectLanguage}. */
   readonly language?: LanguageDetector | undefined;
 }
