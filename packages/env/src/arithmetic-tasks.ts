@@ -2,17 +2,19 @@ import { ArgumentError, parseOptions, RandomStream, type Task } from '@rlp/core'
 import * as z from 'zod';
 
 const schema = z.strictObject({
-  /** Decimal digits of both addends. Default 2. */
   digits: z.int().min(1).max(9).default(2),
-  /** How many different problems. */
   count: z.int().min(1),
-  /** Names the draws. Default `'arithmetic'`. */
   seed: z.string().default('arithmetic'),
-  /** `any` (default) problems, or only those that need at least one carry. */
   carry: z.enum(['any', 'needed']).default('any'),
 });
 
-/** Options of {@link arithmeticTasks}. */
+/**
+ * Options of {@link arithmeticTasks}.
+ *
+ * - `count`: how many different problems; `digits` (2): decimal digits of both addends.
+ * - `carry` (`'any'`): `'needed'` gives only problems with at least one carry.
+ * - `seed` (`'arithmetic'`): names the draws.
+ */
 export type ArithmeticOptions = z.input<typeof schema>;
 
 /** What a grader of additions needs. */

@@ -4,18 +4,17 @@ import { BaseEnvironment } from './base-environment.ts';
 
 const schema = z
   .strictObject({
-    /** Smallest number thought of. Default 1. */
     low: z.int().nonnegative().default(1),
-    /** Largest. Default 9. */
     high: z.int().nonnegative().max(0xffffffff).default(9),
-    /** How many tasks. */
     count: z.int().min(1),
-    /** Names the draws. Default `'guess-number'`. */
     seed: z.string().default('guess-number'),
   })
   .refine(({ low, high }) => high > low, { path: ['high'], message: 'must be above low' });
 
-/** Options of {@link guessNumberTasks}. */
+/**
+ * Options of {@link guessNumberTasks}: `count` of the tasks; `low` (1) and `high` (9), the smallest and the largest number thought of;
+ * `seed` (`'guess-number'`), which names the draws.
+ */
 export type GuessNumberOptions = z.input<typeof schema>;
 
 /** A number to guess, and the range it is in. */

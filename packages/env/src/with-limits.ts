@@ -3,7 +3,7 @@ import * as z from 'zod';
 
 const schema = z.strictObject({ maxTurns: z.int().min(1) });
 
-/** Limits on an episode. */
+/** Limits on an episode: `maxTurns`, the responses after which it is over. */
 export type EnvironmentLimits = z.input<typeof schema>;
 
 /**

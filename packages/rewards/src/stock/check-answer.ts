@@ -5,40 +5,47 @@ import { tagName } from './extract-tag.ts';
 import { answerInLayout, type ReasoningTags, reasoningTagsSchema } from './match-format.ts';
 import { requireReference } from './reference.ts';
 
-const nearby = z.strictObject({ share: z.number().nonnegative(), reward: z.number() }).readonly();
-
-const tableSchema = z.strictObject({
-  /** The answer is the right one, character by character. Default 3. */
-  exact: z.number().default(3),
-  /** It is once both are trimmed. Default 1.5. */
-  trimmed: z.number().default(1.5),
-  /** Both are numbers, and `given / right` is within `1 ± share`: the first entry that holds. Default 10 % 0.5, 20 % 0.25. */
-  near: z
-    .array(nearby)
-    .readonly()
-    .default([
-      { share: 0.1, reward: 0.5 },
-      { share: 0.2, reward: 0.25 },
-    ]),
-  /** Both are numbers, further apart. Default −1. */
-  wrong: z.number().default(-1),
-  /** One is no number, or the right one is 0. Default −0.5. */
-  notNumeric: z.number().default(-0.5),
-  /** The response has not the layout. Default 0. */
-  missing: z.number().default(0),
-});
-
-const answerSchema = reasoningTagsSchema.extend({ table: tableSchema.prefault({}) });
-
 /** What {@link checkAnswer} gives. */
-export type AnswerTable = z.output<typeof tableSchema>;
+export interface AnswerTable {
+  /** The answer is the right one, character by character. Default 3. */
+  readonly exact: number;
+  /** It is once both are trimmed. Default 1.5. */
+  readonly trimmed: number;
+  /** Both are numbers, and `given / right` is within `1 ± share`: the first entry that holds. Default 10 % 0.5, 20 % 0.25. */
+  readonly near: readonly { readonly share: number; readonly reward: number }[];
+  /** Both are numbers, further apart. Default −1. */
+  readonly wrong: number;
+  /** One is no number, or the right one is 0. Default −0.5. */
+  readonly notNumeric: number;
+  /** The response has not the layout. Default 0. */
+  readonly missing: number;
+}
+
+const near = z.strictObject({ share: z.number().nonnegative(), reward: z.number() }).readonly();
+const nearby = [
+  { share: 0.1, reward: 0.5 },
+  { share: 0.2, reward: 0.25 },
+];
+
+const schema = reasoningTagsSchema.extend({
+  table: z
+    .strictObject({
+      exact: z.number().default(3),
+      trimmed: z.number().default(1.5),
+      near: z.array(near).readonly().default(nearby),
+      wrong: z.number().default(-1),
+      notNumeric: z.number().default(-0.5),
+      missing: z.number().default(0),
+    })
+    .prefault({}),
+});
 
 /** Options of {@link checkAnswer}. */
 export interface CheckAnswerOptions<Metadata> extends ReasoningTags {
   /** The right answer, from the task's metadata. */
   readonly reference: (metadata: Metadata) => string;
   /** Entries that differ from the default table. */
-  readonly table?: z.input<typeof tableSchema> | undefined;
+  readonly table?: Partial<AnswerTable> | undefined;
 }
 
 /**
@@ -54,7 +61,7 @@ export function checkAnswer<Metadata>({
   reference,
   ...options
 }: CheckAnswerOptions<Metadata>): RewardFunction<Metadata> {
-  const { table, ...names } = parseOptions('checkAnswer', answerSchema, options);
+  const { table, ...names } = parseOptions('checkAnswer', schema, options);
   return ({ task, response }) => {
     const expected = requireReference('checkAnswer', task.id, reference(task.metadata));
     const given = answerInLayout(response, names);
