@@ -63,8 +63,8 @@ const alertsKept = 1000;
 export class RewardQualityAssessor {
   readonly options: ResolvedAssessorOptions;
   readonly #tools: QualityTools;
-  /** Room for those of a batch's texts. */
-  readonly #signatures: Uint32Array[] = [];
+  /** The last batches' texts, as room for the next one's. */
+  readonly #judged: Judged[] = [];
   #responses: DuplicateWindow;
   readonly #rewards = new Map<string, RewardWindow>();
   readonly #invalid = new Map<string, number>();
@@ -201,12 +201,6 @@ export class RewardQualityAssessor {
     this.#alerts = saved.alerts;
   }
 
-  #signatureRoom(place: number): Uint32Array {
-    const room = this.#signatures[place] ?? new Uint32Array(signatureLength);
-    this.#signatures[place] = room;
-    return room;
-  }
-
   #newWindow(): DuplicateWindow {
     const { windowSize, diversityWindow, nearDuplicates } = this.options;
     return new DuplicateWindow({
@@ -223,9 +217,11 @@ export class RewardQualityAssessor {
       const text = texts[at]!;
       let found = judged.get(text);
       if (found === undefined) {
-        const signature = this.#signatureRoom(judged.size);
+        const before = this.#judged[judged.size];
+        const signature = before?.signature ?? new Uint32Array(signatureLength);
         const quality = responseQuality(responses[at]!, text, this.#tools, signature);
-        found = { quality, signature, keys: bandKeys(signature) };
+        found = { quality, signature, keys: bandKeys(signature, before?.keys) };
+        this.#judged[judged.size] = found;
         judged.set(text, found);
       }
       sums.add(found.quality);

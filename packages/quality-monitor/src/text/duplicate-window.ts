@@ -121,9 +121,12 @@ export class DuplicateWindow {
   }
 }
 
-/** A hash of each of a signature's bands. */
-export function bandKeys(signature: Uint32Array): Int32Array {
-  const keys = new Int32Array(bands);
+/**
+ * A hash of each of a signature's bands.
+ *
+ * @param keys - Gets them. Shape: `[16]`.
+ */
+export function bandKeys(signature: Uint32Array, keys: Int32Array = new Int32Array(bands)): Int32Array {
   for (let band = 0; band < bands; band++) {
     let key = band;
     for (let row = band * bandLength; row < (band + 1) * bandLength; row++) {
