@@ -3,13 +3,14 @@ import * as z from 'zod';
 import { BaseEnvironment } from './base-environment.ts';
 
 const schema = z.strictObject({
-  /** Prompts, where the tasks are nothing more; see {@link SimpleTextEnvironment.tasks}. */
   prompts: z.array(z.string().min(1)).readonly().default([]),
-  /** Responses per episode. Default 1. */
   maxSteps: z.int().min(1).default(1),
 });
 
-/** Options of {@link SimpleTextEnvironment}: `prompts` (default none) and `maxSteps` (default 1). */
+/**
+ * Options of {@link SimpleTextEnvironment}: `prompts` (none), where the tasks are nothing more, see `tasks`; `maxSteps` (1), the
+ * responses of an episode.
+ */
 export type SimpleTextOptions = z.input<typeof schema>;
 
 /** State of a text that grows. */

@@ -2,13 +2,14 @@ import { ArgumentError, parseOptions, RandomStream, type Task } from '@rlp/core'
 import * as z from 'zod';
 
 const schema = z.strictObject({
-  /** Share of the tasks that is held out, between 0 and 1. */
   fraction: z.number().gt(0).lt(1),
-  /** Names the draws. Default `'split'`. */
   seed: z.string().default('split'),
 });
 
-/** Options of {@link splitTasks}: the held-out `fraction`, and `seed` (default `'split'`). */
+/**
+ * Options of {@link splitTasks}: `fraction`, the share of the tasks that is held out, between 0 and 1; `seed` (`'split'`), which names
+ * the draws.
+ */
 export type SplitTasksOptions = z.input<typeof schema>;
 
 /**

@@ -2,13 +2,14 @@ import { ArgumentError, parseOptions, RandomStream, type Task, type TaskSource }
 import * as z from 'zod';
 
 const schema = z.strictObject({
-  /** Names the shuffles' random streams. Default `'tasks'`. */
   seed: z.string().default('tasks'),
-  /** `each-epoch` (default) draws a new order for every pass over the tasks, `none` keeps theirs. */
   shuffle: z.enum(['each-epoch', 'none']).default('each-epoch'),
 });
 
-/** Options of {@link taskSource}: `seed` (default `'tasks'`) and `shuffle` (default `'each-epoch'`). */
+/**
+ * Options of {@link taskSource}: `shuffle` (`'each-epoch'`: a new order for every pass over the tasks; `'none'` keeps theirs) and
+ * `seed` (`'tasks'`), which names the shuffles' random streams.
+ */
 export type TaskSourceOptions = z.input<typeof schema>;
 
 /**

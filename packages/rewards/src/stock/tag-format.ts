@@ -3,7 +3,6 @@ import * as z from 'zod';
 import { tagName } from './extract-tag.ts';
 
 const schema = z.strictObject({
-  /** The tags a response consists of, in their order. */
   tags: z
     .array(tagName)
     .readonly()
@@ -11,11 +10,13 @@ const schema = z.strictObject({
       (tags) => tags.length > 0 && new Set(tags).size === tags.length,
       'must be different tags, at least one',
     ),
-  /** `all` (default): 1 if all conditions hold, else 0. `share`: the share that do. */
   grading: z.enum(['all', 'share']).default('all'),
 });
 
-/** Options of {@link tagFormat}: `tags`, and `grading` (default `'all'`). */
+/**
+ * Options of {@link tagFormat}: the `tags` a response consists of, in their order; `grading` (`'all'`: 1 if all conditions hold, else
+ * 0; `'share'`: the share that do).
+ */
 export type TagFormatOptions = z.input<typeof schema>;
 
 /**

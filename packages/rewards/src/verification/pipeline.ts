@@ -10,11 +10,8 @@ const isVerifier = (value: unknown) =>
   typeof (value as Partial<Verifier>).verifyBatch === 'function';
 
 const schema = z.strictObject({
-  /** At least one. */
   verifiers: z.array(z.custom<Verifier>(isVerifier, 'must have a name and verifyBatch')).min(1),
-  /** How the parts' scores become one. */
   aggregate: z.enum(['minimum', 'mean', 'product']).default('minimum'),
-  /** Whether a response that failed is still shown to the verifiers behind. */
   evaluation: z.enum(['all', 'stop-at-failure']).default('all'),
 });
 
