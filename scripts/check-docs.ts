@@ -10,7 +10,7 @@ import { conclude, entriesOf, packagesIn } from './workspace.ts';
 
 const entries = packagesIn('packages').flatMap(entriesOf);
 const snippets = writeSnippets();
-const compilation = compile([...entries.map(({ source }) => source), ...snippets.map(({ path }) => path)]);
+const compilation = compile([...entries.map(({ types }) => types), ...snippets.map(({ path }) => path)]);
 
 const { documented, problems } = docstrings(compilation, entries);
 problems.push(...seedNames(compilation, entries));

@@ -25,14 +25,14 @@ const lanes = 2;
 /** In the order they start, longest first. */
 const checks: readonly Check[] = [
   { name: 'types' },
-  { name: 'docs' },
+  { name: 'build', after: ['types'] },
+  { name: 'docs', after: ['build'] },
+  { name: 'packages', after: ['build'] },
+  { name: 'cycles' },
+  { name: 'size' },
   { name: 'unused' },
   { name: 'lint' },
-  { name: 'build', after: ['types'] },
-  { name: 'cycles' },
   { name: 'layers' },
-  { name: 'size' },
-  { name: 'packages', after: ['build'] },
 ];
 
 const { scripts } = JSON.parse(readFileSync('package.json', 'utf8')) as { scripts: Record<string, string> };

@@ -2,15 +2,16 @@
 import { dirname } from 'node:path';
 import ts from 'typescript';
 
-/** Options of `tsconfig.json`. */
+/** Options of `tsconfig.json`, but packages are read as their users read them: from the declarations that were built. */
 function compilerOptions(): ts.CompilerOptions {
   const { config, error } = ts.readConfigFile('tsconfig.json', ts.sys.readFile);
   if (error) throw new Error(ts.flattenDiagnosticMessageText(error.messageText, '\n'));
-  return ts.parseJsonConfigFileContent(
+  const { options } = ts.parseJsonConfigFileContent(
     { ...config, include: [], files: [] },
     ts.sys,
     dirname('tsconfig.json'),
-  ).options;
+  );
+  return { ...options, customConditions: [] };
 }
 
 /** Modules read together, each file once. */
@@ -29,7 +30,7 @@ export function compile(paths: readonly string[]): Compilation {
   const checker = program.getTypeChecker();
   const sourceOf = (path: string) => {
     const source = program.getSourceFile(path);
-    if (source === undefined) throw new Error(`compiler: did not read ${path}`);
+    if (source === undefined) throw new Error(`compiler: ${path} is missing; run pnpm build first`);
     return source;
   };
   return {

@@ -16,8 +16,8 @@ function locationOf(symbol: ts.Symbol): string | undefined {
 export function docstrings({ checker, exportsOf }: Compilation, entries: readonly Entry[]) {
   const documented = new Set<ts.Symbol>();
   const problems = new Set<string>();
-  for (const { source, specifier } of entries) {
-    for (const name of exportsOf(source)) {
+  for (const { types, specifier } of entries) {
+    for (const name of exportsOf(types)) {
       const symbol = name.flags & ts.SymbolFlags.Alias ? checker.getAliasedSymbol(name) : name;
       const location = locationOf(symbol);
       if (location === undefined || location.includes('node_modules')) continue;

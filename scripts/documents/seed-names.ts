@@ -17,7 +17,7 @@ const complete = { S0: 82 } as const;
 
 export function seedNames({ exportsOf }: Compilation, entries: readonly Entry[]): string[] {
   const exported = new Map(
-    entries.map(({ specifier, source }) => [specifier, new Set(exportsOf(source).map(({ name }) => name))]),
+    entries.map(({ specifier, types }) => [specifier, new Set(exportsOf(types).map(({ name }) => name))]),
   );
   const document = readFileSync(path, 'utf8');
   const named = [...document.matchAll(/`(@rlp\/[a-z/-]+)` `(\w+)`/g)];

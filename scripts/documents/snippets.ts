@@ -3,6 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { transformSync } from 'esbuild';
 import type { Compilation } from '../compiler.ts';
 import { filesIn, packagesIn } from '../workspace.ts';
 
@@ -57,11 +58,18 @@ export function faultsIn({ faultsOf }: Compilation, snippets: readonly Snippet[]
   );
 }
 
+/** Writes a snippet beside its own file without its types, and tells where. */
+function writeJavaScript({ path, code }: Snippet): string {
+  const script = path.replace(/\.ts$/, '.mjs');
+  writeFileSync(script, transformSync(code, { loader: 'ts' }).code);
+  return script;
+}
+
 /** A program that imports snippets one after another, and tells where it is. */
 function runnerOf(snippets: readonly Snippet[]): string {
-  const places = snippets.map(({ path, document, linesBefore }) => [
-    pathToFileURL(path).href,
-    `${document}:${linesBefore + 1}`,
+  const places = snippets.map((snippet) => [
+    pathToFileURL(writeJavaScript(snippet)).href,
+    `${snippet.document}:${snippet.linesBefore + 1}`,
   ]);
   return `
     for (const [url, place] of ${JSON.stringify(places)}) {
@@ -74,15 +82,14 @@ function runnerOf(snippets: readonly Snippet[]): string {
   `;
 }
 
-/** Runs snippets in one process, because most of the time of a short program is its start. */
+/** Runs snippets against the built packages, in one process, because most of the time of a short program is its start. */
 export function runSnippets(snippets: readonly Snippet[]): string[] {
   const runner = join(folder, 'run-all.mjs');
   writeFileSync(runner, runnerOf(snippets));
-  const { status, stdout, stderr, signal } = spawnSync(
-    process.execPath,
-    ['--conditions=@rlp/source', '--import', 'tsx', runner],
-    { encoding: 'utf8', timeout: 120_000 },
-  );
+  const { status, stdout, stderr, signal } = spawnSync(process.execPath, [runner], {
+    encoding: 'utf8',
+    timeout: 120_000,
+  });
   if (status === 0) return [];
   const place = [...stdout.matchAll(/^running (.*)$/gm)].at(-1)?.[1];
   return [
