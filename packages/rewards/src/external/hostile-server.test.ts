@@ -1,6 +1,6 @@
 import { createServer, type Socket } from 'node:net';
 import fc from 'fast-check';
-import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { Answers } from './answers.ts';
 import { type ExternalRewardError, type ExternalRewardOptions, externalReward } from './index.ts';
 import { loopback, nowhere } from './loopback.fixture.ts';
@@ -32,12 +32,9 @@ const json = (body: string) => `HTTP/1.1 200 OK\r\ncontent-length: ${Buffer.byte
 const chunked = (rest: string) => `HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n${rest}`;
 const one = '{"reward": 1}';
 
-describe.each([
-  ['over the client of Node', undefined],
-  ['over fetch', globalThis.fetch],
-])('externalReward %s', (_, fetch) => {
+describe('externalReward', () => {
   const reward = (url: string, options: Partial<ExternalRewardOptions> = {}) =>
-    externalReward({ url, fetch, ...quick, ...options });
+    externalReward({ url, ...quick, ...options });
   const outcome = (asked: Promise<number | null>) =>
     asked.catch((error: ExternalRewardError) => error.failure);
 
@@ -150,15 +147,6 @@ it.each([
   const outcomes = asked.map((one) => one.catch((error: ExternalRewardError) => error.failure));
   // The first question does not wait for others.
   expect(await Promise.all(outcomes)).toEqual(expected);
-});
-
-it('asks over fetch where there is no Node, or what only takes after it', async () => {
-  const fetch = vi.fn(async () => new Response(one));
-  onTestFinished(() => void vi.unstubAllGlobals());
-  vi.stubGlobal('fetch', fetch);
-  vi.stubGlobal('navigator', { userAgent: 'Cloudflare-Workers' });
-  expect(await externalReward({ url: 'http://x/' }).score(episode, { signal })).toBe(1);
-  expect(fetch).toHaveBeenCalledOnce();
 });
 
 it('says why, also of an address with several numbers', async () => {

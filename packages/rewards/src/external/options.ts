@@ -77,7 +77,7 @@ export interface RequestOptions {
     | undefined;
   /** Longest answer that is read. Default 1 MiB. */
   readonly maxAnswerBytes?: number | undefined;
-  /** What sends requests. Default: Node's HTTP client, elsewhere the platform's `fetch`. */
+  /** Default: the platform's. */
   readonly fetch?: Fetch | undefined;
 }
 

@@ -3,7 +3,6 @@ import type * as z from 'zod';
 import { settleWithin } from '../call-reward.ts';
 import { ExternalRewardError } from './failure.ts';
 import type { Fetch, FetchResponse } from './fetch.ts';
-import { nodeFetch } from './node-fetch.ts';
 import type { requestSchema } from './options.ts';
 
 /** Where and how requests are sent. */
@@ -24,7 +23,7 @@ export interface Endpoint {
  */
 export function endpointOf(owner: string, options: z.output<typeof requestSchema>): Endpoint {
   const { url, token, timeoutMs, maxAnswerBytes } = options;
-  const fetch = options.fetch ?? nodeFetch() ?? (globalThis as { readonly fetch?: Fetch }).fetch;
+  const fetch = options.fetch ?? (globalThis as { readonly fetch?: Fetch }).fetch;
   if (fetch === undefined) throw new ArgumentError(`${owner}: this platform lacks fetch; pass one`);
   const authorization = token === undefined ? {} : { authorization: `Bearer ${token}` };
   const headers = { ...options.headers, 'content-type': 'application/json', ...authorization };
