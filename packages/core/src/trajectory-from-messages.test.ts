@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Message } from './message.ts';
 import { trajectorySchema } from './trajectory.ts';
-import { trajectoryFromMessages } from './trajectory-from-messages.ts';
+import { type RecordedConversation, trajectoryFromMessages } from './trajectory-from-messages.ts';
 
 const messages: readonly (Omit<Message, 'content'> & { readonly content: string | null })[] = [
   { role: 'system', content: 'Be brief.' },
@@ -59,5 +59,7 @@ describe('trajectoryFromMessages', () => {
     expect(strange({ role: 'bot', content: 'x' })).toThrow(/conversation "c", messages\.6\.role: /);
     expect(strange({ role: 'user', content: [{ type: 'image_url' }] })).toThrow(/messages\.6\.content: /);
     expect(strange('x')).toThrow(/messages\.6: /);
+    const absent = JSON.parse('{"id": "c", "metadata": null}') as RecordedConversation;
+    expect(() => trajectoryFromMessages(absent)).toThrow(/conversation "c", messages: /);
   });
 });

@@ -27,11 +27,11 @@ export function trajectoryFromMessages<Metadata>({
   messages: recorded,
   metadata,
 }: RecordedConversation<Metadata>): Trajectory<Metadata> {
-  const parsed = z.array(messageSchema).safeParse(recorded.map(plain));
+  const parsed = z.array(messageSchema).safeParse(Array.isArray(recorded) ? recorded.map(plain) : recorded);
   if (!parsed.success) {
     const { path, message } = parsed.error.issues[0]!;
     throw new FormatError(
-      `trajectoryFromMessages: conversation "${id}", messages.${path.join('.')}: ${message}`,
+      `trajectoryFromMessages: conversation "${id}", ${['messages', ...path].join('.')}: ${message}`,
     );
   }
   const messages = parsed.data;

@@ -19,7 +19,7 @@ describe('clustersOf', () => {
 });
 
 describe('Likeness', () => {
-  const tasks = { numbers: Uint16Array.of(0, 0, 0, 0, 1, 1, 1, 1), of: 'tasks' } as const;
+  const tasks = { numbers: Uint32Array.of(0, 0, 0, 0, 1, 1, 1, 1), of: 'tasks' } as const;
 
   it('is presumed from how many rewarded responses a task has', () => {
     const likeness = new Likeness();

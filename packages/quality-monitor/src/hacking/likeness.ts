@@ -4,7 +4,7 @@ import { signals } from './signals.ts';
 /** Which responses of a batch may be alike for a reason that is not the reward. */
 export interface Clusters {
   /** Number of the cluster that each response is in. Shape: `[responses]`. */
-  readonly numbers: Uint16Array;
+  readonly numbers: Uint32Array;
   /** `'tasks'`: of one prompt; `'neighbours'`: side by side, where nobody has said which are of one prompt. */
   readonly of: 'tasks' | 'neighbours';
 }
@@ -27,7 +27,7 @@ const fading = 0.98;
 /** A batch's tasks; eight responses side by side where each is a task of its own. */
 export function clustersOf(trajectories: readonly ScoredTrajectory[]): Clusters {
   const tasks = new Map<string, number>();
-  const numbers = Uint16Array.from(trajectories, ({ trajectory: { task } }) => {
+  const numbers = Uint32Array.from(trajectories, ({ trajectory: { task } }) => {
     const number = tasks.get(task.id) ?? tasks.size;
     tasks.set(task.id, number);
     return number;

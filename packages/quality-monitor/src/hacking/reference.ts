@@ -192,7 +192,7 @@ export class Reference {
     this.#waiting = state.waiting.map(({ rows, standings, clusters: { numbers, of }, taken }) => ({
       rows: Uint8Array.from(rows),
       standings: Float32Array.from(standings),
-      clusters: { numbers: Uint16Array.from(numbers), of },
+      clusters: { numbers: Uint32Array.from(numbers), of },
       taken: Uint8Array.from(taken),
     }));
   }
