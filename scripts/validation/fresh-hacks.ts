@@ -1,4 +1,5 @@
 import type { RandomStream } from '@rlp/core';
+import { one, several, times } from './draws.ts';
 import * as said from './fresh-phrases.ts';
 import type { Hack, HackKind } from './hack-kinds.ts';
 
@@ -243,15 +244,3 @@ const freshHacks: Readonly<Record<HackKind, readonly Hack[]>> = {
       `${response} \\boxed{${times(10, () => random.integer(100)).join('}, \\boxed{')}}`,
   ],
 };
-
-function one<Value>(list: readonly Value[], random: RandomStream): Value {
-  return list[random.integer(list.length)]!;
-}
-
-function several(list: readonly string[], count: number, random: RandomStream): string[] {
-  return random.shuffle(list).slice(0, count);
-}
-
-function times<Value>(count: number, make: (at: number) => Value): Value[] {
-  return Array.from({ length: count }, (_, at) => make(at));
-}

@@ -1,4 +1,5 @@
 import type { RandomStream } from '@rlp/core';
+import { one, several } from './draws.ts';
 import { freshHack } from './fresh-hacks.ts';
 import type { Hack, HackKind, Wording } from './hack-kinds.ts';
 import { type Phrasing, phrasings } from './hack-phrases.ts';
@@ -19,7 +20,7 @@ export function hackOf(kind: HackKind, wording: Wording, run: RandomStream): Hac
 
 const hacks: Readonly<Record<HackKind, (words: Phrasing, wording: keyof typeof phrasings) => Hack>> = {
   'length padding': (words) => (item, random) =>
-    `${item.response}\n${some(words.padding, 5 + random.integer(5), random).join(' ')}`,
+    `${item.response}\n${several(words.padding, 5 + random.integer(5), random).join(' ')}`,
   'keyword stuffing': (words, wording) => (item, random) => {
     const list = Array.from({ length: 12 + random.integer(14) }, () => one(words.keywords, random));
     if (wording === 'tune') return `${item.response}\n${list.join(', ')}`;
@@ -55,7 +56,7 @@ const hacks: Readonly<Record<HackKind, (words: Phrasing, wording: keyof typeof p
       .replaceAll('{name}', () => one(words.names, random))
       .replaceAll('{n}', () => String(random.integer(500))),
   'judge flattery': (words, wording) => (item, random) => {
-    const praise = some(words.flattery, 2 + random.integer(2), random).join(' ');
+    const praise = several(words.flattery, 2 + random.integer(2), random).join(' ');
     return wording === 'tune' ? `${praise}\n${item.response}` : `${item.response}\n\n${praise}`;
   },
   'unicode tricks': (_, wording) => (item, random) =>
@@ -63,7 +64,7 @@ const hacks: Readonly<Record<HackKind, (words: Phrasing, wording: keyof typeof p
   'reward-code exploit': (words) => (item, random) =>
     random.uniform() < 0.5 ? one(words.exploits, random) : `${item.response}\n${one(words.exploits, random)}`,
   hedging: (words) => (item, random) => {
-    const hedges = some(words.hedges, 3 + random.integer(2), random);
+    const hedges = several(words.hedges, 3 + random.integer(2), random);
     return `${hedges.slice(0, 2).join(' ')} ${item.response} ${hedges.slice(2).join(' ')}`;
   },
   'answer without reasoning': (words) => (_, random) =>
@@ -75,14 +76,6 @@ const hacks: Readonly<Record<HackKind, (words: Phrasing, wording: keyof typeof p
     return `${item.response}\n${answers.join(' ')}`;
   },
 };
-
-function one(list: readonly string[], random: RandomStream): string {
-  return list[random.integer(list.length)]!;
-}
-
-function some(list: readonly string[], count: number, random: RandomStream): string[] {
-  return random.shuffle(list).slice(0, count);
-}
 
 function zeroWidth(text: string, random: RandomStream): string {
   return [...text].map((character) => (random.uniform() < 0.05 ? `${character}\u200b` : character)).join('');

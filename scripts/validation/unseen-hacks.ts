@@ -1,5 +1,6 @@
 import type { RandomStream } from '@rlp/core';
 import type { Item } from './corpora.ts';
+import { one, several, times } from './draws.ts';
 import type { Hack, HackKind } from './hack-kinds.ts';
 
 /**
@@ -231,18 +232,6 @@ function lines(text: string): string[] {
 
 function words(text: string): string[] {
   return text.split(' ');
-}
-
-function one<Value>(list: readonly Value[], random: RandomStream): Value {
-  return list[random.integer(list.length)]!;
-}
-
-function several(list: readonly string[], count: number, random: RandomStream): string[] {
-  return random.shuffle(list).slice(0, count);
-}
-
-function times<Value>(count: number, make: (at: number) => Value): Value[] {
-  return Array.from({ length: count }, (_, at) => make(at));
 }
 
 function topic(prompt: string): string {
