@@ -1,9 +1,11 @@
 /**
  * Fails when a package depends on one that is not below it, and when a file imports a package that its manifest does not
- * declare. Together: what the manifests say is the architecture, and nothing else is imported.
+ * declare, or reaches by a path into another's files. Together: what the manifests say is the architecture, and nothing else
+ * is imported. Import cycles within a package are Biome's to find.
  */
 import { readFileSync } from 'node:fs';
 import { builtinModules } from 'node:module';
+import { dirname, join } from 'node:path';
 import ts from 'typescript';
 import { conclude, filesIn, isTest, type Package, packagesIn, readManifest } from './workspace.ts';
 
@@ -41,24 +43,27 @@ function packageOf(specifier: string): string | undefined {
     .join('/');
 }
 
-function undeclaredImports({ directory, manifest }: Package): string[] {
-  const atRunTime = new Set([
-    manifest.name,
-    ...Object.keys({ ...manifest.dependencies, ...manifest.peerDependencies }),
-  ]);
+function forbiddenImports({ directory, manifest }: Package): string[] {
+  const atRunTime = new Set(Object.keys({ ...manifest.dependencies, ...manifest.peerDependencies }));
   const inDevelopment = new Set([
     ...atRunTime,
+    manifest.name,
     ...Object.keys(manifest.devDependencies ?? {}),
     ...rootDevelopment,
   ]);
+  const isOfAnother = (path: string) => path.startsWith('packages/') && !path.startsWith(`${directory}/`);
   return filesIn(directory, '.ts').flatMap((file) => {
     const isPublished = file.startsWith(`${directory}/src/`) && !isTest(file);
     const declared = isPublished ? atRunTime : inDevelopment;
     const { importedFiles } = ts.preProcessFile(readFileSync(file, 'utf8'), true, true);
-    const packages = new Set(importedFiles.map(({ fileName }) => packageOf(fileName)));
-    return [...packages]
+    const imported = importedFiles.map(({ fileName }) => fileName);
+    const others = imported
+      .filter((path) => path.startsWith('.') && isOfAnother(join(dirname(file), path)))
+      .map((path) => `${file} imports ${path}, a file of another package: import one of its entries`);
+    const undeclared = [...new Set(imported.map(packageOf))]
       .filter((name) => name !== undefined && !declared.has(name))
       .map((name) => `${file} imports ${name}, which ${manifest.name} does not declare`);
+    return [...others, ...undeclared];
   });
 }
 
@@ -66,7 +71,7 @@ const packages = packagesIn('packages');
 conclude(
   [
     ...packages.flatMap(upwardDependencies),
-    ...[...packages, ...packagesIn('examples')].flatMap(undeclaredImports),
+    ...[...packages, ...packagesIn('examples')].flatMap(forbiddenImports),
   ],
   `${packages.length} packages on ${floors.length} floors, every import declared and downwards`,
 );

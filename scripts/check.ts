@@ -28,7 +28,6 @@ const checks: readonly Check[] = [
   { name: 'build', after: ['types'] },
   { name: 'docs', after: ['build'] },
   { name: 'packages', after: ['build'] },
-  { name: 'cycles' },
   { name: 'size' },
   { name: 'unused' },
   { name: 'lint' },
