@@ -58,6 +58,11 @@ export interface MonitorReport {
 export interface Monitor<Metadata = unknown> {
   /** Judges a batch against those seen before, then remembers it. Same history and batch give the same report. */
   observe(batch: MonitorBatch<Metadata>): MonitorReport;
+  /**
+   * Told by the loop once the policy is back at earlier weights, as a `roll-back` asked for: what it saw of late tells of a policy
+   * that is no more, and counts no longer against the one there is. What good batches taught it stays.
+   */
+  rolledBack?(): void;
   /** What it remembers, as JSON data, for a checkpoint. */
   saveState(): unknown;
   /** Continues from {@link Monitor.saveState}. Throws a `FormatError` on anything else. */

@@ -20,6 +20,8 @@ export interface Watched<Metadata> {
   readonly groups: readonly ScoredGroup<Metadata>[];
   readonly coefficients: Coefficients;
   readonly weightFactors: Readonly<Record<string, number>>;
+  /** As it was measured last; unknown of weights that the run went back to. */
+  readonly referenceKl: number | undefined;
   /** `stop` ends the run after the report, `skip` goes on with the next batch; neither learns from this one. */
   readonly verdict: 'learn' | 'skip' | 'stop';
   readonly metrics: Metrics;
@@ -36,11 +38,12 @@ export interface Watched<Metadata> {
 export async function watch<Metadata>(
   groups: readonly ScoredGroup<Metadata>[],
   dependencies: Watching<Metadata>,
-  { iteration, referenceKl, ...standing }: WatchContext,
+  { iteration, ...standing }: WatchContext,
 ): Promise<Watched<Metadata>> {
   const unseen = { ...standing, groups, verdict: 'learn', metrics: {}, findings: [], notes: [] } as const;
   if (dependencies.monitor === undefined) return unseen;
   const trajectories = groups.flatMap(({ scored }) => scored);
+  const { referenceKl } = standing;
   const {
     metrics,
     findings,
@@ -52,14 +55,19 @@ export async function watch<Metadata>(
   });
   const counts = { 'monitor/findings': findings.length, 'monitor/interventions': interventions.length };
   let watched: Watched<Metadata> = { ...unseen, findings, metrics: { ...metrics, ...counts } };
-  for (const intervention of interventions) watched = await carriedOut(intervention, watched, dependencies);
+  const rollBack = interventions.find(({ action }) => action === 'roll-back');
+  for (const intervention of interventions) {
+    // Once, however many findings ask for it: a handler may go further back each time.
+    if (intervention.action === 'roll-back' && intervention !== rollBack) continue;
+    watched = await carriedOut(intervention, watched, dependencies);
+  }
   return watched;
 }
 
 async function carriedOut<Metadata>(
   intervention: Intervention,
   watched: Watched<Metadata>,
-  { rewards, interventions, signal }: Watching<Metadata>,
+  { rewards, interventions, monitor, signal }: Watching<Metadata>,
 ): Promise<Watched<Metadata>> {
   const done = (what: string, change: Partial<Watched<Metadata>> = {}): Watched<Metadata> => ({
     ...watched,
@@ -96,8 +104,10 @@ async function carriedOut<Metadata>(
       if (interventions?.rollBack === undefined)
         return done('a roll-back was asked for, and nobody handles it');
       await interventions.rollBack(intervention);
+      monitor?.rolledBack?.();
       return done('the run went back to its last good weights', {
         verdict: watched.verdict === 'stop' ? 'stop' : 'skip',
+        referenceKl: undefined,
       });
   }
 }

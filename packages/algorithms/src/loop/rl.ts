@@ -141,8 +141,8 @@ async function makeTurn<Metadata>(
 /** What the next iteration, in this run or another, goes on from. */
 function stateAfter<Metadata>(
   { tasks, monitor }: RlDependencies<Metadata>,
-  { iteration, state, options }: TurnContext<Metadata>,
-  { coefficients, weightFactors }: Watched<Metadata>,
+  { iteration, options }: TurnContext<Metadata>,
+  { coefficients, weightFactors, referenceKl }: Watched<Metadata>,
   learned: Learned,
 ): RlState {
   const result = learned === 'nothing' ? undefined : learned.result;
@@ -153,7 +153,7 @@ function stateAfter<Metadata>(
       klCoefficient: coefficients.kl,
       weightFactors,
       monitor: monitor.saveState(),
-      referenceKl: result?.referenceKl ?? state?.referenceKl,
+      referenceKl: result?.referenceKl ?? referenceKl,
     }),
     ...controlled(coefficients, options, result ?? { trajectories: 0 }),
   };

@@ -101,6 +101,15 @@ class RewardHackingDetector implements TextMonitor {
     };
   }
 
+  /** Only what was learned of batches that were not under suspicion stays. */
+  rolledBack(): void {
+    this.#reference.dropWaiting();
+    this.#phrases.forgetLately();
+    this.#evidence.forget();
+    this.#frontier.restart(this.#options.heldOut === undefined ? 'anew' : 'from the best');
+    this.#alarm = { signals: [], reported: -1 };
+  }
+
   saveState(): unknown {
     return {
       phrases: this.#phrases.saveState(),
@@ -122,6 +131,7 @@ class RewardHackingDetector implements TextMonitor {
     this.#alarm = alarm;
     this.#evidence.prepare(this.#reference);
   }
+
   /** The batch's traits, each response's in a row. */
   #read(trajectories: readonly ScoredTrajectory[], texts: readonly ReadText[]): BatchRows {
     const rows = new Uint8Array(trajectories.length * rowLength);

@@ -156,6 +156,13 @@ export class Evidence {
     return found.sort((a, b) => b.evidence - a.evidence || a.signal - b.signal);
   }
 
+  /** Forgets evidence and the last batches; what the reference taught it stays. */
+  forget(): void {
+    for (const counts of [...this.#sums, this.#unrewarded, this.#recent]) counts.fill(0);
+    this.#unrewardedCount = 0;
+    this.#recentCount = 0;
+  }
+
   saveState(): EvidenceState {
     return {
       sums: this.#sums.map((sums) => [...sums]),

@@ -54,6 +54,16 @@ export class Frontier {
     this.#evidence = Math.min(2 * this.#limit, Math.max(0, this.#evidence + gain));
   }
 
+  /**
+   * The policy is one of before. `'from the best'`: it counts for as good as the best until its scores say otherwise. `'anew'`: where what
+   * was best may have been a hack's, and rewards may weigh something else from now on.
+   */
+  restart(how: 'anew' | 'from the best'): void {
+    const [best, batches] = [this.#best, this.#batches];
+    const goesOn = how === 'from the best' && batches >= warmUpBatches;
+    this.loadState(goesOn ? [batches, best, this.#variance, best, best, this.#klAtBest, 0] : []);
+  }
+
   saveState(): FrontierState {
     const best = this.#batches < warmUpBatches ? 0 : this.#best;
     return [

@@ -60,9 +60,9 @@ export class PhraseWindow {
     this.#delayBatches = delayBatches;
   }
 
-  /** Whether lately is full and what is usual is known. */
+  /** Whether lately has begun to fill and what is usual is known. */
   get isReady(): boolean {
-    return this.#usualTasks >= leastUsual;
+    return this.#usualTasks >= leastUsual && this.#phrases.generations.length > 1;
   }
 
   beginBatch(): void {
@@ -103,6 +103,12 @@ export class PhraseWindow {
   /** Forgets the phrases that wait to become usual: they are under suspicion. */
   dropWaiting(): void {
     this.#waiting = [];
+  }
+
+  /** Forgets lately and what waits: they are of a policy that is no more. */
+  forgetLately(): void {
+    this.#waiting = [];
+    for (const counts of [this.#phrases, this.#templates, this.#responses]) counts.clear();
   }
 
   /** Slot of a phrase, for the other methods. */

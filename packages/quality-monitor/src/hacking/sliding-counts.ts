@@ -91,6 +91,11 @@ export class SlidingCounts {
     return (entry & (oneTask - 1)) - 1 + ((entry - this.#taskStamp) >>> 31);
   }
 
+  /** Forgets all that counted. */
+  clear(): void {
+    this.loadState({ responses: 0, generations: [] });
+  }
+
   saveState(): { readonly responses: number; readonly generations: readonly SavedGeneration[] } {
     return { responses: this.#responses, generations: this.#generations.map(savedGeneration) };
   }
@@ -98,7 +103,8 @@ export class SlidingCounts {
   loadState({ responses, generations }: ReturnType<SlidingCounts['saveState']>): void {
     this.#responses = responses;
     this.#generations = generations.map(restoredGeneration);
-    this.#current = this.#generations.at(-1) ?? emptyGeneration();
+    if (generations.length === 0) this.#generations.push(emptyGeneration());
+    this.#current = this.#generations.at(-1)!;
     this.#lately.fill(0);
     this.tasks = 0;
     for (const { tasks, slots } of generations) {

@@ -155,6 +155,17 @@ export class RewardQualityMonitor implements Monitor {
     return { metrics: Object.fromEntries(named), findings, interventions };
   }
 
+  /**
+   * The policy is back at earlier weights: the assessor's windows and what detectors saw of late are forgotten. Counts stay, and so does
+   * what rests for its cooldown.
+   */
+  rolledBack(): void {
+    this.assessor.clearHistory();
+    for (const [at, detector] of this.#detectors.entries()) {
+      this.#sinks.attempt(`detector ${at}`, () => detector.rolledBack?.());
+    }
+  }
+
   getMonitoringSummary(): MonitoringSummary {
     return {
       ...this.assessor.getSummaryStatistics(),
