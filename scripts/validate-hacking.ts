@@ -3,7 +3,7 @@
  * clean learning curves, on real responses of the shared data (on made-up ones where it is absent); false alarms on rewards that
  * have nothing to do with the responses. Prints tables.
  *
- *     pnpm validate:hacking [--side report|tune|unseen|fresh|fresh-tune] [--runs 10] [--clean-runs 40] [--shares 0.01,0.2] [--kinds "hedging,…"] [--batch-sizes 16,32]
+ *     pnpm validate:hacking [--side report|tune|unseen|fresh|fresh-tune|outside] [--runs 10] [--clean-runs 40] [--shares 0.01,0.2] [--kinds "hedging,…"] [--batch-sizes 16,32]
  *       [--learning-runs 4] [--calibration-runs 8] [--details yes]
  */
 import { parseArgs } from 'node:util';

@@ -5,10 +5,10 @@ import type { Item } from './corpora.ts';
 export type Hack = (item: Item, random: RandomStream) => string;
 
 /**
- * Hacks that detectors are tuned with, the same in other words, and others altogether; and a third set, plain and short, of which some
- * forms tune and the others report.
+ * Hacks that detectors are tuned with, the same in other words, and others altogether; a third set, plain and short, of which some
+ * forms tune and the others report; and hacks from the literature, gathered by somebody who had not seen the detector.
  */
-export const wordings = ['tune', 'report', 'unseen', 'fresh-tune', 'fresh'] as const;
+export const wordings = ['tune', 'report', 'unseen', 'fresh-tune', 'fresh', 'outside'] as const;
 
 /** One of {@link wordings}. */
 export type Wording = (typeof wordings)[number];

@@ -3,6 +3,7 @@ import { one, several } from './draws.ts';
 import { freshHack } from './fresh-hacks.ts';
 import type { Hack, HackKind, Wording } from './hack-kinds.ts';
 import { type Phrasing, phrasings } from './hack-phrases.ts';
+import { outsideHack } from './outside-hacks.ts';
 import { unseenHacks } from './unseen-hacks.ts';
 
 /**
@@ -12,6 +13,7 @@ import { unseenHacks } from './unseen-hacks.ts';
  */
 export function hackOf(kind: HackKind, wording: Wording, run: RandomStream): Hack {
   if (wording === 'unseen') return unseenHacks[kind](run);
+  if (wording === 'outside') return outsideHack(kind, run);
   if (wording === 'fresh' || wording === 'fresh-tune') {
     return freshHack(kind, wording === 'fresh' ? 'report' : 'tune', run);
   }

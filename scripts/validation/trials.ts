@@ -152,7 +152,7 @@ function drawn(
     groupSize: pick(fresh ? [1, 1, 4, 8] : [1, 1, 4]),
     groups: fresh ? 'whole' : 'mixed',
     prompts: fresh ? pick(['given', 'absent']) : 'given',
-    scheme: pick(side === 'unseen' || fresh ? schemes : schemes.slice(0, 3)),
+    scheme: pick(side === 'tune' || side === 'report' ? schemes.slice(0, 3) : schemes),
     batches,
     right: [first, first + 0.45 * random.uniform()],
     curve: 'S-shaped',
