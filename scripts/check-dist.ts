@@ -3,7 +3,7 @@
  * no source condition, no loader. What runs in a thread is started once from the built files, too.
  */
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { conclude, entriesOf, packagesIn } from './workspace.ts';
 
 const entries = packagesIn('packages').flatMap(entriesOf);
@@ -19,32 +19,38 @@ const importable = entries
   .map(({ specifier }) => specifier)
   .filter((specifier) => !specifier.endsWith('/testing'));
 
-function runInPlainNode(name: string, code: string): string[] {
-  const path = `runs/check/${name}.mjs`;
-  writeFileSync(path, code);
-  const { status, stderr } = spawnSync(process.execPath, [path], { encoding: 'utf8', timeout: 60_000 });
-  return status === 0 ? [] : [`${path} fails in plain Node:\n${stderr.trimEnd()}`];
+/** Runs code in a process, with these flags of Node. */
+function runInPlainNode(name: string, code: string, flags: readonly string[] = []): string[] {
+  const { status, stderr } = spawnSync(process.execPath, [...flags, '--input-type=module', '-e', code], {
+    encoding: 'utf8',
+    timeout: 60_000,
+  });
+  return status === 0 ? [] : [`${name} fails in plain Node:\n${stderr.trimEnd()}`];
 }
 
 const importAll = importable.map((specifier) => `await import(${JSON.stringify(specifier)});`).join('\n');
 
-const useEngine = `
+/** Threads must start with the flags that a process may have: those of V8, and `--input-type`. */
+const useThreads = `
 import { createEngine } from '@rlp/onnx/runtime';
+import { createRewardWorkers } from '@rlp/rewards/workers';
 const engine = await createEngine({ thread: 'worker', threads: 1 });
 await engine.createStore({ name: 'policy', parameters: [{ name: 'w', shape: [2] }] });
 await engine.writeStore('policy', new Map([['w', { shape: [2], data: Float32Array.of(1, 2) }]]));
 const { data } = (await engine.readStore('policy')).get('w');
 await engine.close();
 if (data.join() !== '1,2') throw new Error('the engine read back ' + data.join());
+const module = new URL('data:text/javascript,export const length = ({ response }) => response.length');
+const workers = await createRewardWorkers({ module, export: 'length', workers: 1 });
+await workers.close();
 `;
 
-mkdirSync('runs/check', { recursive: true });
 const problems =
   missing.length > 0
     ? missing
-    : [...runInPlainNode('import-all', importAll), ...runInPlainNode('use-engine', useEngine)];
+    : [
+        ...runInPlainNode('to import every entry', importAll),
+        ...runInPlainNode('to start threads', useThreads, ['--max-old-space-size=1024']),
+      ];
 
-conclude(
-  problems,
-  `${entries.length} entries are built and load in plain Node, the engine starts in its thread`,
-);
+conclude(problems, `${entries.length} entries are built and load in plain Node, threads start`);

@@ -55,10 +55,13 @@ async function openWorker(
   const fromSource = isTypeScript(entry);
   const guard = new NativeGuard();
   const workerData: WorkerData = { entry: entry.href, options, guard: guard.memory };
-  const worker = new Worker(fromSource ? sourceBootstrap : entry, {
+  const program = fromSource ? sourceBootstrap : entry;
+  // A text that imports the program: a thread inherits the process's flags, and under `--input-type` Node takes no file.
+  const worker = new Worker(`import(${JSON.stringify(program.href)})`, {
+    eval: true,
     workerData,
     name: 'rlp-engine',
-    execArgv: fromSource ? ['--conditions=@rlp/source'] : inheritedFlags(),
+    ...(fromSource && { execArgv: ['--conditions=@rlp/source'] }),
   });
   const channel: Channel<ToEngine, FromEngine> = {
     post: (message, transfer = []) => worker.postMessage(message, [...transfer]),
@@ -85,11 +88,6 @@ async function openWorker(
   }
   worker.unref();
   return new RemoteEngine(client, stores, options, terminate);
-}
-
-/** The process's flags without `--input-type`, which speaks of its own script: a thread's entry is a file. */
-function inheritedFlags(): string[] {
-  return process.execArgv.filter((flag) => !flag.startsWith('--input-type'));
 }
 
 function connect(channel: Channel<ToEngine, FromEngine>, liveness: Liveness) {

@@ -23,10 +23,7 @@ export async function openRewardWorkers<Metadata>(
     {
       program: isSource ? sourceBootstrap : entry,
       data: { entry: entry.href, module: String(module), exportName, timeoutMs },
-      // `--input-type` speaks of the process's own script, and a thread's program is a file.
-      execArgv: isSource
-        ? ['--conditions=@rlp/source']
-        : process.execArgv.filter((flag) => !flag.startsWith('--input-type')),
+      execArgv: isSource ? ['--conditions=@rlp/source'] : undefined,
       startMs,
       heapMb,
     },

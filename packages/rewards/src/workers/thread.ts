@@ -9,7 +9,8 @@ export interface ThreadSettings {
   /** The thread's program. */
   readonly program: URL;
   readonly data: ThreadData;
-  readonly execArgv: readonly string[];
+  /** Its flags of Node; those of the process if absent. */
+  readonly execArgv: readonly string[] | undefined;
   readonly startMs: number;
   /** Heap of a thread in MB; the platform's own limit if absent. */
   readonly heapMb: number | undefined;
@@ -38,10 +39,12 @@ export class RewardThread {
   #hasEnded = false;
 
   constructor({ program, data, execArgv, startMs, heapMb }: ThreadSettings) {
-    this.#worker = new Worker(program, {
+    // A text that imports the program: under `--input-type`, which a thread may inherit, Node takes no file.
+    this.#worker = new Worker(`import(${JSON.stringify(program.href)})`, {
+      eval: true,
       workerData: data,
       name: 'rlp-rewards',
-      execArgv: [...execArgv],
+      ...(execArgv && { execArgv: [...execArgv] }),
       ...(heapMb !== undefined && { resourceLimits: { maxOldGenerationSizeMb: heapMb } }),
     });
     this.#worker.on('message', (message: ThreadMessage) => this.#waiting?.settle(message));
