@@ -1,5 +1,5 @@
 import type { Finding, Intervention, Monitor, MonitorBatch, RewardComputer } from '@rlp/core';
-import { RewardQualityMonitor } from '@rlp/quality-monitor';
+import { RewardQualityAssessor, RewardQualityMonitor } from '@rlp/quality-monitor';
 import { rewardFunctions } from '@rlp/rewards';
 import { describe, expect, it } from 'vitest';
 import { banditSetup } from './bandit.fixture.ts';
@@ -214,6 +214,66 @@ describe('a monitor in the loop', () => {
     expect(
       reports.flatMap(({ notes }) => notes.filter((note) => note.includes('nobody handles'))),
     ).toHaveLength(2);
+  });
+
+  it('is told once the run went back, and not where nobody took it back', async () => {
+    const told = async (interventions: RlDependencies<Metadata>['interventions']) => {
+      const seen: (string | number | undefined)[] = [];
+      const monitor: Monitor = {
+        ...planted(() => []),
+        observe(batch) {
+          seen.push(batch.metrics?.['kl/reference']);
+          return { metrics: {}, findings: [], interventions: batch.iteration === 1 ? [back, back] : [] };
+        },
+        rolledBack: () => seen.push('rolled back'),
+      };
+      const options = { iterations: 3, loss: { klCoefficient: 0.1 } };
+      const reports = await run({ ...setup(), monitor, interventions }, options);
+      return { seen, notes: reports[1]!.notes.filter((note) => note.includes('went back')).length };
+    };
+    const back = { action: 'roll-back', cause } as const;
+    const carriedOut: string[] = [];
+    const there = await told({ rollBack: async () => void carriedOut.push('back') });
+    // The KL that was measured last is of weights that are no more.
+    expect(there.seen).toEqual([undefined, expect.any(Number), 'rolled back', undefined]);
+    expect([carriedOut.length, there.notes]).toEqual([1, 1]);
+    expect((await told(undefined)).seen).toEqual([undefined, expect.any(Number), expect.any(Number)]);
+  });
+
+  it('judges by what comes after the run went back', async () => {
+    const alarmsOf = async (handling: 'handled' | 'unhandled') => {
+      let paid: 'always' | 'rightly' = 'always';
+      const dependencies = setup();
+      const { rewards: right, backend } = dependencies;
+      const rewards: RewardComputer<Metadata> = {
+        async computeRewards(group) {
+          const scored = await right.computeRewards(group);
+          return paid === 'rightly' ? scored : scored.map((score) => ({ ...score, reward: 1 }));
+        },
+      };
+      const good = await backend.getWeights();
+      const monitor = new RewardQualityMonitor({
+        assessor: new RewardQualityAssessor({
+          minSamplesForAnalysis: 80,
+          alertThresholds: { varianceCollapse: 0.8 },
+        }),
+        config: { maxAlertsPerWindow: 0, actions: { variance_collapse: { action: 'roll-back' } } },
+      });
+      const rollBack = async () => backend.loadWeights(good);
+      const findings: number[] = [];
+      const interventions = handling === 'handled' ? { rollBack } : {};
+      for await (const report of runRlTraining(
+        { ...dependencies, rewards, monitor, interventions },
+        { iterations: 14, tasksPerIteration: 2 },
+      )) {
+        if (report.findings.some(({ rule }) => rule === 'variance_collapse')) findings.push(report.iteration);
+        // From here on all is well, but for what the monitor remembers.
+        if (report.iteration === 4) paid = 'rightly';
+      }
+      return findings;
+    };
+    expect(await alarmsOf('handled')).toEqual([4]);
+    expect((await alarmsOf('unhandled')).length).toBeGreaterThan(1);
   });
 
   it('remembers in a resumed run what it had seen, and nothing of an iteration that was undone', async () => {

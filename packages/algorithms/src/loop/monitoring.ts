@@ -55,10 +55,10 @@ export async function watch<Metadata>(
   });
   const counts = { 'monitor/findings': findings.length, 'monitor/interventions': interventions.length };
   let watched: Watched<Metadata> = { ...unseen, findings, metrics: { ...metrics, ...counts } };
-  const rollBack = interventions.find(({ action }) => action === 'roll-back');
-  for (const intervention of interventions) {
+  const firstRollBack = interventions.findIndex(({ action }) => action === 'roll-back');
+  for (const [at, intervention] of interventions.entries()) {
     // Once, however many findings ask for it: a handler may go further back each time.
-    if (intervention.action === 'roll-back' && intervention !== rollBack) continue;
+    if (intervention.action === 'roll-back' && at > firstRollBack) continue;
     watched = await carriedOut(intervention, watched, dependencies);
   }
   return watched;

@@ -100,6 +100,30 @@ describe('interventions', () => {
     expect(asked(strict, 1)).toEqual([[]]);
   });
 
+  it('leave nothing of the old policy once it was rolled back, but counts and what rests', () => {
+    const said: string[] = [];
+    const told: string[] = [];
+    const detectors: Monitor[] = [
+      { ...planted(), rolledBack: () => void told.push('first') },
+      planted(),
+      {
+        ...planted(),
+        rolledBack: () => {
+          throw new Error('no');
+        },
+      },
+    ];
+    const actions = { [rule]: { action: 'roll-back' } } as const;
+    const monitor = monitorOf({ actions }, { detectors, onFailure: (message) => said.push(message) });
+    expect(asked(monitor, 2)).toEqual([['roll-back'], []]);
+    expect(monitor.getMonitoringSummary().rewardStatistics).toHaveProperty('accuracy');
+    monitor.rolledBack();
+    const { rewardStatistics, totalSamples, monitoring } = monitor.getMonitoringSummary();
+    expect([rewardStatistics, totalSamples, monitoring.totalAlertsByType[rule]]).toEqual([{}, 4, 6]);
+    expect([told, said.length, monitoring.failures]).toEqual([['first'], 1, { 'detector 2': 1 }]);
+    expect(asked(monitor, 1, 2)).toEqual([[]]);
+  });
+
   it('refuse a cooldown that is none', () => {
     expect(() => monitorOf({ actions: { [rule]: { action: 'stop', cooldown: 0 } } })).toThrow('>=1');
   });
