@@ -8,7 +8,7 @@ import {
 
 /**
  * What the loop is asked for when hacking is suspected: back to weights from before, and from then on next to nothing for the
- * keyword. Once: an alarm can last for long after it, as responses without the word are not what the detector knows either.
+ * keyword. Once: the roll-back ends the alarm, but responses without the word are not what the detector knows either.
  */
 const actions: InterventionConfig['actions'] = {
   [hackingRule]: [
