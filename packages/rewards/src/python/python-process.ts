@@ -1,4 +1,5 @@
 import { type ChildProcess, type StdioOptions, spawn } from 'node:child_process';
+import type { Socket } from 'node:net';
 import { onAbort } from '@rlp/core';
 import type { CodeOutcome } from '../stock/code-tests.ts';
 
@@ -24,7 +25,7 @@ export async function runProcess(request: ProcessRequest): Promise<CodeOutcome> 
   signal.throwIfAborted();
   const stdio: StdioOptions = ['pipe', 'pipe', 'pipe', 'pipe'];
   const child = spawn(command[0]!, command.slice(1), { env, cwd: '/', detached: true, stdio });
-  const end = closed(child);
+  const end = closed(child, maxOutputBytes);
   // Without a process there may be no streams either, as where no file can be opened any more.
   if (child.pid === undefined) await end;
   let breach: CodeOutcome['status'] | undefined;
@@ -50,13 +51,13 @@ export async function runProcess(request: ProcessRequest): Promise<CodeOutcome> 
 }
 
 /** Settles once a process has ended and its streams are closed; rejects where it cannot be started. */
-function closed(child: ChildProcess) {
+function closed(child: ChildProcess, maxOutputBytes: number) {
   return new Promise<{ readonly exitCode: number | null; readonly by: NodeJS.Signals | null }>(
     (resolve, reject) => {
       child.on('error', reject);
       child.on('exit', () => {
         kill(child);
-        setTimeout(() => closeStreams(child), lingeringMs).unref();
+        setTimeout(() => closeOnceRead(child, maxOutputBytes), lingeringMs).unref();
       });
       child.on('close', (exitCode, by) => resolve({ exitCode, by }));
     },
@@ -92,8 +93,19 @@ function kill(child: ChildProcess): void {
   }
 }
 
-function closeStreams({ stdio }: ChildProcess): void {
-  for (const stream of stdio) stream?.destroy();
+/** Closes the streams of a process as soon as nothing is left to read: we may have been too busy to do it before. */
+function closeOnceRead(child: ChildProcess, maxOutputBytes: number): void {
+  const before = bytesRead(child);
+  // What waits in the pipes is read before an immediate.
+  setImmediate(() => {
+    const read = bytesRead(child);
+    if (read > before && read <= maxOutputBytes) return closeOnceRead(child, maxOutputBytes);
+    for (const stream of child.stdio) stream?.destroy();
+  });
+}
+
+function bytesRead({ stdout, stderr }: ChildProcess): number {
+  return (stdout as Socket).bytesRead + (stderr as Socket).bytesRead;
 }
 
 /** A process that does not read to the end is no fault of ours. */

@@ -6,6 +6,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { pythonRunner } from '../python.ts';
 import { type CodeOutcome, codeTests } from '../stock.ts';
 import { answering } from '../trajectories.fixture.ts';
+import { runProcess } from './python-process.ts';
 
 const { signal } = new AbortController();
 
@@ -174,6 +175,20 @@ if __name__ == '__main__': print({'b', 'a'} == {'a', 'b'})`;
     const source = 'print({str(k) for k in range(20)})';
     const [one, other] = await Promise.all([run(source), run(source)]);
     expect(one!.stdout).toBe(other!.stdout);
+  });
+
+  it('loses nothing that was printed while this process was busy', async () => {
+    const late = `const { spawn } = require('node:child_process');
+      spawn('sh', ['-c', 'sleep 0.15; echo late'], { detached: true, stdio: ['ignore', 'inherit', 'ignore'] }).unref();`;
+    const request = { env: { PATH: '/usr/bin:/bin' }, input: '', source: '', signal };
+    const limits = { timeoutMs: 10_000, maxOutputBytes: 1000 };
+    const outcome = runProcess({ command: [process.execPath, '-e', late], ...request, ...limits });
+    const busy = () => {
+      for (const end = performance.now() + 500; performance.now() < end; );
+    };
+    // After an immediate timers come before what waits in pipes.
+    setTimeout(() => setImmediate(busy), 180);
+    expect(await outcome).toMatchObject({ status: 'exited', exitCode: 0, stdout: 'late\n' });
   });
 
   it('ends a program whose call is aborted', async () => {
