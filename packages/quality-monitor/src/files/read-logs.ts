@@ -34,6 +34,8 @@ export interface MonitorLogs {
   readonly metrics: readonly MetricsRecord[];
   readonly alerts: readonly AlertRecord[];
   readonly interventions: readonly InterventionRecord[];
+  /** Alerts that were raised before those and are not kept, as on a live page. */
+  readonly olderAlerts?: number | undefined;
   /** Lines that are none of these, such as one that a crash cut short: left out. */
   readonly unreadable: number;
 }

@@ -6,7 +6,7 @@ import type { AlertRecord } from '../monitor/sink.ts';
 const most = 40;
 
 /** Characters of a response that are shown. */
-const longest = 1200;
+export const longestShown = 1200;
 
 /** Responses that alerts are about, newest first, with what gave them away highlighted. */
 export function flaggedResponses(alerts: readonly AlertRecord[]): Html {
@@ -25,7 +25,7 @@ export function flaggedResponses(alerts: readonly AlertRecord[]): Html {
 /** The response with the parts marked that the rule is about. */
 function highlighted(response: string, rule: string): Html {
   if (response.trim() === '') return html`<mark>(empty)</mark>`;
-  const shown = response.length > longest ? `${response.slice(0, longest)}…` : response;
+  const shown = response.length > longestShown ? `${response.slice(0, longestShown)}…` : response;
   if (rule === 'excessive_repetition' || rule === hackingRule) return repeatedMarked(shown);
   if (rule === 'format_gaming') return betweenTagsMarked(shown);
   return html`${shown}`;

@@ -68,13 +68,14 @@ function describeLogs({ metrics, unreadable }: MonitorLogs): string {
   return unreadable === 0 ? range : `${range} ${unreadable} unreadable lines of the log files were left out.`;
 }
 
-function figures({ metrics, alerts }: MonitorLogs): Record<string, string | number> {
+function figures({ metrics, alerts, olderAlerts = 0 }: MonitorLogs): Record<string, string | number> {
   const latest = metrics.at(-1)?.metrics ?? {};
   const held = metrics.reduce((sum, row) => sum + (row.metrics.alerts_held ?? 0), 0);
   const counts = severities.map((severity) => alerts.filter((alert) => alert.severity === severity).length);
   return {
     'last step': metrics.at(-1)?.step ?? 'none yet',
     alerts: alerts.length,
+    ...(olderAlerts > 0 && { 'older alerts, not shown': olderAlerts }),
     ...(held > 0 && { 'more alerts, held by the rate limit': held }),
     'critical / high': `${counts[0]} / ${counts[1]}`,
     ...(latest.suspected_reward_hacking !== undefined && {

@@ -30,8 +30,9 @@ export class EventStream {
     if (!this.#response.write(event)) this.#state = 'full';
   }
 
+  /** Sends what waits, and that this was all. */
   end(): void {
-    this.#response.end('event: end\ndata: {}\n\n');
+    this.#response.end(`${this.#waiting ?? ''}event: end\ndata: {}\n\n`);
   }
 
   #drained(): void {

@@ -1,3 +1,5 @@
+import { spawn } from 'node:child_process';
+import { EventEmitter, once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { connect } from 'node:net';
 import { chromium } from 'playwright-core';
@@ -5,6 +7,8 @@ import { describe, expect, it } from 'vitest';
 import { RewardQualityAssessor } from '../assessor/assessor.ts';
 import { serveMonitor } from '../live.ts';
 import { RewardQualityMonitor } from '../monitor/monitor.ts';
+import { renderMonitorPage } from '../report/monitor-page.ts';
+import { EventStream } from './event-stream.ts';
 import { RecentLogs } from './recent-logs.ts';
 
 const executablePath = process.env.CHROMIUM ?? '/usr/bin/chromium';
@@ -44,9 +48,23 @@ describe('serveMonitor', () => {
     expect(await statusOf(`/${search}`, { method: 'POST' })).toBe(405);
     expect(await raw(live.url, [`GET /${search} HTTP/1.1`, 'host: evil.example'])).toContain('403');
     expect(await raw(live.url, [`GET /${search} HTTP/1.1`, `host: ${host}`])).toContain('200');
+    expect(await raw(live.url, [`GET /${search} HTTP/1.1`, 'host: LOCALHOST:1'])).toContain('200');
+    // Another address of this machine is no name that could have been made to lead here.
+    expect(await raw(live.url, [`GET /${search} HTTP/1.1`, 'host: [::1]:80'])).toContain('200');
+    expect(await raw(live.url, [`GET /${search} HTTP/1.1`])).toContain('400');
     expect(host.startsWith('127.0.0.1:')).toBe(true);
     await live.close();
   });
+
+  it.each(['//', '//[', 'http://[', '/%', '/events?token=%', '*'])(
+    'survives a request for %s',
+    async (path) => {
+      const { live } = await liveMonitor();
+      const { host } = new URL(live.url);
+      expect(await raw(live.url, [`GET ${path} HTTP/1.1`, `host: ${host}`])).toContain('401');
+      await live.close();
+    },
+  );
 
   it('sends the state at once, and updates no more often than told', async () => {
     const { live, step } = await liveMonitor();
@@ -95,6 +113,64 @@ describe('serveMonitor', () => {
     expect(metrics.at(-1)!.step).toBe(9999);
     expect(metrics.reduce((sum, row) => sum + row.metrics.alerts_held!, 0)).toBeGreaterThan(9_900);
   });
+
+  it('says how many alerts it has let go, and keeps no more of a response than is shown', () => {
+    const logs = new RecentLogs();
+    const alert = {
+      timestamp: 0,
+      severity: 'high',
+      pathologyType: 'planted',
+      message: '',
+      metrics: {},
+      samples: ['\ud83d'.repeat(2000), 'short'],
+    } as const;
+    for (let step = 0; step < 1100; step++) {
+      logs.add({ step, metrics: {}, alerts: [{ ...alert, step }], interventions: [] });
+    }
+    const { alerts, olderAlerts } = logs.logs;
+    expect([alerts.length + olderAlerts!, alerts.at(-1)!.step]).toEqual([1100, 1099]);
+    expect(alerts[0]!.samples!.map((sample) => sample.length)).toEqual([1201, 5]);
+    expect(renderMonitorPage(logs.logs)).toContain('older alerts, not shown');
+  });
+
+  it('shows what is wrong with records that cannot be rendered', async () => {
+    const { live } = await liveMonitor();
+    const alert = { step: 0, timestamp: 0, severity: 'high', pathologyType: 'a', metrics: {} } as const;
+    live.sink.write({ step: 0, metrics: {}, alerts: [alert as never], interventions: [] });
+    expect(await (await fetch(live.url)).text()).toContain('This could not be shown');
+    await live.close();
+  });
+
+  it('sends the newest state before the end to a reader who was too slow', () => {
+    const sent: string[] = [];
+    const response = Object.assign(new EventEmitter(), {
+      writeHead: () => undefined,
+      write: (event: string) => sent.push(event) < 1,
+      end: (event: string) => sent.push(event),
+    });
+    const stream = new EventStream(response as never, () => undefined);
+    for (const state of ['first', 'second', 'third']) stream.send('body', state);
+    stream.end();
+    expect(sent).toEqual([
+      'event: body\ndata: "first"\n\n',
+      'event: body\ndata: "third"\n\nevent: end\ndata: {}\n\n',
+    ]);
+  });
+
+  it('keeps no process alive, whoever still looks at the page', async () => {
+    const program = `
+      const { serveMonitor } = await import(${JSON.stringify(new URL('../live.ts', import.meta.url).href)});
+      const live = await serveMonitor();
+      console.log(live.url);
+      setTimeout(() => {}, 300);`;
+    const loader = ['--conditions=@rlp/source', '--import', import.meta.resolve('tsx')];
+    const child = spawn(process.execPath, [...loader, '--input-type=module', '-e', program]);
+    const [url] = (await once(child.stdout, 'data')) as [Buffer];
+    const response = await fetch(String(url).trim().replace('/?', '/events?'));
+    const ended = response.text().catch(() => 'cut off');
+    const [code] = await once(child, 'exit');
+    expect([code, await ended]).toEqual([0, expect.any(String)]);
+  }, 20_000);
 
   it('does not wait for a reader who never reads', async () => {
     const { live, step } = await liveMonitor();

@@ -19,7 +19,9 @@ const show = (markup) => {
 };
 const events = new EventSource('events' + location.search);
 events.addEventListener('open', () => { status.textContent = 'Live.'; });
-events.addEventListener('error', () => { status.textContent = 'Not connected; trying again.'; });
+events.addEventListener('error', () => {
+  status.textContent = events.readyState === EventSource.CLOSED ? 'Not connected; load the page again.' : 'Not connected; trying again.';
+});
 events.addEventListener('body', (event) => show(JSON.parse(event.data)));
 events.addEventListener('end', () => { events.close(); status.textContent = 'The run is over.'; });
 `;

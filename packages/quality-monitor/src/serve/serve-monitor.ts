@@ -1,9 +1,10 @@
 import { randomBytes, timingSafeEqual } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, isIP } from 'node:net';
 import { onAbort, parseOptions } from '@rlp/core';
 import { contentSecurityPolicy, type Html, html, renderPage } from '@rlp/page';
 import * as z from 'zod';
+import type { MonitorLogs } from '../files/read-logs.ts';
 import type { MonitorSink } from '../monitor/sink.ts';
 import { monitorPageBody } from '../report/monitor-page.ts';
 import { EventStream } from './event-stream.ts';
@@ -26,7 +27,8 @@ const schema = z.strictObject({
 /**
  * Options of {@link serveMonitor}.
  *
- * - `port` (0: any free one), `host` (`'127.0.0.1'`): where it listens.
+ * - `port` (0: any free one), `host` (`'127.0.0.1'`): where it listens. Other addresses show the run to whoever on the network has
+ *   the token, or reads along, as nothing is encrypted.
  * - `token` (a random one): what the page's address has to carry, at least 16 characters.
  * - `title`.
  * - `refreshMs` (1000): readers get at most one update in this time, fewer where the page takes long to render.
@@ -89,13 +91,15 @@ class LivePage {
   /** As of the newest record. */
   #rendered: Html | undefined;
   #renderMs = 0;
-  #state: 'open' | 'closed' = 'open';
+  #closing: Promise<void> | undefined;
 
   constructor(options: Resolved) {
     this.#options = options;
     this.#server = createServer((request, response) => this.#answer(request, response));
     this.#server.headersTimeout = 10_000;
     this.#server.requestTimeout = 10_000;
+    // A run that is over ends its process, whoever still looks at the page.
+    this.#server.on('connection', (socket) => socket.unref());
   }
 
   get url(): string {
@@ -107,27 +111,33 @@ class LivePage {
   async listen(): Promise<void> {
     const { port, host } = this.#options;
     await new Promise<void>((listening, failed) => {
-      this.#server.once('error', failed);
+      // It stays: a connection that cannot be taken, as no file is left for it, must not end the run.
+      this.#server.on('error', failed);
       this.#server.listen(port, host, listening);
     });
-    // A run that is over ends its process, whoever still looks at the page.
     this.#server.unref();
   }
 
-  async close(): Promise<void> {
-    if (this.#state === 'closed') return;
-    this.#state = 'closed';
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
     clearTimeout(this.#timer);
     this.#update();
     for (const reader of this.#readers) reader.end();
     await new Promise<void>((closed) => {
-      this.#server.close(() => closed());
-      setTimeout(() => this.#server.closeAllConnections(), 500).unref();
+      const timer = setTimeout(() => this.#server.closeAllConnections(), 500);
+      this.#server.close(() => {
+        clearTimeout(timer);
+        closed();
+      });
     });
   }
 
   #schedule(): void {
-    if (this.#timer !== undefined || this.#readers.size === 0 || this.#state === 'closed') return;
+    if (this.#timer !== undefined || this.#readers.size === 0 || this.#closing !== undefined) return;
     this.#timer = setTimeout(
       () => {
         this.#timer = undefined;
@@ -146,42 +156,46 @@ class LivePage {
   #body(): Html {
     if (this.#rendered === undefined) {
       const start = this.#options.clock();
-      this.#rendered = monitorPageBody(this.#logs.logs);
+      this.#rendered = rendered(this.#logs.logs);
       this.#renderMs = this.#options.clock() - start;
     }
     return this.#rendered;
   }
 
   #answer(request: IncomingMessage, response: ServerResponse): void {
-    const url = new URL(request.url ?? '/', 'http://localhost');
-    const refusal = this.#refusalOf(request, url);
+    const [path = '', query] = (request.url ?? '').split('?');
+    const refusal = this.#refusalOf(request, path, new URLSearchParams(query).get('token') ?? '');
     if (refusal !== undefined) {
       response.writeHead(refusal.status, { 'content-type': 'text/plain; charset=utf-8' });
       response.end(`${refusal.reason}\n`);
-    } else if (url.pathname === '/') this.#sendPage(response);
+    } else if (path === '/') this.#sendPage(response);
     else this.#stream(response);
   }
 
   #refusalOf(
     { method, headers }: IncomingMessage,
-    url: URL,
+    path: string,
+    token: string,
   ): { readonly status: number; readonly reason: string } | undefined {
     if (method !== 'GET') return { status: 405, reason: 'only GET is answered' };
     if (!this.#isOurs(headers.host)) return { status: 403, reason: 'unknown host' };
-    if (!isEqual(url.searchParams.get('token') ?? '', this.#options.token)) {
+    if (!isEqual(token, this.#options.token)) {
       return { status: 401, reason: 'the address must carry the token that the run printed' };
     }
-    if (url.pathname === '/') return undefined;
-    if (url.pathname !== '/events') return { status: 404, reason: 'there is only one page' };
+    if (path === '/') return undefined;
+    if (path !== '/events') return { status: 404, reason: 'there is only one page' };
     if (this.#readers.size >= this.#options.maximumReaders)
       return { status: 503, reason: 'too many readers' };
     return undefined;
   }
 
-  /** Other names that lead here are a web page's attempt to be read from this machine (DNS rebinding). */
-  #isOurs(header: string | undefined): boolean {
-    const name = header?.replace(/:\d+$/, '').replace(/^\[|\]$/g, '');
-    return name === this.#options.host || name === 'localhost';
+  /** Other names that lead here are a web page's attempt to be read from this machine (DNS rebinding); addresses are no names. */
+  #isOurs(header = ''): boolean {
+    const name = header
+      .replace(/:\d+$/, '')
+      .replace(/^\[|\]$/g, '')
+      .toLowerCase();
+    return name === this.#options.host.toLowerCase() || name === 'localhost' || isIP(name) !== 0;
   }
 
   #sendPage(response: ServerResponse): void {
@@ -203,6 +217,15 @@ class LivePage {
     const reader = new EventStream(response, () => this.#readers.delete(reader));
     this.#readers.add(reader);
     reader.send('body', this.#body().html);
+  }
+}
+
+/** What cannot be rendered, as records are of whoever writes them, costs the page and not the run. */
+function rendered(logs: MonitorLogs): Html {
+  try {
+    return monitorPageBody(logs);
+  } catch (error) {
+    return html`<p class="empty">This could not be shown: ${error instanceof Error ? error.message : String(error)}</p>`;
   }
 }
 
