@@ -1,4 +1,5 @@
 import { availableParallelism } from 'node:os';
+import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
 import { EngineError, TimeoutError } from '@rlp/core';
 
@@ -68,9 +69,11 @@ async function openWorker(
     listen: (receive) => void worker.on('message', receive),
   };
   const { client, stores } = connect(channel, worker);
-  worker.on('error', (cause) =>
-    client.end(new EngineError(`the engine's thread failed: ${String(cause)}`, { cause })),
-  );
+  worker.on('error', (cause) => {
+    const isLost = String(cause).includes(fileURLToPath(program));
+    const remedy = isLost ? '; a bundle must leave @rlp/onnx out, as an external package' : '';
+    client.end(new EngineError(`the engine's thread failed: ${String(cause)}${remedy}`, { cause }));
+  });
   const unguard = guardExit(guard);
   const exited = new Promise<void>((resolve) => {
     worker.on('exit', (code) => {

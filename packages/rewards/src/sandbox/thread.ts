@@ -1,5 +1,6 @@
 import { Worker } from 'node:worker_threads';
 import { onAbort } from '@rlp/core';
+import { threadFailure } from '../thread-failure.ts';
 import type { FromThread, JobReport, JobRequest, SandboxFailureCause, ThreadData } from './protocol.ts';
 
 /** Where a sandbox's thread starts: built code, or TypeScript with the loader that it needs. */
@@ -23,7 +24,8 @@ export class SandboxThread {
   constructor({ entry, sourceBootstrap }: ThreadEntry, options: Omit<ThreadData, 'entry'>) {
     const fromSource = entry.pathname.endsWith('.ts');
     const workerData: ThreadData = { entry: entry.href, ...options };
-    this.#worker = new Worker(fromSource ? sourceBootstrap : entry, {
+    const program = fromSource ? sourceBootstrap : entry;
+    this.#worker = new Worker(program, {
       workerData,
       name: 'rlp-sandbox',
       env: {},
@@ -37,7 +39,9 @@ export class SandboxThread {
       else this.#report = message.report;
       this.#wake();
     });
-    this.#worker.on('error', (error) => this.#end('crashed', `the thread failed: ${error.message}`));
+    this.#worker.on('error', (error) =>
+      this.#end('crashed', `the thread failed: ${threadFailure(error, program)}`),
+    );
     this.#worker.on('exit', () => this.#end('crashed', 'the thread ended'));
     this.#worker.unref();
   }

@@ -1,6 +1,7 @@
 import { Worker } from 'node:worker_threads';
 import { onAbort } from '@rlp/core';
 import { messageOf } from '../message-of.ts';
+import { threadFailure } from '../thread-failure.ts';
 import { ThreadError } from './failure.ts';
 import type { ThreadAnswer, ThreadData, ThreadExport, ThreadMessage, ThreadRequest } from './protocol.ts';
 
@@ -50,7 +51,7 @@ export class RewardThread {
     this.#worker.on('message', (message: ThreadMessage) => this.#waiting?.settle(message));
     this.#worker.on('messageerror', (error) => this.#waiting?.fail(error));
     this.#worker.on('error', (error) =>
-      this.#end(new ThreadError('crashed', messageOf(error), { cause: error })),
+      this.#end(new ThreadError('crashed', threadFailure(error, program), { cause: error })),
     );
     this.#worker.on('exit', (code) =>
       this.#end(new ThreadError('crashed', `the thread ended with exit code ${code}`)),
