@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { access, readFile } from 'node:fs/promises';
 import { ArgumentError } from '@rlp/core';
 import {
@@ -26,7 +27,7 @@ export const reportCommand = defineCommand({
     json: { type: 'boolean', description: 'Tell the result as JSON' },
   },
   async run({ args, data }) {
-    const { say } = dataOf({ data });
+    const { say, complain } = dataOf({ data });
     const dashboard = new RewardQualityDashboard({
       metricsLogFile: args.metrics,
       alertLogFile: args.alerts,
@@ -39,6 +40,9 @@ export const reportCommand = defineCommand({
       );
     }
     await dashboard.generateReport(args.out, args.title === undefined ? {} : { title: args.title });
+    if (args.alerts !== undefined && !existsSync(args.alerts)) {
+      complain(`rlp monitor report: there is no ${args.alerts}, as there is none of a run without alerts`);
+    }
     const result = { out: args.out, batches: metrics.length, alerts: alerts.length, unreadable };
     say(
       args.json
@@ -84,6 +88,7 @@ export const analyzeCommand = defineCommand({
     const minSamplesForAnalysis = wholeNumber('min-samples', args['min-samples']);
     const tags = tagsOf(args.tags);
     const saved = readSavedResponses(await readFile(args.file, 'utf8'), args.file);
+    if (saved.length === 0) throw new ArgumentError(`rlp monitor analyze: ${args.file} holds no responses`);
     const monitor = new RewardQualityMonitor({
       assessor: new RewardQualityAssessor({ minSamplesForAnalysis, tags }),
       detectors: [rewardHackingDetector()],

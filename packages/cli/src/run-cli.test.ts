@@ -76,6 +76,8 @@ describe('rlp monitor report', () => {
     expect([made.complaints, made.code]).toEqual(['', 0]);
     expect(JSON.parse(made.said)).toEqual({ out, batches: 1, alerts: 2, unreadable: 0 });
     expect(readFileSync(out, 'utf8')).toContain('degenerate_outputs');
+    const none = await rlp('monitor', 'report', '--metrics', metrics, '--alerts', `${alerts}l`, '--out', out);
+    expect([none.complaints, none.code]).toEqual([expect.stringContaining(`there is no ${alerts}l`), 0]);
   });
 
   it('says that there is nothing in a file', async () => {
@@ -110,6 +112,16 @@ describe('rlp monitor analyze', () => {
       totalSamples: 21,
       rewardStatistics: { total: { mean: 0.5 }, accuracy: { samples: 20 } },
     });
+  });
+
+  it('refuses a file without responses, whatever else is in it', async () => {
+    for (const text of ['', '\u0000PNG', '{"response": "cut sho']) {
+      expect(await rlp('monitor', 'analyze', save(text))).toMatchObject({
+        code: 1,
+        said: '',
+        complaints: expect.stringContaining('responses.jsonl holds no responses'),
+      });
+    }
   });
 
   it('takes plain text for what it is when told so', async () => {

@@ -1,4 +1,4 @@
-import { readFile, rename, writeFile } from 'node:fs/promises';
+import { readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { type Metrics, parseOptions } from '@rlp/core';
 import * as z from 'zod';
 import { type MonitorLogs, readMonitorLogs } from './files/read-logs.ts';
@@ -43,8 +43,13 @@ export class RewardQualityDashboard {
   /** Writes one HTML page that stands alone: complete, or not at all. */
   async generateReport(path: string, options: MonitorPageOptions = {}): Promise<void> {
     const page = renderMonitorPage(await this.readLogs(), options);
-    await writeFile(`${path}.partial`, page);
-    await rename(`${path}.partial`, path);
+    try {
+      await writeFile(`${path}.partial`, page);
+      await rename(`${path}.partial`, path);
+    } catch (error) {
+      await rm(`${path}.partial`, { force: true }).catch(() => undefined);
+      throw error;
+    }
   }
 
   /** Metrics by step: the rows of a data frame. */
@@ -72,7 +77,7 @@ async function readWithOlder(path: string | undefined): Promise<string> {
   const texts = [(await readIfThere(path)) ?? ''];
   for (let age = 1; ; age++) {
     const older = await readIfThere(`${path}.${age}`);
-    if (older === undefined) return texts.reverse().join('');
+    if (older === undefined) return texts.reverse().join('\n');
     texts.push(older);
   }
 }

@@ -32,6 +32,8 @@ export interface AssessedBatch {
 export interface Assessment {
   readonly metrics: RewardQualityMetrics;
   readonly alerts: readonly PathologyAlert[];
+  /** What the option `coherence` threw, or gave in place of a number, for each response that it failed for. */
+  readonly faults: readonly string[];
 }
 
 /** What {@link RewardQualityAssessor.getSummaryStatistics} tells, as JSON data. */
@@ -85,6 +87,7 @@ export class RewardQualityAssessor {
       texts: new TextReader(),
       part: new ReadText(),
       vocabulary: new HashSet(),
+      faults: [],
     };
     this.#responses = this.#newWindow();
   }
@@ -120,7 +123,7 @@ export class RewardQualityAssessor {
         : [];
     const alerts = found.map((diagnosis) => ({ ...diagnosis, timestamp: this.#samples }));
     for (const alert of alerts) this.#remember(alert);
-    return { metrics, alerts };
+    return { metrics, alerts, faults: this.#tools.faults.splice(0) };
   }
 
   /** The last alerts, newest last. */
@@ -279,7 +282,7 @@ export class RewardQualityAssessor {
       uniqueResponsesRatio: sums.share(unique),
       windowDiversity: count === 0 ? 0 : different / count,
       lexicalDiversity: sums.words === 0 ? 0 : this.#tools.vocabulary.size / sums.words,
-      coherence: sums.share(sums.coherence),
+      coherence: sums.judged === 0 ? 0 : sums.coherence / sums.judged,
       suspectedFormatGaming: this.#suspectedGaming(sums),
       suspectedRewardHacking: 0,
       rewards: Object.fromEntries(rewards),

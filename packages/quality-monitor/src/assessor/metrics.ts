@@ -21,7 +21,7 @@ export interface RewardQualityMetrics {
   readonly windowDiversity: number;
   /** Different words over all words of the batch. */
   readonly lexicalDiversity: number;
-  /** Mean of how much responses read like text. */
+  /** Mean of how much responses read like text, of those that could be judged. */
   readonly coherence: number;
   /** Share of the formatted responses whose content is worth nothing; 0 where none is formatted. */
   readonly suspectedFormatGaming: number;
@@ -42,6 +42,8 @@ export class QualitySums {
   readonly highlyRepetitive: number[] = [];
   repetition = 0;
   coherence = 0;
+  /** Responses whose coherence is known. */
+  judged = 0;
   words = 0;
   withReasoning = 0;
   reasoningLength = 0;
@@ -52,7 +54,10 @@ export class QualitySums {
     this.count += 1;
     this.words += quality.words;
     this.repetition += quality.repetition;
-    this.coherence += quality.coherence;
+    if (quality.coherence !== undefined) {
+      this.coherence += quality.coherence;
+      this.judged += 1;
+    }
     if (quality.hasReasoningTags) this.withReasoning += 1;
     if (quality.isShort) this.short += 1;
     if (quality.isEmpty) this.empty.push(index);

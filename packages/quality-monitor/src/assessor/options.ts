@@ -66,7 +66,8 @@ const schema = z.strictObject({
  *   format gaming, as the original.
  * - `conventions` (`'rlp'`): `'tunrex'` decides as the original does, in places where we decide otherwise on purpose; see
  *   `docs/quality-monitor.md`.
- * - `coherence`: judges a response in 0..1 instead of the built-in heuristic.
+ * - `coherence`: judges a response in 0..1 instead of the built-in heuristic. A response that it throws for, or gives no number, is
+ *   left out of the mean; `faults` of the assessment say so.
  */
 export type AssessorOptions = z.input<typeof schema>;
 

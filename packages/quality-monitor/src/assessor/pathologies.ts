@@ -56,7 +56,8 @@ function varianceCollapse(
 ): Diagnosis[] {
   if (mean === 0 && (conventions === 'tunrex' || std > 0)) return [];
   const variation = mean === 0 ? 0 : std / Math.abs(mean);
-  if (variation >= alertThresholds.varianceCollapse) return [];
+  // Of rewards whose sum overflows it is not a number.
+  if (!(variation < alertThresholds.varianceCollapse)) return [];
   return [
     diagnosis({
       pathologyType: 'variance_collapse',

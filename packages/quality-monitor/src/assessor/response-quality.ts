@@ -16,8 +16,8 @@ export interface ResponseQuality {
   readonly answerLength: number;
   /** In 0..1. */
   readonly repetition: number;
-  /** In 0..1. */
-  readonly coherence: number;
+  /** In 0..1; `undefined` where the option of that name gave no number. */
+  readonly coherence: number | undefined;
   /** Tags missing, or next to nothing between them; where there are to be no tags, neither letter nor digit. */
   readonly isEmpty: boolean;
   /** Formatted, with content that is worth nothing. */
@@ -36,6 +36,8 @@ export interface QualityTools {
   /** For reasoning that is suspected to repeat itself, and room for what is read of it. */
   readonly texts: TextReader;
   readonly part: ReadText;
+  /** Gets what the option `coherence` throws, or gives in place of a number. */
+  readonly faults: string[];
 }
 
 const minimumReasoning = 20;
@@ -60,7 +62,8 @@ export function responseQuality(
   if (options.nearDuplicates === 'off') exactSignature(response, signature);
   else sequences.signature(signature);
   const repetition = repetitionScore(lengthOf(response, text), text, sequences);
-  const coherence = options.coherence?.(response) ?? coherenceOf(text, repetition);
+  const coherence =
+    options.coherence === undefined ? coherenceOf(text, repetition) : judgedCoherence(response, tools);
   const isFormatted = reasoning !== undefined && answer !== undefined;
   const reasoningLength = lengthOf(reasoning ?? '', text);
   const answerLength = lengthOf(answer ?? '', text);
@@ -81,6 +84,18 @@ export function responseQuality(
     isGaming:
       isFormatted && (isShort || isTrivial(reasoning, answer) || repeatsItself(reasoning, text, tools)),
   };
+}
+
+/** What the user's own judge says; one that fails costs its word on this response. */
+function judgedCoherence(response: string, { options, faults }: QualityTools): number | undefined {
+  try {
+    const coherence = options.coherence?.(response);
+    if (Number.isFinite(coherence)) return coherence;
+    faults.push(`expected a number, got ${coherence}`);
+  } catch (error) {
+    faults.push(error instanceof Error ? error.message : String(error));
+  }
+  return undefined;
 }
 
 /** Repetition of three-word sequences; texts under 10 characters or 5 words have none. */

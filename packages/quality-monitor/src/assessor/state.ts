@@ -13,7 +13,7 @@ const schema = z.strictObject({
   invalid: z.record(z.string(), count),
   rewards: z.record(z.string(), z.array(z.number())),
   signatures: z
-    .base64()
+    .base64({ abort: true })
     .refine((text) => atob(text).length % bytesPerSignature === 0, 'expected whole signatures'),
 });
 

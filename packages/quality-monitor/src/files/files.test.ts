@@ -11,7 +11,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { RewardQualityAssessor } from '../assessor/assessor.ts';
-import { jsonlSink, readMonitorLogs } from '../files.ts';
+import { jsonlSink, readMonitorLogs, readSavedResponses } from '../files.ts';
 import { RewardQualityMonitor } from '../monitor/monitor.ts';
 import { RotatingFile } from './rotating-file.ts';
 
@@ -34,6 +34,15 @@ function monitorTo(options: Parameters<typeof jsonlSink>[0], onFailure?: (messag
     onFailure: onFailure ?? (() => undefined),
   });
 }
+
+describe('readSavedResponses', () => {
+  it('leaves out a last line that was cut short, and refuses one that is something else', () => {
+    const line = '{"response":"a","reward":1}';
+    expect(readSavedResponses(`${line}\n{"response":"b`, 'f')).toHaveLength(1);
+    expect(() => readSavedResponses(`${line}\n{"respons":"b"}`, 'f')).toThrow('f, line 2: expected');
+    expect(() => readSavedResponses(`{"respon\n${line}`, 'f')).toThrow('f, line 1: expected');
+  });
+});
 
 describe('jsonlSink', () => {
   it('writes what readMonitorLogs reads back', async () => {
@@ -67,6 +76,20 @@ describe('jsonlSink', () => {
     ]);
     expect(logs.interventions[0]).toMatchObject({ step: 0, action: 'stop' });
     expect(logs.unreadable).toBe(0);
+  });
+
+  it('keeps the step of a batch whose metrics have one of that name', async () => {
+    const { metricsLogFile } = paths();
+    const monitor = monitorTo({ metricsLogFile });
+    for (const step of [1, 2]) {
+      monitor.monitorBatch({ responses, rewards: {}, step, extraMetrics: { step: 0, epoch: 7 } });
+    }
+    await monitor.close();
+    const { metrics } = readMonitorLogs({ metrics: readFileSync(metricsLogFile, 'utf8') });
+    expect(metrics.map(({ step, metrics: { epoch } }) => [step, epoch])).toEqual([
+      [1, 7],
+      [2, 7],
+    ]);
   });
 
   it('continues a file after a line that a crash cut short, which is counted when read', async () => {

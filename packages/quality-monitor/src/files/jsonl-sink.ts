@@ -41,7 +41,7 @@ export function jsonlSink(options: JsonlSinkOptions): MonitorSink {
     write({ step, metrics, alerts, interventions }) {
       const lines = [...alerts.map(alertLine), ...interventions.map(interventionLine)];
       try {
-        metricsFile?.append(JSON.stringify({ step, ...writable(metrics) }));
+        metricsFile?.append(JSON.stringify(Object.assign({ step }, writable(metrics), { step })));
       } finally {
         for (const line of lines) alertFile?.append(JSON.stringify(line));
       }

@@ -57,9 +57,10 @@ export function readSavedResponses(text: string, path: string): SavedResponse[] 
   const lines = text.split('\n');
   return lines.flatMap((line, at) => {
     if (line.trim() === '') return [];
-    const parsed = parseLine(parseJson(line));
+    const value = parseJson(line);
+    const parsed = parseLine(value);
     if (parsed.success) return [savedResponse(parsed.data)];
-    if (at === lines.length - 1) return [];
+    if (value === undefined && at === lines.length - 1) return [];
     const { path: field, message: problem } = parsed.error.issues[0]!;
     throw new FormatError(
       `${path}, line ${at + 1}: expected {"response": "…", "rewards": {"name": number}} or a scored trajectory; ${field.join('.')}: ${problem}`,

@@ -1,8 +1,10 @@
 import type { Monitor } from '@rlp/core';
 import { describe, expect, it } from 'vitest';
+import { RewardQualityAssessor } from '../assessor/assessor.ts';
 import { rewardHackingDetector } from '../hacking/detector.ts';
 import { good, memorySink, monitorOf, scored } from './monitor.fixture.ts';
-import { monitoredReward } from './monitored-rewards.ts';
+import { RewardQualityMonitor } from './monitor.ts';
+import { monitoredBatchReward, monitoredReward } from './monitored-rewards.ts';
 import { wandbSink } from './wandb-sink.ts';
 
 const responses = [good, `${good} indeed`, 'no tags', good];
@@ -48,6 +50,49 @@ describe('bad input costs no run, and only what nobody could keep', () => {
     expect(said).toEqual(['quality monitor: reward style: it is missing; this is said once and counted']);
     expect(faults()).toEqual({ 'reward style': 2 });
     expect(monitor.getMonitoringSummary().rewardStatistics.style!.samples).toBe(8);
+  });
+
+  it('a judge of coherence that fails: its word on that response', () => {
+    const said: string[] = [];
+    const coherence = (response: string) => {
+      if (response === 'no tags') throw new Error('no judge is there');
+      return response === good ? 0.5 : Number.NaN;
+    };
+    const monitor = new RewardQualityMonitor({
+      assessor: new RewardQualityAssessor({ coherence }),
+      onFailure: (message) => said.push(message),
+    });
+    const metrics = monitor.monitorBatch({ responses, rewards: { truth: [1, 0, 1, 0] } });
+    expect(metrics).toMatchObject({ coherence: 0.5, rewards: { truth: { mean: 0.5 } } });
+    expect(monitor.monitorBatch({ responses: ['no tags'], rewards: {} }).coherence).toBe(0);
+    expect(said).toContain(
+      'quality monitor: coherence: expected a number, got NaN; this is said once and counted',
+    );
+    expect(monitor.getMonitoringSummary().monitoring.failures).toMatchObject({ coherence: 3 });
+  });
+
+  it('rewards whose sum overflows: no alarm of theirs', () => {
+    const { monitor } = watched([]);
+    const found: string[] = [];
+    for (const iteration of [0, 1]) {
+      const trajectories = [1.7e308, 1.1e308, 1e308].map((reward, at) =>
+        scored(`${at}`, `${good} ${at}`, reward),
+      );
+      found.push(...monitor.observe({ iteration, trajectories }).findings.map(({ rule }) => rule));
+    }
+    expect(found).not.toContain('variance_collapse');
+  });
+
+  it('a reward of a batch that gives another number of values: all of them', () => {
+    const { monitor } = watched([]);
+    const reward = (given: readonly string[]) => (given.length === 3 ? [0, 1, 2] : [1]);
+    const wrapped = monitoredBatchReward(reward, { name: 'style', monitor, batchInterval: 1 });
+    expect(wrapped(['a', 'b'])).toEqual([1]);
+    wrapped(['a', 'b', 'c']);
+    const { invalidRewards, rewardStatistics } = monitor.getMonitoringSummary();
+    expect([invalidRewards, rewardStatistics.style?.mean]).toEqual([{ style: 2 }, 1]);
+    const none = monitoredBatchReward((() => undefined) as never, { name: 'none', monitor });
+    expect((none as (given: readonly string[]) => unknown)(['a'])).toBeUndefined();
   });
 
   it('rewards that are no finite numbers: the finite ones are kept, and judged by', () => {

@@ -98,6 +98,10 @@ describe('createDefaultMonitor', () => {
     const batch = { responses: new Array<string>(100).fill(''), rewards: {} };
     createDefaultMonitor({ console: 'off' }).monitorBatch(batch);
     expect(print).not.toHaveBeenCalled();
+    const said: string[] = [];
+    const onFailure = (message: string) => said.push(message);
+    createDefaultMonitor({ onFailure }).monitorBatch({ responses: [], rewards: { a: [1] } });
+    expect(said).toEqual([expect.stringContaining('1 values for 0 responses')]);
     createDefaultMonitor().monitorBatch(batch);
     expect(print).toHaveBeenCalledWith(expect.stringContaining('[CRITICAL] diversity_collapse'));
     print.mockRestore();

@@ -23,10 +23,12 @@ export interface DefaultMonitorOptions {
   readonly rewardHacking?: RewardHackingOptions | 'off' | undefined;
   /** What to ask of the training loop, by rule; see {@link InterventionConfig}. Default: nothing. */
   readonly actions?: InterventionConfig['actions'];
-  /** Whether alerts are printed. Default `'on'`. */
+  /** Whether alerts are printed. Default `'on'`. What fails is told to `onFailure` either way. */
   readonly console?: 'on' | 'off' | undefined;
   /** Further sinks, such as `jsonlSink` of `@rlp/quality-monitor/files`. */
   readonly sinks?: readonly MonitorSink[] | undefined;
+  /** Told, once for each, when a sink or callback fails or a batch is not sound. Default `console.warn`. */
+  readonly onFailure?: ((message: string) => void) | undefined;
 }
 
 /**
@@ -44,6 +46,7 @@ export function createDefaultMonitor({
   actions,
   console = 'on',
   sinks = [],
+  onFailure,
   ...unknown
 }: DefaultMonitorOptions = {}): RewardQualityMonitor {
   const strange = Object.keys(unknown).map((key) => `Unrecognized key: "${key}"`);
@@ -57,5 +60,6 @@ export function createDefaultMonitor({
       ...(wandbRun === undefined ? [] : [wandbSink({ run: wandbRun })]),
       ...sinks,
     ],
+    onFailure,
   });
 }

@@ -1,3 +1,4 @@
+import { FormatError } from '@rlp/core';
 import { describe, expect, it } from 'vitest';
 import { consoleSink } from './console-sink.ts';
 import { empty, good, memorySink, monitorOf, scored } from './monitor.fixture.ts';
@@ -124,14 +125,25 @@ describe('RewardQualityMonitor', () => {
     expect(second.getMonitoringSummary()).toEqual(whole.getMonitoringSummary());
     expect(second.saveState()).toEqual(whole.saveState());
     expect(() => second.loadState({ step: 'x' })).toThrow('expected the state of a RewardQualityMonitor');
+    for (const signatures of ['!!!', 'AAAA']) {
+      const assessor = { ...second.assessor.saveState(), signatures };
+      expect(() => second.assessor.loadState(assessor)).toThrow(FormatError);
+    }
   });
 
   it('refuses steps that do not grow', () => {
     const monitor = monitorOf();
     monitor.monitorBatch({ responses: [], rewards: {}, step: 4 });
     expect(() => monitor.monitorBatch({ responses: [], rewards: {}, step: 4 })).toThrow(
-      'steps must grow, got 4 after 4',
+      'steps must be whole numbers that grow, got 4 after 4',
     );
+    // Half a step, or one beyond all that follow, could not be gone on from.
+    for (const step of [4.5, Number.POSITIVE_INFINITY, Number.NaN, 2 ** 60]) {
+      expect(() => monitor.monitorBatch({ responses: [''], rewards: { a: [] }, step })).toThrow(
+        'whole numbers',
+      );
+    }
+    expect(monitor.getMonitoringSummary()).toMatchObject({ totalSamples: 0, monitoring: { failures: {} } });
   });
 });
 

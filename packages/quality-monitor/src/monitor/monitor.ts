@@ -24,6 +24,7 @@ import {
   isAtLeast,
   type ResolvedInterventionConfig,
   resolveInterventionConfig,
+  severities,
 } from './options.ts';
 import type { AlertRecord, MonitorSink } from './sink.ts';
 import { Sinks } from './sinks.ts';
@@ -131,15 +132,17 @@ export class RewardQualityMonitor implements Monitor {
    * A reward that has not one finite value per response, or is missing though it was there before, counts as missing for the
    * batch or the response; `onFailure` is told once, and `failures` of the summary counts. The rest is assessed.
    *
-   * @throws ArgumentError when the step does not grow.
+   * @throws ArgumentError when the step is no whole number above the last; nothing is remembered then.
    */
   monitorBatch({ step = this.#step + 1, extraMetrics, ...given }: MonitoredBatch): RewardQualityMetrics {
+    this.#requireGrown(step);
     const batch = this.#sound(given);
     return this.#monitor(batch, { step, extraMetrics, trajectories: trajectoriesOf(batch) }).metrics;
   }
 
   /** A batch of a training loop: what it was rewarded for, by component, and the reward itself as `total`. */
   observe({ iteration, trajectories, metrics: known }: MonitorBatch): MonitorReport {
+    this.#requireGrown(iteration);
     const names = new Set<string>();
     for (const { components } of trajectories) for (const name of Object.keys(components)) names.add(name);
     const rewards: Record<string, (number | null)[]> = {};
@@ -220,13 +223,9 @@ export class RewardQualityMonitor implements Monitor {
 
   #monitor(batch: AssessedBatch, context: BatchContext): Judgement {
     const { step, extraMetrics, trajectories } = context;
-    if (!(step > this.#step)) {
-      throw new ArgumentError(
-        `RewardQualityMonitor: steps must grow, got ${step} after ${this.#step}; a monitor watches one run`,
-      );
-    }
     const texts = this.#texts.readAll(batch.responses);
-    const { metrics: assessed, alerts } = this.assessor.assessBatch(batch, texts);
+    const { metrics: assessed, alerts, faults } = this.assessor.assessBatch(batch, texts);
+    for (const fault of faults) this.#sinks.report('coherence', fault);
     this.#step = step;
     const detected = this.#detect(context, texts);
     const found = [
@@ -252,7 +251,17 @@ export class RewardQualityMonitor implements Monitor {
       alerts: reported,
       interventions: interventions.map((intervention) => recordOfIntervention(intervention, step)),
     });
-    return { metrics, logged, findings: found.map(({ finding }) => finding), interventions };
+    const findings = found
+      .map(({ finding }) => finding)
+      .sort((a, b) => severities.indexOf(b.severity) - severities.indexOf(a.severity));
+    return { metrics, logged, findings, interventions };
+  }
+
+  #requireGrown(step: number): void {
+    if (Number.isSafeInteger(step) && step > this.#step) return;
+    throw new ArgumentError(
+      `RewardQualityMonitor: steps must be whole numbers that grow, got ${step} after ${this.#step}; a monitor watches one run`,
+    );
   }
 
   /** What can be made of a batch; what cannot is counted. */

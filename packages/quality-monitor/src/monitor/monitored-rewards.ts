@@ -99,7 +99,11 @@ export function monitoredBatchReward<Reward extends BatchReward<never>>(
 ): Monitored<Reward> {
   const column = new Column(options);
   const remember = (responses: readonly string[], values: readonly (number | null)[]) => {
-    for (const [at, response] of responses.entries()) column.add(response, values[at] ?? null);
+    // Of values that are not one for each, nobody can say which response they belong to.
+    const isFitting = values?.length === responses.length;
+    for (const [at, response] of responses.entries()) {
+      column.add(response, isFitting ? (values[at] ?? null) : null);
+    }
     return values;
   };
   const wrapped = (responses: readonly string[], ...rest: never) => {

@@ -105,6 +105,8 @@ describe('RewardQualityDashboard', () => {
     await monitor.close();
     const dashboard = new RewardQualityDashboard(files);
     await dashboard.generateReport(join(directory, 'report.html'), { title: 'Mine' });
+    await expect(dashboard.generateReport(directory)).rejects.toThrow();
+    expect(existsSync(`${directory}.partial`)).toBe(false);
     expect(await readFile(join(directory, 'report.html'), 'utf8')).toContain('<h1>Mine</h1>');
     expect(existsSync(join(directory, 'report.html.partial'))).toBe(false);
     const rows = await dashboard.getMetricsRows();
