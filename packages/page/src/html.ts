@@ -1,4 +1,4 @@
-/** HTML text that needs no more escaping. Only this module makes it from strings. */
+/** HTML text that needs no more escaping. Only {@link html} and this package's own constants make it. */
 export interface Html {
   readonly html: string;
 }

@@ -31,7 +31,7 @@ const height = 236;
 const margin = { left: 52, right: 14, top: 10, bottom: 26 };
 /** More points than this are drawn faintly, with a running mean over them. */
 const noisyFrom = 40;
-/** More points than this are thinned before they are drawn. */
+/** More points than this, of curves and of bands, are thinned before they are drawn. */
 const mostPoints = 600;
 
 /** An SVG line chart of some curves over the same steps, marks behind them. Values that are not finite leave gaps. */
@@ -102,7 +102,7 @@ function markBand({ from, to, level, name }: Mark, x: Axis): Html {
 
 /** The area between two curves. */
 function areaOf(band: NonNullable<Series['band']>, x: Axis, y: Axis): string {
-  const drawn = band.filter(({ low, high }) => isDrawable(low) && isDrawable(high));
+  const drawn = thinned(band).filter(({ low, high }) => isDrawable(low) && isDrawable(high));
   const upper = drawn.map(({ step, high }) => `${x.place(step).toFixed(1)} ${y.place(high).toFixed(1)}`);
   const lower = drawn
     .map(({ step, low }) => `${x.place(step).toFixed(1)} ${y.place(low).toFixed(1)}`)
@@ -132,7 +132,7 @@ function pathOf(points: readonly Point[], x: Axis, y: Axis): string {
 }
 
 /** Every n-th point and the last. */
-function thinned(points: readonly Point[]): readonly Point[] {
+function thinned<P>(points: readonly P[]): readonly P[] {
   const stride = Math.ceil(points.length / mostPoints);
   return points.filter((_, index) => index % stride === 0 || index === points.length - 1);
 }

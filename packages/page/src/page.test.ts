@@ -65,6 +65,17 @@ describe('marks and bands', () => {
     expect(chart).toContain('<path class="band" d="M52.0 ');
   });
 
+  it('are thinned as curves are', () => {
+    const steps = Array.from({ length: 5000 }, (_, step) => step);
+    const long = {
+      name: 'r',
+      points: steps.map((step) => ({ step, value: 0 })),
+      band: steps.map((step) => ({ step, low: -1, high: 1 })),
+    };
+    const [, path] = /class="band" d="(.*?)"/.exec(lineChart('m', [long]).html)!;
+    expect(path!.split('L').length).toBeLessThan(1300);
+  });
+
   it('leave out what is not on the chart', () => {
     expect(lineChart('m', series, [{ from: 40, to: 50, level: 'high', name: 'later' }]).html).not.toContain(
       '<rect',

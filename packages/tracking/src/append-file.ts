@@ -54,12 +54,13 @@ export class AppendFile {
     if (this.#descriptor === undefined) return;
     const descriptor = this.#descriptor;
     this.#descriptor = undefined;
-    try {
-      fsyncSync(descriptor);
-    } catch (error) {
-      this.#problems.report(error);
+    for (const step of [fsyncSync, closeSync]) {
+      try {
+        step(descriptor);
+      } catch (error) {
+        this.#problems.report(error);
+      }
     }
-    closeSync(descriptor);
     this.#problems.conclude();
   }
 }

@@ -34,6 +34,8 @@ const schema = z.strictObject({
  */
 export type MlflowLoggerOptions = z.input<typeof schema>;
 
+const createdRun = z.object({ run: z.object({ info: z.object({ run_id: z.string() }) }) });
+
 interface MlflowMetric {
   readonly key: string;
   readonly value: number;
@@ -41,8 +43,8 @@ interface MlflowMetric {
   readonly step: number;
 }
 
-/** As many as the server takes in one request. */
-const batchSize = 1000;
+/** As many numbers, and parameters, as the server takes in one request; characters of a name. */
+const [batchSize, parameterBatchSize, longestName] = [1000, 100, 250];
 
 /**
  * Metrics to an MLflow tracking server by its REST API.
@@ -83,7 +85,7 @@ export class MlflowLogger implements MetricsLogger {
     }
     const timestamp = Math.round(this.#options.clock());
     for (const [name, value] of Object.entries(metrics)) {
-      this.#pending.push({ key: metricName(name), value, timestamp, step });
+      this.#pending.push({ key: knownName(name), value, timestamp, step });
     }
     const excess = this.#pending.length - this.#options.maximumPending;
     if (excess > 0) {
@@ -114,7 +116,7 @@ export class MlflowLogger implements MetricsLogger {
     while (this.#pending.length > 0) {
       const batch = this.#pending.splice(0, batchSize);
       try {
-        this.#runId ??= await this.#startRun();
+        if (this.#runId === undefined) await this.#startRun();
         await this.#post('runs/log-batch', { run_id: this.#runId, metrics: batch.map(wireMetric) });
       } catch (error) {
         const left = this.#closing ? this.#pending.splice(0) : [];
@@ -124,18 +126,23 @@ export class MlflowLogger implements MetricsLogger {
     this.#sending = undefined;
   }
 
-  async #startRun(): Promise<string> {
+  /** A run without its parameters is still better than none: what is wrong with them is told, and costs nothing else. */
+  async #startRun(): Promise<void> {
     const { run, parameters, clock } = this.#options;
     const created = await this.#post('runs/create', {
       experiment_id: await this.#experimentId(),
       run_name: run,
       start_time: Math.round(clock()),
     });
-    const runId = z.object({ run: z.object({ info: z.object({ run_id: z.string() }) }) }).parse(created).run
-      .info.run_id;
-    const params = Object.entries(parameters).map(([key, value]) => ({ key, value }));
-    if (params.length > 0) await this.#post('runs/log-batch', { run_id: runId, params });
-    return runId;
+    const { info } = createdRun.parse(created).run;
+    this.#runId = info.run_id;
+    const params = Object.entries(parameters).map(([key, value]) => ({ key: knownName(key), value }));
+    while (params.length > 0) {
+      const batch = { run_id: info.run_id, params: params.splice(0, parameterBatchSize) };
+      await this.#post('runs/log-batch', batch).catch((error: unknown) =>
+        this.#report(`parameters: ${reasonOf(error)}`, 0),
+      );
+    }
   }
 
   async #experimentId(): Promise<string> {
@@ -200,9 +207,9 @@ function reasonOf(error: unknown): string {
   return error instanceof Error ? `${error.message}${cause}` : String(error);
 }
 
-/** MLflow takes letters, digits, `_-. :/`. */
-function metricName(name: string): string {
-  return name.replace(/[^\w\-. :/]/g, '_');
+/** MLflow takes letters, digits, `_-. :/`, and not too many of them. */
+function knownName(name: string): string {
+  return name.replace(/[^\w\-. :/]/g, '_').slice(0, longestName);
 }
 
 /** JSON has no numbers for these; MLflow reads their names. */

@@ -17,10 +17,18 @@ export class Problems {
     this.#count += 1;
     if (this.#count > 1) return;
     const reason = error instanceof Error ? error.message : String(error);
-    this.#listener(`${this.#what}: ${reason}; this is said once and counted`);
+    this.#tell(`${this.#what}: ${reason}; this is said once and counted`);
   }
 
   conclude(): void {
-    if (this.#count > 1) this.#listener(`${this.#what}: ${this.#count} times in all`);
+    if (this.#count > 1) this.#tell(`${this.#what}: ${this.#count} times in all`);
+  }
+
+  #tell(message: string): void {
+    try {
+      this.#listener(message);
+    } catch {
+      // Metrics never end a run, nor does whoever cannot be told of them.
+    }
   }
 }

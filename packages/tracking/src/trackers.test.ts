@@ -103,6 +103,28 @@ describe('wandbLogger', () => {
   });
 });
 
+describe('a listener that throws', () => {
+  it('ends no run: logging and closing go on', async () => {
+    const onProblem = () => {
+      throw new Error('nobody listens');
+    };
+    const gone: typeof fetch = async () => {
+      throw new Error('gone');
+    };
+    const loggers = [
+      new MlflowLogger({ url: 'http://127.0.0.1:1', experiment: 'e', fetch: gone, attempts: 1, onProblem }),
+      wandbLogger({ log: () => Promise.reject(new Error('offline')) }, { onProblem }),
+      new TensorBoardLogger({ directory: newDirectory(), onProblem }),
+    ];
+    for (const logger of loggers) {
+      logger.log(0, { a: 1 });
+      logger.log(1, { a: 1 });
+      await logger.close();
+      logger.log(2, { a: 1 });
+    }
+  });
+});
+
 interface Received {
   readonly path: string;
   readonly body: Record<string, unknown>;
@@ -158,6 +180,41 @@ describe('MlflowLogger', () => {
     const { metrics } = server.received[4]!.body as { metrics: Record<string, unknown>[] };
     expect(metrics).toHaveLength(6);
     expect(metrics[3]).toMatchObject({ key: 'odd_name_', value: 'NaN', step: 1 });
+  });
+
+  it('has one run, with its numbers, where the server refuses the parameters', async () => {
+    const problems: string[] = [];
+    const bodies: string[] = [];
+    const refusing: typeof fetch = async (url, { body } = {}) => {
+      const path = String(url).replace(/.*mlflow\//, '');
+      const text = String(body ?? '');
+      bodies.push(`${path} ${text}`);
+      if (path === 'runs/create') return new Response('{"run":{"info":{"run_id":"r1"}}}');
+      if (text.includes('"params"')) return new Response('too long', { status: 400 });
+      return new Response('{"experiment":{"experiment_id":"7"}}');
+    };
+    const logger = new MlflowLogger({
+      url: 'http://127.0.0.1:1',
+      experiment: 'grpo',
+      fetch: refusing,
+      attempts: 1,
+      parameters: Object.fromEntries(Array.from({ length: 101 }, (_, at) => [`p(${at})`, 'x'])),
+      onProblem: (message) => problems.push(message),
+    });
+    logger.log(0, { a: 1, ['b'.repeat(300)]: 2 });
+    await logger.close();
+    expect(bodies.map((one) => one.split(' ')[0])).toEqual([
+      'experiments/get-by-name?experiment_name=grpo',
+      'runs/create',
+      'runs/log-batch',
+      'runs/log-batch',
+      'runs/log-batch',
+      'runs/update',
+    ]);
+    expect(bodies[2]).toContain('"p_0_"');
+    expect(bodies[4]).toContain(`"${'b'.repeat(250)}"`);
+    expect(logger.dropped).toBe(0);
+    expect(problems[0]).toContain('parameters: POST runs/log-batch: status 400: too long');
   });
 
   it('never waits for the server, and says once that it is gone', async () => {

@@ -1,8 +1,16 @@
 import type { Mark } from '@rlp/page';
 import type { AlertRecord } from '../monitor/sink.ts';
 
-/** Marks of the steps that alerts were raised at; those of one rule that follow each other closely become one. */
+/** Steps from one alert to the next up to which they are drawn as one mark, at least; marks of one rule and severity. */
+const [leastGap, mostMarks] = [2, 200];
+
+/**
+ * Marks of the steps that alerts were raised at; those of one rule that follow each other closely become one, as many as a chart
+ * can tell apart at most.
+ */
 export function alertMarks(alerts: readonly AlertRecord[]): Mark[] {
+  const span = (alerts.at(-1)?.step ?? 0) - (alerts[0]?.step ?? 0);
+  const gap = Math.max(leastGap, span / mostMarks);
   const marks = new Map<string, Mark[]>();
   for (const { pathologyType, severity, step } of alerts) {
     const key = `${pathologyType} ${severity}`;
@@ -15,6 +23,3 @@ export function alertMarks(alerts: readonly AlertRecord[]): Mark[] {
   }
   return [...marks.values()].flat();
 }
-
-/** Steps without an alert that two marks may have between them and still be drawn as one. */
-const gap = 2;

@@ -94,6 +94,12 @@ describe('alertMarks', () => {
   });
 });
 
+it('a long run has no more marks than its charts can show', () => {
+  const marks = alertMarks(Array.from({ length: 10_000 }, (_, at) => alert(10 * at)));
+  expect(marks.length).toBeLessThan(201);
+  expect(marks.at(-1)!.to).toBe(99_990);
+});
+
 describe('RewardQualityDashboard', () => {
   it('makes a report, rows and columns of log files', async () => {
     const files = { metricsLogFile: join(directory, 'm.jsonl'), alertLogFile: join(directory, 'a.jsonl') };
