@@ -36,7 +36,8 @@ interface Plan {
  * Starts training a model on ONNX Runtime.
  *
  * The weights are copied into the engine's store `options.store`; a sampler in the same engine can read them there, and
- * `publish()` says when it should (with low-rank adaptation it first writes the merged weights there).
+ * `publish()` says when it should (with low-rank adaptation it first writes the merged weights there). A caller who drops `model`
+ * gets its memory back with the first step.
  *
  * @example
  * const backend = await createOnnxBackend({ engine, model, learningRate: 1e-4 });

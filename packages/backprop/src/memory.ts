@@ -23,7 +23,7 @@ export interface MemoryQuestion {
 
 /** Bytes of a training run, by purpose. */
 export interface MemoryEstimate {
-  /** The caller's own copy: the weights that the loaded or created model holds. */
+  /** The caller's own copy: the weights that the loaded or created model holds. Gone with the first step if nothing refers to it. */
   readonly model: number;
   /** The engine's. */
   readonly weights: number;
@@ -54,10 +54,10 @@ const runtimeBytes = 200 * 2 ** 20;
  * softmax runs, the logits of up to 4096 tokens; a critic's, one number per token, is left out. Scoring the reference takes two
  * such arrays, for its entropies, and about two layers.
  *
- * Against the peak resident memory of a fp32 step of full training (Linux, onnxruntime-node 1.30, no reference): 586 MiB for
- * 640 measured (3.3 M parameters, 32 × 128 tokens), 1034 for 1083 (15 M, 8 × 256, vocabulary 32,000), 3358 for 3439 (135 M,
- * 2 × 256): within 10 %. With the reference scored: 1050 for 1082 (9.9 M, 8 × 256, vocabulary 8000), 1323 for 1407 (9 M, 8 × 256,
- * vocabulary 32,000).
+ * Against the peak resident memory of a fp32 step of full training whose caller keeps the model (Linux, onnxruntime-node 1.30, no
+ * reference): 586 MiB for 640 measured (3.3 M parameters, 32 × 128 tokens), 1034 for 1083 (15 M, 8 × 256, vocabulary 32,000),
+ * 3358 for 3439 (135 M, 2 × 256): within 10 %. With the reference scored: 1050 for 1082 (9.9 M, 8 × 256, vocabulary 8000), 1323
+ * for 1407 (9 M, 8 × 256, vocabulary 32,000).
  *
  * @throws ArgumentError unless rows and length are positive integers.
  */

@@ -1,4 +1,5 @@
 import { EngineError } from '@rlp/core';
+import { CallerCopies } from './caller-copies.ts';
 import type { Client } from './client.ts';
 import type { ResolvedEngineOptions } from './options.ts';
 import { Origins } from './origins.ts';
@@ -41,6 +42,7 @@ export class RemoteEngine implements Engine {
   readonly #timeouts: ResolvedEngineOptions['timeouts'];
   readonly #terminate: () => Promise<void>;
   readonly #origins = new Origins();
+  readonly #copies = new CallerCopies();
   /** Stores on their way, by name. */
   readonly #creations = new Map<string, Promise<void>>();
   #closed: Promise<void> | undefined;
@@ -110,7 +112,7 @@ export class RemoteEngine implements Engine {
     if (this.#creations.size > 0) await Promise.allSettled(this.#creations.values());
     const url = program.url.href;
     const id = await this.#client.request('start', { url, options }, this.#timeouts.requestMs);
-    return new RemoteProgram<Methods>(this.#client, id, this.#timeouts);
+    return new RemoteProgram<Methods>(this.#client, id, this.#timeouts, this.#copies);
   }
 
   profile(): Promise<readonly OperatorTime[]> {
@@ -128,6 +130,7 @@ export class RemoteEngine implements Engine {
     if (!contents) return;
     try {
       await this.#fill(spec.name, contents);
+      this.#copies.copied(contents);
     } catch (error) {
       await this.deleteStore(spec.name);
       throw error;
@@ -163,12 +166,14 @@ class RemoteProgram<Methods extends ProgramMethods> implements RunningProgram<Me
   readonly #client: Client;
   readonly #id: number;
   readonly #timeouts: ResolvedEngineOptions['timeouts'];
+  readonly #copies: CallerCopies;
   #stopped: Promise<void> | undefined;
 
-  constructor(client: Client, id: number, timeouts: ResolvedEngineOptions['timeouts']) {
+  constructor(client: Client, id: number, timeouts: ResolvedEngineOptions['timeouts'], copies: CallerCopies) {
     this.#client = client;
     this.#id = id;
     this.#timeouts = timeouts;
+    this.#copies = copies;
   }
 
   call<Name extends keyof Methods & string>(
@@ -176,6 +181,7 @@ class RemoteProgram<Methods extends ProgramMethods> implements RunningProgram<Me
     argument: Parameters<Methods[Name]>[0],
     options: CallOptions = {},
   ): Promise<Awaited<ReturnType<Methods[Name]>>> {
+    this.#copies.suggestCollection();
     const call = { program: this.#id, method, argument };
     return this.#client.call(call, this.#timeouts.callMs, options) as Promise<
       Awaited<ReturnType<Methods[Name]>>
