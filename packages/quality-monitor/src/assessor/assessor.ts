@@ -1,11 +1,9 @@
 import { ArgumentError, type Severity } from '@rlp/core';
-import { bandKeys, DuplicateWindow } from '../text/duplicate-window.ts';
-import { HashSet } from '../text/hash-set.ts';
-import { ReadText } from '../text/read-text.ts';
-import { Sequences, signatureLength } from '../text/sequences.ts';
-import { TextReader } from '../text/text-reader.ts';
+import { DuplicateWindow } from '../text/duplicate-window.ts';
+import type { ReadText } from '../text/read-text.ts';
 import type { PathologyAlert, PathologyType } from './alert.ts';
-import { QualitySums, type RewardQualityMetrics } from './metrics.ts';
+import { AlertCounts } from './alert-counts.ts';
+import type { QualitySums, RewardQualityMetrics } from './metrics.ts';
 import { type AssessorOptions, type ResolvedAssessorOptions, resolveAssessorOptions } from './options.ts';
 import {
   contentPathologies,
@@ -16,8 +14,7 @@ import {
   type SpikeHistory,
   spikeHistory,
 } from './pathologies.ts';
-import { type QualityTools, type ResponseQuality, responseQuality } from './response-quality.ts';
-import { shapeReader } from './response-shape.ts';
+import { ResponseJudge } from './response-judge.ts';
 import { type RewardStatistics, RewardWindow } from './reward-window.ts';
 import { type AssessorState, parseAssessorState, signaturesFromText, signaturesToText } from './state.ts';
 
@@ -64,31 +61,18 @@ const alertsKept = 1000;
  */
 export class RewardQualityAssessor {
   readonly options: ResolvedAssessorOptions;
-  readonly #tools: QualityTools;
-  /** The last batches' texts, as room for the next one's. */
-  readonly #judged: Judged[] = [];
+  readonly #judge: ResponseJudge;
   #responses: DuplicateWindow;
   readonly #rewards = new Map<string, RewardWindow>();
   readonly #invalid = new Map<string, number>();
   readonly #recent: PathologyAlert[] = [];
-  readonly #bySeverity = new Map<Severity, number>();
-  readonly #byType = new Map<PathologyType, number>();
+  readonly #counts = new AlertCounts();
   #samples = 0;
-  #alerts = 0;
 
   /** @throws OptionsError for options outside their ranges, ArgumentError for tags that are not plain words. */
   constructor(options: AssessorOptions = {}) {
     this.options = resolveAssessorOptions(options);
-    const { tags } = this.options;
-    this.#tools = {
-      options: this.options,
-      readShape: shapeReader(tags),
-      sequences: new Sequences(),
-      texts: new TextReader(),
-      part: new ReadText(),
-      vocabulary: new HashSet(),
-      faults: [],
-    };
+    this.#judge = new ResponseJudge(this.options);
     this.#responses = this.#newWindow();
   }
 
@@ -105,7 +89,7 @@ export class RewardQualityAssessor {
    */
   assessBatch({ responses, rewards }: AssessedBatch, texts?: readonly ReadText[]): Assessment {
     checkLengths(responses, rewards);
-    const sums = this.#judge(responses, texts ?? this.#tools.texts.readAll(responses));
+    const sums = this.#judge.judge(responses, this.#responses, texts);
     const unique = new Set(responses).size;
     this.#samples += responses.length;
     const { windowSize } = this.options;
@@ -123,7 +107,7 @@ export class RewardQualityAssessor {
         : [];
     const alerts = found.map((diagnosis) => ({ ...diagnosis, timestamp: this.#samples }));
     for (const alert of alerts) this.#remember(alert);
-    return { metrics, alerts, faults: this.#tools.faults.splice(0) };
+    return { metrics, alerts, faults: sums.faults };
   }
 
   /** The last alerts, newest last. */
@@ -134,9 +118,7 @@ export class RewardQualityAssessor {
   /** Forgets alerts and their counts; the windows stay. */
   resetAlerts(): void {
     this.#recent.length = 0;
-    this.#bySeverity.clear();
-    this.#byType.clear();
-    this.#alerts = 0;
+    this.#counts.clear();
   }
 
   /** Forgets rewards and responses, and with them what alerts are judged by; counts stay. */
@@ -152,12 +134,13 @@ export class RewardQualityAssessor {
       const { median, ...rest } = found;
       return [[name, rest] as const];
     });
+    const { bySeverity, byType } = this.#counts.saveState();
     return {
       totalSamples: this.#samples,
       windowSize: Math.min(this.#samples, this.options.windowSize),
-      totalAlerts: this.#alerts,
-      alertsBySeverity: Object.fromEntries(this.#bySeverity),
-      alertsByType: Object.fromEntries(this.#byType),
+      totalAlerts: this.#counts.total,
+      alertsBySeverity: bySeverity,
+      alertsByType: byType,
       rewardStatistics: Object.fromEntries(statistics),
       invalidRewards: Object.fromEntries(this.#invalid),
     };
@@ -169,9 +152,8 @@ export class RewardQualityAssessor {
     const rewards = [...this.#rewards].map(([name, window]) => [name, window.values()] as const);
     return {
       samples: this.#samples,
-      alerts: this.#alerts,
-      bySeverity: Object.fromEntries(this.#bySeverity),
-      byType: Object.fromEntries(this.#byType),
+      alerts: this.#counts.total,
+      ...this.#counts.saveState(),
       invalid: Object.fromEntries(this.#invalid),
       get rewards() {
         return Object.fromEntries(rewards.map(([name, values]) => [name, [...values]]));
@@ -197,11 +179,10 @@ export class RewardQualityAssessor {
       for (const value of values) window.add(value);
     }
     for (const signature of signaturesFromText(saved.signatures)) this.#responses.add(signature);
-    refill(this.#bySeverity, saved.bySeverity);
-    refill(this.#byType, saved.byType);
-    refill(this.#invalid, saved.invalid);
+    this.#counts.loadState(saved);
+    this.#invalid.clear();
+    for (const [name, count] of Object.entries(saved.invalid)) this.#invalid.set(name, count);
     this.#samples = saved.samples;
-    this.#alerts = saved.alerts;
   }
 
   #newWindow(): DuplicateWindow {
@@ -210,27 +191,6 @@ export class RewardQualityAssessor {
       size: Math.min(windowSize, diversityWindow),
       similarity: nearDuplicates === 'off' ? 1 : nearDuplicates,
     });
-  }
-
-  #judge(responses: readonly string[], texts: readonly ReadText[]): QualitySums {
-    const sums = new QualitySums();
-    const judged = new Map<ReadText, Judged>();
-    this.#tools.vocabulary.clear();
-    for (let at = 0; at < responses.length; at++) {
-      const text = texts[at]!;
-      let found = judged.get(text);
-      if (found === undefined) {
-        const before = this.#judged[judged.size];
-        const signature = before?.signature ?? new Uint32Array(signatureLength);
-        const quality = responseQuality(responses[at]!, text, this.#tools, signature);
-        found = { quality, signature, keys: bandKeys(signature, before?.keys) };
-        this.#judged[judged.size] = found;
-        judged.set(text, found);
-      }
-      sums.add(found.quality);
-      this.#responses.add(found.signature, found.keys);
-    }
-    return sums;
   }
 
   /** Adds the batch's rewards to their windows; returns its spikes. */
@@ -281,7 +241,7 @@ export class RewardQualityAssessor {
       emptyContentRate: sums.share(sums.empty.length),
       uniqueResponsesRatio: sums.share(unique),
       windowDiversity: count === 0 ? 0 : different / count,
-      lexicalDiversity: sums.words === 0 ? 0 : this.#tools.vocabulary.size / sums.words,
+      lexicalDiversity: sums.words === 0 ? 0 : sums.differentWords / sums.words,
       coherence: sums.judged === 0 ? 0 : sums.coherence / sums.judged,
       suspectedFormatGaming: this.#suspectedGaming(sums),
       suspectedRewardHacking: 0,
@@ -309,19 +269,10 @@ export class RewardQualityAssessor {
   }
 
   #remember(alert: PathologyAlert): void {
-    this.#alerts += 1;
-    this.#bySeverity.set(alert.severity, (this.#bySeverity.get(alert.severity) ?? 0) + 1);
-    this.#byType.set(alert.pathologyType, (this.#byType.get(alert.pathologyType) ?? 0) + 1);
+    this.#counts.add(alert);
     this.#recent.push(alert);
     if (this.#recent.length > alertsKept) this.#recent.shift();
   }
-}
-
-/** A text of a batch. */
-interface Judged {
-  readonly quality: ResponseQuality;
-  readonly signature: Uint32Array;
-  readonly keys: Int32Array;
 }
 
 function checkLengths(responses: readonly string[], rewards: AssessedBatch['rewards']): void {
@@ -332,9 +283,4 @@ function checkLengths(responses: readonly string[], rewards: AssessedBatch['rewa
   throw new ArgumentError(
     `assessBatch: expected one reward per response, ${responses.length} of each; ${problems.join(', ')}`,
   );
-}
-
-function refill<Key extends string>(counts: Map<Key, number>, saved: Readonly<Record<string, number>>): void {
-  counts.clear();
-  for (const [key, count] of Object.entries(saved)) counts.set(key as Key, count);
 }

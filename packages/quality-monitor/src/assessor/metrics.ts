@@ -45,6 +45,9 @@ export class QualitySums {
   /** Responses whose coherence is known. */
   judged = 0;
   words = 0;
+  differentWords = 0;
+  /** What went wrong in judging coherence. */
+  faults: readonly string[] = [];
   withReasoning = 0;
   reasoningLength = 0;
   answerLength = 0;

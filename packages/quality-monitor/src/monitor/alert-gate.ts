@@ -1,5 +1,5 @@
-import type { Severity } from '@rlp/core';
 import * as z from 'zod';
+import { AlertCounts } from '../assessor/alert-counts.ts';
 import { isAtLeast, type ResolvedInterventionConfig, severities } from './options.ts';
 import { RateLimit } from './rate-limit.ts';
 import type { AlertRecord } from './sink.ts';
@@ -22,8 +22,7 @@ export class AlertGate {
   readonly #config: ResolvedInterventionConfig;
   readonly #conventions: 'rlp' | 'tunrex';
   readonly #rateLimit: RateLimit;
-  readonly #bySeverity = new Map<Severity, number>();
-  readonly #byType = new Map<string, number>();
+  readonly #counts = new AlertCounts();
   #held = 0;
 
   constructor(config: ResolvedInterventionConfig, conventions: 'rlp' | 'tunrex') {
@@ -34,7 +33,6 @@ export class AlertGate {
       most: config.maxAlertsPerWindow,
       conventions,
     });
-    this.#countNothing();
   }
 
   /** Counts a batch's alerts; gives those that are reported, and how many the rate limit held. */
@@ -50,7 +48,7 @@ export class AlertGate {
     const admitted = this.#rateLimit.admit(step, rules);
     // The original forgets to count what it holds.
     if (admitted === 'held' && this.#conventions === 'tunrex') return nothing;
-    for (const alert of alerts) this.#count(alert);
+    for (const alert of alerts) this.#counts.add(alert);
     if (!enableInterventions) return nothing;
     const reported = severe.filter(
       ({ pathologyType }) => admitted !== 'held' && admitted.includes(pathologyType),
@@ -62,9 +60,10 @@ export class AlertGate {
 
   /** Counts so far, and alerting batches per step of the window that ends with `step`. */
   summary(step: number) {
+    const { bySeverity, byType } = this.#counts.saveState();
     return {
-      totalAlertsBySeverity: Object.fromEntries(this.#bySeverity) as Record<Severity, number>,
-      totalAlertsByType: Object.fromEntries(this.#byType),
+      totalAlertsBySeverity: { low: 0, medium: 0, high: 0, critical: 0, ...bySeverity },
+      totalAlertsByType: byType,
       recentAlertRate: this.#rateLimit.rate(step),
       heldAlerts: this.#held,
     };
@@ -72,30 +71,15 @@ export class AlertGate {
 
   saveState(): AlertGateState {
     return {
-      bySeverity: Object.fromEntries(this.#bySeverity),
-      byType: Object.fromEntries(this.#byType),
+      ...this.#counts.saveState(),
       held: this.#held,
       rateLimit: this.#rateLimit.saveState().map(({ step, rules }) => ({ step, rules: [...rules] })),
     };
   }
 
-  loadState({ bySeverity, byType, held, rateLimit }: AlertGateState): void {
-    this.#countNothing();
-    for (const [severity, alerts] of Object.entries(bySeverity)) {
-      this.#bySeverity.set(severity as Severity, alerts);
-    }
-    for (const [type, alerts] of Object.entries(byType)) this.#byType.set(type, alerts);
+  loadState({ held, rateLimit, ...counts }: AlertGateState): void {
+    this.#counts.loadState(counts);
     this.#rateLimit.loadState(rateLimit);
     this.#held = held;
-  }
-
-  #countNothing(): void {
-    for (const severity of severities) this.#bySeverity.set(severity, 0);
-    this.#byType.clear();
-  }
-
-  #count({ severity, pathologyType }: AlertRecord): void {
-    this.#bySeverity.set(severity, (this.#bySeverity.get(severity) ?? 0) + 1);
-    this.#byType.set(pathologyType, (this.#byType.get(pathologyType) ?? 0) + 1);
   }
 }
