@@ -1,16 +1,20 @@
 import type { ScoredTrajectory } from '@rlp/core';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { standings } from './batch-facts.ts';
+import { byTask, standings } from './batch-facts.ts';
 
 /** Of texts that differ, each given to a task of its own, unless said. */
 const standingsOf = (
   rewards: readonly (number | null)[],
   texts: readonly number[] = rewards.map((_, at) => at),
   tasks: readonly string[] = rewards.map((_, at) => `${at}`),
+  lately = { mean: 0, weight: 0 },
 ) => {
-  const trajectories = rewards.map((reward, at) => ({ reward, trajectory: { task: { id: tasks[at] } } }));
-  return [...standings(trajectories as ScoredTrajectory[], texts)];
+  const trajectories = rewards.map((reward, at) => ({
+    reward,
+    trajectory: { task: { id: tasks[at] } },
+  })) as ScoredTrajectory[];
+  return [...standings(trajectories, texts, byTask(trajectories), lately)];
 };
 
 describe('standings', () => {
@@ -21,6 +25,19 @@ describe('standings', () => {
   it('are the smaller the nearer to the mean a reward is', () => {
     // Mean 0, median distance 4 on either side: whole from 2 on.
     expect(standingsOf([4, -4, 4, -4, 1, -1])).toEqual([1, -1, 1, -1, 0.5, -0.5]);
+  });
+
+  it('compare a small batch with what was earned before, and a large one with itself', () => {
+    const after = (rewards: readonly number[], lately: { mean: number; weight: number }) =>
+      standingsOf(rewards, undefined, undefined, lately);
+    expect(after([1, 1, 1, 1], { mean: 0.3, weight: 40 })).toEqual([1, 1, 1, 1]);
+    expect(after([0.3, 0.3, 0.3], { mean: 0.3, weight: 40 })).toEqual([0, 0, 0]);
+    // Usual is (4 · 1 + 4 · 0) / (4 + 4) = 0.5 in the one, (64 · 1 + 32 · 0) / (64 + 32) = 0.67 in the other.
+    const [few, many] = [1, 16].map((times) =>
+      Array.from({ length: times }, () => [0.6, 1.4, 0.6, 1.4]).flat(),
+    );
+    expect(after(few!, { mean: 0, weight: 4 }).map(Math.sign)).toEqual([1, 1, 1, 1]);
+    expect(after(many!, { mean: 0, weight: 40 }).map(Math.sign).slice(0, 4)).toEqual([-1, 1, -1, 1]);
   });
 
   it('are 0 without a reward, and where all are alike', () => {

@@ -1,27 +1,47 @@
 import type { ScoredTrajectory } from '@rlp/core';
+import type { RunningMoments } from './running-moments.ts';
+
+/** Responses of late that a batch's mean is pooled with, at most. */
+export const pooledResponses = 32;
+/** Part of the mean that a reward differs from it by at least, if not by rounding. */
+const rounding = 1e-9;
 
 /**
- * How clearly each response was rewarded, in −1..1: its reward's distance from the batch's mean, over half of the median distance
+ * How clearly each response was rewarded, in −1..1: its reward's distance from what is usual, over half of the median distance
  * of those on its side, at most 1; divided by how often its text was given to its task. 0 where that cannot be said.
  *
- * Evidence is weighted by it: what earned a little more than the mean says little, and a policy that says the same each time says
+ * Usual is the mean of the batch's `n` rewards and of the `m ≤ 32` that `lately` stands for: `(n · own + m · lately) / (n + m)`. So a small
+ * batch that was paid well as a whole counts as rewarded as a whole, while a large one is compared with itself.
+ *
+ * Evidence is weighted by it: what earned a little more than usual says little, and a policy that says the same each time says
  * it once. Where there are two rewards only it is 1 and −1, texts all different.
  *
  * @param texts - Hashes of the responses.
+ * @param lately - Rewards of the batches before.
  */
 export function standings(
   trajectories: readonly ScoredTrajectory[],
   texts: readonly number[],
-  tasks: Tasks = byTask(trajectories),
+  tasks: Tasks,
+  lately: Pick<RunningMoments, 'mean' | 'weight'>,
 ): Float32Array {
-  const distances = distancesFromMean(trajectories);
+  const rewards = finiteRewards(trajectories);
+  const pooled = Math.min(pooledResponses, lately.weight);
+  const own = mean(rewards);
+  const usual = own + (pooled / Math.max(1, pooled + rewards.length)) * (lately.mean - own);
+  const distances = trajectories.map(({ reward }) => distance(reward, usual));
   const above = median(distances.filter((distance) => distance > 0));
   const below = median(distances.filter((distance) => distance < 0));
   const times = timesGiven(tasks, texts);
   return Float32Array.from(distances, (distance, at) => {
-    if (Number.isNaN(distance) || distance === 0) return 0;
+    if (distance === 0) return 0;
     return (distance > 0 ? weight(distance, above) : -weight(distance, below)) / times[at]!;
   });
+}
+
+/** A batch's rewards without those that are missing or not finite. */
+export function finiteRewards(trajectories: readonly ScoredTrajectory[]): number[] {
+  return trajectories.flatMap(({ reward }) => (reward !== null && Number.isFinite(reward) ? [reward] : []));
 }
 
 /** How often each text was given to its task. */
@@ -36,15 +56,10 @@ function timesGiven(tasks: Tasks, texts: readonly number[]): number[] {
   return times;
 }
 
-/** NaN where there is no reward, 0 where all are alike. */
-function distancesFromMean(trajectories: readonly ScoredTrajectory[]): number[] {
-  const rewards = trajectories.map(({ reward }) =>
-    reward !== null && Number.isFinite(reward) ? reward : Number.NaN,
-  );
-  const scored = rewards.filter((reward) => !Number.isNaN(reward));
-  const line = mean(scored);
-  const areAlike = scored.every((reward) => reward === scored[0]);
-  return rewards.map((reward) => (areAlike ? 0 * reward : reward - line));
+/** 0 where there is no reward, or nothing but rounding between the two. */
+function distance(reward: number | null, usual: number): number {
+  if (reward === null || !Number.isFinite(reward)) return 0;
+  return Math.abs(reward - usual) > rounding * Math.abs(usual) ? reward - usual : 0;
 }
 
 function weight(distance: number, typical: number): number {

@@ -141,6 +141,20 @@ describe('rewardHackingDetector', () => {
     expect(findings[0]!.iteration).toBeLessThan(25);
   });
 
+  it('finds small batches all of which earn as much by the same trick', () => {
+    const random = RandomStream.named('whole-batches');
+    const detector = rewardHackingDetector();
+    const findings = Array.from({ length: 32 }, (_, iteration) => {
+      const isHacked = iteration >= 20 && iteration % 5 === 0;
+      const made = honest(random, 16).map((one) =>
+        isHacked ? { ...one, response: one.response.slice(0, 20), reward: 1 } : one,
+      );
+      return detector.observe(batchOf(iteration, made)).findings;
+    }).flat();
+    expect(findings[0]?.iteration).toBe(20);
+    expect(findings[0]?.evidence).toHaveProperty('brevity');
+  });
+
   it('finds a phrase that rewarded responses share after six clean batches', () => {
     const said = (made: Made) => ({
       ...made,

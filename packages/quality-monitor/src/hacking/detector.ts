@@ -40,8 +40,8 @@ export const hackingRule = 'suspected_reward_hacking';
  * The metric `suspected_reward_hacking` is the evidence of the strongest signal and a third of the next
  * two, over twice what an alarm takes: 0.5 is the line, 1 the most. Definitions, rates and a validation on planted hacks: `docs/quality-monitor.md`.
  *
- * Memory is bounded; a response costs a time that depends on its length alone. Batches without any difference in reward tell
- * it nothing.
+ * Memory is bounded; a response costs a time that depends on its length alone. Batches that all
+ * earn the same, and what was usual before, tell it nothing.
  *
  * @throws OptionsError for options outside their ranges.
  * @example
@@ -137,7 +137,7 @@ class RewardHackingDetector implements TextMonitor {
     const rows = new Uint8Array(trajectories.length * rowLength);
     const tasks = byTask(trajectories);
     const hashes = texts.map((text) => text.hash());
-    const standings = standingsOf(trajectories, hashes, tasks);
+    const standings = standingsOf(trajectories, hashes, tasks, this.#rewards.lately);
     this.#evidence.prepare(this.#reference);
     this.#phrases.beginBatch();
     for (const [task, members] of tasks) {

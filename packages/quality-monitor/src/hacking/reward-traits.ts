@@ -1,4 +1,5 @@
 import type { ScoredTrajectory } from '@rlp/core';
+import { finiteRewards, pooledResponses } from './batch-facts.ts';
 import type { ResolvedRewardHackingOptions } from './options.ts';
 import { RunningMoments } from './running-moments.ts';
 import { rowLength, traitIndex, unknown } from './signals.ts';
@@ -7,6 +8,7 @@ type Moments = readonly [number, number, number];
 
 /** What {@link RewardTraits} remembers, as JSON data. */
 export interface RewardTraitsState {
+  readonly lately: Moments;
   readonly reward: Moments;
   readonly components: Readonly<Record<string, readonly [rewarded: Moments, all: Moments]>>;
   readonly scores: Readonly<Record<string, readonly [rewarded: Moments, others: Moments]>>;
@@ -20,6 +22,8 @@ const mostComponents = 32;
 /** Finds the traits that a response's rewards show. */
 export class RewardTraits {
   readonly #options: ResolvedRewardHackingOptions;
+  /** Of all responses of late. */
+  readonly lately = new RunningMoments();
   /** Of rewarded responses. */
   readonly #reward = new RunningMoments();
   readonly #components = new Map<string, readonly [ofRewarded: RunningMoments, ofAll: RunningMoments]>();
@@ -61,6 +65,7 @@ export class RewardTraits {
   /** Remembers a batch that is not under suspicion. */
   learn(trajectories: readonly ScoredTrajectory[], standings: Float32Array): void {
     const memory = this.#options.memoryResponses;
+    this.lately.add(finiteRewards(trajectories), pooledResponses);
     this.#reward.add(
       trajectories.flatMap(({ reward }, at) => (reward !== null && standings[at]! > 0 ? [reward] : [])),
       memory,
@@ -80,13 +85,15 @@ export class RewardTraits {
 
   saveState(): RewardTraitsState {
     return {
+      lately: this.lately.saveState(),
       reward: this.#reward.saveState(),
       components: saved(this.#components),
       scores: saved(this.#scores),
     };
   }
 
-  loadState({ reward, components, scores }: RewardTraitsState): void {
+  loadState({ lately, reward, components, scores }: RewardTraitsState): void {
+    this.lately.loadState(lately);
     this.#reward.loadState(reward);
     restore(this.#components, components);
     restore(this.#scores, scores);

@@ -49,6 +49,7 @@ const schema = z.strictObject({
     recentCount: count,
   }),
   rewards: z.strictObject({
+    lately: moments,
     reward: moments,
     components: z.record(z.string(), z.tuple([moments, moments])),
     scores: z.record(z.string(), z.tuple([moments, moments])),

@@ -31,7 +31,19 @@ const tags = (page: string) => page.replaceAll('<wbr>', '').match(/<[a-z!/][^>]*
 
 describe('renderMonitorPage', () => {
   it('shows that there is nothing to show', () => {
-    expect(renderMonitorPage(none)).toContain('No alerts were raised.');
+    expect(renderMonitorPage(none)).toContain('No alerts were reported.');
+  });
+
+  it('shows the newest interventions, also where the rate limit held every alert back', () => {
+    const interventions = Array.from({ length: 80 }, (_, step) => ({
+      step,
+      action: 'drop',
+      cause: `cause ${step}`,
+      details: {},
+    }));
+    const page = renderMonitorPage({ ...none, interventions });
+    expect(page.match(/cause \d+/g)).toEqual(Array.from({ length: 50 }, (_, at) => `cause ${79 - at}`));
+    expect(page).toContain('The last 50 of 80.');
   });
 
   it('shows alerts by rule and severity, newest first, and marks them in the curves', () => {

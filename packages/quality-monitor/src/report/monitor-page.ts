@@ -25,8 +25,8 @@ export interface MonitorPageOptions {
 
 const severities = ['critical', 'high', 'medium', 'low'] as const;
 
-/** Alerts that the table shows, newest first. */
-const alertsShown = 50;
+/** Alerts, and interventions, that their tables show, newest first. */
+const mostShown = 50;
 
 /** Metrics that are drawn, in this order, and the pathologies that each is about; the rewards' own come after. */
 const drawn: Readonly<Record<string, readonly PathologyType[]>> = {
@@ -89,8 +89,24 @@ function figures({ metrics, alerts, olderAlerts = 0 }: MonitorLogs): Record<stri
 }
 
 function alertSection({ alerts, interventions }: MonitorLogs): Html {
-  if (alerts.length === 0)
-    return html`<section><h2>Alerts</h2><p class="empty">No alerts were raised.</p></section>`;
+  const shown =
+    alerts.length === 0 ? html`<p class="empty">No alerts were reported.</p>` : alertTables(alerts);
+  // Asked for whatever the rate limit held back.
+  return html`<section><h2>Alerts</h2>
+${shown}
+${interventions.length === 0 ? '' : interventionTable(interventions)}</section>`;
+}
+
+function interventionTable(interventions: MonitorLogs['interventions']): Html {
+  const recent = interventions.slice(-mostShown).reverse();
+  const rows = recent.map(
+    ({ step, action, cause }) =>
+      html`<tr><th scope="row">${step}</th><td><span class="badge">${action}</span></td><td class="text">${cause}</td></tr>`,
+  );
+  return html`<details open><summary>Interventions</summary>${omitted(recent, interventions)}<div class="scroll" tabindex="0" role="region" aria-label="Interventions"><table><caption>Interventions, newest first</caption><thead><tr><th scope="col">Step</th><th scope="col">Action</th><th scope="col">Because of</th></tr></thead><tbody>${rows}</tbody></table></div></details>`;
+}
+
+function alertTables(alerts: MonitorLogs['alerts']): Html {
   const rules = [...new Set(alerts.map(({ pathologyType }) => pathologyType))].sort();
   const head = severities.map((severity) => html`<th scope="col">${severity}</th>`);
   const rows = rules.map((rule) => {
@@ -102,15 +118,15 @@ function alertSection({ alerts, interventions }: MonitorLogs): Html {
     });
     return html`<tr><th scope="row">${rule}</th>${cells}</tr>`;
   });
-  const recent = alerts.slice(-alertsShown).reverse();
-  const note =
-    alerts.length > recent.length
-      ? html`<p class="empty">The last ${recent.length} of ${alerts.length}.</p>`
-      : '';
-  return html`<section><h2>Alerts</h2>
-<div class="scroll tall" tabindex="0" role="region" aria-label="Alerts by rule and severity"><table><caption>Alerts by rule and severity</caption><thead><tr><th scope="col">Rule</th>${head}</tr></thead><tbody>${rows}</tbody></table></div>
-<details open><summary>Recent alerts</summary>${note}<div class="scroll" tabindex="0" role="region" aria-label="Recent alerts"><table><caption>Recent alerts, newest first</caption><thead><tr><th scope="col">Step</th><th scope="col">Severity</th><th scope="col">Rule</th><th scope="col">What was found</th></tr></thead><tbody>${recent.map(alertRow)}</tbody></table></div></details>
-${interventions.length === 0 ? '' : html`<details open><summary>Interventions</summary><div class="scroll" tabindex="0" role="region" aria-label="Interventions"><table><caption>Interventions</caption><thead><tr><th scope="col">Step</th><th scope="col">Action</th><th scope="col">Because of</th></tr></thead><tbody>${interventions.map(({ step, action, cause }) => html`<tr><th scope="row">${step}</th><td><span class="badge">${action}</span></td><td class="text">${cause}</td></tr>`)}</tbody></table></div></details>`}</section>`;
+  const recent = alerts.slice(-mostShown).reverse();
+  return html`<div class="scroll tall" tabindex="0" role="region" aria-label="Alerts by rule and severity"><table><caption>Alerts by rule and severity</caption><thead><tr><th scope="col">Rule</th>${head}</tr></thead><tbody>${rows}</tbody></table></div>
+<details open><summary>Recent alerts</summary>${omitted(recent, alerts)}<div class="scroll" tabindex="0" role="region" aria-label="Recent alerts"><table><caption>Recent alerts, newest first</caption><thead><tr><th scope="col">Step</th><th scope="col">Severity</th><th scope="col">Rule</th><th scope="col">What was found</th></tr></thead><tbody>${recent.map(alertRow)}</tbody></table></div></details>`;
+}
+
+function omitted(shown: readonly unknown[], all: readonly unknown[]): Html {
+  return shown.length === all.length
+    ? html``
+    : html`<p class="empty">The last ${shown.length} of ${all.length}.</p>`;
 }
 
 function alertRow({ step, severity, pathologyType, message }: AlertRecord): Html {

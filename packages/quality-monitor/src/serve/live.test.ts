@@ -215,7 +215,7 @@ describe('serveMonitor', () => {
         page.on('console', (message) => message.type() === 'error' && problems.push(message.text()));
         page.on('pageerror', (error) => problems.push(error.message));
         await page.goto(live.url);
-        await page.getByText('No alerts were raised.').waitFor();
+        await page.getByText('No alerts were reported.').waitFor();
         for (let at = 0; at < 3; at++) step();
         await page.getByText('Response diversity collapsed').first().waitFor();
         const values = page.locator('details', { hasText: 'All metrics by step' });
