@@ -52,6 +52,18 @@ describe('bad input costs no run, and only what nobody could keep', () => {
     expect(monitor.getMonitoringSummary().rewardStatistics.style!.samples).toBe(8);
   });
 
+  it('a sink that never comes to an end: closing, no longer than a signal says', async () => {
+    const said: string[] = [];
+    const done: string[] = [];
+    const never = { name: 'never', write: () => new Promise(() => undefined) };
+    const files = { name: 'files', write: () => undefined, close: async () => void done.push('closed') };
+    const monitor = monitorOf({}, { sinks: [never, files], onFailure: (message) => said.push(message) });
+    monitor.monitorBatch({ responses, rewards: {} });
+    await monitor.close({ signal: AbortSignal.timeout(10) });
+    expect([done, said]).toEqual([['closed'], [expect.stringContaining('never: it was not done when')]]);
+    expect(monitor.getMonitoringSummary().monitoring.failures).toEqual({ never: 1 });
+  });
+
   it('a judge of coherence that fails: its word on that response', () => {
     const said: string[] = [];
     const coherence = (response: string) => {

@@ -212,9 +212,9 @@ export class RewardQualityMonitor implements Monitor {
     this.#step = step;
   }
 
-  /** Resolves once all sinks have written what they were given. */
-  async close(): Promise<void> {
-    await this.#sinks.close();
+  /** Resolves once all sinks have written what they were given, or the signal fires; what they owe then is counted among `failures`. */
+  async close({ signal }: { readonly signal?: AbortSignal | undefined } = {}): Promise<void> {
+    await this.#sinks.close(signal);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -40,7 +40,7 @@ export interface MonitorRecord {
 export interface MonitorSink {
   /** Names the sink in reports of its failure. */
   readonly name: string;
-  /** Nobody waits for what it returns. */
+  /** Nobody waits for a promise that it returns but the monitor's `close`. */
   write(record: MonitorRecord): unknown;
   /** Resolves once everything written is durable. */
   close?(): Promise<void>;

@@ -1,10 +1,12 @@
+import { onAbort } from '@rlp/core';
 import type { MonitorRecord, MonitorSink } from './sink.ts';
 
 /** Sinks that cannot break a run: what they throw, and what else goes wrong, is counted by name. */
 export class Sinks {
   readonly #sinks: readonly MonitorSink[];
   readonly #failures = new Map<string, number>();
-  readonly #underWay = new Set<Promise<unknown>>();
+  /** By the name of who does it. */
+  readonly #underWay = new Map<Promise<unknown>, string>();
   readonly #onFailure: (message: string) => void;
 
   /** @param onFailure - Told of the first failure of each name. */
@@ -22,11 +24,12 @@ export class Sinks {
     for (const sink of this.#sinks) this.attempt(sink.name, () => sink.write(record));
   }
 
-  /** Resolves once what was under way is done and all sinks are closed. */
-  async close(): Promise<void> {
-    await Promise.all(this.#underWay);
+  /** Resolves once what was under way is done and all sinks are closed, or the signal fires: what is not done then has failed. */
+  async close(signal?: AbortSignal): Promise<void> {
+    await this.#settled(signal);
     for (const sink of this.#sinks) this.attempt(sink.name, () => sink.close?.());
-    await Promise.all(this.#underWay);
+    await this.#settled(signal);
+    for (const name of this.#underWay.values()) this.report(name, 'it was not done when it was closed');
   }
 
   /** Runs something that must not end the run; what it returns a promise of may fail as well. */
@@ -53,11 +56,25 @@ export class Sinks {
     }
   }
 
+  async #settled(signal: AbortSignal | undefined): Promise<void> {
+    const done = Promise.all(this.#underWay.keys());
+    if (signal === undefined) await done;
+    else {
+      await new Promise<void>((resolve) => {
+        const release = onAbort(signal, resolve);
+        void done.then(() => {
+          release();
+          resolve();
+        });
+      });
+    }
+  }
+
   #follow(name: string, work: PromiseLike<unknown>): void {
     const followed = Promise.resolve(work)
       .catch((error: unknown) => this.#fail(name, error))
       .finally(() => this.#underWay.delete(followed));
-    this.#underWay.add(followed);
+    this.#underWay.set(followed, name);
   }
 
   #fail(name: string, error: unknown): void {
