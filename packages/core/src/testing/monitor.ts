@@ -53,6 +53,15 @@ export function describeMonitor(name: string, { create, batches }: MonitorSubjec
       expect(batches.slice(1).map((batch) => second.observe(batch))).toEqual(whole.slice(1));
     });
 
+    it('goes on where the policy was rolled back, from a saved state too', () => {
+      const [first, second] = [create(), create()];
+      observeAll(first);
+      first.rolledBack?.();
+      second.loadState(JSON.parse(JSON.stringify(first.saveState())));
+      const next = { ...batches[0]!, iteration: batches.at(-1)!.iteration + 1 };
+      expect(second.observe(next)).toEqual(first.observe(next));
+    });
+
     it('refuses a state that is none', () => {
       expect(() => create().loadState('not a state')).toThrow(
         expect.objectContaining({ name: 'FormatError' }),
