@@ -8,6 +8,7 @@ import { describeMetricsLogger } from '@rlp/core/testing';
 import { afterAll, describe, expect, it } from 'vitest';
 import { MlflowLogger, TensorBoardLogger, wandbLogger } from './index.ts';
 import { crc32c } from './tensorboard/crc32c.ts';
+import { eventRecord } from './tensorboard/event-file.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'trackers-'));
 afterAll(() => rmSync(directory, { recursive: true }));
@@ -45,7 +46,7 @@ describe('crc32c', () => {
 describe('TensorBoardLogger', () => {
   const write = async (to: string) => {
     const logger = new TensorBoardLogger({ directory: to, clock: () => 1_700_000_000_500 });
-    for (let step = 0; step < 200; step++)
+    for (let step = -1; step < 199; step++)
       logger.log(step, { 'reward/mean': step / 4, 'loss/policy': Number.NaN });
     await logger.close();
     const [file, ...others] = readdirSync(to);
@@ -64,6 +65,21 @@ describe('TensorBoardLogger', () => {
     );
   });
 
+  it('writes steps below 0, as of an evaluation before the first, as whole numbers of 64 bits', () => {
+    const stepIn = (step: number) =>
+      Buffer.from(eventRecord({ wallTime: 0, step }))
+        .subarray(21, -4)
+        .toString('hex');
+    // Field 2, a varint: -1 is ten bytes of two's complement.
+    expect([-1, 0, 300, 2.5, Number.NaN].map(stepIn)).toEqual([
+      '10ffffffffffffffffff01',
+      '1000',
+      '10ac02',
+      '1002',
+      '1000',
+    ]);
+  });
+
   it.skipIf(!hasModule('tensorboard'))("is read by TensorBoard's own reader", async () => {
     const to = newDirectory();
     await write(to);
@@ -77,7 +93,8 @@ describe('TensorBoardLogger', () => {
     const scalars = JSON.parse(read.replaceAll('NaN', 'null'));
     expect(Object.keys(scalars)).toEqual(['reward/mean', 'loss/policy']);
     expect(scalars['reward/mean']).toHaveLength(200);
-    expect(scalars['reward/mean'][7]).toEqual([7, 1.75, 1_700_000_000.5]);
+    expect(scalars['reward/mean'][0][0]).toBe(-1);
+    expect(scalars['reward/mean'][8]).toEqual([7, 1.75, 1_700_000_000.5]);
   });
 });
 

@@ -66,6 +66,18 @@ describe('serveMonitor', () => {
     },
   );
 
+  it('takes no more connections than its readers need', async () => {
+    const live = await serveMonitor({ maximumReaders: 1 });
+    const { hostname, port } = new URL(live.url);
+    const sockets = Array.from({ length: 100 }, () =>
+      connect(Number(port), hostname).on('error', () => undefined),
+    );
+    const ended = sockets.map((socket) => once(socket.resume(), 'close'));
+    await expect.poll(() => sockets.filter(({ closed }) => closed).length).toBe(100 - 65);
+    await live.close();
+    await Promise.all(ended);
+  });
+
   it('sends the state at once, and updates no more often than told', async () => {
     const { live, step } = await liveMonitor();
     const response = await fetch(live.url.replace('/?', '/events?'));

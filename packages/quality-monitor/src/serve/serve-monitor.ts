@@ -69,6 +69,8 @@ export async function serveMonitor(options: LiveMonitorOptions = {}): Promise<Li
   return { url: live.url, sink: live.sink, close, [Symbol.asyncDispose]: close };
 }
 
+/** Connections that are taken besides those of readers. */
+const spareConnections = 64;
 /** Rendering rests for so many times as long as it took. */
 const rest = 20;
 
@@ -98,6 +100,8 @@ class LivePage {
     this.#server = createServer((request, response) => this.#answer(request, response));
     this.#server.headersTimeout = 10_000;
     this.#server.requestTimeout = 10_000;
+    // Whoever opens more, token or not, must not take the run's files from it.
+    this.#server.maxConnections = options.maximumReaders + spareConnections;
     // A run that is over ends its process, whoever still looks at the page.
     this.#server.on('connection', (socket) => socket.unref());
   }

@@ -76,6 +76,17 @@ describe('renderReport', () => {
     );
   });
 
+  it('shows figures that are not finite, rather than nothing', () => {
+    const page = renderReport({
+      title: 't',
+      summary: { accuracy: Number.NaN },
+      runs: [],
+      samples: [{ prompt: 'p', before: '', after: '', rewardBefore: Number.NaN, rewardAfter: -Infinity }],
+    });
+    expect(page).toContain('<dt>accuracy</dt><dd>NaN</dd>');
+    expect(page).toContain('reward -Infinity');
+  });
+
   it('names every bad option at once', () => {
     expect(() => renderReport({ title: '', runs: 1, sample: [] } as never)).toThrow(
       /title[\s\S]*runs[\s\S]*Unrecognized key: "sample"/,

@@ -15,21 +15,21 @@ import type { MetricRow } from '../metric-rows.ts';
 import type { ReportSample } from './sample.ts';
 import { sampleTable } from './tables.ts';
 
+/** Also what a run measured of nothing. */
+const anyNumber = z
+  .number()
+  .or(z.nan())
+  .or(z.literal([Infinity, -Infinity]));
+
 const rowSchema: z.ZodType<MetricRow> = z.strictObject({
   step: z.number(),
-  metrics: z.record(
-    z.string(),
-    z
-      .number()
-      .or(z.nan())
-      .or(z.literal([Infinity, -Infinity])),
-  ),
+  metrics: z.record(z.string(), anyNumber),
 });
 
 const schema = z.strictObject({
   title: z.string().min(1),
   description: z.string().optional(),
-  summary: z.record(z.string(), z.union([z.string(), z.number()])).default({}),
+  summary: z.record(z.string(), z.union([z.string(), anyNumber])).default({}),
   runs: z.array(z.strictObject({ name: z.string(), rows: z.array(rowSchema).readonly() })).readonly(),
   metrics: z.array(z.string()).readonly().optional(),
   samples: z
@@ -39,8 +39,8 @@ const schema = z.strictObject({
         before: z.string(),
         after: z.string(),
         reference: z.string().optional(),
-        rewardBefore: z.number().nullable().optional(),
-        rewardAfter: z.number().nullable().optional(),
+        rewardBefore: anyNumber.nullable().optional(),
+        rewardAfter: anyNumber.nullable().optional(),
       }),
     )
     .readonly()

@@ -62,13 +62,13 @@ function key(id: number, wireType: 0 | 1 | 2 | 5): Buffer {
   return varint(8 * id + wireType);
 }
 
-/** A whole number that is not negative, seven bits a byte. */
+/** A number without its fraction, seven bits a byte; one below 0 is 64 bits of two's complement. What is not finite is 0. */
 function varint(value: number): Buffer {
   const bytes: number[] = [];
-  let rest = value;
-  while (rest >= 128) {
-    bytes.push((rest % 128) + 128);
-    rest = Math.floor(rest / 128);
+  let rest = BigInt.asUintN(64, BigInt(Number.isFinite(value) ? Math.trunc(value) : 0));
+  while (rest >= 128n) {
+    bytes.push(Number(rest & 127n) + 128);
+    rest >>= 7n;
   }
-  return Buffer.from([...bytes, rest]);
+  return Buffer.from([...bytes, Number(rest)]);
 }
