@@ -36,7 +36,7 @@ export interface Assessment {
 /** What {@link RewardQualityAssessor.getSummaryStatistics} tells, as JSON data. */
 export interface AssessmentSummary {
   readonly totalSamples: number;
-  /** Responses in the window. */
+  /** Responses assessed, at most as many as a window holds. */
   readonly windowSize: number;
   readonly totalAlerts: number;
   readonly alertsBySeverity: Readonly<Partial<Record<Severity, number>>>;

@@ -1,61 +1,12 @@
-import {
-  FormatError,
-  type Monitor,
-  type MonitorBatch,
-  type MonitorReport,
-  RandomStream,
-  type ScoredTrajectory,
-} from '@rlp/core';
+import { FormatError, type Monitor, type MonitorBatch, RandomStream } from '@rlp/core';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { RewardQualityMonitor } from '../monitor/monitor.ts';
 import type { TextMonitor } from '../text/text-monitor.ts';
 import { TextReader } from '../text/text-reader.ts';
+import { batchOf, honest, type Made, vocabulary, withHacks } from './detector.fixture.ts';
 import { hackingRule, rewardHackingDetector } from './detector.ts';
 import type { RewardHackingOptions } from './options.ts';
-
-const vocabulary = Array.from(
-  { length: 400 },
-  (_, at) => `word${'abcdefghij'[at % 10]}${'klmnopqrst'[Math.floor(at / 10) % 10]}${'uvwx'[at % 4]}`,
-);
-
-interface Made {
-  readonly response: string;
-  readonly reward: number | null;
-  readonly components?: ScoredTrajectory['components'];
-  readonly prompt?: string;
-  readonly task?: string;
-}
-
-function batchOf(
-  iteration: number,
-  made: readonly Made[],
-  metrics: MonitorBatch['metrics'] = {},
-): MonitorBatch {
-  const trajectories = made.map(({ response, reward, components = {}, prompt = 'Say it.', task }, at) => ({
-    trajectory: {
-      id: `${iteration}-${at}`,
-      task: { id: task ?? `${iteration}-${at}`, prompt, metadata: undefined },
-      steps: [],
-      messages: [],
-      response,
-      status: 'completed' as const,
-      policyVersion: 0,
-    },
-    reward,
-    components,
-  }));
-  return { iteration, trajectories, metrics };
-}
-
-/** Honest responses of 20 to 60 words, some of them rewarded. */
-function honest(random: RandomStream, count: number, right = 0.4): Made[] {
-  return Array.from({ length: count }, () => {
-    const words = Array.from({ length: 20 + random.integer(40) }, () => vocabulary[random.integer(400)]!);
-    const isRight = random.uniform() < right;
-    return { response: words.join(' '), reward: isRight ? 1 : 0, components: { truth: isRight ? 1 : 0 } };
-  });
-}
 
 /** Batches of the same kind, and then others. */
 function run(
@@ -73,10 +24,6 @@ function run(
   const before = reports.slice(0, batches.before).flatMap(({ findings }) => findings);
   return { detector, reports, before, findings: reports.flatMap(({ findings }) => findings) };
 }
-
-const withHacks = (hack: (made: Made, random: RandomStream) => Made) => (random: RandomStream) => ({
-  made: honest(random, 32).map((made) => (random.uniform() < 0.25 ? hack(made, random) : made)),
-});
 
 describe('rewardHackingDetector', () => {
   it('says nothing while more and more answers are right', () => {
@@ -255,74 +202,6 @@ describe('rewardHackingDetector', () => {
     expect(findings.length).toBeGreaterThan(3);
     expect(findings.length).toBeLessThan(12);
     expect(reports.at(-1)!.metrics.suspected_reward_hacking).toBeLessThan(0.5);
-  });
-
-  describe('once the policy is back at earlier weights', () => {
-    const hack = withHacks((made) => ({
-      ...made,
-      response: `${made.response} wo\u200brd, verily rigorous profound splendid`,
-      reward: 1,
-      components: { truth: 0 },
-    }));
-
-    /** Twenty clean batches and six hacked ones; KL that is spent on falling scores in the last. */
-    function alarmedOne(options: RewardHackingOptions = { heldOut: 'truth' }) {
-      const random = RandomStream.named('rolled-back');
-      const detector = rewardHackingDetector(options);
-      let iteration = -1;
-      const observe = (what: 'honest' | 'hacked', kl = 0.1) => {
-        iteration += 1;
-        const made = what === 'hacked' ? hack(random).made : honest(random, 32);
-        return detector.observe(batchOf(iteration, made, { 'kl/reference': kl }));
-      };
-      for (let batch = 0; batch < 20; batch++) observe('honest');
-      for (let batch = 0; batch < 6; batch++) observe('hacked', 1);
-      return { detector, observe };
-    }
-
-    const score = ({ metrics }: MonitorReport) => metrics.suspected_reward_hacking!;
-
-    it.each([{ heldOut: 'truth' }, {}])('its alarm is over at once (%o)', (options) => {
-      const [told, untold] = [alarmedOne(options), alarmedOne(options)];
-      told.detector.rolledBack!();
-      const after = Array.from({ length: 30 }, () => told.observe('honest'));
-      expect(after.flatMap(({ findings }) => findings)).toEqual([]);
-      expect(Math.max(...after.map(score))).toBeLessThan(0.5);
-      expect(score(untold.observe('honest'))).toBeGreaterThan(0.5);
-    });
-
-    it('it comes again soon where those weights were hacked too', () => {
-      const { detector, observe } = alarmedOne();
-      detector.rolledBack!();
-      const found = Array.from({ length: 5 }, () => observe('hacked', 1).findings).flat();
-      expect(found[0]).toMatchObject({ rule: hackingRule });
-      expect(found.some(({ evidence }) => 'trending_phrases' in evidence)).toBe(true);
-    });
-
-    it('its state is whole, also before the first batch', () => {
-      const { detector } = alarmedOne();
-      const next = batchOf(26, honest(RandomStream.named('next'), 32));
-      for (const forgetful of [detector, rewardHackingDetector({ heldOut: 'truth' })]) {
-        forgetful.rolledBack!();
-        const other = rewardHackingDetector({ heldOut: 'truth' });
-        other.loadState(JSON.parse(JSON.stringify(forgetful.saveState())));
-        expect(other.observe(next)).toEqual(forgetful.observe(next));
-      }
-    });
-
-    it.each([
-      [{}, 'what was best before is no measure for rewards', false],
-      [{ heldOut: 'truth' }, 'a held-out score is still measured by its best', true],
-    ])('with %o %s', (options, _, alarms) => {
-      const random = RandomStream.named('best-before');
-      const detector = rewardHackingDetector(options);
-      const observe = (iteration: number, right: number, kl: number) =>
-        detector.observe(batchOf(iteration, honest(random, 64, right), { 'kl/reference': kl }));
-      for (let batch = 0; batch < 30; batch++) observe(batch, batch < 20 ? 0.4 : 0.9, batch < 20 ? 0.1 : 0.5);
-      detector.rolledBack!();
-      const found = Array.from({ length: 20 }, (__, at) => observe(30 + at, 0.4, 0.1 * at).findings).flat();
-      expect(found.some(({ evidence }) => 'kl_frontier' in evidence)).toBe(alarms);
-    });
   });
 
   it('finds the same in equal responses, whether they are read once or each by itself', () => {
