@@ -32,7 +32,7 @@ describe('standings', () => {
       standingsOf(rewards, undefined, undefined, lately);
     expect(after([1, 1, 1, 1], { mean: 0.3, weight: 40 })).toEqual([1, 1, 1, 1]);
     expect(after([0.3, 0.3, 0.3], { mean: 0.3, weight: 40 })).toEqual([0, 0, 0]);
-    // Usual is (4 · 1 + 4 · 0) / (4 + 4) = 0.5 in the one, (64 · 1 + 32 · 0) / (64 + 32) = 0.67 in the other.
+    // Usual is (4 · 1 + 4 · 0) / (4 + 4) = 0.5 in the one, (64 · 1 + 24 · 0) / (64 + 24) = 0.73 in the other.
     const [few, many] = [1, 16].map((times) =>
       Array.from({ length: times }, () => [0.6, 1.4, 0.6, 1.4]).flat(),
     );

@@ -2,7 +2,7 @@ import type { ScoredTrajectory } from '@rlp/core';
 import type { RunningMoments } from './running-moments.ts';
 
 /** Responses of late that a batch's mean is pooled with, at most. */
-export const pooledResponses = 32;
+export const pooledResponses = 24;
 /** Part of the mean that a reward differs from it by at least, if not by rounding. */
 const rounding = 1e-9;
 
@@ -10,7 +10,7 @@ const rounding = 1e-9;
  * How clearly each response was rewarded, in −1..1: its reward's distance from what is usual, over half of the median distance
  * of those on its side, at most 1; divided by how often its text was given to its task. 0 where that cannot be said.
  *
- * Usual is the mean of the batch's `n` rewards and of the `m ≤ 32` that `lately` stands for: `(n · own + m · lately) / (n + m)`. So a small
+ * Usual is the mean of the batch's `n` rewards and of the `m ≤ 24` that `lately` stands for: `(n · own + m · lately) / (n + m)`. So a small
  * batch that was paid well as a whole counts as rewarded as a whole, while a large one is compared with itself.
  *
  * Evidence is weighted by it: what earned a little more than usual says little, and a policy that says the same each time says
