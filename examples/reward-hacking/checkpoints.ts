@@ -1,7 +1,7 @@
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { RlReport } from '@rlp/algorithms';
-import type { TrainingBackend } from '@rlp/core';
+import { ArgumentError, type TrainingBackend } from '@rlp/core';
 import { hackingRule } from '@rlp/quality-monitor';
 
 /** Iterations between two checkpoints. */
@@ -37,10 +37,10 @@ export class Checkpoints {
     await this.#keep([...this.#iterations, iteration].slice(-2));
   }
 
-  /** Loads the older of the two newest checkpoints, and forgets the newer. */
+  /** Loads the older of the two newest checkpoints, and forgets the newer. @throws ArgumentError where there is none. */
   async goBack(): Promise<void> {
     const [oldest] = this.#iterations;
-    if (oldest === undefined) return;
+    if (oldest === undefined) throw new ArgumentError('reward-hacking: there is no checkpoint to go back to');
     await this.#backend.loadCheckpoint(this.#pathOf(oldest));
     await this.#keep([oldest]);
   }

@@ -127,7 +127,10 @@ export interface InterventionHandlers {
   readonly pause?:
     | ((intervention: Intervention, signal: AbortSignal | undefined) => Promise<void>)
     | undefined;
-  /** Loads the last good checkpoint into the backend (and the critic), such as with `loadRun`. */
+  /**
+   * Loads the last good checkpoint into the backend (and the critic), such as with `loadRun`. Resolves once that is done, which the
+   * monitor is told then; where there is none it rejects, and so ends the run. Called once a batch at most.
+   */
   readonly rollBack?: ((intervention: Intervention) => Promise<void>) | undefined;
 }
 
