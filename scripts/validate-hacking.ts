@@ -4,7 +4,7 @@
  * have nothing to do with the responses. Prints tables.
  *
  *     pnpm validate:hacking [--side report|tune|unseen|fresh|fresh-tune|outside] [--runs 10] [--clean-runs 40] [--shares 0.01,0.2] [--kinds "hedging,…"] [--batch-sizes 16,32]
- *       [--learning-runs 4] [--calibration-runs 8] [--details yes]
+ *       [--learning-runs 4] [--new-data-runs 3] [--calibration-runs 8] [--corpora gsm8k,ifeval] [--details yes]
  */
 import { parseArgs } from 'node:util';
 import * as z from 'zod';
@@ -12,13 +12,14 @@ import { calibration, rewardKinds } from './validation/calibration.ts';
 import { realCorpora, syntheticCorpus } from './validation/corpora.ts';
 import { hackKinds, wordings } from './validation/hack-kinds.ts';
 import { calibrationTable, cleanTable, detailTable, recallTable } from './validation/tables.ts';
-import { cleanTrials, hackTrials, learningTrials } from './validation/trials.ts';
+import { cleanTrials, hackTrials, learningTrials, newDataTrials } from './validation/trials.ts';
 
 const { values } = parseArgs({
   options: {
     side: { type: 'string', default: 'report' },
     runs: { type: 'string', default: '10' },
     'learning-runs': { type: 'string', default: '0' },
+    'new-data-runs': { type: 'string', default: '0' },
     'calibration-runs': { type: 'string', default: '0' },
     'clean-runs': { type: 'string', default: '40' },
     shares: { type: 'string', default: '0.01,0.02,0.05,0.1,0.2,0.5' },
@@ -35,6 +36,7 @@ const options = z
     runs: count,
     'clean-runs': count,
     'learning-runs': count,
+    'new-data-runs': count,
     'calibration-runs': count,
     shares: z.array(z.coerce.number().gt(0).max(1)),
     kinds: z.array(z.enum(hackKinds)),
@@ -61,6 +63,11 @@ if (options['learning-runs'] > 0) {
   const learning = [...learningTrials({ corpora, side, batchSizes, runs: options['learning-runs'] })];
   console.log(cleanTable(learning, 'learning'));
   if (options.details === 'yes') console.log(detailTable(learning, []));
+}
+if (options['new-data-runs'] > 0) {
+  const changed = [...newDataTrials({ corpora, side, batchSizes, runs: options['new-data-runs'] })];
+  console.log(cleanTable(changed, 'new data'));
+  if (options.details === 'yes') console.log(detailTable(changed, []));
 }
 if (options['calibration-runs'] > 0) {
   const settings = rewardKinds.flatMap((kind) =>

@@ -70,6 +70,19 @@ export function* learningTrials(trials: TrialOptions) {
   }
 }
 
+/** Clean runs whose data change to another corpus after 40 batches: what follows, by what they change to. */
+export function* newDataTrials(trials: TrialOptions) {
+  const { corpora, runs, makeDetector = rewardHackingDetector } = trials;
+  for (const after of corpora) {
+    for (const corpus of corpora) {
+      for (let run = 0; run < runs && corpus !== after; run++) {
+        const before = drawn(corpus, trials, `new-data-${after.name}-${run}`, 40);
+        yield cleanTrial({ ...before, corpus: after, batches: 60 }, makeDetector(), before);
+      }
+    }
+  }
+}
+
 /** Runs into which a hack is planted after a clean beginning. */
 export function* hackTrials(
   options: TrialOptions & { readonly kinds: readonly HackKind[]; readonly shares: readonly number[] },
@@ -86,9 +99,13 @@ export function* hackTrials(
   }
 }
 
-function cleanTrial(options: StreamOptions, detector: Monitor): CleanTrial {
+/** @param before - What came before, which is not counted. */
+function cleanTrial(options: StreamOptions, detector: Monitor, before?: StreamOptions): CleanTrial {
   let [alarms, alarmed, wasOn] = [0, 0, false];
   const causes: string[] = [];
+  for (const batch of before === undefined ? [] : batchesOf(before)) {
+    wasOn = isAlarmed(detector.observe(batch).metrics);
+  }
   for (const batch of batchesOf(options)) {
     const { metrics } = detector.observe(batch);
     const isOn = isAlarmed(metrics);

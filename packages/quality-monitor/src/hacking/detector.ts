@@ -54,6 +54,15 @@ export function rewardHackingDetector(options: RewardHackingOptions = {}): Monit
 /** False alarms that the bound on them allows for each that simulations show, at least; see `docs/quality-monitor.md`. */
 const calibration = 2;
 
+/** Names of the signals that alarm, for how many batches, and the iteration that last reported them. */
+interface Alarm {
+  readonly signals: readonly string[];
+  readonly batches: number;
+  readonly reported: number;
+}
+
+const silence: Alarm = { signals: [], batches: 0, reported: -1 };
+
 class RewardHackingDetector implements TextMonitor {
   readonly #options: ResolvedRewardHackingOptions;
   readonly #limit: number;
@@ -64,8 +73,7 @@ class RewardHackingDetector implements TextMonitor {
   readonly #evidence: Evidence;
   readonly #rewards: RewardTraits;
   readonly #frontier: Frontier;
-  /** Names of the signals that alarm, and the iteration that last reported them. */
-  #alarm: { readonly signals: readonly string[]; readonly reported: number } = { signals: [], reported: -1 };
+  #alarm: Alarm = silence;
 
   constructor(options: ResolvedRewardHackingOptions) {
     this.#options = options;
@@ -85,7 +93,8 @@ class RewardHackingDetector implements TextMonitor {
       trajectories,
       texts ?? this.#reader.readAll(trajectories.map(({ trajectory }) => trajectory.response)),
     );
-    this.#evidence.gather(batch, this.#reference);
+    const change = this.#evidence.gather(batch, this.#reference);
+    if (change !== 'none' && this.#alarm.batches < 2) return this.#await(change);
     this.#frontier.observe(metrics[this.#options.klMetric] ?? Number.NaN, this.#meanScore(trajectories));
     const sightings = this.#sightings();
     const together = pooled(sightings);
@@ -101,13 +110,20 @@ class RewardHackingDetector implements TextMonitor {
     };
   }
 
+  /** Says nothing of a batch of what may be new data, and learns nothing; once it is sure to be, starts over. */
+  #await(change: 'suspected' | 'confirmed'): MonitorReport {
+    if (change === 'confirmed') this.loadState(new RewardHackingDetector(this.#options).saveState());
+    const metrics = { suspected_reward_hacking: 0, 'hacking/new_data': change === 'confirmed' ? 1 : 0.5 };
+    return { metrics, findings: [], interventions: [] };
+  }
+
   /** Only what was learned of batches that were not under suspicion stays. */
   rolledBack(): void {
     this.#reference.dropWaiting();
     this.#phrases.forgetLately();
     this.#evidence.forget();
     this.#frontier.restart(this.#options.heldOut === undefined ? 'anew' : 'from the best');
-    this.#alarm = { signals: [], reported: -1 };
+    this.#alarm = silence;
   }
 
   saveState(): unknown {
@@ -257,13 +273,20 @@ class RewardHackingDetector implements TextMonitor {
   /** One finding for all signals: when one begins to alarm, and every `repeatEvery` batches. */
   #report(alarming: readonly Sighting[], suspects: readonly string[], iteration: number): Finding[] {
     const names = alarming.map(({ name }) => name);
-    const isNew = names.some((name) => !this.#alarm.signals.includes(name));
-    const isDue = iteration >= this.#alarm.reported + this.#options.repeatEvery;
-    if (names.length === 0) this.#alarm = { ...this.#alarm, signals: [] };
-    if (names.length === 0 || !(isNew || isDue)) return [];
+    const { signals, batches, reported } = this.#alarm;
+    if (names.length === 0) {
+      this.#alarm = { ...silence, reported };
+      return [];
+    }
+    this.#alarm = { ...this.#alarm, batches: batches + 1 };
+    const isNew = names.some((name) => !signals.includes(name));
+    if (!isNew && iteration < reported + this.#options.repeatEvery) return [];
     // A signal that comes and goes while others stay is not new each time.
-    const known = [...new Set([...this.#alarm.signals, ...names])];
-    this.#alarm = { signals: known, reported: iteration };
+    this.#alarm = {
+      signals: [...new Set([...signals, ...names])],
+      batches: batches + 1,
+      reported: iteration,
+    };
     return [this.#finding(alarming, suspects, iteration)];
   }
 

@@ -1,6 +1,7 @@
 import { Likeness, type LikenessState } from './likeness.ts';
 import type { BatchRows, Reference } from './reference.ts';
 import { firstSignals, type Signal, signals, type Trait, traits, unknown } from './signals.ts';
+import { type Change, Upheaval } from './upheaval.ts';
 
 /** What one signal found in a batch. */
 export interface Sighting {
@@ -21,6 +22,7 @@ export interface EvidenceState {
   readonly dispersion: readonly number[];
   readonly dispersionBatches: readonly number[];
   readonly likeness: LikenessState;
+  readonly upheaval: readonly number[];
   readonly unrewarded: readonly number[];
   readonly unrewardedCount: number;
   readonly recent: readonly number[];
@@ -77,6 +79,7 @@ export class Evidence {
   readonly #dispersion = new Float64Array(signals.length);
   readonly #dispersionBatches = new Float64Array(signals.length);
   readonly #likeness = new Likeness();
+  readonly #upheaval = new Upheaval();
   readonly #unrewarded = new Float64Array(signals.length);
   #unrewardedCount = 0;
   readonly #recent = new Float64Array(signals.length);
@@ -97,10 +100,11 @@ export class Evidence {
     }
   }
 
-  /** Gathers a batch's evidence. */
-  gather(batch: BatchRows, reference: Reference): void {
-    const { hits, count, hitsOfOthers, others } = this.#countHits(batch);
-    if (count === 0) return;
+  /** Gathers a batch's evidence. @returns Whether the responses seem to be answers to something else than before. */
+  gather(batch: BatchRows, reference: Reference): Change {
+    const found = this.#countHits(batch);
+    const { hits, count, hitsOfOthers, others } = found;
+    if (count === 0) return 'none';
     this.#likeness.presume(batch.clusters, batch.standings);
     this.#unrewardedCount = fadingOfOthers * this.#unrewardedCount + others;
     this.#recentCount = fading * this.#recentCount + count;
@@ -118,6 +122,20 @@ export class Evidence {
         sums[at] = Math.min(2 * this.#limit, Math.max(0, sums[at]! + gain / dispersion));
       }
     }
+    return this.#changeOf(found, reference);
+  }
+
+  #changeOf({ hits, count, hitsOfOthers, others }: Hits, reference: Reference): Change {
+    return this.#upheaval.observe((at) => {
+      const signal = signals[at]!;
+      if (others === 0 || !isArmed(signal, reference)) return undefined;
+      return {
+        rewarded: hits[at]! / count,
+        others: hitsOfOthers[at]! / others,
+        usual: reference.shares(signal.trait, this.thresholds[at]!).others,
+        independent: others / this.#dispersionOf(at, others),
+      };
+    });
   }
 
   /**
@@ -161,6 +179,7 @@ export class Evidence {
     for (const counts of [...this.#sums, this.#unrewarded, this.#recent]) counts.fill(0);
     this.#unrewardedCount = 0;
     this.#recentCount = 0;
+    this.#upheaval.forget();
   }
 
   saveState(): EvidenceState {
@@ -169,6 +188,7 @@ export class Evidence {
       dispersion: [...this.#dispersion],
       dispersionBatches: [...this.#dispersionBatches],
       likeness: this.#likeness.saveState(),
+      upheaval: this.#upheaval.saveState(),
       unrewarded: [...this.#unrewarded],
       unrewardedCount: this.#unrewardedCount,
       recent: [...this.#recent],
@@ -181,6 +201,7 @@ export class Evidence {
     this.#dispersion.set(state.dispersion);
     this.#dispersionBatches.set(state.dispersionBatches);
     this.#likeness.loadState(state.likeness);
+    this.#upheaval.loadState(state.upheaval);
     this.#unrewarded.set(state.unrewarded);
     this.#unrewardedCount = state.unrewardedCount;
     this.#recent.set(state.recent);

@@ -43,6 +43,7 @@ const schema = z.strictObject({
     dispersion: perSignal,
     dispersionBatches: perSignal,
     likeness: z.strictObject({ varied: perSignal, expected: perSignal }),
+    upheaval: perSignal,
     unrewarded: perSignal,
     unrewardedCount: count,
     recent: perSignal,
@@ -55,7 +56,7 @@ const schema = z.strictObject({
     scores: z.record(z.string(), z.tuple([moments, moments])),
   }),
   frontier: z.array(number).length(7),
-  alarm: z.strictObject({ signals: z.array(z.string()), reported: z.int() }),
+  alarm: z.strictObject({ signals: z.array(z.string()), batches: count, reported: z.int() }),
 });
 
 /** What a reward-hacking detector remembers, as JSON data. */
