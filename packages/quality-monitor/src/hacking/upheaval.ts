@@ -1,4 +1,4 @@
-import { signals, traitIndex } from './signals.ts';
+import { signals } from './signals.ts';
 
 /** What a batch says of the data: as before, perhaps changed, or changed since the batch before. */
 export type Change = 'none' | 'suspected' | 'confirmed';
@@ -17,21 +17,14 @@ export interface Occurrence {
 /** Nats in one batch that make it suspect; in each of two, and in both together, that confirm it. */
 const [suspicious, lasting, certain] = [10, 3, 20];
 /** The others have changed as well as the rewarded if at least this part of the rewarded's share have the trait. */
-const alike = 0.5;
-
-/** Traits that say more of what was said lately, or of all traits together, than of a response. */
-const relative: readonly number[] = [
-  traitIndex.template,
-  traitIndex.trending_phrases,
-  traitIndex.several_signs,
-];
+const alike = 0.8;
 
 /**
  * Tells new data from a hack: a hack changes what is rewarded, new data (the next stage of a curriculum, other users) change all
  * responses, from one batch to the next.
  *
  * A signal speaks of new data with `u (q ln(q / q₀) + (1 − q) ln((1 − q) / (1 − q₀)))` nats, the log-likelihood ratio of the share `q` of
- * `u` unrewarded responses against `q₀` in the reference, if `q > q₀` and `q` is at least half the share among the rewarded. More
+ * `u` unrewarded responses against `q₀` in the reference, if `q > q₀` and `q` is at least 0.8 of the share among the rewarded. More
  * than 10 make new data suspected, for a batch; a signal with more than 3 in two batches running, and 20 in both, confirms it. Traits
  * of the reward, which differ between rewarded and others by their nature, say nothing of it.
  */
@@ -43,8 +36,8 @@ export class Upheaval {
     let change: Change = 'none';
     // A second suspicion of something else does not put off judgement any longer.
     const wasSuspected = this.#nats.some((nats) => nats > suspicious);
-    for (const [at, { trait, tail }] of signals.entries()) {
-      const seen = tail === 'present' || relative.includes(trait) ? undefined : occurrence(at);
+    for (const [at, { tail }] of signals.entries()) {
+      const seen = tail === 'present' ? undefined : occurrence(at);
       const nats = seen === undefined ? 0 : natsOf(seen);
       const before = this.#nats[at]!;
       if (Math.min(nats, before) > lasting && nats + before > certain) change = 'confirmed';
