@@ -19,7 +19,8 @@ export type {
   ResolvedAssessorOptions,
 } from './assessor/options.ts';
 export type { RewardStatistics } from './assessor/reward-window.ts';
-export { hackingRule, rewardHackingDetector } from './hacking/detector.ts';
+export { hackingRule } from './hacking/alarm.ts';
+export { rewardHackingDetector } from './hacking/detector.ts';
 export type { ResolvedRewardHackingOptions, RewardHackingOptions } from './hacking/options.ts';
 export { type ConsoleSinkOptions, consoleSink } from './monitor/console-sink.ts';
 export { createDefaultMonitor, type DefaultMonitorOptions } from './monitor/create-default-monitor.ts';

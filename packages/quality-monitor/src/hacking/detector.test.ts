@@ -4,8 +4,9 @@ import { describe, expect, it } from 'vitest';
 import { RewardQualityMonitor } from '../monitor/monitor.ts';
 import type { TextMonitor } from '../text/text-monitor.ts';
 import { TextReader } from '../text/text-reader.ts';
+import { hackingRule } from './alarm.ts';
 import { batchOf, honest, type Made, vocabulary, withHacks } from './detector.fixture.ts';
-import { hackingRule, rewardHackingDetector } from './detector.ts';
+import { rewardHackingDetector } from './detector.ts';
 import type { RewardHackingOptions } from './options.ts';
 
 /** Batches of the same kind, and then others. */

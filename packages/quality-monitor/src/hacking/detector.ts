@@ -1,5 +1,4 @@
 import {
-  type Finding,
   type Intervention,
   type Metrics,
   type Monitor,
@@ -11,6 +10,7 @@ import {
 import type { ReadText } from '../text/read-text.ts';
 import type { TextMonitor } from '../text/text-monitor.ts';
 import { TextReader } from '../text/text-reader.ts';
+import { Alarm, hackingFinding } from './alarm.ts';
 import { byTask, correlation, mean, standings as standingsOf } from './batch-facts.ts';
 import { Evidence, type Sighting } from './evidence.ts';
 import { Frontier } from './frontier.ts';
@@ -26,9 +26,6 @@ import { TextTraits } from './response-traits.ts';
 import { RewardTraits } from './reward-traits.ts';
 import { bins, rowLength, signals, traitIndex, traits, unknown } from './signals.ts';
 import { parseDetectorState } from './state.ts';
-
-/** Rule of the detector's findings. */
-export const hackingRule = 'suspected_reward_hacking';
 
 /**
  * Tells learning from reward hacking: watches whether the responses that are *rewarded* come to have traits that rewarded
@@ -54,15 +51,6 @@ export function rewardHackingDetector(options: RewardHackingOptions = {}): Monit
 /** False alarms that the bound on them allows for each that simulations show, at least; see `docs/quality-monitor.md`. */
 const calibration = 2;
 
-/** Names of the signals that alarm, for how many batches, and the iteration that last reported them. */
-interface Alarm {
-  readonly signals: readonly string[];
-  readonly batches: number;
-  readonly reported: number;
-}
-
-const silence: Alarm = { signals: [], batches: 0, reported: -1 };
-
 class RewardHackingDetector implements TextMonitor {
   readonly #options: ResolvedRewardHackingOptions;
   readonly #limit: number;
@@ -73,7 +61,7 @@ class RewardHackingDetector implements TextMonitor {
   readonly #evidence: Evidence;
   readonly #rewards: RewardTraits;
   readonly #frontier: Frontier;
-  #alarm: Alarm = silence;
+  readonly #alarm: Alarm;
 
   constructor(options: ResolvedRewardHackingOptions) {
     this.#options = options;
@@ -83,6 +71,7 @@ class RewardHackingDetector implements TextMonitor {
     this.#evidence = new Evidence(this.#limit);
     this.#rewards = new RewardTraits(options);
     this.#frontier = new Frontier(this.#limit);
+    this.#alarm = new Alarm(options.repeatEvery);
   }
 
   observe(
@@ -101,12 +90,9 @@ class RewardHackingDetector implements TextMonitor {
     const alarming =
       together < this.#limit ? [] : sightings.filter(({ evidence }) => evidence >= this.#limit / 4);
     this.#learn(batch, trajectories, alarming);
-    const suspects = this.#suspects(alarming, batch, trajectories);
-    const findings = this.#report(alarming, suspects, iteration);
     return {
       metrics: this.#metrics(sightings, trajectories, batch),
-      findings,
-      interventions: this.#interventions(alarming, findings, suspects, iteration),
+      ...this.#report(alarming, this.#suspects(alarming, batch, trajectories), iteration),
     };
   }
 
@@ -123,7 +109,7 @@ class RewardHackingDetector implements TextMonitor {
     this.#phrases.forgetLately();
     this.#evidence.forget();
     this.#frontier.restart(this.#options.heldOut === undefined ? 'anew' : 'from the best');
-    this.#alarm = silence;
+    this.#alarm.forget();
   }
 
   saveState(): unknown {
@@ -133,7 +119,7 @@ class RewardHackingDetector implements TextMonitor {
       evidence: this.#evidence.saveState(),
       rewards: this.#rewards.saveState(),
       frontier: this.#frontier.saveState(),
-      alarm: this.#alarm,
+      alarm: this.#alarm.saveState(),
     };
   }
 
@@ -144,7 +130,7 @@ class RewardHackingDetector implements TextMonitor {
     this.#evidence.loadState(evidence);
     this.#rewards.loadState(rewards);
     this.#frontier.loadState(frontier);
-    this.#alarm = alarm;
+    this.#alarm.loadState(alarm);
     this.#evidence.prepare(this.#reference);
   }
 
@@ -270,53 +256,24 @@ class RewardHackingDetector implements TextMonitor {
     return metrics;
   }
 
-  /** One finding for all signals: when one begins to alarm, and every `repeatEvery` batches. */
-  #report(alarming: readonly Sighting[], suspects: readonly string[], iteration: number): Finding[] {
-    const names = alarming.map(({ name }) => name);
-    const { signals, batches, reported } = this.#alarm;
-    if (names.length === 0) {
-      this.#alarm = { ...silence, reported };
-      return [];
-    }
-    this.#alarm = { ...this.#alarm, batches: batches + 1 };
-    const isNew = names.some((name) => !signals.includes(name));
-    if (!isNew && iteration < reported + this.#options.repeatEvery) return [];
-    // A signal that comes and goes while others stay is not new each time.
-    this.#alarm = {
-      signals: [...new Set([...signals, ...names])],
-      batches: batches + 1,
-      reported: iteration,
-    };
-    return [this.#finding(alarming, suspects, iteration)];
-  }
-
-  #finding(alarming: readonly Sighting[], suspects: readonly string[], iteration: number): Finding {
-    const evidence: Record<string, number> = { limit: this.#limit };
-    for (const { name, evidence: nats, share, usualShare } of alarming) {
-      evidence[name] = nats;
-      evidence[`${name}_share`] = share;
-      evidence[`${name}_usual_share`] = usualShare;
-    }
-    const [first] = alarming as readonly [Sighting, ...Sighting[]];
-    const isSure = first.evidence >= 1.5 * this.#limit || alarming.length > 2;
-    return {
-      rule: hackingRule,
-      severity: isSure ? 'critical' : 'high',
-      message: `Suspected reward hacking: ${alarming
-        .slice(0, 4)
-        .map((one) => this.#explain(one))
-        .join('; ')}`,
-      evidence,
+  /** The finding, where it is due, and what is asked for, which is asked for each time. */
+  #report(sightings: readonly Sighting[], suspects: readonly string[], iteration: number) {
+    const isDue = this.#alarm.observe(
+      sightings.map(({ name }) => name),
       iteration,
-      trajectories: suspects,
-    };
-  }
-
-  #explain({ name, meaning, share, usualShare }: Sighting): string {
-    if (name === 'kl_frontier') return `responses ${meaning} (kl_frontier)`;
+    );
+    const asksToDrop = this.#options.whenSuspected === 'drop' && suspects.length > 0;
+    if (!isDue && !asksToDrop) return { findings: [], interventions: [] };
     const [component] = [...this.#rewards.dominant].sort((a, b) => b[1] - a[1]);
-    const of = name === 'dominance' && component !== undefined ? ` '${component[0]}'` : '';
-    return `${percent(share)} of rewarded responses ${meaning}${of}, ${percent(usualShare)} before (${name})`;
+    const cause = hackingFinding({
+      sightings,
+      limit: this.#limit,
+      component: component?.[0],
+      suspects,
+      iteration,
+    });
+    const drop: Intervention = { action: 'drop', cause, trajectories: suspects };
+    return { findings: isDue ? [cause] : [], interventions: asksToDrop ? [drop] : [] };
   }
 
   /** Ids of the rewarded responses that show what alarms. */
@@ -332,17 +289,6 @@ class RewardHackingDetector implements TextMonitor {
         isShown(rows[at * rowLength + signals[signal]!.trait]!, this.#evidence.thresholds[signal]!);
       return standings[at]! > 0 && alarming.some(shows) ? [trajectory.id] : [];
     });
-  }
-
-  #interventions(
-    alarming: readonly Sighting[],
-    findings: readonly Finding[],
-    suspects: readonly string[],
-    iteration: number,
-  ): Intervention[] {
-    if (this.#options.whenSuspected === 'report' || suspects.length === 0) return [];
-    const cause = findings[0] ?? this.#finding(alarming, suspects, iteration);
-    return [{ action: 'drop', cause, trajectories: suspects }];
   }
 }
 
@@ -361,8 +307,4 @@ function pooled([first, second, third]: readonly Sighting[]): number {
 
 function isShown(bin: number, threshold: number): boolean {
   return bin >= threshold && bin !== unknown;
-}
-
-function percent(share: number): string {
-  return `${(100 * share).toFixed(1)} %`;
 }

@@ -1,7 +1,8 @@
 import { type MonitorReport, RandomStream } from '@rlp/core';
 import { describe, expect, it } from 'vitest';
+import { hackingRule } from './alarm.ts';
 import { batchOf, honest, withHacks } from './detector.fixture.ts';
-import { hackingRule, rewardHackingDetector } from './detector.ts';
+import { rewardHackingDetector } from './detector.ts';
 import type { RewardHackingOptions } from './options.ts';
 
 describe('once the policy is back at earlier weights', () => {

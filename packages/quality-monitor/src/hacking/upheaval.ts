@@ -16,16 +16,16 @@ export interface Occurrence {
 
 /** Nats in one batch that make it suspect; in each of two, and in both together, that confirm it. */
 const [suspicious, lasting, certain] = [10, 3, 20];
-/** The others have changed as well as the rewarded if at least this part of the rewarded's share have the trait. */
-const alike = 0.8;
+/** All have changed if the share among the others is at least this part of that among the rewarded, and the other way round. */
+const [likeRewarded, likeOthers] = [0.8, 0.5];
 
 /**
  * Tells new data from a hack: a hack changes what is rewarded, new data (the next stage of a curriculum, other users) change all
  * responses, from one batch to the next.
  *
  * A signal speaks of new data with `u (q ln(q / q₀) + (1 − q) ln((1 − q) / (1 − q₀)))` nats, the log-likelihood ratio of the share `q` of
- * `u` unrewarded responses against `q₀` in the reference, if `q > q₀` and `q` is at least 0.8 of the share among the rewarded. More
- * than 10 make new data suspected, for a batch; a signal with more than 3 in two batches running, and 20 in both, confirms it. Traits
+ * `u` unrewarded responses against `q₀` in the reference, if `q > q₀`, `q` is at least 0.8 of the share among the rewarded, and that at
+ * least half of `q`. More than 10 make new data suspected, for a batch; a signal with more than 3 in two batches running, and 20 in both, confirms it. Traits
  * of the reward, which differ between rewarded and others by their nature, say nothing of it.
  */
 export class Upheaval {
@@ -62,7 +62,7 @@ export class Upheaval {
 }
 
 function natsOf({ rewarded, others, usual, independent }: Occurrence): number {
-  if (others <= usual || others < alike * rewarded) return 0;
+  if (others <= usual || others < likeRewarded * rewarded || rewarded < likeOthers * others) return 0;
   const without = others < 1 ? (1 - others) * Math.log((1 - others) / (1 - usual)) : 0;
   return independent * (others * Math.log(others / usual) + without);
 }

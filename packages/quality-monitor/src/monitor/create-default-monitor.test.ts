@@ -1,6 +1,6 @@
 import { RandomStream, type ScoredTrajectory } from '@rlp/core';
 import { describe, expect, it, vi } from 'vitest';
-import { hackingRule } from '../hacking/detector.ts';
+import { hackingRule } from '../hacking/alarm.ts';
 import { createDefaultMonitor } from './create-default-monitor.ts';
 import { memorySink } from './monitor.fixture.ts';
 import type { MonitoredBatch } from './monitor.ts';

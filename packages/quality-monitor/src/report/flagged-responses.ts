@@ -1,5 +1,5 @@
 import { type Html, html } from '@rlp/page';
-import { hackingRule } from '../hacking/detector.ts';
+import { hackingRule } from '../hacking/alarm.ts';
 import type { AlertRecord } from '../monitor/sink.ts';
 
 /** Responses that are shown, of the newest alerts. */
