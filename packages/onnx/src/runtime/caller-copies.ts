@@ -8,7 +8,12 @@ const noticedBytes = 64 * 2 ** 20;
  * a thread that only waits for an engine allocates too little for V8 to collect them: as much memory as the model has weights.
  */
 export class CallerCopies {
+  readonly #allocate: (bytes: number) => unknown;
   #bytes = 0;
+
+  constructor(allocate: (bytes: number) => unknown = (bytes) => new ArrayBuffer(bytes)) {
+    this.#allocate = allocate;
+  }
 
   /** These contents are in a store now. */
   copied(contents: StoreTensors): void {
@@ -23,7 +28,7 @@ export class CallerCopies {
     if (this.#bytes < noticedBytes) return;
     this.#bytes = 0;
     try {
-      new ArrayBuffer(2 * noticedBytes);
+      this.#allocate(2 * noticedBytes);
     } catch {
       // Without the memory there is no suggestion, and no harm.
     }
