@@ -35,7 +35,8 @@ export function tasksFromJsonl<Metadata = unknown>(
 
 function parseJson(place: string, line: string): unknown {
   try {
-    return JSON.parse(line);
+    // Which trims the mark that some editors begin a file with, too.
+    return JSON.parse(line.trim());
   } catch (error) {
     throw new FormatError(`${place}: expected one JSON object per line: ${(error as Error).message}`, {
       cause: error,

@@ -76,7 +76,7 @@ describe('tasksFromJsonl', () => {
   ];
 
   it('reads tasks, typed by the metadata schema', () => {
-    const tasks = tasksFromJsonl(`${lines[0]}\r\n`, { metadata: z.object({ answer: z.string() }) });
+    const tasks = tasksFromJsonl(`\uFEFF${lines[0]}\r\n`, { metadata: z.object({ answer: z.string() }) });
     expectTypeOf(tasks).toEqualTypeOf<Task<{ answer: string }>[]>();
     expect(tasks).toEqual([{ id: 'a', prompt: '1+1', metadata: { answer: '2' } }]);
   });

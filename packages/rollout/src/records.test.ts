@@ -42,6 +42,9 @@ describe('trajectory records', () => {
   it('come back as they went', () => {
     const text = `${trajectoryToLine(trajectory('a'))}\n\n${trajectoryToLine(trajectory('b'))}\n`;
     expect(trajectoriesFromJsonl(text)).toEqual([trajectory('a'), trajectory('b')]);
+    expect(trajectoriesFromJsonl(`\uFEFF${text.replaceAll('\n', '\r\n')}`)).toEqual(
+      trajectoriesFromJsonl(text),
+    );
   });
 
   it('name source, line and fields of what is malformed', () => {

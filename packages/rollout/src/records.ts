@@ -13,7 +13,7 @@ export function trajectoryToLine(trajectory: Trajectory): string {
  */
 export function trajectoryFromLine(line: string, place: string): Trajectory {
   try {
-    return parseOptions(place, trajectorySchema, JSON.parse(line));
+    return parseOptions(place, trajectorySchema, JSON.parse(line.trim()));
   } catch (error) {
     if (error instanceof OptionsError) {
       throw new FormatError(`${place}: not a trajectory: ${error.issues.join('; ')}`, { cause: error });

@@ -42,6 +42,11 @@ describe('readSavedResponses', () => {
     expect(() => readSavedResponses(`${line}\n{"respons":"b"}`, 'f')).toThrow('f, line 2: expected');
     expect(() => readSavedResponses(`{"respon\n${line}`, 'f')).toThrow('f, line 1: expected');
   });
+
+  it('reads lines as Windows ends them, behind a byte order mark', () => {
+    const lines = '\uFEFF{"response":"a","reward":1}\r\n{"response":"b","reward":0}\r\n';
+    expect(readSavedResponses(lines, 'f').map(({ response }) => response)).toEqual(['a', 'b']);
+  });
 });
 
 describe('jsonlSink', () => {

@@ -84,7 +84,8 @@ function savedResponse(line: NonNullable<ReturnType<typeof parseLine>['data']>):
 
 function parseJson(line: string): unknown {
   try {
-    return JSON.parse(line);
+    // Which trims the mark that some editors begin a file with, too.
+    return JSON.parse(line.trim());
   } catch {
     return undefined;
   }
