@@ -122,10 +122,10 @@ export class Evidence {
         sums[at] = Math.min(2 * this.#limit, Math.max(0, sums[at]! + gain / dispersion));
       }
     }
-    return this.#changeOf(found, reference);
+    return this.#changeOf(found, batch, reference);
   }
 
-  #changeOf({ hits, count, hitsOfOthers, others }: Hits, reference: Reference): Change {
+  #changeOf({ hits, count, hitsOfOthers, others }: Hits, batch: BatchRows, reference: Reference): Change {
     return this.#upheaval.observe((at) => {
       const signal = signals[at]!;
       if (others === 0 || !isArmed(signal, reference)) return undefined;
@@ -133,6 +133,7 @@ export class Evidence {
         rewarded: hits[at]! / count,
         others: hitsOfOthers[at]! / others,
         usual: reference.shares(signal.trait, this.thresholds[at]!).others,
+        overlap: () => overlap(batch, signal.trait),
         independent: others / this.#dispersionOf(at, others),
       };
     });
@@ -280,6 +281,19 @@ export class Evidence {
     const known = (4 * least + this.#dispersion[at]!) / (4 + this.#dispersionBatches[at]!);
     return Math.max(least, Math.min(6, known));
   }
+}
+
+/** Share of the unrewarded responses whose trait is at least at the median of the rewarded ones. */
+function overlap({ rows, standings }: BatchRows, trait: number): number {
+  const rewarded: number[] = [];
+  const others: number[] = [];
+  for (let at = 0; at < standings.length; at++) {
+    const bin = rows[at * width + trait]!;
+    if (bin === unknown || standings[at] === 0) continue;
+    (standings[at]! > 0 ? rewarded : others).push(bin);
+  }
+  const median = rewarded.sort((a, b) => a - b)[rewarded.length >>> 1] ?? 0;
+  return others.filter((bin) => bin >= median).length / Math.max(1, others.length);
 }
 
 function odds(share: number): number {

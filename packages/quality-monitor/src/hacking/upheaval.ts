@@ -10,23 +10,29 @@ export interface Occurrence {
   readonly others: number;
   /** Share of the others that had it in the reference. */
   readonly usual: number;
+  /** Share of the others whose value is at least the median of the rewarded. */
+  readonly overlap: () => number;
   /** How many independent responses the others stand for. */
   readonly independent: number;
 }
 
 /** Nats in one batch that make it suspect; in each of two, and in both together, that confirm it. */
 const [suspicious, lasting, certain] = [10, 3, 20];
-/** All have changed if the share among the others is at least this part of that among the rewarded, and the other way round. */
-const [likeRewarded, likeOthers] = [0.8, 0.5];
+/**
+ * All have changed alike if the share among the others is at least this part of that among the rewarded, and the other way round,
+ * and at least so many of the others reach the median of the rewarded.
+ */
+const [likeRewarded, likeOthers, likeMedian] = [0.8, 0.5, 0.3];
 
 /**
  * Tells new data from a hack: a hack changes what is rewarded, new data (the next stage of a curriculum, other users) change all
  * responses, from one batch to the next.
  *
  * A signal speaks of new data with `u (q ln(q / q₀) + (1 − q) ln((1 − q) / (1 − q₀)))` nats, the log-likelihood ratio of the share `q` of
- * `u` unrewarded responses against `q₀` in the reference, if `q > q₀`, `q` is at least 0.8 of the share among the rewarded, and that at
- * least half of `q`. More than 10 make new data suspected, for a batch; a signal with more than 3 in two batches running, and 20 in both, confirms it. Traits
- * of the reward, which differ between rewarded and others by their nature, say nothing of it.
+ * `u` unrewarded responses against `q₀` in the reference, if `q > q₀`, `q` is at least 0.8 of the share among the rewarded, that at
+ * least half of `q`, and at least 0.3 of the unrewarded have as much of the trait as the median of the rewarded. More than 10 make
+ * new data suspected, for a batch; a signal with more than 3 in two batches running, and 20 in both, confirms it. Traits of the
+ * reward, which differ between rewarded and others by their nature, say nothing of it.
  */
 export class Upheaval {
   readonly #nats = new Float64Array(signals.length);
@@ -61,8 +67,9 @@ export class Upheaval {
   }
 }
 
-function natsOf({ rewarded, others, usual, independent }: Occurrence): number {
+function natsOf({ rewarded, others, usual, independent, overlap }: Occurrence): number {
   if (others <= usual || others < likeRewarded * rewarded || rewarded < likeOthers * others) return 0;
   const without = others < 1 ? (1 - others) * Math.log((1 - others) / (1 - usual)) : 0;
-  return independent * (others * Math.log(others / usual) + without);
+  const nats = independent * (others * Math.log(others / usual) + without);
+  return nats > lasting && overlap() < likeMedian ? 0 : nats;
 }
