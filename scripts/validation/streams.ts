@@ -89,9 +89,9 @@ function shareAt({ share, start, ramp, spread }: PlantedHack, iteration: number)
   const now = share * Math.min(1, (iteration - start + 1) / Math.max(1, ramp));
   if (spread === 'bursts')
     return (iteration - start) % 2 === 0 ? Math.min(1, 2 * now) : Math.max(0, 2 * now - 1);
-  // All of one batch in so many that the share is right.
+  // All of one batch in so many that the share is right, the first one included.
   if (spread === 'batches')
-    return Math.floor((iteration - start + 1) * now) > Math.floor((iteration - start) * now) ? 1 : 0;
+    return Math.ceil((iteration - start + 1) * now) > Math.ceil((iteration - start) * now) ? 1 : 0;
   return now;
 }
 

@@ -119,7 +119,9 @@ export class Evidence {
         const after = before + shift * (1 - before);
         const gain =
           hits[at]! * Math.log(after / before) + (count - hits[at]!) * Math.log((1 - after) / (1 - before));
-        sums[at] = Math.min(2 * this.#limit, Math.max(0, sums[at]! + gain / dispersion));
+        // A batch that waits to be judged with this one must not be outweighed by it.
+        const least = this.#upheaval.isSuspected ? sums[at]! : 0;
+        sums[at] = Math.min(2 * this.#limit, Math.max(least, sums[at]! + gain / dispersion));
       }
     }
     return this.#changeOf(found, batch, reference);

@@ -75,9 +75,12 @@ it('a batch that only looked like new data is judged with the next', () => {
   const detector = rewardHackingDetector();
   observeAll(
     detector,
-    batches(30, () => honest(random, 32)),
+    batches(30, () => honest(random, 128)),
   );
-  const [held, judged] = observeAll(detector, [others(32), withHacks(boasting)(random).made]);
+  // All of one batch is hacked, whatever it earns.
+  const hacked = honest(random, 128).map((made) => ({ ...boasting(made), reward: made.reward }));
+  const [held, judged] = observeAll(detector, [hacked, honest(random, 128)]);
   expect(held!.metrics).toMatchObject({ suspected_reward_hacking: 0, 'hacking/new_data': 0.5 });
   expect(judged!.metrics).not.toHaveProperty('hacking/new_data');
+  expect(judged!.findings[0]?.evidence).toHaveProperty('exploit');
 });

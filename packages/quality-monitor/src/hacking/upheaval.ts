@@ -37,11 +37,16 @@ const [likeRewarded, likeOthers, likeMedian] = [0.8, 0.5, 0.3];
 export class Upheaval {
   readonly #nats = new Float64Array(signals.length);
 
+  /** Whether the last batch may have been new data. */
+  get isSuspected(): boolean {
+    return this.#nats.some((nats) => nats > suspicious);
+  }
+
   /** @param occurrence - Of each signal; `undefined` where there is no reference. */
   observe(occurrence: (signal: number) => Occurrence | undefined): Change {
     let change: Change = 'none';
     // A second suspicion of something else does not put off judgement any longer.
-    const wasSuspected = this.#nats.some((nats) => nats > suspicious);
+    const wasSuspected = this.isSuspected;
     for (const [at, { tail }] of signals.entries()) {
       const seen = tail === 'present' ? undefined : occurrence(at);
       const nats = seen === undefined ? 0 : natsOf(seen);
