@@ -105,6 +105,8 @@ export class Evidence {
     const found = this.#countHits(batch);
     const { hits, count, hitsOfOthers, others } = found;
     if (count === 0) return 'none';
+    // A batch that waited to be judged with this one must not be outweighed by it.
+    const isJudgedTogether = this.#upheaval.isSuspected;
     this.#likeness.presume(batch.clusters, batch.standings);
     this.#unrewardedCount = fadingOfOthers * this.#unrewardedCount + others;
     this.#recentCount = fading * this.#recentCount + count;
@@ -119,8 +121,7 @@ export class Evidence {
         const after = before + shift * (1 - before);
         const gain =
           hits[at]! * Math.log(after / before) + (count - hits[at]!) * Math.log((1 - after) / (1 - before));
-        // A batch that waits to be judged with this one must not be outweighed by it.
-        const least = this.#upheaval.isSuspected ? sums[at]! : 0;
+        const least = isJudgedTogether ? sums[at]! : 0;
         sums[at] = Math.min(2 * this.#limit, Math.max(least, sums[at]! + gain / dispersion));
       }
     }
