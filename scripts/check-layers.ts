@@ -12,8 +12,8 @@ import { conclude, filesIn, isTest, type Package, packagesIn, readManifest } fro
 /** From the ground up. A package sees the floors below its own; rooms on one floor do not know each other. */
 const floors = [
   ['core'],
-  ['onnx', 'env', 'rewards', 'page'],
-  ['models', 'quality-monitor', 'tracking'],
+  ['onnx', 'tensor', 'data', 'sandbox', 'http', 'page'],
+  ['models', 'env', 'rewards', 'quality-monitor', 'tracking'],
   ['inference', 'backprop'],
   ['rollout'],
   ['algorithms'],

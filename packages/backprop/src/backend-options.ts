@@ -2,8 +2,8 @@ import { type HostTensor, parseOptions } from '@rlp/core';
 import type { LanguageModel } from '@rlp/models';
 import type { Engine } from '@rlp/onnx/runtime';
 import * as z from 'zod';
-import { maxGradientNormSchema, optimizerSchema } from './optimizer.ts';
-import { scheduleSchema } from './schedule.ts';
+import { maxGradientNormSchema, optimizerSchema } from './optimizer/optimizer.ts';
+import { scheduleSchema } from './optimizer/schedule.ts';
 
 const given = <Type>(what: string) =>
   z.custom<Type>((value) => typeof value === 'object' && value !== null, `expected ${what}`);

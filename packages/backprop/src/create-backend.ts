@@ -7,15 +7,15 @@ import {
   type ResolvedOnnxBackendOptions,
   resolveBackendOptions,
 } from './backend-options.ts';
-import { FullWeights, type FullWeightsParts } from './full-weights.ts';
-import { initialFactors, type LoraTarget, loraTargets, mergePlan } from './lora.ts';
-import { LoraWeights } from './lora-weights.ts';
-import { savingWith } from './model-files.ts';
 import { OnnxTrainingBackend } from './onnx-backend.ts';
-import { checkWeights, deleteStores, type PolicyWeights } from './policy-weights.ts';
 import type { MergePlan, TrainingProgramOptions } from './program-protocol.ts';
 import type { ModelPlan, TrainingMethods } from './train.program.ts';
-import { initialHead, valueHeadSpec } from './value-head.ts';
+import { FullWeights, type FullWeightsParts } from './weights/full-weights.ts';
+import { initialFactors, type LoraTarget, loraTargets, mergePlan } from './weights/lora.ts';
+import { LoraWeights } from './weights/lora-weights.ts';
+import { savingWith } from './weights/model-files.ts';
+import { checkWeights, deleteStores, type PolicyWeights } from './weights/policy-weights.ts';
+import { initialHead, valueHeadSpec } from './weights/value-head.ts';
 
 const trainingSlots = ['gradient', 'moment1', 'moment2'];
 

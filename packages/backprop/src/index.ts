@@ -15,6 +15,6 @@ export {
   type OptimizerOptions,
   type SgdStep,
   sgd,
-} from './optimizer.ts';
-export { readValueHead } from './read-value-head.ts';
-export { type Schedule, type ScheduleOptions, scheduleFactor, scheduleSchema } from './schedule.ts';
+} from './optimizer/optimizer.ts';
+export { type Schedule, type ScheduleOptions, scheduleFactor, scheduleSchema } from './optimizer/schedule.ts';
+export { readValueHead } from './weights/read-value-head.ts';

@@ -1,6 +1,6 @@
 import { ArgumentError } from '@rlp/core';
 import { linearLayers, type ModelConfig, parameterSpecs } from '@rlp/models';
-import { headBlockRows } from './parameter-blocks.ts';
+import { headBlockRows } from './graphs/parameter-blocks.ts';
 
 /** What a run would train, for {@link estimateMemory}. */
 export interface MemoryQuestion {

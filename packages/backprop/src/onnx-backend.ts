@@ -14,9 +14,6 @@ import {
   type Weights,
 } from '@rlp/core';
 import type { RunningProgram } from '@rlp/onnx/runtime';
-import { Future } from './future.ts';
-import { GraphLibrary } from './graph-library.ts';
-import { referenceDecay } from './optimizer.ts';
 import {
   type PackedBatch,
   type PackingOptions,
@@ -24,13 +21,16 @@ import {
   packSequences,
   packStates,
   unpack,
-} from './packing.ts';
-import type { PolicyWeights } from './policy-weights.ts';
+} from './batch/packing.ts';
+import { traceLoss } from './batch/traced-loss.ts';
+import { checkLossValues, checkValueHead, type ValueHead } from './batch/value-losses.ts';
+import { Future } from './future.ts';
+import { GraphLibrary } from './graphs/graph-library.ts';
+import { referenceDecay } from './optimizer/optimizer.ts';
 import type { ComputeRequest, GraphSource, Policy } from './program-protocol.ts';
-import { traceLoss } from './traced-loss.ts';
 import type { TrainingMethods } from './train.program.ts';
-import { readTrainingCheckpoint, writeTrainingCheckpoint } from './training-checkpoint.ts';
-import { checkLossValues, checkValueHead, type ValueHead } from './value-losses.ts';
+import type { PolicyWeights } from './weights/policy-weights.ts';
+import { readTrainingCheckpoint, writeTrainingCheckpoint } from './weights/training-checkpoint.ts';
 
 /** What an {@link OnnxTrainingBackend} is made of; {@link createOnnxBackend} puts it together. */
 export interface OnnxBackendParts {

@@ -1,6 +1,6 @@
-import type { Optimizer } from './optimizer.ts';
-import type { Schedule } from './schedule.ts';
-import type { TracedLoss } from './traced-loss.ts';
+import type { TracedLoss } from './batch/traced-loss.ts';
+import type { Optimizer } from './optimizer/optimizer.ts';
+import type { Schedule } from './optimizer/schedule.ts';
 
 /** Which parameters a policy reads: the ones being trained, or their frozen twin. */
 export type Policy = 'current' | 'reference';

@@ -5,7 +5,7 @@ import { loadModel } from '@rlp/models';
 import { createEngine, type Engine } from '@rlp/onnx/runtime';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createOnnxBackend } from './create-backend.ts';
-import { globalNorm } from './optimizer.ts';
+import { globalNorm } from './optimizer/optimizer.ts';
 
 const shared = process.env.RLP_SHARED ?? fileURLToPath(new URL('../../../../shared', import.meta.url));
 const models = ['stories260k', 'tinystories656k', 'babyllama105'] as const;

@@ -1,8 +1,8 @@
 import type { EngineHost } from '@rlp/onnx/runtime';
-import { type DecoderBuilderOptions, decoderBuilder } from './decoder-graph.ts';
-import { PolicyGraphs } from './policy-graphs.ts';
+import { type DecoderBuilderOptions, decoderBuilder } from './graphs/decoder-graph.ts';
+import { PolicyGraphs } from './graphs/policy-graphs.ts';
+import { TrainingProgram } from './program/training-program.ts';
 import type { TrainingProgramOptions } from './program-protocol.ts';
-import { TrainingProgram } from './training-program.ts';
 
 /** What the engine's thread builds graphs of. */
 export interface ModelPlan {

@@ -1,9 +1,9 @@
-// Assembles src/runtime/kernels.wat into src/runtime/kernels-binary.ts. Run: npx tsx packages/onnx/scripts/build-kernels.ts
+// Assembles src/runtime/stores/kernels.wat into src/runtime/stores/kernels-binary.ts. Run: npx tsx packages/onnx/scripts/build-kernels.ts
 import { readFileSync, writeFileSync } from 'node:fs';
 import loadWabt from 'wabt';
 
-const source = new URL('../src/runtime/kernels.wat', import.meta.url);
-const target = new URL('../src/runtime/kernels-binary.ts', import.meta.url);
+const source = new URL('../src/runtime/stores/kernels.wat', import.meta.url);
+const target = new URL('../src/runtime/stores/kernels-binary.ts', import.meta.url);
 
 const wabt = await loadWabt();
 const parsed = wabt.parseWat('kernels.wat', readFileSync(source, 'utf8'), { simd: true });

@@ -1,8 +1,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
-
-import { NativeGuard } from './runtime/native-guard.ts';
-import type { WorkerData } from './runtime/open-engine.ts';
-import { serve } from './runtime/serve.ts';
+import type { WorkerData } from './runtime/caller/open-engine.ts';
+import { NativeGuard } from './runtime/native/native-guard.ts';
+import { serve } from './runtime/thread/serve.ts';
 
 /** Entry of the engine's thread. */
 if (parentPort) {

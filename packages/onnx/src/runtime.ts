@@ -1,4 +1,4 @@
-import { openEngine } from './runtime/open-engine.ts';
+import { openEngine } from './runtime/caller/open-engine.ts';
 import { programUrl } from './runtime/program-url.ts';
 import type { Engine, EngineOptions } from './runtime/protocol.ts';
 

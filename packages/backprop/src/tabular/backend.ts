@@ -16,6 +16,7 @@ import {
   type Weights,
 } from '@rlp/core';
 import * as z from 'zod';
+import { checkValueHead, type ValueHead } from '../batch/value-losses.ts';
 import { Future, Sequence } from '../future.ts';
 import {
   clipFactor,
@@ -23,9 +24,13 @@ import {
   maxGradientNormSchema,
   movingAverage,
   referenceDecay,
-} from '../optimizer.ts';
-import { type Schedule, type ScheduleOptions, scheduleFactor, scheduleSchema } from '../schedule.ts';
-import { checkValueHead, type ValueHead } from '../value-losses.ts';
+} from '../optimizer/optimizer.ts';
+import {
+  type Schedule,
+  type ScheduleOptions,
+  scheduleFactor,
+  scheduleSchema,
+} from '../optimizer/schedule.ts';
 import { accumulateLogits, countTokens, evaluateBatch, scoreBatch, tokenLogprobs } from './batch.ts';
 import { readCheckpoint, writeCheckpoint } from './checkpoint.ts';
 import { OptimizerState } from './optimizer-state.ts';

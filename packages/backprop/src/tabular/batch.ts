@@ -5,9 +5,9 @@ import {
   TrainingError,
   type TrainingSequence,
 } from '@rlp/core';
+import { checkLossValues, readsValues } from '../batch/value-losses.ts';
 import { type Evaluation, evaluate } from '../eager/evaluate.ts';
 import { type Matrix, matrixFromRows } from '../eager/matrix.ts';
-import { checkLossValues, readsValues } from '../value-losses.ts';
 import type { Distribution, LogitsTable } from './table.ts';
 
 /** A batch and the distributions of its tokens. */

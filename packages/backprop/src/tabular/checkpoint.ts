@@ -26,7 +26,7 @@ export type TabularCheckpoint = z.output<typeof schema>;
 /** Writes a checkpoint into `directory`, which is complete or absent at any time. */
 export async function writeCheckpoint(directory: string, checkpoint: TabularCheckpoint): Promise<void> {
   const { writeFile } = await import('node:fs/promises');
-  const { writeDirectory } = await import('../checkpoint.ts');
+  const { writeDirectory } = await import('../weights/checkpoint.ts');
   await writeDirectory(directory, fileName, (temporary) =>
     writeFile(`${temporary}/${fileName}`, JSON.stringify(checkpoint)),
   );
@@ -38,6 +38,6 @@ export async function writeCheckpoint(directory: string, checkpoint: TabularChec
  * @throws FormatError naming the file and what is wrong with it.
  */
 export async function readCheckpoint(directory: string): Promise<TabularCheckpoint> {
-  const { readRecord } = await import('../checkpoint.ts');
+  const { readRecord } = await import('../weights/checkpoint.ts');
   return readRecord(`${directory}/${fileName}`, schema);
 }

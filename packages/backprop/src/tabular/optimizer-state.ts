@@ -1,4 +1,4 @@
-import { adamw } from '../optimizer.ts';
+import { adamw } from '../optimizer/optimizer.ts';
 
 /** How {@link OptimizerState.update} moves weights. */
 export interface TabularUpdate {

@@ -1,9 +1,9 @@
 import { embedding, type Graph, reshape, type Value } from '@rlp/onnx';
 import type { EngineHost } from '@rlp/onnx/runtime';
-import { type DecoderValues, PolicyGraphs } from '../policy-graphs.ts';
+import { type DecoderValues, PolicyGraphs } from '../graphs/policy-graphs.ts';
+import { TrainingProgram } from '../program/training-program.ts';
 import type { TrainingProgramOptions } from '../program-protocol.ts';
 import { type TrainingMethods, trainingMethods } from '../train.program.ts';
-import { TrainingProgram } from '../training-program.ts';
 
 /** Tokens of the bigram model. */
 export const vocabularySize = 6;

@@ -14,12 +14,12 @@ import {
   type Weights,
 } from '@rlp/core';
 import { maximumSequenceLength } from '@rlp/models';
+import { lossError } from '../batch/not-finite.ts';
+import { type PackedBatch, type PackingOptions, packBatch, packSequences, unpack } from '../batch/packing.ts';
+import { readsValues } from '../batch/value-losses.ts';
 import { Future, Sequence } from '../future.ts';
-import { lossError } from '../not-finite.ts';
-import { referenceDecay } from '../optimizer.ts';
-import { type PackedBatch, type PackingOptions, packBatch, packSequences, unpack } from '../packing.ts';
-import { readTrainingCheckpoint, writeTrainingCheckpoint } from '../training-checkpoint.ts';
-import { readsValues } from '../value-losses.ts';
+import { referenceDecay } from '../optimizer/optimizer.ts';
+import { readTrainingCheckpoint, writeTrainingCheckpoint } from '../weights/training-checkpoint.ts';
 import type { Parameters } from './layers.ts';
 import { type ResolvedTfjsBackendOptions, resolveTfjsOptions, type TfjsBackendOptions } from './options.ts';
 import { type MicroBatchGradient, TfPolicy } from './policy.ts';

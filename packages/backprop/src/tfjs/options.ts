@@ -1,8 +1,8 @@
 import { parseOptions } from '@rlp/core';
 import type { LanguageModel } from '@rlp/models';
 import * as z from 'zod';
-import { maxGradientNormSchema, optimizerSchema } from '../optimizer.ts';
-import { scheduleSchema } from '../schedule.ts';
+import { maxGradientNormSchema, optimizerSchema } from '../optimizer/optimizer.ts';
+import { scheduleSchema } from '../optimizer/schedule.ts';
 import type { TensorFlow, TfTensor } from './tensorflow.ts';
 
 const namespaceMessage =

@@ -1,6 +1,6 @@
 import type { Loss, LossInputs } from '@rlp/core';
 import type { ModelConfig } from '@rlp/models';
-import type { MicroBatch } from '../packing.ts';
+import type { MicroBatch } from '../batch/packing.ts';
 import { decoderLogits } from './decoder.ts';
 import type { Parameters } from './layers.ts';
 import { TfTensorOps } from './tensor-ops.ts';

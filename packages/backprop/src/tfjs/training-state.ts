@@ -1,10 +1,10 @@
 import { type HostTensor, type OptimStepResult, TrainingError, type Weights } from '@rlp/core';
 import type { ParameterSpec } from '@rlp/onnx/runtime';
-import { checkGradient, overflowError } from '../not-finite.ts';
-import { adamw, clipFactor, globalNorm, movingAverage, weightDecayOf } from '../optimizer.ts';
-import { toTensors, toWeights } from '../policy-weights.ts';
+import { checkGradient, overflowError } from '../batch/not-finite.ts';
+import { adamw, clipFactor, globalNorm, movingAverage, weightDecayOf } from '../optimizer/optimizer.ts';
+import { scheduleFactor } from '../optimizer/schedule.ts';
 import type { ProgramState } from '../program-protocol.ts';
-import { scheduleFactor } from '../schedule.ts';
+import { toTensors, toWeights } from '../weights/policy-weights.ts';
 import type { ResolvedTfjsBackendOptions } from './options.ts';
 
 /** What {@link TrainingState} needs of a backend's options. */

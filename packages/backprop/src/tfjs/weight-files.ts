@@ -2,8 +2,8 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { TrainingError, type Weights } from '@rlp/core';
 import { type LanguageModel, parameterSpecs } from '@rlp/models';
-import { writeDirectory } from '../checkpoint.ts';
-import { ModelFiles, modelFile, savingWith } from '../model-files.ts';
+import { writeDirectory } from '../weights/checkpoint.ts';
+import { ModelFiles, modelFile, savingWith } from '../weights/model-files.ts';
 
 /** A model's weights as files: in checkpoints and in publications. */
 export class WeightFiles extends ModelFiles {

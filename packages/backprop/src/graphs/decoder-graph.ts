@@ -1,0 +1,79 @@
+import { decoderHidden, headParameter, type ModelConfig, parameterSpecs, trainingBlocks } from '@rlp/models';
+import type { Dimension, Graph, OperatorSet, TableGradient, Value } from '@rlp/onnx';
+import type { ParameterSpec } from '@rlp/onnx/runtime';
+import { corrected, type LoraTarget } from '../weights/lora.ts';
+import type { DecoderBuilder, TableLookup } from './policy-graphs.ts';
+
+/** How {@link decoderBuilder} builds. */
+export interface DecoderBuilderOptions {
+  readonly config: ModelConfig;
+  readonly activations: 'keep' | 'recompute';
+  readonly ops: OperatorSet;
+  /** Low-rank corrections and their common factor. */
+  readonly lora?: { readonly targets: readonly LoraTarget[]; readonly scale: number } | undefined;
+  /** The value head's row, where there is one. */
+  readonly valueHead?: ParameterSpec | undefined;
+}
+
+/** Builds a model's decoder with every parameter that is used an input of the graph. */
+export function decoderBuilder(options: DecoderBuilderOptions): DecoderBuilder {
+  const { config, activations, ops, lora, valueHead } = options;
+  const targets = new Map((lora?.targets ?? []).map((target) => [target.layer.weight, target]));
+  const shapes = shapesOf(config, lora?.targets ?? [], valueHead);
+  return (graph: Graph, tokens: Value, tables: TableGradient) => {
+    const parameters = new Map<string, Value>();
+    const parameter = (name: string) => inputOf(graph, shapes, parameters, name);
+    let embedding: TableLookup | undefined;
+    const [batch, time] = tokens.shape as [Dimension, Dimension];
+    const blocks = trainingBlocks({
+      graph,
+      config,
+      batch,
+      time,
+      parameter,
+      ops,
+      recompute: activations === 'recompute' ? 'layer' : 'none',
+      embeddingGradient: tables,
+      onEmbedding: (table, rows) => {
+        embedding = { parameter: table, rows };
+      },
+      adapt: (layer, x, y) => {
+        const target = targets.get(layer.weight);
+        if (!target || !lora) return y;
+        const factors = { down: parameter(target.down.name), up: parameter(target.up.name) };
+        return corrected(y, x, factors, lora.scale);
+      },
+    });
+    const hidden = decoderHidden(config, tokens, blocks);
+    const head = headParameter(config);
+    return {
+      hidden,
+      head: { parameter: head, weight: () => parameter(head) },
+      valueHead: valueHead && (() => parameter(valueHead.name)),
+      embedding: embedding!,
+      parameters,
+    };
+  };
+}
+
+function shapesOf(
+  config: ModelConfig,
+  targets: readonly LoraTarget[],
+  valueHead: ParameterSpec | undefined,
+): Map<string, readonly number[]> {
+  const factors = targets.flatMap(({ down, up }) => [down, up]);
+  const own = valueHead ? [valueHead] : [];
+  return new Map([...parameterSpecs(config), ...factors, ...own].map(({ name, shape }) => [name, shape]));
+}
+
+/** The input for a parameter, made when it is first asked for. */
+function inputOf(
+  graph: Graph,
+  shapes: ReadonlyMap<string, readonly number[]>,
+  inputs: Map<string, Value>,
+  name: string,
+): Value {
+  const input = inputs.get(name) ?? graph.input(name, 'float32', shapes.get(name)!);
+  inputs.set(name, input);
+  return input;
+}

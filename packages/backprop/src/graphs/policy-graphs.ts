@@ -1,0 +1,254 @@
+import {
+  filled,
+  Graph,
+  gemm,
+  productDimension,
+  pullback,
+  replayGraph,
+  reshape,
+  serialize,
+  type TableGradient,
+  tokenLogprobs,
+  type Value,
+} from '@rlp/onnx';
+import { batchShape, type Score, type TracedLoss } from '../batch/traced-loss.ts';
+import type { GraphPlan, ParameterBlock, ScatteredGradient } from '../program-protocol.ts';
+import { type BlockInput, cutRows } from './parameter-blocks.ts';
+
+/** A table that a decoder looks rows up in, and the rows it got. */
+export interface TableLookup {
+  /** The table's parameter. */
+  readonly parameter: string;
+  /** `[rows · length, width]`. */
+  readonly rows: Value;
+}
+
+/** A decoder built into a graph. */
+export interface DecoderValues {
+  /** Input of the output matrix, `[rows · length, hidden size]`. */
+  readonly hidden: Value;
+  /** The output matrix `[vocabulary, hidden size]`, an input once it is asked for, and its parameter's name. */
+  readonly head: { readonly parameter: string; readonly weight: () => Value };
+  /** The value head's row `[1, hidden size]`, likewise; absent where the model has none. */
+  readonly valueHead?: (() => Value) | undefined;
+  /** The embedding looked up at the input tokens: without a gradient to its table, if that is what was asked for. */
+  readonly embedding: TableLookup;
+  /** Every parameter that became an input so far, by name. */
+  readonly parameters: ReadonlyMap<string, Value>;
+}
+
+/** Builds a decoder into a graph; `tokens` is `[rows, length]`, `tables` says how the embedding gets its gradient. */
+export type DecoderBuilder = (graph: Graph, tokens: Value, tables: TableGradient) => DecoderValues;
+
+/** A graph with the decoder in it. */
+interface Trunk {
+  readonly graph: Graph;
+  readonly decoder: DecoderValues;
+}
+
+/** The distribution of the next token, on a trunk. */
+interface VocabularyHead {
+  readonly logprobs: Value;
+  readonly entropies: Value | undefined;
+  /** The output matrix in parts, where it is large. */
+  readonly blocks: readonly BlockInput[];
+  readonly targetRows: TableLookup | undefined;
+  /** The output matrix' parameter. */
+  readonly parameter: string;
+}
+
+const positions = productDimension(batchShape);
+
+/** Builds the graphs of one policy, for micro-batches of any size and temperature: to score tokens and
+ * states, and to train with a loss. */
+export class PolicyGraphs {
+  readonly #decoder: DecoderBuilder;
+  readonly #trainable: ReadonlySet<string>;
+  readonly #tables: TableGradient;
+
+  /**
+   * @param trainable - Parameters that gradients are computed for.
+   * @param residency - Where they live: on the host, rows of tables are added up outside the graph, which is faster; on a
+   * device every gradient is computed by the graph and stays there.
+   */
+  constructor(decoder: DecoderBuilder, trainable: Iterable<string>, residency: 'host' | 'device' = 'host') {
+    this.#decoder = decoder;
+    this.#trainable = new Set(trainable);
+    this.#tables = residency === 'host' ? 'rows' : 'dense';
+  }
+
+  /** Outputs `logprobs` and `entropies`, each `[rows, length]`. */
+  scoring(key: string): GraphPlan {
+    const trunk = this.#trunk();
+    const { logprobs, entropies, blocks } = this.#vocabularyHead(trunk, 'needed');
+    return forwardPlan(
+      key,
+      trunk,
+      { logprobs, entropies: entropies! },
+      blocks.map(({ block }) => block),
+    );
+  }
+
+  /** Outputs `values` `[rows, length]`: those of the states that follow the tokens it reads. The output matrix is no part of it. */
+  values(key: string): GraphPlan {
+    const trunk = this.#trunk();
+    return forwardPlan(key, trunk, { values: valuesOn(trunk) }, []);
+  }
+
+  /**
+   * Outputs `loss`, `logprobs`, sums of metrics, and gradients. For a loss that reads values only, the output matrix is no part
+   * of it, and there are no logprobs.
+   */
+  training(key: string, loss: TracedLoss): GraphPlan {
+    const trunk = this.#trunk();
+    const { graph } = trunk;
+    const needsEntropies = loss.reads.includes('entropies') ? 'needed' : 'none';
+    const head = loss.reads.includes('logprobs') ? this.#vocabularyHead(trunk, needsEntropies) : undefined;
+    const scores: Partial<Record<Score, Value>> = {
+      ...(head && { logprobs: head.logprobs }),
+      ...(head?.entropies && { entropies: head.entropies }),
+      ...(loss.reads.includes('values') && { values: valuesOn(trunk) }),
+    };
+    const columns = Object.fromEntries(loss.columns.map((name) => [name, `column:${name}`]));
+    const arrays = ['mask', 'weights', ...Object.values(columns)].map(
+      (name) => [name, graph.input(name, 'float32', batchShape)] as const,
+    );
+    const found = replayGraph(graph, loss.graph, { ...scores, ...Object.fromEntries(arrays) });
+    const metrics = Object.fromEntries(loss.metrics.map((name) => [name, `metric:${name}`]));
+    graph.output('loss', found.get('loss')!);
+    if (head) graph.output('logprobs', head.logprobs);
+    for (const output of Object.values(metrics)) graph.output(output, found.get(output)!);
+    const upstream = loss.reads.flatMap((score) => {
+      const gradient = found.get(`upstream:${score}`);
+      return gradient ? [[scores[score]!, gradient] as const] : [];
+    });
+    const derived = this.#differentiate(trunk, new Map(upstream), head);
+    const perPosition = head ? ['logprobs'] : [];
+    return { columns, metrics, perPosition, ...derived, ...planOf(key, trunk) };
+  }
+
+  #trunk(): Trunk {
+    const graph = new Graph();
+    const tokens = graph.input('tokens', 'int64', batchShape);
+    return { graph, decoder: this.#decoder(graph, tokens, this.#tables) };
+  }
+
+  #vocabularyHead({ graph, decoder }: Trunk, entropies: 'none' | 'needed'): VocabularyHead {
+    const targets = graph.input('targets', 'int64', batchShape);
+    const temperature = graph.input('temperature', 'float32', []);
+    const { parameter } = decoder.head;
+    const weight = decoder.head.weight();
+    const flatTargets = reshape(targets, [positions]);
+    const blocks = this.#tables === 'rows' ? cutRows(graph, parameter, weight) : [];
+    const options = {
+      temperature,
+      entropies,
+      gradient: this.#tables,
+      blocks: blocks.length > 0 ? blocks.map(({ value }) => value) : undefined,
+    } as const;
+    const scores = tokenLogprobs(decoder.hidden, weight, flatTargets, options);
+    const grid = (x: Value) => reshape(x, batchShape);
+    return {
+      logprobs: grid(scores.logprobs),
+      entropies: scores.entropies && grid(scores.entropies),
+      blocks,
+      targetRows: scores.targetRows && { parameter, rows: scores.targetRows },
+      parameter,
+    };
+  }
+
+  /** Rows of trained tables whose gradients are added up outside the graph. */
+  #lookups({ embedding }: DecoderValues, targetRows: TableLookup | undefined) {
+    if (this.#tables === 'dense') return [];
+    const picked = [
+      { ...embedding, indices: 'tokens' as const },
+      ...(targetRows ? [{ ...targetRows, indices: 'targets' as const }] : []),
+    ];
+    return picked.filter(({ parameter }) => this.#trainable.has(parameter));
+  }
+
+  /** Trained parameters that are neither cut into blocks nor only looked up. */
+  #wholeParameters(decoder: DecoderValues, head: VocabularyHead | undefined): (readonly [string, Value])[] {
+    const inParts = new Set(head?.blocks.map(({ block }) => block.parameter));
+    const looksUpOnly = (name: string) =>
+      this.#tables === 'rows' && name === decoder.embedding.parameter && name !== head?.parameter;
+    return [...decoder.parameters].filter(
+      ([name]) => this.#trainable.has(name) && !looksUpOnly(name) && !inParts.has(name),
+    );
+  }
+
+  #differentiate(
+    { graph, decoder }: Trunk,
+    upstream: ReadonlyMap<Value, Value>,
+    head: VocabularyHead | undefined,
+  ): Pick<GraphPlan, 'gradients' | 'blocks' | 'scattered' | 'deviceOutputs'> {
+    const blocks = head?.blocks ?? [];
+    const lookups = this.#lookups(decoder, head?.targetRows);
+    const whole = this.#wholeParameters(decoder, head);
+    const trainedBlocks = blocks.filter(({ block }) => this.#trainable.has(block.parameter));
+    const wrt = [
+      ...whole.map(([, value]) => value),
+      ...lookups.map(({ rows }) => rows),
+      ...trainedBlocks.map(({ value }) => value),
+    ];
+    const derived = pullback(upstream, wrt).map((found, i) => found ?? zerosLike(wrt[i]!));
+    const ofBlocks = derived.splice(whole.length + lookups.length);
+    for (const [i, { block }] of trainedBlocks.entries()) graph.output(gradientOf(block), ofBlocks[i]!);
+    const outputs: Record<string, string> = {};
+    for (const [i, [name]] of whole.entries()) {
+      outputs[name] = `gradient:${name}`;
+      graph.output(outputs[name], derived[i]!);
+    }
+    const scattered = lookups.map(({ parameter, rows, indices }, i): ScatteredGradient => {
+      const output = `rows:${indices}`;
+      graph.output(output, derived[whole.length + i]!);
+      return { parameter, output, indices, width: Number(rows.shape[1]) };
+    });
+    return {
+      gradients: outputs,
+      blocks: blocks.map(({ block }) =>
+        this.#trainable.has(block.parameter) ? { ...block, output: gradientOf(block) } : block,
+      ),
+      scattered,
+      deviceOutputs: this.#tables === 'dense' ? Object.values(outputs) : [],
+    };
+  }
+}
+
+function zerosLike({ graph, type, shape }: Value): Value {
+  return filled(graph, type, shape);
+}
+
+function gradientOf({ input }: ParameterBlock): string {
+  return `gradient:${input}`;
+}
+
+/** The critic's values on a trunk, `[rows, length]`. */
+function valuesOn({ decoder }: Trunk): Value {
+  const row = decoder.valueHead!();
+  return reshape(gemm(decoder.hidden, row, { transposeB: 'yes' }), batchShape);
+}
+
+/** A graph that only computes. */
+function forwardPlan(
+  key: string,
+  trunk: Trunk,
+  outputs: Readonly<Record<string, Value>>,
+  blocks: readonly ParameterBlock[],
+): GraphPlan {
+  for (const [name, value] of Object.entries(outputs)) trunk.graph.output(name, value);
+  return {
+    ...planOf(key, trunk),
+    columns: {},
+    gradients: {},
+    blocks,
+    scattered: [],
+    deviceOutputs: [],
+    metrics: {},
+    perPosition: Object.keys(outputs),
+  };
+}
+
+function planOf(key: string, { graph, decoder }: Trunk) {
+  return { key, parameters: [...decoder.parameters.keys()], model: serialize(graph) };
+}

@@ -1,0 +1,112 @@
+import { add, addAll, Graph, reshape, serialize, square, sum } from '@rlp/onnx';
+import type { EngineHost, EngineSession, ParameterStore, Tensors } from '@rlp/onnx/runtime';
+import { checkGradient, overflowError } from '../batch/not-finite.ts';
+import type { MicroBatchRequest } from '../program-protocol.ts';
+import type { GradientAccumulator } from './gradients.ts';
+import type { CompiledGraph } from './program-graphs.ts';
+import { SessionsByShape } from './sessions-by-shape.ts';
+import { clearParameters } from './store-copies.ts';
+
+/** The accumulated gradient of a store on a device: it never leaves it, only its norm does. */
+export class DeviceGradient implements GradientAccumulator {
+  readonly #host: EngineHost;
+  readonly #store: ParameterStore;
+  readonly #sums: SessionsByShape;
+  /** Parameters whose gradient buffer holds zeros. */
+  readonly #zeros = new Set<string>();
+  #squares: EngineSession | undefined;
+  #state: 'empty' | 'filled' = 'empty';
+  #norm: number | undefined = 0;
+
+  constructor(host: EngineHost, store: ParameterStore) {
+    this.#host = host;
+    this.#store = store;
+    this.#sums = new SessionsByShape(host, (graph, shape) => {
+      graph.output('sum', add(graph.input('a', 'float32', shape), graph.input('b', 'float32', shape)));
+    });
+  }
+
+  outputs(): Tensors {
+    return {};
+  }
+
+  async add({ plan }: CompiledGraph, _batch: MicroBatchRequest, results: Tensors): Promise<void> {
+    const { parameters } = this.#store;
+    if (this.#state === 'empty') {
+      await this.#zero(parameters.filter(({ name }) => plan.gradients[name] === undefined));
+    }
+    for (const { name, shape } of parameters) {
+      const output = plan.gradients[name];
+      if (output === undefined) continue;
+      const part = results[output]!;
+      const nothingYet = this.#zeros.delete(name) || this.#state === 'empty';
+      if (nothingYet) {
+        this.#store.replace(name, part, 'gradient');
+        continue;
+      }
+      const { sum: total } = await this.#sums.run(shape, {
+        a: this.#store.tensor(name, 'gradient'),
+        b: part,
+      });
+      this.#store.replace(name, total!, 'gradient');
+      part.dispose();
+    }
+    this.#state = 'filled';
+    this.#norm = undefined;
+  }
+
+  clear(): void {
+    this.#state = 'empty';
+    this.#norm = 0;
+  }
+
+  /** Makes the gradient zeros if nothing was accumulated: what the buffers hold then may be a refused step's NaN. */
+  async settle(): Promise<void> {
+    if (this.#state === 'filled') return;
+    await this.#zero(this.#store.parameters);
+  }
+
+  /** Global L2 norm. */
+  async norm(): Promise<number> {
+    this.#norm ??= Math.sqrt(await this.#measure());
+    return this.#norm;
+  }
+
+  async check(): Promise<void> {
+    if (Number.isFinite(await this.norm())) return;
+    for (const { name } of this.#store.parameters) {
+      checkGradient(name, await this.#store.read(name, 'gradient'));
+    }
+    throw overflowError();
+  }
+
+  async release(): Promise<void> {
+    await this.#sums.release();
+    await this.#squares?.release();
+  }
+
+  /** Makes gradients of parameters zeros: those that nothing computed hold an earlier step's. */
+  async #zero(parameters: ParameterStore['parameters']): Promise<void> {
+    const names = parameters.map(({ name }) => name).filter((name) => !this.#zeros.has(name));
+    await clearParameters(this.#store, names, 'gradient');
+    for (const name of names) this.#zeros.add(name);
+  }
+
+  async #measure(): Promise<number> {
+    const { parameters } = this.#store;
+    this.#squares ??= await this.#host.createSession(squaresGraph(parameters));
+    const feeds = Object.fromEntries(
+      parameters.map(({ name }) => [name, this.#store.tensor(name, 'gradient')]),
+    );
+    const { total } = await this.#squares.run(feeds);
+    return (total!.data as Float32Array)[0]!;
+  }
+}
+
+function squaresGraph(parameters: ParameterStore['parameters']): Uint8Array {
+  const graph = new Graph();
+  const squares = parameters.map(({ name, shape }) => sum(square(graph.input(name, 'float32', shape))));
+  const [first, ...rest] = squares.map((value) => reshape(value, [1]));
+  graph.output('total', addAll([first!, ...rest]));
+  return serialize(graph);
+}

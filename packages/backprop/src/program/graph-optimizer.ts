@@ -1,0 +1,68 @@
+import { add, div, type Graph, mul, sqrt, square, sub } from '@rlp/onnx';
+import { type EngineHost, Tensor } from '@rlp/onnx/runtime';
+import { clipFactor, type Optimizer, weightDecayOf } from '../optimizer/optimizer.ts';
+import type { DeviceGradient } from './device-gradient.ts';
+import type { OptimizerParts, ParameterOptimizer, UpdateStep } from './kernel-optimizer.ts';
+import { SessionsByShape } from './sessions-by-shape.ts';
+
+/**
+ * Clipping and AdamW as graphs, for parameters on a device: parameters, gradients and moments stay there; an update sends
+ * five numbers. One parameter at a time, so that at most one is held twice.
+ */
+export class GraphOptimizer implements ParameterOptimizer {
+  readonly #parts: OptimizerParts<DeviceGradient>;
+  readonly #updates: SessionsByShape;
+
+  constructor(host: EngineHost, parts: OptimizerParts<DeviceGradient>) {
+    this.#parts = parts;
+    this.#updates = new SessionsByShape(host, (graph, shape) => adamwGraph(graph, shape, parts.options));
+  }
+
+  async update({ learningRate, update }: UpdateStep): Promise<number> {
+    const { store, gradient, options, maxGradientNorm } = this.#parts;
+    const { beta1, beta2 } = options;
+    await gradient.settle();
+    const norm = await gradient.norm();
+    const scalars = {
+      factor: scalar(clipFactor(norm, maxGradientNorm)),
+      rate: scalar(learningRate / (1 - beta1 ** update)),
+      root: scalar(1 / Math.sqrt(1 - beta2 ** update)),
+    };
+    for (const { name, shape } of store.parameters) {
+      const next = await this.#updates.run(shape, {
+        ...scalars,
+        keep: scalar(1 - learningRate * weightDecayOf(options, shape)),
+        value: store.tensor(name),
+        gradient: store.tensor(name, 'gradient'),
+        moment1: store.tensor(name, 'moment1'),
+        moment2: store.tensor(name, 'moment2'),
+      });
+      store.replace(name, next['next:value']!);
+      store.replace(name, next['next:moment1']!, 'moment1');
+      store.replace(name, next['next:moment2']!, 'moment2');
+    }
+    gradient.clear();
+    return norm;
+  }
+
+  release(): Promise<void> {
+    return this.#updates.release();
+  }
+}
+
+function scalar(value: number): Tensor {
+  return new Tensor('float32', Float32Array.of(value), [1]);
+}
+
+function adamwGraph(graph: Graph, shape: readonly number[], { beta1, beta2, epsilon }: Optimizer): void {
+  const input = (name: string) => graph.input(name, 'float32', shape);
+  const number = (name: string) => graph.input(name, 'float32', [1]);
+  const gradient = mul(input('gradient'), number('factor'));
+  const moment1 = add(mul(input('moment1'), beta1), mul(gradient, 1 - beta1));
+  const moment2 = add(mul(input('moment2'), beta2), mul(square(gradient), 1 - beta2));
+  const denominator = add(mul(sqrt(moment2), number('root')), epsilon);
+  const step = div(mul(moment1, number('rate')), denominator);
+  graph.output('next:value', sub(mul(input('value'), number('keep')), step));
+  graph.output('next:moment1', moment1);
+  graph.output('next:moment2', moment2);
+}

@@ -1,0 +1,79 @@
+import type { ParameterStore } from '@rlp/onnx/runtime';
+import { clipFactor, type Optimizer, weightDecayOf } from '../optimizer/optimizer.ts';
+import type { AccumulatedGradient } from './gradients.ts';
+
+/** Constants of one update. */
+export interface UpdateStep {
+  readonly learningRate: number;
+  /** 1 for the first update. */
+  readonly update: number;
+}
+
+/** What turns an accumulated gradient into an update of the parameters; the gradient is spent afterwards. */
+export interface ParameterOptimizer {
+  /** @returns The gradient's global L2 norm before clipping. */
+  update(step: UpdateStep): Promise<number>;
+  /** Frees what it made. */
+  release(): Promise<void>;
+}
+
+/** What an optimizer is made of. */
+export interface OptimizerParts<Gradient> {
+  readonly store: ParameterStore;
+  readonly gradient: Gradient;
+  readonly options: Optimizer;
+  readonly maxGradientNorm: number;
+}
+
+/** Clipping and AdamW by the engine's WebAssembly kernels, in place, for parameters in host memory. */
+export class KernelOptimizer implements ParameterOptimizer {
+  readonly #parts: OptimizerParts<AccumulatedGradient>;
+
+  constructor(parts: OptimizerParts<AccumulatedGradient>) {
+    this.#parts = parts;
+  }
+
+  async update({ learningRate, update }: UpdateStep): Promise<number> {
+    const { store, gradient, options, maxGradientNorm } = this.#parts;
+    gradient.settle();
+    const norm = gradient.norm();
+    const factor = clipFactor(norm, maxGradientNorm);
+    if (factor < 1) gradient.scale(factor);
+    const { beta1, beta2, epsilon } = options;
+    const step = { learningRate, beta1, beta2, epsilon, update };
+    for (const { state, weightDecay } of this.#pieces()) {
+      store.kernels.adamw(state, { ...step, weightDecay });
+    }
+    gradient.clear();
+    return norm;
+  }
+
+  async release(): Promise<void> {}
+
+  /** Whole memories where every parameter is treated alike, single parameters otherwise. */
+  *#pieces() {
+    const { store, options } = this.#parts;
+    const { decay, weightDecay } = options;
+    if (decay === 'all' || weightDecay === 0) {
+      const [values, gradients] = [store.segments(), store.segments('gradient')];
+      const [first, second] = [store.segments('moment1'), store.segments('moment2')];
+      for (const [i, value] of values.entries()) {
+        yield {
+          state: { value, gradient: gradients[i]!, moment1: first[i]!, moment2: second[i]! },
+          weightDecay,
+        };
+      }
+      return;
+    }
+    for (const { name, shape } of store.parameters) {
+      const part = (slot?: string) => store.data(name, slot);
+      const state = {
+        value: part(),
+        gradient: part('gradient'),
+        moment1: part('moment1'),
+        moment2: part('moment2'),
+      };
+      yield { state, weightDecay: weightDecayOf(options, shape) };
+    }
+  }
+}

@@ -1,0 +1,119 @@
+import { EngineError } from '@rlp/core';
+import {
+  type EngineHost,
+  type EngineSession,
+  type ParameterStore,
+  Tensor,
+  type Tensors,
+} from '@rlp/onnx/runtime';
+
+import type { PolicyGraphs } from '../graphs/policy-graphs.ts';
+import type {
+  GraphPlan,
+  GraphRequest,
+  GraphSource,
+  MicroBatchRequest,
+  ParameterBlock,
+} from '../program-protocol.ts';
+
+/** A graph with its session. */
+export interface CompiledGraph {
+  readonly plan: Omit<GraphPlan, 'model'>;
+  readonly session: EngineSession;
+}
+
+/** Graphs by key. The caller decides what to keep. */
+export class CompiledGraphs {
+  readonly #host: EngineHost;
+  readonly #builder: PolicyGraphs;
+  readonly #graphs = new Map<string, CompiledGraph>();
+
+  constructor(host: EngineHost, builder: PolicyGraphs) {
+    this.#host = host;
+    this.#builder = builder;
+  }
+
+  /**
+   * The graph of a request, built and compiled if the request says of what.
+   *
+   * @throws EngineError for a graph that was never sent, because the request that carried it failed.
+   */
+  async open({ graph: key, compile, release }: GraphRequest): Promise<CompiledGraph> {
+    for (const old of compile ? [...release, key] : release) await this.#release(old);
+    if (compile) {
+      const { model, ...plan } = this.#build(key, compile);
+      const session = await this.#host.createSession(model, { deviceOutputs: plan.deviceOutputs });
+      this.#graphs.set(key, { plan, session });
+    }
+    const graph = this.#graphs.get(key);
+    if (!graph) throw new EngineError(`training program: the graph ${key} was not sent`);
+    return graph;
+  }
+
+  async close(): Promise<void> {
+    for (const key of [...this.#graphs.keys()]) await this.#release(key);
+  }
+
+  #build(key: string, source: GraphSource): GraphPlan {
+    if (source.kind === 'training') return this.#builder.training(key, source.loss);
+    return source.kind === 'scoring' ? this.#builder.scoring(key) : this.#builder.values(key);
+  }
+
+  async #release(key: string): Promise<void> {
+    const graph = this.#graphs.get(key);
+    this.#graphs.delete(key);
+    await graph?.session.release();
+  }
+}
+
+/** Feeds of one run: parameters straight from their stores, and the micro-batch's arrays. */
+export function feedsOf(
+  { plan, session }: CompiledGraph,
+  batch: MicroBatchRequest,
+  temperature: number,
+  stores: readonly ParameterStore[],
+): Tensors {
+  const feeds = parameterFeeds(plan.parameters, stores);
+  for (const block of plan.blocks) {
+    const home = stores.find((store) => store.parameters.some(({ name }) => name === block.parameter))!;
+    feeds[block.input] = blockTensor(home, block);
+  }
+  const shape = [batch.rows, batch.length];
+  feeds.tokens = new Tensor('int64', BigInt64Array.from(batch.tokens, BigInt), shape);
+  feeds.targets = new Tensor('int64', BigInt64Array.from(batch.targets, BigInt), shape);
+  feeds.mask = new Tensor('float32', batch.mask, shape);
+  feeds.weights = new Tensor('float32', batch.weights, shape);
+  feeds.temperature = new Tensor('float32', Float32Array.of(temperature), []);
+  for (const [column, input] of Object.entries(plan.columns)) {
+    feeds[input] = new Tensor('float32', batch.columns[column]!, shape);
+  }
+  const wanted = new Set(session.inputNames);
+  return Object.fromEntries(Object.entries(feeds).filter(([name]) => wanted.has(name)));
+}
+
+/** A block of a parameter's rows in a store on the host, or of its part of a slot. */
+export function blockTensor(
+  store: ParameterStore,
+  { parameter, firstRow, shape: [rows, width] }: ParameterBlock,
+  slot?: string,
+): Tensor {
+  const data = store.data(parameter, slot).subarray(firstRow * width, (firstRow + rows) * width);
+  return new Tensor('float32', data, [rows, width]);
+}
+
+/** Parameters as feeds, each from the first store that has it. */
+export function parameterFeeds(
+  parameters: readonly string[],
+  stores: readonly ParameterStore[],
+): Record<string, Tensor> {
+  const homes = new Map(
+    stores.toReversed().flatMap((store) => store.parameters.map(({ name }) => [name, store] as const)),
+  );
+  return Object.fromEntries(
+    parameters.map((name) => {
+      const store = homes.get(name);
+      if (!store) throw new EngineError(`training program: no store holds the parameter "${name}"`);
+      return [name, store.tensor(name)];
+    }),
+  );
+}

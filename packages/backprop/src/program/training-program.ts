@@ -1,0 +1,264 @@
+import { type OptimStepResult, TrainingError } from '@rlp/core';
+import {
+  type CallContext,
+  type EngineHost,
+  type ParameterStore,
+  Tensor,
+  type Tensors,
+} from '@rlp/onnx/runtime';
+import { lossError } from '../batch/not-finite.ts';
+import { Sequence } from '../future.ts';
+import type { PolicyGraphs } from '../graphs/policy-graphs.ts';
+import { scheduleFactor } from '../optimizer/schedule.ts';
+import type {
+  ComputeRequest,
+  GradientResult,
+  MicroBatchRequest,
+  NamedTensor,
+  Policy,
+  ProgramState,
+  RebaseRequest,
+  ScoreResult,
+  TrainingProgramOptions,
+} from '../program-protocol.ts';
+import { valueHeadName } from '../weights/value-head.ts';
+import type { GradientAccumulator } from './gradients.ts';
+import type { ParameterOptimizer } from './kernel-optimizer.ts';
+import { driversOf } from './parameter-drivers.ts';
+import { type CompiledGraph, CompiledGraphs, feedsOf } from './program-graphs.ts';
+import { clearParameters, copyIn, copyOut, mixStores } from './store-copies.ts';
+import { WeightMerger } from './weight-merger.ts';
+
+/** Training inside the engine's thread: one call at a time, in the order they arrive. */
+export class TrainingProgram {
+  readonly #host: EngineHost;
+  readonly #options: TrainingProgramOptions;
+  readonly #store: ParameterStore;
+  readonly #graphs: CompiledGraphs;
+  readonly #gradient: GradientAccumulator;
+  readonly #optimizer: ParameterOptimizer;
+  readonly #merger: WeightMerger | undefined;
+  readonly #sequence = new Sequence();
+  #reference: ParameterStore | undefined;
+  #updates = 0;
+  #weightVersion = 0;
+
+  /** @param graphs - Builds the graphs that requests ask for. */
+  constructor(host: EngineHost, options: TrainingProgramOptions, graphs: PolicyGraphs) {
+    this.#host = host;
+    this.#options = options;
+    this.#store = host.store(options.trainable);
+    this.#graphs = new CompiledGraphs(host, graphs);
+    const { gradient, optimizer } = driversOf(host, this.#store, options);
+    this.#gradient = gradient;
+    this.#optimizer = optimizer;
+    this.#merger = options.merge && new WeightMerger(host, options.merge);
+  }
+
+  readonly forwardBackward = (request: ComputeRequest, call: CallContext): Promise<GradientResult> =>
+    this.#sequence.run(async () => {
+      try {
+        return await this.#accumulate(request, call);
+      } catch (error) {
+        this.#gradient.clear();
+        throw error;
+      }
+    });
+
+  readonly optimStep = (): Promise<OptimStepResult> =>
+    this.#sequence.run(async () => {
+      await this.#freezeReference();
+      const learningRate = this.#options.learningRate * scheduleFactor(this.#options.schedule, this.#updates);
+      const gradientNorm = await this.#optimizer.update({ learningRate, update: this.#updates + 1 });
+      this.#updates += 1;
+      return { gradientNorm, learningRate, updates: this.#updates };
+    });
+
+  readonly score = (
+    { policy, ...request }: ComputeRequest & { readonly policy: Policy },
+    call: CallContext,
+  ): Promise<ScoreResult> =>
+    this.#sequence.run(async () => {
+      const graph = await this.#graphs.open(request);
+      const scores = new Scores(graph.plan);
+      for (const batch of request.microBatches) {
+        call.signal.throwIfAborted();
+        const into = scores.next(batch);
+        const feeds = feedsOf(graph, batch, request.temperature, await this.#stores(policy));
+        await graph.session.run(feeds, { into, fetch: Object.keys(into) });
+        await this.#host.yield();
+      }
+      return scores.result;
+    });
+
+  readonly readParameters = (_: undefined, call: CallContext): Promise<readonly NamedTensor[]> =>
+    this.#sequence.run(() => copyOut(this.#store, undefined, call));
+
+  readonly writeParameters = (tensors: readonly NamedTensor[]): Promise<void> =>
+    this.#sequence.run(async () => {
+      await this.#freezeReference();
+      await copyIn(this.#store, undefined, tensors);
+    });
+
+  /** Writes frozen weights to every store that holds them, and makes the correction nothing, the reference's too. */
+  readonly rebase = ({ tensors, zero }: RebaseRequest): Promise<void> =>
+    this.#sequence.run(async () => {
+      for (const store of this.#options.frozen.map((name) => this.#host.store(name))) {
+        const held = new Set(store.parameters.map(({ name }) => name));
+        await copyIn(
+          store,
+          undefined,
+          tensors.filter(({ name }) => held.has(name)),
+        );
+      }
+      for (const store of this.#reference ? [this.#store, this.#reference] : [this.#store]) {
+        await clearParameters(store, zero);
+      }
+    });
+
+  /** reference ← decay · reference + (1 − decay) · current. */
+  readonly updateReference = ({ decay }: { readonly decay: number }): Promise<void> =>
+    this.#sequence.run(async () => {
+      await mixStores(await this.#requireReference('updateReference'), decay, this.#store);
+    });
+
+  /** Makes the published store hold the current policy, and counts. Returns the new version. */
+  readonly publish = (): Promise<number> =>
+    this.#sequence.run(async () => {
+      await this.#merger?.mergeInto(await this.#stores('current'));
+      this.#weightVersion += 1;
+      return this.#weightVersion;
+    });
+
+  /** Copies of the merged weights: what {@link TrainingProgram.publish} would publish. */
+  readonly readMerged = (_: undefined, call: CallContext): Promise<readonly NamedTensor[]> =>
+    this.#sequence.run(async () => {
+      const merged = (await this.#merger?.merge(await this.#stores('current'))) ?? [];
+      call.transfer(...merged.map(({ data }) => data.buffer as ArrayBuffer));
+      return merged;
+    });
+
+  readonly save = (_: undefined, call: CallContext): Promise<ProgramState> =>
+    this.#sequence.run(async () => ({
+      updates: this.#updates,
+      weightVersion: this.#weightVersion,
+      parameters: await copyOut(this.#store, undefined, call),
+      moment1: await copyOut(this.#store, 'moment1', call),
+      moment2: await copyOut(this.#store, 'moment2', call),
+      reference: this.#reference && (await copyOut(this.#reference, undefined, call)),
+    }));
+
+  readonly restore = (state: ProgramState): Promise<void> =>
+    this.#sequence.run(async () => {
+      // A checkpoint without one was saved before anything changed: its reference is its parameters, frozen when they change.
+      if (!state.reference) this.#dropReference();
+      else if (this.#options.reference) {
+        await copyIn(this.#createReference(this.#options.reference), undefined, state.reference);
+      }
+      await copyIn(this.#store, undefined, state.parameters);
+      await copyIn(this.#store, 'moment1', state.moment1);
+      await copyIn(this.#store, 'moment2', state.moment2);
+      this.#gradient.clear();
+      this.#updates = state.updates;
+      this.#weightVersion = state.weightVersion;
+    });
+
+  readonly close = (): Promise<void> =>
+    this.#sequence.run(async () => {
+      await this.#graphs.close();
+      await this.#merger?.close();
+      await this.#gradient.release();
+      await this.#optimizer.release();
+      this.#dropReference();
+    });
+
+  async #accumulate(request: ComputeRequest, call: CallContext): Promise<GradientResult> {
+    let loss = 0;
+    const metricSums: Record<string, number> = {};
+    const graph = await this.#graphs.open(request);
+    const scores = new Scores(graph.plan);
+    for (const batch of request.microBatches) {
+      call.signal.throwIfAborted();
+      const result = await this.#runBackward(graph, batch, request.temperature, scores.next(batch));
+      const part = scalar(result.loss!);
+      if (!Number.isFinite(part)) throw lossError(part);
+      loss += part;
+      for (const [metric, output] of Object.entries(graph.plan.metrics)) {
+        metricSums[metric] = (metricSums[metric] ?? 0) + scalar(result[output]!);
+      }
+      await this.#gradient.add(graph, batch, result);
+      await this.#host.yield();
+    }
+    await this.#gradient.check();
+    return { loss, metricSums, scores: scores.result };
+  }
+
+  async #runBackward(
+    graph: CompiledGraph,
+    batch: MicroBatchRequest,
+    temperature: number,
+    scores: Tensors,
+  ): Promise<Tensors> {
+    const { plan, session } = graph;
+    const into = { ...scores, ...this.#gradient.outputs(graph, batch) };
+    const fetch = ['loss', ...Object.values(plan.metrics), ...Object.values(plan.gradients)];
+    const feeds = feedsOf(graph, batch, temperature, await this.#stores('current'));
+    return { ...(await session.run(feeds, { into, fetch })), ...into };
+  }
+
+  async #stores(policy: Policy): Promise<ParameterStore[]> {
+    const frozen = this.#options.frozen.map((name) => this.#host.store(name));
+    if (policy === 'current') return [this.#store, ...frozen];
+    return [await this.#requireReference('logprobs'), ...frozen];
+  }
+
+  async #requireReference(owner: string): Promise<ParameterStore> {
+    const reference = await this.#freezeReference();
+    if (reference) return reference;
+    throw new TrainingError(
+      `${owner}: there is no reference policy; create the backend with reference: 'initial'`,
+    );
+  }
+
+  /** The reference policy, a copy of the current parameters if it does not exist yet. Call before parameters change. */
+  async #freezeReference(): Promise<ParameterStore | undefined> {
+    if (this.#reference || this.#options.reference === undefined) return this.#reference;
+    const reference = this.#createReference(this.#options.reference);
+    await mixStores(reference, 0, this.#store);
+    return reference;
+  }
+
+  #dropReference(): void {
+    if (this.#reference) this.#host.deleteStore(this.#reference.name);
+    this.#reference = undefined;
+  }
+
+  #createReference(name: string): ParameterStore {
+    const parameters = this.#store.parameters.filter((parameter) => parameter.name !== valueHeadName);
+    this.#reference ??= this.#host.createStore({ name, parameters });
+    return this.#reference;
+  }
+}
+
+/** Collects what a graph gives per position, micro-batch by micro-batch. */
+class Scores {
+  readonly result: Readonly<Record<string, Float32Array[]>>;
+
+  constructor({ perPosition }: CompiledGraph['plan']) {
+    this.result = Object.fromEntries(perPosition.map((output) => [output, []]));
+  }
+
+  /** Tensors that the next run writes into. */
+  next({ rows, length }: MicroBatchRequest): Tensors {
+    const tensors = Object.entries(this.result).map(([output, collected]) => {
+      const data = new Float32Array(rows * length);
+      collected.push(data);
+      return [output, new Tensor('float32', data, [rows, length])] as const;
+    });
+    return Object.fromEntries(tensors);
+  }
+}
+
+function scalar(tensor: Tensor): number {
+  return (tensor.data as Float32Array)[0]!;
+}

@@ -1,0 +1,48 @@
+import type { Weights } from '@rlp/core';
+import type { Engine, ParameterSpec, RunningProgram } from '@rlp/onnx/runtime';
+import type { TrainingMethods } from '../train.program.ts';
+import { ModelFiles, type SaveWeights } from './model-files.ts';
+import { deleteStores, type PolicyWeights, toTensors, toWeights } from './policy-weights.ts';
+import { splitHead } from './value-head.ts';
+
+/** What {@link FullWeights} is made of. */
+export interface FullWeightsParts {
+  readonly engine: Engine;
+  readonly program: RunningProgram<TrainingMethods>;
+  readonly store: string;
+  /** Of the policy. */
+  readonly parameters: readonly ParameterSpec[];
+  /** The value head's row, where there is one. */
+  readonly valueHead?: ParameterSpec | undefined;
+  readonly save: SaveWeights;
+}
+
+/** Weights that are trained themselves: the published store is the one being trained. */
+export class FullWeights extends ModelFiles implements PolicyWeights {
+  readonly valueHead: ParameterSpec | undefined;
+  readonly #engine: Engine;
+  readonly #program: RunningProgram<TrainingMethods>;
+  readonly #store: string;
+
+  constructor({ engine, program, store, parameters, valueHead, save }: FullWeightsParts) {
+    super(parameters, save);
+    this.valueHead = valueHead;
+    this.#engine = engine;
+    this.#program = program;
+    this.#store = store;
+  }
+
+  async read(): Promise<Weights> {
+    const tensors = await this.#program.call('readParameters', undefined);
+    return toWeights(splitHead(tensors).policy);
+  }
+
+  async load(weights: Weights): Promise<void> {
+    this.check('loadWeights', weights);
+    await this.#program.call('writeParameters', toTensors(weights));
+  }
+
+  dispose(): Promise<void> {
+    return deleteStores(this.#engine, [this.#store]);
+  }
+}

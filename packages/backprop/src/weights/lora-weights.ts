@@ -1,0 +1,93 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { ArgumentError, type Weights } from '@rlp/core';
+import { readSafetensors, writeSafetensors } from '@rlp/models';
+import type { Engine, ParameterSpec, RunningProgram } from '@rlp/onnx/runtime';
+import * as z from 'zod';
+import type { LoraOptions } from '../backend-options.ts';
+import type { TrainingMethods } from '../train.program.ts';
+import { readRecord } from './checkpoint.ts';
+import { adapterConfig, fromPeft, type LoraTarget, toPeft } from './lora.ts';
+import { checkWeights, deleteStores, type PolicyWeights, toTensors, toWeights } from './policy-weights.ts';
+
+const adapterFile = 'adapter_model.safetensors';
+const configFile = 'adapter_config.json';
+
+const configSchema = z.looseObject({ r: z.number().positive(), lora_alpha: z.number().positive() });
+
+/** What {@link LoraWeights} is made of. */
+export interface LoraWeightsParts {
+  readonly engine: Engine;
+  readonly program: RunningProgram<TrainingMethods>;
+  /** Every store of the backend, to be freed with it. */
+  readonly stores: readonly string[];
+  /** All weights of the model. */
+  readonly parameters: readonly ParameterSpec[];
+  /** The value head's row, where there is one; trained beside the factors. */
+  readonly valueHead?: ParameterSpec | undefined;
+  readonly targets: readonly LoraTarget[];
+  readonly options: LoraOptions;
+}
+
+/**
+ * Frozen weights with a low-rank correction.
+ *
+ * Seen from outside the weights are merged: reading gives `W + (alpha/rank)·B·A`, publishing writes it to the shared store. Loading
+ * weights replaces the frozen ones and starts the correction, the reference policy's too, from nothing. On disk there is only
+ * the adapter, in PEFT's files; it continues on the model that the backend was created with.
+ */
+export class LoraWeights implements PolicyWeights {
+  readonly adaptation = 'lora';
+  readonly #parts: LoraWeightsParts;
+
+  constructor(parts: LoraWeightsParts) {
+    this.#parts = parts;
+  }
+
+  get valueHead(): ParameterSpec | undefined {
+    return this.#parts.valueHead;
+  }
+
+  async read(): Promise<Weights> {
+    return toWeights(await this.#parts.program.call('readMerged', undefined));
+  }
+
+  async load(weights: Weights): Promise<void> {
+    checkWeights('loadWeights', this.#parts.parameters, weights);
+    const zero = this.#parts.targets.map(({ up }) => up.name);
+    await this.#parts.program.call('rebase', { tensors: toTensors(weights), zero });
+  }
+
+  check(owner: string, parameters: Weights): void {
+    const factors = this.#parts.targets.flatMap(({ down, up }) => [down, up]);
+    checkWeights(owner, factors, parameters);
+  }
+
+  async write(directory: string, parameters: Weights): Promise<void> {
+    await writeSafetensors(join(directory, adapterFile), toPeft(parameters));
+    const config = adapterConfig(this.#parts.targets, this.#parts.options);
+    await writeFile(join(directory, configFile), `${JSON.stringify(config, null, 2)}\n`);
+  }
+
+  async readFiles(directory: string): Promise<Weights> {
+    await this.#checkScale(join(directory, configFile));
+    const path = join(directory, adapterFile);
+    const factors = fromPeft(await readSafetensors(path));
+    this.check(`loadCheckpoint ${path}`, factors);
+    return factors;
+  }
+
+  /** The factors alone do not say how they are scaled. */
+  async #checkScale(path: string): Promise<void> {
+    const { r: rank, lora_alpha: alpha } = await readRecord(path, configSchema);
+    const own = this.#parts.options;
+    if (rank === own.rank && alpha === own.alpha) return;
+    throw new ArgumentError(
+      `loadCheckpoint: ${path} has rank ${rank} and alpha ${alpha}, this backend ${own.rank} and ${own.alpha}; create it with the same`,
+    );
+  }
+
+  dispose(): Promise<void> {
+    return deleteStores(this.#parts.engine, this.#parts.stores);
+  }
+}

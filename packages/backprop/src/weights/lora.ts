@@ -1,0 +1,137 @@
+import { ArgumentError, type HostTensor, RandomStream, type Weights } from '@rlp/core';
+import { type LinearLayer, linearLayers, type ModelConfig } from '@rlp/models';
+import { add, Graph, gemm, mul, serialize, type Value } from '@rlp/onnx';
+import type { ParameterSpec } from '@rlp/onnx/runtime';
+import type { LoraOptions } from '../backend-options.ts';
+import type { MergePlan } from '../program-protocol.ts';
+
+/** A frozen linear layer and the two factors of its correction `(alpha/rank) · B · A`. */
+export interface LoraTarget {
+  readonly layer: LinearLayer;
+  /** `A`, `[rank, inputs]`. */
+  readonly down: ParameterSpec;
+  /** `B`, `[outputs, rank]`. */
+  readonly up: ParameterSpec;
+}
+
+/** Names of the factors of a weight, in PEFT's words: `….q_proj.weight` has `….q_proj.lora_A.weight`. */
+function factorNames(weight: string): { readonly down: string; readonly up: string } {
+  const module = weight.replace(/\.weight$/, '');
+  return { down: `${module}.lora_A.weight`, up: `${module}.lora_B.weight` };
+}
+
+/**
+ * Linear layers that get a correction: those whose module is named in `targets`, by default all of the decoder's layers.
+ *
+ * @throws ArgumentError if a target names no linear layer; the message lists those there are.
+ */
+export function loraTargets(
+  config: ModelConfig,
+  { rank, targets }: Pick<LoraOptions, 'rank' | 'targets'>,
+): LoraTarget[] {
+  const layers = linearLayers(config);
+  const known = new Set(layers.map(moduleOf));
+  const unknown = (targets ?? []).filter((target) => !known.has(target));
+  if (unknown.length > 0) {
+    throw new ArgumentError(
+      `lora: no linear layer is named ${unknown.map((target) => `"${target}"`).join(', ')}; ` +
+        `this model has ${[...known].join(', ')}`,
+    );
+  }
+  const chosen = new Set(targets ?? known);
+  return layers
+    .filter((layer) => chosen.has(moduleOf(layer)))
+    .map((layer) => {
+      const { down, up } = factorNames(layer.weight);
+      return {
+        layer,
+        down: { name: down, shape: [rank, layer.inputs] },
+        up: { name: up, shape: [layer.outputs, rank] },
+      };
+    });
+}
+
+function moduleOf({ weight }: LinearLayer): string {
+  return weight.split('.').at(-2)!;
+}
+
+/**
+ * Factors of a correction that is nothing yet: A uniform in ±1/√in (PEFT's Kaiming start) from the stream `(seed, name)`, B zero.
+ *
+ * @see Hu et al. 2021, https://arxiv.org/abs/2106.09685
+ */
+export function initialFactors(targets: readonly LoraTarget[], seed: string | number): Weights {
+  const factors = new Map<string, HostTensor>();
+  for (const { down, up } of targets) {
+    const random = RandomStream.named('lora', seed, down.name);
+    const [rank, inputs] = down.shape as [number, number];
+    const bound = 1 / Math.sqrt(inputs);
+    const data = Float32Array.from({ length: rank * inputs }, () => bound * (2 * random.uniform() - 1));
+    factors.set(down.name, { shape: down.shape, data });
+    factors.set(up.name, { shape: up.shape, data: new Float32Array(up.shape[0]! * rank) });
+  }
+  return factors;
+}
+
+/** `y + scale · (x · Aᵀ) · Bᵀ`: a linear layer's output with its correction. `x [N, inputs]`, `y [N, outputs]`. */
+export function corrected(
+  y: Value,
+  x: Value,
+  { down, up }: { down: Value; up: Value },
+  scale: number,
+): Value {
+  const narrow = gemm(x, down, { transposeB: 'yes' });
+  return add(y, gemm(mul(narrow, scale), up, { transposeB: 'yes' }));
+}
+
+/** Graph that computes every target's weight with its correction, `W + scale · B · A`. */
+export function mergePlan(targets: readonly LoraTarget[], scale: number, store: string): MergePlan {
+  const graph = new Graph();
+  for (const { layer, down, up } of targets) {
+    const stored = layer.order === 'out-in' ? [layer.outputs, layer.inputs] : [layer.inputs, layer.outputs];
+    const base = graph.input(layer.weight, 'float32', stored);
+    const [a, b] = [down, up].map(({ name, shape }) => graph.input(name, 'float32', shape));
+    const merged =
+      layer.order === 'out-in'
+        ? gemm(b!, a!, { alpha: scale, bias: base })
+        : gemm(a!, b!, { transposeA: 'yes', transposeB: 'yes', alpha: scale, bias: base });
+    graph.output(`merged:${layer.weight}`, merged);
+  }
+  return {
+    model: serialize(graph),
+    store,
+    parameters: targets.flatMap(({ layer, down, up }) => [layer.weight, down.name, up.name]),
+    merged: targets.map(({ layer }) => layer.weight),
+  };
+}
+
+/** `adapter_config.json` as PEFT reads it. */
+export function adapterConfig(
+  targets: readonly LoraTarget[],
+  { rank, alpha }: Pick<LoraOptions, 'rank' | 'alpha'>,
+) {
+  return {
+    peft_type: 'LORA',
+    task_type: 'CAUSAL_LM',
+    base_model_name_or_path: null,
+    r: rank,
+    lora_alpha: alpha,
+    lora_dropout: 0,
+    bias: 'none',
+    fan_in_fan_out: targets.some(({ layer }) => layer.order === 'in-out'),
+    inference_mode: true,
+    target_modules: [...new Set(targets.map(({ layer }) => moduleOf(layer)))],
+  };
+}
+
+const peftPrefix = 'base_model.model.';
+
+/** Factors under the names PEFT writes. */
+export function toPeft(factors: Weights): Weights {
+  return new Map([...factors].map(([name, tensor]) => [`${peftPrefix}${name}`, tensor]));
+}
+
+/** The inverse of {@link toPeft}. */
+export function fromPeft(tensors: Weights): Weights {
+  return new Map([...tensors].map(([name, tensor]) => [name.replace(peftPrefix, ''), tensor]));
+}

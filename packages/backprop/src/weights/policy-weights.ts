@@ -1,0 +1,56 @@
+import { ArgumentError, type Weights } from '@rlp/core';
+import { checkWeightShapes } from '@rlp/models';
+import type { Engine, ParameterSpec } from '@rlp/onnx/runtime';
+import { firstNonFinite } from '../batch/not-finite.ts';
+import type { NamedTensor } from '../program-protocol.ts';
+
+/** Tensors by name, as they cross to and from the engine's thread. */
+export function toWeights(tensors: readonly NamedTensor[]): Weights {
+  return new Map(tensors.map(({ name, shape, data }) => [name, { shape, data }]));
+}
+
+/** The inverse of {@link toWeights}. */
+export function toTensors(weights: Weights): NamedTensor[] {
+  return [...weights].map(([name, { shape, data }]) => ({ name, shape, data }));
+}
+
+/**
+ * Checks that weights have exactly these names, shapes and sizes, and finite values.
+ *
+ * @param owner - Begins the error message.
+ * @throws ArgumentError naming what is wrong.
+ */
+export function checkWeights(owner: string, specs: readonly ParameterSpec[], weights: Weights): void {
+  checkWeightShapes(owner, specs, weights);
+  for (const [name, { data }] of weights) {
+    const bad = firstNonFinite(data);
+    if (bad < 0) continue;
+    throw new ArgumentError(
+      `${owner}: "${name}" has the value ${data[bad]} at ${bad}, expected finite ones: the weights have diverged or are damaged`,
+    );
+  }
+}
+
+/** Frees those of the stores that there are. */
+export async function deleteStores(engine: Engine, names: readonly string[]): Promise<void> {
+  for (const name of names) if (engine.hasStore(name)) await engine.deleteStore(name);
+}
+
+/** The weights of a policy as its users see them, whatever part of them is trained. */
+export interface PolicyWeights {
+  readonly adaptation: 'full' | 'lora';
+  /** A critic's row that is trained with the policy and is no part of its weights: none of the methods below knows it. */
+  readonly valueHead?: ParameterSpec | undefined;
+  /** Copies of all weights, by Hugging Face names. */
+  read(): Promise<Weights>;
+  /** Replaces all weights. */
+  load(weights: Weights): Promise<void>;
+  /** Throws an ArgumentError unless the tensors are named and shaped as the trained parameters of the policy. */
+  check(owner: string, parameters: Weights): void;
+  /** Writes the policy's trained parameters into a directory, in the files that other libraries read. */
+  write(directory: string, parameters: Weights): Promise<void>;
+  /** Reads what {@link PolicyWeights.write} wrote, checked. */
+  readFiles(directory: string): Promise<Weights>;
+  /** Frees the stores. */
+  dispose(): Promise<void>;
+}

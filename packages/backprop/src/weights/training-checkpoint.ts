@@ -1,0 +1,121 @@
+import { join } from 'node:path';
+import { ArgumentError, type Weights } from '@rlp/core';
+import { readSafetensors, writeSafetensors } from '@rlp/models';
+import type { ParameterSpec } from '@rlp/onnx/runtime';
+import type { NamedTensor, ProgramState } from '../program-protocol.ts';
+import { readState, stateFile, writeDirectory, writeState } from './checkpoint.ts';
+import { checkWeights, type PolicyWeights, toTensors, toWeights } from './policy-weights.ts';
+import { splitHead, valueHeadFile } from './value-head.ts';
+
+/** How a checkpoint holds the trained parameters themselves. */
+export type CheckpointWeights = Pick<
+  PolicyWeights,
+  'adaptation' | 'valueHead' | 'check' | 'write' | 'readFiles'
+>;
+
+const optimizerFile = 'optimizer.safetensors';
+const referenceFile = 'reference.safetensors';
+
+/**
+ * Writes a checkpoint directory: the weights' own files (`model.safetensors` and `config.json`, or a PEFT adapter),
+ * `optimizer.safetensors` (`moment1.<name>`, `moment2.<name>`), `reference.safetensors` where there is a reference policy,
+ * `value_head.safetensors` where there is a value head, and `state.json`. Complete or absent.
+ *
+ * @throws ArgumentError if something that is no checkpoint stands at the path.
+ */
+export async function writeTrainingCheckpoint(
+  directory: string,
+  state: ProgramState,
+  weights: CheckpointWeights,
+): Promise<void> {
+  await writeDirectory(directory, stateFile, async (temporary) => {
+    const { policy, head } = splitHead(state.parameters);
+    await weights.write(temporary, toWeights(policy));
+    if (head.length > 0) await writeSafetensors(join(temporary, valueHeadFile), toWeights(head));
+    const moments = [...prefixed('moment1.', state.moment1), ...prefixed('moment2.', state.moment2)];
+    await writeSafetensors(join(temporary, optimizerFile), toWeights(moments));
+    if (state.reference) await writeSafetensors(join(temporary, referenceFile), toWeights(state.reference));
+    await writeState(temporary, {
+      format: 1,
+      weightVersion: state.weightVersion,
+      updates: state.updates,
+      adaptation: weights.adaptation,
+      reference: state.reference ? 'present' : 'absent',
+      valueHead: head.length > 0 ? 'present' : 'absent',
+    });
+  });
+}
+
+/**
+ * Reads what {@link writeTrainingCheckpoint} wrote.
+ *
+ * @throws FormatError for a malformed file, ArgumentError for a checkpoint of another model.
+ */
+export async function readTrainingCheckpoint(
+  directory: string,
+  weights: CheckpointWeights,
+): Promise<ProgramState> {
+  const state = await readState(directory);
+  if (state.adaptation !== weights.adaptation) {
+    throw new ArgumentError(
+      `loadCheckpoint: ${directory} was trained with adaptation "${state.adaptation}", this backend has ` +
+        `"${weights.adaptation}"; create it with the same adaptation`,
+    );
+  }
+  checkSavedHead(directory, state.valueHead, weights.valueHead);
+  const policy = await weights.readFiles(directory);
+  const head = weights.valueHead ? await readHead(join(directory, valueHeadFile), weights.valueHead) : [];
+  const moments = await readSafetensors(join(directory, optimizerFile));
+  const moment = (slot: string) => {
+    const tensors = withoutPrefix(`${slot}.`, moments);
+    const owner = `loadCheckpoint ${join(directory, optimizerFile)} (${slot})`;
+    const { policy, head } = splitHead(toTensors(tensors));
+    weights.check(owner, toWeights(policy));
+    checkWeights(owner, weights.valueHead ? [weights.valueHead] : [], toWeights(head));
+    return [...policy, ...head];
+  };
+  const reference =
+    state.reference === 'present' ? await readSafetensors(join(directory, referenceFile)) : undefined;
+  if (reference) weights.check(`loadCheckpoint ${join(directory, referenceFile)}`, reference);
+  return {
+    updates: state.updates,
+    weightVersion: state.weightVersion,
+    parameters: [...toTensors(policy), ...head],
+    moment1: moment('moment1'),
+    moment2: moment('moment2'),
+    reference: reference && toTensors(reference),
+  };
+}
+
+function checkSavedHead(
+  directory: string,
+  saved: 'present' | 'absent',
+  own: ParameterSpec | undefined,
+): void {
+  if ((saved === 'present') === (own !== undefined)) return;
+  const problem = own
+    ? 'holds no value head, this backend has one'
+    : 'holds a value head, this backend has none';
+  const remedy = own ? 'none' : 'linear';
+  throw new ArgumentError(
+    `loadCheckpoint: ${directory} ${problem}; load it into one that createOnnxBackend made with valueHead: '${remedy}'`,
+  );
+}
+
+async function readHead(path: string, spec: ParameterSpec): Promise<NamedTensor[]> {
+  const head = await readSafetensors(path);
+  checkWeights(`loadCheckpoint ${path}`, [spec], head);
+  return toTensors(head);
+}
+
+function prefixed(prefix: string, tensors: readonly NamedTensor[]): NamedTensor[] {
+  return tensors.map((tensor) => ({ ...tensor, name: `${prefix}${tensor.name}` }));
+}
+
+function withoutPrefix(prefix: string, tensors: Weights): Weights {
+  return new Map(
+    [...tensors].flatMap(([name, tensor]) =>
+      name.startsWith(prefix) ? [[name.slice(prefix.length), tensor] as const] : [],
+    ),
+  );
+}

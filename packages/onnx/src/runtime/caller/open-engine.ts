@@ -1,0 +1,136 @@
+import { availableParallelism } from 'node:os';
+import { fileURLToPath } from 'node:url';
+import { Worker } from 'node:worker_threads';
+import { EngineError, TimeoutError } from '@rlp/core';
+
+import { type Channel, type FromEngine, inlineChannels, type ToEngine } from '../channel.ts';
+import { guardExit, NativeGuard } from '../native/native-guard.ts';
+import { type ResolvedEngineOptions, resolveEngineOptions } from '../options.ts';
+import { isTypeScript } from '../program-url.ts';
+import type { Engine, EngineOptions } from '../protocol.ts';
+import { serve } from '../thread/serve.ts';
+import { Client, type Liveness } from './client.ts';
+import { RemoteEngine } from './remote-engine.ts';
+
+/** Where the thread's code is: its entry, and for an entry in TypeScript the module that makes Node understand it. */
+export interface WorkerEntry {
+  readonly entry: URL;
+  readonly sourceBootstrap: URL;
+}
+
+/** What a worker is started with. */
+export interface WorkerData {
+  readonly entry: string;
+  readonly options: ResolvedEngineOptions;
+  /** Memory of the thread's {@link NativeGuard}. */
+  readonly guard: SharedArrayBuffer;
+}
+
+/** Starts an engine; see `createEngine`. */
+export async function openEngine(options: EngineOptions, worker: WorkerEntry): Promise<Engine> {
+  const resolved = resolveEngineOptions(options, availableParallelism());
+  keepTelemetryOff();
+  return resolved.thread === 'inline' ? openInline(resolved) : openWorker(resolved, worker);
+}
+
+/**
+ * The Linux build of ONNX Runtime reports sessions to its maker from version 1.29 on, unless told not to before it is loaded.
+ * Whoever wants that sets the variable to something else; only a process's main thread can set it for native code.
+ */
+function keepTelemetryOff(): void {
+  process.env.ORT_DISABLE_TELEMETRY ??= '1';
+}
+
+async function openInline(options: ResolvedEngineOptions): Promise<Engine> {
+  const [near, far] = inlineChannels<ToEngine, FromEngine>();
+  const { client, stores } = connect(near, { ref() {}, unref() {} });
+  void serve(far, options);
+  await client.ready;
+  return new RemoteEngine(client, stores, options, async () => {});
+}
+
+async function openWorker(
+  options: ResolvedEngineOptions,
+  { entry, sourceBootstrap }: WorkerEntry,
+): Promise<Engine> {
+  const fromSource = isTypeScript(entry);
+  const guard = new NativeGuard();
+  const workerData: WorkerData = { entry: entry.href, options, guard: guard.memory };
+  const program = fromSource ? sourceBootstrap : entry;
+  // A text that imports the program: a thread inherits the process's flags, and under `--input-type` Node takes no file.
+  const worker = new Worker(`import(${JSON.stringify(program.href)})`, {
+    eval: true,
+    workerData,
+    name: 'rlp-engine',
+    ...(fromSource && { execArgv: ['--conditions=@rlp/source'] }),
+  });
+  const channel: Channel<ToEngine, FromEngine> = {
+    post: (message, transfer = []) => worker.postMessage(message, [...transfer]),
+    listen: (receive) => void worker.on('message', receive),
+  };
+  const { client, stores } = connect(channel, worker);
+  worker.on('error', (cause) => {
+    const isLost = String(cause).includes(fileURLToPath(program));
+    const remedy = isLost ? '; a bundle must leave @rlp/onnx out, as an external package' : '';
+    client.end(new EngineError(`the engine's thread failed: ${String(cause)}${remedy}`, { cause }));
+  });
+  const unguard = guardExit(guard);
+  const exited = new Promise<void>((resolve) => {
+    worker.on('exit', (code) => {
+      unguard();
+      client.end(new EngineError(`the engine's thread ended with exit code ${code}`));
+      resolve();
+    });
+  });
+  const terminate = () => terminateWithin({ worker, exited, guard }, options.timeouts.closeMs);
+  try {
+    await withinLimit(client.ready, options.timeouts.startMs);
+  } catch (error) {
+    await terminate();
+    throw error;
+  }
+  worker.unref();
+  return new RemoteEngine(client, stores, options, terminate);
+}
+
+function connect(channel: Channel<ToEngine, FromEngine>, liveness: Liveness) {
+  const stores = new Set<string>();
+  const client = new Client(channel, liveness, (name, state) => {
+    if (state === 'created') stores.add(name);
+    else stores.delete(name);
+  });
+  return { client, stores };
+}
+
+interface EngineThread {
+  readonly worker: Worker;
+  readonly exited: Promise<void>;
+  readonly guard: NativeGuard;
+}
+
+/** A thread stuck in a driver cannot be terminated; it is left behind rather than waited for. */
+async function terminateWithin({ worker, exited, guard }: EngineThread, limitMs: number): Promise<void> {
+  if ((await guard.quiet(limitMs)) === 'busy') return void worker.unref();
+  let timer: NodeJS.Timeout | undefined;
+  const limit = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, Math.min(limitMs, 2 ** 31 - 1));
+  });
+  void worker.terminate();
+  await Promise.race([exited, limit]);
+  clearTimeout(timer);
+  worker.unref();
+}
+
+async function withinLimit(ready: Promise<void>, limitMs: number): Promise<void> {
+  if (!Number.isFinite(limitMs)) return ready;
+  let timer: NodeJS.Timeout | undefined;
+  const limit = new Promise<never>((_, reject) => {
+    const error = new TimeoutError(`createEngine: the engine did not start within ${limitMs} ms`);
+    timer = setTimeout(() => reject(error), Math.min(limitMs, 2 ** 31 - 1));
+  });
+  try {
+    await Promise.race([ready, limit]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,31 @@
+import type { StoreTensor, StoreTensors } from '../protocol.ts';
+
+const valuesPerTensor = 64;
+
+/** Shape and some values, evenly spread, of a tensor. */
+function sampleOf({ shape, data }: StoreTensor): string {
+  const step = Math.max(1, Math.floor(data.length / valuesPerTensor));
+  const values: number[] = [];
+  for (let i = 0; i < data.length; i += step) values.push(data[i]!);
+  return `${shape.join('×')}:${values.join(' ')}`;
+}
+
+/** Remembers what stores were created with, by a sample of each tensor, so that nobody takes them for another model's. */
+export class Origins {
+  readonly #samples = new Map<string, ReadonlyMap<string, string>>();
+
+  remember(store: string, contents: StoreTensors): void {
+    this.#samples.set(store, new Map([...contents].map(([name, tensor]) => [name, sampleOf(tensor)])));
+  }
+
+  forget(store: string): void {
+    this.#samples.delete(store);
+  }
+
+  /** Whether the store was created with these tensors among its contents, as far as is known. */
+  agrees(store: string, tensors: StoreTensors): boolean {
+    const samples = this.#samples.get(store);
+    if (samples === undefined) return true;
+    return [...tensors].every(([name, tensor]) => samples.get(name) === sampleOf(tensor));
+  }
+}

@@ -1,0 +1,201 @@
+import { EngineError } from '@rlp/core';
+import type { ResolvedEngineOptions } from '../options.ts';
+import type {
+  CallOptions,
+  Engine,
+  ExecutionProvider,
+  OperatorTime,
+  ProgramMethods,
+  ProgramReference,
+  RunningProgram,
+  StoreSpec,
+  StoreTensor,
+  StoreTensors,
+} from '../protocol.ts';
+import { checkTensors } from '../stores/store.ts';
+import { CallerCopies } from './caller-copies.ts';
+import type { Client } from './client.ts';
+import { Origins } from './origins.ts';
+
+/** 16 MiB, which takes a few milliseconds to copy. */
+const partLength = 4 * 2 ** 20;
+
+/**
+ * Tensors in parts that one buffer carries over in turn. Messages with the tensors themselves would leave as much garbage
+ * behind in the engine's thread as there are weights, and nothing there makes it collect them. Devices take whole tensors.
+ */
+function* parts(tensors: StoreTensors, provider: ExecutionProvider) {
+  for (const [parameter, { data }] of tensors) {
+    const length = provider === 'webgpu' ? data.length : partLength;
+    for (let first = 0; first < data.length; first += length) {
+      yield { parameter, first, data: data.subarray(first, first + length) };
+    }
+  }
+}
+
+/** An {@link Engine} at the other end of a client's channel, in another thread or in this one. */
+export class RemoteEngine implements Engine {
+  readonly executionProvider: ExecutionProvider;
+  readonly threads: number;
+  readonly #client: Client;
+  readonly #stores: ReadonlySet<string>;
+  readonly #timeouts: ResolvedEngineOptions['timeouts'];
+  readonly #terminate: () => Promise<void>;
+  readonly #origins = new Origins();
+  readonly #copies = new CallerCopies();
+  /** Stores on their way, by name. */
+  readonly #creations = new Map<string, Promise<void>>();
+  #closed: Promise<void> | undefined;
+
+  /**
+   * @param stores - Names of the stores there are; kept up to date by the client.
+   * @param terminate - Frees the thread once the engine has ended, or failed to.
+   */
+  constructor(
+    client: Client,
+    stores: ReadonlySet<string>,
+    options: ResolvedEngineOptions,
+    terminate: () => Promise<void>,
+  ) {
+    this.#client = client;
+    this.#stores = stores;
+    this.executionProvider = options.executionProvider;
+    this.threads = options.threads;
+    this.#timeouts = options.timeouts;
+    this.#terminate = terminate;
+  }
+
+  async createStore(spec: StoreSpec, contents?: StoreTensors): Promise<void> {
+    if (contents) checkTensors('createStore', spec, contents);
+    const { name } = spec;
+    if (this.hasStore(name)) return this.#create(spec, contents);
+    if (contents) this.#origins.remember(name, contents);
+    const creation = this.#create(spec, contents);
+    this.#creations.set(name, creation);
+    try {
+      await creation;
+    } catch (error) {
+      this.#origins.forget(name);
+      throw error;
+    } finally {
+      this.#creations.delete(name);
+    }
+  }
+
+  hasStore(name: string): boolean {
+    return this.#stores.has(name) || this.#creations.has(name);
+  }
+
+  wasCreatedWith(name: string, tensors: StoreTensors): boolean {
+    return this.#origins.agrees(name, tensors);
+  }
+
+  writeStore(name: string, tensors: StoreTensors, slot?: string): Promise<void> {
+    return this.#client.request('writeStore', { name, tensors, slot }, this.#timeouts.requestMs);
+  }
+
+  async readStore(name: string, slot?: string): Promise<Map<string, StoreTensor>> {
+    return new Map(await this.#client.request('readStore', { name, slot }, this.#timeouts.requestMs));
+  }
+
+  async deleteStore(name: string): Promise<void> {
+    if (this.#client.ended) return;
+    await this.#client.request('deleteStore', { name }, this.#timeouts.requestMs);
+    this.#origins.forget(name);
+  }
+
+  async start<Methods extends ProgramMethods>(
+    program: ProgramReference<Methods>,
+    options: unknown,
+  ): Promise<RunningProgram<Methods>> {
+    // A program finds the stores that were asked for before it, and their contents.
+    if (this.#creations.size > 0) await Promise.allSettled(this.#creations.values());
+    const url = program.url.href;
+    const id = await this.#client.request('start', { url, options }, this.#timeouts.requestMs);
+    return new RemoteProgram<Methods>(this.#client, id, this.#timeouts, this.#copies);
+  }
+
+  profile(): Promise<readonly OperatorTime[]> {
+    return this.#client.request('profile', undefined, this.#timeouts.requestMs);
+  }
+
+  close(): Promise<void> {
+    this.#closed ??= this.#close();
+    return this.#closed;
+  }
+
+  /** Rejects if there is one of that name. */
+  async #create(spec: StoreSpec, contents: StoreTensors | undefined): Promise<void> {
+    await this.#client.request('createStore', spec, this.#timeouts.requestMs);
+    if (!contents) return;
+    try {
+      await this.#fill(spec.name, contents);
+      this.#copies.copied(contents);
+    } catch (error) {
+      await this.deleteStore(spec.name);
+      throw error;
+    }
+  }
+
+  async #fill(name: string, contents: StoreTensors): Promise<void> {
+    let buffer = new ArrayBuffer(0);
+    for (const { parameter, first, data } of parts(contents, this.executionProvider)) {
+      if (buffer.byteLength < data.byteLength) buffer = new ArrayBuffer(data.byteLength);
+      new Float32Array(buffer).set(data);
+      const part = { name, parameter, first, count: data.length, buffer };
+      buffer = await this.#client.request('writePart', part, this.#timeouts.requestMs, [buffer]);
+    }
+  }
+
+  async #close(): Promise<void> {
+    // Asked before the others are rejected: afterwards nothing can be sent.
+    const ended = this.#client.request('close', undefined, this.#timeouts.closeMs);
+    this.#client.rejectOthers(new EngineError('the engine was closed'));
+    try {
+      await ended;
+    } catch {
+      // A program that fails or takes too long to end must not keep the engine from ending.
+    } finally {
+      this.#client.end(new EngineError('the engine was closed'));
+      await this.#terminate();
+    }
+  }
+}
+
+class RemoteProgram<Methods extends ProgramMethods> implements RunningProgram<Methods> {
+  readonly #client: Client;
+  readonly #id: number;
+  readonly #timeouts: ResolvedEngineOptions['timeouts'];
+  readonly #copies: CallerCopies;
+  #stopped: Promise<void> | undefined;
+
+  constructor(client: Client, id: number, timeouts: ResolvedEngineOptions['timeouts'], copies: CallerCopies) {
+    this.#client = client;
+    this.#id = id;
+    this.#timeouts = timeouts;
+    this.#copies = copies;
+  }
+
+  call<Name extends keyof Methods & string>(
+    method: Name,
+    argument: Parameters<Methods[Name]>[0],
+    options: CallOptions = {},
+  ): Promise<Awaited<ReturnType<Methods[Name]>>> {
+    this.#copies.suggestCollection();
+    const call = { program: this.#id, method, argument };
+    return this.#client.call(call, this.#timeouts.callMs, options) as Promise<
+      Awaited<ReturnType<Methods[Name]>>
+    >;
+  }
+
+  stop(): Promise<void> {
+    this.#stopped ??= this.#stop();
+    return this.#stopped;
+  }
+
+  /** What ended with its engine is stopped. */
+  async #stop(): Promise<void> {
+    if (this.#client.ended) return;
+    await this.#client.request('stop', { program: this.#id }, this.#timeouts.requestMs);
+  }
+}

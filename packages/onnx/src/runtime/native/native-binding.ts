@@ -1,0 +1,265 @@
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import { isMainThread } from 'node:worker_threads';
+import type { InferenceSession, Tensor } from 'onnxruntime-common';
+import type { Tensors } from '../protocol.ts';
+import { identityModel } from './identity-model.ts';
+import type { NativeRuntime, NativeSession, NativeSessionOptions } from './native.ts';
+import { settleOutput } from './native-public.ts';
+import { sessionOptions } from './session-options.ts';
+
+/** The release whose private files this module knows. */
+const knownVersion = '1.30.0';
+
+/** What `onnxruntime-node/dist/binding.js` exports in {@link knownVersion}. */
+interface PrivateFiles {
+  readonly binding: {
+    readonly InferenceSession: new () => BindingSession;
+    initOrtOnce(logLevel: number, tensorClass: unknown, isMainThread: boolean): void;
+  };
+  initOrt(): void;
+}
+
+interface BindingSession {
+  loadModel(
+    buffer: ArrayBufferLike,
+    offset: number,
+    length: number,
+    options: InferenceSession.SessionOptions,
+  ): void;
+  readonly inputMetadata: readonly BindingMetadata[];
+  readonly outputMetadata: readonly BindingMetadata[];
+  run(feeds: Tensors, fetches: Record<string, Tensor | null>, options: object): Tensors;
+  endProfiling(): void;
+  dispose(): void;
+}
+
+interface BindingMetadata {
+  readonly name: string;
+  readonly isTensor: boolean;
+  readonly type: number;
+  readonly shape: readonly number[];
+}
+
+type TensorClass = new (type: Tensor.Type, data: Tensor.DataType, dims: readonly number[]) => Tensor;
+
+/** Thrown out of the tensor constructor to stop the binding from copying outputs that were already written in place. */
+const stop = new Error('outputs are complete');
+
+/** Watches the tensors that the binding makes of outputs, in the order of the graph's outputs. */
+interface Interceptor {
+  watch: ((type: Tensor.Type, data: Tensor.DataType, dims: readonly number[]) => void) | undefined;
+}
+
+/**
+ * ONNX Runtime through the native binding under onnxruntime-node, without its copy of every output.
+ *
+ * onnxruntime-node 1.30 writes outputs into the tensors given for them and then copies each into a new buffer (a quarter of
+ * a training step of a 135M model). The binding makes result tensors with a class that it was told at start: here a subclass
+ * whose constructor throws once everything needed has been made, which skips the remaining copies. Only the first fetched
+ * output in graph order is still copied, so graphs should put a small one first.
+ *
+ * Returns undefined, for the public interface to be used, unless version, shape and behaviour are the known ones.
+ */
+export function openBinding(
+  publicRuntime: NativeRuntime & { readonly Tensor: unknown },
+  load: () => unknown = loadPrivateFiles,
+): NativeRuntime | undefined {
+  try {
+    const files = load();
+    if (!isPrivateFiles(files)) return undefined;
+    const interceptor: Interceptor = { watch: undefined };
+    files.initOrt();
+    files.binding.initOrtOnce(
+      3,
+      watchedTensor(publicRuntime.Tensor as TensorClass, interceptor),
+      isMainThread,
+    );
+    const runtime = bindingRuntime(publicRuntime, files, interceptor);
+    return behaves(runtime, files, interceptor) ? runtime : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function loadPrivateFiles(): unknown {
+  const require = createRequire(import.meta.url);
+  const folder = dirname(require.resolve('onnxruntime-node'));
+  const { version } = require(join(folder, '../package.json')) as { version: unknown };
+  return version === knownVersion ? require(join(folder, 'binding.js')) : undefined;
+}
+
+function isPrivateFiles(files: unknown): files is PrivateFiles {
+  const { binding, initOrt } = (files ?? {}) as Partial<PrivateFiles>;
+  if (typeof initOrt !== 'function' || typeof binding?.initOrtOnce !== 'function') return false;
+  const members = ['loadModel', 'run', 'dispose', 'endProfiling', 'inputMetadata', 'outputMetadata'];
+  return members.every((member) => Object.hasOwn(binding.InferenceSession?.prototype ?? {}, member));
+}
+
+function watchedTensor(Tensor: TensorClass, interceptor: Interceptor): TensorClass {
+  return class extends Tensor {
+    constructor(type: Tensor.Type, data: Tensor.DataType, dims: readonly number[]) {
+      interceptor.watch?.(type, data, dims);
+      super(type, data, dims);
+    }
+  };
+}
+
+function bindingRuntime(
+  publicRuntime: NativeRuntime,
+  files: PrivateFiles,
+  interceptor: Interceptor,
+): NativeRuntime {
+  return {
+    access: 'binding',
+    backends: publicRuntime.backends,
+    tensor: publicRuntime.tensor,
+    async createSession(model, options) {
+      return loadSession(publicRuntime, files, interceptor, model, options);
+    },
+  };
+}
+
+function loadSession(
+  { tensor }: NativeRuntime,
+  files: PrivateFiles,
+  interceptor: Interceptor,
+  model: Uint8Array,
+  options: NativeSessionOptions,
+): BindingNativeSession {
+  const native = new files.binding.InferenceSession();
+  native.loadModel(model.buffer, model.byteOffset, model.byteLength, sessionOptions(options));
+  const outputs = options.executionProvider === 'webgpu' ? 'copied' : 'in place';
+  return new BindingNativeSession(native, tensor, interceptor, outputs);
+}
+
+/** Runs a graph once and compares: outputs in place, our exception out of the run, and nothing left behind. */
+function behaves(runtime: NativeRuntime, files: PrivateFiles, interceptor: Interceptor): boolean {
+  const options = { executionProvider: 'cpu', threads: 1 } as const;
+  const session = loadSession(runtime, files, interceptor, identityModel(), options);
+  const input = runtime.tensor('float32', Float32Array.of(1, 2, 3), [3]);
+  const output = runtime.tensor('float32', new Float32Array(3), [3]);
+  const given = session.runNow({ x: input }, ['y'], { y: output });
+  const stopped =
+    session.lastRun === 'stopped' && given.y === output && (output.data as Float32Array)[2] === 3;
+  const fresh = session.runNow({ x: input }, ['y'], {}).y;
+  session.dispose();
+  return stopped && fresh?.dims[0] === 3 && (fresh.data as Float32Array)[1] === 2;
+}
+
+const arrays: Readonly<Record<number, readonly [Tensor.Type, (length: number) => Tensor.DataType]>> = {
+  1: ['float32', (length) => new Float32Array(length)],
+  2: ['uint8', (length) => new Uint8Array(length)],
+  3: ['int8', (length) => new Int8Array(length)],
+  6: ['int32', (length) => new Int32Array(length)],
+  7: ['int64', (length) => new BigInt64Array(length)],
+  9: ['bool', (length) => new Uint8Array(length)],
+  11: ['float64', (length) => new Float64Array(length)],
+};
+
+class BindingNativeSession implements NativeSession {
+  readonly inputNames: readonly string[];
+  readonly outputNames: readonly string[];
+  /** How the last run ended: by our exception, or by itself (another user of ONNX Runtime in this thread took over). */
+  lastRun: 'stopped' | 'returned' = 'returned';
+  readonly #native: BindingSession;
+  readonly #tensor: NativeRuntime['tensor'];
+  readonly #interceptor: Interceptor;
+  readonly #outputs: 'in place' | 'copied';
+  readonly #metadata: ReadonlyMap<string, BindingMetadata>;
+
+  constructor(
+    native: BindingSession,
+    tensor: NativeRuntime['tensor'],
+    interceptor: Interceptor,
+    outputs: 'in place' | 'copied',
+  ) {
+    this.#native = native;
+    this.#tensor = tensor;
+    this.#interceptor = interceptor;
+    this.#outputs = outputs;
+    this.inputNames = native.inputMetadata.map(({ name }) => name);
+    const { outputMetadata } = native;
+    this.outputNames = outputMetadata.map(({ name }) => name);
+    this.#metadata = new Map(outputMetadata.map((metadata) => [metadata.name, metadata]));
+  }
+
+  async run(feeds: Tensors, fetch: readonly string[], into: Tensors): Promise<Tensors> {
+    for (const name of this.inputNames) {
+      if (feeds[name] === undefined) throw new TypeError(`input "${name}" is missing from the feeds`);
+    }
+    return this.#outputs === 'in place'
+      ? this.runNow(feeds, fetch, into)
+      : this.#runCopied(feeds, fetch, into);
+  }
+
+  /** Everything whose shape is known gets a tensor to be written into; the binding makes only the rest. */
+  runNow(feeds: Tensors, fetch: readonly string[], into: Tensors): Tensors {
+    const wanted = new Set(fetch);
+    const order = this.outputNames.filter((name) => wanted.has(name));
+    const fetches: Record<string, Tensor | null> = {};
+    let last = 0;
+    order.forEach((name, index) => {
+      fetches[name] = into[name] ?? this.#allocate(name);
+      if (fetches[name] === null) last = index;
+    });
+    const made = this.#runWatched(feeds, fetches, order, last);
+    const results: Record<string, Tensor> = {};
+    for (const name of fetch) results[name] = fetches[name] ?? made[name]!;
+    return results;
+  }
+
+  endProfiling(): void {
+    this.#native.endProfiling();
+  }
+
+  async release(): Promise<void> {
+    this.dispose();
+  }
+
+  dispose(): void {
+    this.#native.dispose();
+  }
+
+  /** Runs, and returns the outputs up to number `last` in `order`. */
+  #runWatched(
+    feeds: Tensors,
+    fetches: Record<string, Tensor | null>,
+    order: readonly string[],
+    last: number,
+  ): Tensors {
+    const made: Record<string, Tensor> = {};
+    let index = 0;
+    this.#interceptor.watch = (type, data, dims) => {
+      const name = order[index]!;
+      if (fetches[name] === null) made[name] = this.#tensor(type, data, dims);
+      if (index++ === last) throw stop;
+    };
+    try {
+      const returned = this.#native.run(feeds, fetches, {});
+      this.lastRun = 'returned';
+      return returned;
+    } catch (error) {
+      if (error !== stop) throw error;
+      this.lastRun = 'stopped';
+      return made;
+    } finally {
+      this.#interceptor.watch = undefined;
+    }
+  }
+
+  /** Device sessions go through the binding's own transfer, which makes its own outputs. */
+  #runCopied(feeds: Tensors, fetch: readonly string[], into: Tensors): Tensors {
+    const results = this.#native.run(feeds, Object.fromEntries(fetch.map((name) => [name, null])), {});
+    return Object.fromEntries(fetch.map((name) => [name, settleOutput(results[name]!, into[name], 'copy')]));
+  }
+
+  /** A tensor for an output of known shape; null for the binding to make it (a scalar cannot be told from an unknown rank). */
+  #allocate(name: string): Tensor | null {
+    const { isTensor, type, shape } = this.#metadata.get(name)!;
+    const array = arrays[type];
+    if (!isTensor || !array || shape.length === 0 || shape.some((size) => size < 0)) return null;
+    const length = shape.reduce((product, size) => product * size, 1);
+    return this.#tensor(array[0], array[1](length), shape);
+  }
+}

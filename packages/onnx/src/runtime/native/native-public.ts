@@ -1,0 +1,82 @@
+import type { InferenceSession, Tensor } from 'onnxruntime-common';
+import type { Tensors } from '../protocol.ts';
+import type { NativeRuntime, NativeSession } from './native.ts';
+import { sessionOptions } from './session-options.ts';
+
+type OnnxRuntime = typeof import('onnxruntime-node');
+
+/** ONNX Runtime through its public interface: outputs given in `into` are written in place and copied once more for nothing. */
+export function openPublic(module: OnnxRuntime): NativeRuntime & { readonly Tensor: OnnxRuntime['Tensor'] } {
+  module.env.logLevel = 'error';
+  return {
+    access: 'public',
+    Tensor: module.Tensor,
+    backends: module.listSupportedBackends,
+    tensor: (type, data, shape) => new module.Tensor(type, data, shape),
+    async createSession(model, options) {
+      const onDevice = options.executionProvider === 'webgpu';
+      const session = await module.InferenceSession.create(model, sessionOptions(options));
+      return new PublicSession(module, session, onDevice ? 'copy' : 'written');
+    },
+  };
+}
+
+/** What ONNX Runtime does with outputs given to it: it has written them, or returns others whose content must be copied. */
+type GivenOutputs = 'written' | 'copy';
+
+class PublicSession implements NativeSession {
+  readonly inputNames: readonly string[];
+  readonly outputNames: readonly string[];
+  readonly #module: OnnxRuntime;
+  readonly #session: InferenceSession;
+  readonly #given: GivenOutputs;
+
+  constructor(module: OnnxRuntime, session: InferenceSession, given: GivenOutputs) {
+    this.#module = module;
+    this.#session = session;
+    this.#given = given;
+    this.inputNames = session.inputNames;
+    this.outputNames = session.outputNames;
+  }
+
+  async run(feeds: Tensors, fetch: readonly string[], into: Tensors): Promise<Tensors> {
+    const fetches = Object.fromEntries(fetch.map((name) => [name, this.#target(into[name])]));
+    const results = await this.#session.run(feeds, fetches);
+    return Object.fromEntries(
+      fetch.map((name) => [name, settleOutput(results[name]!, into[name], this.#given)]),
+    );
+  }
+
+  endProfiling(): void {
+    this.#session.endProfiling();
+  }
+
+  release(): Promise<void> {
+    return this.#session.release();
+  }
+
+  /** The public interface accepts tensors of its own class only. */
+  #target(tensor: Tensor | undefined): Tensor | null {
+    if (tensor === undefined || this.#given === 'copy') return null;
+    const { Tensor } = this.#module;
+    return tensor instanceof Tensor ? tensor : new Tensor(tensor.type, tensor.data, tensor.dims);
+  }
+}
+
+/** The tensor a caller gets for an output: the one it gave, if any, holding the result. */
+export function settleOutput(result: Tensor, given: Tensor | undefined, outputs: GivenOutputs): Tensor {
+  if (given === undefined) return result;
+  if (outputs === 'copy') copyInto(given, result);
+  return given;
+}
+
+function copyInto(target: Tensor, source: Tensor): void {
+  const to = target.data as Exclude<Tensor.DataType, string[]>;
+  const from = source.data as typeof to;
+  if (to.length !== from.length || target.type !== source.type) {
+    throw new TypeError(
+      `output is ${source.type} [${source.dims.join(', ')}], the tensor given for it is ${target.type} [${target.dims.join(', ')}]`,
+    );
+  }
+  (to as Float32Array).set(from as Float32Array);
+}

@@ -1,0 +1,105 @@
+import { EngineError } from '@rlp/core';
+import type { Tensor } from 'onnxruntime-common';
+import type { NativeRuntime } from '../native/native.ts';
+import type { HostKernels, ParameterSpec, StoreSpec } from '../protocol.ts';
+import type { DeviceTransfer } from './device-transfer.ts';
+import type { OwnedStore } from './store.ts';
+import { checkLength, checkSlot, elements, layOut, placementOf, type StoreLayout } from './store-layout.ts';
+
+/**
+ * A store of device buffers.
+ *
+ * A parameter that was never written is a host tensor of zeros, which sessions accept as well; {@link DeviceStore.write} and
+ * {@link DeviceStore.replace} put device tensors in its place.
+ */
+export class DeviceStore implements OwnedStore {
+  readonly name: string;
+  readonly parameters: readonly ParameterSpec[];
+  readonly slots: readonly string[];
+  readonly residency = 'device';
+  readonly #runtime: Pick<NativeRuntime, 'tensor'>;
+  readonly #transfer: DeviceTransfer;
+  readonly #layout: StoreLayout;
+  readonly #tensors = new Map<string, Tensor>();
+  #state: 'open' | 'disposed' = 'open';
+
+  constructor(runtime: Pick<NativeRuntime, 'tensor'>, transfer: DeviceTransfer, spec: StoreSpec) {
+    this.#runtime = runtime;
+    this.#transfer = transfer;
+    this.name = spec.name;
+    this.parameters = spec.parameters;
+    this.slots = spec.slots ?? [];
+    this.#layout = layOut(spec, 1, Number.MAX_SAFE_INTEGER);
+  }
+
+  get kernels(): HostKernels {
+    throw this.#onDevice('kernels');
+  }
+
+  tensor(parameter: string, slot?: string): Tensor {
+    const key = this.#key(parameter, slot);
+    let tensor = this.#tensors.get(key);
+    if (!tensor) {
+      const { shape } = placementOf(this.name, this.#layout, parameter).spec;
+      tensor = this.#runtime.tensor('float32', new Float32Array(elements(shape)), shape);
+      this.#tensors.set(key, tensor);
+    }
+    return tensor;
+  }
+
+  data(): Float32Array {
+    throw this.#onDevice('data');
+  }
+
+  all(): Float32Array {
+    throw this.#onDevice('all');
+  }
+
+  segments(): readonly Float32Array[] {
+    throw this.#onDevice('segments');
+  }
+
+  async read(parameter: string, slot?: string): Promise<Float32Array> {
+    const tensor = this.#tensors.get(this.#key(parameter, slot));
+    if (!tensor) return new Float32Array(placementOf(this.name, this.#layout, parameter).length);
+    return this.#transfer.download(tensor);
+  }
+
+  async write(parameter: string, data: Float32Array, slot?: string): Promise<void> {
+    const placement = placementOf(this.name, this.#layout, parameter);
+    checkLength(this.name, placement, data.length);
+    this.replace(parameter, await this.#transfer.upload(data, placement.spec.shape), slot);
+  }
+
+  replace(parameter: string, tensor: Tensor, slot?: string): void {
+    const key = this.#key(parameter, slot);
+    checkLength(this.name, placementOf(this.name, this.#layout, parameter), elements(tensor.dims));
+    if (tensor.type !== 'float32') {
+      throw new EngineError(
+        `store "${this.name}": "${parameter}" holds float32, got a tensor of ${tensor.type}`,
+      );
+    }
+    const previous = this.#tensors.get(key);
+    this.#tensors.set(key, tensor);
+    if (previous && previous !== tensor) previous.dispose();
+  }
+
+  dispose(): void {
+    this.#state = 'disposed';
+    for (const tensor of this.#tensors.values()) tensor.dispose();
+    this.#tensors.clear();
+  }
+
+  #key(parameter: string, slot: string | undefined): string {
+    if (this.#state === 'disposed') throw new EngineError(`store "${this.name}": it was deleted`);
+    checkSlot(this.name, this.slots, slot);
+    placementOf(this.name, this.#layout, parameter);
+    return `${slot ?? ''}\u0000${parameter}`;
+  }
+
+  #onDevice(member: string): EngineError {
+    return new EngineError(
+      `store "${this.name}" is on the device, where ${member} is unavailable: use tensor(), read(), write() and replace()`,
+    );
+  }
+}

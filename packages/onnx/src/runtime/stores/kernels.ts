@@ -1,0 +1,191 @@
+import { ArgumentError } from '@rlp/core';
+import type { HostKernels } from '../protocol.ts';
+import { kernelsBase64 } from './kernels-binary.ts';
+import * as plain from './kernels-plain.ts';
+import { type Memory, type Module, webAssembly } from './web-assembly.ts';
+
+/** Bytes at the start of each memory that belong to the kernels, for arrays from elsewhere that are copied in piece by piece. */
+export const scratchBytes = 1 << 18;
+
+interface KernelExports {
+  adamw(
+    p: number,
+    g: number,
+    m: number,
+    v: number,
+    n: number,
+    beta1: number,
+    rest1: number,
+    beta2: number,
+    rest2: number,
+    rate: number,
+    root: number,
+    epsilon: number,
+    keep: number,
+  ): void;
+  sumOfSquares(x: number, n: number): number;
+  scale(x: number, n: number, a: number): void;
+  combine(y: number, x: number, n: number, a: number, b: number): void;
+}
+
+interface Instance {
+  readonly buffer: ArrayBuffer;
+  readonly exports: KernelExports;
+  readonly scratch: Float32Array;
+}
+
+let compiled: Module | undefined;
+
+/**
+ * Kernels over some memories, compiled once per thread.
+ *
+ * Arrays within one of `memories` are worked on in place by SIMD code; others give the same result through a copy or a
+ * JavaScript loop.
+ *
+ * @param memories - Each begins with {@link scratchBytes} that no array uses.
+ */
+export function createKernels(memories: readonly Memory[]): HostKernels {
+  compiled ??= new webAssembly.Module(Buffer.from(kernelsBase64, 'base64'));
+  const instances = memories.map(instantiate);
+  const home = (x: Float32Array) => instances.find(({ buffer }) => buffer === x.buffer);
+  return {
+    adamw(state, step) {
+      checkAdamw(state, step);
+      const at = home(state.value);
+      if (at && Object.values(state).every(({ buffer }) => buffer === at.buffer)) adamwAt(at, state, step);
+      else plain.adamw(state, step);
+    },
+    sumOfSquares: (x) => home(x)?.exports.sumOfSquares(x.byteOffset, x.length) ?? plain.sumOfSquares(x),
+    scale(x, a) {
+      const at = home(x);
+      if (at) at.exports.scale(x.byteOffset, x.length, a);
+      else plain.scale(x, a);
+    },
+    combine(y, a, x, b) {
+      requireLengths('combine', y.length, { x: x.length });
+      const at = home(y);
+      if (at) combineAt(at, y, a, x, b);
+      else plain.combine(y, a, x, b);
+    },
+    scatterAddRows(target, rows, indices) {
+      const width = rowWidth(target, rows, indices);
+      const at = home(target);
+      if (!at) return plain.scatterAddRows(target, rows, indices, width);
+      scatterAt(at, target, rows, indices, width);
+    },
+  };
+}
+
+function instantiate(memory: Memory): Instance {
+  const { exports } = new webAssembly.Instance(compiled!, { host: { memory } });
+  return {
+    buffer: memory.buffer,
+    exports: exports as unknown as KernelExports,
+    scratch: new Float32Array(memory.buffer, 0, scratchBytes / 4),
+  };
+}
+
+function adamwAt(
+  at: Instance,
+  { value, gradient, moment1, moment2 }: Parameters<HostKernels['adamw']>[0],
+  { learningRate, beta1, beta2, epsilon, weightDecay, update }: Parameters<HostKernels['adamw']>[1],
+): void {
+  at.exports.adamw(
+    value.byteOffset,
+    gradient.byteOffset,
+    moment1.byteOffset,
+    moment2.byteOffset,
+    value.length,
+    beta1,
+    1 - beta1,
+    beta2,
+    1 - beta2,
+    learningRate / (1 - beta1 ** update),
+    1 / Math.sqrt(1 - beta2 ** update),
+    epsilon,
+    1 - learningRate * weightDecay,
+  );
+}
+
+/** y ← a·y + b·x for a `y` in the memory; an `x` from elsewhere passes through the scratch. */
+function combineAt(at: Instance, y: Float32Array, a: number, x: Float32Array, b: number): void {
+  if (x.buffer === at.buffer) {
+    at.exports.combine(y.byteOffset, x.byteOffset, y.length, a, b);
+    return;
+  }
+  for (let start = 0; start < x.length; start += at.scratch.length) {
+    const piece = x.subarray(start, start + at.scratch.length);
+    at.scratch.set(piece);
+    at.exports.combine(y.byteOffset + 4 * start, 0, piece.length, a, b);
+  }
+}
+
+/** Rows from elsewhere pass through the scratch, as many at a time as it holds. */
+function scatterAt(
+  at: Instance,
+  target: Float32Array,
+  rows: Float32Array,
+  indices: Int32Array | BigInt64Array,
+  width: number,
+): void {
+  const inside = rows.buffer === at.buffer;
+  const batch = inside ? indices.length : Math.floor(at.scratch.length / width);
+  if (batch === 0) {
+    plain.scatterAddRows(target, rows, indices, width);
+    return;
+  }
+  for (let first = 0; first < indices.length; first += batch) {
+    const end = Math.min(first + batch, indices.length);
+    if (!inside) at.scratch.set(rows.subarray(first * width, end * width));
+    const source = inside ? rows.byteOffset + first * width * 4 : 0;
+    for (let n = first; n < end; n++) {
+      const to = target.byteOffset + Number(indices[n]) * width * 4;
+      at.exports.combine(to, source + (n - first) * width * 4, width, 1, 1);
+    }
+  }
+}
+
+function checkAdamw(
+  { value, gradient, moment1, moment2 }: Parameters<HostKernels['adamw']>[0],
+  { epsilon, update }: Parameters<HostKernels['adamw']>[1],
+): void {
+  requireLengths('adamw', value.length, {
+    gradient: gradient.length,
+    moment1: moment1.length,
+    moment2: moment2.length,
+  });
+  if (!(epsilon > 0)) {
+    throw new ArgumentError(
+      `adamw: epsilon must be positive, got ${epsilon}: 0 makes NaN of a zero gradient`,
+    );
+  }
+  if (!(update >= 1)) throw new ArgumentError(`adamw: update counts from 1, got ${update}`);
+}
+
+function requireLengths(owner: string, expected: number, lengths: Readonly<Record<string, number>>): void {
+  for (const [name, length] of Object.entries(lengths)) {
+    if (length !== expected) {
+      throw new ArgumentError(
+        `${owner}: ${name} must have ${expected} elements like its counterpart, got ${length}`,
+      );
+    }
+  }
+}
+
+function rowWidth(target: Float32Array, rows: Float32Array, indices: Int32Array | BigInt64Array): number {
+  if (indices.length === 0) return 0;
+  const width = rows.length / indices.length;
+  if (!Number.isInteger(width) || width === 0 || target.length % width !== 0) {
+    throw new ArgumentError(
+      `scatterAddRows: ${rows.length} row elements for ${indices.length} indices do not make rows of a target of ${target.length}`,
+    );
+  }
+  const height = target.length / width;
+  for (let n = 0; n < indices.length; n++) {
+    const index = Number(indices[n]);
+    if (index < 0 || index >= height) {
+      throw new ArgumentError(`scatterAddRows: indices[${n}] is ${index}, expected 0 to ${height - 1}`);
+    }
+  }
+  return width;
+}

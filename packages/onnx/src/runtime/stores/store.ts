@@ -1,0 +1,77 @@
+import { ArgumentError } from '@rlp/core';
+
+import type { StorePart } from '../channel.ts';
+import type { ParameterStore, StoreTensor, StoreTensors } from '../protocol.ts';
+import { checkSlot, elements } from './store-layout.ts';
+
+/** A store as the engine owns it. */
+export interface OwnedStore extends ParameterStore {
+  readonly slots: readonly string[];
+  /** Frees device buffers; the store is unusable afterwards. */
+  dispose(): void;
+}
+
+/**
+ * Copies tensors into a store.
+ *
+ * @throws ArgumentError for an unknown name or a wrong shape, before anything is written.
+ */
+export async function writeTensors(
+  store: OwnedStore,
+  tensors: StoreTensors,
+  slot: string | undefined,
+): Promise<void> {
+  checkSlot(store.name, store.slots, slot);
+  checkTensors('writeStore', store, tensors);
+  for (const [name, { data }] of tensors) await store.write(name, data, slot);
+}
+
+/**
+ * Checks that a store has these tensors, in these shapes.
+ *
+ * @param owner - Begins the error message.
+ * @throws ArgumentError for an unknown name or a wrong shape.
+ */
+export function checkTensors(
+  owner: string,
+  store: Pick<ParameterStore, 'name' | 'parameters'>,
+  tensors: StoreTensors,
+): void {
+  const shapes = new Map(store.parameters.map(({ name, shape }) => [name, shape]));
+  for (const [name, { shape, data }] of tensors) {
+    const expected = shapes.get(name);
+    if (expected === undefined) {
+      throw new ArgumentError(`${owner} "${store.name}": no parameter named "${name}"`);
+    }
+    const length = elements(expected);
+    if (shape.length !== expected.length || shape.some((size, axis) => size !== expected[axis])) {
+      throw new ArgumentError(
+        `${owner} "${store.name}": parameter "${name}" has shape [${expected.join(', ')}], got [${shape.join(', ')}]`,
+      );
+    }
+    if (data.length !== length) {
+      throw new ArgumentError(
+        `${owner} "${store.name}": parameter "${name}" [${expected.join(', ')}] has ${length} elements, got ${data.length}`,
+      );
+    }
+  }
+}
+
+/** Copies a part of a parameter into a store on the host, or a whole one into a store on a device. Returns its memory. */
+export async function writePart(store: OwnedStore, part: StorePart): Promise<ArrayBuffer> {
+  const { parameter, first, count, buffer } = part;
+  const data = new Float32Array(buffer, 0, count);
+  if (store.residency === 'device') await store.write(parameter, data);
+  else store.data(parameter).set(data, first);
+  return buffer;
+}
+
+/** Copies a store, or one of its slots, out. */
+export async function readTensors(store: OwnedStore, slot: string | undefined): Promise<StoreTensors> {
+  checkSlot(store.name, store.slots, slot);
+  const tensors = new Map<string, StoreTensor>();
+  for (const { name, shape } of store.parameters) {
+    tensors.set(name, { shape, data: await store.read(name, slot) });
+  }
+  return tensors;
+}

@@ -1,0 +1,202 @@
+import { EngineError, parseOptions } from '@rlp/core';
+import { identityModel } from '../native/identity-model.ts';
+import type { NativeRuntime, NativeSessionOptions } from '../native/native.ts';
+import type { ResolvedEngineOptions } from '../options.ts';
+import type {
+  EngineHost,
+  EngineSession,
+  ExecutionProvider,
+  OperatorTime,
+  ParameterStore,
+  SessionOptions,
+  StoreSpec,
+} from '../protocol.ts';
+import { DeviceStore } from '../stores/device-store.ts';
+import { DeviceTransfer } from '../stores/device-transfer.ts';
+import { HostStore } from '../stores/host-store.ts';
+import type { OwnedStore } from '../stores/store.ts';
+import { storeSpecSchema } from '../stores/store-layout.ts';
+import { Profiler } from './profiler.ts';
+import { OwnedSession, type SessionOwner } from './session.ts';
+import { SessionLease } from './session-lease.ts';
+
+const modelLimitBytes = 2 ** 31;
+
+/** Told when stores come and go, so that the caller's side knows their names. */
+export type StoreListener = (name: string, state: 'created' | 'deleted') => void;
+
+/** The engine within its thread: ONNX Runtime, stores and sessions. */
+export class Host implements EngineHost {
+  readonly executionProvider: ExecutionProvider;
+  readonly threads: number;
+  readonly #native: NativeRuntime;
+  readonly #transfer: DeviceTransfer;
+  readonly #profiler: Profiler | undefined;
+  readonly #profiling: ResolvedEngineOptions['profiling'];
+  readonly #runs = { count: 0, milliseconds: 0 };
+  readonly #stores = new Map<string, OwnedStore>();
+  readonly #sessions = new Set<OwnedSession>();
+  readonly #leases = new Set<SessionLease>();
+  #onStore: StoreListener = () => {};
+
+  constructor(
+    native: NativeRuntime,
+    options: Pick<ResolvedEngineOptions, 'executionProvider' | 'threads' | 'profiling'>,
+  ) {
+    this.#native = native;
+    this.executionProvider = options.executionProvider;
+    this.threads = options.threads;
+    this.#profiling = options.profiling;
+    this.#profiler = options.profiling === 'on' ? new Profiler() : undefined;
+    this.#transfer = new DeviceTransfer(native, { ...this.#sessionBase(), threads: 1 });
+  }
+
+  /**
+   * Checks that the execution provider works here by running one operator on it.
+   *
+   * @throws EngineError listing those this machine has.
+   */
+  async probe(): Promise<void> {
+    const backends = this.#native.backends();
+    const wanted = backends.find(({ name }) => name === this.executionProvider);
+    if (!wanted) throw unavailable(this.executionProvider, backends);
+    if (this.executionProvider === 'cpu') return;
+    try {
+      const session = await this.#native.createSession(identityModel(), {
+        ...this.#sessionBase(),
+        threads: 1,
+      });
+      await session.run({ x: this.#native.tensor('float32', Float32Array.of(1), [1]) }, ['y'], {});
+      await session.release();
+    } catch (cause) {
+      throw unavailable(this.executionProvider, backends, cause);
+    }
+  }
+
+  set onStore(listener: StoreListener) {
+    this.#onStore = listener;
+  }
+
+  store(name: string): ParameterStore {
+    return this.ownedStore(name);
+  }
+
+  /** {@link Host.store} with what only the engine may do. */
+  ownedStore(name: string): OwnedStore {
+    const store = this.#stores.get(name);
+    if (store) return store;
+    const known =
+      this.#stores.size > 0 ? `there are: ${[...this.#stores.keys()].join(', ')}` : 'there are none';
+    throw new EngineError(`no store named "${name}", ${known}`);
+  }
+
+  createStore(spec: StoreSpec): ParameterStore {
+    const checked = parseOptions('createStore', storeSpecSchema, spec);
+    if (this.#stores.has(checked.name)) {
+      throw new EngineError(`createStore: a store named "${checked.name}" exists already, delete it first`);
+    }
+    const store =
+      this.executionProvider === 'webgpu'
+        ? new DeviceStore(this.#native, this.#transfer, checked)
+        : new HostStore(this.#native, checked);
+    this.#stores.set(store.name, store);
+    this.#onStore(store.name, 'created');
+    return store;
+  }
+
+  deleteStore(name: string): void {
+    this.ownedStore(name).dispose();
+    this.#stores.delete(name);
+    this.#onStore(name, 'deleted');
+  }
+
+  async createSession(model: Uint8Array, options: SessionOptions = {}): Promise<EngineSession> {
+    if (model.byteLength >= modelLimitBytes) {
+      throw new EngineError(
+        `createSession: the model takes ${model.byteLength} bytes and ONNX Runtime loads less than ${modelLimitBytes}: ` +
+          'feed weights as inputs, or keep them in external data',
+      );
+    }
+    const owner: SessionOwner = {
+      open: () => this.#open(model, options),
+      releasing: (released, { native }) => {
+        this.#profiler?.collect(native);
+        this.#sessions.delete(released);
+      },
+      ran: (milliseconds) => {
+        this.#runs.count += 1;
+        this.#runs.milliseconds += milliseconds;
+      },
+    };
+    const session = new OwnedSession(await owner.open(), owner);
+    this.#sessions.add(session);
+    return session;
+  }
+
+  /** Two turns of the event loop: the first may have begun before the messages arrived. */
+  async yield(): Promise<void> {
+    await new Promise((resolve) => setImmediate(resolve));
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+
+  /** Times so far. Sessions go on; their graphs are compiled again, because a profile can be read only at its end. */
+  async profile(): Promise<readonly OperatorTime[]> {
+    if (this.#profiling === 'runs') return [{ operator: 'session.run', ...this.#runs }];
+    const profiler = this.#profiler;
+    if (!profiler) return [];
+    for (const session of this.#sessions) await session.reopen(({ native }) => profiler.collect(native));
+    return profiler.times();
+  }
+
+  /** Frees sessions, stores and temporary files. */
+  async dispose(): Promise<void> {
+    for (const session of [...this.#sessions]) await session.release();
+    for (const name of [...this.#stores.keys()]) this.deleteStore(name);
+    for (const lease of [...this.#leases]) await lease.end();
+    await this.#transfer.release();
+    this.#profiler?.dispose();
+  }
+
+  async #open(model: Uint8Array, options: SessionOptions): Promise<SessionLease> {
+    const profiling = this.#profiler ? { profileFilePrefix: this.#profiler.prefix() } : {};
+    try {
+      const native = await this.#native.createSession(model, {
+        ...options,
+        ...this.#sessionBase(),
+        ...profiling,
+      });
+      const lease = new SessionLease(native, (freed) => this.#leases.delete(freed));
+      this.#leases.add(lease);
+      return lease;
+    } catch (cause) {
+      throw new EngineError(`createSession: ${cause instanceof Error ? cause.message : String(cause)}`, {
+        cause,
+      });
+    }
+  }
+
+  #sessionBase(): Pick<NativeSessionOptions, 'executionProvider' | 'threads'> {
+    return { executionProvider: this.executionProvider, threads: this.threads };
+  }
+}
+
+function unavailable(
+  wanted: ExecutionProvider,
+  backends: ReturnType<NativeRuntime['backends']>,
+  cause?: unknown,
+): EngineError {
+  const known = backends.map(({ name, bundled }) => (bundled ? name : `${name} (needs its own libraries)`));
+  const advice: Record<ExecutionProvider, string> = {
+    cpu: 'install onnxruntime-node again',
+    webgpu: 'install a Vulkan driver, or name a software one in VK_ICD_FILENAMES',
+    cuda: 'it needs Linux or Windows on x64, CUDA 12 and the CUDA build of onnxruntime-node (its install script downloads it)',
+    coreml: 'it needs macOS',
+    dml: 'it needs Windows',
+  };
+  const why = cause instanceof Error ? ` (${cause.message})` : '';
+  return new EngineError(
+    `execution provider "${wanted}" does not work here${why}; this build of ONNX Runtime has: ${known.join(', ')}. ` +
+      `For ${wanted}: ${advice[wanted]}`,
+    { cause },
+  );
+}

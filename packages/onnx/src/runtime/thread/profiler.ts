@@ -1,0 +1,75 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { FormatError } from '@rlp/core';
+
+import type { NativeSession } from '../native/native.ts';
+import type { OperatorTime } from '../protocol.ts';
+
+/** The part of an event of ONNX Runtime's profile that is read. */
+interface ProfileEvent {
+  readonly cat?: string;
+  readonly name?: string;
+  readonly dur?: number;
+  readonly args?: { readonly op_name?: string };
+}
+
+/** Collects the profiles of sessions and sums kernel times by operator. */
+export class Profiler {
+  readonly #totals = new Map<string, { count: number; microseconds: number }>();
+  #folder: string | undefined;
+  #next = 0;
+
+  /** A prefix of its own for each session's profile file. */
+  prefix(): string {
+    this.#folder ??= mkdtempSync(join(tmpdir(), 'rlp-profile-'));
+    return join(this.#folder, `session-${this.#next++}-`);
+  }
+
+  /** Ends a session's profiling and adds what it measured. */
+  collect(session: NativeSession): void {
+    session.endProfiling();
+    this.#readFiles();
+  }
+
+  /** Sums so far, most expensive first. */
+  times(): OperatorTime[] {
+    return [...this.#totals]
+      .map(([operator, { count, microseconds }]) => ({ operator, count, milliseconds: microseconds / 1000 }))
+      .sort((a, b) => b.milliseconds - a.milliseconds);
+  }
+
+  /** Removes its files. */
+  dispose(): void {
+    if (this.#folder !== undefined) rmSync(this.#folder, { recursive: true, force: true });
+    this.#folder = undefined;
+  }
+
+  /** Sessions still running have empty files, which stay. */
+  #readFiles(): void {
+    if (this.#folder === undefined) return;
+    for (const name of readdirSync(this.#folder)) {
+      const path = join(this.#folder, name);
+      const text = readFileSync(path, 'utf8');
+      if (!text.trimEnd().endsWith(']')) continue;
+      for (const event of parseProfile(path, text)) this.#add(event);
+      rmSync(path);
+    }
+  }
+
+  #add({ cat, name, dur = 0, args }: ProfileEvent): void {
+    if (cat !== 'Node' || !name?.endsWith('_kernel_time') || args?.op_name === undefined) return;
+    const total = this.#totals.get(args.op_name) ?? { count: 0, microseconds: 0 };
+    total.count += 1;
+    total.microseconds += dur;
+    this.#totals.set(args.op_name, total);
+  }
+}
+
+function parseProfile(path: string, text: string): readonly ProfileEvent[] {
+  try {
+    return JSON.parse(text) as readonly ProfileEvent[];
+  } catch (cause) {
+    throw new FormatError(`${path}: not a profile of ONNX Runtime`, { cause });
+  }
+}

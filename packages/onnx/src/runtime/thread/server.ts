@@ -1,0 +1,148 @@
+import { ArgumentError, EngineError } from '@rlp/core';
+
+import type { Channel, EngineRequests, FromEngine, ToEngine } from '../channel.ts';
+import { readTensors, writePart, writeTensors } from '../stores/store.ts';
+import { reviveError, serializeError } from '../wire-errors.ts';
+import type { Host } from './host.ts';
+import { loadProgram, methodOf } from './program.ts';
+
+type Handlers = {
+  [Operation in keyof EngineRequests]: (argument: EngineRequests[Operation]['argument']) => unknown;
+};
+
+interface RunningCall {
+  readonly program: number;
+  readonly controller: AbortController;
+  readonly settled: Promise<void>;
+}
+
+/** Answers a caller at the other end of a channel: the engine's own requests, and calls of programs. */
+export class Server {
+  readonly #channel: Channel<FromEngine, ToEngine>;
+  readonly #host: Host;
+  readonly #stopMs: number;
+  readonly #programs = new Map<number, object>();
+  readonly #calls = new Map<number, RunningCall>();
+  #nextProgram = 1;
+
+  /** @param stopMs - How long a program's calls may take to notice that it is being stopped. */
+  constructor(channel: Channel<FromEngine, ToEngine>, host: Host, stopMs: number) {
+    this.#channel = channel;
+    this.#host = host;
+    this.#stopMs = stopMs;
+    host.onStore = (name, state) => channel.post({ kind: 'store', name, state });
+    channel.listen((message) => this.#receive(message));
+  }
+
+  #receive(message: ToEngine): void {
+    if (message.kind === 'request') void this.#request(message);
+    else if (message.kind === 'call') this.#call(message);
+    else this.#calls.get(message.id)?.controller.abort(reviveError(message.reason));
+  }
+
+  async #request({ id, operation, argument }: Extract<ToEngine, { kind: 'request' }>): Promise<void> {
+    try {
+      const value = await (this.#handlers[operation] as (argument: unknown) => unknown)(argument);
+      this.#channel.post({ kind: 'answer', id, value }, handedOver(operation, value));
+    } catch (error) {
+      this.#channel.post({ kind: 'error', id, error: serializeError(error) });
+    }
+  }
+
+  readonly #handlers: Handlers = {
+    createStore: (spec) => void this.#host.createStore(spec),
+    writeStore: ({ name, tensors, slot }) => writeTensors(this.#host.ownedStore(name), tensors, slot),
+    writePart: (part) => writePart(this.#host.ownedStore(part.name), part),
+    readStore: ({ name, slot }) => readTensors(this.#host.ownedStore(name), slot),
+    deleteStore: ({ name }) => this.#host.deleteStore(name),
+    start: async ({ url, options }) => {
+      const program = await loadProgram(url, this.#host, options);
+      this.#programs.set(this.#nextProgram, program);
+      return this.#nextProgram++;
+    },
+    stop: ({ program }) => this.#stop(program, new EngineError('the program was stopped')),
+    profile: () => this.#host.profile(),
+    close: () => this.#close(),
+  };
+
+  /** Begins a call at once, so that calls begin in the order they were made. */
+  #call(message: Extract<ToEngine, { kind: 'call' }>): void {
+    const controller = new AbortController();
+    const settled = this.#perform(message, controller.signal).finally(() => this.#calls.delete(message.id));
+    this.#calls.set(message.id, { program: message.program, controller, settled });
+  }
+
+  async #perform(
+    { id, program, method, argument }: Extract<ToEngine, { kind: 'call' }>,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const transfer: ArrayBuffer[] = [];
+    try {
+      const target = this.#programs.get(program);
+      if (!target) throw new EngineError(`call of "${method}": the program was stopped`);
+      const value = await methodOf(target, method)(argument, {
+        signal,
+        emit: (event) => this.#post(`event of "${method}"`, { kind: 'event', id, event }),
+        transfer: (...buffers) => void transfer.push(...buffers),
+      });
+      this.#post(`result of "${method}"`, { kind: 'answer', id, value }, transfer);
+    } catch (error) {
+      this.#channel.post({ kind: 'error', id, error: serializeError(error) });
+    }
+  }
+
+  #post(what: string, message: FromEngine, transfer: readonly ArrayBuffer[] = []): void {
+    try {
+      this.#channel.post(message, transfer);
+    } catch (cause) {
+      throw new ArgumentError(
+        `${what} cannot leave the engine: ${cause instanceof Error ? cause.message : cause}`,
+        {
+          cause,
+        },
+      );
+    }
+  }
+
+  async #stop(id: number, reason: EngineError): Promise<void> {
+    const program = this.#programs.get(id);
+    if (!program) return;
+    this.#programs.delete(id);
+    const calls = [...this.#calls.values()].filter((call) => call.program === id);
+    for (const { controller } of calls) controller.abort(reason);
+    await settledWithin(
+      calls.map(({ settled }) => settled),
+      this.#stopMs,
+    );
+    if ('close' in program && typeof program.close === 'function') await program.close();
+  }
+
+  async #close(): Promise<void> {
+    const reason = new EngineError('the engine was closed');
+    try {
+      const stops = [...this.#programs.keys()].map((id) => this.#stop(id, reason));
+      const failed = (await Promise.allSettled(stops)).find(({ status }) => status === 'rejected');
+      if (failed?.status === 'rejected') throw failed.reason;
+    } finally {
+      await this.#host.dispose();
+    }
+  }
+}
+
+/** Memory in an answer that goes to the caller without being copied. */
+function handedOver(operation: keyof EngineRequests, value: unknown): ArrayBuffer[] {
+  if (operation === 'writePart') return [value as EngineRequests['writePart']['answer']];
+  if (operation !== 'readStore') return [];
+  const tensors = value as EngineRequests['readStore']['answer'];
+  return [...tensors.values()].map(({ data }) => data.buffer as ArrayBuffer);
+}
+
+async function settledWithin(promises: readonly Promise<void>[], limitMs: number): Promise<void> {
+  if (promises.length === 0) return;
+  let timer: NodeJS.Timeout | undefined;
+  const limit = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, limitMs);
+  });
+  await Promise.race([Promise.allSettled(promises), limit]);
+  clearTimeout(timer);
+}

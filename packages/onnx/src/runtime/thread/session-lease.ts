@@ -1,0 +1,57 @@
+import type { Tensor } from 'onnxruntime-common';
+
+import type { NativeSession } from '../native/native.ts';
+import type { Tensors } from '../protocol.ts';
+
+/**
+ * Holds a compiled graph for as long as one of its outputs lives on the device.
+ *
+ * In onnxruntime-node 1.30 a device tensor belongs to the session that computed it: reading or disposing it after that
+ * session was released ends the process. So a session that is no longer wanted is retired, and freed with its last tensor.
+ */
+export class SessionLease {
+  readonly native: NativeSession;
+  readonly #live = new Set<Tensor>();
+  readonly #freed: (lease: SessionLease) => void;
+  #state: 'in use' | 'retired' | 'freed' = 'in use';
+
+  /** @param freed - Called when the graph has been freed. */
+  constructor(native: NativeSession, freed: (lease: SessionLease) => void) {
+    this.native = native;
+    this.#freed = freed;
+  }
+
+  /** Watches for the disposal of those tensors that live on the device. */
+  track(outputs: Tensors): void {
+    for (const tensor of Object.values(outputs)) {
+      if (tensor.location !== 'gpu-buffer' || this.#live.has(tensor)) continue;
+      this.#live.add(tensor);
+      const dispose = tensor.dispose.bind(tensor);
+      tensor.dispose = () => {
+        if (!this.#live.delete(tensor)) return;
+        dispose();
+        if (this.#state === 'retired') void this.#freeWhenUnused();
+      };
+    }
+  }
+
+  /** Frees the graph, now or with its last device tensor. */
+  async retire(): Promise<void> {
+    if (this.#state !== 'in use') return;
+    this.#state = 'retired';
+    await this.#freeWhenUnused();
+  }
+
+  /** Disposes the device tensors that are left, and frees the graph. */
+  async end(): Promise<void> {
+    for (const tensor of [...this.#live]) tensor.dispose();
+    await this.retire();
+  }
+
+  async #freeWhenUnused(): Promise<void> {
+    if (this.#live.size > 0 || this.#state === 'freed') return;
+    this.#state = 'freed';
+    await this.native.release();
+    this.#freed(this);
+  }
+}
