@@ -4,7 +4,7 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 /** What starts engines and processes takes longest and comes first; the quick ones fill both workers to the end. */
 class SlowFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const slow = /[\\/](examples|scripts|backprop|inference|models|onnx|learning|workers|python)[\\/]/;
+    const slow = /[\\/](examples|scripts|lab|backprop|inference|models|onnx|learning|workers|python)[\\/]/;
     const sorted = await super.sort(files);
     return sorted.toSorted((a, b) => Number(slow.test(b.moduleId)) - Number(slow.test(a.moduleId)));
   }
@@ -14,7 +14,12 @@ export default defineConfig({
   resolve: { conditions: ['@rlp/source'] },
   ssr: { resolve: { conditions: ['@rlp/source'] } },
   test: {
-    include: ['packages/*/src/**/*.test.ts', 'examples/*/**/*.test.ts', 'scripts/**/*.test.ts'],
+    include: [
+      'packages/*/src/**/*.test.ts',
+      'examples/*/**/*.test.ts',
+      'scripts/**/*.test.ts',
+      'lab/**/*.test.ts',
+    ],
     testTimeout: 30_000,
     // The files of a worker share its modules: to load them for each file anew takes longer than most files' tests.
     isolate: false,

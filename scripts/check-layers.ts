@@ -68,10 +68,11 @@ function forbiddenImports({ directory, manifest }: Package): string[] {
 }
 
 const packages = packagesIn('packages');
+const lab: Package = { directory: 'lab', manifest: readManifest('lab/package.json') };
 conclude(
   [
     ...packages.flatMap(upwardDependencies),
-    ...[...packages, ...packagesIn('examples')].flatMap(forbiddenImports),
+    ...[...packages, ...packagesIn('examples'), lab].flatMap(forbiddenImports),
   ],
   `${packages.length} packages on ${floors.length} floors, every import declared and downwards`,
 );

@@ -71,7 +71,7 @@ export function filesIn(folder: string, extension: string): string[] {
 
 /** Every TypeScript file that is written by hand. */
 export function sourceFiles(): string[] {
-  return ['packages', 'examples', 'scripts'].flatMap((folder) => filesIn(folder, '.ts'));
+  return ['packages', 'examples', 'scripts', 'lab'].flatMap((folder) => filesIn(folder, '.ts'));
 }
 
 /** Whether a file is a test, or a contract suite that tests call. */

@@ -2,14 +2,14 @@
 // Run: npx tsx --conditions=@rlp/source packages/rewards/scripts/train-verifiers.ts
 import { writeFileSync } from 'node:fs';
 import { RandomStream } from '@rlp/core';
-import { corruptions } from '../../../scripts/verification/corruptions.ts';
+import { corruptions } from '../../../lab/verification/corruptions.ts';
 import {
   cleanTexts,
   comments,
   hasData,
   judgedAnswers,
   plainEnglish,
-} from '../../../scripts/verification/data.ts';
+} from '../../../lab/verification/data.ts';
 import { answerFeatures } from '../src/verification/model/answer-features.ts';
 import { coherenceEvidence } from '../src/verification/model/coherence-features.ts';
 import { windows } from '../src/verification/model/excerpt.ts';

@@ -1,4 +1,4 @@
-/** `npx tsx --conditions=@rlp/source scripts/measure-verifiers.ts`: prints the tables of docs/verification.md. */
+/** `npx tsx --conditions=@rlp/source lab/measure-verifiers.ts`: prints the tables of docs/verification.md. */
 import { hasData } from './verification/data.ts';
 import { measure } from './verification/measure.ts';
 import { tables } from './verification/tables.ts';
