@@ -1,5 +1,6 @@
 import type { Message } from './message.ts';
 import type { Task } from './task.ts';
+import type { Termination } from './trajectory.ts';
 
 /** What every environment state carries. Environments add their own fields; all of it is immutable data. */
 export interface State {
@@ -16,8 +17,10 @@ export interface State {
  * **States are values**: every method is a function of its arguments, so an episode can be forked, replayed and
  * grouped from any state, and one environment serves any number of episodes at once. States must survive
  * `structuredClone`. A method that throws fails its own episode, never its siblings.
+ *
+ * Four methods are required. The others say more about an episode, and each may be left out.
  */
-export interface Environment<S extends State = State, Metadata = unknown> {
+export interface Environment<S extends State = State, Metadata = unknown, Outcome = unknown> {
   /** First state of an episode. Equal arguments give equal states. */
   reset(task: Task<Metadata>, seed: number): S | Promise<S>;
   /** What the policy sees in this state: text for a plain completion, messages for a chat template. */
@@ -28,4 +31,15 @@ export interface Environment<S extends State = State, Metadata = unknown> {
   isTerminal(state: S): boolean;
   /** Equal for states that are the same to the policy: anchors the step groups of GiGPO. */
   stateKey?(state: S): string;
+  /**
+   * Everything said so far, the environment's last words included. An assistant message per response, with its `tool_calls`.
+   * Default: what `buildPrompt` shows in the last state, as far as it continues the conversation.
+   */
+  transcript?(state: S): readonly Message[];
+  /** Result of an episode that ends in this state, at a terminal state or at a limit: rewards read it as `trajectory.outcome`. */
+  outcome?(state: S): Outcome;
+  /** Numbers about an episode that ends in this state, such as calls made or budget spent: `trajectory.metrics`. */
+  metrics?(state: S): Readonly<Record<string, number>>;
+  /** Why the episode is over, asked of terminal states only. Default: `{ reason: 'environment' }`. */
+  termination?(state: S): Termination;
 }

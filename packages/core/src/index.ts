@@ -3,6 +3,7 @@
 export * from './abort.ts';
 export * from './environment.ts';
 export * from './errors.ts';
+export { type RecordName, recordJsonSchema, recordNames } from './json-schemas.ts';
 export * from './message.ts';
 export * from './metrics.ts';
 export * from './monitor.ts';
@@ -11,6 +12,7 @@ export { type RandomState, RandomStream } from './random.ts';
 export * from './reward.ts';
 export * from './sample.ts';
 export * from './sampler.ts';
+export { isPromiseLike, settleWithin, type WorkLimits } from './settle-within.ts';
 export * from './step-data.ts';
 export * from './task.ts';
 export * from './task-definition.ts';

@@ -3,9 +3,12 @@ import { describe, expect, it } from 'vitest';
 import {
   type Message,
   messageSchema,
+  recordJsonSchema,
+  recordNames,
   type Step,
   stepSchema,
   type Task,
+  type ToolCall,
   type Trajectory,
   type TrajectoryGroup,
   taskSchema,
@@ -17,20 +20,19 @@ const some = <Value>(arbitrary: fc.Arbitrary<Value>) => fc.option(arbitrary, { n
 const number = fc.double({ noNaN: true, noDefaultInfinity: true }).map((value) => value + 0);
 const tokens = fc.array(fc.nat(), { maxLength: 5 });
 
+const toolCall: fc.Arbitrary<ToolCall> = fc.record({
+  id: fc.string(),
+  type: fc.constant('function' as const),
+  function: fc.record({ name: fc.string(), arguments: fc.string() }),
+});
+
 const message: fc.Arbitrary<Message> = fc.record(
   {
     role: fc.constantFrom('system', 'user', 'assistant', 'tool'),
     content: fc.string({ unit: 'grapheme' }),
     name: fc.string(),
     tool_call_id: fc.string(),
-    tool_calls: fc.array(
-      fc.record({
-        id: fc.string(),
-        type: fc.constant('function' as const),
-        function: fc.record({ name: fc.string(), arguments: fc.string() }),
-      }),
-      { maxLength: 2 },
-    ),
+    tool_calls: fc.array(toolCall, { maxLength: 2 }),
   },
   { requiredKeys: ['role', 'content'] },
 );
@@ -50,9 +52,18 @@ const step: fc.Arbitrary<Step> = fc
   .record({
     sampled: fc.array(fc.tuple(fc.nat(), number), { maxLength: 5 }),
     promptTokens: tokens,
-    stateKey: some(fc.string()),
+    extra: fc.record(
+      {
+        stateKey: fc.string(),
+        policyVersion: fc.nat(),
+        observation: fc.oneof(fc.string(), fc.array(message, { maxLength: 2 })),
+        toolCalls: fc.array(toolCall, { maxLength: 2 }),
+        timing: fc.record({ sampleMs: number, environmentMs: number }, { requiredKeys: ['sampleMs'] }),
+      },
+      { requiredKeys: [] },
+    ),
   })
-  .chain(({ sampled, promptTokens, stateKey }) =>
+  .chain(({ sampled, promptTokens, extra }) =>
     fc.record({
       promptTokens: fc.constant(promptTokens),
       tokens: fc.constant(sampled.map(([token]) => token)),
@@ -60,8 +71,8 @@ const step: fc.Arbitrary<Step> = fc
       text: fc.string(),
       stopReason: fc.constantFrom('stop' as const, 'length' as const, 'abort' as const),
       value: some(number),
-      stateKey: fc.constant(stateKey),
       reward: some(number),
+      ...Object.fromEntries(Object.entries(extra).map(([key, value]) => [key, fc.constant(value)])),
     }),
   );
 
@@ -73,6 +84,32 @@ const trajectory: fc.Arbitrary<Trajectory> = fc.record({
   response: fc.string(),
   status: fc.constantFrom('pending', 'completed', 'truncated', 'aborted', 'failed'),
   policyVersion: fc.nat(),
+  termination: some(
+    fc.record(
+      {
+        reason: fc.constantFrom(
+          'environment',
+          'turns',
+          'tokens',
+          'pattern',
+          'terminate',
+          'budget',
+          'error',
+          'aborted',
+        ),
+        detail: fc.string(),
+      },
+      { requiredKeys: ['reason'] },
+    ),
+  ),
+  outcome: fc.oneof(fc.constant(undefined), fc.record({ solved: fc.boolean() })),
+  metrics: some(
+    fc.dictionary(
+      fc.string().filter((key) => key !== '__proto__'),
+      number,
+    ),
+  ),
+  state: fc.oneof(fc.constant(undefined), fc.record({ stepCount: fc.nat() })),
   group: some(fc.record({ id: fc.string(), member: fc.nat() })),
   failure: some(
     fc.record({ boundary: fc.constantFrom('environment', 'sampler', 'reward'), message: fc.string() }),
@@ -103,6 +140,23 @@ describe('records', () => {
     );
   });
 
+  it.each(recordNames)('%s has a JSON Schema', (name) => {
+    const schema = recordJsonSchema(name);
+    expect(schema).toMatchObject({ title: name, $schema: 'https://json-schema.org/draft/2020-12/schema' });
+    expect(JSON.parse(JSON.stringify(schema))).toEqual(schema);
+  });
+
+  it('the JSON Schema of a trajectory requires what its reader requires, and allows nothing else', () => {
+    const { properties, required, additionalProperties } = recordJsonSchema('Trajectory') as {
+      properties: Record<string, { enum?: string[]; properties?: Record<string, { enum?: string[] }> }>;
+      required: string[];
+      additionalProperties: boolean;
+    };
+    expect(required).toEqual(['id', 'task', 'steps', 'messages', 'response', 'status', 'policyVersion']);
+    expect(additionalProperties).toBe(false);
+    expect(properties.termination?.properties?.reason?.enum).toContain('budget');
+  });
+
   const sound: Step = {
     promptTokens: [1],
     tokens: [2, 3],
@@ -121,6 +175,7 @@ describe('records', () => {
     ],
     ['a token that is no integer', { tokens: [2, 3.5] }, ['tokens', 1]],
     ['a negative token', { promptTokens: [-1] }, ['promptTokens', 0]],
+    ['a field that no step has', { logprobs: [-0.5, -0.25] }, []],
     ['an unknown stop reason', { stopReason: 'eos' }, ['stopReason']],
     ['a reward that is not a number', { reward: 'good' }, ['reward']],
   ])('a step with %s is refused by its place', (_, change, path) => {

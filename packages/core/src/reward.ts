@@ -1,8 +1,8 @@
 import type { ScoredTrajectory, Trajectory, TrajectoryGroup } from './trajectory.ts';
 
 /** Judgement of one trajectory: `null` means that it cannot be scored, and leaves it out of group statistics. */
-export type RewardFunction<Metadata = unknown> = (
-  trajectory: Trajectory<Metadata>,
+export type RewardFunction<Metadata = unknown, Outcome = unknown> = (
+  trajectory: Trajectory<Metadata, Outcome>,
   context: { readonly signal: AbortSignal },
 ) => number | null | Promise<number | null>;
 
@@ -14,11 +14,11 @@ export type RewardFunction<Metadata = unknown> = (
  *
  * The method is a property, so that a computer which reads `metadata.answer` is not taken for tasks without it.
  */
-export interface RewardComputer<Metadata = unknown> {
+export interface RewardComputer<Metadata = unknown, Outcome = unknown> {
   readonly computeRewards: (
-    group: TrajectoryGroup<Metadata>,
+    group: TrajectoryGroup<Metadata, Outcome>,
     options?: { readonly signal?: AbortSignal | undefined },
-  ) => Promise<readonly ScoredTrajectory<Metadata>[]>;
+  ) => Promise<readonly ScoredTrajectory<Metadata, Outcome>[]>;
   /**
    * Has the weight that a component was given multiplied by a factor, from the next group on: what a monitor can ask for. The
    * last factor counts, so 1 undoes it. Present where there are weights.

@@ -8,6 +8,7 @@ import {
   sampleSchema,
   samplesFromTrajectory,
   trajectoryFromSample,
+  transformSamples,
 } from './sample.ts';
 import type { Step, Trajectory } from './trajectory.ts';
 
@@ -190,7 +191,11 @@ describe('rolloutBatch', () => {
   });
 
   it('turns samples into columns', () => {
-    const batch = rolloutBatch([sample, { ...sample, reward: null, groupIndex: 1 }], { epoch: 1 });
+    const batch = rolloutBatch([sample, { ...sample, reward: null, groupIndex: 1 }], {
+      epochId: 2,
+      stepId: 5,
+      metadata: { run: 'a' },
+    });
     expect(batch).toEqual({
       tokens: [
         [1, 2, 3],
@@ -203,7 +208,14 @@ describe('rolloutBatch', () => {
       rewards: [2, null],
       responseLengths: [2, 2],
       groupIndices: [0, 1],
-      metadata: { epoch: 1 },
+      metadata: {
+        epoch_id: 2,
+        step_id: 5,
+        batch_size: 2,
+        prompts: ['', ''],
+        responses: ['', ''],
+        run: 'a',
+      },
     });
     expect(rolloutBatchSchema.parse(JSON.parse(JSON.stringify(batch)))).toEqual(batch);
   });
@@ -212,5 +224,47 @@ describe('rolloutBatch', () => {
     const scored = { ...sample, behaviorLogprobs: [0, -1, -2] };
     expect(rolloutBatch([scored, scored]).behaviorLogprobs).toHaveLength(2);
     expect(rolloutBatch([scored, sample])).not.toHaveProperty('behaviorLogprobs');
+  });
+
+  it('has a column per metadata key of the first sample', () => {
+    const batch = rolloutBatch([
+      { ...sample, metadata: { answer: 'a', level: 1 } },
+      { ...sample, metadata: { answer: 'b', other: true } },
+    ]);
+    expect(batch.metadata).toEqual({
+      batch_size: 2,
+      prompts: ['', ''],
+      responses: ['', ''],
+      sample_answer: ['a', 'b'],
+      sample_level: [1, undefined],
+    });
+  });
+});
+
+describe('transformSamples', () => {
+  const samples = ['good', 'bad', 'better'].map((response) => sampleSchema.parse({ prompt: '', response }));
+
+  it('filters, then scores what is left, in order', async () => {
+    const scored: string[] = [];
+    const transformed = await transformSamples(samples, {
+      filter: ({ response }) => response !== 'bad',
+      reward: async ({ response }) => {
+        scored.push(response);
+        return response === 'good' ? response.length : null;
+      },
+    });
+    expect(transformed.map(({ response, reward }) => [response, reward])).toEqual([
+      ['good', 4],
+      ['better', null],
+    ]);
+    expect(scored).toEqual(['good', 'better']);
+    expect(samples[0]!.reward).toBe(0);
+  });
+
+  it('leaves rewards alone without a function, and refuses one that is not finite', async () => {
+    expect(await transformSamples(samples, {})).toEqual(samples);
+    await expect(transformSamples(samples, { reward: () => Number.NaN })).rejects.toThrow(
+      'transformSamples: expected a finite number or null as the reward, got NaN',
+    );
   });
 });

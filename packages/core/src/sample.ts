@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { ArgumentError } from './errors.ts';
+import { ArgumentError, RewardError } from './errors.ts';
 import { isRecord } from './is-record.ts';
 import { type Message, messageSchema, promptMessages } from './message.ts';
 import { tokenSequences } from './token-sequence.ts';
@@ -169,11 +169,53 @@ function stopReasonOf(status: TrajectoryStatus): StopReason {
   return status === 'completed' ? 'stop' : 'abort';
 }
 
-/** Samples as columns. @param metadata - About the batch as a whole. */
-export function rolloutBatch(
+/** What becomes of samples before they are a batch. */
+export interface SampleTransforms {
+  /** Keeps the samples for which it returns `true`. Default: all of them. */
+  readonly filter?: ((sample: Sample) => boolean) | undefined;
+  /** Replaces the rewards of the samples kept; `null` means unscorable. Default: they keep theirs. */
+  readonly reward?: ((sample: Sample) => number | null | Promise<number | null>) | undefined;
+}
+
+/**
+ * Filters samples, then scores those that are left, all at once. Their order stays.
+ *
+ * @throws `RewardError` if `reward` returns neither `null` nor a finite number.
+ */
+export async function transformSamples(
   samples: readonly Sample[],
-  metadata: Readonly<Record<string, unknown>> = {},
-): RolloutBatch {
+  { filter = () => true, reward }: SampleTransforms,
+): Promise<readonly Sample[]> {
+  const kept = samples.filter(filter);
+  if (reward === undefined) return kept;
+  return Promise.all(
+    kept.map(async (sample) => {
+      const given = await reward(sample);
+      if (given === null || Number.isFinite(given)) return { ...sample, reward: given };
+      throw new RewardError(
+        `transformSamples: expected a finite number or null as the reward, got ${String(given)}`,
+      );
+    }),
+  );
+}
+
+/** About a {@link RolloutBatch} as a whole. */
+export interface RolloutBatchOptions {
+  /** Written as `epoch_id`. */
+  readonly epochId?: number | undefined;
+  /** Written as `step_id`. */
+  readonly stepId?: number | undefined;
+  /** Further metadata of the batch; it wins over the fields that {@link rolloutBatch} writes. */
+  readonly metadata?: Readonly<Record<string, unknown>> | undefined;
+}
+
+/**
+ * Samples as columns.
+ *
+ * The metadata of the batch has the keys `batch_size`, `prompts` and `responses`, `epoch_id` and `step_id` if they are given, and
+ * `sample_<key>` with one entry per sample for each metadata key of the first sample.
+ */
+export function rolloutBatch(samples: readonly Sample[], options: RolloutBatchOptions = {}): RolloutBatch {
   const groupIndices = samples.flatMap(({ groupIndex }) => (groupIndex === undefined ? [] : [groupIndex]));
   const behaviorLogprobs = samples.flatMap((sample) =>
     sample.behaviorLogprobs === undefined ? [] : [sample.behaviorLogprobs],
@@ -185,6 +227,25 @@ export function rolloutBatch(
     responseLengths: samples.map(({ lossMask }) => lossMask.filter((trained) => trained === 1).length),
     ...(groupIndices.length === samples.length && { groupIndices }),
     ...(behaviorLogprobs.length === samples.length && { behaviorLogprobs }),
-    metadata,
+    metadata: batchMetadata(samples, options),
+  };
+}
+
+function batchMetadata(
+  samples: readonly Sample[],
+  { epochId, stepId, metadata }: RolloutBatchOptions,
+): Readonly<Record<string, unknown>> {
+  const columns = Object.keys(samples[0]?.metadata ?? {}).map((key) => [
+    `sample_${key}`,
+    samples.map((sample) => sample.metadata[key]),
+  ]);
+  return {
+    ...(epochId !== undefined && { epoch_id: epochId }),
+    ...(stepId !== undefined && { step_id: stepId }),
+    batch_size: samples.length,
+    prompts: samples.map(({ prompt }) => prompt),
+    responses: samples.map(({ response }) => response),
+    ...Object.fromEntries(columns),
+    ...metadata,
   };
 }

@@ -51,6 +51,23 @@ describe('stepDataFromTrajectory', () => {
     ]);
   });
 
+  it("takes a step's own tool calls and its observation, without a conversation", () => {
+    const [first] = stepDataFromTrajectory({
+      ...trajectory,
+      messages: [],
+      steps: [step('<search>', { toolCalls: [call], observation: 'Find it.' })],
+    });
+    expect(first).toMatchObject({
+      actionTaken: { type: 'tool_call', name: 'search', arguments: '{"q":"onnx"}' },
+      observationData: { promptTokens: [1], observation: 'Find it.' },
+    });
+  });
+
+  it('has the policy terminate in its last step, if it chose to', () => {
+    const ended = stepDataFromTrajectory({ ...trajectory, termination: { reason: 'terminate' } });
+    expect(ended.map(({ actionTaken }) => actionTaken.type)).toEqual(['tool_call', 'terminate']);
+  });
+
   it('counts assistant messages of the prompt, as a reader of the conversation does', () => {
     expect(steps.map(({ stepInfo }) => stepInfo.assistantTurnIndex)).toEqual([1, 2]);
   });
@@ -137,5 +154,16 @@ describe('taskFromDefinition', () => {
       metadata: prompted,
     });
     expect(taskFromDefinition(opened).prompt).toEqual([{ role: 'system', content: 'Walk.' }]);
+  });
+
+  it('ends by the termination pattern of the definition', () => {
+    const ending = { ...definition, initialUserPrompt: 'Go.', terminationPattern: '^DONE$' };
+    expect(taskFromDefinition(taskDefinitionSchema.parse(ending)).terminationPattern).toBe('^DONE$');
+    expect(
+      taskDefinitionSchema.safeParse({ ...ending, terminationPattern: '(' }).error?.issues[0],
+    ).toMatchObject({
+      path: ['terminationPattern'],
+      message: 'must be a regular expression',
+    });
   });
 });

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { type Message, messageSchema } from './message.ts';
-import type { ScoredTrajectory, TokenId, Trajectory } from './trajectory.ts';
+import type { ScoredTrajectory, Step, Termination, TokenId, Trajectory } from './trajectory.ts';
 
 /** What the policy decided to do in one step. */
 export type Action =
@@ -12,9 +12,9 @@ export type Action =
 export interface StepData {
   /** Place in the episode, from 0. */
   readonly systemStepIndex: number;
-  /** What the policy saw. */
+  /** What the policy saw: the prompt's tokens, and what was new in it. */
   readonly observationData: unknown;
-  /** What it did. Where it called several tools this is the first; all of them are in the messages. */
+  /** What it did. If it called several tools this is the first; all of them are in the messages. */
   readonly actionTaken: Action;
   /** Its words, as sampled. */
   readonly rawPolicyOutput?: string | undefined;
@@ -136,18 +136,22 @@ function stepMessages({ messages, steps }: Trajectory): { readonly place: number
 /** The steps of a trajectory as {@link StepData}, in order. */
 export function stepDataFromTrajectory(trajectory: Trajectory): StepData[] {
   const written = stepMessages(trajectory);
+  const last = trajectory.steps.length - 1;
   return trajectory.steps.map((step, index): StepData => {
     const turn = written[index];
     const message = turn && trajectory.messages[turn.place];
     return {
       systemStepIndex: index,
-      observationData: { promptTokens: step.promptTokens },
-      actionTaken: actionOf(step.text, message),
+      observationData: {
+        promptTokens: step.promptTokens,
+        ...(step.observation !== undefined && { observation: step.observation }),
+      },
+      actionTaken: actionOf(step, message, index === last ? trajectory.termination : undefined),
       rawPolicyOutput: step.text,
       resultingMessagesHistory: trajectory.messages.slice(0, written[index + 1]?.place),
       policyLogprobs: { tokens: step.tokens, logprobs: step.behaviorLogprobs },
       ...(step.value !== undefined && { policyValueEstimate: step.value }),
-      isDone: index === trajectory.steps.length - 1 && trajectory.status !== 'pending',
+      isDone: index === last && trajectory.status !== 'pending',
       stepInfo: {
         assistantTurnIndex: turn?.turn ?? index,
         stopReason: step.stopReason,
@@ -158,8 +162,13 @@ export function stepDataFromTrajectory(trajectory: Trajectory): StepData[] {
   });
 }
 
-function actionOf(text: string, message: Message | undefined): Action {
-  const call = message?.tool_calls?.[0]?.function ?? message?.function_call;
+function actionOf(
+  { text, toolCalls }: Step,
+  message: Message | undefined,
+  termination: Termination | undefined,
+): Action {
+  if (termination?.reason === 'terminate') return { type: 'terminate' };
+  const call = (toolCalls ?? message?.tool_calls)?.[0]?.function ?? message?.function_call;
   if (call !== undefined) return { type: 'tool_call', name: call.name, arguments: call.arguments };
   return { type: 'text', content: text };
 }
@@ -171,10 +180,10 @@ function actionOf(text: string, message: Message | undefined): Action {
  * @returns The scored trajectory, and one sentence per step output that names no step or one already judged; those are left
  * out, and their steps keep the reward they had.
  */
-export function scoreFromEvaluateResult<Metadata>(
-  trajectory: Trajectory<Metadata>,
+export function scoreFromEvaluateResult<Metadata, Outcome>(
+  trajectory: Trajectory<Metadata, Outcome>,
   result: EvaluateResult,
-): { readonly scored: ScoredTrajectory<Metadata>; readonly problems: readonly string[] } {
+): { readonly scored: ScoredTrajectory<Metadata, Outcome>; readonly problems: readonly string[] } {
   const turns = stepMessages(trajectory);
   const stepOfTurn = new Map(
     trajectory.steps.map((_, index) => [String(turns[index]?.turn ?? index), index]),

@@ -1,10 +1,15 @@
 import * as z from 'zod';
 import { type Message, messageSchema } from './message.ts';
 import type { Action } from './step-data.ts';
-import type { Task } from './task.ts';
+import { patternSchema, type Task } from './task.ts';
 import type { TokenId } from './trajectory.ts';
 
-/** A multi-step task as written in a file: what world to set up, how it begins, what judges it and what ends it. */
+/**
+ * A multi-step task as written in a file: what world to set up, how it begins, what judges it and what ends it.
+ *
+ * {@link taskFromDefinition} reads `name`, the first messages and `terminationPattern`. The other fields travel as the task's metadata:
+ * the environment reads what names the world and its tools, rewards and judges read the goal and the criteria.
+ */
 export interface TaskDefinition {
   readonly name: string;
   readonly description?: string | undefined;
@@ -24,15 +29,6 @@ export interface TaskDefinition {
   readonly terminationPattern?: string | undefined;
 }
 
-function isPattern(source: string): boolean {
-  try {
-    new RegExp(source);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
 /** Schema of {@link TaskDefinition}. */
 export const taskDefinitionSchema: z.ZodType<TaskDefinition> = z
   .strictObject({
@@ -46,19 +42,20 @@ export const taskDefinitionSchema: z.ZodType<TaskDefinition> = z
     evaluationCriteria: z.record(z.string(), z.unknown()).optional(),
     initialUserPrompt: z.string().optional(),
     initialMessages: z.array(messageSchema).min(1).optional(),
-    terminationPattern: z.string().refine(isPattern, 'must be a regular expression').optional(),
+    terminationPattern: patternSchema.optional(),
   })
   .refine((task) => (task.initialUserPrompt === undefined) !== (task.initialMessages === undefined), {
     path: ['initialUserPrompt'],
     message: 'give either this or initialMessages',
   });
 
-/** The definition as a {@link Task}, which carries it as its metadata. */
+/** The definition as a {@link Task}, which carries it as its metadata and ends by its `terminationPattern`. */
 export function taskFromDefinition(definition: TaskDefinition): Task<TaskDefinition> {
   const prompt = definition.initialMessages ?? [
     { role: 'user' as const, content: definition.initialUserPrompt ?? '' },
   ];
-  return { id: definition.name, prompt, metadata: definition };
+  const { name, terminationPattern } = definition;
+  return { id: name, prompt, metadata: definition, ...(terminationPattern && { terminationPattern }) };
 }
 
 /** A decision, with what the policy can tell about it. */

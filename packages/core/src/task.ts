@@ -12,6 +12,8 @@ export interface Task<Metadata = unknown> {
   readonly id: string;
   readonly prompt: string | readonly Message[];
   readonly metadata: Metadata;
+  /** Regular expression. A response that matches it ends the episode. */
+  readonly terminationPattern?: string | undefined;
 }
 
 /**
@@ -29,9 +31,20 @@ export interface TaskSource<Metadata = unknown> {
   seek(cursor: number): void;
 }
 
+/** Schema of a regular expression as text. */
+export const patternSchema: z.ZodType<string> = z.string().refine((source) => {
+  try {
+    new RegExp(source);
+    return true;
+  } catch {
+    return false;
+  }
+}, 'must be a regular expression');
+
 /** Schema of {@link Task} with metadata left as it is; JSON leaves out what is undefined. */
 export const taskSchema: z.ZodType<Task> = z.object({
   id: z.string(),
   prompt: z.union([z.string(), z.array(messageSchema)], 'expected text or a list of messages'),
   metadata: z.unknown().optional(),
+  terminationPattern: patternSchema.optional(),
 }) as z.ZodType<Task>;

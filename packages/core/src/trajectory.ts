@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { type Message, messageSchema } from './message.ts';
+import { type Message, messageSchema, type ToolCall, toolCallSchema } from './message.ts';
 import { type Task, taskSchema } from './task.ts';
 
 /** Index into a tokenizer's vocabulary. */
@@ -16,6 +16,38 @@ export type StopReason = 'stop' | 'length' | 'abort';
  */
 export type TrajectoryStatus = 'pending' | 'completed' | 'truncated' | 'aborted' | 'failed';
 
+/**
+ * Why an episode ended.
+ *
+ * `environment`: the world was over. `turns`, `tokens`: a limit cut it. `pattern`: the response matched the task's termination pattern.
+ * `terminate`: the policy chose to end it. `budget`: what the world lends was spent. `error`: something broke. `aborted`: a signal
+ * stopped it.
+ */
+export type TerminationReason =
+  | 'environment'
+  | 'turns'
+  | 'tokens'
+  | 'pattern'
+  | 'terminate'
+  | 'budget'
+  | 'error'
+  | 'aborted';
+
+/** The end of an episode. */
+export interface Termination {
+  readonly reason: TerminationReason;
+  /** One sentence or value for a person: the pattern that matched, the error, the budget that was spent. */
+  readonly detail?: string | undefined;
+}
+
+/** How long the parts of a step took, in milliseconds. */
+export interface StepTiming {
+  /** From the request to the completion. Members of a group share the request of their first turn. */
+  readonly sampleMs: number;
+  /** What the environment took to answer. Absent if it was never asked. */
+  readonly environmentMs?: number | undefined;
+}
+
 /** One exchange with an environment: what the policy saw and what it did. */
 export interface Step {
   /** The whole context the policy was conditioned on, exactly as sampled from. Shape: `[P]`. */
@@ -30,6 +62,14 @@ export interface Step {
   /** `tokens` as text, without the stop token or stop string. */
   readonly text: string;
   readonly stopReason: StopReason;
+  /** Version of the weights that sampled this step. Absent for steps that were not sampled by a rollout. */
+  readonly policyVersion?: number | undefined;
+  /** What was new to the policy at this step: text, or the messages since its last answer. */
+  readonly observation?: string | readonly Message[] | undefined;
+  /** Tools that the policy called in this step. Absent if it called none. */
+  readonly toolCalls?: readonly ToolCall[] | undefined;
+  /** Present if the rollout has a clock. */
+  readonly timing?: StepTiming | undefined;
   /** The critic's value of the state before acting, where there is a critic. */
   readonly value?: number | undefined;
   /** Equal for equal environment states: anchors the step groups of GiGPO. */
@@ -44,17 +84,32 @@ export interface TrajectoryFailure {
   readonly message: string;
 }
 
-/** One episode of one policy on one task: data, never behaviour. */
-export interface Trajectory<Metadata = unknown> {
+/**
+ * One episode of one policy on one task: data, never behaviour.
+ *
+ * `Metadata` is what the task's grader needs, `Outcome` what the environment says about the result ({@link Environment.outcome}).
+ */
+export interface Trajectory<Metadata = unknown, Outcome = unknown> {
   /** Unique within a run. */
   readonly id: string;
   readonly task: Task<Metadata>;
   readonly steps: readonly Step[];
-  /** The conversation as text, prompt included. */
+  /** The whole conversation: the prompt, every response with its tool calls, and what the environment said last. */
   readonly messages: readonly Message[];
   /** Text of the last step: what single-turn graders read. */
   readonly response: string;
   readonly status: TrajectoryStatus;
+  /** Why it ended. Absent while it is `pending`, and for conversations that another program recorded. */
+  readonly termination?: Termination | undefined;
+  /** What the environment says about the result. Absent if it says nothing, and for episodes that failed or were aborted. */
+  readonly outcome?: Outcome | undefined;
+  /** Numbers that the environment reports about the episode, such as calls of tools or budget spent. */
+  readonly metrics?: Readonly<Record<string, number>> | undefined;
+  /**
+   * Environment state that an unfinished episode can go on from: the one before its last step if that step's `stopReason` is `abort`,
+   * else the one after. JSON if the environment's states are.
+   */
+  readonly state?: unknown;
   /** Version of the weights that sampled it; the oldest one if they changed on the way. */
   readonly policyVersion: number;
   /** The group it belongs to, and its place in it. */
@@ -64,8 +119,8 @@ export interface Trajectory<Metadata = unknown> {
 }
 
 /** A trajectory with its score. */
-export interface ScoredTrajectory<Metadata = unknown> {
-  readonly trajectory: Trajectory<Metadata>;
+export interface ScoredTrajectory<Metadata = unknown, Outcome = unknown> {
+  readonly trajectory: Trajectory<Metadata, Outcome>;
   /** `null`: unscorable, left out of group statistics. */
   readonly reward: number | null;
   /** Named parts of the reward before weighting, for metrics and monitors. */
@@ -73,20 +128,24 @@ export interface ScoredTrajectory<Metadata = unknown> {
 }
 
 /** G trajectories of one task. */
-export interface TrajectoryGroup<Metadata = unknown> {
+export interface TrajectoryGroup<Metadata = unknown, Outcome = unknown> {
   readonly id: string;
   readonly task: Task<Metadata>;
-  readonly trajectories: readonly Trajectory<Metadata>[];
+  readonly trajectories: readonly Trajectory<Metadata, Outcome>[];
 }
 
 /** Schema of {@link Step}. */
 export const stepSchema: z.ZodType<Step> = z
-  .object({
+  .strictObject({
     promptTokens: z.array(z.int().nonnegative()),
     tokens: z.array(z.int().nonnegative()),
     behaviorLogprobs: z.array(z.number().max(0)),
     text: z.string(),
     stopReason: z.enum(['stop', 'length', 'abort']),
+    policyVersion: z.int().nonnegative().optional(),
+    observation: z.union([z.string(), z.array(messageSchema)]).optional(),
+    toolCalls: z.array(toolCallSchema).optional(),
+    timing: z.strictObject({ sampleMs: z.number(), environmentMs: z.number().optional() }).optional(),
     value: z.number().optional(),
     stateKey: z.string().optional(),
     reward: z.number().optional(),
@@ -96,23 +155,33 @@ export const stepSchema: z.ZodType<Step> = z
     message: 'must hold one logprob per token',
   });
 
-/** Schema of {@link Trajectory} with task metadata left as it is. */
-export const trajectorySchema: z.ZodType<Trajectory> = z.object({
+/** Schema of {@link Termination}. */
+export const terminationSchema: z.ZodType<Termination> = z.strictObject({
+  reason: z.enum(['environment', 'turns', 'tokens', 'pattern', 'terminate', 'budget', 'error', 'aborted']),
+  detail: z.string().optional(),
+});
+
+/** Schema of {@link Trajectory} with task metadata, outcome and state left as they are. */
+export const trajectorySchema: z.ZodType<Trajectory> = z.strictObject({
   id: z.string(),
   task: taskSchema,
   steps: z.array(stepSchema),
   messages: z.array(messageSchema),
   response: z.string(),
   status: z.enum(['pending', 'completed', 'truncated', 'aborted', 'failed']),
+  termination: terminationSchema.optional(),
+  outcome: z.unknown().optional(),
+  metrics: z.record(z.string(), z.number()).optional(),
+  state: z.unknown().optional(),
   policyVersion: z.int().nonnegative(),
-  group: z.object({ id: z.string(), member: z.int().nonnegative() }).optional(),
+  group: z.strictObject({ id: z.string(), member: z.int().nonnegative() }).optional(),
   failure: z
-    .object({ boundary: z.enum(['environment', 'sampler', 'reward']), message: z.string() })
+    .strictObject({ boundary: z.enum(['environment', 'sampler', 'reward']), message: z.string() })
     .optional(),
 });
 
 /** Schema of {@link TrajectoryGroup}. */
-export const trajectoryGroupSchema: z.ZodType<TrajectoryGroup> = z.object({
+export const trajectoryGroupSchema: z.ZodType<TrajectoryGroup> = z.strictObject({
   id: z.string(),
   task: taskSchema,
   trajectories: z.array(trajectorySchema),

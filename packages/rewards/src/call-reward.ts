@@ -1,4 +1,11 @@
-import { onAbort, RewardError, type RewardFunction, TimeoutError, type Trajectory } from '@rlp/core';
+import {
+  isPromiseLike,
+  RewardError,
+  type RewardFunction,
+  settleWithin,
+  TimeoutError,
+  type Trajectory,
+} from '@rlp/core';
 import { messageOf } from './message-of.ts';
 
 /** Why a reward function gave no verdict: it threw, took too long, or gave what is no finite number. */
@@ -17,10 +24,10 @@ export interface CallLimits {
 }
 
 /** Calls a reward function. Rejects only with the signal's reason, once aborted. */
-export function callReward<Metadata>(
+export function callReward<Metadata, Outcome>(
   name: string,
-  reward: RewardFunction<Metadata>,
-  trajectory: Trajectory<Metadata>,
+  reward: RewardFunction<Metadata, Outcome>,
+  trajectory: Trajectory<Metadata, Outcome>,
   limits: CallLimits,
 ): Promise<Verdict> {
   return callWithin(name, (signal) => reward(trajectory, { signal }), limits);
@@ -54,41 +61,4 @@ function failed(cause: RewardFailureCause, name: string, message: string, error?
     value: null,
     failure: { cause, error: new RewardError(`reward "${name}": ${message}`, { cause: error }) },
   };
-}
-
-/** Settles as `work` does, unless the time is up or the signal fires first; `controller` then tells the function. */
-export function settleWithin<Value>(
-  work: PromiseLike<Value>,
-  controller: AbortController,
-  { timeoutMs, signal }: CallLimits,
-): Promise<Value> {
-  return new Promise((resolve, reject) => {
-    let release: (() => void) | undefined;
-    const stop = () => {
-      clearTimeout(timer);
-      release?.();
-    };
-    const giveUp = (reason: unknown) => {
-      stop();
-      reject(reason);
-      controller.abort(reason);
-    };
-    const timer = setTimeout(() => giveUp(new TimeoutError(`took longer than ${timeoutMs} ms`)), timeoutMs);
-    release = signal && onAbort(signal, () => giveUp(signal.reason));
-    Promise.resolve(work).then(
-      (value) => {
-        stop();
-        resolve(value);
-      },
-      (error: unknown) => {
-        stop();
-        reject(error);
-      },
-    );
-  });
-}
-
-/** Whether a value has to be waited for. */
-export function isPromiseLike<Value>(value: Value | PromiseLike<Value>): value is PromiseLike<Value> {
-  return typeof value === 'object' && value !== null && 'then' in value;
 }

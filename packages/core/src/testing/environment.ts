@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Environment, State } from '../environment.ts';
 import { messageSchema } from '../message.ts';
 import type { Task } from '../task.ts';
+import { terminationSchema } from '../trajectory.ts';
 
 /** What the suite needs from an implementation. */
 export interface EnvironmentSubject<S extends State, Metadata> {
@@ -68,8 +69,36 @@ export function describeEnvironment<S extends State, Metadata>(
         environment.buildPrompt(frozen);
         environment.isTerminal(frozen);
         environment.stateKey?.(frozen);
+        said(environment, frozen);
         await environment.updateState(frozen, responses[state.stepCount]!);
         expect(frozen).toEqual(state);
+      }
+    });
+
+    it('says the same about equal states: transcript, outcome and metrics', async () => {
+      for (const state of await play(create(), subject)) {
+        expect(said(create(), structuredClone(state))).toEqual(said(create(), state));
+      }
+    });
+
+    it('says only what can be recorded: valid messages, finite numbers, JSON', async () => {
+      const environment = create();
+      for (const state of await play(environment, subject)) {
+        const { transcript, outcome, metrics, termination } = said(environment, state);
+        for (const message of transcript ?? []) messageSchema.parse(message);
+        for (const [name, value] of Object.entries(metrics ?? {}))
+          expect(value, name).toSatisfy(Number.isFinite);
+        if (termination !== undefined) terminationSchema.parse(termination);
+        if (outcome !== undefined) expect(JSON.parse(JSON.stringify(outcome))).toEqual(outcome);
+      }
+    });
+
+    it('has every response in its transcript, as a message of the assistant', async () => {
+      const environment = create();
+      const states = await play(environment, subject);
+      const opening = spokenBy(environment, states[0]!);
+      for (const state of environment.transcript === undefined ? [] : states) {
+        expect(spokenBy(environment, state) - opening).toBe(state.stepCount);
       }
     });
 
@@ -89,6 +118,21 @@ export function describeEnvironment<S extends State, Metadata>(
       expect(episodes).toEqual([alone, alone]);
     });
   });
+}
+
+/** What the optional methods say about a state; `termination` is asked of terminal states only. */
+function said<S extends State, Metadata, Outcome>(environment: Environment<S, Metadata, Outcome>, state: S) {
+  return {
+    transcript: environment.transcript?.(state),
+    outcome: environment.outcome?.(state),
+    metrics: environment.metrics?.(state),
+    termination: environment.isTerminal(state) ? environment.termination?.(state) : undefined,
+  };
+}
+
+/** Messages of the assistant in the transcript of a state. */
+function spokenBy<S extends State, Metadata>(environment: Environment<S, Metadata>, state: S): number {
+  return (environment.transcript?.(state) ?? []).filter(({ role }) => role === 'assistant').length;
 }
 
 /** The states of one episode, the first included. */

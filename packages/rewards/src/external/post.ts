@@ -1,6 +1,5 @@
-import { ArgumentError, TimeoutError } from '@rlp/core';
+import { ArgumentError, settleWithin, TimeoutError } from '@rlp/core';
 import type * as z from 'zod';
-import { settleWithin } from '../call-reward.ts';
 import { ExternalRewardError } from './failure.ts';
 import type { Fetch, FetchResponse } from './fetch.ts';
 import type { requestSchema } from './options.ts';

@@ -2,6 +2,7 @@ import {
   ArgumentError,
   type ChatRenderer,
   parseOptions,
+  settleWithin,
   TimeoutError,
   type TokenId,
   type Tokenizer,
@@ -10,7 +11,6 @@ import {
 } from '@rlp/core';
 import pLimit from 'p-limit';
 import * as z from 'zod';
-import { settleWithin } from '../call-reward.ts';
 import { messageOf } from '../message-of.ts';
 import {
   checkScale,

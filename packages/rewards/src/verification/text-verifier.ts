@@ -1,6 +1,12 @@
-import { parseOptions, type VerificationReport, type VerificationRequest, type Verifier } from '@rlp/core';
+import {
+  isPromiseLike,
+  parseOptions,
+  settleWithin,
+  type VerificationReport,
+  type VerificationRequest,
+  type Verifier,
+} from '@rlp/core';
 import * as z from 'zod';
-import { isPromiseLike, settleWithin } from '../call-reward.ts';
 import { messageOf } from '../message-of.ts';
 import { timerMs } from '../timer.ts';
 import { failure, readReport } from './read-report.ts';

@@ -1,0 +1,37 @@
+import * as z from 'zod';
+import { messageSchema } from './message.ts';
+import { rolloutBatchSchema, sampleSchema } from './sample.ts';
+import { evaluateResultSchema, stepDataSchema } from './step-data.ts';
+import { taskSchema } from './task.ts';
+import { taskDefinitionSchema } from './task-definition.ts';
+import { stepSchema, trajectoryGroupSchema, trajectorySchema } from './trajectory.ts';
+import { verificationReportSchema } from './verifier.ts';
+
+const schemas = {
+  Message: messageSchema,
+  Task: taskSchema,
+  TaskDefinition: taskDefinitionSchema,
+  Step: stepSchema,
+  Trajectory: trajectorySchema,
+  TrajectoryGroup: trajectoryGroupSchema,
+  Sample: sampleSchema,
+  RolloutBatch: rolloutBatchSchema,
+  StepData: stepDataSchema,
+  EvaluateResult: evaluateResultSchema,
+  VerificationReport: verificationReportSchema,
+};
+
+/** Names of the records that leave the process. */
+export type RecordName = keyof typeof schemas;
+
+/** The records that {@link recordJsonSchema} describes. */
+export const recordNames = Object.keys(schemas) as readonly RecordName[];
+
+/**
+ * JSON Schema (draft 2020-12) of a record as it is written to files and sent over networks, for validators in other languages.
+ *
+ * Rules between fields, such as one logprob per token, are not part of it: our own readers check those too.
+ */
+export function recordJsonSchema(name: RecordName): Readonly<Record<string, unknown>> {
+  return { title: name, ...z.toJSONSchema(schemas[name], { io: 'input', unrepresentable: 'any' }) };
+}
