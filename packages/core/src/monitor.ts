@@ -5,6 +5,13 @@ import type { ScoredTrajectory } from './trajectory.ts';
 /** How bad a finding is: from "know about it" (`low`) to "this run is not worth continuing" (`critical`). */
 export type Severity = 'low' | 'medium' | 'high' | 'critical';
 
+/** What a rule means, why it matters, and what usually helps. */
+export interface FindingNote {
+  readonly what: string;
+  readonly why: string;
+  readonly mitigation: readonly string[];
+}
+
 /** Something that a monitor noticed about the data the policy learns from. */
 export interface Finding {
   /** Identifies the rule, such as `variance_collapse`. */
@@ -12,23 +19,30 @@ export interface Finding {
   readonly severity: Severity;
   /** One sentence with the numbers in it. */
   readonly message: string;
-  /** The numbers the rule decided on. */
+  /** The numbers that the rule decided on. */
   readonly evidence: Metrics;
-  /** Iteration of the batch it was found in. */
+  /** Iteration of the batch. */
   readonly iteration: number;
-  /** Ids of the trajectories that show it, where it is about some. */
+  /** Ids of the trajectories that show it. */
   readonly trajectories?: readonly string[] | undefined;
+  /** Reward component that it concerns. */
+  readonly component?: string | undefined;
+  /** Some of the responses that show it, for a person to read. */
+  readonly samples?: readonly string[] | undefined;
+  /** Responses seen by the monitor, including this batch. */
+  readonly responsesSeen?: number | undefined;
+  readonly note?: FindingNote | undefined;
 }
 
 /**
- * What a monitor asks the training loop to do, and the finding it asks it for.
+ * What a monitor asks the training loop to do, and the finding that caused it.
  *
- * - `drop`: leave these trajectories out of this iteration's updates and group statistics, by their ids.
- * - `pause`: wait, until whoever watches the run lets it go on.
- * - `stop`: end the run after this iteration's report, without learning from its batch.
- * - `raise-kl`: multiply the coefficient of the KL to the reference policy by `factor`, from this iteration on.
- * - `lower-weight`: multiply the weight of a reward component by `factor`, from the next iteration on.
- * - `roll-back`: return to the weights of the last checkpoint that was good, without learning from this batch.
+ * - `drop`: leave these trajectories out of this iteration's updates and group statistics.
+ * - `pause`: wait until an operator resumes the run.
+ * - `stop`: end the run after this iteration's report. The batch is not learned from.
+ * - `raise-kl`: multiply the KL coefficient by `factor`, starting with this iteration.
+ * - `lower-weight`: multiply the weight of a reward component by `factor`, starting with the next iteration.
+ * - `roll-back`: return to the weights of the last good checkpoint. The batch is not learned from.
  */
 export type Intervention = { readonly cause: Finding } & (
   | { readonly action: 'drop'; readonly trajectories: readonly string[] }
@@ -37,33 +51,33 @@ export type Intervention = { readonly cause: Finding } & (
   | { readonly action: 'lower-weight'; readonly component: string; readonly factor: number }
 );
 
-/** What a monitor looks at: one iteration's scored trajectories. */
+/** Scored trajectories of one iteration. */
 export interface MonitorBatch<Metadata = unknown> {
   readonly iteration: number;
   readonly trajectories: readonly ScoredTrajectory<Metadata>[];
-  /** What else is known of the batch, by the names of `docs/metrics.md`: `kl/reference`, for one. */
+  /** Other metrics of the batch, named as in `docs/metrics.md`. Example: `kl/reference`. */
   readonly metrics?: Metrics | undefined;
 }
 
-/** What a monitor says about one batch. */
+/** Result of observing one batch. */
 export interface MonitorReport {
   readonly metrics: Metrics;
   /** Most severe first. */
   readonly findings: readonly Finding[];
-  /** What should be done about them, in this order; nothing by default. */
+  /** Requests to the training loop, in this order. Default none. */
   readonly interventions?: readonly Intervention[] | undefined;
 }
 
-/** Asks whether the data is still worth learning from. It observes and asks for interventions; the loop carries them out. */
+/** Judges whether the data is still worth learning from. It requests interventions; the loop applies them. */
 export interface Monitor<Metadata = unknown> {
-  /** Judges a batch against those seen before, then remembers it. Same history and batch give the same report. */
+  /** Judges a batch against earlier ones, then remembers it. The same history and batch give the same report. */
   observe(batch: MonitorBatch<Metadata>): MonitorReport;
   /**
-   * Told by the loop once the policy is back at earlier weights, as a `roll-back` asked for: what it saw of late tells of a policy
-   * that is no more, and counts no longer against the one there is. What good batches taught it stays.
+   * Called after the loop rolled back. Recent observations belong to the discarded policy; drop them. Keep what
+   * good batches taught.
    */
   rolledBack?(): void;
-  /** What it remembers, as JSON data, for a checkpoint. */
+  /** State as JSON data, for a checkpoint. */
   saveState(): unknown;
   /** Continues from {@link Monitor.saveState}. Throws a `FormatError` on anything else. */
   loadState(state: unknown): void;
@@ -77,4 +91,8 @@ export const findingSchema: z.ZodType<Finding> = z.object({
   evidence: z.record(z.string(), z.number()),
   iteration: z.int().nonnegative(),
   trajectories: z.array(z.string()).optional(),
+  component: z.string().optional(),
+  samples: z.array(z.string()).optional(),
+  responsesSeen: z.int().nonnegative().optional(),
+  note: z.object({ what: z.string(), why: z.string(), mitigation: z.array(z.string()) }).optional(),
 });

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { Metrics, MetricsLogger } from '../metrics.ts';
+import type { MetricsLogger } from '../logger.ts';
+import type { Metrics } from '../metrics.ts';
 
 /** What the suite needs from an implementation. */
 export interface MetricsLoggerSubject {
