@@ -29,6 +29,7 @@ const checks: readonly Check[] = [
   { name: 'docs', after: ['build'] },
   { name: 'packages', after: ['build'] },
   { name: 'size' },
+  { name: 'site' },
   { name: 'unused' },
   { name: 'lint' },
   { name: 'layers' },

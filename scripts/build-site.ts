@@ -1,0 +1,20 @@
+/**
+ * `pnpm docs`: builds the documentation site into `runs/site/html`, offline. Fails on dead links.
+ *
+ * `--pages` only gathers the pages and checks their links, which takes a second; the whole build also writes the API reference
+ * from the packages' declarations, so `pnpm build` has to run first.
+ */
+import { rmSync } from 'node:fs';
+import { build } from 'vitepress';
+import { writeApi } from './site/api.ts';
+import { writePages } from './site/pages.ts';
+import { conclude } from './workspace.ts';
+
+const folder = 'runs/site/pages';
+rmSync('runs/site', { recursive: true, force: true });
+const problems = writePages(folder);
+if (problems.length === 0 && !process.argv.includes('--pages')) {
+  await writeApi(`${folder}/reference/api`);
+  await build('docs');
+}
+conclude(problems, 'the documentation site is in runs/site/html');
