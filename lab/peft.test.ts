@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { createOnnxBackend } from '@rlp/backprop';
 import type { Loss, TrainingSequence } from '@rlp/core';
-import { onnxBackend } from '@rlp/inference';
+import { createOnnxSampler } from '@rlp/inference';
 import { characterTokenizer, createModel, parseModelConfig, saveModel } from '@rlp/models';
 import { createEngine } from '@rlp/onnx/runtime';
 import { expect, it } from 'vitest';
@@ -90,15 +90,15 @@ it.skipIf(problem !== undefined).each(['llama', 'qwen2', 'qwen3', 'gpt2'])(
     try {
       const model = modelOf(type);
       await saveModel(join(folder, 'base'), model);
-      const adaptation = { kind: 'lora', rank: 3, alpha: 12 } as const;
-      const backend = await createOnnxBackend({ engine, model, adaptation, learningRate: 0.02 });
+      const lora = { rank: 3, alpha: 12 };
+      const backend = await createOnnxBackend({ engine, model, lora, learningRate: 0.02 });
       for (let update = 0; update < 3; update++) {
         await backend.forwardBackward({ sequences }, negativeLogLikelihood);
         await backend.optimStep();
       }
       await backend.saveCheckpoint(join(folder, 'adapter'));
       await backend.publish();
-      const sampler = await onnxBackend({ engine, model });
+      const sampler = await createOnnxSampler({ engine, model });
       // Logits of a position come with the token after it, so each row gets one more.
       const requests = rows.map((row) => ({ prompt: row.slice(0, 1), completion: [...row.slice(1), 0] }));
       const ours = await sampler.scoreLogits(requests, {});

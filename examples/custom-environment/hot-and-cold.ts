@@ -31,7 +31,7 @@ class HotAndCold extends BaseEnvironment<Game, Secret> {
 }
 
 /** Trains a table of logits to play; yields the share of games won, iteration by iteration. */
-export async function* play(numIterations: number): AsyncGenerator<number> {
+export async function* play(iterations: number): AsyncGenerator<number> {
   const tokenizer = characterTokenizer('?<>123', { end: '.' });
   const backend = new TabularBackend({
     vocabularySize: tokenizer.vocabularySize,
@@ -55,5 +55,5 @@ export async function* play(numIterations: number): AsyncGenerator<number> {
     },
     { tasksPerIteration: 6, rollout: { sampling: { maxTokens: 1 } } },
   );
-  for await (const { metrics } of algorithm.run({ numIterations })) yield metrics['reward/mean'] ?? 0;
+  for await (const { metrics } of algorithm.run({ iterations })) yield metrics['reward/mean'] ?? 0;
 }

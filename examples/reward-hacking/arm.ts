@@ -63,7 +63,7 @@ export async function runArm(
     await policy.sampler.updateWeights(await policy.backend.publish());
     await measure();
     const grpo = algorithmOf(name, setting, { policy, monitor, rollBack: () => checkpoints.goBack() });
-    for await (const report of grpo.run({ numIterations: practice.iterations, resume: state, signal })) {
+    for await (const report of grpo.run({ iterations: practice.iterations, resume: state, signal })) {
       ({ state, metrics } = report);
       record.keywords.push(metrics['reward/component/reasoning_words'] ?? 0);
       record.alarms.push(...report.findings.filter(({ rule }) => rule === hackingRule));

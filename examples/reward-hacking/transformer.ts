@@ -1,7 +1,7 @@
 import { createOnnxBackend } from '@rlp/backprop';
 import { RandomStream } from '@rlp/core';
 import { arithmeticTasks } from '@rlp/env';
-import { InferenceModule, onnxBackend } from '@rlp/inference';
+import { createOnnxSampler, InferenceModule } from '@rlp/inference';
 import { characterTokenizer, createModel, parseModelConfig } from '@rlp/models';
 import type { Engine } from '@rlp/onnx/runtime';
 import { extractTag } from '@rlp/rewards';
@@ -41,7 +41,7 @@ export function transformerSetting(engine: Engine, seed: string, iterations: num
       const tokensPerMicroBatch = 8192;
       const backend = await createOnnxBackend({ engine, model, learningRate, schedule, tokensPerMicroBatch });
       const sampler = await InferenceModule.create({
-        backend: onnxBackend({ engine, model, maxSequences: 256 }),
+        backend: createOnnxSampler({ engine, model, maxSequences: 256 }),
       });
       return {
         backend,

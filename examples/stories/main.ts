@@ -7,7 +7,7 @@ import { loadRun, saveRun } from '@rlp/algorithms/run';
 import { createOnnxBackend } from '@rlp/backprop';
 import type { Metrics, Task } from '@rlp/core';
 import { SimpleTextEnvironment, taskSource } from '@rlp/env';
-import { InferenceModule, onnxBackend } from '@rlp/inference';
+import { createOnnxSampler, InferenceModule } from '@rlp/inference';
 import { loadModel, saveModel } from '@rlp/models';
 import { createEngine } from '@rlp/onnx/runtime';
 import { rewardFunctions } from '@rlp/rewards';
@@ -40,7 +40,9 @@ process.on('SIGINT', () => (signal.aborted ? process.exit(130) : controller.abor
 const engine = await createEngine();
 const model = await loadModel(values.model);
 const backend = await createOnnxBackend({ engine, model, learningRate: 5e-4 });
-const sampler = await InferenceModule.create({ backend: onnxBackend({ engine, model, maxSequences: 128 }) });
+const sampler = await InferenceModule.create({
+  backend: createOnnxSampler({ engine, model, maxSequences: 128 }),
+});
 const tasks = storyTasks(values.word, values.seed);
 const heldOut = tasks.slice(0, 64);
 const environment = new SimpleTextEnvironment<StoryWish>();
@@ -97,7 +99,7 @@ async function practise(): Promise<Metrics | undefined> {
   let metrics: Metrics | undefined;
   let state: RlState | undefined = resume;
   try {
-    const run = algorithm.run({ numIterations: iterations, resume, signal });
+    const run = algorithm.run({ iterations, resume, signal });
     for await (const report of run) ({ state, metrics } = report);
   } finally {
     await logger.close();

@@ -1,5 +1,5 @@
 import { RandomStream } from '@rlp/core';
-import { onnxBackend } from '@rlp/inference';
+import { createOnnxSampler } from '@rlp/inference';
 import { createEngine } from '@rlp/onnx/runtime';
 import { type Measurement, type MeasureOptions, peakMebibytes, timeRuns } from './measurement.ts';
 import { type BenchShape, benchModel } from './shapes.ts';
@@ -8,7 +8,7 @@ import { type BenchShape, benchModel } from './shapes.ts';
 export async function measureGenerate(shape: BenchShape, options: MeasureOptions): Promise<Measurement> {
   const { prompts, promptLength, newTokens, vocabulary } = shape;
   const engine = await createEngine({ threads: options.threads });
-  const backend = await onnxBackend({
+  const backend = await createOnnxSampler({
     engine,
     model: benchModel(shape),
     weights: options.weights,

@@ -108,7 +108,7 @@ function svrl({ inputs, params }: FixtureCase): unknown {
           spent: trajectory.verification_spent,
           budget: trajectory.initial_budget,
           steps: trajectory.step_count,
-          maxSteps: trajectory.max_steps,
+          maxTurns: trajectory.max_steps,
         },
         options,
       ),

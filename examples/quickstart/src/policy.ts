@@ -1,6 +1,6 @@
 import { createOnnxBackend, type OnnxBackendOptions } from '@rlp/backprop';
 import type { TrainingBackend } from '@rlp/core';
-import { InferenceModule, onnxBackend } from '@rlp/inference';
+import { createOnnxSampler, InferenceModule } from '@rlp/inference';
 import { characterTokenizer, createModel, type LanguageModel, parseModelConfig } from '@rlp/models';
 import type { Engine } from '@rlp/onnx/runtime';
 
@@ -42,7 +42,7 @@ export type Learning = Pick<OnnxBackendOptions, 'learningRate' | 'schedule'>;
 export async function policyOf(engine: Engine, model: LanguageModel, learning: Learning): Promise<Policy> {
   const backend = await createOnnxBackend({ engine, model, ...learning, tokensPerMicroBatch: 8192 });
   const inference = await InferenceModule.create({
-    backend: onnxBackend({ engine, model, maxSequences: 256 }),
+    backend: createOnnxSampler({ engine, model, maxSequences: 256 }),
   });
   return {
     backend,

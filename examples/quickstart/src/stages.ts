@@ -104,7 +104,7 @@ export async function practise(context: StageContext<RlState>): Promise<void> {
   );
   const glance = run.tasks.heldOut.slice(0, 100);
   let state = resume;
-  for await (const report of algorithm.run({ numIterations: rlIterations, signal: run.signal, resume })) {
+  for await (const report of algorithm.run({ iterations: rlIterations, signal: run.signal, resume })) {
     state = report.state;
     let metrics: Metrics = report.metrics;
     if (state.iteration % every === 0) {

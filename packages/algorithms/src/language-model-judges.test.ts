@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { ChatRenderer, Trajectory, TrajectoryGroup } from '@rlp/core';
-import { InferenceModule, onnxBackend } from '@rlp/inference';
+import { createOnnxSampler, InferenceModule } from '@rlp/inference';
 import { loadModel } from '@rlp/models';
 import { createEngine, type Engine } from '@rlp/onnx/runtime';
 import {
@@ -48,7 +48,9 @@ describe.skipIf(!present)('judges by a real model', () => {
   beforeAll(async () => {
     engine = await createEngine({ threads: 1 });
     const model = await loadModel(folder);
-    inference = await InferenceModule.create({ backend: onnxBackend({ engine, model, store: 'judge' }) });
+    inference = await InferenceModule.create({
+      backend: createOnnxSampler({ engine, model, store: 'judge' }),
+    });
     encode = (text) => model.tokenizer.encode(text, { specialTokens: 'none' });
     renderer = { render: (messages) => encode(messages.map(({ content }) => content).join('\n')) };
     const sampled = samplerGenerator({ sampler: inference, renderer, maxTokens: 16 });

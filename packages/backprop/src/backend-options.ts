@@ -8,16 +8,12 @@ import { scheduleSchema } from './optimizer/schedule.ts';
 const given = <Type>(what: string) =>
   z.custom<Type>((value) => typeof value === 'object' && value !== null, `expected ${what}`);
 
-const adaptationSchema = z.discriminatedUnion('kind', [
-  z.strictObject({ kind: z.literal('full') }),
-  z.strictObject({
-    kind: z.literal('lora'),
-    rank: z.int().min(1).default(8),
-    alpha: z.number().positive().default(16),
-    targets: z.array(z.string().min(1)).min(1).optional(),
-    seed: z.union([z.string(), z.number()]).default('lora'),
-  }),
-]);
+const loraSchema = z.strictObject({
+  rank: z.int().min(1).default(8),
+  alpha: z.number().positive().default(16),
+  targets: z.array(z.string().min(1)).min(1).optional(),
+  seed: z.union([z.string(), z.number()]).default('lora'),
+});
 
 const schema = z.strictObject({
   engine: given<Engine>('an engine, from createEngine of @rlp/onnx/runtime'),
@@ -28,7 +24,7 @@ const schema = z.strictObject({
   optimizer: optimizerSchema.prefault({}),
   maxGradientNorm: maxGradientNormSchema.prefault(1),
   tokensPerMicroBatch: z.int().min(1).default(4096),
-  adaptation: adaptationSchema.prefault({ kind: 'full' }),
+  lora: loraSchema.optional(),
   reference: z.enum(['initial', 'none']).default('initial'),
   activations: z.enum(['keep', 'recompute']).default('keep'),
   valueHead: z
@@ -48,9 +44,9 @@ const schema = z.strictObject({
  * - `optimizer` (AdamW): see {@link OptimizerOptions}.
  * - `maxGradientNorm` (1): global L2 norm that gradients are clipped to, or `'off'`.
  * - `tokensPerMicroBatch` (4096): positions, padding included, of one pass; bounds activation memory.
- * - `adaptation` (`{ kind: 'full' }`): train every weight, or with `'lora'` a low-rank correction
- *   `W + (alpha/rank)·B·A` of frozen ones: `rank` (8), `alpha` (16), `targets` (every linear layer of attention and feed-forward,
- *   by the last part of its name such as `q_proj`), `seed` (`'lora'`) of A's random stream.
+ * - `lora` (none: every weight is trained): trains a low-rank correction `W + (alpha/rank)·B·A` of frozen weights. `rank` (8),
+ *   `alpha` (16), `targets` (every linear layer of attention and feed-forward, by the last part of its name such as `q_proj`),
+ *   `seed` (`'lora'`) of A's random stream. `{}` takes the defaults.
  * - `reference` (`'initial'`): keep the policy as it is before its first change for `logprobs` of the reference; costs one
  *   copy of the trained weights. `'none'` saves it.
  * - `activations` (`'keep'`): `'recompute'` computes each layer again in the backward pass instead of keeping its insides.
@@ -64,7 +60,7 @@ export type OnnxBackendOptions = z.input<typeof schema>;
 export type ResolvedOnnxBackendOptions = z.output<typeof schema>;
 
 /** Low-rank adaptation: which layers get a correction, and how large. */
-export type LoraOptions = Extract<ResolvedOnnxBackendOptions['adaptation'], { kind: 'lora' }>;
+export type LoraOptions = z.output<typeof loraSchema>;
 
 /** Applies defaults. Throws an OptionsError naming every problem. */
 export function resolveBackendOptions(options: OnnxBackendOptions): ResolvedOnnxBackendOptions {

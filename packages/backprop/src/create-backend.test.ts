@@ -40,7 +40,7 @@ describe('createOnnxBackend', () => {
   });
 
   it('frees its stores on close', async () => {
-    const { backend, store } = await create({ adaptation: { kind: 'lora' }, tokensPerMicroBatch: 8 });
+    const { backend, store } = await create({ lora: {}, tokensPerMicroBatch: 8 });
     await backend.forwardBackward({ sequences }, negativeLogLikelihood);
     await backend.optimStep();
     await backend.close();

@@ -49,13 +49,12 @@ interface Plan {
  */
 export async function createOnnxBackend(options: OnnxBackendOptions): Promise<OnnxTrainingBackend> {
   const resolved = resolveBackendOptions(options);
-  const { engine, model, adaptation } = resolved;
+  const { engine, model, lora } = resolved;
   const parameters = parameterSpecs(model.config).map(({ name, shape }) => ({ name, shape }));
   checkWeights('createOnnxBackend', parameters, model.weights);
   const valueHead = valueHeadSpec(model.config, resolved.valueHead);
   const head = initialHead(valueHead, resolved.valueHead);
-  const plan =
-    adaptation.kind === 'lora' ? planLora(resolved, adaptation, head) : planFull(resolved, parameters, head);
+  const plan = lora === undefined ? planFull(resolved, parameters, head) : planLora(resolved, lora, head);
   await createStores(engine, plan);
   try {
     return await startBackend(resolved, plan, parameters, valueHead);
@@ -155,15 +154,15 @@ function modelPlan(
 }
 
 function weightsOf(
-  { engine, model, store, adaptation }: ResolvedOnnxBackendOptions,
+  { engine, model, store, lora: options }: ResolvedOnnxBackendOptions,
   { stores, lora }: Plan,
   specs: Pick<FullWeightsParts, 'parameters' | 'valueHead'>,
   program: RunningProgram<TrainingMethods>,
 ): PolicyWeights {
   const shared = { engine, program, ...specs };
-  if (adaptation.kind === 'lora') {
+  if (options !== undefined) {
     const names = stores.map(({ name }) => name);
-    return new LoraWeights({ ...shared, stores: names, targets: lora!.targets, options: adaptation });
+    return new LoraWeights({ ...shared, stores: names, targets: lora!.targets, options });
   }
   return new FullWeights({ ...shared, store, save: savingWith(model) });
 }

@@ -100,8 +100,11 @@ describe('estimateMemory', () => {
   });
 
   it.each([0, -1, 1.5, Number.NaN])('refuses %s rows', (rows) => {
-    expect(() => estimateMemory({ ...question, rows })).toThrow(
-      `estimateMemory: rows must be a positive integer, got ${rows}`,
-    );
+    expect(() => estimateMemory({ ...question, rows })).toThrow(/estimateMemory: .*\n.*- rows: /);
+  });
+
+  it('refuses fields that it does not know', () => {
+    const wrong = { ...question, adaptation: { kind: 'lora', rank: 4 } };
+    expect(() => estimateMemory(wrong)).toThrow('Unrecognized key: "adaptation"');
   });
 });

@@ -1,5 +1,6 @@
-import { ArgumentError } from '@rlp/core';
+import { parseOptions } from '@rlp/core';
 import { linearLayers, type ModelConfig, parameterSpecs } from '@rlp/models';
+import * as z from 'zod';
 import { headBlockRows } from './graphs/parameter-blocks.ts';
 
 /** What a run would train, for {@link estimateMemory}. */
@@ -17,9 +18,20 @@ export interface MemoryQuestion {
   readonly reference?: 'initial' | 'none';
   /** `'critic'`: a model of its own whose losses read values only, so that it never computes logits. Default `'policy'`. */
   readonly purpose?: 'policy' | 'critic';
-  /** Low-rank adaptation in place of full training. */
-  readonly lora?: { readonly rank: number };
+  /** Trains a low-rank correction, as the option of `createOnnxBackend`. Default: every weight is trained. */
+  readonly lora?: { readonly rank?: number | undefined } | undefined;
 }
+
+const schema = z.strictObject({
+  config: z.custom<ModelConfig>((value) => typeof value === 'object' && value !== null, 'expected a config'),
+  rows: z.int().min(1),
+  length: z.int().min(1),
+  microBatches: z.enum(['one', 'several']).optional(),
+  activations: z.enum(['keep', 'recompute']).optional(),
+  reference: z.enum(['initial', 'none']).optional(),
+  purpose: z.enum(['policy', 'critic']).optional(),
+  lora: z.strictObject({ rank: z.int().min(1).default(8) }).optional(),
+});
 
 /** Bytes of a training run, by purpose. */
 export interface MemoryEstimate {
@@ -59,17 +71,10 @@ const runtimeBytes = 200 * 2 ** 20;
  * 3358 for 3439 (135 M, 2 × 256): within 10 %. With the reference scored: 1050 for 1082 (9.9 M, 8 × 256, vocabulary 8000), 1323
  * for 1407 (9 M, 8 × 256, vocabulary 32,000).
  *
- * @throws ArgumentError unless rows and length are positive integers.
+ * @throws OptionsError naming every field that is unknown or has another value than it may.
  */
 export function estimateMemory(question: MemoryQuestion): MemoryEstimate {
-  const { config, rows, length, lora } = question;
-  for (const [name, size] of [
-    ['rows', rows],
-    ['length', length],
-  ] as const) {
-    if (Number.isInteger(size) && size > 0) continue;
-    throw new ArgumentError(`estimateMemory: ${name} must be a positive integer, got ${size}`);
-  }
+  const { config, rows, length, lora } = parseOptions('estimateMemory', schema, question);
   const tokens = rows * length;
   const parameters = countParameters(config);
   const critic = question.purpose === 'critic';

@@ -36,7 +36,7 @@ describeEnvironment('an environment of one’s own', {
   responses: ['on', 'DONE'],
 });
 describeEnvironment('SimpleTextEnvironment', {
-  create: () => new SimpleTextEnvironment({ maxSteps: 2 }),
+  create: () => new SimpleTextEnvironment({ maxTurns: 2 }),
   task: textTask,
   responses: [' a time', ' there was'],
 });
@@ -74,7 +74,7 @@ describe('BaseEnvironment.step', () => {
 
 describe('SimpleTextEnvironment', () => {
   it('continues its own text', () => {
-    const environment = new SimpleTextEnvironment({ maxSteps: 2 });
+    const environment = new SimpleTextEnvironment({ maxTurns: 2 });
     const state = environment.updateState(environment.reset(textTask), ' a time');
     expect(environment.buildPrompt(state)).toBe('Once upon a time');
     expect(environment.isTerminal(state)).toBe(false);
@@ -98,8 +98,8 @@ describe('SimpleTextEnvironment', () => {
   });
 
   it('names every bad option at once', () => {
-    expect(() => new SimpleTextEnvironment({ maxSteps: 0, maxStep: 1 } as never)).toThrow(
-      /maxSteps[\s\S]*Unrecognized key: "maxStep"/,
+    expect(() => new SimpleTextEnvironment({ maxTurns: 0, maxStep: 1 } as never)).toThrow(
+      /maxTurns[\s\S]*Unrecognized key: "maxStep"/,
     );
   });
 });

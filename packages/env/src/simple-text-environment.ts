@@ -4,11 +4,11 @@ import { BaseEnvironment } from './base-environment.ts';
 
 const schema = z.strictObject({
   prompts: z.array(z.string().min(1)).readonly().default([]),
-  maxSteps: z.int().min(1).default(1),
+  maxTurns: z.int().min(1).default(1),
 });
 
 /**
- * Options of {@link SimpleTextEnvironment}: `prompts` (none), where the tasks are nothing more, see `tasks`; `maxSteps` (1), the
+ * Options of {@link SimpleTextEnvironment}: `prompts` (none), where the tasks are nothing more, see `tasks`; `maxTurns` (1), the
  * responses of an episode.
  */
 export type SimpleTextOptions = z.input<typeof schema>;
@@ -21,20 +21,20 @@ export interface TextState extends State {
 }
 
 /**
- * A prompt and its completion. With `maxSteps` above 1, each further response continues the text so far.
+ * A prompt and its completion. With `maxTurns` above 1, each further response continues the text so far.
  *
  * @throws `OptionsError` naming every problem at once.
  */
 export class SimpleTextEnvironment<Metadata = unknown> extends BaseEnvironment<TextState, Metadata> {
   /** One task per prompt given, with ids `prompt-0`, `prompt-1`, …; put them in a `taskSource`. */
   readonly tasks: readonly Task<undefined>[];
-  readonly #maxSteps: number;
+  readonly #maxTurns: number;
 
   constructor(options: SimpleTextOptions = {}) {
     super();
-    const { prompts, maxSteps } = parseOptions('SimpleTextEnvironment', schema, options);
+    const { prompts, maxTurns } = parseOptions('SimpleTextEnvironment', schema, options);
     this.tasks = prompts.map((prompt, index) => ({ id: `prompt-${index}`, prompt, metadata: undefined }));
-    this.#maxSteps = maxSteps;
+    this.#maxTurns = maxTurns;
   }
 
   /** @throws `ArgumentError` for a task whose prompt is a conversation. */
@@ -48,7 +48,7 @@ export class SimpleTextEnvironment<Metadata = unknown> extends BaseEnvironment<T
   }
 
   override isTerminal({ stepCount }: TextState): boolean {
-    return stepCount >= this.#maxSteps;
+    return stepCount >= this.#maxTurns;
   }
 
   override buildPrompt({ transcript }: TextState): string {

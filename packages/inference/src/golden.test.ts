@@ -3,7 +3,7 @@ import { createEngine, type Engine } from '@rlp/onnx/runtime';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { InferenceModule } from './inference-module.ts';
-import { onnxBackend } from './onnx-backend.ts';
+import { createOnnxSampler } from './onnx-sampler.ts';
 import { goldenCases, goldenFolder, hasGoldenModels } from './testing/tiny-models.ts';
 
 const models = ['stories260k', 'tinystories656k', 'babyllama105'];
@@ -24,7 +24,7 @@ describe.skipIf(!present).each(models)('%s', (name) => {
 
   beforeAll(async () => {
     const model = await loadModel(goldenFolder(name));
-    inference = await InferenceModule.create({ backend: onnxBackend({ engine, model, store: name }) });
+    inference = await InferenceModule.create({ backend: createOnnxSampler({ engine, model, store: name }) });
   });
   afterAll(() => inference.close());
 

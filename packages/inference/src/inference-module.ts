@@ -29,7 +29,7 @@ import { type OfferedTool, type ToolResponses, toolSchema } from './tool-calls.t
 
 /** Options of {@link InferenceModule.create}. */
 export interface InferenceModuleOptions {
-  /** From `onnxBackend`, `scriptedBackend` or a backend of your own. The module closes it. */
+  /** From `createOnnxSampler`, `scriptedBackend` or a backend of your own. The module closes it. */
   readonly backend: InferenceBackend | Promise<InferenceBackend>;
   /** Turns messages into prompts. Default: the backend's own chat template. */
   readonly renderer?: ChatRenderer | undefined;

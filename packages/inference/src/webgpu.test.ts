@@ -12,7 +12,7 @@ if (!available) console.warn(`skipped: no software Vulkan driver at ${driver}`);
 
 /** The same sampling and scoring on both providers; prints what came of it. */
 const script = `
-  import { onnxBackend } from ${JSON.stringify(new URL('./index.ts', import.meta.url).href)};
+  import { createOnnxSampler } from ${JSON.stringify(new URL('./index.ts', import.meta.url).href)};
   import { characterTokenizer, createModel, parseModelConfig } from '@rlp/models';
   import { createEngine } from '@rlp/onnx/runtime';
   const tokenizer = characterTokenizer('abcdefgh');
@@ -26,7 +26,7 @@ const script = `
   const reports = [];
   for (const executionProvider of ['cpu', 'webgpu']) {
     const engine = await createEngine({ thread: 'inline', executionProvider, threads: 1 });
-    const backend = await onnxBackend({ engine, model, operators: 'standard', contextLength: 16 });
+    const backend = await createOnnxSampler({ engine, model, operators: 'standard', contextLength: 16 });
     const completions = await backend.sample({ prompt, count: 3, maxTokens: 6, seed: 'device' });
     const scores = await backend.scoreTokens(completions.map(({ tokens }) => ({ prompt, completion: tokens })));
     reports.push({

@@ -364,7 +364,7 @@ describe('RolloutManager.collectRollouts', () => {
     const trajectories = await manager.collectRollouts({
       tasks: endless(9),
       minTrajectories: 1,
-      maxStepsPerRollout: 4,
+      maxTurns: 4,
     });
     expect(trajectories.map(({ status, steps }) => [status, steps.length])).toEqual(
       Array(3).fill(['truncated', 4]),

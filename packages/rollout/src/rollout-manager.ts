@@ -32,7 +32,7 @@ export interface CollectRolloutsOptions<Metadata = unknown> extends CollectOptio
   /** At least so many are collected, unless aborted. */
   readonly minTrajectories: number;
   /** Replaces the manager's `maxTurns` for this collection. */
-  readonly maxStepsPerRollout?: number | undefined;
+  readonly maxTurns?: number | undefined;
 }
 
 /** Rounds in a row that may bring nothing before `collectRollouts` gives up. */
@@ -136,7 +136,7 @@ export class RolloutManager<S extends State = State, Metadata = unknown> {
   async collectRollouts({
     tasks,
     minTrajectories,
-    maxStepsPerRollout = this.options.maxTurns,
+    maxTurns = this.options.maxTurns,
     iteration = this.#collections,
     signal,
   }: CollectRolloutsOptions<Metadata>): Promise<readonly Trajectory<Metadata>[]> {
@@ -145,7 +145,7 @@ export class RolloutManager<S extends State = State, Metadata = unknown> {
         `collectRollouts: minTrajectories must be a positive integer, got ${minTrajectories}`,
       );
     }
-    const resolved = resolveRolloutOptions({ ...this.options, maxTurns: maxStepsPerRollout });
+    const resolved = resolveRolloutOptions({ ...this.options, maxTurns });
     const options = { ...resolved, repetitions: new Map<string, number>() };
     const collected: Trajectory<Metadata>[] = [];
     let fruitlessRounds = 0;

@@ -49,7 +49,7 @@ async function lossesOf(make: (setup: Setup) => Pick<PolicyAlgorithm, 'train'>):
     keys.add(loss.key);
     return forwardBackward(batch, loss);
   };
-  await make(setup).train({ numIterations: 1 });
+  await make(setup).train({ iterations: 1 });
   return [...keys];
 }
 
@@ -57,7 +57,7 @@ describe.each(Object.entries(algorithms))('%s', (name, make) => {
   it('gives the same bytes again from the same seed', async () => {
     const run = async () => {
       const setup = setUp();
-      const { history, state } = await make(setup).train({ numIterations: 3 });
+      const { history, state } = await make(setup).train({ iterations: 3 });
       return { history, state, logits: await logitsOf(setup) };
     };
     const first = await run();
@@ -102,14 +102,14 @@ describe('PPOAlgorithm', () => {
 
   it('takes a critic of its own', async () => {
     const critic = new TabularBackend({ vocabularySize: 8, contextTokens: 1, valueHead: 'linear' });
-    const { history } = await new PPOAlgorithm({ ...setUp(), critic }, short).train({ numIterations: 2 });
+    const { history } = await new PPOAlgorithm({ ...setUp(), critic }, short).train({ iterations: 2 });
     expect(history[1]).toMatchObject({ 'update/count': 4, 'update/critic-count': 4 });
     expect(history[1]!['value/mean']).not.toBe(0);
   });
 
   it('takes another estimator that needs the critic', async () => {
     const advantages = estimators.bilevelGae();
-    const { history } = await new PPOAlgorithm(setUp(), { ...short, advantages }).train({ numIterations: 1 });
+    const { history } = await new PPOAlgorithm(setUp(), { ...short, advantages }).train({ iterations: 1 });
     expect(history[0]).toHaveProperty(['value/explained-variance']);
   });
 });
@@ -123,9 +123,9 @@ describe('GiGPOAlgorithm', () => {
     );
     const { rollouts: _, ...grpo } = { ...rest, environment: keyless };
     const advantages = estimators.gigpo();
-    return expect(
-      new GRPOAlgorithm(grpo, { ...short, advantages }).train({ numIterations: 1 }),
-    ).rejects.toThrow('has no stateKey');
+    return expect(new GRPOAlgorithm(grpo, { ...short, advantages }).train({ iterations: 1 })).rejects.toThrow(
+      'has no stateKey',
+    );
   });
 });
 
@@ -139,7 +139,7 @@ describe('ReMax', () => {
       return sample(request);
     };
     const options = { ...short, tasksPerIteration: 3, advantages: estimators.remax() };
-    const { history } = await new GRPOAlgorithm(setup, options).train({ numIterations: 1 });
+    const { history } = await new GRPOAlgorithm(setup, options).train({ iterations: 1 });
     expect(temperatures.toSorted()).toEqual([0, 0, 0, 1, 1, 1]);
     expect(history[0]).toMatchObject({ 'trajectories/count': 24 });
   });
@@ -169,7 +169,7 @@ describe('the loss of an algorithm', () => {
       };
       const rollout = { groupSize: 4, sampling: { maxTokens } };
       const options = { tasksPerIteration: 2, loss: { entropyCoefficient: 0.01 }, rollout };
-      await new DrGRPOAlgorithm(setup, options).train({ numIterations: 1 });
+      await new DrGRPOAlgorithm(setup, options).train({ iterations: 1 });
       return seen[0];
     };
     expect(await weights(1)).toBeCloseTo(1 / 8, 12);
@@ -190,7 +190,7 @@ describe('a preset', () => {
     };
     const options = { ...short, tasksPerIteration: 8, preset } as never;
     const run = new make[algorithm as keyof typeof make](setUp(), options);
-    const { history } = await run.train({ numIterations: 1 });
+    const { history } = await run.train({ iterations: 1 });
     expect(history[0]!['update/count']).toBeGreaterThan(0);
   });
 
@@ -204,7 +204,7 @@ describe('a preset', () => {
   it('gives the numbers of the options it stands for', async () => {
     const run = async (options: ConstructorParameters<typeof GRPOAlgorithm>[1]) => {
       const setup = setUp();
-      await new GRPOAlgorithm(setup, { ...short, ...options }).train({ numIterations: 3 });
+      await new GRPOAlgorithm(setup, { ...short, ...options }).train({ iterations: 3 });
       return logitsOf(setup);
     };
     const written = {

@@ -10,12 +10,12 @@ describe('an algorithm', () => {
     const setup = { ...banditSetup('grpo'), logger };
     const algorithm = new GRPOAlgorithm(setup, { rollout: { sampling: { maxTokens: 1 } } });
     const { history, state } = await algorithm.train({
-      numIterations: 3,
+      iterations: 3,
       progressBar: { update: ({ done }) => void seen.push(done), stop: () => void seen.push(-1) },
     });
     expect(seen).toEqual([1, 2, 3, -1]);
     expect(logged).toEqual([0, 1, 2]);
-    for await (const { iteration } of algorithm.run({ numIterations: 4, resume: state })) {
+    for await (const { iteration } of algorithm.run({ iterations: 4, resume: state })) {
       expect(logged).toEqual([0, 1, 2, iteration]);
     }
     expect(history).toHaveLength(3);
@@ -34,7 +34,7 @@ describe('an algorithm', () => {
       { tasksPerIteration: 2, rollout: { sampling: { maxTokens: 1 } } },
     );
     const { notes } = await algorithm.train({
-      numIterations: 1,
+      iterations: 1,
       progressBar: { update: (progress) => void shown.push(progress.notes), stop: () => undefined },
     });
     expect(notes).toContain(
@@ -45,19 +45,19 @@ describe('an algorithm', () => {
 
   it('names the option that says how long it trains', async () => {
     const algorithm = new GRPOAlgorithm(banditSetup('none'));
-    const wrong = /GRPOAlgorithm: invalid options\n.*numIterations: Too small/;
-    await expect(algorithm.train({ numIterations: 0 })).rejects.toThrow(wrong);
-    await expect(algorithm.run({ numIterations: 0 }).next()).rejects.toThrow(wrong);
+    const wrong = /GRPOAlgorithm: invalid options\n.*iterations: Too small/;
+    await expect(algorithm.train({ iterations: 0 })).rejects.toThrow(wrong);
+    await expect(algorithm.run({ iterations: 0 }).next()).rejects.toThrow(wrong);
   });
 
   it('trains once at a time', async () => {
     const algorithm = new GRPOAlgorithm(banditSetup('twice'), { rollout: { sampling: { maxTokens: 1 } } });
-    const first = algorithm.train({ numIterations: 1 });
-    await expect(algorithm.train({ numIterations: 1 })).rejects.toThrow(
+    const first = algorithm.train({ iterations: 1 });
+    await expect(algorithm.train({ iterations: 1 })).rejects.toThrow(
       'GRPOAlgorithm: an earlier call of train is not over',
     );
     const { state } = await first;
-    expect((await algorithm.train({ numIterations: 2, resume: state })).history).toHaveLength(1);
+    expect((await algorithm.train({ iterations: 2, resume: state })).history).toHaveLength(1);
   });
 
   it('refuses at once what it cannot work with', () => {

@@ -72,7 +72,7 @@ export interface ProgressBar {
 /** How long to train, and who watches. */
 export interface TrainOptions {
   /** Iterations of the whole run; one that resumes makes what is left of them. Default 100. */
-  readonly numIterations?: number | undefined;
+  readonly iterations?: number | undefined;
   readonly progressBar?: ProgressBar | undefined;
   /** Ends the run after the step under way; `train` then resolves with what it has. */
   readonly signal?: AbortSignal | undefined;
@@ -130,7 +130,7 @@ function requireDependencies(name: string, dependencies: object): void {
   if (problems.length > 0) throw new ArgumentError(`${name}: ${problems.join('; ')}`);
 }
 
-const runSchema = z.strictObject({ numIterations: z.int().min(1).default(100) });
+const runSchema = z.strictObject({ iterations: z.int().min(1).default(100) });
 
 /** What every algorithm is: rollouts, an estimator and options for `runRlTraining`. */
 export abstract class PolicyAlgorithm<S extends State = State, Metadata = unknown> {
@@ -169,7 +169,7 @@ export abstract class PolicyAlgorithm<S extends State = State, Metadata = unknow
 
   /** The run as a generator: one report per iteration, for callers that evaluate, save or stop in between. */
   async *run({
-    numIterations,
+    iterations: given,
     signal,
     resume,
   }: Omit<TrainOptions, 'progressBar'> = {}): AsyncGenerator<RlReport<Metadata>, void, undefined> {
@@ -177,7 +177,7 @@ export abstract class PolicyAlgorithm<S extends State = State, Metadata = unknow
     const { sampler: inference } = this.#dependencies;
     const { estimator: advantages, critic, options } = this.#plan;
     const { rollout: _, groupFilter, ...own } = options;
-    const { numIterations: iterations } = parseOptions(this.#plan.name, runSchema, { numIterations });
+    const { iterations } = parseOptions(this.#plan.name, runSchema, { iterations: given });
     const { rollouts } = this;
     const greedyRollouts = this.#greedyRollouts;
     const made = { rollouts, greedyRollouts, critic, advantages, inference, groupFilter };
@@ -196,19 +196,19 @@ export abstract class PolicyAlgorithm<S extends State = State, Metadata = unknow
    *
    * @throws ArgumentError while an earlier call still trains; what {@link runRlTraining} throws.
    */
-  async train({ progressBar, numIterations, ...options }: TrainOptions = {}): Promise<TrainResult> {
+  async train({ progressBar, iterations, ...options }: TrainOptions = {}): Promise<TrainResult> {
     if (this.#state === 'training') {
       throw new ArgumentError(
         `${this.#plan.name}: an earlier call of train is not over, and both would learn into the same weights; await it first`,
       );
     }
-    const { numIterations: total } = parseOptions(this.#plan.name, runSchema, { numIterations });
+    const { iterations: total } = parseOptions(this.#plan.name, runSchema, { iterations });
     this.#state = 'training';
     const history: Metrics[] = [];
     let notes: readonly string[] = [];
     let state = options.resume;
     try {
-      for await (const report of this.run({ ...options, numIterations: total })) {
+      for await (const report of this.run({ ...options, iterations: total })) {
         history.push(report.metrics);
         state = report.state;
         notes = report.notes;

@@ -183,7 +183,7 @@ async function train({ preset, algorithm, learningRate, minibatches, epochs }: R
     epochs,
     rollout: { groupSize: members, maxTurns: 2 },
   } satisfies AlgorithmOptions & { preset: never };
-  const { history } = await new algorithms[algorithm](setup, options).train({ numIterations: 2 });
+  const { history } = await new algorithms[algorithm](setup, options).train({ iterations: 2 });
   const logits = (await backend.getWeights()).get('logits')!.data;
   const states = Array.from({ length: vocabularySize }, (_, token) => [token]);
   const values = (await critic.values(states)).map((row) => row[1]!);

@@ -103,7 +103,7 @@ export async function learningCurve(
 ): Promise<number[]> {
   const rollout = { seed, groupSize: 8, maxTurns: moves, sampling: { maxTokens: 1 } };
   const run = algorithms[algorithm](setup, { seed, tasksPerIteration: 4, rollout });
-  const { history } = await run.train({ numIterations: iterations });
+  const { history } = await run.train({ iterations });
   return history.map((metrics) => metrics['reward/mean']!);
 }
 

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createOnnxBackend } from '@rlp/backprop';
-import { InferenceModule, onnxBackend } from '@rlp/inference';
+import { createOnnxSampler, InferenceModule } from '@rlp/inference';
 import { createModel, parseModelConfig } from '@rlp/models';
 import { createEngine } from '@rlp/onnx/runtime';
 import { chainTasks, rightMoves, starts, tokenizer } from './chain.fixture.ts';
@@ -48,7 +48,7 @@ export async function createPupil(lesson: Lesson): Promise<Pupil> {
   const training = { engine, model, learningRate, optimizer: { weightDecay: 0 }, reference: 'none' } as const;
   const backend = await createOnnxBackend(training);
   const critic = await createOnnxBackend({ ...training, store: 'critic', valueHead: 'linear' });
-  const served = onnxBackend({ engine, model, maxSequences: 64 });
+  const served = createOnnxSampler({ engine, model, maxSequences: 64 });
   const sampler = await InferenceModule.create({ backend: served });
   const directory = await mkdtemp(join(tmpdir(), 'rlp-pupil-'));
   const policyOnly = [{ network: backend, fresh: join(directory, 'policy') }];

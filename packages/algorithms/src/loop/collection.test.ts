@@ -118,7 +118,7 @@ describe('a group filter', () => {
     const setup = withVariance(banditSetup('filter'), 0.4);
     const groupFilter = groupFilters.rewardAbove({ threshold: 2 });
     const options = { groupFilter, tasksPerIteration: 2, collectionRounds: 3 };
-    const { history, notes } = await new GRPOAlgorithm(setup, options).train({ numIterations: 1 });
+    const { history, notes } = await new GRPOAlgorithm(setup, options).train({ iterations: 1 });
     expect(history[0]).toMatchObject({ 'groups/rejected': 6, 'groups/rounds': 3, 'update/count': 0 });
     expect(notes).toContain('0 of 2 groups were worth learning from after 3 rounds of collection');
   });

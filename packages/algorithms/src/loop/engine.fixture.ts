@@ -1,7 +1,7 @@
 import { createOnnxBackend } from '@rlp/backprop';
 import type { RewardComputer, TokenSequence } from '@rlp/core';
 import { type ArithmeticMetadata, arithmeticTasks, SimpleTextEnvironment, taskSource } from '@rlp/env';
-import { InferenceModule, onnxBackend } from '@rlp/inference';
+import { createOnnxSampler, InferenceModule } from '@rlp/inference';
 import { characterTokenizer, createModel, parseModelConfig } from '@rlp/models';
 import { createEngine } from '@rlp/onnx/runtime';
 import { RolloutManager } from '@rlp/rollout';
@@ -70,7 +70,7 @@ export async function engineSetup({
     valueHead,
   });
   const inference = await InferenceModule.create({
-    backend: onnxBackend({ engine, model, maxSequences: 12 }),
+    backend: createOnnxSampler({ engine, model, maxSequences: 12 }),
   });
   const environment = new SimpleTextEnvironment<ArithmeticMetadata>();
   const rollouts = new RolloutManager(

@@ -198,7 +198,7 @@ export interface RlState {
   readonly referenceKl?: number | undefined;
 }
 
-/** One turn of the loop: collected, learned, published. */
+/** One iteration: collected, learned, published. */
 export interface RlReport<Metadata = unknown> {
   /** Counts from 0. */
   readonly iteration: number;

@@ -35,18 +35,18 @@ export async function* runRlTraining<Metadata>(
   requireDependencies(dependencies, estimator, resolved);
   const { rewards, restore } = scaledForTheRun(dependencies.rewards);
   try {
-    yield* turns({ ...dependencies, rewards }, { estimator, options: resolved, resume });
+    yield* iterations({ ...dependencies, rewards }, { estimator, options: resolved, resume });
   } finally {
     restore();
   }
 }
 
-async function* turns<Metadata>(
+async function* iterations<Metadata>(
   dependencies: RlDependencies<Metadata>,
   {
     resume,
     ...plan
-  }: Pick<TurnContext<Metadata>, 'estimator' | 'options'> & { readonly resume: RlState | undefined },
+  }: Pick<IterationContext<Metadata>, 'estimator' | 'options'> & { readonly resume: RlState | undefined },
 ): AsyncGenerator<RlReport<Metadata>, void, undefined> {
   const { tasks, monitor, signal } = dependencies;
   if (resume !== undefined) continueFrom(resume, dependencies);
@@ -57,18 +57,18 @@ async function* turns<Metadata>(
     if (signal?.aborted) return;
     const cursor = tasks.cursor;
     const remembered = state?.monitor ?? monitor?.saveState();
-    const turn = await makeTurn(dependencies, { ...plan, iteration, state }).catch((error: unknown) => {
+    const made = await runIteration(dependencies, { ...plan, iteration, state }).catch((error: unknown) => {
       if (signal?.aborted && error === signal.reason) return undefined;
       throw error;
     });
-    if (turn === undefined) {
+    if (made === undefined) {
       tasks.seek(cursor);
       monitor?.loadState(remembered);
       return;
     }
-    ({ state } = turn.report);
-    yield turn.report;
-    if (turn.verdict === 'stop') return;
+    ({ state } = made.report);
+    yield made.report;
+    if (made.verdict === 'stop') return;
   }
 }
 
@@ -84,7 +84,7 @@ function continueFrom<Metadata>(
   }
 }
 
-interface TurnContext<Metadata> {
+interface IterationContext<Metadata> {
   readonly estimator: AdvantageEstimator<Metadata>;
   readonly iteration: number;
   /** After the iteration before. */
@@ -100,13 +100,13 @@ type Learned = { readonly result: LearnResult; readonly metrics: Metrics } | 'no
  *
  * @throws the signal's reason when it ended it later, but before the first update.
  */
-async function makeTurn<Metadata>(
+async function runIteration<Metadata>(
   dependencies: RlDependencies<Metadata>,
-  turn: TurnContext<Metadata>,
+  context: IterationContext<Metadata>,
 ): Promise<
   { readonly report: RlReport<Metadata>; readonly verdict: Watched<Metadata>['verdict'] } | undefined
 > {
-  const { estimator, iteration, state, options } = turn;
+  const { estimator, iteration, state, options } = context;
   const stopwatch = new Stopwatch(dependencies.clock);
   const greedy = needsOf(estimator).includes('greedyRewards') ? 'wanted' : 'none';
   const collection = await collectIteration(dependencies, { options, iteration, greedy });
@@ -120,13 +120,13 @@ async function makeTurn<Metadata>(
   });
   if (dependencies.monitor !== undefined) stopwatch.lap('time/monitor');
   const { coefficients, verdict, groups } = watched;
-  const context = { estimator, coefficients, iteration, options };
+  const learning = { estimator, coefficients, iteration, options };
   const learned =
-    verdict === 'learn' ? await learnFrom({ ...collection, groups }, context, dependencies) : 'nothing';
+    verdict === 'learn' ? await learnFrom({ ...collection, groups }, learning, dependencies) : 'nothing';
   stopwatch.lap('time/learn');
   await publishWeights(dependencies);
   stopwatch.lap('time/publish');
-  const next = stateAfter(dependencies, turn, watched, learned);
+  const next = stateAfter(dependencies, context, watched, learned);
   if (dependencies.monitor !== undefined) stopwatch.lap('time/monitor');
   const metrics = {
     ...watched.metrics,
@@ -141,7 +141,7 @@ async function makeTurn<Metadata>(
 /** What the next iteration, in this run or another, goes on from. */
 function stateAfter<Metadata>(
   { tasks, monitor }: RlDependencies<Metadata>,
-  { iteration, options }: TurnContext<Metadata>,
+  { iteration, options }: IterationContext<Metadata>,
   { coefficients, weightFactors, referenceKl }: Watched<Metadata>,
   learned: Learned,
 ): RlState {

@@ -57,8 +57,8 @@ describe('createTfjsBackend', () => {
   });
 
   it('sends low-rank adaptation to the ONNX backend', () => {
-    const adaptation = { kind: 'lora', rank: 4 } as unknown as { kind: 'full' };
-    expect(() => create({ adaptation })).toThrow(/adaptation: .*createOnnxBackend/);
+    const lora = { rank: 4 } as unknown as undefined;
+    expect(() => create({ lora })).toThrow(/lora: .*createOnnxBackend/);
   });
 
   it('rejects weights that do not fit the config', () => {

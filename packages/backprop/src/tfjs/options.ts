@@ -7,8 +7,8 @@ import type { TensorFlow, TfTensor } from './tensorflow.ts';
 
 const namespaceMessage =
   'expected the namespace of TensorFlow.js: `import * as tf` from @tensorflow/tfjs, @tensorflow/tfjs-node or -gpu, or the default export where that has no names';
-const adaptationMessage =
-  "expected { kind: 'full' }; for low-rank adaptation use createOnnxBackend of @rlp/backprop";
+const loraMessage =
+  'expected nothing, every weight is trained; for low-rank adaptation use createOnnxBackend of @rlp/backprop';
 
 const schema = z.strictObject({
   tf: z.custom<TensorFlow>(
@@ -24,7 +24,7 @@ const schema = z.strictObject({
   optimizer: optimizerSchema.prefault({}),
   maxGradientNorm: maxGradientNormSchema.prefault(1),
   tokensPerMicroBatch: z.int().min(1).default(1024),
-  adaptation: z.strictObject({ kind: z.literal('full') }, adaptationMessage).prefault({ kind: 'full' }),
+  lora: z.undefined(loraMessage).optional(),
   reference: z.enum(['initial', 'none']).default('initial'),
   publications: z.string().min(1).optional(),
 });
@@ -38,7 +38,6 @@ const schema = z.strictObject({
  * - `optimizer` (AdamW): see {@link OptimizerOptions}.
  * - `maxGradientNorm` (1): global L2 norm that gradients are clipped to, or `'off'`.
  * - `tokensPerMicroBatch` (1024): positions, padding included, of one pass; bounds activation memory.
- * - `adaptation` (`{ kind: 'full' }`): every weight is trained; low-rank adaptation is what `createOnnxBackend` has.
  * - `reference` (`'initial'`): keep the policy as it is before its first change for `logprobs` of the reference; costs one
  *   copy of the weights. `'none'` saves it.
  * - `publications` (none): directory that `publish()` writes model folders to, named by their version, the last two kept.

@@ -10,7 +10,7 @@ const backends = inlineBackends();
 const create = backends.create;
 
 describeTrainingBackend('a decoder with low-rank adaptation', {
-  create: async () => (await create({ adaptation: { kind: 'lora', rank: 3 } })).backend,
+  create: async () => (await create({ lora: { rank: 3 } })).backend,
   vocabularySize: tokenizer.vocabularySize,
   checkpointDirectory: temporaryCheckpoint,
 });
@@ -24,7 +24,7 @@ describe.each([
 
   it('has the gradients that the chain rule gives from those of the merged weights', async () => {
     const model = tinyModel(change);
-    const lora = await create({ model, adaptation: { kind: 'lora', rank, alpha } });
+    const lora = await create({ model, lora: { rank, alpha } });
     for (let update = 0; update < 2; update++) {
       await lora.backend.forwardBackward({ sequences }, negativeLogLikelihood);
       await lora.backend.optimStep();
@@ -71,7 +71,7 @@ describe.each([
     const targets = [family === 'gpt2' ? 'c_attn' : 'q_proj'];
     const { backend, store } = await create({
       model: tinyModel(change),
-      adaptation: { kind: 'lora', rank, alpha, targets },
+      lora: { rank, alpha, targets },
     });
     await backend.forwardBackward({ sequences }, negativeLogLikelihood);
     await backend.optimStep();
@@ -86,7 +86,7 @@ describe.each([
     expect(names).toHaveLength(4);
     const first = family === 'gpt2' ? 'transformer.h.0.attn.c_attn' : 'model.layers.0.self_attn.q_proj';
     expect(names).toContain(`base_model.model.${first}.lora_A.weight`);
-    const louder = await create({ model: tinyModel(change), adaptation: { kind: 'lora', rank, targets } });
+    const louder = await create({ model: tinyModel(change), lora: { rank, targets } });
     await expect(louder.backend.loadCheckpoint(directory)).rejects.toThrow(
       'rank 2 and alpha 8, this backend 2 and 16',
     );
@@ -96,7 +96,7 @@ describe.each([
 });
 
 it('names the layers there are when a low-rank target is none of them', async () => {
-  await expect(create({ adaptation: { kind: 'lora', targets: ['qproj'] } })).rejects.toThrow(
+  await expect(create({ lora: { targets: ['qproj'] } })).rejects.toThrow(
     'lora: no linear layer is named "qproj"; this model has q_proj, k_proj, v_proj, o_proj, gate_proj, up_proj, down_proj',
   );
 });

@@ -13,6 +13,9 @@ export type CheckpointWeights = Pick<
   'adaptation' | 'valueHead' | 'check' | 'write' | 'readFiles'
 >;
 
+/** How a checkpoint and a backend say what they train. */
+const adaptations = { full: 'trains every weight', lora: 'trains a low-rank correction' } as const;
+
 const optimizerFile = 'optimizer.safetensors';
 const referenceFile = 'reference.safetensors';
 
@@ -58,8 +61,8 @@ export async function readTrainingCheckpoint(
   const state = await readState(directory);
   if (state.adaptation !== weights.adaptation) {
     throw new ArgumentError(
-      `loadCheckpoint: ${directory} was trained with adaptation "${state.adaptation}", this backend has ` +
-        `"${weights.adaptation}"; create it with the same adaptation`,
+      `loadCheckpoint: ${directory} ${adaptations[state.adaptation]}, and this backend ${adaptations[weights.adaptation]}; ` +
+        `create it ${state.adaptation === 'lora' ? 'with' : 'without'} \`lora\``,
     );
   }
   checkSavedHead(directory, state.valueHead, weights.valueHead);

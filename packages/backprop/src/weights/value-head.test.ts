@@ -20,7 +20,7 @@ describe.each([
     'a GPT-2 whose output matrix is its own, activations recomputed',
     { model: tinyModel({ ...gpt2, tie_word_embeddings: false }), activations: 'recompute' },
   ],
-  ['a decoder with low-rank adaptation', { adaptation: { kind: 'lora', rank: 3 }, tokensPerMicroBatch: 4 }],
+  ['a decoder with low-rank adaptation', { lora: { rank: 3 }, tokensPerMicroBatch: 4 }],
 ] as const)('%s', (name, options) => {
   describeCriticBackend(name, {
     create: async () => (await backends.create({ ...options, valueHead: 'linear' })).backend,
@@ -59,7 +59,7 @@ describe('a value head', () => {
   });
 
   it('is not published with a low-rank adapter', async () => {
-    const { backend, store } = await backends.create({ valueHead: 'linear', adaptation: { kind: 'lora' } });
+    const { backend, store } = await backends.create({ valueHead: 'linear', lora: {} });
     const names = [...tinyModel().weights.keys()];
     expect([...(await backends.engine.readStore(store)).keys()]).toEqual(names);
     const directory = await temporaryCheckpoint();

@@ -201,14 +201,14 @@ describe('ParetoRewardComputer', () => {
 
 describe('svrlScore', () => {
   it('is quality less the share of the budget spent, plus the share of steps saved', () => {
-    const input = { taskScore: 0.9, spent: 5, budget: 10, steps: 10, maxSteps: 50 };
+    const input = { taskScore: 0.9, spent: 5, budget: 10, steps: 10, maxTurns: 50 };
     expect(svrlScore(input)).toBeCloseTo(0.9 - 0.1 * 0.5 + 0.05 * 0.8, 12);
     expect(svrlScore({ ...input, steps: 80 })).toBeCloseTo(0.85, 12);
     expect(svrlScore({ ...input, budget: 0 })).toBeCloseTo(0.9 - 0.1 + 0.04, 12);
     expect(svrlScore({ ...input, budget: 0 }, { emptyBudget: 'free' })).toBeCloseTo(0.94, 12);
     expect(svrlScore({ ...input, budget: 0, spent: 0 })).toBeCloseTo(0.94, 12);
     expect(() => svrlScore({ ...input, spent: -1 })).toThrow(/must not be negative/);
-    for (const change of [{ taskScore: Number.NaN }, { steps: -1 }, { steps: 0, maxSteps: 0 }]) {
+    for (const change of [{ taskScore: Number.NaN }, { steps: -1 }, { steps: 0, maxTurns: 0 }]) {
       expect(() => svrlScore({ ...input, ...change })).toThrow(ArgumentError);
     }
   });

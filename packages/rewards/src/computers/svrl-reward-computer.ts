@@ -18,7 +18,7 @@ const schema = z.strictObject({
   ...groupMethodSchema,
   ...costSchema,
   method: z.enum(['absolute', 'relative', 'pareto']).default('absolute'),
-  maxSteps: z.int().positive().default(50),
+  maxTurns: z.int().positive().default(50),
   toolBudget: z.number().nonnegative().default(10),
 });
 
@@ -33,7 +33,7 @@ export interface SvrlScoreInput extends VerificationCost {
   /** Quality of the result, usually in 0..1. */
   readonly taskScore: number;
   readonly steps: number;
-  readonly maxSteps: number;
+  readonly maxTurns: number;
 }
 
 /** Options of {@link svrlScore}: `verificationWeight` (0.1), `efficiencyWeight` (0.05), `emptyBudget` (`'full-cost'`). */
@@ -42,13 +42,13 @@ export type SvrlScoreOptions = z.input<typeof scoreSchema>;
 /**
  * Quality against the cost of getting it checked:
  *
- *     score = task − w_v · spent/budget + w_e · max(0, (maxSteps − steps)/maxSteps)
+ *     score = task − w_v · spent/budget + w_e · max(0, (maxTurns − steps)/maxTurns)
  *
  * Spending over the budget costs more than all of it. With a budget of 0, having spent anything costs as much as having
  * spent it all (`emptyBudget: 'full-cost'`), or nothing, as rl_primitives has it (`'free'`).
  *
  * @throws `OptionsError` for options that are wrong; `ArgumentError` for costs that are negative or no numbers, a task score or a
- * number of steps that is none, and a `maxSteps` that is not positive.
+ * number of steps that is none, and a `maxTurns` that is not positive.
  */
 export function svrlScore(input: SvrlScoreInput, options: SvrlScoreOptions = {}): number {
   const { verificationWeight, efficiencyWeight, emptyBudget } = parseOptions(
@@ -56,10 +56,10 @@ export function svrlScore(input: SvrlScoreInput, options: SvrlScoreOptions = {})
     scoreSchema,
     options,
   );
-  const { taskScore, steps, maxSteps } = input;
-  if (!(Number.isFinite(taskScore) && steps >= 0 && maxSteps > 0)) {
+  const { taskScore, steps, maxTurns } = input;
+  if (!(Number.isFinite(taskScore) && steps >= 0 && maxTurns > 0)) {
     throw new ArgumentError(
-      `svrlScore: expected a finite taskScore, steps of at least 0 and maxSteps above 0, got ${taskScore}, ${steps} and ${maxSteps}`,
+      `svrlScore: expected a finite taskScore, steps of at least 0 and maxTurns above 0, got ${taskScore}, ${steps} and ${maxTurns}`,
     );
   }
   const share = spentShare(input, emptyBudget);
@@ -77,7 +77,7 @@ export interface SVRLRewardComputerOptions<Metadata> extends z.input<typeof sche
 /**
  * Rewards for policies that verify their own work with tools under a budget: {@link svrlScore}.
  *
- * - `verificationWeight` (0.1), `efficiencyWeight` (0.05), `emptyBudget` (`'full-cost'`), `maxSteps` (50).
+ * - `verificationWeight` (0.1), `efficiencyWeight` (0.05), `emptyBudget` (`'full-cost'`), `maxTurns` (50).
  * - `toolBudget` (10): tool calls an episode may make, for the default `verificationCost`.
  * - `method` (`'absolute'`): the score; `'relative'` its standardised rank in the group; `'pareto'` the front over task quality,
  *   thrift and speed, for which the weights do not matter.
@@ -91,14 +91,14 @@ export class SVRLRewardComputer<Metadata = unknown> implements RewardComputer<Me
   /** @throws `OptionsError` for options that are wrong. */
   constructor({ taskEvaluator, verificationCost, ...options }: SVRLRewardComputerOptions<Metadata>) {
     const resolved = parseOptions('SVRLRewardComputer', schema, options);
-    const { verificationWeight, efficiencyWeight, emptyBudget, maxSteps, toolBudget, ...method } = resolved;
+    const { verificationWeight, efficiencyWeight, emptyBudget, maxTurns, toolBudget, ...method } = resolved;
     const costOf =
       verificationCost ??
       ((trajectory: Trajectory<Metadata>) => ({ spent: toolCalls(trajectory), budget: toolBudget }));
     const functions: Record<string, RewardFunction<Metadata>> = {
       task: taskEvaluator,
       verification: (trajectory) => spentShare(costOf(trajectory), emptyBudget),
-      efficiency: ({ steps }) => stepsSaved({ steps: steps.length, maxSteps }),
+      efficiency: ({ steps }) => stepsSaved({ steps: steps.length, maxTurns }),
     };
     const score = ([task, verification, efficiency]: readonly number[]) =>
       task! - verificationWeight * verification! + efficiencyWeight * efficiency!;
@@ -123,6 +123,6 @@ function spentShare({ spent, budget }: VerificationCost, emptyBudget: 'full-cost
   return spent > 0 && emptyBudget === 'full-cost' ? 1 : 0;
 }
 
-function stepsSaved({ steps, maxSteps }: Pick<SvrlScoreInput, 'steps' | 'maxSteps'>): number {
-  return Math.max(0, (maxSteps - steps) / maxSteps);
+function stepsSaved({ steps, maxTurns }: Pick<SvrlScoreInput, 'steps' | 'maxTurns'>): number {
+  return Math.max(0, (maxTurns - steps) / maxTurns);
 }

@@ -8,8 +8,8 @@ import { createEngine, type Engine } from '@rlp/onnx/runtime';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 
 import type { InferenceBackend } from './backend.ts';
-import { onnxBackend } from './onnx-backend.ts';
-import type { OnnxBackendOptions } from './onnx-options.ts';
+import { createOnnxSampler } from './onnx-sampler.ts';
+import type { OnnxSamplerOptions } from './onnx-sampler-options.ts';
 import { tinyConfigs, tinyModel, tinyTokenizer } from './testing/tiny-models.ts';
 
 const prompt = tinyTokenizer.encode('once');
@@ -31,8 +31,8 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
-async function start(options: Partial<OnnxBackendOptions> = {}): Promise<InferenceBackend> {
-  const backend = await onnxBackend({ engine, model: tinyModel(), ...options });
+async function start(options: Partial<OnnxSamplerOptions> = {}): Promise<InferenceBackend> {
+  const backend = await createOnnxSampler({ engine, model: tinyModel(), ...options });
   open.push(backend);
   return backend;
 }
@@ -45,13 +45,13 @@ const scoreRequests = [
 ] as const;
 
 describe.each(['shared', 'packed'] as const)('with %s weights', (weights) => {
-  describeSampler('onnxBackend', {
+  describeSampler('createOnnxSampler', {
     create: () => start({ weights }),
     prompt,
     tooLongPrompt: Array.from({ length: 65 }, () => 4),
   });
 
-  describeInferenceEngine('onnxBackend', {
+  describeInferenceEngine('createOnnxSampler', {
     create: () => start({ weights }),
     prompt,
     publication: (version) => ({ kind: 'shared', version, store: 'policy' }),
@@ -59,7 +59,7 @@ describe.each(['shared', 'packed'] as const)('with %s weights', (weights) => {
   });
 });
 
-describeTokenScorer('onnxBackend', {
+describeTokenScorer('createOnnxSampler', {
   create: () => start(),
   requests: scoreRequests,
   vocabularySize: tinyModel().config.vocabularySize,
@@ -95,7 +95,7 @@ describe.each(Object.keys(tinyConfigs) as (keyof typeof tinyConfigs)[])('a tiny 
   });
 });
 
-describe('onnxBackend', () => {
+describe('createOnnxSampler', () => {
   it('gives a request what it gets alone, whatever else is in the batch', async () => {
     const backend = await start({ maxSequences: 6 });
     const prompts = ['once', 'a', 'the quick brown fox', 'upon a time', 'b. c. d.', 'zz', 'hello there', 'q'];
@@ -238,7 +238,7 @@ describe('onnxBackend', () => {
 
   it('rejects what is running when its engine closes', async () => {
     const own = await createEngine({ thread: 'inline', threads: 1 });
-    const backend = await onnxBackend({ engine: own, model: tinyModel() });
+    const backend = await createOnnxSampler({ engine: own, model: tinyModel() });
     let closing: Promise<void> | undefined;
     const running = backend.sample({
       ...request,

@@ -5,8 +5,8 @@ import type { Engine } from '@rlp/onnx/runtime';
 import * as z from 'zod';
 import type { WeightPlacement } from './decoding/weights.ts';
 
-/** Options of `onnxBackend`. */
-export interface OnnxBackendOptions {
+/** Options of `createOnnxSampler`. */
+export interface OnnxSamplerOptions {
   /** Where it computes; see `createEngine` of `@rlp/onnx/runtime`. Stays open when the backend closes. */
   readonly engine: Engine;
   /** From `loadModel` or `createModel` of `@rlp/models`. */
@@ -57,8 +57,8 @@ const schema = z.strictObject({
   policyVersion: z.int().nonnegative().default(0),
 });
 
-/** {@link OnnxBackendOptions} with every default filled in. */
-export type ResolvedOnnxBackendOptions = z.output<typeof schema> & {
+/** {@link OnnxSamplerOptions} with every default filled in. */
+export type ResolvedOnnxSamplerOptions = z.output<typeof schema> & {
   readonly contextLength: number;
   readonly operators: OperatorSet;
 };
@@ -69,13 +69,13 @@ export type ResolvedOnnxBackendOptions = z.output<typeof schema> & {
  * @throws OptionsError naming every problem at once.
  * @throws ArgumentError for a context longer than the model computes.
  */
-export function resolveOnnxOptions(options: OnnxBackendOptions): ResolvedOnnxBackendOptions {
-  const resolved = parseOptions('onnxBackend', schema, options);
+export function resolveSamplerOptions(options: OnnxSamplerOptions): ResolvedOnnxSamplerOptions {
+  const resolved = parseOptions('createOnnxSampler', schema, options);
   const longest = maximumSequenceLength(resolved.model.config);
   const contextLength = resolved.contextLength ?? Math.min(longest, 2048);
   if (contextLength > longest) {
     throw new ArgumentError(
-      `onnxBackend: contextLength is ${contextLength}, but the model knows ${longest} positions; lower it`,
+      `createOnnxSampler: contextLength is ${contextLength}, but the model knows ${longest} positions; lower it`,
     );
   }
   return { ...resolved, contextLength, operators: resolveOperators(resolved) };
@@ -87,7 +87,7 @@ function resolveOperators({ engine, model, operators }: z.output<typeof schema>)
   const possible = headDimension % 8 === 0;
   if (operators === 'fused' && !possible) {
     throw new ArgumentError(
-      `onnxBackend: operators is 'fused', which needs heads of a multiple of 8, but the model's have ${headDimension}; leave it out or use 'standard'`,
+      `createOnnxSampler: operators is 'fused', which needs heads of a multiple of 8, but the model's have ${headDimension}; leave it out or use 'standard'`,
     );
   }
   return operators ?? (possible && engine.executionProvider === 'cpu' ? 'fused' : 'standard');

@@ -20,10 +20,10 @@ import { CompletionText, completionText, type TextOptions } from './completion-t
 import type { GeneratedSequence } from './decoding/groups.ts';
 import type { GenerationProgram, GenerationProgramOptions, TokenEvent } from './generate.program.ts';
 import {
-  type OnnxBackendOptions,
-  type ResolvedOnnxBackendOptions,
-  resolveOnnxOptions,
-} from './onnx-options.ts';
+  type OnnxSamplerOptions,
+  type ResolvedOnnxSamplerOptions,
+  resolveSamplerOptions,
+} from './onnx-sampler-options.ts';
 import { requireFittingPrompt, requireScorable } from './requests.ts';
 import { type ResolvedSampleRequest, resolveSampleRequest } from './sampling/options.ts';
 import { TurnGate } from './turn-gate.ts';
@@ -36,8 +36,8 @@ import { TurnGate } from './turn-gate.ts';
  * @throws OptionsError naming every problem at once; ArgumentError for a context the model does not know or a store that
  *   does not hold the model or was made from another, or weights that are not those of the config; EngineError if the engine cannot run it.
  */
-export async function onnxBackend(options: OnnxBackendOptions): Promise<InferenceBackend> {
-  const resolved = resolveOnnxOptions(options);
+export async function createOnnxSampler(options: OnnxSamplerOptions): Promise<InferenceBackend> {
+  const resolved = resolveSamplerOptions(options);
   const { engine, model, store } = resolved;
   if (!engine.hasStore(store)) await createStore(engine, store, model);
   else requireOwnWeights(resolved);
@@ -45,14 +45,14 @@ export async function onnxBackend(options: OnnxBackendOptions): Promise<Inferenc
     { url: programUrl(import.meta.url, './generate.program') },
     programOptions(resolved),
   );
-  return new OnnxBackend(resolved, program);
+  return new OnnxSampler(resolved, program);
 }
 
 /** A judge beside a policy, say, must not answer with the policy's weights. */
-function requireOwnWeights({ engine, model, store }: ResolvedOnnxBackendOptions): void {
+function requireOwnWeights({ engine, model, store }: ResolvedOnnxSamplerOptions): void {
   if (engine.wasCreatedWith(store, model.weights)) return;
   throw new ArgumentError(
-    `onnxBackend: store "${store}" was created with the weights of another model; give this one a store of its own, such as store: "${store} 2", or pass the model that the store was made from`,
+    `createOnnxSampler: store "${store}" was created with the weights of another model; give this one a store of its own, such as store: "${store} 2", or pass the model that the store was made from`,
   );
 }
 
@@ -61,16 +61,16 @@ async function createStore(engine: Engine, name: string, { config, weights }: La
     name: parameter.name,
     shape: parameter.shape,
   }));
-  checkWeightShapes('onnxBackend', parameters, weights);
+  checkWeightShapes('createOnnxSampler', parameters, weights);
   await engine.createStore({ name, parameters }, weights);
 }
 
-function programOptions(resolved: ResolvedOnnxBackendOptions): GenerationProgramOptions {
+function programOptions(resolved: ResolvedOnnxSamplerOptions): GenerationProgramOptions {
   const { engine: _engine, model, renderer: _renderer, ...options } = resolved;
   return { ...options, config: model.config };
 }
 
-class OnnxBackend implements InferenceBackend {
+class OnnxSampler implements InferenceBackend {
   readonly tokenizer: Tokenizer;
   readonly renderer: ChatRenderer | undefined;
   readonly contextLength: number;
@@ -85,7 +85,7 @@ class OnnxBackend implements InferenceBackend {
   #requests = 0;
   #closing: Promise<void> | undefined;
 
-  constructor(options: ResolvedOnnxBackendOptions, program: RunningProgram<GenerationProgram>) {
+  constructor(options: ResolvedOnnxSamplerOptions, program: RunningProgram<GenerationProgram>) {
     const { engine, model, store, renderer, contextLength, policyVersion } = options;
     this.#config = model.config;
     this.#engine = engine;
@@ -202,7 +202,7 @@ class OnnxBackend implements InferenceBackend {
   }
 
   #requireOpen(): void {
-    if (this.#closing !== undefined) throw new ArgumentError('onnxBackend: it has been closed');
+    if (this.#closing !== undefined) throw new ArgumentError('createOnnxSampler: it has been closed');
   }
 
   /** Passes the abort reason on as it is, and puts engine failures in the sampler's words. */
