@@ -9,7 +9,7 @@ import { build } from 'esbuild';
 import { describe, expect, it } from 'vitest';
 
 /** Subpaths of `@rlp/rewards` that need Node; all others promise to run anywhere. */
-const ofNode = ['./python', './sandbox', './serve', './workers', './package.json'];
+const ofNode = ['./serve', './workers', './package.json'];
 
 const { exports } = JSON.parse(readFileSync('packages/rewards/package.json', 'utf8')) as { exports: object };
 

@@ -34,6 +34,7 @@ const importAll = importable.map((specifier) => `await import(${JSON.stringify(s
 const useThreads = `
 import { createEngine } from '@rlp/onnx/runtime';
 import { createRewardWorkers } from '@rlp/rewards/workers';
+import { createSandbox } from '@rlp/sandbox';
 const engine = await createEngine({ thread: 'worker', threads: 1 });
 await engine.createStore({ name: 'policy', parameters: [{ name: 'w', shape: [2] }] });
 await engine.writeStore('policy', new Map([['w', { shape: [2], data: Float32Array.of(1, 2) }]]));
@@ -43,6 +44,10 @@ if (data.join() !== '1,2') throw new Error('the engine read back ' + data.join()
 const module = new URL('data:text/javascript,export const length = ({ response }) => response.length');
 const workers = await createRewardWorkers({ module, export: 'length', workers: 1 });
 await workers.close();
+const sandbox = createSandbox();
+const sum = await sandbox.call('(a, b) => a + b', [1, 2]);
+await sandbox.close();
+if (sum.value !== 3) throw new Error('the sandbox answered ' + JSON.stringify(sum));
 `;
 
 const problems =

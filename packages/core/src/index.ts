@@ -6,6 +6,7 @@ export * from './errors.ts';
 export { type RecordName, recordJsonSchema, recordNames } from './json-schemas.ts';
 export * from './logger.ts';
 export * from './message.ts';
+export * from './message-of.ts';
 export * from './metrics.ts';
 export * from './monitor.ts';
 export * from './options.ts';

@@ -25,6 +25,12 @@ export {
   reward,
 } from './authoring/reward.ts';
 export {
+  type SandboxedRewards,
+  type SandboxedRewardsOptions,
+  type SandboxedRewardsStatistics,
+  sandboxedRewards,
+} from './authoring/sandboxed-rewards.ts';
+export {
   type AuthoredVerifier,
   type VerifierDefinition,
   type VerifierJudgement,

@@ -1,12 +1,12 @@
 import {
   isPromiseLike,
+  messageOf,
   RewardError,
   type RewardFunction,
   settleWithin,
   TimeoutError,
   type Trajectory,
 } from '@rlp/core';
-import { messageOf } from './message-of.ts';
 
 /** Why a reward function gave no verdict: it threw, took too long, or gave what is no finite number. */
 export type RewardFailureCause = 'threw' | 'timed-out' | 'not-finite';

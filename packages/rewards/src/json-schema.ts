@@ -1,6 +1,5 @@
 import { dereference, type Schema, type SchemaDraft, Validator } from '@cfworker/json-schema';
-import { OptionsError } from '@rlp/core';
-import { messageOf } from './message-of.ts';
+import { messageOf, OptionsError } from '@rlp/core';
 
 /** What a value breaks: a sentence with its place for each, none for a value that fits. */
 export type JsonCheck = (value: unknown) => readonly string[];

@@ -7,9 +7,6 @@ export {
   checkNumbers,
 } from './stock/check-answer.ts';
 export {
-  type CodeOutcome,
-  type CodeProgram,
-  type CodeRunner,
   type CodeTest,
   type CodeTestsOptions,
   codeTests,

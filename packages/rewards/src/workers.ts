@@ -3,7 +3,6 @@ import { openRewardWorkers } from './workers/open-workers.ts';
 import type { RewardWorkersOptions } from './workers/options.ts';
 import type { RewardWorkers } from './workers/reward-workers.ts';
 
-export { ThreadError, type ThreadFailureCause } from './workers/failure.ts';
 export type { RewardWorkersOptions } from './workers/options.ts';
 export type { RewardScope } from './workers/protocol.ts';
 export type { RewardWorkers, RewardWorkersStatistics } from './workers/reward-workers.ts';
@@ -21,13 +20,10 @@ const entry = import.meta.url.endsWith('.ts') ? './reward.worker.ts' : './reward
  * compiles its own code. Threads are no sandbox: the module may do what the process may. One is started at once, to see whether
  * the module can be used.
  *
- * @throws `OptionsError` naming every problem; {@link ThreadError} for a module that cannot be loaded or exports no reward.
+ * @throws `OptionsError` naming every problem; `ThreadError` of `@rlp/sandbox/threads` for a module that cannot be loaded or exports no reward.
  */
 export function createRewardWorkers<Metadata = unknown>(
   options: RewardWorkersOptions,
 ): Promise<RewardWorkers<Metadata>> {
-  return openRewardWorkers(options, {
-    entry: new URL(entry, import.meta.url),
-    sourceBootstrap: new URL('./worker-source.mjs', import.meta.url),
-  });
+  return openRewardWorkers(options, new URL(entry, import.meta.url));
 }

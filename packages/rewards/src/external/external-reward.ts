@@ -1,7 +1,13 @@
-import { ArgumentError, onAbort, parseOptions, RandomStream, type RewardFunction } from '@rlp/core';
+import {
+  ArgumentError,
+  messageOf,
+  onAbort,
+  parseOptions,
+  RandomStream,
+  type RewardFunction,
+} from '@rlp/core';
 import pLimit from 'p-limit';
 import type * as z from 'zod';
-import { messageOf } from '../message-of.ts';
 import { type ReadEpisode, readEpisode } from '../processor/episode.ts';
 import { Answers } from './answers.ts';
 import { Circuit, type CircuitState } from './circuit.ts';

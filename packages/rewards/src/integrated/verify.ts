@@ -1,5 +1,5 @@
 import type { VerificationReport, VerificationRequest, Verifier } from '@rlp/core';
-import { messageOf } from '../message-of.ts';
+import { messageOf } from '@rlp/core';
 import { type RewardEpisode, readEpisode } from '../processor/episode.ts';
 import { readReport } from '../verification/read-report.ts';
 

@@ -1,6 +1,7 @@
 import {
   ArgumentError,
   type ChatRenderer,
+  messageOf,
   parseOptions,
   settleWithin,
   TimeoutError,
@@ -11,7 +12,6 @@ import {
 } from '@rlp/core';
 import pLimit from 'p-limit';
 import * as z from 'zod';
-import { messageOf } from '../message-of.ts';
 import {
   checkScale,
   judgeRules,

@@ -1,7 +1,6 @@
-import { type Message, parseOptions, settleWithin, TimeoutError } from '@rlp/core';
+import { type Message, messageOf, parseOptions, settleWithin, TimeoutError } from '@rlp/core';
 import pLimit from 'p-limit';
 import * as z from 'zod';
-import { messageOf } from '../message-of.ts';
 import { timerMs } from '../timer.ts';
 import { drawKey, type FillTemplate, type JudgeTemplate, quotingMessages } from './template.ts';
 import type { TextGenerator } from './text-generator.ts';

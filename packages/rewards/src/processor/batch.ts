@@ -1,6 +1,5 @@
-import { ArgumentError } from '@rlp/core';
+import { ArgumentError, messageOf } from '@rlp/core';
 import { computeRewardVector } from '../kernel/reward-vector.ts';
-import { messageOf } from '../message-of.ts';
 import { type ComponentColumns, ComponentScorer, componentColumns } from './component-scorer.ts';
 import { type RewardConfig, resolveRewardConfig } from './config.ts';
 import { type ReadEpisode, type RewardEpisode, readEpisode, referenceOf } from './episode.ts';

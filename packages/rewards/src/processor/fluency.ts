@@ -1,4 +1,4 @@
-import { messageOf } from '../message-of.ts';
+import { messageOf } from '@rlp/core';
 import { perplexityReward } from './components.ts';
 import type { EpisodeFailure } from './episode-rewards.ts';
 import type { FluencyRequest, FluencyScorer } from './fluency-scorer.ts';

@@ -1,13 +1,13 @@
 import {
   ArgumentError,
   type Message,
+  messageOf,
   type RewardComputer,
   type RewardFunction,
   type Schema,
   type Trajectory,
   type Verifier,
 } from '@rlp/core';
-import { messageOf } from '../message-of.ts';
 import { type RewardEpisode, readEpisode } from '../processor/episode.ts';
 import { rewardFunctions } from '../reward-functions.ts';
 import { verificationRequest } from '../verification/apply-verifiers.ts';

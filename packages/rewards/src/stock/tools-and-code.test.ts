@@ -1,10 +1,8 @@
 import type { Message, RewardFunction } from '@rlp/core';
+import type { CodeOutcome, CodeProgram, CodeRunner } from '@rlp/sandbox';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
-  type CodeOutcome,
-  type CodeProgram,
-  type CodeRunner,
   type CodeTest,
   codeTests,
   jsonMatches,

@@ -1,7 +1,6 @@
-import { parseOptions, type VerificationReport } from '@rlp/core';
+import { messageOf, parseOptions, type VerificationReport } from '@rlp/core';
 import * as z from 'zod';
 import { type JsonCheck, jsonSchemaCheck } from '../json-schema.ts';
-import { messageOf } from '../message-of.ts';
 import { withoutFence } from '../without-fence.ts';
 import { TextVerifier } from './text-verifier.ts';
 import { scoreReport } from './verdict.ts';

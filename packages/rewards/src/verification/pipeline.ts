@@ -1,6 +1,11 @@
-import { parseOptions, type VerificationReport, type VerificationRequest, type Verifier } from '@rlp/core';
+import {
+  messageOf,
+  parseOptions,
+  type VerificationReport,
+  type VerificationRequest,
+  type Verifier,
+} from '@rlp/core';
 import * as z from 'zod';
-import { messageOf } from '../message-of.ts';
 import { failure, readReport } from './read-report.ts';
 
 const isVerifier = (value: unknown) =>

@@ -1,5 +1,5 @@
 import type { VerificationReport } from '@rlp/core';
-import { messageOf } from '../message-of.ts';
+import { messageOf } from '@rlp/core';
 
 /** The report of a text that could not be judged. */
 export function failure(name: string, problem: string): VerificationReport {

@@ -1,5 +1,6 @@
 import {
   isPromiseLike,
+  messageOf,
   parseOptions,
   settleWithin,
   type VerificationReport,
@@ -7,7 +8,6 @@ import {
   type Verifier,
 } from '@rlp/core';
 import * as z from 'zod';
-import { messageOf } from '../message-of.ts';
 import { timerMs } from '../timer.ts';
 import { failure, readReport } from './read-report.ts';
 import { type ReadRequest, readRequest } from './read-request.ts';

@@ -1,34 +1,21 @@
 import { availableParallelism } from 'node:os';
 import { parseOptions } from '@rlp/core';
+import { ThreadPool } from '@rlp/sandbox/threads';
 import { type RewardWorkersOptions, workersSchema } from './options.ts';
+import type { ThreadAnswer, ThreadExport, ThreadRequest } from './protocol.ts';
 import { RewardWorkers } from './reward-workers.ts';
-import { ThreadPool } from './thread-pool.ts';
 
-/** Where the threads' program is, and for one in TypeScript the module that makes Node understand it. */
-export interface ThreadPrograms {
-  readonly entry: URL;
-  readonly sourceBootstrap: URL;
-}
-
-/** Starts a thread, to see whether the module can be used; see `createRewardWorkers`. */
+/** Starts a thread of `program`, to see whether the module can be used; see `createRewardWorkers`. */
 export async function openRewardWorkers<Metadata>(
   options: RewardWorkersOptions,
-  { entry, sourceBootstrap }: ThreadPrograms,
+  program: URL,
 ): Promise<RewardWorkers<Metadata>> {
   const given = parseOptions('createRewardWorkers', workersSchema, options);
   const { module, export: exportName, timeoutMs, startMs, heapMb, batchSize } = given;
   const workers = given.workers ?? Math.max(1, availableParallelism() - 1);
-  const isSource = entry.pathname.endsWith('.ts');
-  const pool = new ThreadPool(
-    {
-      program: isSource ? sourceBootstrap : entry,
-      data: { entry: entry.href, module: String(module), exportName, timeoutMs },
-      execArgv: isSource ? ['--conditions=@rlp/source'] : undefined,
-      startMs,
-      heapMb,
-    },
-    workers,
-  );
+  const data = { module: String(module), exportName, timeoutMs };
+  const settings = { program, data, name: 'RewardWorkers', startMs, heapMb };
+  const pool = new ThreadPool<ThreadRequest, ThreadAnswer, ThreadExport>(settings, workers);
   try {
     const exported = await pool.open();
     return new RewardWorkers(pool, {

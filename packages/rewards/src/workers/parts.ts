@@ -1,4 +1,4 @@
-import { ThreadError } from './failure.ts';
+import { ThreadError } from '@rlp/sandbox/threads';
 import type { RewardScope } from './protocol.ts';
 
 /** Neighbouring rows of what was given. */

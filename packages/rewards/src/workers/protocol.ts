@@ -4,8 +4,6 @@ import type { EpisodeFailure } from '../processor/episode-rewards.ts';
 
 /** What a thread is started with. */
 export interface ThreadData {
-  /** The thread's program, for the module that makes Node understand TypeScript. */
-  readonly entry: string;
   /** The module whose export scores, and the export's name. */
   readonly module: string;
   readonly exportName: string;
@@ -41,13 +39,7 @@ export interface EpisodeScores {
   readonly failures: readonly EpisodeFailure[];
 }
 
-/** What a thread says: once that it is ready or cannot be, then one answer to each request. */
-export type ThreadMessage =
-  | { readonly kind: 'ready'; readonly exported: ThreadExport }
-  | { readonly kind: 'unusable'; readonly reason: string }
+/** What a thread answers. */
+export type ThreadAnswer =
   | { readonly kind: 'group'; readonly scores: TrajectoryScores }
-  | { readonly kind: 'episodes'; readonly scores: EpisodeScores }
-  | { readonly kind: 'threw'; readonly reason: string };
-
-/** An answer to a request. */
-export type ThreadAnswer = Extract<ThreadMessage, { readonly kind: ThreadRequest['kind'] }>;
+  | { readonly kind: 'episodes'; readonly scores: EpisodeScores };

@@ -1,17 +1,17 @@
 import { ArgumentError, type RewardComputer, type ScoredTrajectory, type TrajectoryGroup } from '@rlp/core';
+import type { ThreadFailureCause, ThreadPool } from '@rlp/sandbox/threads';
 import type { RewardEpisode } from '../processor/episode.ts';
 import type { EpisodeRewards } from '../processor/episode-rewards.ts';
-import type { ThreadFailureCause } from './failure.ts';
 import { joinedRewards } from './joined-rewards.ts';
 import { inParts, type Part, type ScoredPart } from './parts.ts';
 import type {
   EpisodeScores,
   RewardScope,
+  ThreadAnswer,
   ThreadExport,
   ThreadRequest,
   TrajectoryScores,
 } from './protocol.ts';
-import type { ThreadPool } from './thread-pool.ts';
 import { withoutTokens, withTokensOf } from './tokens.ts';
 
 /** What threads have done since they were made. */
@@ -45,14 +45,14 @@ export interface RewardWorkersSettings {
  * given together with it is tried again by itself (unless a group may not be parted), and another thread takes the place.
  */
 export class RewardWorkers<Metadata = unknown> implements RewardComputer<Metadata> {
-  readonly #pool: ThreadPool;
+  readonly #pool: ThreadPool<ThreadRequest, ThreadAnswer, ThreadExport>;
   readonly #settings: RewardWorkersSettings;
   readonly #counts = { episodes: 0, unscorable: 0 };
   readonly #failures: Record<ThreadFailureCause, number> = { threw: 0, 'timed-out': 0, crashed: 0 };
   #lastFailure: string | undefined;
 
   /** @internal Made by `createRewardWorkers`. */
-  constructor(pool: ThreadPool, settings: RewardWorkersSettings) {
+  constructor(pool: ThreadPool<ThreadRequest, ThreadAnswer, ThreadExport>, settings: RewardWorkersSettings) {
     this.#pool = pool;
     this.#settings = settings;
   }

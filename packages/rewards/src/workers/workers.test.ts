@@ -1,11 +1,11 @@
 import type { TrajectoryGroup } from '@rlp/core';
+import { ThreadError } from '@rlp/sandbox/threads';
 import fc from 'fast-check';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { built } from '../built-thread.fixture.ts';
 import { createRolloutRewardProcessor } from '../index.ts';
 import { answering, groupAnswering } from '../trajectories.fixture.ts';
 import { createRewardWorkers, type RewardWorkersOptions } from '../workers.ts';
-import { ThreadError } from './failure.ts';
 import { openRewardWorkers } from './open-workers.ts';
 import { inParts } from './parts.ts';
 import { ranked } from './rewards.fixture.ts';
@@ -17,8 +17,7 @@ const [entry, module] = await Promise.all([
 ]);
 
 async function open(options: Partial<RewardWorkersOptions> = {}) {
-  const programs = { entry, sourceBootstrap: entry };
-  const workers = await openRewardWorkers({ module, workers: 2, ...options }, programs);
+  const workers = await openRewardWorkers({ module, workers: 2, ...options }, entry);
   onTestFinished(() => workers.close());
   return workers;
 }

@@ -1,13 +1,11 @@
-import type { MessagePort } from 'node:worker_threads';
 import type { RewardComputer, RewardFunction } from '@rlp/core';
-import { messageOf } from '../message-of.ts';
+import type { ThreadService } from '@rlp/sandbox/threads';
 import { rewardFunctions } from '../reward-functions.ts';
 import type {
   EpisodeScores,
   ThreadAnswer,
   ThreadData,
   ThreadExport,
-  ThreadMessage,
   ThreadRequest,
   TrajectoryScores,
 } from './protocol.ts';
@@ -25,21 +23,13 @@ interface Scorer {
 /** Share of the thread's time after which a function that waits is given up, so that nobody has to end the thread. */
 const functionShare = 0.8;
 
-/** The thread's side: loads the module, says so, and answers requests until the thread is ended. */
-export async function serveThread(port: MessagePort, data: ThreadData): Promise<void> {
-  const post = (message: ThreadMessage) => port.postMessage(message);
-  try {
-    const loaded = (await import(data.module)) as Readonly<Record<string, unknown>>;
-    const scorer = await scorerOf(loaded, data);
-    port.on('message', (request: ThreadRequest) => {
-      void answerTo(scorer, request)
-        .then(post)
-        .catch((error: unknown) => post({ kind: 'threw', reason: messageOf(error) }));
-    });
-    post({ kind: 'ready', exported: scorer.exported });
-  } catch (error) {
-    post({ kind: 'unusable', reason: messageOf(error) });
-  }
+/** Loads the module whose export scores, and answers with its scores. */
+export async function openScorer(
+  data: ThreadData,
+): Promise<ThreadService<ThreadRequest, ThreadAnswer, ThreadExport>> {
+  const loaded = (await import(data.module)) as Readonly<Record<string, unknown>>;
+  const scorer = await scorerOf(loaded, data);
+  return { ready: scorer.exported, answer: (request) => answerTo(scorer, request) };
 }
 
 async function scorerOf(

@@ -40,11 +40,6 @@ export interface JobReport {
 
 /** What a thread starts with. */
 export interface ThreadData {
-  /** Address of the thread's module, for the loader of TypeScript. */
-  readonly entry: string;
   readonly memoryBytes: number;
   readonly reuse: 'engine' | 'nothing';
 }
-
-/** From a thread: it is ready for jobs, or one is done. */
-export type FromThread = { readonly kind: 'ready' } | { readonly kind: 'done'; readonly report: JobReport };

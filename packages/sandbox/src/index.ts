@@ -1,23 +1,17 @@
 /** Code that nobody trusts, run with limits and without a way out. Needs Node. */
-import type { SandboxOptions } from './sandbox/options.ts';
-import { Sandbox, type SandboxCallOptions, type SandboxOutcome } from './sandbox/sandbox.ts';
+import type { SandboxOptions } from './javascript/options.ts';
+import { Sandbox, type SandboxCallOptions, type SandboxOutcome } from './javascript/sandbox.ts';
 
-export { javascriptRunner } from './sandbox/javascript-runner.ts';
-export type { SandboxOptions } from './sandbox/options.ts';
-export type { SandboxFailureCause } from './sandbox/protocol.ts';
+export type { CodeOutcome, CodeProgram, CodeRunner } from './code-runner.ts';
+export { javascriptRunner } from './javascript/javascript-runner.ts';
+export type { SandboxOptions } from './javascript/options.ts';
+export type { SandboxFailureCause } from './javascript/protocol.ts';
 export type {
   Sandbox,
   SandboxCallOptions,
   SandboxOutcome,
   SandboxStatistics,
-} from './sandbox/sandbox.ts';
-
-export {
-  type SandboxedRewards,
-  type SandboxedRewardsOptions,
-  type SandboxedRewardsStatistics,
-  sandboxedRewards,
-} from './sandbox/sandboxed-rewards.ts';
+} from './javascript/sandbox.ts';
 
 /**
  * A sandbox: threads with a JavaScript engine (QuickJS) inside WebAssembly. What runs there reaches no file, network, process, timer or
@@ -26,14 +20,8 @@ export {
  * @throws `OptionsError` naming every problem at once.
  */
 export function createSandbox(options: SandboxOptions = {}): Sandbox {
-  const isSource = import.meta.url.endsWith('.ts');
-  return new Sandbox(
-    {
-      entry: new URL(isSource ? './sandbox.worker.ts' : './sandbox.worker.js', import.meta.url),
-      sourceBootstrap: new URL('./worker-source.mjs', import.meta.url),
-    },
-    options,
-  );
+  const program = import.meta.url.endsWith('.ts') ? './sandbox.worker.ts' : './sandbox.worker.js';
+  return new Sandbox(new URL(program, import.meta.url), options);
 }
 
 /** Options of {@link runSandboxed}. */

@@ -1,5 +1,5 @@
 import { ArgumentError } from '@rlp/core';
-import type { CodeOutcome, CodeRunner } from '../stock/code-tests.ts';
+import type { CodeOutcome, CodeRunner } from '../code-runner.ts';
 import type { JobReport } from './protocol.ts';
 import type { Sandbox } from './sandbox.ts';
 
@@ -11,7 +11,7 @@ const exitCodes = { exception: 1, unsettled: 13, crashed: 134 } as const;
  * `process.stdin.on`, `process.stdout.write` and `assert`; no timers, files, network or exit. The promise that the last statement
  * gives is awaited: one that rejects fails the program.
  *
- * Rejects with an `ArgumentError` for another language: `pythonRunner` of `@rlp/rewards/python` runs Python.
+ * Rejects with an `ArgumentError` for another language: `pythonRunner` of `@rlp/sandbox/python` runs Python.
  */
 export function javascriptRunner(sandbox: Sandbox): CodeRunner {
   return async ({ language, source, input }, limits) => {

@@ -1,7 +1,7 @@
 import { type ChildProcess, type StdioOptions, spawn } from 'node:child_process';
 import type { Socket } from 'node:net';
 import { onAbort } from '@rlp/core';
-import type { CodeOutcome } from '../stock/code-tests.ts';
+import type { CodeOutcome } from '../code-runner.ts';
 
 /** A command, what it reads, and its limits. */
 export interface ProcessRequest {

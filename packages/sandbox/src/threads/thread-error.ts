@@ -1,10 +1,12 @@
-import { RewardError } from '@rlp/core';
+import { RlpError } from '@rlp/core';
 
-/** Why a thread gave no scores: the module threw, took too long and was ended, or ended the thread itself. */
+/** Why a thread gave no answer: it threw, took too long and was killed, or ended by itself. */
 export type ThreadFailureCause = 'threw' | 'timed-out' | 'crashed';
 
-/** A thread gave no scores for what it was asked. */
-export class ThreadError extends RewardError {
+/** A thread did not answer a request. */
+export class ThreadError extends RlpError {
+  override readonly name = 'ThreadError';
+
   readonly failure: ThreadFailureCause;
 
   constructor(failure: ThreadFailureCause, message: string, options: { readonly cause?: unknown } = {}) {

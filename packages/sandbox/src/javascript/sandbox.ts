@@ -1,10 +1,13 @@
-import { ArgumentError, parseOptions } from '@rlp/core';
-import pLimit from 'p-limit';
+import { ArgumentError, messageOf, parseOptions } from '@rlp/core';
 import type * as z from 'zod';
-import { messageOf } from '../message-of.ts';
+import { ThreadError } from '../threads/thread-error.ts';
+import { ThreadPool } from '../threads/thread-pool.ts';
 import { callMs, type SandboxOptions, sandboxOptionsSchema } from './options.ts';
-import type { Job, JobReport, SandboxFailureCause } from './protocol.ts';
-import { SandboxThread, type ThreadEntry } from './thread.ts';
+import type { Job, JobReport, JobRequest, SandboxFailureCause } from './protocol.ts';
+
+/** Milliseconds that a thread gets to stop a job by itself, before it is killed. */
+const graceMs = 500;
+const startMs = 60_000;
 
 /** What one call may be given besides its arguments. */
 export interface SandboxCallOptions {
@@ -37,20 +40,17 @@ export interface SandboxStatistics {
 /** Runs code that nobody trusts. */
 export class Sandbox implements AsyncDisposable {
   readonly #options: z.output<typeof sandboxOptionsSchema>;
-  readonly #entry: ThreadEntry;
-  readonly #limit: ReturnType<typeof pLimit>;
-  readonly #idle: SandboxThread[] = [];
-  readonly #busy = new Set<SandboxThread>();
+  readonly #pool: ThreadPool<JobRequest, JobReport>;
   readonly #failures: Partial<Record<SandboxFailureCause, number>> = {};
   #calls = 0;
-  #threadsStarted = 0;
   #isClosed = false;
 
   /** @throws `OptionsError` naming every problem at once. */
-  constructor(entry: ThreadEntry, options: SandboxOptions) {
+  constructor(program: URL, options: SandboxOptions) {
     this.#options = parseOptions('createSandbox', sandboxOptionsSchema, options);
-    this.#entry = entry;
-    this.#limit = pLimit(this.#options.threads);
+    const { memoryBytes, reuse, threads } = this.#options;
+    const data = { memoryBytes, reuse };
+    this.#pool = new ThreadPool({ program, data, name: 'sandbox', startMs, surroundings: 'none' }, threads);
   }
 
   /**
@@ -86,7 +86,7 @@ export class Sandbox implements AsyncDisposable {
     const report =
       size > this.#options.memoryBytes / 16
         ? tooLarge(size)
-        : await this.#limit(() => this.#executeNow({ job, ...limits }, signal));
+        : await this.#executed({ job, ...limits }, signal);
     this.#calls += 1;
     if (report.result.kind === 'failure') {
       const { cause } = report.result;
@@ -100,15 +100,14 @@ export class Sandbox implements AsyncDisposable {
     return {
       calls: this.#calls,
       failures: { ...this.#failures },
-      threadsStarted: this.#threadsStarted,
+      threadsStarted: this.#pool.started,
     };
   }
 
   /** Ends all threads. Calls under way report `crashed`; new ones are refused. May be called again. */
   async close(): Promise<void> {
     this.#isClosed = true;
-    const threads = [...this.#idle.splice(0), ...this.#busy];
-    await Promise.all(threads.map((thread) => thread.terminate('crashed', 'the sandbox was closed')));
+    await this.#pool.close();
   }
 
   /** {@link Sandbox.close}, for `await using`. */
@@ -116,26 +115,17 @@ export class Sandbox implements AsyncDisposable {
     return this.close();
   }
 
-  async #executeNow(
-    request: Parameters<SandboxThread['execute']>[0],
-    signal: AbortSignal | undefined,
-  ): Promise<JobReport> {
-    signal?.throwIfAborted();
-    this.#requireOpen();
-    const thread = this.#idle.pop() ?? this.#startThread();
-    this.#busy.add(thread);
+  async #executed(request: JobRequest, signal: AbortSignal | undefined): Promise<JobReport> {
+    const { timeoutMs } = request;
     try {
-      return await thread.execute(request, signal);
-    } finally {
-      this.#busy.delete(thread);
-      if (thread.isAlive) this.#idle.push(thread);
+      return await this.#pool.ask(request, { timeoutMs: timeoutMs + graceMs, signal });
+    } catch (error) {
+      if (!(error instanceof ThreadError)) throw error;
+      const isLate = error.failure === 'timed-out';
+      const message = isLate ? `it ran for more than ${timeoutMs} ms and had to be killed` : error.message;
+      const result = { kind: 'failure', cause: isLate ? 'timed-out' : 'crashed', message } as const;
+      return { result, stdout: '', stderr: '' };
     }
-  }
-
-  #startThread(): SandboxThread {
-    this.#threadsStarted += 1;
-    const { memoryBytes, reuse } = this.#options;
-    return new SandboxThread(this.#entry, { memoryBytes, reuse });
   }
 
   #requireOpen(): void {

@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, it } from 'vitest';
 import { built } from '../built-thread.fixture.ts';
-import type { SandboxFailureCause } from '../sandbox.ts';
+import type { SandboxFailureCause } from '../index.ts';
 import { Sandbox } from './sandbox.ts';
 
 // Threads that do not stop are killed, and another one starts.
@@ -173,7 +173,7 @@ const attacks: readonly (readonly [
 
 describe('runSandboxed contains', () => {
   const limits = { timeoutMs: 10_000, memoryBytes: 24 * 1_048_576 };
-  const sandbox = new Sandbox({ entry, sourceBootstrap: entry }, limits);
+  const sandbox = new Sandbox(entry, limits);
   afterAll(() => sandbox.close());
 
   it.each(attacks)('%s', async (_, code, ending) => {

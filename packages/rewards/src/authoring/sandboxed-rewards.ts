@@ -1,4 +1,5 @@
 import {
+  messageOf,
   parseOptions,
   type RewardComputer,
   RewardError,
@@ -6,14 +7,12 @@ import {
   scoreFromEvaluateResult,
   type Trajectory,
 } from '@rlp/core';
+import type { Sandbox, SandboxFailureCause } from '@rlp/sandbox';
 import * as z from 'zod';
-import { evaluationOf } from '../authoring/judgement.ts';
 import { functionSchema } from '../function-schema.ts';
 import { isJudged } from '../judged.ts';
-import { messageOf } from '../message-of.ts';
-import { callMs } from './options.ts';
-import type { SandboxFailureCause } from './protocol.ts';
-import type { Sandbox } from './sandbox.ts';
+import { timerMs } from '../timer.ts';
+import { evaluationOf } from './judgement.ts';
 
 const isJson = (value: unknown) => {
   try {
@@ -33,7 +32,7 @@ const schema = z.strictObject({
   mode: z.enum(['pointwise', 'batch']).default('pointwise'),
   groundTruth: functionSchema<(metadata: never) => unknown>().optional(),
   parameters: z.record(z.string(), z.unknown()).refine(isJson, 'must be JSON data').default({}),
-  timeoutMs: callMs.optional(),
+  timeoutMs: timerMs.optional(),
 });
 
 /** Options of {@link sandboxedRewards}. */

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import * as releaseBuild from '@jitl/quickjs-wasmfile-release-sync';
+import { messageOf } from '@rlp/core';
 import {
   newQuickJSWASMModuleFromVariant,
   newVariant,
@@ -11,7 +12,6 @@ import {
   type QuickJSWASMModule,
   Scope,
 } from 'quickjs-emscripten-core';
-import { messageOf } from '../message-of.ts';
 import { callPrelude, programPrelude } from './guest.ts';
 import type { Job, JobReport, JobRequest, SandboxFailureCause } from './protocol.ts';
 import { Watch } from './watch.ts';

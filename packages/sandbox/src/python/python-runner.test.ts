@@ -3,9 +3,8 @@ import type { AddressInfo } from 'node:net';
 import { createServer } from 'node:net';
 import { ArgumentError, OptionsError, RewardError } from '@rlp/core';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import type { CodeOutcome } from '../code-runner.ts';
 import { pythonRunner } from '../python.ts';
-import { type CodeOutcome, codeTests } from '../stock.ts';
-import { answering } from '../trajectories.fixture.ts';
 import { runProcess } from './python-process.ts';
 
 const { signal } = new AbortController();
@@ -197,31 +196,6 @@ if __name__ == '__main__': print({'b', 'a'} == {'a', 'b'})`;
     const running = runner({ language: 'python', source: 'while True: pass', input: '' }, limits);
     setTimeout(() => controller.abort(new Error('enough')), 100);
     await expect(running).rejects.toThrow('enough');
-  });
-
-  it('grades by tests', async () => {
-    const reward = codeTests({
-      runner,
-      language: 'python',
-      tests: (metadata: { tests: readonly (readonly [string, string])[] }) =>
-        metadata.tests.map(([input, output]) => ({ kind: 'output', input, output })),
-      grading: 'share',
-    });
-    const response = '```python\nn = int(input())\nprint(n * n if n < 3 else 0)\n```';
-    const tests = [
-      ['1', '1'],
-      ['2', '4'],
-      ['3', '9'],
-      ['4', '0'],
-    ] as const;
-    expect(await reward(answering(response, { tests }), { signal })).toBe(0.75);
-    const asserting = codeTests({
-      runner,
-      language: 'python',
-      tests: () => [{ kind: 'assertion', source: 'assert f(2) == 4' }],
-    });
-    expect(await asserting(answering('```python\ndef f(n): return n * n\n```', {}), { signal })).toBe(1);
-    expect(await asserting(answering('```python\ndef f(n): return n\n```', {}), { signal })).toBe(0);
   });
 
   it.each([

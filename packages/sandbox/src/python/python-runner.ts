@@ -1,9 +1,8 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import { ArgumentError, parseOptions, RewardError } from '@rlp/core';
+import { ArgumentError, messageOf, parseOptions, RewardError } from '@rlp/core';
 import type * as z from 'zod';
-import { messageOf } from '../message-of.ts';
-import type { CodeOutcome, CodeProgram, CodeRunner } from '../stock/code-tests.ts';
+import type { CodeOutcome, CodeProgram, CodeRunner } from '../code-runner.ts';
 import { pythonGuard } from './guard.ts';
 import { type PythonRunnerOptions, pythonOptionsSchema } from './options.ts';
 import { runProcess } from './python-process.ts';

@@ -1,0 +1,20 @@
+import { parentPort, workerData } from 'node:worker_threads';
+import { engineLoader } from './javascript/engine.ts';
+import type { JobReport, JobRequest, ThreadData } from './javascript/protocol.ts';
+import { serveThread } from './threads/serve-thread.ts';
+
+/** Entry of a sandbox's thread: one job at a time, each in a world of its own. */
+if (parentPort) {
+  const { memoryBytes, reuse } = workerData as ThreadData;
+  const load = engineLoader(memoryBytes);
+  await serveThread<JobRequest, JobReport, void>(parentPort, async () => {
+    let engine = Promise.resolve(await load());
+    const answer = async (request: JobRequest) => {
+      const { report, isReusable } = (await engine).execute(request);
+      // Loads while the report travels. If that fails, the thread ends and the pool starts another.
+      if (!isReusable || reuse === 'nothing') engine = load();
+      return report;
+    };
+    return { ready: undefined, answer };
+  });
+}

@@ -1,0 +1,121 @@
+import { ArgumentError, onAbort } from '@rlp/core';
+import pLimit from 'p-limit';
+import { type AnswerLimits, Thread, type ThreadSettings } from './thread.ts';
+
+/** Threads that answer requests. They are started when first needed, and again after one was killed. */
+export class ThreadPool<Request, Answer, Ready = void> implements AsyncDisposable {
+  readonly #settings: ThreadSettings;
+  readonly #limit: ReturnType<typeof pLimit>;
+  readonly #threads = new Set<Thread<Request, Answer, Ready>>();
+  readonly #idle: Thread<Request, Answer, Ready>[] = [];
+  #started = 0;
+  #ended = 0;
+  #isClosed = false;
+
+  /** @param count - Threads at most. */
+  constructor(settings: ThreadSettings, count: number) {
+    this.#settings = settings;
+    this.#limit = pLimit(count);
+  }
+
+  /** Threads that are there now. */
+  get size(): number {
+    return this.#threads.size;
+  }
+
+  /** Threads started since the pool was made. */
+  get started(): number {
+    return this.#started;
+  }
+
+  /** Threads that ended or were killed before the pool was closed. */
+  get ended(): number {
+    return this.#ended;
+  }
+
+  /** Starts a thread and returns what it reported. Rejects if the thread cannot be used. */
+  open(): Promise<Ready> {
+    return this.#limit(() => this.#withThread(({ ready }) => ready));
+  }
+
+  /**
+   * Asks the next free thread. The time limit starts when the thread gets the request.
+   * Rejects with a `ThreadError`, or with the signal's reason; an abort kills the thread that works on the request.
+   */
+  ask(request: Request, limits: AnswerLimits): Promise<Answer> {
+    const { signal } = limits;
+    const answer = this.#limit(() => {
+      signal?.throwIfAborted();
+      return this.#withThread(async (thread) => {
+        await started(thread, signal);
+        return thread.ask(request, limits);
+      });
+    });
+    return signal ? orAborted(answer, signal) : answer;
+  }
+
+  /** Kills all threads and fails open requests. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await Promise.all([...this.#threads].map((thread) => thread.terminate()));
+    this.#threads.clear();
+  }
+
+  /** {@link ThreadPool.close}, for `await using`. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
+  }
+
+  async #withThread<Value>(use: (thread: Thread<Request, Answer, Ready>) => Promise<Value>): Promise<Value> {
+    if (this.#isClosed) {
+      throw new ArgumentError(
+        `${this.#settings.name}: expected open threads, got closed ones; make new ones`,
+      );
+    }
+    const thread = this.#take();
+    try {
+      return await use(thread);
+    } finally {
+      if (thread.isAlive) this.#idle.push(thread);
+      else this.#drop(thread);
+    }
+  }
+
+  #take(): Thread<Request, Answer, Ready> {
+    for (let thread = this.#idle.pop(); thread !== undefined; thread = this.#idle.pop()) {
+      if (thread.isAlive) return thread;
+      this.#drop(thread);
+    }
+    const thread = new Thread<Request, Answer, Ready>(this.#settings);
+    this.#started += 1;
+    this.#threads.add(thread);
+    return thread;
+  }
+
+  #drop(thread: Thread<Request, Answer, Ready>): void {
+    this.#threads.delete(thread);
+    if (!this.#isClosed) this.#ended += 1;
+  }
+}
+
+/** Waits until a thread is ready. An abort kills the thread. */
+async function started<Request, Answer, Ready>(
+  thread: Thread<Request, Answer, Ready>,
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  const release = signal && onAbort(signal, () => void thread.terminate());
+  try {
+    await thread.ready;
+  } finally {
+    release?.();
+    signal?.throwIfAborted();
+  }
+}
+
+/** The promise, or the signal's reason as soon as it aborts: a request that waits for a thread ends at once. */
+function orAborted<Value>(promise: Promise<Value>, signal: AbortSignal): Promise<Value> {
+  return new Promise((resolve, reject) => {
+    const release = onAbort(signal, () => reject(signal.reason));
+    promise.then(resolve, reject).finally(release);
+  });
+}

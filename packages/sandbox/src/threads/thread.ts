@@ -1,0 +1,148 @@
+import { Worker } from 'node:worker_threads';
+import { messageOf, onAbort } from '@rlp/core';
+import type { ThreadMessage } from './protocol.ts';
+import { ThreadError } from './thread-error.ts';
+import { threadFailure } from './thread-failure.ts';
+
+/** How threads are started. */
+export interface ThreadSettings {
+  /** The thread's program: a module that calls `serveThread`. TypeScript is loaded with `tsx`. */
+  readonly program: URL;
+  /** `workerData` of the thread. */
+  readonly data: object;
+  /** Name of the thread in debuggers. */
+  readonly name: string;
+  /** Milliseconds that the thread may take to become ready. */
+  readonly startMs: number;
+  /** Heap of a thread in MB. Default: Node's limit. */
+  readonly heapMb?: number | undefined;
+  /** `'none'`: no environment variables, no flags of the process, and output is discarded. Default `'inherited'`. */
+  readonly surroundings?: 'inherited' | 'none' | undefined;
+}
+
+/** How long an answer may take. */
+export interface AnswerLimits {
+  /** Milliseconds until the thread is killed. */
+  readonly timeoutMs: number;
+  /** Kills the thread and rejects with its reason. */
+  readonly signal: AbortSignal | undefined;
+}
+
+interface Waiting<Ready, Answer> {
+  readonly settle: (message: ThreadMessage<Ready, Answer>) => void;
+  readonly fail: (error: unknown) => void;
+}
+
+/**
+ * A thread that answers one request at a time. It keeps the process alive only while a request is open.
+ * A thread that does not answer in time is killed, even in an endless loop. A thread that ended stays ended.
+ */
+export class Thread<Request, Answer, Ready> {
+  /** Rejects if the thread cannot be used. */
+  readonly ready: Promise<Ready>;
+  readonly #worker: Worker;
+  #waiting: Waiting<Ready, Answer> | undefined;
+  #hasEnded = false;
+
+  constructor(settings: ThreadSettings) {
+    const { program, startMs } = settings;
+    this.#worker = workerOf(settings);
+    this.#worker.on('message', (message: ThreadMessage<Ready, Answer>) => this.#waiting?.settle(message));
+    this.#worker.on('messageerror', (error) => this.#waiting?.fail(error));
+    this.#worker.on('error', (error) =>
+      this.#end(new ThreadError('crashed', threadFailure(error, program), { cause: error })),
+    );
+    this.#worker.on('exit', (code) =>
+      this.#end(new ThreadError('crashed', `the thread ended with exit code ${code}`)),
+    );
+    this.ready = this.#answer({ timeoutMs: startMs, signal: undefined }).then((message) => {
+      if (message.kind === 'ready') return message.ready;
+      void this.terminate();
+      throw new ThreadError(
+        'crashed',
+        message.kind === 'unusable' ? message.reason : 'the thread did not start',
+      );
+    });
+    // The caller that waits for the thread handles the rejection.
+    this.ready.catch(() => undefined);
+  }
+
+  /** Whether it takes requests. */
+  get isAlive(): boolean {
+    return !this.#hasEnded;
+  }
+
+  /** Sends a request. Rejects with a {@link ThreadError}, or with the signal's reason; an abort kills the thread. */
+  async ask(request: Request, limits: AnswerLimits): Promise<Answer> {
+    const answer = this.#answer(limits);
+    try {
+      this.#worker.postMessage(request);
+    } catch (error) {
+      this.#waiting?.fail(new ThreadError('threw', `cannot be sent to a thread: ${messageOf(error)}`));
+    }
+    const message = await answer;
+    if (message.kind === 'answer') return message.answer;
+    throw new ThreadError(
+      'threw',
+      message.kind === 'threw' ? message.reason : `expected an answer of the thread, got "${message.kind}"`,
+    );
+  }
+
+  /** Kills the thread, whatever it does. */
+  async terminate(): Promise<void> {
+    this.#end(new ThreadError('crashed', 'the thread was ended'));
+    await this.#worker.terminate();
+  }
+
+  async #answer({ timeoutMs, signal }: AnswerLimits): Promise<ThreadMessage<Ready, Answer>> {
+    this.#worker.ref();
+    let timer: NodeJS.Timeout | undefined;
+    let release: () => void = () => undefined;
+    try {
+      return await new Promise<ThreadMessage<Ready, Answer>>((resolve, reject) => {
+        this.#waiting = { settle: resolve, fail: reject };
+        const kill = (reason: unknown) => {
+          reject(reason);
+          void this.terminate();
+        };
+        timer = setTimeout(
+          () => kill(new ThreadError('timed-out', `took longer than ${timeoutMs} ms; the thread was ended`)),
+          timeoutMs,
+        );
+        if (signal) release = onAbort(signal, () => kill(signal.reason));
+        if (this.#hasEnded) reject(new ThreadError('crashed', 'the thread had ended'));
+      });
+    } finally {
+      this.#waiting = undefined;
+      clearTimeout(timer);
+      release();
+      this.#worker.unref();
+    }
+  }
+
+  #end(error: ThreadError): void {
+    this.#hasEnded = true;
+    this.#waiting?.fail(error);
+  }
+}
+
+const sourceFlags = ['--conditions=@rlp/source'];
+
+function workerOf({ program, data, name, heapMb, surroundings }: ThreadSettings): Worker {
+  const isSource = program.pathname.endsWith('.ts');
+  const loaded = isSource ? new URL('../worker-source.mjs', import.meta.url) : program;
+  // A text that imports the program: under `--input-type`, which a thread may inherit, Node takes no file.
+  return new Worker(`import(${JSON.stringify(loaded.href)})`, {
+    eval: true,
+    workerData: isSource ? { ...data, entry: program.href } : data,
+    name,
+    ...(isSource && { execArgv: sourceFlags }),
+    ...(heapMb !== undefined && { resourceLimits: { maxOldGenerationSizeMb: heapMb } }),
+    ...(surroundings === 'none' && {
+      env: {},
+      stdout: true,
+      stderr: true,
+      execArgv: isSource ? sourceFlags : [],
+    }),
+  });
+}
