@@ -1,6 +1,6 @@
 import { aggregationWeights, groupRelativeAdvantages, policyLoss } from '@rlp/algorithms';
-import { evaluate, matrixFromRows } from '@rlp/backprop/eager';
 import { RandomStream } from '@rlp/core';
+import { evaluate, matrixFromRows } from '@rlp/tensor';
 import { describe, expect, it } from 'vitest';
 import { clip, groupAdvantages, grpo, surrogate, TablePolicy } from './grpo.ts';
 

@@ -1,7 +1,7 @@
 import { loadavg } from 'node:os';
 import { aggregationWeights, groupRelativeAdvantages, policyLoss, spreadOverTokens } from '@rlp/algorithms';
-import { evaluate, type Matrix, matrixFromRows, matrixRows } from '@rlp/backprop/eager';
 import { RandomStream } from '@rlp/core';
+import { evaluate, type Matrix, matrixFromRows, matrixRows } from '@rlp/tensor';
 import { type MeasureOptions, timeRuns } from './measurement.ts';
 import { type Line, median } from './report.ts';
 

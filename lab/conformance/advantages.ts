@@ -19,9 +19,9 @@ import {
   sequenceScores,
   spreadOverTokens,
   standardizedOverBatch,
-  weightedRewards,
   whitened,
 } from '@rlp/algorithms';
+import { weightedRewards } from '@rlp/core';
 import type { Adapter, AdapterTable, FixtureCase } from './fixture.ts';
 
 /** Runs `groupRelativeAdvantages` on rows told apart by an id, in the order they came. */

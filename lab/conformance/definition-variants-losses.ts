@@ -4,10 +4,9 @@ import {
   geometricMeanRatio,
   importanceSampling,
   type KlOptions,
-  type OverlongOptions,
-  overlongPenalty,
   type PolicyLossOptions,
 } from '@rlp/algorithms';
+import { type OverlongOptions, overlongPenalty } from '@rlp/core';
 import type { OperationsAdapter, OperationsTable } from './fixture.ts';
 import { evaluateLoss, itself, plainPolicyLoss, sum, wide } from './loss-requests.ts';
 import { klOf } from './tensor-adapters.ts';

@@ -12,7 +12,7 @@ import {
   tokenRewards,
   whitened,
 } from '@rlp/algorithms';
-import { matrixFromRows, matrixRows, Tape } from '@rlp/backprop/eager';
+import { matrixFromRows, matrixRows, Tape } from '@rlp/tensor';
 import { byIndex } from './advantages.ts';
 import type { AdapterTable, FixtureCase } from './fixture.ts';
 

@@ -1,6 +1,6 @@
-import { evaluate, matrixFromRows, matrixRows, Tape } from '@rlp/backprop/eager';
 import type { Loss, TensorOps } from '@rlp/core';
 import { Graph, gradients, type Shape, serialize, traceOps, type Value } from '@rlp/onnx';
+import { evaluate, matrixFromRows, matrixRows, Tape } from '@rlp/tensor';
 import { InferenceSession, Tensor } from 'onnxruntime-node';
 
 /** A matrix as JSON has it. */
@@ -61,7 +61,7 @@ function weightedTotal<T>(ops: TensorOps<T>, loss: T, weights: T): T {
 
 const toLists = (rows: Rows) => rows.map((row) => Array.from(row));
 
-/** Float64 on a tape: `@rlp/backprop/eager`. */
+/** Float64 on a tape: `@rlp/tensor`. */
 export const eager: Operations = {
   name: 'eager float64',
   async differentiate({ inputs, by, weights, compute }) {

@@ -1,4 +1,4 @@
-import type { Message, RewardFunction, Trajectory } from '@rlp/core';
+import { type Message, overlongPenalty, type RewardFunction, type Trajectory } from '@rlp/core';
 import {
   afterThinking,
   answerPhrase,
@@ -15,7 +15,6 @@ import {
   mathNormalForm,
   ngramDiversity,
   normalizedAnswer,
-  overlongPenalty,
   readXmlFields,
   reasoningSteps,
   repetitionPenalty,

@@ -29,9 +29,7 @@ export { type AdvantagePreset, advantagePresets } from './advantage/presets.ts';
 export { reductionFactors, scaledAdvantages } from './advantage/reduction-factors.ts';
 export {
   normalizedThenSummed,
-  type RewardsPerFunction,
   standardizedOverBatch,
-  weightedRewards,
 } from './advantage/reward-functions.ts';
 export { sequenceRatio } from './advantage/sequence-ratio.ts';
 export {
@@ -196,9 +194,7 @@ export {
 export {
   type KlRewardInputs,
   klPenalizedRewards,
-  type OverlongOptions,
   overlongMasks,
-  overlongPenalty,
 } from './loss/reward-shaping.ts';
 export {
   type AcceptanceCriterion,

@@ -30,12 +30,6 @@ export {
   type VerificationCost,
 } from './computers/svrl-reward-computer.ts';
 export {
-  type GroupNormalization,
-  normalizedSums,
-  type RewardsPerFunction,
-  weightedRewards,
-} from './computers/weighted.ts';
-export {
   type AbsoluteRewardOptions,
   absoluteRewardComputer,
   type NormalizedRewardFunctionsOptions,

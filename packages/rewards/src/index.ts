@@ -16,6 +16,5 @@ export {
 } from './reward-registry.ts';
 export { type ExactAnswerOptions, exactAnswer } from './stock/exact-answer.ts';
 export { extractTag } from './stock/extract-tag.ts';
-export { type OverlongOptions, overlongPenalty, overlongSchema } from './stock/length-shaping.ts';
 export { type TagFormatOptions, tagFormat } from './stock/tag-format.ts';
 export type { RewardFunctionStatistics } from './tally.ts';

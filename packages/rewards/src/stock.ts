@@ -32,10 +32,7 @@ export {
   cosineScaled,
   type LengthWindowOptions,
   lengthWindow,
-  type OverlongOptions,
   overlongLength,
-  overlongPenalty,
-  overlongSchema,
   sampledTokens,
   textLength,
 } from './stock/length-shaping.ts';

@@ -1,6 +1,7 @@
+import { weightedRewards } from '@rlp/core';
 import { describe, expect, it } from 'vitest';
 import { groupRelativeAdvantages } from './group-relative.ts';
-import { normalizedThenSummed, standardizedOverBatch, weightedRewards } from './reward-functions.ts';
+import { normalizedThenSummed, standardizedOverBatch } from './reward-functions.ts';
 
 const rewards = [
   [
@@ -15,14 +16,6 @@ const rewards = [
 ];
 
 describe('several reward functions', () => {
-  it('sum with weights; null only where none scored', () => {
-    expect(weightedRewards(rewards, [1, 0.5])).toEqual([
-      [50, 1, null],
-      [1, 25],
-    ]);
-    expect(() => weightedRewards(rewards, [1])).toThrow(/rewards\[0\]\[0\] must have 1 rewards.*got 2/);
-  });
-
   it('summed first let the widest decide, normalised first decide as weighted', () => {
     const [summed] = groupRelativeAdvantages(weightedRewards(rewards, [1, 0.5]));
     expect(summed![0]).toBeCloseTo(Math.SQRT1_2, 6);

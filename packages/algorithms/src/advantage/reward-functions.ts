@@ -1,9 +1,6 @@
-import { normalizedSums, type RewardsPerFunction, weightedRewards } from '@rlp/rewards/computers';
+import { normalizedSums, type RewardsPerFunction } from '@rlp/core';
 import { whitened } from '../statistics/whitened.ts';
 import { type GroupRelativeOptions, type GroupRewards, groupRelativeAdvantages } from './group-relative.ts';
-
-// The arithmetic of several rewards is defined once, with the rewards.
-export { type RewardsPerFunction, weightedRewards };
 
 /**
  * Normalise-then-sum: every reward function is standardised within its group, the weighted sum is standardised over the
@@ -11,7 +8,7 @@ export { type RewardsPerFunction, weightedRewards };
  *
  *     A = standardise_batch( Σ_f w_f · groupRelative(r_f) )
  *
- * Where sum-then-normalise (`groupRelativeAdvantages` of {@link weightedRewards}) lets the function with the largest
+ * Where sum-then-normalise (`groupRelativeAdvantages` of `weightedRewards`) lets the function with the largest
  * spread decide, here each decides as its weight says. Completions that no function scored get 0 and are left out.
  * `options` apply to the first standardisation, and its epsilon to the second. Shape: `[P][G][F]` to `[P][G]`.
  *

@@ -1,5 +1,6 @@
 import {
   ArgumentError,
+  overlongPenalty,
   type RewardComputer,
   RewardError,
   type ScoredTrajectory,
@@ -8,7 +9,6 @@ import {
   type TrajectoryGroup,
 } from '@rlp/core';
 import { hasRewardVariance } from '../advantage/group-relative.ts';
-import { overlongPenalty } from '../loss/reward-shaping.ts';
 import type { ResolvedRlOptions } from './options.ts';
 import type { GroupCollector, RlDependencies, ScoredGroup } from './protocol.ts';
 import { rewardsOf, sampledTokens } from './trajectory-rows.ts';

@@ -1,4 +1,4 @@
-import { matrixFromRows, matrixRows, Tape } from '@rlp/backprop/eager';
+import { matrixFromRows, matrixRows, Tape } from '@rlp/tensor';
 import { normalizedWeights } from '../diagnostics.ts';
 import { samplerCorrections, samplerWeights } from '../loss/sampler-correction.ts';
 import type { TokenRows } from '../statistics/token-rows.ts';

@@ -1,4 +1,4 @@
-import { parseOptions } from '@rlp/core';
+import { overlongSchema, parseOptions } from '@rlp/core';
 import * as z from 'zod';
 import { groupRelativeSchema } from '../advantage/group-relative.ts';
 import { aggregationModes, aggregationShape } from '../aggregation.ts';
@@ -9,7 +9,6 @@ import {
   policyLossShape,
   resolvePolicyLoss,
 } from '../loss/policy-loss-options.ts';
-import { overlongSchema } from '../loss/reward-shaping.ts';
 
 const { keep: _, proximalKlTokens: __, ...ownLossShape } = policyLossShape;
 

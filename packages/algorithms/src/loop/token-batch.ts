@@ -1,5 +1,5 @@
-import { matrixFromRows, matrixRows, Tape } from '@rlp/backprop/eager';
 import type { TokenSequence } from '@rlp/core';
+import { matrixFromRows, matrixRows, Tape } from '@rlp/tensor';
 import { klEstimate } from '../loss/kl-estimate.ts';
 import type { TokenRows } from '../statistics/token-rows.ts';
 import type { ResolvedRlOptions } from './options.ts';

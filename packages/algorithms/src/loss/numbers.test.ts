@@ -1,10 +1,10 @@
-import { matrixFromRows, Tape } from '@rlp/backprop/eager';
 import { RandomStream } from '@rlp/core';
+import { matrixFromRows, Tape } from '@rlp/tensor';
 import { describe, expect, it } from 'vitest';
 import { nextEntropyCoefficient, nextKlCoefficient } from './controllers.ts';
 import { clipCovarianceKeep, highEntropyKeep, klCovarianceSelection } from './covariance.ts';
 import { chosenLogprobs, collisionProbability, entropyOf, fullKl } from './distribution.ts';
-import { klPenalizedRewards, overlongMasks, overlongPenalty } from './reward-shaping.ts';
+import { klPenalizedRewards, overlongMasks } from './reward-shaping.ts';
 import { type ValueLossOptions, valueLoss } from './value-loss.ts';
 
 const lists = (rows: readonly ArrayLike<number>[]) => rows.map((row) => Array.from(row));
@@ -126,13 +126,6 @@ describe('reward shaping', () => {
     const inputs = { rewards: [[0, 1, 5]], kl: [[0.5, -1, 9]], masks: [[1, 1, 0]] };
     expect(lists(klPenalizedRewards(inputs, { coefficient: 0.1 }))).toEqual([[-0.05, 1.1, 5]]);
     expect(lists(klPenalizedRewards(inputs, { coefficient: -1 }))).toEqual([[0, 1, 5]]);
-  });
-
-  it('punishes long responses softly', () => {
-    const options = { maximum: 100, buffer: 20 };
-    expect([80, 90, 100, 120].map((length) => overlongPenalty(length, options))).toEqual([0, -0.5, -1, -1]);
-    expect(overlongPenalty(120, { ...options, floor: 'none' })).toBe(-2);
-    expect(overlongPenalty(120, { ...options, penalty: 0.5 })).toBe(-0.5);
   });
 
   it('masks what a limit cut off', () => {

@@ -1,4 +1,4 @@
-import { evaluate, matrixFromRows } from '@rlp/backprop/eager';
+import { evaluate, matrixFromRows } from '@rlp/tensor';
 import { describe, expect, it } from 'vitest';
 import { policyLoss } from './policy-loss.ts';
 import type { PolicyLossOptions } from './policy-loss-options.ts';

@@ -1,8 +1,6 @@
 import { ArgumentError } from '@rlp/core';
 import { requireFinite, requireRows, type TokenRows, zeroRows } from '../statistics/token-rows.ts';
 
-export { type OverlongOptions, overlongPenalty, overlongSchema } from '@rlp/rewards';
-
 /** What {@link klPenalizedRewards} reads. Shape of each: `[B][T]`. */
 export interface KlRewardInputs {
   /** Reward of every token; outcome rewards stand at the last one, see `tokenRewards`. */

@@ -1,4 +1,4 @@
-import { matrixFromRows, matrixRows, Tape } from '@rlp/backprop/eager';
+import { matrixFromRows, matrixRows, Tape } from '@rlp/tensor';
 import { describe, expect, it } from 'vitest';
 import {
   type AcceptanceCriterion,

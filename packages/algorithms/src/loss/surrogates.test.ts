@@ -1,4 +1,4 @@
-import { evaluate, matrixFromRows } from '@rlp/backprop/eager';
+import { evaluate, matrixFromRows } from '@rlp/tensor';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { aggregationModes, aggregationWeights } from '../aggregation.ts';

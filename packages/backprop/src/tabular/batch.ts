@@ -5,9 +5,8 @@ import {
   TrainingError,
   type TrainingSequence,
 } from '@rlp/core';
+import { type Evaluation, evaluate, type Matrix, matrixFromRows } from '@rlp/tensor';
 import { checkLossValues, readsValues } from '../batch/value-losses.ts';
-import { type Evaluation, evaluate } from '../eager/evaluate.ts';
-import { type Matrix, matrixFromRows } from '../eager/matrix.ts';
 import type { Distribution, LogitsTable } from './table.ts';
 
 /** A batch and the distributions of its tokens. */

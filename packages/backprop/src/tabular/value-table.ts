@@ -1,5 +1,5 @@
 import { ArgumentError, type TokenId } from '@rlp/core';
-import type { Evaluation } from '../eager/evaluate.ts';
+import type { Evaluation } from '@rlp/tensor';
 import type { ScoredBatch, StateValues } from './batch.ts';
 import type { TabularCheckpoint } from './checkpoint.ts';
 import { OptimizerState } from './optimizer-state.ts';

@@ -1,13 +1,7 @@
-import { ArgumentError } from '@rlp/core';
+import { ArgumentError, normalizedSums } from '@rlp/core';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import {
-  normalizedSums,
-  ranks,
-  relativeRewards,
-  standardizedRewards,
-  weightedRewards,
-} from '../computers.ts';
+import { ranks, relativeRewards, standardizedRewards } from '../computers.ts';
 
 const score = fc.double({ min: -1e6, max: 1e6, noNaN: true });
 const scores = fc.array(fc.option(score), { maxLength: 12 });
@@ -85,11 +79,6 @@ describe('several functions', () => {
       [null, null],
     ],
   ];
-
-  it('sums what was scored', () => {
-    expect(weightedRewards(rewards, [1, 0.1])).toEqual([[2, 0, null]]);
-    expect(() => weightedRewards(rewards, [1])).toThrow(/one per weight, got 2/);
-  });
 
   it('normalises first, so that spread does not decide', () => {
     const centred = (groups: readonly (readonly (number | null)[])[]) =>

@@ -1,4 +1,4 @@
-import { parseOptions, type RewardComputer } from '@rlp/core';
+import { normalizedSums, parseOptions, type RewardComputer } from '@rlp/core';
 import * as z from 'zod';
 import {
   type FunctionRewardComputer,
@@ -9,7 +9,6 @@ import {
 } from '../reward-functions.ts';
 import { regrouped } from './group-method.ts';
 import { relativeRewards, standardizedRewards } from './normalized.ts';
-import { normalizedSums } from './weighted.ts';
 
 const absoluteSchema = z.strictObject({
   normalize: z.enum(['none', 'population-std']).default('population-std'),

@@ -1,4 +1,11 @@
-import { parseOptions, type RewardFunction, type Trajectory } from '@rlp/core';
+import {
+  type OverlongOptions,
+  overlongPenalty,
+  overlongSchema,
+  parseOptions,
+  type RewardFunction,
+  type Trajectory,
+} from '@rlp/core';
 import * as z from 'zod';
 import { wordsOf } from '../kernel/white-space.ts';
 
@@ -7,49 +14,10 @@ export function sampledTokens({ steps }: Trajectory): number {
   return steps.reduce((sum, { tokens }) => sum + tokens.length, 0);
 }
 
-/** Schema of {@link OverlongOptions}. */
-export const overlongSchema = z.strictObject({
-  maximum: z.number().positive(),
-  buffer: z.number().nonnegative(),
-  penalty: z.number().positive().default(1),
-  floor: z.enum(['penalty', 'none']).default('penalty'),
-});
-
-/**
- * Options of {@link overlongPenalty}.
- *
- * - `maximum`: the longest response; `buffer`: how many tokens before it the penalty begins; 0 makes it a step.
- * - `penalty` (1): at the maximum.
- * - `floor` (`'penalty'`): beyond the maximum it stays there (TRL, textpolicy); `'none'`: it goes on (verl, AReaL).
- */
-export type OverlongOptions = z.input<typeof overlongSchema>;
-
-/**
- * DAPO's soft punishment of long responses, to be added to the reward: 0 up to `maximum − buffer`, from there falling
- * linearly to `−penalty` at `maximum`.
- *
- * @param length - Tokens of the response.
- * @throws OptionsError for options outside their ranges.
- * @see Yu et al. 2025 (DAPO), eq. 13, https://arxiv.org/abs/2503.14476
- */
-export function overlongPenalty(length: number, options: OverlongOptions): number {
-  return penaltyAt(length, parseOptions('overlongPenalty', overlongSchema, options));
-}
-
-function penaltyAt(
-  length: number,
-  { maximum, buffer, penalty, floor }: z.output<typeof overlongSchema>,
-): number {
-  const over = length - (maximum - buffer);
-  if (over <= 0) return 0;
-  const share = buffer === 0 ? 1 : over / buffer;
-  return -penalty * (floor === 'penalty' ? Math.min(1, share) : share);
-}
-
 /** {@link overlongPenalty} of the tokens that a policy sampled, as a reward function. */
 export function overlongLength(options: OverlongOptions): RewardFunction {
   const resolved = parseOptions('overlongLength', overlongSchema, options);
-  return (trajectory) => penaltyAt(sampledTokens(trajectory), resolved);
+  return (trajectory) => overlongPenalty(sampledTokens(trajectory), resolved);
 }
 
 const range = z.tuple([z.number(), z.number()]).readonly();

@@ -1,4 +1,4 @@
-import { ArgumentError } from '@rlp/core';
+import { ArgumentError } from './errors.ts';
 
 /** Rewards of several functions; `null` where a function did not score. Shape: `[P][G][F]`. */
 export type RewardsPerFunction = readonly (readonly (readonly (number | null)[])[])[];

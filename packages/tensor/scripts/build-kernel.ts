@@ -1,9 +1,9 @@
-// Assembles kernel-text.ts into src/eager/kernel/kernel-binary.ts. Run: npx tsx packages/backprop/scripts/build-kernel.ts
+// Assembles kernel-text.ts into src/kernel/kernel-binary.ts. Run: npx tsx packages/tensor/scripts/build-kernel.ts
 import { writeFileSync } from 'node:fs';
 import loadWabt from 'wabt';
 import { kernelText } from './kernel-text.ts';
 
-const target = new URL('../src/eager/kernel/kernel-binary.ts', import.meta.url);
+const target = new URL('../src/kernel/kernel-binary.ts', import.meta.url);
 
 const wabt = await loadWabt();
 const { buffer } = wabt.parseWat('kernel.wat', kernelText(), { simd: true }).toBinary({});

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import loadWabt from 'wabt';
-import { kernelText } from '../../../scripts/kernel-text.ts';
+import { kernelText } from '../../scripts/kernel-text.ts';
 import { kernelBase64 } from './kernel-binary.ts';
 
 it('is what kernel-text.ts assembles to', async () => {
