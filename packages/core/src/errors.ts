@@ -14,8 +14,13 @@ export class OptionsError extends RlpError {
 
   readonly issues: readonly string[];
 
-  constructor(owner: string, issues: readonly string[]) {
-    super(`${owner}: invalid options\n${issues.map((issue) => `  - ${issue}`).join('\n')}`);
+  /**
+   * @param owner - The function or class that takes the options.
+   * @param type - The options' interface, such as `RlOptions`.
+   */
+  constructor(owner: string, issues: readonly string[], type?: string) {
+    const named = type === undefined ? '' : ` (${type})`;
+    super(`${owner}: invalid options${named}\n${issues.map((issue) => `  - ${issue}`).join('\n')}`);
     this.issues = issues;
   }
 }

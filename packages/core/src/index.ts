@@ -9,7 +9,7 @@ export * from './message.ts';
 export * from './message-of.ts';
 export * from './metrics.ts';
 export * from './monitor.ts';
-export * from './options.ts';
+export * from './options/parse-options.ts';
 export * from './overlong.ts';
 export { type RandomState, RandomStream } from './random.ts';
 export * from './reward.ts';

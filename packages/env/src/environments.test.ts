@@ -99,7 +99,7 @@ describe('SimpleTextEnvironment', () => {
 
   it('names every bad option at once', () => {
     expect(() => new SimpleTextEnvironment({ maxTurns: 0, maxStep: 1 } as never)).toThrow(
-      /maxTurns[\s\S]*Unrecognized key: "maxStep"/,
+      /maxTurns[\s\S]*Unrecognized option "maxStep"/,
     );
   });
 });

@@ -147,7 +147,7 @@ describe('rewardFunctions', () => {
   it('names every bad part at once', () => {
     const bad = () => rewardFunctions({ a: { reward: 1 }, b: { reward: () => 1, wieght: 2 } } as never);
     expect(bad).toThrow(OptionsError);
-    expect(bad).toThrow(/a\.reward: must be a function[\s\S]*Unrecognized key: "wieght"/);
+    expect(bad).toThrow(/a\.reward: must be a function[\s\S]*Unrecognized option "wieght"/);
     expect(() => rewardFunctions({})).toThrow('expected at least one reward function');
   });
 

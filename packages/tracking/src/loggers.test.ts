@@ -135,7 +135,7 @@ describe('JsonlLogger', () => {
 
   it('fails at once where it can never write', () => {
     expect(() => new JsonlLogger({ path: directory })).toThrow('EISDIR');
-    expect(() => new JsonlLogger({ path, file: 'x' } as never)).toThrow('Unrecognized key: "file"');
+    expect(() => new JsonlLogger({ path, file: 'x' } as never)).toThrow('Unrecognized option "file"');
   });
 });
 

@@ -62,7 +62,9 @@ describe('an algorithm', () => {
 
   it('refuses at once what it cannot work with', () => {
     const setup = banditSetup('refused');
-    expect(() => new GRPOAlgorithm(setup, { surprise: 1 } as never)).toThrow('Unrecognized key: "surprise"');
+    expect(() => new GRPOAlgorithm(setup, { surprise: 1 } as never)).toThrow(
+      'Unrecognized option "surprise"',
+    );
     const { backend, sampler, ...rest } = setup;
     expect(() => new GRPOAlgorithm(rest as never)).toThrow('expected also sampler, backend');
     const given = { ...setup, tasks: setup.tasks.take(3), rewards: () => 1, advantages: () => [] };

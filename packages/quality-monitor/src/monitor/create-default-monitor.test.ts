@@ -88,7 +88,7 @@ describe('createDefaultMonitor', () => {
     expect(hacks.length).toBeGreaterThan(0.9 * dropped.length);
     expect(alarm.alerts.at(-1)!.samples!.join()).toContain('delightful');
     expect(() => createDefaultMonitor({ rewardHacking: { warmUpResponses: 1 } })).toThrow('warmUpResponses');
-    expect(() => createDefaultMonitor({ tags: 'none' } as object)).toThrow('Unrecognized key: "tags"');
+    expect(() => createDefaultMonitor({ tags: 'none' } as object)).toThrow('Unrecognized option "tags"');
     expect(() => createDefaultMonitor({ assessor: { tags: 'off' as never } })).toThrow("or 'none'");
     expect(createDefaultMonitor({ assessor: { tags: 'none' } }).assessor.options.tags).toBe('none');
   });

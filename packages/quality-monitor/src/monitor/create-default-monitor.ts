@@ -49,7 +49,7 @@ export function createDefaultMonitor({
   onFailure,
   ...unknown
 }: DefaultMonitorOptions = {}): RewardQualityMonitor {
-  const strange = Object.keys(unknown).map((key) => `Unrecognized key: "${key}"`);
+  const strange = Object.keys(unknown).map((key) => `Unrecognized option "${key}"`);
   if (strange.length > 0) throw new OptionsError('createDefaultMonitor', strange);
   return new RewardQualityMonitor({
     assessor: new RewardQualityAssessor({ minSamplesForAnalysis: 100, ...assessor, windowSize }),

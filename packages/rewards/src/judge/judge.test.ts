@@ -186,7 +186,7 @@ describe('pointwiseJudge', () => {
       OptionsError,
     );
     expect(() => pointwiseJudge({ generator, rubric: '', retrys: 1 } as never)).toThrow(
-      'Unrecognized key: "retrys"',
+      'Unrecognized option "retrys"',
     );
   });
 });

@@ -89,7 +89,7 @@ describe('renderReport', () => {
 
   it('names every bad option at once', () => {
     expect(() => renderReport({ title: '', runs: 1, sample: [] } as never)).toThrow(
-      /title[\s\S]*runs[\s\S]*Unrecognized key: "sample"/,
+      /title[\s\S]*runs[\s\S]*Unrecognized option "sample"/,
     );
   });
 });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
-import { OptionsError, RlpError } from './errors.ts';
-import { parseOptions, type Schema } from './options.ts';
+import { OptionsError, RlpError } from '../errors.ts';
+import { parseOptions, type Schema } from './parse-options.ts';
 
 const schema = z.strictObject({
   groupSize: z.int().min(2, 'must be at least 2').default(8),

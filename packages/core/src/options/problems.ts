@@ -1,0 +1,76 @@
+import type { AllowedOption } from './allowed-options.ts';
+import { keySuggestion, valueSuggestion } from './suggestion.ts';
+
+/** A problem as Standard Schema reports it, with the fields that zod adds. */
+export interface SchemaIssue {
+  readonly message: string;
+  readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined;
+  /** Of zod: what kind of problem it is. */
+  readonly code?: string | undefined;
+  /** Of zod: the keys that are not allowed. */
+  readonly keys?: readonly string[] | undefined;
+  /** Of zod: the problems of each branch of a union. */
+  readonly errors?: readonly (readonly SchemaIssue[])[] | undefined;
+}
+
+/** What issues are read against. */
+interface Reading {
+  readonly input: unknown;
+  readonly allowed: readonly AllowedOption[];
+}
+
+function pathOf({ path = [] }: SchemaIssue): string[] {
+  return path.map((part) => String(typeof part === 'object' ? part.key : part));
+}
+
+function valueAt(input: unknown, path: readonly string[]): unknown {
+  return path.reduce<unknown>(
+    (value, key) =>
+      typeof value === 'object' && value !== null ? (value as Record<string, unknown>)[key] : undefined,
+    input,
+  );
+}
+
+/** The branch of a union that the input was meant for: the one of its kind with the fewest problems. */
+function meantBranch({ errors = [] }: SchemaIssue): readonly SchemaIssue[] | undefined {
+  const isOfKind = (issues: readonly SchemaIssue[]) =>
+    issues.every(
+      (issue) => pathOf(issue).length > 0 || issue.code === 'unrecognized_keys' || issue.code === 'custom',
+    );
+  return errors.filter(isOfKind).sort((a, b) => a.length - b.length)[0];
+}
+
+/** zod's message for a union that has none of its own. */
+const unspecific = 'Invalid input';
+
+/** The problem of a union of names and objects, when neither was given. */
+function unionMessage({ message, errors = [] }: SchemaIssue): string {
+  if (message !== unspecific) return message;
+  const alternatives = [...new Set(errors.flatMap((issues) => issues.map((issue) => issue.message)))];
+  return alternatives.length > 0 ? alternatives.join('; or ') : message;
+}
+
+function lines(issue: SchemaIssue, above: readonly string[], reading: Reading): string[] {
+  const path = [...above, ...pathOf(issue)];
+  const place = path.length > 0 ? `${path.join('.')}: ` : '';
+  if (issue.code === 'unrecognized_keys' && issue.keys !== undefined) {
+    return issue.keys.map((key) => {
+      const hint = keySuggestion(key, path, reading.allowed);
+      return `${place}Unrecognized option "${key}"${hint === undefined ? '' : `; ${hint}`}`;
+    });
+  }
+  const branch = issue.code === 'invalid_union' ? meantBranch(issue) : undefined;
+  if (branch !== undefined) return branch.flatMap((inner) => lines(inner, path, reading));
+  const message = issue.code === 'invalid_union' ? unionMessage(issue) : issue.message;
+  const hint = valueSuggestion(valueAt(reading.input, path), path, reading.allowed);
+  return [`${place}${message}${hint === undefined ? '' : `; ${hint}`}`];
+}
+
+/** One line per problem, with the place, and what was probably meant. */
+export function problemsOf(
+  issues: readonly SchemaIssue[],
+  input: unknown,
+  allowed: readonly AllowedOption[],
+): string[] {
+  return issues.flatMap((issue) => lines(issue, [], { input, allowed }));
+}

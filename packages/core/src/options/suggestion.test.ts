@@ -1,0 +1,136 @@
+import { describe, expect, it } from 'vitest';
+import * as z from 'zod';
+import { OptionsError } from '../errors.ts';
+import { foreignNames } from './foreign-names.ts';
+import { parseOptions } from './parse-options.ts';
+
+const lossSchema = z
+  .strictObject({
+    surrogate: z.enum(['clip', 'sapo', 'importance-sampling']).default('clip'),
+    clipLow: z.number().default(0.2),
+    clipHigh: z.number().default(0.28),
+    klCoefficient: z.number().default(0),
+  })
+  .refine(() => true);
+
+const schema = z.strictObject({
+  tasksPerIteration: z.int().default(8),
+  epochs: z.int().default(1),
+  loss: lossSchema.prefault({}),
+  rollout: z
+    .strictObject({
+      groupSize: z.int().default(8),
+      sampling: z.strictObject({ maxTokens: z.int(), topP: z.number() }).partial(),
+    })
+    .partial()
+    .optional(),
+  aggregation: z.union([
+    z.enum(['token-mean', 'sequence-mean']),
+    z.strictObject({ mode: z.enum(['token-sum', 'token-sum-norm']), constant: z.number().optional() }),
+  ]),
+  update: z
+    .discriminatedUnion('method', [
+      z.strictObject({ method: z.literal('none') }),
+      z.strictObject({ method: z.literal('ema'), decay: z.number() }),
+    ])
+    .optional(),
+  rewards: z.array(z.strictObject({ weight: z.number(), name: z.string().optional() })).optional(),
+});
+
+function problems(input: object): readonly string[] {
+  try {
+    parseOptions('train', schema, { aggregation: 'token-mean', ...input }, 'TrainOptions');
+  } catch (error) {
+    if (error instanceof OptionsError) return error.issues;
+    throw error;
+  }
+  return [];
+}
+
+describe('a misspelt option', () => {
+  it.each([
+    [{ epoch: 1 }, 'Unrecognized option "epoch"; did you mean epochs?'],
+    [
+      { tasks_per_iteration: 4 },
+      'Unrecognized option "tasks_per_iteration"; did you mean tasksPerIteration?',
+    ],
+    [{ clip_high: 0.3 }, 'Unrecognized option "clip_high"; did you mean loss.clipHigh?'],
+    [{ klCoef: 0 }, 'Unrecognized option "klCoef"; did you mean loss.klCoefficient?'],
+    [{ loss: { clipHihg: 0 } }, 'loss: Unrecognized option "clipHihg"; did you mean loss.clipHigh?'],
+    [{ loss: { groupSize: 4 } }, 'loss: Unrecognized option "groupSize"; did you mean rollout.groupSize?'],
+    [
+      { rewards: [{ weight: 1, nmae: 'a' }] },
+      'rewards.0: Unrecognized option "nmae"; did you mean rewards.0.name?',
+    ],
+    [
+      { loss: { zzzzzz: 0 } },
+      'loss: Unrecognized option "zzzzzz"; expected one of: surrogate, clipLow, clipHigh, klCoefficient',
+    ],
+  ])('%j', (input, expected) => {
+    expect(problems(input)).toEqual([expected]);
+  });
+
+  it('is found in the branch of a union that was meant', () => {
+    expect(problems({ aggregation: { mode: 'token-sum', const: 1 } })).toEqual([
+      'aggregation: Unrecognized option "const"; did you mean aggregation.constant?',
+    ]);
+    expect(problems({ update: { method: 'none', decay: 1 } })).toEqual([
+      expect.stringContaining('update: Unrecognized option "decay"'),
+    ]);
+  });
+});
+
+describe('a name of another library', () => {
+  it.each([
+    ['num_generations', 'in rlp this is rollout.groupSize'],
+    ['max_completion_length', 'in rlp this is rollout.sampling.maxTokens'],
+    ['top_p', 'in rlp this is rollout.sampling.topP'],
+    ['beta', 'in rlp this is loss.klCoefficient'],
+    ['epsilon', 'in rlp this is loss.clipLow and loss.clipHigh'],
+    ['num_iterations', 'in rlp this is epochs'],
+    ['clip_ratio_high', 'in rlp this is loss.clipHigh'],
+    ['n_samples_per_prompt', 'in rlp this is rollout.groupSize'],
+    ['groups_per_batch', 'in rlp this is tasksPerIteration'],
+    ['learning_rate', 'in rlp this is learningRate of OnnxBackendOptions'],
+  ])('%s', (name, expected) => {
+    expect(problems({ [name]: 1 })).toEqual([`Unrecognized option "${name}"; ${expected}`]);
+  });
+
+  it('comes with advice where nothing corresponds', () => {
+    expect(problems({ reward_weights: [1] })[0]).toContain('rewardFunctions({ name: { reward, weight } })');
+  });
+
+  it('is a place or a sentence', () => {
+    for (const value of Object.values(foreignNames)) {
+      expect(value).toMatch(/ |^[A-Z]\w+(\.\w+)+(\+[A-Z]\w+(\.\w+)+)*$/);
+    }
+  });
+});
+
+describe('a misspelt value', () => {
+  it.each([
+    [{ loss: { surrogate: 'sapoo' } }, /^loss\.surrogate: .*did you mean 'sapo'\?$/],
+    [{ loss: { surrogate: 'importance_sampling' } }, /did you mean 'importance-sampling'\?$/],
+    [{ aggregation: 'tokenMean' }, /^aggregation: .*did you mean 'token-mean'\?$/],
+    [{ aggregation: { mode: 'tokensum' } }, /^aggregation\.mode: .*did you mean 'token-sum'\?$/],
+    [{ update: { method: 'emma' } }, /^update\.method: .*did you mean 'ema'\?$/],
+  ])('%j', (input, expected) => {
+    expect(problems(input)).toEqual([expect.stringMatching(expected)]);
+  });
+});
+
+describe('the error', () => {
+  it('names the interface and every problem', () => {
+    const wrong = { epoch: 1, beta: 0, loss: { surrogate: 'klip', clipLow: 'a' } };
+    expect(() => parseOptions('train', schema, { aggregation: 3, ...wrong }, 'TrainOptions')).toThrow(
+      /^train: invalid options \(TrainOptions\)\n/,
+    );
+    expect(problems(wrong)).toHaveLength(4);
+  });
+
+  it('says what a union of names and objects accepts', () => {
+    expect(problems({ aggregation: 3 })).toEqual([
+      'aggregation: Invalid option: expected one of "token-mean"|"sequence-mean"; or Invalid input: expected object, received number',
+    ]);
+  });
+});

@@ -1,0 +1,104 @@
+import type { AllowedOption } from './allowed-options.ts';
+import { foreignNames } from './foreign-names.ts';
+import { nearNames, sameNames } from './near-names.ts';
+
+/** More keys than this are not listed. */
+const listed = 12;
+
+/** More places than this are not told apart. */
+const offered = 3;
+
+function lastOf({ path }: AllowedOption): string {
+  return path.at(-1) ?? '';
+}
+
+function matches(path: readonly string[], pattern: readonly string[]): boolean {
+  return path.length === pattern.length && pattern.every((part, k) => part === '*' || part === path[k]);
+}
+
+function endsWith(path: readonly string[], end: readonly string[]): boolean {
+  return path.length >= end.length && end.every((part, k) => part === path[path.length - end.length + k]);
+}
+
+function written({ path }: AllowedOption): string {
+  return path.join('.');
+}
+
+function asked(options: readonly AllowedOption[]): string | undefined {
+  const places = [...new Set(options.map(written))];
+  return places.length === 0 || places.length > offered ? undefined : `did you mean ${places.join(' or ')}?`;
+}
+
+/** Where `Interface.path` stands in this schema, if it does. */
+function placeOf(target: string, allowed: readonly AllowedOption[]): string | undefined {
+  const path = target.split('.').slice(1);
+  const fitting = allowed.filter(
+    (option) => option.path.length > 0 && (endsWith(option.path, path) || endsWith(path, option.path)),
+  );
+  const [best] = fitting.sort((a, b) => b.path.length - a.path.length);
+  return best === undefined ? undefined : written(best);
+}
+
+/** `path of Interface` */
+function named(target: string): string {
+  const [type, ...path] = target.split('.');
+  return `${path.join('.')} of ${type}`;
+}
+
+interface Translation {
+  readonly text: string;
+  /** Whether the schema at hand has the option. */
+  readonly isHere: boolean;
+}
+
+/** What a name of TRL, verl, OpenRLHF or tinker-cookbook is in rlp, or what to do instead. */
+function translated(name: string, allowed: readonly AllowedOption[]): Translation | undefined {
+  const entry = Object.hasOwn(foreignNames, name) ? foreignNames[name] : undefined;
+  if (entry === undefined) return;
+  if (entry.includes(' ')) return { text: entry, isHere: false };
+  const targets = entry.split('+').map((target) => ({ target, place: placeOf(target, allowed) }));
+  const places = targets.map(({ target, place }) => place ?? named(target));
+  const isHere = targets.some(({ place }) => place !== undefined);
+  return { text: `in rlp this is ${places.join(' and ')}`, isHere };
+}
+
+/** What to write instead of a key that is not allowed at `path`. */
+export function keySuggestion(
+  key: string,
+  path: readonly string[],
+  allowed: readonly AllowedOption[],
+): string | undefined {
+  const own = allowed.filter((option) => option.path.length > 0 && matches(path, option.path.slice(0, -1)));
+  const siblings = own
+    .filter((option) => lastOf(option) !== key && lastOf(option) !== '*')
+    .map((option) => ({ ...option, path: [...path, lastOf(option)] }));
+  const elsewhere = allowed.filter(
+    (option) => option.path.length > 0 && !option.path.includes('*') && !own.includes(option),
+  );
+  const names = siblings.map(lastOf);
+  const translation = translated(key, allowed);
+  return (
+    asked(sameNames(key, siblings, lastOf)) ??
+    (translation?.isHere ? translation.text : undefined) ??
+    asked(sameNames(key, elsewhere, lastOf)) ??
+    asked(nearNames(key, siblings, lastOf)) ??
+    translation?.text ??
+    asked(nearNames(key, elsewhere, lastOf)) ??
+    (names.length > 0 && names.length <= listed ? `expected one of: ${names.join(', ')}` : undefined)
+  );
+}
+
+/** The accepted values that a misspelt one was meant to be. */
+export function valueSuggestion(
+  value: unknown,
+  path: readonly string[],
+  allowed: readonly AllowedOption[],
+): string | undefined {
+  if (typeof value !== 'string') return;
+  const values = allowed.filter((option) => matches(path, option.path)).flatMap((option) => option.values);
+  if (values.includes(value)) return;
+  const itself = (name: string) => name;
+  const same = sameNames(value, values, itself);
+  const near = same.length > 0 ? same : nearNames(value, values, itself);
+  return near.length === 0 ? undefined : `did you mean ${near.map((name) => `'${name}'`).join(' or ')}?`;
+}
