@@ -105,6 +105,6 @@ describe('estimateMemory', () => {
 
   it('refuses fields that it does not know', () => {
     const wrong = { ...question, adaptation: { kind: 'lora', rank: 4 } };
-    expect(() => estimateMemory(wrong)).toThrow('Unrecognized key: "adaptation"');
+    expect(() => estimateMemory(wrong)).toThrow('Unrecognized option "adaptation"');
   });
 });
