@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { parseOptions } from './options.ts';
+import { parseOptions } from './options/parse-options.ts';
 
 /** Schema of {@link OverlongOptions}. */
 export const overlongSchema = z.strictObject({
