@@ -1,6 +1,7 @@
 // Declarations of the packages above name Symbol.asyncDispose, which a page without types of Node would not know.
 /// <reference lib="esnext.disposable" preserve="true" />
 export * from './abort.ts';
+export * from './chat-history.ts';
 export * from './environment.ts';
 export * from './errors.ts';
 export { type RecordName, recordJsonSchema, recordNames } from './json-schemas.ts';

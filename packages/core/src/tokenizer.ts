@@ -18,6 +18,8 @@ export interface Tokenizer {
 export interface ChatRenderer {
   /** Tokens of a conversation, ready for the assistant to continue when `generationPrompt` is `'add'`. */
   render(messages: readonly Message[], options?: ChatRenderOptions): TokenId[];
+  /** The text whose tokens `render` returns. Without it, callers decode those tokens. */
+  renderText?(messages: readonly Message[], options?: ChatRenderOptions): string;
 }
 
 /** How a conversation is rendered. */

@@ -15,7 +15,8 @@ import {
   type TrajectoryStatus,
 } from '@rlp/core';
 import { boundaryOf, callEnvironment, callSampler } from './boundary.ts';
-import { conversationAfter, type Encoding, encodeView, nextPrompt, type View } from './context.ts';
+import { conversationAfter, type Encoding, encodeView, type View } from './context.ts';
+import { nextPrompt } from './next-prompt.ts';
 import type { ResolvedRolloutOptions } from './options.ts';
 
 /** What a rollout runs on. */
@@ -39,6 +40,8 @@ export interface EpisodeOutcome<Metadata> {
   readonly trajectory: Trajectory<Metadata>;
   /** Turns whose prompt did not continue the tokens before it. */
   readonly splits: number;
+  /** Why the last of them did not. */
+  readonly splitReason?: string | undefined;
   readonly error?: RlpError | undefined;
 }
 
@@ -55,6 +58,7 @@ interface Progress {
   readonly steps: Step[];
   messages: readonly Message[];
   splits: number;
+  splitReason?: string | undefined;
   policyVersion: number;
 }
 
@@ -157,15 +161,16 @@ async function advance<S extends State, Metadata>(
   if (progress.steps.length >= options.maxTurns) return 'truncated';
 
   const view = await callEnvironment('buildPrompt', () => environment.buildPrompt(state), context);
-  const last = progress.steps.at(-1)!;
-  const { tokens, continuity } = await callEnvironment(
+  const last = { view: turn.view, step: progress.steps.at(-1)! };
+  const { tokens, continuity, reason } = await callEnvironment(
     'buildPrompt',
-    () => nextPrompt(view, last, dependencies),
+    () => nextPrompt(view, last, dependencies, options.history),
     context,
   );
   const maxTokens = roomFor(tokens, options);
   if (maxTokens < 1) return 'truncated';
   if (continuity === 'split') progress.splits += 1;
+  progress.splitReason = reason ?? progress.splitReason;
   return { state, view, prompt: tokens, maxTokens };
 }
 
@@ -246,7 +251,7 @@ function brokenOutcome<S extends State, Metadata>(
 function outcome<S extends State, Metadata>(
   { task, groupId }: GroupContext<S, Metadata>,
   member: number,
-  { steps, messages, splits, policyVersion }: Progress,
+  { steps, messages, splits, splitReason, policyVersion }: Progress,
   status: Exclude<TrajectoryStatus, 'pending'>,
   failure?: { readonly boundary: 'environment' | 'sampler'; readonly error: RlpError },
 ): EpisodeOutcome<Metadata> {
@@ -261,5 +266,5 @@ function outcome<S extends State, Metadata>(
     group: { id: groupId, member },
     ...(failure && { failure: { boundary: failure.boundary, message: failure.error.message } }),
   };
-  return { trajectory, splits, error: failure?.error };
+  return { trajectory, splits, splitReason, error: failure?.error };
 }

@@ -20,6 +20,14 @@ export const rolloutSchema = z.strictObject({
   maxTurns: z.int().min(1).default(16),
   sampling: samplingSchema.prefault({}),
   contextLength: z.int().min(2).optional(),
+  /**
+   * How a conversation continues after a response.
+   *
+   * `'sampled'` appends what the chat template writes after the response to the tokens that were sampled, so a dialogue is
+   * one training row. `'template'` renders the whole conversation again. If the template rewrites history, each turn
+   * becomes its own row. Default `'sampled'`.
+   */
+  history: z.enum(['sampled', 'template']).default('sampled'),
   environmentTimeoutMs: z
     .number()
     .positive()

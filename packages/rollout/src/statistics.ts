@@ -16,6 +16,8 @@ export interface RolloutStatistics {
   readonly steps: number;
   /** Turns whose prompt did not continue the tokens before it: each starts another training sequence. */
   readonly splits: number;
+  /** Why the last of these turns did not continue. */
+  readonly lastSplit: string | undefined;
   /** Tokens sampled, and tokens of the prompts they were conditioned on. */
   readonly tokens: { readonly sampled: number; readonly prompt: number };
   /** Mean steps per trajectory; 0 before the first. */
@@ -34,6 +36,7 @@ export class RolloutCounter {
   readonly #dropped = { groups: 0, trajectories: 0 };
   #steps = 0;
   #splits = 0;
+  #lastSplit: string | undefined;
   readonly #tokens = { sampled: 0, prompt: 0 };
 
   /** Counts one group's outcomes. */
@@ -48,7 +51,7 @@ export class RolloutCounter {
     this.#dropped.groups += groups;
   }
 
-  #add({ trajectory, splits }: EpisodeOutcome<unknown>): void {
+  #add({ trajectory, splits, splitReason }: EpisodeOutcome<unknown>): void {
     const { status, failure, steps } = trajectory;
     this.#trajectories += 1;
     if (status !== 'pending') this.#byStatus[status] += 1;
@@ -56,6 +59,7 @@ export class RolloutCounter {
     this.#lastFailure = failure?.message ?? this.#lastFailure;
     this.#steps += steps.length;
     this.#splits += splits;
+    this.#lastSplit = splitReason ?? this.#lastSplit;
     for (const { tokens, promptTokens } of steps) {
       this.#tokens.sampled += tokens.length;
       this.#tokens.prompt += promptTokens.length;
@@ -74,6 +78,7 @@ export class RolloutCounter {
       dropped: { ...this.#dropped },
       steps: this.#steps,
       splits: this.#splits,
+      lastSplit: this.#lastSplit,
       tokens: { ...this.#tokens },
       averageTrajectoryLength: perTrajectory(this.#steps),
       averageTokens: perTrajectory(this.#tokens.sampled),

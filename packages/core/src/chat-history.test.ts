@@ -1,0 +1,86 @@
+import { describe, expect, it } from 'vitest';
+
+import { type RenderText, turnContinuation } from './chat-history.ts';
+import type { Message } from './message.ts';
+
+const user = (content: string): Message => ({ role: 'user', content });
+const assistant = (content: string): Message => ({ role: 'assistant', content });
+const call = (id: string, name = 'add') =>
+  ({ id, type: 'function', function: { name, arguments: '{"a":1}' } }) as const;
+
+/** `<role>content[name(arguments)]!` per message; `>` opens the assistant's turn. */
+const render: RenderText = (messages, generationPrompt) =>
+  messages
+    .map(({ role, content, tool_calls: calls = [] }) => {
+      const called = calls.map((each) => `[${each.function.name}(${each.function.arguments})]`).join('');
+      return `<${role}>${content.trim()}${called}!\n`;
+    })
+    .join('') + (generationPrompt === 'add' ? '>' : '');
+
+describe('turnContinuation', () => {
+  it("is the turn's end, the later messages and the next header", () => {
+    const messages = [user('a'), assistant('b'), user('c')];
+    expect(turnContinuation(render, messages, 1)).toEqual({ turnEnd: '!\n', text: '!\n<user>c!\n>' });
+    expect(turnContinuation(render, messages.slice(0, 2), 1)).toEqual({ turnEnd: '!\n', text: '!\n>' });
+  });
+
+  it('does not depend on what the assistant said, even if a message holds the marker', () => {
+    for (const text of ['', '  b ', '!\n', 'sampledturn', 'sampledturnx']) {
+      const { refusal, ...rest } = turnContinuation(
+        render,
+        [user('sampledturn'), assistant(text), user(text)],
+        1,
+      );
+      expect([refusal, rest]).toEqual([undefined, { turnEnd: '!\n', text: `!\n<user>${text.trim()}!\n>` }]);
+    }
+  });
+
+  it('keeps calls for templates that look them up, and leaves out their markup', () => {
+    const lookUp: RenderText = (messages, generationPrompt) =>
+      render(
+        messages.map((message) => {
+          if (message.role !== 'tool') return message;
+          const called = messages.flatMap(({ tool_calls: calls = [] }) => calls);
+          const { name } = called.find(({ id }) => id === message.tool_call_id)!.function;
+          return { ...message, content: `${name} = ${message.content}` };
+        }),
+        generationPrompt,
+      );
+    const messages: Message[] = [
+      user('a'),
+      { ...assistant('b'), tool_calls: [call('1'), call('2', 'multiply')] },
+      { role: 'tool', content: '41', tool_call_id: '2' },
+    ];
+    expect(turnContinuation(lookUp, messages, 1)).toEqual({
+      turnEnd: '!\n',
+      text: '!\n<tool>multiply = 41!\n>',
+    });
+  });
+
+  it('takes the turn as text if the markup of calls ends in another way', () => {
+    const other: RenderText = (messages, generationPrompt) =>
+      render(messages, generationPrompt).replaceAll(')]!', ')]?');
+    const messages: Message[] = [user('a'), { ...assistant(''), tool_calls: [call('1')] }, user('c')];
+    expect(turnContinuation(other, messages, 1)).toEqual({ turnEnd: '!\n', text: '!\n<user>c!\n>' });
+  });
+
+  it('ends the turn where the next message does, if only that ends it', () => {
+    const between: RenderText = (messages) => messages.map(({ content }) => content).join('|');
+    expect(turnContinuation(between, [user('a'), assistant('b'), user('c')], 1)).toEqual({
+      turnEnd: '',
+      text: '|c',
+    });
+  });
+
+  it('says why a template cannot be cut', () => {
+    expect(turnContinuation(() => 'nothing', [user('a'), assistant('b')], 1)).toEqual({
+      refusal: 'the chat template does not print what the assistant said',
+    });
+    const refusing = () => {
+      throw new Error('roles must alternate');
+    };
+    expect(turnContinuation(refusing, [user('a'), assistant('b')], 1)).toEqual({
+      refusal: 'roles must alternate',
+    });
+  });
+});

@@ -1,0 +1,187 @@
+import {
+  type ChatRenderer,
+  type Message,
+  type Step,
+  type TokenId,
+  type Tokenizer,
+  turnContinuation,
+} from '@rlp/core';
+
+import { type Encoding, encodeView, type View } from './context.ts';
+
+/** Tokens of one turn's prompt, and whether they continue the tokens before. */
+export interface TurnPrompt {
+  readonly tokens: readonly TokenId[];
+  readonly continuity: 'first' | 'extended' | 'split';
+  /** Why the prompt does not continue the tokens before it. */
+  readonly reason?: string | undefined;
+}
+
+/** What the last turn showed the policy, and what the policy did. */
+export interface LastTurn {
+  readonly view: View;
+  readonly step: Step;
+}
+
+/**
+ * Tokens of the next turn's prompt. What was sampled is never tokenised again.
+ *
+ * With `history: 'sampled'`, a conversation is extended by what its template writes after the assistant's turn. With
+ * `'template'`, and for prompts of plain text, the whole prompt is rendered, and only what follows the last response is
+ * appended. A prompt that continues in neither way stands alone.
+ */
+export function nextPrompt(
+  view: View,
+  last: LastTurn,
+  encoding: Encoding,
+  history: 'sampled' | 'template',
+): TurnPrompt {
+  const context = [...last.step.promptTokens, ...last.step.tokens];
+  const sampled = history === 'sampled' ? sampledHistory(view, last, encoding, context) : undefined;
+  if (Array.isArray(sampled)) return { tokens: sampled, continuity: 'extended' };
+
+  const fresh = encodeView(view, encoding);
+  const tokens = renderedHistory(fresh, context, encoding.tokenizer);
+  if (tokens !== undefined) return { tokens, continuity: 'extended' };
+  const reason = sampled ?? 'the rendered prompt does not begin with the last prompt and response';
+  return { tokens: fresh, continuity: 'split', reason };
+}
+
+/**
+ * The context with what the template writes after the last response, or why it cannot be had. Undefined for plain text.
+ *
+ * If the template renders the whole conversation as a continuation of the context, that is it. Otherwise the template
+ * rewrites history, and the text behind the response is found by a marker.
+ */
+function sampledHistory(
+  view: View,
+  last: LastTurn,
+  { tokenizer, chat }: Encoding,
+  context: readonly TokenId[],
+): TokenId[] | string | undefined {
+  if (chat === undefined || typeof view === 'string' || typeof last.view === 'string') return undefined;
+  const render = textRenderer(chat, tokenizer);
+  const addition = continued(render(view, 'add'), context, tokenizer);
+  const extended = addition === undefined ? undefined : append(context, addition, tokenizer);
+  if (extended !== undefined) return extended;
+
+  const turn = last.view.length;
+  if (!last.view.every((message, index) => isSameMessage(message, view[index]))) {
+    return 'the environment changed earlier messages';
+  }
+  if (!isTurn(view[turn], last.step.text)) return "the environment changed the assistant's message";
+
+  const continuation = turnContinuation(render, view, turn);
+  if (continuation.refusal !== undefined) return continuation.refusal;
+  return (
+    append(context, afterEnding(continuation, last.step, tokenizer), tokenizer) ??
+    'the tokenizer does not decode the continuation as it was rendered'
+  );
+}
+
+/** The context with what the rendered prompt adds to it. Undefined if the prompt does not begin with the context. */
+function renderedHistory(
+  fresh: readonly TokenId[],
+  context: readonly TokenId[],
+  tokenizer: Tokenizer,
+): readonly TokenId[] | undefined {
+  if (startsWith(fresh, context)) return fresh;
+  const addition = continued(tokenizer.decode(fresh, { specialTokens: 'keep' }), context, tokenizer);
+  return addition === undefined ? undefined : append(context, addition, tokenizer);
+}
+
+/** What a text adds to the context. Undefined if it does not begin with it. */
+function continued(text: string, context: readonly TokenId[], tokenizer: Tokenizer): string | undefined {
+  const before = tokenizer.decode(context, { specialTokens: 'keep' });
+  return text.startsWith(before) ? text.slice(before.length) : undefined;
+}
+
+/**
+ * The tokens of `addition` appended to the context. Undefined unless the result decodes to exactly both texts.
+ *
+ * Tokenizers differ in how text begins, so the addition is also tried behind the last token and behind an end token.
+ */
+function append(context: readonly TokenId[], addition: string, tokenizer: Tokenizer): TokenId[] | undefined {
+  if (addition === '') return [...context];
+  const expected = tokenizer.decode(context, { specialTokens: 'keep' }) + addition;
+  const anchors = [
+    ...context.slice(-1).filter((token) => isSpecial(token, tokenizer)),
+    undefined,
+    ...tokenizer.eosIds,
+  ];
+  for (const anchor of anchors) {
+    const added = encodeBehind(anchor, addition, tokenizer);
+    if (added === undefined) continue;
+    const extended = [...context, ...added];
+    if (tokenizer.decode(extended, { specialTokens: 'keep' }) === expected) return extended;
+  }
+  return undefined;
+}
+
+function encodeBehind(
+  anchor: TokenId | undefined,
+  text: string,
+  tokenizer: Tokenizer,
+): TokenId[] | undefined {
+  if (anchor === undefined) return tokenizer.encode(text, { specialTokens: 'none' });
+  const before = tokenizer.decode([anchor], { specialTokens: 'keep' });
+  const [first, ...rest] = tokenizer.encode(before + text, { specialTokens: 'none' });
+  return first === anchor ? rest : undefined;
+}
+
+/**
+ * The continuation without the end of the turn that was sampled already.
+ *
+ * A response that ended with an end token has its turn end up to that token. One that ended with a stop string may have
+ * the beginning of the continuation. One that was cut by its length has nothing of it.
+ */
+function afterEnding(
+  { turnEnd, text }: { readonly turnEnd: string; readonly text: string },
+  { tokens, text: said, stopReason }: Step,
+  tokenizer: Tokenizer,
+): string {
+  const last = tokens.at(-1);
+  if (stopReason !== 'stop' || last === undefined) return text;
+  const end = isSpecial(last, tokenizer) ? tokenizer.decode([last], { specialTokens: 'keep' }) : '';
+  const at = end === '' ? -1 : turnEnd.indexOf(end);
+  if (at >= 0) return text.slice(at + end.length);
+  const written = tokenizer.decode(tokens, { specialTokens: 'keep' });
+  if (written === said) return text;
+  let overlap = Math.min(written.length, text.length);
+  while (!written.endsWith(text.slice(0, overlap))) overlap -= 1;
+  return text.slice(overlap);
+}
+
+/** Whether a token ends a completion or is left out of plain text. */
+function isSpecial(token: TokenId, tokenizer: Tokenizer): boolean {
+  return tokenizer.eosIds.includes(token) || tokenizer.decode([token]) === '';
+}
+
+/** Whether a message is what the assistant said: the same text, or calls that were read from it. */
+function isTurn(message: Message | undefined, text: string): boolean {
+  if (message?.role !== 'assistant') return false;
+  const content = message.content.trim();
+  if (content === text.trim()) return true;
+  const calls = message.tool_calls ?? [];
+  return (
+    calls.length > 0 && text.includes(content) && calls.every(({ function: { name } }) => text.includes(name))
+  );
+}
+
+function isSameMessage(before: Message, now: Message | undefined): boolean {
+  return before === now || (now !== undefined && canonical(before) === canonical(now));
+}
+
+function canonical({ role, content, name, tool_calls: calls, tool_call_id: id }: Message): string {
+  return JSON.stringify([role, content, name, calls, id]);
+}
+
+function textRenderer(chat: ChatRenderer, tokenizer: Tokenizer) {
+  return (messages: readonly Message[], generationPrompt: 'add' | 'none') =>
+    chat.renderText?.(messages, { generationPrompt }) ??
+    tokenizer.decode(chat.render(messages, { generationPrompt }), { specialTokens: 'keep' });
+}
+
+function startsWith(tokens: readonly TokenId[], prefix: readonly TokenId[]): boolean {
+  return tokens.length >= prefix.length && prefix.every((token, index) => tokens[index] === token);
+}
