@@ -5,10 +5,11 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Message, RewardFunction, Trajectory } from '@rlp/core';
-import { followsInstruction } from '@rlp/rewards/instructions';
+import { followsInstruction, loadLanguageDetector } from '@rlp/rewards/instructions';
 import { symbolicEquivalence } from '@rlp/rewards/math';
 import { finalAnswer, gsm8kAnswer, mathAnswersAgree, mathNormalForm, toolCalls } from '@rlp/rewards/stock';
 
+const language = await loadLanguageDetector();
 const shared = process.env.RLP_SHARED ?? join('..', 'shared');
 const print = (line: string) => process.stdout.write(`${line}\n`);
 const linesOf = (path: string) =>
@@ -135,7 +136,7 @@ function instructionTable(): void {
         const [verdicts, strict, loose] = counts.get(id) ?? [0, 0, 0];
         const instruction = { id, args: row.kwargs[k] };
         const follows = (reading: 'strict' | 'loose') =>
-          followsInstruction(row.response, instruction, { reading });
+          followsInstruction(row.response, instruction, { reading, language });
         counts.set(id, [
           verdicts + 1,
           strict + (follows('strict') === row.strict[k] ? 1 : 0),

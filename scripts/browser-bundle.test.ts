@@ -38,7 +38,7 @@ const batch = {
 };
 
 /** What an application brings itself, in the build that suits where it runs. */
-const brought = ['onnxruntime-node', 'mathjs'];
+const brought = ['onnxruntime-node', 'eld/small', 'mathjs', 'obscenity'];
 
 /** How esbuild names helpers of its own. */
 const bundlerRuntime = '<runtime>';

@@ -1,4 +1,4 @@
-import { parseOptions, RandomStream } from '@rlp/core';
+import { importPeer, parseOptions, RandomStream } from '@rlp/core';
 import * as z from 'zod';
 import { type InfixExpression, readExpression } from './latex-expression.ts';
 import type { MathEquivalence } from './math-equivalence.ts';
@@ -33,13 +33,13 @@ type Evaluate = (point: ReadonlyMap<string, number>) => unknown;
  * Safe on hostile text: only numbers, letters and the operators and functions of LaTeX answers are read, evaluation is in
  * floats (`10^{10^{10}}` is infinite at once), and its cost is bounded by `maximumLength · points`.
  *
- * @throws OptionsError for options outside their ranges; rejects where mathjs is not installed.
+ * @throws OptionsError for options outside their ranges; rejects with a `MissingPeerError` if mathjs is not installed.
  */
 export async function symbolicEquivalence(
   options: SymbolicEquivalenceOptions = {},
 ): Promise<MathEquivalence> {
   const limits = parseOptions('symbolicEquivalence', schema, options);
-  const { parse } = await import('mathjs');
+  const { parse } = await importPeer('symbolicEquivalence', 'mathjs', () => import('mathjs'));
   const compile = ({ text }: InfixExpression): Evaluate => {
     const compiled = parse(text).compile();
     return (point) => compiled.evaluate(new Map(point));

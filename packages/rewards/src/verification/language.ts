@@ -1,4 +1,4 @@
-import { parseOptions, type VerificationReport } from '@rlp/core';
+import { importPeer, parseOptions, type VerificationReport } from '@rlp/core';
 import * as z from 'zod';
 import { excerpt, windows } from './model/excerpt.ts';
 import { thresholdsSchema } from './text-judge.ts';
@@ -22,7 +22,7 @@ type Detect = (text: string) => string;
 let detect: Detect | undefined;
 
 async function load(): Promise<Detect> {
-  const { eld } = await import('eld/small');
+  const { eld } = await importPeer('LanguageVerifier', 'eld', () => import('eld/small'));
   detect ??= (text) => eld.detect(text).language;
   return detect;
 }

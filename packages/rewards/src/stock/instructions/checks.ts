@@ -23,15 +23,21 @@ export type LanguageDetector = (text: string) => string | undefined;
 
 /** A kind of instruction: what its arguments are, and whether a response follows it. */
 export interface InstructionCheck {
+  /** Whether the check asks for the language of the response. */
+  readonly needsLanguage: boolean;
   follows(response: string, args: unknown, language: LanguageDetector): boolean;
 }
 
 function check<Shape extends z.ZodRawShape>(
   shape: Shape,
   follows: (response: string, args: z.output<z.ZodObject<Shape>>, language: LanguageDetector) => boolean,
+  needsLanguage = false,
 ): InstructionCheck {
   const schema = z.object(shape);
-  return { follows: (response, args, language) => follows(response, schema.parse(args), language) };
+  return {
+    needsLanguage,
+    follows: (response, args, language) => follows(response, schema.parse(args), language),
+  };
 }
 
 const count = z.int().nonnegative();
@@ -50,10 +56,12 @@ export const instructionChecks: Readonly<Record<string, InstructionCheck>> = {
   'change_case:english_capital': check(
     {},
     (text, _, language) => isUpper(text) && isIn(language, text, 'en'),
+    true,
   ),
   'change_case:english_lowercase': check(
     {},
     (text, _, language) => isLower(text) && isIn(language, text, 'en'),
+    true,
   ),
   'combination:repeat_prompt': check({ prompt_to_repeat: word }, (text, args) =>
     text.trim().toLowerCase().startsWith(args.prompt_to_repeat.toLowerCase()),
@@ -121,8 +129,10 @@ export const instructionChecks: Readonly<Record<string, InstructionCheck>> = {
         args.let_frequency,
       ),
   ),
-  'language:response_language': check({ language: word }, (text, args, language) =>
-    isIn(language, text, args.language),
+  'language:response_language': check(
+    { language: word },
+    (text, args, language) => isIn(language, text, args.language),
+    true,
   ),
   'length_constraints:nth_paragraph_first_word': check(
     { first_word: word, num_paragraphs: count, nth_paragraph: z.int().positive() },

@@ -1,5 +1,4 @@
-import { ArgumentError, parseOptions, type RewardFunction } from '@rlp/core';
-import { eld } from 'eld/small';
+import { ArgumentError, importPeer, parseOptions, type RewardFunction } from '@rlp/core';
 import * as z from 'zod';
 import { instructionChecks, type LanguageDetector } from './checks.ts';
 
@@ -14,14 +13,25 @@ export interface Instruction {
 /** The names of all kinds of instructions. */
 export const instructionIds: readonly string[] = Object.keys(instructionChecks);
 
-/** The language of a text by `eld`; `undefined` where it is not sure. */
-export const detectLanguage: LanguageDetector = (text) => {
-  const detected = eld.detect(text.slice(0, 10_000)).language;
-  return detected === '' ? undefined : detected;
-};
+let loaded: LanguageDetector | undefined;
+
+/**
+ * Loads the language detector of `eld`, an optional peer: `npm install eld`. It returns `undefined` if it is not sure.
+ *
+ * @throws `MissingPeerError` if eld is not installed.
+ */
+export async function loadLanguageDetector(): Promise<LanguageDetector> {
+  const { eld } = await importPeer('loadLanguageDetector', 'eld', () => import('eld/small'));
+  loaded ??= (text) => eld.detect(text.slice(0, 10_000)).language || undefined;
+  return loaded;
+}
+
+const nameOf = (id: string) => id.replace(/^[a-z]{2}:/, '');
 
 /**
  * Whether a response follows an instruction. A blank response follows none.
+ *
+ * Instructions about the language of a response need `language`, such as `await loadLanguageDetector()`.
  *
  * @param reading - `'strict'` (default), or `'loose'`: the response, or one of its variants without asterisks, without the first line,
  * without the last, or both.
@@ -32,20 +42,26 @@ export function followsInstruction(
   instruction: Instruction,
   {
     reading = 'strict',
-    language = detectLanguage,
+    language,
   }: { readonly reading?: 'strict' | 'loose'; readonly language?: LanguageDetector } = {},
 ): boolean {
   const { id, args = {} } = instruction;
-  const name = id.replace(/^[a-z]{2}:/, '');
+  const name = nameOf(id);
   if (!Object.hasOwn(instructionChecks, name)) {
     throw new ArgumentError(
       `followsInstruction: no instruction is named ${JSON.stringify(id)}, expected one of: ${instructionIds.join(', ')}`,
     );
   }
+  const check = instructionChecks[name]!;
+  if (check.needsLanguage && language === undefined) {
+    throw new ArgumentError(
+      `followsInstruction: expected a language detector for ${id}; pass { language: await loadLanguageDetector() }`,
+    );
+  }
   const variants = reading === 'strict' ? [response] : looseVariants(response);
   try {
     return variants.some(
-      (variant) => variant.trim() !== '' && instructionChecks[name]!.follows(variant, args, language),
+      (variant) => variant.trim() !== '' && check.follows(variant, args, language ?? unknownLanguage),
     );
   } catch (error) {
     if (!(error instanceof z.ZodError)) throw error;
@@ -53,6 +69,8 @@ export function followsInstruction(
     throw new ArgumentError(`followsInstruction: bad arguments of ${id}: ${problems}`, { cause: error });
   }
 }
+
+const unknownLanguage = () => undefined;
 
 function looseVariants(response: string): string[] {
   const lines = response.split('\n');
@@ -78,7 +96,7 @@ export interface InstructionFollowingOptions<Metadata> extends z.input<typeof sc
   readonly reading?: 'strict' | 'loose' | undefined;
   /** `'all'` (default): 1 if every instruction is followed, else 0. `'share'`: the share that is. */
   readonly grading?: 'all' | 'share' | undefined;
-  /** Names the language of a response. Default {@link detectLanguage}. */
+  /** Names the language of a response. Default {@link loadLanguageDetector}, loaded when an instruction needs it. */
   readonly language?: LanguageDetector | undefined;
 }
 
@@ -92,7 +110,7 @@ export interface InstructionFollowingOptions<Metadata> extends z.input<typeof sc
  */
 export function instructionFollowing<Metadata>({
   instructions,
-  language = detectLanguage,
+  language,
   ...options
 }: InstructionFollowingOptions<Metadata>): RewardFunction<Metadata> {
   const { reading, grading } = parseOptions('instructionFollowing', schema, options);
@@ -101,7 +119,14 @@ export function instructionFollowing<Metadata>({
     if (!Array.isArray(wanted) || wanted.length === 0) {
       throw new ArgumentError(`instructionFollowing: task "${task.id}" must have at least one instruction`);
     }
-    const followed = wanted.filter((one) => followsInstruction(response, one, { reading, language })).length;
-    return grading === 'share' ? followed / wanted.length : followed === wanted.length ? 1 : 0;
+    const graded = (detector: LanguageDetector | undefined) => {
+      const given = detector && { language: detector };
+      const followed = wanted.filter((one) =>
+        followsInstruction(response, one, { reading, ...given }),
+      ).length;
+      return grading === 'share' ? followed / wanted.length : followed === wanted.length ? 1 : 0;
+    };
+    const needsLanguage = wanted.some(({ id }: Instruction) => instructionChecks[nameOf(id)]?.needsLanguage);
+    return needsLanguage && language === undefined ? loadLanguageDetector().then(graded) : graded(language);
   };
 }

@@ -3,14 +3,16 @@ import { join, resolve } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
-  detectLanguage,
   followsInstruction,
   type Instruction,
   instructionFollowing,
   instructionIds,
+  loadLanguageDetector,
 } from '../../instructions.ts';
 import { answering } from '../../trajectories.fixture.ts';
 import { countSentences } from './sentences.ts';
+
+const language = await loadLanguageDetector();
 
 /** For each kind: arguments, responses that follow, responses that do not. */
 const cases: Readonly<Record<string, readonly [Instruction['args'], readonly string[], readonly string[]]>> =
@@ -106,10 +108,10 @@ describe('followsInstruction', () => {
 
   it.each(Object.entries(cases))('checks %s', (id, [args, follow, fail]) => {
     for (const response of follow)
-      expect([response, followsInstruction(response, { id, args })]).toEqual([response, true]);
+      expect([response, followsInstruction(response, { id, args }, { language })]).toEqual([response, true]);
     for (const response of fail)
-      expect([response, followsInstruction(response, { id, args })]).toEqual([response, false]);
-    expect(followsInstruction(' \n', { id, args })).toBe(false);
+      expect([response, followsInstruction(response, { id, args }, { language })]).toEqual([response, false]);
+    expect(followsInstruction(' \n', { id, args }, { language })).toBe(false);
   });
 
   it('reads loosely: without asterisks, first line, last line', () => {
@@ -150,7 +152,8 @@ describe('followsInstruction', () => {
       '\ud800',
     ]) {
       const response = unit.repeat(30_000 / unit.length);
-      for (const [id, [args]] of Object.entries(cases)) followsInstruction(response, { id, args });
+      for (const [id, [args]] of Object.entries(cases))
+        followsInstruction(response, { id, args }, { language });
     }
     expect(performance.now() - begun).toBeLessThan(30_000);
   });
@@ -176,7 +179,7 @@ describe('followsInstruction', () => {
       fc.property(fc.array(piece, { maxLength: 12 }), (pieces) => {
         const response = pieces.join('');
         for (const [id, [args]] of Object.entries(cases)) {
-          expect(typeof followsInstruction(response, { id, args })).toBe('boolean');
+          expect(typeof followsInstruction(response, { id, args }, { language })).toBe('boolean');
         }
       }),
       { numRuns: 20 },
@@ -200,7 +203,8 @@ describe('followsInstruction', () => {
           const { response, instruction_id_list, kwargs, strict } = JSON.parse(line);
           instruction_id_list.forEach((id: string, k: number) => {
             verdicts += 1;
-            if (followsInstruction(response, { id, args: kwargs[k] }) === strict[k]) agreed += 1;
+            if (followsInstruction(response, { id, args: kwargs[k] }, { language }) === strict[k])
+              agreed += 1;
           });
         }
       }
@@ -250,9 +254,19 @@ describe('instructionFollowing', () => {
 });
 
 it('detects languages, and admits when it cannot', () => {
-  expect([
-    detectLanguage('Wo ist der Bahnhof, bitte?'),
-    detectLanguage('어디에 있습니까'),
-    detectLanguage('12 34'),
-  ]).toEqual(['de', 'ko', undefined]);
+  expect([language('Wo ist der Bahnhof, bitte?'), language('어디에 있습니까'), language('12 34')]).toEqual([
+    'de',
+    'ko',
+    undefined,
+  ]);
+});
+
+it('asks for a detector only if an instruction needs one', async () => {
+  const german = { id: 'language:response_language', args: { language: 'de' } };
+  expect(() => followsInstruction('Wo?', german)).toThrow(
+    'expected a language detector for language:response_language; pass { language: await loadLanguageDetector() }',
+  );
+  const reward = instructionFollowing<object>({ instructions: () => [german] });
+  const trajectory = answering('Wo ist der Bahnhof, bitte?', {});
+  expect(await reward(trajectory, { signal: new AbortController().signal })).toBe(1);
 });

@@ -1,10 +1,11 @@
+import { importPeer } from '@rlp/core';
 import type { RegExpMatcher } from 'obscenity';
 
 let matcher: Promise<RegExpMatcher> | undefined;
 
 /** The English lexicon of `obscenity`, which also reads masked spellings; loaded once, on first use. */
 export function profanityMatcher(): Promise<RegExpMatcher> {
-  matcher ??= import('obscenity').then(
+  matcher ??= importPeer('ToxicityVerifier', 'obscenity', () => import('obscenity')).then(
     ({ RegExpMatcher: Matcher, englishDataset, englishRecommendedTransformers }) =>
       new Matcher({ ...englishDataset.build(), ...englishRecommendedTransformers }),
   );
