@@ -15,8 +15,8 @@ const { exports } = JSON.parse(readFileSync('packages/rewards/package.json', 'ut
 
 /** Entries that promise to run anywhere JavaScript does. */
 const isomorphic = [
-  ...['@rlp/core', '@rlp/env', '@rlp/algorithms', '@rlp/onnx', '@rlp/page', '@rlp/quality-monitor'],
-  '@rlp/quality-monitor/page',
+  ...['@rlp/core', '@rlp/tensor', '@rlp/env', '@rlp/rollout', '@rlp/algorithms', '@rlp/backprop/tabular'],
+  ...['@rlp/onnx', '@rlp/models', '@rlp/page', '@rlp/quality-monitor', '@rlp/quality-monitor/page'],
   ...Object.keys(exports)
     .filter((subpath) => !ofNode.includes(subpath))
     .map((subpath) => `@rlp/rewards${subpath.slice(1)}`),
@@ -27,6 +27,7 @@ const runnable = [
   '@rlp/core',
   '@rlp/env',
   '@rlp/algorithms',
+  '@rlp/models',
   '@rlp/page',
   '@rlp/quality-monitor',
   '@rlp/rewards',
@@ -47,6 +48,52 @@ const chromium = process.env.CHROMIUM ?? '/usr/bin/chromium';
 const hasBrowser = existsSync(chromium);
 if (!hasBrowser) console.warn(`skipped: no browser at ${chromium}`);
 
+/** Bundles a program without any configuration, runs it in a page, and returns the title that it gave the page. */
+async function titleOfPage(contents: string): Promise<string> {
+  const { outputFiles } = await build({
+    stdin: { contents, resolveDir: process.cwd(), loader: 'ts' },
+    bundle: true,
+    write: false,
+    format: 'esm',
+    platform: 'browser',
+    conditions: ['@rlp/source', 'browser', 'import'],
+    logLevel: 'silent',
+  });
+  const directory = mkdtempSync(join(tmpdir(), 'browser-'));
+  const page = join(directory, 'page.html');
+  const script = Buffer.from(outputFiles[0]!.contents).toString('base64');
+  const source = `data:text/javascript;charset=utf-8;base64,${script}`;
+  writeFileSync(page, `<!doctype html><meta charset="utf-8"><script type="module" src="${source}"></script>`);
+  const flags = ['--headless', '--no-sandbox', '--disable-gpu', `--user-data-dir=${directory}/profile`];
+  // The page's clock stands still while it computes, so this waits for programs that await.
+  const { stdout } = await promisify(execFile)(
+    chromium,
+    [...flags, '--virtual-time-budget=10000', '--dump-dom', `file://${page}`],
+    { maxBuffer: 64 * 2 ** 20 },
+  );
+  rmSync(directory, { recursive: true, force: true });
+  return (/<title>(.*)<\/title>/.exec(stdout)?.[1] ?? '').replaceAll('&quot;', '"');
+}
+
+/** The program under "Twenty lines" of the README. */
+function firstProgram(): string {
+  const program = /## Twenty lines.*?```ts run\n(.*?)```/s.exec(readFileSync('README.md', 'utf8'))?.[1];
+  if (program === undefined) throw new Error('README.md has no program under "Twenty lines"');
+  return program;
+}
+
+describe('the first program of the README', () => {
+  it.skipIf(!hasBrowser)('learns in a browser', { timeout: 120_000 }, async () => {
+    const shown = 'console.log = (...values) => { document.title = JSON.stringify(values); };';
+    const program = firstProgram();
+    const imports = program.match(/^import .*$/gm)!.join('\n');
+    const rest = program.replaceAll(/^import .*$/gm, '');
+    const [before, after] = JSON.parse(await titleOfPage(`${imports}\n${shown}\n${rest}`));
+    expect(before).toBeLessThan(0.3);
+    expect(after).toBeGreaterThan(0.9);
+  });
+});
+
 describe('the isomorphic entries', () => {
   it.skipIf(!hasBrowser)('work in a browser as they do here', { timeout: 60_000 }, async () => {
     const lines = runnable.map((specifier, at) => `import * as entry${at} from '${specifier}';`);
@@ -54,24 +101,7 @@ describe('the isomorphic entries', () => {
 const { RewardQualityAssessor, flatMetrics } = entry${runnable.indexOf('@rlp/quality-monitor')};
 const assessed = new RewardQualityAssessor().assessBatch(${JSON.stringify(batch)});
 document.title = JSON.stringify({ entries: [${runnable.map((_, at) => `Object.keys(entry${at}).length`)}], metrics: flatMetrics(assessed.metrics) });`;
-    const { outputFiles } = await build({
-      stdin: { contents, resolveDir: process.cwd() },
-      bundle: true,
-      write: false,
-      format: 'iife',
-      platform: 'browser',
-      conditions: ['@rlp/source', 'browser', 'import'],
-      logLevel: 'silent',
-    });
-    const directory = mkdtempSync(join(tmpdir(), 'browser-'));
-    const page = join(directory, 'page.html');
-    writeFileSync(join(directory, 'bundle.js'), outputFiles[0]!.text);
-    writeFileSync(page, '<!doctype html><meta charset="utf-8"><script src="bundle.js"></script>');
-    const flags = ['--headless', '--no-sandbox', '--disable-gpu', `--user-data-dir=${directory}/profile`];
-    const { stdout } = await promisify(execFile)(chromium, [...flags, '--dump-dom', `file://${page}`]);
-    rmSync(directory, { recursive: true, force: true });
-    const title = /<title>(.*)<\/title>/.exec(stdout)?.[1] ?? '';
-    const found = JSON.parse(title.replaceAll('&quot;', '"'));
+    const found = JSON.parse(await titleOfPage(contents));
     expect(found.metrics).toEqual(flatMetrics(new RewardQualityAssessor().assessBatch(batch).metrics));
     expect(found.entries.every((count: number) => count > 0)).toBe(true);
   });

@@ -10,6 +10,7 @@ export * from './message.ts';
 export * from './message-of.ts';
 export * from './metrics.ts';
 export * from './monitor.ts';
+export * from './node-builtin.ts';
 export * from './optional-peer.ts';
 export * from './options/parse-options.ts';
 export * from './overlong.ts';

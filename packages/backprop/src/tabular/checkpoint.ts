@@ -1,4 +1,6 @@
+import { nodeBuiltin } from '@rlp/core';
 import * as z from 'zod';
+import { readRecord, writeDirectory } from '../weights/checkpoint.ts';
 
 const fileName = 'tabular.json';
 
@@ -21,14 +23,13 @@ const schema = z.strictObject({
 /** What a tabular checkpoint holds. JSON keeps every float exactly. */
 export type TabularCheckpoint = z.output<typeof schema>;
 
-// Loaded when needed: the rest of a tabular policy runs without a file system.
-
 /** Writes a checkpoint into `directory`, which is complete or absent at any time. */
 export async function writeCheckpoint(directory: string, checkpoint: TabularCheckpoint): Promise<void> {
-  const { writeFile } = await import('node:fs/promises');
-  const { writeDirectory } = await import('../weights/checkpoint.ts');
   await writeDirectory(directory, fileName, (temporary) =>
-    writeFile(`${temporary}/${fileName}`, JSON.stringify(checkpoint)),
+    nodeBuiltin<typeof import('node:fs/promises')>('node:fs/promises').writeFile(
+      `${temporary}/${fileName}`,
+      JSON.stringify(checkpoint),
+    ),
   );
 }
 
@@ -37,7 +38,6 @@ export async function writeCheckpoint(directory: string, checkpoint: TabularChec
  *
  * @throws FormatError naming the file and what is wrong with it.
  */
-export async function readCheckpoint(directory: string): Promise<TabularCheckpoint> {
-  const { readRecord } = await import('../weights/checkpoint.ts');
+export function readCheckpoint(directory: string): Promise<TabularCheckpoint> {
   return readRecord(`${directory}/${fileName}`, schema);
 }

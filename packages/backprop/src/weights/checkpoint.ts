@@ -1,8 +1,9 @@
-import { randomUUID } from 'node:crypto';
-import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
-import { dirname, join, resolve } from 'node:path';
-import { ArgumentError, FormatError } from '@rlp/core';
+import { ArgumentError, FormatError, nodeBuiltin } from '@rlp/core';
 import * as z from 'zod';
+
+// Not imports: a tabular policy also runs in a page, and writes checkpoints only if asked to.
+const fs = () => nodeBuiltin<typeof import('node:fs/promises')>('node:fs/promises');
+const nodePath = () => nodeBuiltin<typeof import('node:path')>('node:path');
 
 const schema = z.strictObject({
   format: z.literal(1),
@@ -32,25 +33,27 @@ export async function writeDirectory(
   marker: string,
   write: (temporary: string) => Promise<void>,
 ): Promise<void> {
-  const path = resolve(directory);
+  const path = nodePath().resolve(directory);
   await requireReplaceable(path, marker);
-  await mkdir(dirname(path), { recursive: true });
-  const temporary = `${path}.${randomUUID()}.partial`;
+  await fs().mkdir(nodePath().dirname(path), { recursive: true });
+  const temporary = `${path}.${crypto.randomUUID()}.partial`;
   try {
-    await mkdir(temporary);
+    await fs().mkdir(temporary);
     await write(temporary);
     while ((await putInPlace(temporary, path)) === 'taken');
   } finally {
-    await rm(temporary, { recursive: true, force: true });
+    await fs().rm(temporary, { recursive: true, force: true });
   }
 }
 
 async function requireReplaceable(path: string, marker: string): Promise<void> {
-  const names = await readdir(path).catch((cause: unknown) => {
-    if (hasCode(cause, 'ENOENT')) return [];
-    if (hasCode(cause, 'ENOTDIR')) return [path];
-    throw cause;
-  });
+  const names = await fs()
+    .readdir(path)
+    .catch((cause: unknown) => {
+      if (hasCode(cause, 'ENOENT')) return [];
+      if (hasCode(cause, 'ENOTDIR')) return [path];
+      throw cause;
+    });
   if (names.length === 0 || names.includes(marker)) return;
   throw new ArgumentError(
     `${path}: what is there would be deleted, and it is no earlier save (those hold ${marker}); give a path where nothing is`,
@@ -59,17 +62,17 @@ async function requireReplaceable(path: string, marker: string): Promise<void> {
 
 /** Exchanges what stands at `path`. `'taken'`: somebody else put a directory there meanwhile. */
 async function putInPlace(temporary: string, path: string): Promise<'done' | 'taken'> {
-  const before = `${path}.${randomUUID()}.replaced`;
-  await rename(path, before).catch(unless('ENOENT'));
+  const before = `${path}.${crypto.randomUUID()}.replaced`;
+  await fs().rename(path, before).catch(unless('ENOENT'));
   try {
-    await rename(temporary, path);
+    await fs().rename(temporary, path);
     return 'done';
   } catch (cause) {
     if (hasCode(cause, 'ENOTEMPTY', 'EEXIST')) return 'taken';
-    await rename(before, path).catch(unless('ENOENT'));
+    await fs().rename(before, path).catch(unless('ENOENT'));
     throw cause;
   } finally {
-    await rm(before, { recursive: true, force: true });
+    await fs().rm(before, { recursive: true, force: true });
   }
 }
 
@@ -86,19 +89,23 @@ function unless(code: string): (cause: unknown) => void {
 
 /** Writes `state.json` into a checkpoint. */
 export async function writeState(directory: string, state: CheckpointState): Promise<void> {
-  await writeFile(join(directory, stateFile), `${JSON.stringify(state, null, 2)}\n`);
+  await fs().writeFile(nodePath().join(directory, stateFile), `${JSON.stringify(state, null, 2)}\n`);
 }
 
 /** Reads `state.json`. Throws a FormatError naming the file, the field and a remedy. */
 export function readState(directory: string): Promise<CheckpointState> {
-  return readRecord(join(directory, stateFile), schema);
+  return readRecord(nodePath().join(directory, stateFile), schema);
 }
 
 /** Reads a JSON file of a checkpoint. Throws a FormatError naming the file, the field and a remedy. */
 export async function readRecord<Output>(path: string, schema: z.ZodType<Output>): Promise<Output> {
-  const text = await readFile(path, 'utf8').catch((cause: unknown) => {
-    throw new FormatError(`${path}: cannot be read; give the directory that saveCheckpoint wrote`, { cause });
-  });
+  const text = await fs()
+    .readFile(path, 'utf8')
+    .catch((cause: unknown) => {
+      throw new FormatError(`${path}: cannot be read; give the directory that saveCheckpoint wrote`, {
+        cause,
+      });
+    });
   let json: unknown;
   try {
     json = JSON.parse(text);

@@ -1,7 +1,6 @@
-import { readFile } from 'node:fs/promises';
-
 import { FormatError } from '@rlp/core';
 import type * as z from 'zod';
+import { fs } from '../node-files.ts';
 
 /** A {@link FormatError} about one field of a configuration file. */
 export function configError(
@@ -48,7 +47,7 @@ export async function readJsonObject(file: string): Promise<Record<string, unkno
  */
 export async function readText(file: string): Promise<string | undefined> {
   try {
-    return await readFile(file, 'utf8');
+    return await fs().readFile(file, 'utf8');
   } catch (cause) {
     if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
     throw configError(file, 'file', `cannot be read (${(cause as Error).message})`, 'check its permissions');

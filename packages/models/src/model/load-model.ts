@@ -1,10 +1,8 @@
-import { join } from 'node:path';
-
 import { FormatError } from '@rlp/core';
-
 import type { ModelConfig } from '../config/model-config.ts';
 import { parseModelConfig } from '../config/parse-config.ts';
 import { readJsonObject } from '../config/validation.ts';
+import { nodePath } from '../node-files.ts';
 import { openSafetensors, type ReadOptions, readTensors } from '../safetensors/read.ts';
 import { type LoadTokenizerOptions, loadTokenizer } from '../tokenizer/load-tokenizer.ts';
 import type { TextTokenizer } from '../tokenizer/text-tokenizer.ts';
@@ -53,10 +51,14 @@ export async function loadWeights(
  * @throws FormatError if `config.json` is missing, or either is malformed or unsupported.
  */
 export async function loadModelConfig(folder: string): Promise<ModelConfig> {
-  const file = join(folder, 'config.json');
+  const file = nodePath().join(folder, 'config.json');
   const json = await readJsonObject(file);
   if (!json) throw new FormatError(`${file}: no such file; give the folder of a Hugging Face model`);
-  return parseModelConfig(json, file, (await readJsonObject(join(folder, 'generation_config.json'))) ?? {});
+  return parseModelConfig(
+    json,
+    file,
+    (await readJsonObject(nodePath().join(folder, 'generation_config.json'))) ?? {},
+  );
 }
 
 /**

@@ -1,10 +1,7 @@
-import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
-import { basename, join } from 'node:path';
-
 import type { Weights } from '@rlp/core';
-
 import type { Architecture, ModelConfig } from '../config/model-config.ts';
 import { parameterSpecs } from '../decoder/parameters.ts';
+import { fs, nodePath } from '../node-files.ts';
 import type { FloatType } from '../safetensors/floats.ts';
 import { planSafetensors, type WriteSafetensorsOptions, writeAtomically } from '../safetensors/write.ts';
 import type { TextTokenizer } from '../tokenizer/text-tokenizer.ts';
@@ -44,8 +41,8 @@ export async function saveModel(
   options: SaveModelOptions = {},
 ): Promise<void> {
   checkWeightShapes('saveModel', parameterSpecs(model.config), model.weights);
-  await mkdir(folder, { recursive: true });
-  const weights = planSafetensors(join(folder, 'model.safetensors'), model.weights, options);
+  await fs().mkdir(folder, { recursive: true });
+  const weights = planSafetensors(nodePath().join(folder, 'model.safetensors'), model.weights, options);
   const { tokenizer, config, others = {} } = model.tokenizer.files;
   const files = {
     'tokenizer.json': json(tokenizer),
@@ -55,7 +52,8 @@ export async function saveModel(
     'config.json': json(modelConfigJson(model, options.dtype ?? 'F32')),
   };
   const texts = Object.entries(files).map(
-    ([name, text]) => [join(folder, name), (temporary: string) => writeFile(temporary, text)] as const,
+    ([name, text]) =>
+      [nodePath().join(folder, name), (temporary: string) => fs().writeFile(temporary, text)] as const,
   );
   await writeAtomically(new Map([...weights, ...texts]));
   await removeStale(folder, [...weights.keys()]);
@@ -98,9 +96,9 @@ function json(value: unknown): string {
 }
 
 async function removeStale(folder: string, written: readonly string[]): Promise<void> {
-  const current = new Set(written.map((path) => basename(path)));
+  const current = new Set(written.map((path) => nodePath().basename(path)));
   const ours = /^model(-\d{5}-of-\d{5})?\.safetensors(\.index\.json)?$/;
-  for (const name of await readdir(folder)) {
-    if (ours.test(name) && !current.has(name)) await rm(join(folder, name));
+  for (const name of await fs().readdir(folder)) {
+    if (ours.test(name) && !current.has(name)) await fs().rm(nodePath().join(folder, name));
   }
 }

@@ -1,8 +1,7 @@
-import { type FileHandle, open, readFile, stat } from 'node:fs/promises';
-import { basename, dirname, join } from 'node:path';
-
+import type { FileHandle } from 'node:fs/promises';
 import { FormatError, type HostTensor } from '@rlp/core';
 import * as z from 'zod';
+import { fs, nodePath } from '../node-files.ts';
 
 import { decodeFloats, type FloatType, floatSize } from './floats.ts';
 import { headerLength, parseSafetensorsHeader, type StoredTensor, safetensorsError } from './header.ts';
@@ -63,7 +62,7 @@ export async function readTensors(
 ): Promise<Map<string, HostTensor>> {
   const result = new Map<string, HostTensor>();
   for (const file of new Set(tensors.map((tensor) => tensor.file))) {
-    const handle = await open(file, 'r');
+    const handle = await fs().open(file, 'r');
     try {
       for (const tensor of tensors) {
         if (tensor.file !== file) continue;
@@ -118,9 +117,11 @@ async function readExactly(handle: FileHandle, position: number, length: number)
 }
 
 async function readHeader(file: string) {
-  const handle = await open(file, 'r').catch((cause: Error) => {
-    throw safetensorsError(file, 'file', `cannot be opened (${cause.message})`);
-  });
+  const handle = await fs()
+    .open(file, 'r')
+    .catch((cause: Error) => {
+      throw safetensorsError(file, 'file', `cannot be opened (${cause.message})`);
+    });
   try {
     const { size } = await handle.stat();
     const length = headerLength(await readExactly(handle, 0, 8), size, file);
@@ -136,7 +137,7 @@ async function openShards(index: string): Promise<SafetensorsCheckpoint> {
   const map = await readWeightMap(index);
   const names = [...new Set(Object.values(map))];
   for (const name of names) {
-    if (basename(name) !== name || !name.endsWith('.safetensors')) {
+    if (nodePath().basename(name) !== name || !name.endsWith('.safetensors')) {
       throw safetensorsError(
         index,
         'weight_map',
@@ -144,7 +145,7 @@ async function openShards(index: string): Promise<SafetensorsCheckpoint> {
       );
     }
   }
-  const files = names.map((name) => join(dirname(index), name));
+  const files = names.map((name) => nodePath().join(nodePath().dirname(index), name));
   const headers = await Promise.all(files.map(readHeader));
   const tensors = new Map<string, StoredTensor>();
   for (const [name, shard] of Object.entries(map)) {
@@ -158,7 +159,7 @@ async function openShards(index: string): Promise<SafetensorsCheckpoint> {
 async function readWeightMap(index: string): Promise<Record<string, string>> {
   let json: unknown;
   try {
-    json = JSON.parse(await readFile(index, 'utf8'));
+    json = JSON.parse(await fs().readFile(index, 'utf8'));
   } catch (cause) {
     throw safetensorsError(index, 'file', `not valid JSON (${(cause as Error).message})`);
   }
@@ -171,7 +172,9 @@ async function readWeightMap(index: string): Promise<Record<string, string>> {
 }
 
 async function kindOf(path: string): Promise<'file' | 'folder' | 'absent'> {
-  const status = await stat(path).catch(() => undefined);
+  const status = await fs()
+    .stat(path)
+    .catch(() => undefined);
   if (!status) return 'absent';
   return status.isDirectory() ? 'folder' : 'file';
 }
@@ -181,7 +184,7 @@ async function checkpointFile(path: string): Promise<string> {
   if (kind === 'absent') throw new FormatError(`${path}: no such file or folder; check the path`);
   if (kind === 'file') return path;
   for (const name of ['model.safetensors', 'model.safetensors.index.json']) {
-    if ((await kindOf(join(path, name))) === 'file') return join(path, name);
+    if ((await kindOf(nodePath().join(path, name))) === 'file') return nodePath().join(path, name);
   }
   for (const name of [
     'pytorch_model.bin',
@@ -189,10 +192,10 @@ async function checkpointFile(path: string): Promise<string> {
     'model.pt',
     'consolidated.00.pth',
   ]) {
-    if ((await kindOf(join(path, name))) === 'absent') continue;
+    if ((await kindOf(nodePath().join(path, name))) === 'absent') continue;
     const remedy = 'convert it with model.save_pretrained(folder, safe_serialization=True) of transformers';
     throw new FormatError(
-      `${join(path, name)}: pickled weights are not read, because they can run code; ${remedy}`,
+      `${nodePath().join(path, name)}: pickled weights are not read, because they can run code; ${remedy}`,
     );
   }
   const expected = 'expected model.safetensors or model.safetensors.index.json';

@@ -1,9 +1,7 @@
-import { randomUUID } from 'node:crypto';
-import { type FileHandle, open, rename, rm, writeFile } from 'node:fs/promises';
-import { basename, dirname, join } from 'node:path';
-
+import type { FileHandle } from 'node:fs/promises';
 import { ArgumentError, type HostTensor, parseOptions, type Weights } from '@rlp/core';
 import * as z from 'zod';
+import { fs, nodePath } from '../node-files.ts';
 
 import { encodeFloats, type FloatType, floatSize } from './floats.ts';
 
@@ -78,13 +76,20 @@ function checkTensor(name: string, { shape, data }: HostTensor): void {
 /** Writes files under temporary names beside their own, then renames them all. Temporary files never survive. */
 export async function writeAtomically(plan: FilePlan): Promise<void> {
   const files = [...plan].map(([path, write]) => {
-    return { path, write, temporary: join(dirname(path), `.${basename(path)}.${randomUUID()}.tmp`) };
+    return {
+      path,
+      write,
+      temporary: nodePath().join(
+        nodePath().dirname(path),
+        `.${nodePath().basename(path)}.${crypto.randomUUID()}.tmp`,
+      ),
+    };
   });
   try {
     for (const { write, temporary } of files) await write(temporary);
-    for (const { path, temporary } of files) await rename(temporary, path);
+    for (const { path, temporary } of files) await fs().rename(temporary, path);
   } finally {
-    for (const { temporary } of files) await rm(temporary, { force: true });
+    for (const { temporary } of files) await fs().rm(temporary, { force: true });
   }
 }
 
@@ -105,20 +110,24 @@ function intoShards(tensors: readonly NamedTensor[], { dtype, maxShardBytes }: S
 
 function planShards(path: string, shards: readonly NamedTensor[][], settings: Settings): FilePlan {
   const five = (n: number) => String(n).padStart(5, '0');
-  const stem = basename(path, '.safetensors');
+  const stem = nodePath().basename(path, '.safetensors');
   const plan = new Map<string, (temporary: string) => Promise<void>>();
   const homes = new Map<string, string>();
   let total = 0;
   for (const [index, shard] of shards.entries()) {
     const name = `${stem}-${five(index + 1)}-of-${five(shards.length)}.safetensors`;
-    plan.set(join(dirname(path), name), (temporary) => writeTensors(temporary, shard, settings));
+    plan.set(nodePath().join(nodePath().dirname(path), name), (temporary) =>
+      writeTensors(temporary, shard, settings),
+    );
     for (const [tensor, { data }] of shard) {
       homes.set(tensor, name);
       total += data.length * floatSize(settings.dtype);
     }
   }
   const index = { metadata: { total_size: total }, weight_map: Object.fromEntries(homes) };
-  plan.set(`${path}.index.json`, (temporary) => writeFile(temporary, `${JSON.stringify(index, null, 2)}\n`));
+  plan.set(`${path}.index.json`, (temporary) =>
+    fs().writeFile(temporary, `${JSON.stringify(index, null, 2)}\n`),
+  );
   return plan;
 }
 
@@ -127,7 +136,7 @@ async function writeTensors(
   tensors: readonly NamedTensor[],
   settings: Settings,
 ): Promise<void> {
-  const handle = await open(path, 'w');
+  const handle = await fs().open(path, 'w');
   try {
     await writeFully(handle, headerBytes(tensors, settings));
     for (const [, { data }] of tensors) {

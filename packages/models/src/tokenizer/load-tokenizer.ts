@@ -1,10 +1,8 @@
-import { join } from 'node:path';
-
 import { FormatError } from '@rlp/core';
-
 import { chatRenderer, type TemplateChatRenderer } from '../chat/chat-renderer.ts';
 import { generationSchema } from '../config/schemas.ts';
 import { parseContent, readJsonObject, readText } from '../config/validation.ts';
+import { nodePath } from '../node-files.ts';
 import { type TextTokenizer, textTokenizer } from './text-tokenizer.ts';
 import type { TokenizerFiles, TokenRoles } from './tokenizer-files.ts';
 
@@ -30,13 +28,13 @@ export async function loadTokenizer(
   folder: string,
   options: LoadTokenizerOptions = {},
 ): Promise<LoadedTokenizer> {
-  const tokenizerFile = join(folder, 'tokenizer.json');
+  const tokenizerFile = nodePath().join(folder, 'tokenizer.json');
   const json = await readJsonObject(tokenizerFile);
   if (!json) {
     const remedy = 'save the tokenizer with transformers (fast tokenizer) into this folder';
     throw new FormatError(`${tokenizerFile}: no such file; ${remedy}`);
   }
-  const config = (await readJsonObject(join(folder, 'tokenizer_config.json'))) ?? {};
+  const config = (await readJsonObject(nodePath().join(folder, 'tokenizer_config.json'))) ?? {};
   const others = await readOthers(folder);
   const tokenizer = textTokenizer({ tokenizer: json, config, others }, folder, await readRoles(folder));
   return { tokenizer, chat: tokenizerChat(tokenizer, { ...options, origin: folder }) };
@@ -81,7 +79,7 @@ const OTHER_FILES = ['special_tokens_map.json', 'added_tokens.json', 'chat_templ
 async function readOthers(folder: string): Promise<Record<string, string>> {
   const entries = await Promise.all(
     OTHER_FILES.map(async (name) => {
-      return [name, await readText(join(folder, name))] as const;
+      return [name, await readText(nodePath().join(folder, name))] as const;
     }),
   );
   return Object.fromEntries(
@@ -91,7 +89,7 @@ async function readOthers(folder: string): Promise<Record<string, string>> {
 
 /** Begin and end tokens that the folder's `generation_config.json` asks for. */
 async function readRoles(folder: string): Promise<TokenRoles> {
-  const file = join(folder, 'generation_config.json');
+  const file = nodePath().join(folder, 'generation_config.json');
   const fields = parseContent(generationSchema, (await readJsonObject(file)) ?? {}, file);
   return { bosId: fields.bos_token_id, eosIds: fields.eos_token_id };
 }
