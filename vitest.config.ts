@@ -23,6 +23,8 @@ export default defineConfig({
     testTimeout: 30_000,
     // The files of a worker share its modules: to load them for each file anew takes longer than most files' tests.
     isolate: false,
+    // What `train` prints by default.
+    onConsoleLog: (line) => (line.startsWith('iteration ') ? false : undefined),
     // What a test leaves behind dies young; with the default, 16 MB, half of it is copied first.
     execArgv: ['--max-semi-space-size=64'],
     sequence: { sequencer: SlowFirst },

@@ -10,16 +10,20 @@ export function compositeLogger(...loggers: readonly MetricsLogger[]): MetricsLo
     logger,
     problems: new Problems(`compositeLogger: logger ${at} threw`, (message) => process.emitWarning(message)),
   }));
-  return {
-    log(step, metrics) {
-      for (const { logger, problems } of all) {
-        try {
-          logger.log(step, metrics);
-        } catch (error) {
-          problems.report(error);
-        }
+  const each = (call: (logger: MetricsLogger) => void): void => {
+    for (const { logger, problems } of all) {
+      try {
+        call(logger);
+      } catch (error) {
+        problems.report(error);
       }
-    },
+    }
+  };
+  return {
+    log: (step, metrics) => each((logger) => logger.log(step, metrics)),
+    note: (step, text) => each((logger) => logger.note?.(step, text)),
+    samples: (step, rows) => each((logger) => logger.samples?.(step, rows)),
+    finding: (step, finding) => each((logger) => logger.finding?.(step, finding)),
     async close() {
       const results = await Promise.allSettled(loggers.map(async (logger) => logger.close()));
       for (const { problems } of all) problems.conclude();

@@ -1,4 +1,4 @@
-import { type MetricsLogger, parseOptions } from '@rlp/core';
+import { type LoggedSample, type MetricsLogger, parseOptions } from '@rlp/core';
 import cliProgress from 'cli-progress';
 import * as z from 'zod';
 import { defaultColumns, formatColumns, formatDuration, type ProgressColumn } from './progress-line.ts';
@@ -42,7 +42,7 @@ export interface ConsoleLoggerOptions {
   readonly startedAt?: number | undefined;
   /** Default: reward, KL, loss of supervised training and tokens per second, where there are such metrics. */
   readonly columns?: readonly ProgressColumn[] | undefined;
-  /** Where there is no terminal: per cent of progress between two lines. Default 10. */
+  /** Per cent of progress between two sample lines and, without a terminal, between two lines of metrics. Default 10. */
   readonly plainLineEvery?: number | undefined;
   /** Default `process.stderr`, so that a program's own output stays clean. */
   readonly stream?: ConsoleStream | undefined;
@@ -52,7 +52,8 @@ export interface ConsoleLoggerOptions {
 
 /**
  * Progress of a run on the console: a bar that is redrawn in place on a terminal; elsewhere (a file, CI, `TERM=dumb`) a plain
- * line for the first iteration, for every `plainLineEvery` per cent, and for the last. Uses no colours.
+ * line for the first iteration, for every `plainLineEvery` per cent, and for the last. Notes and findings are lines of their own,
+ * and so is one sample for every `plainLineEvery` per cent. Uses no colours.
  *
  * Steps count from 0: the row of step `s` says that `s + 1` iterations are made.
  *
@@ -67,6 +68,7 @@ export function consoleLogger(options: ConsoleLoggerOptions): MetricsLogger {
   const display = isInteractive(stream)
     ? barDisplay(stream, label, iterations)
     : plainDisplay(stream, label, iterations, plainLineEvery);
+  const isSampled = every(plainLineEvery, iterations);
   const begun = clock();
   let last = begun;
   return {
@@ -78,14 +80,42 @@ export function consoleLogger(options: ConsoleLoggerOptions): MetricsLogger {
       display.show(made, formatColumns(columns, metrics, (now - last) / 1000), remaining);
       last = now;
     },
+    note: (step, text) => display.say(`${label} ${step + 1}/${iterations} · note: ${text}`),
+    samples(step, rows) {
+      const [row] = rows;
+      if (row === undefined || !isSampled(step)) return;
+      display.say(`${label} ${step + 1}/${iterations} · sample: ${sampleText(row)}`);
+    },
+    finding: (step, { severity, rule, message }) =>
+      display.say(`${label} ${step + 1}/${iterations} · ${severity} finding ${rule}: ${message}`),
     async close() {
       display.end();
     },
   };
 }
 
+/** Whether a step is the first one of another `percent` per cent of the run, or its last. */
+function every(percent: number, iterations: number): (step: number) => boolean {
+  let nextAt = 0;
+  return (step) => {
+    const done = (100 * (step + 1)) / iterations;
+    if (done < nextAt && step + 1 < iterations) return false;
+    nextAt = (Math.floor(done / percent) + 1) * percent;
+    return true;
+  };
+}
+
+/** One line: the end of the prompt, the beginning of the response. */
+function sampleText({ prompt, response, reward }: LoggedSample): string {
+  const asked = prompt.length > 60 ? `…${prompt.slice(-60)}` : prompt;
+  const answered = response.length > 120 ? `${response.slice(0, 120)}…` : response;
+  return `${JSON.stringify(asked)} → ${JSON.stringify(answered)}, reward ${reward ?? 'none'}`;
+}
+
 /** Shows how far a run is. */
 interface Display {
+  /** A line of its own. */
+  say(line: string): void;
   show(made: number, columns: string, remaining: string): void;
   end(): void;
 }
@@ -114,6 +144,11 @@ function barDisplay(stream: ConsoleStream, label: string, iterations: number): D
       else bar.start(iterations, made, payload);
       isStarted = true;
     },
+    say(line) {
+      // Over the bar, which is drawn again below it.
+      stream.write(isStarted ? `\r\x1b[2K${line}\n` : `${line}\n`);
+      if (isStarted) bar.render();
+    },
     end() {
       if (isStarted) bar.stop();
       isStarted = false;
@@ -121,15 +156,16 @@ function barDisplay(stream: ConsoleStream, label: string, iterations: number): D
   };
 }
 
-function plainDisplay(stream: ConsoleStream, label: string, iterations: number, every: number): Display {
-  let nextAt = 0;
+function plainDisplay(stream: ConsoleStream, label: string, iterations: number, percent: number): Display {
+  const isShown = every(percent, iterations);
   return {
     show(made, columns, remaining) {
-      const percent = (100 * made) / iterations;
-      if (percent < nextAt && made < iterations) return;
-      nextAt = (Math.floor(percent / every) + 1) * every;
+      if (!isShown(made - 1)) return;
       const parts = [`${label} ${made}/${iterations}`, columns, `ETA ${remaining}`].filter(Boolean);
       stream.write(`${parts.join(' · ')}\n`);
+    },
+    say(line) {
+      stream.write(`${line}\n`);
     },
     end() {},
   };

@@ -1,10 +1,10 @@
 export { compositeLogger } from './composite-logger.ts';
 export { type ConsoleLoggerOptions, type ConsoleStream, consoleLogger } from './console-logger.ts';
 export { JsonlLogger, type JsonlLoggerOptions } from './jsonl-logger.ts';
-export { type MetricRow, metricRowsFromJsonl, metricRowToLine } from './metric-rows.ts';
+export { logRowsFromJsonl, logRowToLine, type MetricRow, metricRowsFromJsonl } from './metric-rows.ts';
 export { MlflowLogger, type MlflowLoggerOptions } from './mlflow-logger.ts';
 export { defaultColumns, type ProgressColumn } from './progress-line.ts';
 export { type ReportOptions, type ReportRun, renderReport } from './report/report.ts';
 export type { ReportSample } from './report/sample.ts';
 export { TensorBoardLogger, type TensorBoardLoggerOptions } from './tensorboard/tensorboard-logger.ts';
-export { type WandbRun, wandbLogger } from './wandb-logger.ts';
+export { type WandbLoggerOptions, type WandbRun, wandbLogger } from './wandb-logger.ts';

@@ -1,8 +1,15 @@
 import { fstatSync, ftruncateSync, readSync, writeSync } from 'node:fs';
-import { type Metrics, type MetricsLogger, parseOptions } from '@rlp/core';
+import {
+  type Finding,
+  type LoggedSample,
+  type LogRow,
+  type Metrics,
+  type MetricsLogger,
+  parseOptions,
+} from '@rlp/core';
 import * as z from 'zod';
 import { AppendFile } from './append-file.ts';
-import { metricRowToLine } from './metric-rows.ts';
+import { logRowToLine } from './metric-rows.ts';
 
 const schema = z.strictObject({
   path: z.string().min(1),
@@ -20,10 +27,11 @@ export interface JsonlLoggerOptions {
 }
 
 /**
- * Metrics as JSON Lines: `{"step":3,"metrics":{"reward/mean":0.5}}`.
+ * Metrics, notes, samples and findings as JSON Lines: `{"step":3,"metrics":{"reward/mean":0.5}}`, `{"step":3,"note":"…"}`.
  *
  * Every row is with the operating system before `log` returns, so a crash of the process loses none; `close` has it on
- * disk. A row that an earlier crash cut short is removed on opening. Read it back with `metricRowsFromJsonl`.
+ * disk. A row that an earlier crash cut short is removed on opening. Read it back with
+ * `metricRowsFromJsonl` or `logRowsFromJsonl`.
  */
 export class JsonlLogger implements MetricsLogger {
   readonly #file: AppendFile;
@@ -36,7 +44,23 @@ export class JsonlLogger implements MetricsLogger {
   }
 
   log(step: number, metrics: Metrics): void {
-    this.#file.append(Buffer.from(`${metricRowToLine({ step, metrics })}\n`));
+    this.#append({ step, metrics });
+  }
+
+  note(step: number, note: string): void {
+    this.#append({ step, note });
+  }
+
+  samples(step: number, samples: readonly LoggedSample[]): void {
+    this.#append({ step, samples });
+  }
+
+  finding(step: number, finding: Finding): void {
+    this.#append({ step, finding });
+  }
+
+  #append(row: LogRow): void {
+    this.#file.append(Buffer.from(`${logRowToLine(row)}\n`));
   }
 
   async close(): Promise<void> {

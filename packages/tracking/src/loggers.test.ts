@@ -20,6 +20,7 @@ import {
   compositeLogger,
   consoleLogger,
   JsonlLogger,
+  logRowsFromJsonl,
   metricRowsFromJsonl,
 } from './index.ts';
 import { formatDuration, formatNumber } from './progress-line.ts';
@@ -41,11 +42,13 @@ const newJsonl = () => {
 };
 const sink = () => new PassThrough().resume();
 
-describeMetricsLogger('JsonlLogger', { create: newJsonl, read });
+const readRows = async () => logRowsFromJsonl(readFileSync(path, 'utf8'));
+
+describeMetricsLogger('JsonlLogger', { create: newJsonl, read: readRows });
 describeMetricsLogger('consoleLogger', { create: () => consoleLogger({ iterations: 6, stream: sink() }) });
 describeMetricsLogger('compositeLogger', {
   create: () => compositeLogger(consoleLogger({ iterations: 6, stream: sink() }), newJsonl()),
-  read,
+  read: readRows,
 });
 
 describe('JsonlLogger', () => {
@@ -53,6 +56,26 @@ describe('JsonlLogger', () => {
     const logger = new JsonlLogger({ path });
     logger.log(0, { 'reward/mean': 0.5 });
     expect(readFileSync(path, 'utf8')).toBe('{"step":0,"metrics":{"reward/mean":0.5}}\n');
+  });
+
+  it('keeps metrics apart from notes, samples and findings, and refuses anything else', async () => {
+    const logger = new JsonlLogger({ path });
+    const evidence = { gap: Number.POSITIVE_INFINITY };
+    logger.log(0, { a: 1 });
+    logger.note(0, 'NaN');
+    logger.finding(0, { rule: 'gap', severity: 'low', message: 'wide', evidence, iteration: 0 });
+    await logger.close();
+    expect(await read()).toEqual([{ step: 0, metrics: { a: 1 } }]);
+    const [, note, found] = await readRows();
+    expect([note, found]).toMatchObject([{ note: 'NaN' }, { finding: { evidence } }]);
+    for (const line of [
+      '{"step":0,"note":1}',
+      '{"step":0,"samples":[{}]}',
+      '{"step":0,"finding":{"evidence":{}}}',
+      '{"step":0,"note":"a","metrics":{}}',
+    ]) {
+      expect(() => metricRowsFromJsonl(line, 'log.jsonl')).toThrow(/log.jsonl, line 1: expected/);
+    }
   });
 
   it('keeps numbers that JSON does not know', async () => {
@@ -143,7 +166,7 @@ describe('metricRowsFromJsonl', () => {
   it.each(['{"step":1}', '{"step":1,"metrics":{"a":"x"}}', '{'])('names the line of %s', (line) => {
     const read = () => metricRowsFromJsonl(`{"step":0,"metrics":{}}\n${line}`, 'metrics.jsonl');
     expect(read).toThrow(FormatError);
-    expect(read).toThrow(/^metrics\.jsonl, line 2: expected \{"step", "metrics"\} as JSON: /);
+    expect(read).toThrow(/^metrics\.jsonl, line 2: expected \{"step", "metrics"\} as JSON, .*: /);
   });
 });
 
@@ -160,9 +183,26 @@ describe('consoleLogger', () => {
       await logger.close();
       return String(stream.read() ?? '');
     };
-    return { log, text };
+    return { log, text, logger };
   }
   afterEach(() => vi.unstubAllEnvs());
+
+  it.each(['terminal', 'file'] as const)('tells notes, findings and some samples on a %s', async (tty) => {
+    const { log, text, logger } = show({}, tty);
+    log(0);
+    logger.note!(0, 'nothing was scored');
+    const sample = { task: 't', prompt: 'p'.repeat(70), response: 'a\nb', reward: null, components: {} };
+    for (const step of [0, 1, 2, 3]) logger.samples!(step, [sample, sample]);
+    logger.finding!(3, { rule: 'gap', severity: 'low', message: 'wide', evidence: {}, iteration: 3 });
+    const told = (await text()).split(/[\r\n]+/).map((line) => line.replace('\x1b[2K', ''));
+    expect(told.filter((line) => / · (note|sample|low)/.test(line))).toEqual([
+      'grpo 1/20 · note: nothing was scored',
+      `grpo 1/20 · sample: "…${'p'.repeat(60)}" → "a\\nb", reward none`,
+      'grpo 2/20 · sample: "…'.concat('p'.repeat(60), '" → "a\\nb", reward none'),
+      'grpo 4/20 · sample: "…'.concat('p'.repeat(60), '" → "a\\nb", reward none'),
+      'grpo 4/20 · low finding gap: wide',
+    ]);
+  });
 
   it('writes plain lines every so many per cent where there is no terminal', async () => {
     const { log, text } = show({ plainLineEvery: 25 }, 'file');

@@ -1,4 +1,12 @@
-import { FormatError, type Metrics, OptionsError, parseOptions } from '@rlp/core';
+import {
+  FormatError,
+  findingSchema,
+  type LogRow,
+  loggedSampleSchema,
+  type Metrics,
+  OptionsError,
+  parseOptions,
+} from '@rlp/core';
 import * as z from 'zod';
 
 /** The metrics of one iteration. */
@@ -13,43 +21,75 @@ const nonFinite = {
   '-Infinity': Number.NEGATIVE_INFINITY,
 };
 
-const rowSchema = z.strictObject({
-  step: z.number(),
-  metrics: z.record(
-    z.string(),
-    z.union([z.number(), z.enum(['NaN', 'Infinity', '-Infinity']).transform((name) => nonFinite[name])]),
-  ),
+const numbers = z.record(
+  z.string(),
+  z.union([z.number(), z.enum(['NaN', 'Infinity', '-Infinity']).transform((name) => nonFinite[name])]),
+);
+
+const step = z.number();
+
+/** Evidence is read as metrics are, then the finding as everywhere else. */
+const finding = z.looseObject({ evidence: numbers }).transform((value, context) => {
+  const found = findingSchema.safeParse({ ...value, evidence: {} });
+  if (found.success) return { ...found.data, evidence: value.evidence };
+  for (const { message, path } of found.error.issues) context.addIssue({ code: 'custom', message, path });
+  return z.NEVER;
 });
 
+const rowSchemas = {
+  metrics: z.strictObject({ step, metrics: numbers }),
+  note: z.strictObject({ step, note: z.string() }),
+  samples: z.strictObject({ step, samples: z.array(loggedSampleSchema) }),
+  finding: z.strictObject({ step, finding }),
+};
+
 /** One row as a line of JSON; numbers that JSON does not know are written as their names. */
-export function metricRowToLine({ step, metrics }: MetricRow): string {
-  return JSON.stringify({ step, metrics }, (_, value: unknown) =>
+export function logRowToLine(row: LogRow): string {
+  return JSON.stringify(row, (_, value: unknown) =>
     typeof value === 'number' && !Number.isFinite(value) ? String(value) : value,
   );
 }
 
 /**
- * Reads what a `JsonlLogger` wrote, empty lines skipped. A step that occurs twice (a run that was resumed before it) keeps
- * its last row; rows come back in the order of their steps.
+ * Reads what a `JsonlLogger` wrote: metrics, notes, samples and findings in the order of the file, empty lines skipped.
+ *
+ * @param source - Names the text in errors, such as its file.
+ * @throws `FormatError` naming source and line of the first malformed row.
+ */
+export function logRowsFromJsonl(text: string, source = 'log'): LogRow[] {
+  return text
+    .split(/\r?\n/)
+    .flatMap((line, index) => (line.trim() === '' ? [] : [parseRow(line, `${source}, line ${index + 1}`)]));
+}
+
+/**
+ * Reads the metrics among what a `JsonlLogger` wrote. If a step occurs twice (a run was resumed before it), its last row
+ * counts. Rows come back in the order of their steps.
  *
  * @param source - Names the text in errors, such as its file.
  * @throws `FormatError` naming source and line of the first malformed row.
  */
 export function metricRowsFromJsonl(text: string, source = 'metrics'): MetricRow[] {
   const rows = new Map<number, MetricRow>();
-  for (const [index, line] of text.split(/\r?\n/).entries()) {
-    if (line.trim() === '') continue;
-    const row = parseRow(line, `${source}, line ${index + 1}`);
-    rows.set(row.step, row);
-  }
+  for (const row of logRowsFromJsonl(text, source)) if ('metrics' in row) rows.set(row.step, row);
   return [...rows.values()].sort((a, b) => a.step - b.step);
 }
 
-function parseRow(line: string, place: string): MetricRow {
+function parseRow(line: string, place: string): LogRow {
   try {
-    return parseOptions(place, rowSchema, JSON.parse(line));
+    const row: unknown = JSON.parse(line);
+    return parseOptions<LogRow>(place, rowSchemas[kindOf(row)], row);
   } catch (error) {
     const what = error instanceof OptionsError ? error.issues.join('; ') : (error as Error).message;
-    throw new FormatError(`${place}: expected {"step", "metrics"} as JSON: ${what}`, { cause: error });
+    throw new FormatError(
+      `${place}: expected {"step", "metrics"} as JSON, or "note", "samples" or "finding" in place of "metrics": ${what}`,
+      { cause: error },
+    );
   }
+}
+
+function kindOf(row: unknown): keyof typeof rowSchemas {
+  const fields = typeof row === 'object' && row !== null ? Object.keys(row) : [];
+  const kind = (['note', 'samples', 'finding'] as const).find((field) => fields.includes(field));
+  return kind ?? 'metrics';
 }

@@ -1,6 +1,8 @@
-import { type Metrics, type MetricsLogger, parseOptions, TimeoutError } from '@rlp/core';
+import { type Finding, type LoggedSample, type Metrics, type MetricsLogger, parseOptions } from '@rlp/core';
 import * as z from 'zod';
+import { MlflowClient, reasonOf } from './mlflow-client.ts';
 import { Problems } from './problems.ts';
+import { sampleColumns } from './sample-columns.ts';
 
 const isFunction = (value: unknown) => typeof value === 'function';
 
@@ -34,7 +36,9 @@ const schema = z.strictObject({
  */
 export type MlflowLoggerOptions = z.input<typeof schema>;
 
-const createdRun = z.object({ run: z.object({ info: z.object({ run_id: z.string() }) }) });
+const createdRun = z.object({
+  run: z.object({ info: z.object({ run_id: z.string(), artifact_uri: z.string().optional() }) }),
+});
 
 interface MlflowMetric {
   readonly key: string;
@@ -43,11 +47,23 @@ interface MlflowMetric {
   readonly step: number;
 }
 
-/** As many numbers, and parameters, as the server takes in one request; characters of a name. */
-const [batchSize, parameterBatchSize, longestName] = [1000, 100, 250];
+interface MlflowTag {
+  readonly key: string;
+  readonly value: string;
+}
+
+/** As many numbers, parameters and tags as the server takes in one request; characters of a name and of a tag. */
+const [batchSize, parameterBatchSize, tagBatchSize, longestName, longestTag] = [1000, 100, 100, 250, 5000];
+
+/** Rows that the table of samples has at most. */
+const longestTable = 200;
+
+/** The server's own tag for tables among a run's artifacts. */
+const tableTag = { key: 'mlflow.loggedArtifacts', value: '[{"path":"samples.json","type":"table"}]' };
 
 /**
- * Metrics to an MLflow tracking server by its REST API.
+ * Metrics to an MLflow tracking server by its REST API. Notes and findings become tags of the run; the newest 200 samples
+ * are its table `samples.json`, if the server takes artifacts.
  *
  * `log` never waits: numbers queue up and are sent in batches, in order, by one request at a time. `close` sends what is left and
  * marks the run finished; where the server is gone or never answers, it gives up with the first batch that is lost.
@@ -56,7 +72,13 @@ const [batchSize, parameterBatchSize, longestName] = [1000, 100, 250];
  */
 export class MlflowLogger implements MetricsLogger {
   readonly #options: z.output<typeof schema>;
+  readonly #client: MlflowClient;
   readonly #pending: MlflowMetric[] = [];
+  readonly #tags: MlflowTag[] = [];
+  #tagsMade = 0;
+  #table: (LoggedSample & { readonly step: number })[] = [];
+  #tableState: 'sent' | 'waiting' | 'refused' = 'sent';
+  #artifacts: string | undefined;
   #runId: string | undefined;
   #sending: Promise<void> | undefined;
   #closing: Promise<void> | undefined;
@@ -67,6 +89,7 @@ export class MlflowLogger implements MetricsLogger {
   constructor(options: MlflowLoggerOptions) {
     this.#options = parseOptions('MlflowLogger', schema, options);
     const { url, onProblem } = this.#options;
+    this.#client = new MlflowClient(this.#options);
     this.#problems = new Problems(
       `MlflowLogger: metrics are not delivered to ${new URL(url).origin}`,
       onProblem,
@@ -95,6 +118,32 @@ export class MlflowLogger implements MetricsLogger {
     this.#sending ??= this.#send();
   }
 
+  note(step: number, text: string): void {
+    this.#tag('note', step, text);
+  }
+
+  finding(step: number, { rule, severity, message }: Finding): void {
+    this.#tag('finding', step, `${severity} ${rule}: ${message}`);
+  }
+
+  samples(step: number, rows: readonly LoggedSample[]): void {
+    if (this.#closing || rows.length === 0 || this.#tableState === 'refused') return;
+    this.#table = [...this.#table, ...rows.map((row) => ({ ...row, step }))].slice(-longestTable);
+    this.#tableState = 'waiting';
+    this.#sending ??= this.#send();
+  }
+
+  #tag(kind: string, step: number, text: string): void {
+    if (this.#closing) {
+      this.#report('it is closed', 0);
+      return;
+    }
+    const key = `${kind}/${String(step).padStart(8, '0')}.${this.#tagsMade++}`;
+    this.#tags.push({ key, value: text.slice(0, longestTag) });
+    if (this.#tags.length > this.#options.maximumPending) this.#tags.shift();
+    this.#sending ??= this.#send();
+  }
+
   close(): Promise<void> {
     this.#closing ??= this.#finish();
     return this.#closing;
@@ -104,7 +153,9 @@ export class MlflowLogger implements MetricsLogger {
     await this.#sending;
     if (this.#runId !== undefined) {
       const end = { run_id: this.#runId, status: 'FINISHED', end_time: Math.round(this.#options.clock()) };
-      await this.#post('runs/update', end).catch((error: unknown) => this.#report(reasonOf(error), 0));
+      await this.#client
+        .post('mlflow/runs/update', end)
+        .catch((error: unknown) => this.#report(reasonOf(error), 0));
     }
     this.#problems.conclude();
   }
@@ -113,98 +164,87 @@ export class MlflowLogger implements MetricsLogger {
   async #send(): Promise<void> {
     // Rows that are logged one after the other travel together.
     await Promise.resolve();
-    while (this.#pending.length > 0) {
+    while (this.#pending.length + this.#tags.length > 0 || this.#tableState === 'waiting') {
       const batch = this.#pending.splice(0, batchSize);
+      const tags = this.#tags.splice(0, tagBatchSize);
       try {
         if (this.#runId === undefined) await this.#startRun();
-        await this.#post('runs/log-batch', { run_id: this.#runId, metrics: batch.map(wireMetric) });
+        const logged = { metrics: batch.map(wireMetric), ...(tags.length > 0 && { tags }) };
+        if (batch.length + tags.length > 0) {
+          await this.#client.post('mlflow/runs/log-batch', { run_id: this.#runId, ...logged });
+        }
+        if (this.#tableState === 'waiting') await this.#sendTable();
       } catch (error) {
-        const left = this.#closing ? this.#pending.splice(0) : [];
+        const left = this.#closing ? this.#giveUp() : [];
         this.#report(reasonOf(error), batch.length + left.length);
       }
     }
     this.#sending = undefined;
   }
 
+  /** Drops what waits; gives the numbers among it. */
+  #giveUp(): readonly MlflowMetric[] {
+    this.#tags.length = 0;
+    this.#tableState = 'sent';
+    return this.#pending.splice(0);
+  }
+
+  /** A table that the server does not take is not sent again. */
+  async #sendTable(): Promise<void> {
+    const { columns, data } = sampleColumns(this.#table);
+    const table = {
+      columns: ['step', ...columns],
+      data: data.map((row, at) => [this.#table[at]!.step, ...row]),
+    };
+    this.#tableState = 'sent';
+    try {
+      if (this.#artifacts === undefined) throw new Error('the server keeps artifacts elsewhere');
+      const path = `mlflow-artifacts/artifacts/${this.#artifacts}/samples.json`;
+      if ((await this.#client.request('PUT', path, table)) === undefined)
+        throw new Error('it takes no artifacts');
+      await this.#client.post('mlflow/runs/set-tag', { run_id: this.#runId, ...tableTag });
+    } catch (error) {
+      this.#tableState = 'refused';
+      this.#report(`samples: ${reasonOf(error)}`, 0);
+    }
+  }
+
   /** A run without its parameters is still better than none: what is wrong with them is told, and costs nothing else. */
   async #startRun(): Promise<void> {
     const { run, parameters, clock } = this.#options;
-    const created = await this.#post('runs/create', {
+    const created = await this.#client.post('mlflow/runs/create', {
       experiment_id: await this.#experimentId(),
       run_name: run,
       start_time: Math.round(clock()),
     });
     const { info } = createdRun.parse(created).run;
     this.#runId = info.run_id;
+    this.#artifacts = /^mlflow-artifacts:\/+(.+)$/.exec(info.artifact_uri ?? '')?.[1];
     const params = Object.entries(parameters).map(([key, value]) => ({ key: knownName(key), value }));
     while (params.length > 0) {
       const batch = { run_id: info.run_id, params: params.splice(0, parameterBatchSize) };
-      await this.#post('runs/log-batch', batch).catch((error: unknown) =>
-        this.#report(`parameters: ${reasonOf(error)}`, 0),
-      );
+      await this.#client
+        .post('mlflow/runs/log-batch', batch)
+        .catch((error: unknown) => this.#report(`parameters: ${reasonOf(error)}`, 0));
     }
   }
 
   async #experimentId(): Promise<string> {
     const { experiment } = this.#options;
     const name = encodeURIComponent(experiment);
-    const found = await this.#request('GET', `experiments/get-by-name?experiment_name=${name}`);
+    const found = await this.#client.request('GET', `mlflow/experiments/get-by-name?experiment_name=${name}`);
     if (found !== undefined) {
       return z.object({ experiment: z.object({ experiment_id: z.string() }) }).parse(found).experiment
         .experiment_id;
     }
-    const created = await this.#post('experiments/create', { name: experiment });
+    const created = await this.#client.post('mlflow/experiments/create', { name: experiment });
     return z.object({ experiment_id: z.string() }).parse(created).experiment_id;
-  }
-
-  async #post(path: string, body: unknown): Promise<unknown> {
-    const answer = await this.#request('POST', path, body);
-    if (answer !== undefined) return answer;
-    throw new Error(`the server does not know ${path}`);
-  }
-
-  /** @returns `undefined` for what the server does not have. */
-  async #request(method: 'GET' | 'POST', path: string, body?: unknown): Promise<unknown> {
-    for (let attempt = 1; ; attempt++) {
-      try {
-        return await this.#attempt(method, path, body);
-      } catch (error) {
-        if (attempt >= this.#options.attempts) throw error;
-        await new Promise((resolve) => setTimeout(resolve, 100 * 2 ** attempt));
-      }
-    }
-  }
-
-  async #attempt(method: 'GET' | 'POST', path: string, body: unknown): Promise<unknown> {
-    const { url, token, timeoutMs } = this.#options;
-    const address = `${url.replace(/\/+$/, '')}/api/2.0/mlflow/${path}`;
-    const response = await this.#options.fetch(address, {
-      method,
-      headers: {
-        'content-type': 'application/json',
-        ...(token !== undefined && { authorization: `Bearer ${token}` }),
-      },
-      ...(body !== undefined && { body: JSON.stringify(body) }),
-      signal: AbortSignal.timeout(timeoutMs),
-    });
-    const text = await response.text();
-    if (response.status === 404) return undefined;
-    if (!response.ok) throw new Error(`${method} ${path}: status ${response.status}: ${text.slice(0, 200)}`);
-    return text === '' ? {} : JSON.parse(text);
   }
 
   #report(reason: string, numbers: number): void {
     this.#dropped += numbers;
     this.#problems.report(reason);
   }
-}
-
-function reasonOf(error: unknown): string {
-  if (error instanceof DOMException && error.name === 'TimeoutError') {
-    return new TimeoutError('the server took too long').message;
-  }
-  const cause = error instanceof Error && error.cause instanceof Error ? ` (${error.cause.message})` : '';
-  return error instanceof Error ? `${error.message}${cause}` : String(error);
 }
 
 /** MLflow takes letters, digits, `_-. :/`, and not too many of them. */

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describeMetricsLogger } from '@rlp/core/testing';
-import { afterAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it, vi } from 'vitest';
 import { MlflowLogger, TensorBoardLogger, wandbLogger } from './index.ts';
 import { crc32c } from './tensorboard/crc32c.ts';
 import { eventRecord } from './tensorboard/event-file.ts';
@@ -27,6 +27,12 @@ function hasModule(name: string): boolean {
   }
 }
 
+const samples = [
+  { task: 't1', prompt: '1+1=', response: '2', reward: 1, components: { exact: 1 } },
+  { task: 't2', prompt: '1+2=', response: 'a|b\nc', reward: null, components: { short: 0.5 } },
+];
+const finding = { rule: 'spread', severity: 'high', message: 'wide', evidence: {}, iteration: 3 } as const;
+
 describeMetricsLogger('TensorBoardLogger', {
   create: () => new TensorBoardLogger({ directory: newDirectory() }),
 });
@@ -46,6 +52,9 @@ describe('crc32c', () => {
 describe('TensorBoardLogger', () => {
   const write = async (to: string) => {
     const logger = new TensorBoardLogger({ directory: to, clock: () => 1_700_000_000_500 });
+    logger.note(0, 'one');
+    logger.samples(0, samples);
+    logger.finding(0, finding);
     for (let step = -1; step < 199; step++)
       logger.log(step, { 'reward/mean': step / 4, 'loss/policy': Number.NaN });
     await logger.close();
@@ -80,6 +89,15 @@ describe('TensorBoardLogger', () => {
     ]);
   });
 
+  it('writes texts as tensors of one string, for the plugin `text`', () => {
+    const record = Buffer.from(eventRecord({ wallTime: 0, texts: { notes: 'hi' } })).subarray(21, -4);
+    // Event.summary { value { tag: "notes", tensor { DT_STRING, shape [1], "hi" }, metadata { plugin_data { "text" } } } }
+    const text = (value: string) => Buffer.from(value).toString('hex');
+    expect(record.toString('hex')).toBe(
+      `2a210a1f0a05${text('notes')}4a080a060a04${text('text')}420c08071204120208014202${text('hi')}`,
+    );
+  });
+
   it.skipIf(!hasModule('tensorboard'))("is read by TensorBoard's own reader", async () => {
     const to = newDirectory();
     await write(to);
@@ -87,10 +105,21 @@ describe('TensorBoardLogger', () => {
       'import sys, json',
       'from tensorboard.backend.event_processing.event_accumulator import EventAccumulator',
       'events = EventAccumulator(sys.argv[1], size_guidance={"scalars": 0}).Reload()',
+      'texts = {tag: events.Tensors(tag)[0].tensor_proto.string_val[0].decode() for tag in events.Tags()["tensors"]}',
+      'print(json.dumps(texts))',
       'print(json.dumps({tag: [[e.step, e.value, e.wall_time] for e in events.Scalars(tag)] for tag in events.Tags()["scalars"]}))',
     ].join('\n');
     const read = execFileSync(python, ['-c', script, to], { encoding: 'utf8' });
-    const scalars = JSON.parse(read.replaceAll('NaN', 'null'));
+    const [texts, scalars] = read
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line.replaceAll('NaN', 'null')));
+    expect(texts).toEqual({
+      notes: 'one',
+      samples:
+        '| task | prompt | response | reward | exact | short |\n|---|---|---|---|---|---|\n| t1 | 1+1= | 2 | 1 | 1 |  |\n| t2 | 1+2= | a\\|b ⏎ c |  |  | 0.5 |',
+      findings: '**high spread**: wide',
+    });
     expect(Object.keys(scalars)).toEqual(['reward/mean', 'loss/policy']);
     expect(scalars['reward/mean']).toHaveLength(200);
     expect(scalars['reward/mean'][0][0]).toBe(-1);
@@ -148,6 +177,8 @@ interface Received {
   readonly authorization: string | undefined;
 }
 
+const createdRun = '{"run":{"info":{"run_id":"r1","artifact_uri":"mlflow-artifacts:/7/r1/artifacts"}}}';
+
 /** As much of a tracking server as answers the logger. The first requests fail. */
 async function fakeServer(failures = 0) {
   const received: Received[] = [];
@@ -159,12 +190,12 @@ async function fakeServer(failures = 0) {
   };
   const server = createServer(async (request, response) => {
     const body = JSON.parse(await read(request));
-    const path = request.url!.replace('/api/2.0/mlflow/', '').replace(/\?.*/, '');
+    const path = request.url!.replace('/api/2.0/mlflow/', '').replace('/api/2.0/', '').replace(/\?.*/, '');
     if (left-- > 0) return response.writeHead(503).end('busy');
     received.push({ path, body, authorization: request.headers.authorization });
     if (path === 'experiments/get-by-name') return response.writeHead(404).end('{}');
     if (path === 'experiments/create') return response.end('{"experiment_id":"7"}');
-    return response.end(path === 'runs/create' ? '{"run":{"info":{"run_id":"r1"}}}' : '{}');
+    return response.end(path === 'runs/create' ? createdRun : '{}');
   });
   await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
   const { port } = server.address() as AddressInfo;
@@ -231,7 +262,54 @@ describe('MlflowLogger', () => {
     expect(bodies[2]).toContain('"p_0_"');
     expect(bodies[4]).toContain(`"${'b'.repeat(250)}"`);
     expect(logger.dropped).toBe(0);
-    expect(problems[0]).toContain('parameters: POST runs/log-batch: status 400: too long');
+    expect(problems[0]).toContain('parameters: POST mlflow/runs/log-batch: status 400: too long');
+  });
+
+  it('keeps what waits when a batch is lost while the run goes on', async () => {
+    const sent: number[] = [];
+    const losing: typeof fetch = async (url, { body } = {}) => {
+      if (String(url).endsWith('runs/create')) return new Response(createdRun);
+      if (!String(url).endsWith('runs/log-batch')) {
+        return new Response('{"experiment":{"experiment_id":"7"}}');
+      }
+      const { metrics } = JSON.parse(String(body)) as { metrics: unknown[] };
+      sent.push(metrics.length);
+      return sent.length === 1 ? new Response('busy', { status: 503 }) : new Response('{}');
+    };
+    const options = {
+      url: 'http://127.0.0.1:1',
+      experiment: 'grpo',
+      attempts: 1,
+      onProblem: () => undefined,
+    };
+    const logger = new MlflowLogger({ ...options, fetch: losing });
+    logger.log(0, Object.fromEntries(Array.from({ length: 2500 }, (_, at) => [`metric-${at}`, at])));
+    await vi.waitFor(() => expect(sent).toEqual([1000, 1000, 500]));
+    await logger.close();
+    expect(logger.dropped).toBe(1000);
+  });
+
+  it('makes tags of notes and findings, and a table of samples', async () => {
+    const server = await fakeServer();
+    const logger = new MlflowLogger({ url: server.url, experiment: 'grpo' });
+    logger.note(3, 'one');
+    logger.finding(3, finding);
+    logger.samples(3, samples);
+    await logger.close();
+    server.close();
+    const bodyOf = (wanted: string) => server.received.find(({ path }) => path === wanted)!.body;
+    expect(bodyOf('runs/log-batch').tags).toEqual([
+      { key: 'note/00000003.0', value: 'one' },
+      { key: 'finding/00000003.1', value: 'high spread: wide' },
+    ]);
+    expect(bodyOf('mlflow-artifacts/artifacts/7/r1/artifacts/samples.json')).toEqual({
+      columns: ['step', 'task', 'prompt', 'response', 'reward', 'exact', 'short'],
+      data: [
+        [3, 't1', '1+1=', '2', 1, 1, null],
+        [3, 't2', '1+2=', 'a|b\nc', null, null, 0.5],
+      ],
+    });
+    expect(bodyOf('runs/set-tag')).toMatchObject({ run_id: 'r1', key: 'mlflow.loggedArtifacts' });
   });
 
   it('never waits for the server, and says once that it is gone', async () => {

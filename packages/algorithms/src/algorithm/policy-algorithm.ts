@@ -26,6 +26,7 @@ import type {
   RlState,
 } from '../loop/protocol.ts';
 import { runRlTraining } from '../loop/rl.ts';
+import { progressLines } from './progress-lines.ts';
 
 /** What an algorithm works with. It creates none of it and closes none of it. */
 export interface AlgorithmDependencies<S extends State = State, Metadata = unknown> extends Encoding {
@@ -41,7 +42,7 @@ export interface AlgorithmDependencies<S extends State = State, Metadata = unkno
   readonly monitor?: Monitor<NoInfer<Metadata>> | undefined;
   /** Does what a monitor can ask for and the loop cannot do by itself. */
   readonly interventions?: InterventionHandlers | undefined;
-  /** Gets every iteration's metrics, before its report is yielded. */
+  /** Gets every iteration's metrics, notes, findings and some samples, before its report is yielded. */
   readonly logger?: MetricsLogger | undefined;
   /** Milliseconds from any origin, such as `() => performance.now()`. */
   readonly clock?: (() => number) | undefined;
@@ -74,6 +75,11 @@ export interface TrainOptions {
   /** Iterations of the whole run; one that resumes makes what is left of them. Default 100. */
   readonly iterations?: number | undefined;
   readonly progressBar?: ProgressBar | undefined;
+  /**
+   * Where `train` prints one line per iteration and every note: `'console'`, `'none'`, or a function that takes a line.
+   * Default `'console'`, and `'none'` with a `progressBar`.
+   */
+  readonly print?: 'console' | 'none' | ((line: string) => void) | undefined;
   /** Ends the run after the step under way; `train` then resolves with what it has. */
   readonly signal?: AbortSignal | undefined;
   /** Continues after this state; load the backend's checkpoint first. */
@@ -130,6 +136,12 @@ function requireDependencies(name: string, dependencies: object): void {
   if (problems.length > 0) throw new ArgumentError(`${name}: ${problems.join('; ')}`);
 }
 
+/** Takes lines: the console is the edge where they leave the library. */
+function printer(print: NonNullable<TrainOptions['print']>): (line: string) => void {
+  if (typeof print === 'function') return print;
+  return print === 'none' ? () => undefined : (line) => console.info(line);
+}
+
 const runSchema = z.strictObject({ iterations: z.int().min(1).default(100) });
 
 /** What every algorithm is: rollouts, an estimator and options for `runRlTraining`. */
@@ -172,7 +184,7 @@ export abstract class PolicyAlgorithm<S extends State = State, Metadata = unknow
     iterations: given,
     signal,
     resume,
-  }: Omit<TrainOptions, 'progressBar'> = {}): AsyncGenerator<RlReport<Metadata>, void, undefined> {
+  }: Omit<TrainOptions, 'progressBar' | 'print'> = {}): AsyncGenerator<RlReport<Metadata>, void, undefined> {
     const { tasks, rewards, backend, loss, monitor, interventions, clock, logger } = this.#dependencies;
     const { sampler: inference } = this.#dependencies;
     const { estimator: advantages, critic, options } = this.#plan;
@@ -181,14 +193,10 @@ export abstract class PolicyAlgorithm<S extends State = State, Metadata = unknow
     const { rollouts } = this;
     const greedyRollouts = this.#greedyRollouts;
     const made = { rollouts, greedyRollouts, critic, advantages, inference, groupFilter };
-    const reports = runRlTraining<Metadata>(
-      { ...made, tasks, rewards, backend, loss, monitor, interventions, clock, signal },
+    yield* runRlTraining<Metadata>(
+      { ...made, tasks, rewards, backend, loss, monitor, interventions, logger, clock, signal },
       { ...own, iterations, resume },
     );
-    for await (const report of reports) {
-      logger?.log(report.iteration, report.metrics);
-      yield report;
-    }
   }
 
   /**
@@ -196,13 +204,14 @@ export abstract class PolicyAlgorithm<S extends State = State, Metadata = unknow
    *
    * @throws ArgumentError while an earlier call still trains; what {@link runRlTraining} throws.
    */
-  async train({ progressBar, iterations, ...options }: TrainOptions = {}): Promise<TrainResult> {
+  async train({ progressBar, print, iterations, ...options }: TrainOptions = {}): Promise<TrainResult> {
     if (this.#state === 'training') {
       throw new ArgumentError(
         `${this.#plan.name}: an earlier call of train is not over, and both would learn into the same weights; await it first`,
       );
     }
     const { iterations: total } = parseOptions(this.#plan.name, runSchema, { iterations });
+    const printed = printer(print ?? (progressBar ? 'none' : 'console'));
     this.#state = 'training';
     const history: Metrics[] = [];
     let notes: readonly string[] = [];
@@ -212,6 +221,7 @@ export abstract class PolicyAlgorithm<S extends State = State, Metadata = unknow
         history.push(report.metrics);
         state = report.state;
         notes = report.notes;
+        for (const line of progressLines(report, total)) printed(line);
         progressBar?.update({ done: report.iteration + 1, total, metrics: report.metrics, notes });
       }
     } finally {

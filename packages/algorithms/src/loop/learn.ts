@@ -33,8 +33,8 @@ export interface LearnResult {
   readonly rewardKl?: number | undefined;
   /** Mean entropy of the policy, in nats, where the trainer computed logprobs. */
   readonly entropy?: number | undefined;
-  /** Mean of −behaviorLogprobs: an unbiased estimate of the entropy, in nats. */
-  readonly surprise: number;
+  /** Mean of −behaviorLogprobs: an unbiased estimate of the entropy, in nats. Absent if nothing was trained. */
+  readonly surprise?: number | undefined;
   /** Share of the returns' variance that the critic explains, and means of both. */
   readonly values?:
     | { readonly explained: number; readonly mean: number; readonly returns: number }
@@ -110,7 +110,8 @@ function beforeUpdates(
       totals.kl += Math.exp(difference) - difference - 1;
     }
   }
-  const count = Math.max(1, totals.count);
+  const { count } = totals;
+  if (count === 0) return {};
   return {
     surprise: totals.surprise / count,
     entropy: proximal && totals.entropy / count,

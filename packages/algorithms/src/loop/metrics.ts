@@ -19,20 +19,32 @@ export function groupMetrics(groups: readonly ScoredGroup[]): { metrics: Metrics
   const lengths = trajectories.map(sampledTokens);
   return {
     metrics: {
-      'reward/mean': mean(rewards),
-      'reward/std': deviation(rewards),
+      ...rewardMetrics(rewards),
       ...componentMeans(groups),
       'groups/count': groups.length,
       'groups/zero-variance': flat,
       'trajectories/count': trajectories.length,
       'trajectories/unscored': scored.length - rewards.length,
-      'trajectories/truncated': share('truncated'),
-      'trajectories/failed': share('failed'),
-      'trajectories/steps': mean(trajectories.map(({ steps }) => steps.length)),
-      'response/tokens': mean(lengths),
-      'response/tokens-max': lengths.reduce((largest, length) => Math.max(largest, length), 0),
+      ...(trajectories.length > 0 && {
+        'trajectories/truncated': share('truncated'),
+        'trajectories/failed': share('failed'),
+        'trajectories/steps': mean(trajectories.map(({ steps }) => steps.length)),
+        'response/tokens': mean(lengths),
+        'response/tokens-max': lengths.reduce((largest, length) => Math.max(largest, length), 0),
+      }),
     },
     notes: [...varianceNote(flat, groups.length), ...failureNotes(trajectories), ...unscoredNote(scored)],
+  };
+}
+
+/** Nothing if nothing was scored. */
+function rewardMetrics(rewards: readonly number[]): Metrics {
+  if (rewards.length === 0) return {};
+  return {
+    'reward/mean': mean(rewards),
+    'reward/std': deviation(rewards),
+    'reward/min': rewards.reduce((least, reward) => Math.min(least, reward)),
+    'reward/max': rewards.reduce((largest, reward) => Math.max(largest, reward)),
   };
 }
 
@@ -84,7 +96,7 @@ export function learnMetrics(result: LearnResult): Metrics {
   return {
     'update/count': policy.updates.length,
     ...(policy.skipped > 0 && { 'update/skipped': policy.skipped }),
-    'entropy/estimate': surprise,
+    ...(surprise !== undefined && { 'entropy/estimate': surprise }),
     'tokens/trained': total(policy, 'trained'),
     'tokens/computed': total(policy, 'total'),
     ...(last && {
@@ -133,17 +145,18 @@ function total({ passes }: Updates, of: 'trained' | 'total'): number {
 }
 
 function lossMetrics(passes: readonly ForwardBackwardResult[], trained: number): Metrics {
-  const names = Object.keys(passes[0]?.metrics ?? {});
+  const names = trained === 0 ? [] : Object.keys(passes[0]?.metrics ?? {});
   return Object.fromEntries(
     names.map((name) => {
       const weighed = passes.reduce((sum, { metrics, tokens }) => sum + metrics[name]! * tokens.trained, 0);
-      return [name, trained === 0 ? 0 : weighed / trained];
+      return [name, weighed / trained];
     }),
   );
 }
 
+/** Of at least one value. */
 function mean(values: readonly number[]): number {
-  return values.length === 0 ? 0 : values.reduce((sum, value) => sum + value, 0) / values.length;
+  return values.reduce((sum, value) => sum + value, 0) / values.length;
 }
 
 /** Population standard deviation. */

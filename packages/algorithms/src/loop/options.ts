@@ -98,6 +98,7 @@ const rlShape = {
     })
     .optional(),
   referenceKl: z.enum(['when-penalised', 'always']).default('when-penalised'),
+  loggedSamples: z.int().nonnegative().default(4),
   referenceUpdate: referenceUpdateSchema.prefault({ method: 'none' }),
 };
 
@@ -173,6 +174,7 @@ const rlSchema = z
  *   `nextEntropyCoefficient`.
  * - `referenceKl` (`'when-penalised'`): `'always'` reports the KL to the reference policy even where it is not in the loss.
  * - `referenceUpdate` (none): moves the reference policy every so many iterations.
+ * - `loggedSamples` (4): trajectories of an iteration that the `logger` gets as samples.
  */
 export type RlOptions = z.input<typeof rlSchema>;
 

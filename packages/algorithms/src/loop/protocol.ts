@@ -5,6 +5,7 @@ import type {
   Intervention,
   Loss,
   Metrics,
+  MetricsLogger,
   Monitor,
   RewardComputer,
   ScoredTrajectory,
@@ -163,6 +164,8 @@ export interface RlDependencies<Metadata = unknown> {
   readonly monitor?: Monitor<NoInfer<Metadata>> | undefined;
   /** Does what a monitor can ask for and the loop cannot do by itself. */
   readonly interventions?: InterventionHandlers | undefined;
+  /** Gets the metrics, notes, findings and `loggedSamples` samples of every iteration, before its report is yielded. */
+  readonly logger?: MetricsLogger | undefined;
   /** Milliseconds from any origin, such as `performance.now`. Without it, times are not reported. */
   readonly clock?: (() => number) | undefined;
   /** Ends the run: at once and without a report before the iteration's first update, else after its updates. */

@@ -3,6 +3,7 @@ import { type Collection, collectIteration } from './collect.ts';
 import { coefficientsOf, controlled } from './control.ts';
 import { groupRelativeEstimator } from './estimate.ts';
 import { type LearnContext, type LearnResult, learn } from './learn.ts';
+import { logReport } from './logging.ts';
 import { coefficientMetrics, groupMetrics, learnMetrics } from './metrics.ts';
 import { scaledForTheRun, type Watched, watch } from './monitoring.ts';
 import { type ResolvedRlOptions, type RlOptions, resolveRlOptions } from './options.ts';
@@ -48,7 +49,7 @@ async function* iterations<Metadata>(
     ...plan
   }: Pick<IterationContext<Metadata>, 'estimator' | 'options'> & { readonly resume: RlState | undefined },
 ): AsyncGenerator<RlReport<Metadata>, void, undefined> {
-  const { tasks, monitor, signal } = dependencies;
+  const { tasks, monitor, logger, signal } = dependencies;
   if (resume !== undefined) continueFrom(resume, dependencies);
   if (signal?.aborted) return;
   await publishWeights(dependencies);
@@ -67,6 +68,7 @@ async function* iterations<Metadata>(
       return;
     }
     ({ state } = made.report);
+    logReport(logger, made.report, plan.options.loggedSamples);
     yield made.report;
     if (made.verdict === 'stop') return;
   }
@@ -207,10 +209,9 @@ async function learnFrom<Metadata>(
     await backend.updateReference(referenceUpdate);
   }
   const newest = backend.weightVersion;
-  const staleness = groups
-    .flatMap(({ group }) => group.trajectories)
-    .reduce((largest, { policyVersion }) => Math.max(largest, newest - policyVersion), 0);
-  return { result, metrics: { ...learnMetrics(result), 'staleness/max': staleness } };
+  const ages = groups.flatMap(({ group }) => group.trajectories.map((each) => newest - each.policyVersion));
+  const staleness = ages.length > 0 && { 'staleness/max': Math.max(0, ...ages) };
+  return { result, metrics: { ...learnMetrics(result), ...staleness } };
 }
 
 /**

@@ -1,14 +1,33 @@
 import { describe, expect, it } from 'vitest';
-import type { MetricsLogger } from '../logger.ts';
-import type { Metrics } from '../metrics.ts';
+import type { LoggedSample, LogRow, MetricsLogger } from '../logger.ts';
+import type { Finding } from '../monitor.ts';
 
 /** What the suite needs from an implementation. */
 export interface MetricsLoggerSubject {
   /** A new logger with a new, empty destination. */
   readonly create: () => MetricsLogger;
-  /** What the destination of the logger created last holds now; omit where it cannot be read back. */
-  readonly read?: () => Promise<readonly { readonly step: number; readonly metrics: Metrics }[]>;
+  /**
+   * What the destination of the logger created last holds now, in the order of the calls; omit if it cannot be read back.
+   * Rows of methods that the logger does not have are not expected.
+   */
+  readonly read?: () => Promise<readonly LogRow[]>;
 }
+
+const sample: LoggedSample = {
+  task: 'sum-1',
+  prompt: '1 + 1 =',
+  response: 'two,\n"2" <b>',
+  reward: 0.5,
+  components: { accuracy: 1, format: null },
+};
+
+const finding: Finding = {
+  rule: 'variance_collapse',
+  severity: 'high',
+  message: 'the variance of the rewards fell to 0.01',
+  evidence: { variance: 0.01 },
+  iteration: 1,
+};
 
 /**
  * Contract of {@link MetricsLogger}: run it on every implementation.
@@ -25,6 +44,15 @@ export function describeMetricsLogger(name: string, { create, read }: MetricsLog
       await logger.close();
     });
 
+    it('takes words, samples and findings without throwing', async () => {
+      const logger = create();
+      tell(logger, 0);
+      logger.samples?.(1, [{ ...sample, prompt: '', response: '', reward: null, components: {} }]);
+      logger.samples?.(1, []);
+      logger.note?.(1, '');
+      await logger.close();
+    });
+
     it('closes twice, and empty', async () => {
       const logger = create();
       await logger.close();
@@ -35,17 +63,33 @@ export function describeMetricsLogger(name: string, { create, read }: MetricsLog
       const logger = create();
       await logger.close();
       expect(() => logger.log(0, { 'reward/mean': 1 })).not.toThrow();
+      expect(() => tell(logger, 0)).not.toThrow();
     });
 
     it.skipIf(read === undefined)('holds everything logged, in order, once closed', async () => {
       const logger = create();
-      const rows = [0, 1, 5].map((step) => ({
+      const rows: LogRow[] = [0, 1, 5].map((step) => ({
         step,
         metrics: { 'reward/mean': step / 3, 'kl/mean': 1 - step },
       }));
-      for (const { step, metrics } of rows) logger.log(step, metrics);
+      for (const { step, metrics } of rows as { step: number; metrics: Record<string, number> }[]) {
+        logger.log(step, metrics);
+      }
+      rows.push(...tell(logger, 6));
       await logger.close();
       expect(await read!()).toEqual(rows);
     });
   });
+}
+
+/** Calls every optional method that the logger has; gives the rows. */
+function tell(logger: MetricsLogger, step: number): LogRow[] {
+  logger.note?.(step, '6 of 8 groups had no reward variance');
+  logger.samples?.(step, [sample]);
+  logger.finding?.(step, finding);
+  return [
+    ...(logger.note ? [{ step, note: '6 of 8 groups had no reward variance' }] : []),
+    ...(logger.samples ? [{ step, samples: [sample] }] : []),
+    ...(logger.finding ? [{ step, finding }] : []),
+  ];
 }

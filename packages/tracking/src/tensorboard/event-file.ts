@@ -8,6 +8,8 @@ export interface TensorBoardEvent {
   readonly fileVersion?: string | undefined;
   /** Numbers by tag; they are written with 32 bits. */
   readonly scalars?: Readonly<Record<string, number>> | undefined;
+  /** Markdown by tag, for the text dashboard. */
+  readonly texts?: Readonly<Record<string, string>> | undefined;
 }
 
 /**
@@ -31,8 +33,11 @@ function maskedChecksum(bytes: Uint8Array): number {
   return (((checksum >>> 15) | (checksum << 17)) + 0xa282ead8) >>> 0;
 }
 
-function eventMessage({ wallTime, step, fileVersion, scalars = {} }: TensorBoardEvent): Buffer {
-  const values = Object.entries(scalars).map(([tag, value]) => field(1, scalarMessage(tag, value)));
+function eventMessage({ wallTime, step, fileVersion, scalars = {}, texts = {} }: TensorBoardEvent): Buffer {
+  const values = [
+    ...Object.entries(scalars).map(([tag, value]) => field(1, scalarMessage(tag, value))),
+    ...Object.entries(texts).map(([tag, text]) => field(1, textMessage(tag, text))),
+  ];
   return Buffer.concat([
     doubleField(1, wallTime),
     ...(step === undefined ? [] : [key(2, 0), varint(step)]),
@@ -41,11 +46,22 @@ function eventMessage({ wallTime, step, fileVersion, scalars = {} }: TensorBoard
   ]);
 }
 
+/** `DT_STRING` of TensorFlow's `types.proto`. */
+const tensorOfStrings = 7;
+
 /** `Summary.Value` with `tag` and `simple_value`. */
 function scalarMessage(tag: string, value: number): Buffer {
   const number = Buffer.alloc(4);
   number.writeFloatLE(value);
   return Buffer.concat([field(1, Buffer.from(tag)), key(2, 5), number]);
+}
+
+/** `Summary.Value` with `tag`, a tensor of one string, and metadata that names the plugin `text`. */
+function textMessage(tag: string, text: string): Buffer {
+  const metadata = field(1, field(1, Buffer.from('text')));
+  const shape = field(2, Buffer.concat([key(1, 0), varint(1)]));
+  const tensor = [key(1, 0), varint(tensorOfStrings), field(2, shape), field(8, Buffer.from(text))];
+  return Buffer.concat([field(1, Buffer.from(tag)), field(9, metadata), field(8, Buffer.concat(tensor))]);
 }
 
 function field(id: number, bytes: Buffer): Buffer {

@@ -1,7 +1,8 @@
 import { join } from 'node:path';
-import { type Metrics, type MetricsLogger, parseOptions } from '@rlp/core';
+import { type Finding, type LoggedSample, type Metrics, type MetricsLogger, parseOptions } from '@rlp/core';
 import * as z from 'zod';
 import { AppendFile } from '../append-file.ts';
+import { sampleColumns } from '../sample-columns.ts';
 import { eventRecord } from './event-file.ts';
 
 const isFunction = (value: unknown) => typeof value === 'function';
@@ -28,7 +29,8 @@ export interface TensorBoardLoggerOptions {
 }
 
 /**
- * Metrics as TensorBoard scalars, one event file per logger; a resumed run adds another one to the same directory.
+ * Metrics as TensorBoard scalars, one event file per logger; a resumed run adds another one to the same directory. Notes,
+ * samples and findings are on its text page.
  *
  * Every row is with the operating system before `log` returns, and `tensorboard` shows it at its next refresh.
  */
@@ -51,7 +53,35 @@ export class TensorBoardLogger implements MetricsLogger {
     this.#file.append(eventRecord({ wallTime: this.#clock() / 1000, step, scalars: metrics }));
   }
 
+  note(step: number, text: string): void {
+    this.#text(step, 'notes', text);
+  }
+
+  samples(step: number, rows: readonly LoggedSample[]): void {
+    if (rows.length > 0) this.#text(step, 'samples', markdownTable(rows));
+  }
+
+  finding(step: number, { rule, severity, message }: Finding): void {
+    this.#text(step, 'findings', `**${severity} ${rule}**: ${message}`);
+  }
+
+  #text(step: number, tag: string, text: string): void {
+    this.#file.append(eventRecord({ wallTime: this.#clock() / 1000, step, texts: { [tag]: text } }));
+  }
+
   async close(): Promise<void> {
     this.#file.close();
   }
+}
+
+/** The text page renders Markdown; what a policy wrote is shown as it is. */
+function markdownTable(rows: readonly LoggedSample[]): string {
+  const { columns, data } = sampleColumns(rows);
+  const line = (cells: readonly (string | number | null)[]) => `| ${cells.map(markdownCell).join(' | ')} |`;
+  return [line(columns), `|${'---|'.repeat(columns.length)}`, ...data.map(line)].join('\n');
+}
+
+function markdownCell(cell: string | number | null): string {
+  if (typeof cell !== 'string') return cell === null ? '' : String(cell);
+  return cell.replace(/[\\`*_{}[\]<>#|~&]/g, '\\$&').replace(/\r?\n/g, ' ⏎ ');
 }
