@@ -4,6 +4,7 @@ export * from './abort.ts';
 export * from './chat-history.ts';
 export * from './environment.ts';
 export * from './errors.ts';
+export { isRecord } from './is-record.ts';
 export { type RecordName, recordJsonSchema, recordNames } from './json-schemas.ts';
 export * from './logger.ts';
 export * from './message.ts';

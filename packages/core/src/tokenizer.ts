@@ -1,4 +1,4 @@
-import type { Message } from './message.ts';
+import type { Message, ToolCall } from './message.ts';
 import type { TokenId } from './trajectory.ts';
 
 /** Text to tokens and back. Pure and synchronous. */
@@ -20,6 +20,8 @@ export interface ChatRenderer {
   render(messages: readonly Message[], options?: ChatRenderOptions): TokenId[];
   /** The text whose tokens `render` returns. Without it, callers decode those tokens. */
   renderText?(messages: readonly Message[], options?: ChatRenderOptions): string;
+  /** Takes the tool calls out of what the policy said, if the format has a way to write them. */
+  parseToolCalls?(text: string): { readonly text: string; readonly calls: readonly ToolCall[] };
 }
 
 /** How a conversation is rendered. */

@@ -1,15 +1,15 @@
-import type { Environment, Message, State, Task } from '@rlp/core';
+import type { Environment, Message, State, Task, Termination } from '@rlp/core';
 
 /** Answers a prompt: a policy, reduced to what single use of an environment needs. */
 export type Generate = (prompt: string | readonly Message[]) => string | Promise<string>;
 
 /**
- * Start of an environment of one's own: define `reset` and `isTerminal`, override the rest where it differs.
+ * Base class of your own environments: define `reset` and `isTerminal`, and override what differs.
  *
  * States are values: methods return new states and keep nothing in `this` that an episode could change.
  */
-export abstract class BaseEnvironment<S extends State = State, Metadata = unknown>
-  implements Environment<S, Metadata>
+export abstract class BaseEnvironment<S extends State = State, Metadata = unknown, Outcome = unknown>
+  implements Environment<S, Metadata, Outcome>
 {
   /** First state of an episode: `{ prompt, response: '', stepCount: 0 }` and what the environment needs besides. */
   abstract reset(task: Task<Metadata>, seed: number): S | Promise<S>;
@@ -26,6 +26,21 @@ export abstract class BaseEnvironment<S extends State = State, Metadata = unknow
   updateState(state: S, response: string): S | Promise<S> {
     return { ...state, response, stepCount: state.stepCount + 1 };
   }
+
+  /** Equal for states that are the same to the policy. Default: the environment has no keys. */
+  stateKey?(state: S): string;
+
+  /** Everything said so far. Default: what `buildPrompt` shows last, as far as it continues the conversation. */
+  transcript?(state: S): readonly Message[];
+
+  /** Result of an episode that ends in this state, for rewards: `trajectory.outcome`. Default: none. */
+  outcome?(state: S): Outcome;
+
+  /** Numbers about an episode that ends in this state: `trajectory.metrics`. Default: none. */
+  metrics?(state: S): Readonly<Record<string, number>>;
+
+  /** Why a terminal state is the end. Default: `{ reason: 'environment' }`. */
+  termination?(state: S): Termination;
 
   /**
    * One turn: builds the prompt, lets `generate` answer, updates the state. For trying an environment out and for

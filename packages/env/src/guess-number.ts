@@ -35,6 +35,12 @@ export interface GuessNumberState extends State {
   readonly isSolved: boolean;
 }
 
+/** Result of a game. */
+export interface GuessNumberOutcome {
+  readonly isSolved: boolean;
+  readonly guesses: number;
+}
+
 /** Tasks for {@link GuessNumberEnvironment}, with secrets drawn uniformly. */
 export function guessNumberTasks(options: GuessNumberOptions): Task<GuessNumberMetadata>[] {
   const { low, high, count, seed } = parseOptions('guessNumberTasks', schema, options);
@@ -51,7 +57,11 @@ export function guessNumberTasks(options: GuessNumberOptions): Task<GuessNumberM
  * It is over once the guess is right; limit it with `withLimits` or the rollout manager's `maxTurns`. Sample with the stop
  * string `'\n'`: the transcript then continues the very tokens sampled, where an end token would interrupt it.
  */
-export class GuessNumberEnvironment extends BaseEnvironment<GuessNumberState, GuessNumberMetadata> {
+export class GuessNumberEnvironment extends BaseEnvironment<
+  GuessNumberState,
+  GuessNumberMetadata,
+  GuessNumberOutcome
+> {
   /** @throws `ArgumentError` for a task whose prompt is a conversation. */
   override reset({ id, prompt, metadata }: Task<GuessNumberMetadata>): GuessNumberState {
     if (typeof prompt !== 'string') {
@@ -88,7 +98,11 @@ export class GuessNumberEnvironment extends BaseEnvironment<GuessNumberState, Gu
   }
 
   /** Games with the same range left are the same game, however they came there. */
-  stateKey({ low, high }: GuessNumberState): string {
+  override stateKey({ low, high }: GuessNumberState): string {
     return `${low}..${high}`;
+  }
+
+  override outcome({ isSolved, stepCount }: GuessNumberState): GuessNumberOutcome {
+    return { isSolved, guesses: stepCount };
   }
 }

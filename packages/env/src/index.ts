@@ -11,6 +11,7 @@ export {
   GuessNumberEnvironment,
   type GuessNumberMetadata,
   type GuessNumberOptions,
+  type GuessNumberOutcome,
   type GuessNumberState,
   guessNumberTasks,
 } from './guess-number.ts';

@@ -9,19 +9,27 @@ export type EnvironmentLimits = z.input<typeof schema>;
 /**
  * The same environment, over after `maxTurns` responses at the latest.
  *
- * Unlike the rollout manager's own limit, which truncates, this one is part of the world: such an episode completes.
+ * Unlike the rollout manager's own limit, which truncates, this one is part of the world: such an episode completes. Its `termination`
+ * has the reason `turns`.
  */
-export function withLimits<S extends State, Metadata>(
-  environment: Environment<S, Metadata>,
+export function withLimits<S extends State, Metadata, Outcome>(
+  environment: Environment<S, Metadata, Outcome>,
   limits: EnvironmentLimits,
-): Environment<S, Metadata> {
+): Environment<S, Metadata, Outcome> {
   const { maxTurns } = parseOptions('withLimits', schema, limits);
-  const { stateKey } = environment;
+  const { stateKey, transcript, outcome, metrics } = environment;
   return {
     reset: (task, seed) => environment.reset(task, seed),
     buildPrompt: (state) => environment.buildPrompt(state),
     updateState: (state, response) => environment.updateState(state, response),
     isTerminal: (state) => state.stepCount >= maxTurns || environment.isTerminal(state),
-    ...(stateKey && { stateKey: (state: S) => stateKey.call(environment, state) }),
+    termination: (state) =>
+      environment.isTerminal(state)
+        ? (environment.termination?.(state) ?? { reason: 'environment' })
+        : { reason: 'turns' },
+    ...(stateKey && { stateKey: stateKey.bind(environment) }),
+    ...(transcript && { transcript: transcript.bind(environment) }),
+    ...(outcome && { outcome: outcome.bind(environment) }),
+    ...(metrics && { metrics: metrics.bind(environment) }),
   };
 }

@@ -29,8 +29,8 @@ const optionsSchema = z.strictObject({
 });
 
 /** One part of a reward. */
-export interface RewardPart<Metadata = unknown> {
-  readonly reward: RewardFunction<Metadata>;
+export interface RewardPart<Metadata = unknown, Outcome = unknown> {
+  readonly reward: RewardFunction<Metadata, Outcome>;
   /** Factor in the sum. `0` only observes: the part is reported and cannot make a trajectory unscorable. Default 1. */
   readonly weight?: number | undefined;
 }
@@ -44,7 +44,8 @@ export interface RewardFunctionsOptions {
 }
 
 /** A reward computer that knows how its functions fared. */
-export interface FunctionRewardComputer<Metadata = unknown> extends RewardComputer<Metadata> {
+export interface FunctionRewardComputer<Metadata = unknown, Outcome = unknown>
+  extends RewardComputer<Metadata, Outcome> {
   /** Counts since it was made, by the name of the function. */
   getStatistics(): Readonly<Record<string, RewardFunctionStatistics>>;
 }

@@ -20,13 +20,3 @@ export function encodeView(view: View, { tokenizer, chat }: Encoding): readonly 
   }
   return chat.render(view);
 }
-
-/** The conversation after a turn: what the policy saw, as messages, and its answer. */
-export function conversationAfter(before: readonly Message[], view: View, response: string): Message[] {
-  const answer: Message = { role: 'assistant', content: response };
-  if (typeof view !== 'string') return [...view, answer];
-  const seen = before.map(({ content }) => content).join('');
-  const isContinued = before.length > 0 && view.startsWith(seen);
-  const content = isContinued ? view.slice(seen.length) : view;
-  return [...before, ...(content === '' ? [] : [{ role: 'user' as const, content }]), answer];
-}

@@ -1,49 +1,25 @@
 import {
   type Completion,
-  type Environment,
   EnvironmentError,
-  type Message,
   RandomStream,
-  type RlpError,
-  type Sampler,
-  SamplerError,
   type State,
   type Step,
-  type Task,
   type TokenId,
-  type Trajectory,
-  type TrajectoryStatus,
 } from '@rlp/core';
-import { boundaryOf, callEnvironment, callSampler } from './boundary.ts';
-import { conversationAfter, type Encoding, encodeView, type View } from './context.ts';
+import { encodeView, type View } from './context.ts';
+import { withView } from './conversation.ts';
+import {
+  abortedOutcome,
+  brokenOutcome,
+  type End,
+  type EpisodeOutcome,
+  finish,
+  type Progress,
+} from './episode-record.ts';
+import type { GroupContext } from './group-context.ts';
 import { nextPrompt } from './next-prompt.ts';
 import type { ResolvedRolloutOptions } from './options.ts';
-
-/** What a rollout runs on. */
-export interface RolloutDependencies<S extends State = State, Metadata = unknown> extends Encoding {
-  readonly environment: Environment<S, Metadata>;
-  readonly sampler: Sampler;
-}
-
-/** Everything the episodes of one group have in common. */
-export interface GroupContext<S extends State, Metadata> {
-  readonly dependencies: RolloutDependencies<S, Metadata>;
-  readonly options: ResolvedRolloutOptions;
-  readonly signal: AbortSignal;
-  readonly task: Task<Metadata>;
-  /** Unique within a run: names the group, its members and their random streams. */
-  readonly groupId: string;
-}
-
-/** An episode's record, and what only the manager needs to know of it. */
-export interface EpisodeOutcome<Metadata> {
-  readonly trajectory: Trajectory<Metadata>;
-  /** Turns whose prompt did not continue the tokens before it. */
-  readonly splits: number;
-  /** Why the last of them did not. */
-  readonly splitReason?: string | undefined;
-  readonly error?: RlpError | undefined;
-}
+import { sampleTurn } from './sample-turn.ts';
 
 /** A turn that is ready to be sampled. */
 interface Turn<S extends State> {
@@ -53,49 +29,53 @@ interface Turn<S extends State> {
   readonly maxTokens: number;
 }
 
-/** What an episode has gathered so far. */
-interface Progress {
-  readonly steps: Step[];
-  messages: readonly Message[];
-  splits: number;
-  splitReason?: string | undefined;
-  policyVersion: number;
-}
+/** A group whose members have yet to act. */
+type Opening<S extends State> = { readonly state: S } & ({ readonly end: End } | { readonly turn: Turn<S> });
 
 /**
  * Runs the G episodes of one task. They share their initial state and one request to the sampler for their first
  * turn; from there each goes its own way. Never rejects for what an environment or a sampler does: that is an
  * outcome with status `failed`, or `aborted` once the signal fired.
  */
-export async function runGroup<S extends State, Metadata>(
-  context: GroupContext<S, Metadata>,
-): Promise<readonly EpisodeOutcome<Metadata>[]> {
+export async function runGroup<S extends State, Metadata, Outcome>(
+  context: GroupContext<S, Metadata, Outcome>,
+): Promise<readonly EpisodeOutcome<Metadata, Outcome>[]> {
   const members = Array.from({ length: context.options.groupSize }, (_, member) => member);
   const startVersion = context.dependencies.sampler.policyVersion;
-  const start = (): Progress => ({ steps: [], messages: [], splits: 0, policyVersion: startVersion });
+  const start = (state?: S): Progress<S> => ({
+    steps: [],
+    state,
+    messages: [],
+    splits: 0,
+    policyVersion: startVersion,
+  });
   try {
-    const turn = await openEpisodes(context);
-    if (turn === 'completed') return members.map((member) => outcome(context, member, start(), 'completed'));
-    const completions = await sampleTurn(context, turn, { count: members.length, path: ['first'] });
-    return await Promise.all(
-      members.map((member) => runEpisode(context, member, turn, completions[member]!, start())),
-    );
+    const opening = await openEpisodes(context);
+    const { state } = opening;
+    if ('end' in opening) {
+      return await Promise.all(members.map((member) => finish(context, member, start(state), opening.end)));
+    }
+    const { turn } = opening;
+    const { completions, sampleMs } = await draw(context, turn, { count: members.length, path: ['first'] });
+    const play = (member: number) =>
+      runEpisode(context, member, start(state), { turn, completion: completions[member]!, sampleMs });
+    return await Promise.all(members.map(play));
   } catch (error) {
     return members.map((member) => brokenOutcome(context, member, start(), error));
   }
 }
 
 /** Resets the environment, once for the whole group. */
-async function openEpisodes<S extends State, Metadata>(
-  context: GroupContext<S, Metadata>,
-): Promise<Turn<S> | 'completed'> {
-  const { dependencies, task, groupId, options } = context;
-  const { environment } = dependencies;
+async function openEpisodes<S extends State, Metadata, Outcome>(
+  context: GroupContext<S, Metadata, Outcome>,
+): Promise<Opening<S>> {
+  const { environment, dependencies, task, groupId, options } = context;
   const seed = RandomStream.named(options.seed, 'environment', groupId).integer(0xffffffff);
-  const state = await callState(context, 'reset', () => environment.reset(task, seed));
-  if (await isTerminal(context, state)) return 'completed';
-  const view = await callEnvironment('buildPrompt', () => environment.buildPrompt(state), context);
-  const prompt = await callEnvironment('buildPrompt', () => encodeView(view, dependencies), context);
+  const state = await environment.reset(task, seed);
+  if (await environment.isTerminal(state)) {
+    return { state, end: { status: 'completed', termination: await environment.termination(state) } };
+  }
+  const { view, encoded: prompt } = await environment.show(state, (shown) => encodeView(shown, dependencies));
   const room = roomFor(prompt, options);
   if (room < 1) {
     throw new EnvironmentError(
@@ -103,27 +83,34 @@ async function openEpisodes<S extends State, Metadata>(
         `of ${options.contextLength}: shorten it or raise contextLength`,
     );
   }
-  return { state, view, prompt, maxTokens: room };
+  return { state, turn: { state, view, prompt, maxTokens: room } };
 }
 
-async function runEpisode<S extends State, Metadata>(
-  context: GroupContext<S, Metadata>,
+/** A turn and what the policy said in it. */
+interface Answered<S extends State> {
+  readonly turn: Turn<S>;
+  readonly completion: Completion;
+  readonly sampleMs: number | undefined;
+}
+
+async function runEpisode<S extends State, Metadata, Outcome>(
+  context: GroupContext<S, Metadata, Outcome>,
   member: number,
-  firstTurn: Turn<S>,
-  firstCompletion: Completion,
-  progress: Progress,
-): Promise<EpisodeOutcome<Metadata>> {
+  progress: Progress<S>,
+  first: Answered<S>,
+): Promise<EpisodeOutcome<Metadata, Outcome>> {
+  const { clock } = context.dependencies;
   try {
-    let turn = firstTurn;
-    let completion = firstCompletion;
-    for (;;) {
-      await recordStep(context, progress, turn, completion);
-      if (completion.stopReason === 'abort') return outcome(context, member, progress, 'aborted');
-      const next = await advance(context, progress, turn, completion);
-      if (typeof next === 'string') return outcome(context, member, progress, next);
-      turn = next;
+    for (let answered = first; ; ) {
+      await recordStep(context, progress, answered);
+      if (answered.completion.stopReason === 'abort') return abortedOutcome(context, member, progress);
+      const asked = clock?.();
+      const next = await advance(context, progress, answered);
+      if (asked !== undefined) timeEnvironment(progress, clock!() - asked);
+      if ('status' in next) return await finish(context, member, progress, next);
       const path = [member, progress.steps.length];
-      [completion] = (await sampleTurn(context, turn, { count: 1, path })) as [Completion];
+      const { completions, sampleMs } = await draw(context, next, { count: 1, path });
+      answered = { turn: next, completion: completions[0]!, sampleMs };
     }
   } catch (error) {
     return brokenOutcome(context, member, progress, error);
@@ -131,47 +118,68 @@ async function runEpisode<S extends State, Metadata>(
 }
 
 /** Appends what the policy did in a turn. */
-async function recordStep<S extends State, Metadata>(
-  context: GroupContext<S, Metadata>,
-  progress: Progress,
-  { state, view, prompt }: Turn<S>,
-  { tokens, behaviorLogprobs, text, stopReason, policyVersion }: Completion,
+async function recordStep<S extends State, Metadata, Outcome>(
+  { environment }: GroupContext<S, Metadata, Outcome>,
+  progress: Progress<S>,
+  { turn: { state, view, prompt }, completion, sampleMs }: Answered<S>,
 ): Promise<void> {
-  const { environment } = context.dependencies;
-  const step: Step = { promptTokens: prompt, tokens, behaviorLogprobs, text, stopReason };
-  progress.steps.push(step);
-  progress.messages = conversationAfter(progress.messages, view, text);
+  const { tokens, behaviorLogprobs, text, stopReason, policyVersion } = completion;
+  const { observation, messages } = withView(progress.messages, view);
+  progress.messages = [...messages, { role: 'assistant', content: text }];
   progress.policyVersion = Math.min(progress.policyVersion, policyVersion);
-  if (environment.stateKey === undefined) return;
-  const stateKey = await callEnvironment('stateKey', () => environment.stateKey?.(state), context);
-  progress.steps[progress.steps.length - 1] = { ...step, stateKey };
+  const step: Step = {
+    promptTokens: prompt,
+    tokens,
+    behaviorLogprobs,
+    text,
+    stopReason,
+    policyVersion,
+    observation,
+    ...(sampleMs !== undefined && { timing: { sampleMs } }),
+  };
+  progress.steps.push(step);
+  const stateKey = await environment.stateKey(state);
+  if (stateKey !== undefined) progress.steps[progress.steps.length - 1] = { ...step, stateKey };
+}
+
+/** Adds what the environment took to the step that it answered. */
+function timeEnvironment({ steps }: Progress<State>, environmentMs: number): void {
+  const step = steps.pop()!;
+  steps.push({ ...step, timing: { ...step.timing!, environmentMs } });
 }
 
 /** Lets the environment answer: the next turn, or how the episode ended. */
-async function advance<S extends State, Metadata>(
-  context: GroupContext<S, Metadata>,
-  progress: Progress,
-  turn: Turn<S>,
-  { text, stopReason }: Completion,
-): Promise<Turn<S> | 'completed' | 'truncated'> {
-  const { dependencies, options } = context;
-  const { environment } = dependencies;
-  const state = await callState(context, 'updateState', () => environment.updateState(turn.state, text));
-  if (await isTerminal(context, state)) return stopReason === 'length' ? 'truncated' : 'completed';
-  if (progress.steps.length >= options.maxTurns) return 'truncated';
+async function advance<S extends State, Metadata, Outcome>(
+  { environment, dependencies, options, task }: GroupContext<S, Metadata, Outcome>,
+  progress: Progress<S>,
+  { turn, completion: { text, stopReason } }: Answered<S>,
+): Promise<Turn<S> | End> {
+  const state = await environment.updateState(turn.state, text);
+  progress.state = state;
+  if (await environment.isTerminal(state)) {
+    if (stopReason === 'length') return truncated('tokens');
+    return { status: 'completed', termination: await environment.termination(state) };
+  }
+  const pattern = task.terminationPattern;
+  if (pattern !== undefined && new RegExp(pattern).test(text)) {
+    return { status: 'completed', termination: { reason: 'pattern', detail: pattern } };
+  }
+  if (progress.steps.length >= options.maxTurns) return truncated('turns');
 
-  const view = await callEnvironment('buildPrompt', () => environment.buildPrompt(state), context);
   const last = { view: turn.view, step: progress.steps.at(-1)! };
-  const { tokens, continuity, reason } = await callEnvironment(
-    'buildPrompt',
-    () => nextPrompt(view, last, dependencies, options.history),
-    context,
+  const { view, encoded } = await environment.show(state, (shown) =>
+    nextPrompt(shown, last, dependencies, options.history),
   );
+  const { tokens, continuity, reason } = encoded;
   const maxTokens = roomFor(tokens, options);
-  if (maxTokens < 1) return 'truncated';
+  if (maxTokens < 1) return truncated('tokens');
   if (continuity === 'split') progress.splits += 1;
   progress.splitReason = reason ?? progress.splitReason;
   return { state, view, prompt: tokens, maxTokens };
+}
+
+function truncated(reason: 'turns' | 'tokens'): End {
+  return { status: 'truncated', termination: { reason } };
 }
 
 /** Tokens a turn may take after this prompt. */
@@ -180,91 +188,13 @@ function roomFor(prompt: readonly TokenId[], { sampling, contextLength }: Resolv
 }
 
 /** Draws completions of one turn. `path` names its random stream within the group's. */
-async function sampleTurn<S extends State, Metadata>(
-  { dependencies, options, signal, groupId }: GroupContext<S, Metadata>,
+async function draw<S extends State, Metadata, Outcome>(
+  { dependencies: { sampler, clock }, options, signal, groupId }: GroupContext<S, Metadata, Outcome>,
   { prompt, maxTokens }: Turn<S>,
   { count, path }: { readonly count: number; readonly path: readonly (string | number)[] },
-): Promise<readonly Completion[]> {
+): Promise<{ readonly completions: readonly Completion[]; readonly sampleMs: number | undefined }> {
   const seed = JSON.stringify([options.seed, groupId, ...path]);
-  const request = { ...options.sampling, prompt, maxTokens, count, seed };
-  return callSampler(async (own) => {
-    const completions = await dependencies.sampler.sample({ ...request, signal: own });
-    checkCompletions(completions, count);
-    return completions;
-  }, signal);
-}
-
-/** What a sampler of one's own gave is looked at here: further on, a NaN would fail the update of a whole batch. */
-function checkCompletions(completions: readonly Completion[], count: number): void {
-  if (completions.length !== count) {
-    throw new SamplerError(`sampler.sample: expected ${count} completions, got ${completions.length}`);
-  }
-  for (const [member, { tokens, behaviorLogprobs }] of completions.entries()) {
-    const bad = behaviorLogprobs.find((logprob) => !(logprob <= 0 && Number.isFinite(logprob)));
-    if (behaviorLogprobs.length === tokens.length && bad === undefined) continue;
-    throw new SamplerError(
-      `sampler.sample: completion ${member} must have one finite logprob of at most 0 per token, got ` +
-        (bad === undefined ? `${behaviorLogprobs.length} for ${tokens.length} tokens` : String(bad)),
-    );
-  }
-}
-
-function isTerminal<S extends State, Metadata>(
-  context: GroupContext<S, Metadata>,
-  state: S,
-): Promise<boolean> {
-  return callEnvironment('isTerminal', () => context.dependencies.environment.isTerminal(state), context);
-}
-
-/** Calls a method that gives a state, within the environment's time limit, and checks that it gave one. */
-async function callState<S extends State, Metadata>(
-  { options, signal }: GroupContext<S, Metadata>,
-  method: string,
-  work: () => S | Promise<S>,
-): Promise<S> {
-  const state: unknown = await callEnvironment(method, work, {
-    signal,
-    timeoutMs: options.environmentTimeoutMs,
-  });
-  if (typeof state === 'object' && state !== null && 'stepCount' in state) return state as S;
-  throw new EnvironmentError(
-    `environment.${method}: expected a state (an object with prompt, response and stepCount), got ${describe(state)}`,
-  );
-}
-
-function describe(value: unknown): string {
-  return value === null || typeof value !== 'object' ? String(value) : `an object with ${Object.keys(value)}`;
-}
-
-function brokenOutcome<S extends State, Metadata>(
-  context: GroupContext<S, Metadata>,
-  member: number,
-  progress: Progress,
-  error: unknown,
-): EpisodeOutcome<Metadata> {
-  if (context.signal.aborted) return outcome(context, member, progress, 'aborted');
-  const boundary = boundaryOf(error);
-  if (boundary === undefined) throw error;
-  return outcome(context, member, progress, 'failed', { boundary, error: error as RlpError });
-}
-
-function outcome<S extends State, Metadata>(
-  { task, groupId }: GroupContext<S, Metadata>,
-  member: number,
-  { steps, messages, splits, splitReason, policyVersion }: Progress,
-  status: Exclude<TrajectoryStatus, 'pending'>,
-  failure?: { readonly boundary: 'environment' | 'sampler'; readonly error: RlpError },
-): EpisodeOutcome<Metadata> {
-  const trajectory: Trajectory<Metadata> = {
-    id: `${groupId}/${member}`,
-    task,
-    steps,
-    messages,
-    response: steps.at(-1)?.text ?? '',
-    status,
-    policyVersion,
-    group: { id: groupId, member },
-    ...(failure && { failure: { boundary: failure.boundary, message: failure.error.message } }),
-  };
-  return { trajectory, splits, splitReason, error: failure?.error };
+  const begun = clock?.();
+  const completions = await sampleTurn(sampler, { prompt, maxTokens, count, seed }, { options, signal });
+  return { completions, sampleMs: begun === undefined ? undefined : clock!() - begun };
 }

@@ -5,7 +5,7 @@ export {
   type RolloutCoordinatorOptions,
   type RolloutPolicy,
 } from './coordinator.ts';
-export type { RolloutDependencies } from './episode.ts';
+export type { RolloutDependencies } from './group-context.ts';
 export {
   type ResolvedRolloutOptions,
   type RolloutOptions,

@@ -48,11 +48,19 @@ describe('trajectory records', () => {
   });
 
   it('name source, line and fields of what is malformed', () => {
-    const bad = JSON.stringify({ ...trajectory('b'), policyVersion: -1, steps: [{ tokens: 'x' }] });
+    const bad = JSON.stringify({
+      version: 1,
+      ...trajectory('b'),
+      policyVersion: -1,
+      steps: [{ tokens: 'x' }],
+    });
     const read = (line: string) => () =>
       trajectoriesFromJsonl(`${trajectoryToLine(trajectory('a'))}\n${line}`, 'run.jsonl');
     expect(read(bad)).toThrow(FormatError);
     expect(read(bad)).toThrow(/^run\.jsonl, line 2: not a trajectory: .*steps\.0\.tokens.*policyVersion/s);
+    expect(read(JSON.stringify({ ...trajectory('b'), version: 2 }))).toThrow(
+      'run.jsonl, line 2: not a trajectory: version: expected 1, got 2',
+    );
     expect(read('{"id"')).toThrow(/^run\.jsonl, line 2: expected one JSON object per line/);
   });
 

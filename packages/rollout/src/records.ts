@@ -1,8 +1,18 @@
-import { FormatError, OptionsError, parseOptions, type Trajectory, trajectorySchema } from '@rlp/core';
+import {
+  FormatError,
+  isRecord,
+  OptionsError,
+  parseOptions,
+  type Trajectory,
+  trajectorySchema,
+} from '@rlp/core';
 
-/** One trajectory as a line of JSON, without the line break. */
+/** Version of the records below; readers refuse others. */
+const VERSION = 1;
+
+/** One trajectory as a line of JSON with its format's `version`, without the line break. */
 export function trajectoryToLine(trajectory: Trajectory): string {
-  return JSON.stringify(trajectory);
+  return JSON.stringify({ version: VERSION, ...trajectory });
 }
 
 /**
@@ -13,7 +23,13 @@ export function trajectoryToLine(trajectory: Trajectory): string {
  */
 export function trajectoryFromLine(line: string, place: string): Trajectory {
   try {
-    return parseOptions(place, trajectorySchema, JSON.parse(line.trim()));
+    const record: unknown = JSON.parse(line.trim());
+    if (!isRecord(record)) throw new OptionsError(place, ['expected an object']);
+    const { version, ...trajectory } = record;
+    if (version !== VERSION) {
+      throw new OptionsError(place, [`version: expected ${VERSION}, got ${String(version)}`]);
+    }
+    return parseOptions(place, trajectorySchema, trajectory);
   } catch (error) {
     if (error instanceof OptionsError) {
       throw new FormatError(`${place}: not a trajectory: ${error.issues.join('; ')}`, { cause: error });

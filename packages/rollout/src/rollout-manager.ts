@@ -8,7 +8,10 @@ import {
   type TrajectoryGroup,
 } from '@rlp/core';
 import pLimit from 'p-limit';
-import { type EpisodeOutcome, type RolloutDependencies, runGroup } from './episode.ts';
+import { runGroup } from './episode.ts';
+import type { EpisodeOutcome } from './episode-record.ts';
+import type { RolloutDependencies } from './group-context.ts';
+import { guarded } from './guarded.ts';
 import { type ResolvedRolloutOptions, type RolloutOptions, resolveRolloutOptions } from './options.ts';
 import { RolloutCounter, type RolloutStatistics } from './statistics.ts';
 
@@ -46,15 +49,15 @@ const MAX_FRUITLESS_ROUNDS = 10;
  * member, turn): neither concurrency nor finishing order changes a sample. What breaks is data: a trajectory with status
  * `failed` that says which boundary broke, while its siblings live on.
  */
-export class RolloutManager<S extends State = State, Metadata = unknown> {
+export class RolloutManager<S extends State = State, Metadata = unknown, Outcome = unknown> {
   /** Options with their defaults. */
   readonly options: ResolvedRolloutOptions;
-  readonly #dependencies: RolloutDependencies<S, Metadata>;
+  readonly #dependencies: RolloutDependencies<S, Metadata, Outcome>;
   readonly #counter = new RolloutCounter();
   #collections = 0;
 
   /** @throws `OptionsError` naming every problem at once. */
-  constructor(dependencies: RolloutDependencies<S, Metadata>, options: RolloutOptions = {}) {
+  constructor(dependencies: RolloutDependencies<S, Metadata, Outcome>, options: RolloutOptions = {}) {
     this.#dependencies = dependencies;
     this.options = resolveRolloutOptions(options);
   }
@@ -69,7 +72,7 @@ export class RolloutManager<S extends State = State, Metadata = unknown> {
   collectGroups(
     tasks: readonly Task<Metadata>[],
     { iteration = this.#collections, ...options }: CollectOptions = {},
-  ): AsyncIterableIterator<TrajectoryGroup<Metadata>> {
+  ): AsyncIterableIterator<TrajectoryGroup<Metadata, Outcome>> {
     // Counted now, not once somebody asks for the first group: so two that wait to be read are two.
     this.#collections += 1;
     return this.#collect(tasks, { ...options, iteration }, { ...this.options, repetitions: new Map() });
@@ -79,10 +82,14 @@ export class RolloutManager<S extends State = State, Metadata = unknown> {
     tasks: readonly Task<Metadata>[],
     { iteration, round = 0, signal }: CollectOptions & { readonly iteration: number },
     { repetitions, ...options }: ResolvedRolloutOptions & { readonly repetitions: Map<string, number> },
-  ): AsyncGenerator<TrajectoryGroup<Metadata>, void, undefined> {
+  ): AsyncGenerator<TrajectoryGroup<Metadata, Outcome>, void, undefined> {
     const stop = new AbortController();
     const release = signal && onAbort(signal, () => stop.abort(signal.reason));
     const limit = pLimit(options.concurrency);
+    const environment = guarded(this.#dependencies.environment, {
+      signal: stop.signal,
+      timeoutMs: options.environmentTimeoutMs,
+    });
     const groupIds = nameGroups(tasks, round === 0 ? `${iteration}` : `${iteration}.${round}`, repetitions);
     const pending = tasks.map((task, index) =>
       limit(async () => {
@@ -90,6 +97,7 @@ export class RolloutManager<S extends State = State, Metadata = unknown> {
         const groupId = groupIds[index]!;
         const outcomes = await runGroup({
           dependencies: this.#dependencies,
+          environment,
           options,
           signal: stop.signal,
           task,
@@ -114,9 +122,9 @@ export class RolloutManager<S extends State = State, Metadata = unknown> {
 
   /** Counts a group and applies the failure policy. */
   #settle(
-    outcomes: readonly EpisodeOutcome<Metadata>[],
+    outcomes: readonly EpisodeOutcome<Metadata, Outcome>[],
     { onFailure }: ResolvedRolloutOptions,
-  ): readonly Trajectory<Metadata>[] {
+  ): readonly Trajectory<Metadata, Outcome>[] {
     this.#counter.addGroup(outcomes);
     const all = outcomes.map(({ trajectory }) => trajectory);
     const firstError = outcomes.find(({ error }) => error !== undefined)?.error;
@@ -139,7 +147,7 @@ export class RolloutManager<S extends State = State, Metadata = unknown> {
     maxTurns = this.options.maxTurns,
     iteration = this.#collections,
     signal,
-  }: CollectRolloutsOptions<Metadata>): Promise<readonly Trajectory<Metadata>[]> {
+  }: CollectRolloutsOptions<Metadata>): Promise<readonly Trajectory<Metadata, Outcome>[]> {
     if (!Number.isSafeInteger(minTrajectories) || minTrajectories < 1) {
       throw new ArgumentError(
         `collectRollouts: minTrajectories must be a positive integer, got ${minTrajectories}`,
@@ -147,7 +155,7 @@ export class RolloutManager<S extends State = State, Metadata = unknown> {
     }
     const resolved = resolveRolloutOptions({ ...this.options, maxTurns });
     const options = { ...resolved, repetitions: new Map<string, number>() };
-    const collected: Trajectory<Metadata>[] = [];
+    const collected: Trajectory<Metadata, Outcome>[] = [];
     let fruitlessRounds = 0;
     while (collected.length < minTrajectories && fruitlessRounds < MAX_FRUITLESS_ROUNDS && !signal?.aborted) {
       const before = collected.length;

@@ -1,5 +1,5 @@
 import type { TrajectoryStatus } from '@rlp/core';
-import type { EpisodeOutcome } from './episode.ts';
+import type { EpisodeOutcome } from './episode-record.ts';
 
 /** Counts over everything a manager has collected, failures and dropped trajectories included. */
 export interface RolloutStatistics {
@@ -40,7 +40,7 @@ export class RolloutCounter {
   readonly #tokens = { sampled: 0, prompt: 0 };
 
   /** Counts one group's outcomes. */
-  addGroup(outcomes: readonly EpisodeOutcome<unknown>[]): void {
+  addGroup(outcomes: readonly EpisodeOutcome[]): void {
     this.#groups += 1;
     for (const outcome of outcomes) this.#add(outcome);
   }
@@ -51,7 +51,7 @@ export class RolloutCounter {
     this.#dropped.groups += groups;
   }
 
-  #add({ trajectory, splits, splitReason }: EpisodeOutcome<unknown>): void {
+  #add({ trajectory, splits, splitReason }: EpisodeOutcome): void {
     const { status, failure, steps } = trajectory;
     this.#trajectories += 1;
     if (status !== 'pending') this.#byStatus[status] += 1;

@@ -3,6 +3,7 @@ import {
   type ChatRenderer,
   type Completion,
   type Environment,
+  parseToolCalls,
   RandomStream,
   type SampleRequest,
   type Sampler,
@@ -26,13 +27,14 @@ export const characters: Tokenizer = {
       .join(''),
 };
 
-/** `role:content¶` per message. */
+/** `role:content¶` per message; tool calls as Hermes and Qwen write them. */
 export const chat: ChatRenderer = {
   render: (messages, { generationPrompt = 'add' } = {}) =>
     characters.encode(
       messages.map(({ role, content }) => `${role}:${content}¶`).join('') +
         (generationPrompt === 'add' ? 'assistant:' : ''),
     ),
+  parseToolCalls: (text) => parseToolCalls(text),
 };
 
 /** Answers a prompt, drawing from the stream that the request names. */

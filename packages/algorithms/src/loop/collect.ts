@@ -137,7 +137,14 @@ function checkScores<Metadata>(
         `got ${scored.length} for ${group.trajectories.length}`,
     );
   }
-  return scored.map((score) => {
+  return scored.map((score: ScoredTrajectory<Metadata> | null, index) => {
+    if (typeof score?.trajectory !== 'object') {
+      throw new RewardError(
+        `group "${group.id}": the reward computer must return { trajectory, reward, components } for each trajectory, ` +
+          `got ${String(score)} at ${index}; rewardFunctions of @rlp/rewards makes a reward computer of functions ` +
+          'that return numbers',
+      );
+    }
     const { id, status, steps } = score.trajectory;
     if (status !== 'completed' && status !== 'truncated') return { ...score, reward: null };
     const earned = [score.reward ?? 0, ...steps.map(({ reward }) => reward ?? 0)];

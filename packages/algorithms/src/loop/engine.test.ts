@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Weights } from '@rlp/core';
+import type { Step, Weights } from '@rlp/core';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { estimators } from '../estimator/estimators.ts';
 import { loadRun, saveRun } from '../run.ts';
@@ -51,13 +51,16 @@ async function imitate(setup: Setup, options: Parameters<typeof runSftTraining>[
 }
 
 /** Everything an iteration reports but the numbers of weight versions: a resumed run publishes once more. */
+/** A step without its version: loading weights is a publication too, so a resumed run counts one more. */
+const sampled = ({ policyVersion: _, ...step }: Step) => step;
+
 const substance = ({ iteration, metrics, notes, state, groups }: RlReport) => ({
   iteration,
   metrics,
   notes,
   state,
   samples: groups.map(({ scored }) =>
-    scored.map(({ trajectory, reward }) => ({ id: trajectory.id, steps: trajectory.steps, reward })),
+    scored.map(({ trajectory: { id, steps }, reward }) => ({ id, steps: steps.map(sampled), reward })),
   ),
 });
 

@@ -1,7 +1,7 @@
 import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Trajectory } from '@rlp/core';
+import type { Step, Trajectory } from '@rlp/core';
 import { RolloutManager } from '@rlp/rollout';
 import { describe, expect, it } from 'vitest';
 import { loadRun, saveRun } from '../run.ts';
@@ -22,12 +22,15 @@ async function logitsOf({ backend }: ReturnType<typeof banditSetup>): Promise<nu
 }
 
 /** What an iteration did, without version numbers: a resumed run publishes once more. */
+/** A step without its version: loading weights is a publication too, so a resumed run counts one more. */
+const sampled = ({ policyVersion: _, ...step }: Step) => step;
+
 const substance = ({ iteration, metrics, state, groups }: RlReport<unknown>) => ({
   iteration,
   metrics,
   state,
   samples: groups.map(({ scored }) =>
-    scored.map(({ trajectory, reward }) => [trajectory.id, trajectory.steps, reward]),
+    scored.map(({ trajectory: { id, steps }, reward }) => [id, steps.map(sampled), reward]),
   ),
 });
 

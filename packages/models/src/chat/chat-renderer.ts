@@ -5,6 +5,7 @@ import {
   type ChatRenderOptions,
   FormatError,
   type Message,
+  parseToolCalls,
   type TokenId,
   type Tokenizer,
 } from '@rlp/core';
@@ -82,6 +83,7 @@ export function chatRenderer(
     renderText,
     render: (messages, rendering) =>
       tokenizer.encode(renderText(messages, rendering), { specialTokens: 'none' }),
+    ...(template.includes('<tool_call>') && { parseToolCalls: (text: string) => parseToolCalls(text) }),
   };
 }
 

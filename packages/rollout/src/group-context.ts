@@ -1,0 +1,24 @@
+import type { Environment, Sampler, State, Task } from '@rlp/core';
+import type { Encoding } from './context.ts';
+import type { GuardedEnvironment } from './guarded.ts';
+import type { ResolvedRolloutOptions } from './options.ts';
+
+/** What a rollout runs on. */
+export interface RolloutDependencies<S extends State = State, Metadata = unknown, Outcome = unknown>
+  extends Encoding {
+  readonly environment: Environment<S, Metadata, Outcome>;
+  readonly sampler: Sampler;
+  /** Milliseconds since any fixed point, such as `() => performance.now()`. Default: steps have no `timing`. */
+  readonly clock?: (() => number) | undefined;
+}
+
+/** Everything the episodes of one group have in common. */
+export interface GroupContext<S extends State, Metadata, Outcome> {
+  readonly dependencies: RolloutDependencies<S, Metadata, Outcome>;
+  readonly environment: GuardedEnvironment<S, Metadata, Outcome>;
+  readonly options: ResolvedRolloutOptions;
+  readonly signal: AbortSignal;
+  readonly task: Task<Metadata>;
+  /** Unique within a run: names the group, its members and their random streams. */
+  readonly groupId: string;
+}

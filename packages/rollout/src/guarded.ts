@@ -1,0 +1,132 @@
+import {
+  type Environment,
+  EnvironmentError,
+  isPromiseLike,
+  type Message,
+  type State,
+  settleWithin,
+  type Task,
+  type Termination,
+  TimeoutError,
+} from '@rlp/core';
+import type { View } from './context.ts';
+
+/** What an environment says about an episode that ended in a state. */
+export interface Ending<Outcome> {
+  readonly transcript?: readonly Message[] | undefined;
+  readonly outcome?: Outcome | undefined;
+  readonly metrics?: Readonly<Record<string, number>> | undefined;
+}
+
+/** An environment that a rollout can rely on: see {@link guarded}. */
+export interface GuardedEnvironment<S extends State, Metadata, Outcome> {
+  reset(task: Task<Metadata>, seed: number): Promise<S>;
+  updateState(state: S, response: string): Promise<S>;
+  isTerminal(state: S): Promise<boolean>;
+  /** What the state shows, encoded. A view that cannot be encoded is the environment's failure. */
+  show<Encoded>(
+    state: S,
+    encode: (view: View) => Encoded,
+  ): Promise<{ readonly view: View; readonly encoded: Encoded }>;
+  /** What an ended episode shows last; `undefined` if the environment has nothing to show in such a state. */
+  lastView(state: S): View | undefined;
+  /** `undefined` if the environment has no keys. */
+  stateKey(state: S): Promise<string | undefined>;
+  /** Why a terminal state is the end. */
+  termination(state: S): Promise<Termination>;
+  ending(state: S): Promise<Ending<Outcome>>;
+}
+
+/** Limits on each call. */
+interface Limits {
+  readonly signal: AbortSignal;
+  /** Milliseconds for `reset` and `updateState`. */
+  readonly timeoutMs: number;
+}
+
+/**
+ * The same environment, checked and limited: whatever a method throws is an `EnvironmentError` that names it, `reset` and
+ * `updateState` end at their time limit and give states, and every call throws the signal's reason once aborted.
+ */
+export function guarded<S extends State, Metadata, Outcome>(
+  environment: Environment<S, Metadata, Outcome>,
+  { signal, timeoutMs }: Limits,
+): GuardedEnvironment<S, Metadata, Outcome> {
+  const call = <Result>(method: string, work: () => Result | PromiseLike<Result>) =>
+    callEnvironment(method, work, { signal });
+  const callState = async (method: string, work: () => S | Promise<S>) =>
+    checkedState(method, await callEnvironment(method, work, { signal, timeoutMs }));
+
+  return {
+    reset: (task, seed) => callState('reset', () => environment.reset(task, seed)),
+    updateState: (state, response) =>
+      callState('updateState', () => environment.updateState(state, response)),
+    isTerminal: (state) => call('isTerminal', () => environment.isTerminal(state)),
+    show: (state, encode) =>
+      call('buildPrompt', () => {
+        const view = environment.buildPrompt(state);
+        return { view, encoded: encode(view) };
+      }),
+    lastView(state) {
+      try {
+        return environment.buildPrompt(state);
+      } catch {
+        return undefined; // nobody said that a terminal state can be shown
+      }
+    },
+    stateKey: async (state) => environment.stateKey && call('stateKey', () => environment.stateKey!(state)),
+    termination: async (state) =>
+      (await call('termination', () => environment.termination?.(state))) ?? { reason: 'environment' },
+    ending: async (state) => ({
+      transcript: await call('transcript', () => environment.transcript?.(state)),
+      outcome: await call('outcome', () => environment.outcome?.(state)),
+      metrics: await call('metrics', () => checkedMetrics(environment.metrics?.(state))),
+    }),
+  };
+}
+
+async function callEnvironment<Result>(
+  method: string,
+  work: () => Result | PromiseLike<Result>,
+  { signal, timeoutMs }: { readonly signal: AbortSignal; readonly timeoutMs?: number },
+): Promise<Result> {
+  signal.throwIfAborted();
+  const controller = new AbortController();
+  try {
+    const working = work();
+    // Most environments are done at once: nothing to wait for, and thousands of calls an iteration.
+    if (!isPromiseLike(working)) return working;
+    return await settleWithin(working, controller, { signal, timeoutMs });
+  } catch (error) {
+    signal.throwIfAborted();
+    const isLate = error instanceof TimeoutError && controller.signal.aborted;
+    const separator = isLate ? ' ' : ': ';
+    throw new EnvironmentError(`environment.${method}${separator}${messageOf(error)}`, { cause: error });
+  }
+}
+
+function checkedState<S extends State>(method: string, state: S): S {
+  const given: unknown = state;
+  if (typeof given === 'object' && given !== null && 'stepCount' in given) return state;
+  throw new EnvironmentError(
+    `environment.${method}: expected a state (an object with prompt, response and stepCount), got ${describe(given)}`,
+  );
+}
+
+/** A number that is not finite could not be written as JSON. */
+function checkedMetrics(metrics: Readonly<Record<string, number>> | undefined) {
+  for (const [name, value] of Object.entries(metrics ?? {})) {
+    if (Number.isFinite(value)) continue;
+    throw new RangeError(`expected finite numbers, got ${String(value)} for "${name}"`);
+  }
+  return metrics;
+}
+
+function describe(value: unknown): string {
+  return value === null || typeof value !== 'object' ? String(value) : `an object with ${Object.keys(value)}`;
+}
+
+/** The message of whatever was thrown. */
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,43 @@
+import { type Completion, type Sampler, SamplerError, type TokenId } from '@rlp/core';
+import { callSampler } from './boundary.ts';
+import type { ResolvedRolloutOptions } from './options.ts';
+
+/** What a turn is sampled from. */
+export interface TurnRequest {
+  readonly prompt: readonly TokenId[];
+  readonly maxTokens: number;
+  readonly count: number;
+  /** Names the turn's random stream within the run. */
+  readonly seed: string;
+}
+
+/**
+ * Draws completions of one turn, and checks them: further on, a NaN would fail the update of a whole batch.
+ *
+ * @throws `SamplerError` if the sampler fails; the signal's reason once aborted.
+ */
+export function sampleTurn(
+  sampler: Sampler,
+  request: TurnRequest,
+  { options, signal }: { readonly options: ResolvedRolloutOptions; readonly signal: AbortSignal },
+): Promise<readonly Completion[]> {
+  return callSampler(async (own) => {
+    const completions = await sampler.sample({ ...options.sampling, ...request, signal: own });
+    checkCompletions(completions, request.count);
+    return completions;
+  }, signal);
+}
+
+function checkCompletions(completions: readonly Completion[], count: number): void {
+  if (completions.length !== count) {
+    throw new SamplerError(`sampler.sample: expected ${count} completions, got ${completions.length}`);
+  }
+  for (const [member, { tokens, behaviorLogprobs }] of completions.entries()) {
+    const bad = behaviorLogprobs.find((logprob) => !(logprob <= 0 && Number.isFinite(logprob)));
+    if (behaviorLogprobs.length === tokens.length && bad === undefined) continue;
+    throw new SamplerError(
+      `sampler.sample: completion ${member} must have one finite logprob of at most 0 per token, got ` +
+        (bad === undefined ? `${behaviorLogprobs.length} for ${tokens.length} tokens` : String(bad)),
+    );
+  }
+}
