@@ -1,11 +1,6 @@
 import { loadavg } from 'node:os';
 import { RandomStream } from '@rlp/core';
-import {
-  computeRewardVector,
-  createRolloutRewardProcessor,
-  type RewardEpisode,
-  type RewardVectorOptions,
-} from '@rlp/rewards';
+import { createRolloutRewardProcessor, type RewardEpisode } from '@rlp/rewards';
 import { type MeasureOptions, peakMebibytes, timeRuns } from './measurement.ts';
 import { pseudoWords } from './pseudo-words.ts';
 import { type Line, median } from './report.ts';
@@ -17,24 +12,12 @@ const batchesPerRun = 20;
 const target = 100_000;
 const claimed = [200, 500] as const;
 
-/**
- * Episodes per second of the default reward on one thread, plain and through the kernel; the weighted sum by itself; and
- * memory while `episodes` of them stream through.
- */
+/** Episodes per second of the default reward on one thread, and memory while `episodes` of them stream through. */
 export async function* rewardLines(
   options: MeasureOptions & { readonly episodes: number },
 ): AsyncGenerator<Line> {
   const corpus = makeCorpus();
-  const speeds: number[] = [];
-  for (const enableCompilation of [true, false]) {
-    const line = await measureProcessor(corpus, enableCompilation, options);
-    speeds.push(line.bestEpisodesPerSecond);
-    yield {
-      ...line,
-      ...(!enableCompilation && { kernelOverPlain: rounded(speeds[0]! / speeds[1]!, 2) }),
-    };
-  }
-  for (const rows of [32, 128, 256, 512, 4096, 65_536]) yield measureVector(rows);
+  yield await measureProcessor(corpus, options);
   yield await measureStream(corpus, options.episodes);
 }
 
@@ -54,19 +37,14 @@ function episodeOf({ text, starts }: ReturnType<typeof makeCorpus>, k: number): 
   return { prompt: 'Explain the text.', response: text.slice(starts[first]!, starts[first + words]! - 1) };
 }
 
-async function measureProcessor(
-  corpus: ReturnType<typeof makeCorpus>,
-  enableCompilation: boolean,
-  options: MeasureOptions,
-) {
-  const runs = await timeBatches(corpus, enableCompilation, options);
+async function measureProcessor(corpus: ReturnType<typeof makeCorpus>, options: MeasureOptions) {
+  const runs = await timeBatches(corpus, options);
   const perSecond = (milliseconds: number) => rounded((1000 * batchesPerRun * batchSize) / milliseconds, 0);
   const elapsed = runs.map(({ milliseconds }) => milliseconds);
   const value = perSecond(median(elapsed));
   return {
     name: 'rewards',
     shape: `${batchSize}x${words} words`,
-    path: enableCompilation ? 'kernel' : 'plain',
     value,
     unit: 'episodes/s',
     target,
@@ -80,10 +58,9 @@ async function measureProcessor(
 /** Times of scoring `batchesPerRun` batches that were not seen before, run after run. */
 async function timeBatches(
   corpus: ReturnType<typeof makeCorpus>,
-  enableCompilation: boolean,
   options: MeasureOptions,
 ): Promise<{ readonly milliseconds: number; readonly processorMilliseconds: number }[]> {
-  const processor = createRolloutRewardProcessor({ enableCompilation });
+  const processor = createRolloutRewardProcessor();
   const runs = [];
   let made = 0;
   for (let run = 0; run < options.warmup + options.runs; run++) {
@@ -101,32 +78,6 @@ async function timeBatches(
   }
   processor.close();
   return runs;
-}
-
-function measureVector(rows: number): Line {
-  const random = RandomStream.named('bench', 'reward-vector', rows);
-  const column = () => Float64Array.from({ length: rows }, () => random.uniform());
-  const columns = [column(), column(), column(), column()] as const;
-  const weights = [0.1, 0.2, 0.3, 0.4];
-  const calls = Math.max(20, Math.floor(200_000 / rows));
-  const best = (acceleration: RewardVectorOptions['acceleration']) => {
-    let shortest = Number.POSITIVE_INFINITY;
-    for (let run = 0; run < 30; run++) {
-      const start = performance.now();
-      for (let call = 0; call < calls; call++) computeRewardVector(...columns, weights, { acceleration });
-      shortest = Math.min(shortest, performance.now() - start);
-    }
-    return (1000 * shortest) / calls;
-  };
-  const [plain, kernel] = [best('plain'), best('kernel')];
-  return {
-    name: 'reward-vector',
-    shape: `${rows}`,
-    unit: 'µs',
-    plain: rounded(plain, 3),
-    kernel: rounded(kernel, 3),
-    plainOverKernel: rounded(plain / kernel, 2),
-  };
 }
 
 async function measureStream(corpus: ReturnType<typeof makeCorpus>, episodes: number): Promise<Line> {

@@ -118,6 +118,18 @@ export interface Trajectory<Metadata = unknown, Outcome = unknown> {
   readonly failure?: TrajectoryFailure | undefined;
 }
 
+/** Why a part of a reward gave no number: it threw, took too long, gave no finite number, or the episode could not be read. */
+export type RewardFailureCause = 'threw' | 'timed-out' | 'not-finite' | 'unreadable';
+
+/** A part of a reward that gave no number. */
+export interface RewardFailure {
+  /** Name of the part. `'episode'` if the trajectory could not be read. */
+  readonly source: string;
+  readonly cause: RewardFailureCause;
+  /** What was expected and what came. */
+  readonly message: string;
+}
+
 /** A trajectory with its score. */
 export interface ScoredTrajectory<Metadata = unknown, Outcome = unknown> {
   readonly trajectory: Trajectory<Metadata, Outcome>;
@@ -125,6 +137,8 @@ export interface ScoredTrajectory<Metadata = unknown, Outcome = unknown> {
   readonly reward: number | null;
   /** Named parts of the reward before weighting, for metrics and monitors. */
   readonly components: Readonly<Record<string, number | null>>;
+  /** Parts that failed. Absent if none did. */
+  readonly failures?: readonly RewardFailure[] | undefined;
 }
 
 /** G trajectories of one task. */

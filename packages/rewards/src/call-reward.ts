@@ -1,23 +1,24 @@
 import {
   isPromiseLike,
   messageOf,
+  messageOf,
   RewardError,
+  type RewardFailureCause,
   type RewardFunction,
   settleWithin,
   TimeoutError,
   type Trajectory,
 } from '@rlp/core';
 
-/** Why a reward function gave no verdict: it threw, took too long, or gave what is no finite number. */
-export type RewardFailureCause = 'threw' | 'timed-out' | 'not-finite';
-
-/** What one call of a reward function gave; `failure` says why a value is `null` though the function did not say so. */
+/** Result of one call of a reward function. `failure` says why a value is `null` although the function did not return `null`. */
 export interface Verdict {
   readonly value: number | null;
-  readonly failure?: { readonly cause: RewardFailureCause; readonly error: RewardError } | undefined;
+  readonly failure?:
+    | { readonly cause: Exclude<RewardFailureCause, 'unreadable'>; readonly error: RewardError }
+    | undefined;
 }
 
-/** How long a call may take. */
+/** Limits of a call. */
 export interface CallLimits {
   readonly timeoutMs: number;
   readonly signal: AbortSignal | undefined;
@@ -29,20 +30,45 @@ export function callReward<Metadata, Outcome>(
   reward: RewardFunction<Metadata, Outcome>,
   trajectory: Trajectory<Metadata, Outcome>,
   limits: CallLimits,
-): Promise<Verdict> {
-  return callWithin(name, (signal) => reward(trajectory, { signal }), limits);
+): Verdict | Promise<Verdict> {
+  return callWithin(name, (context) => reward(trajectory, context), limits);
 }
 
-/** Calls anything that gives a reward, with a signal that fires when its time is up. Rejects as {@link callReward} does. */
-export async function callWithin(
+/**
+ * Calls anything that gives a reward, with a signal that fires when its time is up. A call that answers at once costs no promise
+ * and no timer.
+ */
+export function callWithin(
   name: string,
-  call: (signal: AbortSignal) => number | null | PromiseLike<number | null>,
+  call: (context: { readonly signal: AbortSignal }) => number | null | PromiseLike<number | null>,
+  limits: CallLimits,
+): Verdict | Promise<Verdict> {
+  let controller: AbortController | undefined;
+  const controllerOf = () => {
+    controller ??= new AbortController();
+    return controller;
+  };
+  const context = {
+    get signal() {
+      return controllerOf().signal;
+    },
+  };
+  try {
+    const value = call(context);
+    return isPromiseLike(value) ? settled(name, value, controllerOf(), limits) : verdictOf(name, value);
+  } catch (error) {
+    limits.signal?.throwIfAborted();
+    return failed('threw', name, messageOf(error), error);
+  }
+}
+
+async function settled(
+  name: string,
+  value: PromiseLike<number | null>,
+  controller: AbortController,
   { timeoutMs, signal }: CallLimits,
 ): Promise<Verdict> {
-  const controller = new AbortController();
   try {
-    const value = call(controller.signal);
-    if (!isPromiseLike(value)) return verdictOf(name, value);
     return verdictOf(name, await settleWithin(value, controller, { timeoutMs, signal }));
   } catch (error) {
     signal?.throwIfAborted();
@@ -56,7 +82,12 @@ function verdictOf(name: string, value: unknown): Verdict {
   return failed('not-finite', name, `expected a finite number or null, got ${String(value)}`);
 }
 
-function failed(cause: RewardFailureCause, name: string, message: string, error?: unknown): Verdict {
+function failed(
+  cause: NonNullable<Verdict['failure']>['cause'],
+  name: string,
+  message: string,
+  error?: unknown,
+): Verdict {
   return {
     value: null,
     failure: { cause, error: new RewardError(`reward "${name}": ${message}`, { cause: error }) },

@@ -1,6 +1,4 @@
-export type { RewardFailureCause } from './call-reward.ts';
 export * from './integrated/index.ts';
-export { computeRewardVector, type RewardVectorOptions } from './kernel/reward-vector.ts';
 export * from './processor/index.ts';
 export {
   type FunctionRewardComputer,
@@ -17,4 +15,16 @@ export {
 export { type ExactAnswerOptions, exactAnswer } from './stock/exact-answer.ts';
 export { extractTag } from './stock/extract-tag.ts';
 export { type TagFormatOptions, tagFormat } from './stock/tag-format.ts';
+export {
+  type AccuracyRewardOptions,
+  accuracyReward,
+  fluencyReward,
+  type KeywordRewardOptions,
+  keywordReward,
+  type LengthRewardOptions,
+  lengthReward,
+  type PerplexityRewardOptions,
+  perplexityReward,
+  type WordPunctuation,
+} from './stock/text-components.ts';
 export type { RewardFunctionStatistics } from './tally.ts';

@@ -1,16 +1,8 @@
-import {
-  ArgumentError,
-  parseOptions,
-  type RewardComputer,
-  type RewardFunction,
-  type ScoredTrajectory,
-  type Trajectory,
-} from '@rlp/core';
+import { ArgumentError, parseOptions, type RewardComputer, type RewardFunction } from '@rlp/core';
 import * as z from 'zod';
-import { callReward } from './call-reward.ts';
 import { clockSchema, functionSchema } from './function-schema.ts';
-import { isJudged } from './judged.ts';
-import { type RewardFunctionStatistics, Tally } from './tally.ts';
+import { scoredPart, scoreTrajectories } from './score-trajectories.ts';
+import type { RewardFunctionStatistics } from './tally.ts';
 import { timerMs } from './timer.ts';
 
 const partsSchema = z
@@ -25,6 +17,7 @@ const partsSchema = z
 
 const optionsSchema = z.strictObject({
   timeoutMs: timerMs.default(30_000),
+  concurrency: z.int().positive().or(z.literal(Infinity)).default(Infinity),
   clock: clockSchema,
 });
 
@@ -39,6 +32,8 @@ export interface RewardPart<Metadata = unknown, Outcome = unknown> {
 export interface RewardFunctionsOptions {
   /** Milliseconds an asynchronous call may take. Default 30 000. */
   readonly timeoutMs?: number | undefined;
+  /** Calls of one function in progress at once. Default no limit. */
+  readonly concurrency?: number | undefined;
   /** Milliseconds since any fixed point, for the timing statistics. Default `performance.now`. */
   readonly clock?: (() => number) | undefined;
 }
@@ -70,30 +65,16 @@ export function rewardFunctions<Metadata>(
   options: RewardFunctionsOptions = {},
 ): FunctionRewardComputer<Metadata> {
   const weights = parseOptions('rewardFunctions', partsSchema, parts);
-  const { timeoutMs, clock } = parseOptions('rewardFunctions', optionsSchema, options);
+  const { timeoutMs, concurrency, clock } = parseOptions('rewardFunctions', optionsSchema, options);
   const { weightOf, scaleWeight } = scalableWeights(weights);
-  const judges = Object.entries(parts).map(([name, { reward }]) => timed(name, reward, { timeoutMs, clock }));
-
-  const score = async (
-    trajectory: Trajectory<Metadata>,
-    signal: AbortSignal | undefined,
-  ): Promise<ScoredTrajectory<Metadata>> => {
-    const values = await Promise.all(judges.map(({ judge }) => judge(trajectory, signal)));
-    const weighted = judges.map(({ name }, k) => ({ weight: weightOf.get(name)!, value: values[k]! }));
-    return {
-      trajectory,
-      reward: isJudged(trajectory) ? weightedSum(weighted) : null,
-      components: Object.fromEntries(judges.map(({ name }, k) => [name, values[k]!])),
-    };
-  };
-
+  const scored = Object.entries(parts).map(([name, { reward }]) =>
+    scoredPart({ name, reward, timeoutMs, concurrency }),
+  );
   return {
-    async computeRewards({ trajectories }, { signal } = {}) {
-      signal?.throwIfAborted();
-      return Promise.all(trajectories.map((trajectory) => score(trajectory, signal)));
-    },
+    computeRewards: ({ trajectories }, { signal } = {}) =>
+      scoreTrajectories(scored, trajectories, { weightOf: (name) => weightOf.get(name)!, clock, signal }),
     scaleWeight,
-    getStatistics: () => Object.fromEntries(judges.map(({ name, tally }) => [name, tally.snapshot()])),
+    getStatistics: () => Object.fromEntries(scored.map(({ name, tally }) => [name, tally.snapshot()])),
   };
 }
 
@@ -111,34 +92,4 @@ export function scalableWeights(parts: Readonly<Record<string, { readonly weight
     return 'scaled';
   };
   return { weightOf, scaleWeight };
-}
-
-/** Calls a function within its time, and counts what came of it. */
-function timed<Metadata>(
-  name: string,
-  reward: RewardFunction<Metadata>,
-  { timeoutMs, clock }: { readonly timeoutMs: number; readonly clock: () => number },
-) {
-  const tally = new Tally();
-  const judge = async (trajectory: Trajectory<Metadata>, signal: AbortSignal | undefined) => {
-    if (!isJudged(trajectory)) return null;
-    const begun = clock();
-    const verdict = await callReward(name, reward, trajectory, { timeoutMs, signal });
-    tally.add(verdict, clock() - begun);
-    return verdict.value;
-  };
-  return { name, judge, tally };
-}
-
-/** `null` if a part that counts is `null`, or if the sum overflows. */
-function weightedSum(
-  parts: readonly { readonly weight: number; readonly value: number | null }[],
-): number | null {
-  let sum = 0;
-  for (const { weight, value } of parts) {
-    if (weight === 0) continue;
-    if (value === null) return null;
-    sum += weight * value;
-  }
-  return Number.isFinite(sum) ? sum : null;
 }

@@ -1,10 +1,11 @@
-import type { RewardFailureCause, Verdict } from './call-reward.ts';
+import type { RewardFailureCause } from '@rlp/core';
+import type { Verdict } from './call-reward.ts';
 
 /** What became of the calls of one reward function. */
 export interface RewardFunctionStatistics {
   readonly calls: number;
   /** Verdicts that are `null` because the function broke, by cause; a call may give several. */
-  readonly failures: Readonly<Record<RewardFailureCause, number>>;
+  readonly failures: Readonly<Record<Exclude<RewardFailureCause, 'unreadable'>, number>>;
   /** The message of the last failure. */
   readonly lastFailure: string | undefined;
   /** Milliseconds from call to verdict, summed over calls; calls that wait at the same time each count in full. */

@@ -217,7 +217,10 @@ class Desk<Metadata> {
   async #call(work: (signal: AbortSignal) => Promise<void>, signal: AbortSignal | undefined): Promise<void> {
     const { name, timeoutMs, clock } = this.#options;
     const begun = clock();
-    const verdict = await callWithin(name, (limit) => work(limit).then(() => 0), { timeoutMs, signal });
+    const verdict = await callWithin(name, (limits) => work(limits.signal).then(() => 0), {
+      timeoutMs,
+      signal,
+    });
     const { failure } = verdict;
     const counted = failure && {
       ...failure,

@@ -24,7 +24,6 @@ const schema = z
     minRewardThreshold: z.number().default(0.3),
     maxRewardThreshold: z.number().nullable().default(1),
     batchSize: z.int().positive().default(32),
-    enableCompilation: z.boolean().default(true),
     adaptiveThresholds: z
       .strictObject({ reward: adaptiveSchema.optional(), verification: adaptiveSchema.optional() })
       .default(() => ({})),
@@ -75,8 +74,6 @@ export interface IntegratedRewardConfig {
   readonly maxRewardThreshold?: number | null | undefined;
   /** Episodes of one request to the verifier; also the processor's, unless `rewardConfig` says otherwise. Default 32. */
   readonly batchSize?: number | undefined;
-  /** The processor's, unless `rewardConfig` says otherwise. Default `true`. */
-  readonly enableCompilation?: boolean | undefined;
   /** Thresholds that replace `minRewardThreshold` and `verificationThreshold` once there is data. Default none. */
   readonly adaptiveThresholds?:
     | {

@@ -19,7 +19,6 @@ describe('IntegratedRewardConfig', () => {
       minRewardThreshold: 0.3,
       maxRewardThreshold: 1,
       batchSize: 32,
-      enableCompilation: true,
       adaptiveThresholds: {},
     });
   });

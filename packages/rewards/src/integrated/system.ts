@@ -1,6 +1,5 @@
 import { ArgumentError, type VerificationReport, type Verifier } from '@rlp/core';
-import { episodesFromBuffer, type RewardBuffer } from '../processor/buffer.ts';
-import type { RewardEpisode } from '../processor/episode.ts';
+import { episodesFromBuffer, type RewardBuffer, type RewardEpisode } from '../processor/episode.ts';
 import type { EpisodeRewards } from '../processor/episode-rewards.ts';
 import {
   type ProcessOptions,
@@ -61,9 +60,8 @@ export class IntegratedRolloutRewardSystem {
   constructor(config: IntegratedRewardConfig = {}, dependencies: IntegratedRewardDependencies = {}) {
     const { verifier, processor, customMetrics = {}, logger, ...ofProcessor } = dependencies;
     this.config = resolveIntegratedRewardConfig(config);
-    const { rewardConfig, batchSize, enableCompilation, enableVerification } = this.config;
-    this.processor =
-      processor ?? new RolloutRewardProcessor({ batchSize, enableCompilation, ...rewardConfig }, ofProcessor);
+    const { rewardConfig, batchSize, enableVerification } = this.config;
+    this.processor = processor ?? new RolloutRewardProcessor({ batchSize, ...rewardConfig }, ofProcessor);
     this.#verifier = enableVerification ? verifier : undefined;
     this.#customMetrics = customMetrics;
     this.#logger = logger;

@@ -1,8 +1,8 @@
 import { type Message, OptionsError } from '@rlp/core';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { accuracyReward, fluencyReward, keywordReward, lengthReward } from './components.ts';
-import { episodes, seedConfig } from './episodes.fixture.ts';
+import { accuracyReward, fluencyReward, keywordReward, lengthReward } from '../stock/text-components.ts';
+import { episodes, textpolicyConfig } from './episodes.fixture.ts';
 import {
   processEpisodeBatchRewards,
   type RewardConfig,
@@ -27,7 +27,7 @@ function plainReward(
 }
 
 describe('RewardConfig', () => {
-  it('has the defaults of the original', () => {
+  it('has the defaults of textpolicy', () => {
     expect(resolveRewardConfig()).toEqual({
       lengthWeight: 0.1,
       keywordWeight: 0.2,
@@ -39,7 +39,6 @@ describe('RewardConfig', () => {
       externalRmTimeout: 30,
       batchSize: 32,
       maxWorkers: 4,
-      enableCompilation: true,
     });
     expect(resolveRewardConfig({ keywords: null }).keywords).toEqual([]);
   });
@@ -55,9 +54,9 @@ describe('RewardConfig', () => {
 
 describe('processEpisodeBatchRewards', () => {
   it('is the weighted sum of the components, and shows them', () => {
-    const rewards = processEpisodeBatchRewards(episodes, seedConfig);
+    const rewards = processEpisodeBatchRewards(episodes, textpolicyConfig);
     expect(rewards.toArray()).toEqual(
-      episodes.map((episode) => expect.closeTo(plainReward(episode, seedConfig), 12)),
+      episodes.map((episode) => expect.closeTo(plainReward(episode, textpolicyConfig), 12)),
     );
     expect([rewards.shape, rewards.device, rewards.dtype, rewards.length]).toEqual([
       [3],
@@ -71,7 +70,7 @@ describe('processEpisodeBatchRewards', () => {
     expect(rewards.components.accuracy?.[2]).toBe(1);
   });
 
-  it('equals the definition for any text, with and without the kernel', () => {
+  it('equals the definition for any text', () => {
     const text = fc
       .array(
         fc.constantFrom(
@@ -96,8 +95,8 @@ describe('processEpisodeBatchRewards', () => {
       metadata: fc.record({ groundTruth: text }, { requiredKeys: [] }),
     });
     fc.assert(
-      fc.property(fc.array(episode, { maxLength: 8 }), fc.boolean(), (batch, enableCompilation) => {
-        const config = { ...seedConfig, enableCompilation };
+      fc.property(fc.array(episode, { maxLength: 8 }), (batch) => {
+        const config = textpolicyConfig;
         // A reference of white space is none.
         const clean = batch.map((one) =>
           one.metadata.groundTruth?.trim() === '' ? { ...one, metadata: {} } : one,
@@ -123,11 +122,14 @@ describe('processEpisodeBatchRewards', () => {
     const prompt = [{ role: 'user', content: 'Explain quantum computing' }] as const;
     const [said, asked] = processEpisodeBatchRewards(
       [{ ...episodes[0]!, prompt }, episodes[0]!],
-      seedConfig,
+      textpolicyConfig,
     ).toArray();
     expect(said).toBe(asked);
     const called = { role: 'assistant', content: null } as unknown as Message;
-    const logged = processEpisodeBatchRewards([{ ...episodes[0]!, prompt: [...prompt, called] }], seedConfig);
+    const logged = processEpisodeBatchRewards(
+      [{ ...episodes[0]!, prompt: [...prompt, called] }],
+      textpolicyConfig,
+    );
     expect([logged.at(0), logged.failures]).toEqual([asked, []]);
   });
 
@@ -154,9 +156,9 @@ describe('processEpisodeBatchRewards', () => {
   ])('makes %j unscorable and nothing else', (bad, message) => {
     const rewards = processEpisodeBatchRewards(
       [episodes[0]!, bad as RewardEpisode, episodes[1]!],
-      seedConfig,
+      textpolicyConfig,
     );
-    const good = processEpisodeBatchRewards([episodes[0]!, episodes[1]!], seedConfig).toArray();
+    const good = processEpisodeBatchRewards([episodes[0]!, episodes[1]!], textpolicyConfig).toArray();
     expect(rewards.toArray()).toEqual([good[0], null, good[1]]);
     expect(Number.isNaN(rewards.components.length?.[1])).toBe(true);
     expect(rewards.failures).toEqual([{ index: 1, source: 'episode', cause: 'unreadable', message }]);

@@ -1,28 +1,32 @@
-import type { RewardFailureCause } from '../call-reward.ts';
+import type { RewardFailure, ScoredTrajectory } from '@rlp/core';
 
-/** Why an episode, or one part of its reward, could not be scored. */
-export interface EpisodeFailure {
-  /** Place of the episode in what was given. */
+/** A failure of a batch, with the episode it concerns. */
+export interface EpisodeFailure extends RewardFailure {
+  /** Place of the episode in the batch. */
   readonly index: number;
-  /** `'episode'` where it could not be read, else the name of the part that gave no verdict. */
-  readonly source: string;
-  readonly cause: RewardFailureCause | 'unreadable';
-  /** What was expected and what came. */
-  readonly message: string;
+}
+
+/** What becomes of one episode: its score without the trajectory it was read into. */
+export type EpisodeScore = Pick<ScoredTrajectory, 'reward' | 'components' | 'failures'>;
+
+/** Score of an episode that is not to be judged, or that cannot be read for the reason given. */
+export function unreadScore(problem: string | null): EpisodeScore {
+  if (problem === null) return { reward: null, components: {} };
+  const failure = { source: 'episode', cause: 'unreadable', message: problem } as const;
+  return { reward: null, components: {}, failures: [failure] };
 }
 
 /**
- * Rewards of a batch of episodes, with their parts.
+ * Rewards of a batch of episodes, with their parts, as columns.
  *
- * The numbers are float64 because JavaScript's are: nothing is rounded on the way, and eight bytes per episode are little
- * beside its text. NaN in an array stands for an unscorable episode; everything else here says `null`.
+ * NaN in an array stands for an unscorable episode; everything else here says `null`.
  */
 export class EpisodeRewards implements Iterable<number | null> {
   /** NaN where unscorable. Shape: `[B]`. */
   readonly data: Float64Array;
   readonly device = 'cpu';
   readonly dtype = 'float64';
-  /** The parts before weighting, by name; NaN where a part gave no verdict. Shape of each: `[B]`. */
+  /** The parts before weighting, by name; NaN where a part failed. Shape of each: `[B]`. */
   readonly components: Readonly<Record<string, Float64Array>>;
   readonly failures: readonly EpisodeFailure[];
 
@@ -36,6 +40,17 @@ export class EpisodeRewards implements Iterable<number | null> {
     this.failures = failures;
   }
 
+  /** Scores in rows as columns. @param names - Components, also those of no row. */
+  static of(scores: readonly EpisodeScore[], names: readonly string[]): EpisodeRewards {
+    const column = (value: (score: EpisodeScore) => number | null | undefined) =>
+      Float64Array.from(scores, (score) => value(score) ?? Number.NaN);
+    return new EpisodeRewards(
+      column(({ reward }) => reward),
+      Object.fromEntries(names.map((name) => [name, column(({ components }) => components[name])])),
+      scores.flatMap(({ failures = [] }, index) => failures.map((failure) => ({ index, ...failure }))),
+    );
+  }
+
   /** `[B]`. */
   get shape(): readonly [number] {
     return [this.data.length];
@@ -46,7 +61,7 @@ export class EpisodeRewards implements Iterable<number | null> {
     return this.data.length;
   }
 
-  /** Reward of an episode; `null` if it is unscorable or not there. Negative places count from the end. */
+  /** Reward of an episode. `null` if it is unscorable or absent. Negative places count from the end. */
   at(index: number): number | null {
     const value = this.data.at(index);
     return value === undefined || Number.isNaN(value) ? null : value;

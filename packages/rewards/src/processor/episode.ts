@@ -1,14 +1,15 @@
-import type { Message, TrajectoryStatus } from '@rlp/core';
+import type { Message, Sample, Trajectory, TrajectoryStatus } from '@rlp/core';
+import { isRecord } from '../is-record.ts';
 
-/** A whole episode, as text: what rewards are computed from. */
+/** A whole episode as text. */
 export interface RewardEpisode {
-  /** What the policy was asked; messages count as their contents. Missing: `''`. */
+  /** The policy's input. Messages count as their contents. Default `''`. */
   readonly prompt?: string | readonly Message[] | undefined;
-  /** What it answered. Missing: `''`. Anything but text makes the episode unscorable. */
+  /** The policy's answer. Default `''`. Anything but text makes the episode unscorable. */
   readonly response?: string | undefined;
-  /** The example: what is known about the task, such as its reference answer. */
+  /** The example: what is known about the task, such as its reference answer. Default `{}`. */
   readonly metadata?: Readonly<Record<string, unknown>> | undefined;
-  /** How it ended, where that is known: only `completed` and `truncated` ones are judged. */
+  /** Only `completed` and `truncated` episodes are judged. Default `'completed'`. */
   readonly status?: TrajectoryStatus | undefined;
 }
 
@@ -21,7 +22,7 @@ export interface ReadEpisode {
 
 const noMetadata: Readonly<Record<string, unknown>> = Object.freeze({});
 
-/** An episode, `null` for one that is not to be judged, or the sentence that says why it cannot be read. */
+/** An episode, `null` if it is not to be judged, or a sentence that says why it cannot be read. */
 export function readEpisode(episode: unknown): ReadEpisode | null | string {
   if (typeof episode !== 'object' || episode === null) {
     return `expected an object with prompt and response, got ${episode === null ? 'null' : typeof episode}`;
@@ -79,4 +80,69 @@ export function referenceOf(metadata: Readonly<Record<string, unknown>>): string
     if (typeof value === 'number') return String(value);
   }
   return undefined;
+}
+
+/** An episode as a trajectory without steps, `null` if it is not to be judged, or a sentence that says why it cannot be read. */
+export function trajectoryFromEpisode(
+  given: RewardEpisode,
+  id: string,
+): Trajectory<ReadEpisode['metadata']> | null | string {
+  const episode = readEpisode(given);
+  if (episode === null || typeof episode === 'string') return episode;
+  const { prompt, response, metadata } = episode;
+  const asked: readonly Message[] = Array.isArray(given.prompt)
+    ? (given.prompt as readonly Message[])
+    : [{ role: 'user', content: prompt }];
+  return {
+    id,
+    task: { id, prompt, metadata },
+    steps: [],
+    messages: [...asked, { role: 'assistant', content: response }],
+    response,
+    status: given.status ?? 'completed',
+    policyVersion: 0,
+  };
+}
+
+/** The text of a trajectory that text rewards read. */
+export function episodeOfTrajectory({ task, response, status }: Trajectory): RewardEpisode {
+  const { prompt, metadata } = task;
+  return { prompt, response, status, ...(isRecord(metadata) && { metadata }) };
+}
+
+/** An episode as step lists: observations, actions, and the policy's logprobs and values. */
+export interface BufferEpisode {
+  readonly obs: readonly unknown[];
+  readonly act: readonly unknown[];
+  readonly logprob?: readonly unknown[] | null | undefined;
+  readonly value?: readonly unknown[] | null | undefined;
+}
+
+/** Collected episodes: trajectories, samples, or a buffer of step lists. */
+export type RewardBuffer =
+  | readonly (Trajectory | Sample)[]
+  | { readonly storage: { readonly episodes: readonly BufferEpisode[] } };
+
+/**
+ * The episodes of a buffer, in order.
+ *
+ * A trajectory or sample gives its prompt, its last response and its metadata. A list of steps gives its first observation, its last
+ * action and `{ length, logprobs, values }`. An empty list gives `''`.
+ */
+export function episodesFromBuffer(buffer: RewardBuffer): RewardEpisode[] {
+  if ('storage' in buffer) return buffer.storage.episodes.map(fromSteps);
+  return buffer.map((entry) => ('task' in entry ? episodeOfTrajectory(entry) : fromSample(entry)));
+}
+
+function fromSample({ prompt, response, status, metadata }: Sample): RewardEpisode {
+  return { prompt, response, status, metadata };
+}
+
+function fromSteps({ obs, act, logprob, value }: BufferEpisode): RewardEpisode {
+  return {
+    // Checked like everything else when the episode is read.
+    prompt: (obs[0] ?? '') as string,
+    response: (act.at(-1) ?? '') as string,
+    metadata: { length: obs.length, logprobs: logprob, values: value },
+  };
 }

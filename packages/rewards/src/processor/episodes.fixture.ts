@@ -1,7 +1,7 @@
 import type { RewardConfig, RewardEpisode } from './index.ts';
 
-/** The example values of the seed. */
-export const seedConfig: RewardConfig = {
+/** The example values of textpolicy's README. */
+export const textpolicyConfig: RewardConfig = {
   lengthWeight: 0.2,
   keywordWeight: 0.3,
   perplexityWeight: 0.3,

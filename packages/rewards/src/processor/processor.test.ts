@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { episodes, seedConfig } from './episodes.fixture.ts';
+import { episodes, textpolicyConfig } from './episodes.fixture.ts';
 import {
   createRolloutRewardProcessor,
   type EpisodeReward,
@@ -9,8 +9,8 @@ import {
 
 describe('RolloutRewardProcessor', () => {
   it('gives what the pure function gives', async () => {
-    const processor = createRolloutRewardProcessor(seedConfig);
-    const expected = processEpisodeBatchRewards(episodes, seedConfig).toArray();
+    const processor = createRolloutRewardProcessor(textpolicyConfig);
+    const expected = processEpisodeBatchRewards(episodes, textpolicyConfig).toArray();
     expect((await processor.processEpisodeRewards(episodes)).toArray()).toEqual(expected);
     expect((await processor.processEpisodeRewards([])).toArray()).toEqual([]);
     const { prompt, response, metadata } = episodes[2]!;
@@ -114,19 +114,19 @@ describe('RolloutRewardProcessor', () => {
     expect(rewards.toArray()).toEqual([1, null, null, 0, 0]);
     expect(asked).toEqual([2, 1, 1, 2]);
     expect(rewards.failures).toEqual([
-      { index: 1, source: 'fluency', cause: 'threw', message: 'fluency: too long' },
+      { index: 1, source: 'fluency', cause: 'threw', message: 'reward "fluency": too long' },
     ]);
   });
 
-  it('lists failures in the order of the rewards, whichever failed first', async () => {
+  it('lists failures by episode, in the order of the rewards, whichever failed first', async () => {
     const fails = (ms: number) => () =>
       new Promise<never>((_, reject) => setTimeout(reject, ms, new Error('no')));
     const processor = createRolloutRewardProcessor().addReward('slow', fails(5)).addReward('fast', fails(0));
     const { failures } = await processor.processEpisodeRewards([{}, {}]);
     expect(failures.map(({ source, index }) => [source, index])).toEqual([
       ['slow', 0],
-      ['slow', 1],
       ['fast', 0],
+      ['slow', 1],
       ['fast', 1],
     ]);
   });

@@ -3,60 +3,65 @@ import {
   onAbort,
   parseOptions,
   type RewardComputer,
+  type RewardFunction,
   type ScoredTrajectory,
+  type Trajectory,
   type TrajectoryGroup,
 } from '@rlp/core';
 import * as z from 'zod';
 import type { ExternalReward } from '../external/external-reward.ts';
 import type { Fetch } from '../external/fetch.ts';
-import { Tally } from '../tally.ts';
-import { timerMs } from '../timer.ts';
-import { scoreBatch, sumOfComponents } from './batch.ts';
-import { episodesFromBuffer, type RewardBuffer } from './buffer.ts';
-import { type CalledReward, callForEach } from './calls.ts';
-import { ComponentScorer, componentNames } from './component-scorer.ts';
+import { type ScoredPart, scoredPart, scoreTrajectories, withoutOverflow } from '../score-trajectories.ts';
+import type { RewardFunctionStatistics } from '../tally.ts';
+import { longestTimerMs, timerMs } from '../timer.ts';
+import {
+  componentNames,
+  readable,
+  rewardOfComponent,
+  textComponents,
+  type WeightedComponent,
+} from './components.ts';
 import { type ResolvedRewardConfig, type RewardConfig, resolveRewardConfig } from './config.ts';
-import { type ReadEpisode, type RewardEpisode, referenceOf } from './episode.ts';
-import { type EpisodeFailure, EpisodeRewards } from './episode-rewards.ts';
-import { type EpisodeScorer, externalSource } from './external-source.ts';
-import { fillFluency } from './fluency.ts';
-import type { FluencyScorer } from './fluency-scorer.ts';
-import { type ProcessorStatistics, ProcessorTally } from './statistics.ts';
-
-const isFunction = (value: unknown) => typeof value === 'function';
+import {
+  episodesFromBuffer,
+  type RewardBuffer,
+  type RewardEpisode,
+  referenceOf,
+  trajectoryFromEpisode,
+} from './episode.ts';
+import { EpisodeRewards, type EpisodeScore, unreadScore } from './episode-rewards.ts';
+import { type EpisodeScorer, externalPart } from './external.ts';
+import { batchedFluency, type FluencyScorer } from './fluency-scorer.ts';
 
 const addedSchema = z.strictObject({
+  /** Factor in the sum. 0 observes only: the part is reported and cannot make an episode unscorable. Default 1. */
   weight: z.number().default(1),
+  /** Milliseconds that an asynchronous call may take. Default 30 000. */
   timeoutMs: timerMs.default(30_000),
 });
 
-/** A reward of one's own: what a response is worth. `null`: it cannot tell, and the episode is unscorable. */
+/** Your own reward: the worth of a response. `null`: it cannot tell, and the episode is unscorable. */
 export type EpisodeReward = (
   prompt: string,
   response: string,
   context: { readonly metadata: Readonly<Record<string, unknown>>; readonly signal: AbortSignal },
-) => number | null | PromiseLike<number | null>;
+) => number | null | Promise<number | null>;
 
 /** Options of {@link RolloutRewardProcessor.addReward}. */
-export interface AddRewardOptions {
-  /** Factor in the sum. `0` only observes: the part is reported and cannot make an episode unscorable. Default 1. */
-  readonly weight?: number | undefined;
-  /** Milliseconds an asynchronous call may take. Default 30 000. */
-  readonly timeoutMs?: number | undefined;
-}
+export interface AddRewardOptions extends z.input<typeof addedSchema> {}
 
 /** What a processor works with, besides its config. */
 export interface RewardDependencies {
   /** Judges fluency with a model. Default: {@link fluencyReward}, which needs none. */
   readonly fluencyScorer?: FluencyScorer | undefined;
   /**
-   * The external reward, blended in; replaces `externalRmUrl`. A function keeps to `maxWorkers` and `externalRmTimeout`, an
-   * `externalReward({ … })` of `@rlp/rewards/external` to limits of its own.
+   * The external reward, blended in. It replaces `externalRmUrl`. A function keeps to `maxWorkers` and `externalRmTimeout`. An
+   * `externalReward({ … })` of `@rlp/rewards/external` has its own limits.
    */
   readonly external?: EpisodeScorer | ExternalReward | undefined;
   /** Share of the external reward in the blend, from 0 to 1. Default 0.7. */
   readonly externalShare?: number | undefined;
-  /** Talks to `externalRmUrl`. Default: the platform's. */
+  /** Requests `externalRmUrl`. Default: the platform's `fetch`. */
   readonly fetch?: Fetch | undefined;
   /** The reference answer of an example. Default {@link referenceOf}. */
   readonly reference?: ((metadata: Readonly<Record<string, unknown>>) => string | undefined) | undefined;
@@ -64,83 +69,101 @@ export interface RewardDependencies {
   readonly clock?: (() => number) | undefined;
 }
 
-/** What every call takes. */
+/** Options of a call. */
 export interface ProcessOptions {
   /** Ends the call with its reason. */
   readonly signal?: AbortSignal | undefined;
 }
 
+/** Counts of a processor since it was made. */
+export interface ProcessorStatistics {
+  readonly episodes: number;
+  /** Episodes whose reward is `null`. */
+  readonly unscorable: number;
+  /** Failures by cause. An episode may have several. */
+  readonly failures: Readonly<Record<NonNullable<EpisodeScore['failures']>[number]['cause'], number>>;
+  /** Calls of every part, by name. */
+  readonly rewards: Readonly<Record<string, RewardFunctionStatistics>>;
+  /** Milliseconds from call to result, summed over batches. */
+  readonly milliseconds: number;
+}
+
 /**
- * Scores whole episodes in batches.
+ * Scores whole episodes in batches: `rewardFunctions` with textpolicy's components, names and defaults.
  *
- *     reward = Σ_k weight_k · component_k + Σ_j weight_j · added_j,   blended with an external reward where there is one:
+ *     reward = Σ_k weight_k · component_k + Σ_j weight_j · added_j,   with an external reward:
  *     reward ← 0.7 · external + 0.3 · reward
  *
- * One episode's trouble (no text, a function that throws, hangs or gives NaN, a server that does not answer) makes that
- * episode's reward `null`, and a counted failure in the result; no other episode is touched, and no number is made up.
+ * A failure of one episode (no text, a function that throws, hangs or returns NaN, a server that does not answer) makes that episode's
+ * reward `null` and is counted. No other episode is affected, and no number is made up.
  */
 export class RolloutRewardProcessor implements RewardComputer {
   /** The config with its defaults. */
   readonly config: ResolvedRewardConfig;
-  readonly #scorer: ComponentScorer;
-  readonly #fluencyScorer: FluencyScorer | undefined;
-  readonly #external: CalledReward | undefined;
-  readonly #added: CalledReward[] = [];
+  readonly #parts: ScoredPart<unknown, unknown>[];
+  readonly #weights = new Map<string, number>();
+  readonly #externalShare: number;
   readonly #clock: () => number;
-  readonly #tally = new ProcessorTally();
   readonly #closing = new AbortController();
+  readonly #failures = { unreadable: 0, threw: 0, 'timed-out': 0, 'not-finite': 0 };
+  #episodes = 0;
+  #unscorable = 0;
+  #milliseconds = 0;
 
   /** @throws `OptionsError` naming every problem of the config at once. */
   constructor(config: RewardConfig = {}, dependencies: RewardDependencies = {}) {
     const { fluencyScorer, reference = referenceOf, clock = () => performance.now() } = dependencies;
     this.config = resolveRewardConfig(config);
-    this.#scorer = new ComponentScorer(this.config, reference);
-    this.#fluencyScorer = fluencyScorer;
-    this.#external = externalSource(this.config, dependencies);
     this.#clock = clock;
+    this.#externalShare = dependencies.externalShare ?? 0.7;
+    const external = externalPart(this.config, dependencies);
+    const components = textComponents(this.config, reference);
+    for (const { name, weight } of components) this.#weights.set(name, weight);
+    this.#parts = components.map((component) => this.#componentPart(component, fluencyScorer));
+    if (external !== undefined) this.#parts.push(external);
   }
 
   /**
-   * Adds a reward of one's own to the sum.
+   * Adds your own reward to the sum.
    *
    * @param name - Names it in components, failures and statistics.
-   * @throws `ArgumentError` for a name that is taken, or what is no function; `OptionsError` for bad options.
+   * @throws `ArgumentError` for a name that is taken, or for anything but a function; `OptionsError` for bad options.
    */
   addReward(name: string, reward: EpisodeReward, options: AddRewardOptions = {}): this {
     const { weight, timeoutMs } = parseOptions('addReward', addedSchema, options);
-    const taken = [...componentNames, 'external', 'episode', ...this.#added.map((added) => added.name)];
+    const taken = [...new Set([...componentNames, 'external', 'episode', ...this.#weights.keys()])];
     if (name === '' || taken.includes(name)) {
       throw new ArgumentError(
         `addReward: expected a name that is not empty and none of ${taken.join(', ')}, got ${JSON.stringify(name)}`,
       );
     }
-    if (!isFunction(reward)) {
+    if (typeof reward !== 'function') {
       throw new ArgumentError(`addReward: expected "${name}" to be a function, got ${typeof reward}`);
     }
-    const call: CalledReward['call'] = ({ prompt, response, metadata }, signal) =>
-      reward(prompt, response, { metadata, signal });
-    this.#added.push({ name, weight, timeoutMs, tally: new Tally(), call });
+    const call: RewardFunction = (trajectory, context) => {
+      const { prompt, response, metadata } = readable(trajectory);
+      return reward(prompt, response, { metadata, signal: context.signal });
+    };
+    this.#weights.set(name, weight);
+    const concurrency = this.config.maxWorkers;
+    this.#parts.push(scoredPart<unknown, unknown>({ name, reward: call, timeoutMs, concurrency }));
     return this;
   }
 
   /** Rewards of episodes, in order; empty for none. Rejects with the signal's reason, or once closed. */
   async processEpisodeRewards(
     episodes: readonly RewardEpisode[],
-    { signal }: ProcessOptions = {},
+    options: ProcessOptions = {},
   ): Promise<EpisodeRewards> {
-    this.#requireOpen();
-    signal?.throwIfAborted();
-    const begun = this.#clock();
-    const controller = new AbortController();
-    const abort = (from: AbortSignal) => onAbort(from, () => controller.abort(from.reason));
-    const release = [this.#closing.signal, ...(signal ? [signal] : [])].map(abort);
-    try {
-      const rewards = await this.#process(episodes, controller.signal);
-      this.#tally.add(rewards, this.#clock() - begun);
-      return rewards;
-    } finally {
-      for (const stop of release) stop();
-    }
+    const read: readonly Read[] = episodes.map((one, row) => trajectoryFromEpisode(one, String(row)));
+    const scored = await this.#score(read.filter(isTrajectory), options);
+    let next = 0;
+    const scores = read.map((one) => (isTrajectory(one) ? scored[next++]! : unreadScore(one)));
+    this.#count(scores.filter((_, row) => !isTrajectory(read[row]!)));
+    return EpisodeRewards.of(
+      scores,
+      this.#parts.map(({ name }) => name),
+    );
   }
 
   /** Reward of one episode. @param example - What is known about the task, such as `{ answer }`. */
@@ -180,20 +203,10 @@ export class RolloutRewardProcessor implements RewardComputer {
   }
 
   /** Scores a group of trajectories, for training: a processor is a `RewardComputer`. */
-  readonly computeRewards = async <Metadata>(
+  readonly computeRewards = <Metadata>(
     { trajectories }: TrajectoryGroup<Metadata>,
     options: ProcessOptions = {},
-  ): Promise<readonly ScoredTrajectory<Metadata>[]> => {
-    const rewards = await this.processBufferRewards(trajectories, options);
-    const components = Object.entries(rewards.components);
-    return trajectories.map((trajectory, row) => ({
-      trajectory,
-      reward: rewards.at(row),
-      components: Object.fromEntries(
-        components.map(([name, column]) => [name, Number.isNaN(column[row]) ? null : column[row]!]),
-      ),
-    }));
-  };
+  ): Promise<readonly ScoredTrajectory<Metadata>[]> => this.#score(trajectories, options);
 
   /** Scores a stream `batchSize` episodes at a time and holds no more of it than that. */
   async *processEpisodeStream(
@@ -214,10 +227,16 @@ export class RolloutRewardProcessor implements RewardComputer {
 
   /** Counts since it was made. */
   getStatistics(): ProcessorStatistics {
-    return this.#tally.snapshot(this.#called());
+    return {
+      episodes: this.#episodes,
+      unscorable: this.#unscorable,
+      failures: { ...this.#failures },
+      rewards: Object.fromEntries(this.#parts.map(({ name, tally }) => [name, tally.snapshot()])),
+      milliseconds: this.#milliseconds,
+    };
   }
 
-  /** Ends calls under way and refuses new ones. May be called again. */
+  /** Ends calls in progress and refuses new ones. May be called again. */
   close(): void {
     this.#closing.abort(new ArgumentError('RolloutRewardProcessor: closed while calls were under way'));
   }
@@ -227,45 +246,67 @@ export class RolloutRewardProcessor implements RewardComputer {
     this.close();
   }
 
-  #called(): CalledReward[] {
-    return this.#external === undefined ? this.#added : [...this.#added, this.#external];
-  }
-
-  #requireOpen(): void {
-    if (!this.#closing.signal.aborted) return;
-    throw new ArgumentError(
-      'RolloutRewardProcessor: expected a processor that is open, got a closed one; make a new one',
-    );
-  }
-
-  async #process(given: readonly RewardEpisode[], signal: AbortSignal): Promise<EpisodeRewards> {
-    const batch = scoreBatch(this.#scorer, given);
-    let { failures } = batch;
-    if (this.#fluencyScorer !== undefined && this.#scorer.weights[2] !== 0) {
-      const rows = batch.rowsWithWords.map((row) => ({ row, request: batch.episodes[row]! }));
-      const { batchSize } = this.config;
-      const { fluency } = batch.columns;
-      failures = failures.concat(
-        await fillFluency(this.#fluencyScorer, rows, fluency, { batchSize, signal }),
+  async #score<Metadata>(
+    trajectories: readonly Trajectory<Metadata>[],
+    { signal }: ProcessOptions,
+  ): Promise<readonly ScoredTrajectory<Metadata>[]> {
+    if (this.#closing.signal.aborted) {
+      throw new ArgumentError(
+        'RolloutRewardProcessor: expected a processor that is open, got a closed one; make a new one',
       );
     }
-    const { data, components } = sumOfComponents(this.#scorer, batch);
-    for (const { reward, column, failures: more } of await this.#call(batch.episodes, signal)) {
-      const { name, weight } = reward;
-      components[name] = column;
-      failures = failures.concat(more);
-      if (name === 'external') blend(data, column, weight);
-      else if (weight !== 0) addWeighted(data, column, weight);
+    signal?.throwIfAborted();
+    const begun = this.#clock();
+    const controller = new AbortController();
+    const abort = (from: AbortSignal) => onAbort(from, () => controller.abort(from.reason));
+    const release = [this.#closing.signal, ...(signal ? [signal] : [])].map(abort);
+    try {
+      const weightOf = (name: string) => this.#weights.get(name) ?? 0;
+      const scoring = { weightOf, clock: this.#clock, signal: controller.signal };
+      const scored = await scoreTrajectories(this.#parts, trajectories, scoring);
+      const blended = scored.map((one) => this.#blended(one as ScoredTrajectory<Metadata>));
+      this.#count(blended);
+      this.#milliseconds += this.#clock() - begun;
+      return blended;
+    } finally {
+      for (const stop of release) stop();
     }
-    dropInfinities(data, failures);
-    return new EpisodeRewards(data, components, failures);
   }
 
-  #call(episodes: readonly (ReadEpisode | null)[], signal: AbortSignal) {
-    const options = { concurrency: this.config.maxWorkers, clock: this.#clock, signal };
-    return Promise.all(
-      this.#called().map(async (reward) => ({ reward, ...(await callForEach(reward, episodes, options)) })),
-    );
+  /** With the external reward, if there is one. */
+  #blended<Metadata>(scored: ScoredTrajectory<Metadata>): ScoredTrajectory<Metadata> {
+    const { external } = scored.components;
+    if (external === undefined) return scored;
+    if (external === null || scored.reward === null) return { ...scored, reward: null };
+    const failures = [...(scored.failures ?? [])];
+    const share = this.#externalShare;
+    const reward = withoutOverflow(share * external + (1 - share) * scored.reward, failures);
+    return { ...scored, reward, ...(failures.length > 0 && { failures }) };
+  }
+
+  #count(scores: readonly EpisodeScore[]): void {
+    this.#episodes += scores.length;
+    for (const { reward, failures = [] } of scores) {
+      if (reward === null) this.#unscorable += 1;
+      for (const { cause } of failures) this.#failures[cause] += 1;
+    }
+  }
+
+  #componentPart(
+    component: WeightedComponent,
+    fluencyScorer: FluencyScorer | undefined,
+  ): ScoredPart<unknown, unknown> {
+    const { name } = component;
+    const limits = { name, timeoutMs: longestTimerMs, concurrency: Infinity };
+    if (name !== 'fluency' || fluencyScorer === undefined) {
+      return scoredPart<unknown, unknown>({ ...limits, reward: rewardOfComponent(component) });
+    }
+    const ask = batchedFluency(fluencyScorer, this.config.batchSize);
+    const reward: RewardFunction = (trajectory, { signal }) => {
+      const episode = readable(trajectory);
+      return component.score(episode) === 0 ? 0 : ask(episode, signal);
+    };
+    return scoredPart<unknown, unknown>({ ...limits, reward });
   }
 }
 
@@ -277,22 +318,8 @@ export function createRolloutRewardProcessor(
   return new RolloutRewardProcessor(config, dependencies);
 }
 
-function addWeighted(data: Float64Array, column: Float64Array, weight: number): void {
-  for (let row = 0; row < data.length; row++) data[row]! += weight * column[row]!;
-}
+type Read = ReturnType<typeof trajectoryFromEpisode>;
 
-function blend(data: Float64Array, external: Float64Array, share: number): void {
-  for (let row = 0; row < data.length; row++) {
-    data[row] = share * external[row]! + (1 - share) * data[row]!;
-  }
-}
-
-/** A sum that overflows is no reward. */
-function dropInfinities(data: Float64Array, failures: EpisodeFailure[]): void {
-  for (let row = 0; row < data.length; row++) {
-    if (Number.isFinite(data[row]!) || Number.isNaN(data[row]!)) continue;
-    const message = `the weighted sum is ${data[row]}`;
-    failures.push({ index: row, source: 'episode', cause: 'not-finite', message });
-    data[row] = Number.NaN;
-  }
+function isTrajectory(read: Read): read is Exclude<Read, string | null> {
+  return typeof read === 'object' && read !== null;
 }

@@ -1,6 +1,5 @@
 import {
   ArgumentError,
-  type Message,
   messageOf,
   type RewardComputer,
   type RewardFunction,
@@ -8,7 +7,7 @@ import {
   type Trajectory,
   type Verifier,
 } from '@rlp/core';
-import { type RewardEpisode, readEpisode } from '../processor/episode.ts';
+import { type RewardEpisode, trajectoryFromEpisode } from '../processor/episode.ts';
 import { rewardFunctions } from '../reward-functions.ts';
 import { verificationRequest } from '../verification/apply-verifiers.ts';
 
@@ -83,30 +82,18 @@ function verifierComputer<Metadata>(verifier: Verifier): RewardComputer<Metadata
   };
 }
 
-/** An episode as a trajectory of one step without tokens, or the sentence that says why it is none. */
+/** An episode as a trajectory with metadata by the schema, or a sentence that says why it is none. */
 function trajectoryOf<Metadata>(
   given: RewardEpisode,
   id: string,
   schema: Schema<Metadata> | undefined,
 ): Trajectory<Metadata> | string {
-  const episode = readEpisode(given);
-  if (episode === null) return 'it is neither completed nor truncated';
-  if (typeof episode === 'string') return episode;
-  const checked = checkedMetadata(episode.metadata, schema);
+  const trajectory = trajectoryFromEpisode(given, id);
+  if (trajectory === null) return 'it is neither completed nor truncated';
+  if (typeof trajectory === 'string') return trajectory;
+  const checked = checkedMetadata(trajectory.task.metadata, schema);
   if ('problem' in checked) return checked.problem;
-  const { prompt, response } = episode;
-  const asked: readonly Message[] = Array.isArray(given.prompt)
-    ? (given.prompt as readonly Message[])
-    : [{ role: 'user', content: prompt }];
-  return {
-    id,
-    task: { id, prompt, metadata: checked.value },
-    steps: [],
-    messages: [...asked, { role: 'assistant', content: response }],
-    response,
-    status: given.status ?? 'completed',
-    policyVersion: 0,
-  };
+  return { ...trajectory, task: { ...trajectory.task, metadata: checked.value } };
 }
 
 /** Metadata by its schema, or why it is none; a schema may also throw, as recursive ones do on what is nested deep enough. */

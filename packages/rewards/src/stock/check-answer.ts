@@ -1,9 +1,9 @@
 import { parseOptions, type RewardFunction } from '@rlp/core';
 import * as z from 'zod';
-import { trimmed } from '../kernel/white-space.ts';
 import { tagName } from './extract-tag.ts';
 import { answerInLayout, type ReasoningTags, reasoningTagsSchema } from './match-format.ts';
 import { requireReference } from './reference.ts';
+import { trimmed } from './white-space.ts';
 
 /** What {@link checkAnswer} gives. */
 export interface AnswerTable {

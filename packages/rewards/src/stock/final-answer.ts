@@ -1,6 +1,6 @@
 import { parseOptions } from '@rlp/core';
 import * as z from 'zod';
-import { trimmed } from '../kernel/white-space.ts';
+import { trimmed } from './white-space.ts';
 
 /** A boxed answer found in a text. */
 export interface BoxedAnswer {

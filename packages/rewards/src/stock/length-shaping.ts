@@ -7,7 +7,7 @@ import {
   type Trajectory,
 } from '@rlp/core';
 import * as z from 'zod';
-import { wordsOf } from '../kernel/white-space.ts';
+import { wordsOf } from './white-space.ts';
 
 /** Tokens that a policy sampled in all steps of a trajectory. */
 export function sampledTokens({ steps }: Trajectory): number {

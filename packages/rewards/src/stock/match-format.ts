@@ -1,7 +1,7 @@
 import { parseOptions, type RewardFunction } from '@rlp/core';
 import * as z from 'zod';
-import { whiteSpaceTable } from '../kernel/white-space.ts';
 import { tagName } from './extract-tag.ts';
+import { whiteSpaceTable } from './white-space.ts';
 
 const tags = {
   reasoning: tagName.default('reasoning'),

@@ -1,4 +1,4 @@
-import { trimmed } from '../kernel/white-space.ts';
+import { trimmed } from './white-space.ts';
 
 /** Which published rules {@link mathNormalForm} follows. */
 export type MathNormalFormRules = 'hendrycks' | 'mathd' | 'minerva';

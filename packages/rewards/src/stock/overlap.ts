@@ -1,7 +1,7 @@
 import { parseOptions, type RewardFunction } from '@rlp/core';
 import * as z from 'zod';
-import { wordsOf } from '../kernel/white-space.ts';
 import { referenceError, requireReference } from './reference.ts';
+import { wordsOf } from './white-space.ts';
 
 /** Precision, recall, and their harmonic mean. */
 export interface OverlapScore {

@@ -1,6 +1,6 @@
 import { parseOptions, type RewardFunction } from '@rlp/core';
 import * as z from 'zod';
-import { wordsOf } from '../kernel/white-space.ts';
+import { wordsOf } from './white-space.ts';
 import { countNgrams } from './words.ts';
 
 const schema = z.strictObject({

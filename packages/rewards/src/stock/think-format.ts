@@ -1,6 +1,6 @@
 import { parseOptions, type RewardFunction } from '@rlp/core';
 import * as z from 'zod';
-import { trimmed } from '../kernel/white-space.ts';
+import { trimmed } from './white-space.ts';
 
 /**
  * The answer after the last `</think>`, trimmed; `undefined` where there is no such tag. (What verifiers' ThinkParser reads,

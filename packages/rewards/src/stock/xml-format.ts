@@ -1,7 +1,7 @@
 import { type Message, parseOptions, type RewardFunction } from '@rlp/core';
 import * as z from 'zod';
-import { trimmed } from '../kernel/white-space.ts';
 import { tagName } from './extract-tag.ts';
+import { trimmed } from './white-space.ts';
 
 /** A field of a response: its tag, or several tags of which any will do. */
 export type XmlField = string | readonly string[];

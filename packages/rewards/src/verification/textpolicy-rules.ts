@@ -1,6 +1,6 @@
 import { parseOptions, type VerificationReport } from '@rlp/core';
 import * as z from 'zod';
-import { trimmed, wordsOf } from '../kernel/white-space.ts';
+import { trimmed, wordsOf } from '../stock/white-space.ts';
 import { TextVerifier } from './text-verifier.ts';
 
 /** A rule of {@link textpolicyRules}: whether a response passes, nothing between. */

@@ -6,7 +6,7 @@ import {
   keywordReward,
   lengthReward,
   perplexityReward,
-} from './components.ts';
+} from './text-components.ts';
 
 const words = (count: number) => Array.from({ length: count }, (_, k) => `w${k}`).join(' ');
 

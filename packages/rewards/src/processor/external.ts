@@ -1,0 +1,61 @@
+import { ArgumentError, type RewardFunction } from '@rlp/core';
+import type { ExternalReward } from '../external/external-reward.ts';
+import type { Fetch } from '../external/fetch.ts';
+import { type ScoredPart, scoredPart } from '../score-trajectories.ts';
+import { longestTimerMs } from '../timer.ts';
+import { readable } from './components.ts';
+import type { ResolvedRewardConfig } from './config.ts';
+import type { ReadEpisode } from './episode.ts';
+
+/** Judges an episode elsewhere. `null`: it cannot tell. Throwing makes the episode unscorable. */
+export type EpisodeScorer = (
+  episode: ReadEpisode,
+  context: { readonly signal: AbortSignal },
+) => number | null | Promise<number | null>;
+
+/** Where the external reward comes from. */
+export interface ExternalSource {
+  readonly external?: EpisodeScorer | ExternalReward | undefined;
+  readonly externalShare?: number | undefined;
+  readonly fetch?: Fetch | undefined;
+}
+
+/** The external reward as a part of the reward, if there is one. */
+export function externalPart(
+  { externalRmUrl: url, externalRmTimeout, maxWorkers }: ResolvedRewardConfig,
+  { external, externalShare = 0.7, fetch }: ExternalSource,
+): ScoredPart<unknown, unknown> | undefined {
+  if (!(externalShare >= 0 && externalShare <= 1)) {
+    throw new ArgumentError(
+      `RolloutRewardProcessor: expected an externalShare from 0 to 1, got ${externalShare}`,
+    );
+  }
+  const timeoutMs = externalRmTimeout * 1000;
+  const part = (score: EpisodeScorer, limits: { timeoutMs: number; concurrency: number }) => {
+    const reward: RewardFunction = (trajectory, context) => score(readable(trajectory), context);
+    return scoredPart<unknown, unknown>({ name: 'external', reward, ...limits });
+  };
+  if (typeof external === 'function') return part(external, { timeoutMs, concurrency: maxWorkers });
+  if (external !== undefined) {
+    // It limits the requests in progress and the time of each itself.
+    const limits = { timeoutMs: longestTimerMs, concurrency: external.capacity };
+    return part(async (episode, context) => external.score(episode, context), limits);
+  }
+  if (url === null) return undefined;
+  if (fetch === undefined && !('fetch' in globalThis)) {
+    throw new ArgumentError(
+      'RolloutRewardProcessor: externalRmUrl needs fetch, which this platform lacks; pass one',
+    );
+  }
+  // Loaded when it is needed, since most processors ask no server.
+  let client: Promise<ExternalReward> | undefined;
+  const connect = async () => {
+    const { externalReward } = await import('../external/external-reward.ts');
+    return externalReward({ url, fetch, timeoutMs, concurrency: maxWorkers });
+  };
+  const ask: EpisodeScorer = async (episode, context) => {
+    client ??= connect();
+    return (await client).score(episode, context);
+  };
+  return part(ask, { timeoutMs, concurrency: maxWorkers });
+}
