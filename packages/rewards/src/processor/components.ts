@@ -38,7 +38,7 @@ export function textComponents(
 ): readonly WeightedComponent[] {
   const { keywords, targetLength } = config;
   const wordsOf = lastOne((text: string) => wordSet(text, agreement.punctuation));
-  const scan = lastOne(scanText);
+  const scanOf = oncePerObject(({ response }: ReadEpisode) => scanText(response));
   const components: Readonly<Record<ComponentName, Component>> = {
     length: (_, { words }) => lengthScore(words, { targetLength, tolerance }),
     keyword: (episode) => keywordScore(episode, keywords, bonusMultiplier),
@@ -55,7 +55,7 @@ export function textComponents(
     .filter(({ weight }) => weight > 0)
     .map(({ name, weight, compute }) => {
       const score = (episode: ReadEpisode) => {
-        const scanned = scan(episode.response);
+        const scanned = scanOf(episode);
         return scanned.words === 0 ? 0 : compute(episode, scanned);
       };
       return { name, weight, score };
@@ -67,8 +67,8 @@ export function rewardOfComponent({ score }: WeightedComponent): RewardFunction 
   return (trajectory) => score(readable(trajectory));
 }
 
-/** The text of a trajectory. @throws `TypeError` if it cannot be read. */
-export function readable({ task, response }: Trajectory): ReadEpisode {
+/** The text of a trajectory, read once. @throws `TypeError` if it cannot be read. */
+export const readable: (trajectory: Trajectory) => ReadEpisode = oncePerObject(({ task, response }) => {
   const { prompt, metadata } = task;
   const episode = readEpisode({
     prompt,
@@ -77,9 +77,20 @@ export function readable({ task, response }: Trajectory): ReadEpisode {
   });
   if (typeof episode === 'string') throw new TypeError(episode);
   return episode as ReadEpisode;
+});
+
+/** All components read the same episode: what is computed from it is kept as long as it lives. */
+function oncePerObject<Given extends object, Result>(
+  compute: (given: Given) => Result,
+): (given: Given) => Result {
+  const results = new WeakMap<Given, Result>();
+  return (given) => {
+    if (!results.has(given)) results.set(given, compute(given));
+    return results.get(given)!;
+  };
 }
 
-/** Members of a group share their prompt and reference, and components share the response: the last result is kept. */
+/** Members of a group share their reference: the last result is kept. */
 function lastOne<Result>(compute: (text: string) => Result): (text: string) => Result {
   let last: { readonly text: string; readonly result: Result } | undefined;
   return (text) => {
