@@ -1,7 +1,6 @@
 import {
   isPromiseLike,
   messageOf,
-  messageOf,
   RewardError,
   type RewardFailureCause,
   type RewardFunction,

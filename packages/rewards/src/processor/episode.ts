@@ -105,7 +105,7 @@ export function trajectoryFromEpisode(
 }
 
 /** The text of a trajectory that text rewards read. */
-export function episodeOfTrajectory({ task, response, status }: Trajectory): RewardEpisode {
+function episodeOfTrajectory({ task, response, status }: Trajectory): RewardEpisode {
   const { prompt, metadata } = task;
   return { prompt, response, status, ...(isRecord(metadata) && { metadata }) };
 }

@@ -146,6 +146,20 @@ describe('RolloutRewardProcessor', () => {
     await createRolloutRewardProcessor()[Symbol.asyncDispose]();
   });
 
+  it('gives the same rewards for every batch size', async () => {
+    const given = Array.from({ length: 100 }, (_, k) => ({
+      response: 'word '.repeat(k),
+      prompt: `p${k % 7}`,
+    }));
+    const expected = processEpisodeBatchRewards(given).toArray();
+    for (const batchSize of [32, 64, 128, 512]) {
+      const processor = createRolloutRewardProcessor({ batchSize });
+      const streamed: (number | null)[] = [];
+      for await (const { rewards } of processor.processEpisodeStream(given)) streamed.push(...rewards);
+      expect(streamed).toEqual(expected);
+    }
+  });
+
   it('streams in batches', async () => {
     const processor = createRolloutRewardProcessor({ batchSize: 4 });
     function* source() {
