@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { GRPOAlgorithm } from '@rlp/algorithms';
-import type { Metrics, Weights } from '@rlp/core';
+import type { Metrics, MetricsLogger, Weights } from '@rlp/core';
 import { type ArithmeticMetadata, SimpleTextEnvironment, taskSource } from '@rlp/env';
-import { hackingRule, type MonitorSink, type RewardQualityMonitor } from '@rlp/quality-monitor';
+import { hackingRule, type RewardQualityMonitor } from '@rlp/quality-monitor';
 import { Checkpoints } from './checkpoints.ts';
 import { additionReward } from './flawed-reward.ts';
 import { accuracyOf } from './held-out.ts';
@@ -27,7 +27,7 @@ export interface ArmContext {
   readonly directory: string;
   /** `resumed`: from where an earlier process was interrupted in it. */
   readonly start?: 'anew' | 'resumed' | undefined;
-  readonly sinks?: readonly MonitorSink[] | undefined;
+  readonly loggers?: readonly MetricsLogger[] | undefined;
   readonly signal?: AbortSignal | undefined;
   /** Gets each iteration's metrics. */
   readonly onIteration?: ((iteration: number, metrics: Metrics) => void) | undefined;
@@ -42,13 +42,13 @@ export async function runArm(
   name: ArmName,
   setting: Setting,
   imitated: Weights,
-  { directory, start = 'anew', sinks = [], signal, onIteration }: ArmContext,
+  { directory, start = 'anew', loggers = [], signal, onIteration }: ArmContext,
 ): Promise<ArmRecord> {
   const { practice } = setting;
   const policy = await setting.newPolicy(practice, imitated);
   const resumed = start === 'resumed' ? await loadArm(directory, policy.backend) : undefined;
   const checkpoints = new Checkpoints(join(directory, 'good'), policy.backend, resumed?.checkpoints);
-  const monitor = newMonitor(arms[name].monitor, sinks);
+  const monitor = newMonitor(arms[name].monitor, loggers);
   const record = resumed?.record ?? { heldOut: [], keywords: [], alarms: [], notes: [] };
   let { state, metrics } = resumed ?? {};
   const measure = async () => {

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import type { Weights } from '@rlp/core';
-import { RewardQualityDashboard } from '@rlp/quality-monitor/dashboard';
+import { RewardQualityDashboard } from '@rlp/quality-monitor/files';
 import { metricRowsFromJsonl } from '@rlp/tracking';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type ArmName, runArm } from './arm.ts';

@@ -1,8 +1,7 @@
 import { join } from 'node:path';
 import type { Weights } from '@rlp/core';
 import { createEngine } from '@rlp/onnx/runtime';
-import { RewardQualityDashboard } from '@rlp/quality-monitor/dashboard';
-import { jsonlSink } from '@rlp/quality-monitor/files';
+import { monitorLogger, RewardQualityDashboard } from '@rlp/quality-monitor/files';
 import { type ConsoleStream, compositeLogger, consoleLogger, JsonlLogger } from '@rlp/tracking';
 import { type ArmName, arms, runArm } from './arm.ts';
 import { imitate } from './imitate.ts';
@@ -74,7 +73,7 @@ async function tellArm(
     const record = await runArm(name, setting, imitated, {
       directory,
       start: options.resume ? 'resumed' : 'anew',
-      sinks: [jsonlSink({ metricsLogFile, alertLogFile })],
+      loggers: [monitorLogger({ metricsLogFile, alertLogFile })],
       signal,
       onIteration: (iteration, metrics) => logger.log(iteration, metrics),
     });

@@ -1,8 +1,8 @@
+import type { MetricsLogger } from '@rlp/core';
 import {
   createDefaultMonitor,
   hackingRule,
   type InterventionConfig,
-  type MonitorSink,
   type RewardQualityMonitor,
 } from '@rlp/quality-monitor';
 
@@ -20,11 +20,11 @@ const actions: InterventionConfig['actions'] = {
 /** The monitor of an arm. It sees responses and rewards; nobody tells it of held-out accuracy, or what the flaw is. */
 export function newMonitor(
   role: 'watches' | 'intervenes',
-  sinks: readonly MonitorSink[],
+  loggers: readonly MetricsLogger[],
 ): RewardQualityMonitor {
   return createDefaultMonitor({
     console: 'off',
-    sinks,
+    loggers,
     actions: role === 'intervenes' ? actions : undefined,
   });
 }

@@ -1,9 +1,9 @@
+import type { Finding } from '@rlp/core';
 import {
   type AssessedBatch,
   type AssessorOptions,
   flatMetrics,
   monitoredReward,
-  type PathologyAlert,
   RewardQualityAssessor,
   RewardQualityMonitor,
 } from '@rlp/quality-monitor';
@@ -35,12 +35,12 @@ function assessor(
   return new RewardQualityAssessor(options);
 }
 
-const originalNames = (alert: PathologyAlert) => ({
-  type: alert.pathologyType,
-  severity: alert.severity,
-  message: alert.message,
-  metrics: { ...alert.metrics, ...(alert.rewardName !== undefined && { reward_name: alert.rewardName }) },
-  timestamp: alert.timestamp,
+const originalNames = ({ rule, severity, message, evidence, component, responsesSeen }: Finding) => ({
+  type: rule,
+  severity,
+  message,
+  metrics: { ...evidence, ...(component !== undefined && { reward_name: component }) },
+  timestamp: responsesSeen,
 });
 
 /** What the original does not measure is left out; the documented rate of gaming is that of our own conventions. */
@@ -54,13 +54,13 @@ const assessBatches: Adapter = (fixtureCase) => {
       responses: given.responses ?? given.response_index.map((at: number) => inputs.pool[at]),
       rewards: given.rewards,
     };
-    const { metrics, alerts } = original.assessBatch(batch);
+    const { metrics, findings } = original.assessBatch(batch);
     const wanted = expected.batches[index]!;
     const flat = flatMetrics(metrics);
     const rate = documented.assessBatch(batch).metrics.suspectedFormatGaming;
     return {
       metrics: Object.fromEntries(Object.keys(wanted.metrics!).map((name) => [name, flat[name]])),
-      alerts: alerts.map(originalNames),
+      alerts: findings.map(originalNames),
       formatted_gaming_rate: wanted.formatted_gaming_rate === null ? null : rate,
     };
   });
@@ -72,7 +72,7 @@ const assessBatches: Adapter = (fixtureCase) => {
       window_size: summary.windowSize,
       total_alerts: summary.totalAlerts,
       alerts_by_severity: summary.alertsBySeverity,
-      alerts_by_type: summary.alertsByType,
+      alerts_by_type: summary.alertsByRule,
       reward_statistics: summary.rewardStatistics,
     },
   };
@@ -88,8 +88,8 @@ const monitor: Adapter = (fixtureCase) => {
       interventionSeverity: params.intervention_severity,
       alertAggregationWindow: params.alert_aggregation_window,
       maxAlertsPerWindow: params.max_alerts_per_window,
-      customAlertCallback: ({ timestamp, pathologyType, severity }) => {
-        interventions.push([timestamp, pathologyType, severity]);
+      customAlertCallback: ({ responsesSeen, rule, severity }) => {
+        interventions.push([responsesSeen, rule, severity]);
       },
     },
   });
@@ -99,10 +99,10 @@ const monitor: Adapter = (fixtureCase) => {
     interventions,
     monitoring: {
       total_alerts_by_severity: monitoring.totalAlertsBySeverity,
-      total_alerts_by_type: monitoring.totalAlertsByType,
+      total_alerts_by_type: monitoring.totalAlertsByRule,
       recent_alert_rate: monitoring.recentAlertRate,
     },
-    alerts_by_type: monitoring.totalAlertsByType,
+    alerts_by_type: monitoring.totalAlertsByRule,
   };
 };
 

@@ -1,7 +1,7 @@
-/** Where a command's lines go. */
+/** Where a command writes its output. */
 export interface CliContext {
-  /** Results. */
-  readonly say: (line: string) => void;
-  /** What went wrong. */
-  readonly complain: (line: string) => void;
+  /** Prints a line of the result. */
+  readonly print: (line: string) => void;
+  /** Prints an error or a warning. */
+  readonly printError: (line: string) => void;
 }

@@ -3,14 +3,13 @@ import { access, readFile } from 'node:fs/promises';
 import { ArgumentError } from '@rlp/core';
 import {
   type AssessorOptions,
-  formatAlert,
+  formatFinding,
   type MonitoredBatch,
   RewardQualityAssessor,
   RewardQualityMonitor,
   rewardHackingDetector,
 } from '@rlp/quality-monitor';
-import { RewardQualityDashboard } from '@rlp/quality-monitor/dashboard';
-import { readSavedResponses, type SavedResponse } from '@rlp/quality-monitor/files';
+import { RewardQualityDashboard, readSavedResponses, type SavedResponse } from '@rlp/quality-monitor/files';
 import { defineCommand } from 'citty';
 import type { CliContext } from './context.ts';
 
@@ -18,43 +17,43 @@ const dataOf = ({ data }: { readonly data?: unknown }) => data as CliContext;
 
 /** `rlp monitor report`. */
 export const reportCommand = defineCommand({
-  meta: { name: 'report', description: 'Make a page of what a monitor logged' },
+  meta: { name: 'report', description: 'Make an HTML report of a monitored run' },
   args: {
     metrics: { type: 'string', description: 'Metrics log, JSON Lines', required: true, valueHint: 'FILE' },
     alerts: { type: 'string', description: 'Alert log, JSON Lines', valueHint: 'FILE' },
-    out: { type: 'string', description: 'Where the page goes', default: 'report.html', valueHint: 'FILE' },
-    title: { type: 'string', description: 'Title of the page', valueHint: 'TEXT' },
-    json: { type: 'boolean', description: 'Tell the result as JSON' },
+    out: { type: 'string', description: 'File of the report', default: 'report.html', valueHint: 'FILE' },
+    title: { type: 'string', description: 'Title of the report', valueHint: 'TEXT' },
+    json: { type: 'boolean', description: 'Print the result as JSON' },
   },
   async run({ args, data }) {
-    const { say, complain } = dataOf({ data });
+    const { print, printError } = dataOf({ data });
     const dashboard = new RewardQualityDashboard({
       metricsLogFile: args.metrics,
       alertLogFile: args.alerts,
     });
-    const { metrics, alerts, unreadable } = await dashboard.readLogs();
-    if (metrics.length === 0 && alerts.length === 0) {
+    const { metrics, findings, unreadable } = await dashboard.readLogs();
+    if (metrics.length === 0 && findings.length === 0) {
       await access(args.metrics);
       throw new ArgumentError(
-        `rlp monitor report: ${args.metrics} holds no metrics; is it the file that the monitor wrote?`,
+        `rlp monitor report: ${args.metrics} contains no metrics; pass the metrics log of a monitor`,
       );
     }
     await dashboard.generateReport(args.out, args.title === undefined ? {} : { title: args.title });
     if (args.alerts !== undefined && !existsSync(args.alerts)) {
-      complain(`rlp monitor report: there is no ${args.alerts}, as there is none of a run without alerts`);
+      printError(`rlp monitor report: no alerts found, because ${args.alerts} does not exist`);
     }
-    const result = { out: args.out, batches: metrics.length, alerts: alerts.length, unreadable };
-    say(
+    const result = { out: args.out, batches: metrics.length, alerts: findings.length, unreadable };
+    print(
       args.json
         ? JSON.stringify(result)
-        : `${args.out}: ${result.batches} batches, ${result.alerts} alerts${unreadable > 0 ? `, ${unreadable} unreadable lines left out` : ''}`,
+        : `${args.out}: ${result.batches} batches, ${result.alerts} alerts${unreadable > 0 ? `, ${unreadable} unreadable lines skipped` : ''}`,
     );
   },
 });
 
 /** `rlp monitor analyze`. */
 export const analyzeCommand = defineCommand({
-  meta: { name: 'analyze', description: 'Assess responses that were saved' },
+  meta: { name: 'analyze', description: 'Assess saved responses' },
   args: {
     file: {
       type: 'positional',
@@ -64,7 +63,7 @@ export const analyzeCommand = defineCommand({
     },
     'batch-size': {
       type: 'string',
-      description: 'Responses assessed together',
+      description: 'Responses per batch',
       default: '64',
       valueHint: 'N',
     },
@@ -80,30 +79,34 @@ export const analyzeCommand = defineCommand({
       default: 'reasoning,answer',
       valueHint: 'A,B',
     },
-    json: { type: 'boolean', description: 'Tell the result as JSON' },
+    json: { type: 'boolean', description: 'Print the result as JSON' },
   },
   async run({ args, data }) {
-    const { say, complain } = dataOf({ data });
+    const { print, printError } = dataOf({ data });
     const batchSize = wholeNumber('batch-size', args['batch-size']);
     const minSamplesForAnalysis = wholeNumber('min-samples', args['min-samples']);
     const tags = tagsOf(args.tags);
     const saved = readSavedResponses(await readFile(args.file, 'utf8'), args.file);
-    if (saved.length === 0) throw new ArgumentError(`rlp monitor analyze: ${args.file} holds no responses`);
+    if (saved.length === 0)
+      throw new ArgumentError(`rlp monitor analyze: ${args.file} contains no responses`);
     const monitor = new RewardQualityMonitor({
       assessor: new RewardQualityAssessor({ minSamplesForAnalysis, tags }),
       detectors: [rewardHackingDetector()],
       config: {
         interventionSeverity: 'low',
         maxAlertsPerWindow: Number.MAX_SAFE_INTEGER,
-        customAlertCallback: (alert) => args.json || say(formatAlert(alert)),
+        customAlertCallback: (finding, batch) => {
+          const [first, last] = [batch * batchSize + 1, Math.min(saved.length, (batch + 1) * batchSize)];
+          if (!args.json) print(`responses ${first}–${last}: ${formatFinding(finding)}`);
+        },
       },
-      onFailure: complain,
+      onFailure: printError,
     });
     for (let start = 0; start < saved.length; start += batchSize) {
       monitor.monitorBatch(batchOf(saved.slice(start, start + batchSize)));
     }
     const summary = monitor.getMonitoringSummary();
-    say(args.json ? JSON.stringify(summary) : JSON.stringify(summary, undefined, 2));
+    print(args.json ? JSON.stringify(summary) : JSON.stringify(summary, undefined, 2));
   },
 });
 
@@ -112,7 +115,7 @@ function tagsOf(text: string): AssessorOptions['tags'] {
   if (text === 'none') return 'none';
   if (reasoning && answer && more.length === 0) return { reasoning, answer };
   throw new ArgumentError(
-    `rlp: --tags must be two names, such as reasoning,answer, or none, got ${JSON.stringify(text)}`,
+    `rlp: expected --tags to be two names, such as reasoning,answer, or none, got ${JSON.stringify(text)}`,
   );
 }
 
@@ -131,5 +134,7 @@ function batchOf(saved: readonly SavedResponse[]): MonitoredBatch {
 function wholeNumber(flag: string, text: string): number {
   const value = Number(text);
   if (Number.isInteger(value) && value > 0) return value;
-  throw new ArgumentError(`rlp: --${flag} must be a whole number above 0, got ${JSON.stringify(text)}`);
+  throw new ArgumentError(
+    `rlp: expected --${flag} to be a whole number above 0, got ${JSON.stringify(text)}`,
+  );
 }

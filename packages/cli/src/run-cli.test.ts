@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { RandomStream } from '@rlp/core';
 import { RewardQualityAssessor, RewardQualityMonitor } from '@rlp/quality-monitor';
-import { jsonlSink } from '@rlp/quality-monitor/files';
+import { monitorLogger } from '@rlp/quality-monitor/files';
 import { afterAll, describe, expect, it } from 'vitest';
 import { runCli } from './run-cli.ts';
 
@@ -14,8 +14,8 @@ async function rlp(...args: string[]) {
   const said: string[] = [];
   const complaints: string[] = [];
   const code = await runCli(args, {
-    say: (line) => said.push(line),
-    complain: (line) => complaints.push(line),
+    print: (line) => said.push(line),
+    printError: (line) => complaints.push(line),
   });
   return { code, said: said.join('\n'), complaints: complaints.join('\n') };
 }
@@ -25,6 +25,8 @@ describe('rlp', () => {
     const help = await rlp();
     expect([help.code, help.said]).toEqual([0, expect.stringContaining('monitor')]);
     expect((await rlp('monitor', '--help')).said).toContain('analyze');
+    expect(await rlp('monitor')).toMatchObject({ code: 0, said: expect.stringContaining('analyze') });
+    expect(await rlp('--version')).toEqual({ code: 0, said: '0.0.0', complaints: '' });
     expect((await rlp('monitor', 'report', '--help')).said).toContain('--metrics');
     const { said } = await rlp('monitor', 'analyze', '--help');
     expect(said).toContain('USAGE rlp monitor analyze [OPTIONS] <FILE>');
@@ -34,12 +36,12 @@ describe('rlp', () => {
   it('refuses commands it does not know and arguments that are missing', async () => {
     expect(await rlp('train')).toMatchObject({
       code: 2,
-      complaints: expect.stringContaining('no command train'),
+      complaints: expect.stringContaining('unknown command "train"'),
     });
     expect(await rlp('constructor', 'name')).toMatchObject({ code: 2 });
     const misspelled = await rlp('monitor', 'analyze', 'log.jsonl', '--batchsize=8', '-j', '--json');
     expect(misspelled.code).toBe(2);
-    expect(misspelled.complaints).toContain('rlp monitor analyze: there is no flag --batchsize, -j\n');
+    expect(misspelled.complaints).toContain('rlp monitor analyze: unknown flag --batchsize, -j\n');
     expect(await rlp('monitor', 'report', '--metrics', join(directory, 'none.jsonl'))).toMatchObject({
       code: 1,
       complaints: expect.stringMatching(/^ENOENT: .*none\.jsonl/),
@@ -58,7 +60,7 @@ describe('rlp monitor report', () => {
     ) as [string, string, string];
     const monitor = new RewardQualityMonitor({
       assessor: new RewardQualityAssessor({ minSamplesForAnalysis: 1 }),
-      sinks: [jsonlSink({ metricsLogFile: metrics, alertLogFile: alerts })],
+      loggers: [monitorLogger({ metricsLogFile: metrics, alertLogFile: alerts })],
     });
     monitor.monitorBatch({ responses: new Array<string>(20).fill(''), rewards: {} });
     await monitor.close();
@@ -77,14 +79,14 @@ describe('rlp monitor report', () => {
     expect(JSON.parse(made.said)).toEqual({ out, batches: 1, alerts: 2, unreadable: 0 });
     expect(readFileSync(out, 'utf8')).toContain('degenerate_outputs');
     const none = await rlp('monitor', 'report', '--metrics', metrics, '--alerts', `${alerts}l`, '--out', out);
-    expect([none.complaints, none.code]).toEqual([expect.stringContaining(`there is no ${alerts}l`), 0]);
+    expect([none.complaints, none.code]).toEqual([expect.stringContaining(`${alerts}l does not exist`), 0]);
   });
 
   it('says that there is nothing in a file', async () => {
     const empty = join(directory, 'empty.jsonl');
     writeFileSync(empty, '');
     const made = await rlp('monitor', 'report', '--metrics', empty, '--out', join(directory, 'no.html'));
-    expect(made).toMatchObject({ code: 1, complaints: expect.stringContaining('holds no metrics') });
+    expect(made).toMatchObject({ code: 1, complaints: expect.stringContaining('contains no metrics') });
   });
 });
 
@@ -106,7 +108,7 @@ describe('rlp monitor analyze', () => {
     });
     const path = save(`${plain.join('\n')}\n${trajectory}\n{"response": "cut sho`);
     const { code, said } = await rlp('monitor', 'analyze', path);
-    expect([code, said]).toEqual([0, expect.stringContaining('[HIGH] degenerate_outputs')]);
+    expect([code, said]).toEqual([0, expect.stringContaining('responses 1–21: [HIGH] degenerate_outputs')]);
     const summary = JSON.parse((await rlp('monitor', 'analyze', path, '--json')).said);
     expect(summary).toMatchObject({
       totalSamples: 21,
@@ -119,7 +121,7 @@ describe('rlp monitor analyze', () => {
       expect(await rlp('monitor', 'analyze', save(text))).toMatchObject({
         code: 1,
         said: '',
-        complaints: expect.stringContaining('responses.jsonl holds no responses'),
+        complaints: expect.stringContaining('responses.jsonl contains no responses'),
       });
     }
   });
@@ -128,7 +130,7 @@ describe('rlp monitor analyze', () => {
     const path = save('{"response":"a plan","reward":1}\n{"response":"no tags","reward":0}\n');
     const kinds = async (...flags: string[]) => {
       const { said } = await rlp('monitor', 'analyze', path, '--json', ...flags);
-      return (JSON.parse(said) as { alertsByType: object }).alertsByType;
+      return (JSON.parse(said) as { alertsByRule: object }).alertsByRule;
     };
     expect(await kinds()).toHaveProperty('degenerate_outputs');
     expect(await kinds('--tags', 'none')).toEqual({});
@@ -163,7 +165,9 @@ describe('rlp monitor analyze', () => {
       complaints: expect.stringContaining('line 2: expected {"response": "…"'),
     });
     expect((await rlp('monitor', 'analyze', path, '--batch-size', '0')).complaints).toContain('--batch-size');
-    expect((await rlp('monitor', 'analyze', path, '--tags', 'a')).complaints).toContain('--tags must be two');
+    expect((await rlp('monitor', 'analyze', path, '--tags', 'a')).complaints).toContain(
+      'expected --tags to be two',
+    );
     expect(await rlp('monitor', 'analyze', join(directory, 'missing'))).toMatchObject({
       code: 1,
       complaints: expect.stringContaining('ENOENT'),

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { stripVTControlCharacters } from 'node:util';
 import { RlpError } from '@rlp/core';
 import { type ArgsDef, type CommandDef, defineCommand, renderUsage, runCommand } from 'citty';
@@ -5,7 +6,7 @@ import type { CliContext } from './context.ts';
 import { analyzeCommand, reportCommand } from './monitor-commands.ts';
 
 const monitor = defineCommand({
-  meta: { name: 'monitor', description: 'Reward quality: reports of runs, analysis of responses' },
+  meta: { name: 'monitor', description: 'Reward quality of runs and of saved responses' },
   subCommands: { report: reportCommand, analyze: analyzeCommand },
 });
 
@@ -15,46 +16,48 @@ const rlp = defineCommand({
 });
 
 /**
- * Runs the command `rlp` with some arguments.
+ * Runs the command `rlp`.
  *
- * @returns Its exit code: 0; 1 where the command could not do what it was asked; 2 where it was asked for nothing it knows.
+ * @returns The exit code: 0, 1 if the command failed, or 2 for an unknown command or bad arguments.
  */
 export async function runCli(
   args: readonly string[],
-  context: CliContext = { say: console.log, complain: console.error },
+  context: CliContext = { print: console.log, printError: console.error },
 ): Promise<number> {
   const [group = '', name = ''] = args;
   const command = commands.get(`${group} ${name}`);
-  const wantsHelp = group === '' || args.includes('--help') || args.includes('-h');
-  if (wantsHelp) {
-    context.say(await (command?.usage() ?? groupUsage(group)));
+  if (group === '--version') {
+    context.print(packageVersion());
+    return 0;
+  }
+  const isGroup = name === '' && (group === '' || group === 'monitor');
+  if (isGroup || args.includes('--help') || args.includes('-h')) {
+    context.print(await (command?.usage() ?? groupUsage(group)));
     return 0;
   }
   if (command === undefined) {
-    context.complain(
-      `rlp: there is no command ${[group, name].join(' ').trim()}\n${await groupUsage(group)}`,
+    context.printError(
+      `rlp: unknown command "${[group, name].join(' ').trim()}"\n${await groupUsage(group)}`,
     );
     return 2;
   }
   const unknown = command.unknownFlags(args.slice(2));
   if (unknown.length > 0) {
-    context.complain(
-      `rlp ${group} ${name}: there is no flag ${unknown.join(', ')}\n${await command.usage()}`,
-    );
+    context.printError(`rlp ${group} ${name}: unknown flag ${unknown.join(', ')}\n${await command.usage()}`);
     return 2;
   }
   try {
     await command.run(args.slice(2), context);
     return 0;
   } catch (error) {
-    context.complain(describe(error));
+    context.printError(describe(error));
     return isUsageError(error) ? 2 : 1;
   }
 }
 
 interface Command {
   usage(): Promise<string>;
-  /** The flags among some arguments that it does not have: citty would let them pass. */
+  /** Flags that the command does not have. citty ignores them. */
   unknownFlags(args: readonly string[]): string[];
   run(args: readonly string[], context: CliContext): Promise<unknown>;
 }
@@ -76,24 +79,29 @@ function commandOf<Args extends ArgsDef>(definition: CommandDef<Args>): Command 
   };
 }
 
-/** Of the group of commands, or of all groups. */
+function packageVersion(): string {
+  const manifest = readFileSync(new URL('../package.json', import.meta.url), 'utf8');
+  return (JSON.parse(manifest) as { version: string }).version;
+}
+
+/** Usage of a group of commands, or of all groups. */
 function groupUsage(group: string): Promise<string> {
   return group === 'monitor' ? usageOf(monitor, 'rlp') : usageOf(rlp);
 }
 
-/** Without colours, which citty writes to files as well; `parent` is what is typed before the command's name. */
+/** Usage without colours, because citty writes them to files too. `parent` precedes the command's name. */
 async function usageOf<Args extends ArgsDef>(command: CommandDef<Args>, parent?: string): Promise<string> {
   return stripVTControlCharacters(
     await renderUsage(command, parent ? { meta: { name: parent } } : undefined),
   );
 }
 
-/** Missing or unknown arguments, as citty tells them. */
+/** Whether citty reports missing or unknown arguments. */
 function isUsageError(error: unknown): boolean {
   return error instanceof Error && error.name === 'CLIError';
 }
 
-/** What we, the arguments or the system refuse is told in a line; anything else is a bug, whose stack helps. */
+/** Expected errors are one line. Anything else is a bug and comes with its stack. */
 function describe(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const isTold = error instanceof RlpError || isUsageError(error) || 'syscall' in error;

@@ -1,3 +1,7 @@
-export { type JsonlSinkOptions, jsonlSink } from './files/jsonl-sink.ts';
-export { type MetricsRecord, type MonitorLogs, readMonitorLogs } from './files/read-logs.ts';
+export {
+  type DashboardOptions,
+  type MetricsColumns,
+  RewardQualityDashboard,
+} from './files/dashboard.ts';
+export { type MonitorLoggerOptions, monitorLogger } from './files/monitor-logger.ts';
 export { readSavedResponses, type SavedResponse } from './files/saved-responses.ts';

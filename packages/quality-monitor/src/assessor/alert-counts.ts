@@ -1,35 +1,35 @@
-import type { Severity } from '@rlp/core';
+import type { Finding } from '@rlp/core';
 
-/** Counts of alerts as JSON data; what there was none of is left out. */
+/** Alert counts as JSON data. Severities and rules without alerts are omitted. */
 interface AlertCountsState {
-  readonly bySeverity: Partial<Record<Severity, number>>;
-  readonly byType: Record<string, number>;
+  readonly bySeverity: Partial<Record<Finding['severity'], number>>;
+  readonly byRule: Record<string, number>;
 }
 
-/** How many alerts there were, by severity and by rule. */
+/** Counts alerts by severity and by rule. */
 export class AlertCounts {
   #bySeverity = new Map<string, number>();
-  #byType = new Map<string, number>();
+  #byRule = new Map<string, number>();
 
   get total(): number {
     return [...this.#bySeverity.values()].reduce((sum, count) => sum + count, 0);
   }
 
-  add({ severity, pathologyType }: { readonly severity: Severity; readonly pathologyType: string }): void {
+  add({ severity, rule }: Pick<Finding, 'severity' | 'rule'>): void {
     this.#bySeverity.set(severity, (this.#bySeverity.get(severity) ?? 0) + 1);
-    this.#byType.set(pathologyType, (this.#byType.get(pathologyType) ?? 0) + 1);
+    this.#byRule.set(rule, (this.#byRule.get(rule) ?? 0) + 1);
   }
 
   clear(): void {
-    this.loadState({ bySeverity: {}, byType: {} });
+    this.loadState({ bySeverity: {}, byRule: {} });
   }
 
   saveState(): AlertCountsState {
-    return { bySeverity: Object.fromEntries(this.#bySeverity), byType: Object.fromEntries(this.#byType) };
+    return { bySeverity: Object.fromEntries(this.#bySeverity), byRule: Object.fromEntries(this.#byRule) };
   }
 
-  loadState({ bySeverity, byType }: AlertCountsState): void {
+  loadState({ bySeverity, byRule }: AlertCountsState): void {
     this.#bySeverity = new Map(Object.entries(bySeverity));
-    this.#byType = new Map(Object.entries(byType));
+    this.#byRule = new Map(Object.entries(byRule));
   }
 }

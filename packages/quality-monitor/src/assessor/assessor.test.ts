@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { formatAlert } from './alert.ts';
 import { RewardQualityAssessor } from './assessor.ts';
 import { fixed, pythonNumber } from './number-format.ts';
 import type { AssessorOptions } from './options.ts';
+import { formatFinding } from './pathology.ts';
 
 const good = (at: number) =>
   `<reasoning>number ${at} is what ${at - 1} and one make, as counting ${at % 7} fingers shows</reasoning>` +
@@ -21,7 +21,7 @@ function alertsOf(
 ): string[] {
   const assessor = new RewardQualityAssessor({ windowSize: 100, ...options });
   assessor.assessBatch({ responses: batchOf(100, good), rewards: { accuracy: varied(100) } });
-  return assessor.assessBatch({ responses, rewards: { accuracy: rewards } }).alerts.map(formatAlert);
+  return assessor.assessBatch({ responses, rewards: { accuracy: rewards } }).findings.map(formatFinding);
 }
 
 /** UTF-16 units in any order. */
@@ -72,7 +72,7 @@ describe('RewardQualityAssessor', () => {
   it('says what to do where no response has tags, and takes plain text for what it is', () => {
     const plain = batchOf(10, (at) => `Flight ${at} leaves at ${at % 12}.`);
     expect(alertsOf(plain)).toEqual([
-      expect.stringMatching(/none has <reasoning> and <answer>: .*tags: 'none'/),
+      expect.stringMatching(/None has <reasoning> and <answer>. .*option tags .* "none"/),
     ]);
     expect(alertsOf(plain, varied(10), { tags: 'none' })).toEqual([]);
     const blank = batchOf(10, (at) => (at < 3 ? ' …\n' : '4'));
@@ -126,18 +126,18 @@ describe('RewardQualityAssessor', () => {
     const assessor = new RewardQualityAssessor();
     const rewards = constant(200, 0).with(7, 1);
     assessor.assessBatch({ responses: batchOf(200, good), rewards: { accuracy: rewards } });
-    const { alerts } = assessor.assessBatch({
+    const { findings } = assessor.assessBatch({
       responses: batchOf(10, good),
       rewards: { accuracy: constant(10, 0).with(2, 1) },
     });
-    expect(alerts.filter(({ pathologyType }) => pathologyType === 'reward_spike')).toEqual([]);
+    expect(findings.filter(({ rule }) => rule === 'reward_spike')).toEqual([]);
   });
 
   it('says nothing before it has seen enough', () => {
     const assessor = new RewardQualityAssessor({ minSamplesForAnalysis: 20 });
     const empty = batchOf(10, () => '');
-    expect(assessor.assessBatch({ responses: empty, rewards: {} }).alerts).toEqual([]);
-    expect(assessor.assessBatch({ responses: empty, rewards: {} }).alerts).not.toEqual([]);
+    expect(assessor.assessBatch({ responses: empty, rewards: {} }).findings).toEqual([]);
+    expect(assessor.assessBatch({ responses: empty, rewards: {} }).findings).not.toEqual([]);
   });
 
   it('judges a reward when it has enough values, and only in batches that have some', () => {
@@ -145,7 +145,7 @@ describe('RewardQualityAssessor', () => {
     const typesOf = (rewards: Readonly<Record<string, readonly number[]>>, count: number) =>
       assessor
         .assessBatch({ responses: batchOf(count, (at) => good(assessor.samples + at)), rewards })
-        .alerts.map(({ pathologyType, rewardName }) => `${rewardName} ${pathologyType}`);
+        .findings.map(({ rule, component }) => `${component} ${rule}`);
     expect(typesOf({ first: varied(20) }, 20)).toEqual([]);
     expect(typesOf({ first: varied(5), late: constant(5, 1) }, 5)).toEqual([]);
     expect(typesOf({ late: constant(5, 1) }, 5)).toEqual(['late variance_collapse']);
@@ -194,7 +194,7 @@ describe('RewardQualityAssessor', () => {
     const assessor = new RewardQualityAssessor();
     const batch = { responses: ['a', 'b'], rewards: { format: [1], accuracy: [1, 2] } };
     expect(() => assessor.assessBatch(batch)).toThrow(
-      'expected one reward per response, 2 of each; "format" has 1',
+      'expected one reward per response (2), but "format" has 1',
     );
     expect(assessor.getSummaryStatistics().totalSamples).toBe(0);
   });

@@ -1,14 +1,13 @@
 import type { ReadText } from '../text/read-text.ts';
 
 /**
- * Whether a response reads like text, in 0..1: the product of
+ * Scores how much a response reads like text, in 0–1. The score is the product of
  *
- * - the share of its characters that letters, digits, white space and common punctuation are,
- * - 1 less its repetition,
- * - how near the mean length of its words is to that of language: 1 between 2 and 12 characters, less outside.
+ * - the share of characters that are neither controls nor garbled,
+ * - 1 minus the repetition,
+ * - a score of the mean word length. It is 1 for 2 to 12 characters and lower outside.
  *
- * It tells text from noise, loops and binary garbage. It does not tell sense from nonsense: for that, give the assessor a
- * `coherence` of your own, such as a language model's.
+ * This separates text from noise, loops and binary garbage, not sense from nonsense. Pass the option `coherence` for that.
  */
 export function coherenceOf({ characters, chunkCount }: ReadText, repetition: number): number {
   if (chunkCount === 0) return 0;

@@ -2,33 +2,55 @@ import type { Metrics } from '@rlp/core';
 import type { ResponseQuality } from './response-quality.ts';
 import type { RewardStatistics } from './reward-window.ts';
 
-/** Quality of one batch. Shares, scores and ratios lie in 0..1; those of an empty batch are 0. */
+/** Quality of one batch. Shares, scores and ratios lie in 0–1. They are 0 for an empty batch. */
 export interface RewardQualityMetrics {
-  /** Share with a pair of each tag. */
+  /** Share of responses with a pair of each tag. */
   readonly formatComplianceRate: number;
-  /** Share with both reasoning tags, even if malformed: in any order, and without an answer. */
+  /** Share with both reasoning tags in any order. */
   readonly tagCorrectnessRate: number;
-  /** Characters between the reasoning tags, 0 for a response that is not formatted. */
+  /** Characters between the reasoning tags. 0 for a response that is not formatted. */
   readonly avgReasoningLength: number;
+  /** Characters between the answer tags. 0 for a response that is not formatted. */
   readonly avgAnswerLength: number;
-  /** Mean share of three-word sequences that occurred before in their response. */
+  /** Mean share of three-word sequences that repeat within their response. */
   readonly repetitionRate: number;
   /** Share of empty or malformed responses. */
   readonly emptyContentRate: number;
-  /** Different responses over all of the batch. */
+  /** Share of different responses in the batch. */
   readonly uniqueResponsesRatio: number;
-  /** The same over the diversity window, near-duplicates counting as one. */
+  /** Share of different responses in the diversity window. Near-duplicates count as one. */
   readonly windowDiversity: number;
-  /** Different words over all words of the batch. */
+  /** Share of different words among all words of the batch. */
   readonly lexicalDiversity: number;
-  /** Mean of how much responses read like text, of those that could be judged. */
+  /** Mean coherence of the responses that could be scored. */
   readonly coherence: number;
-  /** Share of the formatted responses whose content is worth nothing; 0 where none is formatted. */
+  /** Share of formatted responses with worthless content. 0 if none is formatted. */
   readonly suspectedFormatGaming: number;
-  /** How much points to reward hacking. */
+  /** Evidence of reward hacking. An alarm starts at 0.5. */
   readonly suspectedRewardHacking: number;
-  /** Of each reward component, over its window. */
+  /** Statistics of each reward over its window. */
   readonly rewards: Readonly<Record<string, RewardStatistics>>;
+}
+
+/** Metrics that are not sums over the batch. */
+type GivenMetrics = Pick<
+  RewardQualityMetrics,
+  'uniqueResponsesRatio' | 'windowDiversity' | 'suspectedFormatGaming' | 'rewards'
+>;
+
+export function rewardQualityMetrics(sums: QualitySums, given: GivenMetrics): RewardQualityMetrics {
+  return {
+    formatComplianceRate: sums.share(sums.formatted),
+    tagCorrectnessRate: sums.share(sums.withReasoning),
+    avgReasoningLength: sums.share(sums.reasoningLength),
+    avgAnswerLength: sums.share(sums.answerLength),
+    repetitionRate: sums.share(sums.repetition),
+    emptyContentRate: sums.share(sums.empty.length),
+    lexicalDiversity: sums.words === 0 ? 0 : sums.differentWords / sums.words,
+    coherence: sums.judged === 0 ? 0 : sums.coherence / sums.judged,
+    suspectedRewardHacking: 0,
+    ...given,
+  };
 }
 
 /** Sums over the responses of a batch. */
@@ -36,17 +58,17 @@ export class QualitySums {
   count = 0;
   formatted = 0;
   short = 0;
-  /** Indices of responses. */
+  /** Indices of the responses. */
   readonly gaming: number[] = [];
   readonly empty: number[] = [];
   readonly highlyRepetitive: number[] = [];
   repetition = 0;
   coherence = 0;
-  /** Responses whose coherence is known. */
+  /** Responses with a coherence. */
   judged = 0;
   words = 0;
   differentWords = 0;
-  /** What went wrong in judging coherence. */
+  /** Errors of the option `coherence`. */
   faults: readonly string[] = [];
   withReasoning = 0;
   reasoningLength = 0;
@@ -72,18 +94,18 @@ export class QualitySums {
     this.answerLength += quality.answerLength;
   }
 
-  /** Over all responses. */
+  /** Share of all responses. */
   share(sum: number): number {
     return this.count === 0 ? 0 : sum / this.count;
   }
 
-  /** Over formatted responses. */
+  /** Share of the formatted responses. */
   shareOfFormatted(sum: number): number {
     return this.formatted === 0 ? 0 : sum / this.formatted;
   }
 }
 
-/** Metrics as one flat record with the seed's names, as log files have them: `reward_<name>_<statistic>`. */
+/** Flattens metrics to the names of log files, such as `repetition_rate` and `reward_<name>_<statistic>`. */
 export function flatMetrics(metrics: RewardQualityMetrics): Metrics {
   const { rewards, ...own } = metrics;
   const flat: Record<string, number> = {};

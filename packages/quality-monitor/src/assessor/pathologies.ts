@@ -1,18 +1,26 @@
-import type { Metrics, Severity } from '@rlp/core';
-import { type PathologyAlert, type PathologyType, pathologyNotes } from './alert.ts';
+import type { Finding } from '@rlp/core';
 import type { QualitySums } from './metrics.ts';
 import { fixed, percent, pythonNumber } from './number-format.ts';
 import type { AlertThresholds, ResolvedAssessorOptions } from './options.ts';
+import { type Pathology, pathologyNotes } from './pathology.ts';
 import type { RewardStatistics, RewardWindow } from './reward-window.ts';
 
-/** An alert before it is known when it was raised. */
-export type Diagnosis = Omit<PathologyAlert, 'timestamp'>;
+/** A finding about a batch. Responses are given by their indices. */
+export interface BatchFinding extends Pick<Finding, 'severity' | 'message' | 'evidence' | 'note'> {
+  readonly rule: Pathology;
+  readonly component?: string;
+  readonly responses?: readonly number[];
+}
 
-/** Saturation of rewards' windows, then their collapse. */
+function batchFinding(found: Omit<BatchFinding, 'note'>): BatchFinding {
+  return { ...found, note: pathologyNotes[found.rule] };
+}
+
+/** Saturation of the rewards' windows, then variance collapse. */
 export function rewardPathologies(
   windows: readonly (readonly [name: string, window: RewardWindow])[],
   options: ResolvedAssessorOptions,
-): Diagnosis[] {
+): BatchFinding[] {
   const known = windows.flatMap(([name, window]) => {
     const statistics = window.statistics();
     return statistics === undefined ? [] : [{ name, window, statistics }];
@@ -31,61 +39,59 @@ export function rewardPathologies(
 }
 
 function saturation(
-  rewardName: string,
+  component: string,
   bound: 'maximum' | 'minimum',
   rate: number,
   value: number,
-): Diagnosis {
+): BatchFinding {
   const short = bound === 'maximum' ? 'max' : 'min';
-  return diagnosis({
-    pathologyType: bound === 'maximum' ? 'reward_saturation_high' : 'reward_saturation_low',
+  const share = percent(rate);
+  return batchFinding({
+    rule: bound === 'maximum' ? 'reward_saturation_high' : 'reward_saturation_low',
     severity: rate > 0.95 ? 'high' : 'medium',
-    rewardName,
-    message:
-      `Reward '${rewardName}' saturating at ${bound}: ${percent(rate)} of samples at ${short} value ` +
-      pythonNumber(value),
-    metrics: { saturation_rate: rate, [`${short}_value`]: value },
+    component,
+    message: `Reward '${component}' saturating at ${bound}: ${share} of samples at ${short} value ${pythonNumber(value)}`,
+    evidence: { saturation_rate: rate, [`${short}_value`]: value },
   });
 }
 
-/** A reward of which all samples are 0 has collapsed as well; the original never says so, as it divides by the mean. */
+/** A reward that is always 0 has collapsed too. With the conventions of TunRex it has not. */
 function varianceCollapse(
-  rewardName: string,
+  component: string,
   { mean, std }: RewardStatistics,
   { alertThresholds, conventions }: ResolvedAssessorOptions,
-): Diagnosis[] {
+): BatchFinding[] {
   if (mean === 0 && (conventions === 'tunrex' || std > 0)) return [];
   const variation = mean === 0 ? 0 : std / Math.abs(mean);
-  // Of rewards whose sum overflows it is not a number.
+  // NaN if the sum of the rewards overflows.
   if (!(variation < alertThresholds.varianceCollapse)) return [];
+  const numbers = `CV=${fixed(variation, 4)}, std=${fixed(std, 4)}, mean=${fixed(mean, 4)}`;
   return [
-    diagnosis({
-      pathologyType: 'variance_collapse',
+    batchFinding({
+      rule: 'variance_collapse',
       severity: 'critical',
-      rewardName,
-      message:
-        `Reward '${rewardName}' variance collapsed: CV=${fixed(variation, 4)}, std=${fixed(std, 4)}, ` +
-        `mean=${fixed(mean, 4)}`,
-      metrics: { cv: variation, std, mean },
+      component,
+      message: `Reward '${component}' variance collapsed: ${numbers}`,
+      evidence: { cv: variation, std, mean },
     }),
   ];
 }
 
-/** Gaming, repetition and lack of diversity; of `recent` responses some are different, where there are enough to tell. */
+/** Format gaming, repetition and loss of diversity. Omit `recent` if there are too few responses to judge diversity. */
 export function contentPathologies(
   sums: QualitySums,
   recent: { readonly different: number; readonly count: number } | undefined,
   { alertThresholds }: ResolvedAssessorOptions,
-): Diagnosis[] {
-  const found: Diagnosis[] = [];
+): BatchFinding[] {
+  const found: BatchFinding[] = [];
   const gaming = sums.shareOfFormatted(sums.gaming.length);
   if (gaming > alertThresholds.formatGaming) {
     found.push(
-      diagnosis({
-        pathologyType: 'format_gaming',
+      batchFinding({
+        rule: 'format_gaming',
         severity: 'critical',
         message: `Suspected format gaming: ${percent(gaming)} of formatted responses have low-quality content`,
-        metrics: { gaming_rate: gaming, gaming_count: sums.gaming.length, total_formatted: sums.formatted },
+        evidence: { gaming_rate: gaming, gaming_count: sums.gaming.length, total_formatted: sums.formatted },
         responses: sums.gaming,
       }),
     );
@@ -94,13 +100,11 @@ export function contentPathologies(
   if (repetition > alertThresholds.repetition) {
     const high = sums.highlyRepetitive.length;
     found.push(
-      diagnosis({
-        pathologyType: 'excessive_repetition',
+      batchFinding({
+        rule: 'excessive_repetition',
         severity: 'high',
-        message:
-          `Excessive repetition detected: avg=${percent(repetition)}, ${high}/${sums.count} responses ` +
-          'highly repetitive',
-        metrics: { avg_repetition: repetition, high_repetition_count: high },
+        message: `Excessive repetition detected: avg=${percent(repetition)}, ${high}/${sums.count} responses highly repetitive`,
+        evidence: { avg_repetition: repetition, high_repetition_count: high },
         responses: sums.highlyRepetitive,
       }),
     );
@@ -111,15 +115,15 @@ export function contentPathologies(
 function diversityCollapse(
   { different, count }: { readonly different: number; readonly count: number },
   thresholds: AlertThresholds,
-): Diagnosis[] {
+): BatchFinding[] {
   const diversity = different / count;
   if (diversity >= thresholds.diversityCollapse) return [];
   return [
-    diagnosis({
-      pathologyType: 'diversity_collapse',
+    batchFinding({
+      rule: 'diversity_collapse',
       severity: 'critical',
       message: `Response diversity collapsed: only ${percent(diversity)} unique responses in recent ${count} samples`,
-      metrics: { unique_ratio: diversity, total_responses: count, unique_responses: different },
+      evidence: { unique_ratio: diversity, total_responses: count, unique_responses: different },
     }),
   ];
 }
@@ -128,38 +132,38 @@ function diversityCollapse(
 export function degenerateOutputs(
   sums: QualitySums,
   { alertThresholds, tags, conventions }: ResolvedAssessorOptions,
-): Diagnosis[] {
+): BatchFinding[] {
   const empty = sums.share(sums.empty.length);
   if (empty <= alertThresholds.emptyContent) return [];
-  const unexpected = conventions === 'rlp' && tags !== 'none' && sums.formatted === 0;
-  const advice = unexpected
-    ? `; none has <${tags.reasoning}> and <${tags.answer}>: where none is meant to, set tags: 'none'`
+  const hasNoTags = conventions === 'rlp' && tags !== 'none' && sums.formatted === 0;
+  const advice = hasNoTags
+    ? `. None has <${tags.reasoning}> and <${tags.answer}>. For plain text set the option tags (flag --tags) to "none"`
     : '';
   return [
-    diagnosis({
-      pathologyType: 'degenerate_outputs',
+    batchFinding({
+      rule: 'degenerate_outputs',
       severity: 'high',
       message: `High rate of degenerate outputs: ${percent(empty)} responses are empty or malformed${advice}`,
-      metrics: { empty_rate: empty, empty_count: sums.empty.length, total: sums.count },
+      evidence: { empty_rate: empty, empty_count: sums.empty.length, total: sums.count },
       responses: sums.empty,
     }),
   ];
 }
 
-/** Where a reward stood before a batch: the yardstick of its spikes. */
+/** Yardstick for reward spikes. */
 export interface SpikeHistory {
   readonly center: number;
   readonly deviation: number;
-  /** Values in here have been seen and are no spike. */
+  /** Range of values that are not spikes, because similar ones occurred before. */
   readonly known: { readonly low: number; readonly high: number } | undefined;
 }
 
 /**
- * The history that spikes are measured against.
+ * Returns the history that spikes are measured against.
  *
- * Ours is that before the batch: its median, and 1.4826 times the median distance from it (the plain deviation where most
- * values are equal); a value within one deviation of what was seen before is no spike. The original's is mean and deviation of
- * the window with the batch in it, which hides the very spikes.
+ * Center: the median before the batch. Deviation: 1.4826 times the median distance from it, or the standard deviation if
+ * that is 0. A value within one deviation of the range seen before is not a spike. With the conventions of TunRex, mean and
+ * standard deviation of the window including the batch are used.
  */
 export function spikeHistory(
   window: RewardWindow,
@@ -174,36 +178,25 @@ export function spikeHistory(
   return { center: median, deviation, known: { low: min - deviation, high: max + deviation } };
 }
 
-/** The values of a batch that lie far outside of its history. */
+/** Values of a batch that lie far outside their history. */
 export function rewardSpikes(
-  rewardName: string,
+  component: string,
   values: readonly (number | null)[],
   { center, deviation, known }: SpikeHistory,
   { alertThresholds }: ResolvedAssessorOptions,
-): Diagnosis[] {
+): BatchFinding[] {
   return values.flatMap((value, index) => {
     if (value === null || !Number.isFinite(value)) return [];
     const score = Math.abs(value - center) / deviation;
     if (score <= alertThresholds.rewardSpikeStd) return [];
     if (known !== undefined && value >= known.low && value <= known.high) return [];
-    return diagnosis({
-      pathologyType: 'reward_spike',
+    return batchFinding({
+      rule: 'reward_spike',
       severity: 'medium',
-      rewardName,
-      message: `Unusual reward spike in '${rewardName}': value=${fixed(value, 3)}, z-score=${fixed(score, 2)}`,
-      metrics: { value, z_score: score, mean: center, std: deviation },
+      component,
+      message: `Unusual reward spike in '${component}': value=${fixed(value, 3)}, z-score=${fixed(score, 2)}`,
+      evidence: { value, z_score: score, mean: center, std: deviation },
       responses: [index],
     });
   });
-}
-
-function diagnosis(found: {
-  readonly pathologyType: PathologyType;
-  readonly severity: Severity;
-  readonly message: string;
-  readonly metrics: Metrics;
-  readonly rewardName?: string;
-  readonly responses?: readonly number[];
-}): Diagnosis {
-  return { ...found, note: pathologyNotes[found.pathologyType] };
 }

@@ -7,9 +7,9 @@ const bytesPerSignature = 4 * signatureLength;
 
 const schema = z.strictObject({
   samples: count,
-  alerts: count,
+  batches: count,
   bySeverity: z.record(z.string(), count),
-  byType: z.record(z.string(), count),
+  byRule: z.record(z.string(), count),
   invalid: z.record(z.string(), count),
   rewards: z.record(z.string(), z.array(z.number())),
   signatures: z
@@ -17,24 +17,24 @@ const schema = z.strictObject({
     .refine((text) => atob(text).length % bytesPerSignature === 0, 'expected whole signatures'),
 });
 
-/** What an assessor remembers, as JSON data. */
+/** State of an assessor, as JSON data. */
 export type AssessorState = z.output<typeof schema>;
 
-/** @throws FormatError naming what is wrong. */
+/** @throws FormatError naming the problems. */
 export function parseAssessorState(state: unknown): AssessorState {
   const parsed = schema.safeParse(state);
   if (parsed.success) return parsed.data;
   throw new FormatError(
-    `expected the state of a RewardQualityAssessor, as saveState gives it: ${z.prettifyError(parsed.error)}`,
+    `expected the state of a RewardQualityAssessor, as saveState returns it: ${z.prettifyError(parsed.error)}`,
   );
 }
 
-/** Signatures as base64 of their bytes: a tenth of what their numbers take as JSON, and written at once. */
+/** Signatures as base64 of their bytes, a tenth of the size of JSON numbers. */
 export function signaturesToText(signatures: Uint32Array): string {
   const bytes = new Uint8Array(signatures.buffer, signatures.byteOffset, signatures.byteLength);
   let text = '';
   for (let start = 0; start < bytes.length; start += 8192) {
-    // Fifteen times quicker than spreading them.
+    // Fifteen times faster than spreading.
     text += String.fromCharCode.apply(null, bytes.subarray(start, start + 8192) as unknown as number[]);
   }
   return btoa(text);

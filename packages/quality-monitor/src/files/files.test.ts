@@ -11,8 +11,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { RewardQualityAssessor } from '../assessor/assessor.ts';
-import { jsonlSink, readMonitorLogs, readSavedResponses } from '../files.ts';
+import { monitorLogger, readSavedResponses } from '../files.ts';
 import { RewardQualityMonitor } from '../monitor/monitor.ts';
+import { readMonitorLogs } from './read-logs.ts';
 import { RotatingFile } from './rotating-file.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'monitor-'));
@@ -24,13 +25,13 @@ const paths = () => {
 };
 const responses = new Array<string>(20).fill('');
 
-function monitorTo(options: Parameters<typeof jsonlSink>[0], onFailure?: (message: string) => void) {
+function monitorTo(options: Parameters<typeof monitorLogger>[0], onFailure?: (message: string) => void) {
   const assessor = new RewardQualityAssessor({ minSamplesForAnalysis: 1 });
   const config = { actions: { diversity_collapse: { action: 'stop' } } } as const;
   return new RewardQualityMonitor({
     assessor,
     config,
-    sinks: [jsonlSink(options)],
+    loggers: [monitorLogger(options)],
     onFailure: onFailure ?? (() => undefined),
   });
 }
@@ -49,7 +50,7 @@ describe('readSavedResponses', () => {
   });
 });
 
-describe('jsonlSink', () => {
+describe('monitorLogger', () => {
   it('writes what readMonitorLogs reads back', async () => {
     const { alertLogFile, metricsLogFile } = paths();
     const monitor = monitorTo({ alertLogFile, metricsLogFile });
@@ -74,12 +75,12 @@ describe('jsonlSink', () => {
       [1, 1],
       [2, 1],
     ]);
-    expect(logs.alerts.slice(0, 3)).toMatchObject([
-      { step: 0, pathologyType: 'variance_collapse', rewardName: 'a', severity: 'critical' },
-      { step: 0, pathologyType: 'diversity_collapse' },
-      { step: 0, pathologyType: 'degenerate_outputs', samples: ['', '', ''] },
+    expect(logs.findings.slice(0, 3)).toMatchObject([
+      { iteration: 0, rule: 'variance_collapse', component: 'a', severity: 'critical' },
+      { iteration: 0, rule: 'diversity_collapse' },
+      { iteration: 0, rule: 'degenerate_outputs', samples: ['', '', ''] },
     ]);
-    expect(logs.interventions[0]).toMatchObject({ step: 0, action: 'stop' });
+    expect(logs.notes[0]).toMatchObject({ step: 0, note: expect.stringContaining('stop because of') });
     expect(logs.unreadable).toBe(0);
   });
 
@@ -126,19 +127,19 @@ describe('jsonlSink', () => {
         monitor.monitorBatch({ responses, rewards: { a: responses.map(() => 1) }, step });
       await monitor.close();
     }
-    const { metrics, alerts, interventions } = readMonitorLogs({
+    const { metrics, findings, notes } = readMonitorLogs({
       alerts: readFileSync(alertLogFile, 'utf8'),
       metrics: readFileSync(metricsLogFile, 'utf8'),
     });
     expect(metrics.map(({ step }) => step)).toEqual([0, 1, 2]);
-    expect(alerts.map(({ step, pathologyType }) => [step, pathologyType])).toEqual(
+    expect(findings.map(({ iteration, rule }) => [iteration, rule])).toEqual(
       [0, 1, 2].flatMap((step) => [
         [step, 'variance_collapse'],
         [step, 'diversity_collapse'],
         [step, 'degenerate_outputs'],
       ]),
     );
-    expect(interventions.map(({ step }) => step)).toEqual([0, 1]);
+    expect(notes.map(({ step }) => step)).toEqual([0, 1]);
   });
 
   it('begins a new file when one is full, and keeps as many as it was told to', async () => {
@@ -170,12 +171,12 @@ describe('jsonlSink', () => {
     await monitor.close();
     expect(monitor.getMonitoringSummary()).toMatchObject({
       totalSamples: 40,
-      monitoring: { failures: { jsonl: 2 } },
+      monitoring: { failures: { 'logger 0': 2 } },
     });
     expect(said).toHaveLength(1);
     expect(said[0]).toContain('ENOSPC');
     // What another disk takes is kept.
-    expect(readMonitorLogs({ alerts: readFileSync(alertLogFile, 'utf8') }).alerts).toHaveLength(4);
+    expect(readMonitorLogs({ alerts: readFileSync(alertLogFile, 'utf8') }).findings).toHaveLength(4);
   });
 
   it('ends a line that a full disk cut short once there is room again', () => {

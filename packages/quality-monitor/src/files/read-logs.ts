@@ -1,12 +1,10 @@
-import type { Metrics, Severity } from '@rlp/core';
+import type { Finding, Metrics } from '@rlp/core';
 import * as z from 'zod';
-import type { AlertRecord, InterventionRecord } from '../monitor/sink.ts';
+import { pathologyNotes } from '../assessor/pathology.ts';
 
-const number = z.number().nullable();
+const metricsLine = z.object({ step: z.number() }).catchall(z.number().nullable());
 
-const metricsLine = z.object({ step: z.number() }).catchall(number);
-
-const alertLine = z.object({
+const findingLine = z.object({
   step: z.number(),
   timestamp: z.number(),
   severity: z.enum(['low', 'medium', 'high', 'critical']),
@@ -16,33 +14,35 @@ const alertLine = z.object({
   samples: z.array(z.string()).optional(),
 });
 
-const interventionLine = z.object({
-  step: z.number(),
-  intervention: z.string(),
-  cause: z.string(),
-  details: z.record(z.string(), z.unknown()).default({}),
-});
+const noteLine = z.object({ step: z.number(), note: z.string() });
 
-/** One batch's metrics. */
+/** Metrics of one batch. */
 export interface MetricsRecord {
   readonly step: number;
   readonly metrics: Metrics;
 }
 
-/** What the log files of a run hold. */
+/** A note of one batch. */
+export interface NoteRecord {
+  readonly step: number;
+  readonly note: string;
+}
+
+/** Contents of a run's log files. */
 export interface MonitorLogs {
   readonly metrics: readonly MetricsRecord[];
-  readonly alerts: readonly AlertRecord[];
-  readonly interventions: readonly InterventionRecord[];
-  /** Alerts that were raised before those and are not kept, as on a live page. */
-  readonly olderAlerts?: number | undefined;
-  /** Lines that are none of these, such as one that a crash cut short: left out. */
+  readonly findings: readonly Finding[];
+  readonly notes: readonly NoteRecord[];
+  /** Earlier findings that were not kept, as on a live page. */
+  readonly olderFindings?: number | undefined;
+  /** Lines that were skipped, such as one that a crash cut short. */
   readonly unreadable: number;
 }
 
 /**
- * Reads what {@link jsonlSink} wrote, given as text. Where steps begin again, as in a run that was resumed from before its end, the
- * later lines take the place of those from that step on.
+ * Reads the log files of `monitorLogger`, given as text.
+ *
+ * If steps begin again, as after a resumed run, the later lines replace those from that step on.
  */
 export function readMonitorLogs(texts: { readonly metrics?: string; readonly alerts?: string }): MonitorLogs {
   const metrics: MetricsRecord[] = [];
@@ -51,8 +51,9 @@ export function readMonitorLogs(texts: { readonly metrics?: string; readonly ale
   for (const { value } of linesOf(texts.metrics)) {
     const { success, data } = metricsLine.safeParse(value);
     if (success) {
-      forgetFrom(data.step, metrics);
-      metrics.push(metricsRecord(data));
+      const { step, ...rest } = data;
+      forgetFrom(step, metrics);
+      metrics.push({ step, metrics: finite(rest) });
     } else unreadable += 1;
   }
   for (const { line, value } of linesOf(texts.alerts)) {
@@ -62,29 +63,28 @@ export function readMonitorLogs(texts: { readonly metrics?: string; readonly ale
   }
   return {
     metrics,
-    alerts: events.flatMap(({ alert }) => alert ?? []),
-    interventions: events.flatMap(({ intervention }) => intervention ?? []),
+    findings: events.flatMap(({ finding }) => finding ?? []),
+    notes: events.flatMap(({ note }) => note ?? []),
     unreadable,
   };
 }
 
-/** A line of the alerts' file. */
+/** A line of the file of findings and notes. */
 interface Event {
   readonly step: number;
   readonly line: string;
-  readonly alert?: AlertRecord | undefined;
-  readonly intervention?: InterventionRecord | undefined;
+  readonly finding?: Finding;
+  readonly note?: NoteRecord;
 }
 
 function eventOf(line: string, value: unknown): Event | undefined {
-  const alert = alertLine.safeParse(value);
-  if (alert.success) return { step: alert.data.step, line, alert: alertRecord(alert.data) };
-  const intervention = interventionLine.safeParse(value);
-  if (!intervention.success) return undefined;
-  return { step: intervention.data.step, line, intervention: interventionRecord(intervention.data) };
+  const finding = findingLine.safeParse(value);
+  if (finding.success) return { step: finding.data.step, line, finding: findingOf(finding.data) };
+  const note = noteLine.safeParse(value);
+  return note.success ? { step: note.data.step, line, note: note.data } : undefined;
 }
 
-/** A step has several lines; a line that is there already was written again by a run that was resumed. */
+/** A step has several lines. A resumed run may repeat a line, which counts once. */
 function remember(event: Event, events: Event[]): void {
   if (event.step < (events.at(-1)?.step ?? event.step)) forgetFrom(event.step, events);
   for (let at = events.length - 1; at >= 0 && events[at]!.step === event.step; at--) {
@@ -97,7 +97,7 @@ function forgetFrom(step: number, records: { readonly step: number }[]): void {
   while (records.length > 0 && records.at(-1)!.step >= step) records.pop();
 }
 
-/** Each line with what it says, `undefined` for one that is no JSON. */
+/** Each line with its value, `undefined` if it is not JSON. */
 function* linesOf(text = ''): Generator<{ readonly line: string; readonly value: unknown }> {
   for (const line of text.split('\n')) {
     if (line.trim() === '') continue;
@@ -109,29 +109,20 @@ function* linesOf(text = ''): Generator<{ readonly line: string; readonly value:
   }
 }
 
-function metricsRecord({ step, ...metrics }: z.output<typeof metricsLine>): MetricsRecord {
-  return { step, metrics: finite(metrics) };
-}
-
-function alertRecord({ pathology_type, metrics, samples, ...rest }: z.output<typeof alertLine>): AlertRecord {
-  const { reward_name: rewardName } = metrics;
+function findingOf(line: z.output<typeof findingLine>): Finding {
+  const { step, timestamp, severity, pathology_type: rule, message, metrics, samples } = line;
+  const note = Object.entries(pathologyNotes).find(([name]) => name === rule)?.[1];
   return {
-    ...rest,
-    severity: rest.severity satisfies Severity,
-    pathologyType: pathology_type,
-    metrics: finite(metrics),
-    ...(typeof rewardName === 'string' && { rewardName }),
+    rule,
+    severity,
+    message,
+    evidence: finite(metrics),
+    iteration: step,
+    responsesSeen: timestamp,
+    ...(typeof metrics.reward_name === 'string' && { component: metrics.reward_name }),
     ...(samples !== undefined && { samples }),
+    ...(note !== undefined && { note }),
   };
-}
-
-function interventionRecord({
-  step,
-  intervention,
-  cause,
-  details,
-}: z.output<typeof interventionLine>): InterventionRecord {
-  return { step, action: intervention, cause, details };
 }
 
 function finite(values: Readonly<Record<string, unknown>>): Metrics {

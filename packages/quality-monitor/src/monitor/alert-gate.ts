@@ -1,85 +1,101 @@
+import type { Finding } from '@rlp/core';
 import * as z from 'zod';
 import { AlertCounts } from '../assessor/alert-counts.ts';
 import { isAtLeast, type ResolvedInterventionConfig, severities } from './options.ts';
-import { RateLimit } from './rate-limit.ts';
-import type { AlertRecord } from './sink.ts';
 
 const count = z.int().nonnegative();
 
-/** Schema of what an {@link AlertGate} remembers. */
+/** Schema of the state of an {@link AlertGate}. */
 export const alertGateStateSchema = z.strictObject({
   bySeverity: z.partialRecord(z.enum(severities), count),
-  byType: z.record(z.string(), count),
+  byRule: z.record(z.string(), count),
   held: count,
-  rateLimit: z.array(z.strictObject({ step: z.number(), rules: z.array(z.string()) })),
+  recent: z.array(z.strictObject({ step: z.number(), rules: z.array(z.string()) })),
 });
 
-/** What an {@link AlertGate} remembers, as JSON data. */
+/** State of an {@link AlertGate}, as JSON data. */
 export type AlertGateState = z.output<typeof alertGateStateSchema>;
 
-/** Counts alerts, and decides which are reported: those that are severe enough, within the rate limit. */
+/**
+ * Counts findings and selects those to report: severe enough, and within the rate limit.
+ *
+ * Beyond the limit, rules that were not reported in the window still pass. So many alerts of one rule cannot hide another.
+ * With the conventions of TunRex nothing passes beyond the limit, and held batches are not counted.
+ */
 export class AlertGate {
   readonly #config: ResolvedInterventionConfig;
   readonly #conventions: 'rlp' | 'tunrex';
-  readonly #rateLimit: RateLimit;
   readonly #counts = new AlertCounts();
+  /** Batches with findings in the window, with the rules that were reported. */
+  #recent: AlertGateState['recent'] = [];
   #held = 0;
 
   constructor(config: ResolvedInterventionConfig, conventions: 'rlp' | 'tunrex') {
     this.#config = config;
     this.#conventions = conventions;
-    this.#rateLimit = new RateLimit({
-      windowSteps: config.alertAggregationWindow,
-      most: config.maxAlertsPerWindow,
-      conventions,
-    });
   }
 
-  /** Counts a batch's alerts; gives those that are reported, and how many the rate limit held. */
+  /** Alerts counted so far. */
+  get total(): number {
+    return this.#counts.total;
+  }
+
+  /** Counts a batch's findings. @returns Those to report, and how many the rate limit held. */
   admit(
-    alerts: readonly AlertRecord[],
+    findings: readonly Finding[],
     step: number,
-  ): { readonly reported: readonly AlertRecord[]; readonly held: number } {
+  ): { readonly reported: readonly Finding[]; readonly held: number } {
     const { enableInterventions, interventionSeverity } = this.#config;
-    const nothing = { reported: [], held: 0 };
-    if (alerts.length === 0) return nothing;
-    const severe = alerts.filter(({ severity }) => isAtLeast(severity, interventionSeverity));
-    const rules = [...new Set(severe.map(({ pathologyType }) => pathologyType))];
-    const admitted = this.#rateLimit.admit(step, rules);
-    // The original forgets to count what it holds.
-    if (admitted === 'held' && this.#conventions === 'tunrex') return nothing;
-    for (const alert of alerts) this.#counts.add(alert);
-    if (!enableInterventions) return nothing;
-    const reported = severe.filter(
-      ({ pathologyType }) => admitted !== 'held' && admitted.includes(pathologyType),
-    );
+    const none = { reported: [], held: 0 };
+    if (findings.length === 0) return none;
+    const severe = findings.filter(({ severity }) => isAtLeast(severity, interventionSeverity));
+    const passed = this.#passed([...new Set(severe.map(({ rule }) => rule))], step);
+    if (passed === undefined) return none;
+    for (const finding of findings) this.#counts.add(finding);
+    if (!enableInterventions) return none;
+    const reported = severe.filter(({ rule }) => passed.includes(rule));
     const held = severe.length - reported.length;
     this.#held += held;
     return { reported, held };
   }
 
-  /** Counts so far, and alerting batches per step of the window that ends with `step`. */
+  /** Counts so far, and batches with findings per step of the window that ends with `step`. */
   summary(step: number) {
-    const { bySeverity, byType } = this.#counts.saveState();
+    const { bySeverity, byRule } = this.#counts.saveState();
+    if (this.#conventions === 'rlp') this.#forget(step);
     return {
       totalAlertsBySeverity: { low: 0, medium: 0, high: 0, critical: 0, ...bySeverity },
-      totalAlertsByType: byType,
-      recentAlertRate: this.#rateLimit.rate(step),
+      totalAlertsByRule: byRule,
+      recentAlertRate: this.#recent.length / this.#config.alertAggregationWindow,
       heldAlerts: this.#held,
     };
   }
 
   saveState(): AlertGateState {
-    return {
-      ...this.#counts.saveState(),
-      held: this.#held,
-      rateLimit: this.#rateLimit.saveState().map(({ step, rules }) => ({ step, rules: [...rules] })),
-    };
+    return { ...this.#counts.saveState(), held: this.#held, recent: this.#recent };
   }
 
-  loadState({ held, rateLimit, ...counts }: AlertGateState): void {
+  loadState({ held, recent, ...counts }: AlertGateState): void {
     this.#counts.loadState(counts);
-    this.#rateLimit.loadState(rateLimit);
+    this.#recent = recent;
     this.#held = held;
+  }
+
+  /** The rules within the rate limit. `undefined` if TunRex would not count the batch. */
+  #passed(rules: string[], step: number): readonly string[] | undefined {
+    this.#forget(step);
+    const isTunrex = this.#conventions === 'tunrex';
+    const counted = this.#recent.filter((batch) => isTunrex || batch.rules.length > 0);
+    const isWithin = counted.length < this.#config.maxAlertsPerWindow;
+    const known = new Set(this.#recent.flatMap((batch) => batch.rules));
+    const unreported = isTunrex ? [] : rules.filter((rule) => !known.has(rule));
+    const passed = isWithin ? rules : unreported;
+    this.#recent = [...this.#recent, { step, rules: passed }];
+    return isTunrex && !isWithin ? undefined : passed;
+  }
+
+  #forget(step: number): void {
+    const first = step - this.#config.alertAggregationWindow;
+    this.#recent = this.#recent.filter((batch) => batch.step > first);
   }
 }

@@ -2,20 +2,19 @@ import type { Monitor } from '@rlp/core';
 import { describe, expect, it } from 'vitest';
 import { RewardQualityAssessor } from '../assessor/assessor.ts';
 import { rewardHackingDetector } from '../hacking/detector.ts';
-import { good, memorySink, monitorOf, scored } from './monitor.fixture.ts';
+import { good, memoryLogger, monitorOf, scored } from './monitor.fixture.ts';
 import { RewardQualityMonitor } from './monitor.ts';
-import { monitoredBatchReward, monitoredReward } from './monitored-rewards.ts';
-import { wandbSink } from './wandb-sink.ts';
+import { monitoredReward } from './monitored-rewards.ts';
 
 const responses = [good, `${good} indeed`, 'no tags', good];
 
-/** A monitor with a detector, what reached its sink, and what it said of faults. */
+/** A monitor with a detector, what reached its logger, and what it said of faults. */
 function watched(detectors: readonly Monitor[] = [rewardHackingDetector()]) {
-  const sink = memorySink();
+  const logger = memoryLogger();
   const said: string[] = [];
-  const monitor = monitorOf({}, { detectors, sinks: [sink], onFailure: (message) => said.push(message) });
+  const monitor = monitorOf({}, { detectors, loggers: [logger], onFailure: (message) => said.push(message) });
   const faults = () => monitor.getMonitoringSummary().monitoring.failures;
-  return { monitor, records: sink.records, said, faults };
+  return { monitor, records: logger.records, said, faults };
 }
 
 describe('bad input costs no run, and only what nobody could keep', () => {
@@ -31,7 +30,7 @@ describe('bad input costs no run, and only what nobody could keep', () => {
     }
     expect(records.map(({ metrics }) => metrics.format_compliance_rate)).toEqual([0.75, 0.75, 0.75]);
     expect(said).toEqual([
-      'quality monitor: reward style: 2 values for 4 responses; this is said once and counted',
+      'quality monitor: reward style: 2 values for 4 responses. Reported once; later failures are counted.',
     ]);
     expect(faults()).toEqual({ 'reward style': 3 });
     expect(monitor.getMonitoringSummary().invalidRewards).toEqual({ style: 12 });
@@ -47,21 +46,23 @@ describe('bad input costs no run, and only what nobody could keep', () => {
       rewards: { style: [1, 2, 3, 4], truth: [1, 0, 1, 0], total: [1, 1, 1, 1] },
     });
     expect(rewards.style!.mean).toBe(2.5);
-    expect(said).toEqual(['quality monitor: reward style: it is missing; this is said once and counted']);
+    expect(said).toEqual([
+      'quality monitor: reward style: it is missing. Reported once; later failures are counted.',
+    ]);
     expect(faults()).toEqual({ 'reward style': 2 });
     expect(monitor.getMonitoringSummary().rewardStatistics.style!.samples).toBe(8);
   });
 
-  it('a sink that never comes to an end: closing, no longer than a signal says', async () => {
+  it('a logger that never comes to an end: closing, no longer than a signal says', async () => {
     const said: string[] = [];
     const done: string[] = [];
-    const never = { name: 'never', write: () => new Promise(() => undefined) };
-    const files = { name: 'files', write: () => undefined, close: async () => void done.push('closed') };
-    const monitor = monitorOf({}, { sinks: [never, files], onFailure: (message) => said.push(message) });
+    const never = { log: () => new Promise<void>(() => undefined) as never, close: async () => undefined };
+    const files = { log: () => undefined, close: async () => void done.push('closed') };
+    const monitor = monitorOf({}, { loggers: [never, files], onFailure: (message) => said.push(message) });
     monitor.monitorBatch({ responses, rewards: {} });
     await monitor.close({ signal: AbortSignal.timeout(10) });
-    expect([done, said]).toEqual([['closed'], [expect.stringContaining('never: it was not done when')]]);
-    expect(monitor.getMonitoringSummary().monitoring.failures).toEqual({ never: 1 });
+    expect([done, said]).toEqual([['closed'], [expect.stringContaining('logger 0: it was not done when')]]);
+    expect(monitor.getMonitoringSummary().monitoring.failures).toEqual({ 'logger 0': 1 });
   });
 
   it('a judge of coherence that fails: its word on that response', () => {
@@ -78,7 +79,7 @@ describe('bad input costs no run, and only what nobody could keep', () => {
     expect(metrics).toMatchObject({ coherence: 0.5, rewards: { truth: { mean: 0.5 } } });
     expect(monitor.monitorBatch({ responses: ['no tags'], rewards: {} }).coherence).toBe(0);
     expect(said).toContain(
-      'quality monitor: coherence: expected a number, got NaN; this is said once and counted',
+      'quality monitor: coherence: expected a number, got NaN. Reported once; later failures are counted.',
     );
     expect(monitor.getMonitoringSummary().monitoring.failures).toMatchObject({ coherence: 3 });
   });
@@ -98,23 +99,23 @@ describe('bad input costs no run, and only what nobody could keep', () => {
   it('a reward of a batch that gives another number of values: all of them', () => {
     const { monitor } = watched([]);
     const reward = (given: readonly string[]) => (given.length === 3 ? [0, 1, 2] : [1]);
-    const wrapped = monitoredBatchReward(reward, { name: 'style', monitor, batchInterval: 1 });
+    const wrapped = monitoredReward(reward, { name: 'style', monitor, batchInterval: 1 });
     expect(wrapped(['a', 'b'])).toEqual([1]);
     wrapped(['a', 'b', 'c']);
     const { invalidRewards, rewardStatistics } = monitor.getMonitoringSummary();
     expect([invalidRewards, rewardStatistics.style?.mean]).toEqual([{ style: 2 }, 1]);
-    const none = monitoredBatchReward((() => undefined) as never, { name: 'none', monitor });
+    const none = monitoredReward((() => undefined) as never, { name: 'none', monitor });
     expect((none as (given: readonly string[]) => unknown)(['a'])).toBeUndefined();
   });
 
-  it('rewards that are no finite numbers: the finite ones are kept, and judged by', () => {
+  it('rewards that are not finite numbers: the finite ones are kept, and judged by', () => {
     const { monitor, said, faults } = watched();
     for (let step = 0; step < 4; step++) {
       monitor.monitorBatch({ responses, rewards: { truth: [Number.NaN, 1, Infinity, 0] } });
     }
     monitor.observe({ iteration: 9, trajectories: [scored('a', good, Number.NaN), scored('b', good, 1)] });
     expect(monitor.getMonitoringSummary().rewardStatistics.truth).toMatchObject({ samples: 8, mean: 0.5 });
-    expect(said[0]).toContain('reward truth: 2 of 4 values are no finite numbers');
+    expect(said[0]).toContain('reward truth: 2 of 4 values are not finite numbers');
     expect(faults()).toMatchObject({ 'reward truth': 5 });
   });
 
@@ -157,48 +158,45 @@ describe('bad input costs no run, and only what nobody could keep', () => {
     expect(() => JSON.parse(JSON.stringify(monitor.saveState()))).not.toThrow();
   });
 
-  it('a W&B run that throws, or rejects later: every other sink has all of it', async () => {
+  it('a logger that throws, or rejects later: every other logger has all of it', async () => {
     const { said } = watched();
-    const rest = memorySink();
-    const runs = [
-      {
-        log(): never {
-          throw new Error('offline');
-        },
-      },
-      { log: async (): Promise<never> => Promise.reject(new Error('offline')) },
-    ];
-    for (const run of runs) {
+    const rest = memoryLogger();
+    const close = async () => undefined;
+    const offline = () => {
+      throw new Error('offline');
+    };
+    const later = (() => Promise.reject(new Error('offline'))) as () => never;
+    for (const log of [offline, later]) {
       const monitor = monitorOf(
         {},
-        { sinks: [wandbSink({ run }), rest], onFailure: (message) => said.push(message) },
+        { loggers: [{ log, close }, rest], onFailure: (message) => said.push(message) },
       );
       for (let step = 0; step < 3; step++) monitor.monitorBatch({ responses, rewards: {} });
       await monitor.close();
-      expect(monitor.getMonitoringSummary().monitoring.failures).toEqual({ wandb: 3 });
+      expect(monitor.getMonitoringSummary().monitoring.failures).toEqual({ 'logger 0': 3 });
     }
     expect(rest.records).toHaveLength(6);
     expect(said).toEqual(
-      new Array(2).fill('quality monitor: wandb: it failed: offline; this is said once and counted'),
+      new Array(2).fill(
+        'quality monitor: logger 0: it failed: offline. Reported once; later failures are counted.',
+      ),
     );
   });
 
-  it('a sink that cannot be closed: the others are', async () => {
+  it('a logger that cannot be closed: the others are', async () => {
     const closed: string[] = [];
-    const sinks = [
-      {
-        name: 'broken',
-        write: () => undefined,
-        close: (): never => {
-          throw new Error('gone');
-        },
-      },
-      { name: 'whole', write: () => undefined, close: async () => void closed.push('whole') },
+    const log = () => undefined;
+    const close = (): never => {
+      throw new Error('gone');
+    };
+    const loggers = [
+      { log, close },
+      { log, close: async () => void closed.push('whole') },
     ];
-    const monitor = monitorOf({}, { sinks, onFailure: () => undefined });
+    const monitor = monitorOf({}, { loggers, onFailure: () => undefined });
     await monitor.close();
     expect(closed).toEqual(['whole']);
-    expect(monitor.getMonitoringSummary().monitoring.failures).toEqual({ broken: 1 });
+    expect(monitor.getMonitoringSummary().monitoring.failures).toEqual({ 'logger 0': 1 });
   });
 
   it('a detector that throws: the assessor and the other detectors go on', () => {

@@ -1,9 +1,9 @@
 import { RandomStream, type ScoredTrajectory } from '@rlp/core';
 import { describe, expect, it, vi } from 'vitest';
 import { hackingRule } from '../hacking/alarm.ts';
+import type { MonitoredBatch } from './batch.ts';
 import { createDefaultMonitor } from './create-default-monitor.ts';
-import { memorySink } from './monitor.fixture.ts';
-import type { MonitoredBatch } from './monitor.ts';
+import { memoryLogger } from './monitor.fixture.ts';
 import type { InterventionConfig } from './options.ts';
 
 /** Right and wrong answers, of which a flawed judge rewards those that say "delightful" again and again, from batch 12 on. */
@@ -52,18 +52,22 @@ const quietMonitor = (options: Parameters<typeof createDefaultMonitor>[0] = {}) 
 
 describe('createDefaultMonitor', () => {
   it('tells of reward hacking whichever way it is fed, with the same evidence', () => {
-    const [fed, observing] = [memorySink(), memorySink()];
-    const byBatch = quietMonitor({ sinks: [fed] });
-    const byLoop = quietMonitor({ sinks: [observing] });
+    const [fed, observing] = [memoryLogger(), memoryLogger()];
+    const byBatch = quietMonitor({ loggers: [fed] });
+    const byLoop = quietMonitor({ loggers: [observing] });
     for (const batch of batches()) {
       const { suspectedRewardHacking } = byBatch.monitorBatch(batch);
       const { metrics } = byLoop.observe({ iteration: batch.step!, trajectories: trajectoriesIn(batch) });
       expect(metrics['reward_quality/suspected_reward_hacking']).toBe(suspectedRewardHacking);
     }
     const alarms = ({ records }: typeof fed) =>
-      records.flatMap(({ alerts }) => alerts.filter(({ pathologyType }) => pathologyType === hackingRule));
+      records.flatMap(({ findings }) =>
+        findings
+          .filter(({ rule }) => rule === hackingRule)
+          .map(({ trajectories, ...finding }) => ({ ...finding, count: trajectories?.length })),
+      );
     expect(alarms(fed)[0]).toMatchObject({ severity: 'critical' });
-    expect([12, 13]).toContain(alarms(fed)[0]!.step);
+    expect([12, 13]).toContain(alarms(fed)[0]!.iteration);
     expect(alarms(observing)).toEqual(alarms(fed));
   });
 
@@ -71,8 +75,8 @@ describe('createDefaultMonitor', () => {
     const actions: InterventionConfig['actions'] = {
       [hackingRule]: [{ action: 'stop' }, { action: 'drop' }],
     };
-    const sink = memorySink();
-    const stopping = quietMonitor({ actions, sinks: [sink] });
+    const logger = memoryLogger();
+    const stopping = quietMonitor({ actions, loggers: [logger] });
     const without = quietMonitor({ rewardHacking: 'off' });
     const warming = quietMonitor({ rewardHacking: { warmUpResponses: 100_000 } });
     for (const batch of batches()) {
@@ -80,13 +84,13 @@ describe('createDefaultMonitor', () => {
       expect(without.monitorBatch(batch).suspectedRewardHacking).toBe(0);
       expect(warming.monitorBatch(batch).suspectedRewardHacking).toBe(0);
     }
-    const alarm = sink.records.find(({ interventions }) => interventions.length > 0)!;
+    const alarm = logger.records.find(({ notes }) => notes.length > 0)!;
     const { responses } = batches().find(({ step }) => step === alarm.step)!;
-    expect(alarm.interventions.map(({ action }) => action)).toEqual(['stop', 'drop']);
-    const dropped = alarm.interventions[1]!.details.trajectories as string[];
+    expect(alarm.notes.map((note) => note.split(' ', 2)[1])).toEqual(['stop', 'drop']);
+    const dropped = alarm.findings.at(-1)!.trajectories!;
     const hacks = dropped.filter((place) => responses[Number(place)]!.includes('delightful'));
     expect(hacks.length).toBeGreaterThan(0.9 * dropped.length);
-    expect(alarm.alerts.at(-1)!.samples!.join()).toContain('delightful');
+    expect(alarm.findings.at(-1)!.samples!.join()).toContain('delightful');
     expect(() => createDefaultMonitor({ rewardHacking: { warmUpResponses: 1 } })).toThrow('warmUpResponses');
     expect(() => createDefaultMonitor({ tags: 'none' } as object)).toThrow('Unrecognized option "tags"');
     expect(() => createDefaultMonitor({ assessor: { tags: 'off' as never } })).toThrow("or 'none'");
@@ -117,8 +121,8 @@ describe('createDefaultMonitor', () => {
       const b = summed.monitorBatch({ ...batch, rewards: { ...rewards, judge } });
       if (a.suspectedRewardHacking > 0.9) expect(b.suspectedRewardHacking).toBeGreaterThan(0.5);
     }
-    const { totalAlertsByType } = totals.getMonitoringSummary().monitoring;
-    expect(totalAlertsByType[hackingRule]).toBeGreaterThan(0);
+    const { totalAlertsByRule } = totals.getMonitoringSummary().monitoring;
+    expect(totalAlertsByRule[hackingRule]).toBeGreaterThan(0);
   });
 
   it('compares responses to prompts, where it is given them', () => {
@@ -134,9 +138,9 @@ describe('createDefaultMonitor', () => {
         rewards: { truth: responses.map((_, at) => (isHacked ? 1 - (at % 2) : at % 3 === 0 ? 1 : 0)) },
       };
     });
-    const sink = memorySink();
-    const monitor = quietMonitor({ sinks: [sink] });
+    const logger = memoryLogger();
+    const monitor = quietMonitor({ loggers: [logger] });
     for (const batch of copying) monitor.monitorBatch(batch);
-    expect(Object.keys(sink.records.at(-1)!.metrics)).toContain('hacking/copying');
+    expect(Object.keys(logger.records.at(-1)!.metrics)).toContain('hacking/copying');
   });
 });

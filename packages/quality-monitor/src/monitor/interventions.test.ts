@@ -119,7 +119,7 @@ describe('interventions', () => {
     expect(monitor.getMonitoringSummary().rewardStatistics).toHaveProperty('accuracy');
     monitor.rolledBack();
     const { rewardStatistics, totalSamples, monitoring } = monitor.getMonitoringSummary();
-    expect([rewardStatistics, totalSamples, monitoring.totalAlertsByType[rule]]).toEqual([{}, 4, 6]);
+    expect([rewardStatistics, totalSamples, monitoring.totalAlertsByRule[rule]]).toEqual([{}, 4, 6]);
     expect([told, said.length, monitoring.failures]).toEqual([['first'], 1, { 'detector 2': 1 }]);
     expect(asked(monitor, 1, 2)).toEqual([[]]);
   });
@@ -138,7 +138,7 @@ describe('alerts', () => {
       observe: (batch) => (isPlanted ? planted().observe(batch) : { metrics: {}, findings: [] }),
     };
     const monitor = monitorOf(
-      { maxAlertsPerWindow: 2, customAlertCallback: ({ pathologyType }) => reported.push(pathologyType) },
+      { maxAlertsPerWindow: 2, customAlertCallback: ({ rule }) => reported.push(rule) },
       { detectors: [late] },
     );
     for (let step = 0; step < 6; step++) monitor.monitorBatch({ responses: empty, rewards: {} });

@@ -1,21 +1,36 @@
-import type { ScoredTrajectory } from '@rlp/core';
+import type { Finding, Metrics, MetricsLogger, ScoredTrajectory } from '@rlp/core';
 import { RewardQualityAssessor } from '../assessor/assessor.ts';
+import { withoutNamespace } from './logged.ts';
 import { RewardQualityMonitor, type RewardQualityMonitorParts } from './monitor.ts';
-import type { MonitorRecord, MonitorSink } from './sink.ts';
 
-/** Responses that are degenerate and all the same: each batch of them raises two alerts. */
+/** Degenerate, equal responses. Each batch of them raises two alerts. */
 export const empty = new Array<string>(20).fill('');
 
-/** A response that nothing is wrong with. */
+/** A response without any pathology. */
 export const good = '<reasoning>four and four make eight, as everyone knows</reasoning><answer>08</answer>';
 
-/** Keeps what it is given. */
-export function memorySink(): MonitorSink & { readonly records: MonitorRecord[] } {
-  const records: MonitorRecord[] = [];
-  return { name: 'memory', records, write: (record) => records.push(record) };
+/** Everything logged about one step. */
+export interface LoggedStep {
+  readonly step: number;
+  readonly metrics: Metrics;
+  readonly findings: Finding[];
+  readonly notes: string[];
 }
 
-/** A monitor that alerts from the first sample on, and what it says of failures. */
+/** Keeps what it is given. */
+export function memoryLogger(): MetricsLogger & { readonly records: LoggedStep[] } {
+  const records: LoggedStep[] = [];
+  return {
+    records,
+    log: (step, metrics) =>
+      void records.push({ step, metrics: withoutNamespace(metrics), findings: [], notes: [] }),
+    finding: (_, finding) => void records.at(-1)!.findings.push(finding),
+    note: (_, text) => void records.at(-1)!.notes.push(text),
+    close: async () => undefined,
+  };
+}
+
+/** A monitor that alerts from the first sample on. */
 export function monitorOf(
   config: RewardQualityMonitorParts['config'] = {},
   parts: Omit<RewardQualityMonitorParts, 'assessor' | 'config'> = {},

@@ -1,47 +1,43 @@
-import { FormatError } from '@rlp/core';
+import { FormatError, type MetricsLogger } from '@rlp/core';
 import { describe, expect, it } from 'vitest';
-import { consoleSink } from './console-sink.ts';
-import { empty, good, memorySink, monitorOf, scored } from './monitor.fixture.ts';
-import {
-  createMonitoredRewardFunctions,
-  monitoredBatchReward,
-  monitoredReward,
-} from './monitored-rewards.ts';
-import { RewardFunctionRegistry } from './reward-registry.ts';
-import type { MonitorSink } from './sink.ts';
-import { wandbSink } from './wandb-sink.ts';
+import { consoleAlerts } from './console-alerts.ts';
+import { empty, good, memoryLogger, monitorOf, scored } from './monitor.fixture.ts';
+import { createMonitoredRewardFunctions, monitoredReward, monitoredRewards } from './monitored-rewards.ts';
 
 const rewards = { accuracy: empty.map((_, at) => Math.sin(at)) };
 
 describe('RewardQualityMonitor', () => {
   it('reports alerts from a severity on, and counts all of them', () => {
-    const sink = memorySink();
-    const monitor = monitorOf({ interventionSeverity: 'critical' }, { sinks: [sink] });
+    const logger = memoryLogger();
+    const monitor = monitorOf({ interventionSeverity: 'critical' }, { loggers: [logger] });
     monitor.monitorBatch({ responses: empty, rewards });
-    expect(sink.records[0]!.alerts.map(({ pathologyType }) => pathologyType)).toEqual(['diversity_collapse']);
+    expect(logger.records[0]!.findings.map(({ rule }) => rule)).toEqual(['diversity_collapse']);
     expect(monitor.getMonitoringSummary().monitoring).toMatchObject({
       totalAlertsBySeverity: { low: 0, medium: 0, high: 1, critical: 1 },
-      totalAlertsByType: { degenerate_outputs: 1, diversity_collapse: 1 },
+      totalAlertsByRule: { degenerate_outputs: 1, diversity_collapse: 1 },
       recentAlertRate: 1 / 100,
     });
   });
 
   it('holds alerts beyond the rate limit and goes on counting them', () => {
-    const sink = memorySink();
-    const monitor = monitorOf({ alertAggregationWindow: 4, maxAlertsPerWindow: 2 }, { sinks: [sink] });
+    const logger = memoryLogger();
+    const monitor = monitorOf({ alertAggregationWindow: 4, maxAlertsPerWindow: 2 }, { loggers: [logger] });
     for (let step = 0; step < 8; step++) monitor.monitorBatch({ responses: empty, rewards, step });
-    expect(sink.records.map(({ alerts }) => alerts.length)).toEqual([2, 2, 0, 0, 2, 2, 0, 0]);
-    expect(sink.records.map(({ metrics }) => metrics.alerts_held)).toEqual([0, 0, 2, 2, 0, 0, 2, 2]);
+    expect(logger.records.map(({ findings }) => findings.length)).toEqual([2, 2, 0, 0, 2, 2, 0, 0]);
+    expect(logger.records.map(({ metrics }) => metrics.alerts_held)).toEqual([0, 0, 2, 2, 0, 0, 2, 2]);
     const { totalAlertsBySeverity, heldAlerts } = monitor.getMonitoringSummary().monitoring;
     expect([totalAlertsBySeverity.critical, totalAlertsBySeverity.high, heldAlerts]).toEqual([8, 8, 8]);
   });
 
   it('lets alerts that are too slight to be reported take no place of those that are', () => {
-    const sink = memorySink();
-    const monitor = monitorOf({ maxAlertsPerWindow: 1, interventionSeverity: 'critical' }, { sinks: [sink] });
+    const logger = memoryLogger();
+    const monitor = monitorOf(
+      { maxAlertsPerWindow: 1, interventionSeverity: 'critical' },
+      { loggers: [logger] },
+    );
     for (let step = 0; step < 3; step++) monitor.monitorBatch({ responses: [good, ''], rewards: {}, step });
     monitor.monitorBatch({ responses: empty, rewards });
-    const reported = sink.records.map(({ alerts }) => alerts.map(({ severity }) => severity));
+    const reported = logger.records.map(({ findings }) => findings.map(({ severity }) => severity));
     expect(reported).toEqual([[], [], [], ['critical']]);
     expect(monitor.getMonitoringSummary().monitoring.totalAlertsBySeverity.high).toBe(4);
   });
@@ -76,30 +72,33 @@ describe('RewardQualityMonitor', () => {
     expect(interventions).toEqual([{ action: 'drop', cause: findings[0], trajectories: ['a', 'c'] }]);
   });
 
-  it('survives sinks and callbacks that throw, and says how often they did', async () => {
-    const broken: MonitorSink = {
-      name: 'disk',
-      write: () => {
+  it('survives loggers and callbacks that throw, and says how often they did', async () => {
+    const broken: MetricsLogger = {
+      log: () => {
         throw new Error('ENOSPC');
       },
+      close: async () => undefined,
     };
-    const sink = memorySink();
+    const logger = memoryLogger();
     const customAlertCallback = () => {
       throw new Error('mine');
     };
     const said: string[] = [];
     const monitor = monitorOf(
       { customAlertCallback },
-      { sinks: [broken, sink], onFailure: (message) => said.push(message) },
+      { loggers: [broken, logger], onFailure: (message) => said.push(message) },
     );
     monitor.monitorBatch({ responses: empty, rewards });
     monitor.monitorBatch({ responses: empty, rewards });
     await monitor.close();
-    expect(sink.records).toHaveLength(2);
-    expect(monitor.getMonitoringSummary().monitoring.failures).toEqual({ disk: 2, customAlertCallback: 4 });
+    expect(logger.records).toHaveLength(2);
+    expect(monitor.getMonitoringSummary().monitoring.failures).toEqual({
+      'logger 0': 2,
+      customAlertCallback: 4,
+    });
     expect(said).toEqual([
-      'quality monitor: customAlertCallback: it failed: mine; this is said once and counted',
-      'quality monitor: disk: it failed: ENOSPC; this is said once and counted',
+      'quality monitor: customAlertCallback: it failed: mine. Reported once; later failures are counted.',
+      'quality monitor: logger 0: it failed: ENOSPC. Reported once; later failures are counted.',
     ]);
   });
 
@@ -147,31 +146,35 @@ describe('RewardQualityMonitor', () => {
   });
 });
 
-describe('sinks', () => {
+describe('loggers', () => {
   it('print a block per alert', () => {
     const lines: string[] = [];
-    monitorOf({}, { sinks: [consoleSink({ write: (line) => lines.push(line) })] }).monitorBatch({
+    monitorOf({}, { loggers: [consoleAlerts({ write: (line) => lines.push(line) })] }).monitorBatch({
       responses: empty,
       rewards,
     });
     expect(lines[1]).toBe(
-      '[HIGH] degenerate_outputs at step 0\n  High rate of degenerate outputs: 100.0% responses are empty or malformed; ' +
-        "none has <reasoning> and <answer>: where none is meant to, set tags: 'none'\n" +
-        '  empty_rate=1, empty_count=20, total=20',
+      '[HIGH] degenerate_outputs at step 0\n  High rate of degenerate outputs: 100.0% responses are empty or malformed. ' +
+        'None has <reasoning> and <answer>. For plain text set the option tags (flag --tags) to "none"\n' +
+        '  empty_rate=1, empty_count=20, total=20\n' +
+        '  What helps: Check model stability; Verify generation parameters; Investigate tokenizer issues',
     );
   });
 
-  it('log to a Weights & Biases run under one namespace, with what users wrote escaped', () => {
-    const logged: Record<string, unknown>[] = [];
-    const run = { log: (data: Readonly<Record<string, unknown>>) => logged.push(data) };
-    const monitor = monitorOf({}, { sinks: [wandbSink({ run, html: (markup) => ({ markup }) })] });
-    monitor.monitorBatch({ responses: ['a', 'b'], rewards: { '<b>': [1, 1] } });
+  it('get metrics under one namespace, with counts of the alerts', () => {
+    const logged: Record<string, number>[] = [];
+    const logger: MetricsLogger = {
+      log: (_, metrics) => void logged.push(metrics),
+      close: async () => undefined,
+    };
+    const monitor = monitorOf({}, { loggers: [logger] });
+    monitor.monitorBatch({ responses: ['a', 'b'], rewards: { style: [1, 1] } });
     expect(logged[0]).toMatchObject({
       'reward_quality/alerts_critical': 1,
-      'reward_quality/reward_<b>_mean': 1,
+      'reward_quality/alerts_this_batch': 2,
+      'reward_quality/pathology_variance_collapse': 1,
+      'reward_quality/reward_style_mean': 1,
     });
-    expect(JSON.stringify(logged[0]!['reward_quality/recent_alerts'])).toContain('&lt;b&gt;');
-    expect(() => wandbSink({ run: undefined as never })).toThrow('start the run before the monitor');
   });
 });
 
@@ -196,7 +199,7 @@ describe('monitored rewards', () => {
         monitor,
       },
     );
-    const batch = monitoredBatchReward((responses: readonly string[]) => responses.map(length), {
+    const batch = monitoredReward((responses: readonly string[]) => responses.map(length), {
       name: 'batch',
       monitor,
     });
@@ -215,23 +218,16 @@ describe('monitored rewards', () => {
     expect(Object.keys(monitor.getMonitoringSummary().rewardStatistics)).toEqual(['length', 'half']);
   });
 
-  it('may be registered one by one', () => {
-    const registry = new RewardFunctionRegistry({ monitor: monitorOf() });
-    const reward = registry.register('length', length);
-    expect([reward('abc'), registry.get('length')?.pending, registry.get('other')]).toEqual([
-      3,
-      1,
-      undefined,
-    ]);
-    expect(() => registry.register('length', length)).toThrow('there is a reward "length" already');
-    registry.flushAll();
-    expect(registry.monitor.getMonitoringSummary().totalSamples).toBe(1);
-    registry.assessCombinedBatch(['a', 'b'], { length: [1, 1], other: [0, 1] });
-    expect(Object.keys(registry.monitor.getMonitoringSummary().rewardStatistics)).toEqual([
-      'length',
-      'other',
-    ]);
-    expect(Object.keys(registry.getAllFunctions())).toEqual(['length']);
+  it('may be a reward computer, of which each group is a batch', async () => {
+    const monitor = monitorOf();
+    const group = { id: 'g', task: { id: 't', prompt: '', metadata: undefined }, trajectories: [] };
+    const computer = monitoredRewards(
+      { computeRewards: async () => [scored('a', good, 1), scored('b', '', 0)] },
+      monitor,
+    );
+    expect(await computer.computeRewards(group)).toHaveLength(2);
+    await computer.computeRewards(group);
+    expect([monitor.step, monitor.getMonitoringSummary().totalSamples]).toEqual([1, 4]);
   });
 
   it('throw what they threw before', () => {

@@ -4,21 +4,23 @@ import {
   FormatError,
   type Intervention,
   type Metrics,
+  type MetricsLogger,
   type Monitor,
   type MonitorBatch,
   type MonitorReport,
   type Severity,
 } from '@rlp/core';
 import * as z from 'zod';
-import { type AssessedBatch, type AssessmentSummary, RewardQualityAssessor } from '../assessor/assessor.ts';
+import { type AssessmentSummary, RewardQualityAssessor } from '../assessor/assessor.ts';
 import { flatMetrics, type RewardQualityMetrics } from '../assessor/metrics.ts';
 import type { ReadText } from '../text/read-text.ts';
 import type { TextMonitor } from '../text/text-monitor.ts';
 import { TextReader } from '../text/text-reader.ts';
 import { AlertGate, alertGateStateSchema } from './alert-gate.ts';
-import { type LooseBatch, trajectoriesOf } from './batch-trajectories.ts';
-import { type Found, foundByAssessor, foundByDetector, recordOfIntervention } from './found.ts';
-import { Interventions } from './interventions.ts';
+import { checkedBatch, type MonitoredBatch, rewardsOf, trajectoriesOf } from './batch.ts';
+import { GuardedLoggers } from './guarded-loggers.ts';
+import { Interventions, interventionNote } from './interventions.ts';
+import { alertMetrics, namespaced, withSamples } from './logged.ts';
 import {
   type InterventionConfig,
   isAtLeast,
@@ -26,46 +28,33 @@ import {
   resolveInterventionConfig,
   severities,
 } from './options.ts';
-import type { AlertRecord, MonitorSink } from './sink.ts';
-import { Sinks } from './sinks.ts';
-import { soundBatch } from './sound-batch.ts';
 
-/** What a {@link RewardQualityMonitor} is made of. */
+/** Parts of a {@link RewardQualityMonitor}. */
 export interface RewardQualityMonitorParts {
-  /** Default: one with its defaults. */
+  /** Default: an assessor with its defaults. */
   readonly assessor?: RewardQualityAssessor | undefined;
+  /** What to do about findings. Default: report those of severity `high` and above. */
   readonly config?: InterventionConfig | undefined;
-  /** Where records go. Default: nowhere. */
-  readonly sinks?: readonly MonitorSink[] | undefined;
-  /**
-   * Further monitors that see the same batches, such as `rewardHackingDetector()`; their findings are alerts too. None unless
-   * given: `createDefaultMonitor` gives that one.
-   */
+  /** Receive metrics under `reward_quality/`, findings and notes. Closed with the monitor. Default none. */
+  readonly loggers?: readonly MetricsLogger[] | undefined;
+  /** Further monitors of the same batches, such as `rewardHackingDetector()`. Default none. */
   readonly detectors?: readonly Monitor[] | undefined;
-  /** Told, once for each, when a sink, detector or callback fails or a batch is not sound. Default `console.warn`. */
+  /** Called once for each logger, detector, callback or reward that fails. Default `console.warn`. */
   readonly onFailure?: ((message: string) => void) | undefined;
 }
 
-/** A batch as {@link RewardQualityMonitor.monitorBatch} takes it. */
-export interface MonitoredBatch extends LooseBatch {
-  /** Only ever grows. Default: one more than the last. */
-  readonly step?: number | undefined;
-  /** Logged beside the batch's own. */
-  readonly extraMetrics?: Metrics | undefined;
-}
-
-/** What {@link RewardQualityMonitor.getMonitoringSummary} tells, as JSON data. */
+/** Summary of a monitor, as JSON data. Alerts include those of detectors. */
 export interface MonitoringSummary extends AssessmentSummary {
   readonly monitoring: {
     readonly totalAlertsBySeverity: Readonly<Record<Severity, number>>;
-    readonly totalAlertsByType: Readonly<Record<string, number>>;
-    /** Alerting batches per step of the aggregation window. */
+    readonly totalAlertsByRule: Readonly<Record<string, number>>;
+    /** Batches with alerts per step of the aggregation window. */
     readonly recentAlertRate: number;
-    /** Alerts that the rate limit kept from being reported. */
+    /** Alerts that the rate limit held back. */
     readonly heldAlerts: number;
-    /** Interventions that were not asked for because the same had been within their cooldown. */
+    /** Interventions that their cooldown held back. */
     readonly heldInterventions: number;
-    /** Records that sinks and callbacks failed to take, and batches that were not as they should be, by name. */
+    /** Failures by name of the logger, callback, detector or reward. */
     readonly failures: Readonly<Record<string, number>>;
   };
 }
@@ -74,19 +63,19 @@ const stateSchema = z.strictObject({
   step: z.int(),
   alerts: alertGateStateSchema,
   heldInterventions: z.int().nonnegative(),
-  asked: z.record(z.string(), z.number()),
+  requested: z.record(z.string(), z.number()),
   components: z.array(z.string()),
   assessor: z.unknown(),
   detectors: z.array(z.unknown()),
 });
 
 /**
- * Watches training: assesses each batch, counts and reports alerts within a rate limit, and asks for interventions.
+ * Watches training. Assesses each batch, reports alerts within a rate limit, and requests interventions.
  *
- * It is a `Monitor` of `@rlp/core`, so a training loop has it with one line: `monitor` among its dependencies.
+ * It is a `Monitor` of `@rlp/core`: pass it to a training algorithm as `monitor`.
  *
  * @example
- * const monitor = new RewardQualityMonitor({ sinks: [consoleSink()] });
+ * const monitor = new RewardQualityMonitor({ loggers: [consoleAlerts()] });
  * const metrics = monitor.monitorBatch({ responses, rewards: { format, accuracy }, step });
  */
 export class RewardQualityMonitor implements Monitor {
@@ -94,88 +83,86 @@ export class RewardQualityMonitor implements Monitor {
   readonly config: ResolvedInterventionConfig;
   readonly #texts = new TextReader();
   readonly #detectors: readonly TextMonitor[];
-  readonly #sinks: Sinks;
+  readonly #loggers: GuardedLoggers;
   readonly #gate: AlertGate;
   readonly #interventions: Interventions;
-  /** Names of the rewards seen so far. */
+  /** Rewards seen so far. */
   readonly #components = new Set<string>();
   #heldInterventions = 0;
   #step = -1;
 
-  /** @throws OptionsError for a config outside its ranges. */
+  /** @throws OptionsError for a config out of range. */
   constructor({
     assessor,
     config,
-    sinks = [],
+    loggers = [],
     detectors = [],
     onFailure = console.warn,
   }: RewardQualityMonitorParts = {}) {
     this.assessor = assessor ?? new RewardQualityAssessor();
     this.config = resolveInterventionConfig(config);
     this.#detectors = detectors;
-    this.#sinks = new Sinks(sinks, onFailure);
+    this.#loggers = new GuardedLoggers(loggers, onFailure);
     this.#gate = new AlertGate(this.config, this.assessor.options.conventions);
     this.#interventions = new Interventions(this.config);
   }
 
-  /** Of the last batch; −1 before the first. */
+  /** Step of the last batch. −1 before the first. */
   get step(): number {
     return this.#step;
   }
 
   /**
-   * Assesses a batch, shows it to the detectors, counts its alerts and reports them.
+   * Assesses a batch, passes it to the detectors, and logs and counts the findings.
    *
-   * Detectors compare responses by their reward: `rewards.total` where there is one, else the sum of all components. What is asked
-   * for names responses by their place in the batch (`'0'`, `'1'`…); sinks are told of it, and nobody carries it out.
+   * Detectors compare responses by `rewards.total`, or else by the sum of all components. Findings name responses by their index.
+   * Requested interventions are logged as notes. A reward that does not have one finite value per response counts as missing:
+   * `onFailure` is called once, and the summary counts the failures.
    *
-   * A reward that has not one finite value per response, or is missing though it was there before, counts as missing for the
-   * batch or the response; `onFailure` is told once, and `failures` of the summary counts. The rest is assessed.
-   *
-   * @throws ArgumentError when the step is no whole number above the last; nothing is remembered then.
+   * @throws ArgumentError if the step is not a whole number above the last. Nothing is remembered then.
    */
   monitorBatch({ step = this.#step + 1, extraMetrics, ...given }: MonitoredBatch): RewardQualityMetrics {
     this.#requireGrown(step);
-    const batch = this.#sound(given);
+    const batch = this.#checked(given);
     return this.#monitor(batch, { step, extraMetrics, trajectories: trajectoriesOf(batch) }).metrics;
   }
 
-  /** A batch of a training loop: what it was rewarded for, by component, and the reward itself as `total`. */
+  /** Observes a batch of a training loop, with each reward component and the reward itself as `total`. */
   observe({ iteration, trajectories, metrics: known }: MonitorBatch): MonitorReport {
     this.#requireGrown(iteration);
-    const names = new Set<string>();
-    for (const { components } of trajectories) for (const name of Object.keys(components)) names.add(name);
-    const rewards: Record<string, (number | null)[]> = {};
-    for (const name of names) rewards[name] = trajectories.map(({ components }) => components[name] ?? null);
-    rewards.total = trajectories.map(({ reward }) => reward);
-    const batch = this.#sound({
-      responses: trajectories.map(({ trajectory }) => trajectory.response),
-      rewards,
-    });
+    const responses = trajectories.map(({ trajectory }) => trajectory.response);
+    const batch = this.#checked({ responses, rewards: rewardsOf(trajectories) });
     const judged = this.#monitor(batch, { step: iteration, trajectories, known });
-    const { logged, findings, interventions } = judged;
-    const named = Object.entries(logged).map(([name, value]) => [`reward_quality/${name}`, value]);
-    return { metrics: Object.fromEntries(named), findings, interventions };
+    const bySeverity = (a: Finding, b: Finding) =>
+      severities.indexOf(b.severity) - severities.indexOf(a.severity);
+    return {
+      metrics: judged.logged,
+      findings: [...judged.findings].sort(bySeverity),
+      interventions: judged.interventions,
+    };
   }
 
-  /**
-   * The policy is back at earlier weights: the assessor's windows and what detectors saw of late are forgotten. Counts stay, and so does
-   * what rests for its cooldown.
-   */
+  /** Forgets the assessor's windows and what detectors saw recently. Counts and cooldowns stay. */
   rolledBack(): void {
     this.assessor.clearHistory();
     for (const [at, detector] of this.#detectors.entries()) {
-      this.#sinks.attempt(`detector ${at}`, () => detector.rolledBack?.());
+      this.#loggers.attempt(`detector ${at}`, () => detector.rolledBack?.());
     }
   }
 
   getMonitoringSummary(): MonitoringSummary {
+    const { totalAlertsBySeverity, ...alerts } = this.#gate.summary(this.#step);
+    const raised = Object.entries(totalAlertsBySeverity).filter(([, count]) => count > 0);
     return {
       ...this.assessor.getSummaryStatistics(),
+      totalAlerts: this.#gate.total,
+      alertsBySeverity: Object.fromEntries(raised),
+      alertsByRule: alerts.totalAlertsByRule,
       monitoring: {
-        ...this.#gate.summary(this.#step),
+        totalAlertsBySeverity,
+        ...alerts,
         heldInterventions: this.#heldInterventions,
-        failures: this.#sinks.failures,
+        failures: this.#loggers.failures,
       },
     };
   }
@@ -185,137 +172,129 @@ export class RewardQualityMonitor implements Monitor {
       step: this.#step,
       alerts: this.#gate.saveState(),
       heldInterventions: this.#heldInterventions,
-      asked: this.#interventions.saveState(),
+      requested: this.#interventions.saveState(),
       components: [...this.#components],
       assessor: this.assessor.saveState(),
       detectors: this.#detectors.map((detector) => detector.saveState()),
     };
   }
 
-  /** Continues from {@link RewardQualityMonitor.saveState} of a monitor with the same parts; forgets what was before. */
+  /** Continues from {@link RewardQualityMonitor.saveState} of a monitor with the same parts. */
   loadState(state: unknown): void {
     const parsed = stateSchema.safeParse(state);
     if (!parsed.success || parsed.data.detectors.length !== this.#detectors.length) {
-      const problem = parsed.success ? 'it has another number of detectors' : z.prettifyError(parsed.error);
+      const problem = parsed.success ? 'the number of detectors differs' : z.prettifyError(parsed.error);
       throw new FormatError(
-        `expected the state of a RewardQualityMonitor, as saveState gives it: ${problem}`,
+        `expected the state of a RewardQualityMonitor, as saveState returns it: ${problem}`,
       );
     }
-    const { step, alerts, heldInterventions, asked, components, assessor, detectors } = parsed.data;
+    const { step, alerts, heldInterventions, requested, components, assessor, detectors } = parsed.data;
     this.assessor.loadState(assessor);
     for (const [at, detector] of this.#detectors.entries()) detector.loadState(detectors[at]);
     this.#gate.loadState(alerts);
-    this.#interventions.loadState(asked);
+    this.#interventions.loadState(requested);
     this.#components.clear();
     for (const name of components) this.#components.add(name);
     this.#heldInterventions = heldInterventions;
     this.#step = step;
   }
 
-  /** Resolves once all sinks have written what they were given, or the signal fires; what they owe then is counted among `failures`. */
+  /** Resolves once all loggers are closed or the signal fires. What is unfinished then counts as failed. */
   async close({ signal }: { readonly signal?: AbortSignal | undefined } = {}): Promise<void> {
-    await this.#sinks.close(signal);
+    await this.#loggers.close(signal);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.close();
   }
 
-  #monitor(batch: AssessedBatch, context: BatchContext): Judgement {
+  #monitor(batch: MonitoredBatch, context: BatchContext): Judgement {
     const { step, extraMetrics, trajectories } = context;
     const texts = this.#texts.readAll(batch.responses);
-    const { metrics: assessed, alerts, faults } = this.assessor.assessBatch(batch, texts);
-    for (const fault of faults) this.#sinks.report('coherence', fault);
+    const ids = trajectories.map(({ trajectory }) => trajectory.id);
+    const {
+      metrics: assessed,
+      findings: ofAssessor,
+      faults,
+    } = this.assessor.assessBatch({ ...batch, ids, iteration: step }, texts);
+    for (const fault of faults) this.#loggers.report('coherence', fault);
     this.#step = step;
     const detected = this.#detect(context, texts);
-    const found = [
-      ...alerts.map((alert) => foundByAssessor(alert, step, trajectories)),
-      ...detected.findings.map((finding) => foundByDetector(finding, this.assessor.samples, trajectories)),
-    ];
-    const { reported, held } = this.#gate.admit(
-      found.map(({ alert }) => alert),
-      step,
-    );
-    const interventions = this.#ask(found, detected, step);
+    const findings = [...ofAssessor, ...detected.findings];
+    const { reported, held } = this.#gate.admit(findings, step);
+    const interventions = this.#request(findings, detected, step);
     const metrics = { ...assessed, suspectedRewardHacking: detected.metrics.suspected_reward_hacking ?? 0 };
-    const logged = {
+    const logged = namespaced({
       ...flatMetrics(metrics),
       ...detected.metrics,
-      alerts_held: held,
+      ...alertMetrics(reported, held),
       ...extraMetrics,
-    };
-    this.#callBack(reported, step);
-    this.#sinks.write({
+    });
+    const { customAlertCallback } = this.config;
+    for (const finding of reported) {
+      this.#loggers.attempt('customAlertCallback', () => customAlertCallback?.(finding, step));
+    }
+    this.#loggers.write({
       step,
       metrics: logged,
-      alerts: reported,
-      interventions: interventions.map((intervention) => recordOfIntervention(intervention, step)),
+      findings: reported,
+      notes: interventions.map(interventionNote),
     });
-    const findings = found
-      .map(({ finding }) => finding)
-      .sort((a, b) => severities.indexOf(b.severity) - severities.indexOf(a.severity));
     return { metrics, logged, findings, interventions };
   }
 
   #requireGrown(step: number): void {
     if (Number.isSafeInteger(step) && step > this.#step) return;
     throw new ArgumentError(
-      `RewardQualityMonitor: steps must be whole numbers that grow, got ${step} after ${this.#step}; a monitor watches one run`,
+      `RewardQualityMonitor: steps must be whole numbers that grow, got ${step} after ${this.#step}. Use one monitor per run`,
     );
   }
 
-  /** What can be made of a batch; what cannot is counted. */
-  #sound(given: LooseBatch): LooseBatch {
-    const { batch, faults } = soundBatch(given, this.#components);
+  /** The valid parts of a batch. Removed parts are counted. */
+  #checked(given: MonitoredBatch): MonitoredBatch {
+    const { batch, faults } = checkedBatch(given, this.#components);
     for (const name of Object.keys(batch.rewards)) this.#components.add(name);
-    for (const { name, problem } of faults) this.#sinks.report(name, problem);
+    for (const { name, problem } of faults) this.#loggers.report(name, problem);
     return batch;
   }
 
-  /** All detectors' reports as one. */
+  /** Merges the detectors' reports. */
   #detect({ step, trajectories, known }: BatchContext, texts: readonly ReadText[]): MonitorReport {
     const reports = this.#detectors.flatMap((detector, at) => {
       const observe = () => detector.observe({ iteration: step, trajectories, metrics: known }, texts);
-      return this.#sinks.attempt(`detector ${at}`, observe) ?? [];
+      return this.#loggers.attempt(`detector ${at}`, observe) ?? [];
     });
+    const findings = reports.flatMap((report) => report.findings);
     return {
       metrics: Object.assign({}, ...reports.map(({ metrics }) => metrics)) as Metrics,
-      findings: reports.flatMap(({ findings }) => findings),
+      findings: findings.map((finding) => withSamples(finding, trajectories, this.assessor.samples)),
       interventions: reports.flatMap(({ interventions = [] }) => interventions),
     };
   }
 
-  /** What the config's actions and the detectors themselves ask for. */
-  #ask(found: readonly Found[], detected: MonitorReport, step: number): readonly Intervention[] {
+  /** Interventions of the config's actions and of the detectors. */
+  #request(findings: readonly Finding[], detected: MonitorReport, step: number): readonly Intervention[] {
     const { enableInterventions, interventionSeverity } = this.config;
     if (!enableInterventions) return [];
-    const severe = found.filter(({ alert }) => isAtLeast(alert.severity, interventionSeverity));
-    const { interventions, resting } = this.#interventions.ask(severe, step);
-    this.#heldInterventions += resting;
+    const severe = findings.filter(({ severity }) => isAtLeast(severity, interventionSeverity));
+    const { interventions, held } = this.#interventions.request(severe, step);
+    this.#heldInterventions += held;
     return [...interventions, ...(detected.interventions ?? [])];
-  }
-
-  #callBack(reported: readonly AlertRecord[], step: number): void {
-    const { customAlertCallback } = this.config;
-    if (customAlertCallback === undefined) return;
-    for (const alert of reported) {
-      this.#sinks.attempt('customAlertCallback', () => customAlertCallback(alert, step));
-    }
   }
 }
 
 interface BatchContext {
   readonly step: number;
   readonly extraMetrics?: Metrics | undefined;
-  /** One for each response. */
+  /** One per response. */
   readonly trajectories: MonitorBatch['trajectories'];
-  /** What the loop knows of the batch besides. */
+  /** Metrics of the training loop. */
   readonly known?: Metrics | undefined;
 }
 
 interface Judgement {
   readonly metrics: RewardQualityMetrics;
-  /** Flat, with those of detectors. */
+  /** All metrics, flat and under their namespace. */
   readonly logged: Metrics;
   readonly findings: readonly Finding[];
   readonly interventions: readonly Intervention[];

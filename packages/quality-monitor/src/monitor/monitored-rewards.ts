@@ -1,144 +1,102 @@
-import { ArgumentError } from '@rlp/core';
+import { ArgumentError, type RewardComputer } from '@rlp/core';
 import { createDefaultMonitor } from './create-default-monitor.ts';
 import type { RewardQualityMonitor } from './monitor.ts';
-import { ledgerOf, type RewardLedger } from './reward-ledger.ts';
+import { ledgerOf } from './reward-ledger.ts';
 
-/** Scores one response. What else it takes, such as a reference, comes after. */
+/** Scores one response. Further arguments, such as a reference, follow. */
 export type PointwiseReward<Rest extends readonly unknown[] = readonly unknown[]> = (
   response: string,
   ...rest: Rest
 ) => number | null | Promise<number | null>;
 
-/** Scores a batch of responses: one number for each, in order. */
+/** Scores a batch of responses, one number for each, in order. */
 export type BatchReward<Rest extends readonly unknown[] = readonly unknown[]> = (
   responses: readonly string[],
   ...rest: Rest
 ) => readonly (number | null)[] | Promise<readonly (number | null)[]>;
 
-/** A reward function whose monitor can be told to assess what it has not assessed yet. */
+type AnyReward = PointwiseReward<never> | BatchReward<never>;
+
+/** A reward function that reports to a monitor. */
 export type Monitored<Reward> = Reward & {
-  /** Assesses what is still pending, also of the monitor's other functions; call it once training is over. */
+  /** Assesses what is pending, of all functions of the monitor. Call it after training. */
   flush(): void;
-  /** Responses with this reward that wait to be assessed. */
+  /** Responses with this reward that are not assessed yet. */
   readonly pending: number;
 };
 
-/** Options of {@link monitoredReward} and {@link monitoredBatchReward}. */
+/** Options of {@link monitoredReward}. */
 export interface MonitoredRewardOptions {
-  /** Names the reward in metrics and alerts. */
+  /** Name of the reward in metrics and alerts. */
   readonly name: string;
   readonly monitor: RewardQualityMonitor;
-  /** Responses between two assessments; of functions with one monitor, responses that have the rewards of all. Default 10. */
+  /** Responses per assessment. They count once they have the rewards of all functions of the monitor. Default 10. */
   readonly batchInterval?: number | undefined;
-  /** `'off'` leaves the function as it is. Default `'on'`. */
+  /** `'off'` does not report to the monitor. Default `'on'`. */
   readonly monitoring?: 'on' | 'off' | undefined;
 }
 
-/** What a wrapped function tells its monitor. */
-class Column {
-  readonly #options: MonitoredRewardOptions;
-  readonly #interval: number;
-  readonly #ledger: RewardLedger;
-
-  constructor(options: MonitoredRewardOptions) {
-    const { name, monitor, batchInterval = 10 } = options;
-    if (!Number.isInteger(batchInterval) || batchInterval < 1) {
-      throw new ArgumentError(
-        `monitored rewards: batchInterval must be a whole number above 0, got ${batchInterval}`,
-      );
-    }
-    this.#options = options;
-    this.#interval = batchInterval;
-    this.#ledger = ledgerOf(monitor);
-    if (options.monitoring !== 'off') this.#ledger.join(name);
-  }
-
-  get pending(): number {
-    return this.#ledger.pending(this.#options.name);
-  }
-
-  add(response: string, reward: number | null): void {
-    const { name, monitoring } = this.#options;
-    if (monitoring !== 'off') this.#ledger.add(name, response, reward, this.#interval);
-  }
-
-  flush(): void {
-    this.#ledger.flush();
-  }
-}
-
 /**
- * A reward function whose responses and rewards a monitor sees. Its results, and what it throws, stay as they are. Functions with
- * one monitor are assessed together: each response with all its rewards, their sum being its reward.
+ * Wraps a reward function, pointwise or for batches, so that a monitor sees responses and rewards.
  *
- * @throws ArgumentError for a `batchInterval` that is no whole number above 0.
+ * Results and errors stay the same. Functions of one monitor are assessed together: each response with all its rewards.
+ *
+ * @throws ArgumentError if `batchInterval` is not a whole number above 0.
  */
-export function monitoredReward<Reward extends PointwiseReward<never>>(
+export function monitoredReward<Reward extends AnyReward>(
   reward: Reward,
-  options: MonitoredRewardOptions,
+  { name, monitor, batchInterval = 10, monitoring = 'on' }: MonitoredRewardOptions,
 ): Monitored<Reward> {
-  const column = new Column(options);
-  const wrapped = (response: string, ...rest: never) => {
-    const result = reward(response, ...rest);
+  if (!Number.isInteger(batchInterval) || batchInterval < 1) {
+    throw new ArgumentError(
+      `monitoredReward: expected batchInterval to be a whole number above 0, got ${batchInterval}`,
+    );
+  }
+  const ledger = ledgerOf(monitor);
+  if (monitoring === 'on') ledger.join(name);
+  const record = (given: string | readonly string[], result: unknown) => {
+    if (monitoring === 'off') return;
+    if (typeof given === 'string') return ledger.add(name, given, result as number | null, batchInterval);
+    // If the number of values differs, it is unknown which response each belongs to.
+    const values = Array.isArray(result) && result.length === given.length ? result : undefined;
+    for (const [at, response] of given.entries()) {
+      ledger.add(name, response, values?.[at] ?? null, batchInterval);
+    }
+  };
+  const wrapped = (given: never, ...rest: never[]) => {
+    const result = (reward as (...all: never[]) => unknown)(given, ...rest);
     if (!(result instanceof Promise)) {
-      column.add(response, result);
+      record(given, result);
       return result;
     }
     return result.then((value) => {
-      column.add(response, value);
+      record(given, value);
       return value;
     });
   };
-  return withFlush(wrapped as unknown as Reward, column);
-}
-
-/** The same for a function that scores whole batches. */
-export function monitoredBatchReward<Reward extends BatchReward<never>>(
-  reward: Reward,
-  options: MonitoredRewardOptions,
-): Monitored<Reward> {
-  const column = new Column(options);
-  const remember = (responses: readonly string[], values: readonly (number | null)[]) => {
-    // Of values that are not one for each, nobody can say which response they belong to.
-    const isFitting = values?.length === responses.length;
-    for (const [at, response] of responses.entries()) {
-      column.add(response, isFitting ? (values[at] ?? null) : null);
-    }
-    return values;
+  const described = {
+    flush: { value: () => ledger.flush() },
+    pending: { get: () => ledger.pending(name) },
   };
-  const wrapped = (responses: readonly string[], ...rest: never) => {
-    const result = reward(responses, ...rest);
-    return result instanceof Promise
-      ? result.then((values) => remember(responses, values))
-      : remember(responses, result);
-  };
-  return withFlush(wrapped as unknown as Reward, column);
+  return Object.defineProperties(wrapped, described) as unknown as Monitored<Reward>;
 }
 
-function withFlush<Reward extends object>(reward: Reward, column: Column): Monitored<Reward> {
-  return Object.defineProperty(Object.assign(reward, { flush: () => column.flush() }), 'pending', {
-    get: () => column.pending,
-  }) as Monitored<Reward>;
-}
-
-/** What {@link createMonitoredRewardFunctions} makes. */
+/** Result of {@link createMonitoredRewardFunctions}. */
 export interface MonitoredRewardFunctions<Rewards> {
-  /** The wrapped functions, under the same names. */
+  /** The wrapped functions by name. */
   readonly functions: { readonly [Name in keyof Rewards]: Monitored<Rewards[Name]> };
   readonly monitor: RewardQualityMonitor;
-  /** Flushes all of them. */
+  /** Assesses what is pending. */
   flush(): void;
 }
 
 /**
- * Wraps named reward functions so that one monitor sees what each of them scores: `options.monitor`, or a `createDefaultMonitor()`.
+ * Wraps named reward functions for one monitor: `options.monitor`, or a `createDefaultMonitor()`.
  *
  * @example
  * const { functions, monitor, flush } = createMonitoredRewardFunctions({ format, accuracy });
  */
-export function createMonitoredRewardFunctions<
-  Rewards extends Readonly<Record<string, PointwiseReward<never>>>,
->(
+export function createMonitoredRewardFunctions<Rewards extends Readonly<Record<string, AnyReward>>>(
   rewards: Rewards,
   options: Partial<Omit<MonitoredRewardOptions, 'name'>> = {},
 ): MonitoredRewardFunctions<Rewards> {
@@ -149,9 +107,24 @@ export function createMonitoredRewardFunctions<
       monitoredReward(reward, { ...options, name, monitor }),
     ]),
   ) as MonitoredRewardFunctions<Rewards>['functions'];
+  return { functions, monitor, flush: () => ledgerOf(monitor).flush() };
+}
+
+/**
+ * Attaches a monitor to a reward computer, such as one of a `RewardRegistry` of `@rlp/rewards`. Each scored group is one batch.
+ *
+ * In a training loop pass `monitor` to the algorithm instead: there a batch is an iteration, and interventions are applied.
+ */
+export function monitoredRewards<Metadata>(
+  computer: RewardComputer<Metadata>,
+  monitor: RewardQualityMonitor,
+): RewardComputer<Metadata> {
   return {
-    functions,
-    monitor,
-    flush: () => ledgerOf(monitor).flush(),
+    ...computer,
+    async computeRewards(group, options) {
+      const trajectories = await computer.computeRewards(group, options);
+      monitor.observe({ iteration: monitor.step + 1, trajectories });
+      return trajectories;
+    },
   };
 }

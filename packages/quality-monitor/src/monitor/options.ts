@@ -1,78 +1,86 @@
-import { parseOptions, type Severity } from '@rlp/core';
+import { type Finding, parseOptions, type Severity } from '@rlp/core';
 import * as z from 'zod';
-import { pathologyTypes } from '../assessor/alert.ts';
-import type { AlertRecord } from './sink.ts';
+import { pathologies } from '../assessor/pathology.ts';
 
 /** From the least to the most severe. */
 export const severities = ['low', 'medium', 'high', 'critical'] as const satisfies readonly Severity[];
 
-const isFunction = (value: unknown) => typeof value === 'function';
-
-const factor = z.number().positive();
 const cooldown = z.int().min(1).default(20);
 
-/** What is asked of the loop when a rule finds something; `Intervention` of `@rlp/core` without what only a batch knows. */
 const actionSchema = z.discriminatedUnion('action', [
-  z.strictObject({ action: z.literal('drop') }),
-  z.strictObject({ action: z.enum(['pause', 'stop', 'roll-back']), cooldown }),
-  z.strictObject({ action: z.literal('raise-kl'), cooldown, factor: factor.gt(1).default(2) }),
   z.strictObject({
-    action: z.literal('lower-weight'),
+    /** Leave the trajectories of the finding out of this iteration. */
+    action: z.literal('drop'),
+  }),
+  z.strictObject({
+    /** Wait for an operator, end the run, or return to the last good checkpoint. */
+    action: z.enum(['pause', 'stop', 'roll-back']),
+    /** Steps before the same rule requests this action again. Default 20. */
     cooldown,
-    factor: factor.lt(1).default(0.5),
+  }),
+  z.strictObject({
+    /** Multiply the KL coefficient by `factor`. */
+    action: z.literal('raise-kl'),
+    /** Steps before the same rule requests this action again. Default 20. */
+    cooldown,
+    /** Above 1. Default 2. */
+    factor: z.number().gt(1).default(2),
+  }),
+  z.strictObject({
+    /** Multiply the weight of a reward component by `factor`. */
+    action: z.literal('lower-weight'),
+    /** Steps before the same rule requests this action for this component again. Default 20. */
+    cooldown,
+    /** Between 0 and 1. Default 0.5. */
+    factor: z.number().positive().lt(1).default(0.5),
+    /** The reward component. Default: that of the finding. Without one, nothing is requested. */
     component: z.string().min(1).optional(),
   }),
 ]);
 
-/** One action, or several in their order. */
-const actionsSchema = z.union([actionSchema, z.array(actionSchema).min(1)]);
-
-/**
- * An action that can be asked for: `{ action: 'drop' }`, `{ action: 'raise-kl', factor: 2 }`… `lower-weight` is of the
- * `component` it names; without one, of that which the finding is about, and nothing is asked for where it is about none.
- *
- * `cooldown` (20 steps): for so long the same action for the same rule (and component) is not asked for again. `drop` has none: it
- * concerns one batch alone.
- */
+/** An action to request from the training loop, such as `{ action: 'raise-kl', factor: 2 }`. */
 export type InterventionAction = z.input<typeof actionSchema>;
 
-/** {@link InterventionAction} with every default filled in. */
+/** {@link InterventionAction} with defaults. */
 export type ResolvedAction = z.output<typeof actionSchema>;
 
 const schema = z.strictObject({
+  /** Report alerts and request actions. `false` only counts. Default true. */
   enableInterventions: z.boolean().default(true),
+  /** Lowest severity to report and act on. Default `'high'`. */
   interventionSeverity: z.enum(severities).default('high'),
+  /** Length of the rate limit's window in steps. Default 100. */
   alertAggregationWindow: z.int().min(1).default(100),
+  /** Batches per window whose alerts are reported. Beyond it only new rules are. All are counted. Default 10. */
   maxAlertsPerWindow: z.int().min(0).default(10),
+  /** Receives each reported alert. An error in it is counted and reported once. */
   customAlertCallback: z
-    .custom<(alert: AlertRecord, step: number) => void>(isFunction, 'must be a function')
+    .custom<(finding: Finding, step: number) => void>(
+      (value) => typeof value === 'function',
+      'must be a function',
+    )
     .optional(),
-  actions: z.partialRecord(z.union([z.enum(pathologyTypes), z.string()]), actionsSchema).default(() => ({})),
+  /** Actions by rule: one, or several in their order. Default none. */
+  actions: z
+    .partialRecord(
+      z.union([z.enum(pathologies), z.string()]),
+      z.union([actionSchema, z.array(actionSchema).min(1)]),
+    )
+    .default(() => ({})),
 });
 
-/**
- * What a monitor does about its findings.
- *
- * - `enableInterventions` (true): report alerts to sinks and callback, and ask for `actions`. Counts go on without.
- * - `interventionSeverity` (`'high'`): from which severity on.
- * - `alertAggregationWindow` (100 steps), `maxAlertsPerWindow` (10): at most so many batches in any window of steps have
- *   alerts reported; beyond them, only rules that were not reported in it. All are counted, and all are acted on.
- * - `customAlertCallback`: gets each alert that is reported, those of detectors too. What it throws is counted, and goes no further.
- * - `actions` (none): what to ask of the training loop, by rule: one action or several in their order, such as
- *   `{ format_gaming: { action: 'drop' }, suspected_reward_hacking: [{ action: 'roll-back' }, { action: 'raise-kl' }] }`.
- *   See `Intervention` of `@rlp/core`.
- */
-export type InterventionConfig = z.input<typeof schema>;
+/** What a monitor does about its findings. */
+export interface InterventionConfig extends z.input<typeof schema> {}
 
-/** {@link InterventionConfig} with every default filled in. */
+/** {@link InterventionConfig} with defaults. */
 export type ResolvedInterventionConfig = z.output<typeof schema>;
 
-/** Applies the defaults. @throws OptionsError naming every problem at once. */
+/** Applies the defaults. @throws OptionsError naming every problem. */
 export function resolveInterventionConfig(config: InterventionConfig = {}): ResolvedInterventionConfig {
   return parseOptions('InterventionConfig', schema, config);
 }
 
-/** Whether a severity reaches another. */
+/** Whether a severity reaches a threshold. */
 export function isAtLeast(severity: Severity, threshold: Severity): boolean {
   return severities.indexOf(severity) >= severities.indexOf(threshold);
 }

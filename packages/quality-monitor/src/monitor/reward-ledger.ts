@@ -1,18 +1,18 @@
 import type { RewardQualityMonitor } from './monitor.ts';
 
-/** Responses that wait for their other rewards, at most; then all are assessed as they are. */
+/** Responses that wait for further rewards. Beyond it, all are assessed as they are. */
 const mostIncomplete = 1024;
 
-/** A response with what it was rewarded so far. */
 interface Row {
   readonly response: string;
   readonly rewards: Map<string, number | null>;
 }
 
 /**
- * What reward functions scored and their monitor has not assessed yet. A response is assessed with the rewards of all functions
- * together, in whatever order they are called and come to their results: the n-th time that a function scores a text goes with the
- * n-th time that others do.
+ * Collects what reward functions score until their monitor assesses it.
+ *
+ * A response is assessed with the rewards of all functions, in any order of calls and results. If a text occurs several times,
+ * the n-th score of one function belongs to the n-th score of the others.
  */
 export class RewardLedger {
   readonly #monitor: RewardQualityMonitor;
@@ -26,7 +26,7 @@ export class RewardLedger {
     this.#monitor = monitor;
   }
 
-  /** From now on responses wait for this reward too. */
+  /** Makes responses wait for this reward too. */
   join(name: string): void {
     this.#names.add(name);
   }
@@ -36,19 +36,17 @@ export class RewardLedger {
     return this.#rows().filter(({ rewards }) => rewards.has(name)).length;
   }
 
-  /** Assesses once `interval` responses have all their rewards. */
+  /** Adds a score. Assesses once `interval` responses have all their rewards. */
   add(name: string, response: string, reward: number | null, interval: number): void {
     const waiting = this.#incomplete.get(response) ?? [];
     const row = waiting.find(({ rewards }) => !rewards.has(name)) ?? this.#begin(response, waiting);
     row.rewards.set(name, reward);
-    if (row.rewards.size >= this.#names.size) this.#end(row, waiting);
-    if (this.#complete.length >= interval) {
-      this.#assess(this.#complete);
-      this.#complete = [];
-    } else if (this.#incompleteRows > mostIncomplete) this.flush();
+    if (row.rewards.size >= this.#names.size) this.#complete.push(this.#taken(row, waiting));
+    if (this.#complete.length >= interval) this.#assess(this.#complete.splice(0));
+    else if (this.#incompleteRows > mostIncomplete) this.flush();
   }
 
-  /** Assesses everything; a reward that a response has not got counts as missing. */
+  /** Assesses everything. Rewards that a response lacks count as missing. */
   flush(): void {
     const rows = this.#rows();
     this.#complete = [];
@@ -69,21 +67,21 @@ export class RewardLedger {
     return row;
   }
 
-  #end(row: Row, waiting: Row[]): void {
+  /** Takes a row out of those that wait. */
+  #taken(row: Row, waiting: Row[]): Row {
     waiting.splice(waiting.indexOf(row), 1);
     if (waiting.length === 0) this.#incomplete.delete(row.response);
     this.#incompleteRows -= 1;
-    this.#complete.push(row);
+    return row;
   }
 
   #assess(rows: readonly Row[]): void {
     this.#assessed += rows.length;
     const names = [...this.#names].filter((name) => rows.some(({ rewards }) => rewards.has(name)));
+    const valuesOf = (name: string) => rows.map(({ rewards }) => rewards.get(name) ?? null);
     this.#monitor.monitorBatch({
       responses: rows.map(({ response }) => response),
-      rewards: Object.fromEntries(
-        names.map((name) => [name, rows.map(({ rewards }) => rewards.get(name) ?? null)]),
-      ),
+      rewards: Object.fromEntries(names.map((name) => [name, valuesOf(name)])),
       step: Math.max(this.#assessed, this.#monitor.step + 1),
     });
   }
@@ -91,7 +89,7 @@ export class RewardLedger {
 
 const ledgers = new WeakMap<RewardQualityMonitor, RewardLedger>();
 
-/** The ledger of all functions that a monitor watches. */
+/** The ledger of all functions of a monitor. */
 export function ledgerOf(monitor: RewardQualityMonitor): RewardLedger {
   const ledger = ledgers.get(monitor) ?? new RewardLedger(monitor);
   ledgers.set(monitor, ledger);

@@ -1,28 +1,28 @@
+import type { Finding } from '@rlp/core';
 import { type Html, html } from '@rlp/page';
 import { hackingRule } from '../hacking/alarm.ts';
-import type { AlertRecord } from '../monitor/sink.ts';
 
-/** Responses that are shown, of the newest alerts. */
+/** Responses shown, of the newest findings. */
 const most = 40;
 
-/** Characters of a response that are shown. */
+/** Characters shown of a response. */
 export const longestShown = 1200;
 
-/** Responses that alerts are about, newest first, with what gave them away highlighted. */
-export function flaggedResponses(alerts: readonly AlertRecord[]): Html {
-  const flagged = alerts
+/** Responses that findings quote, newest first, with the conspicuous parts highlighted. */
+export function flaggedResponses(findings: readonly Finding[]): Html {
+  const flagged = findings
     .toReversed()
-    .flatMap((alert) => (alert.samples ?? []).map((response) => ({ alert, response })))
+    .flatMap((finding) => (finding.samples ?? []).map((response) => ({ finding, response })))
     .slice(0, most);
   if (flagged.length === 0) return html``;
   const rows = flagged.map(
-    ({ alert, response }) =>
-      html`<tr><th scope="row">${alert.step}</th><td><span class="badge badge-${alert.severity}">${alert.pathologyType}</span></td><td class="text"><pre>${highlighted(response, alert.pathologyType)}</pre></td></tr>`,
+    ({ finding: { iteration, severity, rule }, response }) =>
+      html`<tr><th scope="row">${iteration}</th><td><span class="badge badge-${severity}">${rule}</span></td><td class="text"><pre>${highlighted(response, rule)}</pre></td></tr>`,
   );
-  return html`<section><h2>Flagged responses</h2><div class="scroll" tabindex="0" role="region" aria-label="Flagged responses"><table><caption>Responses that alerts are about, newest first</caption><thead><tr><th scope="col">Step</th><th scope="col">Why</th><th scope="col">Response</th></tr></thead><tbody>${rows}</tbody></table></div></section>`;
+  return html`<section><h2>Flagged responses</h2><div class="scroll" tabindex="0" role="region" aria-label="Flagged responses"><table><caption>Responses quoted by alerts, newest first</caption><thead><tr><th scope="col">Step</th><th scope="col">Why</th><th scope="col">Response</th></tr></thead><tbody>${rows}</tbody></table></div></section>`;
 }
 
-/** The response with the parts marked that the rule is about. */
+/** Marks the parts of a response that the rule concerns. */
 function highlighted(response: string, rule: string): Html {
   if (response.trim() === '') return html`<mark>(empty)</mark>`;
   const shown = response.length > longestShown ? `${response.slice(0, longestShown)}…` : response;
@@ -31,7 +31,7 @@ function highlighted(response: string, rule: string): Html {
   return html`${shown}`;
 }
 
-/** Marks every word that stands in a sequence of three which occurred before. */
+/** Marks the words of three-word sequences that occurred before. */
 function repeatedMarked(text: string): Html {
   const parts = text.split(/(\s+)/);
   const words = parts.map((part, at) => ({ part, at })).filter(({ part }) => part.trim() !== '');
@@ -46,7 +46,7 @@ function repeatedMarked(text: string): Html {
   return html`${parts.map((part, at) => (marked.has(at) ? html`<mark>${part}</mark>` : html`${part}`))}`;
 }
 
-/** Marks what stands between tags: that is what there is too little of. */
+/** Marks the text between tags. */
 function betweenTagsMarked(text: string): Html {
   const parts = text.split(/(<\/?[\w-]+>)/);
   return html`${parts.map((part) => (part.trim() === '' || part.startsWith('<') ? html`${part}` : html`<mark>${part}</mark>`))}`;

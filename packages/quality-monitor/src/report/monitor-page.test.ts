@@ -2,30 +2,29 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { Finding } from '@rlp/core';
 import fc from 'fast-check';
 import { afterAll, describe, expect, it } from 'vitest';
 import { RewardQualityAssessor } from '../assessor/assessor.ts';
-import { RewardQualityDashboard } from '../dashboard.ts';
+import { RewardQualityDashboard } from '../files/dashboard.ts';
 import type { MonitorLogs } from '../files/read-logs.ts';
-import { jsonlSink } from '../files.ts';
+import { monitorLogger } from '../files.ts';
 import { RewardQualityMonitor } from '../monitor/monitor.ts';
-import type { AlertRecord } from '../monitor/sink.ts';
 import { alertMarks } from './alert-marks.ts';
 import { renderMonitorPage } from './monitor-page.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'dashboard-'));
 afterAll(() => rmSync(directory, { recursive: true }));
 
-const alert = (step: number, more: Partial<AlertRecord> = {}): AlertRecord => ({
-  step,
-  timestamp: step,
+const alert = (iteration: number, more: Partial<Finding> = {}): Finding => ({
+  iteration,
   severity: 'high',
-  pathologyType: 'excessive_repetition',
-  message: `found at ${step}`,
-  metrics: {},
+  rule: 'excessive_repetition',
+  message: `found at ${iteration}`,
+  evidence: {},
   ...more,
 });
-const none: MonitorLogs = { metrics: [], alerts: [], interventions: [], unreadable: 0 };
+const none: MonitorLogs = { metrics: [], findings: [], notes: [], unreadable: 0 };
 /** Tags of a page, without what stands between them and without the places where names may break. */
 const tags = (page: string) => page.replaceAll('<wbr>', '').match(/<[a-z!/][^>]*>/gi) ?? [];
 
@@ -34,25 +33,20 @@ describe('renderMonitorPage', () => {
     expect(renderMonitorPage(none)).toContain('No alerts were reported.');
   });
 
-  it('shows the newest interventions, also where the rate limit held every alert back', () => {
-    const interventions = Array.from({ length: 80 }, (_, step) => ({
-      step,
-      action: 'drop',
-      cause: `cause ${step}`,
-      details: {},
-    }));
-    const page = renderMonitorPage({ ...none, interventions });
+  it('shows the newest notes, also where the rate limit held every alert back', () => {
+    const notes = Array.from({ length: 80 }, (_, step) => ({ step, note: `cause ${step}` }));
+    const page = renderMonitorPage({ ...none, notes });
     expect(page.match(/cause \d+/g)).toEqual(Array.from({ length: 50 }, (_, at) => `cause ${79 - at}`));
     expect(page).toContain('The last 50 of 80.');
   });
 
   it('shows alerts by rule and severity, newest first, and marks them in the curves', () => {
     const metrics = [0, 1, 2].map((step) => ({ step, metrics: { repetition_rate: step / 2, coherence: 1 } }));
-    const hacking = alert(2, { pathologyType: 'suspected_reward_hacking' });
+    const hacking = alert(2, { rule: 'suspected_reward_hacking' });
     const page = renderMonitorPage({
       ...none,
       metrics,
-      alerts: [alert(1), alert(2, { severity: 'critical' }), hacking],
+      findings: [alert(1), alert(2, { severity: 'critical' }), hacking],
     });
     expect(page).toContain(
       '<tr><th scope="row">excessive_repetition</th><td>1</td><td>1</td><td></td><td></td></tr>',
@@ -71,8 +65,8 @@ describe('renderMonitorPage', () => {
 
   it('highlights what gave a response away', () => {
     const repeated = alert(1, { samples: ['one two three one two three'] });
-    const shell = alert(1, { pathologyType: 'format_gaming', samples: ['<answer>ok</answer>'] });
-    const page = renderMonitorPage({ ...none, alerts: [repeated, shell, alert(1, { samples: [''] })] });
+    const shell = alert(1, { rule: 'format_gaming', samples: ['<answer>ok</answer>'] });
+    const page = renderMonitorPage({ ...none, findings: [repeated, shell, alert(1, { samples: [''] })] });
     expect(page).toContain('one two three <mark>one</mark> <mark>two</mark> <mark>three</mark>');
     expect(page).toContain('&lt;answer&gt;<mark>ok</mark>&lt;/answer&gt;');
     expect(page).toContain('<mark>(empty)</mark>');
@@ -83,8 +77,8 @@ describe('renderMonitorPage', () => {
       renderMonitorPage({
         ...none,
         metrics: [{ step: 0, metrics: { coherence: 1, [`reward_x${text}_mean`]: 1 } }],
-        alerts: [alert(0, { message: text, samples: [`x${text}`], pathologyType: `p${text}` })],
-        interventions: [{ step: 0, action: text, cause: text, details: {} }],
+        findings: [alert(0, { message: text, samples: [`x${text}`], rule: `p${text}` })],
+        notes: [{ step: 0, note: text }],
       });
     const expected = tags(page('plain')).length;
     fc.assert(
@@ -116,7 +110,7 @@ describe('RewardQualityDashboard', () => {
   it('makes a report, rows and columns of log files', async () => {
     const files = { metricsLogFile: join(directory, 'm.jsonl'), alertLogFile: join(directory, 'a.jsonl') };
     const assessor = new RewardQualityAssessor({ minSamplesForAnalysis: 1 });
-    const monitor = new RewardQualityMonitor({ assessor, sinks: [jsonlSink(files)] });
+    const monitor = new RewardQualityMonitor({ assessor, loggers: [monitorLogger(files)] });
     const responses = new Array<string>(20).fill('the same');
     monitor.monitorBatch({ responses, rewards: { a: responses.map(() => 1) } });
     monitor.monitorBatch({ responses, rewards: { a: responses.map(() => 1) }, extraMetrics: { extra: 7 } });
@@ -142,7 +136,7 @@ describe('RewardQualityDashboard', () => {
 
   it('reads the files that a full one was moved to', async () => {
     const files = { metricsLogFile: join(directory, 'rotated.jsonl') };
-    const monitor = new RewardQualityMonitor({ sinks: [jsonlSink({ ...files, maximumBytes: 1024 })] });
+    const monitor = new RewardQualityMonitor({ loggers: [monitorLogger({ ...files, maximumBytes: 1024 })] });
     for (let step = 0; step < 6; step++) monitor.monitorBatch({ responses: ['one'], rewards: {} });
     await monitor.close();
     expect(existsSync(`${files.metricsLogFile}.1`)).toBe(true);

@@ -1,3 +1,4 @@
+import type { Finding } from '@rlp/core';
 import {
   chartFigure,
   type Html,
@@ -10,26 +11,26 @@ import {
   summaryList,
   valueTable,
 } from '@rlp/page';
-import { type PathologyType, pathologyTypes } from '../assessor/alert.ts';
+import { type Pathology, pathologies } from '../assessor/pathology.ts';
 import type { MonitorLogs } from '../files/read-logs.ts';
-import type { AlertRecord } from '../monitor/sink.ts';
 import { alertMarks } from './alert-marks.ts';
 import { flaggedResponses } from './flagged-responses.ts';
 
-/** What {@link renderMonitorPage} shows. */
+/** Options of {@link renderMonitorPage}. */
 export interface MonitorPageOptions {
+  /** Default `Reward quality`. */
   readonly title?: string | undefined;
-  /** A sentence or two below the title. */
+  /** Sentences below the title. Default: the range of steps. */
   readonly lead?: string | undefined;
 }
 
 const severities = ['critical', 'high', 'medium', 'low'] as const;
 
-/** Alerts, and interventions, that their tables show, newest first. */
+/** Newest alerts and notes shown in their tables. */
 const mostShown = 50;
 
-/** Metrics that are drawn, in this order, and the pathologies that each is about; the rewards' own come after. */
-const drawn: Readonly<Record<string, readonly PathologyType[]>> = {
+/** Metrics to draw, in this order, with the pathologies to mark in each chart. */
+const drawn: Readonly<Record<string, readonly Pathology[]>> = {
   suspected_reward_hacking: [],
   suspected_format_gaming: ['format_gaming'],
   format_compliance_rate: ['format_gaming', 'degenerate_outputs'],
@@ -44,39 +45,41 @@ const drawn: Readonly<Record<string, readonly PathologyType[]>> = {
 };
 
 /**
- * What a monitor saw, as one HTML page that stands alone: figures, alerts by severity and rule, curves with the alerts marked
- * in them, distributions of each reward over time, flagged responses with the reason highlighted, and all values as tables.
+ * Renders a monitor's logs as one self-contained HTML page.
+ *
+ * The page shows figures, alerts by severity and rule, notes, curves with the alerts marked, the distribution of each reward,
+ * flagged responses and all values as tables.
  */
 export function renderMonitorPage(logs: MonitorLogs, options: MonitorPageOptions = {}): string {
   const { title = 'Reward quality', lead = describeLogs(logs) } = options;
   return renderPage({ title, lead, body: monitorPageBody(logs) });
 }
 
-/** The page below its title: what a live page replaces as the run goes on. */
+/** The page below its title. A live page replaces it during the run. */
 export function monitorPageBody(logs: MonitorLogs): Html {
   return html`${summaryList(figures(logs))}
 ${alertSection(logs)}
 ${qualitySection(logs)}
 ${rewardSection(logs)}
-${flaggedResponses(logs.alerts)}
+${flaggedResponses(logs.findings)}
 ${valuesSection(logs)}`;
 }
 
 function describeLogs({ metrics, unreadable }: MonitorLogs): string {
   const [first, last] = [metrics[0], metrics.at(-1)];
   const range = first === undefined ? 'No batches yet.' : `Steps ${first.step} to ${last!.step}.`;
-  return unreadable === 0 ? range : `${range} ${unreadable} unreadable lines of the log files were left out.`;
+  return unreadable === 0 ? range : `${range} ${unreadable} unreadable lines of the log files were skipped.`;
 }
 
-function figures({ metrics, alerts, olderAlerts = 0 }: MonitorLogs): Record<string, string | number> {
+function figures({ metrics, findings, olderFindings = 0 }: MonitorLogs): Record<string, string | number> {
   const latest = metrics.at(-1)?.metrics ?? {};
   const held = metrics.reduce((sum, row) => sum + (row.metrics.alerts_held ?? 0), 0);
-  const counts = severities.map((severity) => alerts.filter((alert) => alert.severity === severity).length);
+  const counts = severities.map((severity) => findings.filter((one) => one.severity === severity).length);
   return {
     'last step': metrics.at(-1)?.step ?? 'none yet',
-    alerts: alerts.length,
-    ...(olderAlerts > 0 && { 'older alerts, not shown': olderAlerts }),
-    ...(held > 0 && { 'more alerts, held by the rate limit': held }),
+    alerts: findings.length,
+    ...(olderFindings > 0 && { 'older alerts, not shown': olderFindings }),
+    ...(held > 0 && { 'alerts held by the rate limit': held }),
     'critical / high': `${counts[0]} / ${counts[1]}`,
     ...(latest.suspected_reward_hacking !== undefined && {
       'suspected hacking, last': latest.suspected_reward_hacking,
@@ -88,39 +91,35 @@ function figures({ metrics, alerts, olderAlerts = 0 }: MonitorLogs): Record<stri
   };
 }
 
-function alertSection({ alerts, interventions }: MonitorLogs): Html {
+function alertSection({ findings, notes }: MonitorLogs): Html {
   const shown =
-    alerts.length === 0 ? html`<p class="empty">No alerts were reported.</p>` : alertTables(alerts);
-  // Asked for whatever the rate limit held back.
+    findings.length === 0 ? html`<p class="empty">No alerts were reported.</p>` : alertTables(findings);
   return html`<section><h2>Alerts</h2>
 ${shown}
-${interventions.length === 0 ? '' : interventionTable(interventions)}</section>`;
+${notes.length === 0 ? '' : noteTable(notes)}</section>`;
 }
 
-function interventionTable(interventions: MonitorLogs['interventions']): Html {
-  const recent = interventions.slice(-mostShown).reverse();
+function noteTable(notes: MonitorLogs['notes']): Html {
+  const recent = notes.slice(-mostShown).reverse();
   const rows = recent.map(
-    ({ step, action, cause }) =>
-      html`<tr><th scope="row">${step}</th><td><span class="badge">${action}</span></td><td class="text">${cause}</td></tr>`,
+    ({ step, note }) => html`<tr><th scope="row">${step}</th><td class="text">${note}</td></tr>`,
   );
-  return html`<details open><summary>Interventions</summary>${omitted(recent, interventions)}<div class="scroll" tabindex="0" role="region" aria-label="Interventions"><table><caption>Interventions, newest first</caption><thead><tr><th scope="col">Step</th><th scope="col">Action</th><th scope="col">Because of</th></tr></thead><tbody>${rows}</tbody></table></div></details>`;
+  return html`<details open><summary>Notes</summary>${omitted(recent, notes)}<div class="scroll" tabindex="0" role="region" aria-label="Notes"><table><caption>Requested interventions, newest first</caption><thead><tr><th scope="col">Step</th><th scope="col">Note</th></tr></thead><tbody>${rows}</tbody></table></div></details>`;
 }
 
-function alertTables(alerts: MonitorLogs['alerts']): Html {
-  const rules = [...new Set(alerts.map(({ pathologyType }) => pathologyType))].sort();
+function alertTables(findings: readonly Finding[]): Html {
+  const rules = [...new Set(findings.map(({ rule }) => rule))].sort();
   const head = severities.map((severity) => html`<th scope="col">${severity}</th>`);
   const rows = rules.map((rule) => {
     const cells = severities.map((severity) => {
-      const count = alerts.filter(
-        (alert) => alert.pathologyType === rule && alert.severity === severity,
-      ).length;
+      const count = findings.filter((one) => one.rule === rule && one.severity === severity).length;
       return html`<td>${count === 0 ? '' : count}</td>`;
     });
     return html`<tr><th scope="row">${rule}</th>${cells}</tr>`;
   });
-  const recent = alerts.slice(-mostShown).reverse();
+  const recent = findings.slice(-mostShown).reverse();
   return html`<div class="scroll tall" tabindex="0" role="region" aria-label="Alerts by rule and severity"><table><caption>Alerts by rule and severity</caption><thead><tr><th scope="col">Rule</th>${head}</tr></thead><tbody>${rows}</tbody></table></div>
-<details open><summary>Recent alerts</summary>${omitted(recent, alerts)}<div class="scroll" tabindex="0" role="region" aria-label="Recent alerts"><table><caption>Recent alerts, newest first</caption><thead><tr><th scope="col">Step</th><th scope="col">Severity</th><th scope="col">Rule</th><th scope="col">What was found</th></tr></thead><tbody>${recent.map(alertRow)}</tbody></table></div></details>`;
+<details open><summary>Recent alerts</summary>${omitted(recent, findings)}<div class="scroll" tabindex="0" role="region" aria-label="Recent alerts"><table><caption>Recent alerts, newest first</caption><thead><tr><th scope="col">Step</th><th scope="col">Severity</th><th scope="col">Rule</th><th scope="col">What was found</th></tr></thead><tbody>${recent.map(alertRow)}</tbody></table></div></details>`;
 }
 
 function omitted(shown: readonly unknown[], all: readonly unknown[]): Html {
@@ -129,14 +128,15 @@ function omitted(shown: readonly unknown[], all: readonly unknown[]): Html {
     : html`<p class="empty">The last ${shown.length} of ${all.length}.</p>`;
 }
 
-function alertRow({ step, severity, pathologyType, message }: AlertRecord): Html {
-  return html`<tr><th scope="row">${step}</th><td><span class="badge badge-${severity}">${severity}</span></td><td>${pathologyType}</td><td class="text">${message}</td></tr>`;
+function alertRow({ iteration, severity, rule, message, note }: Finding): Html {
+  const advice = note === undefined ? '' : html` What helps: ${note.mitigation.join('; ')}.`;
+  return html`<tr><th scope="row">${iteration}</th><td><span class="badge badge-${severity}">${severity}</span></td><td>${rule}</td><td class="text">${message}.${advice}</td></tr>`;
 }
 
 function qualitySection(logs: MonitorLogs): Html {
   const charts = Object.entries(drawn).flatMap(([name, about]) => {
     const series = seriesOf(logs, name, name);
-    const marks = marksOf(logs, ({ pathologyType }) => about.some((rule) => rule === pathologyType));
+    const marks = marksOf(logs, ({ rule }) => about.some((one) => one === rule));
     return series.points.length === 0 ? [] : [figure(name, [series], marks)];
   });
   return charts.length === 0
@@ -144,21 +144,20 @@ function qualitySection(logs: MonitorLogs): Html {
     : html`<section><h2>Quality</h2>${legendOf(logs)}<div class="charts">${charts}</div></section>`;
 }
 
-/** Marks of the alerts that a chart is about, and of those that are about the whole run: what detectors found. */
-function marksOf({ alerts }: MonitorLogs, isAbout: (alert: AlertRecord) => boolean): Mark[] {
-  const isPathology = ({ pathologyType }: AlertRecord) =>
-    pathologyTypes.some((type) => type === pathologyType);
-  return alertMarks(alerts.filter((alert) => isAbout(alert) || !isPathology(alert)));
+/** Marks the findings that a chart concerns, and those of detectors, which concern the whole run. */
+function marksOf({ findings }: MonitorLogs, concerns: (finding: Finding) => boolean): Mark[] {
+  const isPathology = ({ rule }: Finding) => pathologies.some((one) => one === rule);
+  return alertMarks(findings.filter((finding) => concerns(finding) || !isPathology(finding)));
 }
 
-function legendOf({ alerts }: MonitorLogs): Html {
-  const raised = severities.filter((level) => alerts.some(({ severity }) => severity === level));
+function legendOf({ findings }: MonitorLogs): Html {
+  const raised = severities.filter((level) => findings.some(({ severity }) => severity === level));
   if (raised.length === 0) return html``;
   const items = raised.map((level) => html`<li class="badge-${level}"><span></span><b>${level}</b></li>`);
-  return html`<ul class="legend"><li>Bands: alerts about what the chart shows, or about the whole run</li>${items}</ul>`;
+  return html`<ul class="legend"><li>Bands mark alerts</li>${items}</ul>`;
 }
 
-/** Names of the rewards that have statistics. */
+/** Rewards with statistics. */
 function rewardNames({ metrics }: MonitorLogs): string[] {
   const names = metrics
     .flatMap((row) => Object.keys(row.metrics))
@@ -166,7 +165,7 @@ function rewardNames({ metrics }: MonitorLogs): string[] {
   return [...new Set(names)];
 }
 
-/** The mean of each reward, its deviation and its range behind it. */
+/** Mean, deviation and range of each reward. */
 function rewardSection(logs: MonitorLogs): Html {
   const charts = rewardNames(logs).map((name) => {
     const statistic = (kind: string) =>
@@ -187,7 +186,7 @@ function rewardSection(logs: MonitorLogs): Html {
       { ...mean, band: within },
       { name: 'smallest to largest', points: [], band: range },
     ];
-    const marks = marksOf(logs, ({ rewardName }) => rewardName === name);
+    const marks = marksOf(logs, ({ component }) => component === name);
     return figure(`reward: ${name}`, series, marks);
   });
   return charts.length === 0

@@ -20,7 +20,7 @@ const responses = new Array<string>(20).fill('<answer>the same</answer>');
 async function liveMonitor() {
   const live = await serveMonitor({ refreshMs: 20 });
   const assessor = new RewardQualityAssessor({ minSamplesForAnalysis: 1 });
-  const monitor = new RewardQualityMonitor({ assessor, sinks: [live.sink] });
+  const monitor = new RewardQualityMonitor({ assessor, loggers: [live.logger] });
   const step = () => monitor.monitorBatch({ responses, rewards: { a: responses.map((_, at) => at) } });
   return { live, step };
 }
@@ -103,7 +103,7 @@ describe('serveMonitor', () => {
       return now;
     };
     const live = await serveMonitor({ refreshMs: 20, clock });
-    const monitor = new RewardQualityMonitor({ sinks: [live.sink] });
+    const monitor = new RewardQualityMonitor({ loggers: [live.logger] });
     const response = await fetch(live.url.replace('/?', '/events?'));
     const reader = response.body!.getReader();
     await reader.read();
@@ -118,7 +118,7 @@ describe('serveMonitor', () => {
   it('keeps a long run in bounded memory, its newest batch and its counts among what is kept', () => {
     const logs = new RecentLogs();
     for (let step = 0; step < 10_000; step++) {
-      logs.add({ step, metrics: { alerts_held: 1 }, alerts: [], interventions: [] });
+      logs.addMetrics(step, { 'reward_quality/alerts_held': 1 });
     }
     const { metrics } = logs.logs;
     expect(metrics.length).toBeLessThanOrEqual(1000);
@@ -129,26 +129,24 @@ describe('serveMonitor', () => {
   it('says how many alerts it has let go, and keeps no more of a response than is shown', () => {
     const logs = new RecentLogs();
     const alert = {
-      timestamp: 0,
       severity: 'high',
-      pathologyType: 'planted',
+      rule: 'planted',
       message: '',
-      metrics: {},
+      evidence: {},
       samples: ['\ud83d'.repeat(2000), 'short'],
     } as const;
     for (let step = 0; step < 1100; step++) {
-      logs.add({ step, metrics: {}, alerts: [{ ...alert, step }], interventions: [] });
+      logs.addFinding({ ...alert, iteration: step });
     }
-    const { alerts, olderAlerts } = logs.logs;
-    expect([alerts.length + olderAlerts!, alerts.at(-1)!.step]).toEqual([1100, 1099]);
-    expect(alerts[0]!.samples!.map((sample) => sample.length)).toEqual([1201, 5]);
+    const { findings, olderFindings } = logs.logs;
+    expect([findings.length + olderFindings!, findings.at(-1)!.iteration]).toEqual([1100, 1099]);
+    expect(findings[0]!.samples!.map((sample) => sample.length)).toEqual([1201, 5]);
     expect(renderMonitorPage(logs.logs)).toContain('older alerts, not shown');
   });
 
   it('shows what is wrong with records that cannot be rendered', async () => {
     const { live } = await liveMonitor();
-    const alert = { step: 0, timestamp: 0, severity: 'high', pathologyType: 'a', metrics: {} } as const;
-    live.sink.write({ step: 0, metrics: {}, alerts: [alert as never], interventions: [] });
+    live.logger.finding!(0, { iteration: 0, severity: 'high', rule: 'a', evidence: {} } as never);
     expect(await (await fetch(live.url)).text()).toContain('This could not be shown');
     await live.close();
   });

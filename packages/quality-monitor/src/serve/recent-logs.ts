@@ -1,53 +1,58 @@
-import type { MetricsRecord, MonitorLogs } from '../files/read-logs.ts';
-import type { AlertRecord, MonitorRecord } from '../monitor/sink.ts';
+import type { Finding, Metrics } from '@rlp/core';
+import type { MetricsRecord, MonitorLogs, NoteRecord } from '../files/read-logs.ts';
+import { withoutNamespace } from '../monitor/logged.ts';
 import { longestShown } from '../report/flagged-responses.ts';
 
-/** How much of a run the page shows; older batches are thinned, older alerts go. */
+/** Batches and findings kept. Older batches are thinned, older findings dropped. */
 const mostBatches = 1000;
-const mostAlerts = 1000;
+const mostFindings = 1000;
 
-/** The logs of a run under way, in bounded memory. */
+/** Logs of a running run, in bounded memory. */
 export class RecentLogs {
   #metrics: MetricsRecord[] = [];
-  #alerts: AlertRecord[] = [];
-  #olderAlerts = 0;
-  #interventions: MonitorLogs['interventions'][number][] = [];
+  #findings: Finding[] = [];
+  #olderFindings = 0;
+  #notes: NoteRecord[] = [];
 
-  add({ step, metrics, alerts, interventions }: MonitorRecord): void {
-    this.#metrics.push({ step, metrics });
-    for (const alert of alerts) this.#alerts.push(withShortSamples(alert));
-    for (const intervention of interventions) this.#interventions.push(intervention);
+  addMetrics(step: number, metrics: Metrics): void {
+    this.#metrics.push({ step, metrics: withoutNamespace(metrics) });
     if (this.#metrics.length > mostBatches) this.#metrics = thinned(this.#metrics);
-    if (this.#alerts.length > mostAlerts) {
-      this.#olderAlerts += this.#alerts.length - mostAlerts / 2;
-      this.#alerts = this.#alerts.slice(-mostAlerts / 2);
-    }
-    if (this.#interventions.length > mostAlerts)
-      this.#interventions = this.#interventions.slice(-mostAlerts / 2);
+  }
+
+  addFinding(finding: Finding): void {
+    this.#findings.push(withShortSamples(finding));
+    if (this.#findings.length <= mostFindings) return;
+    this.#olderFindings += this.#findings.length - mostFindings / 2;
+    this.#findings = this.#findings.slice(-mostFindings / 2);
+  }
+
+  addNote(step: number, note: string): void {
+    this.#notes.push({ step, note });
+    if (this.#notes.length > mostFindings) this.#notes = this.#notes.slice(-mostFindings / 2);
   }
 
   get logs(): MonitorLogs {
     return {
       metrics: this.#metrics,
-      alerts: this.#alerts,
-      interventions: this.#interventions,
-      olderAlerts: this.#olderAlerts,
+      findings: this.#findings,
+      notes: this.#notes,
+      olderFindings: this.#olderFindings,
       unreadable: 0,
     };
   }
 }
 
-/** With as much of its responses as is shown: copied, as a part of a string keeps all of it. */
-function withShortSamples(alert: AlertRecord): AlertRecord {
-  const samples = alert.samples?.map((sample) =>
+/** Shortens samples to what is shown. Copied, because a slice keeps the whole string in memory. */
+function withShortSamples(finding: Finding): Finding {
+  const samples = finding.samples?.map((sample) =>
     sample.length > longestShown
       ? Buffer.from(sample.slice(0, longestShown + 1), 'utf16le').toString('utf16le')
       : sample,
   );
-  return samples === undefined ? alert : { ...alert, samples };
+  return samples === undefined ? finding : { ...finding, samples };
 }
 
-/** Every other batch, the newest among them; counts are those of both. */
+/** Every other batch, including the newest, with the counts of both. */
 function thinned(metrics: readonly MetricsRecord[]): MetricsRecord[] {
   const first = (metrics.length + 1) % 2;
   return metrics.flatMap((row, at) => {

@@ -1,11 +1,10 @@
 import { randomBytes, timingSafeEqual } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { type AddressInfo, isIP } from 'node:net';
-import { onAbort, parseOptions } from '@rlp/core';
+import { type MetricsLogger, onAbort, parseOptions } from '@rlp/core';
 import { contentSecurityPolicy, type Html, html, renderPage } from '@rlp/page';
 import * as z from 'zod';
 import type { MonitorLogs } from '../files/read-logs.ts';
-import type { MonitorSink } from '../monitor/sink.ts';
 import { monitorPageBody } from '../report/monitor-page.ts';
 import { EventStream } from './event-stream.ts';
 import { pageScript } from './page-script.ts';
@@ -42,8 +41,8 @@ export type LiveMonitorOptions = z.input<typeof schema>;
 export interface LiveMonitor {
   /** Its address, with the token: give it to nobody who may not see the run. */
   readonly url: string;
-  /** Give it to a monitor: `new RewardQualityMonitor({ sinks: [live.sink] })`. */
-  readonly sink: MonitorSink;
+  /** Pass it to a monitor: `new RewardQualityMonitor({ loggers: [live.logger] })`. */
+  readonly logger: MetricsLogger;
   /** Tells readers that the run is over and stops listening. */
   close(): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;
@@ -66,7 +65,7 @@ export async function serveMonitor(options: LiveMonitorOptions = {}): Promise<Li
     release?.();
     await live.close();
   };
-  return { url: live.url, sink: live.sink, close, [Symbol.asyncDispose]: close };
+  return { url: live.url, logger: live.logger, close, [Symbol.asyncDispose]: close };
 }
 
 /** Connections that are taken besides those of readers. */
@@ -77,13 +76,20 @@ const rest = 20;
 type Resolved = z.output<typeof schema> & { readonly token: string };
 
 class LivePage {
-  readonly sink: MonitorSink = {
-    name: 'live page',
-    write: (record) => {
-      this.#logs.add(record);
-      this.#rendered = undefined;
-      this.#schedule();
+  readonly logger: MetricsLogger = {
+    log: (step, metrics) => {
+      this.#logs.addMetrics(step, metrics);
+      this.#changed();
     },
+    finding: (_, finding) => {
+      this.#logs.addFinding(finding);
+      this.#changed();
+    },
+    note: (step, text) => {
+      this.#logs.addNote(step, text);
+      this.#changed();
+    },
+    close: async () => undefined,
   };
   readonly #options: Resolved;
   readonly #logs = new RecentLogs();
@@ -138,6 +144,11 @@ class LivePage {
         closed();
       });
     });
+  }
+
+  #changed(): void {
+    this.#rendered = undefined;
+    this.#schedule();
   }
 
   #schedule(): void {

@@ -1,25 +1,27 @@
 import { readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { type Metrics, parseOptions } from '@rlp/core';
 import * as z from 'zod';
-import { type MonitorLogs, readMonitorLogs } from './files/read-logs.ts';
-import { type MonitorPageOptions, renderMonitorPage } from './report/monitor-page.ts';
+import { type MonitorPageOptions, renderMonitorPage } from '../report/monitor-page.ts';
+import { type MonitorLogs, readMonitorLogs } from './read-logs.ts';
 
 const schema = z.strictObject({
+  /** Metrics log of `monitorLogger`. */
   metricsLogFile: z.string().min(1),
+  /** Log of findings and notes. Default none. */
   alertLogFile: z.string().min(1).optional(),
 });
 
-/** The log files of a run, as `jsonlSink` writes them, rotated ones included. One that is not there counts as empty. */
-export type DashboardOptions = z.input<typeof schema>;
+/** Log files of a run. Rotated files are included. A missing file counts as empty. */
+export interface DashboardOptions extends z.input<typeof schema> {}
 
-/** Metrics as columns of equal length; `null` where a step has none. */
+/** Metrics as columns of equal length. `null` where a step lacks a metric. */
 export interface MetricsColumns {
   readonly step: readonly number[];
   readonly columns: Readonly<Record<string, readonly (number | null)[]>>;
 }
 
 /**
- * Looks at a monitored run afterwards.
+ * Reads the log files of a monitored run.
  *
  * @example
  * const dashboard = new RewardQualityDashboard({ metricsLogFile, alertLogFile });
@@ -33,14 +35,14 @@ export class RewardQualityDashboard {
     this.#options = parseOptions('RewardQualityDashboard', schema, options);
   }
 
-  /** What the files hold. @throws the system's error for a file that cannot be read. */
+  /** Contents of the files. @throws the system's error if a file cannot be read. */
   async readLogs(): Promise<MonitorLogs> {
     const { metricsLogFile, alertLogFile } = this.#options;
     const [metrics, alerts] = await Promise.all([readWithOlder(metricsLogFile), readWithOlder(alertLogFile)]);
     return readMonitorLogs({ metrics, alerts });
   }
 
-  /** Writes one HTML page that stands alone: complete, or not at all. */
+  /** Writes the report as one self-contained HTML file. A failed write leaves no partial file. */
   async generateReport(path: string, options: MonitorPageOptions = {}): Promise<void> {
     const page = renderMonitorPage(await this.readLogs(), options);
     try {
@@ -52,13 +54,13 @@ export class RewardQualityDashboard {
     }
   }
 
-  /** Metrics by step: the rows of a data frame. */
+  /** Metrics by step, as the rows of a data frame. */
   async getMetricsRows(): Promise<readonly ({ readonly step: number } & Metrics)[]> {
     const { metrics } = await this.readLogs();
     return metrics.map((row) => ({ ...row.metrics, step: row.step }));
   }
 
-  /** The same as columns, as Arrow and data frames want them. */
+  /** Metrics as columns, for Arrow and data frames. */
   async getMetricsColumns(): Promise<MetricsColumns> {
     const { metrics } = await this.readLogs();
     const names = [...new Set(metrics.flatMap((row) => Object.keys(row.metrics)))];
@@ -71,7 +73,7 @@ export class RewardQualityDashboard {
   }
 }
 
-/** A file after those that it was rotated to, `path.1` being the newest of them. */
+/** Text of a file and of its rotated predecessors, oldest first. */
 async function readWithOlder(path: string | undefined): Promise<string> {
   if (path === undefined) return '';
   const texts = [(await readIfThere(path)) ?? ''];
@@ -88,5 +90,3 @@ async function readIfThere(path: string): Promise<string | undefined> {
     throw error;
   });
 }
-
-export { type MonitorPageOptions, renderMonitorPage } from './report/monitor-page.ts';

@@ -1,7 +1,7 @@
-import type { Metrics, Severity } from '@rlp/core';
+import type { Finding, FindingNote } from '@rlp/core';
 
-/** What can be wrong with a batch; the seed's names, as they stand in log files. */
-export const pathologyTypes = [
+/** Rules of the assessor. The names appear in log files. */
+export const pathologies = [
   'reward_saturation_high',
   'reward_saturation_low',
   'variance_collapse',
@@ -12,44 +12,20 @@ export const pathologyTypes = [
   'reward_spike',
 ] as const;
 
-/** One of {@link pathologyTypes}. */
-export type PathologyType = (typeof pathologyTypes)[number];
+/** One of {@link pathologies}. */
+export type Pathology = (typeof pathologies)[number];
 
-/** What a pathology means and what helps. */
-export interface PathologyNote {
-  readonly what: string;
-  readonly why: string;
-  readonly mitigation: readonly string[];
-}
-
-/** A pathology that was found in a batch. */
-export interface PathologyAlert {
-  readonly pathologyType: PathologyType;
-  readonly severity: Severity;
-  /** One sentence with the numbers in it. */
-  readonly message: string;
-  /** The numbers it was decided on. */
-  readonly metrics: Metrics;
-  /** The reward component it is about, where it is about one. */
-  readonly rewardName?: string | undefined;
-  /** Responses assessed when it was raised, this batch included. */
-  readonly timestamp: number;
-  /** Indices in the batch of the responses it is about, where it is about some. */
-  readonly responses?: readonly number[] | undefined;
-  readonly note: PathologyNote;
-}
-
-/** An alert as one line: `[SEVERITY] type: message`. */
-export function formatAlert({
+/** Formats a finding as one line: `[SEVERITY] rule: message`. */
+export function formatFinding({
   severity,
-  pathologyType,
+  rule,
   message,
-}: Pick<PathologyAlert, 'severity' | 'message'> & { readonly pathologyType: string }): string {
-  return `[${severity.toUpperCase()}] ${pathologyType}: ${message}`;
+}: Pick<Finding, 'severity' | 'rule' | 'message'>): string {
+  return `[${severity.toUpperCase()}] ${rule}: ${message}`;
 }
 
-/** What each pathology means, why it matters and what helps. */
-export const pathologyNotes: Readonly<Record<PathologyType, PathologyNote>> = {
+/** Meaning of each pathology, why it matters and what helps. */
+export const pathologyNotes: Readonly<Record<Pathology, FindingNote>> = {
   reward_saturation_high: {
     what: 'The model consistently receives the maximum reward.',
     why: 'Training has plateaued, or the reward is too easy.',
@@ -61,7 +37,7 @@ export const pathologyNotes: Readonly<Record<PathologyType, PathologyNote>> = {
   },
   reward_saturation_low: {
     what: 'The model consistently receives the minimum reward.',
-    why: 'The reward is too hard: nothing tells better from worse.',
+    why: 'The reward is too hard, so better and worse responses earn the same.',
     mitigation: [
       'Adjust reward scaling',
       'Add reward components that are easier to earn',
@@ -70,7 +46,7 @@ export const pathologyNotes: Readonly<Record<PathologyType, PathologyNote>> = {
   },
   variance_collapse: {
     what: 'All rewards have become nearly identical.',
-    why: 'The training signal is gone: good and bad outputs are not told apart.',
+    why: 'The training signal is gone. Good and bad outputs earn the same.',
     mitigation: [
       'Investigate mode collapse of the model',
       'Increase temperature or exploration',
@@ -79,7 +55,7 @@ export const pathologyNotes: Readonly<Record<PathologyType, PathologyNote>> = {
   },
   format_gaming: {
     what: 'Correct tags around minimal or nonsensical content.',
-    why: 'Classic reward hacking: the model learns form without substance.',
+    why: 'Classic reward hacking. The model learns form without substance.',
     mitigation: [
       'Add rewards for content quality',
       'Increase the weight of accuracy or semantic rewards',
@@ -87,7 +63,7 @@ export const pathologyNotes: Readonly<Record<PathologyType, PathologyNote>> = {
     ],
   },
   excessive_repetition: {
-    what: 'Many word sequences occur again and again within responses.',
+    what: 'Word sequences repeat many times within responses.',
     why: 'The model generates repetitive text of low quality.',
     mitigation: [
       'Adjust sampling parameters (temperature, top-p)',
@@ -97,7 +73,7 @@ export const pathologyNotes: Readonly<Record<PathologyType, PathologyNote>> = {
   },
   diversity_collapse: {
     what: 'Many responses are identical or nearly so.',
-    why: 'The model is stuck in few modes of output.',
+    why: 'The model is stuck in a few output modes.',
     mitigation: [
       'Increase the temperature',
       'Add diversity bonuses to the reward',
@@ -110,11 +86,11 @@ export const pathologyNotes: Readonly<Record<PathologyType, PathologyNote>> = {
     mitigation: ['Check model stability', 'Verify generation parameters', 'Investigate tokenizer issues'],
   },
   reward_spike: {
-    what: 'Single rewards far outside of what was seen before.',
+    what: 'Single rewards lie far outside the range seen before.',
     why: 'A bug in a reward function, an unusual input, or the first success of an exploit.',
     mitigation: [
-      'Look at the responses with the outlying rewards',
-      'Check the reward function for inputs it was not made for',
+      'Read the responses with the outlying rewards',
+      'Check the reward function for unexpected inputs',
       'Clip or rescale the reward',
     ],
   },

@@ -1,0 +1,74 @@
+import { type Finding, type Metrics, type MetricsLogger, parseOptions } from '@rlp/core';
+import * as z from 'zod';
+import { withoutNamespace } from '../monitor/logged.ts';
+import { RotatingFile } from './rotating-file.ts';
+
+const schema = z.strictObject({
+  /** File for findings and notes. Default none. */
+  alertLogFile: z.string().min(1).optional(),
+  /** File for metrics. Default none. */
+  metricsLogFile: z.string().min(1).optional(),
+  /** Bytes at which a file moves to `file.1`, and that to `file.2`. Default 64 MiB. */
+  maximumBytes: z
+    .int()
+    .min(1024)
+    .default(64 * 1024 * 1024),
+  /** Older files to keep. Default 3. */
+  keep: z.int().min(0).default(3),
+});
+
+/** Options of {@link monitorLogger}. */
+export interface MonitorLoggerOptions extends z.input<typeof schema> {}
+
+/**
+ * Writes a monitor's log files as JSON Lines.
+ *
+ * - Metrics: `{"step", …}`, flat.
+ * - Findings: `{"step", "timestamp", "severity", "pathology_type", "message", "metrics"}`. `timestamp` counts responses.
+ * - Notes: `{"step", "note"}`.
+ *
+ * A line is handed to the operating system before the next batch. If a crash or a full disk cuts a line short, the next
+ * line still stands alone.
+ *
+ * @throws OptionsError for bad options.
+ */
+export function monitorLogger(options: MonitorLoggerOptions): MetricsLogger {
+  const { alertLogFile, metricsLogFile, ...limits } = parseOptions('monitorLogger', schema, options);
+  const open = (path: string | undefined) =>
+    path === undefined ? undefined : new RotatingFile({ path, ...limits });
+  const alertFile = open(alertLogFile);
+  const metricsFile = open(metricsLogFile);
+  return {
+    log(step, metrics) {
+      metricsFile?.append(
+        JSON.stringify(Object.assign({ step }, writable(withoutNamespace(metrics)), { step })),
+      );
+    },
+    finding: (step, finding) => alertFile?.append(JSON.stringify(findingLine(step, finding))),
+    note: (step, note) => alertFile?.append(JSON.stringify({ step, note })),
+    async close() {
+      alertFile?.close();
+      metricsFile?.close();
+    },
+  };
+}
+
+function findingLine(step: number, finding: Finding) {
+  const { severity, rule, message, evidence, component, samples = [], responsesSeen = 0 } = finding;
+  return {
+    step,
+    timestamp: responsesSeen,
+    severity,
+    pathology_type: rule,
+    message,
+    metrics: { ...writable(evidence), ...(component !== undefined && { reward_name: component }) },
+    ...(samples.length > 0 && { samples }),
+  };
+}
+
+/** JSON has finite numbers only. */
+function writable(metrics: Metrics): Record<string, number | null> {
+  return Object.fromEntries(
+    Object.entries(metrics).map(([name, value]) => [name, Number.isFinite(value) ? value : null]),
+  );
+}

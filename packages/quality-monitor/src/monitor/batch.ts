@@ -1,0 +1,96 @@
+import type { Metrics, ScoredTrajectory } from '@rlp/core';
+import type { AssessedBatch } from '../assessor/assessor.ts';
+
+/** Responses and rewards of one batch, without trajectories. */
+export interface MonitoredBatch extends Pick<AssessedBatch, 'responses' | 'rewards'> {
+  /** Prompt of each response. Equal prompts are one task. Default: each response is its own task. */
+  readonly prompts?: readonly string[] | undefined;
+  /** Must grow from batch to batch. Default: one more than the last. */
+  readonly step?: number | undefined;
+  /** Metrics to log beside the batch's own. */
+  readonly extraMetrics?: Metrics | undefined;
+}
+
+/** A batch without its invalid parts, and the reasons for removing them. */
+export interface CheckedBatch {
+  readonly batch: MonitoredBatch;
+  readonly faults: readonly { readonly name: string; readonly problem: string }[];
+}
+
+/**
+ * Removes the invalid parts of a batch, so that an error in one reward costs neither the others nor the run.
+ *
+ * A reward that does not have one value per response, or that occurred before and is absent now, counts as missing.
+ *
+ * @param known - Rewards of earlier batches.
+ */
+export function checkedBatch(
+  { responses, rewards, prompts }: MonitoredBatch,
+  known: Iterable<string>,
+): CheckedBatch {
+  const faults: { readonly name: string; readonly problem: string }[] = [];
+  const missing = responses.map(() => null);
+  const fault = (name: string, problem: string) => faults.push({ name, problem });
+  const valid: Record<string, readonly (number | null)[]> = {};
+  for (const [name, values] of Object.entries(rewards)) {
+    const fits = values.length === responses.length;
+    valid[name] = fits ? values : missing;
+    if (!fits) fault(`reward ${name}`, `${values.length} values for ${responses.length} responses`);
+    const invalid = valid[name].filter((value) => value !== null && !Number.isFinite(value)).length;
+    if (invalid > 0) fault(`reward ${name}`, `${invalid} of ${values.length} values are not finite numbers`);
+  }
+  for (const name of responses.length === 0 ? [] : known) {
+    // The sum of the components replaces a missing total.
+    if (name in valid || name === 'total') continue;
+    valid[name] = missing;
+    fault(`reward ${name}`, 'it is missing');
+  }
+  const fits = prompts === undefined || prompts.length === responses.length;
+  if (!fits) fault('prompts', `${prompts.length} prompts for ${responses.length} responses`);
+  return { batch: { responses, rewards: valid, ...(fits && { prompts }) }, faults };
+}
+
+/**
+ * Makes trajectories of a batch's responses, with their indices as ids (`'0'`, `'1'`…).
+ *
+ * The reward is `rewards.total`, or else the sum of all components. A component without any value in the batch is left out of
+ * the sum. A response that lacks one of the others has no reward.
+ */
+export function trajectoriesOf({ responses, rewards, prompts }: MonitoredBatch): ScoredTrajectory[] {
+  const components = Object.entries(rewards);
+  const known = components.filter(([, values]) => values.some(isValue));
+  const total = known.filter(([name]) => name === 'total');
+  const summed = (total.length > 0 ? total : known).map(([, values]) => values);
+  return responses.map((response, at) => {
+    const id = String(at);
+    const prompt = prompts?.[at] ?? '';
+    const parts = summed.map((values) => values[at] ?? Number.NaN);
+    const reward = parts.reduce((sum, value) => sum + value, 0);
+    return {
+      trajectory: {
+        id,
+        task: { id: prompts === undefined ? id : prompt, prompt, metadata: undefined },
+        steps: [],
+        messages: [],
+        response,
+        status: 'completed',
+        policyVersion: 0,
+      },
+      reward: parts.length > 0 && Number.isFinite(reward) ? reward : null,
+      components: Object.fromEntries(components.map(([name, values]) => [name, values[at] ?? null])),
+    };
+  });
+}
+
+/** Values by reward component, with the reward itself as `total`. */
+export function rewardsOf(trajectories: readonly ScoredTrajectory[]): AssessedBatch['rewards'] {
+  const names = new Set(trajectories.flatMap(({ components }) => Object.keys(components)));
+  const rewards: Record<string, (number | null)[]> = {};
+  for (const name of names) rewards[name] = trajectories.map(({ components }) => components[name] ?? null);
+  rewards.total = trajectories.map(({ reward }) => reward);
+  return rewards;
+}
+
+function isValue(value: number | null): boolean {
+  return value !== null && Number.isFinite(value);
+}

@@ -1,0 +1,34 @@
+import type { Finding, MetricsLogger } from '@rlp/core';
+
+/** Options of {@link consoleAlerts}. */
+export interface ConsoleAlertsOptions {
+  /** Writes a block of text. Default `console.error`. */
+  readonly write?: ((text: string) => void) | undefined;
+  /** Colours by severity. Use `'plain'` if the output goes to a file. Default `'plain'`. */
+  readonly colours?: 'ansi' | 'plain' | undefined;
+}
+
+const ansi = { low: 36, medium: 33, high: 31, critical: 35 } as const;
+
+/** Prints each finding as a block: severity, rule and step, the message, the numbers, and what helps. */
+export function consoleAlerts({
+  write = console.error,
+  colours = 'plain',
+}: ConsoleAlertsOptions = {}): MetricsLogger {
+  const painted = (text: string, { severity }: Finding) =>
+    colours === 'ansi' ? `\u001b[${ansi[severity]}m${text}\u001b[0m` : text;
+  return {
+    log: () => undefined,
+    note: (step, text) => write(`→ step ${step}: ${text}`),
+    finding(step, finding) {
+      const { severity, rule, message, evidence, note } = finding;
+      const title = painted(`[${severity.toUpperCase()}] ${rule}`, finding);
+      const numbers = Object.entries(evidence).map(
+        ([name, value]) => `${name}=${Number(value.toPrecision(4))}`,
+      );
+      const advice = note === undefined ? '' : `\n  What helps: ${note.mitigation.join('; ')}`;
+      write(`${title} at step ${step}\n  ${message}\n  ${numbers.join(', ')}${advice}`);
+    },
+    close: async () => undefined,
+  };
+}

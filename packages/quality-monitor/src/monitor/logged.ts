@@ -1,0 +1,45 @@
+import type { Finding, Metrics, MonitorBatch } from '@rlp/core';
+import { severities } from './options.ts';
+
+const namespace = 'reward_quality/';
+/** Responses that a finding quotes. */
+const samplesKept = 3;
+
+/** Puts metrics under the namespace of the monitor, `reward_quality/`. */
+export function namespaced(metrics: Metrics): Metrics {
+  return Object.fromEntries(Object.entries(metrics).map(([name, value]) => [`${namespace}${name}`, value]));
+}
+
+/** Names without the monitor's namespace, as in log files. */
+export function withoutNamespace(metrics: Metrics): Metrics {
+  return Object.fromEntries(
+    Object.entries(metrics).map(([name, value]) => [
+      name.startsWith(namespace) ? name.slice(namespace.length) : name,
+      value,
+    ]),
+  );
+}
+
+/** Counts of the reported alerts, by severity and rule. */
+export function alertMetrics(reported: readonly Finding[], held: number): Metrics {
+  const metrics: Record<string, number> = { alerts_this_batch: reported.length, alerts_held: held };
+  for (const severity of severities) metrics[`alerts_${severity}`] = 0;
+  for (const { severity, rule } of reported) {
+    metrics[`alerts_${severity}`]! += 1;
+    metrics[`pathology_${rule}`] = 1;
+  }
+  return metrics;
+}
+
+/** Adds some of the responses that a detector's finding is about. */
+export function withSamples(
+  finding: Finding,
+  trajectories: MonitorBatch['trajectories'],
+  responsesSeen: number,
+): Finding {
+  const shown = (finding.trajectories ?? []).slice(0, samplesKept);
+  const samples = shown.flatMap(
+    (id) => trajectories.find(({ trajectory }) => trajectory.id === id)?.trajectory.response ?? [],
+  );
+  return { samples, responsesSeen, ...finding };
+}
