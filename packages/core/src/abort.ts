@@ -44,3 +44,23 @@ function stopListening(signal: AbortSignal): void {
   signal.removeEventListener('abort', entry.listener);
   waiting.delete(signal);
 }
+
+/** The promise, or a rejection with the signal's reason as soon as it aborts. What the promise waits for goes on by itself. */
+export function orAborted<Value>(
+  promise: PromiseLike<Value>,
+  signal: AbortSignal | undefined,
+): Promise<Value> {
+  return new Promise((resolve, reject) => {
+    const release = signal && onAbort(signal, () => reject(signal.reason));
+    promise.then(
+      (value) => {
+        release?.();
+        resolve(value);
+      },
+      (error) => {
+        release?.();
+        reject(error);
+      },
+    );
+  });
+}

@@ -1,47 +1,66 @@
 import { FormatError, OptionsError, parseOptions, type Schema, type Task, taskSchema } from '@rlp/core';
+import { parseJsonLines } from '@rlp/data';
 
-/** How {@link tasksFromJsonl} reads. */
+/** Where the parts of a task stand in a line. */
+export interface TaskFields {
+  /** Field of the prompt: text, or a list of messages. Default `'prompt'`. */
+  readonly prompt?: string | undefined;
+  /** Field of the id: text or a number. Default: `'id'`, or the line number if a line has none. */
+  readonly id?: string | undefined;
+}
+
+/** Options of {@link tasksFromJsonl}. */
 export interface TasksFromJsonlOptions<Metadata> {
-  /** Names the text in errors, such as its file. Default `'tasks'`. */
+  /** Name of the text in errors, such as its file. Default `'tasks'`. */
   readonly source?: string | undefined;
   /** What every task's metadata must be (any zod schema). Default: anything. */
   readonly metadata?: Schema<Metadata> | undefined;
+  /**
+   * Reads lines of other shapes, such as `{ "question", "answer" }` with `{ prompt: 'question' }`. All other fields become the
+   * metadata. Default: lines are `{ "id", "prompt", "metadata" }`.
+   */
+  readonly fields?: TaskFields | undefined;
 }
 
 /**
- * Reads tasks from JSON Lines: one `{ "id", "prompt", "metadata" }` per line, empty lines skipped.
+ * Reads tasks from JSON Lines: one `{ "id", "prompt", "metadata" }` per line. Empty lines are skipped.
  *
- * @param text - The whole file; reading it is the caller's business.
+ *     const tasks = tasksFromJsonl(text, { fields: { prompt: 'question' }, metadata: z.object({ answer: z.string() }) });
+ *
+ * @param text - The whole file.
  * @throws `FormatError` naming source, line and field of the first malformed line.
  */
 export function tasksFromJsonl<Metadata = unknown>(
   text: string,
-  { source = 'tasks', metadata }: TasksFromJsonlOptions<Metadata> = {},
+  { source = 'tasks', metadata, fields }: TasksFromJsonlOptions<Metadata> = {},
 ): Task<Metadata>[] {
-  const tasks: Task<Metadata>[] = [];
-  for (const [index, line] of text.split(/\r?\n/).entries()) {
-    if (line.trim() === '') continue;
-    const place = `${source}, line ${index + 1}`;
-    const task = parseRecord(place, taskSchema, parseJson(place, line));
-    tasks.push({
+  const lines = parseJsonLines(text, { source, expected: 'one JSON object per line' });
+  return Array.from(lines, ({ number, value }) => {
+    const place = `${source}, line ${number}`;
+    const record = fields === undefined ? value : taskRecord(value, fields, number);
+    const task = parseRecord(place, taskSchema, record);
+    return {
       ...task,
       metadata: metadata
         ? parseRecord(`${place}: metadata`, metadata, task.metadata)
         : (task.metadata as Metadata),
-    });
-  }
-  return tasks;
+    };
+  });
 }
 
-function parseJson(place: string, line: string): unknown {
-  try {
-    // Which trims the mark that some editors begin a file with, too.
-    return JSON.parse(line.trim());
-  } catch (error) {
-    throw new FormatError(`${place}: expected one JSON object per line: ${(error as Error).message}`, {
-      cause: error,
-    });
-  }
+/** A line of another shape as `{ id, prompt, metadata }`. */
+function taskRecord(
+  line: unknown,
+  { prompt: promptField = 'prompt', id: idField = 'id' }: TaskFields,
+  number: number,
+) {
+  if (typeof line !== 'object' || line === null) return line;
+  const {
+    [promptField]: prompt,
+    [idField]: id = number,
+    ...metadata
+  } = line as Readonly<Record<string, unknown>>;
+  return { id: typeof id === 'number' ? String(id) : id, prompt, metadata };
 }
 
 function parseRecord<Output>(place: string, schema: Schema<Output>, record: unknown): Output {

@@ -89,6 +89,21 @@ describe('tasksFromJsonl', () => {
     expect(() => tasksFromJsonl('{"prompt":1}')).toThrow(/^tasks, line 1: id: .*prompt: /);
     expect(() => tasksFromJsonl('{"id":')).toThrow(/^tasks, line 1: expected one JSON object per line: /);
   });
+
+  it('reads lines of other shapes: the fields that are not named become metadata', () => {
+    const metadata = z.object({ answer: z.string() });
+    const text = '{"question":"1+1","answer":"2"}\n\n{"question":"2+2","answer":"4","id":7}\n';
+    const fields = { prompt: 'question' };
+    expect(tasksFromJsonl(text, { fields, metadata })).toEqual([
+      { id: '1', prompt: '1+1', metadata: { answer: '2' } },
+      { id: '7', prompt: '2+2', metadata: { answer: '4' } },
+    ]);
+    expect(() => tasksFromJsonl('{"text":"1+1"}', { fields })).toThrow(/^tasks, line 1: prompt: /);
+    expect(tasksFromJsonl('{"uuid":"a","prompt":"b"}', { fields: { id: 'uuid' } })).toEqual([
+      { id: 'a', prompt: 'b', metadata: {} },
+    ]);
+    expect(() => tasksFromJsonl('7', { fields })).toThrow(/^tasks, line 1: /);
+  });
 });
 
 describe('arithmeticTasks', () => {

@@ -6,6 +6,7 @@ import {
   type Trajectory,
   trajectorySchema,
 } from '@rlp/core';
+import { parseJsonLines } from '@rlp/data';
 
 /** Version of the records below; readers refuse others. */
 const VERSION = 1;
@@ -15,6 +16,9 @@ export function trajectoryToLine(trajectory: Trajectory): string {
   return JSON.stringify({ version: VERSION, ...trajectory });
 }
 
+/** What each line of a file of trajectories holds. */
+export const expected = 'one JSON object per line';
+
 /**
  * Reads what {@link trajectoryToLine} wrote.
  *
@@ -22,34 +26,38 @@ export function trajectoryToLine(trajectory: Trajectory): string {
  * @throws `FormatError` naming place and fields of a malformed record.
  */
 export function trajectoryFromLine(line: string, place: string): Trajectory {
+  let value: unknown;
   try {
-    const record: unknown = JSON.parse(line.trim());
-    if (!isRecord(record)) throw new OptionsError(place, ['expected an object']);
-    const { version, ...trajectory } = record;
-    if (version !== VERSION) {
-      throw new OptionsError(place, [`version: expected ${VERSION}, got ${String(version)}`]);
-    }
-    return parseOptions(place, trajectorySchema, trajectory);
+    value = JSON.parse(line.trim());
   } catch (error) {
-    if (error instanceof OptionsError) {
-      throw new FormatError(`${place}: not a trajectory: ${error.issues.join('; ')}`, { cause: error });
-    }
-    throw new FormatError(`${place}: expected one JSON object per line: ${(error as Error).message}`, {
-      cause: error,
-    });
+    throw new FormatError(`${place}: expected ${expected}: ${(error as Error).message}`, { cause: error });
   }
+  return trajectoryOf(value, place);
 }
 
 /**
- * Reads trajectories from JSON Lines, empty lines skipped.
+ * Reads trajectories from JSON Lines. Empty lines are skipped.
  *
  * @param source - Names the text in errors, such as its file.
  * @throws `FormatError` naming source, line and fields of the first malformed record.
  */
 export function trajectoriesFromJsonl(text: string, source = 'trajectories'): Trajectory[] {
-  return text
-    .split(/\r?\n/)
-    .flatMap((line, index) =>
-      line.trim() === '' ? [] : [trajectoryFromLine(line, `${source}, line ${index + 1}`)],
-    );
+  return Array.from(parseJsonLines(text, { source, expected }), ({ number, value }) =>
+    trajectoryOf(value, `${source}, line ${number}`),
+  );
+}
+
+/** A parsed line as a trajectory. */
+export function trajectoryOf(value: unknown, place: string): Trajectory {
+  try {
+    if (!isRecord(value)) throw new OptionsError(place, ['expected an object']);
+    const { version, ...trajectory } = value;
+    if (version !== VERSION) {
+      throw new OptionsError(place, [`version: expected ${VERSION}, got ${String(version)}`]);
+    }
+    return parseOptions(place, trajectorySchema, trajectory);
+  } catch (error) {
+    if (!(error instanceof OptionsError)) throw error;
+    throw new FormatError(`${place}: not a trajectory: ${error.issues.join('; ')}`, { cause: error });
+  }
 }

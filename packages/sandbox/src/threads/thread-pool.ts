@@ -1,4 +1,4 @@
-import { ArgumentError, onAbort } from '@rlp/core';
+import { ArgumentError, onAbort, orAborted } from '@rlp/core';
 import pLimit from 'p-limit';
 import { type AnswerLimits, Thread, type ThreadSettings } from './thread.ts';
 
@@ -51,7 +51,7 @@ export class ThreadPool<Request, Answer, Ready = void> implements AsyncDisposabl
         return thread.ask(request, limits);
       });
     });
-    return signal ? orAborted(answer, signal) : answer;
+    return orAborted(answer, signal);
   }
 
   /** Kills all threads and fails open requests. */
@@ -110,12 +110,4 @@ async function started<Request, Answer, Ready>(
     release?.();
     signal?.throwIfAborted();
   }
-}
-
-/** The promise, or the signal's reason as soon as it aborts: a request that waits for a thread ends at once. */
-function orAborted<Value>(promise: Promise<Value>, signal: AbortSignal): Promise<Value> {
-  return new Promise((resolve, reject) => {
-    const release = onAbort(signal, () => reject(signal.reason));
-    promise.then(resolve, reject).finally(release);
-  });
 }

@@ -1,0 +1,122 @@
+import {
+  closeSync,
+  fstatSync,
+  fsyncSync,
+  ftruncateSync,
+  mkdirSync,
+  openSync,
+  renameSync,
+  rmSync,
+  writeSync,
+} from 'node:fs';
+import { dirname } from 'node:path';
+import { parseOptions } from '@rlp/core';
+import * as z from 'zod';
+import { repairLastLine } from './repair-last-line.ts';
+
+type Write = (descriptor: number, bytes: Uint8Array, offset: number) => number;
+
+const schema = z.strictObject({
+  /** File to append to. It and its directory are created if they are missing. */
+  path: z.string().min(1),
+  /** What the file holds: `'lines'` repairs a torn last line when the file is opened, `'bytes'` does not. Default `'lines'`. */
+  content: z.enum(['lines', 'bytes']).default('lines'),
+  /** Size in bytes beyond which the file moves to `path.1`, that to `path.2`, and so on. Default: no limit. */
+  maxBytes: z.int().min(1024).optional(),
+  /** Older files that stay after a rotation. Default 3. */
+  keep: z.int().min(0).default(3),
+  /** Writes bytes from an offset and returns how many. Default `writeSync`. */
+  write: z
+    .custom<Write>((value) => typeof value === 'function', 'must be a function')
+    .default(() => writeSync),
+});
+
+/** Options of {@link AppendFile}. */
+export interface AppendFileOptions extends z.input<typeof schema> {}
+
+/**
+ * A file that is only appended to, by one process at a time. It is opened with the first append.
+ *
+ * Bytes are with the operating system when `append` returns, so a crash of the process loses none. `close` flushes them to disk.
+ * A write that failed half-way, such as on a full disk, is removed before the next one.
+ * A last line that a crash cut short is removed on opening. A whole last line gets its missing line break.
+ */
+export class AppendFile {
+  readonly #options: z.output<typeof schema>;
+  #descriptor: number | undefined;
+  #size = 0;
+  /** Whether bytes of a failed write may be behind the first `#size` ones. */
+  #isTorn = false;
+
+  /** @throws `OptionsError` naming every problem. */
+  constructor(options: AppendFileOptions) {
+    this.#options = parseOptions('AppendFile', schema, options);
+  }
+
+  /** Opens and repairs the file now. Not needed before `append`. @throws the system's error. */
+  open(): void {
+    if (this.#descriptor !== undefined) return;
+    const { path, content } = this.#options;
+    mkdirSync(dirname(path), { recursive: true });
+    const descriptor = openSync(path, 'a+');
+    try {
+      if (content === 'lines') repairLastLine(descriptor);
+      this.#size = fstatSync(descriptor).size;
+    } catch (error) {
+      closeSync(descriptor);
+      throw error;
+    }
+    this.#isTorn = false;
+    this.#descriptor = descriptor;
+  }
+
+  /** Appends text or bytes; a line needs its line break. @throws the system's error; the file then ends as before. */
+  append(data: string | Uint8Array): void {
+    const bytes = typeof data === 'string' ? Buffer.from(data) : data;
+    const { maxBytes = Infinity, write } = this.#options;
+    this.open();
+    if (this.#isTorn) this.#removeTorn(this.#descriptor!);
+    if (this.#size > 0 && this.#size + bytes.length > maxBytes) this.#rotate();
+    let written = 0;
+    try {
+      while (written < bytes.length) written += write(this.#descriptor!, bytes, written);
+    } catch (error) {
+      this.#isTorn = written > 0;
+      throw error;
+    }
+    this.#size += bytes.length;
+  }
+
+  /** Flushes the file to disk and closes it. A later append opens it again. @throws the system's error. */
+  close(): void {
+    const descriptor = this.#descriptor;
+    if (descriptor === undefined) return;
+    this.#descriptor = undefined;
+    try {
+      if (this.#isTorn) this.#removeTorn(descriptor);
+      fsyncSync(descriptor);
+    } finally {
+      closeSync(descriptor);
+    }
+  }
+
+  #removeTorn(descriptor: number): void {
+    ftruncateSync(descriptor, this.#size);
+    this.#isTorn = false;
+  }
+
+  #rotate(): void {
+    const { path, keep } = this.#options;
+    this.close();
+    for (let age = keep; age >= 1; age--) {
+      const from = age === 1 ? path : `${path}.${age - 1}`;
+      try {
+        renameSync(from, `${path}.${age}`);
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+      }
+    }
+    if (keep === 0) rmSync(path, { force: true });
+    this.open();
+  }
+}

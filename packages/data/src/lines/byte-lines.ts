@@ -1,0 +1,58 @@
+const lineBreak = 0x0a;
+
+/** Collects chunks until they hold whole lines. */
+export class ByteLines {
+  readonly maxLineBytes: number;
+  #pieces: Uint8Array[] = [];
+  #bytes = 0;
+
+  constructor(maxLineBytes: number) {
+    this.maxLineBytes = maxLineBytes;
+  }
+
+  /** Whole lines so far, without the last line break; nothing if the chunk has none. */
+  push(chunk: Uint8Array): Uint8Array | 'too-long' | undefined {
+    const end = chunk.lastIndexOf(lineBreak);
+    const first = end < 0 ? chunk.length : chunk.indexOf(lineBreak);
+    if (this.#bytes + first > this.maxLineBytes) return 'too-long';
+    const whole = end < 0 ? undefined : this.#joined(chunk.subarray(0, end));
+    if (whole !== undefined) this.#clear();
+    // A copy: the source may use the chunk's buffer again.
+    const rest = chunk.slice(end + 1);
+    if (rest.length > 0) this.#pieces.push(rest);
+    this.#bytes += rest.length;
+    return this.#bytes > this.maxLineBytes ? 'too-long' : whole;
+  }
+
+  /** What follows the last line break. */
+  rest(): Uint8Array {
+    return this.#joined(new Uint8Array());
+  }
+
+  #clear(): void {
+    this.#pieces = [];
+    this.#bytes = 0;
+  }
+
+  #joined(last: Uint8Array): Uint8Array {
+    if (this.#pieces.length === 0) return last;
+    const joined = new Uint8Array(this.#bytes + last.length);
+    let at = 0;
+    for (const piece of [...this.#pieces, last]) {
+      joined.set(piece, at);
+      at += piece.length;
+    }
+    return joined;
+  }
+}
+
+/** Bytes between line breaks. */
+export function splitLines(bytes: Uint8Array): Uint8Array[] {
+  const lines: Uint8Array[] = [];
+  let start = 0;
+  for (let end = bytes.indexOf(lineBreak); end >= 0; end = bytes.indexOf(lineBreak, start)) {
+    lines.push(bytes.subarray(start, end));
+    start = end + 1;
+  }
+  return [...lines, bytes.subarray(start)];
+}

@@ -1,0 +1,147 @@
+import { orAborted, parseOptions } from '@rlp/core';
+import * as z from 'zod';
+import { ByteLines, splitLines } from './byte-lines.ts';
+import { type JsonLine, type JsonLinesOptions, LineParser } from './json-lines.ts';
+
+/** Options of {@link readJsonLines}. */
+export interface JsonLinesStreamOptions<Value = unknown> extends JsonLinesOptions<Value> {
+  /** Longest line in bytes. A longer one is an error, so memory stays bounded. Default 256 MiB. */
+  readonly maxLineBytes?: number | undefined;
+  /** Ends the reading with its reason, also while a chunk is awaited. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Chunks of text or UTF-8 bytes, such as a file, a `Response.body` or an array. */
+export type Chunks = AsyncIterable<string | Uint8Array> | Iterable<string | Uint8Array>;
+
+const maxLineBytesSchema = z.int().positive().default(268_435_456);
+
+/**
+ * Reads JSON Lines from chunks of text or bytes. Memory holds one chunk and one line, however long the stream is.
+ *
+ * Lines are those of {@link parseJsonLines}. Bytes that are not UTF-8 are an error, not replacement characters.
+ *
+ * @throws `FormatError` naming source, line and field of the first malformed line; the signal's reason.
+ */
+export function readJsonLines<Value = unknown>(
+  chunks: Chunks,
+  { maxLineBytes, signal, ...options }: JsonLinesStreamOptions<Value> = {},
+): AsyncIterableIterator<JsonLine<Value>> {
+  const owner = 'readJsonLines';
+  const limit = parseOptions(`${owner}: maxLineBytes`, maxLineBytesSchema, maxLineBytes);
+  return new JsonLinesReader(chunks, new LineParser<Value>(owner, options), { limit, signal });
+}
+
+const encoder = new TextEncoder();
+
+/** An iterator and not a generator: a line that is there already costs one promise. */
+class JsonLinesReader<Value> implements AsyncIterableIterator<JsonLine<Value>> {
+  readonly #source: AsyncIterator<string | Uint8Array> | Iterator<string | Uint8Array>;
+  readonly #parser: LineParser<Value>;
+  readonly #signal: AbortSignal | undefined;
+  readonly #bytes: ByteLines;
+  readonly #decoder = new TextDecoder('utf-8', { fatal: true });
+  /** Lines of the current chunk; `undefined` for one that is not UTF-8. */
+  #lines: readonly (string | undefined)[] = [];
+  #at = 0;
+  #isLastChunk = false;
+  #isDone = false;
+  #filling: Promise<unknown> | undefined;
+
+  constructor(
+    chunks: Chunks,
+    parser: LineParser<Value>,
+    { limit, signal }: { readonly limit: number; readonly signal: AbortSignal | undefined },
+  ) {
+    this.#source =
+      Symbol.asyncIterator in chunks ? chunks[Symbol.asyncIterator]() : chunks[Symbol.iterator]();
+    this.#parser = parser;
+    this.#signal = signal;
+    this.#bytes = new ByteLines(limit);
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  async next(): Promise<IteratorResult<JsonLine<Value>, undefined>> {
+    // Calls that do not wait for each other are answered in order.
+    while (this.#filling !== undefined) await this.#filling.catch(() => undefined);
+    try {
+      this.#signal?.throwIfAborted();
+      while (!this.#isDone) {
+        const line = this.#parseNext();
+        if (line !== undefined) return { done: false, value: line };
+        if (this.#isLastChunk) await this.return();
+        else await this.#fill();
+      }
+    } catch (error) {
+      await this.return();
+      throw error;
+    }
+    return { done: true, value: undefined };
+  }
+
+  /** Closes the source. A source that hangs is not waited for. */
+  async return(): Promise<IteratorResult<JsonLine<Value>, undefined>> {
+    if (!this.#isDone) {
+      this.#isDone = true;
+      const closed = Promise.resolve(this.#source.return?.()).catch(() => undefined);
+      if (this.#filling === undefined && !this.#signal?.aborted) await closed;
+    }
+    return { done: true, value: undefined };
+  }
+
+  /** The next line of the chunk, or nothing if it has no more. */
+  #parseNext(): JsonLine<Value> | undefined {
+    while (this.#at < this.#lines.length) {
+      const text = this.#lines[this.#at++];
+      const isEnded = !this.#isLastChunk;
+      const line = text === undefined ? this.#parser.undecodable(isEnded) : this.#parser.parse(text, isEnded);
+      if (line !== undefined) return line;
+    }
+    return undefined;
+  }
+
+  async #fill(): Promise<void> {
+    this.#filling = orAborted(Promise.resolve(this.#source.next()), this.#signal).then(({ done, value }) =>
+      done === true ? this.#takeRest() : this.#take(value),
+    );
+    try {
+      await this.#filling;
+    } finally {
+      this.#filling = undefined;
+    }
+  }
+
+  #take(chunk: string | Uint8Array): void {
+    const whole = this.#bytes.push(typeof chunk === 'string' ? encoder.encode(chunk) : chunk);
+    if (whole === 'too-long') {
+      throw this.#parser.failure(`it has more than ${this.#bytes.maxLineBytes} bytes`);
+    }
+    this.#at = 0;
+    this.#lines = whole === undefined ? [] : this.#decoded(whole);
+  }
+
+  #takeRest(): void {
+    const rest = this.#bytes.rest();
+    this.#at = 0;
+    this.#lines = rest.length === 0 ? [] : this.#decoded(rest);
+    this.#isLastChunk = true;
+  }
+
+  /** Decodes all lines at once, and line by line only to find the one that is not UTF-8. */
+  #decoded(bytes: Uint8Array): readonly (string | undefined)[] {
+    try {
+      return this.#decoder.decode(bytes).split('\n');
+    } catch {
+      return splitLines(bytes).map((line) => {
+        try {
+          return this.#decoder.decode(line);
+        } catch {
+          return undefined;
+        }
+      });
+    }
+  }
+}
