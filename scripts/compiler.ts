@@ -2,8 +2,10 @@
 import { dirname } from 'node:path';
 import ts from 'typescript';
 
-/** Options of `tsconfig.json`, but packages are read as their users read them: from the declarations that were built. */
-function compilerOptions(): ts.CompilerOptions {
+/** How modules of packages are read: from the source, or as users read them, from the declarations that were built. */
+type Reading = 'source' | 'built';
+
+function compilerOptions(reading: Reading): ts.CompilerOptions {
   const { config, error } = ts.readConfigFile('tsconfig.json', ts.sys.readFile);
   if (error) throw new Error(ts.flattenDiagnosticMessageText(error.messageText, '\n'));
   const { options } = ts.parseJsonConfigFileContent(
@@ -11,12 +13,14 @@ function compilerOptions(): ts.CompilerOptions {
     ts.sys,
     dirname('tsconfig.json'),
   );
-  return { ...options, customConditions: [] };
+  return reading === 'source' ? options : { ...options, customConditions: [] };
 }
 
 /** Modules read together, each file once. */
 export interface Compilation {
   readonly checker: ts.TypeChecker;
+  /** Throws for a file that was not read. */
+  sourceOf(path: string): ts.SourceFile;
   /** Symbols that a module exports, as it names them: possibly aliases. */
   exportsOf(path: string): readonly ts.Symbol[];
   /** What the compiler has against a file, and the lines, from 0, where it says so. */
@@ -24,8 +28,8 @@ export interface Compilation {
 }
 
 /** Reads modules and all that they import; what nobody asks about is not checked. What is unused is no fault. */
-export function compile(paths: readonly string[]): Compilation {
-  const options = { ...compilerOptions(), noUnusedLocals: false, noUnusedParameters: false };
+export function compile(paths: readonly string[], reading: Reading = 'built'): Compilation {
+  const options = { ...compilerOptions(reading), noUnusedLocals: false, noUnusedParameters: false };
   const program = ts.createProgram({ rootNames: paths, options });
   const checker = program.getTypeChecker();
   const sourceOf = (path: string) => {
@@ -35,6 +39,7 @@ export function compile(paths: readonly string[]): Compilation {
   };
   return {
     checker,
+    sourceOf,
     exportsOf(path) {
       const symbol = checker.getSymbolAtLocation(sourceOf(path));
       return symbol === undefined ? [] : checker.getExportsOfModule(symbol);

@@ -1,10 +1,13 @@
 /**
  * Moves the declaration files that `tsc -p tsconfig.types.json` emitted into each package's `dist/`, beside the code.
  *
- * Relative imports change from `.ts` to `.js`, and declaration maps point at the `src/` that is published with them.
+ * Relative imports change from `.ts` to `.js`, and declaration maps point at the `src/` that is published with them. Fields of
+ * options get the comments of their schemas.
  */
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
+import { type Compilation, compile } from './compiler.ts';
+import { withFieldComments } from './options/field-comments.ts';
 import { conclude, filesIn, packagesIn } from './workspace.ts';
 
 const emitted = 'runs/check/types';
@@ -18,24 +21,43 @@ function withPublishedSources(map: string, source: string, placed: string): stri
   return JSON.stringify({ ...parsed, sources: [relative(dirname(placed), source).replaceAll('\\', '/')] });
 }
 
-function placeDeclarations(directory: string): number {
+/** Sources of a package that have declarations, each with the file that the compiler emitted for it. */
+function declarationsOf(directory: string): readonly (readonly [source: string, emitted: string])[] {
+  return filesIn(join(directory, 'src'), '.ts')
+    .filter((source) => !source.endsWith('.test.ts'))
+    .map((source) => [source, join(emitted, source.replace(/\.ts$/, '.d.ts'))]);
+}
+
+/** Whether a declaration describes the fields of a schema. */
+function describesFields(path: string): boolean {
+  if (!existsSync(path))
+    throw new Error(`place-declarations: ${path} is missing; run pnpm check:types first`);
+  return /\bz\.Zod\w+</.test(readFileSync(path, 'utf8'));
+}
+
+function placeDeclarations(directory: string, { checker, sourceOf }: Compilation): number {
   const placed = join(directory, 'dist');
   for (const stale of [...filesIn(placed, '.d.ts'), ...filesIn(placed, '.d.ts.map')]) rmSync(stale);
-  const sources = filesIn(join(directory, 'src'), '.ts').filter((source) => !source.endsWith('.test.ts'));
-  for (const source of sources) {
-    const from = join(emitted, source.replace(/\.ts$/, '.d.ts'));
-    if (!existsSync(from))
-      throw new Error(`place-declarations: ${from} is missing; run pnpm check:types first`);
+  const declarations = declarationsOf(directory);
+  for (const [source, from] of declarations) {
     const to = join(placed, relative(join(directory, 'src'), source).replace(/\.ts$/, '.d.ts'));
     mkdirSync(dirname(to), { recursive: true });
-    writeFileSync(to, withBuiltExtensions(readFileSync(from, 'utf8')));
+    const bare = readFileSync(from, 'utf8');
+    const text = describesFields(from) ? withFieldComments(bare, sourceOf(source), checker) : bare;
+    writeFileSync(to, withBuiltExtensions(text));
     writeFileSync(
       `${to}.map`,
       withPublishedSources(readFileSync(`${from}.map`, 'utf8'), source, `${to}.map`),
     );
   }
-  return sources.length;
+  return declarations.length;
 }
 
-const placed = packagesIn('packages').map(({ directory }) => placeDeclarations(directory));
+const directories = packagesIn('packages').map(({ directory }) => directory);
+const described = directories.flatMap(declarationsOf).filter(([, from]) => describesFields(from));
+const compilation = compile(
+  described.map(([source]) => source),
+  'source',
+);
+const placed = directories.map((directory) => placeDeclarations(directory, compilation));
 conclude([], `${placed.reduce((sum, count) => sum + count, 0)} declaration files placed`);

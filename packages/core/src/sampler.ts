@@ -2,6 +2,7 @@ import type { StopReason, TokenId } from './trajectory.ts';
 
 /** How tokens are drawn from the policy's distribution. Filters apply in the order of the fields. */
 export interface SamplingOptions {
+  /** Maximum new tokens of a completion. */
   readonly maxTokens: number;
   /** Softmax temperature. Default 1. `0` takes the most likely token. Logprobs are reported at this temperature. */
   readonly temperature?: number | undefined;

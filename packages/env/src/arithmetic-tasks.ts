@@ -2,20 +2,18 @@ import { ArgumentError, parseOptions, RandomStream, type Task } from '@rlp/core'
 import * as z from 'zod';
 
 const schema = z.strictObject({
+  /** Decimal digits of both addends. Default 2. */
   digits: z.int().min(1).max(9).default(2),
+  /** Number of different problems. */
   count: z.int().min(1),
+  /** Names the random stream of the draws. Default `'arithmetic'`. */
   seed: z.string().default('arithmetic'),
+  /** `'needed'` makes only problems with at least one carry. Default `'any'`. */
   carry: z.enum(['any', 'needed']).default('any'),
 });
 
-/**
- * Options of {@link arithmeticTasks}.
- *
- * - `count`: how many different problems; `digits` (2): decimal digits of both addends.
- * - `carry` (`'any'`): `'needed'` gives only problems with at least one carry.
- * - `seed` (`'arithmetic'`): names the draws.
- */
-export type ArithmeticOptions = z.input<typeof schema>;
+/** Options of {@link arithmeticTasks}. */
+export interface ArithmeticOptions extends z.input<typeof schema> {}
 
 /** What a grader of additions needs. */
 export interface ArithmeticMetadata {
@@ -30,7 +28,12 @@ export interface ArithmeticMetadata {
  * @throws `ArgumentError` if there are not so many different problems; `OptionsError` for bad options.
  */
 export function arithmeticTasks(options: ArithmeticOptions): Task<ArithmeticMetadata>[] {
-  const { digits, count, seed, carry } = parseOptions('arithmeticTasks', schema, options);
+  const { digits, count, seed, carry } = parseOptions(
+    'arithmeticTasks',
+    schema,
+    options,
+    'ArithmeticOptions',
+  );
   const least = digits === 1 ? 0 : 10 ** (digits - 1);
   const range = 10 ** digits - least;
   const stream = RandomStream.named(seed, 'arithmetic', digits);

@@ -57,7 +57,12 @@ export class ConversationEnvironment<Metadata = unknown> extends BaseEnvironment
   /** @throws `OptionsError` naming every problem at once. */
   constructor(options: ConversationOptions<Metadata> = {}) {
     super();
-    const { systemPrompt, maxTurns } = parseOptions('ConversationEnvironment', schema, options);
+    const { systemPrompt, maxTurns } = parseOptions(
+      'ConversationEnvironment',
+      schema,
+      options,
+      'ConversationOptions',
+    );
     this.#systemMessages = systemPrompt === undefined ? [] : [{ role: 'system', content: systemPrompt }];
     this.#maxTurns = maxTurns;
     this.#nextUserTurn = options.nextUserTurn ?? (() => undefined);

@@ -4,18 +4,19 @@ import { BaseEnvironment } from './base-environment.ts';
 
 const schema = z
   .strictObject({
+    /** Smallest secret number. Default 1. */
     low: z.int().nonnegative().default(1),
+    /** Largest secret number. Default 9. */
     high: z.int().nonnegative().max(0xffffffff).default(9),
+    /** Number of tasks. */
     count: z.int().min(1),
+    /** Names the random stream of the draws. Default `'guess-number'`. */
     seed: z.string().default('guess-number'),
   })
   .refine(({ low, high }) => high > low, { path: ['high'], message: 'must be above low' });
 
-/**
- * Options of {@link guessNumberTasks}: `count` of the tasks; `low` (1) and `high` (9), the smallest and the largest number thought of;
- * `seed` (`'guess-number'`), which names the draws.
- */
-export type GuessNumberOptions = z.input<typeof schema>;
+/** Options of {@link guessNumberTasks}. */
+export interface GuessNumberOptions extends z.input<typeof schema> {}
 
 /** A number to guess, and the range it is in. */
 export interface GuessNumberMetadata {
@@ -43,7 +44,7 @@ export interface GuessNumberOutcome {
 
 /** Tasks for {@link GuessNumberEnvironment}, with secrets drawn uniformly. */
 export function guessNumberTasks(options: GuessNumberOptions): Task<GuessNumberMetadata>[] {
-  const { low, high, count, seed } = parseOptions('guessNumberTasks', schema, options);
+  const { low, high, count, seed } = parseOptions('guessNumberTasks', schema, options, 'GuessNumberOptions');
   const stream = RandomStream.named(seed, 'secrets');
   return Array.from({ length: count }, (_, index) => ({
     id: `guess-${index}`,

@@ -3,15 +3,14 @@ import * as z from 'zod';
 import { BaseEnvironment } from './base-environment.ts';
 
 const schema = z.strictObject({
+  /** Prompts of tasks that need nothing else; read them from `tasks`. Default: none. */
   prompts: z.array(z.string().min(1)).readonly().default([]),
+  /** Responses per episode. Default 1. */
   maxTurns: z.int().min(1).default(1),
 });
 
-/**
- * Options of {@link SimpleTextEnvironment}: `prompts` (none), where the tasks are nothing more, see `tasks`; `maxTurns` (1), the
- * responses of an episode.
- */
-export type SimpleTextOptions = z.input<typeof schema>;
+/** Options of {@link SimpleTextEnvironment}. */
+export interface SimpleTextOptions extends z.input<typeof schema> {}
 
 /** State of a text that grows. */
 export interface TextState extends State {
@@ -32,7 +31,7 @@ export class SimpleTextEnvironment<Metadata = unknown> extends BaseEnvironment<T
 
   constructor(options: SimpleTextOptions = {}) {
     super();
-    const { prompts, maxTurns } = parseOptions('SimpleTextEnvironment', schema, options);
+    const { prompts, maxTurns } = parseOptions('SimpleTextEnvironment', schema, options, 'SimpleTextOptions');
     this.tasks = prompts.map((prompt, index) => ({ id: `prompt-${index}`, prompt, metadata: undefined }));
     this.#maxTurns = maxTurns;
   }

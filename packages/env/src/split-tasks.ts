@@ -2,15 +2,14 @@ import { ArgumentError, parseOptions, RandomStream, type Task } from '@rlp/core'
 import * as z from 'zod';
 
 const schema = z.strictObject({
+  /** Share of the tasks that is held out, between 0 and 1. */
   fraction: z.number().gt(0).lt(1),
+  /** Names the random stream of the split. Default `'split'`. */
   seed: z.string().default('split'),
 });
 
-/**
- * Options of {@link splitTasks}: `fraction`, the share of the tasks that is held out, between 0 and 1; `seed` (`'split'`), which names
- * the draws.
- */
-export type SplitTasksOptions = z.input<typeof schema>;
+/** Options of {@link splitTasks}. */
+export interface SplitTasksOptions extends z.input<typeof schema> {}
 
 /**
  * Splits tasks in two: those to train on, and those never to be trained on.
@@ -24,7 +23,7 @@ export function splitTasks<Metadata>(
   tasks: readonly Task<Metadata>[],
   options: SplitTasksOptions,
 ): { readonly train: readonly Task<Metadata>[]; readonly heldOut: readonly Task<Metadata>[] } {
-  const { fraction, seed } = parseOptions('splitTasks', schema, options);
+  const { fraction, seed } = parseOptions('splitTasks', schema, options, 'SplitTasksOptions');
   const heldOutCount = Math.round(fraction * tasks.length);
   if (heldOutCount < 1 || heldOutCount >= tasks.length) {
     throw new ArgumentError(

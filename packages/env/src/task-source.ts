@@ -2,15 +2,14 @@ import { ArgumentError, parseOptions, RandomStream, type Task, type TaskSource }
 import * as z from 'zod';
 
 const schema = z.strictObject({
+  /** Names the random streams of the shuffles. Default `'tasks'`. */
   seed: z.string().default('tasks'),
+  /** `'each-epoch'` shuffles before every pass over the tasks. `'none'` keeps their order. Default `'each-epoch'`. */
   shuffle: z.enum(['each-epoch', 'none']).default('each-epoch'),
 });
 
-/**
- * Options of {@link taskSource}: `shuffle` (`'each-epoch'`: a new order for every pass over the tasks; `'none'` keeps theirs) and
- * `seed` (`'tasks'`), which names the shuffles' random streams.
- */
-export type TaskSourceOptions = z.input<typeof schema>;
+/** Options of {@link taskSource}. */
+export interface TaskSourceOptions extends z.input<typeof schema> {}
 
 /**
  * An endless source over a list of tasks: every epoch gives each of them once.
@@ -23,7 +22,7 @@ export function taskSource<Metadata>(
   tasks: readonly Task<Metadata>[],
   options: TaskSourceOptions = {},
 ): TaskSource<Metadata> {
-  const { seed, shuffle } = parseOptions('taskSource', schema, options);
+  const { seed, shuffle } = parseOptions('taskSource', schema, options, 'TaskSourceOptions');
   checkTasks(tasks);
   const shuffled = (epoch: number): readonly Task<Metadata>[] =>
     shuffle === 'none' ? tasks : RandomStream.named(seed, 'epoch', epoch).shuffle(tasks);

@@ -1,10 +1,13 @@
 import { type Environment, parseOptions, type State } from '@rlp/core';
 import * as z from 'zod';
 
-const schema = z.strictObject({ maxTurns: z.int().min(1) });
+const schema = z.strictObject({
+  /** Responses after which the episode is over. */
+  maxTurns: z.int().min(1),
+});
 
-/** Limits on an episode: `maxTurns`, the responses after which it is over. */
-export type EnvironmentLimits = z.input<typeof schema>;
+/** Limits of an episode. */
+export interface EnvironmentLimits extends z.input<typeof schema> {}
 
 /**
  * The same environment, over after `maxTurns` responses at the latest.
@@ -16,7 +19,7 @@ export function withLimits<S extends State, Metadata, Outcome>(
   environment: Environment<S, Metadata, Outcome>,
   limits: EnvironmentLimits,
 ): Environment<S, Metadata, Outcome> {
-  const { maxTurns } = parseOptions('withLimits', schema, limits);
+  const { maxTurns } = parseOptions('withLimits', schema, limits, 'EnvironmentLimits');
   const { stateKey, transcript, outcome, metrics } = environment;
   return {
     reset: (task, seed) => environment.reset(task, seed),

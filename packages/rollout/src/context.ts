@@ -5,6 +5,7 @@ export type View = string | readonly Message[];
 
 /** What turns a view into tokens. */
 export interface Encoding {
+  /** Turns text into tokens and back. */
   readonly tokenizer: Tokenizer;
   /** Needed by environments whose prompts are messages. */
   readonly chat?: ChatRenderer | undefined;

@@ -19,9 +19,13 @@ const groupSizes = { ppo: 1, reinforce: 1, grpo: 8 } as const;
 const schema = rolloutSchema
   .omit({ concurrency: true })
   .extend({
+    /** Chooses the default of `groupSize`. Default `'ppo'`. */
     algorithm: z.enum(['ppo', 'reinforce', 'grpo']).default('ppo'),
+    /** Trajectories sampled per task. Default: 8 for `grpo`, otherwise 1. */
     groupSize: z.int().min(1).optional(),
+    /** Groups that run at the same time. 0 runs one after the other. Default 4. */
     numWorkers: z.int().min(0).default(4),
+    /** Episodes per call of `collect`, rounded down to whole groups. Default 100. */
     maxEpisodes: z.int().min(1).default(100),
   })
   .transform((options) => ({ ...options, groupSize: options.groupSize ?? groupSizes[options.algorithm] }))
@@ -36,14 +40,7 @@ export type RolloutPolicy = Pick<RolloutDependencies, 'sampler' | 'tokenizer' | 
   readonly close?: (() => void | Promise<void>) | undefined;
 };
 
-/**
- * What {@link createRolloutCoordinator} takes: the parts, and these beside the options of `RolloutManager`:
- *
- * - `algorithm` (`'ppo'`): whom the episodes are for. It decides `groupSize` where that is not given: 1 for `'ppo'` and
- *   `'reinforce'`, 8 for `'grpo'`, whose advantages compare the episodes of a task.
- * - `numWorkers` (4): groups under way at once. 0 runs one at a time.
- * - `maxEpisodes` (100): episodes per `collect`, cut down to whole groups.
- */
+/** Dependencies and options of {@link createRolloutCoordinator}. */
 export interface RolloutCoordinatorOptions<S extends State = State, Metadata = unknown>
   extends z.input<typeof schema> {
   /**
@@ -52,6 +49,7 @@ export interface RolloutCoordinatorOptions<S extends State = State, Metadata = u
   readonly environment: () => Environment<S, Metadata> | PromiseLike<Environment<S, Metadata>>;
   /** Makes the policy. Called once, by the first `collect`: a sampler batches what its workers ask. */
   readonly policy: () => RolloutPolicy | PromiseLike<RolloutPolicy>;
+  /** Source of the tasks. */
   readonly tasks: TaskSource<Metadata>;
 }
 
@@ -88,7 +86,7 @@ export function createRolloutCoordinator<S extends State, Metadata>({
       `createRolloutCoordinator: expected ${name} to be a function that makes one, got ${typeof factory}`,
     );
   }
-  const resolved = parseOptions('createRolloutCoordinator', schema, options);
+  const resolved = parseOptions('createRolloutCoordinator', schema, options, 'RolloutCoordinatorOptions');
   return new Coordinator({ environment, policy, tasks }, resolved);
 }
 

@@ -6,7 +6,9 @@ import type { ResolvedRolloutOptions } from './options.ts';
 /** What a rollout runs on. */
 export interface RolloutDependencies<S extends State = State, Metadata = unknown, Outcome = unknown>
   extends Encoding {
+  /** The world that the policy acts in. */
   readonly environment: Environment<S, Metadata, Outcome>;
+  /** Policy that samples the responses. */
   readonly sampler: Sampler;
   /** Milliseconds since any fixed point, such as `() => performance.now()`. Default: steps have no `timing`. */
   readonly clock?: (() => number) | undefined;

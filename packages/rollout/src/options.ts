@@ -2,23 +2,37 @@ import { parseOptions } from '@rlp/core';
 import * as z from 'zod';
 
 const samplingSchema = z.strictObject({
+  /** Maximum new tokens per turn. Default 256. */
   maxTokens: z.int().min(1).default(256),
+  /** Divides the logits. 0 is greedy decoding. Default 1. */
   temperature: z.number().nonnegative().default(1),
+  /** Divides the logits of tokens that occurred before; 1 changes nothing. Off by default. */
   repetitionPenalty: z.number().min(1).optional(),
+  /** Samples among this many of the likeliest tokens; 0 means all. Off by default. */
   topK: z.int().nonnegative().optional(),
+  /** Samples among the likeliest tokens that together have this probability. Off by default. */
   topP: z.number().gt(0).max(1).optional(),
+  /** Drops tokens less likely than this share of the likeliest token's probability. Off by default. */
   minP: z.number().min(0).max(1).optional(),
+  /** Token ids that end a turn, besides the model's own. None by default. */
   stopTokens: z.array(z.int().nonnegative()).readonly().optional(),
+  /** Texts that end a turn. None by default. */
   stopStrings: z.array(z.string().min(1)).readonly().optional(),
 });
 
 /** Schema of {@link RolloutOptions}. */
 export const rolloutSchema = z.strictObject({
+  /** Names the random streams. Equal seeds sample equal trajectories. Default `'rollout'`. */
   seed: z.string().default('rollout'),
+  /** Trajectories sampled per task. Default 8. */
   groupSize: z.int().min(1).default(8),
+  /** Groups that run at the same time. Default 64. */
   concurrency: z.int().min(1).default(64),
+  /** Maximum turns of the policy per episode. A longer episode is `truncated`. Default 16. */
   maxTurns: z.int().min(1).default(16),
+  /** How tokens are drawn. Default: 256 tokens per turn at temperature 1. */
   sampling: samplingSchema.prefault({}),
+  /** Tokens of prompt and completion together; the last turns get what is left of it. Default: the sampler's limit. */
   contextLength: z.int().min(2).optional(),
   /**
    * How a conversation continues after a response.
@@ -28,28 +42,21 @@ export const rolloutSchema = z.strictObject({
    * becomes its own row. Default `'sampled'`.
    */
   history: z.enum(['sampled', 'template']).default('sampled'),
+  /** Maximum duration of one call of `reset` or `updateState`, in milliseconds. Default 30000. */
   environmentTimeoutMs: z
     .number()
     .positive()
     .max(2_147_483_647, 'must fit a timer (2^31 − 1 ms)')
     .default(30_000),
+  /**
+   * What happens to failed trajectories. `'keep'` leaves them in their group with status `failed`. `'drop-member'` removes them,
+   * `'drop-group'` removes their whole group. `'stop'` throws their error. Default `'keep'`.
+   */
   onFailure: z.enum(['keep', 'drop-member', 'drop-group', 'stop']).default('keep'),
 });
 
-/**
- * What a caller may write; every field is optional.
- *
- * - `seed` (`'rollout'`): names the run's random streams.
- * - `groupSize` (8): G, trajectories per task.
- * - `concurrency` (64): groups under way at once.
- * - `maxTurns` (16): responses per episode, after which it is `truncated`.
- * - `sampling` (256 tokens at temperature 1): how tokens are drawn; `maxTokens` counts per turn.
- * - `contextLength` (the sampler's affair): tokens the policy can attend to. With it, a turn's budget shrinks to what is left.
- * - `environmentTimeoutMs` (30 000): milliseconds that `reset` and `updateState` may take.
- * - `onFailure` (`'keep'`): what becomes of trajectories that failed. `'keep'` leaves them in their group with status `failed`;
- *   `'drop-member'` takes them out; `'drop-group'` leaves their whole group out; `'stop'` throws their error.
- */
-export type RolloutOptions = z.input<typeof rolloutSchema>;
+/** Options of `RolloutManager`. */
+export interface RolloutOptions extends z.input<typeof rolloutSchema> {}
 
 /** What the manager reads; every field with a default is present. */
 export type ResolvedRolloutOptions = z.output<typeof rolloutSchema>;
@@ -60,5 +67,5 @@ export type ResolvedRolloutOptions = z.output<typeof rolloutSchema>;
  * @throws `OptionsError` naming every problem at once.
  */
 export function resolveRolloutOptions(options: RolloutOptions = {}): ResolvedRolloutOptions {
-  return parseOptions('RolloutManager', rolloutSchema, options);
+  return parseOptions('RolloutManager', rolloutSchema, options, 'RolloutOptions');
 }

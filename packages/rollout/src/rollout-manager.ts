@@ -25,6 +25,7 @@ export interface CollectOptions {
   readonly iteration?: number | undefined;
   /** Which collection of the iteration it is: further rounds have streams of their own. Default 0. */
   readonly round?: number | undefined;
+  /** Stops the collection. Unfinished episodes are returned as `aborted`. */
   readonly signal?: AbortSignal | undefined;
 }
 
