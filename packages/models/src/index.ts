@@ -5,6 +5,13 @@ export {
   type TemplateRenderOptions,
 } from './chat/chat-renderer.ts';
 export {
+  type ChatTemplateDescription,
+  type DescribeTemplateOptions,
+  describeChatTemplate,
+  type HistorySupport,
+  type TemplateHandling,
+} from './chat/describe-template.ts';
+export {
   type Activation,
   type Architecture,
   type ModelConfig,

@@ -12,64 +12,80 @@ import {
 
 import { strftime } from './strftime.ts';
 
-/** How a conversation is rendered by a model's own template. */
+/** Options of one rendering. */
 export interface TemplateRenderOptions extends ChatRenderOptions {
-  /** Further variables of the template, such as `{ enable_thinking: false }`; they win over all others. */
+  /** Further variables of the template, such as `{ enable_thinking: false }`. They override all others. Default none. */
   readonly variables?: Readonly<Record<string, unknown>>;
 }
 
 /** A chat renderer that runs a Jinja template. */
 export interface TemplateChatRenderer extends ChatRenderer {
   render(messages: readonly Message[], options?: TemplateRenderOptions): TokenId[];
-  /** The text whose tokens `render` gives. */
+  /** The text whose tokens `render` returns. */
   renderText(messages: readonly Message[], options?: TemplateRenderOptions): string;
   /** Source of the template. */
   readonly template: string;
+  /** Variables of every rendering. */
+  readonly variables: Readonly<Record<string, unknown>>;
 }
 
 /** Options of {@link chatRenderer}. */
 export interface ChatRendererOptions {
-  /** Time for templates that print today's date. Without it such a template is an error, so that prompts stay reproducible. */
+  /** Clock for templates that print the date. Without it such a template throws, so prompts stay reproducible. Default none. */
   readonly clock?: () => Date;
-  /** Variables of every rendering, such as `bos_token` and `eos_token`. */
+  /** Variables of every rendering, such as `bos_token` and `eos_token`. Default none. */
   readonly variables?: Readonly<Record<string, unknown>>;
   /**
-   * Arguments of tool calls, JSON text in a message, as templates get them: `'parsed'` (default) into objects, which most
-   * templates and inference servers expect, or as `'text'`.
+   * Form of the arguments of tool calls, which are JSON text in a message. Most templates and inference servers expect
+   * objects (`'parsed'`), some expect the `'text'`. Default `'parsed'`.
    */
   readonly toolArguments?: 'parsed' | 'text';
-  /** Where the template came from, for error messages. Default `'chat template'`. */
+  /** Source of the template, for error messages. Default `'chat template'`. */
   readonly origin?: string;
 }
 
 /**
- * A renderer for a Hugging Face chat template.
+ * Compiles a Hugging Face chat template.
  *
- * Special tokens that the template writes are recognised; none are added.
+ * Special tokens that the template writes are recognised. None are added.
  *
  * @throws FormatError if the template is not valid Jinja. Rendering throws an ArgumentError if the template refuses the
- *   messages (`raise_exception`) or asks for the date and there is no clock.
+ *   messages (`raise_exception`), or prints the date and has no clock.
  */
 export function chatRenderer(
   tokenizer: Tokenizer,
   template: string,
   options: ChatRendererOptions = {},
 ): TemplateChatRenderer {
-  const origin = options.origin ?? 'chat template';
+  const renderText = templateText(template, options);
+  return {
+    template,
+    variables: options.variables ?? {},
+    renderText,
+    render: (messages, rendering) =>
+      tokenizer.encode(renderText(messages, rendering), { specialTokens: 'none' }),
+    ...(template.includes('<tool_call>') && { parseToolCalls: (text: string) => parseToolCalls(text) }),
+  };
+}
+
+/** Compiles a template to a function from messages to text. Throws as {@link chatRenderer} does. */
+export function templateText(
+  template: string,
+  { clock, variables, toolArguments = 'parsed', origin = 'chat template' }: ChatRendererOptions,
+): TemplateChatRenderer['renderText'] {
   const compiled = compile(template, origin);
-  const { clock } = options;
   const strftimeNow = (format: string) => {
     if (clock) return strftime(clock(), format);
-    throw new ArgumentError("the template prints today's date; pass a clock");
+    throw new ArgumentError('the template prints the date; pass a clock');
   };
-  const renderText = (messages: readonly Message[], rendering: TemplateRenderOptions = {}) => {
+  return (messages, rendering = {}) => {
     try {
       return compiled.render({
         [CLOCKED]: strftimeNow,
-        messages: messages.map((message) => templateMessage(message, options.toolArguments ?? 'parsed')),
+        messages: messages.map((message) => templateMessage(message, toolArguments)),
         add_generation_prompt: rendering.generationPrompt !== 'none',
         ...(rendering.tools && { tools: rendering.tools }),
-        ...options.variables,
+        ...variables,
         ...rendering.variables,
       });
     } catch (cause) {
@@ -78,16 +94,9 @@ export function chatRenderer(
       });
     }
   };
-  return {
-    template,
-    renderText,
-    render: (messages, rendering) =>
-      tokenizer.encode(renderText(messages, rendering), { specialTokens: 'none' }),
-    ...(template.includes('<tool_call>') && { parseToolCalls: (text: string) => parseToolCalls(text) }),
-  };
 }
 
-/** Our name for `strftime_now`: the library's own reads the system's clock and cannot be redefined. */
+/** Replaces `strftime_now`, because the library's own function reads the system clock and cannot be redefined. */
 const CLOCKED = 'strftime_now_by_clock';
 
 function compile(template: string, origin: string): Template {
@@ -105,7 +114,7 @@ function compile(template: string, origin: string): Template {
   }
 }
 
-/** A message as templates expect it: without absent fields, tool arguments as asked for. */
+/** Converts a message to what templates expect: no undefined fields, and tool arguments in the requested form. */
 function templateMessage(message: Message, toolArguments: 'parsed' | 'text'): Record<string, unknown> {
   const fields = Object.entries(message).filter(([, value]) => value !== undefined);
   if (toolArguments === 'text') return Object.fromEntries(fields);
