@@ -1,4 +1,3 @@
-import { fstatSync, ftruncateSync, readSync, writeSync } from 'node:fs';
 import {
   type Finding,
   type LoggedSample,
@@ -8,7 +7,7 @@ import {
   parseOptions,
 } from '@rlp/core';
 import * as z from 'zod';
-import { AppendFile } from './append-file.ts';
+import { LogFile } from './log-file.ts';
 import { logRowToLine } from './metric-rows.ts';
 
 const schema = z.strictObject({
@@ -34,13 +33,12 @@ export interface JsonlLoggerOptions {
  * `metricRowsFromJsonl` or `logRowsFromJsonl`.
  */
 export class JsonlLogger implements MetricsLogger {
-  readonly #file: AppendFile;
+  readonly #file: LogFile;
 
   /** @throws `OptionsError` for bad options, the system's error where the file cannot be opened. */
   constructor(options: JsonlLoggerOptions) {
     const { path, onProblem } = parseOptions('JsonlLogger', schema, options);
-    this.#file = new AppendFile(path, { owner: 'JsonlLogger', onProblem });
-    endLastLine(this.#file.descriptor!);
+    this.#file = new LogFile({ path, owner: 'JsonlLogger', onProblem });
   }
 
   log(step: number, metrics: Metrics): void {
@@ -60,45 +58,10 @@ export class JsonlLogger implements MetricsLogger {
   }
 
   #append(row: LogRow): void {
-    this.#file.append(Buffer.from(`${logRowToLine(row)}\n`));
+    this.#file.append(`${logRowToLine(row)}\n`);
   }
 
   async close(): Promise<void> {
     this.#file.close();
-  }
-}
-
-/** A row that a crash cut short goes; whatever else ends without a line break gets one. */
-function endLastLine(descriptor: number): void {
-  const status = fstatSync(descriptor);
-  if (!status.isFile()) return;
-  const start = startOfLastLine(descriptor, status.size);
-  const line = Buffer.alloc(status.size - start);
-  readSync(descriptor, line, 0, line.length, start);
-  if (isCutShort(line.toString())) ftruncateSync(descriptor, start);
-  else if (line.length > 0) writeSync(descriptor, '\n');
-}
-
-/** Where what follows the last line break begins. */
-function startOfLastLine(descriptor: number, size: number): number {
-  const chunk = Buffer.alloc(65_536);
-  for (let end = size; end > 0; ) {
-    const start = Math.max(0, end - chunk.length);
-    const read = readSync(descriptor, chunk, 0, end - start, start);
-    const lineBreak = chunk.subarray(0, read).lastIndexOf(0x0a);
-    if (lineBreak >= 0) return start + lineBreak + 1;
-    end = start;
-  }
-  return 0;
-}
-
-/** Whether a line begins as our rows do, and does not end as they do. */
-function isCutShort(line: string): boolean {
-  if (line === '' || !line.startsWith('{"step":'.slice(0, line.length))) return false;
-  try {
-    JSON.parse(line);
-    return false;
-  } catch {
-    return true;
   }
 }

@@ -14,7 +14,6 @@ import { PassThrough } from 'node:stream';
 import { FormatError, type MetricsLogger } from '@rlp/core';
 import { describeMetricsLogger } from '@rlp/core/testing';
 import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { AppendFile } from './append-file.ts';
 import {
   type ConsoleLoggerOptions,
   compositeLogger,
@@ -23,6 +22,7 @@ import {
   logRowsFromJsonl,
   metricRowsFromJsonl,
 } from './index.ts';
+import { LogFile } from './log-file.ts';
 import { formatDuration, formatNumber } from './progress-line.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'tracking-'));
@@ -126,7 +126,7 @@ describe('JsonlLogger', () => {
     expect(problems).toEqual([
       expect.stringMatching(/^JsonlLogger: metrics are not written to \/dev\/full: ENOSPC/),
       // Three rows, and that they are not on disk in the end.
-      'JsonlLogger: metrics are not written to /dev/full: 4 times in all',
+      'JsonlLogger: metrics are not written to /dev/full: 3 times in all',
     ]);
   });
 
@@ -141,7 +141,8 @@ describe('JsonlLogger', () => {
     };
     mkdirSync(dirname(path), { recursive: true });
     writeFileSync(path, 'earlier\n');
-    const file = new AppendFile(path, {
+    const file = new LogFile({
+      path,
       owner: 'test',
       onProblem: (problem) => problems.push(problem),
       write,

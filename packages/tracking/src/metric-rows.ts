@@ -7,6 +7,7 @@ import {
   OptionsError,
   parseOptions,
 } from '@rlp/core';
+import { parseJsonLines } from '@rlp/data';
 import * as z from 'zod';
 
 /** The metrics of one iteration. */
@@ -57,10 +58,11 @@ export function logRowToLine(row: LogRow): string {
  * @throws `FormatError` naming source and line of the first malformed row.
  */
 export function logRowsFromJsonl(text: string, source = 'log'): LogRow[] {
-  return text
-    .split(/\r?\n/)
-    .flatMap((line, index) => (line.trim() === '' ? [] : [parseRow(line, `${source}, line ${index + 1}`)]));
+  const lines = parseJsonLines(text, { source, expected });
+  return Array.from(lines, ({ number, value }) => parseRow(value, `${source}, line ${number}`));
 }
+
+const expected = '{"step", "metrics"} as JSON, or "note", "samples" or "finding" in place of "metrics"';
 
 /**
  * Reads the metrics among what a `JsonlLogger` wrote. If a step occurs twice (a run was resumed before it), its last row
@@ -75,16 +77,12 @@ export function metricRowsFromJsonl(text: string, source = 'metrics'): MetricRow
   return [...rows.values()].sort((a, b) => a.step - b.step);
 }
 
-function parseRow(line: string, place: string): LogRow {
+function parseRow(row: unknown, place: string): LogRow {
   try {
-    const row: unknown = JSON.parse(line);
     return parseOptions<LogRow>(place, rowSchemas[kindOf(row)], row);
   } catch (error) {
-    const what = error instanceof OptionsError ? error.issues.join('; ') : (error as Error).message;
-    throw new FormatError(
-      `${place}: expected {"step", "metrics"} as JSON, or "note", "samples" or "finding" in place of "metrics": ${what}`,
-      { cause: error },
-    );
+    if (!(error instanceof OptionsError)) throw error;
+    throw new FormatError(`${place}: expected ${expected}: ${error.issues.join('; ')}`, { cause: error });
   }
 }
 

@@ -45,6 +45,8 @@ export class AppendFile {
   readonly #options: z.output<typeof schema>;
   #descriptor: number | undefined;
   #size = 0;
+  /** Devices and pipes can be neither shortened nor flushed. */
+  #isFile = true;
   /** Whether bytes of a failed write may be behind the first `#size` ones. */
   #isTorn = false;
 
@@ -61,7 +63,9 @@ export class AppendFile {
     const descriptor = openSync(path, 'a+');
     try {
       if (content === 'lines') repairLastLine(descriptor);
-      this.#size = fstatSync(descriptor).size;
+      const status = fstatSync(descriptor);
+      this.#size = status.size;
+      this.#isFile = status.isFile();
     } catch (error) {
       closeSync(descriptor);
       throw error;
@@ -81,7 +85,7 @@ export class AppendFile {
     try {
       while (written < bytes.length) written += write(this.#descriptor!, bytes, written);
     } catch (error) {
-      this.#isTorn = written > 0;
+      this.#isTorn = this.#isFile && written > 0;
       throw error;
     }
     this.#size += bytes.length;
@@ -94,7 +98,7 @@ export class AppendFile {
     this.#descriptor = undefined;
     try {
       if (this.#isTorn) this.#removeTorn(descriptor);
-      fsyncSync(descriptor);
+      if (this.#isFile) fsyncSync(descriptor);
     } finally {
       closeSync(descriptor);
     }

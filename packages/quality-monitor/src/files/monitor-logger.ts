@@ -1,7 +1,8 @@
 import { type Finding, type Metrics, type MetricsLogger, parseOptions } from '@rlp/core';
+import { toJsonLine } from '@rlp/data';
+import { AppendFile } from '@rlp/data/files';
 import * as z from 'zod';
 import { withoutNamespace } from '../monitor/logged.ts';
-import { RotatingFile } from './rotating-file.ts';
 
 const schema = z.strictObject({
   /** File for findings and notes. Default none. */
@@ -27,25 +28,23 @@ export interface MonitorLoggerOptions extends z.input<typeof schema> {}
  * - Findings: `{"step", "timestamp", "severity", "pathology_type", "message", "metrics"}`. `timestamp` counts responses.
  * - Notes: `{"step", "note"}`.
  *
- * A line is handed to the operating system before the next batch. If a crash or a full disk cuts a line short, the next
- * line still stands alone.
+ * A line is handed to the operating system before the next batch. A line that a crash or a full disk
+ * cut short is removed.
  *
  * @throws OptionsError for bad options.
  */
 export function monitorLogger(options: MonitorLoggerOptions): MetricsLogger {
-  const { alertLogFile, metricsLogFile, ...limits } = parseOptions('monitorLogger', schema, options);
+  const { alertLogFile, metricsLogFile, maximumBytes, keep } = parseOptions('monitorLogger', schema, options);
   const open = (path: string | undefined) =>
-    path === undefined ? undefined : new RotatingFile({ path, ...limits });
+    path === undefined ? undefined : new AppendFile({ path, maxBytes: maximumBytes, keep });
   const alertFile = open(alertLogFile);
   const metricsFile = open(metricsLogFile);
   return {
     log(step, metrics) {
-      metricsFile?.append(
-        JSON.stringify(Object.assign({ step }, writable(withoutNamespace(metrics)), { step })),
-      );
+      metricsFile?.append(toJsonLine(Object.assign({ step }, writable(withoutNamespace(metrics)), { step })));
     },
-    finding: (step, finding) => alertFile?.append(JSON.stringify(findingLine(step, finding))),
-    note: (step, note) => alertFile?.append(JSON.stringify({ step, note })),
+    finding: (step, finding) => alertFile?.append(toJsonLine(findingLine(step, finding))),
+    note: (step, note) => alertFile?.append(toJsonLine({ step, note })),
     async close() {
       alertFile?.close();
       metricsFile?.close();

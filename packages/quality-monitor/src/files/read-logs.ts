@@ -1,4 +1,5 @@
 import type { Finding, Metrics } from '@rlp/core';
+import { parseJsonLines } from '@rlp/data';
 import * as z from 'zod';
 import { pathologyNotes } from '../assessor/pathology.ts';
 
@@ -48,7 +49,10 @@ export function readMonitorLogs(texts: { readonly metrics?: string; readonly ale
   const metrics: MetricsRecord[] = [];
   const events: Event[] = [];
   let unreadable = 0;
-  for (const { value } of linesOf(texts.metrics)) {
+  const onMalformed = () => {
+    unreadable += 1;
+  };
+  for (const { value } of parseJsonLines(texts.metrics ?? '', { onMalformed })) {
     const { success, data } = metricsLine.safeParse(value);
     if (success) {
       const { step, ...rest } = data;
@@ -56,7 +60,7 @@ export function readMonitorLogs(texts: { readonly metrics?: string; readonly ale
       metrics.push({ step, metrics: finite(rest) });
     } else unreadable += 1;
   }
-  for (const { line, value } of linesOf(texts.alerts)) {
+  for (const { text: line, value } of parseJsonLines(texts.alerts ?? '', { onMalformed })) {
     const event = eventOf(line, value);
     if (event === undefined) unreadable += 1;
     else remember(event, events);
@@ -95,18 +99,6 @@ function remember(event: Event, events: Event[]): void {
 
 function forgetFrom(step: number, records: { readonly step: number }[]): void {
   while (records.length > 0 && records.at(-1)!.step >= step) records.pop();
-}
-
-/** Each line with its value, `undefined` if it is not JSON. */
-function* linesOf(text = ''): Generator<{ readonly line: string; readonly value: unknown }> {
-  for (const line of text.split('\n')) {
-    if (line.trim() === '') continue;
-    try {
-      yield { line, value: JSON.parse(line) };
-    } catch {
-      yield { line, value: undefined };
-    }
-  }
 }
 
 function findingOf(line: z.output<typeof findingLine>): Finding {

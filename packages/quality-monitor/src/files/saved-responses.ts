@@ -1,4 +1,5 @@
 import { FormatError, promptText } from '@rlp/core';
+import { parseJsonLines } from '@rlp/data';
 import * as z from 'zod';
 
 /** A response that was saved, with what it was rewarded. */
@@ -54,19 +55,16 @@ function parseLine(value: unknown) {
  * @throws FormatError naming the line that is something else.
  */
 export function readSavedResponses(text: string, path: string): SavedResponse[] {
-  const lines = text.split('\n');
-  return lines.flatMap((line, at) => {
-    if (line.trim() === '') return [];
-    const value = parseJson(line);
+  const lines = parseJsonLines(text, { source: path, expected, tornLine: 'skip' });
+  return Array.from(lines, ({ number, value }) => {
     const parsed = parseLine(value);
-    if (parsed.success) return [savedResponse(parsed.data)];
-    if (value === undefined && at === lines.length - 1) return [];
+    if (parsed.success) return savedResponse(parsed.data);
     const { path: field, message: problem } = parsed.error.issues[0]!;
-    throw new FormatError(
-      `${path}, line ${at + 1}: expected {"response": "…", "rewards": {"name": number}} or a scored trajectory; ${field.join('.')}: ${problem}`,
-    );
+    throw new FormatError(`${path}, line ${number}: expected ${expected}; ${field.join('.')}: ${problem}`);
   });
 }
+
+const expected = '{"response": "…", "rewards": {"name": number}} or a scored trajectory';
 
 function savedResponse(line: NonNullable<ReturnType<typeof parseLine>['data']>): SavedResponse {
   if ('trajectory' in line) {
@@ -80,13 +78,4 @@ function savedResponse(line: NonNullable<ReturnType<typeof parseLine>['data']>):
   if ('rewards' in line) return line;
   const { response, prompt, reward } = line;
   return { response, prompt, rewards: reward === undefined ? {} : { reward } };
-}
-
-function parseJson(line: string): unknown {
-  try {
-    // Which trims the mark that some editors begin a file with, too.
-    return JSON.parse(line.trim());
-  } catch {
-    return undefined;
-  }
 }

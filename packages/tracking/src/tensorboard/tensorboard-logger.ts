@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { type Finding, type LoggedSample, type Metrics, type MetricsLogger, parseOptions } from '@rlp/core';
 import * as z from 'zod';
-import { AppendFile } from '../append-file.ts';
+import { LogFile } from '../log-file.ts';
 import { sampleColumns } from '../sample-columns.ts';
 import { eventRecord } from './event-file.ts';
 
@@ -35,7 +35,7 @@ export interface TensorBoardLoggerOptions {
  * Every row is with the operating system before `log` returns, and `tensorboard` shows it at its next refresh.
  */
 export class TensorBoardLogger implements MetricsLogger {
-  readonly #file: AppendFile;
+  readonly #file: LogFile;
   readonly #clock: () => number;
 
   /** @throws `OptionsError` for bad options, the system's error where the file cannot be opened. */
@@ -45,7 +45,8 @@ export class TensorBoardLogger implements MetricsLogger {
     const seconds = String(Math.floor(now / 1000)).padStart(10, '0');
     const file = `events.out.tfevents.${seconds}.${name}.${process.pid}.${Math.floor(now % 1000)}`;
     this.#clock = clock;
-    this.#file = new AppendFile(join(directory, file), { owner: 'TensorBoardLogger', onProblem });
+    const path = join(directory, file);
+    this.#file = new LogFile({ path, content: 'bytes', owner: 'TensorBoardLogger', onProblem });
     this.#file.append(eventRecord({ wallTime: now / 1000, fileVersion: 'brain.Event:2' }));
   }
 
