@@ -15,8 +15,9 @@ export type * from './runtime/protocol.ts';
  * await engine.close();
  *
  * @throws OptionsError for unknown or impossible options.
- * @throws EngineError when ONNX Runtime or the execution provider does not work here; lists what this machine has.
- * @throws TimeoutError when the engine has not started within `timeouts.startMs`.
+ * @throws MissingPeerError if onnxruntime-node is not installed, with the install command.
+ * @throws EngineError if ONNX Runtime or the execution provider does not work here; lists what this machine has.
+ * @throws TimeoutError if the engine has not started within `timeouts.startMs`.
  */
 export function createEngine(options: EngineOptions = {}): Promise<Engine> {
   return openEngine(options, {

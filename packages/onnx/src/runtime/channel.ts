@@ -48,7 +48,8 @@ export type ToEngine =
 
 /** From the engine to the caller. */
 export type FromEngine =
-  | { readonly kind: 'ready' }
+  /** The note is for the user of the engine. */
+  | { readonly kind: 'ready'; readonly note: string | undefined }
   | { readonly kind: 'failed'; readonly error: WireError }
   | { readonly kind: 'answer'; readonly id: number; readonly value: unknown }
   | { readonly kind: 'error'; readonly id: number; readonly error: WireError }

@@ -23,6 +23,7 @@ const classes: Readonly<Record<string, { readonly prototype: Error }>> = {
   TrainingError: core.TrainingError,
   EngineError: core.EngineError,
   TimeoutError: core.TimeoutError,
+  MissingPeerError: core.MissingPeerError,
   Error,
   TypeError,
   RangeError,

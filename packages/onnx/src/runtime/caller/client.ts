@@ -34,9 +34,10 @@ export class Client {
   readonly #onStore: (name: string, state: 'created' | 'deleted') => void;
   #nextId = 1;
   #ended: EngineError | undefined;
-  #started!: (outcome: unknown) => void;
-  /** Resolves once the engine is ready; rejects with why it cannot start. */
-  readonly ready: Promise<void>;
+  #started!: (note: string | undefined) => void;
+  #failed!: (reason: unknown) => void;
+  /** Resolves to the engine's note once it is ready; rejects with why it cannot start. */
+  readonly ready: Promise<string | undefined>;
 
   constructor(
     channel: Channel<ToEngine, FromEngine>,
@@ -47,7 +48,8 @@ export class Client {
     this.#liveness = liveness;
     this.#onStore = onStore;
     this.ready = new Promise((resolve, reject) => {
-      this.#started = (error) => (error === undefined ? resolve() : reject(error));
+      this.#started = resolve;
+      this.#failed = reject;
     });
     this.ready.catch(() => {});
     channel.listen((message) => this.#receive(message));
@@ -93,7 +95,7 @@ export class Client {
   /** Rejects everything pending, and whatever is asked from now on. */
   end(error: EngineError): void {
     this.#ended ??= error;
-    this.#started(this.#ended);
+    this.#failed(this.#ended);
     for (const { reject } of [...this.#pending.values()]) reject(this.#ended);
   }
 
@@ -145,8 +147,8 @@ export class Client {
   }
 
   #receive(message: FromEngine): void {
-    if (message.kind === 'ready') this.#started(undefined);
-    else if (message.kind === 'failed') this.#started(reviveError(message.error));
+    if (message.kind === 'ready') this.#started(message.note);
+    else if (message.kind === 'failed') this.#failed(reviveError(message.error));
     else if (message.kind === 'store') this.#onStore(message.name, message.state);
     else if (message.kind === 'answer') this.#pending.get(message.id)?.resolve(message.value);
     else if (message.kind === 'error') this.#pending.get(message.id)?.reject(reviveError(message.error));

@@ -26,6 +26,15 @@ export interface WorkerData {
   readonly guard: SharedArrayBuffer;
 }
 
+const warned = new Set<string>();
+
+/** Shows an engine's note as a warning of the process, the first time it occurs. */
+function warnOnce(note: string | undefined): void {
+  if (note === undefined || warned.has(note)) return;
+  warned.add(note);
+  process.emitWarning(note, { type: 'RlpWarning', code: 'RLP_ONNX_PUBLIC_API' });
+}
+
 /** Starts an engine; see `createEngine`. */
 export async function openEngine(options: EngineOptions, worker: WorkerEntry): Promise<Engine> {
   const resolved = resolveEngineOptions(options, availableParallelism());
@@ -45,7 +54,7 @@ async function openInline(options: ResolvedEngineOptions): Promise<Engine> {
   const [near, far] = inlineChannels<ToEngine, FromEngine>();
   const { client, stores } = connect(near, { ref() {}, unref() {} });
   void serve(far, options);
-  await client.ready;
+  warnOnce(await client.ready);
   return new RemoteEngine(client, stores, options, async () => {});
 }
 
@@ -84,7 +93,7 @@ async function openWorker(
   });
   const terminate = () => terminateWithin({ worker, exited, guard }, options.timeouts.closeMs);
   try {
-    await withinLimit(client.ready, options.timeouts.startMs);
+    warnOnce(await withinLimit(client.ready, options.timeouts.startMs));
   } catch (error) {
     await terminate();
     throw error;
@@ -121,7 +130,7 @@ async function terminateWithin({ worker, exited, guard }: EngineThread, limitMs:
   worker.unref();
 }
 
-async function withinLimit(ready: Promise<void>, limitMs: number): Promise<void> {
+async function withinLimit<Value>(ready: Promise<Value>, limitMs: number): Promise<Value> {
   if (!Number.isFinite(limitMs)) return ready;
   let timer: NodeJS.Timeout | undefined;
   const limit = new Promise<never>((_, reject) => {
@@ -129,7 +138,7 @@ async function withinLimit(ready: Promise<void>, limitMs: number): Promise<void>
     timer = setTimeout(() => reject(error), Math.min(limitMs, 2 ** 31 - 1));
   });
   try {
-    await Promise.race([ready, limit]);
+    return await Promise.race([ready, limit]);
   } finally {
     clearTimeout(timer);
   }

@@ -1,15 +1,16 @@
-import { EngineError } from '@rlp/core';
+import { EngineError, importPeer, MissingPeerError } from '@rlp/core';
 import type { NativeRuntime } from './native.ts';
-import { openBinding } from './native-binding.ts';
+import { knownVersion, openBinding } from './native-binding.ts';
 import { openPublic } from './native-public.ts';
 
 /**
  * Loads ONNX Runtime into this thread.
  *
- * Prefers in-place outputs where this exact release of onnxruntime-node behaves as expected (see `native-binding.ts`); the
- * environment variable `RLP_ONNX_PUBLIC_API=1` keeps to the public interface.
+ * Outputs are written in place if this exact release of onnxruntime-node behaves as expected (see `native-binding.ts`). If not,
+ * the runtime says so in its `note`. The environment variable `RLP_ONNX_PUBLIC_API=1` selects the public interface.
  *
- * @throws EngineError when onnxruntime-node cannot be loaded, with what to do.
+ * @throws MissingPeerError if onnxruntime-node is not installed.
+ * @throws EngineError if onnxruntime-node is installed but does not load.
  */
 export function loadNative(): Promise<NativeRuntime> {
   const access = process.env.RLP_ONNX_PUBLIC_API === '1' ? 'public' : 'binding';
@@ -22,16 +23,34 @@ export function loadNative(): Promise<NativeRuntime> {
 const loaded = new Map<NativeRuntime['access'], Promise<NativeRuntime>>();
 
 async function load(access: NativeRuntime['access']): Promise<NativeRuntime> {
-  let module: typeof import('onnxruntime-node');
+  const publicRuntime = openPublic(await importRuntime());
+  return access === 'public' ? publicRuntime : preferBinding(publicRuntime);
+}
+
+type OnnxRuntime = typeof import('onnxruntime-node');
+
+/** Imports onnxruntime-node; the errors are those of {@link loadNative}. */
+export async function importRuntime(
+  load: () => Promise<OnnxRuntime> = () => import('onnxruntime-node'),
+): Promise<OnnxRuntime> {
   try {
-    module = await import('onnxruntime-node');
+    return await importPeer('createEngine of @rlp/onnx/runtime', 'onnxruntime-node', load);
   } catch (cause) {
+    if (cause instanceof MissingPeerError) throw cause;
     const platform = `${process.platform}-${process.arch}`;
     throw new EngineError(
       `onnxruntime-node could not be loaded on ${platform}: install it again, and check that it supports this platform`,
       { cause },
     );
   }
-  const publicRuntime = openPublic(module);
-  return access === 'public' ? publicRuntime : (openBinding(publicRuntime) ?? publicRuntime);
+}
+
+/** The native binding, or the public interface with a note that says what this costs. */
+export function preferBinding(...parameters: Parameters<typeof openBinding>): NativeRuntime {
+  const [publicRuntime] = parameters;
+  const note =
+    `onnxruntime-node is not release ${knownVersion}, or behaves differently here. Outputs are copied once more, ` +
+    `which slows training down by up to a quarter. Install onnxruntime-node@${knownVersion}, ` +
+    'or set RLP_ONNX_PUBLIC_API=1 to accept this.';
+  return openBinding(...parameters) ?? { ...publicRuntime, note };
 }

@@ -9,7 +9,7 @@ import { settleOutput } from './native-public.ts';
 import { sessionOptions } from './session-options.ts';
 
 /** The release whose private files this module knows. */
-const knownVersion = '1.30.0';
+export const knownVersion = '1.30.0';
 
 /** What `onnxruntime-node/dist/binding.js` exports in {@link knownVersion}. */
 interface PrivateFiles {

@@ -58,6 +58,7 @@ export class NativeGuard {
 export function guardedRuntime(runtime: NativeRuntime, guard: NativeGuard): NativeRuntime {
   return {
     access: runtime.access,
+    note: runtime.note,
     backends: () => runtime.backends(),
     tensor: (...tensor) => runtime.tensor(...tensor),
     createSession: async (model, options) =>

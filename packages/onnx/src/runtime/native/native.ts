@@ -6,6 +6,8 @@ import type { ExecutionProvider, SessionOptions, Tensors } from '../protocol.ts'
 export interface NativeRuntime {
   /** `'binding'` writes outputs in place through private files of onnxruntime-node; `'public'` keeps to its public interface. */
   readonly access: 'binding' | 'public';
+  /** What users should know about this runtime, if anything. */
+  readonly note?: string | undefined;
   /** Execution providers compiled in; those not bundled need libraries of their own. */
   backends(): readonly { readonly name: string; readonly bundled: boolean }[];
   /** A tensor over `data`, which is not copied. */

@@ -21,7 +21,7 @@ export async function serve(
     const host = new Host(native, options);
     await host.probe();
     new Server(channel, host, options.timeouts.closeMs / 2);
-    channel.post({ kind: 'ready' });
+    channel.post({ kind: 'ready', note: native.note });
   } catch (error) {
     channel.post({ kind: 'failed', error: serializeError(error) });
   }
