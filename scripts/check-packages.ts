@@ -8,9 +8,8 @@ import { readFileSync } from 'node:fs';
 import { checkPackage, createPackageFromTarballData, type Problem } from '@arethetypeswrong/core';
 import { publint } from 'publint';
 import { formatMessage } from 'publint/utils';
+import { tarballOf, tarballs } from './tarball.ts';
 import { conclude, type Package, packagesIn } from './workspace.ts';
-
-const tarballs = 'runs/check/tarballs';
 
 function pack(): void {
   const { status, stdout, stderr } = spawnSync(
@@ -26,8 +25,7 @@ function concerns(problem: Problem): boolean {
 }
 
 async function problemsOf({ directory, manifest }: Package): Promise<string[]> {
-  const { name, version } = manifest;
-  const tarball = readFileSync(`${tarballs}/${name.replace('@', '').replace('/', '-')}-${version}.tgz`);
+  const tarball = readFileSync(tarballOf(manifest));
   const { messages, pkg } = await publint({
     pack: { tarball: new Uint8Array(tarball).buffer },
     strict: true,
