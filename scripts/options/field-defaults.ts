@@ -32,7 +32,10 @@ export function defaultOf(property: ts.Symbol, checker: ts.TypeChecker): string 
 
 /** Whether a sentence states a default, `Default 8.` or ``Default `'keep'`.`` */
 export function states(text: string, fallback: string): boolean {
-  const plain = text.replaceAll('`', '').replace(/(?<=\d)[\s_,\u202f\u00a0](?=\d{3})/g, '');
+  const plain = text
+    .replaceAll('`', '')
+    .replace(/\s+/g, ' ')
+    .replace(/(?<=\d)[\s_,\u202f\u00a0](?=\d{3})/g, '');
   const at = plain.lastIndexOf(`Default ${fallback}`);
   return at !== -1 && !/^[\w']|^\.\d/.test(plain.slice(at + `Default ${fallback}`.length));
 }

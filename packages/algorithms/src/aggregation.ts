@@ -16,28 +16,26 @@ export type AggregationMode = (typeof aggregationModes)[number];
 
 /** The options of {@link aggregationWeights} that hold for any batch. */
 export const aggregationShape = {
+  /** How token losses are averaged; see `aggregationWeights`. */
   mode: z.enum(aggregationModes),
+  /** Whether sequences without trained tokens count in the mean over sequences. Default `'skip'`. */
   emptySequences: z.enum(['skip', 'count']).default('skip'),
+  /** Divisor of the `-norm` modes, in tokens. Default: length of the longest sequence. */
   constant: z.number().positive().optional(),
+  /** Added to a sequence's token count before dividing by it. Default 0. */
   countEpsilon: z.number().nonnegative().default(0),
 };
 
 const schema = z.strictObject({
   ...aggregationShape,
+  /** Trained tokens of the whole batch, if this is a part of it. Default: counted. */
   totalTokens: z.number().positive().optional(),
+  /** Sequences of the whole batch, if this is a part of it. Default: counted. */
   totalSequences: z.number().positive().optional(),
 });
 
-/**
- * Options of {@link aggregationWeights}.
- *
- * - `mode`: see there.
- * - `emptySequences` (`'skip'`): whether a sequence without trained tokens counts in the mean over sequences.
- * - `constant` (the longest sequence's length): divisor of the `-norm` modes.
- * - `countEpsilon` (0): added to a sequence's token count before dividing by it.
- * - `totalTokens`, `totalSequences` (counted): replace the counts of this batch, for a batch that is part of a larger one.
- */
-export type AggregationOptions = z.input<typeof schema>;
+/** Options of {@link aggregationWeights}. */
+export interface AggregationOptions extends z.input<typeof schema> {}
 
 /**
  * Weight of every token's loss, so that `Σ weights · losses` is the batch's loss.
@@ -66,6 +64,7 @@ export function aggregationWeights(
     'aggregationWeights',
     schema,
     options,
+    'AggregationOptions',
   );
   const counts = masks.map(countTrained);
   const tokens = totalTokens ?? counts.reduce((total, count) => total + count, 0);

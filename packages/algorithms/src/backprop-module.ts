@@ -21,30 +21,28 @@ import type { TokenRows } from './statistics/token-rows.ts';
 import { whitened } from './statistics/whitened.ts';
 
 const schema = z.strictObject({
+  /** Discount γ between decisions. Default 0.99. */
   gamma: z.number().min(0).max(1).default(0.99),
+  /** λ of GAE. Default 0.95. */
   gaeLambda: z.number().min(0).max(1).default(0.95),
+  /** The ratio's bounds are `1 ± ppoClipRange`. Default 0.2. */
   ppoClipRange: z.number().positive().max(1).default(0.2),
+  /** Multiplies the k3 estimate of the KL to the reference policy. 0 needs no reference. Default 0.1. */
   klCoefficient: z.number().nonnegative().default(0.1),
+  /** Standardises advantages over all entries, or leaves them. Default `'batch'`. */
   normalizeAdvantages: z.enum(['batch', 'none']).default('batch'),
+  /** Rewards entropy by this factor. Default 0. */
   entropyCoefficient: z.number().default(0),
+  /** Multiplies the critic's loss `½ (V − R)²`. Default 1. */
   valueCoefficient: z.number().positive().default(1),
+  /** How token losses are averaged; see `aggregationWeights`. Default `'token-mean'`. */
   aggregation: z.enum(aggregationModes).default('token-mean'),
+  /** Temperature at which the trajectories were sampled. Default 1. */
   temperature: z.number().positive().default(1),
 });
 
-/**
- * Options of {@link BackpropModule}.
- *
- * - `gamma` (0.99), `gaeLambda` (0.95): of `gae`.
- * - `ppoClipRange` (0.2): the ratio's bounds are `1 ± ppoClipRange`.
- * - `klCoefficient` (0.1): of the k3 estimate of the KL to the backend's reference policy. 0 needs no reference.
- * - `normalizeAdvantages` (`'batch'`): standardised over every entry, `(A − mean) / (std + 1e-8)`; or as they are (`'none'`).
- * - `entropyCoefficient` (0): subtracts this much entropy.
- * - `valueCoefficient` (1): of the critic's loss `½ (V − R)²`.
- * - `aggregation` (`'token-mean'`): see `aggregationWeights`.
- * - `temperature` (1): at which the trajectories were sampled.
- */
-export type BackpropOptions = z.input<typeof schema>;
+/** Options of {@link BackpropModule}. */
+export interface BackpropOptions extends z.input<typeof schema> {}
 
 /** What {@link BackpropModule} works with. */
 export interface BackpropDependencies {
@@ -93,7 +91,7 @@ export class BackpropModule {
     if (backend === undefined) throw new ArgumentError('BackpropModule: expected also backend');
     this.#backend = backend;
     this.#critic = critic;
-    this.#options = parseOptions('BackpropModule', schema, options);
+    this.#options = parseOptions('BackpropModule', schema, options, 'BackpropOptions');
     const { ppoClipRange, klCoefficient, entropyCoefficient } = this.#options;
     this.#loss = policyLoss({
       clipLow: ppoClipRange,

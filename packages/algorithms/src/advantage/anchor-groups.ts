@@ -3,20 +3,16 @@ import * as z from 'zod';
 import { sequenceRatio } from './sequence-ratio.ts';
 
 const schema = z.strictObject({
+  /** `'equal'` groups equal observations. `'similar'` also groups similar texts. Default `'equal'`. */
   match: z.enum(['equal', 'similar']).default('equal'),
+  /** Smallest `sequenceRatio` of similar texts, 0 to 1. Default 0.95. */
   threshold: z.number().min(0).max(1).default(0.95),
+  /** `'python'` treats `1` and `true` as equal, as verl-agent hashes them. Default `'json'`. */
   scalars: z.enum(['json', 'python']).default('json'),
 });
 
-/**
- * Options of {@link anchorGroups}.
- *
- * - `match` (`'equal'`): observations that are the same; `'similar'` (texts only): a step joins the first group whose
- *   first observation has a `sequenceRatio` of at least `threshold` (0.95) with its own.
- * - `scalars` (`'json'`): `1` and `true` differ; `'python'`: they are the same, and so are `0` and `false`, and an object and
- *   the list of its entries in order, as verl-agent hashes them.
- */
-export type AnchorOptions = z.input<typeof schema>;
+/** Options of {@link anchorGroups}. */
+export interface AnchorOptions extends z.input<typeof schema> {}
 
 /**
  * Numbers steps by the state they were taken in: steps of one group of trajectories that saw the same observation get
@@ -32,7 +28,7 @@ export function anchorGroups(
   groups: readonly unknown[],
   options: AnchorOptions = {},
 ): number[] {
-  const { match, threshold, scalars } = parseOptions('anchorGroups', schema, options);
+  const { match, threshold, scalars } = parseOptions('anchorGroups', schema, options, 'AnchorOptions');
   if (groups.length !== observations.length) {
     throw new ArgumentError(
       `anchorGroups: groups must have ${observations.length} entries, one per observation, got ${groups.length}`,

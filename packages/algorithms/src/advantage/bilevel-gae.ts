@@ -4,19 +4,16 @@ import { requireRows, type TokenRows, zeroRows } from '../statistics/token-rows.
 import { type GaeResult, gae } from './gae.ts';
 
 const schema = z.strictObject({
+  /** Discount γ between the tokens of a turn. Default 1. */
   discount: z.number().min(0).max(1).default(1),
+  /** Discount γ between turns. Below 1, fewer turns are worth more. Default 0.95. */
   turnDiscount: z.number().min(0).max(1).default(0.95),
+  /** λ of both levels. Default 0.95. */
   lambda: z.number().min(0).max(1).default(0.95),
 });
 
-/**
- * Options of {@link bilevelGae}.
- *
- * - `discount` (1): γ between the tokens of a turn.
- * - `turnDiscount` (0.95): γ between turns: solving a task in fewer turns is worth more, in fewer words is not.
- * - `lambda` (0.95): λ of both levels.
- */
-export type BilevelGaeOptions = z.input<typeof schema>;
+/** Options of {@link bilevelGae}. */
+export interface BilevelGaeOptions extends z.input<typeof schema> {}
 
 /** What {@link bilevelGae} reads; each `[B][T]`. */
 export interface BilevelGaeInputs {
@@ -42,7 +39,7 @@ export interface BilevelGaeInputs {
  * @see Wang et al. 2025 (VAGEN), https://arxiv.org/abs/2510.16907
  */
 export function bilevelGae(inputs: BilevelGaeInputs, options: BilevelGaeOptions = {}): GaeResult {
-  const { discount, turnDiscount, lambda } = parseOptions('bilevelGae', schema, options);
+  const { discount, turnDiscount, lambda } = parseOptions('bilevelGae', schema, options, 'BilevelGaeOptions');
   const { rewards, values, masks, turnEnds } = inputs;
   requireRows('bilevelGae', { rewards, values, masks, turnEnds });
   const turns = gae({ rewards, values, masks: turnEnds }, { discount: turnDiscount, lambda });

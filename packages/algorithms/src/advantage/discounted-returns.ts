@@ -3,22 +3,19 @@ import * as z from 'zod';
 import { requireRows, type TokenRows, zeroRows } from '../statistics/token-rows.ts';
 
 const schema = z.strictObject({
+  /** Discount γ, 0 to 1. Below 1, short completions are worth more. Default 1. */
   discount: z.number().min(0).max(1).default(1),
+  /**
+   * What a token outside the mask does to those before it. `'skip'`: nothing. `'zero'`: takes a time step without reward
+   * (OpenRLHF). `'through'`: ignores the mask (slime). `'reset'`: cuts the sum (SkyRL). Default `'skip'`.
+   */
   maskedTokens: z.enum(['skip', 'zero', 'through', 'reset']).default('skip'),
+  /** What tokens outside the mask get: 0, or what passed through them (`'recursion'`). Default `'zero'`. */
   outside: z.enum(['zero', 'recursion']).default('zero'),
 });
 
-/**
- * Options of {@link discountedReturns}.
- *
- * - `discount` (1): γ in [0, 1]. Completions are short and their reward comes last: a discount would only teach brevity.
- * - `maskedTokens` (`'skip'`): what a token outside the mask does to those before it.
- *   `'skip'`: nothing, it takes no time. `'zero'`: earns nothing but takes time, a factor γ (OpenRLHF).
- *   `'through'`: the mask plays no part (slime). `'reset'`: returns before it do not see past it (SkyRL's
- *   REINFORCE++, and verl's before 0.9.1).
- * - `outside` (`'zero'`): what tokens outside the mask get; `'recursion'` is what passed through them.
- */
-export type DiscountedReturnOptions = z.input<typeof schema>;
+/** Options of {@link discountedReturns}. */
+export interface DiscountedReturnOptions extends z.input<typeof schema> {}
 
 /** What {@link discountedReturns} reads. */
 export interface DiscountedReturnInputs {
@@ -42,7 +39,7 @@ export function discountedReturns(
   { rewards, masks }: DiscountedReturnInputs,
   options: DiscountedReturnOptions = {},
 ): Float64Array[] {
-  const resolved = parseOptions('discountedReturns', schema, options);
+  const resolved = parseOptions('discountedReturns', schema, options, 'DiscountedReturnOptions');
   requireRows('discountedReturns', { rewards, masks });
   const returns = zeroRows(rewards);
   for (let b = 0; b < returns.length; b++) returnsOfRow(returns[b]!, rewards[b]!, masks?.[b], resolved);

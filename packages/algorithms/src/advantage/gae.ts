@@ -3,27 +3,22 @@ import * as z from 'zod';
 import { requireFinite, requireRows, type TokenRows, zeroRows } from '../statistics/token-rows.ts';
 
 const schema = z.strictObject({
+  /** Discount γ, 0 to 1. Default 1. */
   discount: z.number().min(0).max(1).default(1),
+  /** 0 trusts the critic (one-step TD error), 1 trusts the rewards (Monte Carlo). Default 0.95. */
   lambda: z.number().min(0).max(1).default(0.95),
+  /**
+   * What a token outside the mask does to those before it. `'skip'`: nothing (verl). `'zero'`: takes a time step with
+   * reward and value 0 (OpenRLHF, TRL). `'through'`: ignores the mask (SkyRL, slime, SB3). `'end'`: starts the recursion
+   * anew (open-instruct, packed). Default `'skip'`.
+   */
   maskedTokens: z.enum(['skip', 'zero', 'through', 'end']).default('skip'),
+  /** What tokens outside the mask get: 0, or what passed through them (`'recursion'`). Default `'zero'`. */
   outside: z.enum(['zero', 'recursion']).default('zero'),
 });
 
-/**
- * Options of {@link gae}.
- *
- * - `discount` (1): γ in [0, 1].
- * - `lambda` (0.95): λ in [0, 1]: 0 trusts the critic (one-step TD error), 1 trusts the rewards (Monte Carlo).
- * - `maskedTokens` (`'skip'`): what a token outside the mask (a tool's answer, padding) does to those before it.
- *   `'skip'`: nothing: value and running sum are carried across it (verl). `'zero'`: its reward and value are 0, and it
- *   takes time (OpenRLHF, TRL). `'through'`: the mask plays no part (SkyRL, slime, SB3). `'end'`: the recursion starts
- *   anew at it (open-instruct, packed).
- * - `outside` (`'zero'`): what tokens outside the mask get; `'recursion'` is what passed through them.
- *
- * The default skips: only then neither the critic's values of tokens that nobody chose nor their number can influence
- * what is learned.
- */
-export type GaeOptions = z.input<typeof schema>;
+/** Options of {@link gae}. */
+export interface GaeOptions extends z.input<typeof schema> {}
 
 /** What {@link gae} reads. */
 export interface GaeInputs {
@@ -61,7 +56,7 @@ export interface GaeResult {
  * @see Schulman et al. 2015, §3, https://arxiv.org/abs/1506.02438
  */
 export function gae(inputs: GaeInputs, options: GaeOptions = {}): GaeResult {
-  const resolved = parseOptions('gae', schema, options);
+  const resolved = parseOptions('gae', schema, options, 'GaeOptions');
   const { rewards, values, masks, ends, bootstrapValues, finalValues } = inputs;
   requireRows('gae', { rewards, values, masks, ends, bootstrapValues });
   if (finalValues) requireFinite('gae', 'finalValues', finalValues, rewards.length);

@@ -6,27 +6,25 @@ import { groupIndices, scatterGroups } from './group-indices.ts';
 import { type GroupRelativeOptions, groupRelativeAdvantages } from './group-relative.ts';
 
 const schema = z.strictObject({
+  /** Discount γ between the steps of an episode. Default 0.95. */
   discount: z.number().min(0).max(1).default(0.95),
+  /** `'std'` divides both advantages by their unbiased deviation, `'none'` only centres them. Default `'none'`. */
   scale: z.enum(['std', 'none']).default('none'),
+  /** Added to the deviation. Default 0.000001. */
   epsilon: z.number().nonnegative().default(1e-6),
+  /**
+   * Scores that enter a group's mean: one per trajectory, or one per step (`'step-rows'`, verl-agent). Default
+   * `'per-trajectory'`.
+   */
   episodeStatistics: z.enum(['per-trajectory', 'step-rows']).default('per-trajectory'),
+  /** `'sum'`: `A_E + w·A_S`. `'mix'`: `w·A_E + (1 − w)·A_S`. Default `'sum'`. */
   joint: z.enum(['sum', 'mix']).default('sum'),
+  /** The weight w. Default 1. */
   weight: z.number().nonnegative().default(1),
 });
 
-/**
- * Options of {@link gigpoAdvantages}.
- *
- * - `discount` (0.95): γ between the steps of an episode.
- * - `scale` (`'none'`): only centres both advantages (`mean_norm`), or divides them by their unbiased deviation + `epsilon`
- *   (`'std'`, `mean_std_norm`).
- * - `epsilon` (1e-6).
- * - `episodeStatistics` (`'per-trajectory'`): one score per trajectory enters the group's mean and deviation;
- *   `'step-rows'` (verl-agent): one per step, so that long trajectories weigh more.
- * - `joint` (`'sum'`): `A_E + w·A_S` (the paper); `'mix'`: `w·A_E + (1 − w)·A_S`.
- * - `weight` (1): w.
- */
-export type GigpoOptions = z.input<typeof schema>;
+/** Options of {@link gigpoAdvantages}. */
+export interface GigpoOptions extends z.input<typeof schema> {}
 
 /** What {@link gigpoAdvantages} reads: one entry per step, those of a trajectory in order. Each `[B]`. */
 export interface GigpoInputs {
@@ -65,7 +63,7 @@ export interface GigpoResult {
  * @see Feng et al. 2025 (GiGPO), https://arxiv.org/abs/2505.10978
  */
 export function gigpoAdvantages(inputs: GigpoInputs, options: GigpoOptions = {}): GigpoResult {
-  const resolved = parseOptions('gigpoAdvantages', schema, options);
+  const resolved = parseOptions('gigpoAdvantages', schema, options, 'GigpoOptions');
   requireSteps(inputs);
   const { trajectories, anchors, groups, stepRewards } = inputs;
   const scale = resolved.scale === 'std' ? 'group-std' : 'none';

@@ -4,35 +4,33 @@ import { isUsable } from '../statistics/token-rows.ts';
 
 /** Schema of {@link GroupRelativeOptions}. */
 export const groupRelativeSchema = z.strictObject({
+  /**
+   * What is subtracted: the group's mean (GRPO), the mean of the others (RLOO), the mean weighted by lengths (OPO) or
+   * nothing. `'second-best'` gives the best member its lead over the second and all others 0. Default `'mean'`.
+   */
   baseline: z.enum(['mean', 'leave-one-out', 'length-weighted-mean', 'second-best', 'none']).default('mean'),
+  /**
+   * What it is divided by: the group's deviation, the deviation of all rewards, the group's mean (MaxRL), the share of
+   * rewards that are not 0 (GPG) or nothing (Dr. GRPO). Default `'group-std'`.
+   */
   scale: z.enum(['group-std', 'batch-std', 'group-mean', 'nonzero-share', 'none']).default('group-std'),
+  /** Divisor of the deviation: n − 1, or n (`'population'`). Default `'unbiased'`. */
   std: z.enum(['unbiased', 'population']).default('unbiased'),
+  /** Keeps the division finite. Default 0.000001. */
   epsilon: z.number().nonnegative().default(1e-6),
+  /**
+   * `'added'`: `std + ε`. `'variance-floor'`: `√max(variance, ε) + ε`. `'threshold'`: divides only if std exceeds ε.
+   * Default `'added'`.
+   */
   epsilonPlacement: z.enum(['added', 'variance-floor', 'threshold']).default('added'),
+  /** A reward alone in its group gets advantage 0, or is kept (`'raw'`). Default `'zero'`. */
   singleMember: z.enum(['zero', 'raw']).default('zero'),
+  /** With `scale: 'group-mean'`: a group whose mean is at most ε gets 0, or is divided all the same. Default `'zero'`. */
   smallMean: z.enum(['zero', 'divide']).default('zero'),
 });
 
-/**
- * How rewards of a group become advantages.
- *
- * - `baseline` (`'mean'`): what is subtracted: the group's mean (GRPO), the mean of the others (`'leave-one-out'`, RLOO),
- *   the mean weighted by completion lengths (`'length-weighted-mean'`, OPO, the baseline of least variance when gradients
- *   grow with length), nothing (`'none'`, REINFORCE). `'second-best'` gives the best member its lead over the second and
- *   all others 0 (pass@k with k = group size).
- * - `scale` (`'group-std'`): what the difference is divided by: the group's own deviation, the deviation of all rewards
- *   (`'batch-std'`), the group's mean reward (`'group-mean'`, MaxRL), the share of the batch's rewards that are not 0
- *   (`'nonzero-share'`, GPG), or nothing (`'none'`, Dr. GRPO: no bias towards groups that nearly agree).
- * - `std` (`'unbiased'`): divisor n − 1, or n (`'population'`).
- * - `epsilon` (1e-6) and where it sits, `epsilonPlacement` (`'added'`): `std + ε`; `'variance-floor'`:
- *   `√max(variance, ε) + ε`; `'threshold'`: divides by the bare std, and only where it exceeds ε. A mean always has it added.
- * - `singleMember` (`'zero'`): a reward alone in its group teaches nothing; `'raw'` takes baseline 0 and deviation 1.
- * - `smallMean` (`'zero'`): a group whose mean is at most ε gets 0, for a negative divisor would turn its signs;
- *   `'divide'` divides all the same. Read by `scale: 'group-mean'` alone.
- *
- * The table `advantagePresets` has the values of the projects.
- */
-export type GroupRelativeOptions = z.input<typeof groupRelativeSchema>;
+/** Options of {@link groupRelativeAdvantages}. The table `advantagePresets` has the values of other projects. */
+export interface GroupRelativeOptions extends z.input<typeof groupRelativeSchema> {}
 
 type Resolved = z.output<typeof groupRelativeSchema>;
 
@@ -66,7 +64,12 @@ export function groupRelativeAdvantages(
   options: GroupRelativeOptions = {},
   { lengths }: GroupLengths = {},
 ): number[][] {
-  const resolved = parseOptions('groupRelativeAdvantages', groupRelativeSchema, options);
+  const resolved = parseOptions(
+    'groupRelativeAdvantages',
+    groupRelativeSchema,
+    options,
+    'GroupRelativeOptions',
+  );
   requireRewards(groups);
   if (resolved.baseline === 'length-weighted-mean') requireLengths(groups, lengths);
   const batch = batchDivisor(groups, resolved);

@@ -5,23 +5,21 @@ import { discountedReturns } from './discounted-returns.ts';
 import { groupIndices } from './group-indices.ts';
 
 const schema = z.strictObject({
+  /** Compares tokens with equally many trained tokens before them, or tokens of one column. Default `'trained-token'`. */
   positions: z.enum(['column', 'trained-token']).default('trained-token'),
+  /**
+   * Tokens beyond the second longest member keep their return, or get it as their baseline (advantage 0). Default
+   * `'return'`.
+   */
   longestTail: z.enum(['return', 'baseline']).default('return'),
+  /** Added to the sum of weights. Default 1e-8. */
   epsilon: z.number().positive().default(1e-8),
+  /** What tokens outside the mask get: 0, or what passed through them (`'recursion'`). Default `'zero'`. */
   outside: z.enum(['zero', 'recursion']).default('zero'),
 });
 
-/**
- * Options of {@link optimalTokenBaseline}.
- *
- * - `positions` (`'trained-token'`): which tokens of a group are compared: those with as many trained tokens before them
- *   (verl's multi-turn form; a row without any is no member), or those in one column (`'column'`).
- * - `longestTail` (`'return'`): tokens of the one longest member beyond the second longest have nothing to be compared
- *   with: they keep their return, or their own return is their baseline (`'baseline'`, advantage 0 up to ε).
- * - `epsilon` (1e-8): added to the sum of weights.
- * - `outside` (`'zero'`): returns of tokens outside the mask, see `discountedReturns`.
- */
-export type OptimalTokenBaselineOptions = z.input<typeof schema>;
+/** Options of {@link optimalTokenBaseline}. */
+export interface OptimalTokenBaselineOptions extends z.input<typeof schema> {}
 
 /** What {@link optimalTokenBaseline} reads. */
 export interface OptimalTokenBaselineInputs {
@@ -56,7 +54,7 @@ export function optimalTokenBaseline(
   inputs: OptimalTokenBaselineInputs,
   options: OptimalTokenBaselineOptions = {},
 ): { readonly advantages: Float64Array[]; readonly returns: Float64Array[] } {
-  const resolved = parseOptions('optimalTokenBaseline', schema, options);
+  const resolved = parseOptions('optimalTokenBaseline', schema, options, 'OptimalTokenBaselineOptions');
   const { rewards, masks, groups, logprobs, squaredProbabilitySums, importanceWeights } = inputs;
   requireRows('optimalTokenBaseline', {
     rewards,

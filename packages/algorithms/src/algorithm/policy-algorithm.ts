@@ -30,11 +30,15 @@ import { progressLines } from './progress-lines.ts';
 
 /** What an algorithm works with. It creates none of it and closes none of it. */
 export interface AlgorithmDependencies<S extends State = State, Metadata = unknown> extends Encoding {
+  /** The world that the policy acts in. */
   readonly environment: Environment<S, Metadata>;
+  /** Source of the tasks. */
   readonly tasks: TaskSource<Metadata>;
   /** The policy that is sampled from, and that takes over the weights of `backend`. */
   readonly sampler: Sampler & InferenceEngine;
+  /** Trains the policy. */
   readonly backend: TrainingBackend;
+  /** Scores trajectories. */
   readonly rewards: RewardComputer<Metadata>;
   /** The policy's loss, one of your own; see `RlDependencies`. Default: what the algorithm's options describe. */
   readonly loss?: Loss | undefined;
@@ -74,6 +78,7 @@ export interface ProgressBar {
 export interface TrainOptions {
   /** Iterations of the whole run; one that resumes makes what is left of them. Default 100. */
   readonly iterations?: number | undefined;
+  /** Shows the progress of the run. Default: none. */
   readonly progressBar?: ProgressBar | undefined;
   /**
    * Where `train` prints one line per iteration and every note: `'console'`, `'none'`, or a function that takes a line.

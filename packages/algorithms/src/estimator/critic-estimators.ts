@@ -8,17 +8,15 @@ import { applyWhitening, requireWhitening, type Whitening } from './whitening.ts
 const schema = z.strictObject({ truncation: z.enum(['terminal', 'bootstrap']).default('terminal') });
 
 /** Options of {@link gaeEstimator}: those of `gae`, and what comes before and after it. */
-export type GaeEstimatorOptions = GaeOptions & {
+export interface GaeEstimatorOptions extends GaeOptions {
   /**
-   * What follows a trajectory that a limit cut. `'terminal'` (default): nothing, as everywhere in the field: a limit on
-   * tokens or turns is part of the task, the reward has judged what was there, and a critic that promises more would teach to
-   * run into the limit. `'bootstrap'`: the critic's value of its last state, right where the limit is the experimenter's and
-   * the task goes on without end.
+   * Value after a trajectory that a limit cut. `'terminal'` is 0: the limit is part of the task. `'bootstrap'` is the critic's
+   * value of the last state, if the task would go on. Default `'terminal'`.
    */
   readonly truncation?: 'terminal' | 'bootstrap' | undefined;
-  /** Default `{}`: as TRL and verl. */
+  /** Whitens the advantages over the tokens of the iteration, as TRL and verl do. Default: `{}`. */
   readonly whitening?: Whitening | undefined;
-};
+}
 
 /**
  * Generalized advantage estimation along every trajectory's tokens, with a critic: PPO's estimator.
@@ -44,8 +42,11 @@ export function gaeEstimator(options: GaeEstimatorOptions = {}): TokenEstimator 
   };
 }
 
-/** Options of {@link bilevelGaeEstimator}: those of `bilevelGae`, and whitening (none). */
-export type BilevelGaeEstimatorOptions = BilevelGaeOptions & { readonly whitening?: Whitening | undefined };
+/** Options of {@link bilevelGaeEstimator}. */
+export interface BilevelGaeEstimatorOptions extends BilevelGaeOptions {
+  /** Whitens the advantages over the tokens of the iteration. Default `'none'`. */
+  readonly whitening?: Whitening | undefined;
+}
 
 /**
  * Bi-level GAE, over turns and then over the tokens of each turn, with a critic.

@@ -22,6 +22,7 @@ export function relativeTo(given: GroupRelativeOptions): (options?: GroupRelativ
 
 /** Weights of the reward's named components. */
 export interface GdpoOptions extends GroupRelativeOptions {
+  /** Weight of each named component of the reward. */
   readonly weights: Readonly<Record<string, number>>;
 }
 

@@ -16,8 +16,11 @@ const { keep: _, proximalKlTokens: __, ...ownLossShape } = policyLossShape;
 const lossSchema = z
   .strictObject({
     ...ownLossShape,
+    /** Corrects the gap between sampler and trainer; see `samplerWeights`. Default `'sequence-mask'`. */
     correction: policyLossShape.correction.unwrap().exclude(['column']).default('sequence-mask'),
+    /** Multiplies the KL to the reference policy in the loss. Default 0. */
     klCoefficient: z.number().nonnegative().default(0),
+    /** Rewards entropy by this factor. Default 0. */
     entropyCoefficient: z.number().default(0),
   })
   .refine(boundsRatios, boundsNoRatio);
@@ -25,80 +28,172 @@ const lossSchema = z
 const aggregationSchema = z.union([z.enum(aggregationModes), z.strictObject(aggregationShape)]);
 
 const criticSchema = z.strictObject({
+  /** Weight of the value loss if critic and policy share their weights. Default 0.5. */
   coefficient: z.number().positive().default(0.5),
+  /** Factor of the squared error. Default 0.5. */
   scale: z.number().positive().default(0.5),
+  /** Maximum change of a value per iteration; see `valueLoss`. Off by default. */
   clip: z.number().positive().optional(),
+  /** How the clipped value is written; see `valueLoss`. Default `'bounds'`. */
   clipForm: z.enum(['bounds', 'difference']).default('bounds'),
+  /** Errors beyond this count linearly. Off by default. */
   huberDelta: z.number().positive().optional(),
+  /** How value losses are averaged. Default: the policy's aggregation. */
   aggregation: aggregationSchema.optional(),
+  /** Passes over the sequences for a separate critic. Default: the policy's `epochs`. */
   epochs: z.int().min(1).optional(),
+  /** Updates per pass for a separate critic. Default: the policy's `minibatches`. */
   minibatches: z.int().min(1).optional(),
+  /** First iterations, in which only a separate critic learns. Default 0. */
   warmupIterations: z.int().nonnegative().default(0),
 });
 
 const share = z.number().min(0).max(1);
 
 const selectionSchema = z.discriminatedUnion('method', [
-  z.strictObject({ method: z.literal('none') }),
-  z.strictObject({ method: z.literal('high-entropy'), share: share.default(0.2) }),
   z.strictObject({
+    /** Does nothing. */
+    method: z.literal('none'),
+  }),
+  z.strictObject({
+    /** Trains only the tokens with the highest entropy. */
+    method: z.literal('high-entropy'),
+    /** Share of the tokens that is trained, 0 to 1. Default 0.2. */
+    share: share.default(0.2),
+  }),
+  z.strictObject({
+    /** Drops tokens whose covariance of logprob and advantage is high (Clip-Cov). */
     method: z.literal('clip-covariance'),
+    /** Share of the tokens that is dropped, 0 to 1. Default: 0.0002. */
     share: share.optional(),
+    /** Only tokens with a larger covariance are dropped. Default: 1. */
     low: z.number().optional(),
+    /** Only tokens with a smaller covariance are dropped. Default: 5. */
     high: z.number().optional(),
   }),
-  z.strictObject({ method: z.literal('kl-covariance'), share: share.optional() }),
+  z.strictObject({
+    /** Applies `loss.proximalKlCoefficient` to the tokens with the highest covariance only (KL-Cov). */
+    method: z.literal('kl-covariance'),
+    /** Share of the tokens that is selected, 0 to 1. Default: 0.0002. */
+    share: share.optional(),
+  }),
 ]);
 
 const referenceUpdateSchema = z.discriminatedUnion('method', [
-  z.strictObject({ method: z.literal('none') }),
-  z.strictObject({ method: z.literal('copy'), everyIterations: z.int().min(1) }),
   z.strictObject({
+    /** Does nothing. */
+    method: z.literal('none'),
+  }),
+  z.strictObject({
+    /** Replaces the reference policy by the policy. */
+    method: z.literal('copy'),
+    /** Iterations between two updates. */
+    everyIterations: z.int().min(1),
+  }),
+  z.strictObject({
+    /** Moves the reference policy towards the policy. */
     method: z.literal('ema'),
+    /** Share of the reference policy that stays, 0 to 1. */
     decay: z.number().min(0).max(1),
+    /** Iterations between two updates. Default 1. */
     everyIterations: z.int().min(1).default(1),
   }),
 ]);
 
 const rlShape = {
+  /** Names the random streams that shuffle minibatches and draw tokens. Default `'rl'`. */
   seed: z.string().default('rl'),
+  /** Total iterations. A resumed run counts the ones already done. Default 100. */
   iterations: z.int().min(1).default(100),
+  /** Groups per iteration. Default 8. */
   tasksPerIteration: z.int().min(1).default(8),
+  /** Passes over an iteration's sequences. Default 1. */
   epochs: z.int().min(1).default(1),
+  /** Optimizer steps per pass. Default 1. */
   minibatches: z.int().min(1).default(1),
+  /**
+   * Skips the iteration's remaining updates when the policy has moved more than 1.5 times this KL, in nats. Costs a forward
+   * pass per update. Off by default.
+   */
   targetKl: z.number().positive().optional(),
+  /**
+   * Policy that the ratio is taken to: the trainer's before the first update (`'recomputed'`) or the sampler's
+   * (`'behavior'`, needs `loss.correction: 'none'`). Default `'recomputed'`.
+   */
   proximal: z.enum(['recomputed', 'behavior']).optional(),
+  /** How rewards become advantages if no estimator is passed; see `groupRelativeAdvantages`. Default: `{}`. */
   advantage: groupRelativeSchema.prefault({}),
+  /** The loss of the policy; see `policyLoss`. Default: `{}`. */
   loss: lossSchema.prefault({}),
+  /**
+   * `'batch'` divides the weights of `loss.correction` by their mean, so the correction keeps the step size. Default
+   * `'none'`.
+   */
   correctionNormalization: z.enum(['none', 'batch']).default('none'),
+  /** How token losses are averaged over a minibatch; see `aggregationWeights`. Default `'token-mean'`. */
   aggregation: aggregationSchema.default('token-mean'),
+  /** How the KL of the loss is averaged. Default: as `aggregation`. */
   klAggregation: aggregationSchema.optional(),
+  /** Divisor of the `-norm` aggregations, in tokens. Default: length of the longest sequence. */
   aggregationConstant: z.number().positive().optional(),
+  /**
+   * Groups whose rewards are all equal. `'count'` averages over them too, `'skip'` leaves them out, `'replace'` collects
+   * others instead (DAPO's dynamic sampling). Default `'count'`.
+   */
   zeroVarianceGroups: z.enum(['count', 'skip', 'replace']).default('count'),
+  /** Maximum rounds of collection with `zeroVarianceGroups: 'replace'` or a group filter. Default 10. */
   collectionRounds: z.int().min(1).default(10),
+  /** `'mask'` does not train on trajectories that a limit cut (DAPO's overlong filtering). Default `'train'`. */
   truncatedTrajectories: z.enum(['train', 'mask']).default('train'),
+  /** Penalty for long responses, added to the reward; see `overlongPenalty`. Off by default. */
   overlong: overlongSchema.optional(),
+  /** How the critic learns, if there is one. Default: `{}`. */
   critic: criticSchema.prefault({}),
+  /** Chooses the tokens that an update trains, by a forward pass before it. Default: `{ method: 'none' }`. */
   tokenSelection: selectionSchema.prefault({ method: 'none' }),
+  /** Subtracts the KL to the reference policy from the rewards. Off by default. */
   rewardKl: z
     .strictObject({
+      /** Multiplies the KL. */
       coefficient: z.number().nonnegative(),
+      /** Estimator of the KL; see `klEstimate`. Default `'k1'`. */
       estimator: z.enum(klEstimators).default('k1'),
+      /** Limit of a token's KL in both directions, in nats. Off by default. */
       limit: z.number().positive().optional(),
+      /**
+       * `'trajectory'` subtracts the sum before trajectories are compared (TRL). `'token'` subtracts from each token's
+       * advantage after (OpenRLHF). Default `'trajectory'`.
+       */
       place: z.enum(['trajectory', 'token']).default('trajectory'),
     })
     .optional(),
-  klControl: z.strictObject({ target: z.number().positive(), horizon: z.number().positive() }).optional(),
+  /** Adapts the KL coefficient towards a target; see `nextKlCoefficient`. Off by default. */
+  klControl: z
+    .strictObject({
+      /** KL to reach, in nats. */
+      target: z.number().positive(),
+      /** Trajectories over which a fully wrong KL changes the coefficient by a fifth. */
+      horizon: z.number().positive(),
+    })
+    .optional(),
+  /** Adapts the entropy coefficient towards a target; see `nextEntropyCoefficient`. Off by default. */
   entropyControl: z
     .strictObject({
+      /** Entropy to reach, in nats. */
       target: z.number(),
+      /** Change of the coefficient per iteration. Default: 0.005. */
       step: z.number().positive().optional(),
+      /** Smallest coefficient. Default: 0. */
       minimum: z.number().optional(),
+      /** Largest coefficient. Default: 1. */
       maximum: z.number().positive().optional(),
     })
     .optional(),
+  /** `'always'` reports the KL to the reference policy even if the loss does not use it. Default `'when-penalised'`. */
   referenceKl: z.enum(['when-penalised', 'always']).default('when-penalised'),
+  /** Trajectories per iteration that the logger receives as samples. Default 4. */
   loggedSamples: z.int().nonnegative().default(4),
+  /** Moves the reference policy during the run. Default: `{ method: 'none' }`. */
   referenceUpdate: referenceUpdateSchema.prefault({ method: 'none' }),
 };
 
@@ -132,51 +227,8 @@ const rlSchema = z
     },
   );
 
-/**
- * Options of `runRlTraining`.
- *
- * - `seed` (`'rl'`): names the streams that shuffle minibatches and draw tokens.
- * - `iterations` (100): where the run ends; one that resumes counts those already made.
- * - `tasksPerIteration` (8): P, groups per iteration.
- * - `epochs` (1), `minibatches` (1): passes over an iteration's sequences, and updates per pass.
- * - `advantage`: see `groupRelativeAdvantages`; read by the estimator that the loop has where none is given.
- * - `loss`: see `policyLoss`, whose `proximal` the loop chooses by its own option
- *   `proximal` (`'recomputed'`, or `'behavior'` when `loss.correction` is `'none'`): the policy before the iteration's first
- *   update, whose logprobs are computed when there are several updates, or the sampler's logprobs.
- * - `correctionNormalization` (`'none'`): `'batch'` divides the weights of `loss.correction` by their mean over the iteration,
- *   so that the correction does not change the step's size (verl's `rollout_is_batch_normalize`).
- * - `targetKl` (off): once the policy is farther than 1.5 times this from where it stood before the iteration's first update,
- *   the iteration's remaining updates are left out. Measured before each update on its own minibatch, by a forward pass, as the
- *   mean of k3 over trained tokens, in nats (Stable-Baselines3's `target_kl`). A critic of its own goes on.
- * - `aggregation` (`'token-mean'`): a mode or the options of `aggregationWeights`; taken over each minibatch.
- *   `aggregationConstant` is its `constant`. `klAggregation` (as `aggregation`): of the KL in the loss (SkyRL has one for
- *   each).
- * - `zeroVarianceGroups` (`'count'`): groups that teach nothing count in the averages; `'skip'` leaves them out, so that
- *   the others weigh more; `'replace'` (DAPO's dynamic sampling) puts groups of further tasks in their place until there
- *   are `tasksPerIteration`, in at most `collectionRounds` (10) rounds. In no case is computation spent on tokens that
- *   cannot have a gradient.
- * - `truncatedTrajectories` (`'train'`): `'mask'` (DAPO's overlong filtering) trains no token of trajectories that a limit
- *   cut; their rewards count in their groups.
- * - `overlong` (off): see `overlongPenalty`; added to the reward by the number of sampled tokens, and reported as the
- *   component `overlong`.
- * - `critic`, read where there is one: `coefficient` (0.5) of the value loss on a shared trunk, `clip` and `huberDelta`
- *   (off), `clipForm` and `scale` (0.5) of `valueLoss`, `aggregation` (that of the policy); with a critic of its own
- *   `epochs` and `minibatches` (those of the policy), and `warmupIterations` (0) in which it alone learns.
- * - `tokenSelection` (none): tokens chosen over the whole batch of each update, by a forward pass before it:
- *   `{ method: 'high-entropy', share: 0.2 }`, `{ method: 'clip-covariance' }`, `{ method: 'kl-covariance' }` (with
- *   `loss.proximalKlCoefficient`); see `highEntropyKeep`, `clipCovarianceKeep`, `klCovarianceSelection`.
- * - `rewardKl` (off): takes `coefficient` times the KL to the reference policy off every token's reward, by `estimator`
- *   (`'k1'`), limited to ± `limit`. `place` is read by estimators that compare whole trajectories: `'trajectory'` (default,
- *   TRL): the sum is off their rewards before they are compared; `'token'` (OpenRLHF): the KL still to come is off each token's
- *   advantage after.
- * - `klControl` (off): moves the coefficient of the KL, in the loss or in the reward, towards `target`; see
- *   `nextKlCoefficient`, whose steps are trajectories. `entropyControl` (off): moves `loss.entropyCoefficient`; see
- *   `nextEntropyCoefficient`.
- * - `referenceKl` (`'when-penalised'`): `'always'` reports the KL to the reference policy even where it is not in the loss.
- * - `referenceUpdate` (none): moves the reference policy every so many iterations.
- * - `loggedSamples` (4): trajectories of an iteration that the `logger` gets as samples.
- */
-export type RlOptions = z.input<typeof rlSchema>;
+/** Options of `runRlTraining`. */
+export interface RlOptions extends z.input<typeof rlSchema> {}
 
 /** {@link RlOptions} with every default filled in. */
 export type ResolvedRlOptions = z.output<typeof rlSchema>;
@@ -188,7 +240,7 @@ export type ResolvedRlOptions = z.output<typeof rlSchema>;
  * @throws OptionsError naming every problem at once.
  */
 export function resolveRlOptions(options: RlOptions = {}, owner = 'runRlTraining'): ResolvedRlOptions {
-  const resolved = parseOptions(owner, rlSchema, options);
+  const resolved = parseOptions(owner, rlSchema, options, 'RlOptions');
   resolvePolicyLoss(resolved.loss);
   return resolved;
 }

@@ -137,9 +137,13 @@ export interface InterventionHandlers {
 
 /** What `runRlTraining` works with. It creates nothing and closes nothing. */
 export interface RlDependencies<Metadata = unknown> {
+  /** Collects groups of trajectories, such as a `RolloutManager`. */
   readonly rollouts: GroupCollector<Metadata>;
+  /** Source of the tasks. */
   readonly tasks: TaskSource<Metadata>;
+  /** Scores trajectories. */
   readonly rewards: RewardComputer<Metadata>;
+  /** Trains the policy. */
   readonly backend: TrainingBackend;
   /**
    * Learns values. The same object as `backend`: policy and critic share their trunk, and learn from one loss. Another

@@ -4,11 +4,17 @@ import { aggregationModes } from '../aggregation.ts';
 
 const sftSchema = z
   .strictObject({
+    /** Names the random streams that shuffle the examples. Default `'sft'`. */
     seed: z.string().default('sft'),
+    /** Passes over the examples. Default: 1, unless `updates` is given. */
     epochs: z.number().positive().optional(),
+    /** Optimizer steps of the run, instead of `epochs`. */
     updates: z.int().min(1).optional(),
+    /** A batch is full at this many tokens. Off by default. */
     tokensPerBatch: z.int().min(1).optional(),
+    /** A batch is full at this many sequences. Default 32. */
     sequencesPerBatch: z.int().min(1).default(32),
+    /** How token losses are averaged; see `aggregationWeights`. Default `'token-mean'`. */
     aggregation: z.enum(aggregationModes).default('token-mean'),
   })
   .refine(({ epochs, updates }) => epochs === undefined || updates === undefined, {
@@ -16,15 +22,8 @@ const sftSchema = z
     message: 'must not be given together with epochs: both say how long the run is',
   });
 
-/**
- * Options of `runSftTraining`.
- *
- * - `seed` (`'sft'`): names the streams that shuffle the examples, one per epoch.
- * - `epochs` (1) or `updates`: the length of the run.
- * - `sequencesPerBatch` (32), `tokensPerBatch` (no limit): a batch is full when either is reached.
- * - `aggregation` (`'token-mean'`): see `aggregationWeights`.
- */
-export type SftOptions = z.input<typeof sftSchema>;
+/** Options of `runSftTraining`. */
+export interface SftOptions extends z.input<typeof sftSchema> {}
 
 /** {@link SftOptions} with every default filled in. */
 export type ResolvedSftOptions = z.output<typeof sftSchema>;
@@ -35,5 +34,5 @@ export type ResolvedSftOptions = z.output<typeof sftSchema>;
  * @throws OptionsError naming every problem at once.
  */
 export function resolveSftOptions(options: SftOptions = {}): ResolvedSftOptions {
-  return parseOptions('runSftTraining', sftSchema, options);
+  return parseOptions('runSftTraining', sftSchema, options, 'SftOptions');
 }

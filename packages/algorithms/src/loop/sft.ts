@@ -15,6 +15,7 @@ import { type ResolvedSftOptions, resolveSftOptions, type SftOptions } from './s
 
 /** What `runSftTraining` works with. */
 export interface SftDependencies {
+  /** Trains the policy. */
   readonly backend: TrainingBackend;
   /** What to imitate, for instance from `demonstrationSequences`. */
   readonly sequences: readonly TokenSequence[];

@@ -2,20 +2,18 @@ import { parseOptions } from '@rlp/core';
 import * as z from 'zod';
 
 const klSchema = z.strictObject({
+  /** Measured KL, in nats. */
   kl: z.number(),
+  /** KL to reach, in nats. */
   target: z.number().positive(),
+  /** Steps over which a fully wrong KL changes the coefficient by a fifth. */
   horizon: z.number().positive(),
+  /** Steps since the last call; TRL and verl count sequences. Default 1. */
   steps: z.number().positive().default(1),
 });
 
-/**
- * What {@link nextKlCoefficient} reads.
- *
- * - `kl`: measured, in nats; `target`: wanted.
- * - `horizon`: how many `steps` of a fully wrong KL change the coefficient by a fifth.
- * - `steps` (1): made since the last call; TRL and verl count sequences.
- */
-export type KlControl = z.input<typeof klSchema>;
+/** Arguments of {@link nextKlCoefficient}. */
+export interface KlControl extends z.input<typeof klSchema> {}
 
 /**
  * The adaptive KL controller's next coefficient. A fixed controller is the coefficient itself.
@@ -26,26 +24,26 @@ export type KlControl = z.input<typeof klSchema>;
  * @see Ziegler et al. 2019, §2.2, https://arxiv.org/abs/1909.08593
  */
 export function nextKlCoefficient(coefficient: number, control: KlControl): number {
-  const { kl, target, horizon, steps } = parseOptions('nextKlCoefficient', klSchema, control);
+  const { kl, target, horizon, steps } = parseOptions('nextKlCoefficient', klSchema, control, 'KlControl');
   const error = Math.min(0.2, Math.max(-0.2, kl / target - 1));
   return coefficient * (1 + (error * steps) / horizon);
 }
 
 const entropySchema = z.strictObject({
+  /** Measured entropy, in nats. */
   entropy: z.number(),
+  /** Entropy to reach, in nats. */
   target: z.number(),
+  /** Change of the coefficient per call. Default 0.005. */
   step: z.number().positive().default(0.005),
+  /** Smallest coefficient. Default 0. */
   minimum: z.number().default(0),
+  /** Largest coefficient. Default 1. */
   maximum: z.number().positive().default(1),
 });
 
-/**
- * What {@link nextEntropyCoefficient} reads.
- *
- * - `entropy`: measured, in nats; `target`: the least that is wanted.
- * - `step` (0.005): by how much the coefficient moves; `minimum` (0), `maximum` (1): its bounds.
- */
-export type EntropyControl = z.input<typeof entropySchema>;
+/** Arguments of {@link nextEntropyCoefficient}. */
+export interface EntropyControl extends z.input<typeof entropySchema> {}
 
 /**
  * Adaptive entropy control: raises the coefficient by `step` while the entropy is below its target, else lowers it.
@@ -58,6 +56,7 @@ export function nextEntropyCoefficient(coefficient: number, control: EntropyCont
     'nextEntropyCoefficient',
     entropySchema,
     control,
+    'EntropyControl',
   );
   const moved = entropy < target ? coefficient + step : coefficient - step;
   return Math.min(maximum, Math.max(minimum, moved));

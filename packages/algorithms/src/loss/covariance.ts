@@ -29,24 +29,22 @@ interface Covariance extends Position {
 }
 
 const clipSchema = z.strictObject({
+  /** Share of the tokens that is dropped, at least one token. Default 0.0002. */
   share: z.number().min(0).max(1).default(0.0002),
+  /** Only tokens with a larger covariance are dropped. Default 1. */
   low: z.number().default(1),
+  /** Only tokens with a smaller covariance are dropped. Default 5. */
   high: z.number().default(5),
+  /** Of the clipped surrogate that the result multiplies. Default 0.2. */
   clipLow: z.number().min(0).default(0.2),
+  /** Of the clipped surrogate that the result multiplies. Default 0.28. */
   clipHigh: z.number().min(0).default(0.28),
+  /** Added to the token count of both means (verl: 1e-8). Default 0. */
   countEpsilon: z.number().nonnegative().default(0),
 });
 
-/**
- * Options of {@link clipCovarianceKeep}.
- *
- * - `share` (0.0002): of all tokens that count, how many are dropped; at least one.
- * - `low` (1), `high` (5): only tokens whose covariance lies strictly between them.
- * - `clipLow` (0.2), `clipHigh` (0.28): of the clipped surrogate that the result multiplies.
- * - `countEpsilon` (0): added to the count that both means are divided by (1e-8 in verl), so that tokens of equal advantages
- *   have covariances near 0 and not 0, which a bound of 0 tells apart.
- */
-export type ClipCovarianceOptions = z.input<typeof clipSchema>;
+/** Options of {@link clipCovarianceKeep}. */
+export interface ClipCovarianceOptions extends z.input<typeof clipSchema> {}
 
 /**
  * Clip-Cov: which tokens to keep, 1, and which to drop, 0: a random few of those whose advantage and logprob go together most,
@@ -63,7 +61,7 @@ export function clipCovarianceKeep(
   random: RandomStream,
   options: ClipCovarianceOptions = {},
 ): Float64Array[] {
-  const resolved = parseOptions('clipCovarianceKeep', clipSchema, options);
+  const resolved = parseOptions('clipCovarianceKeep', clipSchema, options, 'ClipCovarianceOptions');
   const { share, low, high, clipLow, clipHigh, countEpsilon } = resolved;
   const { proximalLogprobs } = inputs;
   const covariances = tokenCovariances('clipCovarianceKeep', inputs, { proximalLogprobs, countEpsilon });
@@ -81,18 +79,14 @@ export function clipCovarianceKeep(
 }
 
 const klSchema = z.strictObject({
+  /** Share of the tokens that is selected, at least one token. Default 0.0002. */
   share: z.number().min(0).max(1).default(0.0002),
+  /** Order of equal covariances: earlier tokens first, or as `torch.topk` (verl, SkyRL). Default `'first'`. */
   ties: z.enum(['first', 'torch']).default('first'),
 });
 
-/**
- * Options of {@link klCovarianceSelection}.
- *
- * - `share` (0.0002): of all tokens that count, how many are selected; at least one.
- * - `ties` (`'first'`): among equal covariances, the earlier tokens, or those that `torch.topk` takes (`'torch'`: verl, SkyRL).
- *   It matters where all advantages are equal, and with them all covariances 0.
- */
-export type KlCovarianceOptions = z.input<typeof klSchema>;
+/** Options of {@link klCovarianceSelection}. */
+export interface KlCovarianceOptions extends z.input<typeof klSchema> {}
 
 /**
  * KL-Cov: 1 for the tokens whose advantage and logprob go together most, else 0. Pass it to `policyLoss` as the column
@@ -107,7 +101,7 @@ export function klCovarianceSelection(
   inputs: CovarianceInputs,
   options: KlCovarianceOptions = {},
 ): Float64Array[] {
-  const { share, ties } = parseOptions('klCovarianceSelection', klSchema, options);
+  const { share, ties } = parseOptions('klCovarianceSelection', klSchema, options, 'KlCovarianceOptions');
   const covariances = tokenCovariances('klCovarianceSelection', inputs);
   const values = Float64Array.from(covariances, ({ value }) => value);
   const select = ties === 'torch' ? torchTopK : topK;

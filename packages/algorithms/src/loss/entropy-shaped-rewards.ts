@@ -4,20 +4,18 @@ import { moments } from '../statistics/masked.ts';
 import { requireFinite, requireRows, type TokenRows, zeroRows } from '../statistics/token-rows.ts';
 
 const schema = z.strictObject({
+  /** Weight α₁ of the sequence's own reward. Default 1. */
   base: z.number().default(1),
+  /** Weight α₂ of the share of entropy. Default 0.1. */
   bonus: z.number().default(0.1),
+  /** A sequence succeeds if its reward is larger. Default 0.5. */
   successAbove: z.number().default(0.5),
+  /** Keeps `1/H` finite. Default 1e-8. */
   epsilon: z.number().positive().default(1e-8),
 });
 
-/**
- * Options of {@link entropyShapedRewards}.
- *
- * - `base` (1): α₁, weight of the sequence's own reward; `bonus` (0.1): α₂, weight of the share of entropy.
- * - `successAbove` (0.5): a sequence succeeds when its reward is larger.
- * - `epsilon` (1e-8): keeps `1/H` finite.
- */
-export type EntropyShapingOptions = z.input<typeof schema>;
+/** Options of {@link entropyShapedRewards}. */
+export interface EntropyShapingOptions extends z.input<typeof schema> {}
 
 /** What {@link entropyShapedRewards} reads. */
 export interface EntropyShapingInputs {
@@ -44,7 +42,7 @@ export function entropyShapedRewards(
   { rewards, entropies }: EntropyShapingInputs,
   options: EntropyShapingOptions = {},
 ): Float64Array[] {
-  const resolved = parseOptions('entropyShapedRewards', schema, options);
+  const resolved = parseOptions('entropyShapedRewards', schema, options, 'EntropyShapingOptions');
   requireRows('entropyShapedRewards', { entropies });
   requireFinite('entropyShapedRewards', 'rewards', rewards, entropies.length);
   const shaped = zeroRows(entropies);

@@ -1,7 +1,12 @@
 import type { TensorOps } from '@rlp/core';
 
 /** How many tokens divide a mean over a sequence: at least 1, or the count plus a number. */
-export type CountFloor = 'at-least-one' | { readonly plus: number };
+export type CountFloor =
+  | 'at-least-one'
+  | {
+      /** Added to the token count (verl: 1e-8). */
+      readonly plus: number;
+    };
 
 /** `x` where the mask is not 0, else 0: never NaN, and no gradient. `[B, T]` */
 export function masked<T>(ops: TensorOps<T>, x: T, mask: T): T {

@@ -5,21 +5,38 @@ import { klEstimators } from './kl-estimate.ts';
 import { samplerCorrections } from './sampler-correction.ts';
 import { type SurrogateParameters, surrogateDefaults, surrogateKinds } from './surrogates.ts';
 
-const gammaSchema = z.strictObject({ power: z.number().nonnegative(), rate: z.number().min(1e-4) });
+const gammaSchema = z.strictObject({
+  /** Exponent of the ratio. */
+  power: z.number().nonnegative(),
+  /** Decay rate of the ratio. */
+  rate: z.number().min(1e-4),
+});
 
 /** The surrogates' own parameters. */
 const surrogateShape = {
+  /** The ratio's lower bound is `1 − clipLow`. Default by surrogate: 0.2 for `clip`, 1 for `cispo`, 0.4 for `gmpo`. */
   clipLow: z.number().min(0).optional(),
+  /** The ratio's upper bound is `1 + clipHigh`. Default by surrogate: 0.28 for `clip`, 4 for `cispo`, 0.4 for `gmpo`. */
   clipHigh: z.number().gt(-1).optional(),
+  /** Caps the loss of tokens with negative advantage at this multiple of it. Read by `clip`. Off by default. */
   dualClip: z.number().gt(1).optional(),
+  /** Caps the unclipped ratio (TRL's `delta`). Read by `clip`. Off by default. */
   ratioCap: z.number().gt(1).optional(),
+  /** Temperature of `sapo` for positive advantages. Default: 1. */
   temperaturePositive: z.number().positive().optional(),
+  /** Temperature of `sapo` for other advantages. Default: 1.05. */
   temperatureNegative: z.number().positive().optional(),
+  /** Divergence that `dppo` bounds. Default: `'total-variation'`. */
   divergence: z.enum(['total-variation', 'kl']).optional(),
+  /** Bound of `dppo` for ratios below 1. Default: 0.15. */
   divergenceLow: z.number().nonnegative().optional(),
+  /** Bound of `dppo` for ratios above 1. Default: 0.15. */
   divergenceHigh: z.number().nonnegative().optional(),
+  /** Tokens beyond the bound that `dppo` drops: those that move away, or `'both'`. Default: `'outward'`. */
   dropped: z.enum(['outward', 'both']).optional(),
+  /** Weight of `vespo` for positive advantages. Default: `{ power: 2, rate: 3 }`. */
   gammaPositive: gammaSchema.optional(),
+  /** Weight of `vespo` for other advantages. Default: `{ power: 3, rate: 2 }`. */
   gammaNegative: gammaSchema.optional(),
 };
 
@@ -28,25 +45,49 @@ const corrections = [...computedCorrections, 'column', 'none'] as const;
 
 /** The options of `policyLoss` without `proximal`, which a loop can choose by itself. */
 export const policyLossShape = {
+  /** Form of the loss; see `policyLoss`. Default `'clip'`. */
   surrogate: z.enum(surrogateKinds).default('clip'),
+  /** Takes the importance ratio per token or per sequence; see `importanceRatio`. Default `'token'`. */
   ratio: z.enum(ratioLevels).default('token'),
   ...surrogateShape,
+  /** Limits log-ratios to ± this before the exponential. Default 20. */
   logRatioLimit: z.number().positive().default(20),
+  /** Further limits log-ratios from above. Off by default. */
   logRatioCap: z.number().positive().optional(),
+  /** Added to a sequence's token count before dividing by it (verl: 1e-8). Default: a count of at least 1. */
   countEpsilon: z.number().positive().optional(),
+  /**
+   * Corrects the gap between sampler and trainer; see `samplerWeights`. `'column'` reads `correctionWeights`. Default
+   * `'sequence-mask'`.
+   */
   correction: z.enum(corrections).default('sequence-mask'),
+  /** Upper bound of the correction ratio. Default 3. */
   correctionCap: z.number().positive().default(3),
+  /** Lower bound of the correction ratio. Off by default. */
   correctionFloor: z.number().positive().optional(),
+  /** Masks sequences with negative advantage whose mean KL to the sampler exceeds this, in nats. Off by default. */
   offPolicyThreshold: z.number().nonnegative().optional(),
+  /** `'column'` multiplies by the column `keep`, from `clipCovarianceKeep` or `highEntropyKeep`. Default `'all'`. */
   keep: z.enum(['all', 'column']).default('all'),
+  /** Multiplies the KL to the reference policy. `'column'` reads `klCoefficients`. Default 0. */
   klCoefficient: z.union([z.number().nonnegative(), z.literal('column')]).default(0),
+  /** Estimator of that KL; see `klEstimate`. Default `'k3'`. */
   klEstimator: z.enum(klEstimators).default('k3'),
+  /** Gradient of that KL: its own, or that of `k2`. Default `'own'`. */
   klGradient: z.enum(['own', 'k2']).default('own'),
+  /** Limit of a token's KL, in nats. Off by default. */
   klLimit: z.number().positive().optional(),
+  /** `'ratio'` weights the KL by the importance ratio (TRL's `use_bias_correction_kl`). Default `'one'`. */
   klWeight: z.enum(['one', 'ratio']).default('one'),
+  /** Multiplies the KL to the proximal policy. Default 0. */
   proximalKlCoefficient: z.number().nonnegative().default(0),
+  /** Estimator of that KL; see `klEstimate`. Default `'absolute'`. */
   proximalKlEstimator: z.enum(klEstimators).default('absolute'),
+  /** `'column'` applies it to the tokens of the column `selected` only. Default `'all'`. */
   proximalKlTokens: z.enum(['all', 'column']).default('all'),
+  /**
+   * Rewards entropy by this factor. `'column'` reads `entropyCoefficients`. Costs a pass over the vocabulary. Default 0.
+   */
   entropyCoefficient: z.union([z.number(), z.literal('column')]).default(0),
 };
 
@@ -70,6 +111,10 @@ export const boundsNoRatio = {
 const schema = z
   .strictObject({
     ...policyLossShape,
+    /**
+     * Policy that the ratio is taken to. `'current'` is the policy itself, for the first update after sampling. `'column'`
+     * reads `proximalLogprobs`, `'behavior'` reads `behaviorLogprobs`. Default `'current'`.
+     */
     proximal: z.enum(['current', 'column', 'behavior']).default('current'),
   })
   .refine(({ proximal, correction }) => proximal !== 'behavior' || !isComputed(correction), {
@@ -82,8 +127,8 @@ const schema = z
     message: 'must be at most correctionCap: no ratio lies between them',
   });
 
-/** Options of `policyLoss`; see there. */
-export type PolicyLossOptions = z.input<typeof schema>;
+/** Options of `policyLoss`. */
+export interface PolicyLossOptions extends z.input<typeof schema> {}
 
 /** {@link PolicyLossOptions} with defaults and the surrogate's parameters filled in. */
 export type ResolvedPolicyLoss = Omit<z.output<typeof schema>, keyof SurrogateParameters> & {
@@ -101,7 +146,7 @@ export function isComputed(correction: (typeof corrections)[number]): boolean {
  * @throws OptionsError naming every problem at once, parameters that the surrogate does not read among them.
  */
 export function resolvePolicyLoss(options: PolicyLossOptions): ResolvedPolicyLoss {
-  const parsed = parseOptions('policyLoss', schema, options);
+  const parsed = parseOptions('policyLoss', schema, options, 'PolicyLossOptions');
   const defaults = surrogateDefaults[parsed.surrogate];
   const given = Object.entries(parsed).filter(([name]) => name in surrogateShape);
   const unread = given.filter(([name, value]) => value !== undefined && !(name in defaults));

@@ -31,26 +31,6 @@ import { boundMetrics, surrogates } from './surrogates.ts';
  *   | `window` | `clipLow` 0.2, `clipHigh` 0.28 | `windowSurrogate` |
  *   | `importance-sampling`, `policy-gradient` | none | `importanceSampling`, `policyGradient` |
  *
- * - `ratio` (`'token'`): over tokens or sequences; see `importanceRatio`. `logRatioLimit` (20), `logRatioCap` (off);
- *   `countEpsilon` (off: a count of at least 1): added to a sequence's token count where a mean divides by it (verl: 1e-8).
- * - `proximal` (`'current'`): the policy that the ratio is taken to. `'current'`: the policy itself before this update, no
- *   column needed; right for the first update after sampling, where the ratio is 1 and its gradient is the policy
- *   gradient. `'column'`: the column `proximalLogprobs`, which the trainer computed before its first update; needed from
- *   the second update on. `'behavior'`: the column `behaviorLogprobs`, as PPO had it before samplers and trainers were
- *   different programs; `window` and `dppo` are meant for it.
- * - `correction` (`'sequence-mask'`, as TRL): of the gap between trainer and sampler, from the column `behaviorLogprobs`, within
- *   `correctionFloor` (off) and `correctionCap` (3); see `samplerWeights`. `'column'` multiplies by `correctionWeights`.
- * - `offPolicyThreshold` (off): see `offPolicySequenceMask`; reads `behaviorLogprobs`.
- * - `keep` (`'all'`): `'column'` multiplies by the column `keep`, made by `clipCovarianceKeep` or `highEntropyKeep`.
- * - `klCoefficient` (0): multiplies `klEstimator` (`'k3'`) of the KL to the column `referenceLogprobs`; `klLimit` (off),
- *   `klGradient` (`'own'`); see `klEstimate`. `klWeight` (`'one'`): `'ratio'` weighs it by ρ, gradient included (TRL's
- *   `use_bias_correction_kl`).
- * - `proximalKlCoefficient` (0): the same to the proximal policy, by `proximalKlEstimator` (`'absolute'`), on all tokens or
- *   (`proximalKlTokens: 'column'`) those that the column `selected` marks, made by `klCovarianceSelection`.
- * - `entropyCoefficient` (0): subtracts this much entropy. Costs a pass over the vocabulary when not 0.
- * - Either coefficient may be `'column'`: it is read from the column `klCoefficients` or `entropyCoefficients`, so that a
- *   controller can move it without another graph.
- *
  * Reads the column `advantages` and those that the options name. Metrics (vocabulary: `docs/metrics.md`): `ratio/mean`,
  * `kl/update`, `clip/low`, `clip/high`, `clip/dual`, and where its inputs are there `gap/sampler`, `gap/absolute`,
  * `kl/reference`, `entropy/mean`.

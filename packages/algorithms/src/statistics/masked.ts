@@ -2,25 +2,20 @@ import { parseOptions } from '@rlp/core';
 import * as z from 'zod';
 import { requireRows, type TokenRows } from './token-rows.ts';
 
-const meanSchema = z.strictObject({ countEpsilon: z.number().nonnegative().default(0) });
+const meanSchema = z.strictObject({
+  /** Added to the number of tokens before dividing by it (verl: 1e-8). Default 0. */
+  countEpsilon: z.number().nonnegative().default(0),
+});
 const varianceSchema = meanSchema.extend({
+  /** n − 1, or n (`'population'`). Default `'unbiased'`. */
   divisor: z.enum(['unbiased', 'population']).default('unbiased'),
 });
 
-/**
- * Options of {@link maskedMean}.
- *
- * - `countEpsilon` (0): added to the number of tokens before dividing by it (verl: 1e-8).
- */
-export type MaskedMeanOptions = z.input<typeof meanSchema>;
+/** Options of {@link maskedMean}. */
+export interface MaskedMeanOptions extends z.input<typeof meanSchema> {}
 
-/**
- * Options of {@link maskedVariance}.
- *
- * - `divisor` (`'unbiased'`): n − 1, or n (`'population'`).
- * - `countEpsilon` (0): added to n where it divides (verl: 1e-8, also in the mean).
- */
-export type MaskedVarianceOptions = z.input<typeof varianceSchema>;
+/** Options of {@link maskedVariance}. */
+export interface MaskedVarianceOptions extends z.input<typeof varianceSchema> {}
 
 /** Count, mean and variance of the tokens that a mask keeps. */
 export interface Moments {
@@ -35,7 +30,7 @@ export interface Moments {
  * @throws ArgumentError for values that are not finite or a mask of another shape.
  */
 export function maskedMean(values: TokenRows, masks?: TokenRows, options: MaskedMeanOptions = {}): number {
-  const { countEpsilon } = parseOptions('maskedMean', meanSchema, options);
+  const { countEpsilon } = parseOptions('maskedMean', meanSchema, options, 'MaskedMeanOptions');
   requireRows('maskedMean', { values, masks });
   const { count, sum } = totals(values, masks);
   return count === 0 ? 0 : sum / (count + countEpsilon);
@@ -51,7 +46,7 @@ export function maskedRowMeans(
   masks?: TokenRows,
   options: MaskedMeanOptions = {},
 ): Float64Array {
-  const { countEpsilon } = parseOptions('maskedRowMeans', meanSchema, options);
+  const { countEpsilon } = parseOptions('maskedRowMeans', meanSchema, options, 'MaskedMeanOptions');
   requireRows('maskedRowMeans', { values, masks });
   return Float64Array.from(values, (row, b) => {
     const { count, sum } = totals([row], masks && [masks[b]!]);
@@ -72,7 +67,11 @@ export function maskedVariance(
   options: MaskedVarianceOptions = {},
 ): number {
   requireRows('maskedVariance', { values, masks });
-  return moments(values, masks, parseOptions('maskedVariance', varianceSchema, options)).variance;
+  return moments(
+    values,
+    masks,
+    parseOptions('maskedVariance', varianceSchema, options, 'MaskedVarianceOptions'),
+  ).variance;
 }
 
 /** All of {@link maskedMean} and {@link maskedVariance}, of arguments that were checked. */

@@ -4,26 +4,27 @@ import { moments } from './masked.ts';
 import { requireRows, type TokenRows, zeroRows } from './token-rows.ts';
 
 const schema = z.strictObject({
+  /** Removes the mean, or keeps it. Default `'remove'`. */
   mean: z.enum(['remove', 'keep']).default('remove'),
+  /** Divides by the deviation, or not. Default `'std'`. */
   scale: z.enum(['std', 'none']).default('std'),
+  /** Divisor of the variance: n − 1, or n (`'population'`). Default `'unbiased'`. */
   divisor: z.enum(['unbiased', 'population']).default('unbiased'),
+  /** Keeps the division finite. Default 1e-8. */
   epsilon: z.number().nonnegative().default(1e-8),
+  /**
+   * `'inside-root'`: `√(variance + ε)`. `'added'`: `std + ε`. `'variance-floor'`: `√max(variance, ε)`. Default
+   * `'inside-root'`.
+   */
   epsilonPlacement: z.enum(['inside-root', 'added', 'variance-floor']).default('inside-root'),
+  /** Added to the token count before dividing by it. Default 0. */
   countEpsilon: z.number().nonnegative().default(0),
+  /** What tokens outside the mask become: 0, mapped as the others, or the image of 0. Default `'zero'`. */
   outside: z.enum(['zero', 'same-map', 'map-of-zero']).default('zero'),
 });
 
 /**
- * How tokens are standardised.
- *
- * - `mean` (`'remove'`): shifts to mean 0, or scales around the mean (`'keep'`).
- * - `scale` (`'std'`): divides by the deviation, or only shifts (`'none'`).
- * - `divisor` (`'unbiased'`): of the variance, n − 1 or n (`'population'`).
- * - `epsilon` (1e-8) and `epsilonPlacement` (`'inside-root'`): `√(variance + ε)`; `'added'`: `√variance + ε`;
- *   `'variance-floor'`: `√max(variance, ε)`.
- * - `countEpsilon` (0): added to n where it divides.
- * - `outside` (`'zero'`): what tokens outside the mask become; `'same-map'` maps them as the others, `'map-of-zero'`
- *   maps 0. Only 'zero' keeps a later sum without a mask safe.
+ * Options of {@link whitened}.
  *
  * | project | options |
  * |---|---|
@@ -35,7 +36,7 @@ const schema = z.strictObject({
  * The default is TRL's formula: its small epsilon changes nothing where values differ, and inside the root it bounds the
  * factor at 10⁴ where they hardly do.
  */
-export type WhiteningOptions = z.input<typeof schema>;
+export interface WhiteningOptions extends z.input<typeof schema> {}
 
 /**
  * Values shifted to mean 0 and scaled to deviation 1 over the tokens that count.
