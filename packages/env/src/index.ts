@@ -18,5 +18,5 @@ export {
 export { SimpleTextEnvironment, type SimpleTextOptions, type TextState } from './simple-text-environment.ts';
 export { type SplitTasksOptions, splitTasks } from './split-tasks.ts';
 export { type TaskSourceOptions, taskSource } from './task-source.ts';
-export { type TasksFromJsonlOptions, tasksFromJsonl } from './tasks-from-jsonl.ts';
+export { type TaskFields, type TasksFromJsonlOptions, tasksFromJsonl } from './tasks-from-jsonl.ts';
 export { type EnvironmentLimits, withLimits } from './with-limits.ts';

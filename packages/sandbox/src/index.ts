@@ -1,4 +1,4 @@
-/** Code that nobody trusts, run with limits and without a way out. Needs Node. */
+/** Runs untrusted JavaScript with limits. Needs Node. */
 import type { SandboxOptions } from './javascript/options.ts';
 import { Sandbox, type SandboxCallOptions, type SandboxOutcome } from './javascript/sandbox.ts';
 
@@ -14,8 +14,10 @@ export type {
 } from './javascript/sandbox.ts';
 
 /**
- * A sandbox: threads with a JavaScript engine (QuickJS) inside WebAssembly. What runs there reaches no file, network, process, timer or
- * object of ours; it is stopped by limits on time, memory, stack and output, and killed where it does not stop.
+ * Creates a sandbox: threads with a JavaScript engine (QuickJS) inside WebAssembly.
+ *
+ * Code there reaches no file, network, process, timer or object of yours. Time, memory, stack and output have limits. A thread that does
+ * not stop is killed.
  *
  * @throws `OptionsError` naming every problem at once.
  */
@@ -31,8 +33,9 @@ export interface RunSandboxedOptions extends SandboxOptions {
 }
 
 /**
- * Calls a function once for each list of arguments, in a sandbox made for that: an outcome per call, in order. Each call has a world
- * of its own, so that none learns of the others. Where there is more than one code to run, {@link createSandbox} saves the start.
+ * Calls a function once for each list of arguments and returns the outcomes in order. Each call gets a fresh global object.
+ *
+ * Opens a sandbox for these calls. For more than one function, {@link createSandbox} starts only once.
  *
  * @throws `OptionsError` naming every problem at once; rejects as `Sandbox.call` does.
  */

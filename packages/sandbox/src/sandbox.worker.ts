@@ -3,7 +3,7 @@ import { engineLoader } from './javascript/engine.ts';
 import type { JobReport, JobRequest, ThreadData } from './javascript/protocol.ts';
 import { serveThread } from './threads/serve-thread.ts';
 
-/** Entry of a sandbox's thread: one job at a time, each in a world of its own. */
+/** Entry of a sandbox's thread: one job at a time, each with a fresh global object. */
 if (parentPort) {
   const { memoryBytes, reuse } = workerData as ThreadData;
   const load = engineLoader(memoryBytes);

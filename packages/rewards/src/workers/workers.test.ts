@@ -8,6 +8,8 @@ import { answering, groupAnswering } from '../trajectories.fixture.ts';
 import { createRewardWorkers, type RewardWorkersOptions } from '../workers.ts';
 import { openRewardWorkers } from './open-workers.ts';
 import { inParts } from './parts.ts';
+import type { ThreadRequest } from './protocol.ts';
+import { RewardWorkers } from './reward-workers.ts';
 import { ranked } from './rewards.fixture.ts';
 
 const source = new URL('./rewards.fixture.ts', import.meta.url);
@@ -145,6 +147,31 @@ describe('rewards in threads', () => {
 });
 
 describe('work in parts', () => {
+  it.each([
+    { episodes: 5, workers: 2, batchSize: 128, sizes: [3, 2] },
+    { episodes: 5, workers: 2, batchSize: 2, sizes: [2, 2, 1] },
+    { episodes: 6, workers: 3, batchSize: 128, sizes: [2, 2, 2] },
+    { episodes: 1, workers: 4, batchSize: 128, sizes: [1] },
+  ])(
+    'gives $workers workers no more parts of $episodes episodes than needed',
+    async ({ episodes, workers, batchSize, sizes }) => {
+      const asked: number[] = [];
+      const pool = {
+        ask: async (request: ThreadRequest) => {
+          const rows = request.kind === 'group' ? request.group.trajectories : request.episodes;
+          asked.push(rows.length);
+          return { kind: 'group', scores: rows.map(() => ({ reward: 1, components: {} })) };
+        },
+      };
+      const rewards = new RewardWorkers(pool as never, {
+        exported: { scope: 'episode', scores: 'trajectories' },
+        ...{ scope: 'episode', tokens: 'sent', timeoutMs: 1000, workers, batchSize },
+      });
+      await rewards.computeRewards(groupOf(Array.from({ length: episodes }, () => 'a')));
+      expect(asked).toEqual(sizes);
+    },
+  );
+
   it('asks about all rows once, and again only about those of a part that failed', async () => {
     const rows = fc.array(fc.constantFrom('good', 'bad'), { maxLength: 40 });
     await fc.assert(

@@ -46,7 +46,7 @@ class Stop extends Error {
   }
 }
 
-/** Loads engines: the machine code once, a memory of its own for each. */
+/** Loads engines: the machine code once, separate memory for each. */
 export function engineLoader(memoryBytes: number): () => Promise<Engine> {
   const { WebAssembly } = globalThis as unknown as { readonly WebAssembly: WebAssemblyGlobal };
   const file = createRequire(import.meta.url).resolve('@jitl/quickjs-wasmfile-release-sync/wasm');
@@ -75,8 +75,8 @@ export class Engine {
   }
 
   /**
-   * Runs a job in a world of its own. `isReusable`: whether the engine came out as it went in; after anything but a value or an
-   * ordinary exception nobody should rely on it.
+   * Runs a job with a fresh global object. `isReusable` is false after anything but a value or an ordinary exception: the engine may
+   * be damaged.
    */
   execute({ job, ...limits }: JobRequest): { readonly report: JobReport; readonly isReusable: boolean } {
     const watch = new Watch(limits, () => performance.now());

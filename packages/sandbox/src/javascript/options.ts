@@ -29,8 +29,8 @@ export interface SandboxOptions {
   /** Characters that a call may return as JSON and print, together. Default 1 000 000. */
   readonly maxOutputCharacters?: number | undefined;
   /**
-   * `'engine'` (default): calls have worlds of their own in one engine, which is thrown away after every call that went over a limit.
-   * `'nothing'`: every call has an engine of its own, against faults of the engine itself.
+   * `'engine'`: calls share one engine, each with a fresh global object. A call over a limit discards the engine.
+   * `'nothing'`: every call starts a new engine, which also contains faults of the engine. Default `'engine'`.
    */
   readonly reuse?: 'engine' | 'nothing' | undefined;
 }

@@ -1,9 +1,13 @@
 /**
  * Why code in a sandbox gave no value.
  *
- * `syntax`: it does not parse. `not-a-function`: its default export is none. `threw`: it threw, or its promise rejected.
- * `not-json`: what it returned is no JSON. `unsettled`: its promise can never settle, since nothing is left to run. `timed-out`,
- * `out-of-memory`, `stack-overflow`, `output-too-long`: it went over a limit. `crashed`: the engine itself broke.
+ * - `syntax`: the code does not parse.
+ * - `not-a-function`: its default export is not a function.
+ * - `threw`: it threw, or its promise rejected.
+ * - `not-json`: its result cannot be written as JSON.
+ * - `unsettled`: its promise can never settle, because nothing is left to run.
+ * - `timed-out`, `out-of-memory`, `stack-overflow`, `output-too-long`: it went over a limit.
+ * - `crashed`: the engine itself broke.
  */
 export type SandboxFailureCause =
   | 'syntax'

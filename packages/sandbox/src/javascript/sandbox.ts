@@ -37,7 +37,7 @@ export interface SandboxStatistics {
   readonly threadsStarted: number;
 }
 
-/** Runs code that nobody trusts. */
+/** Runs untrusted code. */
 export class Sandbox implements AsyncDisposable {
   readonly #options: z.output<typeof sandboxOptionsSchema>;
   readonly #pool: ThreadPool<JobRequest, JobReport>;
@@ -54,11 +54,11 @@ export class Sandbox implements AsyncDisposable {
   }
 
   /**
-   * Calls a function: `code` is an expression that gives one (`(a, b) => a + b`), or a module whose default export is one. Arguments
-   * and result travel as JSON; a promise is awaited. It sees the JavaScript language and `console`, and nothing else.
+   * Calls a function and awaits its promise. `code` is an expression such as `(a, b) => a + b`, or a module with a default export.
    *
-   * Resolves whatever the code does. Rejects with an `ArgumentError` for arguments that are no JSON, or once closed; with an
-   * `OptionsError` for a time that is none; with the signal's reason, once aborted.
+   * Arguments and result travel as JSON. The code sees the JavaScript language and `console`.
+   * Resolves whatever the code does. Rejects with the signal's reason, with an `ArgumentError` if the arguments are not JSON or the
+   * sandbox is closed, and with an `OptionsError` for a bad `timeoutMs`.
    */
   async call(
     code: string,
@@ -147,7 +147,7 @@ function tooLarge(characters: number): JobReport {
   return { result: { kind: 'failure', cause: 'out-of-memory', message }, stdout: '', stderr: '' };
 }
 
-/** Leaves out keys that would mean something else to whoever copies the value. */
+/** Leaves out keys that would change the prototype of a copy. */
 function withoutPrototypes(key: string, value: unknown): unknown {
   return key === '__proto__' ? undefined : value;
 }

@@ -2,8 +2,8 @@
  * Python that runs before a program, with `[memory, cpuSeconds, processes]` as its argument and the program on file descriptor 3.
  *
  * Sets limits that the program cannot raise again, and an audit hook (PEP 578) against processes, sockets, foreign functions,
- * every change to files, and a look at the environment of other processes. The hook stops what a program does by mistake or by the means that come to mind; it is no security boundary,
- * as the PEP itself says.
+ * every change to files, and a look at the environment of other processes. The hook stops
+ * mistakes and simple attempts. As the PEP states, it is not a security boundary.
  */
 export const pythonGuard = `
 import json, os, resource, sys

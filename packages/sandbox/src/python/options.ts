@@ -21,9 +21,12 @@ export interface PythonRunnerOptions {
   /** The interpreter, 3.8 or later. Default `python3`. */
   readonly executable?: string | undefined;
   /**
-   * What the interpreter is started by. `'namespaces'`: `unshare`, which leaves it no network and no sight of other processes; needs
-   * Linux that permits it. `'namespaces-if-possible'` (default): that, or nothing where it does not work. `'none'`: nothing. A list: a
-   * command of your own that runs what follows it, such as `['bwrap', '--unshare-all', '--ro-bind', '/', '/', '--die-with-parent']`.
+   * Command that starts the interpreter. Default `'namespaces-if-possible'`.
+   *
+   * - `'namespaces'`: `unshare`, which takes away the network and hides other processes. Needs Linux that permits it.
+   * - `'namespaces-if-possible'`: `unshare` if it works, else nothing.
+   * - `'none'`: nothing.
+   * - A list: your command, such as `['bwrap', '--unshare-all', '--ro-bind', '/', '/', '--die-with-parent']`.
    */
   readonly launcher?: 'namespaces-if-possible' | 'namespaces' | 'none' | readonly string[] | undefined;
   /** What programs may import besides the standard library. Default `'none'`. */

@@ -19,7 +19,7 @@ export interface ProcessRequest {
 /** Milliseconds that the streams of a process may stay open once it has ended: what it left behind is killed then. */
 const lingeringMs = 200;
 
-/** Runs a process in a group of its own, which is killed whole. Rejects where it cannot be started, and once aborted. */
+/** Runs a process in a new process group and kills the whole group. Rejects if it cannot be started, and when the signal aborts. */
 export async function runProcess(request: ProcessRequest): Promise<CodeOutcome> {
   const { command, env, input, source, timeoutMs, maxOutputBytes, signal } = request;
   signal.throwIfAborted();
@@ -108,7 +108,7 @@ function bytesRead({ stdout, stderr }: ChildProcess): number {
   return (stdout as Socket).bytesRead + (stderr as Socket).bytesRead;
 }
 
-/** A process that does not read to the end is no fault of ours. */
+/** A process need not read its input to the end. */
 function write(stream: NodeJS.WritableStream, text: string): void {
   stream.on('error', () => undefined);
   stream.end(text);

@@ -21,16 +21,16 @@ interface Setup {
 const unshare = ['unshare', '--user', '--map-current-user', '--net', '--pid', '--fork', '--kill-child'];
 
 /**
- * Runs Python programs of `codeTests`: each in an interpreter of its own, without environment, with limits on time, memory and output,
- * and killed with all that it started.
+ * Runs Python programs, each in a new interpreter. Time, memory and output have limits, and the environment is empty. A program is killed
+ * with all processes that it started.
  *
- * **This is no sandbox against a determined attacker.** Programs run as your user and can read what you can read. What keeps them from
- * network, processes and files are the guard inside the interpreter, which can be got around, and, where they work, namespaces (see
- * `launcher`). It is for the code of a policy that you train; for code of people you do not know, take a container or a virtual machine as
- * launcher. Do not run it as root: root is not bound by limits on processes.
+ * **This does not stop a determined attacker.** Programs run as your user and can read your files. A guard inside the interpreter keeps
+ * them from network, processes and files, and can be bypassed. Namespaces add a barrier if the system permits them (see `launcher`).
+ * Use it for the programs of a policy that you train. For programs of strangers, use a container as launcher. Do not run it as root,
+ * because limits on processes do not bind root.
  *
- * Needs a system with Unix processes; tested on Linux. Rejects with an `ArgumentError` for another language, with a `RewardError` where
- * the interpreter or the launcher does not work.
+ * Needs Unix processes and is tested on Linux. Rejects with an `ArgumentError` for another language, and with a `RewardError` if the
+ * interpreter or the launcher does not work.
  *
  * @throws `OptionsError` naming every problem at once.
  */

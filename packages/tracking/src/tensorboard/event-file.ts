@@ -1,3 +1,4 @@
+import protobuf from 'protobufjs/minimal.js';
 import { crc32c } from './crc32c.ts';
 
 /** One record of a TensorBoard event file. */
@@ -22,7 +23,7 @@ export function eventRecord(event: TensorBoardEvent): Uint8Array {
   const record = Buffer.alloc(message.length + 16);
   record.writeBigUInt64LE(BigInt(message.length), 0);
   record.writeUInt32LE(maskedChecksum(record.subarray(0, 8)), 8);
-  message.copy(record, 12);
+  record.set(message, 12);
   record.writeUInt32LE(maskedChecksum(message), 12 + message.length);
   return record;
 }
@@ -33,58 +34,54 @@ function maskedChecksum(bytes: Uint8Array): number {
   return (((checksum >>> 15) | (checksum << 17)) + 0xa282ead8) >>> 0;
 }
 
-function eventMessage({ wallTime, step, fileVersion, scalars = {}, texts = {} }: TensorBoardEvent): Buffer {
+function eventMessage({
+  wallTime,
+  step,
+  fileVersion,
+  scalars = {},
+  texts = {},
+}: TensorBoardEvent): Uint8Array {
+  const event = protobuf.Writer.create().uint32(tag(1, fixed64)).double(wallTime);
+  if (step !== undefined) event.uint32(tag(2, varint)).int64(Math.trunc(step));
+  if (fileVersion !== undefined) event.uint32(tag(3, bytes)).string(fileVersion);
   const values = [
-    ...Object.entries(scalars).map(([tag, value]) => field(1, scalarMessage(tag, value))),
-    ...Object.entries(texts).map(([tag, text]) => field(1, textMessage(tag, text))),
+    ...Object.entries(scalars).map(([name, value]) => scalarValue(name, value)),
+    ...Object.entries(texts).map(([name, text]) => textValue(name, text)),
   ];
-  return Buffer.concat([
-    doubleField(1, wallTime),
-    ...(step === undefined ? [] : [key(2, 0), varint(step)]),
-    ...(fileVersion === undefined ? [] : [field(3, Buffer.from(fileVersion))]),
-    ...(values.length === 0 ? [] : [field(5, Buffer.concat(values))]),
-  ]);
+  if (values.length > 0) {
+    const summary = protobuf.Writer.create();
+    for (const value of values) summary.uint32(tag(1, bytes)).bytes(value);
+    event.uint32(tag(5, bytes)).bytes(summary.finish());
+  }
+  return event.finish();
 }
+
+/** Wire types of protocol buffers. */
+const [varint, fixed64, bytes, fixed32] = [0, 1, 2, 5] as const;
+
+const tag = (field: number, wireType: number) => 8 * field + wireType;
 
 /** `DT_STRING` of TensorFlow's `types.proto`. */
 const tensorOfStrings = 7;
 
 /** `Summary.Value` with `tag` and `simple_value`. */
-function scalarMessage(tag: string, value: number): Buffer {
-  const number = Buffer.alloc(4);
-  number.writeFloatLE(value);
-  return Buffer.concat([field(1, Buffer.from(tag)), key(2, 5), number]);
+function scalarValue(name: string, value: number): Uint8Array {
+  return protobuf.Writer.create()
+    .uint32(tag(1, bytes))
+    .string(name)
+    .uint32(tag(2, fixed32))
+    .float(value)
+    .finish();
 }
 
 /** `Summary.Value` with `tag`, a tensor of one string, and metadata that names the plugin `text`. */
-function textMessage(tag: string, text: string): Buffer {
-  const metadata = field(1, field(1, Buffer.from('text')));
-  const shape = field(2, Buffer.concat([key(1, 0), varint(1)]));
-  const tensor = [key(1, 0), varint(tensorOfStrings), field(2, shape), field(8, Buffer.from(text))];
-  return Buffer.concat([field(1, Buffer.from(tag)), field(9, metadata), field(8, Buffer.concat(tensor))]);
-}
-
-function field(id: number, bytes: Buffer): Buffer {
-  return Buffer.concat([key(id, 2), varint(bytes.length), bytes]);
-}
-
-function doubleField(id: number, value: number): Buffer {
-  const number = Buffer.alloc(8);
-  number.writeDoubleLE(value);
-  return Buffer.concat([key(id, 1), number]);
-}
-
-function key(id: number, wireType: 0 | 1 | 2 | 5): Buffer {
-  return varint(8 * id + wireType);
-}
-
-/** A number without its fraction, seven bits a byte; one below 0 is 64 bits of two's complement. What is not finite is 0. */
-function varint(value: number): Buffer {
-  const bytes: number[] = [];
-  let rest = BigInt.asUintN(64, BigInt(Number.isFinite(value) ? Math.trunc(value) : 0));
-  while (rest >= 128n) {
-    bytes.push(Number(rest & 127n) + 128);
-    rest >>= 7n;
-  }
-  return Buffer.from([...bytes, Number(rest)]);
+function textValue(name: string, text: string): Uint8Array {
+  const value = protobuf.Writer.create().uint32(tag(1, bytes)).string(name);
+  const metadata = value.uint32(tag(9, bytes)).fork();
+  metadata.uint32(tag(1, bytes)).fork().uint32(tag(1, bytes)).string('text').ldelim().ldelim();
+  const tensor = value.uint32(tag(8, bytes)).fork();
+  tensor.uint32(tag(1, varint)).int32(tensorOfStrings);
+  tensor.uint32(tag(2, bytes)).fork().uint32(tag(2, bytes)).fork().uint32(tag(1, varint)).int64(1);
+  tensor.ldelim().ldelim();
+  return tensor.uint32(tag(8, bytes)).string(text).ldelim().finish();
 }
