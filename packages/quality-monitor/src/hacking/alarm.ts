@@ -1,15 +1,11 @@
 import type { Finding } from '@rlp/core';
-import type { Sighting } from './evidence.ts';
+import type { Detection } from './evidence.ts';
+import type { DetectorState } from './state.ts';
 
 /** Rule of the detector's findings. */
 export const hackingRule = 'suspected_reward_hacking';
 
-/** What {@link Alarm} remembers, as JSON data. */
-export interface AlarmState {
-  readonly signals: readonly string[];
-  readonly batches: number;
-  readonly reported: number;
-}
+type AlarmState = DetectorState['alarm'];
 
 const silence: AlarmState = { signals: [], batches: 0, reported: -1 };
 
@@ -59,9 +55,9 @@ export class Alarm {
 }
 
 /** What a finding is made of. */
-export interface Alarming {
+export interface AlarmContext {
   /** What alarms, the strongest first; one at least. */
-  readonly sightings: readonly Sighting[];
+  readonly detections: readonly Detection[];
   /** `h`: nats at which a signal alarms. */
   readonly limit: number;
   /** The component that dominates, if one does. */
@@ -72,15 +68,15 @@ export interface Alarming {
 }
 
 /** One finding for all signals. */
-export function hackingFinding({ sightings, limit, component, suspects, iteration }: Alarming): Finding {
+export function hackingFinding({ detections, limit, component, suspects, iteration }: AlarmContext): Finding {
   const evidence: Record<string, number> = { limit };
-  for (const { name, evidence: nats, share, usualShare } of sightings) {
+  for (const { name, evidence: nats, share, usualShare } of detections) {
     evidence[name] = nats;
     evidence[`${name}_share`] = share;
     evidence[`${name}_usual_share`] = usualShare;
   }
-  const isSure = sightings[0]!.evidence >= 1.5 * limit || sightings.length > 2;
-  const explained = sightings.slice(0, 4).map((sighting) => explain(sighting, component));
+  const isSure = detections[0]!.evidence >= 1.5 * limit || detections.length > 2;
+  const explained = detections.slice(0, 4).map((detection) => explain(detection, component));
   return {
     rule: hackingRule,
     severity: isSure ? 'critical' : 'high',
@@ -91,7 +87,7 @@ export function hackingFinding({ sightings, limit, component, suspects, iteratio
   };
 }
 
-function explain({ name, meaning, share, usualShare }: Sighting, component: string | undefined): string {
+function explain({ name, meaning, share, usualShare }: Detection, component: string | undefined): string {
   if (name === 'kl_frontier') return `responses ${meaning} (kl_frontier)`;
   const of = name === 'dominance' && component !== undefined ? ` '${component}'` : '';
   return `${percent(share)} of rewarded responses ${meaning}${of}, ${percent(usualShare)} before (${name})`;

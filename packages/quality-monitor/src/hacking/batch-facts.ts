@@ -1,34 +1,33 @@
 import type { ScoredTrajectory } from '@rlp/core';
 import type { RunningMoments } from './running-moments.ts';
 
-/** Responses of late that a batch's mean is pooled with, at most. */
+/** Most earlier responses that a batch's mean is pooled with. */
 export const pooledResponses = 24;
-/** Part of the mean that a reward differs from it by at least, if not by rounding. */
+/** Relative difference that is attributed to rounding. */
 const rounding = 1e-9;
 
 /**
- * How clearly each response was rewarded, in −1..1: its reward's distance from what is usual, over half of the median distance
- * of those on its side, at most 1; divided by how often its text was given to its task. 0 where that cannot be said.
+ * Signed weights in −1…1 that say how clearly each response was rewarded. 0 if unknown.
  *
- * Usual is the mean of the batch's `n` rewards and of the `m ≤ 24` that `lately` stands for: `(n · own + m · lately) / (n + m)`. So a small
- * batch that was paid well as a whole counts as rewarded as a whole, while a large one is compared with itself.
+ * The weight is the distance of the reward from a usual reward, over half of the median distance on its side, at most 1. It is
+ * divided by the number of times that the task got the same text. With two reward values and distinct texts, weights are 1 and −1.
  *
- * Evidence is weighted by it: what earned a little more than usual says little, and a policy that says the same each time says
- * it once. Where there are two rewards only it is 1 and −1, texts all different.
+ * The usual reward is `(n · own + m · recent) / (n + m)`: the mean of the batch's `n` rewards, pooled with `m ≤ 24` recent ones.
+ * So a small batch that is hacked as a whole counts as rewarded.
  *
  * @param texts - Hashes of the responses.
- * @param lately - Rewards of the batches before.
+ * @param recent - Rewards of earlier batches.
  */
-export function standings(
+export function rewardWeights(
   trajectories: readonly ScoredTrajectory[],
   texts: readonly number[],
   tasks: Tasks,
-  lately: Pick<RunningMoments, 'mean' | 'weight'>,
+  recent: Pick<RunningMoments, 'mean' | 'weight'>,
 ): Float32Array {
   const rewards = finiteRewards(trajectories);
-  const pooled = Math.min(pooledResponses, lately.weight);
+  const pooled = Math.min(pooledResponses, recent.weight);
   const own = mean(rewards);
-  const usual = own + (pooled / Math.max(1, pooled + rewards.length)) * (lately.mean - own);
+  const usual = own + (pooled / Math.max(1, pooled + rewards.length)) * (recent.mean - own);
   const distances = trajectories.map(({ reward }) => distance(reward, usual));
   const above = median(distances.filter((distance) => distance > 0));
   const below = median(distances.filter((distance) => distance < 0));
@@ -39,12 +38,12 @@ export function standings(
   });
 }
 
-/** A batch's rewards without those that are missing or not finite. */
+/** The finite rewards of a batch. */
 export function finiteRewards(trajectories: readonly ScoredTrajectory[]): number[] {
   return trajectories.flatMap(({ reward }) => (reward !== null && Number.isFinite(reward) ? [reward] : []));
 }
 
-/** How often each text was given to its task. */
+/** How often each response's task got the same text. */
 function timesGiven(tasks: Tasks, texts: readonly number[]): number[] {
   const times = texts.map(() => 1);
   for (const [, members] of tasks) {
@@ -56,7 +55,7 @@ function timesGiven(tasks: Tasks, texts: readonly number[]): number[] {
   return times;
 }
 
-/** 0 where there is no reward, or nothing but rounding between the two. */
+/** Distance from the usual reward. 0 if the reward is missing or equal up to rounding. */
 function distance(reward: number | null, usual: number): number {
   if (reward === null || !Number.isFinite(reward)) return 0;
   return Math.abs(reward - usual) > rounding * Math.abs(usual) ? reward - usual : 0;
@@ -66,15 +65,15 @@ function weight(distance: number, typical: number): number {
   return Number.isFinite(distance) ? Math.min(1, (2 * distance) / typical) : 1;
 }
 
-/** The upper one of two in the middle; NaN of nothing. */
+/** The upper median. NaN for no values. */
 function median(values: readonly number[]): number {
   return Float64Array.from(values).sort()[values.length >>> 1] ?? Number.NaN;
 }
 
-/** Tasks with indices of their trajectories. */
+/** Tasks with the indices of their trajectories. */
 export type Tasks = readonly (readonly [task: string, members: readonly number[]])[];
 
-/** The tasks of a batch. Where there are hardly any, each response stands for itself. */
+/** The tasks of a batch. With fewer than three, each response is its own task. */
 export function byTask(trajectories: readonly ScoredTrajectory[]): Tasks {
   const tasks = new Map<string, number[]>();
   for (const [at, { trajectory }] of trajectories.entries()) {
@@ -85,14 +84,14 @@ export function byTask(trajectories: readonly ScoredTrajectory[]): Tasks {
   return tasks.size < 3 ? trajectories.map(({ trajectory }, at) => [trajectory.id, [at]]) : [...tasks];
 }
 
-/** Mean; 0 of nothing. */
+/** Mean. 0 for no values. */
 export function mean(values: readonly number[]): number {
   let sum = 0;
   for (let at = 0; at < values.length; at++) sum += values[at]! / values.length;
   return sum;
 }
 
-/** Pearson's, over the pairs of finite numbers; 0 where it is not defined. */
+/** Pearson correlation over pairs of finite numbers. 0 if undefined. */
 export function correlation(left: readonly number[], right: readonly number[]): number {
   const [finite, other]: [number[], number[]] = [[], []];
   for (let at = 0; at < left.length; at++) {

@@ -11,10 +11,10 @@ import type { ReadText } from '../text/read-text.ts';
 import type { TextMonitor } from '../text/text-monitor.ts';
 import { TextReader } from '../text/text-reader.ts';
 import { Alarm, hackingFinding } from './alarm.ts';
-import { byTask, correlation, mean, standings as standingsOf } from './batch-facts.ts';
-import { Evidence, type Sighting } from './evidence.ts';
+import { byTask, correlation, mean, rewardWeights } from './batch-facts.ts';
+import { clustersOf } from './design-effect.ts';
+import { type Detection, Evidence } from './evidence.ts';
 import { Frontier } from './frontier.ts';
-import { clustersOf } from './likeness.ts';
 import {
   type ResolvedRewardHackingOptions,
   type RewardHackingOptions,
@@ -85,13 +85,13 @@ class RewardHackingDetector implements TextMonitor {
     const change = this.#evidence.gather(batch, this.#reference);
     if (change !== 'none' && this.#alarm.batches < 2) return this.#await(change);
     this.#frontier.observe(metrics[this.#options.klMetric] ?? Number.NaN, this.#meanScore(trajectories));
-    const sightings = this.#sightings();
-    const together = pooled(sightings);
+    const detections = this.#detections();
+    const together = pooled(detections);
     const alarming =
-      together < this.#limit ? [] : sightings.filter(({ evidence }) => evidence >= this.#limit / 4);
+      together < this.#limit ? [] : detections.filter(({ evidence }) => evidence >= this.#limit / 4);
     this.#learn(batch, trajectories, alarming);
     return {
-      metrics: this.#metrics(sightings, trajectories, batch),
+      metrics: this.#metrics(detections, trajectories, batch),
       ...this.#report(alarming, this.#suspects(alarming, batch, trajectories), iteration),
     };
   }
@@ -139,7 +139,7 @@ class RewardHackingDetector implements TextMonitor {
     const rows = new Uint8Array(trajectories.length * rowLength);
     const tasks = byTask(trajectories);
     const hashes = texts.map((text) => text.hash());
-    const standings = standingsOf(trajectories, hashes, tasks, this.#rewards.lately);
+    const weights = rewardWeights(trajectories, hashes, tasks, this.#rewards.lately);
     this.#evidence.prepare(this.#reference);
     this.#phrases.beginBatch();
     for (const [task, members] of tasks) {
@@ -149,9 +149,9 @@ class RewardHackingDetector implements TextMonitor {
     const commonTemplate = this.#reference.isReady(traitIndex.template)
       ? this.#reference.thresholds(traitIndex.template, [0.03], 1)[0]!
       : unknown;
-    this.#rewards.read(trajectories, standings, rows, commonTemplate);
+    this.#rewards.read(trajectories, weights, rows, commonTemplate);
     this.#addUp(rows);
-    return { rows, standings, clusters: clustersOf(trajectories) };
+    return { rows, weights, clusters: clustersOf(trajectories) };
   }
 
   /** Fills in the traits of one task's responses; a text that it was given twice has the same ones twice. */
@@ -194,24 +194,24 @@ class RewardHackingDetector implements TextMonitor {
   }
 
   /** What is under suspicion must not become what is usual. */
-  #learn(batch: BatchRows, trajectories: readonly ScoredTrajectory[], alarming: readonly Sighting[]): void {
+  #learn(batch: BatchRows, trajectories: readonly ScoredTrajectory[], alarming: readonly Detection[]): void {
     if (alarming.length > 0) {
       this.#reference.dropWaiting();
       this.#phrases.dropWaiting();
       return;
     }
-    if (batch.standings.length === 0) return;
-    this.#rewards.learn(trajectories, batch.standings);
+    if (batch.weights.length === 0) return;
+    this.#rewards.learn(trajectories, batch.weights);
     this.#reference.add(batch, (known, marks) =>
       this.#evidence.learnDispersion(known, marks, this.#reference),
     );
   }
 
   /** Signals with any evidence, most of it first; one for each trait. */
-  #sightings(): Sighting[] {
-    const found = new Map<string, Sighting>();
-    for (const sighting of this.#evidence.sightings(this.#reference)) {
-      if (!found.has(sighting.name)) found.set(sighting.name, sighting);
+  #detections(): Detection[] {
+    const found = new Map<string, Detection>();
+    for (const detection of this.#evidence.detections(this.#reference)) {
+      if (!found.has(detection.name)) found.set(detection.name, detection);
     }
     const evidence = this.#frontier.evidence;
     if (evidence > 0) {
@@ -238,13 +238,13 @@ class RewardHackingDetector implements TextMonitor {
   }
 
   #metrics(
-    sightings: readonly Sighting[],
+    detections: readonly Detection[],
     trajectories: readonly ScoredTrajectory[],
     { rows }: BatchRows,
   ): Metrics {
-    const score = Math.min(1, pooled(sightings) / (2 * this.#limit));
+    const score = Math.min(1, pooled(detections) / (2 * this.#limit));
     const metrics: Record<string, number> = { suspected_reward_hacking: score };
-    for (const { name, evidence } of sightings) metrics[`hacking/${name}`] = evidence / (2 * this.#limit);
+    for (const { name, evidence } of detections) metrics[`hacking/${name}`] = evidence / (2 * this.#limit);
     const rewards = trajectories.map(({ reward }) => reward ?? Number.NaN);
     for (const [name, trait] of [
       ['reward_length_correlation', traitIndex.length],
@@ -257,16 +257,16 @@ class RewardHackingDetector implements TextMonitor {
   }
 
   /** The finding, where it is due, and what is asked for, which is asked for each time. */
-  #report(sightings: readonly Sighting[], suspects: readonly string[], iteration: number) {
+  #report(detections: readonly Detection[], suspects: readonly string[], iteration: number) {
     const isDue = this.#alarm.observe(
-      sightings.map(({ name }) => name),
+      detections.map(({ name }) => name),
       iteration,
     );
     const asksToDrop = this.#options.whenSuspected === 'drop' && suspects.length > 0;
     if (!isDue && !asksToDrop) return { findings: [], interventions: [] };
     const [component] = [...this.#rewards.dominant].sort((a, b) => b[1] - a[1]);
     const cause = hackingFinding({
-      sightings,
+      detections,
       limit: this.#limit,
       component: component?.[0],
       suspects,
@@ -278,16 +278,16 @@ class RewardHackingDetector implements TextMonitor {
 
   /** Ids of the rewarded responses that show what alarms. */
   #suspects(
-    alarming: readonly Sighting[],
-    { rows, standings }: BatchRows,
+    alarming: readonly Detection[],
+    { rows, weights }: BatchRows,
     trajectories: readonly ScoredTrajectory[],
   ): string[] {
     if (alarming.length === 0) return [];
     return trajectories.flatMap(({ trajectory }, at) => {
-      const shows = ({ signal }: Sighting) =>
+      const shows = ({ signal }: Detection) =>
         signal >= 0 &&
         isShown(rows[at * rowLength + signals[signal]!.trait]!, this.#evidence.thresholds[signal]!);
-      return standings[at]! > 0 && alarming.some(shows) ? [trajectory.id] : [];
+      return weights[at]! > 0 && alarming.some(shows) ? [trajectory.id] : [];
     });
   }
 }
@@ -301,7 +301,7 @@ interface ReadBatch {
 }
 
 /** Nats of the strongest signal and a third of the next two: those that point the same way support it. */
-function pooled([first, second, third]: readonly Sighting[]): number {
+function pooled([first, second, third]: readonly Detection[]): number {
   return (first?.evidence ?? 0) + ((second?.evidence ?? 0) + (third?.evidence ?? 0)) / 3;
 }
 

@@ -1,5 +1,4 @@
-/** What a {@link Frontier} remembers, as JSON data. */
-export type FrontierState = readonly number[];
+import type { DetectorState } from './state.ts';
 
 /** Batches from which on the noise of the score is known. */
 const warmUpBatches = 8;
@@ -64,7 +63,7 @@ export class Frontier {
     this.loadState(goesOn ? [batches, best, this.#variance, best, best, this.#klAtBest, 0] : []);
   }
 
-  saveState(): FrontierState {
+  saveState(): DetectorState['frontier'] {
     const best = this.#batches < warmUpBatches ? 0 : this.#best;
     return [
       this.#batches,
@@ -77,7 +76,15 @@ export class Frontier {
     ];
   }
 
-  loadState([batches, previous, variance, smoothed, best, klAtBest, evidence]: FrontierState): void {
+  loadState([
+    batches,
+    previous,
+    variance,
+    smoothed,
+    best,
+    klAtBest,
+    evidence,
+  ]: DetectorState['frontier']): void {
     this.#batches = batches ?? 0;
     this.#previous = previous ?? 0;
     this.#variance = variance ?? 0;

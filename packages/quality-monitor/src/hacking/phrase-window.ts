@@ -1,11 +1,6 @@
 import { emptyWord, letterHash, pairHash } from '../text/word-hash.ts';
-import {
-  type Generation,
-  restoredGeneration,
-  type SavedGeneration,
-  SlidingCounts,
-  savedGeneration,
-} from './sliding-counts.ts';
+import { type Generation, restoredGeneration, SlidingCounts, savedGeneration } from './sliding-counts.ts';
+import type { DetectorState } from './state.ts';
 
 const phraseBits = 17;
 const templateBits = 16;
@@ -21,17 +16,7 @@ const chanceNats = 4.5;
 const mostNats = 30;
 const trendingTasks = 3;
 
-/** What a {@link PhraseWindow} remembers, as JSON data. */
-export interface PhraseState {
-  readonly phrases: ReturnType<SlidingCounts['saveState']>;
-  readonly templates: ReturnType<SlidingCounts['saveState']>;
-  readonly responses: ReturnType<SlidingCounts['saveState']>;
-  readonly waiting: readonly SavedGeneration[];
-  /** `[slot, count, …]` of what is not 0. */
-  readonly usual: readonly number[];
-  readonly usualTasks: number;
-  readonly batch: number;
-}
+type PhraseState = DetectorState['phrases'];
 
 /**
  * In how many tasks words and phrases (given by hashes) occurred lately, and how many are usual.

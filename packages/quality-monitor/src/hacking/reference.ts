@@ -1,13 +1,14 @@
-import type { Clusters } from './likeness.ts';
+import type { Clusters } from './design-effect.ts';
 import { bins, traits, unknown } from './signals.ts';
-import { TraitCounts, type TraitCountsState } from './trait-counts.ts';
+import type { DetectorState } from './state.ts';
+import { TraitCounts } from './trait-counts.ts';
 
 /** Traits of a batch's responses. */
 export interface BatchRows {
   /** Shape: `[responses × traits]`. */
   readonly rows: Uint8Array;
   /** How clearly each was rewarded, from −1 to 1; those of 0 are left out. Shape: `[responses]`. */
-  readonly standings: Float32Array;
+  readonly weights: Float32Array;
   readonly clusters: Clusters;
 }
 
@@ -26,19 +27,7 @@ export interface ReferenceOptions {
   readonly memoryResponses: number;
 }
 
-/** What a {@link Reference} remembers, as JSON data. */
-export interface ReferenceState {
-  readonly rewarded: TraitCountsState;
-  readonly others: TraitCountsState;
-  readonly responses: number;
-  readonly batchesKnown: readonly number[];
-  readonly waiting: readonly {
-    readonly rows: readonly number[];
-    readonly standings: readonly number[];
-    readonly clusters: { readonly numbers: readonly number[]; readonly of: Clusters['of'] };
-    readonly taken: readonly number[];
-  }[];
-}
+type ReferenceState = DetectorState['reference'];
 
 const width = traits.length;
 /** Batches that it is made of at least. */
@@ -46,7 +35,7 @@ const leastBatches = 4;
 /** Responses until which it learns faster, and batches that one waits until then. */
 const [settled, settlingBatches] = [256, 4];
 /** Responses of either side that all together stand in for. */
-const standIns = 8;
+const pseudoCount = 8;
 const mostSurprise = Math.log(10);
 
 /** How responses were before: the distribution of each trait, among the rewarded and among the others. */
@@ -80,7 +69,7 @@ export class Reference {
    */
   add(batch: BatchRows, onKnown: (known: BatchRows, marks: Uint8Array) => void): void {
     const taken = Uint8Array.from(traits, (_, trait) => (this.isReady(trait) ? 0 : 1));
-    const count = batch.standings.filter((standing) => standing !== 0).length;
+    const count = batch.weights.filter((weight) => weight !== 0).length;
     const { memoryResponses } = this.#options;
     this.#responses = Math.min(memoryResponses, this.#responses + count);
     this.#take(batch, taken, 1);
@@ -121,7 +110,7 @@ export class Reference {
       const here = this.#rewarded.at(trait, bin);
       rewarded += here;
       either += here + this.#others.at(trait, bin);
-      const reached = rewarded + (standIns * either) / all;
+      const reached = rewarded + (pseudoCount * either) / all;
       while (tail >= 0 && reached > tails[tail]! * known) found[tail--] = bin + 1;
     }
     return found;
@@ -131,10 +120,10 @@ export class Reference {
   shares(trait: number, bin: number): { readonly rewarded: number; readonly others: number } {
     const rewarded = this.#rewarded.beyond(trait, bin);
     const others = this.#others.beyond(trait, bin);
-    const standIn = (standIns * (rewarded + others + 0.1)) / (this.#allKnown(trait) + 10);
+    const pseudo = (pseudoCount * (rewarded + others + 0.1)) / (this.#allKnown(trait) + 10);
     return {
-      rewarded: (rewarded + standIn) / this.known(trait),
-      others: (others + standIn) / (this.#others.known(trait) + standIns),
+      rewarded: (rewarded + pseudo) / this.known(trait),
+      others: (others + pseudo) / (this.#others.known(trait) + pseudoCount),
     };
   }
 
@@ -154,7 +143,7 @@ export class Reference {
         const here = this.#rewarded.at(trait, bin);
         rewarded += here;
         either += here + this.#others.at(trait, bin);
-        const share = (rewarded + (standIns * either) / all + 0.5) / known;
+        const share = (rewarded + (pseudoCount * either) / all + 0.5) / known;
         table[trait * bins + bin] = Math.min(mostSurprise, Math.max(0, -Math.log(10 * share)));
       }
     }
@@ -163,7 +152,7 @@ export class Reference {
 
   /** Rewarded responses whose trait is known, and those that stand in. */
   known(trait: number): number {
-    return this.#rewarded.known(trait) + standIns;
+    return this.#rewarded.known(trait) + pseudoCount;
   }
 
   saveState(): ReferenceState {
@@ -174,9 +163,9 @@ export class Reference {
       responses: this.#responses,
       batchesKnown: [...this.#batchesKnown],
       get waiting() {
-        return waiting.map(({ rows, standings, clusters: { numbers, of }, taken }) => ({
+        return waiting.map(({ rows, weights, clusters: { numbers, of }, taken }) => ({
           rows: [...rows],
-          standings: [...standings],
+          weights: [...weights],
           clusters: { numbers: [...numbers], of },
           taken: [...taken],
         }));
@@ -189,9 +178,9 @@ export class Reference {
     this.#others.loadState(state.others);
     this.#responses = state.responses;
     this.#batchesKnown.set(state.batchesKnown);
-    this.#waiting = state.waiting.map(({ rows, standings, clusters: { numbers, of }, taken }) => ({
+    this.#waiting = state.waiting.map(({ rows, weights, clusters: { numbers, of }, taken }) => ({
       rows: Uint8Array.from(rows),
-      standings: Float32Array.from(standings),
+      weights: Float32Array.from(weights),
       clusters: { numbers: Uint32Array.from(numbers), of },
       taken: Uint8Array.from(taken),
     }));
@@ -209,16 +198,16 @@ export class Reference {
   }
 
   /** Takes those traits of a batch that are marked so. */
-  #take({ rows, standings }: BatchRows, marks: Uint8Array, marked: 0 | 1): void {
+  #take({ rows, weights }: BatchRows, marks: Uint8Array, marked: 0 | 1): void {
     for (let trait = 0; trait < width; trait++) {
       if (marks[trait] !== marked) continue;
-      this.#fade(trait, standings.length);
+      this.#fade(trait, weights.length);
       const before = this.#allKnown(trait);
-      for (let at = 0; at < standings.length; at++) {
-        const standing = standings[at]!;
+      for (let at = 0; at < weights.length; at++) {
+        const weight = weights[at]!;
         const bin = rows[at * width + trait]!;
-        if (bin === unknown || standing === 0) continue;
-        (standing > 0 ? this.#rewarded : this.#others).add(trait, bin, Math.abs(standing));
+        if (bin === unknown || weight === 0) continue;
+        (weight > 0 ? this.#rewarded : this.#others).add(trait, bin, Math.abs(weight));
       }
       const isNews = this.#allKnown(trait) > before;
       if (isNews && this.#batchesKnown[trait]! < leastBatches) this.#batchesKnown[trait]! += 1;

@@ -3,16 +3,10 @@ import { finiteRewards, pooledResponses } from './batch-facts.ts';
 import type { ResolvedRewardHackingOptions } from './options.ts';
 import { RunningMoments } from './running-moments.ts';
 import { rowLength, traitIndex, unknown } from './signals.ts';
+import type { DetectorState } from './state.ts';
 
-type Moments = readonly [number, number, number];
-
-/** What {@link RewardTraits} remembers, as JSON data. */
-export interface RewardTraitsState {
-  readonly lately: Moments;
-  readonly reward: Moments;
-  readonly components: Readonly<Record<string, readonly [rewarded: Moments, all: Moments]>>;
-  readonly scores: Readonly<Record<string, readonly [rewarded: Moments, others: Moments]>>;
-}
+type RewardTraitsState = DetectorState['rewards'];
+type Moments = RewardTraitsState['reward'];
 
 /** Rewarded responses from which on it is known what they are paid. */
 const leastKnown = 24;
@@ -39,7 +33,7 @@ export class RewardTraits {
   /** Fills in the traits of a batch. Shape of `rows`: `[responses × traits]`. */
   read(
     trajectories: readonly ScoredTrajectory[],
-    standings: Float32Array,
+    weights: Float32Array,
     rows: Uint8Array,
     commonTemplate: number,
   ): void {
@@ -51,7 +45,7 @@ export class RewardTraits {
       const dominant = this.#dominant(components);
       const isPayKnown = this.#reward.weight >= leastKnown;
       rows[row + traitIndex.dominance] = isPayKnown ? Number(dominant !== undefined) : unknown;
-      if (dominant !== undefined && standings[at]! > 0) {
+      if (dominant !== undefined && weights[at]! > 0) {
         this.dominant.set(dominant, (this.dominant.get(dominant) ?? 0) + 1);
       }
       const gain = standardized(reward, this.#reward, this.#reward);
@@ -63,11 +57,11 @@ export class RewardTraits {
   }
 
   /** Remembers a batch that is not under suspicion. */
-  learn(trajectories: readonly ScoredTrajectory[], standings: Float32Array): void {
+  learn(trajectories: readonly ScoredTrajectory[], weights: Float32Array): void {
     const memory = this.#options.memoryResponses;
     this.lately.add(finiteRewards(trajectories), pooledResponses);
     this.#reward.add(
-      trajectories.flatMap(({ reward }, at) => (reward !== null && standings[at]! > 0 ? [reward] : [])),
+      trajectories.flatMap(({ reward }, at) => (reward !== null && weights[at]! > 0 ? [reward] : [])),
       memory,
     );
     for (const name of componentNames(trajectories)) {
@@ -76,10 +70,10 @@ export class RewardTraits {
       if (!isScore && !this.#components.has(name) && this.#components.size >= mostComponents) continue;
       const [ofRewarded, others] = momentsOf(name, isScore ? this.#scores : this.#components);
       ofRewarded.add(
-        values.filter((_, at) => standings[at]! > 0),
+        values.filter((_, at) => weights[at]! > 0),
         memory,
       );
-      others.add(isScore ? values.filter((_, at) => standings[at]! < 0) : values, memory);
+      others.add(isScore ? values.filter((_, at) => weights[at]! < 0) : values, memory);
     }
   }
 

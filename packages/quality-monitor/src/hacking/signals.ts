@@ -1,23 +1,20 @@
 /** Bins of a trait's values. */
 export const bins = 64;
 
-/** In place of a bin: not known yet. */
+/** In place of a bin if the trait is unknown. */
 export const unknown = 255;
 
-/** Something that a response has more or less of, in bins from 0 to 63. */
+/** A property of a response, in bins from 0 to 63. */
 export interface Trait {
-  /** Rule that reports it. */
+  /** Name in metrics and messages. */
   readonly name: string;
-  /**
-   * How far out a value has to lie to count: the share of reference responses beyond it, one signal for each. `'present'`: any
-   * value above 0 counts.
-   */
+  /** Shares of reference responses beyond a value, one signal for each. `'present'`: any value above 0 counts. */
   readonly tails: readonly number[] | 'present';
-  /** Bin below which a value never counts, however rare. */
+  /** Lowest bin that can count. */
   readonly least: number;
-  /** `'none'`: counts without a reference, as clean text hardly has it. */
+  /** `'none'` counts without a reference, because clean text hardly has the trait. */
   readonly reference: 'needed' | 'none';
-  /** What it means in a finding: `rewarded responses <meaning>`. */
+  /** Its meaning in messages: `rewarded responses <meaning>`. */
   readonly meaning: string;
 }
 
@@ -47,7 +44,7 @@ function trait<Name extends string>(
 
 const wide = [0.25, 0.1, 0.03, 0.01];
 
-/** Everything that is looked at, in the order of a response's row. */
+/** All traits, in the order of a response's row. */
 export const traits = [
   trait('length', 'are longer than usual', wide),
   trait('brevity', 'are shorter than usual', wide),
@@ -75,30 +72,33 @@ export const traits = [
   trait('several_signs', 'are unusual in several ways at once', wide, { least: 8 }),
 ] as const;
 
-/** Names of {@link traits}, which rules and metrics are named by. */
+/** Names of {@link traits}. */
 export type TraitName = (typeof traits)[number]['name'];
 
-/** Where a trait stands in a row. */
+/** Index of each trait in a row. */
 export const traitIndex = Object.fromEntries(traits.map(({ name }, at) => [name, at])) as Record<
   TraitName,
   number
 >;
 
-/** Traits of a response: bytes of its row. */
+/** Bytes of a row, one per trait. */
 export const rowLength = traits.length;
 
-/** A test: one trait, from one tail of the reference on. */
+/** A test of one trait at one tail of the reference. */
 export interface Signal {
   readonly trait: number;
   readonly tail: number | 'present';
 }
 
-/** All tests, in a fixed order: those of a trait stand together, the widest tail first. */
+/** All signals. Those of a trait are adjacent, the widest tail first. */
 export const signals: readonly Signal[] = traits.flatMap(({ tails }: Trait, trait): Signal[] =>
   tails === 'present' ? [{ trait, tail: tails }] : tails.map((tail) => ({ trait, tail })),
 );
 
-/** Where each trait's signals begin among {@link signals}, and their end. Shape: `[traits + 1]`. */
+/** Index of each trait's first signal, and the number of signals. Shape: `[traits + 1]`. */
 export const firstSignals: Uint8Array = Uint8Array.from({ length: traits.length + 1 }, (_, trait) => {
   return signals.filter((signal) => signal.trait < trait).length;
 });
+
+/** Shares of the responses without a trait that a hack gives it to. Each has its own sums. */
+export const shifts = [0.2, 0.4] as const;

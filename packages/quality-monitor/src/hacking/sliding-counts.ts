@@ -1,3 +1,5 @@
+import type { DetectorState } from './state.ts';
+
 /** A generation of tasks: how many, and the slots that they counted in, one entry for each count. */
 export interface Generation {
   tasks: number;
@@ -135,12 +137,7 @@ export class SlidingCounts {
   }
 }
 
-/** A generation as JSON data. */
-export interface SavedGeneration {
-  readonly tasks: number;
-  readonly batch: number;
-  readonly slots: readonly number[];
-}
+type SavedGeneration = DetectorState['phrases']['waiting'][number];
 
 /** Slots that have counted stay as they are: they are written when they are read. */
 export function savedGeneration({ tasks, batch, slots, used }: Generation): SavedGeneration {

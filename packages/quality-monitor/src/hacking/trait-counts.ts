@@ -1,12 +1,9 @@
 import { bins, traits } from './signals.ts';
+import type { DetectorState } from './state.ts';
 
 const width = traits.length;
 
-/** What {@link TraitCounts} remembers, as JSON data. */
-export interface TraitCountsState {
-  readonly counts: readonly number[];
-  readonly known: readonly number[];
-}
+type TraitCountsState = DetectorState['reference']['rewarded'];
 
 /** Of each trait, how many responses had each of its values; responses may count in part. */
 export class TraitCounts {

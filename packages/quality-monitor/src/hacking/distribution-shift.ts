@@ -1,51 +1,52 @@
 import { signals } from './signals.ts';
 
-/** What a batch says of the data: as before, perhaps changed, or changed since the batch before. */
+/** Whether the data changed: not, perhaps in this batch, or since the batch before. */
 export type Change = 'none' | 'suspected' | 'confirmed';
 
-/** How often a signal's trait occurs in a batch. */
+/** Frequency of a signal's trait in a batch. */
 export interface Occurrence {
-  /** Share of the rewarded responses that have it, and of the others. */
+  /** Share of the rewarded responses with the trait. */
   readonly rewarded: number;
+  /** Share of the unrewarded responses. */
   readonly others: number;
-  /** Share of the others that had it in the reference. */
+  /** Share of the unrewarded responses in the reference. */
   readonly usual: number;
-  /** Share of the others whose value is at least the median of the rewarded. */
+  /** Share of the unrewarded responses that reach the median of the rewarded. */
   readonly overlap: () => number;
-  /** How many independent responses the others stand for. */
+  /** Effective number of unrewarded responses. */
   readonly independent: number;
 }
 
-/** Nats in one batch that make it suspect; in each of two, and in both together, that confirm it. */
+/** Nats in one batch to suspect a shift; in each of two batches, and in both together, to confirm it. */
 const [suspicious, lasting, certain] = [10, 3, 20];
-/**
- * All have changed alike if the share among the others is at least this part of that among the rewarded, and the other way round,
- * and at least so many of the others reach the median of the rewarded.
- */
+/** Least ratios of the two shares, and least share of unrewarded responses that reach the rewarded median. */
 const [likeRewarded, likeOthers, likeMedian] = [0.8, 0.5, 0.3];
 
 /**
- * Tells new data from a hack: a hack changes what is rewarded, new data (the next stage of a curriculum, other users) change all
- * responses, from one batch to the next.
+ * Detects new data, such as another stage of a curriculum. A hack changes rewarded responses. New data change all of them.
  *
- * A signal speaks of new data with `u (q ln(q / q₀) + (1 − q) ln((1 − q) / (1 − q₀)))` nats, the log-likelihood ratio of the share `q` of
- * `u` unrewarded responses against `q₀` in the reference, if `q > q₀`, `q` is at least 0.8 of the share among the rewarded, that at
- * least half of `q`, and at least 0.3 of the unrewarded have as much of the trait as the median of the rewarded. More than 10 make
- * new data suspected, for a batch; a signal with more than 3 in two batches running, and 20 in both, confirms it. Traits of the
- * reward, which differ between rewarded and others by their nature, say nothing of it.
+ * The evidence of a signal is `u (q ln(q / q₀) + (1 − q) ln((1 − q) / (1 − q₀)))` nats. Here `q` is the share of the `u` unrewarded
+ * responses, and `q₀` that in the reference. It counts if all of these hold:
+ *
+ * - `q > q₀`,
+ * - `q` is at least 0.8 of the share among the rewarded, and that at least half of `q`,
+ * - 0.3 of the unrewarded responses reach the median of the rewarded.
+ *
+ * More than 10 nats make a shift suspected for one batch. More than 3 in two successive batches and 20 in both confirm it. Traits
+ * of the reward do not count.
  */
-export class Upheaval {
+export class DistributionShift {
   readonly #nats = new Float64Array(signals.length);
 
-  /** Whether the last batch may have been new data. */
+  /** Whether the last batch may be new data. */
   get isSuspected(): boolean {
     return this.#nats.some((nats) => nats > suspicious);
   }
 
-  /** @param occurrence - Of each signal; `undefined` where there is no reference. */
+  /** @param occurrence - Returns `undefined` for a signal without a reference. */
   observe(occurrence: (signal: number) => Occurrence | undefined): Change {
     let change: Change = 'none';
-    // A second suspicion of something else does not put off judgement any longer.
+    // Judgement waits for one batch only.
     const wasSuspected = this.isSuspected;
     for (const [at, { tail }] of signals.entries()) {
       const seen = tail === 'present' ? undefined : occurrence(at);

@@ -1,6 +1,6 @@
 import type { ScoredTrajectory } from '@rlp/core';
 import { describe, expect, it } from 'vitest';
-import { clustersOf, Likeness } from './likeness.ts';
+import { clustersOf, DesignEffect } from './design-effect.ts';
 
 const clusters = (tasks: readonly string[]) => {
   const { numbers, of } = clustersOf(
@@ -18,38 +18,38 @@ describe('clustersOf', () => {
   });
 });
 
-describe('Likeness', () => {
+describe('DesignEffect', () => {
   const tasks = { numbers: Uint32Array.of(0, 0, 0, 0, 1, 1, 1, 1), of: 'tasks' } as const;
 
   it('is presumed from how many rewarded responses a task has', () => {
-    const likeness = new Likeness();
-    likeness.presume(tasks, Float32Array.of(1, 1, 1, 1, -1, -1, -1, -1));
+    const effect = new DesignEffect();
+    effect.setPrior(tasks, Float32Array.of(1, 1, 1, 1, -1, -1, -1, -1));
     // Four of one task: 1 + (4 − 1) / 4.
-    expect(likeness.of(0)).toBe(1.75);
-    likeness.presume(tasks, Float32Array.of(1, -1, -1, -1, 1, -1, -1, -1));
-    expect(likeness.of(0)).toBe(1);
+    expect(effect.of(0)).toBe(1.75);
+    effect.setPrior(tasks, Float32Array.of(1, -1, -1, -1, 1, -1, -1, -1));
+    expect(effect.of(0)).toBe(1);
   });
 
   it('becomes what was seen, 1 to 8', () => {
-    const likeness = new Likeness();
+    const effect = new DesignEffect();
     for (let batch = 0; batch < 300; batch++) {
-      likeness.learn(0, 3, 1);
-      likeness.learn(1, 0.2, 1);
-      likeness.learn(2, 50, 1);
+      effect.learn(0, 3, 1);
+      effect.learn(1, 0.2, 1);
+      effect.learn(2, 50, 1);
     }
     // 50 batches' worth, and 2 hits that were presumed: (2 + 150) / (2 + 50).
-    expect(likeness.of(0)).toBeCloseTo(152 / 52, 2);
-    expect(likeness.of(1)).toBe(1);
-    expect(likeness.of(2)).toBe(8);
-    const copy = new Likeness();
-    copy.loadState(likeness.saveState());
-    expect(copy.of(0)).toBe(likeness.of(0));
+    expect(effect.of(0)).toBeCloseTo(152 / 52, 2);
+    expect(effect.of(1)).toBe(1);
+    expect(effect.of(2)).toBe(8);
+    const copy = new DesignEffect();
+    copy.loadState(effect.saveState());
+    expect(copy.of(0)).toBe(effect.of(0));
   });
 
   it('of neighbours is presumed to be that of all signals', () => {
-    const likeness = new Likeness();
-    for (let batch = 0; batch < 300; batch++) likeness.learn(0, 4, 1);
-    likeness.presume({ ...tasks, of: 'neighbours' }, new Float32Array(8));
-    expect(likeness.of(5)).toBeCloseTo(202 / 52, 1);
+    const effect = new DesignEffect();
+    for (let batch = 0; batch < 300; batch++) effect.learn(0, 4, 1);
+    effect.setPrior({ ...tasks, of: 'neighbours' }, new Float32Array(8));
+    expect(effect.of(5)).toBeCloseTo(202 / 52, 1);
   });
 });
