@@ -15,10 +15,11 @@ export interface TokenLogits {
   readonly vocabularySize: number;
 }
 
-/** How a scoring call computes. */
+/** Options of a scoring call. */
 export interface ScoreOptions {
   /** Softmax temperature. Default 1. */
   readonly temperature?: number;
+  /** Signal that stops scoring. The promise rejects with its reason. Default none. */
   readonly signal?: AbortSignal;
 }
 

@@ -1,4 +1,4 @@
-import { parseOptions, type SamplingOptions, type StopReason, type TokenId } from '@rlp/core';
+import { parseOptions, type StopReason, type TokenId } from '@rlp/core';
 import * as z from 'zod';
 import { samplingFields } from './sampling/options.ts';
 
@@ -9,22 +9,6 @@ export interface TextEvent {
   /** Index of the completion among those of its prompt. */
   readonly member: number;
   readonly text: string;
-}
-
-/** Options of {@link InferenceModule.generate}. */
-export interface GenerateOptions extends Partial<SamplingOptions> {
-  /** Most tokens of a completion. Default 100. */
-  readonly maxTokens?: number;
-  /** Completions of each prompt. Default 1. */
-  readonly count?: number | undefined;
-  /**
-   * Names the random streams: equal seeds give equal completions. Prompt `i` samples with the seed `<seed>/<i>`.
-   * Default: `generate/<n>` for the module's n-th call, so calls differ and programs repeat.
-   */
-  readonly seed?: string | undefined;
-  readonly signal?: AbortSignal | undefined;
-  /** Called with each completion's text as it becomes certain: whole characters, never part of a stop string. */
-  readonly onText?: ((event: TextEvent) => void) | undefined;
 }
 
 /** One completion as text. */
@@ -46,12 +30,26 @@ export interface GeneratedText {
 
 const schema = z.strictObject({
   ...samplingFields,
+  /** Maximum tokens of a completion. Default 100. */
   maxTokens: samplingFields.maxTokens.default(100),
+  /** Completions per prompt. Default 1. */
   count: z.int().positive().default(1),
+  /**
+   * Name of the random streams. Equal seeds give equal completions. Prompt `i` samples with the seed `<seed>/<i>`.
+   * Default `generate/<n>` for the module's n-th call, so each call differs and a rerun of the program repeats them.
+   */
   seed: z.string().optional(),
 });
 
-/** What {@link resolveGenerateOptions} returns. */
+/** Options of {@link InferenceModule.generate}. */
+export interface GenerateOptions extends z.input<typeof schema> {
+  /** Signal that stops generation. The promise rejects with its reason. Default none. */
+  readonly signal?: AbortSignal | undefined;
+  /** Callback for the text of each completion, in whole characters and never part of a stop string. Default none. */
+  readonly onText?: ((event: TextEvent) => void) | undefined;
+}
+
+/** {@link GenerateOptions} with every default filled in. */
 export type ResolvedGenerateOptions = z.output<typeof schema>;
 
 /** Checks the data in the options and fills in defaults. @throws OptionsError naming every problem at once. */

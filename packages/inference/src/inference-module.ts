@@ -29,16 +29,16 @@ import { type OfferedTool, type ToolResponses, toolSchema } from './tool-calls.t
 
 /** Options of {@link InferenceModule.create}. */
 export interface InferenceModuleOptions {
-  /** From `createOnnxSampler`, `scriptedBackend` or a backend of your own. The module closes it. */
+  /** Backend from `createOnnxSampler`, `scriptedBackend` or your own code. The module closes it. Required. */
   readonly backend: InferenceBackend | Promise<InferenceBackend>;
-  /** Turns messages into prompts. Default: the backend's own chat template. */
+  /** Renderer that turns messages into prompts. Defaults to the backend's chat template. */
   readonly renderer?: ChatRenderer | undefined;
 }
 
 /**
  * A policy to generate with and to ask for probabilities, as text or as tokens.
  *
- * Everything runs in its backend; the module turns prompts and responses into tokens and back. Concurrent calls are
+ * The backend does the work. The module turns prompts and responses into tokens and back. Concurrent calls are
  * batched together.
  */
 export class InferenceModule implements Sampler, TokenScorer, InferenceEngine {

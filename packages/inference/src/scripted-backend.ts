@@ -33,23 +33,13 @@ export interface ScriptedPrompt {
   readonly seed: string;
 }
 
-/** Options of {@link scriptedBackend}. */
-export interface ScriptedBackendOptions {
-  /** Replayed in order, forever, one per completion asked for; or a function of the prompt. */
-  readonly completions: readonly ScriptedCompletion[] | ((prompt: ScriptedPrompt) => ScriptedCompletion);
-  readonly tokenizer: Tokenizer;
-  readonly renderer?: ChatRenderer | undefined;
-  /** Default 4096. */
-  readonly contextLength?: number | undefined;
-}
-
 const logprob = z.number().max(0);
 const completionSchema = z.union([
   z.string(),
   z
     .strictObject({
-      tokens: z.array(z.int().nonnegative()),
-      behaviorLogprobs: z.array(logprob).optional(),
+      tokens: z.array(z.int().nonnegative()).readonly(),
+      behaviorLogprobs: z.array(logprob).readonly().optional(),
     })
     .refine((value) => (value.behaviorLogprobs ?? value.tokens).length === value.tokens.length, {
       path: ['behaviorLogprobs'],
@@ -57,30 +47,36 @@ const completionSchema = z.union([
     }),
 ]);
 
-type CompletionScript = ScriptedBackendOptions['completions'];
-
 const schema = z.strictObject({
+  /** Completions, replayed in order and repeated for ever, or a function of the prompt. Required. */
   completions: z.union(
     [
-      z.array(completionSchema).min(1),
+      z.array(completionSchema).min(1).readonly(),
       z.custom<(prompt: ScriptedPrompt) => ScriptedCompletion>((value) => typeof value === 'function'),
     ],
     'must be a list of completions or a function of the prompt',
   ),
+  /** Tokenizer that encodes completions and decodes prompts. Required. */
   tokenizer: z.custom<Tokenizer>(
     (value) => value !== null && typeof value === 'object',
     'must be a tokenizer',
   ),
+  /** Renderer that turns messages into prompts. Default none: prompts must be text or tokens. */
   renderer: z.custom<ChatRenderer>().optional(),
+  /** Maximum tokens of a prompt and its completion together. Default 4096. */
   contextLength: z.int().min(2).default(4096),
 });
 
+/** Options of {@link scriptedBackend}. */
+export interface ScriptedBackendOptions extends z.input<typeof schema> {}
+
+type CompletionScript = z.output<typeof schema>['completions'];
+
 /**
- * A policy that replays what it is given: for tests, documentation and offline runs.
+ * A policy that replays given completions, for tests, documentation and offline runs.
  *
- * A replayed text is encoded and ends with the tokenizer's first end token; budgets, stop tokens and stop strings cut it
- * like a sampled one. Logprobs that are not given are those of a uniform distribution over the vocabulary, which is
- * also what scoring reports.
+ * A text is encoded and ends with the tokenizer's first end token. Budgets, stop tokens and stop strings cut it like a
+ * sampled one. Missing logprobs are those of a uniform distribution over the vocabulary. Scoring reports the same.
  *
  * @throws OptionsError naming every problem at once.
  */
@@ -189,7 +185,7 @@ class ScriptedBackend implements InferenceBackend {
     }));
   }
 
-  /** Takes over the version; there are no weights. */
+  /** Adopts the version. This backend has no weights. */
   async updateWeights(publication: WeightPublication, signal?: AbortSignal): Promise<number> {
     this.#requireOpen();
     signal?.throwIfAborted();

@@ -1,12 +1,14 @@
 import { parseOptions, type SampleRequest, type TokenId } from '@rlp/core';
 import * as z from 'zod';
 
-/** Lower ones, dividing logits, would pass what float32 holds. */
+/** Logits divided by a lower temperature would overflow float32. */
 export const smallestTemperature = 1e-5;
 
-/** Zod fields of core's `SamplingOptions`, with their defaults; spread into larger schemas. */
+/** Zod fields of core's `SamplingOptions`, with their defaults, for larger schemas. */
 export const samplingFields = {
+  /** Maximum tokens of a completion. */
   maxTokens: z.int().positive(),
+  /** Softmax temperature. 0 takes the most likely token. Logprobs are reported at this temperature, at 0 with 1. Default 1. */
   temperature: z
     .number()
     .refine(
@@ -14,12 +16,18 @@ export const samplingFields = {
       `must be 0, which takes the most likely token, or at least ${smallestTemperature}`,
     )
     .default(1),
+  /** Divides positive and multiplies negative logits of tokens already in the sequence. At least 1. Default 1 (off). */
   repetitionPenalty: z.number().min(1).default(1),
+  /** Number of most likely tokens to keep. Default 0 (off). */
   topK: z.int().nonnegative().default(0),
+  /** Keeps the smallest set of tokens whose probabilities sum to at least this value. Default 1 (off). */
   topP: z.number().gt(0).max(1).default(1),
+  /** Drops tokens less likely than this fraction of the most likely token's probability. Default 0 (off). */
   minP: z.number().min(0).max(1).default(0),
-  stopTokens: z.array(z.int().nonnegative()).default([]),
-  stopStrings: z.array(z.string().min(1)).default([]),
+  /** Tokens that end a completion besides the model's own end tokens. Default `[]`. */
+  stopTokens: z.array(z.int().nonnegative()).readonly().default([]),
+  /** Texts that end a completion. The completion's text is cut before them. Default `[]`. */
+  stopStrings: z.array(z.string().min(1)).readonly().default([]),
 };
 
 const requestSchema = z.strictObject({
@@ -35,7 +43,7 @@ export type ResolvedSampleRequest = Omit<z.output<typeof requestSchema>, 'prompt
 };
 
 /**
- * Checks a request and fills in defaults; `signal` and `onToken` stay behind.
+ * Checks a request and fills in defaults. The result has no `signal` and no `onToken`.
  *
  * @throws OptionsError naming every problem at once.
  */

@@ -70,6 +70,23 @@ describe('rotary tables', () => {
     expect(ropeTables(config, 1).cos[0]).toBeCloseTo(attentionFactor, 6);
   });
 
+  it("stop YaRN's ramp at the last dimension, as transformers does", () => {
+    // transformers 4.57.6, theta 10, heads of 8, original context 512: the ramp would end at 8 and is cut to 7.
+    const scaling = {
+      type: 'yarn',
+      factor: 4,
+      originalContextLength: 512,
+      attentionFactor: 1,
+      betaFast: 32,
+      betaSlow: 1,
+      truncate: 'integer',
+    } as const;
+    const expected = [1, 0.562341332, 0.276699305, 0.133370951];
+    for (const [i, frequency] of ropeFrequencies(10, scaling, 8).entries()) {
+      expect(Math.abs(frequency / expected[i]! - 1)).toBeLessThan(1e-7);
+    }
+  });
+
   it('are the same bits when a graph computes them for a length known at run time', async () => {
     const config = parseModelConfig({
       ...llama,

@@ -26,23 +26,25 @@ import { ropeValues } from './rope.ts';
 
 /** Options of {@link trainingBlocks}. */
 export interface TrainingBlocksOptions {
+  /** Graph that the blocks add to. Required. */
   readonly graph: Graph;
+  /** Shape of the decoder. Required. */
   readonly config: ModelConfig;
-  /** Rows: a number, or the name of an axis that an input of the graph has. */
+  /** Rows: a number, or the name of an axis of a graph input. Required. */
   readonly batch: Dimension;
-  /** Tokens per row, likewise; shorter rows are padded on the right, where a causal mask keeps them from being seen. */
+  /** Tokens per row: a number or an axis name. Shorter rows are padded on the right, hidden by the causal mask. Required. */
   readonly time: Dimension;
-  /** A parameter's value, by name; remembered, so it is called once per name. */
+  /** Function that returns a parameter's value. It is called once per name. Required. */
   readonly parameter: (name: string) => Value;
-  /** Default `'fused'`. */
+  /** Operators of the graph. Default `'fused'`. */
   readonly ops?: OperatorSet;
-  /** `'layer'` keeps only each layer's input and computes its inside again in the backward pass. Default `'none'`. */
+  /** What the backward pass computes again. `'layer'` stores only each layer's input. Default `'none'`. */
   readonly recompute?: 'none' | 'layer';
-  /** How the token table gets its gradient; see `embedding` of `@rlp/onnx`. Default `'dense'`. */
+  /** Form of the token table's gradient; see `embedding` of `@rlp/onnx`. Default `'dense'`. */
   readonly embeddingGradient?: TableGradient;
-  /** Told the rows that were looked up in the token table, which `embeddingGradient: 'rows'` needs. */
+  /** Callback for the rows looked up in the token table. `embeddingGradient: 'rows'` needs it. Default none. */
   readonly onEmbedding?: (table: string, rows: Value) => void;
-  /** Changes a linear layer's output `y` for the input `x`, as a low-rank adapter does. Default: `y`. */
+  /** Function that changes a linear layer's output `y` for the input `x`, as a LoRA adapter does. Default returns `y`. */
   readonly adapt?: (layer: LinearLayer, x: Value, y: Value) => Value;
 }
 

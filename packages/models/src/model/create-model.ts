@@ -9,12 +9,13 @@ import { checkVocabulary } from './load-model.ts';
 
 /** Options of {@link createModel}. */
 export interface CreateModelOptions {
-  /** Shape, from {@link parseModelConfig}. Begin, end and padding tokens are taken from the tokenizer. */
+  /** Shape, from {@link parseModelConfig}. Begin, end and padding tokens come from the tokenizer. Required. */
   readonly config: ModelConfig;
+  /** Tokenizer of the model. Required. */
   readonly tokenizer: TextTokenizer;
-  /** Names the random streams: equal seeds give equal weights, tensor by tensor. */
+  /** Name of the random streams. Equal seeds give equal weights, tensor by tensor. Required. */
   readonly seed: string;
-  /** Time for chat templates that print today's date. */
+  /** Clock for chat templates that print the date. Default none. */
   readonly clock?: () => Date;
 }
 

@@ -16,9 +16,9 @@ export interface SafetensorsCheckpoint {
   readonly tensors: ReadonlyMap<string, StoredTensor>;
 }
 
-/** How weights are read. */
+/** Options for reading weights. */
 export interface ReadOptions {
-  /** Stops between two pieces of 64 MiB; the promise rejects with its reason. */
+  /** Signal that stops between two pieces of 64 MiB. The promise rejects with its reason. Default none. */
   readonly signal?: AbortSignal | undefined;
 }
 

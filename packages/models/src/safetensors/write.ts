@@ -3,26 +3,21 @@ import { ArgumentError, type HostTensor, parseOptions, type Weights } from '@rlp
 import * as z from 'zod';
 import { fs, nodePath } from '../node-files.ts';
 
-import { encodeFloats, type FloatType, floatSize } from './floats.ts';
-
-/** How weights are written. */
-export interface WriteSafetensorsOptions {
-  /** Type of every tensor. `'F16'` and `'BF16'` round to nearest, ties to even. Default `'F32'`. */
-  readonly dtype?: FloatType;
-  /** Strings kept in the header. Default `{ format: 'pt' }`, which transformers asks for. */
-  readonly metadata?: Readonly<Record<string, string>>;
-  /** Bytes of tensor data above which the checkpoint is cut into shards with an index. Default: never. */
-  readonly maxShardBytes?: number;
-  /** Stops between two tensors, leaving no unfinished file; the promise rejects with its reason. */
-  readonly signal?: AbortSignal | undefined;
-}
+import { encodeFloats, floatSize } from './floats.ts';
 
 const optionsSchema = z.strictObject({
+  /** Type of every stored tensor. `'F16'` and `'BF16'` round to nearest, ties to even. Default `'F32'`. */
   dtype: z.enum(['F32', 'F16', 'BF16']).default('F32'),
-  metadata: z.record(z.string(), z.string()).default({ format: 'pt' }),
+  /** Strings stored in the header. transformers requires `format`. Default `{ format: 'pt' }`. */
+  metadata: z.record(z.string(), z.string()).readonly().default({ format: 'pt' }),
+  /** Maximum bytes of tensor data per file. Larger checkpoints are split into shards with an index. Default no limit. */
   maxShardBytes: z.number().positive().default(Number.POSITIVE_INFINITY),
+  /** Signal that stops between two tensors and leaves no unfinished file. The promise rejects with its reason. Default none. */
   signal: z.instanceof(AbortSignal).optional(),
 });
+
+/** Options of {@link writeSafetensors}. */
+export interface WriteSafetensorsOptions extends z.input<typeof optionsSchema> {}
 
 type Settings = z.output<typeof optionsSchema>;
 type NamedTensor = readonly [name: string, tensor: HostTensor];

@@ -3,40 +3,31 @@ import * as z from 'zod';
 
 import { type TextTokenizer, textTokenizer } from './text-tokenizer.ts';
 
-/** Special tokens of a tokenizer built from scratch. Each gets an id of its own and is matched literally in text. */
-export interface SpecialTokens {
-  /** Begins a sequence: `encode` puts it in front unless asked not to. */
-  readonly begin?: string;
-  /** Ends a completion. */
-  readonly end?: string;
-  /** Fills rows of a batch. */
-  readonly padding?: string;
-  /** Stands for characters outside the alphabet; without it they are an error. Character tokenizers only. */
-  readonly unknown?: string;
-  /** Any others, such as `<think>`: one token each, but ordinary text on decoding, which never leaves them out. */
-  readonly others?: readonly string[];
-}
-
-/** Options of {@link characterTokenizer} and {@link byteTokenizer}. */
-export interface BuiltTokenizerOptions {
-  /** Jinja chat template saved with the tokenizer. Default: none. */
-  readonly chatTemplate?: string;
-  /** Recorded as the longest input. Default: no limit recorded. */
-  readonly maxLength?: number;
-}
-
 const token = z.string().min(1);
 const specialsSchema = z.strictObject({
+  /** Token that begins a sequence. `encode` adds it in front by default. Default none. */
   begin: token.optional(),
+  /** Token that ends a completion. Default none. */
   end: token.optional(),
+  /** Token that fills the rows of a batch. Default none. */
   padding: token.optional(),
+  /** Token for characters outside the alphabet, which are an error otherwise. Character tokenizers only. Default none. */
   unknown: token.optional(),
-  others: z.array(token).default([]),
+  /** Further tokens, such as `<think>`. They count as ordinary text, so decoding always keeps them. Default `[]`. */
+  others: z.array(token).readonly().default([]),
 });
 const optionsSchema = z.strictObject({
+  /** Jinja chat template that is saved with the tokenizer. Default none. */
   chatTemplate: z.string().optional(),
+  /** Maximum input length in tokens, recorded in the files. Default no limit. */
   maxLength: z.int().positive().optional(),
 });
+
+/** Special tokens of a built tokenizer. Each has its own id and is matched literally in text. */
+export interface SpecialTokens extends z.input<typeof specialsSchema> {}
+
+/** Options of {@link characterTokenizer} and {@link byteTokenizer}. */
+export interface BuiltTokenizerOptions extends z.input<typeof optionsSchema> {}
 
 type Specials = z.output<typeof specialsSchema>;
 

@@ -8,7 +8,7 @@ import type { TokenizerFiles, TokenRoles } from './tokenizer-files.ts';
 
 /** Options of {@link loadTokenizer}. */
 export interface LoadTokenizerOptions {
-  /** Time for chat templates that print today's date; see `chatRenderer`. */
+  /** Clock for chat templates that print the date; see `chatRenderer`. Default none. */
   readonly clock?: () => Date;
 }
 
