@@ -22,7 +22,7 @@ const DIRECTIVES: Readonly<Record<string, (date: Date) => string>> = {
   '%': () => '%',
 };
 
-/** Python's `strftime` in local time and English, for the directives chat templates use; others stay as they are. */
+/** Formats as Python's `strftime`, in local time and English. Directives that chat templates do not use are copied. */
 export function strftime(date: Date, format: string): string {
   return format.replace(/%(.)/g, (directive, letter: string) => DIRECTIVES[letter]?.(date) ?? directive);
 }

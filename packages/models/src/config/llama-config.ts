@@ -5,7 +5,7 @@ import { parseRope } from './rope-config.ts';
 import { activation, commonShape, layerCount, size } from './schemas.ts';
 import { configError, parseContent } from './validation.ts';
 
-/** What sets the members of the Llama family apart where their configs are silent. */
+/** Defaults that differ between the members of the Llama family. */
 interface Family {
   readonly defaults: Readonly<Record<string, unknown>>;
   readonly queryKeyNorm: ModelConfig['queryKeyNorm'];

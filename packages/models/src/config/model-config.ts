@@ -27,7 +27,7 @@ export type RopeScaling =
       readonly truncate: 'integer' | 'none';
     };
 
-/** How a decoder knows where a token stands. */
+/** Position encoding of a decoder. */
 export type PositionEncoding =
   | { readonly type: 'rotary'; readonly theta: number; readonly scaling: RopeScaling }
   /** A learned vector per position, added to the token's embedding (GPT-2). */
@@ -36,7 +36,7 @@ export type PositionEncoding =
 /** Function between the two halves of a feed-forward block. `gelu-tanh` is the tanh approximation. */
 export type Activation = 'silu' | 'gelu' | 'gelu-tanh';
 
-/** Shape of a decoder, read from a Hugging Face `config.json` and free of its synonyms and defaults. */
+/** Shape of a decoder, from a Hugging Face `config.json` with synonyms and defaults resolved. */
 export interface ModelConfig {
   readonly architecture: Architecture;
   readonly hiddenSize: number;
@@ -47,7 +47,7 @@ export interface ModelConfig {
   readonly headDimension: number;
   readonly intermediateSize: number;
   readonly vocabularySize: number;
-  /** Positions the model knows. */
+  /** Maximum positions of the model. */
   readonly contextLength: number;
   readonly position: PositionEncoding;
   /** Root mean square, or layer norm with a bias. */
@@ -65,7 +65,7 @@ export interface ModelConfig {
   /** Whether the output head is the embedding matrix. */
   readonly outputHead: 'tied' | 'separate';
   /**
-   * Positions a token attends to, itself included. Longer sequences are refused, because attention here is full:
+   * Positions a token attends to, itself included. Longer sequences are refused, because attention is full;
    * see {@link maximumSequenceLength}.
    */
   readonly slidingWindow: number | undefined;
@@ -74,16 +74,16 @@ export interface ModelConfig {
   readonly bosId: TokenId | undefined;
   readonly eosIds: readonly TokenId[];
   readonly paddingId: TokenId | undefined;
-  /** The `config.json` this came from; written back when the model is saved. */
+  /** The source `config.json`. It is written back when the model is saved. */
   readonly source: Readonly<Record<string, unknown>>;
-  /** The `generation_config.json` beside it, empty where there is none; written back too. */
+  /** The `generation_config.json` beside it, or empty. It is written back too. */
   readonly generation: Readonly<Record<string, unknown>>;
 }
 
-/** What a `config.json` says by itself. */
+/** Fields that a `config.json` defines alone. */
 export type DecoderConfig = Omit<ModelConfig, 'generation'>;
 
-/** Longest sequence the decoder computes exactly: the context, or the sliding window where that is shorter. */
+/** Longest sequence that the decoder computes exactly: the shorter of context and sliding window. */
 export function maximumSequenceLength(config: ModelConfig): number {
   return Math.min(config.contextLength, config.slidingWindow ?? config.contextLength);
 }

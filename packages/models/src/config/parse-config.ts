@@ -18,7 +18,7 @@ const PARSERS: Readonly<
  * Reads a Hugging Face `config.json`, old style or new (`rope_parameters`, `dtype`), into a {@link ModelConfig}.
  *
  * @param file - Named in error messages. Default `'config.json'`.
- * @param generation - Content of `generation_config.json`, whose begin and end tokens win over the config's.
+ * @param generation - Content of `generation_config.json`, whose begin and end tokens override the config's.
  * @throws FormatError naming the file, the field and a remedy for a malformed or unsupported config.
  */
 export function parseModelConfig(

@@ -76,7 +76,9 @@ const SCALINGS: Readonly<
 > = { default: () => ({ type: 'none' }), linear, llama3, yarn };
 
 /**
- * Rotary encoding of a config: `rope_theta` with `rope_scaling`, or both inside `rope_parameters` as newer files have it.
+ * Reads the rotary encoding of a config.
+ *
+ * It is `rope_theta` with `rope_scaling`, or both inside `rope_parameters` in newer files.
  *
  * @throws FormatError for scalings other than linear, llama3 and yarn.
  */

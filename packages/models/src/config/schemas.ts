@@ -10,7 +10,7 @@ export const layerCount = z.int().positive().max(4096);
 
 const tokenId = z.int().nonnegative();
 
-/** One id or several, as a list; `undefined` where the file has none. */
+/** One id or several, as a list. `undefined` if the file has none. */
 const tokenIds = z
   .union([tokenId.transform((id) => [id]), z.array(tokenId)], 'expected a token id or a list of them')
   .nullish()
@@ -21,7 +21,7 @@ const optionalId = z
   .nullish()
   .transform((id) => (id === -1 ? undefined : (id ?? undefined)));
 
-/** The part of `generation_config.json` that matters: which tokens begin, end and pad. */
+/** Begin, end and padding tokens of `generation_config.json`. */
 export const generationSchema = z.looseObject({
   bos_token_id: optionalId,
   eos_token_id: tokenIds,
@@ -48,6 +48,6 @@ export const activation = z
   .enum(Object.keys(ACTIVATIONS) as (keyof typeof ACTIVATIONS)[])
   .transform((name) => ACTIVATIONS[name]);
 
-/** A field that must be absent or hold this value, because the decoder does nothing else. */
+/** A field that must be absent or have this value, the only one supported. */
 export const only = <Value extends string | number | boolean>(value: Value) =>
   z.literal(value, `only ${value} is supported`).nullish();

@@ -15,7 +15,7 @@ export function configError(
 /**
  * Checks a file's content, or a part of it.
  *
- * @param part - Where in the file the part stands. Default: it is the whole file.
+ * @param part - Place of the part in the file. Default: the whole file.
  * @throws FormatError about the first field that does not fit.
  */
 export function parseContent<Output>(
@@ -31,7 +31,7 @@ export function parseContent<Output>(
 }
 
 /**
- * Reads a JSON object, or gives `undefined` if there is no such file.
+ * Reads a JSON object, or returns `undefined` if the file does not exist.
  *
  * @throws FormatError if the file exists but does not hold a JSON object.
  */
@@ -41,7 +41,7 @@ export async function readJsonObject(file: string): Promise<Record<string, unkno
 }
 
 /**
- * Reads a text, or gives `undefined` if there is no such file.
+ * Reads a text, or returns `undefined` if the file does not exist.
  *
  * @throws FormatError if the file exists but cannot be read.
  */

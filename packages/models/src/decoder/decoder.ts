@@ -12,7 +12,7 @@ import { type DecoderLayer, decoderLayout, type NormLayer } from './layout.ts';
  *     x ← x + down(activation(gate(norm(x))) · up(norm(x)))
  *     norm(x)
  *
- * Dropout is left out, as in evaluation. Log-probabilities follow with `tokenLogprobs` or `getLogits` of `@rlp/onnx` and
+ * Dropout is not applied, as in evaluation. For log-probabilities use `tokenLogprobs` or `getLogits` of `@rlp/onnx` with
  * the matrix named by `headParameter(config)`.
  *
  * @param tokens - int64 `[B, T]`.

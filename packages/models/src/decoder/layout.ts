@@ -4,7 +4,7 @@ import type { Architecture, ModelConfig } from '../config/model-config.ts';
 export interface LinearLayer {
   /** Name of the weight. */
   readonly weight: string;
-  /** Name of the bias `[outputs]`, where it has one. */
+  /** Name of the bias `[outputs]`, if it has one. */
   readonly bias: string | undefined;
   readonly inputs: number;
   readonly outputs: number;
@@ -34,15 +34,15 @@ export interface DecoderLayer {
   readonly down: LinearLayer;
 }
 
-/** Names and shapes of all parameters of a decoder, in the order a token meets them. */
+/** Names and shapes of a decoder's parameters, in the order of the forward pass. */
 export interface DecoderLayout {
   /** Token embeddings `[vocabulary, hidden]`. */
   readonly embedding: string;
-  /** Position embeddings `[context, hidden]`, where positions are learned. */
+  /** Position embeddings `[context, hidden]`, if positions are learned. */
   readonly positionEmbedding: string | undefined;
   readonly layers: readonly DecoderLayer[];
   readonly finalNorm: NormLayer;
-  /** Output matrix `[vocabulary, hidden]`; the embedding itself where the head is tied. */
+  /** Output matrix `[vocabulary, hidden]`; the embedding itself if the head is tied. */
   readonly head: string;
 }
 
@@ -103,7 +103,7 @@ const NAMINGS: Readonly<Record<Architecture, Naming>> = {
   gpt2: GPT2,
 };
 
-/** Name of the head's own matrix in every family, where it is not tied. */
+/** Name of the head's own matrix in every family, if it is not tied. */
 export const SEPARATE_HEAD = 'lm_head.weight';
 
 /** Prefix of all names but the head's, which some checkpoints leave out. */

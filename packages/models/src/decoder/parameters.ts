@@ -6,15 +6,17 @@ export interface DecoderParameter {
   /** Name in Hugging Face checkpoints. */
   readonly name: string;
   readonly shape: readonly number[];
-  /** What it is, for initialisation and for choosing what to train or decay. */
+  /** Role, for initialisation and for selecting what to train or decay. */
   readonly role: 'embedding' | 'weight' | 'bias' | 'norm' | 'norm-bias';
   /** Whether it is the last matrix before a residual sum: GPT-2 draws these smaller. */
   readonly place: 'residual' | 'inner';
 }
 
 /**
- * Every parameter of a decoder, in the order a token meets them. A tied head has none of its own; a checkpoint that
- * stores the shared matrix as `lm_head.weight` is read into the embedding's name.
+ * Lists the parameters of a decoder in the order of the forward pass.
+ *
+ * A tied head has no parameter. A checkpoint that stores the shared matrix as `lm_head.weight` is read into the
+ * embedding's name.
  */
 export function parameterSpecs(config: ModelConfig): readonly DecoderParameter[] {
   const layout = decoderLayout(config);
@@ -36,7 +38,7 @@ export function parameterSpecs(config: ModelConfig): readonly DecoderParameter[]
   ];
 }
 
-/** Every linear layer of a decoder's layers, in the order a token meets them: what low-rank adapters attach to. */
+/** Lists the linear layers that LoRA adapters attach to, in the order of the forward pass. */
 export function linearLayers(config: ModelConfig): readonly LinearLayer[] {
   return decoderLayout(config).layers.flatMap((layer) => [
     ...layer.attentionInputs,
@@ -47,7 +49,7 @@ export function linearLayers(config: ModelConfig): readonly LinearLayer[] {
   ]);
 }
 
-/** Name of the output matrix `[vocabulary, hidden]`: the embedding's where the head is tied. */
+/** Name of the output matrix `[vocabulary, hidden]`: the embedding's if the head is tied. */
 export function headParameter(config: ModelConfig): string {
   return decoderLayout(config).head;
 }

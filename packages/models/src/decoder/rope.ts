@@ -12,8 +12,10 @@ export interface RopeTables {
 }
 
 /**
- * Rotary tables for positions 0 … `positions` − 1: `cos(p · f_i)` and `sin(p · f_i)`, with the frequencies
- * `f_i = theta^(−2i / headDimension)` stretched as the config's scaling says, and YaRN's attention factor multiplied in.
+ * Rotary tables for positions 0 … `positions` − 1: `cos(p · f_i)` and `sin(p · f_i)`.
+ *
+ * The frequencies are `f_i = theta^(−2i / headDimension)`, stretched by the config's scaling. YaRN's attention factor is
+ * multiplied in.
  *
  * @throws ArgumentError if the model has learned positions.
  * @see transformers 4.57, `modeling_rope_utils.py`
@@ -34,8 +36,9 @@ export function ropeTables(config: ModelConfig, positions: number): RopeTables {
 }
 
 /**
- * The same tables as values of a graph, `[positions, headDimension / 2]` each: constants for a number of positions, computed at
- * run time (in double precision, as {@link ropeTables} does) for a named one.
+ * The tables of {@link ropeTables} as values of a graph, `[positions, headDimension / 2]` each.
+ *
+ * They are constants if `positions` is a number. For a named axis they are computed at run time in double precision.
  *
  * @throws ArgumentError if the model has learned positions.
  */
@@ -92,7 +95,7 @@ export function ropeFrequencies(
 
 function llama3Frequency(frequency: number, scaling: Extract<RopeScaling, { type: 'llama3' }>): number {
   const { factor, lowFrequencyFactor: low, highFrequencyFactor: high } = scaling;
-  /** Turns within the original context. */
+  /** Rotations over the pretraining context. */
   const turns = (scaling.originalContextLength * frequency) / (2 * Math.PI);
   if (turns < low) return frequency / factor;
   if (turns > high) return frequency;
@@ -106,7 +109,7 @@ function yarnFrequencies(
   scaling: Extract<RopeScaling, { type: 'yarn' }>,
 ): readonly number[] {
   const dimensions = 2 * plain.length;
-  /** Dimension whose angle makes this many turns within the original context. */
+  /** Dimension whose angle rotates this many times over the pretraining context. */
   const dimensionOf = (turns: number) =>
     (dimensions * Math.log(scaling.originalContextLength / (turns * 2 * Math.PI))) / (2 * Math.log(theta));
   const round = scaling.truncate === 'integer';

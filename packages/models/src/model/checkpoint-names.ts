@@ -8,8 +8,8 @@ import type { StoredTensor } from '../safetensors/header.ts';
 /**
  * Finds a model's parameters among a checkpoint's tensors, by canonical name.
  *
- * A checkpoint may leave out the base model's prefix, as the published GPT-2 does, and may store a tied matrix as
- * `lm_head.weight` only. Tensors the model does not use, such as saved attention masks, are left alone.
+ * A checkpoint may omit the base model's prefix, as the published GPT-2 does. It may store a tied matrix as
+ * `lm_head.weight` only. Tensors that the model does not use, such as saved attention masks, are ignored.
  *
  * @param file - Named in error messages.
  * @throws FormatError listing every parameter that is missing or has another shape.

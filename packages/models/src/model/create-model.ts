@@ -20,8 +20,10 @@ export interface CreateModelOptions {
 }
 
 /**
- * A model with fresh weights, drawn as transformers draws them: matrices and embeddings normal with mean 0 and deviation
- * `initializerRange`, norms 1, biases 0; GPT-2's last matrix before each residual sum is smaller by `√(2 · layers)`.
+ * Creates a model with fresh weights, initialised as in transformers.
+ *
+ * Matrices and embeddings are normal with mean 0 and deviation `initializerRange`. Norms are 1 and biases 0. In GPT-2 the
+ * last matrix before each residual sum is divided by `√(2 · layers)`.
  *
  * @throws FormatError if the config has fewer embeddings than there are tokens, begin and end tokens included, ArgumentError
  *   if a tensor is larger than memory.
@@ -73,7 +75,7 @@ function allocate(name: string, shape: readonly number[]): Float32Array {
   }
 }
 
-/** Box–Muller, keeping both deviates of each pair. */
+/** Box–Muller transform that uses both values of each pair. */
 function fillNormal(data: Float32Array, deviation: number, random: RandomStream): void {
   for (let i = 0; i < data.length; i += 2) {
     const radius = deviation * Math.sqrt(-2 * Math.log(1 - random.uniform()));

@@ -12,6 +12,6 @@ export interface LanguageModel {
   readonly weights: Weights;
   readonly tokenizer: TextTokenizer;
   readonly chat: TemplateChatRenderer | undefined;
-  /** Where each weight lies on disk, by canonical name, to be mapped instead of copied. Empty for a fresh model. */
+  /** Location of each weight on disk, by canonical name, to map instead of copy. Empty for a fresh model. */
   readonly files: ReadonlyMap<string, StoredTensor>;
 }

@@ -13,8 +13,10 @@ import type { LanguageModel } from './language-model.ts';
 export type LoadModelOptions = LoadTokenizerOptions & ReadOptions;
 
 /**
- * Loads a Hugging Face model folder: `config.json`, safetensors weights (one file or shards; F32, F16 or BF16, as
- * float32), the tokenizer, and `generation_config.json` where present.
+ * Loads a Hugging Face model folder.
+ *
+ * It reads `config.json`, the weights, the tokenizer and, if present, `generation_config.json`. Weights are safetensors in
+ * one file or shards. F32, F16 and BF16 become float32.
  *
  * @throws FormatError naming the file, the field and a remedy if anything is missing, malformed, unsupported or does not
  *   fit together.

@@ -7,14 +7,14 @@ import { planSafetensors, type WriteSafetensorsOptions, writeAtomically } from '
 import type { TextTokenizer } from '../tokenizer/text-tokenizer.ts';
 import { checkWeightShapes } from './weight-shapes.ts';
 
-/** What {@link saveModel} writes; every {@link LanguageModel} is one. */
+/** Model that {@link saveModel} writes, such as a {@link LanguageModel}. */
 export interface SavableModel {
   readonly config: ModelConfig;
   readonly weights: Weights;
   readonly tokenizer: TextTokenizer;
 }
 
-/** How a model is saved. */
+/** Options of {@link saveModel}. */
 export type SaveModelOptions = Pick<WriteSafetensorsOptions, 'dtype' | 'maxShardBytes' | 'signal'>;
 
 const CLASSES: Readonly<Record<Architecture, string>> = {
@@ -28,10 +28,11 @@ const CLASSES: Readonly<Record<Architecture, string>> = {
 const TORCH_NAMES: Readonly<Record<FloatType, string>> = { F32: 'float32', F16: 'float16', BF16: 'bfloat16' };
 
 /**
- * Writes a model as a Hugging Face folder that transformers and vLLM load: `config.json`, `generation_config.json`,
- * `model.safetensors` (or shards), and the tokenizer's files. A tied matrix is stored once. Files appear when all are
- * complete, so a save that fails or is aborted leaves an earlier one as it was; of that, weights that are no longer referred to
- * are removed. What the files it was loaded from say beyond that, such as how to sample, is kept.
+ * Writes a model as a Hugging Face folder that transformers and vLLM load.
+ *
+ * The files are `config.json`, `generation_config.json`, `model.safetensors` (or shards), and the tokenizer's files. A tied
+ * matrix is stored once. Files appear when all are complete, so a failed or aborted save leaves an earlier one unchanged.
+ * Weight files of the earlier save that are no longer used are removed. Other fields of the loaded files are kept.
  *
  * @throws ArgumentError if the weights are not those of the config.
  */
@@ -59,7 +60,7 @@ export async function saveModel(
   await removeStale(folder, [...weights.keys()]);
 }
 
-/** The config it was made from, with what saving decides: class, type of the weights, begin and end tokens. */
+/** The source config with the fields that saving decides: class, weight type, begin and end tokens. */
 function modelConfigJson({ config, tokenizer }: SavableModel, dtype: FloatType): Record<string, unknown> {
   const ids = tokenIds(config, tokenizer);
   return {

@@ -1,13 +1,13 @@
 /**
  * Exact conversions between float32 and the two 16-bit float formats, on bit patterns.
  *
- * Typed arrays are viewed in the machine's byte order, which is little-endian wherever Node runs, as safetensors files are.
+ * Typed arrays use the machine's byte order. It is little-endian on every platform of Node, as in safetensors files.
  */
 
 /** Types a float tensor can be stored as. */
 export type FloatType = 'F32' | 'F16' | 'BF16';
 
-/** Float32 bits of an IEEE half: every half, subnormals, infinities and NaN included, has an exact float32. */
+/** Float32 bits of an IEEE half. The conversion is exact for all values, including subnormals, infinities and NaN. */
 function floatBitsOfHalf(half: number): number {
   const sign = (half & 0x8000) << 16;
   const exponent = (half >>> 10) & 0x1f;
@@ -23,7 +23,7 @@ function floatBitsOfHalf(half: number): number {
   return sign | (shifted << 23) | ((mantissa & 0x3ff) << 13);
 }
 
-/** Half bits nearest to a float32, ties to even; beyond the range becomes infinite, NaN stays NaN. */
+/** Half bits nearest to a float32, ties to even. Values beyond the range become infinite. NaN stays NaN. */
 function halfBitsOfFloat(bits: number): number {
   const sign = (bits >>> 16) & 0x8000;
   const exponent = ((bits >>> 23) & 0xff) - 112;
@@ -43,7 +43,7 @@ function roundShift(value: number, shift: number): number {
   return rest > half || (rest === half && (kept & 1) === 1) ? kept + 1 : kept;
 }
 
-/** BF16 bits nearest to a float32, ties to even; NaN stays NaN. */
+/** BF16 bits nearest to a float32, ties to even. NaN stays NaN. */
 function brainBitsOfFloat(bits: number): number {
   if ((bits & 0x7fffffff) > 0x7f800000) return (bits >>> 16) | 0x40;
   return (bits + 0x7fff + ((bits >>> 16) & 1)) >>> 16;

@@ -28,7 +28,7 @@ const ELEMENT_BITS = {
 /** Element type of a stored tensor, in the format's spelling. */
 export type StoredType = keyof typeof ELEMENT_BITS;
 
-/** Where a tensor lies: enough to map it without reading it. */
+/** Location of a tensor in a file, enough to map it without reading it. */
 export interface StoredTensor {
   readonly name: string;
   readonly type: StoredType;
@@ -47,7 +47,7 @@ export interface SafetensorsHeader {
   readonly tensors: ReadonlyMap<string, StoredTensor>;
 }
 
-/** Header bytes that no honest file exceeds; the reference implementation has the same limit. */
+/** Maximum header bytes. The reference implementation has the same limit. */
 const MAX_HEADER_BYTES = 100_000_000;
 
 const count = z.int().nonnegative();
@@ -89,7 +89,9 @@ export function headerLength(prefix: Uint8Array, fileSize: number, file: string)
 }
 
 /**
- * Parses and checks a safetensors header: known types, lengths that fit the shapes, tensors that tile the file exactly.
+ * Parses and checks a safetensors header.
+ *
+ * Types must be known, lengths must fit the shapes, and the tensors must fill the file exactly.
  *
  * @param bytes - The JSON header, without the 8 bytes before it.
  * @param file - Path, for the entries and for error messages.
@@ -123,7 +125,7 @@ function parseJsonHeader(bytes: Uint8Array, file: string): Record<string, unknow
   return json as Record<string, unknown>;
 }
 
-/** The first key that occurs twice in one object of valid JSON, which `JSON.parse` would silently overwrite. */
+/** Finds the first duplicate key of an object in valid JSON. `JSON.parse` would silently overwrite it. */
 function firstDuplicateKey(text: string): string | undefined {
   const scopes: Set<string>[] = [];
   const mark = /["{}]/g;
@@ -145,7 +147,7 @@ function firstDuplicateKey(text: string): string | undefined {
   return undefined;
 }
 
-/** Where a string of valid JSON ends. One pattern for whole strings would exhaust the stack on long ones. */
+/** End of a string in valid JSON. One pattern for whole strings would exhaust the stack on long ones. */
 function endOfString(text: string, start: number): number {
   const mark = /["\\]/g;
   mark.lastIndex = start;

@@ -12,7 +12,7 @@ export interface SafetensorsCheckpoint {
   readonly files: readonly string[];
   /** `__metadata__` of the (first) file. */
   readonly metadata: Readonly<Record<string, string>>;
-  /** Every tensor and where it lies. */
+  /** Location of every tensor. */
   readonly tensors: ReadonlyMap<string, StoredTensor>;
 }
 
@@ -25,8 +25,10 @@ export interface ReadOptions {
 const CHUNK_BYTES = 1 << 26;
 
 /**
- * Opens a checkpoint: a `.safetensors` file, a `.safetensors.index.json` file, or a folder that holds `model.safetensors`
- * or `model.safetensors.index.json`. Reads and checks headers only.
+ * Opens a checkpoint. Only headers are read and checked.
+ *
+ * `path` is a `.safetensors` file, a `.safetensors.index.json` file, or a folder with `model.safetensors` or
+ * `model.safetensors.index.json`.
  *
  * @throws FormatError naming the file, the field and a remedy if anything is missing or malformed.
  */

@@ -22,13 +22,14 @@ export interface WriteSafetensorsOptions extends z.input<typeof optionsSchema> {
 type Settings = z.output<typeof optionsSchema>;
 type NamedTensor = readonly [name: string, tensor: HostTensor];
 
-/** Files to be written, by path: each function writes one under the name it is given. */
+/** Files to write, by path. Each function writes one file to the path it is given. */
 export type FilePlan = ReadonlyMap<string, (temporary: string) => Promise<void>>;
 
 /**
- * Writes tensors as `path`, or as `…-00001-of-0000N.safetensors` shards with an index beside it. Tensors are sorted by
- * name, so equal weights give equal bytes. All files are written under temporary names and renamed when the last is complete,
- * so nobody sees half a file, and a failure leaves what was there before.
+ * Writes tensors to `path`, or to `…-00001-of-0000N.safetensors` shards with an index beside it.
+ *
+ * Tensors are sorted by name, so equal weights give equal bytes. Files are written under temporary names and renamed when the
+ * last is complete. So nobody reads half a file, and a failure leaves the earlier files unchanged.
  *
  * @param path - Ends in `.safetensors`.
  * @returns Paths of the files written, the index included.
@@ -44,7 +45,7 @@ export async function writeSafetensors(
   return [...plan.keys()];
 }
 
-/** What {@link writeSafetensors} writes, the index last. Throws as it does. */
+/** Plans the files of {@link writeSafetensors}, the index last. Throws as it does. */
 export function planSafetensors(path: string, tensors: Weights, options: WriteSafetensorsOptions): FilePlan {
   const settings = parseOptions('writeSafetensors', optionsSchema, options);
   if (!path.endsWith('.safetensors')) {
@@ -144,7 +145,7 @@ async function writeTensors(
   }
 }
 
-/** Length and JSON of the header, padded with spaces so that the data begins at a multiple of 8 bytes. */
+/** Header length and JSON. Spaces pad it so that the data begins at a multiple of 8 bytes. */
 function headerBytes(tensors: readonly NamedTensor[], { dtype, metadata }: Settings): Uint8Array {
   const header = new Map<string, unknown>([['__metadata__', metadata]]);
   let position = 0;

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 
 const root = process.env.RLP_SHARED ?? fileURLToPath(new URL('../../../../../shared', import.meta.url));
 
-/** Folder of checkpoints, tokenizers and templates that some tests compare with; they skip where it is absent. */
+/** Folder of checkpoints, tokenizers and templates for some tests. They skip if it is absent. */
 export const sharedData: string = join(root, 'data');
 
 /** Whether the folder is there; prints why tests will skip if not. */

@@ -32,9 +32,10 @@ export interface BuiltTokenizerOptions extends z.input<typeof optionsSchema> {}
 type Specials = z.output<typeof specialsSchema>;
 
 /**
- * A tokenizer of single characters (Unicode code points). Special tokens have the first ids, in the order begin, end,
- * padding, unknown, others; the alphabet follows in the order given. Saved as a `tokenizer.json`, it loads in
- * transformers and vLLM.
+ * Creates a tokenizer of single characters (Unicode code points).
+ *
+ * Special tokens have the first ids, in the order begin, end, padding, unknown, others. The alphabet follows in the given
+ * order. Saved as a `tokenizer.json`, it loads in transformers and vLLM.
  *
  * @param alphabet - Distinct characters.
  * @throws ArgumentError for an empty alphabet or one that repeats a character; `encode` throws it for a character
@@ -59,7 +60,7 @@ export function characterTokenizer(
   return parsed.unknown === undefined ? withAlphabet(tokenizer, characters, names) : tokenizer;
 }
 
-/** The tokenizer, refusing text that it would silently drop. */
+/** Wraps a tokenizer to throw for text that it would silently drop. */
 function withAlphabet(
   tokenizer: TextTokenizer,
   characters: readonly string[],
@@ -80,8 +81,10 @@ function withAlphabet(
 }
 
 /**
- * A tokenizer of UTF-8 bytes: token `b` is the byte `b`, special tokens have ids from 256 in the order begin, end,
- * padding, others. Any text encodes. Saved as a `tokenizer.json`, it loads in transformers and vLLM.
+ * Creates a tokenizer of UTF-8 bytes, which encodes any text.
+ *
+ * Token `b` is the byte `b`. Special tokens have ids from 256 in the order begin, end, padding, others. Saved as a
+ * `tokenizer.json`, it loads in transformers and vLLM.
  */
 export function byteTokenizer(
   specials: Omit<SpecialTokens, 'unknown'> = {},
@@ -100,7 +103,7 @@ export function byteTokenizer(
   );
 }
 
-/** GPT-2's printable spelling of each byte: itself where printable, else a character from U+0100 on. */
+/** GPT-2's printable spelling of each byte: itself if printable, otherwise a character from U+0100 on. */
 function byteSpellings(): string[] {
   let next = 0x100;
   return Array.from({ length: 256 }, (_, byte) => {
@@ -160,7 +163,7 @@ function tokenizerJson(
   };
 }
 
-/** A template that puts the begin token in front of a text, and of each of a pair. */
+/** Template that puts the begin token before a text, and before each text of a pair. */
 function beginProcessor(begin: string, vocabulary: Record<string, number>): Record<string, unknown> {
   const special = (type: number) => ({ SpecialToken: { id: begin, type_id: type } });
   const sequence = (id: string, type: number) => ({ Sequence: { id, type_id: type } });

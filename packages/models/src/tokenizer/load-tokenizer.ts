@@ -19,7 +19,7 @@ export interface LoadedTokenizer {
 }
 
 /**
- * Loads `tokenizer.json` and, where present, `tokenizer_config.json`, `chat_template.jinja` and the end tokens of
+ * Loads `tokenizer.json` and, if present, `tokenizer_config.json`, `chat_template.jinja` and the end tokens of
  * `generation_config.json` from a folder.
  *
  * @throws FormatError naming the file, the field and a remedy if `tokenizer.json` is missing or a file is malformed.
@@ -40,7 +40,7 @@ export async function loadTokenizer(
   return { tokenizer, chat: tokenizerChat(tokenizer, { ...options, origin: folder }) };
 }
 
-/** The chat renderer of a tokenizer whose files hold a template; `undefined` if they do not. */
+/** Creates the chat renderer of a tokenizer, or returns `undefined` if its files hold no template. */
 export function tokenizerChat(
   tokenizer: TextTokenizer,
   options: LoadTokenizerOptions & { readonly origin?: string } = {},
@@ -53,7 +53,7 @@ export function tokenizerChat(
   });
 }
 
-/** The default template: `chat_template.jinja` wins over the config; of several named ones, `default`. */
+/** The default template. `chat_template.jinja` overrides the config. Of several named templates, `default` is used. */
 function chatTemplate({ config, others }: TokenizerFiles): string | undefined {
   const template = others?.['chat_template.jinja'] ?? config.chat_template;
   if (typeof template === 'string') return template;
@@ -87,7 +87,7 @@ async function readOthers(folder: string): Promise<Record<string, string>> {
   );
 }
 
-/** Begin and end tokens that the folder's `generation_config.json` asks for. */
+/** Begin and end tokens of the folder's `generation_config.json`. */
 async function readRoles(folder: string): Promise<TokenRoles> {
   const file = nodePath().join(folder, 'generation_config.json');
   const fields = parseContent(generationSchema, (await readJsonObject(file)) ?? {}, file);

@@ -1,24 +1,23 @@
 import type { TokenId, Tokenizer } from '@rlp/core';
 
-/** Most tokens held back while they do not yet end a character. */
+/** Maximum tokens held back while a character is incomplete. */
 const MAX_PENDING = 16;
 
 /**
  * Turns tokens into text as they arrive.
  *
- * Only stable text is given out: a character whose UTF-8 bytes are spread over several tokens appears with its last
- * one, and the space that SentencePiece-style tokenizers put before a word survives although a lone token decodes
- * without it. Tokens are decoded in a window that reaches back to the last two outputs, so the cost per token does not
- * grow with the text.
+ * Only stable text is returned. A character whose bytes are spread over several tokens appears with its last token. The
+ * space that SentencePiece tokenizers put before a word is kept, although a lone token decodes without it. Tokens are
+ * decoded in a short window, so the cost per token does not grow with the text.
  *
- * The text is that of decoding all tokens at once whenever those are valid UTF-8.
+ * If all tokens are valid UTF-8, the text equals decoding them at once.
  */
 export class StreamDecoder {
   readonly #tokenizer: Tokenizer;
   readonly #specialTokens: 'skip' | 'keep';
   /** Tokens from the beginning of the window on. */
   #window: TokenId[];
-  /** How many tokens of the window have been given out. */
+  /** Number of window tokens whose text was returned. */
   #given: number;
   #text = '';
 

@@ -11,7 +11,7 @@ export interface TextTokenizer extends Tokenizer {
   tokenId(token: string): TokenId | undefined;
   /** Spelling of a token in the vocabulary. */
   tokenText(id: TokenId): string | undefined;
-  /** What `tokenizer.json` and its companions hold, to be saved beside a model. */
+  /** Content of the tokenizer's files, saved with a model. */
   readonly files: TokenizerFiles;
 }
 
@@ -46,8 +46,8 @@ const configSchema = z.looseObject({
  * Builds a tokenizer from the parsed content of `tokenizer.json` and `tokenizer_config.json`.
  *
  * @param origin - Where the files lie, for error messages.
- * @param roles - Begin and end tokens that win over those of `tokenizer_config.json`.
- * @throws FormatError naming the file and the field if they are malformed; `encode` throws an ArgumentError for text that the
+ * @param roles - Begin and end tokens that override those of `tokenizer_config.json`.
+ * @throws FormatError naming the file and the field if they are malformed. `encode` throws an ArgumentError for text that the
  *   vocabulary cannot spell.
  */
 export function textTokenizer(files: TokenizerFiles, origin: string, roles: TokenRoles = {}): TextTokenizer {
@@ -75,7 +75,7 @@ function isId(id: unknown): boolean {
   return typeof id === 'number';
 }
 
-/** The library gives no number for what an incomplete vocabulary does not hold. */
+/** The library returns no number for a token that the vocabulary lacks. */
 function encode(engine: HuggingFaceTokenizer, text: string, specialTokens: 'add' | 'none'): TokenId[] {
   const { ids } = engine.encode(text, { add_special_tokens: specialTokens === 'add' });
   if (ids.every(isId)) return ids;

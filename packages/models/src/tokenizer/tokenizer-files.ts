@@ -1,16 +1,16 @@
 import type { TokenId } from '@rlp/core';
 
-/** What a folder says about its tokenizer. */
+/** Parsed files of a tokenizer. */
 export interface TokenizerFiles {
   /** Content of `tokenizer.json`. */
   readonly tokenizer: Readonly<Record<string, unknown>>;
   /** Content of `tokenizer_config.json`. */
   readonly config: Readonly<Record<string, unknown>>;
-  /** Content of other tokenizer files that are kept when the model is saved, by name. */
+  /** Content of other tokenizer files by name. They are kept when the model is saved. */
   readonly others?: Readonly<Record<string, string>>;
 }
 
-/** Which tokens begin, end and pad, where something other than the tokenizer's own config says so. */
+/** Begin and end tokens that override those of the tokenizer's config. */
 export interface TokenRoles {
   readonly bosId?: TokenId | undefined;
   readonly eosIds?: readonly TokenId[] | undefined;
