@@ -9,24 +9,40 @@ const given = <Type>(what: string) =>
   z.custom<Type>((value) => typeof value === 'object' && value !== null, `expected ${what}`);
 
 const loraSchema = z.strictObject({
+  /** Rank of the correction `(alpha/rank)·B·A`. Default 8. */
   rank: z.int().min(1).default(8),
+  /** Scale of the correction; it is divided by the rank. Default 16. */
   alpha: z.number().positive().default(16),
+  /** Layers to adapt, by the last part of their names, such as `q_proj`. Default every linear layer of attention and feed-forward. */
   targets: z.array(z.string().min(1)).min(1).optional(),
+  /** Seed of the random stream that A is drawn from. Default `'lora'`. */
   seed: z.union([z.string(), z.number()]).default('lora'),
 });
 
 const schema = z.strictObject({
+  /** Engine that computes. Required. */
   engine: given<Engine>('an engine, from createEngine of @rlp/onnx/runtime'),
+  /** Model to train. The backend copies its weights into the engine. Required. */
   model: given<LanguageModel>('a model, from loadModel or createModel of @rlp/models'),
+  /** Name of the engine's store that samplers share, and prefix of the backend's other stores. Default `'policy'`. */
   store: z.string().min(1).default('policy'),
+  /** Learning rate before the schedule. Required. */
   learningRate: z.number().nonnegative(),
+  /** How the learning rate changes over updates. Default constant. */
   schedule: scheduleSchema.prefault({ kind: 'constant' }),
+  /** Optimizer of the weights. Default AdamW without weight decay. */
   optimizer: optimizerSchema.prefault({}),
+  /** Global L2 norm that gradients are clipped to, or `'off'`. Default 1. */
   maxGradientNorm: maxGradientNormSchema.prefault(1),
+  /** Maximum positions of one pass, padding included. Bounds activation memory. Default 4096. */
   tokensPerMicroBatch: z.int().min(1).default(4096),
+  /** Trains a low-rank correction of frozen weights; `{}` takes its defaults. Default: every weight is trained. */
   lora: loraSchema.optional(),
+  /** `'initial'` keeps a copy of the first policy for reference logprobs; `'none'` saves its memory. Default `'initial'`. */
   reference: z.enum(['initial', 'none']).default('initial'),
+  /** `'recompute'` computes each layer again in the backward pass to save memory. Default `'keep'`. */
   activations: z.enum(['keep', 'recompute']).default('keep'),
+  /** Critic on the last hidden states: `'linear'` starts at 0, a tensor from `readValueHead` continues another. Default `'none'`. */
   valueHead: z
     .union(
       [z.enum(['none', 'linear']), given<HostTensor>('a value head')],
@@ -35,26 +51,8 @@ const schema = z.strictObject({
     .default('none'),
 });
 
-/**
- * Options of {@link createOnnxBackend}.
- *
- * - `engine`, `model`: where and what to train. The backend copies the model's weights into the engine.
- * - `store` (`'policy'`): name of the engine's store that samplers share; other stores take it as a prefix.
- * - `learningRate` × `schedule` (constant): see {@link ScheduleOptions}.
- * - `optimizer` (AdamW): see {@link OptimizerOptions}.
- * - `maxGradientNorm` (1): global L2 norm that gradients are clipped to, or `'off'`.
- * - `tokensPerMicroBatch` (4096): positions, padding included, of one pass; bounds activation memory.
- * - `lora` (none: every weight is trained): trains a low-rank correction `W + (alpha/rank)·B·A` of frozen weights. `rank` (8),
- *   `alpha` (16), `targets` (every linear layer of attention and feed-forward, by the last part of its name such as `q_proj`),
- *   `seed` (`'lora'`) of A's random stream. `{}` takes the defaults.
- * - `reference` (`'initial'`): keep the policy as it is before its first change for `logprobs` of the reference; costs one
- *   copy of the trained weights. `'none'` saves it.
- * - `activations` (`'keep'`): `'recompute'` computes each layer again in the backward pass instead of keeping its insides.
- * - `valueHead` (`'none'`): `'linear'` adds a critic on the last hidden states, `V = score · hidden` with one row `score.weight`
- *   `[1, hidden size]`, trained with the other weights; losses may then read `values`. It starts at 0, so that a critic that
- *   has learnt nothing has no opinion and no seed; or at the row given here, as {@link readValueHead} reads it.
- */
-export type OnnxBackendOptions = z.input<typeof schema>;
+/** Options of {@link createOnnxBackend}. */
+export interface OnnxBackendOptions extends z.input<typeof schema> {}
 
 /** {@link OnnxBackendOptions} with every default filled in. */
 export type ResolvedOnnxBackendOptions = z.output<typeof schema>;

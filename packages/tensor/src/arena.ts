@@ -1,15 +1,16 @@
 import type { Region } from './kernel/region.ts';
 
 /**
- * Buffers for temporaries, used again and again: what one evaluation after another would allocate, it hands out from a pool
- * by length. A part of the batch that fits a processor's cache then stays in it from one operation to the next.
+ * A pool of buffers for temporaries, by length.
+ *
+ * A part of the batch that fits the processor's cache stays in it from one operation to the next.
  */
 export class Arena {
   readonly #free = new Map<number, Float64Array[]>();
   readonly #taken = new Set<Float64Array>();
   readonly #region: Region | undefined;
 
-  /** @param region - Where new buffers come from while it has room. Default: memory of their own. */
+  /** @param region - Memory that new buffers come from while it has room. Default: each buffer is allocated. */
   constructor(region?: Region) {
     this.#region = region;
   }

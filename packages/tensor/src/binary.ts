@@ -21,7 +21,7 @@ function addInto(_a: Float64Array, _b: Float64Array, gradient: Float64Array, int
   for (let i = 0; i < into.length; i++) into[i]! += gradient[i]!;
 }
 
-/** The gradient of the smaller of two operands: all of it, or half where they are equal. */
+/** The gradient of the smaller of two operands: all of it, or half if they are equal. */
 function smallerTakes(
   own: Float64Array,
   other: Float64Array,
@@ -35,7 +35,7 @@ function smallerTakes(
   }
 }
 
-/** As {@link smallerTakes}, for the larger. */
+/** {@link smallerTakes} for the larger operand. */
 function largerTakes(
   own: Float64Array,
   other: Float64Array,

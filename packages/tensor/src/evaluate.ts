@@ -14,7 +14,7 @@ export interface EvaluateInputs {
   readonly weights: Matrix;
   /** Of the policy's distributions; differentiated by. Needed by losses that ask for them. */
   readonly entropies?: Matrix | undefined;
-  /** Of the critic, for the state before each token; differentiated by. Needed by losses that ask for them. */
+  /** Values of the critic for the state before each token; differentiated by. Needed by losses that ask for them. */
   readonly values?: Matrix | undefined;
   /** Data columns by name. */
   readonly columns?: Readonly<Record<string, Matrix>> | undefined;
@@ -37,8 +37,7 @@ export interface Evaluation {
 }
 
 /**
- * Evaluates a loss and its gradient with respect to the policy's logprobs (and entropies, and the critic's values), in
- * float64.
+ * Evaluates a loss in float64, with its gradients by logprobs, entropies and values.
  *
  *     value = Σ_{b,t} mask · weights · tokenLosses
  *
@@ -72,9 +71,10 @@ function evaluateBlocks(loss: Loss, inputs: EvaluateInputs, arena: Arena): Resul
 }
 
 /**
- * Rows that are computed together: about 16 384 tokens, in at most 1024 blocks. Most losses treat every row by itself, so a
- * batch can be computed in blocks of rows whose temporaries stay in the cache and fit the kernel's memory; a loss that sums over
- * all rows is computed on all of them at once, by the plain loops.
+ * Rows that are computed together: about 16 384 tokens, in at most 1024 blocks.
+ *
+ * Most losses treat every row by itself. Blocks of rows keep temporaries in the cache and in the kernel's memory. A loss that
+ * sums over all rows is computed on all of them at once, by the plain loops.
  */
 function rowsPerBlock({ rows, columns }: Shape): number {
   return Math.max(1, Math.floor(16_384 / Math.max(1, columns)), Math.ceil(rows / 1024));

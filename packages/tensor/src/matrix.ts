@@ -12,8 +12,9 @@ export interface Matrix {
 export type Shape = Pick<Matrix, 'rows' | 'columns'>;
 
 /**
- * A matrix from its rows; shorter rows are filled up with `padding`. Rows of equal length that are consecutive views of one
- * buffer (as {@link matrixRows} gives them) are not copied: the matrix shares their memory.
+ * Makes a matrix of rows and fills shorter rows up with `padding`.
+ *
+ * Rows that are consecutive views of one buffer, as {@link matrixRows} returns them, are not copied.
  *
  * @param padding - Default 0.
  */

@@ -48,7 +48,7 @@ export class Tape implements TensorOps<Variable> {
   readonly sigmoid = this.#applying(unary.sigmoid);
   readonly tanh = this.#applying(unary.tanh);
 
-  /** @param arena - Default: one of its own, so that everything it computes stays. */
+  /** @param arena - Default: a new arena, so results stay valid. */
   constructor(arena: Arena = new Arena()) {
     this.#arena = arena;
   }

@@ -6,22 +6,22 @@ export type NumericArray = Float32Array | Float64Array;
 
 /** Schema of {@link OptimizerOptions}. */
 export const optimizerSchema = z.strictObject({
+  /** Adam with decoupled weight decay. Default `'adamw'`. */
   kind: z.literal('adamw').default('adamw'),
+  /** Decay of the first moment. Default 0.9. */
   beta1: z.number().min(0).lt(1).default(0.9),
+  /** Decay of the second moment. Default 0.999. */
   beta2: z.number().min(0).lt(1).default(0.999),
+  /** Added to the root of the second moment. Default 1e-8. */
   epsilon: z.number().positive().default(1e-8),
+  /** Decoupled weight decay per update, times the learning rate. Default 0. */
   weightDecay: z.number().min(0).default(0),
+  /** Parameters that decay: `'matrices'` leaves out norms and biases. Default `'matrices'`. */
   decay: z.enum(['all', 'matrices']).default('matrices'),
 });
 
-/**
- * The optimizer of a training backend.
- *
- * - `kind` (`'adamw'`): Adam with decoupled weight decay.
- * - `beta1` (0.9), `beta2` (0.999), `epsilon` (1e-8): see {@link adamw}.
- * - `weightDecay` (0): decoupled decay; `decay` (`'matrices'`) says whether vectors (norms, biases) decay too (`'all'`).
- */
-export type OptimizerOptions = z.input<typeof optimizerSchema>;
+/** Options of the optimizer of a training backend. */
+export interface OptimizerOptions extends z.input<typeof optimizerSchema> {}
 
 /** {@link OptimizerOptions} with every default filled in. */
 export type Optimizer = z.output<typeof optimizerSchema>;

@@ -1,45 +1,45 @@
 import * as z from 'zod';
 
-const warmup = z.int().min(0).default(0);
-const initialRatio = z.number().min(0).max(1).default(0);
-const minimumRatio = z.number().min(0).max(1).default(0);
-const pastEnd = z.enum(['hold', 'continue']).default('hold');
-const updates = z.int().min(1);
+const start = {
+  /** Updates over which the factor rises linearly from `initialRatio` to 1. Default 0. */
+  warmup: z.int().min(0).default(0),
+  /** Factor at the first update of the warmup. Default 0. */
+  initialRatio: z.number().min(0).max(1).default(0),
+};
+const end = {
+  /** Updates of the run, warmup included. The schedule ends there. Required. */
+  updates: z.int().min(1),
+};
+const decay = {
+  /** Factor at the end of the decay. Default 0. */
+  minimumRatio: z.number().min(0).max(1).default(0),
+  /** Periods of the cosine. Half a period falls once. Default 0.5. */
+  cycles: z.number().positive().default(0.5),
+};
 
 /** Schema of {@link ScheduleOptions}. */
 export const scheduleSchema = z.discriminatedUnion('kind', [
-  z.strictObject({ kind: z.literal('constant'), warmup, initialRatio }),
-  z.strictObject({ kind: z.literal('linear'), warmup, initialRatio, updates }),
+  z.strictObject({ kind: z.literal('constant'), ...start }),
+  z.strictObject({ kind: z.literal('linear'), ...start, ...end }),
   z.strictObject({
     kind: z.literal('cosine'),
-    warmup,
-    initialRatio,
-    minimumRatio,
-    updates,
-    cycles: z.number().positive().default(0.5),
-    pastEnd,
+    ...start,
+    ...end,
+    ...decay,
+    /** Factor after the end: `'continue'` follows the cosine up again, as transformers and verl do. Default `'hold'`. */
+    pastEnd: z.enum(['hold', 'continue']).default('hold'),
   }),
   z.strictObject({
     kind: z.literal('warmup-stable-decay'),
-    warmup,
-    initialRatio,
-    minimumRatio,
-    updates,
+    ...start,
+    ...end,
+    ...decay,
+    /** Share of the updates after the warmup that stay at factor 1 before the decay. Default 0.9. */
     stableRatio: z.number().min(0).max(1).default(0.9),
-    cycles: z.number().positive().default(0.5),
   }),
 ]);
 
-/**
- * How the learning rate changes from update to update.
- *
- * - `warmup` (0): updates over which the factor rises linearly from `initialRatio` (0) to 1.
- * - `updates`: the run's updates, warmup included, after which the schedule has reached its end.
- * - `minimumRatio` (0): the factor the decay ends at.
- * - `cycles` (0.5): periods of the cosine; half a period falls once.
- * - `pastEnd` (`'hold'`): the factor after the end; `'continue'` follows the cosine up again, as transformers and verl do.
- * - `stableRatio` (0.9): share of the updates after warmup at factor 1 before the decay.
- */
+/** How the learning rate changes from update to update. */
 export type ScheduleOptions = z.input<typeof scheduleSchema>;
 
 /** {@link ScheduleOptions} with every default filled in. */

@@ -16,7 +16,7 @@ import {
   type Weights,
 } from '@rlp/core';
 import * as z from 'zod';
-import { checkValueHead, type ValueHead } from '../batch/value-losses.ts';
+import { checkValueHead } from '../batch/value-losses.ts';
 import { Future, Sequence } from '../future.ts';
 import {
   clipFactor,
@@ -25,12 +25,7 @@ import {
   movingAverage,
   referenceDecay,
 } from '../optimizer/optimizer.ts';
-import {
-  type Schedule,
-  type ScheduleOptions,
-  scheduleFactor,
-  scheduleSchema,
-} from '../optimizer/schedule.ts';
+import { type Schedule, scheduleFactor, scheduleSchema } from '../optimizer/schedule.ts';
 import { accumulateLogits, countTokens, evaluateBatch, scoreBatch, tokenLogprobs } from './batch.ts';
 import { readCheckpoint, writeCheckpoint } from './checkpoint.ts';
 import { OptimizerState } from './optimizer-state.ts';
@@ -38,28 +33,20 @@ import { LogitsTable, type TabularShape } from './table.ts';
 import { checkSavedHead, ValueTable } from './value-table.ts';
 
 const trainingSchema = z.strictObject({
+  /** Adam with β 0.9, 0.999 and ε 1e-8, or plain gradient descent. Default `'adam'`. */
   optimizer: z.enum(['adam', 'sgd']).default('adam'),
+  /** Learning rate before the schedule. Default 0.1. */
   learningRate: z.number().positive().default(0.1),
+  /** How the learning rate changes over updates. Default constant. */
   schedule: scheduleSchema.prefault({ kind: 'constant' }),
+  /** Global L2 norm that gradients are clipped to, or `'off'`. Default `'off'`. */
   maxGradientNorm: maxGradientNormSchema.prefault('off'),
+  /** `'linear'` adds a critic with one value per context, which starts at 0. Default `'none'`. */
   valueHead: z.enum(['none', 'linear']).default('none'),
 });
 
-/**
- * Options of {@link TabularBackend}: those of {@link TabularShape}, and
- *
- * - `optimizer` (`'adam'`): Adam with β 0.9, 0.999 and ε 1e-8, or plain gradient descent (`'sgd'`).
- * - `learningRate` (0.1), `schedule` (constant).
- * - `maxGradientNorm` (`'off'`): global L2 norm that gradients are clipped to.
- * - `valueHead` (`'none'`): `'linear'` adds a critic, one value per context, 0 at first, trained by the same optimizer.
- */
-export interface TabularOptions extends TabularShape {
-  readonly optimizer?: 'adam' | 'sgd' | undefined;
-  readonly learningRate?: number | undefined;
-  readonly schedule?: ScheduleOptions | undefined;
-  readonly maxGradientNorm?: number | 'off' | undefined;
-  readonly valueHead?: ValueHead | undefined;
-}
+/** Options of {@link TabularBackend}. */
+export interface TabularOptions extends TabularShape, z.input<typeof trainingSchema> {}
 
 let stores = 0;
 

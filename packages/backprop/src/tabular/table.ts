@@ -6,9 +6,13 @@ const maxCells = 2 ** 24;
 /** Schema of {@link TabularShape}. */
 const tabularShapeSchema = z
   .strictObject({
+    /** Size of the vocabulary, V. Required. */
     vocabularySize: z.int().min(2),
+    /** Number of last tokens that the policy sees. 0 makes it a bandit. Default 1. */
     contextTokens: z.int().nonnegative().default(1),
+    /** Standard deviation of the first logits. 0 is the uniform policy. Default 0. */
     initialScale: z.number().nonnegative().default(0),
+    /** Seed of the random stream that the first logits are drawn from. Default `'tabular'`. */
     seed: z.string().default('tabular'),
   })
   .refine(
@@ -19,15 +23,8 @@ const tabularShapeSchema = z
     },
   );
 
-/**
- * Size and first values of a table of logits.
- *
- * - `vocabularySize`: V.
- * - `contextTokens` (1): n, how many last tokens the policy sees; 0 makes it a bandit.
- * - `initialScale` (0): standard deviation of the first logits; 0 is the uniform policy.
- * - `seed` (`'tabular'`): names the stream they are drawn from.
- */
-export type TabularShape = z.input<typeof tabularShapeSchema>;
+/** Size and first values of a table of logits. */
+export interface TabularShape extends z.input<typeof tabularShapeSchema> {}
 
 /** One softmax distribution. */
 export interface Distribution {

@@ -11,40 +11,38 @@ const loraMessage =
   'expected nothing, every weight is trained; for low-rank adaptation use createOnnxBackend of @rlp/backprop';
 
 const schema = z.strictObject({
+  /** Namespace of TensorFlow.js, with its backend chosen and ready. Required. */
   tf: z.custom<TensorFlow>(
     (value) => typeof value === 'object' && value !== null && 'valueAndGrads' in value,
     namespaceMessage,
   ),
+  /** Model to train. Its weights are copied. Required. */
   model: z.custom<LanguageModel>(
     (value) => typeof value === 'object' && value !== null,
     'expected a model, from loadModel or createModel of @rlp/models',
   ),
+  /** Learning rate before the schedule. Required. */
   learningRate: z.number().nonnegative(),
+  /** How the learning rate changes over updates. Default constant. */
   schedule: scheduleSchema.prefault({ kind: 'constant' }),
+  /** Optimizer of the weights. Default AdamW without weight decay. */
   optimizer: optimizerSchema.prefault({}),
+  /** Global L2 norm that gradients are clipped to, or `'off'`. Default 1. */
   maxGradientNorm: maxGradientNormSchema.prefault(1),
+  /** Maximum positions of one pass, padding included. Bounds activation memory. Default 1024. */
   tokensPerMicroBatch: z.int().min(1).default(1024),
+  /** Not supported: this backend trains every weight. */
   lora: z.undefined(loraMessage).optional(),
+  /** `'initial'` keeps a copy of the first policy for reference logprobs; `'none'` saves its memory. Default `'initial'`. */
   reference: z.enum(['initial', 'none']).default('initial'),
+  /** Directory that `publish()` writes model folders to. The last two are kept. Default none: `publish()` rejects. */
   publications: z.string().min(1).optional(),
 });
 
-/**
- * Options of {@link createTfjsBackend}.
- *
- * - `tf`: the namespace of `@tensorflow/tfjs`, `@tensorflow/tfjs-node` or `@tensorflow/tfjs-node-gpu`, its backend chosen and ready.
- * - `model`: what to train, from `loadModel` or `createModel` of `@rlp/models`. Its weights are copied.
- * - `learningRate` × `schedule` (constant): see {@link ScheduleOptions}.
- * - `optimizer` (AdamW): see {@link OptimizerOptions}.
- * - `maxGradientNorm` (1): global L2 norm that gradients are clipped to, or `'off'`.
- * - `tokensPerMicroBatch` (1024): positions, padding included, of one pass; bounds activation memory.
- * - `reference` (`'initial'`): keep the policy as it is before its first change for `logprobs` of the reference; costs one
- *   copy of the weights. `'none'` saves it.
- * - `publications` (none): directory that `publish()` writes model folders to, named by their version, the last two kept.
- *   Without it, `publish()` rejects.
- */
+/** Options of {@link createTfjsBackend}. */
 export interface TfjsBackendOptions<T extends TfTensor = TfTensor>
   extends Omit<z.input<typeof schema>, 'tf'> {
+  /** Namespace of TensorFlow.js, with its backend chosen and ready. Required. */
   readonly tf: TensorFlow<T>;
 }
 

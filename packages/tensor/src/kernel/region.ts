@@ -11,7 +11,7 @@ export class Region {
   readonly #memory = kernelMemory();
   readonly #start = top;
 
-  /** A buffer in the kernel's memory, with arbitrary contents; nothing where there is no kernel or no room. */
+  /** A buffer in the kernel's memory, with arbitrary contents; undefined without a kernel or room. */
   take(length: number): Float64Array | undefined {
     const bytes = Math.max(1, Math.ceil((length * Float64Array.BYTES_PER_ELEMENT) / stepBytes)) * stepBytes;
     if (this.#memory === undefined || top + bytes > this.#memory.byteLength) return undefined;
