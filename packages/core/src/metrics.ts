@@ -1,2 +1,112 @@
-/** Numbers by name, such as `reward/mean`; the vocabulary is documented in `docs/metrics.md`. */
-export type Metrics = Readonly<Record<string, number>>;
+/** The metrics of the training loops; see `docs/metrics.md`. Fractions lie between 0 and 1. */
+export interface KnownMetrics {
+  /** Mean reward of all scored trajectories. */
+  readonly 'reward/mean'?: number;
+  /** Population standard deviation of the rewards. */
+  readonly 'reward/std'?: number;
+  /** Smallest reward. */
+  readonly 'reward/min'?: number;
+  /** Largest reward. */
+  readonly 'reward/max'?: number;
+  /** Groups collected, replacements included. */
+  readonly 'groups/count'?: number;
+  /** Groups whose rewards are all equal. */
+  readonly 'groups/zero-variance'?: number;
+  /** Groups that `groupFilter` rejected. */
+  readonly 'groups/rejected'?: number;
+  /** Rounds of collection, if groups were replaced. */
+  readonly 'groups/rounds'?: number;
+  /** Trajectories collected. */
+  readonly 'trajectories/count'?: number;
+  /** Trajectories without a reward. */
+  readonly 'trajectories/unscored'?: number;
+  /** Fraction of trajectories that a limit cut. */
+  readonly 'trajectories/truncated'?: number;
+  /** Fraction of trajectories that failed. */
+  readonly 'trajectories/failed'?: number;
+  /** Mean responses per trajectory. */
+  readonly 'trajectories/steps'?: number;
+  /** Mean sampled tokens per trajectory. */
+  readonly 'response/tokens'?: number;
+  /** Largest number of sampled tokens. */
+  readonly 'response/tokens-max'?: number;
+  /** Optimizer steps of the iteration. */
+  readonly 'update/count'?: number;
+  /** Minibatches skipped by `targetKl`. */
+  readonly 'update/skipped'?: number;
+  /** Tokens with a loss. */
+  readonly 'tokens/trained'?: number;
+  /** Tokens that passed through the policy. */
+  readonly 'tokens/computed'?: number;
+  /** Mean loss of the policy's updates. */
+  readonly 'loss/policy'?: number;
+  /** Mean cross-entropy of supervised fine-tuning, in nats. */
+  readonly 'loss/sft'?: number;
+  /** Mean value loss, before its coefficient. */
+  readonly 'loss/value'?: number;
+  /** Fraction of tokens whose clipped value error decides. */
+  readonly 'clip/value'?: number;
+  /** Mean of the critic's values before the updates. */
+  readonly 'value/mean'?: number;
+  /** Mean of the returns that the critic learns. */
+  readonly 'value/returns'?: number;
+  /** Share of the returns' variance that the critic explains. */
+  readonly 'value/explained-variance'?: number;
+  /** Optimizer steps of a separate critic. */
+  readonly 'update/critic-count'?: number;
+  /** Gradient norm of a separate critic. */
+  readonly 'gradient/critic-norm'?: number;
+  /** Learning rate of a separate critic. */
+  readonly 'learning-rate/critic'?: number;
+  /** Mean global L2 norm of the gradient, before clipping. */
+  readonly 'gradient/norm'?: number;
+  /** Learning rate of the last update. */
+  readonly 'learning-rate'?: number;
+  /** Estimate of the sampler's entropy per token, in nats. */
+  readonly 'entropy/estimate'?: number;
+  /** Exact mean entropy of the policy, in nats. */
+  readonly 'entropy/mean'?: number;
+  /** Mean importance ratio over trained tokens. */
+  readonly 'ratio/mean'?: number;
+  /** Fraction of tokens stopped by the lower bound. */
+  readonly 'clip/low'?: number;
+  /** Fraction of tokens stopped by the upper bound. */
+  readonly 'clip/high'?: number;
+  /** Fraction of tokens capped by `dualClip`. */
+  readonly 'clip/dual'?: number;
+  /** How far the iteration's updates moved the policy, in nats. */
+  readonly 'kl/update'?: number;
+  /** KL to the reference policy, in nats. */
+  readonly 'kl/reference'?: number;
+  /** Mean KL subtracted from the rewards, in nats. */
+  readonly 'kl/reward'?: number;
+  /** KL coefficient of the iteration, if a controller moves it. */
+  readonly 'kl/coefficient'?: number;
+  /** Entropy coefficient of the iteration, if a controller moves it. */
+  readonly 'entropy/coefficient'?: number;
+  /** Mean of the trainer's logprobs minus the sampler's, in nats. */
+  readonly 'gap/sampler'?: number;
+  /** Mean absolute difference of those logprobs, in nats. */
+  readonly 'gap/absolute'?: number;
+  /** Largest age of the sampling weights, in versions. */
+  readonly 'staleness/max'?: number;
+  /** Duration of rollouts and rewards, in milliseconds. */
+  readonly 'time/collect'?: number;
+  /** Duration of the updates, in milliseconds. */
+  readonly 'time/learn'?: number;
+  /** Duration of publishing the weights, in milliseconds. */
+  readonly 'time/publish'?: number;
+  /** Duration of the monitor, in milliseconds. */
+  readonly 'time/monitor'?: number;
+  /** Findings of the monitor in this batch. */
+  readonly 'monitor/findings'?: number;
+  /** Interventions the monitor asked for. */
+  readonly 'monitor/interventions'?: number;
+}
+
+/**
+ * Numbers by name, such as `reward/mean`. The names of {@link KnownMetrics} complete in an editor; others are allowed.
+ *
+ * A metric whose inputs are missing is absent, never 0.
+ */
+export type Metrics = KnownMetrics & Readonly<Record<string, number>>;

@@ -10,6 +10,7 @@ export {
   type ResolvedRolloutOptions,
   type RolloutOptions,
   resolveRolloutOptions,
+  rolloutSchema,
 } from './options.ts';
 export { trajectoriesFromJsonl, trajectoryFromLine, trajectoryToLine } from './records.ts';
 export {

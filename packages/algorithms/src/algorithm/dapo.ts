@@ -26,6 +26,12 @@ export class DAPOAlgorithm<S extends State = State, Metadata = unknown> extends 
   constructor(dependencies: AlgorithmDependencies<S, Metadata>, given: DapoOptions = {}) {
     const options = layered<AlgorithmOptions>(own, given);
     const estimator = groupRelativeEstimator(options.advantage);
-    super(dependencies, { name: 'DAPOAlgorithm', estimator, groups: 'at-least-two', options });
+    super(dependencies, {
+      name: 'DAPOAlgorithm',
+      optionsType: 'DapoOptions',
+      estimator,
+      groups: 'at-least-two',
+      options,
+    });
   }
 }

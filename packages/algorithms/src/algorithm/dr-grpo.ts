@@ -30,6 +30,12 @@ export class DrGRPOAlgorithm<S extends State = State, Metadata = unknown> extend
     const aggregationConstant = given.rollout?.sampling?.maxTokens ?? defaultMaxTokens;
     const options = layered<AlgorithmOptions>({ ...own, aggregationConstant }, given);
     const estimator = groupRelativeEstimator(options.advantage);
-    super(dependencies, { name: 'DrGRPOAlgorithm', estimator, groups: 'at-least-two', options });
+    super(dependencies, {
+      name: 'DrGRPOAlgorithm',
+      optionsType: 'DrGrpoOptions',
+      estimator,
+      groups: 'at-least-two',
+      options,
+    });
   }
 }

@@ -36,6 +36,12 @@ export class GiGPOAlgorithm<S extends State = State, Metadata = unknown> extends
     }
     const options = layered<AlgorithmOptions>(own, given);
     const estimator = gigpoEstimator(gigpo);
-    super(dependencies, { name: 'GiGPOAlgorithm', estimator, groups: 'at-least-two', options });
+    super(dependencies, {
+      name: 'GiGPOAlgorithm',
+      optionsType: 'GigpoAlgorithmOptions',
+      estimator,
+      groups: 'at-least-two',
+      options,
+    });
   }
 }

@@ -33,6 +33,7 @@ export class GRPOAlgorithm<S extends State = State, Metadata = unknown> extends 
     const options = layered<AlgorithmOptions>(presetOf('GRPOAlgorithm', 'grpo', preset), given);
     super(dependencies, {
       name: 'GRPOAlgorithm',
+      optionsType: 'GrpoOptions',
       estimator: advantages ?? groupRelativeEstimator(options.advantage),
       groups: advantages === undefined ? 'at-least-two' : 'any-size',
       options,

@@ -23,6 +23,12 @@ export class GSPOAlgorithm<S extends State = State, Metadata = unknown> extends 
   constructor(dependencies: AlgorithmDependencies<S, Metadata>, given: GspoOptions = {}) {
     const options = layered<AlgorithmOptions>(own, given);
     const estimator = groupRelativeEstimator(options.advantage);
-    super(dependencies, { name: 'GSPOAlgorithm', estimator, groups: 'at-least-two', options });
+    super(dependencies, {
+      name: 'GSPOAlgorithm',
+      optionsType: 'GspoOptions',
+      estimator,
+      groups: 'at-least-two',
+      options,
+    });
   }
 }

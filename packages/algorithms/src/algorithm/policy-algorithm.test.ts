@@ -73,6 +73,35 @@ describe('an algorithm', () => {
     );
   });
 
+  it.each([
+    ['num_generations', 'in rlp this is rollout.groupSize'],
+    ['max_completion_length', 'in rlp this is rollout.sampling.maxTokens'],
+    ['temperature', 'in rlp this is rollout.sampling.temperature'],
+    ['num_iterations', 'in rlp this is epochs'],
+    ['beta', 'in rlp this is loss.klCoefficient'],
+    ['epsilon_high', 'in rlp this is loss.clipHigh'],
+    ['loss_type', 'in rlp this is loss.surrogate and aggregation'],
+    ['scale_rewards', 'in rlp this is advantage.scale'],
+    ['vespo_k_pos', 'in rlp this is loss.gammaPositive.power'],
+    ['entropy_target', 'in rlp this is entropyControl.target'],
+    ['ref_model_mixup_alpha', 'in rlp this is referenceUpdate.decay'],
+    ['rollout_is_batch_normalize', 'in rlp this is correctionNormalization'],
+    ['groups_per_batch', 'in rlp this is tasksPerIteration'],
+    ['clip_high', 'did you mean loss.clipHigh?'],
+    ['groupsize', 'did you mean rollout.groupSize?'],
+  ])('says what %s is called here', (name, expected) => {
+    expect(() => new GRPOAlgorithm(banditSetup('names'), { [name]: 1 })).toThrow(
+      `GRPOAlgorithm: invalid options (GrpoOptions)\n  - Unrecognized option "${name}"; ${expected}`,
+    );
+  });
+
+  it('names problems of the rollout with all others', () => {
+    const wrong = { epochs: 0, rollout: { groupSize: 0 } };
+    expect(() => new GRPOAlgorithm(banditSetup('all'), wrong)).toThrow(
+      /epochs: .*[\s\S]*rollout\.groupSize: /,
+    );
+  });
+
   it('refuses groups of one', () => {
     expect(() => new GRPOAlgorithm(banditSetup('one'), { rollout: { groupSize: 1 } })).toThrow(
       'rollout.groupSize must be at least 2',

@@ -14,9 +14,9 @@ import {
   type TaskSource,
   type TrainingBackend,
 } from '@rlp/core';
-import { type Encoding, RolloutManager, type RolloutOptions } from '@rlp/rollout';
+import { type Encoding, RolloutManager, type RolloutOptions, rolloutSchema } from '@rlp/rollout';
 import * as z from 'zod';
-import { type RlOptions, resolveRlOptions } from '../loop/options.ts';
+import { type RlOptions, rlSchema } from '../loop/options.ts';
 import type {
   AdvantageEstimator,
   GroupCollector,
@@ -26,6 +26,7 @@ import type {
   RlState,
 } from '../loop/protocol.ts';
 import { runRlTraining } from '../loop/rl.ts';
+import { resolvePolicyLoss } from '../loss/policy-loss-options.ts';
 import { progressLines } from './progress-lines.ts';
 
 /** What an algorithm works with. It creates none of it and closes none of it. */
@@ -105,6 +106,8 @@ export interface TrainResult {
 export interface AlgorithmPlan<Metadata = unknown> {
   /** Begins its error messages. */
   readonly name: string;
+  /** The interface of its options, which error messages name. Default `'AlgorithmOptions'`. */
+  readonly optionsType?: string | undefined;
   readonly estimator: AdvantageEstimator<Metadata>;
   readonly critic?: CriticBackend | undefined;
   /** Whether a group of one teaches anything. */
@@ -147,6 +150,12 @@ function printer(print: NonNullable<TrainOptions['print']>): (line: string) => v
   return print === 'none' ? () => undefined : (line) => console.info(line);
 }
 
+/** What is checked of {@link AlgorithmOptions}, all in one error. */
+const algorithmSchema = rlSchema.safeExtend({
+  rollout: rolloutSchema.prefault({}),
+  groupFilter: z.custom<GroupFilter>((value) => typeof value === 'function', 'must be a function').optional(),
+});
+
 const runSchema = z.strictObject({ iterations: z.int().min(1).default(100) });
 
 /** What every algorithm is: rollouts, an estimator and options for `runRlTraining`. */
@@ -160,9 +169,9 @@ export abstract class PolicyAlgorithm<S extends State = State, Metadata = unknow
 
   /** @throws OptionsError for options outside their ranges, ArgumentError for something missing and for groups of one. */
   protected constructor(dependencies: AlgorithmDependencies<S, Metadata>, plan: AlgorithmPlan<Metadata>) {
-    const { name, estimator, groups, options } = plan;
-    const { rollout, groupFilter: _, ...own } = options;
-    resolveRlOptions(own, name);
+    const { name, optionsType = 'AlgorithmOptions', estimator, groups, options } = plan;
+    const { rollout } = options;
+    resolvePolicyLoss(parseOptions(name, algorithmSchema, options, optionsType).loss);
     requireDependencies(name, dependencies);
     const { environment, sampler, tokenizer, chat } = dependencies;
     const rolling = { environment, sampler, tokenizer, chat };

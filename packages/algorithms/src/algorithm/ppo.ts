@@ -58,6 +58,13 @@ export class PPOAlgorithm<S extends State = State, Metadata = unknown> extends P
     ];
     const { gae, ...options } = layered(...layers);
     const estimator = advantages ?? gaeEstimator(gae);
-    super(dependencies, { name: 'PPOAlgorithm', estimator, critic, groups: 'any-size', options });
+    super(dependencies, {
+      name: 'PPOAlgorithm',
+      optionsType: 'PpoOptions',
+      estimator,
+      critic,
+      groups: 'any-size',
+      options,
+    });
   }
 }

@@ -58,6 +58,7 @@ export class REINFORCEAlgorithm<S extends State = State, Metadata = unknown> ext
     const make = variant === 'plain' ? reinforceEstimator : reinforcePlusPlusEstimator;
     super(dependencies, {
       name: 'REINFORCEAlgorithm',
+      optionsType: 'ReinforceOptions',
       estimator: make(reinforce),
       groups: isGrouped ? 'at-least-two' : 'any-size',
       options,

@@ -31,6 +31,12 @@ export class RLOOAlgorithm<S extends State = State, Metadata = unknown> extends 
     const isOwn = preset === undefined || preset === 'rlp';
     const options = layered<AlgorithmOptions>(isOwn ? own : { advantage: own.advantage }, defaults, given);
     const estimator = groupRelativeEstimator(options.advantage);
-    super(dependencies, { name: 'RLOOAlgorithm', estimator, groups: 'at-least-two', options });
+    super(dependencies, {
+      name: 'RLOOAlgorithm',
+      optionsType: 'RlooOptions',
+      estimator,
+      groups: 'at-least-two',
+      options,
+    });
   }
 }

@@ -197,7 +197,8 @@ const rlShape = {
   referenceUpdate: referenceUpdateSchema.prefault({ method: 'none' }),
 };
 
-const rlSchema = z
+/** Schema of {@link RlOptions}. */
+export const rlSchema = z
   .strictObject(rlShape)
   .refine(({ proximal, loss }) => proximal !== 'behavior' || loss.correction === 'none', {
     path: ['proximal'],

@@ -32,10 +32,11 @@ function asked(options: readonly AllowedOption[]): string | undefined {
 /** Where `Interface.path` stands in this schema, if it does. */
 function placeOf(target: string, allowed: readonly AllowedOption[]): string | undefined {
   const path = target.split('.').slice(1);
-  const fitting = allowed.filter(
-    (option) => option.path.length > 0 && (endsWith(option.path, path) || endsWith(path, option.path)),
-  );
-  const [best] = fitting.sort((a, b) => b.path.length - a.path.length);
+  const options = allowed.filter((option) => option.path.length > 0);
+  const longer = options.filter((option) => endsWith(option.path, path));
+  const shorter = options.filter((option) => endsWith(path, option.path));
+  const byLength = (p: AllowedOption, q: AllowedOption) => p.path.length - q.path.length;
+  const best = longer.sort(byLength)[0] ?? shorter.sort(byLength).at(-1);
   return best === undefined ? undefined : written(best);
 }
 
