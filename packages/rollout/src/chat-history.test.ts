@@ -185,8 +185,15 @@ describe('a dialogue that cannot be extended', () => {
 
   it('says that a template does not print what the policy said', async () => {
     const silent = chatRenderer(tokenizer, '{% for m in messages %}{{ m.role }}{% endfor %}');
-    const { splits, lastSplit, rows } = await play({ chat: silent, said: ended('one', 'two') });
-    expect([splits, rows.length]).toEqual([1, 2]);
+    const { splits, lastSplit, rows, notes, notesLater } = await play({
+      chat: silent,
+      said: ended('one', 'two', 'three'),
+    });
+    expect([splits, rows.length]).toEqual([2, 3]);
+    expect([notes, notesLater]).toEqual([
+      [`a conversation continues in a new training row: ${lastSplit}`],
+      [],
+    ]);
     expect(lastSplit).toContain('does not print what the assistant said');
   });
 

@@ -174,6 +174,11 @@ export class RolloutManager<S extends State = State, Metadata = unknown, Outcome
     return collected;
   }
 
+  /** Returns the notes that came up since the last call: why conversations could not be extended, once per reason. */
+  takeNotes(): readonly string[] {
+    return this.#counter.takeNotes();
+  }
+
   /** Counts over everything collected since the manager was made. */
   getStatistics(): RolloutStatistics {
     return this.#counter.snapshot();

@@ -79,5 +79,11 @@ export async function play({
   const [trajectory] = trajectories;
   if (trajectory?.failure) throw new Error(trajectory.failure.message);
   const rows = tokenSequences(trajectory!.steps);
-  return { ...manager.getStatistics(), steps: trajectory!.steps, rows };
+  return {
+    ...manager.getStatistics(),
+    notes: manager.takeNotes(),
+    notesLater: manager.takeNotes(),
+    steps: trajectory!.steps,
+    rows,
+  };
 }

@@ -37,6 +37,8 @@ export class RolloutCounter {
   #steps = 0;
   #splits = 0;
   #lastSplit: string | undefined;
+  readonly #splitReasons = new Set<string>();
+  #notes: string[] = [];
   readonly #tokens = { sampled: 0, prompt: 0 };
 
   /** Counts one group's outcomes. */
@@ -60,10 +62,25 @@ export class RolloutCounter {
     this.#steps += steps.length;
     this.#splits += splits;
     this.#lastSplit = splitReason ?? this.#lastSplit;
+    if (splitReason !== undefined) this.#noteSplit(splitReason);
     for (const { tokens, promptTokens } of steps) {
       this.#tokens.sampled += tokens.length;
       this.#tokens.prompt += promptTokens.length;
     }
+  }
+
+  /** One note per reason. */
+  #noteSplit(reason: string): void {
+    if (this.#splitReasons.has(reason)) return;
+    this.#splitReasons.add(reason);
+    this.#notes.push(`a conversation continues in a new training row: ${reason}`);
+  }
+
+  /** Notes since the last call. */
+  takeNotes(): readonly string[] {
+    const notes = this.#notes;
+    this.#notes = [];
+    return notes;
   }
 
   /** The counts so far, as a value. */

@@ -33,6 +33,8 @@ export interface GroupCollector<Metadata = unknown> {
       readonly signal?: AbortSignal | undefined;
     },
   ): AsyncIterable<TrajectoryGroup<Metadata>>;
+  /** Returns the notes that came up since the last call. The report of the iteration includes them. */
+  takeNotes?(): readonly string[];
 }
 
 /** A group with one score per trajectory, in order. */

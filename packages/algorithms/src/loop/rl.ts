@@ -137,7 +137,16 @@ async function runIteration<Metadata>(
     ...stopwatch.laps,
   };
   const wanted = options.tasksPerIteration;
-  return { verdict, report: report(collection, watched, { iteration, state: next, metrics, wanted }) };
+  return {
+    verdict,
+    report: report(collection, watched, {
+      iteration,
+      state: next,
+      metrics,
+      wanted,
+      notes: dependencies.rollouts.takeNotes?.() ?? [],
+    }),
+  };
 }
 
 /** What the next iteration, in this run or another, goes on from. */
@@ -233,6 +242,7 @@ function report<Metadata>(
     readonly state: RlState;
     readonly metrics: Metrics;
     readonly wanted: number;
+    readonly notes: readonly string[];
   },
 ): RlReport<Metadata> {
   const { iteration, state, wanted } = made;
@@ -249,6 +259,7 @@ function report<Metadata>(
     notes: [
       ...(lost > 0 ? [`${lost} of ${taken} groups were dropped by the failure policy`] : []),
       ...notes,
+      ...made.notes,
       ...(rounds > 1 && groups.length < wanted
         ? [
             `${groups.length} of ${wanted} groups were worth learning from after ${rounds} rounds of collection`,
