@@ -7,12 +7,12 @@ import {
   type ResolvedOnnxBackendOptions,
   resolveBackendOptions,
 } from './backend-options.ts';
+import { FullWeights, type FullWeightsParts } from './full-weights.ts';
+import { LoraWeights } from './lora-weights.ts';
 import { OnnxTrainingBackend } from './onnx-backend.ts';
 import type { MergePlan, TrainingProgramOptions } from './program-protocol.ts';
 import type { ModelPlan, TrainingMethods } from './train.program.ts';
-import { FullWeights, type FullWeightsParts } from './weights/full-weights.ts';
 import { initialFactors, type LoraTarget, loraTargets, mergePlan } from './weights/lora.ts';
-import { LoraWeights } from './weights/lora-weights.ts';
 import { savingWith } from './weights/model-files.ts';
 import { checkWeights, deleteStores, type PolicyWeights } from './weights/policy-weights.ts';
 import { initialHead, valueHeadSpec } from './weights/value-head.ts';

@@ -6,12 +6,12 @@ import { describeTrainingBackend } from '@rlp/core/testing';
 import { writeSafetensors } from '@rlp/models';
 import { createEngine, type Engine, programUrl, type RunningProgram } from '@rlp/onnx/runtime';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { FullWeights } from './full-weights.ts';
 import { OnnxTrainingBackend } from './onnx-backend.ts';
 import { optimizerSchema } from './optimizer/optimizer.ts';
 import { scheduleSchema } from './optimizer/schedule.ts';
 import type { TrainingProgramOptions } from './program-protocol.ts';
 import { type BigramMethods, parameters, vocabularySize } from './testing/bigram.program.ts';
-import { FullWeights } from './weights/full-weights.ts';
 
 let engine: Engine;
 let created = 0;

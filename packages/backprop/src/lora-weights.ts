@@ -4,11 +4,17 @@ import { ArgumentError, type Weights } from '@rlp/core';
 import { readSafetensors, writeSafetensors } from '@rlp/models';
 import type { Engine, ParameterSpec, RunningProgram } from '@rlp/onnx/runtime';
 import * as z from 'zod';
-import type { LoraOptions } from '../backend-options.ts';
-import type { TrainingMethods } from '../train.program.ts';
-import { readRecord } from './checkpoint.ts';
-import { adapterConfig, fromPeft, type LoraTarget, toPeft } from './lora.ts';
-import { checkWeights, deleteStores, type PolicyWeights, toTensors, toWeights } from './policy-weights.ts';
+import type { LoraOptions } from './backend-options.ts';
+import type { TrainingMethods } from './train.program.ts';
+import { readRecord } from './weights/checkpoint.ts';
+import { adapterConfig, fromPeft, type LoraTarget, toPeft } from './weights/lora.ts';
+import {
+  checkWeights,
+  deleteStores,
+  type PolicyWeights,
+  toTensors,
+  toWeights,
+} from './weights/policy-weights.ts';
 
 const adapterFile = 'adapter_model.safetensors';
 const configFile = 'adapter_config.json';

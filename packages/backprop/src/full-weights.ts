@@ -1,9 +1,9 @@
 import type { Weights } from '@rlp/core';
 import type { Engine, ParameterSpec, RunningProgram } from '@rlp/onnx/runtime';
-import type { TrainingMethods } from '../train.program.ts';
-import { ModelFiles, type SaveWeights } from './model-files.ts';
-import { deleteStores, type PolicyWeights, toTensors, toWeights } from './policy-weights.ts';
-import { splitHead } from './value-head.ts';
+import type { TrainingMethods } from './train.program.ts';
+import { ModelFiles, type SaveWeights } from './weights/model-files.ts';
+import { deleteStores, type PolicyWeights, toTensors, toWeights } from './weights/policy-weights.ts';
+import { splitHead } from './weights/value-head.ts';
 
 /** What {@link FullWeights} is made of. */
 export interface FullWeightsParts {
