@@ -1,4 +1,4 @@
-/** HTML text that needs no more escaping. Only {@link html} and this package's own constants make it. */
+/** HTML text that is already escaped. Only {@link html} and constants of this package create it. */
 export interface Html {
   readonly html: string;
 }
@@ -22,12 +22,12 @@ function render(part: Part): string {
   return 'html' in part ? part.html : part.map(({ html }) => html).join('');
 }
 
-/** A name of parts joined by `/` and `_`, as metrics have: it breaks after these, rather than within a word. */
+/** A name, such as that of a metric, that may break after `/` and `_`. */
 export function breakable(name: string): Html {
   return { html: escapeHtml(name).replace(/[/_]/g, '$&<wbr>') };
 }
 
-/** A template whose parts are escaped unless they are HTML already: whatever a model wrote stays text. */
+/** A template that escapes its parts unless they are HTML. What a model wrote stays text. */
 export function html(strings: TemplateStringsArray, ...parts: readonly Part[]): Html {
   return { html: strings.reduce((whole, string, index) => whole + render(parts[index - 1]!) + string) };
 }

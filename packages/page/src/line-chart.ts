@@ -7,17 +7,17 @@ export interface Point {
   readonly value: number;
 }
 
-/** A curve with its name; points in the order of their steps. */
+/** A named curve. Points are in the order of their steps. */
 export interface Series {
   readonly name: string;
   readonly points: readonly Point[];
-  /** Drawn behind the curve, from `low` to `high`; in the order of their steps. */
+  /** Area from `low` to `high` behind the curve, in the order of steps. */
   readonly band?:
     | readonly { readonly step: number; readonly low: number; readonly high: number }[]
     | undefined;
 }
 
-/** Steps that a chart marks, with a name for what happened there. */
+/** A named range of steps to mark. */
 export interface Mark {
   readonly from: number;
   readonly to: number;
@@ -29,12 +29,12 @@ export interface Mark {
 const width = 440;
 const height = 236;
 const margin = { left: 52, right: 14, top: 10, bottom: 26 };
-/** More points than this are drawn faintly, with a running mean over them. */
+/** Above this number, points are drawn faintly with a running mean over them. */
 const noisyFrom = 40;
-/** More points than this, of curves and of bands, are thinned before they are drawn. */
+/** Above this number, the points of curves and bands are thinned. */
 const mostPoints = 600;
 
-/** An SVG line chart of some curves over the same steps, marks behind them. Values that are not finite leave gaps. */
+/** Draws curves over the same steps as an SVG, with marks behind them. Values that are not finite leave gaps. */
 export function lineChart(title: string, series: readonly Series[], marks: readonly Mark[] = []): Html {
   const values = series
     .flatMap(({ points, band = [] }) => [
@@ -91,7 +91,7 @@ function grid(x: Axis, y: Axis): Html {
   return html`<g aria-hidden="true">${horizontal}${vertical}</g>`;
 }
 
-/** A stretch of steps as a column; one step alone is still wide enough to be seen. */
+/** A range of steps as a column. A single step is still visible. */
 function markBand({ from, to, level, name }: Mark, x: Axis): Html {
   const [left, right] = [x.place(Math.max(from, x.domain[0])), x.place(Math.min(to, x.domain[1]))];
   if (!(right >= left)) return html``;

@@ -115,6 +115,9 @@ describe('ticks', () => {
     [0, 1.5, 4, [0, 0.5, 1, 1.5]],
     [-0.3, 0.3, 4, [-0.2, 0, 0.2]],
     [5, 5, 4, [5]],
+    // 3 · 0.1, 0.6 / 0.1 and 1.1 / 0.1 are not round in floating point.
+    [0, 0.6, 6, [0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6]],
+    [1.1, 1.6, 5, [1.1, 1.2, 1.3, 1.4, 1.5, 1.6]],
   ])('cover %d to %d by about %d round numbers', (low, high, count, expected) => {
     expect(ticks(low, high, count)).toEqual(expected);
   });

@@ -2,25 +2,26 @@ import { type Html, html } from './html.ts';
 import { shortNumber } from './scale.ts';
 import { style } from './style.ts';
 
-/** A program that a page runs; pages without one run nothing. */
+/** A program for a page to run. */
 export interface PageScript {
   readonly code: string;
-  /** Says that this script is the page's own; random, and another one for each page. */
+  /** Random number that allows this script. Use a new one for each page. */
   readonly nonce: string;
 }
 
-/** What {@link renderPage} puts on a page. */
+/** Content of a page. */
 export interface PageContent {
   readonly title: string;
-  /** A sentence or two below the title. */
+  /** Sentences below the title. */
   readonly lead?: string | undefined;
   readonly body: Html;
   readonly script?: PageScript | undefined;
 }
 
 /**
- * A page that stands alone: no request to anywhere and, unless it has a script of its own, nothing that runs; its content
- * security policy forbids both. Light or dark by the reader's preference, usable by keyboard, fit to print.
+ * Renders a self-contained page. Its content security policy forbids requests, and scripts other than `script`.
+ *
+ * The page follows the reader's light or dark preference, works with the keyboard and prints well.
  */
 export function renderPage({ title, lead, body, script }: PageContent): string {
   const page = html`<!doctype html>
@@ -45,13 +46,13 @@ ${script === undefined ? '' : html`<script nonce="${script.nonce}">${{ html: scr
   return page.html;
 }
 
-/** What a page may do: show itself, and with a script of that nonce run it and ask its own server. */
+/** Content security policy of a page. With a nonce, that script may run and call its own server. */
 export function contentSecurityPolicy(nonce?: string): string {
   const script = nonce === undefined ? '' : ` script-src 'nonce-${nonce}'; connect-src 'self';`;
   return `default-src 'none'; style-src 'unsafe-inline';${script} base-uri 'none'; form-action 'none'`;
 }
 
-/** Figures at the top of a page, by label; numbers are shortened. */
+/** Figures at the top of a page, by label. Numbers are shortened. */
 export function summaryList(summary: Readonly<Record<string, string | number>>): Html {
   const entries = Object.entries(summary);
   if (entries.length === 0) return html``;

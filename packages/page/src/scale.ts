@@ -1,4 +1,4 @@
-/** Round numbers that cover `[low, high]`, about `count` of them: steps of 1, 2 or 5 times a power of ten. */
+/** About `count` round numbers in `[low, high]`, in steps of 1, 2 or 5 times a power of ten. */
 export function ticks(low: number, high: number, count: number): number[] {
   if (!(high > low)) return [low];
   const rough = (high - low) / count;
@@ -15,7 +15,7 @@ export function ticks(low: number, high: number, count: number): number[] {
   );
 }
 
-/** A tick or a value in few characters. */
+/** Formats a number in few characters. */
 export function shortNumber(value: number): string {
   const size = Math.abs(value);
   if (value === 0) return '0';

@@ -1,4 +1,4 @@
-/** The style sheet of every page: light and dark by the reader's preference, and print. */
+/** Style sheet of every page, for light, dark and print. */
 export const style = `
 :root{color-scheme:light dark;--page:#f6f7f9;--card:#fff;--ink:#1c2330;--soft:#5b6577;--rule:#dfe3ea;--grid:#e9ecf1;
 --good:#0b7a4b;--bad:#b3261e;--s0:#2f5fd0;--s1:#c2570c;--s2:#0b7a4b;--s3:#a4269a;--s4:#6b5bd6;--s5:#8a6d00;--focus:#2f5fd0}

@@ -7,7 +7,7 @@ export interface ValueRow {
   readonly metrics: Readonly<Record<string, number>>;
 }
 
-/** Longer tables are thinned to about as many rows. */
+/** Longer tables are thinned to about this many rows. */
 const mostRows = 300;
 
 /** Every value of a run, one row per step. */

@@ -1,7 +1,4 @@
-/**
- * A number with that many decimals, as Python's `f'{value:.1f}'` writes it: exact ties go to the even digit, where JavaScript's
- * `toFixed` goes up.
- */
+/** Formats a number as Python's `f'{value:.1f}'` does. Exact ties go to the even digit. */
 export function fixed(value: number, decimals: number): string {
   const text = value.toFixed(decimals);
   const exact = Math.abs(value).toFixed(60);
@@ -12,17 +9,17 @@ export function fixed(value: number, decimals: number): string {
   return isEven ? `${value < 0 ? '-' : ''}${down}` : roundedUp(value, decimals);
 }
 
-/** Away from zero: `toFixed` does so for positive numbers. */
+/** Rounds away from zero, as `toFixed` does for positive numbers. */
 function roundedUp(value: number, decimals: number): string {
   return `${value < 0 ? '-' : ''}${Math.abs(value).toFixed(decimals)}`;
 }
 
-/** A share of 1 as a percentage with one decimal. */
+/** Formats a share as a percentage with one decimal. */
 export function percent(share: number): string {
   return `${fixed(100 * share, 1)}%`;
 }
 
-/** A number as Python's `str` writes it: whole ones keep a decimal, those below 1e-4 and from 1e16 on have an exponent. */
+/** Formats a number as Python's `str` does, with a decimal or an exponent. */
 export function pythonNumber(value: number): string {
   const [digits = '', power = '0'] = value.toExponential().split('e');
   const exponent = Number(power);

@@ -15,10 +15,10 @@ interface Judged {
   readonly keys: Int32Array;
 }
 
-/** Judges the responses of one batch after the other, equal ones once, with tools and room that stay. */
+/** Judges responses batch by batch. Equal responses are judged once. Objects are reused. */
 export class ResponseJudge {
   readonly #tools: QualityTools;
-  /** The last batches' texts, as room for the next one's. */
+  /** Objects to reuse. */
   readonly #judged: Judged[] = [];
 
   /** @throws ArgumentError for tags that are not plain words. */
@@ -35,8 +35,8 @@ export class ResponseJudge {
   }
 
   /**
-   * @param recent - Gets the responses.
-   * @param texts - The responses, where they have been read already.
+   * @param recent - Receives the responses.
+   * @param texts - The responses, if they were read before.
    */
   judge(
     responses: readonly string[],

@@ -6,37 +6,37 @@ import { coherenceOf } from './coherence.ts';
 import type { ResolvedAssessorOptions } from './options.ts';
 import type { ShapeReader } from './response-shape.ts';
 
-/** What is found out about one response. */
+/** Quality of one response. */
 export interface ResponseQuality {
   readonly words: number;
   readonly shape: 'formatted' | 'unformatted';
   readonly hasReasoningTags: boolean;
-  /** In characters (code points), as all lengths. */
+  /** In code points. */
   readonly reasoningLength: number;
   readonly answerLength: number;
-  /** In 0..1. */
+  /** In 0–1. */
   readonly repetition: number;
-  /** In 0..1; `undefined` where the option of that name gave no number. */
+  /** In 0–1. `undefined` if the option `coherence` failed. */
   readonly coherence: number | undefined;
-  /** Tags missing, or next to nothing between them; where there are to be no tags, neither letter nor digit. */
+  /** Missing tags or next to no content. Without tags: no letter and no digit. */
   readonly isEmpty: boolean;
-  /** Formatted, with content that is worth nothing. */
+  /** Formatted with worthless content. */
   readonly isGaming: boolean;
-  /** Less reasoning than 20 characters or less answer than asked for, tags or not. */
+  /** Reasoning below 20 characters or a short answer, formatted or not. */
   readonly isShort: boolean;
 }
 
-/** What judging a response takes; one set serves all of them. */
+/** Reused objects for judging responses. */
 export interface QualityTools {
   readonly options: ResolvedAssessorOptions;
   readonly readShape: ShapeReader;
   readonly sequences: Sequences;
-  /** Gets every word. */
+  /** Collects every word. */
   readonly vocabulary: HashSet;
-  /** For reasoning that is suspected to repeat itself, and room for what is read of it. */
+  /** Reads reasoning that may repeat itself. */
   readonly texts: TextReader;
   readonly part: ReadText;
-  /** Gets what the option `coherence` throws, or gives in place of a number. */
+  /** Collects errors of the option `coherence`. */
   readonly faults: string[];
 }
 
@@ -45,9 +45,9 @@ const minimumAnswer = 2;
 const trivialWords = new Set(['n/a', 'none', 'idk', '...', 'thinking']);
 
 /**
- * Judges a response that has been read.
+ * Judges a response.
  *
- * @param signature - Gets the response's.
+ * @param signature - Receives the signature.
  */
 export function responseQuality(
   response: string,
@@ -86,7 +86,7 @@ export function responseQuality(
   };
 }
 
-/** What the user's own judge says; one that fails costs its word on this response. */
+/** Result of the option `coherence`, `undefined` if it fails. */
 function judgedCoherence(response: string, { options, faults }: QualityTools): number | undefined {
   try {
     const coherence = options.coherence?.(response);
@@ -98,12 +98,12 @@ function judgedCoherence(response: string, { options, faults }: QualityTools): n
   return undefined;
 }
 
-/** Repetition of three-word sequences; texts under 10 characters or 5 words have none. */
+/** Repetition of three-word sequences. 0 below 10 characters or 5 words. */
 function repetitionScore(length: number, { chunkCount }: ReadText, sequences: Sequences): number {
   return length < 10 || chunkCount < 5 ? 0 : sequences.repetition;
 }
 
-/** Characters of a part of a text that has been read; halves of pairs are garbled, so where nothing is, every unit is one. */
+/** Code points of a part of a text. Without garbled characters the text has no surrogates. */
 function lengthOf(part: string, { characters }: ReadText): number {
   if (characters.garbled === 0) return part.length;
   return part.length - (part.match(/[\ud800-\udbff][\udc00-\udfff]/g)?.length ?? 0);
@@ -123,8 +123,10 @@ function isTrivial(reasoning: string, answer: string): boolean {
 }
 
 /**
- * Whether over half of a part of a response repeats. The response's own sequences are fresh in `sequences`: those of the part are among
- * them, but for two at its ends, so a response that does not repeat enough has no such part, which need not be read.
+ * Whether over half of a part of a response repeats.
+ *
+ * `sequences` holds the whole response. Its sequences contain those of the part, except for two at the ends. If too few of them
+ * repeat, the part need not be read.
  */
 function repeatsItself(part: string, { characters, chunkCount }: ReadText, tools: QualityTools): boolean {
   const { sequences, texts } = tools;

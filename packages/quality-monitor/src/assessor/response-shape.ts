@@ -1,18 +1,18 @@
 import { ArgumentError } from '@rlp/core';
 import { trimmed } from '../text/characters.ts';
 
-/** Tags that a response is expected to have, in their order. */
+/** Names of the expected tags. */
 export interface ResponseTags {
   readonly reasoning: string;
   readonly answer: string;
 }
 
-/** A response, taken apart. */
+/** Parts of a response. */
 interface ResponseShape {
-  /** Content of the first pair of each tag, white space around it removed; absent without such a pair. */
+  /** Trimmed content of the first pair of the tag, if any. */
   readonly reasoning: string | undefined;
   readonly answer: string | undefined;
-  /** Both reasoning tags are there, whatever their order. */
+  /** Whether both reasoning tags occur, in any order. */
   readonly hasReasoningTags: boolean;
 }
 
@@ -36,11 +36,11 @@ export function shapeReader(tags: ResponseTags | 'none'): ShapeReader {
   };
 }
 
-/** Searches for fixed text, so no input takes longer than its length. */
+/** Searches for fixed text, in linear time. */
 function pairReader(tag: string): (text: string) => string | undefined {
   if (!/^[\w-]+$/.test(tag)) {
     throw new ArgumentError(
-      `tags must be named by letters, digits, "_" and "-", without brackets, got ${JSON.stringify(tag)}`,
+      `tags: expected names of letters, digits, "_" and "-", without brackets, got ${JSON.stringify(tag)}`,
     );
   }
   const opening = `<${tag}>`;

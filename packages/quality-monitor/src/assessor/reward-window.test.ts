@@ -35,4 +35,11 @@ describe('RewardWindow', () => {
     // Distances from the median 4 are 0, 1, 1, 2, 2, 3 and a million.
     expect(window.robustDeviation()).toBeCloseTo(2 * 1.4826, 12);
   });
+
+  it('averages the two middle distances of an even number of values', () => {
+    const window = new RewardWindow(100);
+    for (const value of [1, 2, 4, 8]) window.add(value);
+    // Distances from the median 3 are 1, 1, 2 and 5.
+    expect(window.robustDeviation()).toBeCloseTo(1.5 * 1.4826, 12);
+  });
 });

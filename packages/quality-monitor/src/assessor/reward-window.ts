@@ -1,4 +1,4 @@
-/** Statistics of one reward over its window; the deviation divides by the number of samples. */
+/** Statistics of a reward over its window. `std` divides by the number of samples. */
 export interface RewardStatistics {
   readonly mean: number;
   readonly std: number;
@@ -8,13 +8,13 @@ export interface RewardStatistics {
   readonly samples: number;
 }
 
-/** The last values of one reward, in the order they came and in order of size. Memory: two numbers per sample. */
+/** The last values of a reward, in order of arrival and of size. Memory: two numbers per sample. */
 export class RewardWindow {
   readonly #recent: Float64Array;
   readonly #sorted: Float64Array;
   #count = 0;
   #next = 0;
-  /** Of the values there are now, once somebody asked. */
+  /** Statistics of the current values, if computed. */
   #statistics: RewardStatistics | undefined;
 
   constructor(size: number) {
@@ -26,7 +26,7 @@ export class RewardWindow {
     return this.#count;
   }
 
-  /** Adds a finite value; the oldest one goes once the window is full. */
+  /** Adds a finite value. A full window drops its oldest value. */
   add(value: number): void {
     const oldest = this.#recent[this.#next]!;
     this.#recent[this.#next] = value;
@@ -38,7 +38,7 @@ export class RewardWindow {
       this.#sorted.copyWithin(at + 1, at, this.#count);
       this.#count += 1;
     } else {
-      // Only what lies between the two moves.
+      // Move only the values in between.
       const free = this.#firstNotBelow(oldest);
       if (free < at) this.#sorted.copyWithin(free, free + 1, at--);
       else this.#sorted.copyWithin(at + 1, at, free);
@@ -46,7 +46,7 @@ export class RewardWindow {
     this.#sorted[at] = value;
   }
 
-  /** @returns `undefined` while the window is empty. */
+  /** @returns `undefined` if the window is empty. */
   statistics(): RewardStatistics | undefined {
     if (this.#count > 0) this.#statistics ??= this.#computed();
     return this.#statistics;
@@ -83,11 +83,11 @@ export class RewardWindow {
     return this.#firstAbove(this.#sorted[0]!) / this.#count;
   }
 
-  /** Median of the distances from the median, times 1.4826: the standard deviation, were the values normal. */
+  /** 1.4826 times the median distance from the median. It estimates the standard deviation of normal values. */
   robustDeviation(): number {
     const values = this.#sorted.subarray(0, this.#count);
     const center = middle(values);
-    // Distances grow to both sides of the center: merged from there they come in order, as far as the middle one.
+    // Distances grow on both sides of the center. Merging them yields them in order.
     let above = this.#firstNotBelow(center);
     let below = above - 1;
     const half = values.length >>> 1;

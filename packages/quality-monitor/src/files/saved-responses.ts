@@ -2,18 +2,18 @@ import { FormatError, promptText } from '@rlp/core';
 import { parseJsonLines } from '@rlp/data';
 import * as z from 'zod';
 
-/** A response that was saved, with what it was rewarded. */
+/** A saved response with its rewards. */
 export interface SavedResponse {
   readonly response: string;
   /** By component. */
   readonly rewards: Readonly<Record<string, number | null>>;
-  /** What it answers, where that was saved too. */
+  /** The prompt, if it was saved. */
   readonly prompt?: string | undefined;
 }
 
 const rewards = z.record(z.string(), z.number().nullable());
 
-/** An assistant's turn that only calls tools has `null`. */
+/** An assistant turn that only calls tools has `null`. */
 const message = z.object({
   content: z
     .string()
@@ -21,7 +21,7 @@ const message = z.object({
     .transform((content) => content ?? ''),
 });
 
-/** A trajectory with its score, as rollouts save it. */
+/** A scored trajectory, as rollouts save it. */
 const trajectoryLine = z.object({
   trajectory: z.object({
     response: z.string(),

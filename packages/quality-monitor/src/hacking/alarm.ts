@@ -9,7 +9,7 @@ type AlarmState = DetectorState['alarm'];
 
 const silence: AlarmState = { signals: [], batches: 0, reported: -1 };
 
-/** Whether an alarm is on, and when it has to be reported: when a signal begins to alarm, and every so many batches. */
+/** State of the alarm. It is reported when a signal begins to alarm, and then every `repeatEvery` batches. */
 export class Alarm {
   readonly #repeatEvery: number;
   #state = silence;
@@ -18,12 +18,12 @@ export class Alarm {
     this.#repeatEvery = repeatEvery;
   }
 
-  /** For how many batches it has been on. */
+  /** Batches since the alarm began. */
   get batches(): number {
     return this.#state.batches;
   }
 
-  /** Takes the names of the signals that alarm. @returns Whether they have to be reported. */
+  /** @param names - Alarming signals. @returns Whether to report them. */
   observe(names: readonly string[], iteration: number): boolean {
     const { signals, reported, batches } = this.#state;
     if (names.length === 0) {
@@ -33,7 +33,7 @@ export class Alarm {
     const isNew = names.some((name) => !signals.includes(name));
     const isDue = isNew || iteration >= reported + this.#repeatEvery;
     this.#state = {
-      // A signal that comes and goes while others stay is not new each time.
+      // A signal that comes and goes during an alarm is new only once.
       signals: isDue ? [...new Set([...signals, ...names])] : signals,
       batches: batches + 1,
       reported: isDue ? iteration : reported,
@@ -54,20 +54,20 @@ export class Alarm {
   }
 }
 
-/** What a finding is made of. */
+/** Parts of a finding. */
 export interface AlarmContext {
-  /** What alarms, the strongest first; one at least. */
+  /** Alarming traits, strongest first. At least one. */
   readonly detections: readonly Detection[];
-  /** `h`: nats at which a signal alarms. */
+  /** Nats of an alarm. */
   readonly limit: number;
-  /** The component that dominates, if one does. */
+  /** Dominant component, if any. */
   readonly component: string | undefined;
-  /** Ids of the responses that show it. */
+  /** Ids of the suspect responses. */
   readonly suspects: readonly string[];
   readonly iteration: number;
 }
 
-/** One finding for all signals. */
+/** Makes one finding of all alarming traits. */
 export function hackingFinding({ detections, limit, component, suspects, iteration }: AlarmContext): Finding {
   const evidence: Record<string, number> = { limit };
   for (const { name, evidence: nats, share, usualShare } of detections) {

@@ -28,19 +28,15 @@ import { bins, rowLength, signals, traitIndex, traits, unknown } from './signals
 import { parseDetectorState } from './state.ts';
 
 /**
- * Tells learning from reward hacking: watches whether the responses that are *rewarded* come to have traits that rewarded
- * responses did not have before.
+ * Creates a monitor that tells learning from reward hacking.
  *
- * Better answers change what share of responses is rewarded; a hack changes what the rewarded ones look like. Each trait
- * (length, repetition, markup, phrases that are new, invisible characters, …) is followed by a sequential likelihood-ratio test
- * against a reference that it learns as it goes; together they raise at most `falseAlarmRate` false alarms per clean batch.
- * The metric `suspected_reward_hacking` is the evidence of the strongest signal and a third of the next
- * two, over twice what an alarm takes: 0.5 is the line, 1 the most. Definitions, rates and a validation on planted hacks: `docs/quality-monitor.md`.
+ * Better answers change how many responses are rewarded. A hack changes what the rewarded ones look like. The detector tests
+ * each trait, such as length, repetition or new phrases, with a sequential likelihood ratio against a reference that it learns.
+ * The metric `suspected_reward_hacking` lies in 0–1, and the alarm starts at 0.5. Definitions: `docs/quality-monitor.md`.
  *
- * Memory is bounded; a response costs a time that depends on its length alone. Batches that all
- * earn the same, and what was usual before, tell it nothing.
+ * Memory is bounded, and time per response depends on its length only. Batches of equal rewards carry no information.
  *
- * @throws OptionsError for options outside their ranges.
+ * @throws OptionsError for options out of range.
  * @example
  * const monitor = new RewardQualityMonitor({ detectors: [rewardHackingDetector({ heldOut: 'judge' })] });
  */
@@ -48,7 +44,7 @@ export function rewardHackingDetector(options: RewardHackingOptions = {}): Monit
   return new RewardHackingDetector(resolveRewardHackingOptions(options));
 }
 
-/** False alarms that the bound on them allows for each that simulations show, at least; see `docs/quality-monitor.md`. */
+/** Least ratio of the bound on false alarms to their number in simulations. */
 const calibration = 2;
 
 class RewardHackingDetector implements TextMonitor {
@@ -96,14 +92,14 @@ class RewardHackingDetector implements TextMonitor {
     };
   }
 
-  /** Says nothing of a batch of what may be new data, and learns nothing; once it is sure to be, starts over. */
+  /** Waits on suspected new data without learning. Starts over once they are confirmed. */
   #await(change: 'suspected' | 'confirmed'): MonitorReport {
     if (change === 'confirmed') this.loadState(new RewardHackingDetector(this.#options).saveState());
     const metrics = { suspected_reward_hacking: 0, 'hacking/new_data': change === 'confirmed' ? 1 : 0.5 };
     return { metrics, findings: [], interventions: [] };
   }
 
-  /** Only what was learned of batches that were not under suspicion stays. */
+  /** Keeps what was learned from batches without suspicion. */
   rolledBack(): void {
     this.#reference.dropWaiting();
     this.#phrases.forgetLately();
@@ -134,7 +130,7 @@ class RewardHackingDetector implements TextMonitor {
     this.#evidence.prepare(this.#reference);
   }
 
-  /** The batch's traits, each response's in a row. */
+  /** Traits of a batch, one row per response. */
   #read(trajectories: readonly ScoredTrajectory[], texts: readonly ReadText[]): BatchRows {
     const rows = new Uint8Array(trajectories.length * rowLength);
     const tasks = byTask(trajectories);
@@ -154,7 +150,7 @@ class RewardHackingDetector implements TextMonitor {
     return { rows, weights, clusters: clustersOf(trajectories) };
   }
 
-  /** Fills in the traits of one task's responses; a text that it was given twice has the same ones twice. */
+  /** Fills in the traits of one task's responses. Equal texts have equal traits. */
   #readTask(
     members: readonly number[],
     trajectories: readonly ScoredTrajectory[],
@@ -174,12 +170,12 @@ class RewardHackingDetector implements TextMonitor {
       const twin = rowOf.get(text);
       if (twin !== undefined) rows.copyWithin(at * rowLength, twin * rowLength, (twin + 1) * rowLength);
       else this.#texts.read(text, this.#phrases, rows.subarray(at * rowLength, (at + 1) * rowLength));
-      // What is given again finds other counts once another response has counted.
+      // A repeated response would find other counts after another response has counted.
       if (what === 'new') rowOf.set(text, at);
     }
   }
 
-  /** Fills in how unusual each response is altogether. */
+  /** Fills in the trait `several_signs`. */
   #addUp(rows: Uint8Array): void {
     const isKnown = this.#reference.isReady(traitIndex.template);
     const surprises = this.#reference.surprises();
@@ -193,7 +189,7 @@ class RewardHackingDetector implements TextMonitor {
     }
   }
 
-  /** What is under suspicion must not become what is usual. */
+  /** Adds the batch to the reference, unless it is suspect. */
   #learn(batch: BatchRows, trajectories: readonly ScoredTrajectory[], alarming: readonly Detection[]): void {
     if (alarming.length > 0) {
       this.#reference.dropWaiting();
@@ -207,7 +203,7 @@ class RewardHackingDetector implements TextMonitor {
     );
   }
 
-  /** Signals with any evidence, most of it first; one for each trait. */
+  /** Traits with evidence, strongest first. */
   #detections(): Detection[] {
     const found = new Map<string, Detection>();
     for (const detection of this.#evidence.detections(this.#reference)) {
@@ -256,7 +252,7 @@ class RewardHackingDetector implements TextMonitor {
     return metrics;
   }
 
-  /** The finding, where it is due, and what is asked for, which is asked for each time. */
+  /** The finding if it is due, and the request to drop, which is made in each batch. */
   #report(detections: readonly Detection[], suspects: readonly string[], iteration: number) {
     const isDue = this.#alarm.observe(
       detections.map(({ name }) => name),
@@ -276,7 +272,7 @@ class RewardHackingDetector implements TextMonitor {
     return { findings: isDue ? [cause] : [], interventions: asksToDrop ? [drop] : [] };
   }
 
-  /** Ids of the rewarded responses that show what alarms. */
+  /** Ids of the rewarded responses with an alarming trait. */
   #suspects(
     alarming: readonly Detection[],
     { rows, weights }: BatchRows,
@@ -292,7 +288,7 @@ class RewardHackingDetector implements TextMonitor {
   }
 }
 
-/** The responses of a batch, and where their traits go. */
+/** Responses of a batch and the rows of their traits. */
 interface ReadBatch {
   /** Shape: `[responses × traits]`. */
   readonly rows: Uint8Array;
@@ -300,7 +296,7 @@ interface ReadBatch {
   readonly hashes: readonly number[];
 }
 
-/** Nats of the strongest signal and a third of the next two: those that point the same way support it. */
+/** Nats of the strongest trait plus a third of the next two. */
 function pooled([first, second, third]: readonly Detection[]): number {
   return (first?.evidence ?? 0) + ((second?.evidence ?? 0) + (third?.evidence ?? 0)) / 3;
 }

@@ -1,6 +1,6 @@
 import { emptyWord, letterHash } from '../text/word-hash.ts';
 
-/** Lexical families; a word may be in several. */
+/** Lexical families. A word may be in several. */
 export const family = { exploit: 1, flattery: 2, hedging: 4 } as const;
 
 const words: Readonly<Record<keyof typeof family, string>> = {
@@ -45,7 +45,7 @@ for (const name of Object.keys(words) as (keyof typeof family)[]) {
   for (const word of words[name].split(' ')) add(hashOf(word), family[name]);
 }
 
-/** Families that a word is in, as a sum of {@link family}; 0 for most words. */
+/** Families of a word, as a sum of {@link family}. 0 for most words. */
 export function familiesOf(word: number): number {
   let slot = word & (slots - 1);
   while (families[slot] !== 0) {

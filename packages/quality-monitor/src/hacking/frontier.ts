@@ -1,16 +1,15 @@
 import type { DetectorState } from './state.ts';
 
-/** Batches from which on the noise of the score is known. */
+/** Batches before the noise of the score is known. */
 const warmUpBatches = 8;
-/** Deviations that the score has to fall behind. */
+/** Assumed fall of the score, in standard deviations. */
 const shift = 2;
 
 /**
- * The best mean score that was reached, and at which KL: watches for KL that is spent on falling scores.
+ * Tracks the best mean score and its KL, to detect KL that is spent on falling scores.
  *
- * With `d = (best − smoothed score) / σ` at a KL above that of the best, evidence grows by `2 (d − 1)` nats a batch: the
- * logarithm of the likelihood ratio of a fall by two deviations against none. `σ` is the deviation of the batches' means, from
- * the differences between one and the next.
+ * Let `d = (best − smoothed score) / σ` at a KL above that of the best. Evidence grows by `2 (d − 1)` nats per batch, the
+ * log-likelihood ratio of a fall by 2σ. `σ` is estimated from the differences of successive batch means.
  *
  * @see Gao, Schulman and Hilton 2022, https://arxiv.org/abs/2210.10760
  */
@@ -54,8 +53,7 @@ export class Frontier {
   }
 
   /**
-   * The policy is one of before. `'from the best'`: it counts for as good as the best until its scores say otherwise. `'anew'`: where what
-   * was best may have been a hack's, and rewards may weigh something else from now on.
+   * Restarts after a roll-back. `'from the best'` keeps the best score. `'anew'` forgets it, because a hack may have earned it.
    */
   restart(how: 'anew' | 'from the best'): void {
     const [best, batches] = [this.#best, this.#batches];

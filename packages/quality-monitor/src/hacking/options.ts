@@ -1,41 +1,34 @@
 import { parseOptions } from '@rlp/core';
 import * as z from 'zod';
 
-const component = z.string().min(1).optional();
-
 const schema = z.strictObject({
-  heldOut: component,
-  verifier: component,
+  /** Component with a second score that the policy is not trained on, such as a held-out judge's. Default none. */
+  heldOut: z.string().min(1).optional(),
+  /** Component of a verifier, high if it accepts. A weight of 0 keeps it out of the reward. Default none. */
+  verifier: z.string().min(1).optional(),
+  /** Metric of the batch with the KL to the reference policy, in nats. Default `'kl/reference'`. */
   klMetric: z.string().min(1).default('kl/reference'),
+  /** Upper bound on false alarms per clean batch, all signals together. Default 0.001. */
   falseAlarmRate: z.number().gt(0).lt(1).default(1e-3),
+  /** Responses, of at least four batches, before anything is judged. Default 64. */
   warmUpResponses: z.int().min(16).default(64),
+  /** Batches before one joins the reference. Default 8. */
   delayBatches: z.int().min(1).default(8),
+  /** Responses that the reference remembers, approximately. Default 1000. */
   memoryResponses: z.int().min(64).default(1000),
+  /** Batches before a lasting alarm is reported again. Default 10. */
   repeatEvery: z.int().min(1).default(10),
+  /** `'drop'` asks the loop to leave out the suspect responses during an alarm. Default `'report'`. */
   whenSuspected: z.enum(['report', 'drop']).default('report'),
 });
 
-/**
- * Options of `rewardHackingDetector`.
- *
- * - `heldOut` (none): component with a second score that the policy is not trained on, such as a held-out judge's.
- * - `verifier` (none): component of a verifier, high where it accepts. Give either a weight of 0 to keep it out of the reward.
- * - `klMetric` (`'kl/reference'`): metric of the batch that holds the policy's KL to the reference policy, in nats.
- * - `falseAlarmRate` (0.001): false alarms per clean batch, at most, all signals together; see `docs/quality-monitor.md` for
- *   what it rests on.
- * - `warmUpResponses` (64): responses, of four batches or more, that the reference is made of before anything is judged by it.
- * - `delayBatches` (8): batches after which one joins the reference.
- * - `memoryResponses` (1000): responses that the reference remembers, about.
- * - `repeatEvery` (10): batches after which a finding that goes on is reported again.
- * - `whenSuspected` (`'report'`): `'drop'` asks the loop, while an alarm lasts, to leave out the rewarded responses that have
- *   the trait.
- */
-export type RewardHackingOptions = z.input<typeof schema>;
+/** Options of `rewardHackingDetector`. */
+export interface RewardHackingOptions extends z.input<typeof schema> {}
 
-/** {@link RewardHackingOptions} with every default filled in. */
+/** {@link RewardHackingOptions} with defaults. */
 export type ResolvedRewardHackingOptions = z.output<typeof schema>;
 
-/** Applies the defaults. @throws OptionsError naming every problem at once. */
+/** Applies the defaults. @throws OptionsError naming every problem. */
 export function resolveRewardHackingOptions(
   options: RewardHackingOptions = {},
 ): ResolvedRewardHackingOptions {

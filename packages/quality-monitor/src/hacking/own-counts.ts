@@ -1,17 +1,17 @@
 const slots = 4096;
-/** An entry's lower bits count; the others say after which emptying. */
+/** The lower bits of an entry count. The upper bits hold the stamp of the last clearing. */
 const countBits = 10;
 const mostCount = 2 ** countBits - 1;
 const lastStamp = 2 ** 16 - 2 ** countBits;
 
 /**
- * Counts of hashes within one text: emptied in no time, and far larger than texts are, so that sharing a slot is rare.
+ * Counts hashes within one text. Clearing is instant. The table is much larger than texts, so collisions are rare.
  *
- * {@link countOwn} and {@link isCounted} take what they need of it, which a loop over words has at hand.
+ * Use it through {@link countOwn} and {@link isCounted}.
  */
 export class OwnCounts {
   readonly entries: Uint16Array<ArrayBuffer> = new Uint16Array(slots);
-  /** Emptyings, in the upper bits: entries below it are of before. */
+  /** Number of clearings, in the upper bits. Entries below it are empty. */
   stamp = 0;
 
   clear(): void {
@@ -23,9 +23,9 @@ export class OwnCounts {
   }
 }
 
-// Both compute where they could branch: whether a word is new, no processor can predict.
+// Both functions avoid branches, because new words are unpredictable.
 
-/** Counts a hash; returns how often it occurred before. */
+/** Counts a hash. @returns Its earlier occurrences. */
 export function countOwn(entries: Uint16Array, stamp: number, hash: number): number {
   const slot = (hash ^ (hash >>> 12)) & (slots - 1);
   const sinceCleared = entries[slot]! - stamp;
@@ -34,7 +34,7 @@ export function countOwn(entries: Uint16Array, stamp: number, hash: number): num
   return before;
 }
 
-/** 1 for a hash that was counted, else 0. */
+/** Returns 1 for a counted hash, else 0. */
 export function isCounted(entries: Uint16Array, stamp: number, hash: number): number {
   return (stamp - entries[(hash ^ (hash >>> 12)) & (slots - 1)]!) >>> 31;
 }

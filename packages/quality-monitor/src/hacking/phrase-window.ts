@@ -5,13 +5,13 @@ import type { DetectorState } from './state.ts';
 const phraseBits = 17;
 const templateBits = 16;
 const responseBits = 16;
-/** Tasks from which on what is usual is known; at which older ones begin to fade; and that are worth comparing with. */
+/** Least usual tasks to judge by. */
 const leastUsual = 24;
-/** Tasks of what is usual until which less is lately, and until which what is no longer lately does not wait. */
+/** Usual tasks below which the recent window is shorter, and below which recent phrases become usual at once. */
 const [hurriedUsual, settledUsual] = [48, 160];
 const mostUsual = 4096;
 const comparedUsual = 600;
-/** Nats of surprise that chance has, and that one phrase can have; tasks that it takes. */
+/** Nats attributed to chance, most nats of one phrase, and least recent tasks with it. */
 const chanceNats = 4.5;
 const mostNats = 30;
 const trendingTasks = 3;
@@ -19,33 +19,32 @@ const trendingTasks = 3;
 type PhraseState = DetectorState['phrases'];
 
 /**
- * In how many tasks words and phrases (given by hashes) occurred lately, and how many are usual.
+ * Counts the tasks in which words and phrases, given by hashes, occurred recently and usually.
  *
- * What is no longer lately becomes usual some batches later. A response that its task was given lately counts nothing again: what a
- * policy says each time that a task comes back is no phrase that spreads. Slots are shared by chance, which makes phrases look more usual
- * than they are.
+ * Recent phrases become usual some batches later. A response that its task got recently does not count again. Slots of the table
+ * are shared by chance, which makes phrases look more usual than they are.
  */
 export class PhraseWindow {
   readonly #delayBatches: number;
   readonly #phrases = new SlidingCounts(phraseBits);
   readonly #templates = new SlidingCounts(templateBits);
-  /** Responses, each to its task. */
+  /** Pairs of task and response. */
   readonly #responses = new SlidingCounts(responseBits);
   #task = emptyWord;
-  /** Generations that are not usual yet, oldest first. */
+  /** Generations that are neither recent nor usual, oldest first. */
   #waiting: Generation[] = [];
   readonly #usual = new Uint16Array(2 ** phraseBits);
   #usualTasks = 0;
-  /** For each task of late that a phrase occurred in: how usual it may be to surprise at all. */
+  /** Most usual occurrences per recent task that can surprise. */
   #usualPerTask = Number.NEGATIVE_INFINITY;
   #batch = 0;
 
-  /** @param delayBatches - Batches after which phrases become usual. */
+  /** @param delayBatches - Batches before phrases become usual. */
   constructor(delayBatches: number) {
     this.#delayBatches = delayBatches;
   }
 
-  /** Whether lately has begun to fill and what is usual is known. */
+  /** Whether usual phrases are known. */
   get isReady(): boolean {
     return this.#usualTasks >= leastUsual && this.#phrases.generations.length > 1;
   }
@@ -57,7 +56,7 @@ export class PhraseWindow {
     }
   }
 
-  /** Begins the responses of another task, or of one that comes back. */
+  /** Begins the responses of a task. */
   beginTask(name: string): void {
     this.#task = emptyWord;
     for (let at = 0; at < name.length; at++) this.#task = letterHash(this.#task, name.charCodeAt(at));
@@ -73,7 +72,7 @@ export class PhraseWindow {
 
   /**
    * @param text - Hash of the response.
-   * @returns Whether its task was given it before, in another batch.
+   * @returns Whether its task got it in an earlier batch.
    */
   beginResponse(text: number): 'new' | 'again' {
     const slot = this.#responses.slotOf(pairHash(this.#task, text));
@@ -85,45 +84,43 @@ export class PhraseWindow {
     return what;
   }
 
-  /** Forgets the phrases that wait to become usual: they are under suspicion. */
+  /** Forgets suspect phrases that have not become usual. */
   dropWaiting(): void {
     this.#waiting = [];
   }
 
-  /** Forgets lately and what waits: they are of a policy that is no more. */
+  /** Forgets phrases that have not become usual, after a roll-back. */
   forgetLately(): void {
     this.#waiting = [];
     for (const counts of [this.#phrases, this.#templates, this.#responses]) counts.clear();
   }
 
-  /** Slot of a phrase, for the other methods. */
+  /** Slot of a phrase in the table. */
   slotOf(hash: number): number {
     return this.#phrases.slotOf(hash);
   }
 
-  /** Other tasks of late that a phrase occurred in; counts it for this one. */
+  /** Counts a phrase for this task. @returns Other recent tasks with it. */
   count(slot: number): number {
     return this.#phrases.count(slot);
   }
 
-  /** The same for a piece of a template. */
+  /** Counts a piece of a template. @returns Other recent tasks with it. */
   countTemplate(hash: number): number {
     return this.#templates.count(this.#templates.slotOf(hash));
   }
 
-  /**
-   * Whether a phrase may surprise: a glance at what {@link PhraseWindow.surprise} would say, which is 0 for nearly all. One more
-   * is let through, so that rounding cannot matter.
-   */
+  /** Fast check whether {@link PhraseWindow.surprise} can be above 0. The margin of 1 absorbs rounding. */
   maySurprise(slot: number, lately: number): boolean {
-    // Nothing is usual enough below the fewest tasks: computed, as whether a word has them nobody can predict.
+    // Without a branch, because it would be unpredictable.
     const tooFew = (lately - trendingTasks) >> 31;
     return this.#usual[slot]! <= lately * this.#usualPerTask + 1 + 1e9 * tooFew;
   }
 
   /**
-   * How surprising it is that a phrase occurred in so many other tasks of late: the logarithm of the likelihood ratio of two
-   * rates, lately's and the usual one, against one rate for both; less the nats that chance has among many phrases.
+   * Nats of surprise at a phrase in so many other recent tasks.
+   *
+   * This is the log-likelihood ratio of two rates, recent and usual, against one rate, minus the nats of chance.
    */
   surprise(slot: number, lately: number): number {
     if (lately < trendingTasks || this.#usualTasks === 0) return 0;
@@ -164,7 +161,7 @@ export class PhraseWindow {
     this.#batch = batch;
   }
 
-  /** Solves the first condition of `surprise` for what is usual. */
+  /** Solves the first condition of `surprise` for the usual count. */
   #setLimit(): void {
     if (this.#usualTasks === 0) return;
     const tasks = this.#phrases.tasks;

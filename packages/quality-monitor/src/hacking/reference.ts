@@ -7,52 +7,52 @@ import { TraitCounts } from './trait-counts.ts';
 export interface BatchRows {
   /** Shape: `[responses × traits]`. */
   readonly rows: Uint8Array;
-  /** How clearly each was rewarded, from −1 to 1; those of 0 are left out. Shape: `[responses]`. */
+  /** Signed weights of the responses, −1 to 1. Responses of weight 0 are ignored. Shape: `[responses]`. */
   readonly weights: Float32Array;
   readonly clusters: Clusters;
 }
 
-/** A batch that waits to be remembered: its traits that the reference needed at once (1) are part of it already. */
+/** A batch that has not joined the reference, except for traits that were taken at once (1). */
 interface WaitingBatch extends BatchRows {
   readonly taken: Uint8Array;
 }
 
-/** How a {@link Reference} remembers. */
+/** Options of {@link Reference}. */
 export interface ReferenceOptions {
-  /** Responses it is made of before anything is judged by it. */
+  /** Responses before it is ready. */
   readonly warmUpResponses: number;
-  /** Batches after which one becomes part of it. */
+  /** Batches before one joins it. */
   readonly delayBatches: number;
-  /** Responses it remembers, about; older ones fade. */
+  /** Responses to remember, approximately. */
   readonly memoryResponses: number;
 }
 
 type ReferenceState = DetectorState['reference'];
 
 const width = traits.length;
-/** Batches that it is made of at least. */
+/** Least batches before it is ready. */
 const leastBatches = 4;
-/** Responses until which it learns faster, and batches that one waits until then. */
+/** Responses until which it learns faster, and the delay in batches until then. */
 const [settled, settlingBatches] = [256, 4];
-/** Responses of either side that all together stand in for. */
+/** Pseudo-count on either side, distributed as all responses. */
 const pseudoCount = 8;
 const mostSurprise = Math.log(10);
 
-/** How responses were before: the distribution of each trait, among the rewarded and among the others. */
+/** Distribution of each trait in earlier batches, among rewarded and unrewarded responses. */
 export class Reference {
   readonly #options: ReferenceOptions;
   readonly #rewarded = new TraitCounts();
   readonly #others = new TraitCounts();
   #waiting: WaitingBatch[] = [];
   #responses = 0;
-  /** Batches that each trait is known of, up to those that it takes. */
+  /** Batches with a known value of each trait, up to the least number. */
   readonly #batchesKnown = new Uint8Array(width);
 
   constructor(options: ReferenceOptions) {
     this.#options = options;
   }
 
-  /** Whether there is enough of it, as far as a trait is concerned. */
+  /** Whether there is enough data about a trait. */
   isReady(trait: number): boolean {
     return (
       this.#responses >= this.#options.warmUpResponses &&
@@ -62,10 +62,9 @@ export class Reference {
   }
 
   /**
-   * Remembers a batch: at once the traits that there is no reference of yet, the others from `delayBatches` later on.
+   * Adds a batch: unknown traits at once, the others after `delayBatches`.
    *
-   * @param onKnown - Called with each batch before the last of it is remembered, and with the first ones as soon as they are a
-   * reference; `marks` says of which traits (1).
+   * @param onKnown - Called with each batch before the rest of it joins. `marks` is 1 for the traits that join.
    */
   add(batch: BatchRows, onKnown: (known: BatchRows, marks: Uint8Array) => void): void {
     const taken = Uint8Array.from(traits, (_, trait) => (this.isReady(trait) ? 0 : 1));
@@ -91,15 +90,16 @@ export class Reference {
     }
   }
 
-  /** Forgets the batches that wait to be remembered: they are under suspicion. */
+  /** Forgets suspect batches that have not joined. */
   dropWaiting(): void {
     this.#waiting = [];
   }
 
   /**
-   * Of each of the tails, the lowest bin that at most so many of the rewarded reach, and no lower than `least`.
+   * Returns for each tail the lowest bin that at most this share of the rewarded responses reaches.
    *
    * @param tails - The widest first.
+   * @param least - Lower bound on the bins.
    */
   thresholds(trait: number, tails: readonly number[], least: number): number[] {
     const found = tails.map(() => least);
@@ -116,7 +116,7 @@ export class Reference {
     return found;
   }
 
-  /** Share of the rewarded in a bin or above, and of the others; all responses stand in where there are few. */
+  /** Shares of rewarded and unrewarded responses in a bin or above, with the pseudo-count. */
   shares(trait: number, bin: number): { readonly rewarded: number; readonly others: number } {
     const rewarded = this.#rewarded.beyond(trait, bin);
     const others = this.#others.beyond(trait, bin);
@@ -128,9 +128,9 @@ export class Reference {
   }
 
   /**
-   * How unusual each value of each trait is: `−ln(10 × share of the rewarded with as much or more)`, in 0..2.3: what is
-   * rarer than one in a hundred cannot be told apart at first, and must not become more surprising later.
-   * Shape: `[traits × bins]`.
+   * Surprise of each value of each trait: `−ln(10 × share of the rewarded with as much or more)`, limited to 0…2.3.
+   *
+   * The limit keeps rare values comparable while the reference grows. Shape: `[traits × bins]`.
    */
   surprises(): Float32Array {
     const table = new Float32Array(width * bins);
@@ -150,7 +150,7 @@ export class Reference {
     return table;
   }
 
-  /** Rewarded responses whose trait is known, and those that stand in. */
+  /** Rewarded responses with a known trait, including the pseudo-count. */
   known(trait: number): number {
     return this.#rewarded.known(trait) + pseudoCount;
   }
@@ -186,7 +186,7 @@ export class Reference {
     }));
   }
 
-  /** Batches that one waits before it is remembered. */
+  /** Batches before one joins. */
   #delay(): number {
     const { delayBatches, memoryResponses } = this.#options;
     const isSettled = this.#responses >= Math.min(settled, memoryResponses);
@@ -197,7 +197,7 @@ export class Reference {
     return this.#rewarded.known(trait) + this.#others.known(trait);
   }
 
-  /** Takes those traits of a batch that are marked so. */
+  /** Adds the traits of a batch that are marked so. */
   #take({ rows, weights }: BatchRows, marks: Uint8Array, marked: 0 | 1): void {
     for (let trait = 0; trait < width; trait++) {
       if (marks[trait] !== marked) continue;
@@ -214,7 +214,7 @@ export class Reference {
     }
   }
 
-  /** Makes room for so many responses. */
+  /** Fades older responses to make room. */
   #fade(trait: number, coming: number): void {
     const { memoryResponses } = this.#options;
     const factor = memoryResponses / Math.max(memoryResponses, this.#allKnown(trait) + coming);

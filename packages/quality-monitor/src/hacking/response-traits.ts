@@ -6,12 +6,12 @@ import { countOwn, isCounted, OwnCounts } from './own-counts.ts';
 import type { PhraseWindow } from './phrase-window.ts';
 import { countBin, shareBin, sizeBin, traitIndex, unknown } from './signals.ts';
 
-/** Stands for a word that hardly any other response has: names, mostly. */
+/** Replaces words that hardly any other response has, mostly names. */
 const anyRareWord = 1;
-/** Letters from which on a word carries content. */
+/** Least letters of a content word. */
 const contentLetters = 5;
 
-/** Finds the traits that a response's text has, each in its bin. */
+/** Extracts the traits of a response's text, in bins. */
 export class TextTraits {
   readonly #reader: TextReader;
   readonly #prompt = new OwnCounts();
@@ -20,12 +20,12 @@ export class TextTraits {
   readonly #ownTriples = new OwnCounts();
   #promptText: string | undefined;
   readonly #promptRead = new ReadText();
-  /** Of each word of the text: the pair that it ends, and how often it occurred before. */
+  /** For each word of the text: the pair that it ends, and its earlier occurrences. */
   #pairs = new Int32Array(1024);
   #before = new Uint16Array(1024);
-  /** 1 for a word of the prompt, 2 if the pair is of the prompt too. */
+  /** 1 for a word of the prompt, 2 if the pair is in the prompt too. */
   #asked = new Uint8Array(1024);
-  /** The word, or one and the same for all rare words. */
+  /** The word, or a placeholder for rare words. */
   #masked = new Int32Array(1024);
 
   /** @param reader - Reads prompts. */
@@ -33,7 +33,7 @@ export class TextTraits {
     this.#reader = reader;
   }
 
-  /** Reads the prompt that the next responses answer. */
+  /** Reads the prompt of the next responses. */
   readPrompt(prompt: string): void {
     if (prompt === this.#promptText) return;
     this.#promptText = prompt;
@@ -49,7 +49,7 @@ export class TextTraits {
     }
   }
 
-  /** Fills in the traits of a text, the response that `phrases` has begun, and counts its phrases. */
+  /** Fills in the traits of a text and counts its phrases. Call `phrases.beginResponse` first. */
   read(text: ReadText, phrases: PhraseWindow, row: Uint8Array): void {
     this.#makeRoom(text.wordCount);
     this.#fillOwn(text, row);
@@ -59,10 +59,9 @@ export class TextTraits {
     fillShape(text, row);
   }
 
-  // Each trait has a loop of its own, short enough to be compiled as one, and what could be a branch on a word is computed: nobody can
-  // predict words.
+  // Each group of traits has its own loop, short enough for the compiler. Branches on words are avoided as unpredictable.
 
-  /** What a text repeats. */
+  /** Repetition within the text. */
   #fillOwn({ words, lengths, wordCount }: ReadText, row: Uint8Array): void {
     const pairs = this.#pairs;
     const before = this.#before;
@@ -93,7 +92,7 @@ export class TextTraits {
     row[traitIndex.stuffed_word] = shareBin(mostFrequent < 4 ? 0 : mostFrequent / Math.max(20, wordCount));
   }
 
-  /** What it has of the prompt, and of lexical families without having been asked. */
+  /** Copies of the prompt, and lexical families beyond the prompt. */
   #fillPrompted({ words, wordCount, characters }: ReadText, row: Uint8Array): void {
     const pairs = this.#pairs;
     const asked = this.#asked;
@@ -121,7 +120,7 @@ export class TextTraits {
     row[traitIndex.hedging] = countBin(hedging);
   }
 
-  /** Words and pairs that others have lately. */
+  /** Words and pairs that recent responses share. */
   #fillTrends({ words, wordCount }: ReadText, phrases: PhraseWindow, row: Uint8Array): void {
     const pairs = this.#pairs;
     const before = this.#before;
@@ -146,7 +145,7 @@ export class TextTraits {
     row[traitIndex.trending_phrases] = phrases.isReady ? sizeBin(trending) : unknown;
   }
 
-  /** Triples that others have lately, names masked. */
+  /** Triples that recent responses share, names masked. */
   #fillTemplate({ wordCount }: ReadText, phrases: PhraseWindow, row: Uint8Array): void {
     const masked = this.#masked;
     let last = 0;

@@ -8,22 +8,22 @@ import type { DetectorState } from './state.ts';
 type RewardTraitsState = DetectorState['rewards'];
 type Moments = RewardTraitsState['reward'];
 
-/** Rewarded responses from which on it is known what they are paid. */
+/** Least rewarded responses to know the usual pay. */
 const leastKnown = 24;
-/** Components that are told apart at most. */
+/** Most components. */
 const mostComponents = 32;
 
-/** Finds the traits that a response's rewards show. */
+/** Extracts the traits of a response's rewards. */
 export class RewardTraits {
   readonly #options: ResolvedRewardHackingOptions;
-  /** Of all responses of late. */
+  /** Rewards of recent responses. */
   readonly lately = new RunningMoments();
-  /** Of rewarded responses. */
+  /** Rewards of rewarded responses. */
   readonly #reward = new RunningMoments();
   readonly #components = new Map<string, readonly [ofRewarded: RunningMoments, ofAll: RunningMoments]>();
-  /** Of the held-out component and the verifier: among the rewarded and among the others. */
+  /** Held-out component and verifier, among rewarded and unrewarded responses. */
   readonly #scores = new Map<string, readonly [RunningMoments, RunningMoments]>();
-  /** Components that responses of the last batch earned their reward by alone, and how many did. */
+  /** Dominant components of the last batch, with the number of responses. */
   readonly dominant = new Map<string, number>();
 
   constructor(options: ResolvedRewardHackingOptions) {
@@ -56,7 +56,7 @@ export class RewardTraits {
     }
   }
 
-  /** Remembers a batch that is not under suspicion. */
+  /** Learns from a batch that is not suspect. */
   learn(trajectories: readonly ScoredTrajectory[], weights: Float32Array): void {
     const memory = this.#options.memoryResponses;
     this.lately.add(finiteRewards(trajectories), pooledResponses);
@@ -93,7 +93,7 @@ export class RewardTraits {
     restore(this.#scores, scores);
   }
 
-  /** Whether a score lies nearer to those of the responses that are usually not rewarded than to the others'. */
+  /** Whether a score is nearer to the mean of unrewarded responses than to that of rewarded ones. */
   #isLow(components: ScoredTrajectory['components'], name: string | undefined): number {
     if (name === undefined) return unknown;
     const score = components[name];
@@ -103,7 +103,7 @@ export class RewardTraits {
     return score < (ofRewarded.mean + ofOthers.mean) / 2 ? 1 : 0;
   }
 
-  /** The component that pays far more than it usually pays rewarded responses, while the others together pay less. */
+  /** The component that pays far more than usual while the others pay less. */
   #dominant(components: ScoredTrajectory['components']): string | undefined {
     let [best, name, sum, count] = [Number.NEGATIVE_INFINITY, '', 0, 0];
     for (const [component, [ofRewarded, ofAll]] of this.#components) {
@@ -146,7 +146,7 @@ function componentNames(trajectories: readonly ScoredTrajectory[]): Set<string> 
   return names;
 }
 
-/** Deviations above the mean; NaN for what is no number, 0 where it is not known what is usual. */
+/** Standard deviations above the mean. NaN if the value is missing, 0 if the mean is unknown. */
 function standardized(
   value: number | null | undefined,
   { mean, weight }: RunningMoments,

@@ -1,7 +1,7 @@
-/** Squares of numbers below it stay finite. */
+/** Squares of smaller numbers are finite. */
 const largest = 1e100;
 
-/** Mean and deviation of a number that comes batch by batch, older batches fading. */
+/** Mean and standard deviation over batches. Older batches fade. */
 export class RunningMoments {
   #weight = 0;
   #mean = 0;
@@ -15,12 +15,12 @@ export class RunningMoments {
     return Math.sqrt(Math.max(0, this.#square - this.#mean ** 2));
   }
 
-  /** Values that it is made of, at most the memory. */
+  /** Number of values, limited by the memory. */
   get weight(): number {
     return this.#weight;
   }
 
-  /** Adds a batch's values; those that are not numbers of a sane size are left out. */
+  /** Adds a batch's values. Values that are not finite or extremely large are skipped. */
   add(values: readonly number[], memory: number): void {
     const finite = values.filter((value) => Math.abs(value) < largest);
     if (finite.length === 0) return;

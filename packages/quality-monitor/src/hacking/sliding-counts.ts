@@ -1,55 +1,55 @@
 import type { DetectorState } from './state.ts';
 
-/** A generation of tasks: how many, and the slots that they counted in, one entry for each count. */
+/** A group of successive tasks and the slots that they counted. */
 export interface Generation {
   tasks: number;
   slots: Int32Array;
   used: number;
-  /** Number of the batch that it ended in. */
+  /** Batch in which it ended. */
   batch: number;
 }
 
-/** Generations that "lately" is made of, the one that fills among them. */
+/** Recent generations, including the current one. */
 const generationsKept = 4;
-/** Tasks that make a generation, and responses that make one however few tasks they are of. */
+/** Tasks, or responses, after which a generation ends. */
 const generationTasks = 16;
 const generationResponses = 32;
-/** Where a task's number begins in an entry. */
+/** Unit of a task's number in an entry. */
 const oneTask = 128;
 const lastStamp = 2 ** 16 - oneTask;
 
-/** In how many tasks of late hashes occurred: those of the last four generations of 16 tasks. Responses to one task count once. */
+/** Counts the tasks with a hash in the last four generations of 16 tasks. A task counts once. */
 export class SlidingCounts {
   readonly #bits: number;
-  /** In the lower seven bits how many tasks of late counted in a slot, 65 at most; above, which one was the last. */
+  /** Lower seven bits: recent tasks that counted a slot, at most 65. Upper bits: the last such task. */
   readonly #lately: Uint16Array;
-  /** Number of the task that goes on, in the upper bits. */
+  /** Number of the current task, in the upper bits. */
   #taskStamp = 0;
-  /** The same, or 0 while a response counts nothing. */
+  /** The same, or 0 while the response does not count. */
   #stamp = 0;
   #responses = 0;
   /** The newest one. */
   #current = emptyGeneration();
   /** Newest last. */
   #generations: Generation[] = [this.#current];
-  /** Tasks of late, the one that goes on among them. */
+  /** Recent tasks, including the current one. */
   tasks = 0;
 
-  /** @param bits - Of a slot's number. Slots are shared by chance. */
+  /** @param bits - Bits of a slot number. Hashes share slots by chance. */
   constructor(bits: number) {
     this.#bits = bits;
     this.#lately = new Uint16Array(2 ** bits);
   }
 
-  /** Oldest first, the one that fills last. */
+  /** Oldest first. */
   get generations(): readonly Generation[] {
     return this.#generations;
   }
 
   /**
-   * Begins another task; returns the generation that is no longer lately, if that ends one.
+   * Begins a task. Returns the generation that leaves the recent ones, if any.
    *
-   * @param kept - Generations that are lately, 4 at most.
+   * @param kept - Recent generations, at most 4.
    */
   beginTask(batch: number, kept = generationsKept): Generation | undefined {
     const isOver = this.#current.tasks >= generationTasks || this.#responses >= generationResponses;
@@ -62,10 +62,10 @@ export class SlidingCounts {
     return oldest;
   }
 
-  /** Begins another response of the task; one that it was given lately counts nothing again. */
+  /** Begins a response of the task. One that the task got recently does not count. */
   beginResponse(what: 'new' | 'again' = 'new'): void {
     this.#responses += 1;
-    // No entry is below 0: none looks new.
+    // No entry is below 0, so none looks new.
     this.#stamp = what === 'new' ? this.#taskStamp : 0;
   }
 
@@ -73,11 +73,11 @@ export class SlidingCounts {
     return (hash ^ (hash >>> this.#bits)) & (this.#lately.length - 1);
   }
 
-  /** Other tasks of late that counted in a slot; counts this one. −1 where a response that is given again is not known any more. */
+  /** Counts a slot. @returns Other recent tasks that counted it. −1 for a forgotten repeated response. */
   count(slot: number): number {
     const entry = this.#lately[slot]!;
     const lately = entry & (oneTask - 1);
-    // 1 for a slot that this task has not counted in yet, else 0: computed, as no processor can predict it.
+    // 1 if this task has not counted the slot, else 0. Without a branch, because it would be unpredictable.
     const isNew = (entry - this.#stamp) >>> 31;
     this.#lately[slot] = entry + (-isNew & (this.#stamp + lately + 1 - entry));
     const current = this.#current;
@@ -87,13 +87,13 @@ export class SlidingCounts {
     return lately - 1 + isNew;
   }
 
-  /** Other tasks of late that counted in a slot. */
+  /** Other recent tasks that counted a slot. */
   others(slot: number): number {
     const entry = this.#lately[slot]!;
     return (entry & (oneTask - 1)) - 1 + ((entry - this.#taskStamp) >>> 31);
   }
 
-  /** Forgets all that counted. */
+  /** Forgets all counts. */
   clear(): void {
     this.loadState({ responses: 0, generations: [] });
   }
@@ -115,7 +115,7 @@ export class SlidingCounts {
     }
   }
 
-  /** Numbers of tasks begin again: none that counts may look like one that counted. */
+  /** Restarts the numbers of tasks. */
   #forgetStamps(): void {
     // Two at a time.
     const pairs = new Uint32Array(this.#lately.buffer);
@@ -139,7 +139,7 @@ export class SlidingCounts {
 
 type SavedGeneration = DetectorState['phrases']['waiting'][number];
 
-/** Slots that have counted stay as they are: they are written when they are read. */
+/** Slots are converted when they are read. */
 export function savedGeneration({ tasks, batch, slots, used }: Generation): SavedGeneration {
   return {
     tasks,

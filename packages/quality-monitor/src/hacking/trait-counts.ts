@@ -5,7 +5,7 @@ const width = traits.length;
 
 type TraitCountsState = DetectorState['reference']['rewarded'];
 
-/** Of each trait, how many responses had each of its values; responses may count in part. */
+/** Weighted counts of each value of each trait. */
 export class TraitCounts {
   /** Shape: `[traits × bins]`. */
   readonly #counts = new Float64Array(width * bins);
@@ -16,12 +16,12 @@ export class TraitCounts {
     this.#known[trait]! += weight;
   }
 
-  /** Responses that had a value. */
+  /** Weight of the responses with a value. */
   at(trait: number, bin: number): number {
     return this.#counts[trait * bins + bin]!;
   }
 
-  /** Responses that had a value or a larger one. */
+  /** Weight of the responses with at least this value. */
   beyond(trait: number, bin: number): number {
     const counts = this.#counts;
     const end = (trait + 1) * bins;
@@ -30,18 +30,18 @@ export class TraitCounts {
     return sum;
   }
 
-  /** Responses whose trait is known. */
+  /** Weight of the responses with a known trait. */
   known(trait: number): number {
     return this.#known[trait]!;
   }
 
-  /** Lets what was known of a trait count less. */
+  /** Multiplies all counts of a trait. */
   fade(trait: number, factor: number): void {
     for (let place = trait * bins; place < (trait + 1) * bins; place++) this.#counts[place]! *= factor;
     this.#known[trait]! *= factor;
   }
 
-  /** What is long is written when it is read. */
+  /** Long parts are converted when they are read. */
   saveState(): TraitCountsState {
     const counts = this.#counts.slice();
     return {

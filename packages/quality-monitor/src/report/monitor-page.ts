@@ -47,8 +47,8 @@ const drawn: Readonly<Record<string, readonly Pathology[]>> = {
 /**
  * Renders a monitor's logs as one self-contained HTML page.
  *
- * The page shows figures, alerts by severity and rule, notes, curves with the alerts marked, the distribution of each reward,
- * flagged responses and all values as tables.
+ * The page shows alerts by severity and rule, notes, and curves with the alerts marked. It also shows the distribution of each
+ * reward, flagged responses and all values as tables.
  */
 export function renderMonitorPage(logs: MonitorLogs, options: MonitorPageOptions = {}): string {
   const { title = 'Reward quality', lead = describeLogs(logs) } = options;

@@ -1,13 +1,13 @@
 import type { ServerResponse } from 'node:http';
 
-/** A reader of the page. One that reads too slowly misses what is newer, and the run never waits for it. */
+/** A reader of the page. A slow reader misses updates. The run never waits for it. */
 export class EventStream {
   readonly #response: ServerResponse;
   #state: 'ready' | 'full' | 'over' = 'ready';
-  /** Newest event that waits for the reader. */
+  /** Newest event that is not sent yet. */
   #waiting: string | undefined;
 
-  /** @param onEnd - Called once when the reader has gone. */
+  /** @param onEnd - Called once when the reader is gone. */
   constructor(response: ServerResponse, onEnd: () => void) {
     this.#response = response;
     response.writeHead(200, {
@@ -30,7 +30,7 @@ export class EventStream {
     if (!this.#response.write(event)) this.#state = 'full';
   }
 
-  /** Sends what waits, and that this was all. */
+  /** Sends the newest event and the end. */
   end(): void {
     this.#response.end(`${this.#waiting ?? ''}event: end\ndata: {}\n\n`);
   }

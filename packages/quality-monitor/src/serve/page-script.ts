@@ -1,7 +1,4 @@
-/**
- * What the live page runs: it takes over each new body that the server sends, and keeps what the reader had open and where
- * tables were scrolled to.
- */
+/** Script of the live page. It replaces the body on each update and keeps open details and scroll positions. */
 export const pageScript = `
 const live = document.getElementById('live');
 const status = document.getElementById('status');

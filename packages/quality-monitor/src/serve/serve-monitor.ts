@@ -11,50 +11,47 @@ import { pageScript } from './page-script.ts';
 import { RecentLogs } from './recent-logs.ts';
 
 const schema = z.strictObject({
+  /** Port to listen on. Default 0, any free port. */
   port: z.int().min(0).max(65_535).default(0),
+  /** Address to listen on. Traffic is not encrypted, so others on the network can read it. Default `'127.0.0.1'`. */
   host: z.string().min(1).default('127.0.0.1'),
+  /** Token that the page's address must carry, at least 16 characters. Default: a random one. */
   token: z.string().min(16).optional(),
+  /** Title of the page. Default `'Reward quality, live'`. */
   title: z.string().min(1).default('Reward quality, live'),
+  /** Least milliseconds between two updates. Default 1000. */
   refreshMs: z.int().min(20).default(1000),
+  /** Pages that may be open at the same time. Default 16. */
   maximumReaders: z.int().min(1).default(16),
+  /** Clock in milliseconds, to time the rendering. Default `performance.now`. */
   clock: z
     .custom<() => number>((value) => typeof value === 'function', 'must be a function')
     .default(() => () => performance.now()),
+  /** Closes the server. */
   signal: z.custom<AbortSignal>((value) => value instanceof AbortSignal, 'must be an AbortSignal').optional(),
 });
 
-/**
- * Options of {@link serveMonitor}.
- *
- * - `port` (0: any free one), `host` (`'127.0.0.1'`): where it listens. Other addresses show the run to whoever on the network has
- *   the token, or reads along, as nothing is encrypted.
- * - `token` (a random one): what the page's address has to carry, at least 16 characters.
- * - `title`.
- * - `refreshMs` (1000): readers get at most one update in this time, fewer where the page takes long to render.
- * - `maximumReaders` (16): pages that may be open at the same time.
- * - `clock` (`performance.now`): milliseconds, to time the rendering.
- * - `signal`: closes it.
- */
-export type LiveMonitorOptions = z.input<typeof schema>;
+/** Options of {@link serveMonitor}. */
+export interface LiveMonitorOptions extends z.input<typeof schema> {}
 
-/** A page of a run under way. */
+/** The live page of a run. */
 export interface LiveMonitor {
-  /** Its address, with the token: give it to nobody who may not see the run. */
+  /** Address with the token. Whoever has it can see the run. */
   readonly url: string;
   /** Pass it to a monitor: `new RewardQualityMonitor({ loggers: [live.logger] })`. */
   readonly logger: MetricsLogger;
-  /** Tells readers that the run is over and stops listening. */
+  /** Tells readers that the run is over, and stops listening. */
   close(): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;
 }
 
 /**
- * Serves the monitor's page on loopback and updates it while training goes on, by server-sent events.
+ * Serves the monitor's page on this machine and updates it by server-sent events.
  *
- * Training never waits for it: records are kept in bounded memory, the page is rendered only while somebody reads, at most once
- * in `refreshMs` and for a twentieth of the time, and a reader who is too slow gets the newest state once it has caught up.
+ * Training never waits for the page. Memory is bounded. The page is rendered only while someone reads it, at most once in
+ * `refreshMs` and for a twentieth of the time. A slow reader gets the newest state once it has caught up.
  *
- * @throws OptionsError for bad options, the system's error where it cannot listen.
+ * @throws OptionsError for bad options, the system's error if it cannot listen.
  */
 export async function serveMonitor(options: LiveMonitorOptions = {}): Promise<LiveMonitor> {
   const resolved = parseOptions('serveMonitor', schema, options);
@@ -68,9 +65,9 @@ export async function serveMonitor(options: LiveMonitorOptions = {}): Promise<Li
   return { url: live.url, logger: live.logger, close, [Symbol.asyncDispose]: close };
 }
 
-/** Connections that are taken besides those of readers. */
+/** Connections accepted besides those of readers. */
 const spareConnections = 64;
-/** Rendering rests for so many times as long as it took. */
+/** Pause after rendering, in multiples of its duration. */
 const rest = 20;
 
 type Resolved = z.output<typeof schema> & { readonly token: string };
@@ -96,7 +93,7 @@ class LivePage {
   readonly #readers = new Set<EventStream>();
   readonly #server: Server;
   #timer: NodeJS.Timeout | undefined;
-  /** As of the newest record. */
+  /** Page of the newest state, if rendered. */
   #rendered: Html | undefined;
   #renderMs = 0;
   #closing: Promise<void> | undefined;
@@ -204,7 +201,7 @@ class LivePage {
     return undefined;
   }
 
-  /** Other names that lead here are a web page's attempt to be read from this machine (DNS rebinding); addresses are no names. */
+  /** Rejects other host names, which a web page could use for DNS rebinding. IP addresses are safe. */
   #isOurs(header = ''): boolean {
     const name = header
       .replace(/:\d+$/, '')
@@ -235,7 +232,7 @@ class LivePage {
   }
 }
 
-/** What cannot be rendered, as records are of whoever writes them, costs the page and not the run. */
+/** A record that cannot be rendered costs the page, not the run. */
 function rendered(logs: MonitorLogs): Html {
   try {
     return monitorPageBody(logs);
@@ -244,7 +241,7 @@ function rendered(logs: MonitorLogs): Html {
   }
 }
 
-/** Compares in a time that tells nothing. */
+/** Compares in constant time. */
 function isEqual(given: string, token: string): boolean {
   const [a, b] = [Buffer.from(given), Buffer.from(token)];
   return a.length === b.length && timingSafeEqual(a, b);

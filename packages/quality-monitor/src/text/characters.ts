@@ -1,9 +1,8 @@
 /**
- * What a character is; white space is up to `separator`.
+ * Kinds of characters. White space is `space`, `newline` and `separator` (the four information separators).
  *
- * ASCII: `letter` (and the apostrophe), white space (`space`, `newline`, `separator`: the four information separators), what words
- * end at (`markup`, `symbol`, `control`), and what else words are made of (`digit`, `underscore`). `unusual` is the rest of
- * Unicode; see {@link unusualKind}.
+ * `letter` includes the apostrophe. `markup`, `symbol` and `control` end words. `digit` and `underscore` are parts of words.
+ * `unusual` is everything beyond ASCII, see {@link unusualKind}.
  */
 export const kinds = {
   space: 0,
@@ -19,7 +18,7 @@ export const kinds = {
   hidden: 10,
 } as const;
 
-/** Of each ASCII character, one of {@link kinds}. Shape: `[128]`. */
+/** Kind of each ASCII character. Shape: `[128]`. */
 export const asciiKinds: Uint8Array = Uint8Array.from({ length: 128 }, (_, code) =>
   asciiKind(String.fromCharCode(code)),
 );
@@ -36,10 +35,7 @@ function asciiKind(character: string): number {
   return character.charCodeAt(0) >= 28 ? kinds.separator : kinds.control;
 }
 
-/**
- * What a character beyond ASCII is in a word: a `letter`, `space` or `symbol` between words, or `hidden`, which shows nothing
- * (or is one of several marks on one letter).
- */
+/** Kind of a character beyond ASCII: `letter`, `space`, `symbol`, or `hidden` if it shows nothing or repeats a mark. */
 export function unusualKind(code: number, previous: number): number {
   if (isInvisible(code) || (isCombining(code) && isCombining(previous))) return kinds.hidden;
   if (code === 0xa0 || (code >= 0x2000 && code <= 0x200a) || code === 0x3000 || code === 0x85) {
@@ -48,7 +44,7 @@ export function unusualKind(code: number, previous: number): number {
   return code >= 0x2010 && code <= 0x205e ? kinds.symbol : kinds.letter;
 }
 
-/** A text without white space around it: of ASCII, with its four information separators, and of the rest of Unicode. */
+/** Trims white space, including the four information separators. */
 export function trimmed(text: string): string {
   let [start, end] = [0, text.length];
   while (start < end && isSpace(text.charCodeAt(start))) start += 1;
@@ -60,7 +56,7 @@ function isSpace(code: number): boolean {
   return code < 128 ? asciiKinds[code]! <= kinds.separator : isUnusualSpace(code);
 }
 
-/** Beyond ASCII, what Unicode calls white space. */
+/** Whether a character beyond ASCII is white space. */
 export function isUnusualSpace(code: number): boolean {
   return (
     code === 0x85 ||
@@ -75,12 +71,12 @@ export function isUnusualSpace(code: number): boolean {
   );
 }
 
-/** Beyond ASCII, what no text is made of: controls, halves of pairs, private use, replacement characters. */
+/** Whether a character beyond ASCII is a control, a surrogate, private or a replacement character. */
 export function isGarbled(code: number): boolean {
   return code < 160 || (code >= 0xd800 && code <= 0xf8ff) || code >= 0xfff0;
 }
 
-/** Shows nothing, or nothing of its own: zero-width, direction, soft hyphen, tags, variations, private use, C1 controls. */
+/** Whether a character is invisible: zero-width, direction, soft hyphen, tag, variation, private use, C1 control. */
 function isInvisible(code: number): boolean {
   return (
     (code >= 0x200b && code <= 0x200f) ||

@@ -1,36 +1,35 @@
 import { signatureLength } from './sequences.ts';
 
-/** How the window is kept. */
+/** Options of {@link DuplicateWindow}. */
 export interface DuplicateWindowOptions {
-  /** Texts that are remembered. */
+  /** Texts in the window. */
   readonly size: number;
-  /** Share of sequences in common from which on two texts count as one; above 0, at most 1. */
+  /** Share of common sequences at which two texts count as equal, above 0 and at most 1. */
   readonly similarity: number;
 }
 
-/** Signature entries that have to agree for two texts to meet; 64 entries are 16 such bands. */
+/** Signature entries per band. */
 const bandLength = 4;
 const bands = signatureLength / bandLength;
 
 /**
- * How many different texts there are among the last ones, where nearly the same counts as the same.
+ * Counts the different texts in a window. Near-duplicates count as one.
  *
- * A text is new if none of those before it in the window is as similar as asked. Candidates are found by locality-sensitive
- * hashing over bands of the signature: at similarity 0.8 a pair is missed once in 5,000 times. Adding a text takes a time that
- * does not depend on the window.
+ * A text is new if none before it in the window is similar. Candidates are found by locality-sensitive hashing over bands of the
+ * signature. At similarity 0.8 it misses a pair once in 5,000 times. The time to add a text does not depend on the window.
  *
  * @see Leskovec, Rajaraman, Ullman: Mining of Massive Datasets, §3.4, http://www.mmds.org
  */
 export class DuplicateWindow {
   readonly #size: number;
-  /** Signature entries that two texts which are the same may differ in. */
+  /** Signature entries in which equal texts may differ. */
   readonly #tolerance: number;
   readonly #signatures: Uint32Array;
-  /** How many later texts have this one as their latest like it. */
+  /** Later texts whose latest similar text is this one. */
   readonly #followers: Int32Array;
   /**
-   * One more than the number of the latest text with these entries in this band, in 32 bits; 0 for none. Bands share slots by chance and the later text then takes them:
-   * candidates are compared in full, so that costs a candidate here and there, never an error.
+   * One more than the number of the latest text with these entries in this band, modulo 2³². 0 for none. Slots may collide, which
+   * loses a candidate. It never causes an error, because candidates are compared in full.
    */
   readonly #latest: Uint32Array;
   readonly #slotMask: number;
@@ -60,7 +59,7 @@ export class DuplicateWindow {
   /**
    * Adds a text by its signature.
    *
-   * @param keys - Hashes of the signature's bands, where they are known.
+   * @param keys - Hashes of the signature's bands, if known.
    * @returns Whether it is new.
    */
   add(signature: Uint32Array, keys: Int32Array = bandKeys(signature)): 'new' | 'duplicate' {
@@ -77,7 +76,7 @@ export class DuplicateWindow {
     return previous < 0 ? 'new' : 'duplicate';
   }
 
-  /** Signatures from the oldest text to the newest: added again in this order they make the same window. Shape: `[n × 64]`. */
+  /** Signatures from the oldest text to the newest. Adding them restores the window. Shape: `[n × 64]`. */
   signatures(): Uint32Array {
     if (this.#added <= this.#size) return this.#signatures.slice(0, this.#added * signatureLength);
     const all = new Uint32Array(this.#signatures.length);
@@ -87,7 +86,7 @@ export class DuplicateWindow {
     return all;
   }
 
-  /** Forgets the oldest text: it counted, as nothing is before it; now those that it was the latest like do. */
+  /** Forgets the oldest text. Its followers count instead of it. */
   #evict(number: number): void {
     this.#different += this.#followers[number % this.#size]! - 1;
   }
@@ -96,7 +95,7 @@ export class DuplicateWindow {
     return band * (this.#slotMask + 1) + (keys[band]! & this.#slotMask);
   }
 
-  /** Number of the latest text in the window that is like one with this signature; −1 if none is. */
+  /** Number of the latest similar text in the window, or −1. */
   #latestLike(signature: Uint32Array, keys: Int32Array): number {
     let youngest = this.#size;
     for (let band = 0; band < bands; band++) {
@@ -121,11 +120,7 @@ export class DuplicateWindow {
   }
 }
 
-/**
- * A hash of each of a signature's bands.
- *
- * @param keys - Gets them. Shape: `[16]`.
- */
+/** Hashes a signature's bands into `keys`. Shape: `[16]`. */
 export function bandKeys(signature: Uint32Array, keys: Int32Array = new Int32Array(bands)): Int32Array {
   for (let band = 0; band < bands; band++) {
     let key = band;

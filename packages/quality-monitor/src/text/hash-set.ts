@@ -1,9 +1,9 @@
-/** Slots that are kept for as few hashes as there may be. */
+/** Least number of slots. */
 const leastSlots = 1024;
 
-/** A set of 64-bit hashes, each given as two halves: the words of a batch are counted without an object per word. */
+/** A set of 64-bit hashes, given as two halves. It needs no object per word. */
 export class HashSet {
-  /** Halves side by side; both are 0 in free slots. */
+  /** Both halves of each hash, side by side. Free slots are 0. */
   #keys = new Int32Array(2 * leastSlots);
   #hasZero = false;
   #size = 0;
@@ -31,7 +31,7 @@ export class HashSet {
     if (4 * this.#size > keys.length) this.#grow();
   }
 
-  /** Empties the set; room that it has not needed by far it gives back. */
+  /** Empties the set and shrinks it if it is much too large. */
   clear(): void {
     const slots = this.#keys.length / 2;
     if (slots > leastSlots && 16 * this.#size < slots) this.#keys = new Int32Array(slots);

@@ -1,11 +1,11 @@
 import { emptyWord, letterHash } from './word-hash.ts';
 
-/** Characters of a text, by kind. */
+/** Counts of a text's characters. */
 export interface CharacterCounts {
   readonly all: number;
-  /** Controls, replacement characters, private ones and halves of pairs: what no text is made of. */
+  /** Controls, replacement and private characters, and surrogates. */
   readonly garbled: number;
-  /** Of `<>#*|` and the like. */
+  /** `<>#*|` and similar. */
   readonly markup: number;
   /** Other punctuation. */
   readonly symbols: number;
@@ -14,20 +14,19 @@ export interface CharacterCounts {
   readonly foreign: number;
   /** Invisible, control and look-alike characters, and words of two scripts. */
   readonly suspicious: number;
-  /** Lines that begin with a mark of lists, headings, tables or tags. */
+  /** Lines that begin with a mark of a list, heading, table or tag. */
   readonly markedLines: number;
-  /** Parentheses and dots as code has them: `name(` and `name.name`. */
+  /** Occurrences of `name(` and `name.name`. */
   readonly calls: number;
-  /** Longest run of one and the same character, space aside. */
+  /** Longest run of one character other than space. */
   readonly longestRun: number;
 }
 
 /**
- * What one pass over a text finds: its words, told apart in two ways, as hashes, and its characters.
+ * Hashes of a text's words and chunks, and counts of its characters.
  *
- * - A **word** is a run of letters and digits, in lower case, with any number in it as one digit: what differs only in its
- *   numbers and punctuation is the same.
- * - A **chunk** is what stands between white space, whatever the case of its ASCII letters.
+ * - A **word** is a run of letters and digits in lower case. Numbers count as one digit, so texts that differ in numbers are equal.
+ * - A **chunk** is a run without white space. ASCII letters are compared without case.
  */
 export class ReadText {
   /** Hashes of the words. Shape: `[wordCount]` and room. */
@@ -42,7 +41,7 @@ export class ReadText {
   chunkCount = 0;
   characters: CharacterCounts = nothing;
 
-  /** Forgets what was read before, and makes room for so many words and chunks. */
+  /** Clears the text and makes room for words and chunks. */
   clear(room: number): void {
     this.wordCount = 0;
     this.longestWord = 0;
@@ -55,7 +54,7 @@ export class ReadText {
     this.high = new Int32Array(enough);
   }
 
-  /** Of its chunks in their order. */
+  /** Hash of the chunks in their order. */
   hash(): number {
     let hash = emptyWord;
     for (let at = 0; at < this.chunkCount; at++) hash = letterHash(hash, this.low[at]!);

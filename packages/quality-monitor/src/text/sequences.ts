@@ -6,23 +6,23 @@ export const signatureLength = 64;
 const longest = 3;
 const seedLow = 0x811c9dc5 | 0;
 const seedHigh = 0x9e3779b9 | 0;
-/** In place of a signature's entry that nothing fell into; while it is made, a number above all ranks. */
+/** Marks an empty entry of a signature. During its computation, a number above all ranks does. */
 const empty = 0xffffffff;
 const aboveRanks = 0x7fffffff;
 
-/** A text's sequences of three chunks. Serves one text after the other, without an object for any of them. */
+/** Sequences of three chunks of a text. The object is reused for one text after the other. */
 export class Sequences {
   #count = 0;
   #repeated = 0;
   /** Hashes of the sequences, in two halves. */
   #low = new Int32Array(1024);
   #high = new Int32Array(1024);
-  /** By hash, a sequence's number plus the stamp; what is below the stamp is of texts before. */
+  /** By hash, a sequence's number plus the stamp. Lower entries belong to earlier texts. */
   #slots = new Uint32Array(2048);
   #stamp = 1;
   readonly #lowest = new Int32Array(signatureLength);
 
-  /** Reads a text; what was read before is forgotten. */
+  /** Reads a text and forgets the one before. */
   read({ low, high, chunkCount }: ReadText): void {
     this.#stamp += this.#count;
     // A text of one or two chunks is one sequence.
@@ -34,21 +34,21 @@ export class Sequences {
     this.#repeated = this.#countRepeated();
   }
 
-  /** Sequences that occurred before in the text. */
+  /** Sequences that repeat within the text. */
   get repeated(): number {
     return this.#repeated;
   }
 
-  /** `1 − different / all`, in 0..1; 0 where there are none. */
+  /** `1 − different / all`, in 0–1. 0 without sequences. */
   get repetition(): number {
     return this.#count === 0 ? 0 : 1 - (this.#count - this.#repeated) / this.#count;
   }
 
   /**
-   * One-permutation MinHash: two texts agree in about as many entries as the share of sequences they have in common (Jaccard).
+   * One-permutation MinHash. The share of equal entries of two texts estimates the Jaccard similarity of their sequences.
    *
-   * Each sequence falls into one entry by its hash, which keeps the smallest; an entry that nothing fell into takes the next
-   * one's (densification).
+   * Each sequence belongs to one entry by its hash. An entry keeps the smallest hash. Empty entries derive from the next one
+   * (densification).
    *
    * @param into - Shape: `[signatureLength]`.
    * @see Li, Owen and Zhang 2012, https://arxiv.org/abs/1208.1259; Shrivastava and Li 2014, https://arxiv.org/abs/1406.4784
@@ -59,7 +59,7 @@ export class Sequences {
     for (let at = 0; at < this.#count; at++) {
       const hash = mixed(low[at]! ^ Math.imul(high[at]!, 5));
       const entry = hash & (signatureLength - 1);
-      // The smaller of the two, without a branch that nobody can predict.
+      // The smaller of the two, without an unpredictable branch.
       const less = (hash >>> 6) - lowest[entry]!;
       lowest[entry]! += less & (less >> 31);
     }
@@ -155,7 +155,7 @@ function mixed(hash: number): number {
   return (h ^ (h >>> 16)) >>> 0;
 }
 
-/** Fills the entries that are empty, of which not all are: downwards from one that is not, each by the one after it. */
+/** Fills empty entries downwards from a full one, each from the one after it. */
 function densify(entries: Uint32Array): void {
   let start = 0;
   while (entries[start] === empty) start += 1;

@@ -6,7 +6,7 @@ const { letter, space, newline, separator, markup, symbol, control, digit, under
   kinds;
 const emptyHigh = 0x9e3779b9 | 0;
 
-/** Reads texts, each in one pass over its characters. One reader serves any number of texts. */
+/** Reads texts in one pass over their characters. The object is reused. */
 export class TextReader {
   readonly #encoder = new TextEncoder();
   #bytes = new Uint8Array(4096);
@@ -16,19 +16,19 @@ export class TextReader {
   #garbled = 0;
   #foreign = 0;
   #suspicious = 0;
-  /** Words with Greek or Cyrillic letters, and whether the one that is read is such. */
+  /** Words with Greek or Cyrillic letters, and whether the current word is one. */
   #otherWords = 0;
   #isOfOtherLetters = false;
   #markedLines = 0;
   #calls = 0;
-  /** Of one and the same character. */
+  /** Length of the current run of one character. */
   #run = 0;
   #longestRun = 0;
   #repeatedAt = -1;
   /** Room for the different texts of a batch. */
   readonly #room: ReadText[] = [];
 
-  /** Reads a batch; what is equal is read once, and is one object. What it returns is good until the next one. */
+  /** Reads a batch. Equal texts share one object. The result is valid until the next call. */
   readAll(texts: readonly string[]): readonly ReadText[] {
     const known = new Map<string, ReadText>();
     const all = texts.map((text) => {
@@ -44,11 +44,11 @@ export class TextReader {
     return all;
   }
 
-  /** @param into - What was read before is forgotten. */
+  /** @param into - Cleared and filled. */
   read(text: string, into: ReadText = new ReadText()): ReadText {
     const { length } = text;
     const codes = this.#codesOf(text);
-    // No two words or chunks without a character between them.
+    // Words and chunks have a character between them.
     into.clear((length >> 1) + 1);
     this.#begin();
     this.#markedLines = markAt(codes, 0);
@@ -62,7 +62,7 @@ export class TextReader {
     for (let at = 0; at <= length; at++) {
       const start = at;
       let code = codes[at]!;
-      // Most of any text: letters, no two alike. `letterHash` and `highHash` are written out.
+      // Fast path for letters that differ from the one before, with `letterHash` and `highHash` inlined.
       while (code !== previous && code < 128 && asciiKinds[code] === letter) {
         previous = code;
         const small = code | 32;
@@ -103,7 +103,7 @@ export class TextReader {
     return into;
   }
 
-  /** Counts a character that is neither a space nor a letter after another; returns what it is in a word. */
+  /** Counts any other character. @returns Its role in a word. */
   #rare(codes: Uint16Array, at: number, kind: number): number {
     const code = codes[at]!;
     const previous = at > 0 ? codes[at - 1]! : -1;
@@ -118,12 +118,12 @@ export class TextReader {
     // A number is one digit.
     if (kind === digit && previous >= 48 && previous <= 57) return hidden;
     if (kind !== unusual) return kind;
-    // Between words of our letters, one looks like a plain space.
+    // Between ASCII letters it looks like a plain space.
     if (isUnusualSpace(code) && isLetter(previous) && isLetter(codes[at + 1])) this.#suspicious += 1;
     return this.#unusual(code, previous);
   }
 
-  /** The text's UTF-16 units, a space and a newline. Shape: `[text.length + 2]` and room; good until the next text. */
+  /** The text's UTF-16 units, a space and a newline. Shape: `[text.length + 2]` or longer. Valid until the next call. */
   #codesOf(text: string): Uint16Array {
     const { length } = text;
     if (length + 2 > this.#codes.length) {
@@ -131,7 +131,7 @@ export class TextReader {
       this.#codes = new Uint16Array(2 * length);
     }
     const { read, written } = this.#encoder.encodeInto(text, this.#bytes);
-    // One byte for each unit: ASCII, and much the fastest way to them.
+    // One byte per unit means ASCII, the fastest case.
     if (read === length && written === length) this.#codes.set(this.#bytes.subarray(0, length));
     else for (let at = 0; at < length; at++) this.#codes[at] = text.charCodeAt(at);
     this.#codes[length] = 32;
@@ -152,7 +152,7 @@ export class TextReader {
     this.#repeatedAt = -1;
   }
 
-  /** Counts a character beyond ASCII; returns what it is in a word, see {@link unusualKind}. */
+  /** Counts a character beyond ASCII. @returns Its role in a word, see {@link unusualKind}. */
   #unusual(code: number, previous: number): number {
     const kind = unusualKind(code, previous);
     if (isGarbled(code)) this.#garbled += 1;
@@ -174,7 +174,7 @@ export class TextReader {
   #counted(all: number): CharacterCounts {
     const counts = this.#counts;
     const controls = counts[control]! + counts[separator]!;
-    // In a text that is not written in those letters, they stand for ours.
+    // In a Latin text these letters imitate Latin ones.
     const lookAlike = 4 * this.#foreign < all ? this.#otherWords : 0;
     return {
       all,
@@ -196,7 +196,7 @@ function highHash(hash: number, letter: number): number {
   return Math.imul(hash + letter, 0x85ebca6b) ^ (hash >>> 13);
 }
 
-/** 1 for a line that begins, after spaces, with a mark of lists, headings, tables or tags; else 0. */
+/** 1 if a line begins, after spaces, with a mark of a list, heading, table or tag. Else 0. */
 function markAt(codes: Uint16Array, start: number): 0 | 1 {
   let at = start;
   while (asciiKinds[codes[at]!] === space) at += 1;
@@ -204,7 +204,7 @@ function markAt(codes: Uint16Array, start: number): 0 | 1 {
   return asciiKinds[code] === markup || code === 45 || code === 43 ? 1 : 0;
 }
 
-/** 1 for a parenthesis behind a letter and a dot between letters, as code has them; else 0. */
+/** 1 for a parenthesis after a letter, or a dot between letters. Else 0. */
 function callAt(codes: Uint16Array, at: number): 0 | 1 {
   return isLetter(codes[at - 1]) && (codes[at] === 40 || isLetter(codes[at + 1])) ? 1 : 0;
 }
