@@ -1,12 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import { once } from 'node:events';
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { ArgumentError, messageOf, onAbort, parseOptions, settleWithin, TimeoutError } from '@rlp/core';
+import { ArgumentError, messageOf, parseOptions, settleWithin, TimeoutError } from '@rlp/core';
+import { type HttpServer, Refusal, readBody, serveHttp } from '@rlp/http';
 import pLimit from 'p-limit';
 import type * as z from 'zod';
 import { type WireRequest, type WireShape, wireShapes } from '../external/wire-shapes.ts';
-import { carriesToken, isLoopback, namesLoopback, Refusal, readBody } from './http.ts';
 import { type ServeRewardsOptions, serveOptionsSchema } from './options.ts';
 import { type ScoreEpisodes, scorerOf } from './served.ts';
 
@@ -64,13 +61,11 @@ class RewardService implements RewardServer {
   readonly token: string | undefined;
   readonly #options: z.output<typeof serveOptionsSchema>;
   readonly #score: ScoreEpisodes;
-  readonly #server: Server;
   readonly #limit: ReturnType<typeof pLimit>;
   readonly #counts = { answered: 0, scored: 0, unscorable: 0, inFlight: 0 };
   readonly #refused: Record<string, number> = {};
-  #port = 0;
+  #server: HttpServer | undefined;
   #lastFailure: string | undefined;
-  #closed: Promise<void> | undefined;
 
   constructor(score: ScoreEpisodes, options: z.output<typeof serveOptionsSchema>) {
     this.#score = score;
@@ -80,31 +75,28 @@ class RewardService implements RewardServer {
       options.authentication === 'none'
         ? undefined
         : (options.token ?? randomBytes(32).toString('base64url'));
-    this.#server = createServer(
-      {
-        requestTimeout: options.timeoutMs,
-        headersTimeout: Math.min(10_000, options.timeoutMs),
-        connectionsCheckingInterval: Math.min(5000, options.timeoutMs),
-      },
-      (request, response) => void this.#handle(request, response),
-    );
   }
 
   async listen(): Promise<void> {
-    const { port, host, signal } = this.#options;
-    this.#server.listen(port, host);
-    await once(this.#server, 'listening');
-    this.#port = (this.#server.address() as AddressInfo).port;
-    if (signal) onAbort(signal, () => this.#end());
+    const { port, host, signal, timeoutMs, closeMs } = this.#options;
+    this.#server = await serveHttp({
+      ...{ port, host, signal, timeoutMs, closeMs, token: this.token },
+      openPaths: ['/health'],
+      failureMessage: 'the reward failed',
+      handler: (request, gone) => this.#handle(request, gone),
+      onRefused: (status, error) => {
+        this.#refused[status] = (this.#refused[status] ?? 0) + 1;
+        this.#lastFailure = messageOf(error);
+      },
+    });
   }
 
   get port(): number {
-    return this.#port;
+    return this.#server!.port;
   }
 
   get url(): string {
-    const { host } = this.#options;
-    return `http://${host.includes(':') ? `[${host}]` : host}:${this.port}`;
+    return this.#server!.url;
   }
 
   endpointWithToken(shape: keyof typeof wireShapes): string {
@@ -115,62 +107,31 @@ class RewardService implements RewardServer {
     return { ...this.#counts, refused: { ...this.#refused }, lastFailure: this.#lastFailure };
   }
 
-  close(): Promise<void> {
-    this.#closed ??= this.#closeNow();
-    return this.#closed;
+  async close(): Promise<void> {
+    await this.#server?.close();
   }
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
   }
 
-  async #closeNow(): Promise<void> {
-    const closed = once(this.#server, 'close');
-    this.#server.close();
-    this.#server.closeIdleConnections();
-    const timer = setTimeout(() => this.#end(), this.#options.closeMs);
-    await closed;
-    clearTimeout(timer);
-  }
-
-  #end(): void {
-    this.#server.close();
-    this.#server.closeAllConnections();
-  }
-
-  async #handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  async #handle(request: Request, gone: AbortSignal): Promise<Response> {
     this.#counts.inFlight += 1;
-    // Fires when the client goes away: nobody will read the rewards.
-    const gone = new AbortController();
-    response.on('close', () => gone.abort());
     try {
-      const body = await this.#answer(request, gone.signal);
-      send(response, 200, body);
+      return Response.json(await this.#answer(request, gone), { headers: { 'cache-control': 'no-store' } });
     } catch (error) {
-      if (response.destroyed) return;
-      const refusal = error instanceof Refusal ? error : this.#failure(error);
-      this.#refused[refusal.status] = (this.#refused[refusal.status] ?? 0) + 1;
-      this.#lastFailure = messageOf(error);
-      if (!request.readableEnded) response.shouldKeepAlive = false;
-      send(response, refusal.status, { error: refusal.message });
+      // What a reward throws may hold anything, so the client gets no details.
+      if (error instanceof TimeoutError) throw new Refusal(504, `the reward ${error.message}`);
+      throw error;
     } finally {
       this.#counts.inFlight -= 1;
-      if (this.#closed) this.#server.closeIdleConnections();
     }
   }
 
-  /** What a reward throws may hold anything, so it is counted here and not told there. */
-  #failure(error: unknown): Refusal {
-    if (error instanceof TimeoutError) return new Refusal(504, `the reward ${error.message}`);
-    return new Refusal(500, 'the reward failed');
-  }
-
-  async #answer(request: IncomingMessage, gone: AbortSignal): Promise<unknown> {
-    const [address, base] = [request.url ?? '/', 'http://localhost'];
-    if (!URL.canParse(address, base)) throw new Refusal(400, 'expected a path');
-    const url = new URL(address, base);
+  async #answer(request: Request, gone: AbortSignal): Promise<unknown> {
+    const url = new URL(request.url);
     if (url.pathname === '/health' && request.method === 'GET') return { status: 'ok' };
-    const shape = this.#admit(request, url);
+    const shape = shapeOf(request, url);
     const asked = readRequest(shape, await readBody(request, this.#options.maxBodyBytes));
     const { rewards, problems } = await this.#limit(() => this.#scoreFor(asked, gone));
     this.#count(rewards, problems);
@@ -192,27 +153,21 @@ class RewardService implements RewardServer {
     for (const reward of rewards) this.#counts[reward === null ? 'unscorable' : 'scored'] += 1;
     this.#lastFailure = problems.at(-1) ?? this.#lastFailure;
   }
+}
 
-  /** The shape that a request is in. @throws `Refusal`. */
-  #admit(request: IncomingMessage, url: URL): WireShape {
-    if (isLoopback(this.#options.host) && !namesLoopback(request)) {
-      throw new Refusal(403, 'expected this machine as host');
-    }
-    if (this.token !== undefined && !carriesToken(request, url, this.token)) {
-      throw new Refusal(401, 'expected the token, as "authorization: Bearer …" or "?token=…"');
-    }
-    const name = url.pathname === '/' ? 'episode' : url.pathname.slice(1);
-    if (!Object.hasOwn(wireShapes, name)) {
-      const known = Object.keys(wireShapes).map((shape) => `/${shape}`);
-      throw new Refusal(404, `expected one of ${known.join(', ')}`);
-    }
-    if (request.method !== 'POST') throw new Refusal(405, 'expected POST');
-    // Also keeps web pages out, which may send other types without asking first.
-    if (!/^application\/json\b/i.test(request.headers['content-type'] ?? '')) {
-      throw new Refusal(415, 'expected the content type application/json');
-    }
-    return wireShapes[name as keyof typeof wireShapes];
+/** The shape that a request is in. @throws `Refusal`. */
+function shapeOf(request: Request, url: URL): WireShape {
+  const name = url.pathname === '/' ? 'episode' : url.pathname.slice(1);
+  if (!Object.hasOwn(wireShapes, name)) {
+    const known = Object.keys(wireShapes).map((shape) => `/${shape}`);
+    throw new Refusal(404, `expected one of ${known.join(', ')}`);
   }
+  if (request.method !== 'POST') throw new Refusal(405, 'expected POST');
+  // Also keeps web pages out, which may send other types without asking first.
+  if (!/^application\/json\b/i.test(request.headers.get('content-type') ?? '')) {
+    throw new Refusal(415, 'expected the content type application/json');
+  }
+  return wireShapes[name as keyof typeof wireShapes];
 }
 
 function readRequest(shape: WireShape, text: string): WireRequest {
@@ -228,14 +183,4 @@ function readRequest(shape: WireShape, text: string): WireRequest {
     if (error instanceof ArgumentError) throw new Refusal(400, error.message);
     throw error;
   }
-}
-
-function send(response: ServerResponse, status: number, body: unknown): void {
-  const text = JSON.stringify(body);
-  response.writeHead(status, {
-    'content-type': 'application/json',
-    'content-length': Buffer.byteLength(text),
-    'cache-control': 'no-store',
-  });
-  response.end(text);
 }

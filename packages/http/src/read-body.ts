@@ -1,0 +1,17 @@
+import { Refusal } from './refusal.ts';
+
+/**
+ * Reads the body of a request as text.
+ *
+ * @throws {@link Refusal} 413 as soon as the body has more than `maxBytes` bytes.
+ */
+export async function readBody(request: Request, maxBytes: number): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const chunk of (request.body ?? []) as AsyncIterable<Uint8Array>) {
+    bytes += chunk.length;
+    if (bytes > maxBytes) throw new Refusal(413, `expected at most ${maxBytes} bytes, got more`);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString('utf8');
+}

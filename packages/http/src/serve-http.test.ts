@@ -1,0 +1,146 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { OptionsError } from '@rlp/core';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { Refusal, readBody, type ServeHttpOptions, serveHttp } from './index.ts';
+
+const token = 'tttttttttttttttt';
+
+async function serve(options: Partial<ServeHttpOptions> = {}) {
+  const server = await serveHttp({ handler: () => new Response('hello'), ...options });
+  onTestFinished(() => server.close());
+  return server;
+}
+
+const statusOf = async (url: string, init?: RequestInit) => (await fetch(url, init)).status;
+
+/** A raw request, as no client library would make it. Returns the status line. */
+async function raw(port: number, lines: readonly string[]): Promise<string> {
+  const socket = connect(port, '127.0.0.1');
+  socket.end(`${lines.join('\r\n')}\r\nconnection: close\r\n\r\n`);
+  let answer = '';
+  for await (const chunk of socket) answer += chunk;
+  return answer.split('\r\n')[0]!;
+}
+
+describe('serveHttp', () => {
+  it('listens on loopback, and sends headers that protect pages', async () => {
+    const server = await serve();
+    expect(server.url).toBe(`http://127.0.0.1:${server.port}`);
+    const response = await fetch(server.url);
+    expect([response.status, await response.text()]).toEqual([200, 'hello']);
+    expect(response.headers.get('x-content-type-options')).toBe('nosniff');
+    expect(response.headers.get('access-control-allow-origin')).toBeNull();
+  });
+
+  it('asks for the token, but for open paths', async () => {
+    const { url } = await serve({ token, openPaths: ['/health'] });
+    expect(await statusOf(url)).toBe(401);
+    expect(await statusOf(url, { headers: { authorization: 'Bearer wrong' } })).toBe(401);
+    expect(await statusOf(url, { headers: { authorization: `Bearer ${token}` } })).toBe(200);
+    expect(await statusOf(`${url}/?token=${token}`)).toBe(200);
+    expect(await statusOf(`${url}/?token=${token}x`)).toBe(401);
+    expect(await statusOf(`${url}/health`)).toBe(200);
+    expect(await statusOf(`${url}/health/more`)).toBe(401);
+  });
+
+  it('refuses other hosts, pages of other servers and paths that are none', async () => {
+    const { url, port } = await serve();
+    const get = (path: string, host: string, ...more: string[]) =>
+      raw(port, [`GET ${path} HTTP/1.1`, `host: ${host}`, ...more]);
+    expect(await get('/', 'evil.example')).toContain('403');
+    expect(await get('/', 'localhost.evil.example')).toContain('403');
+    expect(await get('/', 'LOCALHOST:1')).toContain('200');
+    expect(await get('/', '[::1]:80')).toContain('200');
+    expect(await get('/', 'localhost', 'origin: http://evil.example')).toContain('403');
+    expect(await get('/', 'localhost', 'origin: null')).toContain('403');
+    expect(await get('/', 'localhost:1', 'origin: http://localhost:1')).toContain('200');
+    for (const path of ['//', '//[', 'http://[']) expect(await get(path, '127.0.0.1')).toContain('400');
+    expect(await raw(port, ['GET / HTTP/1.1'])).toContain('400');
+    expect(await statusOf(url)).toBe(200);
+  });
+
+  it('answers refusals with their message, and failures without details', async () => {
+    const refused: unknown[] = [];
+    const { url } = await serve({
+      handler: ({ url: address }) => {
+        if (address.endsWith('/teapot')) throw new Refusal(418, 'expected coffee');
+        throw new Error('the secret of the handler');
+      },
+      onRefused: (status, error) => refused.push([status, (error as Error).message]),
+    });
+    const answers = await Promise.all([`${url}/teapot`, url].map(async (at) => (await fetch(at)).json()));
+    expect(answers).toEqual([{ error: 'expected coffee' }, { error: 'the server failed' }]);
+    expect(refused.toSorted()).toEqual([
+      [418, 'expected coffee'],
+      [500, 'the secret of the handler'],
+    ]);
+  });
+
+  it('stops reading a body that is too long', async () => {
+    const { url } = await serve({ handler: async (request) => new Response(await readBody(request, 10)) });
+    const post = (body: string) => fetch(url, { method: 'POST', body });
+    expect(await (await post('0123456789')).text()).toBe('0123456789');
+    expect((await post('0123456789a')).status).toBe(413);
+  });
+
+  it('tells the handler when the client goes away', async () => {
+    const seen: AbortSignal[] = [];
+    const { url } = await serve({
+      handler: (_, signal) => {
+        seen.push(signal);
+        return new Promise(() => undefined);
+      },
+      closeMs: 10,
+    });
+    const controller = new AbortController();
+    const request = fetch(url, { signal: controller.signal });
+    await expect.poll(() => seen.length).toBe(1);
+    controller.abort();
+    await expect(request).rejects.toThrow();
+    await expect.poll(() => seen[0]!.aborted).toBe(true);
+  });
+
+  it('drops connections over its limit', async () => {
+    const { port } = await serve({ maxConnections: 2 });
+    const sockets = Array.from({ length: 5 }, () => connect(port, '127.0.0.1').on('error', () => undefined));
+    const closed = sockets.map((socket) => once(socket.resume(), 'close'));
+    await expect.poll(() => sockets.filter((socket) => socket.closed).length).toBe(3);
+    for (const socket of sockets) socket.destroy();
+    await Promise.all(closed);
+  });
+
+  it('closes after open requests, at most after closeMs, and at once with its signal', async () => {
+    const hanging = () => new Promise<Response>(() => undefined);
+    const slow = await serve({
+      handler: async () => {
+        await new Promise((resolve) => setTimeout(resolve, 50));
+        return new Response('late');
+      },
+    });
+    const late = fetch(slow.url);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    await slow.close();
+    expect(await (await late).text()).toBe('late');
+    await expect(fetch(slow.url)).rejects.toThrow();
+
+    const stuck = await serve({ handler: hanging, closeMs: 30 });
+    const dropped = expect(fetch(stuck.url)).rejects.toThrow();
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    await stuck.close();
+    await dropped;
+
+    const controller = new AbortController();
+    const ended = await serve({ handler: hanging, signal: controller.signal });
+    const cut = expect(fetch(ended.url)).rejects.toThrow();
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    controller.abort();
+    await cut;
+  });
+
+  it('refuses bad options and a port that is taken', async () => {
+    await expect(serve({ token: 'short', port: -1 })).rejects.toThrow(OptionsError);
+    const { port } = await serve();
+    await expect(serve({ port })).rejects.toThrow('EADDRINUSE');
+  });
+});
