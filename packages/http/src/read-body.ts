@@ -5,10 +5,10 @@ import { Refusal } from './refusal.ts';
  *
  * @throws {@link Refusal} 413 as soon as the body has more than `maxBytes` bytes.
  */
-export async function readBody(request: Request, maxBytes: number): Promise<string> {
+export async function readBody(request: AsyncIterable<Uint8Array>, maxBytes: number): Promise<string> {
   const chunks: Uint8Array[] = [];
   let bytes = 0;
-  for await (const chunk of (request.body ?? []) as AsyncIterable<Uint8Array>) {
+  for await (const chunk of request) {
     bytes += chunk.length;
     if (bytes > maxBytes) throw new Refusal(413, `expected at most ${maxBytes} bytes, got more`);
     chunks.push(chunk);

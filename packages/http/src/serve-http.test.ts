@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { OptionsError } from '@rlp/core';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { Refusal, readBody, type ServeHttpOptions, serveHttp } from './index.ts';
+import { Refusal, type ServeHttpOptions, serveHttp } from './index.ts';
 
 const token = 'tttttttttttttttt';
 
@@ -78,7 +78,7 @@ describe('serveHttp', () => {
   });
 
   it('stops reading a body that is too long', async () => {
-    const { url } = await serve({ handler: async (request) => new Response(await readBody(request, 10)) });
+    const { url } = await serve({ handler: async (_, { readBody }) => new Response(await readBody(10)) });
     const post = (body: string) => fetch(url, { method: 'POST', body });
     expect(await (await post('0123456789')).text()).toBe('0123456789');
     expect((await post('0123456789a')).status).toBe(413);
@@ -87,7 +87,7 @@ describe('serveHttp', () => {
   it('tells the handler when the client goes away', async () => {
     const seen: AbortSignal[] = [];
     const { url } = await serve({
-      handler: (_, signal) => {
+      handler: (_, { signal }) => {
         seen.push(signal);
         return new Promise(() => undefined);
       },

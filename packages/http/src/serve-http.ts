@@ -7,10 +7,22 @@ import { type Context, Hono } from 'hono';
 import { secureHeaders } from 'hono/secure-headers';
 import * as z from 'zod';
 import { carriesToken, isForeignPage, isLoopback, namesLoopback } from './access.ts';
+import { readBody } from './read-body.ts';
 import { Refusal } from './refusal.ts';
 
-/** Answers a request. `signal` aborts when the client goes away. A thrown {@link Refusal} becomes the answer. */
-export type HttpHandler = (request: Request, signal: AbortSignal) => Response | Promise<Response>;
+/** What a handler gets besides the request. */
+export interface HttpExchange {
+  /** Aborts when the client goes away. */
+  readonly signal: AbortSignal;
+  /** Reads the body as text. Rejects with a {@link Refusal} 413 if it has more than `maxBytes` bytes. */
+  readonly readBody: (maxBytes: number) => Promise<string>;
+}
+
+/** Answers a request. Read the body with `readBody`. A thrown {@link Refusal} becomes the answer. */
+export type HttpHandler = (
+  request: Pick<Request, 'method' | 'url' | 'headers'>,
+  exchange: HttpExchange,
+) => Response | Promise<Response>;
 
 const schema = z.strictObject({
   /** Answers requests that passed the checks. */
@@ -133,15 +145,20 @@ function appOf(options: Options): Hono<{ Bindings: HttpBindings }> {
   app.use(secureHeaders());
   app.all('*', async (context) => {
     const { raw } = context.req;
+    const { incoming, outgoing } = context.env;
+    // The platform's own signal and body would cost a full Request object each time.
+    const gone = new AbortController();
+    outgoing.on('close', () => gone.abort());
+    const { signal } = gone;
     try {
       admit(context, options);
-      return await options.handler(raw, raw.signal);
+      return await options.handler(raw, { signal, readBody: (maxBytes) => readBody(incoming, maxBytes) });
     } catch (error) {
       // Nobody reads an answer once the client has gone.
-      if (raw.signal.aborted) return new Response(null, { status: 499 });
+      if (signal.aborted) return new Response(null, { status: 499 });
       const refusal = error instanceof Refusal ? error : new Refusal(500, options.failureMessage);
       options.onRefused(refusal.status, error);
-      const isUnread = context.env.incoming.readableEnded === false;
+      const isUnread = !incoming.readableEnded;
       const headers = { 'cache-control': 'no-store', ...(isUnread && { connection: 'close' }) };
       return Response.json({ error: refusal.message }, { status: refusal.status, headers });
     }

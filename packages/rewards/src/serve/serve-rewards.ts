@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { ArgumentError, messageOf, parseOptions, settleWithin, TimeoutError } from '@rlp/core';
-import { type HttpServer, Refusal, readBody, serveHttp } from '@rlp/http';
+import { type HttpExchange, type HttpHandler, type HttpServer, Refusal, serveHttp } from '@rlp/http';
 import pLimit from 'p-limit';
 import type * as z from 'zod';
 import { type WireRequest, type WireShape, wireShapes } from '../external/wire-shapes.ts';
@@ -57,6 +57,8 @@ export async function serveRewards<Metadata = unknown>(
   return service;
 }
 
+type AskedRequest = Parameters<HttpHandler>[0];
+
 class RewardService implements RewardServer {
   readonly token: string | undefined;
   readonly #options: z.output<typeof serveOptionsSchema>;
@@ -83,7 +85,7 @@ class RewardService implements RewardServer {
       ...{ port, host, signal, timeoutMs, closeMs, token: this.token },
       openPaths: ['/health'],
       failureMessage: 'the reward failed',
-      handler: (request, gone) => this.#handle(request, gone),
+      handler: (request, exchange) => this.#handle(request, exchange),
       onRefused: (status, error) => {
         this.#refused[status] = (this.#refused[status] ?? 0) + 1;
         this.#lastFailure = messageOf(error);
@@ -115,10 +117,12 @@ class RewardService implements RewardServer {
     return this.close();
   }
 
-  async #handle(request: Request, gone: AbortSignal): Promise<Response> {
+  async #handle(request: AskedRequest, exchange: HttpExchange): Promise<Response> {
     this.#counts.inFlight += 1;
     try {
-      return Response.json(await this.#answer(request, gone), { headers: { 'cache-control': 'no-store' } });
+      return Response.json(await this.#answer(request, exchange), {
+        headers: { 'cache-control': 'no-store' },
+      });
     } catch (error) {
       // What a reward throws may hold anything, so the client gets no details.
       if (error instanceof TimeoutError) throw new Refusal(504, `the reward ${error.message}`);
@@ -128,12 +132,12 @@ class RewardService implements RewardServer {
     }
   }
 
-  async #answer(request: Request, gone: AbortSignal): Promise<unknown> {
+  async #answer(request: AskedRequest, { signal, readBody }: HttpExchange): Promise<unknown> {
     const url = new URL(request.url);
     if (url.pathname === '/health' && request.method === 'GET') return { status: 'ok' };
     const shape = shapeOf(request, url);
-    const asked = readRequest(shape, await readBody(request, this.#options.maxBodyBytes));
-    const { rewards, problems } = await this.#limit(() => this.#scoreFor(asked, gone));
+    const asked = readRequest(shape, await readBody(this.#options.maxBodyBytes));
+    const { rewards, problems } = await this.#limit(() => this.#scoreFor(asked, signal));
     this.#count(rewards, problems);
     const { unscorable } = this.#options;
     const told = rewards.map((reward) => reward ?? (unscorable === 'null' ? null : unscorable));
@@ -156,7 +160,7 @@ class RewardService implements RewardServer {
 }
 
 /** The shape that a request is in. @throws `Refusal`. */
-function shapeOf(request: Request, url: URL): WireShape {
+function shapeOf(request: AskedRequest, url: URL): WireShape {
   const name = url.pathname === '/' ? 'episode' : url.pathname.slice(1);
   if (!Object.hasOwn(wireShapes, name)) {
     const known = Object.keys(wireShapes).map((shape) => `/${shape}`);
