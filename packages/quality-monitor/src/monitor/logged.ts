@@ -1,5 +1,6 @@
 import type { Finding, Metrics, MonitorBatch } from '@rlp/core';
 import { severities } from './options.ts';
+import { sharedPhrases } from './shared-phrases.ts';
 
 const namespace = 'reward_quality/';
 /** Responses that a finding quotes. */
@@ -31,15 +32,20 @@ export function alertMetrics(reported: readonly Finding[], held: number): Metric
   return metrics;
 }
 
-/** Adds some of the responses that a detector's finding is about. */
+/** Adds to a detector's finding some of its responses, and the phrases that only they share. */
 export function withSamples(
   finding: Finding,
   trajectories: MonitorBatch['trajectories'],
   responsesSeen: number,
 ): Finding {
-  const shown = (finding.trajectories ?? []).slice(0, samplesKept);
-  const samples = shown.flatMap(
-    (id) => trajectories.find(({ trajectory }) => trajectory.id === id)?.trajectory.response ?? [],
-  );
-  return { samples, responsesSeen, ...finding };
+  const ids = new Set(finding.trajectories);
+  const responsesOf = (wanted: boolean) =>
+    trajectories.flatMap(({ trajectory }) =>
+      ids.has(trajectory.id) === wanted ? [trajectory.response] : [],
+    );
+  const suspects = responsesOf(true);
+  const phrases = sharedPhrases(suspects, responsesOf(false)).map((phrase) => JSON.stringify(phrase));
+  const shared = phrases.length === 0 ? '' : `. Only they share ${phrases.join(', ')}`;
+  const message = `${finding.message}${shared}`;
+  return { samples: suspects.slice(0, samplesKept), responsesSeen, ...finding, message };
 }
