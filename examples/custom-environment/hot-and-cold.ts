@@ -14,8 +14,13 @@ interface Game extends State, Secret {
   readonly prompt: string;
 }
 
+interface Outcome {
+  readonly isWon: boolean;
+  readonly tries: number;
+}
+
 /** The policy sees `?` and guesses; if it is wrong it hears `<` or `>` and guesses once more. */
-class HotAndCold extends BaseEnvironment<Game, Secret> {
+class HotAndCold extends BaseEnvironment<Game, Secret, Outcome> {
   override reset({ metadata }: Task<Secret>): Game {
     return { prompt: '?', response: '', stepCount: 0, ...metadata };
   }
@@ -27,6 +32,10 @@ class HotAndCold extends BaseEnvironment<Game, Secret> {
 
   override isTerminal({ stepCount, response, answer }: Game): boolean {
     return stepCount === 2 || response === answer;
+  }
+
+  override outcome({ stepCount, response, answer }: Game): Outcome {
+    return { isWon: response === answer, tries: stepCount };
   }
 }
 
@@ -45,9 +54,9 @@ export async function* play(iterations: number): AsyncGenerator<number> {
       environment: new HotAndCold(),
       tasks: taskSource(tasks),
       rewards: rewardFunctions({
-        accuracy: {
-          reward: exactAnswer<Secret>({ reference: ({ answer }) => answer, extract: (text) => text }),
-        },
+        accuracy: exactAnswer({ reference: ({ answer }) => answer, extract: (text) => text }),
+        // Only observed: its weight is 0. The functions know the tasks' metadata and the environment's outcome.
+        thrift: { reward: ({ outcome }) => (outcome?.isWon ? 1 / outcome.tries : 0), weight: 0 },
       }),
       sampler,
       backend,

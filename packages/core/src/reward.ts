@@ -25,3 +25,35 @@ export interface RewardComputer<Metadata = unknown, Outcome = unknown> {
    */
   readonly scaleWeight?: ((component: string, factor: number) => 'scaled' | 'unknown component') | undefined;
 }
+
+/**
+ * What can score trajectories of these types: every {@link RewardComputer} that reads no more of them than there is. Loops ask for it,
+ * because a computer that reads no metadata at all scores any task.
+ */
+export interface RewardsFor<Metadata, Outcome = unknown> extends Pick<RewardComputer, 'scaleWeight'> {
+  readonly computeRewards: (
+    ...given: Parameters<RewardComputer<Metadata, Outcome>['computeRewards']>
+  ) => Promise<readonly ScoredTrajectory[]>;
+}
+
+/**
+ * A reward computer that can be called as a function: `await rewards(group)`.
+ *
+ * Functions that make reward computers return it, because TypeScript infers a call that returns a function after its neighbours. So
+ * metadata and outcome reach the rewards of `new GRPOAlgorithm({ tasks, environment, rewards: rewardFunctions({ … }) })`.
+ */
+export interface CallableRewardComputer<Metadata = unknown, Outcome = unknown>
+  extends RewardComputer<Metadata, Outcome> {
+  (
+    ...given: Parameters<RewardComputer<Metadata, Outcome>['computeRewards']>
+  ): Promise<readonly ScoredTrajectory<Metadata, Outcome>[]>;
+}
+
+/** The same reward computer, callable. */
+export function callableRewards<Metadata, Outcome, Extra extends object>(
+  computer: RewardComputer<Metadata, Outcome> & Extra,
+): CallableRewardComputer<Metadata, Outcome> & Extra {
+  const call: RewardComputer<Metadata, Outcome>['computeRewards'] = (group, options) =>
+    computer.computeRewards(group, options);
+  return Object.assign(call, computer);
+}

@@ -144,6 +144,22 @@ describe('rewardFunctions', () => {
     expect(computer.getStatistics().slow!.milliseconds).toBeGreaterThanOrEqual(10);
   });
 
+  it('takes bare functions, with weight 1, and can be called itself', async () => {
+    const computer = rewardFunctions<Answered>({
+      accuracy: parts.accuracy.reward,
+      length: { reward: ({ response }) => response.length, weight: 0 },
+      level: ({ task }) => task.metadata.answer.length,
+    });
+    const group = groupOf({ answer: '15' }, [good, '15']);
+    const scored = await computer(group);
+    expect(scored.map(({ reward }) => reward)).toEqual([3, 2]);
+    expect(await computer.computeRewards(group)).toEqual(scored);
+    expect([computer.scaleWeight?.('level', 0), computer.getStatistics().level?.calls]).toEqual([
+      'scaled',
+      4,
+    ]);
+  });
+
   it('names every bad part at once', () => {
     const bad = () => rewardFunctions({ a: { reward: 1 }, b: { reward: () => 1, wieght: 2 } } as never);
     expect(bad).toThrow(OptionsError);

@@ -1,4 +1,11 @@
-import { ArgumentError, parseOptions, type RewardComputer, type RewardFunction } from '@rlp/core';
+import {
+  ArgumentError,
+  type CallableRewardComputer,
+  callableRewards,
+  parseOptions,
+  type RewardComputer,
+  type RewardFunction,
+} from '@rlp/core';
 import * as z from 'zod';
 import { clockSchema, functionSchema } from './function-schema.ts';
 import { scoredPart, scoreTrajectories } from './score-trajectories.ts';
@@ -8,10 +15,13 @@ import { timerMs } from './timer.ts';
 const partsSchema = z
   .record(
     z.string().min(1),
-    z.strictObject({
-      reward: functionSchema<RewardFunction<never>>(),
-      weight: z.number().default(1),
-    }),
+    z.preprocess(
+      (part) => (typeof part === 'function' ? { reward: part } : part),
+      z.strictObject({
+        reward: functionSchema<RewardFunction<never, never>>(),
+        weight: z.number().default(1),
+      }),
+    ),
   )
   .refine((parts) => Object.keys(parts).length > 0, 'expected at least one reward function');
 
@@ -28,6 +38,11 @@ export interface RewardPart<Metadata = unknown, Outcome = unknown> {
   readonly weight?: number | undefined;
 }
 
+/** The parts of a reward by name: functions, or functions with their weights. */
+export type RewardParts<Metadata = unknown, Outcome = unknown> = Readonly<
+  Record<string, RewardFunction<Metadata, Outcome> | RewardPart<Metadata, Outcome>>
+>;
+
 /** Options of {@link rewardFunctions}. */
 export interface RewardFunctionsOptions {
   /** Milliseconds an asynchronous call may take. Default 30 000. */
@@ -40,7 +55,7 @@ export interface RewardFunctionsOptions {
 
 /** A reward computer that knows how its functions fared. */
 export interface FunctionRewardComputer<Metadata = unknown, Outcome = unknown>
-  extends RewardComputer<Metadata, Outcome> {
+  extends CallableRewardComputer<Metadata, Outcome> {
   /** Counts since it was made, by the name of the function. */
   getStatistics(): Readonly<Record<string, RewardFunctionStatistics>>;
 }
@@ -55,32 +70,40 @@ export interface FunctionRewardComputer<Metadata = unknown, Outcome = unknown>
  * a component with a weight is `null` gets the reward `null`, never a made-up number. Trajectories that failed, were
  * aborted or are pending are not judged: all their components are `null`.
  *
- * `Metadata` is inferred from functions whose parameters are typed; where some are written in place, name it:
+ * Inside a call such as `new GRPOAlgorithm({ tasks, environment, rewards: rewardFunctions({ … }) })` the functions know the metadata of
+ * the tasks and the outcome of the environment. On its own, name them if functions are written in place:
  * `rewardFunctions<{ answer: string }>({ … })`.
  *
  * @throws `OptionsError` naming every problem at once.
  */
-export function rewardFunctions<Metadata>(
-  parts: Readonly<Record<string, RewardPart<Metadata>>>,
+export function rewardFunctions<Metadata, Outcome = unknown>(
+  parts: RewardParts<Metadata, Outcome>,
   options: RewardFunctionsOptions = {},
-): FunctionRewardComputer<Metadata> {
+): FunctionRewardComputer<Metadata, Outcome> {
   const weights = parseOptions('rewardFunctions', partsSchema, parts);
   const { timeoutMs, concurrency, clock } = parseOptions('rewardFunctions', optionsSchema, options);
   const { weightOf, scaleWeight } = scalableWeights(weights);
-  const scored = Object.entries(parts).map(([name, { reward }]) =>
-    scoredPart({ name, reward, timeoutMs, concurrency }),
+  const scored = Object.entries(parts).map(([name, part]) =>
+    scoredPart({ name, reward: typeof part === 'function' ? part : part.reward, timeoutMs, concurrency }),
   );
-  return {
-    computeRewards: ({ trajectories }, { signal } = {}) =>
-      scoreTrajectories(scored, trajectories, { weightOf: (name) => weightOf.get(name)!, clock, signal }),
+  const computeRewards: RewardComputer<Metadata, Outcome>['computeRewards'] = (
+    { trajectories },
+    { signal } = {},
+  ) => scoreTrajectories(scored, trajectories, { weightOf: (name) => weightOf.get(name)!, clock, signal });
+  return callableRewards({
+    computeRewards,
     scaleWeight,
     getStatistics: () => Object.fromEntries(scored.map(({ name, tally }) => [name, tally.snapshot()])),
-  };
+  });
 }
 
 /** The weights of parts as they are now, and what scales them. */
-export function scalableWeights(parts: Readonly<Record<string, { readonly weight?: number | undefined }>>) {
-  const given = new Map(Object.entries(parts).map(([name, { weight = 1 }]) => [name, weight]));
+export function scalableWeights(
+  parts: Readonly<Record<string, { readonly weight?: number | undefined } | RewardFunction<never, never>>>,
+) {
+  const given = new Map(
+    Object.entries(parts).map(([name, part]) => [name, typeof part === 'function' ? 1 : (part.weight ?? 1)]),
+  );
   const weightOf = new Map(given);
   const scaleWeight: NonNullable<RewardComputer['scaleWeight']> = (component, factor) => {
     if (!Number.isFinite(factor)) {

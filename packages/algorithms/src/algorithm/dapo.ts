@@ -21,9 +21,13 @@ const own = {
  *
  * @see Yu et al. 2025, https://arxiv.org/abs/2503.14476
  */
-export class DAPOAlgorithm<S extends State = State, Metadata = unknown> extends PolicyAlgorithm<S, Metadata> {
+export class DAPOAlgorithm<
+  S extends State = State,
+  Metadata = unknown,
+  Outcome = unknown,
+> extends PolicyAlgorithm<S, Metadata, Outcome> {
   /** @throws OptionsError for options outside their ranges, ArgumentError for something missing and for groups of one. */
-  constructor(dependencies: AlgorithmDependencies<S, Metadata>, given: DapoOptions = {}) {
+  constructor(dependencies: AlgorithmDependencies<S, Metadata, Outcome>, given: DapoOptions = {}) {
     const options = layered<AlgorithmOptions>(own, given);
     const estimator = groupRelativeEstimator(options.advantage);
     super(dependencies, {

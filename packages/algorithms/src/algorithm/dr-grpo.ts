@@ -21,12 +21,13 @@ const defaultMaxTokens = 256;
  *
  * @see Liu et al. 2025, https://arxiv.org/abs/2503.20783
  */
-export class DrGRPOAlgorithm<S extends State = State, Metadata = unknown> extends PolicyAlgorithm<
-  S,
-  Metadata
-> {
+export class DrGRPOAlgorithm<
+  S extends State = State,
+  Metadata = unknown,
+  Outcome = unknown,
+> extends PolicyAlgorithm<S, Metadata, Outcome> {
   /** @throws OptionsError for options outside their ranges, ArgumentError for something missing and for groups of one. */
-  constructor(dependencies: AlgorithmDependencies<S, Metadata>, given: DrGrpoOptions = {}) {
+  constructor(dependencies: AlgorithmDependencies<S, Metadata, Outcome>, given: DrGrpoOptions = {}) {
     const aggregationConstant = given.rollout?.sampling?.maxTokens ?? defaultMaxTokens;
     const options = layered<AlgorithmOptions>({ ...own, aggregationConstant }, given);
     const estimator = groupRelativeEstimator(options.advantage);

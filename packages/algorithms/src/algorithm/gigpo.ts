@@ -17,16 +17,17 @@ const own = { loss: { clipLow: 0.2, clipHigh: 0.2 } } satisfies AlgorithmOptions
  *
  * @see Feng et al. 2025, https://arxiv.org/abs/2505.10978
  */
-export class GiGPOAlgorithm<S extends State = State, Metadata = unknown> extends PolicyAlgorithm<
-  S,
-  Metadata
-> {
+export class GiGPOAlgorithm<
+  S extends State = State,
+  Metadata = unknown,
+  Outcome = unknown,
+> extends PolicyAlgorithm<S, Metadata, Outcome> {
   /**
    * @throws OptionsError for options outside their ranges, ArgumentError for something missing (an environment's `stateKey`
    *   too) and for groups of one.
    */
   constructor(
-    dependencies: AlgorithmDependencies<S, Metadata>,
+    dependencies: AlgorithmDependencies<S, Metadata, Outcome>,
     { gigpo, ...given }: GigpoAlgorithmOptions = {},
   ) {
     if (dependencies.environment !== undefined && dependencies.environment.stateKey === undefined) {

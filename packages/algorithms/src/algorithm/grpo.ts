@@ -7,8 +7,8 @@ import { presetOf } from './preset-of.ts';
 import type { PresetName } from './presets.ts';
 
 /** What {@link GRPOAlgorithm} works with. It creates none of it and closes none of it. */
-export interface GrpoDependencies<S extends State = State, Metadata = unknown>
-  extends AlgorithmDependencies<S, Metadata> {}
+export interface GrpoDependencies<S extends State = State, Metadata = unknown, Outcome = unknown>
+  extends AlgorithmDependencies<S, Metadata, Outcome> {}
 
 /** Options of {@link GRPOAlgorithm}: those of `runRlTraining`, and `rollout` (groups of 8, see `RolloutManager`). */
 export interface GrpoOptions<Metadata = unknown> extends AlgorithmOptions {
@@ -24,10 +24,14 @@ export interface GrpoOptions<Metadata = unknown> extends AlgorithmOptions {
  *
  * @see Shao et al. 2024 (DeepSeekMath), https://arxiv.org/abs/2402.03300
  */
-export class GRPOAlgorithm<S extends State = State, Metadata = unknown> extends PolicyAlgorithm<S, Metadata> {
+export class GRPOAlgorithm<
+  S extends State = State,
+  Metadata = unknown,
+  Outcome = unknown,
+> extends PolicyAlgorithm<S, Metadata, Outcome> {
   /** @throws OptionsError for options outside their ranges, ArgumentError for something missing and for groups of one. */
   constructor(
-    dependencies: GrpoDependencies<S, Metadata>,
+    dependencies: GrpoDependencies<S, Metadata, Outcome>,
     { preset, advantages, ...given }: GrpoOptions<Metadata> = {},
   ) {
     const options = layered<AlgorithmOptions>(presetOf('GRPOAlgorithm', 'grpo', preset), given);

@@ -18,9 +18,13 @@ const own = {
  *
  * @see Zheng et al. 2025, https://arxiv.org/abs/2507.18071
  */
-export class GSPOAlgorithm<S extends State = State, Metadata = unknown> extends PolicyAlgorithm<S, Metadata> {
+export class GSPOAlgorithm<
+  S extends State = State,
+  Metadata = unknown,
+  Outcome = unknown,
+> extends PolicyAlgorithm<S, Metadata, Outcome> {
   /** @throws OptionsError for options outside their ranges, ArgumentError for something missing and for groups of one. */
-  constructor(dependencies: AlgorithmDependencies<S, Metadata>, given: GspoOptions = {}) {
+  constructor(dependencies: AlgorithmDependencies<S, Metadata, Outcome>, given: GspoOptions = {}) {
     const options = layered<AlgorithmOptions>(own, given);
     const estimator = groupRelativeEstimator(options.advantage);
     super(dependencies, {

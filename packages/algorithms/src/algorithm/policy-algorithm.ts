@@ -8,7 +8,7 @@ import {
   type MetricsLogger,
   type Monitor,
   parseOptions,
-  type RewardComputer,
+  type RewardsFor,
   type Sampler,
   type State,
   type TaskSource,
@@ -30,17 +30,18 @@ import { resolvePolicyLoss } from '../loss/policy-loss-options.ts';
 import { progressLines } from './progress-lines.ts';
 
 /** What an algorithm works with. It creates none of it and closes none of it. */
-export interface AlgorithmDependencies<S extends State = State, Metadata = unknown> extends Encoding {
+export interface AlgorithmDependencies<S extends State = State, Metadata = unknown, Outcome = unknown>
+  extends Encoding {
   /** The world that the policy acts in. */
-  readonly environment: Environment<S, Metadata>;
+  readonly environment: Environment<S, NoInfer<Metadata>, Outcome>;
   /** Source of the tasks. */
   readonly tasks: TaskSource<Metadata>;
   /** The policy that is sampled from, and that takes over the weights of `backend`. */
   readonly sampler: Sampler & InferenceEngine;
   /** Trains the policy. */
   readonly backend: TrainingBackend;
-  /** Scores trajectories. */
-  readonly rewards: RewardComputer<Metadata>;
+  /** Scores trajectories. Reads the metadata of `tasks` and the outcome of `environment`. */
+  readonly rewards: RewardsFor<NoInfer<Metadata>, NoInfer<Outcome>>;
   /** The policy's loss, one of your own; see `RlDependencies`. Default: what the algorithm's options describe. */
   readonly loss?: Loss | undefined;
   /** Sees every batch before it is learned from, such as a `RewardQualityMonitor`; what it asks for is done. */
@@ -159,22 +160,25 @@ const algorithmSchema = rlSchema.safeExtend({
 const runSchema = z.strictObject({ iterations: z.int().min(1).default(100) });
 
 /** What every algorithm is: rollouts, an estimator and options for `runRlTraining`. */
-export abstract class PolicyAlgorithm<S extends State = State, Metadata = unknown> {
+export abstract class PolicyAlgorithm<S extends State = State, Metadata = unknown, Outcome = unknown> {
   /** What collects the groups; its statistics tell of failures. */
-  readonly rollouts: RolloutManager<S, Metadata>;
-  readonly #dependencies: AlgorithmDependencies<S, Metadata>;
+  readonly rollouts: RolloutManager<S, Metadata, Outcome>;
+  readonly #dependencies: AlgorithmDependencies<S, Metadata, Outcome>;
   readonly #plan: AlgorithmPlan<Metadata>;
-  readonly #greedyRollouts: GroupCollector<Metadata> | undefined;
+  readonly #greedyRollouts: GroupCollector<Metadata, Outcome> | undefined;
   #state: 'idle' | 'training' = 'idle';
 
   /** @throws OptionsError for options outside their ranges, ArgumentError for something missing and for groups of one. */
-  protected constructor(dependencies: AlgorithmDependencies<S, Metadata>, plan: AlgorithmPlan<Metadata>) {
+  protected constructor(
+    dependencies: AlgorithmDependencies<S, Metadata, Outcome>,
+    plan: AlgorithmPlan<Metadata>,
+  ) {
     const { name, optionsType = 'AlgorithmOptions', estimator, groups, options } = plan;
     const { rollout } = options;
     resolvePolicyLoss(parseOptions(name, algorithmSchema, options, optionsType).loss);
     requireDependencies(name, dependencies);
-    const { environment, sampler, tokenizer, chat } = dependencies;
-    const rolling = { environment, sampler, tokenizer, chat };
+    const { environment, sampler, tokenizer, chat, clock } = dependencies;
+    const rolling = { environment, sampler, tokenizer, chat, clock };
     this.rollouts = new RolloutManager(rolling, rollout);
     if (groups === 'at-least-two' && this.rollouts.options.groupSize < 2) {
       throw new ArgumentError(
@@ -207,7 +211,7 @@ export abstract class PolicyAlgorithm<S extends State = State, Metadata = unknow
     const { rollouts } = this;
     const greedyRollouts = this.#greedyRollouts;
     const made = { rollouts, greedyRollouts, critic, advantages, inference, groupFilter };
-    yield* runRlTraining<Metadata>(
+    yield* runRlTraining<Metadata, Outcome>(
       { ...made, tasks, rewards, backend, loss, monitor, interventions, logger, clock, signal },
       { ...own, iterations, resume },
     );

@@ -7,8 +7,8 @@ import { presetOf } from './preset-of.ts';
 import type { PresetName } from './presets.ts';
 
 /** What {@link PPOAlgorithm} works with. */
-export interface PpoDependencies<S extends State = State, Metadata = unknown>
-  extends AlgorithmDependencies<S, Metadata> {
+export interface PpoDependencies<S extends State = State, Metadata = unknown, Outcome = unknown>
+  extends AlgorithmDependencies<S, Metadata, Outcome> {
   /**
    * Learns values. The same object as `backend`: one trunk, one loss, `critic.coefficient` between them. Another one: a
    * model of its own with its own updates, before the policy's.
@@ -41,9 +41,16 @@ const own = {
  *
  * @see Schulman et al. 2017, https://arxiv.org/abs/1707.06347
  */
-export class PPOAlgorithm<S extends State = State, Metadata = unknown> extends PolicyAlgorithm<S, Metadata> {
+export class PPOAlgorithm<
+  S extends State = State,
+  Metadata = unknown,
+  Outcome = unknown,
+> extends PolicyAlgorithm<S, Metadata, Outcome> {
   /** @throws OptionsError for options outside their ranges, ArgumentError for something missing, a critic above all. */
-  constructor(dependencies: PpoDependencies<S, Metadata>, { preset, advantages, ...given }: PpoOptions = {}) {
+  constructor(
+    dependencies: PpoDependencies<S, Metadata, Outcome>,
+    { preset, advantages, ...given }: PpoOptions = {},
+  ) {
     const { critic } = dependencies;
     if (critic === undefined || typeof critic.values !== 'function') {
       throw new ArgumentError(

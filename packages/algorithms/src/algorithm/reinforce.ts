@@ -41,12 +41,16 @@ const variants = {
  * @see Williams 1992, https://doi.org/10.1007/BF00992696
  * @see Hu et al. 2025 (REINFORCE++), https://arxiv.org/abs/2501.03262
  */
-export class REINFORCEAlgorithm<S extends State = State, Metadata = unknown> extends PolicyAlgorithm<
-  S,
-  Metadata
-> {
+export class REINFORCEAlgorithm<
+  S extends State = State,
+  Metadata = unknown,
+  Outcome = unknown,
+> extends PolicyAlgorithm<S, Metadata, Outcome> {
   /** @throws OptionsError for options outside their ranges, ArgumentError for something missing. */
-  constructor(dependencies: AlgorithmDependencies<S, Metadata>, { preset, ...given }: ReinforceOptions = {}) {
+  constructor(
+    dependencies: AlgorithmDependencies<S, Metadata, Outcome>,
+    { preset, ...given }: ReinforceOptions = {},
+  ) {
     const defaults = presetOf('REINFORCEAlgorithm', 'reinforce', preset);
     const { variant } = parseOptions('REINFORCEAlgorithm', variantSchema, {
       variant: given.variant ?? defaults.variant,

@@ -24,9 +24,16 @@ const own = {
  *
  * @see Ahmadian et al. 2024, https://arxiv.org/abs/2402.14740
  */
-export class RLOOAlgorithm<S extends State = State, Metadata = unknown> extends PolicyAlgorithm<S, Metadata> {
+export class RLOOAlgorithm<
+  S extends State = State,
+  Metadata = unknown,
+  Outcome = unknown,
+> extends PolicyAlgorithm<S, Metadata, Outcome> {
   /** @throws OptionsError for options outside their ranges, ArgumentError for something missing and for groups of one. */
-  constructor(dependencies: AlgorithmDependencies<S, Metadata>, { preset, ...given }: RlooOptions = {}) {
+  constructor(
+    dependencies: AlgorithmDependencies<S, Metadata, Outcome>,
+    { preset, ...given }: RlooOptions = {},
+  ) {
     const defaults = presetOf('RLOOAlgorithm', 'rloo', preset);
     const isOwn = preset === undefined || preset === 'rlp';
     const options = layered<AlgorithmOptions>(isOwn ? own : { advantage: own.advantage }, defaults, given);

@@ -1,8 +1,8 @@
 import {
   ArgumentError,
   overlongPenalty,
-  type RewardComputer,
   RewardError,
+  type RewardsFor,
   type ScoredTrajectory,
   type Task,
   type TaskSource,
@@ -97,7 +97,7 @@ function tasksFrom<Metadata>(source: TaskSource<Metadata>, count: number): reado
 /** What collects and scores. */
 interface Scoring<Metadata> {
   readonly rollouts: GroupCollector<Metadata>;
-  readonly rewards: RewardComputer<Metadata>;
+  readonly rewards: RewardsFor<Metadata>;
   readonly signal?: AbortSignal | undefined;
   readonly options: ResolvedRlOptions;
 }
@@ -129,8 +129,10 @@ async function collectScoredGroups<Metadata>(
 
 function checkScores<Metadata>(
   group: TrajectoryGroup<Metadata>,
-  scored: readonly ScoredTrajectory<Metadata>[],
+  given: readonly ScoredTrajectory[],
 ): readonly ScoredTrajectory<Metadata>[] {
+  // Whatever a computer reads of them, it returns the trajectories that it was given.
+  const scored = given as readonly ScoredTrajectory<Metadata>[];
   if (scored.length !== group.trajectories.length) {
     throw new RewardError(
       `group "${group.id}": the reward computer must return one score per trajectory, ` +

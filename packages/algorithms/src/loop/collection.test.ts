@@ -33,6 +33,14 @@ it('a task source that has come to its end ends the run with a reason', async ()
   );
 });
 
+it('a reward computer that returns plain numbers is told what was expected', async () => {
+  const rewards = { computeRewards: async () => Array(8).fill(0.5) as never };
+  const setup = banditSetup('numbers');
+  await expect(collect({ ...setup, rewards }, { iterations: 1 })).rejects.toThrow(
+    'must return { trajectory, reward, components } for each trajectory, got 0.5 at 0',
+  );
+});
+
 describe('dynamic sampling', () => {
   it('replaces groups without variance by further tasks until the batch is full', async () => {
     const setup = withVariance(banditSetup('replace'), 0.4);

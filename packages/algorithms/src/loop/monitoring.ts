@@ -1,4 +1,4 @@
-import type { Finding, Intervention, Metrics, RewardComputer } from '@rlp/core';
+import type { Finding, Intervention, Metrics, RewardsFor } from '@rlp/core';
 import type { Coefficients } from './experience.ts';
 import type { RlDependencies, ScoredGroup } from './protocol.ts';
 
@@ -124,8 +124,8 @@ function without<Metadata>(
 }
 
 /** A run's own view of the rewards: weights that it scales are as they were once it is over. */
-export function scaledForTheRun<Metadata>(given: RewardComputer<Metadata>): {
-  readonly rewards: RewardComputer<Metadata>;
+export function scaledForTheRun<Metadata>(given: RewardsFor<Metadata>): {
+  readonly rewards: RewardsFor<Metadata>;
   readonly restore: () => void;
 } {
   const scaled = new Set<string>();

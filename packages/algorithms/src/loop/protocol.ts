@@ -7,7 +7,7 @@ import type {
   Metrics,
   MetricsLogger,
   Monitor,
-  RewardComputer,
+  RewardsFor,
   ScoredTrajectory,
   Task,
   TaskSource,
@@ -18,7 +18,7 @@ import * as z from 'zod';
 import type { TokenRows } from '../statistics/token-rows.ts';
 
 /** What collects groups of trajectories; a `RolloutManager` does. */
-export interface GroupCollector<Metadata = unknown> {
+export interface GroupCollector<Metadata = unknown, Outcome = unknown> {
   readonly options: { readonly sampling: { readonly temperature: number } };
   /**
    * Yields one group per task. Equal iterations and rounds of equal weights give equal groups. Ends early, without
@@ -32,7 +32,7 @@ export interface GroupCollector<Metadata = unknown> {
       readonly round?: number | undefined;
       readonly signal?: AbortSignal | undefined;
     },
-  ): AsyncIterable<TrajectoryGroup<Metadata>>;
+  ): AsyncIterable<TrajectoryGroup<Metadata, Outcome>>;
   /** Returns the notes that came up since the last call. The report of the iteration includes them. */
   takeNotes?(): readonly string[];
 }
@@ -138,13 +138,13 @@ export interface InterventionHandlers {
 }
 
 /** What `runRlTraining` works with. It creates nothing and closes nothing. */
-export interface RlDependencies<Metadata = unknown> {
+export interface RlDependencies<Metadata = unknown, Outcome = unknown> {
   /** Collects groups of trajectories, such as a `RolloutManager`. */
-  readonly rollouts: GroupCollector<Metadata>;
+  readonly rollouts: GroupCollector<Metadata, Outcome>;
   /** Source of the tasks. */
   readonly tasks: TaskSource<Metadata>;
   /** Scores trajectories. */
-  readonly rewards: RewardComputer<Metadata>;
+  readonly rewards: RewardsFor<NoInfer<Metadata>, NoInfer<Outcome>>;
   /** Trains the policy. */
   readonly backend: TrainingBackend;
   /**
@@ -165,7 +165,7 @@ export interface RlDependencies<Metadata = unknown> {
   /** Groups that it turns down are replaced by groups of further tasks, in at most `collectionRounds` rounds. */
   readonly groupFilter?: GroupFilter | undefined;
   /** Collects the greedy trajectory of a task, in groups of one at temperature 0; for estimators that ask for `greedyRewards`. */
-  readonly greedyRollouts?: GroupCollector<Metadata> | undefined;
+  readonly greedyRollouts?: GroupCollector<NoInfer<Metadata>, NoInfer<Outcome>> | undefined;
   /** Sees every batch before it is learned from; what it asks for is done, and noted in the report. */
   readonly monitor?: Monitor<NoInfer<Metadata>> | undefined;
   /** Does what a monitor can ask for and the loop cannot do by itself. */

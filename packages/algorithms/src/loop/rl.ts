@@ -26,10 +26,12 @@ export interface ResumeOptions<State> {
  * @throws OptionsError for options outside their ranges, ArgumentError for a sampling temperature of 0, and whatever
  *   rewards, backend or sampler reject with; the run can then be resumed from the last report's checkpoint.
  */
-export async function* runRlTraining<Metadata>(
-  dependencies: RlDependencies<Metadata>,
+export async function* runRlTraining<Metadata, Outcome>(
+  given: RlDependencies<Metadata, Outcome>,
   options: RlOptions & ResumeOptions<RlState> = {},
 ): AsyncGenerator<RlReport<Metadata>, void, undefined> {
+  // Only rollouts and rewards deal in outcomes, and they agree on them: the loop itself need not know.
+  const dependencies = given as RlDependencies<Metadata>;
   const { resume, ...own } = options;
   const resolved = resolveRlOptions(own);
   const estimator = dependencies.advantages ?? groupRelativeEstimator(resolved.advantage);

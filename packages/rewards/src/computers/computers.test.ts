@@ -228,6 +228,18 @@ describe('SVRLRewardComputer', () => {
     expect(scored[1]!.components).toEqual({ task: 1, verification: 0.5, efficiency: 48 / 50 });
   });
 
+  it("takes what the environment reports, else counts the policy's own calls", async () => {
+    const options = { taskEvaluator: worth('a'), toolBudget: 4, efficiencyWeight: 0 };
+    const example = { role: 'assistant', content: '', tool_calls: [call, call] } as const;
+    const group = groupOf([{ a: 1 }, { a: 1 }], (member) =>
+      member === 0
+        ? { metrics: { 'verification/spent': 3, 'verification/budget': 12 }, steps: [step('x')] }
+        : { messages: [example], steps: [{ ...step('x'), toolCalls: [call] }] },
+    );
+    const scored = await new SVRLRewardComputer(options).computeRewards(group);
+    expect(scored.map(({ components }) => components.verification)).toEqual([0.25, 0.25]);
+  });
+
   it('refuses a budget of tools that is none', () => {
     const options = { taskEvaluator: worth('a'), toolBudget: Number.NaN };
     expect(() => new SVRLRewardComputer(options)).toThrow('toolBudget');

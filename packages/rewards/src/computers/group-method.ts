@@ -56,12 +56,12 @@ export function groupComputer<Metadata>(
 }
 
 /** A computer that scores with another one first and then looks at the whole group; its components are added. */
-export function regrouped<Metadata>(
-  inner: RewardComputer<Metadata>,
+export function regrouped<Metadata, Outcome>(
+  inner: RewardComputer<Metadata, Outcome>,
   judge: (
-    scored: readonly ScoredTrajectory<Metadata>[],
+    scored: readonly ScoredTrajectory<Metadata, Outcome>[],
   ) => readonly Pick<ScoredTrajectory, 'reward' | 'components'>[],
-): RewardComputer<Metadata> {
+): RewardComputer<Metadata, Outcome> {
   return {
     async computeRewards(group, options) {
       const scored = await inner.computeRewards(group, options);

@@ -70,7 +70,10 @@ export function svrlScore(input: SvrlScoreInput, options: SvrlScoreOptions = {})
 export interface SVRLRewardComputerOptions<Metadata> extends z.input<typeof schema> {
   /** Quality of the result, usually in 0..1. */
   readonly taskEvaluator: RewardFunction<Metadata>;
-  /** What verification cost. Default: one per tool call, of the budget in `toolBudget`. */
+  /**
+   * What verification cost. Default: the metrics `verification/spent` and `verification/budget` of the trajectory, which the
+   * environment reports. Without them, one per tool call of the policy, of the budget in `toolBudget`.
+   */
   readonly verificationCost?: ((trajectory: Trajectory<Metadata>) => VerificationCost) | undefined;
 }
 
@@ -94,7 +97,10 @@ export class SVRLRewardComputer<Metadata = unknown> implements RewardComputer<Me
     const { verificationWeight, efficiencyWeight, emptyBudget, maxTurns, toolBudget, ...method } = resolved;
     const costOf =
       verificationCost ??
-      ((trajectory: Trajectory<Metadata>) => ({ spent: toolCalls(trajectory), budget: toolBudget }));
+      ((trajectory: Trajectory<Metadata>) => ({
+        spent: trajectory.metrics?.['verification/spent'] ?? toolCalls(trajectory),
+        budget: trajectory.metrics?.['verification/budget'] ?? toolBudget,
+      }));
     const functions: Record<string, RewardFunction<Metadata>> = {
       task: taskEvaluator,
       verification: (trajectory) => spentShare(costOf(trajectory), emptyBudget),
@@ -111,8 +117,12 @@ export class SVRLRewardComputer<Metadata = unknown> implements RewardComputer<Me
   }
 }
 
-function toolCalls({ messages }: Trajectory): number {
-  return messages.reduce((sum, { tool_calls: calls }) => sum + (calls?.length ?? 0), 0);
+/** Calls of the policy; those of a recorded conversation, which has no steps, are in its messages. */
+function toolCalls({ messages, steps }: Trajectory): number {
+  const calls = steps.some((step) => step.toolCalls)
+    ? steps.map((step) => step.toolCalls)
+    : messages.map((message) => message.tool_calls);
+  return calls.reduce((sum, made) => sum + (made?.length ?? 0), 0);
 }
 
 function spentShare({ spent, budget }: VerificationCost, emptyBudget: 'full-cost' | 'free'): number {

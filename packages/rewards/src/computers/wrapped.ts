@@ -1,9 +1,15 @@
-import { normalizedSums, parseOptions, type RewardComputer } from '@rlp/core';
+import {
+  type CallableRewardComputer,
+  callableRewards,
+  normalizedSums,
+  parseOptions,
+  type RewardComputer,
+} from '@rlp/core';
 import * as z from 'zod';
 import {
   type FunctionRewardComputer,
   type RewardFunctionsOptions,
-  type RewardPart,
+  type RewardParts,
   rewardFunctions,
   scalableWeights,
 } from '../reward-functions.ts';
@@ -31,10 +37,10 @@ export type RelativeRewardOptions = z.input<typeof relativeSchema>;
  *
  * @throws `OptionsError` for options that are wrong.
  */
-export function absoluteRewardComputer<Metadata>(
-  inner: RewardComputer<Metadata>,
+export function absoluteRewardComputer<Metadata, Outcome = unknown>(
+  inner: RewardComputer<Metadata, Outcome>,
   options: AbsoluteRewardOptions = {},
-): RewardComputer<Metadata> {
+): CallableRewardComputer<Metadata, Outcome> {
   const { normalize } = parseOptions('absoluteRewardComputer', absoluteSchema, options);
   return overScores(inner, (scores) => (normalize === 'none' ? scores : standardizedRewards(scores)));
 }
@@ -45,24 +51,25 @@ export function absoluteRewardComputer<Metadata>(
  *
  * @throws `OptionsError` for options that are wrong.
  */
-export function relativeRewardComputer<Metadata>(
-  inner: RewardComputer<Metadata>,
+export function relativeRewardComputer<Metadata, Outcome = unknown>(
+  inner: RewardComputer<Metadata, Outcome>,
   options: RelativeRewardOptions = {},
-): RewardComputer<Metadata> {
+): CallableRewardComputer<Metadata, Outcome> {
   const resolved = parseOptions('relativeRewardComputer', relativeSchema, options);
   return overScores(inner, (scores) => relativeRewards(scores, resolved));
 }
 
-function overScores<Metadata>(
-  inner: RewardComputer<Metadata>,
+function overScores<Metadata, Outcome>(
+  inner: RewardComputer<Metadata, Outcome>,
   rewardsOf: (scores: readonly (number | null)[]) => readonly (number | null)[],
-): RewardComputer<Metadata> {
+): CallableRewardComputer<Metadata, Outcome> {
   const { computeRewards } = regrouped(inner, (scored) => {
     const rewards = rewardsOf(scored.map(({ reward }) => reward));
     return scored.map(({ reward: score }, g) => ({ reward: rewards[g]!, components: { score } }));
   });
-  if (inner.scaleWeight === undefined) return { computeRewards };
-  return { computeRewards, scaleWeight: (component, factor) => inner.scaleWeight!(component, factor) };
+  const scaleWeight: RewardComputer['scaleWeight'] =
+    inner.scaleWeight && ((component, factor) => inner.scaleWeight!(component, factor));
+  return callableRewards({ computeRewards, ...(scaleWeight && { scaleWeight }) });
 }
 
 /** Options of {@link normalizedRewardFunctions}. */
@@ -84,10 +91,10 @@ export interface NormalizedRewardFunctionsOptions extends RewardFunctionsOptions
  * @throws `OptionsError` naming every problem at once.
  * @see Liu et al. 2026 (GDPO), https://arxiv.org/abs/2601.05242
  */
-export function normalizedRewardFunctions<Metadata>(
-  parts: Readonly<Record<string, RewardPart<Metadata>>>,
+export function normalizedRewardFunctions<Metadata, Outcome = unknown>(
+  parts: RewardParts<Metadata, Outcome>,
   { missing: given, ...options }: NormalizedRewardFunctionsOptions = {},
-): FunctionRewardComputer<Metadata> {
+): FunctionRewardComputer<Metadata, Outcome> {
   const inner = rewardFunctions(parts, options);
   const { missing } = parseOptions('normalizedRewardFunctions', missingSchema, { missing: given });
   const { weightOf, scaleWeight } = scalableWeights(parts);
@@ -105,7 +112,7 @@ export function normalizedRewardFunctions<Metadata>(
     ]);
     return rewards!.map((reward) => ({ reward, components: {} }));
   });
-  return { computeRewards, scaleWeight, getStatistics: () => inner.getStatistics() };
+  return callableRewards({ computeRewards, scaleWeight, getStatistics: () => inner.getStatistics() });
 }
 
 function isAlone(scores: readonly (number | null)[]): boolean {

@@ -60,8 +60,8 @@ export function scorerOf<Metadata>(
 }
 
 function computerOf<Metadata>(served: ServedRewards<Metadata>, timeoutMs: number): RewardComputer<Metadata> {
-  if (typeof served === 'function') return rewardFunctions({ reward: { reward: served } }, { timeoutMs });
   if ('computeRewards' in served) return served;
+  if (typeof served === 'function') return rewardFunctions({ reward: served }, { timeoutMs });
   if ('verifyBatch' in served) return verifierComputer(served);
   throw new ArgumentError(
     'serveRewards: expected a reward function, an object with computeRewards, or one with verifyBatch',

@@ -37,10 +37,9 @@ async function scorerOf(
   { module, exportName, timeoutMs }: ThreadData,
 ): Promise<Scorer> {
   const reward = await loaded[exportName];
-  if (typeof reward === 'function') {
-    const part = { reward: reward as RewardFunction };
+  if (typeof reward === 'function' && !hasMethod(reward, 'computeRewards')) {
     const limits = { timeoutMs: functionShare * timeoutMs };
-    const computer = rewardFunctions({ [reward.name || 'reward']: part }, limits);
+    const computer = rewardFunctions({ [reward.name || 'reward']: reward as RewardFunction }, limits);
     return { exported: { scope: 'episode', scores: 'trajectories' }, computer };
   }
   if (!hasMethod(reward, 'computeRewards')) {
@@ -58,7 +57,7 @@ async function scorerOf(
 }
 
 function hasMethod(value: unknown, name: string): value is Readonly<Record<string, unknown>> {
-  if (typeof value !== 'object' || value === null) return false;
+  if ((typeof value !== 'object' && typeof value !== 'function') || value === null) return false;
   return typeof (value as Readonly<Record<string, unknown>>)[name] === 'function';
 }
 
