@@ -1,3 +1,9 @@
+export {
+  type ChatAgentPolicyOptions,
+  type ChatFetch,
+  chatAgentPolicy,
+  scriptedAgentPolicy,
+} from './agent-policy.ts';
 export type { InferenceBackend, ScoreOptions, TokenLogits } from './backend.ts';
 export type { GeneratedText, GenerateOptions, TextEvent } from './generate-options.ts';
 export { InferenceModule, type InferenceModuleOptions } from './inference-module.ts';

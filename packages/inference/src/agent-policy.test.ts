@@ -1,0 +1,118 @@
+import { ArgumentError, SamplerError } from '@rlp/core';
+import { describe, expect, it } from 'vitest';
+import { type ChatFetch, chatAgentPolicy, scriptedAgentPolicy } from './index.ts';
+
+describe('scriptedAgentPolicy', () => {
+  it('decides in order, and rejects once the script is over', async () => {
+    const policy = scriptedAgentPolicy(['hello', { type: 'terminate' }]);
+    expect(await policy.getAction('?')).toEqual({
+      action: { type: 'text', content: 'hello' },
+      rawOutput: 'hello',
+    });
+    expect(await policy.getAction('?')).toEqual({ action: { type: 'terminate' } });
+    await expect(policy.getAction('?')).rejects.toThrow(
+      'expected at most 2 decisions, was asked for another',
+    );
+  });
+
+  it('makes no decision once aborted', async () => {
+    const policy = scriptedAgentPolicy(['hello']);
+    const aborted = policy.getAction('?', [], { signal: AbortSignal.abort('enough') });
+    await expect(aborted).rejects.toBe('enough');
+    expect((await policy.getAction('?')).rawOutput).toBe('hello');
+  });
+});
+
+interface Sent {
+  readonly url: string;
+  readonly headers: Record<string, string>;
+  readonly body: Record<string, unknown>;
+}
+
+/** A server that answers every request with `answer`, and the requests it got. */
+function server(answer: unknown, status = 200) {
+  const sent: Sent[] = [];
+  const fetch: ChatFetch = async (url, { headers, body }) => {
+    sent.push({ url, headers, body: JSON.parse(body) as Record<string, unknown> });
+    const text = async () => (typeof answer === 'string' ? answer : JSON.stringify(answer));
+    return { ok: status < 300, status, text };
+  };
+  return { fetch, sent };
+}
+
+const saying = (message: unknown) => ({ choices: [{ message }] });
+const calling = (name: string) =>
+  saying({
+    role: 'assistant',
+    content: null,
+    tool_calls: [{ id: 'c', type: 'function', function: { name, arguments: '{"q":1}' } }],
+  });
+const at = { url: 'http://localhost:8000/v1/', model: 'small' };
+
+describe('chatAgentPolicy', () => {
+  it('asks the chat endpoint, and says what it answers', async () => {
+    const { fetch, sent } = server(saying({ role: 'assistant', content: 'Hi.', tool_calls: null }));
+    const policy = chatAgentPolicy({ ...at, fetch, apiKey: 'k', maxTokens: 9, temperature: 0 });
+    const tools = [{ type: 'function', function: { name: 'find' } }];
+    expect(await policy.getAction('Hello', tools)).toEqual({
+      action: { type: 'text', content: 'Hi.' },
+      rawOutput: 'Hi.',
+    });
+    await policy.getAction([{ role: 'system', content: 'Be brief.' }], []);
+    expect(sent[0]).toEqual({
+      url: 'http://localhost:8000/v1/chat/completions',
+      headers: { 'content-type': 'application/json', authorization: 'Bearer k' },
+      body: {
+        model: 'small',
+        messages: [{ role: 'user', content: 'Hello' }],
+        tools,
+        max_tokens: 9,
+        temperature: 0,
+      },
+    });
+    expect(sent[1]?.body).toMatchObject({ messages: [{ role: 'system', content: 'Be brief.' }] });
+    expect(sent[1]?.body).not.toHaveProperty('tools');
+  });
+
+  it('calls tools, one of which may end the episode', async () => {
+    const decide = async (name: string) => {
+      const { fetch } = server(calling(name));
+      return (await chatAgentPolicy({ ...at, fetch, terminateTool: 'finish' }).getAction('?')).action;
+    };
+    expect(await decide('find')).toEqual({ type: 'tool_call', name: 'find', arguments: '{"q":1}' });
+    expect(await decide('finish')).toEqual({ type: 'terminate' });
+  });
+
+  it.each([
+    ['an error', { error: 'busy' }, 503, 'answered 503: {"error":"busy"}'],
+    ['no JSON', 'oops', 200, 'expected a chat completion as JSON, got oops'],
+    ['no choice', { choices: [] }, 200, 'expected a chat completion as JSON, got {"choices":[]}'],
+  ])('rejects with a SamplerError for %s', async (_, answer, status, message) => {
+    const { fetch } = server(answer, status);
+    const asked = chatAgentPolicy({ ...at, fetch }).getAction('?');
+    await expect(asked).rejects.toThrow(SamplerError);
+    await expect(asked).rejects.toThrow('http://localhost:8000/v1/chat/completions');
+    await expect(asked).rejects.toThrow(message);
+  });
+
+  it('gives up at its deadline and once aborted, and tells the request', async () => {
+    const signals: AbortSignal[] = [];
+    const fetch: ChatFetch = (_, { signal }) => {
+      signals.push(signal);
+      return new Promise(() => undefined);
+    };
+    await expect(chatAgentPolicy({ ...at, fetch, timeoutMs: 5 }).getAction('?')).rejects.toThrow(
+      'no answer within 5 ms',
+    );
+    const stop = new AbortController();
+    const asked = chatAgentPolicy({ ...at, fetch }).getAction('?', [], { signal: stop.signal });
+    stop.abort(new Error('enough'));
+    await expect(asked).rejects.toThrow('enough');
+    expect(signals.map(({ aborted }) => aborted)).toEqual([true, true]);
+  });
+
+  it('refuses observations that it cannot show', async () => {
+    const { fetch } = server(saying({ content: '' }));
+    await expect(chatAgentPolicy({ ...at, fetch }).getAction({ board: 1 })).rejects.toThrow(ArgumentError);
+  });
+});
