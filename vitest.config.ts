@@ -16,7 +16,7 @@ export default defineConfig({
   test: {
     include: [
       'packages/*/src/**/*.test.ts',
-      'examples/*/**/*.test.ts',
+      'examples/**/*.test.ts',
       'scripts/**/*.test.ts',
       'lab/**/*.test.ts',
     ],

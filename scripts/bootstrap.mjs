@@ -9,7 +9,7 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 
 /** The command line of each root script that installs first. Both run from source: there is nothing to build before. */
 const commands = {
-  quickstart: ['--conditions=@rlp/source', '--import', 'tsx', 'examples/quickstart/src/main.ts'],
+  quickstart: ['--conditions=@rlp/source', '--import', 'tsx', 'examples/quickstart/main.ts'],
   verify: ['--import', 'tsx', 'scripts/check.ts'],
 };
 

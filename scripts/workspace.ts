@@ -32,11 +32,11 @@ export function readManifest(path: string): Manifest {
   return JSON.parse(readFileSync(path, 'utf8')) as Manifest;
 }
 
-/** Packages of a folder, in alphabetical order. */
+/** Packages of a folder, in alphabetical order; `examples` is one package. */
 export function packagesIn(folder: 'packages' | 'examples'): Package[] {
   if (!existsSync(folder)) return [];
-  return readdirSync(folder)
-    .map((name) => `${folder}/${name}`)
+  return ['.', ...readdirSync(folder)]
+    .map((name) => join(folder, name))
     .filter((directory) => existsSync(join(directory, 'package.json')))
     .map((directory) => ({ directory, manifest: readManifest(join(directory, 'package.json')) }));
 }

@@ -9,7 +9,11 @@ import { globalNorm } from './optimizer/optimizer.ts';
 
 const shared = process.env.RLP_SHARED ?? fileURLToPath(new URL('../../../../shared', import.meta.url));
 const models = ['stories260k', 'tinystories656k', 'babyllama105'] as const;
-const available = models.filter((model) => existsSync(`${shared}/data/${model}/train_golden.json`));
+const ofRepository = fileURLToPath(new URL('../../../examples/models', import.meta.url));
+/** The shared model, or the repository's own. */
+const folderOf = (model: string) =>
+  existsSync(`${shared}/data/${model}`) ? `${shared}/data/${model}` : `${ofRepository}/${model}`;
+const available = models.filter((model) => existsSync(`${folderOf(model)}/train_golden.json`));
 if (available.length < models.length) {
   console.warn(
     `skipped: no train_golden.json of ${models.filter((m) => !available.includes(m))} in ${shared}`,
@@ -45,7 +49,7 @@ afterAll(async () => {
 });
 
 function readGolden(model: string) {
-  const golden = JSON.parse(readFileSync(`${shared}/data/${model}/train_golden.json`, 'utf8')) as Golden;
+  const golden = JSON.parse(readFileSync(`${folderOf(model)}/train_golden.json`, 'utf8')) as Golden;
   const sequences = golden.batch_ids.map((tokens): TrainingSequence => {
     const weight = 1 / (golden.batch_ids.length * (tokens.length - 1));
     const mask = tokens.map((_, t) => Math.min(t, 1));
@@ -57,7 +61,7 @@ function readGolden(model: string) {
 async function open(model: string, engine: Engine, tokensPerMicroBatch: number) {
   return createOnnxBackend({
     engine,
-    model: await loadModel(`${shared}/data/${model}`),
+    model: await loadModel(folderOf(model)),
     learningRate: 1e-4,
     optimizer: { beta1: 0.9, beta2: 0.95, weightDecay: 0.01, decay: 'all' },
     maxGradientNorm: 'off',

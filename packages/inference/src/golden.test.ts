@@ -4,22 +4,19 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { InferenceModule } from './inference-module.ts';
 import { createOnnxSampler } from './onnx-sampler.ts';
-import { goldenCases, goldenFolder, hasGoldenModels } from './testing/tiny-models.ts';
-
-const models = ['stories260k', 'tinystories656k', 'babyllama105'];
+import { goldenCases, goldenFolder, goldenModels } from './testing/tiny-models.ts';
 
 /** Below this lead of the best token over the next, float32 may choose the other: golden numbers are float64. */
 const CLEAR_LEAD = 5e-4;
 
-const present = hasGoldenModels();
 let engine: Engine;
 
 beforeAll(async () => {
-  if (present) engine = await createEngine({ threads: 1 });
+  engine = await createEngine({ threads: 1 });
 });
 afterAll(() => engine?.close());
 
-describe.skipIf(!present).each(models)('%s', (name) => {
+describe.each(goldenModels())('%s', (name) => {
   let inference: InferenceModule;
 
   beforeAll(async () => {

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { Loss, TrainingBatch, TrainingSequence, Weights } from '@rlp/core';
 import {
@@ -16,10 +16,7 @@ import { createOnnxBackend } from '../create-backend.ts';
 import { createTfjsBackend } from './backend.ts';
 
 const fixtures = fileURLToPath(new URL('../../../models/fixtures/testdata', import.meta.url));
-const shared = process.env.RLP_SHARED ?? fileURLToPath(new URL('../../../../../shared', import.meta.url));
-const stories = `${shared}/data/stories260k`;
-const hasStories = existsSync(`${stories}/train_golden.json`);
-if (!hasStories) console.warn(`skipped: no stories260k/train_golden.json in ${shared}/data`);
+const stories = fileURLToPath(new URL('../../../../examples/models/stories260k', import.meta.url));
 
 /** Computed by transformers and PyTorch. */
 interface Golden {
@@ -192,7 +189,7 @@ describe('the two backends', () => {
   });
 });
 
-describe.runIf(hasStories)('stories260k on TensorFlow.js', () => {
+describe('stories260k on TensorFlow.js', () => {
   it('has the gradients and AdamW losses of PyTorch, and the gradients of the ONNX backend', async () => {
     const golden = JSON.parse(readFileSync(`${stories}/train_golden.json`, 'utf8')) as StoriesGolden;
     const { tolerance_float32: tolerance, adamw_losses } = golden;

@@ -58,17 +58,21 @@ export function tinyModel(kind: keyof typeof tinyConfigs = 'llama', seed = 'tiny
 }
 
 const root = process.env.RLP_SHARED ?? fileURLToPath(new URL('../../../../../shared', import.meta.url));
+const ofRepository = fileURLToPath(new URL('../../../../examples/models', import.meta.url));
 
-/** Folder of a golden model; tests skip where it is absent. */
+/** Folder of a golden model: the shared one, or the repository's own. */
 export function goldenFolder(name: string): string {
-  return join(root, 'data', name);
+  const folder = join(root, 'data', name);
+  return existsSync(folder) ? folder : join(ofRepository, name);
 }
 
-/** Whether the golden models are there; prints why tests skip if not. */
-export function hasGoldenModels(): boolean {
-  const present = existsSync(join(root, 'data'));
-  if (!present)
-    console.warn(`skipping golden models: ${root} is absent; set RLP_SHARED to the shared folder`);
+/** Golden models that this machine has; prints which tests skip. */
+export function goldenModels(): readonly string[] {
+  const names = ['stories260k', 'tinystories656k', 'babyllama105'];
+  const [present, absent] = [true, false].map((wanted) =>
+    names.filter((name) => existsSync(goldenFolder(name)) === wanted),
+  ) as [string[], string[]];
+  if (absent.length > 0) console.warn(`skipping ${absent.join(', ')}: not in ${root}; set RLP_SHARED`);
   return present;
 }
 

@@ -1,9 +1,7 @@
-import { join } from 'node:path';
-
 import { beforeAll, describe, expect, it } from 'vitest';
 
 import { decoderScores, logitsOf, trainingStep } from '../testing/run-decoder.ts';
-import { hasSharedData, sharedData, sharedJson } from '../testing/shared-data.ts';
+import { goldenFolder, goldenJson, present } from '../testing/shared-data.ts';
 import type { LanguageModel } from './language-model.ts';
 import { loadModel } from './load-model.ts';
 
@@ -34,15 +32,12 @@ const norm = (values: Iterable<number>) => {
   return Math.sqrt(total);
 };
 
-const isPresent = hasSharedData();
-
-describe.skipIf(!isPresent).each(['stories260k', 'tinystories656k', 'babyllama105'])('%s', (name) => {
-  if (!isPresent) return void it('needs the shared data');
-  const golden = sharedJson<Golden>(name, 'golden.json');
-  const train = sharedJson<TrainGolden>(name, 'train_golden.json');
+describe.each(present(['stories260k', 'tinystories656k', 'babyllama105']))('%s', (name) => {
+  const golden = goldenJson<Golden>(name, 'golden.json');
+  const train = goldenJson<TrainGolden>(name, 'train_golden.json');
   let model: LanguageModel;
   beforeAll(async () => {
-    model = await loadModel(join(sharedData, name));
+    model = await loadModel(goldenFolder(name));
   });
 
   it.each(['fused', 'standard'] as const)(

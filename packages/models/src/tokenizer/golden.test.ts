@@ -1,9 +1,7 @@
-import { join } from 'node:path';
-
 import type { Message } from '@rlp/core';
 import { beforeAll, describe, expect, it } from 'vitest';
 
-import { hasSharedData, sharedData, sharedJson } from '../testing/shared-data.ts';
+import { goldenFolder, goldenJson, present } from '../testing/shared-data.ts';
 import { type LoadedTokenizer, loadTokenizer } from './load-tokenizer.ts';
 import { StreamDecoder } from './stream-decoder.ts';
 
@@ -34,14 +32,11 @@ const FILES = {
   'tokenizers/chatml32k': 'golden.json',
 } as const;
 
-const isPresent = hasSharedData();
-
-describe.skipIf(!isPresent).each(Object.entries(FILES))('tokenizer %s', (name, file) => {
-  if (!isPresent) return void it('needs the shared data');
-  const golden = sharedJson<Golden>(name, file);
+describe.each(present(Object.keys(FILES) as (keyof typeof FILES)[]))('tokenizer %s', (name) => {
+  const golden = goldenJson<Golden>(name, FILES[name]);
   let loaded: LoadedTokenizer;
   beforeAll(async () => {
-    loaded = await loadTokenizer(join(sharedData, name));
+    loaded = await loadTokenizer(goldenFolder(name));
   });
 
   it('gives the reference ids, with and without special tokens', () => {

@@ -1,0 +1,64 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { loadModel } from '@rlp/models';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { fineTune } from './fine-tune.ts';
+import { scoreLogs } from './score-logs.ts';
+import { trainStories } from './stories.ts';
+
+const model = join(import.meta.dirname, 'models/stories260k');
+let out: string;
+beforeAll(async () => {
+  out = await mkdtemp(join(tmpdir(), 'rlp-recipes-'));
+});
+afterAll(() => rm(out, { recursive: true }));
+
+describe('fine-tune', () => {
+  it('lowers the perplexity of held-out answers and writes an adapter and a model', async () => {
+    const lines = (await readFile(join(import.meta.dirname, 'data/word-problems.jsonl'), 'utf8'))
+      .trim()
+      .split('\n');
+    const data = join(out, 'short.jsonl');
+    await writeFile(
+      data,
+      lines
+        .toSorted((a, b) => a.length - b.length)
+        .slice(0, 60)
+        .join('\n'),
+    );
+    const { before, after } = await fineTune({ folder: model, data, out, learningRate: 1e-2, epochs: 1 });
+    expect(after).toBeLessThan(before);
+    const adapter = JSON.parse(await readFile(join(out, 'adapter/adapter_config.json'), 'utf8'));
+    expect(adapter).toMatchObject({ peft_type: 'LORA', r: 16 });
+    expect((await loadModel(join(out, 'merged'))).config.vocabularySize).toBe(512);
+  }, 120_000);
+});
+
+describe('stories', () => {
+  it('trains the model of the repository', async () => {
+    const size = { iterations: 2, tasksPerIteration: 2, maxTokens: 24, heldOutTasks: 4 };
+    const { before, after, kl } = await trainStories({ folder: model, out, word: 'happy', ...size });
+    expect(before.mean).toBeGreaterThanOrEqual(0);
+    expect(after.story).toMatch(/^Once upon a time, there was a .* named /);
+    expect(kl).toBeGreaterThan(0);
+  }, 120_000);
+});
+
+describe('score-logs', () => {
+  it('gives the conversations that the benchmark accepted more than the others', async () => {
+    const text = await readFile(join(import.meta.dirname, 'data/airline-logs.jsonl'), 'utf8');
+    const accepted = new Map(
+      text
+        .trim()
+        .split('\n')
+        .map((line) => [JSON.parse(line).id, JSON.parse(line).reward]),
+    );
+    const scores = await scoreLogs(text);
+    expect(scores).toHaveLength(20);
+    const calls = (wanted: number) => scores.filter(({ id }) => accepted.get(id) === wanted).map(({ components }) => components.calls ?? 0);
+    const mean = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0) / values.length;
+    // The benchmark compares the final state of a database, which other calls can also reach.
+    expect(mean(calls(1))).toBeGreaterThan(mean(calls(0)) + 0.3);
+  });
+});
