@@ -3,8 +3,8 @@
  * not export, a `ts` block of a document does not compile or, where it is marked `ts run`, does not run.
  */
 import { compile } from './compiler.ts';
+import { acceptance } from './documents/acceptance.ts';
 import { docstrings } from './documents/docstrings.ts';
-import { seedNames } from './documents/seed-names.ts';
 import { faultsIn, runSnippets, writeSnippets } from './documents/snippets.ts';
 import { conclude, entriesOf, packagesIn } from './workspace.ts';
 
@@ -13,7 +13,7 @@ const snippets = writeSnippets();
 const compilation = compile([...entries.map(({ types }) => types), ...snippets.map(({ path }) => path)]);
 
 const { documented, problems } = docstrings(compilation, entries);
-problems.push(...seedNames(compilation, entries));
+problems.push(...acceptance(compilation, entries));
 const faults = faultsIn(compilation, snippets);
 const runnable = snippets.filter(({ use }) => use === 'run');
 problems.push(...(faults.length > 0 ? faults : runSnippets(runnable)));

@@ -1,5 +1,5 @@
 /**
- * Names of ours in docs/seed-names.md that their package does not export, tests that it names but that are not there, and lines of
+ * Names of ours in lab/acceptance.md that their package does not export, tests that it names but that are not there, and lines of
  * a system that it leaves out.
  */
 import { existsSync, readFileSync } from 'node:fs';
@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import type { Compilation } from '../compiler.ts';
 import type { Entry } from '../workspace.ts';
 
-const path = 'docs/seed-names.md';
+const path = 'lab/acceptance.md';
 
 /** Where the document's paths of tests begin. */
 const testFolders = ['.', 'packages/rewards/src', 'packages/quality-monitor/src'];
@@ -15,7 +15,7 @@ const testFolders = ['.', 'packages/rewards/src', 'packages/quality-monitor/src'
 /** Systems whose every line has to have a row, and how many lines they have. */
 const complete = { S0: 82 } as const;
 
-export function seedNames({ exportsOf }: Compilation, entries: readonly Entry[]): string[] {
+export function acceptance({ exportsOf }: Compilation, entries: readonly Entry[]): string[] {
   const exported = new Map(
     entries.map(({ specifier, types }) => [specifier, new Set(exportsOf(types).map(({ name }) => name))]),
   );
