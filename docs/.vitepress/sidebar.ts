@@ -28,6 +28,7 @@ const order: Readonly<Record<string, readonly string[]>> = {
   reference: ['index', 'options', 'presets'],
   '.': ['troubleshooting', 'metrics', 'performance', 'quality-monitor', 'verification', 'answer-checking'],
   math: ['index'],
+  'coming-from': ['index', 'trl', 'verl'],
 };
 
 function itemsOf(section: string): Item[] {
