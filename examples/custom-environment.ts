@@ -29,7 +29,7 @@ interface Result {
   readonly guesses: number;
 }
 
-class HotAndCold extends BaseEnvironment<Game, Secret> {
+class HotAndCold extends BaseEnvironment<Game, Secret, Result> {
   override reset({ metadata }: Task<Secret>): Game {
     return { prompt: '?', response: '', stepCount: 0, ...metadata };
   }
@@ -43,16 +43,13 @@ class HotAndCold extends BaseEnvironment<Game, Secret> {
     return stepCount === 2 || response === answer;
   }
 
-  outcome({ stepCount, response, answer }: Game): Result {
+  override outcome({ stepCount, response, answer }: Game): Result {
     return { result: response === answer ? 'won' : 'lost', guesses: stepCount };
   }
 }
 
-/** 1 for a win with one guess, 0.9 with two, 0 for a loss. */
-const win: RewardFunction<Secret> = ({ outcome }) => {
-  const { result, guesses } = outcome as Result;
-  return result === 'won' ? 1.1 - 0.1 * guesses : 0;
-};
+/** 1 for a win. The environment decides what a win is, so nothing is played again. */
+const win: RewardFunction<Secret> = ({ outcome }) => ((outcome as Result).result === 'won' ? 1 : 0);
 
 /** Trains a table of logits to play. Yields the mean reward of each iteration. */
 export async function* play(iterations: number): AsyncGenerator<number> {

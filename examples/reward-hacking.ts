@@ -12,7 +12,7 @@
  * The program trains twice from the same weights: once the monitor only watches, once it intervenes. The policy is a table over the
  * last four tokens, so that it takes seconds. `runs/reward-hacking/report.html` shows the accuracy of both.
  */
-import { mkdir, writeFile } from 'node:fs/promises';
+import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { demonstrationSequences, GRPOAlgorithm, type RlReport, runSftTraining } from '@rlp/algorithms';
 import { TabularBackend, TabularSampler } from '@rlp/backprop/tabular';
@@ -87,6 +87,7 @@ function checkpoints(backend: TrainingBackend, folder: string) {
 /** GRPO with the flawed reward. Returns the share of right answers before and after each iteration, and the iterations with alarms. */
 export async function train(weights: Weights, role: 'watch' | 'intervene', iterations = 40) {
   const folder = `runs/reward-hacking/${role}`;
+  await rm(folder, { recursive: true, force: true });
   await mkdir(folder, { recursive: true });
   const backend = newBackend(0.1);
   await backend.loadWeights(weights);

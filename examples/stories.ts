@@ -7,9 +7,7 @@
  * ```sh
  * pnpm recipe examples/stories.ts --word happy
  * ```
- *
- * The program prints the mean reward on 64 held-out openings before and after training, and one story of each. It writes
- * metrics and a Hugging Face checkpoint to `runs/stories`.
+ * It prints the mean reward on 64 held-out openings before and after, and writes metrics and a checkpoint to `runs/stories`.
  */
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -24,10 +22,8 @@ import { rewardFunctions } from '@rlp/rewards';
 import { RolloutManager } from '@rlp/rollout';
 import { compositeLogger, consoleLogger, JsonlLogger } from '@rlp/tracking';
 
-interface Wish {
-  /** The story has to contain this word. */
-  readonly word: string;
-}
+/** The word that a story has to contain. */
+type Wish = { readonly word: string };
 
 const words = (text: string): string[] => text.toLowerCase().match(/[\p{L}']+/gu) ?? [];
 
@@ -86,20 +82,12 @@ async function evaluate(
   return { mean, story: `${String(first?.task.prompt)} ${first?.response}` };
 }
 
-/** What to train, and how much. */
-export interface StoriesOptions {
-  readonly folder: string;
-  readonly out: string;
-  readonly word: string;
-  readonly iterations: number;
-  readonly tasksPerIteration?: number;
-  readonly maxTokens?: number;
-  readonly heldOutTasks?: number;
-}
-
 /** Trains the model in `folder` and writes the result to `out`. */
-export async function trainStories(given: StoriesOptions) {
-  const { folder, out, word, iterations, tasksPerIteration = 16, maxTokens = 96, heldOutTasks = 64 } = given;
+export async function trainStories(
+  given: { folder: string; out: string; word: string; iterations: number },
+  { tasksPerIteration = 16, maxTokens = 96, heldOutTasks = 64 } = {},
+) {
+  const { folder, out, word, iterations } = given;
   const engine = await createEngine();
   try {
     const model = await loadModel(folder);

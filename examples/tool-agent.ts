@@ -41,7 +41,13 @@ const tools: Readonly<Record<string, (given: { readonly city?: string }) => stri
   weather: ({ city = '' }) => weather[city] ?? 'unknown city',
 };
 
-class TravelDesk extends BaseEnvironment<Dialogue, Trip> {
+/** How a dialogue ended. */
+interface Answer {
+  readonly answer: string | undefined;
+  readonly calls: number;
+}
+
+class TravelDesk extends BaseEnvironment<Dialogue, Trip, Answer> {
   override reset({ prompt }: Task<Trip>): Dialogue {
     const messages: readonly Message[] = [{ role: 'user', content: String(prompt) }];
     return { prompt, response: '', stepCount: 0, messages, calls: 0, isOver: false };
@@ -74,14 +80,14 @@ class TravelDesk extends BaseEnvironment<Dialogue, Trip> {
     };
   }
 
-  outcome({ response, calls, isOver }: Dialogue) {
+  override outcome({ response, calls, isOver }: Dialogue): Answer {
     return { answer: isOver ? response : undefined, calls };
   }
 }
 
 /** 1 for the right answer, less 0.2 for each call beyond the first. */
 const rightAnswer: RewardFunction<Trip> = ({ outcome, task }) => {
-  const { answer, calls } = outcome as ReturnType<TravelDesk['outcome']>;
+  const { answer, calls } = outcome as Answer;
   return answer === task.metadata.expected ? 1 - 0.2 * Math.max(0, calls - 1) : 0;
 };
 
