@@ -10,7 +10,7 @@
  */
 import { GRPOAlgorithm } from '@rlp/algorithms';
 import { TabularBackend, TabularSampler } from '@rlp/backprop/tabular';
-import type { RewardFunction, State, Task } from '@rlp/core';
+import type { State, Task } from '@rlp/core';
 import { BaseEnvironment, taskSource } from '@rlp/env';
 import { characterTokenizer } from '@rlp/models';
 import { rewardFunctions } from '@rlp/rewards';
@@ -48,9 +48,6 @@ class HotAndCold extends BaseEnvironment<Game, Secret, Result> {
   }
 }
 
-/** 1 for a win. The environment decides what a win is, so nothing is played again. */
-const win: RewardFunction<Secret> = ({ outcome }) => ((outcome as Result).result === 'won' ? 1 : 0);
-
 /** Trains a table of logits to play. Yields the mean reward of each iteration. */
 export async function* play(iterations: number): AsyncGenerator<number> {
   const tokenizer = characterTokenizer('?<>123', { end: '.' });
@@ -65,7 +62,7 @@ export async function* play(iterations: number): AsyncGenerator<number> {
     {
       environment: new HotAndCold(),
       tasks: taskSource(tasks),
-      rewards: rewardFunctions({ win: { reward: win } }),
+      rewards: rewardFunctions({ win: ({ outcome }) => (outcome?.result === 'won' ? 1 : 0) }),
       sampler,
       backend,
       tokenizer,
