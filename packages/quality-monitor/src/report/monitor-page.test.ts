@@ -56,6 +56,11 @@ describe('renderMonitorPage', () => {
     expect([marked('excessive_repetition'), marked('suspected_reward_hacking')]).toEqual([2, 2]);
   });
 
+  it('draws metrics as a logger receives them, under the namespace', () => {
+    const metrics = [0, 1].map((step) => ({ step, metrics: { 'reward_quality/coherence': 1 } }));
+    expect(renderMonitorPage({ ...none, metrics })).toContain('<h3>coherence</h3>');
+  });
+
   it('draws the range and the deviation of every reward', () => {
     const reward = { reward_a_mean: 1, reward_a_std: 0.5, reward_a_min: -1, reward_a_max: 2 };
     const page = renderMonitorPage({ ...none, metrics: [0, 1].map((step) => ({ step, metrics: reward })) });

@@ -13,6 +13,7 @@ import {
 } from '@rlp/page';
 import { type Pathology, pathologies } from '../assessor/pathology.ts';
 import type { MonitorLogs } from '../files/read-logs.ts';
+import { withoutNamespace } from '../monitor/logged.ts';
 import { alertMarks } from './alert-marks.ts';
 import { flaggedResponses } from './flagged-responses.ts';
 
@@ -52,7 +53,8 @@ const drawn: Readonly<Record<string, readonly Pathology[]>> = {
  */
 export function renderMonitorPage(logs: MonitorLogs, options: MonitorPageOptions = {}): string {
   const { title = 'Reward quality', lead = describeLogs(logs) } = options;
-  return renderPage({ title, lead, body: monitorPageBody(logs) });
+  const metrics = logs.metrics.map((row) => ({ ...row, metrics: withoutNamespace(row.metrics) }));
+  return renderPage({ title, lead, body: monitorPageBody({ ...logs, metrics }) });
 }
 
 /** The page below its title. A live page replaces it during the run. */
