@@ -6,10 +6,10 @@ import {
   RandomStream,
   type RewardFunction,
 } from '@rlp/core';
+import { LRUCache } from 'lru-cache';
 import pLimit from 'p-limit';
 import type * as z from 'zod';
 import { type ReadEpisode, readEpisode } from '../processor/episode.ts';
-import { Answers } from './answers.ts';
 import { Circuit, type CircuitState } from './circuit.ts';
 import { type ExternalFailureCause, ExternalRewardError } from './failure.ts';
 import { type ExternalRewardOptions, externalOptionsSchema } from './options.ts';
@@ -89,7 +89,8 @@ class RewardModelClient {
   readonly #shape: WireShape;
   readonly #endpoint: Endpoint;
   readonly #circuit: Circuit;
-  readonly #answers: Answers;
+  /** The latest rewards by request, if any are kept. */
+  readonly #answers: LRUCache<string, { readonly reward: number | null }> | undefined;
   readonly #limit: ReturnType<typeof pLimit>;
   readonly #waiting = new QuestionQueue();
   /** Turns asked for and not yet had. */
@@ -117,7 +118,7 @@ class RewardModelClient {
     this.#shape = typeof options.shape === 'string' ? wireShapes[options.shape] : options.shape;
     this.#endpoint = endpointOf('externalReward', options);
     this.#circuit = new Circuit({ ...options.circuit, clock: options.clock });
-    this.#answers = new Answers(options.cacheSize);
+    this.#answers = options.cacheSize === 0 ? undefined : new LRUCache({ max: options.cacheSize });
     this.#limit = pLimit(options.concurrency);
   }
 
@@ -136,17 +137,17 @@ class RewardModelClient {
   async ask(episode: ReadEpisode, signal: AbortSignal): Promise<number | null> {
     signal.throwIfAborted();
     this.#counts.episodes += 1;
-    const key = this.#options.cacheSize === 0 ? undefined : this.#bodyOf([episode]);
+    const key = this.#answers && this.#bodyOf([episode]);
     if (key instanceof ExternalRewardError) throw this.#counted(key);
-    const known = key === undefined ? undefined : this.#answers.get(key);
+    const known = key === undefined ? undefined : this.#answers?.get(key);
     if (known !== undefined) {
       this.#counts.fromCache += 1;
-      return known;
+      return known.reward;
     }
     const answer = await this.#queued(episode, signal);
     if (answer instanceof ExternalRewardError) throw this.#counted(answer);
     this.#counts[answer === null ? 'unscorable' : 'scored'] += 1;
-    if (key !== undefined) this.#answers.set(key, answer);
+    if (key !== undefined) this.#answers?.set(key, { reward: answer });
     return answer;
   }
 

@@ -1,7 +1,5 @@
 import { createServer, type Socket } from 'node:net';
-import fc from 'fast-check';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { Answers } from './answers.ts';
 import { type ExternalRewardError, type ExternalRewardOptions, externalReward } from './index.ts';
 import { loopback, nowhere } from './loopback.fixture.ts';
 
@@ -160,19 +158,4 @@ it('refuses headers that no request can carry, before there is one', () => {
     /headers/,
   );
   expect(() => externalReward({ url: 'http://x/', headers: { 'x a': 'b' } })).toThrow(/headers/);
-});
-
-it('keeps the answers used last, of any number', () => {
-  const requests = fc.array(fc.nat(9).map(String), { maxLength: 60 });
-  fc.assert(
-    fc.property(fc.integer({ min: 1, max: 6 }), requests, (capacity, asked) => {
-      const answers = new Answers(capacity);
-      let kept: string[] = [];
-      for (const request of asked) {
-        expect(answers.get(request)).toBe(kept.includes(request) ? 1 : undefined);
-        answers.set(request, 1);
-        kept = [...kept.filter((other) => other !== request), request].slice(-capacity);
-      }
-    }),
-  );
 });
