@@ -97,7 +97,7 @@ it.skipIf(problem !== undefined).each(['llama', 'qwen2', 'qwen3', 'gpt2'])(
         await backend.optimStep();
       }
       await backend.saveCheckpoint(join(folder, 'adapter'));
-      await backend.publish();
+      await backend.publish({ as: 'shared' });
       const sampler = await createOnnxSampler({ engine, model });
       // Logits of a position come with the token after it, so each row gets one more.
       const requests = rows.map((row) => ({ prompt: row.slice(0, 1), completion: [...row.slice(1), 0] }));

@@ -61,7 +61,7 @@ async function turn({ backend, inference }: Policy, round: number): Promise<void
   const pass = backend.forwardBackward({ sequences }, loss);
   await backend.optimStep();
   await pass;
-  await inference.updateWeights(await backend.publish());
+  await inference.updateWeights(await backend.publish({ as: 'shared' }));
 }
 
 function worst({ max }: { readonly max: number }): number {

@@ -1,5 +1,5 @@
 import { createOnnxBackend, type OnnxBackendOptions } from '@rlp/backprop';
-import type { TrainingBackend } from '@rlp/core';
+import type { FullBackend } from '@rlp/core';
 import { createOnnxSampler, InferenceModule } from '@rlp/inference';
 import { characterTokenizer, createModel, type LanguageModel, parseModelConfig } from '@rlp/models';
 import type { Engine } from '@rlp/onnx/runtime';
@@ -30,7 +30,7 @@ export function newModel(seed: string): LanguageModel {
 
 /** The model as something that learns and something that can be sampled: two views of the same weights in the engine. */
 export interface Policy {
-  readonly backend: TrainingBackend;
+  readonly backend: FullBackend;
   readonly inference: InferenceModule;
   close(): Promise<void>;
 }

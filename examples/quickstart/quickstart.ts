@@ -39,7 +39,7 @@ async function supervise(run: Run): Promise<Progress> {
   const context = { run, policy, tokenizer: model.tokenizer, logger, checkpoints, resume };
   await imitate(context).finally(() => logger.close());
   signal.throwIfAborted();
-  await policy.inference.updateWeights(await policy.backend.publish());
+  await policy.inference.updateWeights(await policy.backend.publish({ as: 'shared' }));
   const afterSft = await evaluate(policy.inference, tasks.heldOut, signal);
   await saveModel(join(options.out, 'sft'), { ...model, weights: await policy.backend.getWeights() });
   await policy.close();

@@ -2,9 +2,11 @@ import {
   ArgumentError,
   type CriticBackend,
   type ForwardBackwardResult,
+  hasGroup,
   type Loss,
   type OptimStepResult,
   parseOptions,
+  requireGroups,
   type TrainingBackend,
   TrainingError,
   type TrainingSequence,
@@ -195,9 +197,10 @@ export class BackpropModule {
     },
   ): Promise<void> {
     const { method } = update;
-    await this.#backend.updateReference(
-      method === 'copy' ? { method } : { method, decay: update.decay ?? 0.99 },
-    );
+    const backend = this.#backend;
+    requireGroups('updateRefModel', backend, [{ option: method, group: 'reference' }]);
+    if (!hasGroup(backend, 'reference')) return;
+    await backend.updateReference(method === 'copy' ? { method } : { method, decay: update.decay ?? 0.99 });
   }
 
   /** Training sequences of the trajectories, with the numbers of every decision as columns. */

@@ -1,6 +1,6 @@
 import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { ArgumentError, FormatError, parseOptions, type TrainingBackend } from '@rlp/core';
+import { ArgumentError, type CheckpointBackend, FormatError, parseOptions } from '@rlp/core';
 import * as z from 'zod';
 import { type RlState, rlStateSchema } from './loop/protocol.ts';
 import { type SftState, sftStateSchema } from './loop/sft.ts';
@@ -24,7 +24,7 @@ interface RunStates {
 
 /** A critic that is saved and loaded with the run. */
 interface CriticOption {
-  readonly critic?: TrainingBackend | undefined;
+  readonly critic?: CheckpointBackend | undefined;
 }
 
 const checkpointName = /^checkpoint-(\d{8})$/;
@@ -43,7 +43,7 @@ const checkpointName = /^checkpoint-(\d{8})$/;
  */
 export async function saveRun(
   directory: string,
-  backend: TrainingBackend,
+  backend: CheckpointBackend,
   position: RunPosition,
   { critic, ...options }: CriticOption & { readonly keep?: number | undefined } = {},
 ): Promise<string> {
@@ -84,7 +84,7 @@ export async function saveRun(
  */
 export async function loadRun<Kind extends RunPosition['kind']>(
   directory: string,
-  backend: TrainingBackend,
+  backend: CheckpointBackend,
   kind: Kind,
   { critic }: CriticOption = {},
 ): Promise<RunStates[Kind] | undefined> {
@@ -103,13 +103,13 @@ export async function loadRun<Kind extends RunPosition['kind']>(
 }
 
 function isSeparate(
-  critic: TrainingBackend | undefined,
-  backend: TrainingBackend,
-): critic is TrainingBackend {
+  critic: CheckpointBackend | undefined,
+  backend: CheckpointBackend,
+): critic is CheckpointBackend {
   return critic !== undefined && critic !== backend;
 }
 
-async function loadBackend(path: string, backend: TrainingBackend): Promise<void> {
+async function loadBackend(path: string, backend: CheckpointBackend): Promise<void> {
   try {
     await backend.loadCheckpoint(path);
   } catch (cause) {

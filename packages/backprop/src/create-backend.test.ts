@@ -1,7 +1,7 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ArgumentError, type Loss, OptionsError, TrainingError } from '@rlp/core';
-import { describeTrainingBackend } from '@rlp/core/testing';
+import { describeFullBackend } from '@rlp/core/testing';
 import { loadModel } from '@rlp/models';
 import { describe, expect, it } from 'vitest';
 import type { OnnxBackendOptions } from './backend-options.ts';
@@ -12,7 +12,7 @@ import { negativeLogLikelihood, sequences, tinyModel, tokenizer } from './testin
 const backends = inlineBackends();
 const create = backends.create;
 
-describeTrainingBackend('a decoder, fully trained', {
+describeFullBackend('a decoder, fully trained', {
   create: async () => (await create()).backend,
   vocabularySize: tokenizer.vocabularySize,
   checkpointDirectory: temporaryCheckpoint,

@@ -1,4 +1,4 @@
-import type { Weights } from '@rlp/core';
+import { ArgumentError, type Weights } from '@rlp/core';
 import { maximumSequenceLength, parameterSpecs } from '@rlp/models';
 import { type Engine, type ParameterSpec, programUrl, type RunningProgram } from '@rlp/onnx/runtime';
 import {
@@ -44,7 +44,7 @@ interface Plan {
  * backend.forwardBackward({ sequences }, loss);
  * const { gradientNorm } = await backend.optimStep();
  *
- * @throws OptionsError naming every bad option, ArgumentError if the model's weights do not fit its config, EngineError if a
+ * @throws OptionsError naming every bad option, ArgumentError if the model's weights do not fit its config or a
  * store of that name exists.
  */
 export async function createOnnxBackend(options: OnnxBackendOptions): Promise<OnnxTrainingBackend> {
@@ -103,6 +103,13 @@ function specsOf(weights: Weights): ParameterSpec[] {
 }
 
 async function createStores(engine: Engine, plan: Plan): Promise<void> {
+  const taken = plan.stores.find(({ name }) => engine.hasStore(name));
+  if (taken !== undefined) {
+    throw new ArgumentError(
+      `createOnnxBackend: the engine has a store "${taken.name}" already; give this backend another one, such as ` +
+        "`store: 'critic'`, or create it before the sampler that shares its store",
+    );
+  }
   const made: string[] = [];
   try {
     for (const { name, weights, slots = [] } of plan.stores) {
@@ -135,7 +142,8 @@ async function startBackend(
       contextLength: maximumSequenceLength(config),
       tokensPerMicroBatch: options.tokensPerMicroBatch,
     },
-    store,
+    shares: { engine, store },
+    reference: options.reference,
   });
 }
 
@@ -162,7 +170,13 @@ function weightsOf(
   const shared = { engine, program, ...specs };
   if (options !== undefined) {
     const names = stores.map(({ name }) => name);
-    return new LoraWeights({ ...shared, stores: names, targets: lora!.targets, options });
+    return new LoraWeights({
+      ...shared,
+      stores: names,
+      targets: lora!.targets,
+      options,
+      save: savingWith(model),
+    });
   }
   return new FullWeights({ ...shared, store, save: savingWith(model) });
 }

@@ -1,8 +1,14 @@
 import type { Weights } from '@rlp/core';
 import type { Engine, ParameterSpec, RunningProgram } from '@rlp/onnx/runtime';
 import type { TrainingMethods } from './train.program.ts';
-import { ModelFiles, type SaveWeights } from './weights/model-files.ts';
-import { deleteStores, type PolicyWeights, toTensors, toWeights } from './weights/policy-weights.ts';
+import { ModelFiles, modelFile, type SaveWeights } from './weights/model-files.ts';
+import {
+  deleteStores,
+  type PolicyWeights,
+  type PublishedFiles,
+  toTensors,
+  toWeights,
+} from './weights/policy-weights.ts';
 import { splitHead } from './weights/value-head.ts';
 
 /** What {@link FullWeights} is made of. */
@@ -40,6 +46,11 @@ export class FullWeights extends ModelFiles implements PolicyWeights {
   async load(weights: Weights): Promise<void> {
     this.check('loadWeights', weights);
     await this.#program.call('writeParameters', toTensors(weights));
+  }
+
+  async published(): Promise<PublishedFiles> {
+    const weights = await this.read();
+    return { marker: modelFile, write: (directory) => this.write(directory, weights) };
   }
 
   dispose(): Promise<void> {

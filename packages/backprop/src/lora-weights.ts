@@ -8,13 +8,16 @@ import type { LoraOptions } from './backend-options.ts';
 import type { TrainingMethods } from './train.program.ts';
 import { readRecord } from './weights/checkpoint.ts';
 import { adapterConfig, fromPeft, type LoraTarget, toPeft } from './weights/lora.ts';
+import { modelFile, type SaveWeights } from './weights/model-files.ts';
 import {
   checkWeights,
   deleteStores,
   type PolicyWeights,
+  type PublishedFiles,
   toTensors,
   toWeights,
 } from './weights/policy-weights.ts';
+import { splitHead } from './weights/value-head.ts';
 
 const adapterFile = 'adapter_model.safetensors';
 const configFile = 'adapter_config.json';
@@ -33,6 +36,8 @@ export interface LoraWeightsParts {
   readonly valueHead?: ParameterSpec | undefined;
   readonly targets: readonly LoraTarget[];
   readonly options: LoraOptions;
+  /** Writes merged weights as a model folder. */
+  readonly save: SaveWeights;
 }
 
 /**
@@ -91,6 +96,21 @@ export class LoraWeights implements PolicyWeights {
     throw new ArgumentError(
       `loadCheckpoint: ${path} has rank ${rank} and alpha ${alpha}, this backend ${own.rank} and ${own.alpha}; create it with the same`,
     );
+  }
+
+  async published(as: 'adapter' | 'checkpoint'): Promise<PublishedFiles> {
+    if (as === 'checkpoint') {
+      const weights = await this.read();
+      return {
+        marker: modelFile,
+        write: async (directory) => {
+          await this.#parts.save(directory, weights);
+        },
+      };
+    }
+    const { parameters } = await this.#parts.program.call('save', undefined);
+    const factors = toWeights(splitHead(parameters).policy);
+    return { marker: configFile, write: (directory) => this.write(directory, factors) };
   }
 
   dispose(): Promise<void> {

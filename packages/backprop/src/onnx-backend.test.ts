@@ -2,7 +2,7 @@ import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Loss, RandomStream, type Weights } from '@rlp/core';
-import { describeTrainingBackend } from '@rlp/core/testing';
+import { describeFullBackend } from '@rlp/core/testing';
 import { writeSafetensors } from '@rlp/models';
 import { createEngine, type Engine, programUrl, type RunningProgram } from '@rlp/onnx/runtime';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -50,11 +50,12 @@ async function create(): Promise<OnnxTrainingBackend> {
     program,
     weights,
     packing: { vocabularySize, contextLength: 64, tokensPerMicroBatch: 16 },
-    store,
+    shares: { engine, store },
+    reference: 'initial',
   });
 }
 
-describeTrainingBackend('a bigram model on ONNX Runtime', {
+describeFullBackend('a bigram model on ONNX Runtime', {
   create,
   vocabularySize,
   checkpointDirectory: async () => join(await mkdtemp(join(tmpdir(), 'rlp-backend-')), 'checkpoint'),

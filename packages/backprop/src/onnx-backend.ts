@@ -1,10 +1,14 @@
 import {
   ArgumentError,
-  type CriticBackend,
+  type BackendGroup,
   type ForwardBackwardResult,
+  type FullBackend,
   type Loss,
   type OptimStepResult,
+  type PublicationForm,
+  type PublishOptions,
   type ReferenceUpdate,
+  type SharedWeights,
   type TokenId,
   type TokenScores,
   type TrainFuture,
@@ -30,6 +34,7 @@ import { referenceDecay } from './optimizer/optimizer.ts';
 import type { ComputeRequest, GraphSource, Policy } from './program-protocol.ts';
 import type { TrainingMethods } from './train.program.ts';
 import type { PolicyWeights } from './weights/policy-weights.ts';
+import { publishFiles, requirePublishable } from './weights/publication-files.ts';
 import { readTrainingCheckpoint, writeTrainingCheckpoint } from './weights/training-checkpoint.ts';
 
 /** What an {@link OnnxTrainingBackend} is made of; {@link createOnnxBackend} puts it together. */
@@ -37,7 +42,10 @@ export interface OnnxBackendParts {
   readonly program: RunningProgram<TrainingMethods>;
   readonly weights: PolicyWeights;
   readonly packing: PackingOptions;
-  readonly store: string;
+  /** What samplers of the same engine read. */
+  readonly shares: SharedWeights;
+  /** Whether there is a reference policy. */
+  readonly reference: 'initial' | 'none';
 }
 
 /** Options of {@link OnnxTrainingBackend.logprobs}. */
@@ -51,7 +59,7 @@ export interface LogprobsOptions {
  * Trains a decoder on ONNX Runtime: one graph computes forward, loss and gradients, kernels in the engine update the
  * weights in place. Calls are validated and sent at once and run one after another in the engine, so futures pipeline.
  */
-export class OnnxTrainingBackend implements CriticBackend {
+export class OnnxTrainingBackend implements FullBackend {
   readonly #parts: OnnxBackendParts;
   readonly #library = new GraphLibrary();
   #weightVersion = 0;
@@ -65,6 +73,28 @@ export class OnnxTrainingBackend implements CriticBackend {
 
   get #valueHead(): ValueHead {
     return this.#parts.weights.valueHead ? 'linear' : 'none';
+  }
+
+  get publishes(): readonly PublicationForm[] {
+    return this.#parts.weights.adaptation === 'lora'
+      ? ['shared', 'adapter', 'checkpoint']
+      : ['shared', 'checkpoint'];
+  }
+
+  get shares(): SharedWeights {
+    return this.#parts.shares;
+  }
+
+  get vocabularySize(): number {
+    return this.#parts.packing.vocabularySize;
+  }
+
+  get lacks(): readonly BackendGroup[] {
+    const { weights, reference } = this.#parts;
+    return [
+      ...(reference === 'none' ? (['reference'] as const) : []),
+      ...(weights.valueHead ? [] : (['values'] as const)),
+    ];
   }
 
   get weightVersion(): number {
@@ -149,10 +179,20 @@ export class OnnxTrainingBackend implements CriticBackend {
     });
   }
 
-  publish(): TrainFuture<WeightPublication> {
+  publish(options: PublishOptions): TrainFuture<WeightPublication> {
     return this.#submit(async () => {
-      this.#weightVersion = await this.#parts.program.call('publish', undefined);
-      return { kind: 'shared', version: this.#weightVersion, store: this.#parts.store } as const;
+      requirePublishable(options, this.publishes);
+      const { as, directory } = options;
+      const { program, weights, shares } = this.#parts;
+      // Sent together, so that what is written is what was published.
+      const [version, published] = await Promise.all([
+        program.call('publish', undefined),
+        as === 'shared' ? undefined : weights.published(as),
+      ]);
+      this.#weightVersion = version;
+      if (as === 'shared') return { kind: as, version, ...shares };
+      const path = await publishFiles(directory!, version, published!.marker, published!.write);
+      return { kind: as, version, path };
     });
   }
 

@@ -55,7 +55,7 @@ const script = (lora: string) => `
     }
     const [reference] = await backend.logprobs([sequences[0].tokens], { policy: 'reference' });
     const values = (await backend.values(sequences.map(({ tokens }) => tokens))).flatMap((row) => [...row]);
-    await backend.publish();
+    await backend.publish({ as: 'shared' });
     const published = await engine.readStore('policy');
     const weights = [...await backend.getWeights()].map(([name, { data }]) => [...data, ...published.get(name).data]);
     reports.push({ losses, norms, values, reference: [...reference.logprobs], weights: weights.flat() });

@@ -1,7 +1,10 @@
 // Declarations of the packages above name Symbol.asyncDispose, which a page without types of Node would not know.
 /// <reference lib="esnext.disposable" preserve="true" />
 export * from './abort.ts';
+export * from './backend-groups.ts';
 export * from './chat-history.ts';
+export * from './choose-publication.ts';
+export * from './declared-columns.ts';
 export * from './environment.ts';
 export * from './errors.ts';
 export { isRecord } from './is-record.ts';
@@ -15,6 +18,7 @@ export * from './node-builtin.ts';
 export * from './optional-peer.ts';
 export * from './options/parse-options.ts';
 export * from './overlong.ts';
+export * from './publication.ts';
 export { type RandomState, RandomStream } from './random.ts';
 export * from './reward.ts';
 export * from './reward-sums.ts';

@@ -1,3 +1,4 @@
+import type { PublicationForm, SharedWeights, WeightPublication } from './publication.ts';
 import type { StopReason, TokenId } from './trajectory.ts';
 
 /** How tokens are drawn from the policy's distribution. Filters apply in the order of the fields. */
@@ -88,15 +89,14 @@ export interface TokenScorer {
   ): Promise<readonly TokenScores[]>;
 }
 
-/** New weights, in a form that a sampler can take over. */
-export type WeightPublication =
-  /** The sampler's engine already holds them under `store`: taking them over is a version number, not a copy. */
-  | { readonly kind: 'shared'; readonly version: number; readonly store: string }
-  /** A directory with safetensors files in Hugging Face names. */
-  | { readonly kind: 'checkpoint'; readonly version: number; readonly path: string };
-
 /** The receiving side of weight synchronisation. */
 export interface InferenceEngine {
+  /** Forms of publication that it can take over. */
+  readonly accepts: readonly PublicationForm[];
+  /** Where it reads `shared` weights. */
+  readonly shares?: SharedWeights | undefined;
+  /** Tokens that its policy knows. */
+  readonly vocabularySize?: number | undefined;
   /**
    * Takes over new weights. Resolves once every later request is sampled with them, with the version now in force.
    * Rejects with a `SamplerError` and keeps the old weights otherwise.

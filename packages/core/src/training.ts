@@ -1,4 +1,5 @@
-import type { TokenScores, WeightPublication } from './sampler.ts';
+import type { PublicationForm, PublishOptions, SharedWeights, WeightPublication } from './publication.ts';
+import type { TokenScores } from './sampler.ts';
 import type { TensorOps } from './tensor-ops.ts';
 import type { TokenId } from './trajectory.ts';
 
@@ -112,10 +113,21 @@ export type ReferenceUpdate =
   | { readonly method: 'copy' }
   | { readonly method: 'ema'; readonly decay: number };
 
-/** A policy that learns. Calls run in the order they are made, whether or not their futures are awaited. */
+/**
+ * A policy that learns. Calls run in the order they are made, whether or not their futures are awaited.
+ *
+ * These five members are all that a backend needs. The rest are optional groups ({@link BackendGroups}), which a loop asks for
+ * by name before it starts, with {@link requireGroups}.
+ */
 export interface TrainingBackend {
-  /** Counts publications; the version that {@link TrainingBackend.publish} gave last. */
-  readonly weightVersion: number;
+  /** Forms that {@link TrainingBackend.publish} can take, the cheapest first. Default: `['checkpoint']`. */
+  readonly publishes?: readonly PublicationForm[] | undefined;
+  /** The store that it publishes as `shared`. */
+  readonly shares?: SharedWeights | undefined;
+  /** Tokens that the policy knows. */
+  readonly vocabularySize?: number | undefined;
+  /** Groups whose methods it has and whose data it was created without, such as `values` without a value head. */
+  readonly lacks?: readonly BackendGroup[] | undefined;
 
   /**
    * Adds the gradient of the batch's loss to the accumulated gradient. Weights do not change.
@@ -128,7 +140,10 @@ export interface TrainingBackend {
   /** Clips the accumulated gradient, makes one optimizer update, clears the gradient. */
   optimStep(): TrainFuture<OptimStepResult>;
 
-  /** Logprobs and entropies of every token of the given sequences (0 at position 0), under the current or the reference policy. */
+  /**
+   * Logprobs and entropies of every token of the given sequences (0 at position 0), under the current policy. Backends of the
+   * group `reference` also take `policy: 'reference'`.
+   */
   logprobs(
     sequences: readonly (readonly TokenId[])[],
     options?: {
@@ -138,31 +153,49 @@ export interface TrainingBackend {
     },
   ): TrainFuture<readonly TokenScores[]>;
 
-  /** A copy of the weights. */
-  getWeights(): TrainFuture<Weights>;
-  /** Replaces the weights; names and shapes must match. The optimizer's state is kept. */
-  loadWeights(weights: Weights): TrainFuture<void>;
-
-  /** Moves the frozen reference policy. Rejects with an `ArgumentError` for a decay outside 0 … 1. */
-  updateReference(update: ReferenceUpdate): TrainFuture<void>;
-
-  /** Raises the weight version and says how samplers can take the weights over. */
-  publish(): TrainFuture<WeightPublication>;
-
   /**
-   * Writes weights, optimizer state, schedule position and versions, atomically: the directory is complete or absent. Replaces
-   * an earlier checkpoint; rejects with an `ArgumentError` where anything else is, which would be lost.
+   * Gives the current weights another version, and says how samplers can take them over. Versions grow by 1.
+   *
+   * Rejects with an `ArgumentError` for a form that it does not publish or a directory that is missing.
    */
-  saveCheckpoint(directory: string): TrainFuture<void>;
-  /** Restores what {@link TrainingBackend.saveCheckpoint} wrote; a continued run is equal bit for bit. */
-  loadCheckpoint(directory: string): TrainFuture<void>;
+  publish(options: PublishOptions): TrainFuture<WeightPublication>;
 
   /** Releases the backend's memory. Later calls reject. */
   close(): Promise<void>;
 }
 
+/** A backend that saves and restores its state: group `checkpoints`. */
+export interface CheckpointBackend extends TrainingBackend {
+  /**
+   * Writes weights, optimizer state, schedule position and versions, atomically: the directory is complete or absent. Replaces
+   * an earlier checkpoint. Rejects with an `ArgumentError` if anything else is there, which would be lost.
+   */
+  saveCheckpoint(directory: string): TrainFuture<void>;
+  /** Restores what {@link CheckpointBackend.saveCheckpoint} wrote. A continued run is equal bit for bit. */
+  loadCheckpoint(directory: string): TrainFuture<void>;
+}
+
+/** A backend whose weights fit into host memory: group `weights`. */
+export interface HostWeightsBackend extends TrainingBackend {
+  /** A copy of the weights. */
+  getWeights(): TrainFuture<Weights>;
+  /** Replaces the weights; names and shapes must match. The optimizer's state is kept. */
+  loadWeights(weights: Weights): TrainFuture<void>;
+}
+
+/** A backend with a frozen reference policy, which `logprobs` also asks: group `reference`. */
+export interface ReferenceBackend extends TrainingBackend {
+  /** Moves the reference policy. Rejects with an `ArgumentError` for a decay outside 0 … 1. */
+  updateReference(update: ReferenceUpdate): TrainFuture<void>;
+}
+
+/** A backend that says which version of its weights was published last: group `version`. */
+export interface VersionedBackend extends TrainingBackend {
+  readonly weightVersion: number;
+}
+
 /**
- * A backend whose model has a value head: a policy and its critic on one trunk, or a critic of its own.
+ * A backend whose model has a value head: group `values`. Policy and critic share a trunk, or the critic is a model of its own.
  *
  * Its losses may read `values`; the head's weights are trained, saved and restored with the others.
  */
@@ -178,3 +211,28 @@ export interface CriticBackend extends TrainingBackend {
     options?: { readonly signal?: AbortSignal },
   ): TrainFuture<readonly Float32Array[]>;
 }
+
+/** A backend of every group. */
+export interface FullBackend
+  extends CheckpointBackend,
+    HostWeightsBackend,
+    ReferenceBackend,
+    VersionedBackend,
+    CriticBackend {}
+
+/** Optional groups of methods of a training backend, by name. */
+export interface BackendGroups {
+  /** `saveCheckpoint`, `loadCheckpoint`. */
+  readonly checkpoints: CheckpointBackend;
+  /** `getWeights`, `loadWeights`. */
+  readonly weights: HostWeightsBackend;
+  /** `updateReference`, and `logprobs` with `policy: 'reference'`. */
+  readonly reference: ReferenceBackend;
+  /** `values`, and losses that read them. */
+  readonly values: CriticBackend;
+  /** `weightVersion`. */
+  readonly version: VersionedBackend;
+}
+
+/** Name of a group of {@link BackendGroups}. */
+export type BackendGroup = keyof BackendGroups;

@@ -4,11 +4,13 @@ import {
   type Completion,
   type InferenceEngine,
   type Message,
+  type PublicationForm,
   parseToolCalls,
   promptMessages,
   type SampleRequest,
   type Sampler,
   type ScoreRequest,
+  type SharedWeights,
   type TokenId,
   type Tokenizer,
   type TokenScorer,
@@ -55,6 +57,19 @@ export class InferenceModule implements Sampler, TokenScorer, InferenceEngine {
   static async create({ backend, renderer }: InferenceModuleOptions): Promise<InferenceModule> {
     const started = await backend;
     return new InferenceModule(started, renderer ?? started.renderer);
+  }
+
+  get accepts(): readonly PublicationForm[] {
+    return this.backend.accepts;
+  }
+
+  get shares(): SharedWeights | undefined {
+    return this.backend.shares;
+  }
+
+  /** Tokens that the model knows; at least as many as its tokenizer's. */
+  get vocabularySize(): number {
+    return this.backend.vocabularySize;
   }
 
   get tokenizer(): Tokenizer {

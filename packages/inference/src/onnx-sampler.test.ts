@@ -54,7 +54,7 @@ describe.each(['shared', 'packed'] as const)('with %s weights', (weights) => {
   describeInferenceEngine('createOnnxSampler', {
     create: () => start({ weights }),
     prompt,
-    publication: (version) => ({ kind: 'shared', version, store: 'policy' }),
+    publication: (version) => ({ kind: 'shared', version, engine, store: 'policy' }),
     impossible: (version) => ({ kind: 'checkpoint', version, path: join(folder, 'absent') }),
   });
 });
@@ -189,9 +189,9 @@ describe('createOnnxSampler', () => {
     const backend = await start({ store: 'trained' });
     const before = tokensOf(await backend.sample(request));
     await engine.writeStore('trained', tinyModel('llama', 'other').weights);
-    await backend.updateWeights({ kind: 'shared', version: 1, store: 'trained' });
+    await backend.updateWeights({ kind: 'shared', version: 1, engine, store: 'trained' });
     expect(tokensOf(await backend.sample(request))).not.toEqual(before);
-    const foreign = backend.updateWeights({ kind: 'shared', version: 2, store: 'policy' });
+    const foreign = backend.updateWeights({ kind: 'shared', version: 2, engine, store: 'policy' });
     await expect(foreign).rejects.toThrow(SamplerError);
   });
 

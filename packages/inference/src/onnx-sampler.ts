@@ -6,6 +6,7 @@ import {
   type SampleRequest,
   SamplerError,
   type ScoreRequest,
+  type SharedWeights,
   type TokenId,
   type Tokenizer,
   type TokenScores,
@@ -14,6 +15,7 @@ import {
 } from '@rlp/core';
 import { checkWeightShapes, type LanguageModel, type ModelConfig, parameterSpecs } from '@rlp/models';
 import { type Engine, programUrl, type RunningProgram } from '@rlp/onnx/runtime';
+import { merged, readAdapter } from './adapter.ts';
 import { endTokens, type InferenceBackend, type ScoreOptions, type TokenLogits } from './backend.ts';
 import { readCheckpoint } from './checkpoint.ts';
 import { CompletionText, completionText, type TextOptions } from './completion-text.ts';
@@ -71,6 +73,7 @@ function programOptions(resolved: ResolvedOnnxSamplerOptions): GenerationProgram
 }
 
 class OnnxSampler implements InferenceBackend {
+  readonly accepts = ['shared', 'adapter', 'checkpoint'] as const;
   readonly tokenizer: Tokenizer;
   readonly renderer: ChatRenderer | undefined;
   readonly contextLength: number;
@@ -82,6 +85,8 @@ class OnnxSampler implements InferenceBackend {
   readonly #program: RunningProgram<GenerationProgram>;
   readonly #turn: TurnGate;
   #policyVersion: number;
+  /** What adapters correct: layers as they were before the first one. */
+  #base: Weights | undefined;
   #requests = 0;
   #closing: Promise<void> | undefined;
 
@@ -97,6 +102,10 @@ class OnnxSampler implements InferenceBackend {
     this.renderer = renderer ?? model.chat;
     this.contextLength = contextLength;
     this.vocabularySize = model.config.vocabularySize;
+  }
+
+  get shares(): SharedWeights {
+    return { engine: this.#engine, store: this.#store };
   }
 
   get policyVersion(): number {
@@ -186,13 +195,24 @@ class OnnxSampler implements InferenceBackend {
 
   /** What has to be copied into the store; `undefined` if it is there already. */
   async #publishedWeights(publication: WeightPublication): Promise<Weights | undefined> {
-    if (publication.kind === 'checkpoint') {
-      return readCheckpoint(this.#config, publication.path);
-    }
-    if (publication.store === this.#store) return undefined;
+    if (publication.kind === 'adapter') return this.#corrected(publication.path);
+    this.#base = undefined;
+    if (publication.kind === 'checkpoint') return readCheckpoint(this.#config, publication.path);
+    const { engine, store } = publication;
+    if (engine === this.#engine && store === this.#store) return undefined;
     throw new SamplerError(
-      `updateWeights: weights were published in store "${publication.store}", but this sampler reads "${this.#store}"; give both the same store`,
+      engine === this.#engine
+        ? `updateWeights: weights were published in store "${store}", but this sampler reads "${this.#store}"; give both the same store`
+        : "updateWeights: weights were published in another engine; create sampler and backend in one, or publish as 'checkpoint'",
     );
+  }
+
+  /** The layers that an adapter corrects, with its correction. The first one reads what they were without any. */
+  async #corrected(path: string): Promise<Weights> {
+    const adapter = await readAdapter(this.#config, path);
+    this.#base ??= new Map(await this.#engine.readStore(this.#store));
+    // A later adapter may correct other layers: what an earlier one changed goes back.
+    return new Map([...this.#base, ...merged(this.#base, adapter)]);
   }
 
   close(): Promise<void> {

@@ -29,7 +29,7 @@ describeTokenScorer('scriptedBackend', {
 describeInferenceEngine('scriptedBackend', {
   create,
   prompt,
-  publication: (version) => ({ kind: 'shared', version, store: 'policy' }),
+  publication: (version) => ({ kind: 'shared', version, engine: {}, store: 'policy' }),
 });
 
 describe('scriptedBackend', () => {

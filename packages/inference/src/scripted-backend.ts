@@ -85,6 +85,8 @@ export function scriptedBackend(options: ScriptedBackendOptions): InferenceBacke
 }
 
 class ScriptedBackend implements InferenceBackend {
+  /** There are no weights to take over. */
+  readonly accepts = ['shared', 'adapter', 'checkpoint'] as const;
   readonly tokenizer: Tokenizer;
   readonly renderer: ChatRenderer | undefined;
   readonly contextLength: number;

@@ -1,4 +1,4 @@
-import { ArgumentError, type Loss } from '@rlp/core';
+import { ArgumentError, declaredColumns, type Loss } from '@rlp/core';
 import { Arena } from './arena.ts';
 import { Region } from './kernel/region.ts';
 import type { Matrix, Shape } from './matrix.ts';
@@ -131,7 +131,11 @@ function evaluateBlock(
     const { data, ...shape } = block(matrix);
     return { ...shape, data: arena.hold(data) };
   });
-  const output = loss.compute<Variable>(tape, { ...variables, mask: tape.data(mask), columns });
+  const output = loss.compute<Variable>(tape, {
+    ...variables,
+    mask: tape.data(mask),
+    columns: declaredColumns(loss, (name) => columns[name]!),
+  });
   const seed = { ...mask, data: arena.zeros(mask.data.length) };
   const tokenLosses = widen(tape, output.tokenLosses, { ...mask, data: arena.zeros(mask.data.length) });
   const first = start * mask.columns;

@@ -1,6 +1,7 @@
 import {
   ArgumentError,
   type CriticBackend,
+  choosePublication,
   type Environment,
   type InferenceEngine,
   type Loss,
@@ -12,6 +13,7 @@ import {
   type Sampler,
   type State,
   type TaskSource,
+  type Tokenizer,
   type TrainingBackend,
 } from '@rlp/core';
 import { type Encoding, RolloutManager, type RolloutOptions, rolloutSchema } from '@rlp/rollout';
@@ -40,6 +42,8 @@ export interface AlgorithmDependencies<S extends State = State, Metadata = unkno
   readonly sampler: Sampler & InferenceEngine;
   /** Trains the policy. */
   readonly backend: TrainingBackend;
+  /** Directory for weights that are published as files, if trainer and sampler share no store. Both must reach it. */
+  readonly publications?: string | undefined;
   /** Scores trajectories. Reads the metadata of `tasks` and the outcome of `environment`. */
   readonly rewards: RewardsFor<NoInfer<Metadata>, NoInfer<Outcome>>;
   /** The policy's loss, one of your own; see `RlDependencies`. Default: what the algorithm's options describe. */
@@ -145,6 +149,39 @@ function requireDependencies(name: string, dependencies: object): void {
   if (problems.length > 0) throw new ArgumentError(`${name}: ${problems.join('; ')}`);
 }
 
+/** Unused rows that a model's embedding may have beyond its tokenizer, to fill it up to a round number. */
+const fillUp = 128;
+
+/** @throws ArgumentError unless backend, sampler and tokenizer are of one model, and the weights can reach the sampler. */
+function requireOnePolicy(
+  name: string,
+  {
+    backend,
+    sampler,
+    tokenizer,
+    publications,
+  }: Pick<AlgorithmDependencies, 'backend' | 'sampler' | 'tokenizer' | 'publications'>,
+): void {
+  try {
+    choosePublication(backend, sampler, publications);
+  } catch (cause) {
+    if (!(cause instanceof ArgumentError)) throw cause;
+    throw new ArgumentError(`${name}: ${cause.message}`, { cause });
+  }
+  const own = tokenizer.vocabularySize;
+  const samplers = (sampler as { readonly tokenizer?: Tokenizer | undefined }).tokenizer?.vocabularySize;
+  if (samplers !== undefined && samplers !== own) {
+    throw new ArgumentError(
+      `${name}: \`tokenizer\` has ${own} tokens and the sampler's has ${samplers}; pass the sampler's tokenizer`,
+    );
+  }
+  const known = backend.vocabularySize ?? sampler.vocabularySize;
+  if (known === undefined || (own <= known && known <= Math.max(2 * own, own + fillUp))) return;
+  throw new ArgumentError(
+    `${name}: \`tokenizer\` has ${own} tokens and the model ${known}; pass the tokenizer of this model`,
+  );
+}
+
 /** Takes lines: the console is the edge where they leave the library. */
 function printer(print: NonNullable<TrainOptions['print']>): (line: string) => void {
   if (typeof print === 'function') return print;
@@ -177,6 +214,7 @@ export abstract class PolicyAlgorithm<S extends State = State, Metadata = unknow
     const { rollout } = options;
     resolvePolicyLoss(parseOptions(name, algorithmSchema, options, optionsType).loss);
     requireDependencies(name, dependencies);
+    requireOnePolicy(name, dependencies);
     const { environment, sampler, tokenizer, chat, clock } = dependencies;
     const rolling = { environment, sampler, tokenizer, chat, clock };
     this.rollouts = new RolloutManager(rolling, rollout);
@@ -203,7 +241,8 @@ export abstract class PolicyAlgorithm<S extends State = State, Metadata = unknow
     signal,
     resume,
   }: Omit<TrainOptions, 'progressBar' | 'print'> = {}): AsyncGenerator<RlReport<Metadata>, void, undefined> {
-    const { tasks, rewards, backend, loss, monitor, interventions, clock, logger } = this.#dependencies;
+    const { tasks, rewards, backend, loss, monitor, interventions, clock, logger, publications } =
+      this.#dependencies;
     const { sampler: inference } = this.#dependencies;
     const { estimator: advantages, critic, options } = this.#plan;
     const { rollout: _, groupFilter, ...own } = options;
@@ -212,7 +251,7 @@ export abstract class PolicyAlgorithm<S extends State = State, Metadata = unknow
     const greedyRollouts = this.#greedyRollouts;
     const made = { rollouts, greedyRollouts, critic, advantages, inference, groupFilter };
     yield* runRlTraining<Metadata, Outcome>(
-      { ...made, tasks, rewards, backend, loss, monitor, interventions, logger, clock, signal },
+      { ...made, tasks, rewards, backend, publications, loss, monitor, interventions, logger, clock, signal },
       { ...own, iterations, resume },
     );
   }

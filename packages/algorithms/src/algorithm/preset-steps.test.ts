@@ -97,6 +97,7 @@ function scriptedSampler(backend: TabularBackend): Sampler & InferenceEngine {
     };
   };
   return {
+    accepts: ['shared'],
     get policyVersion() {
       return backend.weightVersion;
     },
@@ -164,7 +165,7 @@ async function train({ preset, algorithm, learningRate, minibatches, epochs }: R
   const [policyWatch, criticWatch] = [watched(backend), watched(critic)];
   const setup = {
     environment,
-    tokenizer: letterTokenizer,
+    tokenizer: { ...letterTokenizer, vocabularySize },
     tasks: endlessTasks((index) => ({
       id: `${index}`,
       prompt: 'abcd'[index % groups]!,

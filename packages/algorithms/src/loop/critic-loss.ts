@@ -24,7 +24,8 @@ function criticOutput<T>(
   { values, columns }: CriticInputs<T>,
   options: CriticOptions,
 ): LossOutput<T> {
-  const inputs = { values: values!, oldValues: columns.oldValues, returns: columns.returns! };
+  const oldValues = 'oldValues' in columns ? columns.oldValues : undefined;
+  const inputs = { values: values!, oldValues, returns: columns.returns! };
   const { losses, clipped } = valueLoss(ops, inputs, distinguishing(options));
   return {
     tokenLosses: losses,

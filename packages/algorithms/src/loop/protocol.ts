@@ -154,6 +154,8 @@ export interface RlDependencies<Metadata = unknown, Outcome = unknown> {
   readonly critic?: CriticBackend | undefined;
   /** The sampler that `rollouts` draws from: takes over the weights. */
   readonly inference: InferenceEngine;
+  /** Directory for weights that are published as files, if trainer and sampler share no store. Both must reach it. */
+  readonly publications?: string | undefined;
   /** Default: `estimators.groupRelative` with the options' `advantage`. */
   readonly advantages?: AdvantageEstimator<NoInfer<Metadata>> | undefined;
   /**

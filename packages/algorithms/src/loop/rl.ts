@@ -1,4 +1,4 @@
-import { ArgumentError, type Metrics, type TrainingBackend } from '@rlp/core';
+import type { Metrics, PublishOptions } from '@rlp/core';
 import { type Collection, collectIteration } from './collect.ts';
 import { coefficientsOf, controlled } from './control.ts';
 import { groupRelativeEstimator } from './estimate.ts';
@@ -7,7 +7,8 @@ import { logReport } from './logging.ts';
 import { coefficientMetrics, groupMetrics, learnMetrics } from './metrics.ts';
 import { scaledForTheRun, type Watched, watch } from './monitoring.ts';
 import { type ResolvedRlOptions, type RlOptions, resolveRlOptions } from './options.ts';
-import type { AdvantageEstimator, EstimatorNeed, RlDependencies, RlReport, RlState } from './protocol.ts';
+import { moveReference, needsOf, preflight } from './preflight.ts';
+import type { AdvantageEstimator, RlDependencies, RlReport, RlState } from './protocol.ts';
 
 /** How a run continues another. */
 export interface ResumeOptions<State> {
@@ -35,10 +36,10 @@ export async function* runRlTraining<Metadata, Outcome>(
   const { resume, ...own } = options;
   const resolved = resolveRlOptions(own);
   const estimator = dependencies.advantages ?? groupRelativeEstimator(resolved.advantage);
-  requireDependencies(dependencies, estimator, resolved);
+  const publish = preflight(dependencies, estimator, resolved);
   const { rewards, restore } = scaledForTheRun(dependencies.rewards);
   try {
-    yield* iterations({ ...dependencies, rewards }, { estimator, options: resolved, resume });
+    yield* iterations({ ...dependencies, rewards }, { estimator, options: resolved, publish, resume });
   } finally {
     restore();
   }
@@ -49,26 +50,31 @@ async function* iterations<Metadata>(
   {
     resume,
     ...plan
-  }: Pick<IterationContext<Metadata>, 'estimator' | 'options'> & { readonly resume: RlState | undefined },
+  }: Pick<IterationContext<Metadata>, 'estimator' | 'options' | 'publish'> & {
+    readonly resume: RlState | undefined;
+  },
 ): AsyncGenerator<RlReport<Metadata>, void, undefined> {
   const { tasks, monitor, logger, signal } = dependencies;
   if (resume !== undefined) continueFrom(resume, dependencies);
   if (signal?.aborted) return;
-  await publishWeights(dependencies);
+  let version = await publishWeights(dependencies, plan.publish);
   let state = resume;
   for (let iteration = resume?.iteration ?? 0; iteration < plan.options.iterations; iteration++) {
     if (signal?.aborted) return;
     const cursor = tasks.cursor;
     const remembered = state?.monitor ?? monitor?.saveState();
-    const made = await runIteration(dependencies, { ...plan, iteration, state }).catch((error: unknown) => {
-      if (signal?.aborted && error === signal.reason) return undefined;
-      throw error;
-    });
+    const made = await runIteration(dependencies, { ...plan, iteration, state, version }).catch(
+      (error: unknown) => {
+        if (signal?.aborted && error === signal.reason) return undefined;
+        throw error;
+      },
+    );
     if (made === undefined) {
       tasks.seek(cursor);
       monitor?.loadState(remembered);
       return;
     }
+    ({ version } = made);
     ({ state } = made.report);
     logReport(logger, made.report, plan.options.loggedSamples);
     yield made.report;
@@ -94,6 +100,9 @@ interface IterationContext<Metadata> {
   /** After the iteration before. */
   readonly state: RlState | undefined;
   readonly options: ResolvedRlOptions;
+  readonly publish: PublishOptions;
+  /** Of the weights that were published last. */
+  readonly version: number;
 }
 
 /** What came of learning; `'nothing'` where the monitor's verdict was not to. */
@@ -108,7 +117,12 @@ async function runIteration<Metadata>(
   dependencies: RlDependencies<Metadata>,
   context: IterationContext<Metadata>,
 ): Promise<
-  { readonly report: RlReport<Metadata>; readonly verdict: Watched<Metadata>['verdict'] } | undefined
+  | {
+      readonly report: RlReport<Metadata>;
+      readonly verdict: Watched<Metadata>['verdict'];
+      readonly version: number;
+    }
+  | undefined
 > {
   const { estimator, iteration, state, options } = context;
   const stopwatch = new Stopwatch(dependencies.clock);
@@ -124,11 +138,11 @@ async function runIteration<Metadata>(
   });
   if (dependencies.monitor !== undefined) stopwatch.lap('time/monitor');
   const { coefficients, verdict, groups } = watched;
-  const learning = { estimator, coefficients, iteration, options };
+  const learning = { estimator, coefficients, iteration, options, version: context.version };
   const learned =
     verdict === 'learn' ? await learnFrom({ ...collection, groups }, learning, dependencies) : 'nothing';
   stopwatch.lap('time/learn');
-  await publishWeights(dependencies);
+  const version = await publishWeights(dependencies, context.publish);
   stopwatch.lap('time/publish');
   const next = stateAfter(dependencies, context, watched, learned);
   if (dependencies.monitor !== undefined) stopwatch.lap('time/monitor');
@@ -141,6 +155,7 @@ async function runIteration<Metadata>(
   const wanted = options.tasksPerIteration;
   return {
     verdict,
+    version,
     report: report(collection, watched, {
       iteration,
       state: next,
@@ -172,43 +187,11 @@ function stateAfter<Metadata>(
   };
 }
 
-/** @throws ArgumentError for what the options and the estimator need and is not there. */
-function requireDependencies<Metadata>(
-  { rollouts, backend, critic, greedyRollouts }: RlDependencies<Metadata>,
-  estimator: AdvantageEstimator<Metadata>,
-  { critic: { warmupIterations } }: ResolvedRlOptions,
-): void {
-  if (rollouts.options.sampling.temperature === 0) {
-    throw new ArgumentError(
-      'runRlTraining: the sampling temperature must be above 0, greedy samples have no gradient; set it to 1',
-    );
-  }
-  const needs = needsOf(estimator);
-  if (needs.includes('values') && critic === undefined) {
-    throw new ArgumentError(
-      'runRlTraining: the advantage estimator reads values: pass a `critic`, the backend itself if it has a value head',
-    );
-  }
-  if (needs.includes('greedyRewards') && greedyRollouts === undefined) {
-    throw new ArgumentError(
-      'runRlTraining: the advantage estimator reads greedy rewards: pass `greedyRollouts`, which collect groups of one ' +
-        'at temperature 0',
-    );
-  }
-  if (warmupIterations > 0 && (critic === undefined || (critic as TrainingBackend) === backend)) {
-    throw new ArgumentError(
-      'runRlTraining: critic.warmupIterations needs a critic of its own: on a shared trunk the policy would move with it',
-    );
-  }
-}
-
-function needsOf<Metadata>(estimator: AdvantageEstimator<Metadata>): readonly EstimatorNeed[] {
-  return typeof estimator === 'function' ? [] : (estimator.needs ?? []);
-}
-
 async function learnFrom<Metadata>(
   { groups, greedyRewards }: Collection<Metadata>,
-  context: Pick<LearnContext<Metadata>, 'estimator' | 'coefficients' | 'iteration' | 'options'>,
+  context: Pick<LearnContext<Metadata>, 'estimator' | 'coefficients' | 'iteration' | 'options'> & {
+    readonly version: number;
+  },
   { backend, critic, loss, rollouts, signal }: RlDependencies<Metadata>,
 ): Promise<Exclude<Learned, 'nothing'>> {
   const { options, iteration } = context;
@@ -217,10 +200,11 @@ async function learnFrom<Metadata>(
   const result = await learn(groups, { ...context, ...scoring, loss, greedyRewards });
   const { referenceUpdate } = options;
   if (referenceUpdate.method !== 'none' && (iteration + 1) % referenceUpdate.everyIterations === 0) {
-    await backend.updateReference(referenceUpdate);
+    await moveReference(backend, referenceUpdate);
   }
-  const newest = backend.weightVersion;
-  const ages = groups.flatMap(({ group }) => group.trajectories.map((each) => newest - each.policyVersion));
+  const ages = groups.flatMap(({ group }) =>
+    group.trajectories.map((each) => context.version - each.policyVersion),
+  );
   const staleness = ages.length > 0 && { 'staleness/max': Math.max(0, ...ages) };
   return { result, metrics: { ...learnMetrics(result), ...staleness } };
 }
@@ -229,11 +213,11 @@ async function learnFrom<Metadata>(
  * Hands the backend's current weights to the sampler. Not interruptible: backend and sampler agree whenever the consumer
  * holds a report.
  */
-async function publishWeights({
-  backend,
-  inference,
-}: Pick<RlDependencies, 'backend' | 'inference'>): Promise<void> {
-  await inference.updateWeights(await backend.publish());
+async function publishWeights(
+  { backend, inference }: Pick<RlDependencies, 'backend' | 'inference'>,
+  publish: PublishOptions,
+): Promise<number> {
+  return inference.updateWeights(await backend.publish(publish));
 }
 
 function report<Metadata>(

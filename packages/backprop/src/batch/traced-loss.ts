@@ -1,4 +1,4 @@
-import type { Loss, LossInputs } from '@rlp/core';
+import { declaredColumns, type Loss, type LossInputs } from '@rlp/core';
 import {
   Graph,
   type GraphRecord,
@@ -55,7 +55,7 @@ export function traceLoss(loss: Loss): TracedLoss {
     mask,
     entropies: masked('entropies'),
     values: masked('values'),
-    columns: Object.fromEntries(loss.columns.map((name) => [name, input(`column:${name}`)])),
+    columns: declaredColumns(loss, (name) => input(`column:${name}`)),
   };
   const { tokenLosses, metrics = {} } = loss.compute(ops, inputs);
   const total = reshape(sum(mul(ops.where(mask, tokenLosses, zero), weights)), []);

@@ -2,14 +2,14 @@ import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Loss } from '@rlp/core';
-import { describeCriticBackend, describeTrainingBackend } from '@rlp/core/testing';
+import { describeCriticBackend, describeFullBackend } from '@rlp/core/testing';
 import { describe, expect, it } from 'vitest';
 import { TabularBackend } from './backend.ts';
 
 const shape = { vocabularySize: 4, contextTokens: 2, initialScale: 1 } as const;
 const checkpointDirectory = async () => join(await mkdtemp(join(tmpdir(), 'rlp-tabular-')), 'checkpoint');
 
-describeTrainingBackend('tabular', {
+describeFullBackend('tabular', {
   create: async () => new TabularBackend(shape),
   checkpointDirectory,
   tolerance: 1e-5,

@@ -1,12 +1,15 @@
 import {
   ArgumentError,
-  type CriticBackend,
+  type BackendGroup,
   type ForwardBackwardResult,
+  type FullBackend,
   type HostTensor,
   type Loss,
   type OptimStepResult,
+  type PublishOptions,
   parseOptions,
   type ReferenceUpdate,
+  type SharedWeights,
   type TokenId,
   type TokenScores,
   type TrainFuture,
@@ -53,10 +56,10 @@ let stores = 0;
 /**
  * A softmax policy over a table of logits, with exact gradients: the smallest policy that learns.
  *
- * It computes at once, in float64, and keeps every promise of {@link CriticBackend}, so loops and losses can be tested
+ * It computes at once, in float64, and keeps every promise of {@link FullBackend}, so loops and losses can be tested
  * in milliseconds. Its one weight is `logits`, `[(V + 1)^n, V]`; the critic's values are kept apart from it.
  */
-export class TabularBackend implements CriticBackend {
+export class TabularBackend implements FullBackend {
   readonly table: LogitsTable;
   /** Names the tables that {@link TabularBackend.publish} gives away. */
   readonly store = `tabular-${stores++}`;
@@ -84,6 +87,20 @@ export class TabularBackend implements CriticBackend {
     this.#published = { version: 0, logits: this.table.logits.slice() };
     this.#state = new OptimizerState(this.table.logits.length);
     this.#critic = this.#training.valueHead === 'none' ? undefined : new ValueTable(this.table);
+  }
+
+  readonly publishes = ['shared'] as const;
+
+  get shares(): SharedWeights {
+    return { engine: this, store: this.store };
+  }
+
+  get vocabularySize(): number {
+    return this.table.vocabularySize;
+  }
+
+  get lacks(): readonly BackendGroup[] {
+    return this.#critic ? [] : ['values'];
   }
 
   get weightVersion(): number {
@@ -188,11 +205,14 @@ export class TabularBackend implements CriticBackend {
     return this.#call(() => movingAverage(this.#reference, this.table.logits, referenceDecay(update)));
   }
 
-  publish(): TrainFuture<WeightPublication> {
+  publish({ as }: PublishOptions): TrainFuture<WeightPublication> {
     return this.#call(() => {
+      if (as !== 'shared') {
+        throw new ArgumentError(`publish: a table is published as shared, got ${String(as)}`);
+      }
       this.#version += 1;
       this.#published = { version: this.#version, logits: this.table.logits.slice() };
-      return { kind: 'shared', version: this.#version, store: this.store };
+      return { kind: 'shared', version: this.#version, ...this.shares };
     });
   }
 

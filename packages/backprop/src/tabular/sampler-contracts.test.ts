@@ -19,8 +19,8 @@ describeTokenScorer('TabularSampler', {
 describeInferenceEngine('TabularSampler', {
   create,
   publication: async (version) => {
-    let publication = await backend.publish();
-    while (publication.version < version) publication = await backend.publish();
+    let publication = await backend.publish({ as: 'shared' });
+    while (publication.version < version) publication = await backend.publish({ as: 'shared' });
     return publication;
   },
   impossible: (version) => ({ kind: 'checkpoint', version, path: 'missing' }),

@@ -48,7 +48,7 @@ describe('TabularSampler', () => {
     const before = await sampler.sample(request);
     const tensor = (await backend.getWeights()).get('logits')!;
     await backend.loadWeights(new Map([['logits', { ...tensor, data: tensor.data.map((x) => -3 * x) }]]));
-    const publication = await backend.publish();
+    const publication = await backend.publish({ as: 'shared' });
     expect(await sampler.sample(request)).toEqual(before);
     expect(await sampler.updateWeights(publication)).toBe(1);
     expect(sampler.policyVersion).toBe(1);
@@ -57,7 +57,7 @@ describe('TabularSampler', () => {
 
   it('refuses a publication of another store and keeps its weights', async () => {
     const { sampler } = create();
-    const publication = await create().backend.publish();
+    const publication = await create().backend.publish({ as: 'shared' });
     await expect(sampler.updateWeights(publication)).rejects.toThrow('expected version 0 of store');
     expect(sampler.policyVersion).toBe(0);
   });

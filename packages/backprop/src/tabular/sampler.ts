@@ -7,6 +7,7 @@ import {
   type Sampler,
   SamplerError,
   type ScoreRequest,
+  type SharedWeights,
   type TokenId,
   type Tokenizer,
   type TokenScorer,
@@ -37,6 +38,21 @@ export class TabularSampler implements Sampler, InferenceEngine, TokenScorer {
   constructor(dependencies: TabularSamplerDependencies) {
     this.#dependencies = dependencies;
     ({ logits: this.#logits, version: this.#version } = dependencies.backend.published);
+  }
+
+  readonly accepts = ['shared'] as const;
+
+  get shares(): SharedWeights {
+    return this.#dependencies.backend.shares;
+  }
+
+  get vocabularySize(): number {
+    return this.#dependencies.backend.vocabularySize;
+  }
+
+  /** Of its text, if there is one. */
+  get tokenizer(): Tokenizer | undefined {
+    return this.#dependencies.tokenizer;
   }
 
   get policyVersion(): number {
@@ -103,7 +119,7 @@ export class TabularSampler implements Sampler, InferenceEngine, TokenScorer {
   async updateWeights(publication: WeightPublication, signal?: AbortSignal): Promise<number> {
     signal?.throwIfAborted();
     const { published, store } = this.#dependencies.backend;
-    const known = publication.kind === 'shared' && publication.store === store;
+    const known = publication.kind === 'shared' && publication.engine === this.#dependencies.backend;
     if (!known || publication.version !== published.version) {
       throw new SamplerError(
         `updateWeights: expected version ${published.version} of store "${store}", got version ` +

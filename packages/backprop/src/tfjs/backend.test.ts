@@ -1,8 +1,8 @@
 import { mkdtemp, readdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { ArgumentError, type Loss, OptionsError, TrainingError } from '@rlp/core';
-import { describeTrainingBackend } from '@rlp/core/testing';
+import { ArgumentError, type Loss, OptionsError } from '@rlp/core';
+import { describeFullBackend } from '@rlp/core/testing';
 import { loadModel } from '@rlp/models';
 import { createEngine } from '@rlp/onnx/runtime';
 import * as tf from '@tensorflow/tfjs';
@@ -40,8 +40,9 @@ beforeAll(async () => {
   await tf.setBackend('cpu');
 });
 
-describeTrainingBackend('a decoder on TensorFlow.js', {
-  create: async () => create({ publications: await temporary() }),
+describeFullBackend('a decoder on TensorFlow.js', {
+  create: async () => create(),
+  publications: temporary,
   vocabularySize: tokenizer.vocabularySize,
   checkpointDirectory: temporary,
 });
@@ -158,9 +159,9 @@ describe('a backend on TensorFlow.js', () => {
 
   it('publishes model folders and keeps the last two', async () => {
     const publications = await temporary();
-    const backend = create({ publications });
+    const backend = create();
     for (const version of [1, 2, 3]) {
-      expect(await backend.publish()).toEqual({
+      expect(await backend.publish({ as: 'checkpoint', directory: publications })).toEqual({
         kind: 'checkpoint',
         version,
         path: join(publications, String(version)),
@@ -169,13 +170,6 @@ describe('a backend on TensorFlow.js', () => {
     expect((await readdir(publications)).sort()).toEqual(['2', '3']);
     const loaded = await loadModel(join(publications, '3'));
     expect(loaded.weights).toEqual(await backend.getWeights());
-  });
-
-  it('says where to publish to when it was not told', async () => {
-    const backend = create();
-    await expect(backend.publish()).rejects.toThrow(TrainingError);
-    await expect(backend.publish()).rejects.toThrow(/publications/);
-    expect(backend.weightVersion).toBe(0);
   });
 
   it('has no reference policy when told to save its memory', async () => {
@@ -204,7 +198,7 @@ describe('a backend on TensorFlow.js', () => {
       return { loss, ...(await backend.optimStep()) };
     };
     await step(onnx);
-    await onnx.publish();
+    await onnx.publish({ as: 'shared' });
     await onnx.saveCheckpoint(directory);
     const tfjs = create();
     await tfjs.loadCheckpoint(directory);

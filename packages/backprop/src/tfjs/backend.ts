@@ -1,42 +1,52 @@
 import {
   ArgumentError,
+  type BackendGroup,
+  type CheckpointBackend,
   type ForwardBackwardResult,
+  type HostWeightsBackend,
   type Loss,
   type OptimStepResult,
+  type PublishOptions,
+  type ReferenceBackend,
   type ReferenceUpdate,
   type TokenId,
   type TokenScores,
   type TrainFuture,
-  type TrainingBackend,
   type TrainingBatch,
   TrainingError,
+  type VersionedBackend,
   type WeightPublication,
   type Weights,
 } from '@rlp/core';
-import { maximumSequenceLength } from '@rlp/models';
+import { maximumSequenceLength, parameterSpecs } from '@rlp/models';
 import { lossError } from '../batch/not-finite.ts';
 import { type PackedBatch, type PackingOptions, packBatch, packSequences, unpack } from '../batch/packing.ts';
 import { readsValues } from '../batch/value-losses.ts';
 import { Future, Sequence } from '../future.ts';
 import { referenceDecay } from '../optimizer/optimizer.ts';
+import { ModelFiles, modelFile, savingWith } from '../weights/model-files.ts';
+import { publishFiles, requirePublishable } from '../weights/publication-files.ts';
 import { readTrainingCheckpoint, writeTrainingCheckpoint } from '../weights/training-checkpoint.ts';
 import type { Parameters } from './layers.ts';
 import { type ResolvedTfjsBackendOptions, resolveTfjsOptions, type TfjsBackendOptions } from './options.ts';
 import { type MicroBatchGradient, TfPolicy } from './policy.ts';
 import type { TensorFlow, TfTensor } from './tensorflow.ts';
 import { copyWeights, TrainingState } from './training-state.ts';
-import { WeightFiles } from './weight-files.ts';
 
 /**
  * Trains a decoder on TensorFlow.js: forward pass and gradients are TensorFlow.js', AdamW runs on the host.
  *
  * Weights live in host memory and are handed to TensorFlow.js for each call; between calls the backend holds no tensors.
  */
-export class TfjsTrainingBackend implements TrainingBackend {
+export class TfjsTrainingBackend
+  implements CheckpointBackend, HostWeightsBackend, ReferenceBackend, VersionedBackend
+{
   readonly #tf: TensorFlow;
   readonly #policy: TfPolicy;
   readonly #packing: PackingOptions;
-  readonly #files: WeightFiles;
+  readonly publishes = ['checkpoint'] as const;
+  readonly #files: ModelFiles;
+  readonly #reference: 'initial' | 'none';
   readonly #state: TrainingState;
   readonly #calls = new Sequence();
   #closing: Promise<void> | undefined;
@@ -51,9 +61,18 @@ export class TfjsTrainingBackend implements TrainingBackend {
       contextLength: maximumSequenceLength(config),
       tokensPerMicroBatch: options.tokensPerMicroBatch,
     };
-    this.#files = new WeightFiles(options.model, options.publications);
+    this.#reference = options.reference;
+    this.#files = new ModelFiles(parameterSpecs(options.model.config), savingWith(options.model));
     this.#files.check('createTfjsBackend', weights);
     this.#state = new TrainingState(this.#files.specs, weights, options);
+  }
+
+  get vocabularySize(): number {
+    return this.#packing.vocabularySize;
+  }
+
+  get lacks(): readonly BackendGroup[] {
+    return this.#reference === 'none' ? ['reference'] : [];
   }
 
   get weightVersion(): number {
@@ -133,14 +152,15 @@ export class TfjsTrainingBackend implements TrainingBackend {
   }
 
   /**
-   * Writes the weights as a model folder under `publications` and raises the version.
-   *
-   * Rejects with a `TrainingError` if the backend was created without `publications`.
+   * Writes the weights as a model folder, named by the version, into `directory` and raises the version. The last two stay.
    */
-  publish(): TrainFuture<WeightPublication> {
+  publish(options: PublishOptions): TrainFuture<WeightPublication> {
     return this.#submit(async () => {
-      const version = this.#state.weightVersion + 1;
-      const path = await this.#files.publish(version, this.#state.weights);
+      requirePublishable(options, this.publishes);
+      const { weightVersion, weights } = this.#state;
+      const path = await publishFiles(options.directory!, weightVersion + 1, modelFile, (directory) =>
+        this.#files.write(directory, weights),
+      );
       return { kind: 'checkpoint', version: this.#state.raiseVersion(), path } as const;
     });
   }
@@ -219,7 +239,7 @@ export class TfjsTrainingBackend implements TrainingBackend {
  *
  * @example
  * import * as tf from '@tensorflow/tfjs-node';
- * const backend = createTfjsBackend({ tf, model, learningRate: 1e-4, publications: 'runs/published' });
+ * const backend = createTfjsBackend({ tf, model, learningRate: 1e-4 });
  *
  * @throws OptionsError naming every bad option, ArgumentError if the model's weights do not fit its config.
  */

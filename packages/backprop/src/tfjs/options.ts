@@ -35,8 +35,6 @@ const schema = z.strictObject({
   lora: z.undefined(loraMessage).optional(),
   /** `'initial'` keeps a copy of the first policy for reference logprobs; `'none'` saves its memory. Default `'initial'`. */
   reference: z.enum(['initial', 'none']).default('initial'),
-  /** Directory that `publish()` writes model folders to. The last two are kept. Default none: `publish()` rejects. */
-  publications: z.string().min(1).optional(),
 });
 
 /** Options of {@link createTfjsBackend}. */

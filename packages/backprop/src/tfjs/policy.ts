@@ -1,4 +1,4 @@
-import type { Loss, LossInputs } from '@rlp/core';
+import { declaredColumns, type Loss, type LossInputs } from '@rlp/core';
 import type { ModelConfig } from '@rlp/models';
 import type { MicroBatch } from '../batch/packing.ts';
 import { decoderLogits } from './decoder.ts';
@@ -95,9 +95,7 @@ export class TfPolicy {
       logprobs: masked(logprobs),
       mask,
       entropies: loss.entropies === 'needed' ? masked(this.#entropies(all, micro)) : undefined,
-      columns: Object.fromEntries(
-        Object.entries(micro.columns).map(([name, column]) => [name, matrix(column)]),
-      ),
+      columns: declaredColumns(loss, (name) => matrix(micro.columns[name]!)),
     };
     try {
       const { tokenLosses, metrics = {} } = loss.compute(ops, inputs);

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describeTrainingBackend } from '@rlp/core/testing';
+import { describeFullBackend } from '@rlp/core/testing';
 import { readSafetensors } from '@rlp/models';
 import { describe, expect, it } from 'vitest';
 import { inlineBackends, temporaryCheckpoint } from '../testing/inline-backends.ts';
@@ -9,7 +9,7 @@ import { gpt2, negativeLogLikelihood, sequences, tinyModel, tokenizer } from '..
 const backends = inlineBackends();
 const create = backends.create;
 
-describeTrainingBackend('a decoder with low-rank adaptation', {
+describeFullBackend('a decoder with low-rank adaptation', {
   create: async () => (await create({ lora: { rank: 3 } })).backend,
   vocabularySize: tokenizer.vocabularySize,
   checkpointDirectory: temporaryCheckpoint,
@@ -75,8 +75,8 @@ describe.each([
     });
     await backend.forwardBackward({ sequences }, negativeLogLikelihood);
     await backend.optimStep();
-    const publication = await backend.publish();
-    expect(publication).toEqual({ kind: 'shared', version: 1, store });
+    const publication = await backend.publish({ as: 'shared' });
+    expect(publication).toEqual({ kind: 'shared', version: 1, store, engine: backends.engine });
     expect(new Map(await backends.engine.readStore(store))).toEqual(new Map(await backend.getWeights()));
     const directory = await temporaryCheckpoint();
     await backend.saveCheckpoint(directory);

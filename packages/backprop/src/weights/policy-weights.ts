@@ -36,6 +36,13 @@ export async function deleteStores(engine: Engine, names: readonly string[]): Pr
   for (const name of names) if (engine.hasStore(name)) await engine.deleteStore(name);
 }
 
+/** Files of a publication. */
+export interface PublishedFiles {
+  /** A file that every such directory holds. */
+  readonly marker: string;
+  readonly write: (directory: string) => Promise<void>;
+}
+
 /** The weights of a policy as its users see them, whatever part of them is trained. */
 export interface PolicyWeights {
   readonly adaptation: 'full' | 'lora';
@@ -51,6 +58,8 @@ export interface PolicyWeights {
   write(directory: string, parameters: Weights): Promise<void>;
   /** Reads what {@link PolicyWeights.write} wrote, checked. */
   readFiles(directory: string): Promise<Weights>;
+  /** Copies what `publish` writes now, as a model folder or as an adapter; writes it later. */
+  published(as: 'adapter' | 'checkpoint'): Promise<PublishedFiles>;
   /** Frees the stores. */
   dispose(): Promise<void>;
 }

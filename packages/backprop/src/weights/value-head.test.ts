@@ -43,7 +43,7 @@ describe('a value head', () => {
     const { backend, store } = await backends.create({ valueHead: 'linear' });
     for (const loss of [error, negativeLogLikelihood]) await backend.forwardBackward({ sequences }, loss);
     await backend.optimStep();
-    await backend.publish();
+    await backend.publish({ as: 'shared' });
     const names = [...tinyModel().weights.keys()].sort();
     expect([...(await backend.getWeights()).keys()].sort()).toEqual(names);
     expect([...(await backends.engine.readStore(`${store}/reference`)).keys()].sort()).toEqual(names);

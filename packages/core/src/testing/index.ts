@@ -1,3 +1,4 @@
+export * from './backend-groups.ts';
 export * from './critic-backend.ts';
 export * from './environment.ts';
 export * from './inference-engine.ts';

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { SamplerError } from '../errors.ts';
-import type { InferenceEngine, Sampler, WeightPublication } from '../sampler.ts';
+import type { WeightPublication } from '../publication.ts';
+import type { InferenceEngine, Sampler } from '../sampler.ts';
 
 /** What the suite needs from an implementation. */
 export interface InferenceEngineSubject {
@@ -30,6 +31,12 @@ export function describeInferenceEngine(name: string, subject: InferenceEngineSu
       expect(engine.policyVersion).toBe(version);
       const [completion] = await engine.sample(request);
       expect(completion!.policyVersion).toBe(version);
+    });
+
+    it('says which forms it accepts, that of these weights among them', async () => {
+      const engine = await subject.create();
+      const { kind } = await subject.publication(engine.policyVersion + 1);
+      expect(engine.accepts).toContain(kind);
     });
 
     it('rejects with the signal’s reason once aborted, and keeps the version', async () => {

@@ -1,20 +1,19 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { ArgumentError, TrainingError } from '../errors.ts';
-import type { TrainingBackend, TrainingSequence } from '../training.ts';
+import type { PublicationForm } from '../publication.ts';
+import type { Loss, TrainingBackend, TrainingSequence } from '../training.ts';
 import {
-  expectSameWeights,
   largestGap,
   long,
   negativeLogLikelihood,
   notFinite,
   policyGradient,
   relativeGap,
-  sameBits,
   scoreGap,
+  scores,
   sequence,
   short,
 } from './training-fixtures.ts';
-import { type Create, describeCheckpoints, describeWeights } from './training-weights.ts';
 
 /** What the suite needs from an implementation. */
 export interface TrainingBackendSubject {
@@ -22,14 +21,15 @@ export interface TrainingBackendSubject {
   readonly create: () => Promise<TrainingBackend>;
   /** Tokens of the policy's vocabulary; at least 4, all of them valid. Default 4. Contexts of 8 tokens must fit. */
   readonly vocabularySize?: number;
-  /** Path of a directory that does not exist yet, inside one that does; omit where checkpoints are not supported. */
-  readonly checkpointDirectory?: () => Promise<string>;
+  /** A directory for publications as files; omit if the backend publishes as `shared` first. */
+  readonly publications?: () => Promise<string>;
   /** Largest relative difference that counts as equal between two ways of computing one number. Default 1e-4. */
   readonly tolerance?: number;
 }
 
 /**
- * Contract of {@link TrainingBackend}: run it on every implementation.
+ * Contract of the five members of {@link TrainingBackend}: run it on every implementation. Optional groups have suites of
+ * their own: `describeHostWeightsBackend`, `describeReferenceBackend`, `describeCheckpointBackend`, `describeCriticBackend`.
  *
  * @param name - Names the implementation in the report.
  */
@@ -50,8 +50,30 @@ export function describeTrainingBackend(name: string, subject: TrainingBackendSu
     describeScores({ create, vocabularySize, tolerance });
     describeSteps({ create, tolerance });
     describeRefusals({ create, vocabularySize });
-    describeWeights({ create, tolerance });
-    if (subject.checkpointDirectory) describeCheckpoints(create, subject.checkpointDirectory);
+    describePublications(create, subject.publications);
+  });
+}
+
+type Create = () => Promise<TrainingBackend>;
+
+function describePublications(create: Create, directory: (() => Promise<string>) | undefined): void {
+  it('raises the version with each publication, in a form that it names', async () => {
+    const backend = await create();
+    const [as = 'checkpoint'] = backend.publishes ?? [];
+    const options = { as, directory: await directory?.() };
+    const first = await backend.publish(options);
+    const second = await backend.publish(options);
+    expect([first.kind, second.kind]).toEqual([as, as]);
+    expect(second.version).toBe(first.version + 1);
+  });
+
+  it('refuses a form that it does not publish, and files without a directory', async () => {
+    const backend = await create();
+    const forms = backend.publishes ?? ['checkpoint'];
+    await expect(backend.publish({ as: 'pigeon' as PublicationForm })).rejects.toThrow(ArgumentError);
+    for (const as of forms.filter((form) => form !== 'shared')) {
+      await expect(backend.publish({ as })).rejects.toThrow(ArgumentError);
+    }
   });
 }
 
@@ -130,11 +152,11 @@ function describeSteps({ create, tolerance }: { create: Create; tolerance: numbe
 
   it('leaves weights alone until optimStep, which clears the gradient', async () => {
     const backend = await create();
-    const before = await backend.getWeights();
+    const before = await scores(backend);
     await backend.forwardBackward({ sequences: [short] }, negativeLogLikelihood);
-    expectSameWeights(await backend.getWeights(), before);
+    expect(await scores(backend)).toEqual(before);
     expect(await backend.optimStep()).toMatchObject({ updates: 1 });
-    expect(sameBits(await backend.getWeights(), before)).toBe(false);
+    expect(await scores(backend)).not.toEqual(before);
     expect(await backend.optimStep()).toMatchObject({ gradientNorm: 0, updates: 2 });
   });
 
@@ -198,6 +220,18 @@ function describeRefusals({ create, vocabularySize }: { create: Create; vocabula
     expect((await backend.optimStep()).gradientNorm).toBe(0);
   });
 
+  it('names a column that a loss reads and does not declare', async () => {
+    const backend = await create();
+    const careless: Loss = {
+      key: 'contract/careless',
+      columns: [],
+      compute: (ops, { logprobs, columns }) => ({ tokenLosses: ops.mul(logprobs, columns.advantages!) }),
+    };
+    const refused = backend.forwardBackward({ sequences: [short] }, careless);
+    await expect(refused).rejects.toThrow(ArgumentError);
+    await expect(backend.forwardBackward({ sequences: [short] }, careless)).rejects.toThrow(/"advantages"/);
+  });
+
   it('rejects an empty batch and temperatures that differ or are none', async () => {
     const backend = await create();
     await expect(backend.logprobs([long.tokens], { temperature: 0 })).rejects.toThrow(ArgumentError);
@@ -214,11 +248,11 @@ function describeRefusals({ create, vocabularySize }: { create: Create; vocabula
 
   it('refuses a loss that is not finite, drops the gradient and keeps the weights', async () => {
     const backend = await create();
-    const before = await backend.getWeights();
+    const before = await scores(backend);
     await backend.forwardBackward({ sequences: [short] }, negativeLogLikelihood);
     const refused = backend.forwardBackward({ sequences: [short] }, notFinite);
     await expect(refused).rejects.toThrow(TrainingError);
-    expectSameWeights(await backend.getWeights(), before);
+    expect(await scores(backend)).toEqual(before);
     expect(await backend.optimStep()).toMatchObject({ gradientNorm: 0 });
   });
 

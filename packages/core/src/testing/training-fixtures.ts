@@ -59,6 +59,12 @@ export async function scoreGap(a: TrainingBackend, b: TrainingBackend): Promise<
   return largestGap(left[0]!.logprobs, right[0]!.logprobs);
 }
 
+/** Logprobs of two sequences: what a change of the weights would change. */
+export async function scores(backend: TrainingBackend): Promise<number[][]> {
+  const rows = await backend.logprobs([short.tokens, long.tokens]);
+  return rows.map(({ logprobs }) => [...logprobs]);
+}
+
 /** Whether weights are equal bit for bit. */
 export function sameBits(a: Weights, b: Weights): boolean {
   return [...a].every(([name, { data }]) => {

@@ -1,0 +1,94 @@
+import {
+  ArgumentError,
+  choosePublication,
+  type GroupNeed,
+  hasGroup,
+  type PublishOptions,
+  requireGroups,
+  type TrainingBackend,
+} from '@rlp/core';
+import type { ResolvedRlOptions } from './options.ts';
+import { policyLossOf } from './policy-update.ts';
+import type { AdvantageEstimator, EstimatorNeed, RlDependencies } from './protocol.ts';
+
+/** What an estimator reads besides rewards. */
+export function needsOf<Metadata>(estimator: AdvantageEstimator<Metadata>): readonly EstimatorNeed[] {
+  return typeof estimator === 'function' ? [] : (estimator.needs ?? []);
+}
+
+/**
+ * Checks that a run has what its options and its estimator need, before its first iteration.
+ *
+ * @returns How weights are published.
+ * @throws ArgumentError for what is missing: dependencies, groups of the backend, a common form of publication.
+ */
+export function preflight<Metadata>(
+  dependencies: RlDependencies<Metadata>,
+  estimator: AdvantageEstimator<Metadata>,
+  options: ResolvedRlOptions,
+): PublishOptions {
+  requireDependencies(dependencies, estimator, options);
+  const { backend, critic, inference, publications } = dependencies;
+  requireGroups('runRlTraining', backend, referenceNeeds(dependencies, estimator, options));
+  if (critic !== undefined) requireGroups('runRlTraining', critic, [{ option: 'critic', group: 'values' }]);
+  return choosePublication(backend, inference, publications);
+}
+
+/** Options and parts of a run that read or move the reference policy. */
+function referenceNeeds<Metadata>(
+  { loss }: RlDependencies<Metadata>,
+  estimator: AdvantageEstimator<Metadata>,
+  options: ResolvedRlOptions,
+): GroupNeed[] {
+  const { referenceKl, rewardKl, referenceUpdate, klControl } = options;
+  const coefficients = { kl: options.loss.klCoefficient, klForm: 'fixed', entropy: 0 } as const;
+  const reads = (loss ?? policyLossOf(options, coefficients)).columns.includes('referenceLogprobs');
+  const wanting: readonly (readonly [option: string, isWanted: boolean])[] = [
+    [loss === undefined ? 'loss.klCoefficient' : 'loss', reads],
+    ['rewardKl', rewardKl !== undefined],
+    ['klControl', klControl !== undefined],
+    ["referenceKl: 'always'", referenceKl === 'always'],
+    ['referenceUpdate', referenceUpdate.method !== 'none'],
+    ['advantages', needsOf(estimator).includes('referenceLogprobs')],
+  ];
+  return wanting.flatMap(([option, isWanted]) => (isWanted ? [{ option, group: 'reference' }] : []));
+}
+
+function requireDependencies<Metadata>(
+  { rollouts, backend, critic, greedyRollouts }: RlDependencies<Metadata>,
+  estimator: AdvantageEstimator<Metadata>,
+  { critic: { warmupIterations } }: ResolvedRlOptions,
+): void {
+  if (rollouts.options.sampling.temperature === 0) {
+    throw new ArgumentError(
+      'runRlTraining: the sampling temperature must be above 0, greedy samples have no gradient; set it to 1',
+    );
+  }
+  const needs = needsOf(estimator);
+  if (needs.includes('values') && critic === undefined) {
+    throw new ArgumentError(
+      'runRlTraining: the advantage estimator reads values: pass a `critic`, the backend itself if it has a value head',
+    );
+  }
+  if (needs.includes('greedyRewards') && greedyRollouts === undefined) {
+    throw new ArgumentError(
+      'runRlTraining: the advantage estimator reads greedy rewards: pass `greedyRollouts`, which collect groups of one ' +
+        'at temperature 0',
+    );
+  }
+  if (warmupIterations > 0 && (critic === undefined || (critic as TrainingBackend) === backend)) {
+    throw new ArgumentError(
+      'runRlTraining: critic.warmupIterations needs a critic of its own: on a shared trunk the policy would move with it',
+    );
+  }
+}
+
+/** Moves the reference policy of a backend that was checked to have one. */
+export async function moveReference(
+  backend: TrainingBackend,
+  update: Exclude<ResolvedRlOptions['referenceUpdate'], { method: 'none' }>,
+): Promise<void> {
+  if (!hasGroup(backend, 'reference'))
+    throw new ArgumentError('referenceUpdate: the backend has no reference policy');
+  await backend.updateReference(update);
+}

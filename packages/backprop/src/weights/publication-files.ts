@@ -1,0 +1,41 @@
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { ArgumentError, type PublicationForm, type PublishOptions } from '@rlp/core';
+import { writeDirectory } from './checkpoint.ts';
+
+/**
+ * Writes a directory named by its version below `root`, and removes the one before the previous: a sampler may still be
+ * reading that. Resolves with the directory's path.
+ *
+ * @param marker - A file that every directory written so holds.
+ */
+export async function publishFiles(
+  root: string,
+  version: number,
+  marker: string,
+  write: (directory: string) => Promise<void>,
+): Promise<string> {
+  const path = join(root, String(version));
+  await writeDirectory(path, marker, write);
+  await rm(join(root, String(version - 2)), { recursive: true, force: true });
+  return path;
+}
+
+/**
+ * Checks what `publish` was asked for.
+ *
+ * @throws ArgumentError for a form that the backend does not publish, and for files without a directory.
+ */
+export function requirePublishable(
+  { as, directory }: PublishOptions,
+  publishes: readonly PublicationForm[],
+): void {
+  if (!publishes.includes(as)) {
+    throw new ArgumentError(`publish: this backend publishes as ${publishes.join(', ')}, got ${String(as)}`);
+  }
+  if (as !== 'shared' && directory === undefined) {
+    throw new ArgumentError(
+      `publish: '${as}' writes files; pass the directory that the sampler reads them from`,
+    );
+  }
+}

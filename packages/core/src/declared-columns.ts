@@ -1,0 +1,22 @@
+import { ArgumentError } from './errors.ts';
+import type { Loss } from './training.ts';
+
+/**
+ * The columns that a loss declared. Reading any other one throws, with its name; `'name' in columns` asks for it.
+ *
+ * @throws ArgumentError from the read of a column that `loss.columns` does not name.
+ */
+export function declaredColumns<T>(
+  { key, columns: declared }: Pick<Loss, 'key' | 'columns'>,
+  column: (name: string) => T,
+): Readonly<Record<string, T>> {
+  const columns = Object.fromEntries(declared.map((name) => [name, column(name)]));
+  return new Proxy(columns, {
+    get(target, name, receiver) {
+      if (typeof name === 'symbol' || name in target) return Reflect.get(target, name, receiver);
+      throw new ArgumentError(
+        `the loss "${key}" reads the column "${name}", which it does not declare; add it to the loss's \`columns\``,
+      );
+    },
+  });
+}
