@@ -52,6 +52,15 @@ describe('diagnostics', () => {
     expect(gap.k3).toBeCloseTo((1 - Math.LN2) / 2, 12);
     expect(gap.absolute).toBeCloseTo(Math.LN2 / 2, 12);
     expect(gap.maxRatio).toBeCloseTo(2, 12);
+    for (const [trainer, sampler, limited] of [
+      [-1, -60, 20],
+      [-60, -1, -20],
+    ] as const) {
+      const far = samplerGap({ trainerLogprobs: [[trainer]], samplerLogprobs: [[sampler]] });
+      expect(far).toMatchObject({ k1: -limited, absolute: 20 });
+      expect(far.k3).toBe(Math.exp(limited) - 1 - limited);
+      expect(far.maxRatio).toBe(Math.exp(limited));
+    }
     expect(samplerGap({ trainerLogprobs: [], samplerLogprobs: [] })).toEqual({
       k1: 0,
       k3: 0,

@@ -1,7 +1,7 @@
 import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Loss, RandomStream, type Weights } from '@rlp/core';
+import { EngineError, type Loss, RandomStream, type Weights } from '@rlp/core';
 import { describeFullBackend } from '@rlp/core/testing';
 import { writeSafetensors } from '@rlp/models';
 import { createEngine, type Engine, programUrl, type RunningProgram } from '@rlp/onnx/runtime';
@@ -84,4 +84,46 @@ it('builds one graph for a loss and one for scoring, whatever the shapes and tem
   }
   expect(await program.call('built', undefined)).toBe(2);
   await backend.close();
+});
+
+it('sends a graph again after a request that failed before it was compiled', async () => {
+  await (await create()).close();
+  const sent: (string | undefined)[] = [];
+  let failures = 1;
+  const answer = {
+    loss: 0,
+    metricSums: {},
+    scores: { logprobs: [new Float32Array(2)], entropies: undefined, values: undefined },
+  };
+  const failing = {
+    call: async (_: string, request: { readonly compile?: { readonly kind: string } }) => {
+      sent.push(request.compile?.kind);
+      if (failures-- > 0) throw new EngineError('the message was lost');
+      return answer;
+    },
+    stop: async () => undefined,
+  } as unknown as RunningProgram<BigramMethods>;
+  const backend = new OnnxTrainingBackend({
+    program: failing,
+    weights: new FullWeights({
+      engine,
+      program: failing,
+      store: 'none',
+      parameters,
+      save: async () => undefined,
+    }),
+    packing: { vocabularySize, contextLength: 64, tokensPerMicroBatch: 16 },
+    shares: { engine, store: 'none' },
+    reference: 'initial',
+  });
+  const loss: Loss = {
+    key: 'l',
+    columns: [],
+    compute: (ops, { logprobs }) => ({ tokenLosses: ops.neg(logprobs) }),
+  };
+  const batch = { sequences: [{ tokens: [0, 1], mask: [0, 1], weights: [0, 1], columns: {} }] };
+  await expect(backend.forwardBackward(batch, loss)).rejects.toThrow('the message was lost');
+  await backend.forwardBackward(batch, loss);
+  await backend.forwardBackward(batch, loss);
+  expect(sent).toEqual(['training', 'training', undefined]);
 });

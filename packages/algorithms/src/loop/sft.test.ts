@@ -33,6 +33,8 @@ describe('runSftTraining', () => {
   it.each([
     [{ sequencesPerBatch: 4, epochs: 2 }, [4 / 6, 1, 10 / 6, 2]],
     [{ tokensPerBatch: 7, epochs: 1 }, [2 / 6, 4 / 6, 1]],
+    [{ tokensPerBatch: 6, epochs: 1 }, [2 / 6, 4 / 6, 1]],
+    [{ tokensPerBatch: 5, epochs: 0.5 }, [1 / 6, 2 / 6, 3 / 6]],
     [{ tokensPerBatch: 1, updates: 2 }, [1 / 6, 2 / 6]],
     [{ sequencesPerBatch: 2, epochs: 0.5 }, [2 / 6, 4 / 6]],
   ])('cuts batches and ends as told: %j', async (options, epochs) => {

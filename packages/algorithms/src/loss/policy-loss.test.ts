@@ -37,6 +37,9 @@ describe('policyLoss', () => {
       'ratio/mean': expect.closeTo(1.02),
     });
     expect(bad.metrics).toMatchObject({ 'clip/low': 0.2, 'clip/high': 0 });
+    // Mean of ln π_proximal − ln π, so the sign is that of −ln ratio.
+    const moved = -ratios.reduce((sum, ratio) => sum + Math.log(ratio), 0) / ratios.length;
+    expect(good.metrics['kl/update']).toBeCloseTo(moved, 12);
   });
 
   it('caps the loss of bad tokens by the dual clip', () => {

@@ -71,6 +71,14 @@ describe('scheduleFactor', () => {
     );
   });
 
+  it('holds for the whole updates of a stable length that is none', () => {
+    const schedule = scheduleSchema.parse({ kind: 'warmup-stable-decay', updates: 7, stableRatio: 0.5 });
+    // 3.5 updates: three are stable, and the fourth begins the decay over the other four.
+    expect(Array.from({ length: 6 }, (_, made) => scheduleFactor(schedule, made))).toEqual(
+      [1, 1, 1, 1, (1 + Math.cos(Math.PI / 4)) / 2, 0.5].map((x) => expect.closeTo(x, 12)),
+    );
+  });
+
   it('stays at the minimum past the end unless told to follow the cosine', () => {
     const hold = scheduleSchema.parse({ kind: 'cosine', updates: 4, minimumRatio: 0.1 });
     expect(scheduleFactor(hold, 9)).toBeCloseTo(0.1, 12);

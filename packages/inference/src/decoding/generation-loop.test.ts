@@ -33,6 +33,8 @@ class FakeDecoder implements CachedDecoder {
   readonly rows: number[][];
   readonly maxSequences: number;
   prefilled = 0;
+  /** Prompts of each prefill. */
+  readonly prefills: number[] = [];
   steps = 0;
   widest = 0;
   failAt = Number.POSITIVE_INFINITY;
@@ -45,6 +47,7 @@ class FakeDecoder implements CachedDecoder {
   async prefill(firstRow: number, prompts: readonly (readonly number[])[], temperatures: readonly number[]) {
     if (firstRow + prompts.length > this.maxSequences) throw new RangeError('rows exhausted');
     this.prefilled += prompts.length;
+    this.prefills.push(prompts.length);
     prompts.forEach((prompt, index) => {
       this.rows[firstRow + index] = [...prompt];
     });
@@ -229,6 +232,38 @@ describe('GenerationLoop', () => {
     expect((await group).policyVersion).toBe(0);
     expect(decoder.prefilled).toBe(2);
     expect((await loop.submit(request(), untroubled())).policyVersion).toBe(7);
+  });
+
+  it('starts a late member anew once the weights changed, though an earlier one still holds the prompt', async () => {
+    for (const [change, prefilled] of [
+      [true, 2],
+      [false, 1],
+    ] as const) {
+      const decoder = new FakeDecoder(2);
+      const loop = start(decoder);
+      const seen = [0, 0, 0];
+      const observer = {
+        signal: new AbortController().signal,
+        onToken: ({ member }: { readonly member: number }) => {
+          seen[member]! += 1;
+          if (member !== 0 || seen[0] !== 2) return;
+          if (change) loop.setPolicyVersion(7);
+          loop.finish(observer, 0);
+        },
+      };
+      await loop.submit(request({ count: 3, stopTokens: [] }), observer);
+      expect(seen).toEqual([2, 8, 8]);
+      expect(decoder.prefilled).toBe(prefilled);
+    }
+  });
+
+  it('computes as many prompts at once as the budget of a prefill allows', async () => {
+    const decoder = new FakeDecoder(8);
+    const loop = start(decoder);
+    // 16 tokens are four prompts of four.
+    const prompts = [0, 1, 2, 3, 4].map((token) => [token, 1, 2, 3]);
+    await Promise.all(prompts.map((prompt) => loop.submit(request({ prompt }), untroubled())));
+    expect(decoder.prefills).toEqual([4, 1]);
   });
 
   it('rejects a request whose distribution is not finite, and no other', async () => {
