@@ -15,9 +15,13 @@ import {
 } from '@rlp/core';
 import * as z from 'zod';
 import { type GaeResult, gae } from './advantage/gae.ts';
-import { aggregationModes, aggregationWeights } from './aggregation.ts';
-import { policyLoss } from './loss/policy-loss.ts';
-import { valueLoss } from './loss/value-loss.ts';
+import { aggregationModes } from './aggregation.ts';
+import { criticLoss } from './loop/critic-loss.ts';
+import { criticSequences } from './loop/critic-update.ts';
+import type { Experience } from './loop/experience.ts';
+import { type ResolvedRlOptions, resolveRlOptions } from './loop/options.ts';
+import { policyLossOf, policySequences } from './loop/policy-update.ts';
+import { type Score, scoreSequences } from './loop/scores.ts';
 import { type DecisionNumbers, numbersPerToken, spreadOverSequence } from './sequence/decision-numbers.ts';
 import type { TokenRows } from './statistics/token-rows.ts';
 import { whitened } from './statistics/whitened.ts';
@@ -76,7 +80,7 @@ export interface BackpropUpdate extends OptimStepResult {
 }
 
 /**
- * Advantages, the PPO loss and the update, as steps for a loop of one's own; the algorithms have loops of theirs.
+ * Advantages, the PPO loss and the update, as steps for your own loop. They run the code of `runRlTraining`.
  *
  * Backends compute a loss and its gradient in one pass. So {@link BackpropModule.computePpoLoss} runs both and adds the
  * gradient to the backend's, and {@link BackpropModule.update} applies it: each loss once, in the order they were made.
@@ -85,6 +89,8 @@ export class BackpropModule {
   readonly #backend: TrainingBackend;
   readonly #critic: CriticBackend | undefined;
   readonly #options: z.output<typeof schema>;
+  /** The same as options of the loop. */
+  readonly #loop: ResolvedRlOptions;
   readonly #loss: Loss;
   readonly #pending = new Set<PendingLoss>();
 
@@ -94,15 +100,21 @@ export class BackpropModule {
     this.#backend = backend;
     this.#critic = critic;
     this.#options = parseOptions('BackpropModule', schema, options, 'BackpropOptions');
-    const { ppoClipRange, klCoefficient, entropyCoefficient } = this.#options;
-    this.#loss = policyLoss({
-      clipLow: ppoClipRange,
-      clipHigh: ppoClipRange,
-      proximal: 'behavior',
-      correction: 'none',
-      klCoefficient,
-      entropyCoefficient,
-    });
+    const { ppoClipRange, klCoefficient, entropyCoefficient, aggregation } = this.#options;
+    this.#loop = resolveRlOptions(
+      {
+        loss: {
+          clipLow: ppoClipRange,
+          clipHigh: ppoClipRange,
+          correction: 'none',
+          klCoefficient,
+          entropyCoefficient,
+        },
+        aggregation,
+      },
+      'BackpropModule',
+    );
+    this.#loss = policyLossOf(this.#loop, { klForm: 'fixed' });
   }
 
   /**
@@ -143,14 +155,28 @@ export class BackpropModule {
         'computePpoLoss: a critic learns from returns; pass what computeAdvantages gave, with its advantages and returns',
       );
     }
-    const rows = this.#rowsOf(trajectories, { advantages, ...(returns && { returns }) });
-    const sequences = await this.#withReference(rows);
+    const experience = await this.#experienceOf(trajectories, { advantages, returns });
+    const rows = [...experience.sequences.keys()];
+    const { temperature } = this.#options;
+    const context = {
+      backend: this.#backend,
+      loss: this.#loss,
+      options: this.#loop,
+      iteration: 0,
+      temperature,
+    };
+    const coefficients = { kl: this.#options.klCoefficient, klForm: 'fixed', entropy: 0 } as const;
+    const sequences = policySequences(experience, rows, { ...context, coefficients, isShared: false });
     const policy = await this.#backend.forwardBackward({ sequences }, this.#loss).then(undefined, (error) => {
       // With it the backend has thrown the gradients of those before it away.
       if (error instanceof TrainingError) this.#pending.clear();
       throw error;
     });
-    const critic = await this.#critic?.forwardBackward({ sequences: this.#forCritic(rows) }, criticLoss);
+    const valueLoss = criticLoss(this.#loop.critic);
+    const critic = await this.#critic?.forwardBackward(
+      { sequences: this.#forCritic(experience, rows) },
+      valueLoss,
+    );
     const loss: PendingLoss = {
       value: policy.loss + (critic?.loss ?? 0),
       metrics: { ...policy.metrics, ...(critic && { 'loss/value': critic.metrics['loss/value']! }) },
@@ -203,65 +229,39 @@ export class BackpropModule {
     await backend.updateReference(method === 'copy' ? { method } : { method, decay: update.decay ?? 0.99 });
   }
 
-  /** Training sequences of the trajectories, with the numbers of every decision as columns. */
-  #rowsOf(
+  /** The trajectories' sequences with all that the losses read, as the loop's. */
+  async #experienceOf(
     trajectories: readonly Trajectory[],
-    decisions: Readonly<Record<string, readonly DecisionNumbers[]>>,
-  ): TrainingSequence[] {
-    const perToken = Object.entries(decisions).map(
-      ([name, numbers]) => [name, numbersPerToken(name, numbers, trajectories)] as const,
+    decisions: { readonly advantages: readonly DecisionNumbers[]; readonly returns?: TokenRows | undefined },
+  ): Promise<Experience> {
+    const cut = trajectories.flatMap(({ steps }, b) =>
+      tokenSequences(steps).map((sequence) => ({ sequence, b })),
     );
-    const rows = trajectories.flatMap(({ steps }, b) =>
-      tokenSequences(steps).map((sequence) => ({
-        sequence,
-        columns: Object.fromEntries(
-          perToken.map(([name, numbers]) => [name, spreadOverSequence(sequence, numbers[b]!)]),
-        ),
-      })),
-    );
-    const weights = aggregationWeights(
-      rows.map(({ sequence }) => sequence.mask),
-      { mode: this.#options.aggregation },
-    );
-    return rows.map(({ sequence: { tokens, mask, behaviorLogprobs }, columns }, index) => ({
-      tokens,
-      mask,
-      weights: weights[index]!,
-      temperature: this.#options.temperature,
-      columns: { behaviorLogprobs, ...columns },
-    }));
-  }
-
-  async #withReference(rows: readonly TrainingSequence[]): Promise<readonly TrainingSequence[]> {
-    if (!this.#loss.columns.includes('referenceLogprobs') || rows.length === 0) return rows;
+    const spread = (name: string, numbers: readonly DecisionNumbers[]): TokenRows => {
+      const perToken = numbersPerToken(name, numbers, trajectories);
+      return cut.map(({ sequence, b }) => spreadOverSequence(sequence, perToken[b]!));
+    };
+    const { advantages, returns } = decisions;
+    const columns = {
+      advantages: spread('advantages', advantages),
+      ...(returns && { returns: spread('returns', returns) }),
+    };
+    const sequences = cut.map(({ sequence }) => sequence);
+    const wanted = new Set<Score>(this.#loss.columns.includes('referenceLogprobs') ? ['reference'] : []);
     const { temperature } = this.#options;
-    const tokens = rows.map((row) => row.tokens);
-    const scores = await this.#backend.logprobs(tokens, { policy: 'reference', temperature });
-    return rows.map((row, index) => ({
-      ...row,
-      columns: { ...row.columns, referenceLogprobs: scores[index]!.logprobs },
-    }));
+    const scores = await scoreSequences(sequences, wanted, { backend: this.#backend, temperature });
+    return { sequences, scores, ...columns };
   }
 
-  #forCritic(rows: readonly TrainingSequence[]): TrainingSequence[] {
-    const { valueCoefficient } = this.#options;
-    return rows.map((row) => ({
-      ...row,
-      weights: Float64Array.from(row.weights, (weight) => weight * valueCoefficient),
+  /** The critic's sequences, weighed by its coefficient. */
+  #forCritic(experience: Experience, rows: readonly number[]): TrainingSequence[] {
+    const { valueCoefficient, temperature } = this.#options;
+    return criticSequences(experience, rows, { options: this.#loop, temperature }).map((sequence) => ({
+      ...sequence,
+      weights: Float64Array.from(sequence.weights, (weight) => weight * valueCoefficient),
     }));
   }
 }
-
-/** `½ (V − R)²` of the column `returns`. */
-const criticLoss: Loss = {
-  key: 'critic-loss',
-  columns: ['returns'],
-  values: 'only',
-  compute(ops, { values, columns }) {
-    const { losses } = valueLoss(ops, { values: values!, returns: columns.returns! });
-    return { tokenLosses: losses, metrics: { 'loss/value': ops.stopGradient(losses) } };
-  },
-};
 
 function isEstimate(estimate: AdvantageEstimate | readonly DecisionNumbers[]): estimate is AdvantageEstimate {
   return 'returns' in estimate;

@@ -64,6 +64,7 @@ export { GSPOAlgorithm, type GspoOptions } from './algorithm/gspo.ts';
 export {
   type AlgorithmDependencies,
   type AlgorithmOptions,
+  type AlgorithmPlan,
   PolicyAlgorithm,
   type ProgressBar,
   type TrainOptions,

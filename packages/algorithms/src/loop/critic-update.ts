@@ -28,14 +28,21 @@ export async function updateCritic(
     epochs,
     minibatches,
     stream: [options.seed, 'critic-minibatches', iteration],
-    sequencesOf: (rows) => {
-      const weights = weightsOf(sequences, rows, options, options.critic.aggregation);
-      return rows.flatMap((row, index): TrainingSequence[] => {
-        const { tokens, mask } = sequences[row]!;
-        if (isMasked(mask)) return [];
-        const columns = valueColumns({ returns, scores }, row);
-        return [{ tokens, mask, weights: weights[index]!, temperature, columns }];
-      });
-    },
+    sequencesOf: (rows) => criticSequences({ sequences, returns, scores }, rows, { options, temperature }),
+  });
+}
+
+/** The rows of one minibatch that a critic of its own learns from, with weights taken over all its rows. */
+export function criticSequences(
+  { sequences, returns, scores }: Pick<Experience, 'sequences' | 'returns' | 'scores'>,
+  rows: readonly number[],
+  { options, temperature }: Pick<UpdateContext, 'options' | 'temperature'>,
+): TrainingSequence[] {
+  const weights = weightsOf(sequences, rows, options, options.critic.aggregation);
+  return rows.flatMap((row, index): TrainingSequence[] => {
+    const { tokens, mask } = sequences[row]!;
+    if (isMasked(mask)) return [];
+    const columns = valueColumns({ returns, scores }, row);
+    return [{ tokens, mask, weights: weights[index]!, temperature, columns }];
   });
 }

@@ -122,10 +122,10 @@ function isOnlySurrogate({ loss, entropyControl }: ResolvedRlOptions): boolean {
 }
 
 /** The rows of one minibatch that can have a gradient, with weights taken over all its rows. */
-function policySequences(
+export function policySequences(
   { sequences, advantages, returns, scores, correctionWeights }: Experience,
   rows: readonly number[],
-  context: UpdateContext & { readonly isShared: boolean; readonly selection: SelectedColumns },
+  context: UpdateContext & { readonly isShared: boolean; readonly selection?: SelectedColumns | undefined },
 ): TrainingSequence[] {
   const { options, coefficients, temperature, isShared, selection, loss } = context;
   const weights = weightsOf(sequences, rows, options);
@@ -150,7 +150,7 @@ function policySequences(
       ...(klFactors && { klCoefficients: klFactors[index]!.map((factor) => factor * coefficients.kl) }),
       ...(options.entropyControl && { entropyCoefficients: everywhere(coefficients.entropy) }),
       ...(correctionWeights && { correctionWeights: correctionWeights[row]! }),
-      ...selection.get(row),
+      ...selection?.get(row),
       ...(isShared && valueColumns({ returns, scores }, row)),
       ...(criticFactors && { criticFactors: criticFactors[index]! }),
     };
