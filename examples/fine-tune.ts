@@ -81,7 +81,7 @@ export async function fineTune({ folder, data, out, learningRate, epochs }: Fine
     const updates = runSftTraining({ backend, sequences }, { epochs, sequencesPerBatch: 16 });
     for await (const { iteration, metrics } of updates)
       if (iteration % 10 === 0) console.log(`update ${iteration}: loss ${metrics['loss/sft']?.toFixed(3)}`);
-    await inference.updateWeights(await backend.publish());
+    await inference.updateWeights(await backend.publish({ as: 'shared' }));
     const after = await perplexity(inference, tokenizer, heldOut);
     await backend.saveCheckpoint(join(out, 'adapter'));
     await saveModel(join(out, 'merged'), { ...model, weights: await backend.getWeights() });

@@ -16,7 +16,7 @@ import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { demonstrationSequences, GRPOAlgorithm, type RlReport, runSftTraining } from '@rlp/algorithms';
 import { TabularBackend, TabularSampler } from '@rlp/backprop/tabular';
-import { RandomStream, type TrainingBackend, type Weights } from '@rlp/core';
+import { type CheckpointBackend, RandomStream, type Weights } from '@rlp/core';
 import { type ArithmeticMetadata, arithmeticTasks, SimpleTextEnvironment, taskSource } from '@rlp/env';
 import { characterTokenizer } from '@rlp/models';
 import { createDefaultMonitor, hackingRule, type InterventionConfig } from '@rlp/quality-monitor';
@@ -71,7 +71,7 @@ export async function imitate(): Promise<Weights> {
 }
 
 /** Checkpoints to go back to. An alarm takes evidence, so the newest may already hack: two are kept, the older one is loaded. */
-function checkpoints(backend: TrainingBackend, folder: string) {
+function checkpoints(backend: CheckpointBackend, folder: string) {
   let paths: string[] = [];
   return {
     async save({ iteration, findings }: RlReport): Promise<void> {
@@ -92,7 +92,7 @@ export async function train(weights: Weights, role: 'watch' | 'intervene', itera
   const backend = newBackend(0.1);
   await backend.loadWeights(weights);
   const sampler = new TabularSampler({ backend, tokenizer });
-  await sampler.updateWeights(await backend.publish());
+  await sampler.updateWeights(await backend.publish({ as: 'shared' }));
   const kept = checkpoints(backend, folder);
   const grpo = new GRPOAlgorithm(
     {
