@@ -1,4 +1,5 @@
-import { aggregationWeights, groupRelativeAdvantages, policyLoss } from '@rlp/algorithms';
+import { groupRelativeAdvantages } from '@rlp/algorithms/advantage';
+import { aggregationWeights, policyLoss } from '@rlp/algorithms/loss';
 import { RandomStream } from '@rlp/core';
 import { evaluate, matrixFromRows } from '@rlp/tensor';
 import { describe, expect, it } from 'vitest';

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { algorithmPresets } from '@rlp/algorithms';
+import { algorithmPresets } from '@rlp/algorithms/presets';
 import { expect, it } from 'vitest';
 
 /** Options as they are written: `loss: { clipLow: 0.2 }`. */

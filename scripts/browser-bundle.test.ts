@@ -15,15 +15,8 @@ const { exports } = JSON.parse(readFileSync('packages/rewards/package.json', 'ut
 
 /** Entries that promise to run anywhere JavaScript does. */
 const isomorphic = [
-  ...[
-    '@rlp/core',
-    '@rlp/tensor',
-    '@rlp/data',
-    '@rlp/env',
-    '@rlp/rollout',
-    '@rlp/algorithms',
-    '@rlp/backprop/tabular',
-  ],
+  ...['@rlp/core', '@rlp/tensor', '@rlp/data', '@rlp/env', '@rlp/rollout', '@rlp/backprop/tabular'],
+  ...['', '/advantage', '/loss', '/presets', '/statistics'].map((subpath) => `@rlp/algorithms${subpath}`),
   ...['@rlp/onnx', '@rlp/models', '@rlp/page', '@rlp/quality-monitor', '@rlp/quality-monitor/page'],
   ...Object.keys(exports)
     .filter((subpath) => !ofNode.includes(subpath))

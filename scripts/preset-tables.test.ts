@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { advantagePresets, lossPresets } from '@rlp/algorithms';
+import { advantagePresets, lossPresets } from '@rlp/algorithms/presets';
 import { expect, it } from 'vitest';
 
 /** Options as they are written: `scale: 'none'`. */

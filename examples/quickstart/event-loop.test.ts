@@ -1,6 +1,6 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { Worker } from 'node:worker_threads';
-import { policyLoss } from '@rlp/algorithms';
+import { policyLoss } from '@rlp/algorithms/loss';
 import type { TrainingSequence } from '@rlp/core';
 import { createEngine } from '@rlp/onnx/runtime';
 import { expect, it, onTestFinished } from 'vitest';

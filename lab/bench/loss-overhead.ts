@@ -1,5 +1,5 @@
 import { loadavg } from 'node:os';
-import { crossEntropy, policyLoss } from '@rlp/algorithms';
+import { crossEntropy, policyLoss } from '@rlp/algorithms/loss';
 import { createOnnxBackend } from '@rlp/backprop';
 import { type Loss, RandomStream, type TrainingSequence } from '@rlp/core';
 import { Graph, gradients, serialize, traceOps } from '@rlp/onnx';

@@ -1,5 +1,6 @@
 import { loadavg } from 'node:os';
-import { aggregationWeights, groupRelativeAdvantages, policyLoss, spreadOverTokens } from '@rlp/algorithms';
+import { groupRelativeAdvantages, spreadOverTokens } from '@rlp/algorithms/advantage';
+import { aggregationWeights, policyLoss } from '@rlp/algorithms/loss';
 import { RandomStream } from '@rlp/core';
 import { evaluate, type Matrix, matrixFromRows, matrixRows } from '@rlp/tensor';
 import { type MeasureOptions, timeRuns } from './measurement.ts';

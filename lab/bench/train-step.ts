@@ -1,5 +1,5 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
-import { policyLoss } from '@rlp/algorithms';
+import { policyLoss } from '@rlp/algorithms/loss';
 import { createOnnxBackend, type OnnxBackendOptions } from '@rlp/backprop';
 import { RandomStream, type TrainingSequence } from '@rlp/core';
 import { createEngine, type Engine } from '@rlp/onnx/runtime';

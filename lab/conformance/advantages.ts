@@ -1,5 +1,4 @@
 import {
-  advantagePresets,
   alignedTurnRewards,
   entropyWeightedAdvantages,
   type GroupRelativeOptions,
@@ -8,7 +7,6 @@ import {
   hasRewardVariance,
   normalizedThenSummed,
   optimalTokenBaseline,
-  passAtK,
   planningAmplifiedAdvantages,
   planningTokens,
   pooledEntropies,
@@ -19,8 +17,9 @@ import {
   sequenceScores,
   spreadOverTokens,
   standardizedOverBatch,
-  whitened,
-} from '@rlp/algorithms';
+} from '@rlp/algorithms/advantage';
+import { advantagePresets } from '@rlp/algorithms/presets';
+import { passAtK, whitened } from '@rlp/algorithms/statistics';
 import { weightedRewards } from '@rlp/core';
 import type { Adapter, AdapterTable, FixtureCase } from './fixture.ts';
 

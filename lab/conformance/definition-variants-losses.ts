@@ -5,7 +5,7 @@ import {
   importanceSampling,
   type KlOptions,
   type PolicyLossOptions,
-} from '@rlp/algorithms';
+} from '@rlp/algorithms/loss';
 import { type OverlongOptions, overlongPenalty } from '@rlp/core';
 import type { OperationsAdapter, OperationsTable } from './fixture.ts';
 import { evaluateLoss, itself, plainPolicyLoss, sum, wide } from './loss-requests.ts';

@@ -1,12 +1,11 @@
 import {
-  advantagePresets,
   type GaeOptions,
   type GroupRelativeOptions,
   gae,
   groupRelativeAdvantages,
-  type WhiteningOptions,
-  whitened,
-} from '@rlp/algorithms';
+} from '@rlp/algorithms/advantage';
+import { advantagePresets } from '@rlp/algorithms/presets';
+import { type WhiteningOptions, whitened } from '@rlp/algorithms/statistics';
 import type { Adapter, AdapterTable, Fixture, FixtureCase } from './fixture.ts';
 
 /** A case of `definition_variants.json`: one input under the definitions of several projects. */

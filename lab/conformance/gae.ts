@@ -1,17 +1,14 @@
 import {
-  advantagePresets,
   bilevelGae,
   discountedReturns,
-  entropyOf,
   type GaeOptions,
   gae,
-  klEstimate,
-  klPenalizedRewards,
-  maskedRowMeans,
   reinforceAdvantages,
   tokenRewards,
-  whitened,
-} from '@rlp/algorithms';
+} from '@rlp/algorithms/advantage';
+import { entropyOf, klEstimate, klPenalizedRewards } from '@rlp/algorithms/loss';
+import { advantagePresets } from '@rlp/algorithms/presets';
+import { maskedRowMeans, whitened } from '@rlp/algorithms/statistics';
 import { matrixFromRows, matrixRows, Tape } from '@rlp/tensor';
 import { byIndex } from './advantages.ts';
 import type { AdapterTable, FixtureCase } from './fixture.ts';

@@ -5,7 +5,7 @@ import {
   sequenceRatio,
   sequenceScores,
   spreadOverTokens,
-} from '@rlp/algorithms';
+} from '@rlp/algorithms/advantage';
 import type { AdapterTable, FixtureCase } from './fixture.ts';
 
 function optionsOf({ params }: FixtureCase): GigpoOptions {

@@ -3,7 +3,7 @@ import {
   aggregationWeights,
   type PolicyLossOptions,
   policyLoss,
-} from '@rlp/algorithms';
+} from '@rlp/algorithms/loss';
 import type { Loss } from '@rlp/core';
 import type { LossAnswer, Operations, Rows } from './operations.ts';
 

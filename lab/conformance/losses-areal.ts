@@ -1,4 +1,5 @@
-import { maskedRowMeans, type PolicyLossOptions } from '@rlp/algorithms';
+import type { PolicyLossOptions } from '@rlp/algorithms/loss';
+import { maskedRowMeans } from '@rlp/algorithms/statistics';
 import type { FixtureCase, OperationsAdapter, OperationsTable } from './fixture.ts';
 import { evaluateLoss, plainPolicyLoss } from './loss-requests.ts';
 import { valueLossOf } from './tensor-adapters.ts';

@@ -1,13 +1,11 @@
+import { type AcceptanceCriterion, acceptanceMask, samplerWeights } from '@rlp/algorithms/loss';
 import {
-  type AcceptanceCriterion,
-  acceptanceMask,
   maskedMean,
   maskedRowMeans,
   maskedVariance,
   normalizedWeights,
-  samplerWeights,
   tokenStatistics,
-} from '@rlp/algorithms';
+} from '@rlp/algorithms/statistics';
 import type { FixtureCase, OperationsAdapter, OperationsTable } from './fixture.ts';
 import { evaluateLoss, plainPolicyLoss } from './loss-requests.ts';
 import { verlAggregation, verlMean } from './losses-verl.ts';

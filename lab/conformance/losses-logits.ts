@@ -8,12 +8,10 @@ import {
   importanceRatio,
   importanceSampling,
   klEstimate,
-  maskedMean,
-  maskedRowMeans,
-  maskedVariance,
   policyGradient,
   samplerWeights,
-} from '@rlp/algorithms';
+} from '@rlp/algorithms/loss';
+import { maskedMean, maskedRowMeans, maskedVariance } from '@rlp/algorithms/statistics';
 import type { TensorOps } from '@rlp/core';
 import type { FixtureCase, OperationsAdapter, OperationsTable } from './fixture.ts';
 import type { Operations, Request, Rows } from './operations.ts';

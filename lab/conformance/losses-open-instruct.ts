@@ -4,7 +4,7 @@ import {
   importanceRatio,
   klEstimate,
   samplerWeights,
-} from '@rlp/algorithms';
+} from '@rlp/algorithms/loss';
 import type { FixtureCase, OperationsAdapter, OperationsTable } from './fixture.ts';
 import { elementwise, plainPolicyLoss } from './loss-requests.ts';
 import type { Operations } from './operations.ts';

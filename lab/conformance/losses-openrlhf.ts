@@ -1,13 +1,13 @@
+import { tokenRewards } from '@rlp/algorithms/advantage';
 import {
   type AcceptanceCriterion,
   type AggregationOptions,
   acceptanceMask,
   klPenalizedRewards,
-  lossPresets,
   type PolicyLossOptions,
   samplerWeights,
-  tokenRewards,
-} from '@rlp/algorithms';
+} from '@rlp/algorithms/loss';
+import { lossPresets } from '@rlp/algorithms/presets';
 import type { TensorOps } from '@rlp/core';
 import type { FixtureCase, OperationsAdapter, OperationsTable } from './fixture.ts';
 import { evaluateLoss, plainPolicyLoss } from './loss-requests.ts';

@@ -4,9 +4,9 @@ import {
   importanceRatio,
   importanceSampling,
   klEstimate,
-  maskedMean,
   type PolicyLossOptions,
-} from '@rlp/algorithms';
+} from '@rlp/algorithms/loss';
+import { maskedMean } from '@rlp/algorithms/statistics';
 import type { FixtureCase, OperationsAdapter, OperationsTable } from './fixture.ts';
 import { evaluateLoss, plainPolicyLoss, sum } from './loss-requests.ts';
 import type { Operations, Rows } from './operations.ts';

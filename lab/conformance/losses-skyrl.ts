@@ -4,13 +4,11 @@ import {
   crossEntropy,
   importanceRatio,
   klCovarianceSelection,
-  lossPresets,
-  maskedMean,
-  maskedVariance,
   type PolicyLossOptions,
   samplerWeights,
-  tokenStatistics,
-} from '@rlp/algorithms';
+} from '@rlp/algorithms/loss';
+import { lossPresets } from '@rlp/algorithms/presets';
+import { maskedMean, maskedVariance, tokenStatistics } from '@rlp/algorithms/statistics';
 import type { TensorOps } from '@rlp/core';
 import { type FixtureCase, type OperationsAdapter, type OperationsTable, unsupported } from './fixture.ts';
 import { evaluateLoss, plainPolicyLoss, sum, wide } from './loss-requests.ts';

@@ -1,4 +1,5 @@
-import { type KlOptions, lossPresets, offPolicySequenceMask, type PolicyLossOptions } from '@rlp/algorithms';
+import { type KlOptions, offPolicySequenceMask, type PolicyLossOptions } from '@rlp/algorithms/loss';
+import { lossPresets } from '@rlp/algorithms/presets';
 import type { FixtureCase, OperationsAdapter, OperationsTable } from './fixture.ts';
 import { elementwise, plainPolicyLoss } from './loss-requests.ts';
 import { estimatorNames, klOf } from './tensor-adapters.ts';

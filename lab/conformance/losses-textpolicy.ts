@@ -1,16 +1,18 @@
 import {
-  type AggregationOptions,
-  advantagePresets,
-  clippedSurrogate,
-  entropyShapedRewards,
   entropyWeightedAdvantages,
   groupIndices,
   groupRelativeAdvantages,
+  scatterGroups,
+} from '@rlp/algorithms/advantage';
+import {
+  type AggregationOptions,
+  clippedSurrogate,
+  entropyShapedRewards,
   importanceRatio,
   mixedRatio,
-  scatterGroups,
   separatelyWhitened,
-} from '@rlp/algorithms';
+} from '@rlp/algorithms/loss';
+import { advantagePresets } from '@rlp/algorithms/presets';
 import type { OperationsAdapter, OperationsTable } from './fixture.ts';
 import { evaluateLoss, plainPolicyLoss, split } from './loss-requests.ts';
 

@@ -8,13 +8,13 @@ import {
   importanceRatio,
   importanceSampling,
   klEstimate,
-  lossPresets,
   offPolicySequenceMask,
   type PolicyLossOptions,
   policyGradient,
   samplerWeights,
   valueLoss,
-} from '@rlp/algorithms';
+} from '@rlp/algorithms/loss';
+import { lossPresets } from '@rlp/algorithms/presets';
 import type { Loss, TensorOps } from '@rlp/core';
 import type { FixtureCase, OperationsAdapter, OperationsTable } from './fixture.ts';
 import { evaluateLoss, plainPolicyLoss, wide } from './loss-requests.ts';

@@ -6,11 +6,10 @@ import {
   fullKl,
   klPenalizedRewards,
   logSoftmax,
-  lossPresets,
-  maskedMean,
-  maskedRowMeans,
   nextKlCoefficient,
-} from '@rlp/algorithms';
+} from '@rlp/algorithms/loss';
+import { lossPresets } from '@rlp/algorithms/presets';
+import { maskedMean, maskedRowMeans } from '@rlp/algorithms/statistics';
 import { type FixtureCase, type OperationsAdapter, type OperationsTable, unsupported } from './fixture.ts';
 import { split } from './loss-requests.ts';
 import { verlAggregation } from './losses-verl.ts';

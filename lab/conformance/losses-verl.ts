@@ -4,10 +4,10 @@ import {
   importanceRatio,
   klCovarianceSelection,
   klEstimate,
-  lossPresets,
-  maskedMean,
   type PolicyLossOptions,
-} from '@rlp/algorithms';
+} from '@rlp/algorithms/loss';
+import { lossPresets } from '@rlp/algorithms/presets';
+import { maskedMean } from '@rlp/algorithms/statistics';
 import { RandomStream } from '@rlp/core';
 import { type FixtureCase, type OperationsAdapter, type OperationsTable, unsupported } from './fixture.ts';
 import { evaluateLoss, itself, plainPolicyLoss, wide } from './loss-requests.ts';

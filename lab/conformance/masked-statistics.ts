@@ -1,11 +1,11 @@
+import { advantagePresets } from '@rlp/algorithms/presets';
 import {
-  advantagePresets,
   maskedMean,
   maskedRowMeans,
   maskedVariance,
   type WhiteningOptions,
   whitened,
-} from '@rlp/algorithms';
+} from '@rlp/algorithms/statistics';
 import type { Adapter, AdapterTable } from './fixture.ts';
 
 function statistics(countEpsilon: number, whitening: WhiteningOptions): Readonly<Record<string, Adapter>> {

@@ -5,7 +5,7 @@ import {
   klEstimate,
   type ValueLossOptions,
   valueLoss,
-} from '@rlp/algorithms';
+} from '@rlp/algorithms/loss';
 import type { Operations, Rows } from './operations.ts';
 
 /** Elementwise KL estimates and their slopes. */

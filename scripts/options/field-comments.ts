@@ -2,7 +2,7 @@
 import ts from 'typescript';
 
 /** The comment above a property's first declaration that has one, without its delimiters. */
-export function commentOf(property: ts.Symbol): string | undefined {
+function commentOf(property: ts.Symbol): string | undefined {
   for (const declaration of property.declarations ?? []) {
     const comment = ts.getJSDocCommentsAndTags(declaration).filter(ts.isJSDoc).at(-1);
     if (comment !== undefined)

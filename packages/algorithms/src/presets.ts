@@ -1,0 +1,3 @@
+export { type AdvantagePreset, advantagePresets } from './advantage/presets.ts';
+export { type AlgorithmPreset, algorithmPresets, type PresetName } from './algorithm/presets.ts';
+export { type LossPreset, lossPresets } from './loss/presets.ts';
