@@ -1,20 +1,21 @@
-export * from './integrated/index.ts';
-export * from './processor/index.ts';
 export {
   type FunctionRewardComputer,
   type RewardFunctionsOptions,
   type RewardPart,
   rewardFunctions,
-} from './reward-functions.ts';
+} from './functions/reward-functions.ts';
 export {
   type RegisteredRewardConfig,
   type RewardFactory,
   RewardRegistry,
   type RewardRegistryEntries,
-} from './reward-registry.ts';
-export { type ExactAnswerOptions, exactAnswer } from './stock/exact-answer.ts';
-export { extractTag } from './stock/extract-tag.ts';
-export { type TagFormatOptions, tagFormat } from './stock/tag-format.ts';
+} from './functions/reward-registry.ts';
+export type { RewardFunctionStatistics } from './functions/tally.ts';
+export * from './integrated/index.ts';
+export * from './processor/index.ts';
+export { type ExactAnswerOptions, exactAnswer } from './stock/answers/exact-answer.ts';
+export { extractTag } from './stock/format/extract-tag.ts';
+export { type TagFormatOptions, tagFormat } from './stock/format/tag-format.ts';
 export {
   type AccuracyRewardOptions,
   accuracyReward,
@@ -26,5 +27,4 @@ export {
   type PerplexityRewardOptions,
   perplexityReward,
   type WordPunctuation,
-} from './stock/text-components.ts';
-export type { RewardFunctionStatistics } from './tally.ts';
+} from './stock/text/text-components.ts';

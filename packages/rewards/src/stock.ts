@@ -5,15 +5,54 @@ export {
   type CheckNumbersOptions,
   checkAnswer,
   checkNumbers,
-} from './stock/check-answer.ts';
+} from './stock/answers/check-answer.ts';
+export { type ExactAnswerOptions, exactAnswer } from './stock/answers/exact-answer.ts';
 export {
-  type CodeTest,
-  type CodeTestsOptions,
-  codeTests,
-  lastCodeBlock,
-} from './stock/code-tests.ts';
-export { type ExactAnswerOptions, exactAnswer } from './stock/exact-answer.ts';
-export { extractTag } from './stock/extract-tag.ts';
+  type FuzzyMatchOptions,
+  fuzzyMatch,
+  type NumericMatchOptions,
+  numericMatch,
+  textSimilarity,
+} from './stock/answers/matching.ts';
+export {
+  answerExactMatch,
+  answerF1,
+  answerRougeL,
+  normalizedAnswer,
+  type OverlapOptions,
+  type OverlapScore,
+  rougeL,
+  wordOverlap,
+} from './stock/answers/overlap.ts';
+export { extractTag } from './stock/format/extract-tag.ts';
+export { type JsonFormatOptions, jsonFormat } from './stock/format/json-format.ts';
+export {
+  type MatchFormatApproximatelyOptions,
+  type MatchFormatExactlyOptions,
+  matchFormatApproximately,
+  matchFormatExactly,
+  type ReasoningTags,
+} from './stock/format/match-format.ts';
+export {
+  type ReasoningStepsOptions,
+  reasoningSteps,
+  type TagCountOptions,
+  tagCount,
+} from './stock/format/tag-count.ts';
+export {
+  type TagFormatOptions,
+  type TagLinesOptions,
+  tagFormat,
+  tagLines,
+} from './stock/format/tag-format.ts';
+export { afterThinking, type ThinkFormatOptions, thinkFormat } from './stock/format/think-format.ts';
+export {
+  readXmlFields,
+  type XmlField,
+  type XmlFormatOptions,
+  xmlAnswer,
+  xmlFormat,
+} from './stock/format/xml-format.ts';
 export {
   answerPhrase,
   type BoxedAnswer,
@@ -23,8 +62,19 @@ export {
   hashSection,
   lastBoxed,
   lastNumber,
-} from './stock/final-answer.ts';
-export { type JsonFormatOptions, jsonFormat } from './stock/json-format.ts';
+} from './stock/math/final-answer.ts';
+export {
+  type Gsm8kAnswerOptions,
+  gsm8kAnswer,
+  type MathAnswerOptions,
+  mathAnswer,
+} from './stock/math/math-answer.ts';
+export {
+  type MathAgreementOptions,
+  type MathEquivalence,
+  mathAnswersAgree,
+} from './stock/math/math-equivalence.ts';
+export { type MathNormalFormRules, mathNormalForm } from './stock/math/math-normal-form.ts';
 export {
   type CosineLengthOptions,
   type CosineScaledOptions,
@@ -35,69 +85,24 @@ export {
   overlongLength,
   sampledTokens,
   textLength,
-} from './stock/length-shaping.ts';
-export {
-  type MatchFormatApproximatelyOptions,
-  type MatchFormatExactlyOptions,
-  matchFormatApproximately,
-  matchFormatExactly,
-  type ReasoningTags,
-} from './stock/match-format.ts';
-export {
-  type FuzzyMatchOptions,
-  fuzzyMatch,
-  type NumericMatchOptions,
-  numericMatch,
-  textSimilarity,
-} from './stock/matching.ts';
-export {
-  type Gsm8kAnswerOptions,
-  gsm8kAnswer,
-  type MathAnswerOptions,
-  mathAnswer,
-} from './stock/math-answer.ts';
-export {
-  type MathAgreementOptions,
-  type MathEquivalence,
-  mathAnswersAgree,
-} from './stock/math-equivalence.ts';
-export { type MathNormalFormRules, mathNormalForm } from './stock/math-normal-form.ts';
-export {
-  answerExactMatch,
-  answerF1,
-  answerRougeL,
-  normalizedAnswer,
-  type OverlapOptions,
-  type OverlapScore,
-  rougeL,
-  wordOverlap,
-} from './stock/overlap.ts';
+} from './stock/text/length-shaping.ts';
 export {
   type NgramDiversityOptions,
   ngramDiversity,
   type RepetitionPenaltyOptions,
   repeatedShare,
   repetitionPenalty,
-} from './stock/repetition.ts';
+} from './stock/text/repetition.ts';
 export {
-  type ReasoningStepsOptions,
-  reasoningSteps,
-  type TagCountOptions,
-  tagCount,
-} from './stock/tag-count.ts';
-export { type TagFormatOptions, type TagLinesOptions, tagFormat, tagLines } from './stock/tag-format.ts';
-export { afterThinking, type ThinkFormatOptions, thinkFormat } from './stock/think-format.ts';
+  type CodeTest,
+  type CodeTestsOptions,
+  codeTests,
+  lastCodeBlock,
+} from './stock/tools/code-tests.ts';
 export {
   jsonMatches,
   type ReadToolCall,
   readToolCalls,
   type ToolCallsOptions,
   toolCalls,
-} from './stock/tool-calls.ts';
-export {
-  readXmlFields,
-  type XmlField,
-  type XmlFormatOptions,
-  xmlAnswer,
-  xmlFormat,
-} from './stock/xml-format.ts';
+} from './stock/tools/tool-calls.ts';

@@ -4,31 +4,16 @@ export {
   applyVerifiersToReward,
   verificationRequest,
 } from './verification/apply-verifiers.ts';
-export { type ArithmeticStatement, arithmeticStatements } from './verification/arithmetic.ts';
-export { CoherenceVerifier, type CoherenceVerifierOptions } from './verification/coherence.ts';
 export {
   createCustomVerifierPipeline,
   createDefaultVerifierPipeline,
   type VerifierConfig,
 } from './verification/create-pipeline.ts';
-export { FactualVerifier, type FactualVerifierOptions } from './verification/factual.ts';
-export { FormatVerifier, type FormatVerifierOptions } from './verification/format.ts';
-export { LanguageVerifier, type LanguageVerifierOptions } from './verification/language.ts';
-export { LengthVerifier, type LengthVerifierOptions } from './verification/length.ts';
 export {
   type PipelineReport,
   VerificationPipeline,
   type VerificationPipelineOptions,
 } from './verification/pipeline.ts';
-export { RepetitionVerifier, type RepetitionVerifierOptions } from './verification/repetition.ts';
-export { SafetyPatternVerifier, type SafetyPatternVerifierOptions } from './verification/safety-pattern.ts';
-export {
-  GreetingVerifier,
-  type GreetingVerifierOptions,
-  KeywordVerifier,
-  type KeywordVerifierOptions,
-  NonEmptyVerifier,
-} from './verification/simple.ts';
 export type { TextJudge } from './verification/text-judge.ts';
 export {
   TextVerifier,
@@ -36,8 +21,6 @@ export {
   type VerifierLimits,
   type VerifierStatistics,
 } from './verification/text-verifier.ts';
-export { RuleVerifier, type TextRule, textpolicyRules } from './verification/textpolicy-rules.ts';
-export { ToxicityVerifier, type ToxicityVerifierOptions } from './verification/toxicity.ts';
 export {
   defaultThresholds,
   type ScoreReportInput,
@@ -45,3 +28,23 @@ export {
   type VerdictThresholds,
   verdictOf,
 } from './verification/verdict.ts';
+export { type ArithmeticStatement, arithmeticStatements } from './verification/verifiers/arithmetic.ts';
+export { CoherenceVerifier, type CoherenceVerifierOptions } from './verification/verifiers/coherence.ts';
+export { FactualVerifier, type FactualVerifierOptions } from './verification/verifiers/factual.ts';
+export { FormatVerifier, type FormatVerifierOptions } from './verification/verifiers/format.ts';
+export { LanguageVerifier, type LanguageVerifierOptions } from './verification/verifiers/language.ts';
+export { LengthVerifier, type LengthVerifierOptions } from './verification/verifiers/length.ts';
+export { RepetitionVerifier, type RepetitionVerifierOptions } from './verification/verifiers/repetition.ts';
+export {
+  SafetyPatternVerifier,
+  type SafetyPatternVerifierOptions,
+} from './verification/verifiers/safety-pattern.ts';
+export {
+  GreetingVerifier,
+  type GreetingVerifierOptions,
+  KeywordVerifier,
+  type KeywordVerifierOptions,
+  NonEmptyVerifier,
+} from './verification/verifiers/simple.ts';
+export { RuleVerifier, type TextRule, textpolicyRules } from './verification/verifiers/textpolicy-rules.ts';
+export { ToxicityVerifier, type ToxicityVerifierOptions } from './verification/verifiers/toxicity.ts';

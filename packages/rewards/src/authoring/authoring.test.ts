@@ -2,7 +2,7 @@ import { OptionsError, type RewardComputer, type Trajectory, type TrajectoryGrou
 import { describeRewardComputer, describeVerifier } from '@rlp/core/testing';
 import { describe, expect, it } from 'vitest';
 import { dryRun, formatDryRun, type Judgement, reward, verifier } from '../authoring.ts';
-import { rewardFunctions } from '../reward-functions.ts';
+import { rewardFunctions } from '../functions/reward-functions.ts';
 
 interface Answered {
   readonly answer: string;

@@ -6,9 +6,8 @@ import {
   type TrajectoryGroup,
 } from '@rlp/core';
 import * as z from 'zod';
-import { callReward } from '../call-reward.ts';
-import { clockSchema } from '../function-schema.ts';
-import { timerMs } from '../timer.ts';
+import { callReward } from '../functions/call-reward.ts';
+import { clockSchema, timerMs } from '../shared/schemas.ts';
 
 const schema = z.strictObject({
   timeoutMs: timerMs.default(30_000),

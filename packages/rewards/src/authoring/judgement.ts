@@ -8,7 +8,7 @@ import {
   scoreFromEvaluateResult,
   type Trajectory,
 } from '@rlp/core';
-import type { RewardFunctionStatistics } from '../tally.ts';
+import type { RewardFunctionStatistics } from '../functions/tally.ts';
 
 /** What a reward judges. */
 export interface RewardInput<Metadata> {

@@ -8,11 +8,10 @@ import {
   type Trajectory,
 } from '@rlp/core';
 import * as z from 'zod';
-import { callWithin } from '../call-reward.ts';
-import { clockSchema, functionSchema } from '../function-schema.ts';
-import { isJudged } from '../judged.ts';
-import { Tally } from '../tally.ts';
-import { timerMs } from '../timer.ts';
+import { callWithin } from '../functions/call-reward.ts';
+import { isJudged } from '../functions/score-trajectories.ts';
+import { Tally } from '../functions/tally.ts';
+import { clockSchema, functionSchema, timerMs } from '../shared/schemas.ts';
 import {
   type AuthoredStatistics,
   evaluationOf,

@@ -9,9 +9,8 @@ import {
 } from '@rlp/core';
 import type { Sandbox, SandboxFailureCause } from '@rlp/sandbox';
 import * as z from 'zod';
-import { functionSchema } from '../function-schema.ts';
-import { isJudged } from '../judged.ts';
-import { timerMs } from '../timer.ts';
+import { isJudged } from '../functions/score-trajectories.ts';
+import { functionSchema, timerMs } from '../shared/schemas.ts';
 import { evaluationOf } from './judgement.ts';
 
 const isJson = (value: unknown) => {

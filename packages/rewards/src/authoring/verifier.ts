@@ -1,6 +1,6 @@
 import { parseOptions, type VerificationReport, type VerificationRequest, type Verifier } from '@rlp/core';
 import * as z from 'zod';
-import { clockSchema, functionSchema } from '../function-schema.ts';
+import { clockSchema, functionSchema } from '../shared/schemas.ts';
 import {
   TextVerifier,
   type VerificationContext,

@@ -16,7 +16,7 @@ import {
   SVRLRewardComputer,
   svrlScore,
 } from '../computers.ts';
-import { rewardFunctions } from '../reward-functions.ts';
+import { rewardFunctions } from '../functions/reward-functions.ts';
 
 const step = (text: string): Step => ({
   promptTokens: [],

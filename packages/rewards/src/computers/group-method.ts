@@ -1,7 +1,7 @@
 import type { RewardComputer, RewardFunction, ScoredTrajectory } from '@rlp/core';
 import * as z from 'zod';
-import { rewardFunctions } from '../reward-functions.ts';
-import { timerMs } from '../timer.ts';
+import { rewardFunctions } from '../functions/reward-functions.ts';
+import { timerMs } from '../shared/schemas.ts';
 import { relativeRewards, standardizedRewards } from './normalized.ts';
 import { paretoRanks, paretoRewards } from './pareto.ts';
 

@@ -12,7 +12,7 @@ import {
   type RewardParts,
   rewardFunctions,
   scalableWeights,
-} from '../reward-functions.ts';
+} from '../functions/reward-functions.ts';
 import { regrouped } from './group-method.ts';
 import { relativeRewards, standardizedRewards } from './normalized.ts';
 

@@ -9,7 +9,7 @@ import {
 import { LRUCache } from 'lru-cache';
 import pLimit from 'p-limit';
 import type * as z from 'zod';
-import { type ReadEpisode, readEpisode } from '../processor/episode.ts';
+import { type ReadEpisode, readEpisode } from '../shared/episode.ts';
 import { Circuit, type CircuitState } from './circuit.ts';
 import { type ExternalFailureCause, ExternalRewardError } from './failure.ts';
 import { type ExternalRewardOptions, externalOptionsSchema } from './options.ts';

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { timerMs } from '../timer.ts';
+import { timerMs } from '../shared/schemas.ts';
 import type { Fetch } from './fetch.ts';
 import { type WireShape, wireShapes } from './wire-shapes.ts';
 

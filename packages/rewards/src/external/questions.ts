@@ -1,5 +1,5 @@
 import { onAbort } from '@rlp/core';
-import type { ReadEpisode } from '../processor/episode.ts';
+import type { ReadEpisode } from '../shared/episode.ts';
 import type { ExternalRewardError } from './failure.ts';
 
 /** An episode that someone waits for the reward of. */

@@ -1,6 +1,5 @@
-import { ArgumentError } from '@rlp/core';
-import { isRecord } from '../is-record.ts';
-import { type ReadEpisode, type RewardEpisode, referenceOf } from '../processor/episode.ts';
+import { ArgumentError, isRecord } from '@rlp/core';
+import { type ReadEpisode, type RewardEpisode, referenceOf } from '../shared/episode.ts';
 
 /** What a request asks: one episode or several. */
 export interface WireRequest {

@@ -1,5 +1,5 @@
 import type { VerificationReport, VerificationResult } from '@rlp/core';
-import type { RewardEpisode } from '../processor/episode.ts';
+import type { RewardEpisode } from '../shared/episode.ts';
 
 /** What was found out about an episode. */
 export interface EpisodeJudgement {

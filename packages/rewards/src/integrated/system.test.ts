@@ -1,6 +1,6 @@
 import { OptionsError, type Verifier } from '@rlp/core';
 import { describe, expect, it } from 'vitest';
-import type { RewardEpisode } from '../processor/episode.ts';
+import type { RewardEpisode } from '../shared/episode.ts';
 import {
   createIntegratedRewardSystem,
   type IntegratedRewardConfig,

@@ -1,11 +1,11 @@
 import { ArgumentError, type VerificationReport, type Verifier } from '@rlp/core';
-import { episodesFromBuffer, type RewardBuffer, type RewardEpisode } from '../processor/episode.ts';
 import type { EpisodeRewards } from '../processor/episode-rewards.ts';
 import {
   type ProcessOptions,
   type RewardDependencies,
   RolloutRewardProcessor,
 } from '../processor/processor.ts';
+import { episodesFromBuffer, type RewardBuffer, type RewardEpisode } from '../shared/episode.ts';
 import {
   type IntegratedRewardConfig,
   type ResolvedIntegratedRewardConfig,

@@ -1,6 +1,5 @@
-import type { VerificationReport, VerificationRequest, Verifier } from '@rlp/core';
-import { messageOf } from '@rlp/core';
-import { type RewardEpisode, readEpisode } from '../processor/episode.ts';
+import { messageOf, type VerificationReport, type VerificationRequest, type Verifier } from '@rlp/core';
+import { type RewardEpisode, readEpisode } from '../shared/episode.ts';
 import { readReport } from '../verification/read-report.ts';
 
 interface VerifyOptions {

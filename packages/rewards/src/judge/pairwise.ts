@@ -1,10 +1,9 @@
 import { parseOptions, type Task, type Trajectory, type TrajectoryGroup } from '@rlp/core';
 import * as z from 'zod';
-import { isJudged } from '../judged.ts';
+import { isJudged, unscored } from '../functions/score-trajectories.ts';
 import { PairComparison, type PairWinner, type PairwiseStatistics } from './pair-comparison.ts';
 import { judgeRules } from './pointwise.ts';
 import type { JudgeComputer } from './rubric.ts';
-import { unscored } from './scored.ts';
 import { type JudgeOptions, JudgeSession } from './session.ts';
 import { checkTemplate, type JudgeTemplate, taskText } from './template.ts';
 

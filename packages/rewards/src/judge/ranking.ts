@@ -1,9 +1,8 @@
 import { parseOptions, RandomStream, type Trajectory } from '@rlp/core';
 import * as z from 'zod';
-import { isJudged } from '../judged.ts';
+import { isJudged, unscored } from '../functions/score-trajectories.ts';
 import { judgeRules } from './pointwise.ts';
 import type { JudgeComputer } from './rubric.ts';
-import { unscored } from './scored.ts';
 import { type JudgeOptions, JudgeSession } from './session.ts';
 import { checkTemplate, type JudgeTemplate, taskText } from './template.ts';
 import { readScores } from './verdict-lines.ts';

@@ -1,7 +1,6 @@
 import { ArgumentError, type RewardComputer, type ScoredTrajectory, type Trajectory } from '@rlp/core';
-import { isJudged } from '../judged.ts';
+import { isJudged, unscored } from '../functions/score-trajectories.ts';
 import { checkScale, judgeRules } from './pointwise.ts';
-import { unscored } from './scored.ts';
 import { type JudgeOptions, JudgeSession, type JudgeStatistics } from './session.ts';
 import { checkTemplate, type JudgeTemplate, taskText } from './template.ts';
 import { readScores } from './verdict-lines.ts';

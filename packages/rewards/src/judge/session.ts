@@ -1,7 +1,7 @@
 import { type Message, messageOf, parseOptions, settleWithin, TimeoutError } from '@rlp/core';
 import pLimit from 'p-limit';
 import * as z from 'zod';
-import { timerMs } from '../timer.ts';
+import { timerMs } from '../shared/schemas.ts';
 import { drawKey, type FillTemplate, type JudgeTemplate, quotingMessages } from './template.ts';
 import type { TextGenerator } from './text-generator.ts';
 import { readVerdictLines } from './verdict-lines.ts';

@@ -1,7 +1,7 @@
 import { type Message, OptionsError } from '@rlp/core';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { accuracyReward, fluencyReward, keywordReward, lengthReward } from '../stock/text-components.ts';
+import { accuracyReward, fluencyReward, keywordReward, lengthReward } from '../stock/text/text-components.ts';
 import { episodes, textpolicyConfig } from './episodes.fixture.ts';
 import {
   processEpisodeBatchRewards,

@@ -1,7 +1,7 @@
 import { ArgumentError, messageOf } from '@rlp/core';
+import { type ReadEpisode, type RewardEpisode, readEpisode, referenceOf } from '../shared/episode.ts';
 import { textComponents, type WeightedComponent } from './components.ts';
 import { type RewardConfig, resolveRewardConfig } from './config.ts';
-import { type ReadEpisode, type RewardEpisode, readEpisode, referenceOf } from './episode.ts';
 import { EpisodeRewards, type EpisodeScore, unreadScore } from './episode-rewards.ts';
 
 /**

@@ -1,4 +1,5 @@
 import type { RewardFunction, Trajectory } from '@rlp/core';
+import { type ReadEpisode, readEpisode } from '../shared/episode.ts';
 import {
   agreementScore,
   confidenceScore,
@@ -6,10 +7,9 @@ import {
   keywordScore,
   lengthScore,
   wordSet,
-} from '../stock/text-components.ts';
-import { scanText, type TextScan } from '../stock/text-scan.ts';
+} from '../stock/text/text-components.ts';
+import { scanText, type TextScan } from '../stock/text/text-scan.ts';
 import type { ResolvedRewardConfig } from './config.ts';
-import { type ReadEpisode, readEpisode } from './episode.ts';
 
 /** Names of the components, in the order of the weights. */
 export const componentNames = ['length', 'keyword', 'fluency', 'accuracy'] as const;

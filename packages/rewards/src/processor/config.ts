@@ -1,7 +1,7 @@
 import { parseOptions } from '@rlp/core';
 import * as z from 'zod';
-import { keywordsSchema } from '../stock/text-components.ts';
-import { longestTimerMs } from '../timer.ts';
+import { longestTimerMs } from '../shared/schemas.ts';
+import { keywordsSchema } from '../stock/text/text-components.ts';
 
 const longestTimerSeconds = Math.floor(longestTimerMs / 1000);
 

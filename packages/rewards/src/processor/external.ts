@@ -1,11 +1,11 @@
 import { ArgumentError, type RewardFunction } from '@rlp/core';
 import type { ExternalReward } from '../external/external-reward.ts';
 import type { Fetch } from '../external/fetch.ts';
-import { type ScoredPart, scoredPart } from '../score-trajectories.ts';
-import { longestTimerMs } from '../timer.ts';
+import { type ScoredPart, scoredPart } from '../functions/score-trajectories.ts';
+import type { ReadEpisode } from '../shared/episode.ts';
+import { longestTimerMs } from '../shared/schemas.ts';
 import { readable } from './components.ts';
 import type { ResolvedRewardConfig } from './config.ts';
-import type { ReadEpisode } from './episode.ts';
 
 /** Judges an episode elsewhere. `null`: it cannot tell. Throwing makes the episode unscorable. */
 export type EpisodeScorer = (

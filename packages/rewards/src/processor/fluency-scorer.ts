@@ -1,5 +1,5 @@
 import type { Tokenizer, TokenScorer } from '@rlp/core';
-import { perplexityReward } from '../stock/text-components.ts';
+import { perplexityReward } from '../stock/text/text-components.ts';
 
 /** A prompt and the response to judge. */
 export interface FluencyRequest {

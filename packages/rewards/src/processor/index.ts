@@ -1,6 +1,3 @@
-export { processEpisodeBatchRewards } from './batch.ts';
-export type { ComponentName } from './components.ts';
-export { type ResolvedRewardConfig, type RewardConfig, resolveRewardConfig } from './config.ts';
 export {
   type BufferEpisode,
   episodesFromBuffer,
@@ -8,7 +5,10 @@ export {
   type RewardBuffer,
   type RewardEpisode,
   referenceOf,
-} from './episode.ts';
+} from '../shared/episode.ts';
+export { processEpisodeBatchRewards } from './batch.ts';
+export type { ComponentName } from './components.ts';
+export { type ResolvedRewardConfig, type RewardConfig, resolveRewardConfig } from './config.ts';
 export { type EpisodeFailure, EpisodeRewards, type EpisodeScore } from './episode-rewards.ts';
 export type { EpisodeScorer } from './external.ts';
 export { type FluencyRequest, type FluencyScorer, tokenFluency } from './fluency-scorer.ts';

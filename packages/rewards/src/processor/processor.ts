@@ -11,9 +11,21 @@ import {
 import * as z from 'zod';
 import type { ExternalReward } from '../external/external-reward.ts';
 import type { Fetch } from '../external/fetch.ts';
-import { type ScoredPart, scoredPart, scoreTrajectories, withoutOverflow } from '../score-trajectories.ts';
-import type { RewardFunctionStatistics } from '../tally.ts';
-import { longestTimerMs, timerMs } from '../timer.ts';
+import {
+  type ScoredPart,
+  scoredPart,
+  scoreTrajectories,
+  withoutOverflow,
+} from '../functions/score-trajectories.ts';
+import type { RewardFunctionStatistics } from '../functions/tally.ts';
+import {
+  episodesFromBuffer,
+  type RewardBuffer,
+  type RewardEpisode,
+  referenceOf,
+  trajectoryFromEpisode,
+} from '../shared/episode.ts';
+import { longestTimerMs, timerMs } from '../shared/schemas.ts';
 import {
   componentNames,
   readable,
@@ -22,13 +34,6 @@ import {
   type WeightedComponent,
 } from './components.ts';
 import { type ResolvedRewardConfig, type RewardConfig, resolveRewardConfig } from './config.ts';
-import {
-  episodesFromBuffer,
-  type RewardBuffer,
-  type RewardEpisode,
-  referenceOf,
-  trajectoryFromEpisode,
-} from './episode.ts';
 import { EpisodeRewards, type EpisodeScore, unreadScore } from './episode-rewards.ts';
 import { type EpisodeScorer, externalPart } from './external.ts';
 import { batchedFluency, type FluencyScorer } from './fluency-scorer.ts';

@@ -1,6 +1,6 @@
 import type { Schema } from '@rlp/core';
 import * as z from 'zod';
-import { timerMs } from '../timer.ts';
+import { timerMs } from '../shared/schemas.ts';
 import type { ServedRewards } from './served.ts';
 
 /** Schema of {@link ServeRewardsOptions}. */

@@ -7,8 +7,8 @@ import {
   type Trajectory,
   type Verifier,
 } from '@rlp/core';
-import { type RewardEpisode, trajectoryFromEpisode } from '../processor/episode.ts';
-import { rewardFunctions } from '../reward-functions.ts';
+import { rewardFunctions } from '../functions/reward-functions.ts';
+import { type RewardEpisode, trajectoryFromEpisode } from '../shared/episode.ts';
 import { verificationRequest } from '../verification/apply-verifiers.ts';
 
 /** What can be served: a reward function, a reward computer, or a verifier, whose score is the reward. */

@@ -1,8 +1,8 @@
 import type { RewardFunction, Task } from '@rlp/core';
 import { describe, expect, it } from 'vitest';
+import { rewardFunctions } from '../functions/reward-functions.ts';
 import { instructionFollowing } from '../instructions.ts';
 import { pointwiseJudge } from '../judge.ts';
-import { rewardFunctions } from '../reward-functions.ts';
 import {
   answerF1,
   checkAnswer,

@@ -1,21 +1,21 @@
 import { OptionsError, parseOptions, type Verifier } from '@rlp/core';
 import * as z from 'zod';
-import { CoherenceVerifier, type CoherenceVerifierOptions } from './coherence.ts';
-import { FactualVerifier, type FactualVerifierOptions } from './factual.ts';
-import { FormatVerifier, type FormatVerifierOptions } from './format.ts';
-import { LanguageVerifier, type LanguageVerifierOptions } from './language.ts';
-import { LengthVerifier, type LengthVerifierOptions } from './length.ts';
 import { VerificationPipeline, type VerificationPipelineOptions } from './pipeline.ts';
-import { RepetitionVerifier, type RepetitionVerifierOptions } from './repetition.ts';
-import { SafetyPatternVerifier, type SafetyPatternVerifierOptions } from './safety-pattern.ts';
+import { CoherenceVerifier, type CoherenceVerifierOptions } from './verifiers/coherence.ts';
+import { FactualVerifier, type FactualVerifierOptions } from './verifiers/factual.ts';
+import { FormatVerifier, type FormatVerifierOptions } from './verifiers/format.ts';
+import { LanguageVerifier, type LanguageVerifierOptions } from './verifiers/language.ts';
+import { LengthVerifier, type LengthVerifierOptions } from './verifiers/length.ts';
+import { RepetitionVerifier, type RepetitionVerifierOptions } from './verifiers/repetition.ts';
+import { SafetyPatternVerifier, type SafetyPatternVerifierOptions } from './verifiers/safety-pattern.ts';
 import {
   GreetingVerifier,
   type GreetingVerifierOptions,
   KeywordVerifier,
   type KeywordVerifierOptions,
   NonEmptyVerifier,
-} from './simple.ts';
-import { ToxicityVerifier, type ToxicityVerifierOptions } from './toxicity.ts';
+} from './verifiers/simple.ts';
+import { ToxicityVerifier, type ToxicityVerifierOptions } from './verifiers/toxicity.ts';
 
 /** One part of a pipeline as a record, such as `{ type: 'length', minLength: 20, maxLength: 200 }`. */
 export type VerifierConfig =

@@ -5,7 +5,7 @@ import {
   FormatVerifier,
   textpolicyRules,
 } from '../verification.ts';
-import { safetyKinds, safetyMatches } from './safety-matches.ts';
+import { safetyKinds, safetyMatches } from './verifiers/safety-matches.ts';
 
 /** Shapes that make careless patterns run over the same text again and again. */
 const shapes: Readonly<Record<string, string>> = {

@@ -1,5 +1,4 @@
-import type { VerificationReport } from '@rlp/core';
-import { messageOf } from '@rlp/core';
+import { messageOf, type VerificationReport } from '@rlp/core';
 
 /** The report of a text that could not be judged. */
 export function failure(name: string, problem: string): VerificationReport {

@@ -1,4 +1,4 @@
-import { isRecord } from '../is-record.ts';
+import { isRecord } from '@rlp/core';
 
 /** A prompt and a response as verifiers read them: well-formed text. */
 export interface ReadRequest {

@@ -1,6 +1,6 @@
 import type { VerificationReport } from '@rlp/core';
 import * as z from 'zod';
-import { functionSchema } from '../function-schema.ts';
+import { functionSchema } from '../shared/schemas.ts';
 import type { VerificationContext } from './text-verifier.ts';
 import { scoreReport, type VerdictThresholds } from './verdict.ts';
 

@@ -1,5 +1,9 @@
-import type { VerificationReport, VerificationRequest } from '@rlp/core';
-import { OptionsError, verificationReportSchema } from '@rlp/core';
+import {
+  OptionsError,
+  type VerificationReport,
+  type VerificationRequest,
+  verificationReportSchema,
+} from '@rlp/core';
 import { describeVerifier } from '@rlp/core/testing';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';

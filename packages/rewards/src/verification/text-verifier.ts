@@ -8,7 +8,7 @@ import {
   type Verifier,
 } from '@rlp/core';
 import * as z from 'zod';
-import { timerMs } from '../timer.ts';
+import { timerMs } from '../shared/schemas.ts';
 import { failure, readReport } from './read-report.ts';
 import { type ReadRequest, readRequest } from './read-request.ts';
 

@@ -1,5 +1,5 @@
-import type { RewardEpisode } from '../processor/episode.ts';
 import { type EpisodeFailure, EpisodeRewards } from '../processor/episode-rewards.ts';
+import type { RewardEpisode } from '../shared/episode.ts';
 import type { ScoredPart } from './parts.ts';
 import type { EpisodeScores } from './protocol.ts';
 

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { timerMs } from '../timer.ts';
+import { timerMs } from '../shared/schemas.ts';
 import type { RewardScope } from './protocol.ts';
 
 const notUrl = 'must be a URL: new URL("./rewards.ts", import.meta.url)';

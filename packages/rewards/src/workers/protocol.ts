@@ -1,6 +1,6 @@
 import type { ScoredTrajectory, TrajectoryGroup } from '@rlp/core';
-import type { RewardEpisode } from '../processor/episode.ts';
 import type { EpisodeFailure } from '../processor/episode-rewards.ts';
+import type { RewardEpisode } from '../shared/episode.ts';
 
 /** What a thread is started with. */
 export interface ThreadData {

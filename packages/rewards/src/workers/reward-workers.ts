@@ -1,7 +1,7 @@
 import { ArgumentError, type RewardComputer, type ScoredTrajectory, type TrajectoryGroup } from '@rlp/core';
 import type { ThreadFailureCause, ThreadPool } from '@rlp/sandbox/threads';
-import type { RewardEpisode } from '../processor/episode.ts';
 import type { EpisodeRewards } from '../processor/episode-rewards.ts';
+import type { RewardEpisode } from '../shared/episode.ts';
 import { joinedRewards } from './joined-rewards.ts';
 import { inParts, type Part, type ScoredPart } from './parts.ts';
 import type {

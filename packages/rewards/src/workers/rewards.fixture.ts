@@ -1,7 +1,7 @@
 import type { RewardComputer, RewardFunction } from '@rlp/core';
 import { relativeRewardComputer } from '../computers/wrapped.ts';
+import { rewardFunctions } from '../functions/reward-functions.ts';
 import { createRolloutRewardProcessor } from '../processor/processor.ts';
-import { rewardFunctions } from '../reward-functions.ts';
 
 /** What responses of the tests may make a reward do. */
 function obey(response: string): void {

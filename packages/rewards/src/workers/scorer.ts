@@ -1,6 +1,6 @@
 import type { RewardComputer, RewardFunction } from '@rlp/core';
 import type { ThreadService } from '@rlp/sandbox/threads';
-import { rewardFunctions } from '../reward-functions.ts';
+import { rewardFunctions } from '../functions/reward-functions.ts';
 import type {
   EpisodeScores,
   ThreadAnswer,

@@ -1,6 +1,6 @@
 import * as z from 'zod';
-import { withoutFence } from '../../without-fence.ts';
-import { textLength } from '../length-shaping.ts';
+import { withoutFence } from '../../shared/text.ts';
+import { textLength } from '../text/length-shaping.ts';
 import { countSentences } from './sentences.ts';
 import {
   compare,

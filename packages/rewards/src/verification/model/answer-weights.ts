@@ -1,4 +1,4 @@
-/** Weights of the model of truthful answers. Written by `scripts/train-verifiers.ts`. */
+/** Weights of the model of truthful answers. Written by `lab/train-verifiers.ts`. */
 export const answerWeights = {
   bias: -0.74191,
   dense: {

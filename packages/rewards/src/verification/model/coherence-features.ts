@@ -1,4 +1,4 @@
-import { repeatedShare } from '../../stock/repetition.ts';
+import { repeatedShare } from '../../stock/text/repetition.ts';
 import type { ModelFeatures } from './linear-model.ts';
 import {
   classCount,

@@ -1,4 +1,4 @@
-/** How likely word classes follow each other in English prose, as learnt by `scripts/train-verifiers.ts`. */
+/** How likely word classes follow each other in English prose, as learnt by `lab/train-verifiers.ts`. */
 export interface WordOrder {
   /** Words that are a class of their own, the commonest first. */
   readonly words: readonly string[];

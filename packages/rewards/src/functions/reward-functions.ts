@@ -1,0 +1,117 @@
+import {
+  ArgumentError,
+  type CallableRewardComputer,
+  callableRewards,
+  parseOptions,
+  type RewardComputer,
+  type RewardFunction,
+} from '@rlp/core';
+import * as z from 'zod';
+import { clockSchema, functionSchema, timerMs } from '../shared/schemas.ts';
+import { scoredPart, scoreTrajectories } from './score-trajectories.ts';
+import type { RewardFunctionStatistics } from './tally.ts';
+
+const partsSchema = z
+  .record(
+    z.string().min(1),
+    z.preprocess(
+      (part) => (typeof part === 'function' ? { reward: part } : part),
+      z.strictObject({
+        reward: functionSchema<RewardFunction<never, never>>(),
+        weight: z.number().default(1),
+      }),
+    ),
+  )
+  .refine((parts) => Object.keys(parts).length > 0, 'expected at least one reward function');
+
+const optionsSchema = z.strictObject({
+  timeoutMs: timerMs.default(30_000),
+  concurrency: z.int().positive().or(z.literal(Infinity)).default(Infinity),
+  clock: clockSchema,
+});
+
+/** One part of a reward. */
+export interface RewardPart<Metadata = unknown, Outcome = unknown> {
+  readonly reward: RewardFunction<Metadata, Outcome>;
+  /** Factor in the sum. `0` only observes: the part is reported and cannot make a trajectory unscorable. Default 1. */
+  readonly weight?: number | undefined;
+}
+
+/** The parts of a reward by name: functions, or functions with their weights. */
+export type RewardParts<Metadata = unknown, Outcome = unknown> = Readonly<
+  Record<string, RewardFunction<Metadata, Outcome> | RewardPart<Metadata, Outcome>>
+>;
+
+/** Options of {@link rewardFunctions}. */
+export interface RewardFunctionsOptions {
+  /** Milliseconds an asynchronous call may take. Default 30 000. */
+  readonly timeoutMs?: number | undefined;
+  /** Calls of one function in progress at once. Default no limit. */
+  readonly concurrency?: number | undefined;
+  /** Milliseconds since any fixed point, for the timing statistics. Default `performance.now`. */
+  readonly clock?: (() => number) | undefined;
+}
+
+/** A reward computer that knows how its functions fared. */
+export interface FunctionRewardComputer<Metadata = unknown, Outcome = unknown>
+  extends CallableRewardComputer<Metadata, Outcome> {
+  /** Counts since it was made, by the name of the function. */
+  getStatistics(): Readonly<Record<string, RewardFunctionStatistics>>;
+}
+
+/**
+ * A reward that is the weighted sum of named functions:
+ *
+ *     reward = Σ_k weight_k · component_k
+ *
+ * Every component stays visible in the result, before weighting. A function that throws, takes longer than `timeoutMs`,
+ * or gives anything but a finite number or `null`, gives `null` and is counted with its cause; a trajectory of which
+ * a component with a weight is `null` gets the reward `null`, never a made-up number. Trajectories that failed, were
+ * aborted or are pending are not judged: all their components are `null`.
+ *
+ * Inside a call such as `new GRPOAlgorithm({ tasks, environment, rewards: rewardFunctions({ … }) })` the functions know the metadata of
+ * the tasks and the outcome of the environment. On its own, name them if functions are written in place:
+ * `rewardFunctions<{ answer: string }>({ … })`.
+ *
+ * @throws `OptionsError` naming every problem at once.
+ */
+export function rewardFunctions<Metadata, Outcome = unknown>(
+  parts: RewardParts<Metadata, Outcome>,
+  options: RewardFunctionsOptions = {},
+): FunctionRewardComputer<Metadata, Outcome> {
+  const weights = parseOptions('rewardFunctions', partsSchema, parts);
+  const { timeoutMs, concurrency, clock } = parseOptions('rewardFunctions', optionsSchema, options);
+  const { weightOf, scaleWeight } = scalableWeights(weights);
+  const scored = Object.entries(parts).map(([name, part]) =>
+    scoredPart({ name, reward: typeof part === 'function' ? part : part.reward, timeoutMs, concurrency }),
+  );
+  const computeRewards: RewardComputer<Metadata, Outcome>['computeRewards'] = (
+    { trajectories },
+    { signal } = {},
+  ) => scoreTrajectories(scored, trajectories, { weightOf: (name) => weightOf.get(name)!, clock, signal });
+  return callableRewards({
+    computeRewards,
+    scaleWeight,
+    getStatistics: () => Object.fromEntries(scored.map(({ name, tally }) => [name, tally.snapshot()])),
+  });
+}
+
+/** The weights of parts as they are now, and what scales them. */
+export function scalableWeights(
+  parts: Readonly<Record<string, { readonly weight?: number | undefined } | RewardFunction<never, never>>>,
+) {
+  const given = new Map(
+    Object.entries(parts).map(([name, part]) => [name, typeof part === 'function' ? 1 : (part.weight ?? 1)]),
+  );
+  const weightOf = new Map(given);
+  const scaleWeight: NonNullable<RewardComputer['scaleWeight']> = (component, factor) => {
+    if (!Number.isFinite(factor)) {
+      throw new ArgumentError(`scaleWeight: expected a finite factor for "${component}", got ${factor}`);
+    }
+    const weight = given.get(component);
+    if (weight === undefined) return 'unknown component';
+    weightOf.set(component, weight * factor);
+    return 'scaled';
+  };
+  return { weightOf, scaleWeight };
+}

@@ -1,0 +1,132 @@
+import { ArgumentError, OptionsError, parseOptions, type RewardFunction, type Verifier } from '@rlp/core';
+import * as z from 'zod';
+import { applyVerifiersToReward } from '../verification/apply-verifiers.ts';
+import {
+  type FunctionRewardComputer,
+  type RewardFunctionsOptions,
+  type RewardPart,
+  rewardFunctions,
+} from './reward-functions.ts';
+
+const partSchema = z.strictObject({
+  name: z.string().min(1),
+  as: z.string().min(1).optional(),
+  weight: z.number().default(1),
+  params: z.record(z.string(), z.unknown()).default(() => ({})),
+  verifiers: z.array(z.string()).default(() => []),
+  verifierPenalty: z.number().nullable().default(0),
+});
+
+const configSchema = z.array(partSchema).min(1, 'expected at least one reward');
+
+/** One reward of a config, as JSON data. Only `name` is required. */
+export interface RegisteredRewardConfig {
+  /** The registered reward. */
+  readonly name: string;
+  /** Names it in the components; needed where a reward is used twice. Default: its name. */
+  readonly as?: string | undefined;
+  /** Factor in the sum. `0` only observes. Default 1. */
+  readonly weight?: number | undefined;
+  /** Handed to the reward's factory, which checks them. Default `{}`. */
+  readonly params?: Readonly<Record<string, unknown>> | undefined;
+  /** Registered verifiers before the reward: it does not run on what one of them fails. Default none. */
+  readonly verifiers?: readonly string[] | undefined;
+  /** What such a response gets; `null` makes it unscorable. Default 0. */
+  readonly verifierPenalty?: number | null | undefined;
+}
+
+/** Makes a reward from its parameters: `cosineScaled`, `() => brevity`, `(params: Options) => pointwiseJudge({ generator, ...params })`. */
+export type RewardFactory<Metadata> = (
+  params: never,
+) => RewardFunction<Metadata> | { readonly reward: RewardFunction<Metadata> };
+
+/** What configs may name. */
+export interface RewardRegistryEntries<Metadata> {
+  readonly rewards: Readonly<Record<string, RewardFactory<Metadata>>>;
+  readonly verifiers?: Readonly<Record<string, Verifier>> | undefined;
+}
+
+/**
+ * Rewards and verifiers by name, so that a config read from a file says what a run is rewarded for. A value: it holds what it was
+ * made from, and no other registry sees it.
+ */
+export class RewardRegistry<Metadata = unknown> {
+  readonly #rewards: ReadonlyMap<string, RewardFactory<Metadata>>;
+  readonly #verifiers: ReadonlyMap<string, Verifier>;
+
+  /** @throws `OptionsError` for a reward that is no factory, or a verifier that is none. */
+  constructor({ rewards, verifiers = {} }: RewardRegistryEntries<Metadata>) {
+    this.#rewards = new Map(Object.entries(rewards));
+    this.#verifiers = new Map(Object.entries(verifiers));
+    const issues = [
+      ...Object.entries(rewards)
+        .filter(([, create]) => typeof create !== 'function')
+        .map(
+          ([name, create]) => `rewards.${name}: expected a function from parameters, got ${typeof create}`,
+        ),
+      ...Object.entries(verifiers)
+        .filter(([, verifier]) => typeof (verifier as Partial<Verifier> | null)?.verifyBatch !== 'function')
+        .map(([name]) => `verifiers.${name}: expected an object with verifyBatch`),
+    ];
+    if (issues.length > 0) throw new OptionsError('RewardRegistry', issues);
+  }
+
+  /** Names of the rewards, in the order they were given. */
+  get rewardNames(): readonly string[] {
+    return [...this.#rewards.keys()];
+  }
+
+  /** Names of the verifiers, in the order they were given. */
+  get verifierNames(): readonly string[] {
+    return [...this.#verifiers.keys()];
+  }
+
+  /**
+   * The weighted sum of registered rewards, each behind its verifiers; see {@link rewardFunctions}.
+   *
+   * @param configs - JSON data, as read from a file.
+   * @throws `OptionsError` naming everything that is wrong with all of them: fields, names, parameters.
+   */
+  createRewards(
+    configs: readonly RegisteredRewardConfig[],
+    options: RewardFunctionsOptions = {},
+  ): FunctionRewardComputer<Metadata> {
+    const issues: string[] = [];
+    const parts = new Map<string, RewardPart<Metadata>>();
+    for (const [index, config] of parseOptions('createRewards', configSchema, configs).entries()) {
+      const component = config.as ?? config.name;
+      if (parts.has(component)) issues.push(`${index}.as: "${component}" is taken; name this one otherwise`);
+      const found = this.#part(config);
+      if (typeof found !== 'function') issues.push(...found.map((issue) => `${index}.${issue}`));
+      else parts.set(component, { reward: found, weight: config.weight });
+    }
+    if (issues.length > 0) throw new OptionsError('createRewards', issues);
+    return rewardFunctions(Object.fromEntries(parts), options);
+  }
+
+  /** The reward behind its verifiers, or what is wrong. */
+  #part(config: z.output<typeof partSchema>): RewardFunction<Metadata> | string[] {
+    const create = this.#rewards.get(config.name);
+    const issues = config.verifiers
+      .filter((name) => !this.#verifiers.has(name))
+      .map((name) => `verifiers: expected one of ${this.verifierNames.join(', ') || 'none'}, got "${name}"`);
+    if (create === undefined) {
+      return [
+        `name: expected one of ${this.rewardNames.join(', ') || 'none'}, got "${config.name}"`,
+        ...issues,
+      ];
+    }
+    try {
+      const made = create(config.params as never);
+      const reward = typeof made === 'function' ? made : made.reward;
+      if (issues.length > 0) return issues;
+      const verifiers = config.verifiers.map((name) => this.#verifiers.get(name)!);
+      if (verifiers.length === 0) return reward;
+      return applyVerifiersToReward(reward, verifiers, { penaltyOnFailure: config.verifierPenalty });
+    } catch (error) {
+      if (error instanceof ArgumentError) return [`params: ${error.message}`, ...issues];
+      if (!(error instanceof OptionsError)) throw error;
+      return [...error.issues.map((issue) => `params: ${issue}`), ...issues];
+    }
+  }
+}

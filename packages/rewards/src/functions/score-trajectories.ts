@@ -1,0 +1,127 @@
+import type { RewardFailure, RewardFunction, ScoredTrajectory, Trajectory } from '@rlp/core';
+import { callReward, type Verdict } from './call-reward.ts';
+import { Tally } from './tally.ts';
+
+/** A reward function with its limits and its counts. */
+export interface ScoredPart<Metadata = never, Outcome = never> {
+  readonly name: string;
+  readonly reward: RewardFunction<Metadata, Outcome>;
+  /** Milliseconds that an asynchronous call may take. */
+  readonly timeoutMs: number;
+  /** Calls in progress at once. */
+  readonly concurrency: number;
+  readonly tally: Tally;
+}
+
+/** How {@link scoreTrajectories} adds up. */
+export interface Scoring {
+  /** Factor of a part in the sum. A part of weight 0 is observed only. */
+  readonly weightOf: (name: string) => number;
+  readonly clock: () => number;
+  readonly signal: AbortSignal | undefined;
+}
+
+/** A part with fresh counts. */
+export function scoredPart<Metadata, Outcome>(
+  part: Omit<ScoredPart<Metadata, Outcome>, 'tally'>,
+): ScoredPart<Metadata, Outcome> {
+  return { ...part, tally: new Tally() };
+}
+
+const notJudged: Verdict = { value: null };
+
+/**
+ * The one way to a reward: calls every part for every trajectory and adds up.
+ *
+ *     reward = Σ_k weight_k · component_k
+ *
+ * A part that fails is `null`, counted, and named in `failures`. A trajectory with a `null` part that has a weight gets the reward
+ * `null`. Trajectories that failed, were aborted or are pending are not judged. Rejects only once aborted.
+ */
+export async function scoreTrajectories<Metadata, Outcome>(
+  parts: readonly ScoredPart<Metadata, Outcome>[],
+  trajectories: readonly Trajectory<Metadata, Outcome>[],
+  scoring: Scoring,
+): Promise<readonly ScoredTrajectory<Metadata, Outcome>[]> {
+  scoring.signal?.throwIfAborted();
+  const columns = await Promise.all(parts.map((part) => columnOf(part, trajectories, scoring)));
+  return trajectories.map((trajectory, row) => {
+    const verdicts = columns.map((column) => column[row]!);
+    return scored(trajectory, parts, verdicts, scoring.weightOf);
+  });
+}
+
+/** A part's verdicts on all trajectories, `concurrency` calls at a time. */
+async function columnOf<Metadata, Outcome>(
+  part: ScoredPart<Metadata, Outcome>,
+  trajectories: readonly Trajectory<Metadata, Outcome>[],
+  scoring: Scoring,
+): Promise<readonly Verdict[]> {
+  const column = new Array<Verdict>(trajectories.length);
+  let next = 0;
+  const lane = async () => {
+    for (let row = next++; row < trajectories.length; row = next++) {
+      const verdict = judge(part, trajectories[row]!, scoring);
+      column[row] = verdict instanceof Promise ? await verdict : verdict;
+    }
+  };
+  await Promise.all(Array.from({ length: Math.min(part.concurrency, trajectories.length) }, lane));
+  return column;
+}
+
+function judge<Metadata, Outcome>(
+  { name, reward, timeoutMs, tally }: ScoredPart<Metadata, Outcome>,
+  trajectory: Trajectory<Metadata, Outcome>,
+  { clock, signal }: Scoring,
+): Verdict | Promise<Verdict> {
+  signal?.throwIfAborted();
+  if (!isJudged(trajectory)) return notJudged;
+  const begun = clock();
+  const count = (verdict: Verdict) => {
+    tally.add(verdict, clock() - begun);
+    return verdict;
+  };
+  const verdict = callReward(name, reward, trajectory, { timeoutMs, signal });
+  return verdict instanceof Promise ? verdict.then(count) : count(verdict);
+}
+
+function scored<Metadata, Outcome>(
+  trajectory: Trajectory<Metadata, Outcome>,
+  parts: readonly ScoredPart<Metadata, Outcome>[],
+  verdicts: readonly Verdict[],
+  weightOf: Scoring['weightOf'],
+): ScoredTrajectory<Metadata, Outcome> {
+  const failures: RewardFailure[] = [];
+  const components: Record<string, number | null> = {};
+  let sum: number | null = isJudged(trajectory) ? 0 : null;
+  for (const [k, { value, failure }] of verdicts.entries()) {
+    const { name } = parts[k]!;
+    const weight = weightOf(name);
+    components[name] = value;
+    if (failure !== undefined)
+      failures.push({ source: name, cause: failure.cause, message: failure.error.message });
+    if (weight !== 0) sum = sum === null || value === null ? null : sum + weight * value;
+  }
+  const reward = withoutOverflow(sum, failures);
+  return { trajectory, reward, components, ...(failures.length > 0 && { failures }) };
+}
+
+/** `null`, with a failure, for a sum that is not finite. */
+export function withoutOverflow(sum: number | null, failures: RewardFailure[]): number | null {
+  if (sum === null || Number.isFinite(sum)) return sum;
+  failures.push({ source: 'episode', cause: 'not-finite', message: `the weighted sum is ${sum}` });
+  return null;
+}
+
+/** Whether a trajectory is judged: those that failed, were aborted or are pending are not. */
+export function isJudged({ status }: Pick<Trajectory, 'status'>): boolean {
+  return status === 'completed' || status === 'truncated';
+}
+
+/** A trajectory without a score. */
+export function unscored<Metadata>(
+  trajectory: Trajectory<Metadata>,
+  components: readonly string[],
+): ScoredTrajectory<Metadata> {
+  return { trajectory, reward: null, components: Object.fromEntries(components.map((name) => [name, null])) };
+}

@@ -1,0 +1,147 @@
+import { isRecord, type Message, type Sample, type Trajectory, type TrajectoryStatus } from '@rlp/core';
+
+/** A whole episode as text. */
+export interface RewardEpisode {
+  /** The policy's input. Messages count as their contents. Default `''`. */
+  readonly prompt?: string | readonly Message[] | undefined;
+  /** The policy's answer. Default `''`. Anything but text makes the episode unscorable. */
+  readonly response?: string | undefined;
+  /** The example: what is known about the task, such as its reference answer. Default `{}`. */
+  readonly metadata?: Readonly<Record<string, unknown>> | undefined;
+  /** Only `completed` and `truncated` episodes are judged. Default `'completed'`. */
+  readonly status?: TrajectoryStatus | undefined;
+}
+
+/** An episode whose fields are there and have the right types. */
+export interface ReadEpisode {
+  readonly prompt: string;
+  readonly response: string;
+  readonly metadata: Readonly<Record<string, unknown>>;
+}
+
+const noMetadata: Readonly<Record<string, unknown>> = Object.freeze({});
+
+/** An episode, `null` if it is not to be judged, or a sentence that says why it cannot be read. */
+export function readEpisode(episode: unknown): ReadEpisode | null | string {
+  if (typeof episode !== 'object' || episode === null) {
+    return `expected an object with prompt and response, got ${episode === null ? 'null' : typeof episode}`;
+  }
+  try {
+    const { prompt = '', response = '', metadata = noMetadata, status } = episode as Record<string, unknown>;
+    if (status !== undefined && status !== 'completed' && status !== 'truncated') return null;
+    if (typeof response !== 'string') return `expected the response to be text, got ${kindOf(response)}`;
+    const text = typeof prompt === 'string' ? prompt : textOfMessages(prompt);
+    if (text === undefined)
+      return `expected the prompt to be text or a list of messages, got ${kindOf(prompt)}${strangeMessage(prompt)}`;
+    if (typeof metadata !== 'object' || metadata === null) {
+      return `expected the metadata to be an object, got ${kindOf(metadata)}`;
+    }
+    return { prompt: text, response, metadata: metadata as ReadEpisode['metadata'] };
+  } catch (error) {
+    return `reading it threw ${error instanceof Error ? error.message : typeof error}`;
+  }
+}
+
+function kindOf(value: unknown): string {
+  if (value === null) return 'null';
+  return Array.isArray(value) ? 'a list' : typeof value;
+}
+
+type Given = { readonly content?: unknown } | null;
+
+/** An assistant's turn that only calls tools has no content: the API says `null`. */
+const hasContent = (message: Given) => typeof message?.content === 'string' || message?.content === null;
+
+/** The messages' contents, one after the other; `undefined` where it is no list of messages. */
+function textOfMessages(prompt: unknown): string | undefined {
+  if (!Array.isArray(prompt) || !prompt.every(hasContent)) return undefined;
+  return prompt.map((message: Given) => message?.content ?? '').join('\n');
+}
+
+/** What keeps a list from being one of messages. */
+function strangeMessage(prompt: unknown): string {
+  const place = Array.isArray(prompt) ? prompt.findIndex((message: Given) => !hasContent(message)) : -1;
+  if (place < 0) return '';
+  const content = (prompt as readonly Given[])[place]?.content;
+  return ` whose message ${place} has ${content === undefined ? 'no content' : `${kindOf(content)} for its content`}`;
+}
+
+const referenceKeys = ['groundTruth', 'ground_truth', 'reference', 'answer', 'label'] as const;
+
+/**
+ * The reference answer of an example: the first of `groundTruth`, `ground_truth`, `reference`, `answer` and `label` that
+ * is text with anything but white space in it, or a number.
+ */
+export function referenceOf(metadata: Readonly<Record<string, unknown>>): string | undefined {
+  for (const key of referenceKeys) {
+    const value = metadata[key];
+    if (typeof value === 'string' && value.trim() !== '') return value;
+    if (typeof value === 'number') return String(value);
+  }
+  return undefined;
+}
+
+/** An episode as a trajectory without steps, `null` if it is not to be judged, or a sentence that says why it cannot be read. */
+export function trajectoryFromEpisode(
+  given: RewardEpisode,
+  id: string,
+): Trajectory<ReadEpisode['metadata']> | null | string {
+  const episode = readEpisode(given);
+  if (episode === null || typeof episode === 'string') return episode;
+  const { prompt, response, metadata } = episode;
+  const asked: readonly Message[] = Array.isArray(given.prompt)
+    ? (given.prompt as readonly Message[])
+    : [{ role: 'user', content: prompt }];
+  return {
+    id,
+    task: { id, prompt, metadata },
+    steps: [],
+    messages: [...asked, { role: 'assistant', content: response }],
+    response,
+    status: given.status ?? 'completed',
+    policyVersion: 0,
+  };
+}
+
+/** The text of a trajectory that text rewards read. */
+function episodeOfTrajectory({ task, response, status }: Trajectory): RewardEpisode {
+  const { prompt, metadata } = task;
+  return { prompt, response, status, ...(isRecord(metadata) && { metadata }) };
+}
+
+/** An episode as step lists: observations, actions, and the policy's logprobs and values. */
+export interface BufferEpisode {
+  readonly obs: readonly unknown[];
+  readonly act: readonly unknown[];
+  readonly logprob?: readonly unknown[] | null | undefined;
+  readonly value?: readonly unknown[] | null | undefined;
+}
+
+/** Collected episodes: trajectories, samples, or a buffer of step lists. */
+export type RewardBuffer =
+  | readonly (Trajectory | Sample)[]
+  | { readonly storage: { readonly episodes: readonly BufferEpisode[] } };
+
+/**
+ * The episodes of a buffer, in order.
+ *
+ * A trajectory or sample gives its prompt, its last response and its metadata. A list of steps gives its first observation, its last
+ * action and `{ length, logprobs, values }`. An empty list gives `''`.
+ */
+export function episodesFromBuffer(buffer: RewardBuffer): RewardEpisode[] {
+  if ('storage' in buffer) return buffer.storage.episodes.map(fromSteps);
+  return buffer.map((entry) => ('task' in entry ? episodeOfTrajectory(entry) : fromSample(entry)));
+}
+
+function fromSample({ prompt, response, status, metadata }: Sample): RewardEpisode {
+  return { prompt, response, status, metadata };
+}
+
+function fromSteps({ obs, act, logprob, value }: BufferEpisode): RewardEpisode {
+  return {
+    // Checked like everything else when the episode is read.
+    prompt: (obs[0] ?? '') as string,
+    response: (act.at(-1) ?? '') as string,
+    metadata: { length: obs.length, logprobs: logprob, values: value },
+  };
+}

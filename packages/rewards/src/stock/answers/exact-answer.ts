@@ -1,0 +1,26 @@
+import type { RewardFunction } from '@rlp/core';
+import { extractTag } from '../format/extract-tag.ts';
+import { requireReference } from './reference.ts';
+
+/** Options of {@link exactAnswer}. */
+export interface ExactAnswerOptions<Metadata> {
+  /** The right answer, from the task's metadata. */
+  readonly reference: (metadata: Metadata) => string;
+  /** The policy's answer in its response, `undefined` where it gave none. Default: `extractTag('answer')`. */
+  readonly extract?: ((response: string) => string | undefined) | undefined;
+}
+
+/**
+ * 1 if the policy's answer is the right one, character by character once both are trimmed, else 0.
+ *
+ * A task without a reference answer, or with an empty one, is an error (and so unscorable), never a wrong answer.
+ */
+export function exactAnswer<Metadata>({
+  reference,
+  extract = extractTag('answer'),
+}: ExactAnswerOptions<Metadata>): RewardFunction<Metadata> {
+  return ({ task, response }) => {
+    const expected = requireReference('exactAnswer', task.id, reference(task.metadata));
+    return extract(response)?.trim() === expected.trim() ? 1 : 0;
+  };
+}

@@ -1,0 +1,114 @@
+import { parseOptions, type RewardFunction } from '@rlp/core';
+import { distance } from 'fastest-levenshtein';
+import * as z from 'zod';
+import { extractTag } from '../format/extract-tag.ts';
+import { rationalToNumber, readRational } from '../math/rational.ts';
+import { referenceError, requireReference } from './reference.ts';
+
+/** Where a reward finds the right answer and the policy's. */
+interface AnswerSources<Metadata> {
+  /** The right answer, from the task's metadata. */
+  readonly reference: (metadata: Metadata) => string;
+  /** The policy's answer in its response, `undefined` where it gave none. Default: `extractTag('answer')`. */
+  readonly extract?: ((response: string) => string | undefined) | undefined;
+}
+
+/** Characters of which the edit distance is computed; what lies beyond counts as edited. */
+const maximumCompared = 20_000;
+
+/**
+ * How alike two texts are: `1 − distance / length of the longer`, with the Levenshtein distance over UTF-16 units; 1 for two empty
+ * texts. Beyond 20,000 characters everything counts as different, which keeps the cost bounded.
+ */
+export function textSimilarity(a: string, b: string): number {
+  const longer = Math.max(a.length, b.length);
+  if (longer === 0) return 1;
+  const beyond = longer - Math.min(longer, maximumCompared);
+  const edits = distance(a.slice(0, maximumCompared), b.slice(0, maximumCompared)) + beyond;
+  return Math.max(0, 1 - edits / longer);
+}
+
+const fuzzySchema = z.strictObject({
+  threshold: z.number().min(0).max(1).optional(),
+  letterCase: z.enum(['kept', 'ignored']).default('ignored'),
+});
+
+/** Options of {@link fuzzyMatch}. */
+export interface FuzzyMatchOptions<Metadata> extends AnswerSources<Metadata>, z.input<typeof fuzzySchema> {
+  /** With it the reward is 1 from this similarity on, else 0. Default: the similarity itself. */
+  readonly threshold?: number | undefined;
+}
+
+/**
+ * The similarity of the policy's answer and the right one by {@link textSimilarity}, white space normalised, letter case
+ * ignored unless `letterCase` is `'kept'`; with a `threshold` 1 or 0. No answer: 0.
+ *
+ * @throws OptionsError for a threshold outside [0, 1].
+ */
+export function fuzzyMatch<Metadata>({
+  reference,
+  extract = extractTag('answer'),
+  ...options
+}: FuzzyMatchOptions<Metadata>): RewardFunction<Metadata> {
+  const { threshold, letterCase } = parseOptions('fuzzyMatch', fuzzySchema, options);
+  const normalized = (text: string) => {
+    const spaced = text.trim().replaceAll(/\s+/g, ' ');
+    return letterCase === 'kept' ? spaced : spaced.toLowerCase();
+  };
+  return ({ task, response }) => {
+    const expected = normalized(requireReference('fuzzyMatch', task.id, reference(task.metadata)));
+    const given = extract(response);
+    const similarity = given === undefined ? 0 : textSimilarity(normalized(given), expected);
+    return threshold === undefined ? similarity : similarity >= threshold ? 1 : 0;
+  };
+}
+
+const numericSchema = z.strictObject({
+  absolute: z.number().nonnegative().default(0),
+  relative: z.number().nonnegative().default(0),
+});
+
+/** Options of {@link numericMatch}. */
+export interface NumericMatchOptions<Metadata>
+  extends AnswerSources<Metadata>,
+    z.input<typeof numericSchema> {
+  /** Largest difference that still counts. Default 0. */
+  readonly absolute?: number | undefined;
+  /** Largest difference that still counts, as a share of the right answer. Default 0. */
+  readonly relative?: number | undefined;
+}
+
+/**
+ * 1 if the policy's answer is a number within `absolute + relative · |right answer|` of the right one, else 0. Numbers may be
+ * signed, with thousands separators, a currency or percent sign, in scientific notation or a fraction.
+ *
+ * @throws OptionsError for negative tolerances.
+ */
+export function numericMatch<Metadata>({
+  reference,
+  extract = extractTag('answer'),
+  ...options
+}: NumericMatchOptions<Metadata>): RewardFunction<Metadata> {
+  const { absolute, relative } = parseOptions('numericMatch', numericSchema, options);
+  return ({ task, response }) => {
+    const text = requireReference('numericMatch', task.id, reference(task.metadata));
+    const expected = readNumber(text);
+    if (expected === undefined) throw referenceError('numericMatch', task.id, 'a number', text);
+    const answered = extract(response);
+    const given = answered === undefined ? undefined : readNumber(answered);
+    if (given === undefined) return 0;
+    return Math.abs(given - expected) <= absolute + relative * Math.abs(expected) ? 1 : 0;
+  };
+}
+
+function readNumber(text: string): number | undefined {
+  if (text.length > 1000) return;
+  const read = readRational(
+    text
+      .trim()
+      .replaceAll(/[$\u20ac\u00a3%]/g, '')
+      .replace('\u2212', '-')
+      .trim(),
+  );
+  return read && rationalToNumber(read);
+}

@@ -1,0 +1,279 @@
+import { type Message, OptionsError, type RewardFunction } from '@rlp/core';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import {
+  afterThinking,
+  checkAnswer,
+  checkNumbers,
+  jsonFormat,
+  matchFormatApproximately,
+  matchFormatExactly,
+  readXmlFields,
+  reasoningSteps,
+  tagCount,
+  tagLines,
+  thinkFormat,
+  xmlAnswer,
+  xmlFormat,
+} from '../../stock.ts';
+import { answering } from '../../trajectories.fixture.ts';
+
+const { signal } = new AbortController();
+
+function judge<Metadata>(
+  reward: RewardFunction<Metadata>,
+  response: string,
+  { metadata, messages = [] }: { metadata?: Metadata; messages?: readonly Message[] } = {},
+): unknown {
+  return reward(answering(response, metadata as Metadata, { messages }), { signal });
+}
+
+describe('thinkFormat', () => {
+  it.each([
+    ['<think>a</think>b', 1, 1],
+    ['<think>a</think>', 1, 0],
+    ['<think>a</think>\n', 1, 1],
+    ['\n<think>a</think>b', 0, 1],
+    ['<think>a<think>b</think>c', 0, 0],
+    ['<think>a</think>b</think>c', 1, 0],
+    ['<think>a', 0, 0],
+    ['', 0, 0],
+  ])('gives %j %d by TRL and %d by verifiers', (response, trl, verifiers) => {
+    expect(judge(thinkFormat(), response)).toBe(trl);
+    expect(judge(thinkFormat({ reading: 'verifiers' }), response)).toBe(verifiers);
+  });
+
+  it('leaves the answer after the thoughts', () => {
+    expect([afterThinking('<think>a</think> b\u0085'), afterThinking('b')]).toEqual(['b', undefined]);
+  });
+});
+
+describe('tagLines', () => {
+  const options = { tags: ['think', 'answer'] } as const;
+  it.each([
+    ['<think>\na\n</think>\n<answer>\nb\n</answer>', 1, 1],
+    ['<think>\n</think>\n<answer>\n</answer>\n', 1, 1],
+    ['so <think>\na</think>\n<answer>\nb</answer>', 0, 1],
+    ['<think>a</think>\n<answer>\nb</answer>', 0, 0],
+    ['<think>\na</think>\n<answer>\nb</answer> x', 0, 0],
+    ['<think>\na</think><answer>\nb</answer>', 0, 0],
+  ])('gives %j %d as a whole and %d at the end', (response, whole, end) => {
+    expect(judge(tagLines(options), response)).toBe(whole);
+    expect(judge(tagLines({ ...options, place: 'end' }), response)).toBe(end);
+  });
+});
+
+describe('XML fields', () => {
+  it('reads the first or the last pair of each tag', () => {
+    const text = '<answer>1</answer><answer> 2 </answer><code>';
+    const fields = ['answer', ['code', 'text']] as const;
+    expect(readXmlFields(text, fields)).toEqual({ answer: '1', code: null, text: null });
+    expect(readXmlFields(text, fields, 'last').answer).toBe('2');
+  });
+
+  it('finds the last turn that answers', () => {
+    const messages: Message[] = [
+      { role: 'assistant', content: '<answer>1</answer>' },
+      { role: 'user', content: '<answer>2</answer>' },
+      { role: 'assistant', content: 'hm' },
+    ];
+    expect([xmlAnswer(messages), xmlAnswer(messages, 'code')]).toEqual(['1', null]);
+  });
+
+  it('scores a response alone, or the mean of the turns', () => {
+    const reward = xmlFormat({ fields: ['think', 'answer'] });
+    const good = '<think>a</think><answer>b</answer>';
+    expect(judge(reward, good)).toBeCloseTo(1, 12);
+    const messages: Message[] = [
+      { role: 'assistant', content: good },
+      { role: 'assistant', content: 'x' },
+    ];
+    expect(judge(reward, 'x', { messages })).toBeCloseTo(0.6, 12);
+    expect(judge(reward, 'x', { messages: [{ role: 'user', content: 'x' }] })).toBe(0);
+  });
+
+  it('refuses a tag twice and a tag with brackets', () => {
+    expect(() => xmlFormat({ fields: ['a', ['b', 'a']] })).toThrow(OptionsError);
+    const word = 'must be letters, digits, "_" and "-", without brackets';
+    expect(() => xmlFormat({ fields: ['<a>', ['b', 'c>']] })).toThrow(
+      `fields.0: ${word}\n  - fields.1.1: ${word}`,
+    );
+  });
+});
+
+describe('jsonFormat', () => {
+  const schema = {
+    type: 'object',
+    properties: { city: { type: 'string' }, days: { type: 'integer', minimum: 1 } },
+    required: ['city', 'days'],
+    additionalProperties: false,
+  };
+  it.each([
+    ['{"city":"Bern","days":3}', 1, 1],
+    ['```json\n{"city":"Bern","days":3}\n```', 1, 1],
+    ['```\n[1]\n```', 1, 0],
+    ['{"city":"Bern","days":0}', 1, 0],
+    ['{"city":"Bern","days":1,"x":1}', 1, 0],
+    ['{"__proto__":1,"city":"Bern","days":1}', 1, 0],
+    ['Sure: {"city":"Bern","days":3}', 0, 0],
+    ['', 0, 0],
+    ['```json', 0, 0],
+  ])('gives %j %d without a schema and %d with it', (response, any, fitting) => {
+    expect(judge(jsonFormat(), response)).toBe(any);
+    expect(judge(jsonFormat({ schema }), response)).toBe(fitting);
+    const fromTask = jsonFormat({ schema: (metadata: { schema: object }) => metadata.schema });
+    expect(judge(fromTask, response, { metadata: { schema } })).toBe(fitting);
+  });
+
+  it('gives what is nested too deeply 0', () => {
+    const recursive = {
+      $ref: '#/$defs/list',
+      $defs: { list: { type: 'array', items: { $ref: '#/$defs/list' } } },
+    };
+    const depth = 200_000;
+    const deep = '['.repeat(depth) + ']'.repeat(depth);
+    expect([0, 1]).toContain(judge(jsonFormat({ schema: recursive }), deep));
+    expect(judge(jsonFormat(), '['.repeat(500_000))).toBe(0);
+  });
+
+  it('refuses a schema that is none', () => {
+    expect(() => jsonFormat({ schema: { type: 'nothing' } })).toThrow(OptionsError);
+  });
+});
+
+describe('the tables of reasoning and answer tags', () => {
+  const metadata = { answer: '42' };
+  const reference = { reference: ({ answer }: { answer: string }) => answer };
+  const wrap = (answer: string) => `<reasoning>r</reasoning><answer>${answer}</answer>`;
+
+  it.each([
+    ['42', 3],
+    [' 42\n', 1.5],
+    ['42.0', 0.5],
+    ['45', 0.5],
+    ['50', 0.25],
+    ['60', -1],
+    ['many', -0.5],
+  ])('checks the answer %j as %d', (answer, expected) => {
+    expect(judge(checkAnswer(reference), wrap(answer), { metadata })).toBe(expected);
+  });
+
+  it('takes another table and other tags', () => {
+    const reward = checkAnswer({ ...reference, reasoning: 'think', table: { exact: 1, missing: -2 } });
+    expect(judge(reward, '<think>a</think><answer>42</answer>', { metadata })).toBe(1);
+    expect(judge(reward, wrap('42'), { metadata })).toBe(-2);
+    const table = { exakt: 1, wrong: Number.NaN };
+    expect(() => checkAnswer({ ...reference, table } as never)).toThrow(/table\.wrong[\s\S]*exakt/);
+  });
+
+  it.each([
+    ['٤٢', '40', 0.5],
+    ['1_000', '1000', 0.5],
+    ['42', 'inf', -1],
+    ['nan', '42', -1],
+    ['1__0', '10', -0.5],
+    ['\u00854\u3000', '4', 1.5],
+    ['\ufeff4', '4', -0.5],
+  ])('reads %j against %j as Python reads floats and white space: %d', (given, answer, expected) => {
+    expect(judge(checkAnswer(reference), wrap(given), { metadata: { answer } })).toBe(expected);
+  });
+
+  it('checks numbers and formats', () => {
+    expect(judge(checkNumbers(reference), '<answer>is 42.0', { metadata })).toBe(1.5);
+    expect(judge(checkNumbers(reference), '<answer>is 41, 42', { metadata })).toBe(0);
+    expect(judge(matchFormatExactly(), wrap('1'))).toBe(3);
+    expect(judge(matchFormatExactly(), `so ${wrap('1')}`)).toBe(0);
+    expect(judge(matchFormatApproximately(), wrap('1'))).toBe(2.5);
+    expect(judge(matchFormatApproximately(), 'x')).toBe(-2.5);
+  });
+
+  it('matches exactly where the regular expression of the original does', () => {
+    const original = /^[\s]{0,}<reasoning>.+?<\/reasoning>.*?<answer>(.+?)<\/answer>[\s]{0,}$/ms;
+    const pieces = ['<reasoning>', '</reasoning>', '<answer>', '</answer>', 'x', ' ', '\n'];
+    fc.assert(
+      fc.property(fc.array(fc.constantFrom(...pieces), { maxLength: 12 }), (drawn) => {
+        const text = drawn.join('');
+        expect(judge(matchFormatExactly(), text)).toBe(original.test(text) ? 3 : 0);
+      }),
+      { numRuns: 500 },
+    );
+  });
+});
+
+describe('tagCount and reasoningSteps', () => {
+  it('adds balanced tags and takes unbalanced ones', () => {
+    const options = { tags: ['a', 'b'] };
+    expect(judge(tagCount(options), '<a x="1">1</a><b>2</b>')).toBe(0.5);
+    expect(judge(tagCount(options), '<a>1</a><b>')).toBe(0);
+    expect(judge(tagCount({ ...options, pairs: 'any' }), '<a>1</a><b>')).toBe(0.5);
+  });
+
+  it('counts steps against the minimum', () => {
+    expect(judge(reasoningSteps(), 'Step 1: a\n2. b\n- c')).toBe(1);
+    expect(judge(reasoningSteps({ minimum: 2, maximum: 4 }), 'First, a. Then, b. Finally, c.')).toBeCloseTo(
+      2 / 3,
+      12,
+    );
+    expect(() => reasoningSteps({ minimum: 3, maximum: 2 })).toThrow('must be at least minimum');
+  });
+});
+
+describe('format rewards', () => {
+  const all: RewardFunction[] = [
+    thinkFormat(),
+    thinkFormat({ reading: 'verifiers' }),
+    tagLines({ tags: ['think', 'answer'], place: 'end' }),
+    xmlFormat({ fields: ['think', ['code', 'answer']] }),
+    jsonFormat(),
+    matchFormatExactly(),
+    matchFormatApproximately(),
+    tagCount({ tags: ['think', 'answer'] }),
+    reasoningSteps(),
+  ];
+
+  it('take linear time on hostile text', () => {
+    const units = [
+      '<think>',
+      '</think>',
+      '<reasoning>',
+      '<reasoning>x</reasoning>',
+      '<answer>',
+      '</answer>x',
+      '<think ',
+      '\n',
+      ' ',
+      '```',
+      '1',
+      'Step ',
+      '- ',
+      '[',
+      '{"a":',
+      '<think>\n',
+      '\ud800',
+    ];
+    const begun = performance.now();
+    for (const unit of units) for (const reward of all) judge(reward, unit.repeat(300_000 / unit.length));
+    expect(performance.now() - begun).toBeLessThan(10_000);
+  });
+
+  it('give finite numbers on any text', () => {
+    const piece = fc.constantFrom(
+      '<think>',
+      '</think>',
+      '<reasoning>',
+      '</reasoning>',
+      '<answer>',
+      '</answer>',
+      '{',
+      '}',
+      '\n',
+      '1.',
+      '\udc00',
+    );
+    fc.assert(
+      fc.property(fc.array(piece, { maxLength: 12 }), (pieces) => {
+        for (const reward of all) expect(judge(reward, pieces.join(''))).toSatisfy(Number.isFinite);
+      }),
+    );
+  });
+});

@@ -1,0 +1,102 @@
+import { parseOptions, type RewardFunction } from '@rlp/core';
+import * as z from 'zod';
+import { whiteSpaceTable } from '../../shared/text.ts';
+import { tagName } from './extract-tag.ts';
+
+const tags = {
+  reasoning: tagName.default('reasoning'),
+  answer: tagName.default('answer'),
+};
+
+/** The tags of a response: `reasoning` (default `'reasoning'`) and `answer` (default `'answer'`). */
+export interface ReasoningTags {
+  readonly reasoning?: string | undefined;
+  readonly answer?: string | undefined;
+}
+
+/** The option schema of rewards that read a response in two tags. */
+export const reasoningTagsSchema = z.strictObject(tags);
+
+/** The answer of a response in the layout `<reasoning>…</reasoning> … <answer>…</answer>`, untrimmed. */
+export function answerInLayout(
+  text: string,
+  { reasoning, answer }: Required<Readonly<Record<keyof typeof tags, string>>>,
+): string | undefined {
+  const begin = beginningOfLayout(text, `<${reasoning}>`);
+  if (begin === undefined) return;
+  const reasoned = text.indexOf(`</${reasoning}>`, begin + reasoning.length + 3);
+  const opened = reasoned < 0 ? -1 : text.indexOf(`<${answer}>`, reasoned);
+  if (opened < 0) return;
+  const start = opened + answer.length + 2;
+  const closing = `</${answer}>`;
+  for (let end = text.indexOf(closing, start + 1); end >= 0; end = text.indexOf(closing, end + 1)) {
+    if (endsLine(text, end + closing.length)) return text.slice(start, end);
+  }
+  return;
+}
+
+/** Where the opening tag first stands with nothing but white space before it on its line. */
+function beginningOfLayout(text: string, opening: string): number | undefined {
+  for (let at = text.indexOf(opening); at >= 0; at = text.indexOf(opening, at + 1)) {
+    let before = at - 1;
+    while (before >= 0 && text[before] !== '\n' && isSpace(text, before)) before -= 1;
+    if (before < 0 || text[before] === '\n') return at;
+  }
+  return;
+}
+
+function endsLine(text: string, from: number): boolean {
+  let at = from;
+  while (at < text.length && text[at] !== '\n' && isSpace(text, at)) at += 1;
+  return at === text.length || text[at] === '\n';
+}
+
+function isSpace(text: string, at: number): boolean {
+  return whiteSpaceTable()[text.charCodeAt(at)] === 1;
+}
+
+const exactSchema = z.strictObject({ ...tags, reward: z.number().default(3) });
+
+/** Options of {@link matchFormatExactly}: the tags, and the `reward` for a match (3). */
+export type MatchFormatExactlyOptions = z.input<typeof exactSchema>;
+
+/**
+ * 3 if the response has the layout `<reasoning>…</reasoning> … <answer>…</answer>`, both filled, each beginning and end alone on
+ * its line but for white space; else 0.
+ *
+ * @throws OptionsError for bad options, such as a tag that is not a plain word.
+ */
+export function matchFormatExactly(options: MatchFormatExactlyOptions = {}): RewardFunction {
+  const { reward, ...names } = parseOptions('matchFormatExactly', exactSchema, options);
+  return ({ response }) => (answerInLayout(response, names) === undefined ? 0 : reward);
+}
+
+const approximateSchema = z.strictObject({ ...tags, step: z.number().default(0.5) });
+
+/** Options of {@link matchFormatApproximately}: the tags, and the `step` that each condition adds or takes (0.5). */
+export type MatchFormatApproximatelyOptions = z.input<typeof approximateSchema>;
+
+/**
+ * From −2.5 to 2.5: plus or minus 0.5 for each of five conditions: `<reasoning>` once, at the very beginning, `</reasoning>`
+ * once, `<answer>` once, `</answer>` once.
+ *
+ * @throws OptionsError for bad options, such as a tag that is not a plain word.
+ */
+export function matchFormatApproximately(options: MatchFormatApproximatelyOptions = {}): RewardFunction {
+  const { step, reasoning, answer } = parseOptions('matchFormatApproximately', approximateSchema, options);
+  return ({ response }) => {
+    const conditions = [
+      occursOnce(response, `<${reasoning}>`),
+      response.startsWith(`<${reasoning}>`),
+      occursOnce(response, `</${reasoning}>`),
+      occursOnce(response, `<${answer}>`),
+      occursOnce(response, `</${answer}>`),
+    ];
+    return conditions.reduce((sum, holds) => sum + (holds ? step : -step), 0);
+  };
+}
+
+function occursOnce(text: string, part: string): boolean {
+  const first = text.indexOf(part);
+  return first >= 0 && text.indexOf(part, first + part.length) < 0;
+}

@@ -1,0 +1,40 @@
+import { parseOptions, type RewardFunction } from '@rlp/core';
+import * as z from 'zod';
+import { trimmed } from '../../shared/text.ts';
+
+/**
+ * The answer after the last `</think>`, trimmed; `undefined` where there is no such tag. (What verifiers' ThinkParser reads,
+ * with `''` in its place; its MaybeThinkParser reads the whole text there.)
+ */
+export function afterThinking(text: string): string | undefined {
+  const end = text.lastIndexOf('</think>');
+  return end < 0 ? undefined : trimmed(text.slice(end + '</think>'.length));
+}
+
+const schema = z.strictObject({ reading: z.enum(['trl', 'verifiers']).default('trl') });
+
+/** Options of {@link thinkFormat}: `reading` (default `'trl'`). */
+export type ThinkFormatOptions = z.input<typeof schema>;
+
+/**
+ * 1 if a response thinks in `<think>…</think>` before it answers, else 0.
+ *
+ * - `trl`: it begins with `<think>`, which occurs once, and `</think>` follows. An empty answer will do.
+ * - `verifiers`: trimmed, it begins with `<think>`; both tags occur once; something follows `</think>`, white space too.
+ *
+ * @see https://github.com/huggingface/trl `think_format_reward`, https://github.com/PrimeIntellect-ai/verifiers `ThinkParser`
+ */
+export function thinkFormat(options: ThinkFormatOptions = {}): RewardFunction {
+  const { reading } = parseOptions('thinkFormat', schema, options);
+  return ({ response }) => {
+    const start = reading === 'trl' ? 0 : Math.max(0, response.indexOf(trimmed(response)));
+    return follows(response.slice(start), reading) ? 1 : 0;
+  };
+}
+
+function follows(text: string, reading: 'trl' | 'verifiers'): boolean {
+  if (!text.startsWith('<think>') || text.indexOf('<think>', 1) >= 0) return false;
+  const close = text.indexOf('</think>');
+  if (close < 0 || reading === 'trl') return close >= 0;
+  return text.indexOf('</think>', close + 1) < 0 && text.length > close + '</think>'.length;
+}

@@ -1,0 +1,94 @@
+import { type Message, parseOptions, type RewardFunction } from '@rlp/core';
+import * as z from 'zod';
+import { trimmed } from '../../shared/text.ts';
+import { tagName } from './extract-tag.ts';
+
+/** A field of a response: its tag, or several tags of which any will do. */
+export type XmlField = string | readonly string[];
+
+/**
+ * Reads the content of each tag of the fields, trimmed; `null` where the tag has no complete pair.
+ *
+ * A pair reaches from an opening tag to the next closing one. Linear in the text.
+ *
+ * @param occurrence - Which pair of a tag: `'first'` (default) or `'last'`.
+ */
+export function readXmlFields(
+  text: string,
+  fields: readonly XmlField[],
+  occurrence: 'first' | 'last' = 'first',
+): Readonly<Record<string, string | null>> {
+  return Object.fromEntries(fields.flat().map((tag) => [tag, readPair(text, tag, occurrence)]));
+}
+
+function readPair(text: string, tag: string, occurrence: 'first' | 'last'): string | null {
+  let found: string | null = null;
+  let at = 0;
+  for (;;) {
+    const open = text.indexOf(`<${tag}>`, at);
+    const close = open < 0 ? -1 : text.indexOf(`</${tag}>`, open);
+    if (close < 0) return found;
+    found = trimmed(text.slice(open + tag.length + 2, close));
+    if (occurrence === 'first') return found;
+    at = close + tag.length + 3;
+  }
+}
+
+/** The field of the last assistant turn that has it, by its first pair; `null` where none has. */
+export function xmlAnswer(messages: readonly Message[], field = 'answer'): string | null {
+  for (const { role, content } of [...messages].reverse()) {
+    if (role !== 'assistant') continue;
+    const answer = readPair(content, field, 'first');
+    if (answer !== null) return answer;
+  }
+  return null;
+}
+
+const schema = z.strictObject({
+  fields: z
+    .array(z.union([tagName, z.array(tagName).min(1).readonly()]))
+    .min(1)
+    .readonly()
+    .refine((fields) => new Set(fields.flat()).size === fields.flat().length, 'must be different tags'),
+});
+
+/** Options of {@link xmlFormat}: `fields`, in their order. */
+export type XmlFormatOptions = z.input<typeof schema>;
+
+/**
+ * How well the assistant's turns keep to a sequence of XML fields, as verifiers' XMLParser scores it; the mean over the turns, of
+ * the response alone where a trajectory has no messages:
+ *
+ *     0.4 · (fields of which a tag occurs / fields)   if any field has a complete pair
+ *   + 0.2                                             always (verifiers' spacing test cannot fail)
+ *   + 0.2 if the turn begins with the first field + 0.2 if it ends with the last one
+ *
+ * A conversation without assistant turns gives 0.
+ *
+ * @throws OptionsError for no field, a tag named twice, or one that is not a plain word.
+ * @see https://github.com/PrimeIntellect-ai/verifiers `XMLParser.get_format_reward_func`
+ */
+export function xmlFormat(options: XmlFormatOptions): RewardFunction {
+  const { fields } = parseOptions('xmlFormat', schema, options);
+  return ({ messages, response }) => {
+    const turns =
+      messages.length === 0
+        ? [response]
+        : messages.filter(({ role }) => role === 'assistant').map(({ content }) => content);
+    if (turns.length === 0) return 0;
+    return turns.reduce((sum, turn) => sum + turnScore(turn, fields), 0) / turns.length;
+  };
+}
+
+function turnScore(text: string, fields: readonly XmlField[]): number {
+  const read = readXmlFields(text, fields);
+  const tagsOf = (field: XmlField | undefined) => (field === undefined ? [] : [field].flat());
+  const present = fields.filter((field) =>
+    tagsOf(field).some((tag) => text.includes(`<${tag}>`) || text.includes(`</${tag}>`)),
+  );
+  const hasAny = Object.values(read).some((content) => content !== null);
+  const whole = trimmed(text);
+  const begins = tagsOf(fields[0]).some((tag) => whole.startsWith(`<${tag}>`));
+  const ends = tagsOf(fields.at(-1)).some((tag) => whole.endsWith(`</${tag}>`));
+  return (hasAny ? 0.4 * (present.length / fields.length) : 0) + 0.2 + (begins ? 0.2 : 0) + (ends ? 0.2 : 0);
+}

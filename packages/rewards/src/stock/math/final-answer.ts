@@ -1,0 +1,154 @@
+import { parseOptions } from '@rlp/core';
+import * as z from 'zod';
+import { trimmed } from '../../shared/text.ts';
+
+/** A boxed answer found in a text. */
+export interface BoxedAnswer {
+  /** The LaTeX command that made the box. */
+  readonly command: 'boxed' | 'fbox';
+  /** What stands in the box. */
+  readonly content: string;
+  /** The command with its argument, as written. */
+  readonly text: string;
+}
+
+/**
+ * The last `\boxed{…}` of a text, braces matched; where there is none, the last `\fbox{…}`. `\boxed 5` without braces
+ * counts too: it reaches up to the next `$`, or the end.
+ *
+ * Linear in the text. A last box whose braces do not close is no answer, whatever stands before it.
+ *
+ * @param forms - `'braced'`: only `\boxed{…}` is a box (DAPO, verifiers). Default `'all'`.
+ * @see Hendrycks et al. 2021, https://arxiv.org/abs/2103.03874 (the boxes of the MATH data set)
+ */
+export function lastBoxed(text: string, forms: 'all' | 'braced' = 'all'): BoxedAnswer | undefined {
+  const boxed = text.lastIndexOf(forms === 'all' ? '\\boxed' : '\\boxed{');
+  const start = boxed >= 0 || forms === 'braced' ? boxed : text.lastIndexOf('\\fbox');
+  if (start < 0) return;
+  const command = boxed >= 0 ? 'boxed' : 'fbox';
+  const unbraced = '\\boxed ';
+  if (text.startsWith(unbraced, start)) {
+    const end = text.indexOf('$', start);
+    const whole = text.slice(start, end < 0 ? undefined : end);
+    return { command, content: whole.slice(unbraced.length), text: whole };
+  }
+  const open = start + command.length + 1;
+  const close = matchingBrace(text, open);
+  if (close === undefined) return;
+  return { command, content: text.slice(open + 1, close), text: text.slice(start, close + 1) };
+}
+
+/** Where the brace that opens at `open` closes. */
+function matchingBrace(text: string, open: number): number | undefined {
+  if (text[open] !== '{') return;
+  let depth = 0;
+  for (let at = open; at < text.length; at++) {
+    if (text[at] === '{') depth += 1;
+    else if (text[at] === '}' && --depth === 0) return at;
+  }
+  return;
+}
+
+const hashed = /#### (-?[0-9.,]+)/g;
+const numeric = /-?[0-9.,]+/g;
+const phrase = /answer\s{0,8}(?:is\b\s{0,8}:?|[:=])[*\s]{0,8}/gi;
+const label = /answer\s{0,8}:\s{0,8}/gi;
+
+/** The number after `#### `, commas removed: the first one of a text, or the last. `undefined` where there is none. */
+export function hashAnswer(text: string, occurrence: 'first' | 'last' = 'last'): string | undefined {
+  let found: string | undefined;
+  for (const match of text.matchAll(hashed)) {
+    found = match[1]!;
+    if (occurrence === 'first') break;
+  }
+  return found?.replaceAll(',', '');
+}
+
+/** What stands between the first `####` and the next one, or the end, trimmed; `undefined` without one. As verifiers reads it. */
+export function hashSection(text: string): string | undefined {
+  const section = text.split('####', 2)[1];
+  return section === undefined ? undefined : trimmed(section);
+}
+
+/**
+ * The last run of digits, points and commas with a digit in it, sign included, commas kept.
+ *
+ * @param digits - `'optional'`: a run without one will do, and a lone point where there is nothing else (verl). Default `'needed'`.
+ */
+export function lastNumber(text: string, digits: 'needed' | 'optional' = 'needed'): string | undefined {
+  let found: string | undefined;
+  for (const [run] of text.matchAll(numeric)) {
+    if (digits === 'needed' ? /\d/.test(run) : found === undefined || run !== '.') found = run;
+  }
+  return found;
+}
+
+/**
+ * What follows the last "answer is", "answer:" or "answer =" of a text, up to the end of the line or sentence, without Markdown's
+ * asterisks and backticks around it (`'sentence'`, default); or what follows the last "answer:", up to the end of the line (`'line'`, as Minerva and DAPO read).
+ */
+export function answerPhrase(text: string, reading: 'sentence' | 'line' = 'sentence'): string | undefined {
+  let start: number | undefined;
+  for (const match of text.matchAll(reading === 'line' ? label : phrase))
+    start = match.index + match[0].length;
+  if (start === undefined) return;
+  const lineEnd = text.indexOf('\n', start);
+  const line = text.slice(start, lineEnd < 0 ? undefined : lineEnd);
+  const answer = trimmed(reading === 'line' ? line : withoutMarks(firstSentence(line)));
+  return answer === '' ? undefined : answer;
+}
+
+/** A line up to the mark that ends its first sentence; Markdown may close between that and the next word. */
+function firstSentence(line: string): string {
+  const end = line.search(/[.!?][*`]{0,4}(?:\s|$)/);
+  return end < 0 ? line : line.slice(0, end);
+}
+
+/** A text without asterisks, backticks and white space at its ends; `z^*` keeps its own. */
+function withoutMarks(text: string): string {
+  let [start, end] = [0, text.length];
+  while (start < end && /[\s*`]/.test(text[start]!)) start += 1;
+  while (end > start && /[\s*`]/.test(text[end - 1]!) && text[end - 2] !== '^') end -= 1;
+  return text.slice(start, end);
+}
+
+const readers = {
+  boxed: (text: string) => lastBoxed(text)?.content,
+  hash: (text: string) => hashAnswer(text, 'last'),
+  phrase: (text: string) => answerPhrase(text, 'sentence'),
+  number: (text: string) => lastNumber(text),
+};
+
+const schema = z.strictObject({
+  from: z
+    .array(z.enum(['boxed', 'hash', 'phrase', 'number']))
+    .min(1)
+    .readonly(),
+  within: z.int().positive().optional(),
+});
+
+/**
+ * Options of {@link finalAnswer}.
+ *
+ * - `from`: where to look, in this order; the first place that has an answer gives it. `boxed` {@link lastBoxed},
+ *   `hash` {@link hashAnswer}, `phrase` {@link answerPhrase}, `number` {@link lastNumber}.
+ * - `within`: only the last so many characters are read (verl reads 300). Default: all.
+ */
+export type FinalAnswerOptions = z.input<typeof schema>;
+
+/**
+ * Makes a function that reads the final answer of a response, for the `extract` option of answer rewards.
+ *
+ * @throws OptionsError for no place to look in, or one that is not known.
+ */
+export function finalAnswer(options: FinalAnswerOptions): (text: string) => string | undefined {
+  const { from, within } = parseOptions('finalAnswer', schema, options);
+  return (text) => {
+    const read = within === undefined ? text : text.slice(-within);
+    for (const place of from) {
+      const answer = readers[place](read)?.trim();
+      if (answer !== undefined && answer !== '') return answer;
+    }
+    return;
+  };
+}

@@ -1,0 +1,87 @@
+import { parseOptions, type RewardFunction } from '@rlp/core';
+import * as z from 'zod';
+import { functionSchema } from '../../shared/schemas.ts';
+import { referenceError, requireReference } from '../answers/reference.ts';
+import { finalAnswer } from './final-answer.ts';
+import { type MathAgreementOptions, type MathEquivalence, mathAnswersAgree } from './math-equivalence.ts';
+import { readRational, sameRational } from './rational.ts';
+
+const agreementSchema = z.strictObject({
+  form: z.enum(['simplified', 'any']).optional(),
+  equivalence: functionSchema<MathEquivalence>().optional(),
+});
+
+/** Options of {@link mathAnswer}. */
+export interface MathAnswerOptions<Metadata> extends MathAgreementOptions {
+  /** The right answer, from the task's metadata; LaTeX or plain. */
+  readonly reference: (metadata: Metadata) => string;
+  /** The policy's answer in its response. Default: the last box, else what follows "the answer is". */
+  readonly extract?: ((response: string) => string | undefined) | undefined;
+}
+
+/**
+ * 1 if the final answer of a response means the same as the right one by {@link mathAnswersAgree}, else 0. No answer: 0.
+ *
+ * A task without a reference answer is an error (and so unscorable), never a wrong answer.
+ *
+ * @throws OptionsError for bad options.
+ */
+export function mathAnswer<Metadata>({
+  reference,
+  extract = finalAnswer({ from: ['boxed', 'phrase'] }),
+  ...options
+}: MathAnswerOptions<Metadata>): RewardFunction<Metadata> {
+  const agreement = parseOptions('mathAnswer', agreementSchema, options);
+  return ({ task, response }) => {
+    const expected = requireReference('mathAnswer', task.id, reference(task.metadata));
+    const given = extract(response);
+    return given !== undefined && mathAnswersAgree(given, expected, agreement) ? 1 : 0;
+  };
+}
+
+/** Options of {@link gsm8kAnswer}. */
+export interface Gsm8kAnswerOptions<Metadata> {
+  /** The right answer: a number, or a GSM8K solution that ends in `#### number`. */
+  readonly reference: (metadata: Metadata) => string;
+  /** The policy's answer in its response. Default: after `####`, in the last box, after "the answer is", or the last number. */
+  readonly extract?: ((response: string) => string | undefined) | undefined;
+}
+
+const hashOnly = finalAnswer({ from: ['hash'] });
+
+/**
+ * 1 if the final number of a response equals the right one exactly (`18`, `18.0`, `$18`, `1,800`), else 0. No number: 0.
+ *
+ * For the strict reading of the data set's authors pass `extract: finalAnswer({ from: ['hash'] })`.
+ *
+ * A task without a reference number is an error (and so unscorable), never a wrong answer.
+ *
+ * @see Cobbe et al. 2021, https://arxiv.org/abs/2110.14168
+ */
+export function gsm8kAnswer<Metadata>({
+  reference,
+  extract = finalAnswer({ from: ['hash', 'boxed', 'phrase', 'number'] }),
+}: Gsm8kAnswerOptions<Metadata>): RewardFunction<Metadata> {
+  return ({ task, response }) => {
+    const answer = requireReference('gsm8kAnswer', task.id, reference(task.metadata));
+    const expected = readNumber(hashOnly(answer) ?? answer);
+    if (expected === undefined) throw referenceError('gsm8kAnswer', task.id, 'a number', answer);
+    const answered = extract(response);
+    const given = answered === undefined ? undefined : readNumber(answered);
+    return given !== undefined && sameRational(given, expected) ? 1 : 0;
+  };
+}
+
+/** The only number in an answer, without currency, thousands separators, a full stop and what surrounds it. */
+function readNumber(answer: string): ReturnType<typeof readRational> {
+  const bare = answer
+    .trim()
+    .replaceAll(/[\s$,*]|\\[$%!]|%/g, '')
+    .replace(/\.$/, '');
+  return readRational(bare) ?? onlyNumber(answer);
+}
+
+function onlyNumber(answer: string): ReturnType<typeof readRational> {
+  const numbers = answer.match(/-?\d[\d,]*(?:\.\d+)?/g) ?? [];
+  return numbers.length === 1 ? readRational(numbers[0]!.replaceAll(',', '')) : undefined;
+}

@@ -1,0 +1,161 @@
+import {
+  type OverlongOptions,
+  overlongPenalty,
+  overlongSchema,
+  parseOptions,
+  type RewardFunction,
+  type Trajectory,
+} from '@rlp/core';
+import * as z from 'zod';
+import { wordsOf } from '../../shared/text.ts';
+
+/** Tokens that a policy sampled in all steps of a trajectory. */
+export function sampledTokens({ steps }: Trajectory): number {
+  return steps.reduce((sum, { tokens }) => sum + tokens.length, 0);
+}
+
+/** {@link overlongPenalty} of the tokens that a policy sampled, as a reward function. */
+export function overlongLength(options: OverlongOptions): RewardFunction {
+  const resolved = parseOptions('overlongLength', overlongSchema, options);
+  return (trajectory) => overlongPenalty(sampledTokens(trajectory), resolved);
+}
+
+const range = z.tuple([z.number(), z.number()]).readonly();
+
+const cosineSchema = z.strictObject({
+  maximum: z.number().positive().default(1000),
+  correct: range.default([0.5, 1]),
+  wrong: range.default([-1, -0.5]),
+});
+
+/**
+ * Options of {@link cosineLength}: `maximum` length (1000); the rewards `[longest, shortest]` of right answers (`correct`,
+ * [0.5, 1]) and `[shortest, longest]` of wrong ones (`wrong`, [−1, −0.5]).
+ */
+export type CosineLengthOptions = z.input<typeof cosineSchema>;
+
+/**
+ * Rewards short right answers and long wrong ones, on a cosine over the length:
+ *
+ *     r = low + ½ (high − low) (1 + cos(π · min(length / maximum, 1)))
+ *
+ * with `(low, high)` = `correct` where the answer is right, and `wrong` with its bounds swapped where it is not.
+ *
+ * @param length - Tokens of the response.
+ * @throws OptionsError for options outside their ranges.
+ * @see Yeo et al. 2025, https://arxiv.org/abs/2502.03373; TRL `get_cosine_scaled_reward`
+ */
+export function cosineLength(
+  length: number,
+  answer: 'right' | 'wrong',
+  options: CosineLengthOptions = {},
+): number {
+  return cosineAt(length, answer, parseOptions('cosineLength', cosineSchema, options));
+}
+
+function cosineAt(
+  length: number,
+  answer: 'right' | 'wrong',
+  { maximum, correct, wrong }: z.output<typeof cosineSchema>,
+): number {
+  const [low, high] = answer === 'right' ? correct : [wrong[1], wrong[0]];
+  return low + 0.5 * (high - low) * (1 + Math.cos(Math.PI * Math.min(length / maximum, 1)));
+}
+
+const scaledSchema = cosineSchema.extend({ threshold: z.number().default(0.5) });
+
+/** Options of {@link cosineScaled}: those of {@link cosineLength}, and these. */
+export interface CosineScaledOptions<Metadata> extends z.input<typeof scaledSchema> {
+  /** Says whether the answer is right: from `threshold` (0.5) on it is. */
+  readonly reward: RewardFunction<Metadata>;
+  /** The length of a trajectory. Default: the tokens that the policy sampled. */
+  readonly length?: ((trajectory: Trajectory<Metadata>) => number) | undefined;
+}
+
+/**
+ * {@link cosineLength} of a response, right or wrong by another reward. Where that one gives `null`, so does this.
+ *
+ * @throws OptionsError for options outside their ranges.
+ */
+export function cosineScaled<Metadata>({
+  reward,
+  length = sampledTokens,
+  ...options
+}: CosineScaledOptions<Metadata>): RewardFunction<Metadata> {
+  const { threshold, ...cosine } = parseOptions('cosineScaled', scaledSchema, options);
+  return async (trajectory, context) => {
+    const verdict = await reward(trajectory, context);
+    if (verdict === null) return null;
+    return cosineAt(length(trajectory), verdict >= threshold ? 'right' : 'wrong', cosine);
+  };
+}
+
+/**
+ * The length of a text. `words`: what white space separates, at least 1; `alphanumeric`: runs of letters, digits and underscores;
+ * `characters`: Unicode code points.
+ */
+export function textLength(text: string, unit: 'words' | 'alphanumeric' | 'characters'): number {
+  if (unit === 'words') return Math.max(1, wordsOf(text).length);
+  let count = 0;
+  if (unit === 'alphanumeric') for (const _ of text.matchAll(/[\p{L}\p{N}_]+/gu)) count += 1;
+  else for (const _ of text) count += 1;
+  return count;
+}
+
+const windowSchema = z
+  .strictObject({
+    target: z.number().positive().optional(),
+    minimum: z.number().positive().optional(),
+    maximum: z.number().positive().optional(),
+    unit: z.enum(['words', 'alphanumeric', 'characters']).default('words'),
+    scaling: z.enum(['linear', 'cosine']).default('linear'),
+    rewards: range.default([0, 1]),
+  })
+  .refine(({ minimum = 0, maximum = Infinity }) => minimum < maximum, {
+    path: ['maximum'],
+    message: 'must be above minimum',
+  });
+
+/**
+ * Options of {@link lengthWindow}: a `target` length, or a window from `minimum` to `maximum` (either may be left out); the `unit`
+ * (`'words'`) by {@link textLength}; the `scaling` outside it (`'linear'`); the `rewards` `[worst, best]` ([0, 1]).
+ */
+export type LengthWindowOptions = z.input<typeof windowSchema>;
+
+/**
+ * Rewards responses of the right length: best at the target or in the window, falling to worst as the length departs from it by
+ * its own size (from a window: by its width, or by `maximum`; below: down to nothing). Without target and window, short is
+ * good: worst from 100 on. An empty response gives 0.
+ *
+ * @throws OptionsError for options outside their ranges.
+ * @see https://github.com/fw-ai-external/reward-kit `length_reward`
+ */
+export function lengthWindow(options: LengthWindowOptions = {}): RewardFunction {
+  const resolved = parseOptions('lengthWindow', windowSchema, options);
+  const [worst, best] = resolved.rewards;
+  return ({ response }) => {
+    if (response === '') return 0;
+    return worst + (best - worst) * windowShare(textLength(response, resolved.unit), resolved);
+  };
+}
+
+/** From 0 (worst) to 1 (best). */
+function windowShare(
+  length: number,
+  { target, minimum, maximum, scaling }: z.output<typeof windowSchema>,
+): number {
+  const isCosine = scaling === 'cosine';
+  if (target !== undefined || (minimum === undefined && maximum === undefined)) {
+    const departure = Math.min(1, target === undefined ? length / 100 : Math.abs(length - target) / target);
+    return isCosine ? (1 + Math.cos(departure * Math.PI)) / 2 : 1 - departure;
+  }
+  if (minimum !== undefined && length < minimum) {
+    const reached = length / minimum;
+    return isCosine ? 1 - Math.cos((reached * Math.PI) / 2) : reached;
+  }
+  if (maximum !== undefined && length > maximum) {
+    const excess = Math.min(1, (length - maximum) / (maximum - (minimum ?? 0)));
+    return isCosine ? Math.cos((excess * Math.PI) / 2) : 1 - excess;
+  }
+  return 1;
+}

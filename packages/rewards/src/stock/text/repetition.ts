@@ -1,0 +1,72 @@
+import { parseOptions, type RewardFunction } from '@rlp/core';
+import * as z from 'zod';
+import { countNgrams, wordsOf } from '../../shared/text.ts';
+
+const schema = z.strictObject({
+  size: z.int().min(1).max(64).default(3),
+  penalty: z.number().nonpositive().default(-1),
+  unit: z.enum(['tokens', 'words']).default('tokens'),
+});
+
+/**
+ * Options of {@link repetitionPenalty}: the `size` of the n-grams (3), the `penalty` of a response that only repeats (−1), and their
+ * `unit`: sampled `'tokens'` (default, TRL), or `'words'` in lower case (open-r1).
+ */
+export type RepetitionPenaltyOptions = z.input<typeof schema>;
+
+/**
+ * The share of n-grams that repeat an earlier one, times a penalty; 0 for a response shorter than an n-gram:
+ *
+ *     r = (1 − different n-grams / n-grams) · penalty
+ *
+ * @throws OptionsError for options outside their ranges.
+ * @see Yeo et al. 2025, appendix B, https://arxiv.org/abs/2502.03373; TRL and open-r1 `get_repetition_penalty_reward`
+ */
+export function repetitionPenalty(options: RepetitionPenaltyOptions = {}): RewardFunction {
+  const { size, penalty, unit } = parseOptions('repetitionPenalty', schema, options);
+  return ({ steps, response }) => {
+    const items = unit === 'tokens' ? steps.flatMap(({ tokens }) => tokens) : wordsOf(response.toLowerCase());
+    return repeatedShare(items, size) * penalty;
+  };
+}
+
+/** `1 − different n-grams / n-grams`; 0 where there is none. */
+export function repeatedShare(items: readonly (string | number)[], size: number): number {
+  const { total, unique } = countNgrams(items, size);
+  return total === 0 ? 0 : 1 - unique / total;
+}
+
+const diversitySchema = z
+  .strictObject({
+    sizes: z.array(z.int().min(1).max(64)).min(1).readonly().default([1, 2, 3]),
+    weights: z.array(z.number().nonnegative()).readonly().optional(),
+  })
+  .transform(({ sizes, weights = sizes.map((_, k) => [0.2, 0.3, 0.5][k] ?? 0) }) => ({ sizes, weights }))
+  .refine(({ sizes, weights }) => weights.length === sizes.length && weights.some((weight) => weight > 0), {
+    path: ['weights'],
+    message: 'must be one per size, not all 0',
+  });
+
+/** Options of {@link ngramDiversity}: the n-gram `sizes` ([1, 2, 3]) and their `weights` (0.2, 0.3, 0.5, and 0 for more). */
+export type NgramDiversityOptions = z.input<typeof diversitySchema>;
+
+/**
+ * The weighted mean, over n-gram sizes, of the share of different n-grams among a response's words in lower case; 0 for a blank
+ * response. A size that a short response has no n-grams of counts as fully diverse with weight 1, unnormalised, as in reward-kit: it
+ * can lift the sum above 1.
+ *
+ * @throws OptionsError for options outside their ranges.
+ * @see https://github.com/fw-ai-external/reward-kit `diversity_reward`
+ */
+export function ngramDiversity(options: NgramDiversityOptions = {}): RewardFunction {
+  const { sizes, weights } = parseOptions('ngramDiversity', diversitySchema, options);
+  const total = weights.reduce((sum, weight) => sum + weight, 0);
+  return ({ response }) => {
+    const words = wordsOf(response.toLowerCase());
+    if (words.length === 0) return 0;
+    return sizes.reduce((sum, size, k) => {
+      const grams = countNgrams(words, size);
+      return sum + (grams.total === 0 ? 1 : (grams.unique / grams.total) * (weights[k]! / total));
+    }, 0);
+  };
+}

@@ -1,0 +1,209 @@
+import { OptionsError, type RewardFunction, type Trajectory } from '@rlp/core';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import {
+  answerExactMatch,
+  answerF1,
+  answerRougeL,
+  cosineLength,
+  cosineScaled,
+  fuzzyMatch,
+  lengthWindow,
+  ngramDiversity,
+  numericMatch,
+  overlongLength,
+  repetitionPenalty,
+  rougeL,
+  textLength,
+  textSimilarity,
+  wordOverlap,
+} from '../../stock.ts';
+
+const { signal } = new AbortController();
+
+interface Answered {
+  readonly answer: string;
+}
+
+const reference = ({ answer }: Answered) => answer;
+
+function answering(
+  response: string,
+  { answer = '', tokens = [] as readonly number[] } = {},
+): Trajectory<Answered> {
+  const step = {
+    promptTokens: [],
+    tokens,
+    behaviorLogprobs: tokens.map(() => 0),
+    text: '',
+    stopReason: 'stop' as const,
+  };
+  return {
+    id: '0/a/0',
+    task: { id: 'a', prompt: '', metadata: { answer } },
+    steps: [step],
+    messages: [],
+    response,
+    status: 'completed',
+    policyVersion: 0,
+  };
+}
+
+function judge(reward: RewardFunction<Answered>, trajectory: Trajectory<Answered>): unknown {
+  return reward(trajectory, { signal });
+}
+
+describe('length shaping', () => {
+  it('punishes what nears the limit', () => {
+    const tokens = new Array<number>(90).fill(1);
+    expect(judge(overlongLength({ maximum: 100, buffer: 20 }), answering('', { tokens }))).toBe(-0.5);
+  });
+
+  it('scales right and wrong answers by the cosine', () => {
+    expect(cosineLength(0, 'right')).toBe(1);
+    expect(cosineLength(500, 'right')).toBeCloseTo(0.75, 12);
+    expect(cosineLength(2000, 'right')).toBe(0.5);
+    expect(cosineLength(0, 'wrong')).toBe(-1);
+    expect(cosineLength(1000, 'wrong')).toBe(-0.5);
+  });
+
+  it('asks another reward what is right, and keeps its null', async () => {
+    const scaled = (verdict: number | null) => cosineScaled({ reward: () => verdict, length: () => 0 });
+    expect(await Promise.all([1, 0, null].map((verdict) => judge(scaled(verdict), answering('x'))))).toEqual([
+      1,
+      -1,
+      null,
+    ]);
+    expect(() => cosineScaled({ reward: () => 1, threshold: Number.NaN })).toThrow('threshold');
+  });
+
+  it('likes lengths in a window', () => {
+    const words = (count: number) => answering('w '.repeat(count));
+    const lengths = [5, 10, 20, 30];
+    const within = (options: Parameters<typeof lengthWindow>[0]) =>
+      lengths.map((count) => judge(lengthWindow(options), words(count)));
+    expect(within({ minimum: 10, maximum: 20 })).toEqual([0.5, 1, 1, 0]);
+    expect(within({ target: 10 })).toEqual([0.5, 1, 0, 0]);
+    expect(() => lengthWindow({ minimum: 2, maximum: 1 })).toThrow('must be above minimum');
+  });
+
+  it('counts code points, runs of letters and digits, and words', () => {
+    expect(
+      ['characters', 'alphanumeric', 'words'].map((unit) => textLength('a\u{1f600} b-c', unit as never)),
+    ).toEqual([6, 3, 2]);
+    expect(textLength('', 'words')).toBe(1);
+    expect(textLength('x\u0085y\u001cz\ufeff w', 'words')).toBe(4);
+  });
+});
+
+describe('repetition', () => {
+  it('is the share of repeated n-grams', () => {
+    const tokens = [1, 2, 1, 2, 1];
+    expect(judge(repetitionPenalty({ size: 2 }), answering('', { tokens }))).toBe(-0.5);
+    expect(judge(repetitionPenalty({ size: 1, penalty: -2, unit: 'words' }), answering('A a b c'))).toBe(
+      -0.5,
+    );
+    expect(judge(repetitionPenalty({ size: 9 }), answering('', { tokens }))).toBeCloseTo(0, 12);
+  });
+
+  it('is diversity the other way round', () => {
+    expect(judge(ngramDiversity(), answering('a b c d'))).toBeCloseTo(1, 12);
+    expect(judge(ngramDiversity({ sizes: [1], weights: [1] }), answering('a a a a'))).toBe(0.25);
+    expect(judge(ngramDiversity({ sizes: [3] }), answering('a b c a b c'))).toBe(0.75);
+    expect(judge(ngramDiversity({ sizes: [1, 2, 3, 4] }), answering('a b c a b c'))).toBe(0.655);
+    expect(() => ngramDiversity({ sizes: [1], weights: [] })).toThrow(OptionsError);
+  });
+});
+
+describe('overlap', () => {
+  it('is F1 of words without articles and punctuation', () => {
+    // 2 words in common of 3 and 2: precision 2/3, recall 1.
+    expect(wordOverlap('The cat sat.', 'a cat, sat!').f1).toBe(1);
+    expect(wordOverlap('big cat sat', 'cat sat')).toEqual({ f1: 0.8, precision: 2 / 3, recall: 1 });
+    expect(wordOverlap('yes it is', 'yes').f1).toBe(0);
+    expect(wordOverlap('', '').f1).toBe(0);
+  });
+
+  it('is ROUGE-L by the longest common subsequence', () => {
+    // Lin 2004: "police killed the gunman" against "police kill the gunman" and "the gunman kill police": 3/4 and 2/4.
+    expect(rougeL('police kill the gunman', 'police killed the gunman').f1).toBe(0.75);
+    expect(rougeL('the gunman kill police', 'police killed the gunman').f1).toBe(0.5);
+  });
+
+  it('finds the same subsequence as the table of dynamic programming', () => {
+    const words = fc.array(fc.constantFrom('a', 'b', 'c', 'd'), { maxLength: 100 });
+    fc.assert(
+      fc.property(words, words, (a, b) => {
+        const table = Array.from({ length: a.length + 1 }, () => new Array<number>(b.length + 1).fill(0));
+        for (let i = 1; i <= a.length; i++) {
+          for (let j = 1; j <= b.length; j++) {
+            table[i]![j] =
+              a[i - 1] === b[j - 1]
+                ? table[i - 1]![j - 1]! + 1
+                : Math.max(table[i - 1]![j]!, table[i]![j - 1]!);
+          }
+        }
+        const expected = a.length === 0 ? 0 : table[a.length]![b.length]! / a.length;
+        expect(rougeL(a.join(' '), b.join(' ')).precision).toBeCloseTo(expected, 12);
+      }),
+    );
+  });
+
+  it('counts the nearest of several references, and no answer as 0', () => {
+    const several = { reference: () => ['Bern', 'the city of Bern'] };
+    expect(judge(answerF1(several), answering('city of Bern'))).toBe(1);
+    expect(judge(answerExactMatch(several), answering('The bern'))).toBe(1);
+    expect(judge(answerRougeL({ ...several, measure: 'recall' }), answering('Bern'))).toBe(1);
+    expect(judge(answerF1({ ...several, extract: () => undefined }), answering('Bern'))).toBe(0);
+    expect(() => judge(answerF1({ reference: () => [] }), answering(''))).toThrow('at least one text');
+  });
+});
+
+describe('matching', () => {
+  it('is fuzzy by edit distance', () => {
+    expect(textSimilarity('kitten', 'sitting')).toBeCloseTo(1 - 3 / 7, 12);
+    const answered = (response: string) => answering(`<answer>${response}</answer>`, { answer: 'Bern City' });
+    expect(judge(fuzzyMatch({ reference }), answered('bern  city'))).toBe(1);
+    expect(judge(fuzzyMatch({ reference, threshold: 0.8 }), answered('bern cit'))).toBe(1);
+    expect(judge(fuzzyMatch({ reference, threshold: 0.9 }), answered('bern cit'))).toBe(0);
+    expect(judge(fuzzyMatch({ reference }), answering('none', { answer: 'x' }))).toBe(0);
+  });
+
+  it.each([
+    ['42', 1],
+    ['$1,042', 0],
+    ['84/2', 1],
+    ['42.4', 1],
+    ['42.5', 0],
+    ['4.2e1', 1],
+    ['forty', 0],
+  ])('is numeric within tolerances: %j gives %d', (given, expected) => {
+    const reward = numericMatch({ reference, extract: (text) => text, relative: 0.01 });
+    expect(judge(reward, answering(given, { answer: '42' }))).toBe(expected);
+  });
+
+  it('takes a reference without a number for an error', () => {
+    expect(() => judge(numericMatch({ reference }), answering('', { answer: 'x' }))).toThrow(
+      'the reference of task "a" must be a number, got "x"',
+    );
+  });
+});
+
+it('takes linear time on hostile text', () => {
+  const short = { reference: () => 'a short reference of eight words or so' };
+  const all: RewardFunction<Answered>[] = [
+    answerF1(short),
+    answerRougeL(short),
+    answerExactMatch(short),
+    fuzzyMatch({ ...short, extract: (text) => text }),
+    numericMatch({ reference: () => '1', extract: (text) => text }),
+    repetitionPenalty({ unit: 'words' }),
+    ngramDiversity(),
+    lengthWindow({ unit: 'alphanumeric' }),
+  ];
+  const begun = performance.now();
+  for (const unit of ['a', ' ', 'a ', 'the ', '!', 'w1 ', '\ud800', '\u00e9 ']) {
+    for (const reward of all) judge(reward, answering(unit.repeat(100_000 / unit.length)));
+  }
+  expect(performance.now() - begun).toBeLessThan(10_000);
+});

@@ -1,0 +1,147 @@
+import { ArgumentError, parseOptions, type RewardFunction } from '@rlp/core';
+import type { CodeOutcome, CodeProgram, CodeRunner } from '@rlp/sandbox';
+import pLimit from 'p-limit';
+import * as z from 'zod';
+import { timerMs } from '../../shared/schemas.ts';
+
+/** A test of a program: text in, text out; or code put after it that fails by throwing. */
+export type CodeTest =
+  | { readonly kind: 'output'; readonly input: string; readonly output: string }
+  | { readonly kind: 'assertion'; readonly source: string };
+
+const languages: Readonly<Record<string, string>> = {
+  py: 'python',
+  python3: 'python',
+  js: 'javascript',
+  ts: 'typescript',
+};
+
+function languageOf(label: string): string {
+  const name = label.trim().split(/\s/, 1)[0]!.toLowerCase();
+  return languages[name] ?? name;
+}
+
+const fence = /^([ \t]*)(`{3,})([^`]*)$/;
+
+/**
+ * The last fenced block of a Markdown text: of the given language (`py` is Python, `js` JavaScript), else without one; `undefined` where
+ * there is none.
+ *
+ * As in CommonMark, a block ends at a fence at least as long as its own without a label, and its lines lose the indentation of the
+ * fence; how far that is indented does not matter, so blocks in lists are read. Linear.
+ */
+export function lastCodeBlock(text: string, language?: string): string | undefined {
+  const wanted = language === undefined ? undefined : languageOf(language);
+  let found: string | undefined;
+  let open: { readonly indent: number; readonly ticks: number; readonly language: string } | undefined;
+  let lines: string[] = [];
+  for (const line of text.split('\n')) {
+    const [, indent = '', ticks = '', label = ''] = fence.exec(line) ?? [];
+    if (open === undefined) {
+      if (ticks === '') continue;
+      open = { indent: indent.length, ticks: ticks.length, language: languageOf(label) };
+      lines = [];
+    } else if (ticks.length < open.ticks || label.trim() !== '') {
+      lines.push(line.slice(Math.min(open.indent, line.length - line.trimStart().length)));
+    } else {
+      if (wanted === undefined || open.language === '' || open.language === wanted) found = lines.join('\n');
+      open = undefined;
+    }
+  }
+  return found;
+}
+
+const schema = z.strictObject({
+  language: z.string().min(1),
+  grading: z.enum(['all', 'share']).default('all'),
+  timeoutMs: timerMs.default(10_000),
+  concurrency: z.int().positive().default(4),
+});
+
+/** Options of {@link codeTests}. */
+export interface CodeTestsOptions<Metadata> extends z.input<typeof schema> {
+  /** The sandbox. */
+  readonly runner: CodeRunner;
+  /** The language of the programs. */
+  readonly language: string;
+  /** The tests of a task, from its metadata. */
+  readonly tests: (metadata: Metadata) => readonly CodeTest[];
+  /** The program in a response. Default: the last fenced block of the language, {@link lastCodeBlock}. */
+  readonly extract?: ((response: string) => string | undefined) | undefined;
+  /** `'all'` (default): 1 if every test passes, else 0; stops at the first that fails. `'share'`: the share that pass. */
+  readonly grading?: 'all' | 'share' | undefined;
+  /** Milliseconds that one test may run. Default 10,000. */
+  readonly timeoutMs?: number | undefined;
+  /** Tests that this reward runs at a time. Default 4. */
+  readonly concurrency?: number | undefined;
+}
+
+/**
+ * Whether the program in a response passes its task's tests in a sandbox. No program: 0. An `output` test passes if the program exits
+ * with 0 and prints the output, white space at line ends and around it aside; an `assertion` test if it exits with 0.
+ *
+ * A sandbox that fails rejects, which makes the trajectory unscorable: never a wrong answer. So does a task without tests.
+ *
+ * @throws OptionsError for bad options.
+ */
+export function codeTests<Metadata>({
+  runner,
+  tests,
+  extract,
+  ...options
+}: CodeTestsOptions<Metadata>): RewardFunction<Metadata> {
+  const { language, grading, timeoutMs, concurrency } = parseOptions('codeTests', schema, options);
+  const limit = pLimit(concurrency);
+  const read = extract ?? ((response: string) => lastCodeBlock(response, language));
+
+  return async ({ task, response }, { signal }) => {
+    const wanted = tests(task.metadata);
+    if (!Array.isArray(wanted) || wanted.length === 0) {
+      throw new ArgumentError(`codeTests: task "${task.id}" must have at least one test`);
+    }
+    const source = read(response);
+    if (source === undefined) return 0;
+    const run = (program: Omit<CodeProgram, 'language'>) =>
+      runner({ language, ...program }, { timeoutMs, signal });
+    let isDecided = false;
+    const results = await Promise.all(
+      wanted.map((test: CodeTest) =>
+        limit(async () => {
+          if (isDecided) return false;
+          signal.throwIfAborted();
+          const passed = await passes(test, source, run).catch((error: unknown) => {
+            isDecided = true;
+            throw error;
+          });
+          isDecided ||= !passed && grading === 'all';
+          return passed;
+        }),
+      ),
+    );
+    const passed = results.filter(Boolean).length;
+    return grading === 'share' ? passed / wanted.length : passed === wanted.length ? 1 : 0;
+  };
+}
+
+/** Whether a program passes one test. */
+async function passes(
+  test: CodeTest,
+  source: string,
+  run: (program: Omit<CodeProgram, 'language'>) => Promise<CodeOutcome>,
+): Promise<boolean> {
+  const program =
+    test.kind === 'output'
+      ? { source, input: test.input }
+      : { source: `${source}\n${test.source}\n`, input: '' };
+  const { status, exitCode, stdout } = await run(program);
+  if (status !== 'exited' || exitCode !== 0) return false;
+  return test.kind === 'assertion' || withoutLineEnds(stdout) === withoutLineEnds(test.output);
+}
+
+function withoutLineEnds(text: string): string {
+  return text
+    .split('\n')
+    .map((line) => line.trimEnd())
+    .join('\n')
+    .trim();
+}

@@ -1,0 +1,198 @@
+import type { Message, RewardFunction } from '@rlp/core';
+import type { CodeOutcome, CodeProgram, CodeRunner } from '@rlp/sandbox';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import {
+  type CodeTest,
+  codeTests,
+  jsonMatches,
+  lastCodeBlock,
+  readToolCalls,
+  type ToolCallsOptions,
+  toolCalls,
+} from '../../stock.ts';
+import { answering } from '../../trajectories.fixture.ts';
+
+const { signal } = new AbortController();
+
+function judge<Metadata>(
+  reward: RewardFunction<Metadata>,
+  metadata: Metadata,
+  { response = '', messages = [] }: { response?: string; messages?: readonly Message[] },
+): unknown {
+  return reward(answering(response, metadata, { messages }), { signal });
+}
+
+interface Call {
+  readonly name: string;
+  readonly arguments: unknown;
+}
+
+const calling = (...calls: readonly Call[]): Message[] =>
+  calls.map((call, k) => ({
+    role: 'assistant',
+    content: '',
+    tool_calls: [
+      {
+        id: `${k}`,
+        type: 'function',
+        function: { name: call.name, arguments: JSON.stringify(call.arguments) },
+      },
+    ],
+  }));
+
+const a = { name: 'book', arguments: { city: 'Bern', nights: 2, guest: { name: 'Ada' } } };
+const b = { name: 'pay', arguments: {} };
+const more = { name: 'book', arguments: { ...a.arguments, guest: { name: 'Ada', age: 36 } } };
+
+describe('toolCalls', () => {
+  const score = (
+    made: readonly Call[],
+    expected: readonly Call[],
+    options: Partial<ToolCallsOptions<Call[]>> = {},
+  ) =>
+    judge(toolCalls({ expected: (calls: readonly Call[]) => calls, ...(options as object) }), expected, {
+      messages: calling(...made),
+    });
+
+  it('asks for names, arguments and order', () => {
+    expect(score([a, b], [a, b])).toBe(1);
+    expect(score([{ ...a, arguments: { nights: 2, guest: { name: 'Ada' }, city: 'Bern' } }], [a])).toBe(1);
+    expect(score([b, a], [a, b])).toBe(0);
+    expect(score([b, a], [a, b], { order: 'free' })).toBe(1);
+    expect(score([a, b, b], [a, b])).toBe(0);
+    expect(score([a, b, b], [a, b], { extra: 'allowed' })).toBe(1);
+    expect(score([more], [a])).toBe(0);
+    expect(score([more], [a], { comparison: 'subset' })).toBe(1);
+    expect(score([a], [more], { comparison: 'subset' })).toBe(0);
+    expect([score([], []), score([a], []), score([], [a])]).toEqual([1, 0, 0]);
+  });
+
+  it('gives shares', () => {
+    expect(score([b, a], [a, b], { grading: 'share' })).toBe(0.5);
+    expect(score([a, b, b, b], [a, b], { grading: 'share' })).toBe(0.5);
+    expect(score([a, b, b, b], [a, b], { grading: 'share', extra: 'allowed' })).toBe(1);
+    // In free order `more` must take the expected `a` by subset, and `a` cannot take `more`: one pairing serves both.
+    expect(score([more, a], [a, more], { grading: 'share', order: 'free', comparison: 'subset' })).toBe(1);
+  });
+
+  it('reads the older form, and takes arguments that are no JSON for wrong ones', () => {
+    const messages: Message[] = [
+      { role: 'assistant', content: '', function_call: { name: 'pay', arguments: '' } },
+      {
+        role: 'user',
+        content: '',
+        tool_calls: [{ id: '1', type: 'function', function: { name: 'x', arguments: '{}' } }],
+      },
+      {
+        role: 'assistant',
+        content: '',
+        tool_calls: [{ id: '2', type: 'function', function: { name: 'y', arguments: '{' } }],
+      },
+    ];
+    expect(readToolCalls(messages)).toEqual([b, { name: 'y', arguments: undefined }]);
+    const said = `I book. <tool_call>${JSON.stringify(a)}</tool_call><tool_call>{"name": "pay"}</tool_call>`;
+    expect(readToolCalls([{ role: 'assistant', content: said }])).toEqual([a, b]);
+    expect(readToolCalls([{ ...calling(b)[0]!, content: said }])).toEqual([b]);
+    expect(readToolCalls([{ role: 'user', content: said }])).toEqual([]);
+    const reward = toolCalls({ expected: () => [b, { name: 'y', arguments: undefined }] });
+    expect(judge(reward, undefined, { messages })).toBe(0);
+  });
+
+  it('takes tasks without a list for an error', () => {
+    expect(() => score([], undefined as never)).toThrow('the expected calls of task "a" must be a list');
+  });
+
+  it('compares JSON as a value equals itself read back, and nothing deeper than 200 levels', () => {
+    fc.assert(
+      fc.property(fc.jsonValue(), fc.jsonValue(), (one, other) => {
+        expect(jsonMatches(JSON.parse(JSON.stringify(one)), JSON.parse(JSON.stringify(one)))).toBe(true);
+        const same = jsonMatches(one, other);
+        expect(same).toBe(jsonMatches(other, one));
+        if (same) expect(jsonMatches(one, other, 'subset')).toBe(true);
+      }),
+    );
+    const deep = JSON.parse('['.repeat(5000) + ']'.repeat(5000));
+    expect(jsonMatches(deep, deep)).toBe(false);
+    expect(jsonMatches({}, { toString: 1 }, 'subset')).toBe(false);
+    expect(jsonMatches(JSON.parse('{"__proto__":1}'), {}, 'equal')).toBe(false);
+  });
+
+  it('is bounded for a policy that calls without end', () => {
+    expect(score(new Array(501).fill(b), [b], { extra: 'allowed' })).toBe(0);
+    expect(score(new Array(500).fill(b), new Array(500).fill(b), { order: 'free' })).toBe(1);
+  });
+});
+
+describe('lastCodeBlock', () => {
+  it.each([
+    ['```js\n1\n```\nand\n```js\n2\n```', 'js', '2'],
+    ['```\n1\n```', 'js', '1'],
+    ['```python\n1\n```', 'js', undefined],
+    ['```python\n1\n```', undefined, '1'],
+    ['```js\na\n\nb\n```', 'JS', 'a\n\nb'],
+    ['```js\n```', 'js', ''],
+    ['```py\n1\n```', 'python', '1'],
+    ['```python3 title="a"\r\n1\r\n```\r\n', 'python', '1\r'],
+    ['1. so\n   ```python\n   if x:\n     y\n\n  z\n   ```', 'python', 'if x:\n  y\n\nz'],
+    ['````md\n```\na\n```\n````', 'md', '```\na\n```'],
+    ['```js\n1\n```js\n2\n```', 'js', '1\n```js\n2'],
+    ['```a`b\n1\n```', undefined, undefined],
+    ['```js\n1', 'js', undefined],
+    ['1', 'js', undefined],
+  ])('reads %j for %j as %j', (text, language, code) => {
+    expect(lastCodeBlock(text, language)).toBe(code);
+  });
+});
+
+describe('codeTests', () => {
+  /** A sandbox that understands one line: `print X` prints, `echo` prints its input, `loop` never ends, `throw` fails. */
+  const runner: CodeRunner = async ({ source, input }): Promise<CodeOutcome> => {
+    const done = { status: 'exited', exitCode: 0, stdout: '', stderr: '' } as const;
+    if (source.includes('throw')) return { ...done, exitCode: 1, stderr: 'Error' };
+    if (source.includes('loop')) return { ...done, status: 'timed-out', exitCode: null };
+    if (source.startsWith('broken')) throw new Error('no sandbox');
+    return { ...done, stdout: source.startsWith('echo') ? `${input} \n` : source.replace('print ', '') };
+  };
+  const tests = (metadata: readonly CodeTest[]) => metadata;
+  const run = (code: string, metadata: readonly CodeTest[], options = {}) =>
+    judge(codeTests({ runner, tests, language: 'toy', ...options }), metadata, {
+      response: `\`\`\`toy\n${code}\n\`\`\``,
+    });
+  const output = (text: string): CodeTest => ({ kind: 'output', input: text, output: text });
+
+  it('runs every test', async () => {
+    expect(await run('echo', [output('1'), output('2')])).toBe(1);
+    expect(await run('print 1', [output('1'), output('2')])).toBe(0);
+    expect(await run('print 1', [output('1'), output('2')], { grading: 'share' })).toBe(0.5);
+    expect(await run('loop', [output('')])).toBe(0);
+    expect(await run('fine', [{ kind: 'assertion', source: 'check' }])).toBe(1);
+    expect(await run('fine', [{ kind: 'assertion', source: 'throw' }])).toBe(0);
+  });
+
+  it('stops at the first failure, unless shares are asked for', async () => {
+    const programs: CodeProgram[] = [];
+    const counting: CodeRunner = async (program, limits) => {
+      programs.push(program);
+      return runner(program, limits);
+    };
+    await run('throw', [output('1'), output('2'), output('3')], { runner: counting, concurrency: 1 });
+    expect(programs).toHaveLength(1);
+    await run('throw', [output('1'), output('2'), output('3')], { runner: counting, grading: 'share' });
+    expect(programs).toHaveLength(4);
+    const three = [output('1'), output('2'), output('3')];
+    const broken = run('broken', three, { runner: counting, grading: 'share', concurrency: 1 });
+    await expect(broken).rejects.toThrow('no sandbox');
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(programs).toHaveLength(5);
+  });
+
+  it('gives no program 0, and a broken sandbox or a task without tests an error', async () => {
+    expect(
+      await judge(codeTests({ runner, tests, language: 'toy' }), [output('')], { response: 'echo' }),
+    ).toBe(0);
+    await expect(run('broken', [output('')])).rejects.toThrow('no sandbox');
+    expect(() => codeTests({ runner, tests, language: 'toy', timeoutMs: 1e12 })).toThrow('must fit a timer');
+    await expect(run('echo', [])).rejects.toThrow('task "a" must have at least one test');
+  });
+});

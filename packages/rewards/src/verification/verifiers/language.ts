@@ -1,0 +1,83 @@
+import { importPeer, parseOptions, type VerificationReport } from '@rlp/core';
+import * as z from 'zod';
+import { excerpt, windows } from '../model/excerpt.ts';
+import { thresholdsSchema } from '../text-judge.ts';
+import { TextVerifier } from '../text-verifier.ts';
+import { scoreReport } from '../verdict.ts';
+
+const schema = z.strictObject({
+  languages: z.array(z.string().regex(/^[a-z]{2}$/, 'must be an ISO 639-1 code such as "en"')).min(1),
+  minLetters: z.int().positive().default(20),
+  thresholds: thresholdsSchema,
+});
+
+/**
+ * Options of {@link LanguageVerifier}: `languages`, the ISO 639-1 codes that are right, such as `['en']`; `minLetters` (20), below
+ * which nothing is judged; `thresholds` of the score (pass 0.7, warning 0.5).
+ */
+export type LanguageVerifierOptions = z.input<typeof schema>;
+
+type Detect = (text: string) => string;
+
+let detect: Detect | undefined;
+
+async function load(): Promise<Detect> {
+  const { eld } = await importPeer('LanguageVerifier', 'eld', () => import('eld/small'));
+  detect ??= (text) => eld.detect(text).language;
+  return detect;
+}
+
+/**
+ * Whether a response is in one of the languages asked for: the score is the share of its letters in windows of 40 words that
+ * are detected as such, so that a response that changes language on the way shows. Detection is that of `eld` (60
+ * languages), loaded on first use; it errs on short texts and between close relatives (Croatian and Serbian, Marathi and
+ * Hindi). Responses with fewer than `minLetters` letters pass with score 0.7 and `details.judged: false`; an empty one
+ * fails. Texts over 100,000 characters are judged by their first and last halves.
+ */
+export class LanguageVerifier extends TextVerifier {
+  readonly name = 'language';
+  readonly #options: z.output<typeof schema>;
+
+  /** @throws `OptionsError` naming every problem. */
+  constructor(options: LanguageVerifierOptions) {
+    super();
+    this.#options = parseOptions('LanguageVerifier', schema, options);
+  }
+
+  override verify(_prompt: string, response: string): VerificationReport | Promise<VerificationReport> {
+    const { thresholds, minLetters } = this.#options;
+    if (!/\S/u.test(response)) return scoreReport({ score: 0, message: 'the response is empty', thresholds });
+    const text = excerpt(response);
+    const letters = lettersIn(text);
+    if (letters < minLetters) {
+      const message = `not judged: ${letters} letters are too few`;
+      return { result: 'pass', score: 0.7, details: { judged: false, letters }, message };
+    }
+    return detect === undefined ? load().then((by) => this.#judge(text, by)) : this.#judge(text, detect);
+  }
+
+  #judge(text: string, by: Detect): VerificationReport {
+    const { languages, thresholds } = this.#options;
+    const lettersOf: Record<string, number> = {};
+    let [right, judged] = [0, 0];
+    for (const piece of windows(text, 40)) {
+      const letters = lettersIn(piece);
+      const language = by(piece);
+      if (language === '') continue;
+      lettersOf[language] = (lettersOf[language] ?? 0) + letters;
+      judged += letters;
+      if (languages.includes(language)) right += letters;
+    }
+    const score = judged === 0 ? 0 : right / judged;
+    return scoreReport({
+      score,
+      details: { judged: true, letters: lettersOf },
+      message: `${Math.round(100 * score)} % in ${languages.join(' or ')}`,
+      thresholds,
+    });
+  }
+}
+
+function lettersIn(text: string): number {
+  return text.match(/\p{L}/gu)?.length ?? 0;
+}

@@ -1,0 +1,84 @@
+import { parseOptions, type VerificationReport } from '@rlp/core';
+import * as z from 'zod';
+import { countMatches } from '../../stock/instructions/text-tools.ts';
+import { TextVerifier, type VerificationContext } from '../text-verifier.ts';
+import { scoreReport } from '../verdict.ts';
+
+const limits = {
+  minLength: z.int().nonnegative().default(10),
+  maxLength: z.int().nonnegative().default(500),
+};
+
+const isRange = ({ minLength, maxLength }: { minLength: number; maxLength: number }) =>
+  maxLength >= minLength;
+const notARange = { path: ['maxLength'], message: 'must be at least minLength' };
+
+const limitsSchema = z.strictObject(limits).refine(isRange, notARange);
+
+const schema = z
+  .strictObject({
+    ...limits,
+    unit: z.enum(['words', 'characters', 'sentences']).default('words'),
+    tolerance: z.number().min(0).max(1).default(0),
+    overrides: z.enum(['metadata', 'none']).default('metadata'),
+  })
+  .refine(isRange, notARange);
+
+/**
+ * Options of {@link LengthVerifier}: `minLength` (10), `maxLength` (500), both inclusive, in `unit` (`'words'`, split at white
+ * space; `'characters'` are code points; `'sentences'`); `tolerance` (0): the share by which a limit may be missed with
+ * a warning instead of a failure; `overrides` (`'metadata'`): `minLength` and `maxLength` of a task's metadata hold for that
+ * task, `'none'` leaves them alone.
+ */
+export type LengthVerifierOptions = z.input<typeof schema>;
+
+/**
+ * Whether a response is neither too short nor too long.
+ *
+ * Within the limits the score is 1; missed by a share `m` of the limit it is `0.7 − 0.2·m/tolerance` up to the tolerance (a
+ * warning), and `0.5·(1 − m)` beyond, never below 0 (a failure). Limits of the metadata that are no whole numbers, or
+ * exclude each other, fail the response with `details.problem`.
+ */
+export class LengthVerifier extends TextVerifier {
+  readonly name = 'length';
+  readonly #options: z.output<typeof schema>;
+
+  /** @throws `OptionsError` naming every problem. */
+  constructor(options: LengthVerifierOptions = {}) {
+    super();
+    this.#options = parseOptions('LengthVerifier', schema, options);
+  }
+
+  override verify(_prompt: string, response: string, { metadata }: VerificationContext): VerificationReport {
+    const { unit, tolerance } = this.#options;
+    const { minLength, maxLength } = this.#limits(metadata);
+    const length = counters[unit](response);
+    const details = { length, minLength, maxLength, unit };
+    const limit = length < minLength ? minLength : maxLength;
+    const missed =
+      length < minLength || length > maxLength ? Math.abs(length - limit) / Math.max(1, limit) : 0;
+    const bounds = `${minLength} to ${maxLength}`;
+    if (missed === 0)
+      return scoreReport({ score: 1, details, message: `${length} ${unit}, within ${bounds}` });
+    const message = `${length} ${unit}, expected ${bounds}`;
+    if (missed <= tolerance) {
+      return { result: 'warning', score: Math.max(0.5, 0.7 - (0.2 * missed) / tolerance), details, message };
+    }
+    return { result: 'fail', score: 0.5 * Math.max(0, 1 - missed), details, message };
+  }
+
+  #limits({ minLength, maxLength }: VerificationContext['metadata']): z.output<typeof limitsSchema> {
+    const isSilent = minLength === undefined && maxLength === undefined;
+    if (this.#options.overrides === 'none' || isSilent) return this.#options;
+    return parseOptions('metadata', limitsSchema, {
+      minLength: minLength ?? this.#options.minLength,
+      maxLength: maxLength ?? this.#options.maxLength,
+    });
+  }
+}
+
+const counters = {
+  words: (text: string) => countMatches(text, /\S+/gu),
+  characters: (text: string) => countMatches(text, /./gsu),
+  sentences: (text: string) => text.split(/[.!?。！？]+/u).filter((part) => part.trim() !== '').length,
+} as const;

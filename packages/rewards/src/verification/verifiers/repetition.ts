@@ -1,0 +1,64 @@
+import { parseOptions, type VerificationReport } from '@rlp/core';
+import * as z from 'zod';
+import { countNgrams } from '../../shared/text.ts';
+import { excerpt } from '../model/excerpt.ts';
+import { TextVerifier } from '../text-verifier.ts';
+
+const schema = z
+  .strictObject({
+    size: z.int().min(2).max(50).default(6),
+    warnAt: z.number().gt(0).lt(1).default(0.1),
+    failAt: z.number().gt(0).lt(1).default(0.2),
+  })
+  .refine(({ warnAt, failAt }) => failAt >= warnAt, { path: ['failAt'], message: 'must be at least warnAt' });
+
+/**
+ * Options of {@link RepetitionVerifier}: `size` (6), the words of a run; `warnAt` (0.1) and `failAt` (0.2), the shares of
+ * repeated runs above which a response warns and fails.
+ */
+export type RepetitionVerifierOptions = z.input<typeof schema>;
+
+/**
+ * Whether a response repeats itself: the share of its runs of `size` words that occurred before, whatever the case; of fewer
+ * than 40 runs, the share of 40.
+ *
+ * The score falls from 1 without repetition to 0.7 at `warnAt`, to 0.5 at `failAt` and to 0 where all is repeated, linearly
+ * between. A refrain or a table header stays below, a loop does not. Text without spaces between words is taken by
+ * runs of `2·size` characters. Texts over 100,000 characters are judged by their first and last halves.
+ */
+export class RepetitionVerifier extends TextVerifier {
+  readonly name = 'repetition';
+  readonly #options: z.output<typeof schema>;
+
+  /** @throws `OptionsError` naming every problem. */
+  constructor(options: RepetitionVerifierOptions = {}) {
+    super();
+    this.#options = parseOptions('RepetitionVerifier', schema, options);
+  }
+
+  override verify(_prompt: string, response: string): VerificationReport {
+    const { size, warnAt, failAt } = this.#options;
+    const text = excerpt(response).toLowerCase();
+    const words = text.match(/\S+/gu) ?? [];
+    const isSpaced = text.length <= 20 * words.length;
+    const share = isSpaced ? repeatedShare(words, size) : repeatedShare(Array.from(text), 2 * size);
+    const score =
+      share <= warnAt
+        ? 1 - (0.3 * share) / warnAt
+        : share <= failAt
+          ? 0.7 - (0.2 * (share - warnAt)) / (failAt - warnAt)
+          : 0.5 * (1 - (share - failAt) / (1 - failAt));
+    return {
+      result: share <= warnAt ? 'pass' : share <= failAt ? 'warning' : 'fail',
+      score: Math.max(0, score),
+      details: { repeated: share, unit: isSpaced ? 'words' : 'characters' },
+      message: `${Math.round(100 * share)} % of the text repeats itself`,
+    };
+  }
+}
+
+function repeatedShare(items: readonly string[], size: number): number {
+  const { total, unique } = countNgrams(items, size);
+  // Few runs are weak evidence: a short answer may take up its question.
+  return (total - unique) / Math.max(total, 40);
+}

@@ -1,0 +1,105 @@
+import { parseOptions, type VerificationReport } from '@rlp/core';
+import * as z from 'zod';
+import { TextVerifier } from '../text-verifier.ts';
+import { scoreReport } from '../verdict.ts';
+
+/** Fails a response that is empty or only white space. */
+export class NonEmptyVerifier extends TextVerifier {
+  readonly name = 'no-empty-response';
+
+  override verify(_prompt: string, response: string): VerificationReport {
+    const isEmpty = !/\S/u.test(response);
+    return scoreReport({
+      score: isEmpty ? 0 : 1,
+      message: isEmpty ? 'the response is empty' : 'the response has content',
+    });
+  }
+}
+
+/** Text with a word in it: what whole-word matching can find. */
+export const phrase = z.string().refine((text) => foldedWords(text) !== '', 'must hold a word');
+
+const greetingSchema = z.strictObject({
+  greetings: z.array(phrase).min(1).default(['hello', 'hi', 'hey', 'good morning', 'good evening']),
+});
+
+/** Options of {@link GreetingVerifier}: `greetings` (hello, hi, hey, good morning, good evening). */
+export type GreetingVerifierOptions = z.input<typeof greetingSchema>;
+
+/** Whether a response begins with a greeting: within its first sentence, as whole words, whatever the case. */
+export class GreetingVerifier extends TextVerifier {
+  readonly name = 'has-greeting';
+  readonly #greetings: readonly string[];
+
+  /** @throws `OptionsError` naming every problem. */
+  constructor(options: GreetingVerifierOptions = {}) {
+    super();
+    this.#greetings = parseOptions('GreetingVerifier', greetingSchema, options).greetings.map(foldedWords);
+  }
+
+  override verify(_prompt: string, response: string): VerificationReport {
+    const opening = response.trimStart().split(/[.!?\n]/u, 1)[0] ?? '';
+    const text = ` ${foldedWords(opening)} `;
+    const found = this.#greetings.find((greeting) => text.includes(` ${greeting} `));
+    return scoreReport({
+      score: found === undefined ? 0 : 1,
+      details: { greeting: found ?? null },
+      message: found === undefined ? 'no greeting in the first sentence' : `greets with "${found}"`,
+    });
+  }
+}
+
+const keywordSchema = z
+  .strictObject({
+    keywords: z.array(z.string().refine((word) => /\S/u.test(word), 'must not be empty')).default([]),
+    matching: z.enum(['words', 'substring']).default('words'),
+    require: z.enum(['all', 'any']).default('all'),
+  })
+  .refine(
+    ({ keywords, matching }) =>
+      matching === 'substring' || keywords.every((word) => foldedWords(word) !== ''),
+    {
+      path: ['keywords'],
+      message: "must hold a word each, unless matching is 'substring'",
+    },
+  );
+
+/**
+ * Options of {@link KeywordVerifier}: `keywords` (none), `matching` (`'words'`: "art" is not in "start"; `'substring'`),
+ * `require` (`'all'`).
+ */
+export type KeywordVerifierOptions = z.input<typeof keywordSchema>;
+
+/** Whether a response contains the keywords, whatever the case. The score is the share found; without keywords it is 1. */
+export class KeywordVerifier extends TextVerifier {
+  readonly name = 'contains-keywords';
+  readonly #options: z.output<typeof keywordSchema>;
+
+  /** @throws `OptionsError` naming every problem. */
+  constructor(options: KeywordVerifierOptions = {}) {
+    super();
+    this.#options = parseOptions('KeywordVerifier', keywordSchema, options);
+  }
+
+  override verify(_prompt: string, response: string): VerificationReport {
+    const { keywords, matching, require } = this.#options;
+    const text = matching === 'words' ? ` ${foldedWords(response)} ` : response.toLowerCase();
+    const isMissing = (keyword: string) =>
+      !text.includes(matching === 'words' ? ` ${foldedWords(keyword)} ` : keyword.toLowerCase());
+    const missing = keywords.filter(isMissing);
+    const found = keywords.length - missing.length;
+    const holds = missing.length === 0 || (require === 'any' && found > 0);
+    const share = keywords.length === 0 ? 1 : found / keywords.length;
+    return {
+      result: holds ? 'pass' : 'fail',
+      score: holds ? 1 : share * 0.5,
+      details: { found, missing },
+      message: holds ? `${found} of ${keywords.length} keywords found` : `missing: ${missing.join(', ')}`,
+    };
+  }
+}
+
+/** Lower-case words, one space between them, punctuation gone: what whole-word matching compares. */
+export function foldedWords(text: string): string {
+  return (text.toLowerCase().match(/[\p{L}\p{N}][\p{L}\p{N}\p{M}'’]*/gu) ?? []).join(' ');
+}
