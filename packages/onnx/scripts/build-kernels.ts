@@ -1,4 +1,5 @@
-// Assembles src/runtime/stores/kernels.wat into src/runtime/stores/kernels-binary.ts. Run: npx tsx packages/onnx/scripts/build-kernels.ts
+// Assembles src/runtime/stores/kernels.wat into src/runtime/stores/kernels-binary.ts. Run: npx tsx
+// packages/onnx/scripts/build-kernels.ts
 import { readFileSync, writeFileSync } from 'node:fs';
 import loadWabt from 'wabt';
 

@@ -3,7 +3,7 @@ import type { WorkerData } from './runtime/caller/open-engine.ts';
 import { NativeGuard } from './runtime/native/native-guard.ts';
 import { serve } from './runtime/thread/serve.ts';
 
-/** Entry of the engine's thread. */
+/** Entry point of the engine's worker thread. */
 if (parentPort) {
   const port = parentPort;
   const { options, guard } = workerData as WorkerData;

@@ -1,22 +1,25 @@
 import { openEngine } from './runtime/caller/open-engine.ts';
+import type { EngineOptions } from './runtime/options.ts';
 import { programUrl } from './runtime/program-url.ts';
-import type { Engine, EngineOptions } from './runtime/protocol.ts';
+import type { Engine } from './runtime/protocol.ts';
 
 export { Tensor } from 'onnxruntime-common';
+export type { EngineOptions, EngineTimeouts } from './runtime/options.ts';
 export { programUrl } from './runtime/program-url.ts';
 export type * from './runtime/protocol.ts';
 
 /**
- * Starts an engine: a thread with ONNX Runtime, parameter stores, and programs that compute with them.
+ * Starts an engine: a thread with ONNX Runtime, parameter stores and programs.
  *
  * @example
  * const engine = await createEngine({ threads: 2 });
  * await engine.createStore({ name: 'policy', parameters: [{ name: 'w', shape: [2, 3] }] });
  * await engine.close();
  *
- * @throws OptionsError for unknown or impossible options.
+ * @throws OptionsError for unknown or invalid options.
  * @throws MissingPeerError if onnxruntime-node is not installed, with the install command.
- * @throws EngineError if ONNX Runtime or the execution provider does not work here; lists what this machine has.
+ * @throws EngineError if ONNX Runtime or the execution provider does not work here; lists the available
+ * providers.
  * @throws TimeoutError if the engine has not started within `timeouts.startMs`.
  */
 export function createEngine(options: EngineOptions = {}): Promise<Engine> {

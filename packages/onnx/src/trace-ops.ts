@@ -18,8 +18,10 @@ export interface TraceOptions {
 }
 
 /**
- * The rules of `build`, except that where the incoming gradient is 0 so is every outgoing one: 0 · ∞ and 0 / 0 in a branch
- * that was not taken must not become NaN. Operands are brought to one shape first, so that this holds element by element.
+ * Like `build`, but an incoming gradient of 0 gives outgoing gradients of 0.
+ *
+ * Otherwise 0 · ∞ or 0 / 0 in a branch that was not taken would become NaN. Operands are first expanded to
+ * one shape, so the rule holds for each element.
  */
 function guarded(build: (...operands: Value[]) => Value): (...operands: Value[]) => Value {
   return (...operands) => {
@@ -28,7 +30,7 @@ function guarded(build: (...operands: Value[]) => Value): (...operands: Value[])
       operands.map((operand) => operand.shape),
     );
     const expanded = operands.map((operand) => expand(operand, shape));
-    // One entry per value: `mul(x, x)` must not count the gradient of `x` once per operand.
+    // Each value once: `mul(x, x)` must not count the gradient of `x` twice.
     const inputs = [...new Set(expanded)];
     const { graph } = inputs[0]!;
     let recorded: ReturnType<Graph['withTape']>['tape'];
@@ -50,8 +52,9 @@ function guarded(build: (...operands: Value[]) => Value): (...operands: Value[])
 }
 
 /**
- * The arithmetic of losses as nodes of a graph: a loss written over core's `TensorOps` becomes part of the training graph
- * and is differentiated with it.
+ * Core's `TensorOps` over graph values.
+ *
+ * A loss written over `TensorOps` becomes part of the training graph and is differentiated with it.
  */
 export function traceOps(graph: Graph, { type = 'float32' }: TraceOptions = {}): TensorOps<Value> {
   const total = (x: Value) => reshape(sum(x), [1, 1]);

@@ -10,12 +10,14 @@ export type Backward = (
 ) => readonly (Value | undefined)[];
 
 /**
- * Values computed by `forward`, differentiated by `backward` instead of through the nodes that `forward` makes.
+ * Computes values with `forward` and differentiates them with `backward`.
  *
- * @param inputs - Everything that gradients should reach.
- * @param forward - Builds the outputs. What else it makes may be kept for `backward` in the enclosing scope.
- * @param backward - Given ∂loss/∂outputs (`undefined` where the loss does not depend on one) and which inputs need a
- * gradient.
+ * The nodes that `forward` adds are not differentiated.
+ *
+ * @param inputs - All values that gradients should reach.
+ * @param forward - Builds the outputs. It can keep other values for `backward` in the enclosing scope.
+ * @param backward - Builds the gradients of the inputs. It gets ∂loss/∂outputs (`undefined` if the loss does
+ * not depend on an output) and which inputs need a gradient.
  */
 export function customGradient<const Outputs extends readonly Value[]>(
   inputs: readonly Value[],

@@ -1,7 +1,7 @@
 import type { Graph, TapeEntry, Value } from '../graph/graph.ts';
 import { identity } from '../ops/elementwise.ts';
 
-/** Values that a function made, with the tape and the nodes of making them. */
+/** Values that a function built, with the tape and nodes that it added. */
 export interface Enclosed<Outputs> {
   readonly outputs: Outputs;
   readonly tape: readonly TapeEntry[];
@@ -9,8 +9,9 @@ export interface Enclosed<Outputs> {
 }
 
 /**
- * Runs `build` on a tape of its own. A value that it passes through instead of making it is given a node, so that its
- * gradient arrives by one way only.
+ * Runs `build` on a separate tape.
+ *
+ * Values that it only passes through get an `Identity` node, so that their gradient arrives once.
  */
 export function enclose<Outputs extends readonly Value[]>(
   graph: Graph,

@@ -8,20 +8,23 @@ import { reverse } from './reverse.ts';
 
 /** Options of {@link gradients}. */
 export interface GradientsOptions {
-  /** ∂objective/∂loss, of the loss's shape. Default: 1, for which the loss must have a single element. */
+  /** ∂objective/∂loss, with the shape of the loss. Default: 1, which requires a loss with a single element. */
   readonly upstream?: Value;
 }
 
-/** Nodes that `gradients` made: differentiating them again would silently miss terms, so it is refused. */
+/** Nodes that `gradients` added. Differentiating them again would miss terms, so it is refused. */
 const derived = new WeakSet<Node>();
 
 /**
- * Reverse-mode derivatives: ∂loss/∂v for each `v` of `wrt`, as new nodes of the same graph. Branches that no `v` feeds are
- * not differentiated; a `v` that the loss does not depend on gets zeros. `wrt` may name intermediate values.
+ * Reverse-mode derivatives ∂loss/∂v for each `v` of `wrt`, as new nodes of the same graph.
  *
- * @throws ArgumentError if the loss is not a floating-point scalar (give `upstream` for other shapes), if a `v` cannot
- * carry a gradient, or if the loss depends on what an earlier call returned (second derivatives are not supported; use
- * `stopGradient`).
+ * Branches that no `v` feeds are not differentiated. If the loss does not depend on a `v`, its gradient is
+ * zeros. `wrt` may contain intermediate values.
+ *
+ * @throws ArgumentError if the loss is not a floating-point scalar. Pass `upstream` for other shapes.
+ * @throws ArgumentError if a `v` cannot carry a gradient.
+ * @throws ArgumentError for second derivatives: the loss must not depend on an earlier result. Use
+ * `stopGradient`.
  */
 export function gradients(loss: Value, wrt: readonly Value[], options: GradientsOptions = {}): Value[] {
   const { graph } = loss;
@@ -36,10 +39,11 @@ export function gradients(loss: Value, wrt: readonly Value[], options: Gradients
 }
 
 /**
- * Gradients where those of some values are known: Σ over `upstream` of ∂L/∂u · ∂u/∂v for each `v` of `wrt`, as new nodes.
- * `undefined` where no `u` depends on `v`, which {@link gradients} fills with zeros.
+ * Continues known gradients: Σ over `upstream` of ∂L/∂u · ∂u/∂v for each `v` of `wrt`, as new nodes.
  *
- * @param upstream - ∂L/∂u by u, of u's type and shape; values of one graph.
+ * Returns `undefined` if no `u` depends on `v`. {@link gradients} returns zeros instead.
+ *
+ * @param upstream - ∂L/∂u by u, with u's type and shape. All values belong to one graph.
  * @throws ArgumentError as {@link gradients} does.
  */
 export function pullback(upstream: ReadonlyMap<Value, Value>, wrt: readonly Value[]): (Value | undefined)[] {
@@ -83,7 +87,7 @@ function checkUpstream({ type, shape }: Value, upstream: Value): void {
   );
 }
 
-/** Values that an earlier call made and through which a gradient might have to flow. */
+/** Values from an earlier call that a gradient might have to flow through. */
 function derivedInputs(outputs: readonly Value[], tape: readonly TapeEntry[]): Value[] {
   const values = [...outputs, ...tape.flatMap(({ inputs }) => inputs)];
   return values.filter((value) => value?.node && derived.has(value.node)) as Value[];

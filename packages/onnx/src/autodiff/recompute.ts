@@ -12,18 +12,18 @@ import { reverse } from './reverse.ts';
 
 const gateOp = defineOp({ type: 'Reshape' });
 
-/** An int64 zero `[1]` that is known only once `gradient` is. */
+/** An int64 zero `[1]` that depends on `gradient`. */
 function zeroAfter(gradient: Value): Value {
   const first = gather(reshape(gradient, [-1]), gradient.graph.constant([0], [1], 'int64'));
   return mul(cast(isNan(first), 'int64'), 0);
 }
 
-/** `x` itself, but not before `zero` is known: its shape is, and reshaping copies nothing. */
+/** `x`, but only available after `zero`. It reshapes to the same shape, which copies nothing. */
 function gate(x: Value, zero: Value): Value {
   return applyOne(gateOp, [x, add(shapeOf(x), zero)], {}, { type: x.type, shape: x.shape });
 }
 
-/** Values from outside that a tape reads. */
+/** Outside values that a tape reads. */
 function captures(
   tape: readonly TapeEntry[],
   inside: ReadonlySet<unknown>,
@@ -40,15 +40,15 @@ function captures(
 }
 
 /**
- * Activation checkpointing: values computed by `build(inputs)` whose intermediate results are not kept for the backward
- * pass but computed again from `inputs` when the gradient arrives. Memory falls to that of `inputs`; the forward part costs
- * twice its time. Gradients also reach values that `build` takes from outside, such as weights; these and `inputs` stay in
- * memory.
+ * Activation checkpointing: recomputes intermediate results of `build(inputs)` in the backward pass.
  *
- * The second computation depends on the incoming gradient, so that the runtime can neither merge it with the first nor run
- * it early.
+ * Only `inputs` stay in memory, and the forward part runs twice. Gradients also reach outside values that
+ * `build` reads, such as weights. Those stay in memory too.
  *
- * @param build - Called again during `gradients`; must make the same nodes each time.
+ * The second computation depends on the incoming gradient. Therefore the runtime can neither merge it with
+ * the first nor run it early.
+ *
+ * @param build - Called again during `gradients`. It must add the same nodes each time.
  */
 export function recompute<const Outputs extends readonly Value[]>(
   inputs: readonly Value[],

@@ -5,7 +5,7 @@ import type { TapeEntry, Value } from '../graph/graph.ts';
 import { formatShape, sameShape } from '../graph/shape.ts';
 import { add } from '../ops/arithmetic.ts';
 
-/** Values that some value of `wrt` feeds through the tape. */
+/** Values that depend on some value of `wrt` through the tape. */
 function dependents(tape: readonly TapeEntry[], wrt: readonly Value[]): Set<Value> {
   const found = new Set(wrt);
   for (const { inputs, outputs } of tape) {
@@ -23,7 +23,7 @@ function checkGradient(input: Value, gradient: Value): void {
   );
 }
 
-/** Walks a tape backwards from the gradients in `seeds` and returns those of `wrt`; `undefined` means zero. */
+/** Walks a tape backwards from the gradients in `seeds` and returns those of `wrt`. `undefined` means zero. */
 export function reverse(
   tape: readonly TapeEntry[],
   seeds: ReadonlyMap<Value, Value>,

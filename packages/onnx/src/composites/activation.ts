@@ -10,11 +10,11 @@ const geluOp = defineOp({ type: 'Gelu' });
 
 /** Options of {@link silu}. */
 export interface SiluOptions {
-  /** Default `'fused'`. */
+  /** Operators to build from. Default `'fused'`. */
   readonly ops?: OperatorSet;
 }
 
-/** `x · sigmoid(x)`. */
+/** SiLU activation, `x · sigmoid(x)`. */
 export function silu(x: Value, { ops = 'fused' }: SiluOptions = {}): Value {
   const [y] = customGradient(
     [x],
@@ -32,13 +32,14 @@ export function silu(x: Value, { ops = 'fused' }: SiluOptions = {}): Value {
 
 /** Options of {@link swiglu}. */
 export interface SwigluOptions {
-  /** Default `'fused'`. */
+  /** Operators to build from. Default `'fused'`. */
   readonly ops?: OperatorSet;
 }
 
 /**
- * The gated activation of Llama's feed-forward layers, `gate · sigmoid(gate) · up`. Only `gate` and `up` are kept for the backward
- * pass, half of what the layer's products and this one would keep otherwise.
+ * Gated activation of Llama's feed-forward layers, `gate · sigmoid(gate) · up`.
+ *
+ * Keeps only `gate` and `up` for the backward pass. That is half of what the separate products would keep.
  *
  * @see Shazeer 2020, https://arxiv.org/abs/2002.05202
  */
@@ -71,16 +72,16 @@ function quickSilu(x: Value): Value {
 
 /** Options of {@link gelu}. */
 export interface GeluOptions {
-  /** `'none'` (default) is exact; `'tanh'` is the approximation that GPT-2 uses. */
+  /** `'none'` is exact; `'tanh'` is GPT-2's approximation. Default `'none'`. */
   readonly approximate?: 'none' | 'tanh';
-  /** `'fused'` (default) is ONNX's `Gelu` of opset 20; `'standard'` is made of older operators. */
+  /** `'fused'` uses `Gelu` of ONNX opset 20, `'standard'` older operators. Default `'fused'`. */
   readonly ops?: OperatorSet;
 }
 
 const tanhScale = Math.sqrt(2 / Math.PI);
 const tanhCubic = 0.044715;
 
-/** `x · Φ(x)`, with Φ the normal distribution function or its tanh approximation. */
+/** GELU activation, `x · Φ(x)`. Φ is the normal distribution function or its tanh approximation. */
 export function gelu(x: Value, { approximate = 'none', ops = 'fused' }: GeluOptions = {}): Value {
   const parts = approximate === 'none' ? exactGate : tanhGate;
   const [y] = customGradient(

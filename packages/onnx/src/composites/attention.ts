@@ -21,18 +21,21 @@ import type { OperatorSet } from './variant.ts';
 
 /** Options of {@link causalMask}. */
 export interface CausalMaskOptions {
+  /** Number of queries. Required. */
   readonly queries: Dimension;
-  /** Default: as many as queries. Queries are the last of the keys. */
+  /** Number of keys. The queries are the last of them. Default: as many as queries. */
   readonly keys?: Dimension;
-  /** Keys a query sees, itself included (sliding-window attention). Default: all before it. */
+  /** Sliding window: keys that a query sees, itself included. Default: all earlier keys. */
   readonly window?: number | undefined;
-  /** Default float32. */
+  /** Element type of the mask. Default `'float32'`. */
   readonly type?: DataType;
 }
 
 /**
- * `[queries, keys]` to add to attention scores: 0 where a query may look, else very negative. A constant where both sizes are
- * numbers; else made at run time, so make it once and give it to every layer.
+ * Additive mask `[queries, keys]`: 0 if the query may see the key, otherwise very negative.
+ *
+ * A constant if both sizes are numbers. Otherwise it is computed at run time, so create it once and share it
+ * among layers.
  */
 export function causalMask(graph: Graph, options: CausalMaskOptions): Value {
   const { queries, keys = queries, window, type = 'float32' } = options;
@@ -61,15 +64,17 @@ function visibleKeys(graph: Graph, queries: Dimension, keys: Dimension, window: 
 
 /** Options of {@link attention}. */
 export interface AttentionOptions {
-  /** Added to the scores: `[time, keys]`, or `[batch, 1, time, keys]`. Default: {@link causalMask}. */
+  /** Added to the scores: `[time, keys]` or `[batch, 1, time, keys]`. Default: {@link causalMask}. */
   readonly mask?: Value | undefined;
   /** Factor of the scores. Default `1 / √headSize`. */
   readonly scale?: number | undefined;
-  /** Default `'fused'`. */
+  /** Operators to build from. Default `'fused'`. */
   readonly ops?: OperatorSet;
   /**
-   * `'merged'` returns `[batch · time, heads · headSize]`, as {@link mergeHeads} does, and keeps only that for the backward pass.
-   * Default `'heads'`.
+   * Layout of the result: `'heads'` or `'merged'`. Default `'heads'`.
+   *
+   * `'merged'` returns `[batch · time, heads · headSize]`, as {@link mergeHeads} does, and keeps only that
+   * for the backward pass.
    */
   readonly output?: 'heads' | 'merged';
 }
@@ -109,8 +114,10 @@ function sizesOf(query: Value, key: Value, value: Value): Sizes {
 }
 
 /**
- * Scaled dot-product attention, `softmax(scale · q kᵀ + mask) v`. With fewer key heads than heads (grouped queries), each
- * key head serves the consecutive heads of its group without being repeated.
+ * Scaled dot-product attention, `softmax(scale · q kᵀ + mask) v`.
+ *
+ * Grouped queries: if there are fewer key heads than heads, each key head serves a group of consecutive
+ * heads. Keys and values are not repeated.
  *
  * Gradient, with P the probabilities and g = ∂y:
  *
@@ -118,8 +125,8 @@ function sizesOf(query: Value, key: Value, value: Value): Sizes {
  *
  * @param query - `[batch, heads, time, headSize]`
  * @param key - `[batch, keyHeads, keys, headSize]`
- * @param value - as `key`
- * @returns `[batch, heads, time, headSize]`, unless the option `output` says otherwise
+ * @param value - Same shape as `key`.
+ * @returns `[batch, heads, time, headSize]`, or the shape that the option `output` selects.
  */
 export function attention(query: Value, key: Value, value: Value, options: AttentionOptions = {}): Value {
   const sizes = sizesOf(query, key, value);
@@ -156,11 +163,11 @@ export function attention(query: Value, key: Value, value: Value, options: Atten
   return y;
 }
 
-/** Between `[batch, groups, perGroup · time, headSize]`, in which attention computes, and the shape it returns. */
+/** Converts between the internal shape `[batch, groups, perGroup · time, headSize]` and the returned shape. */
 interface OutputLayout {
   readonly wrap: (grouped: Value) => Value;
   readonly unwrap: (wrapped: Value) => Value;
-  /** Σ over the head of what has the returned shape, `[batch, groups, perGroup · time, 1]`. */
+  /** Sums an array of the returned shape over the head: `[batch, groups, perGroup · time, 1]`. */
   readonly rowSums: (wrapped: Value) => Value;
 }
 
@@ -183,7 +190,7 @@ function outputLayout(sizes: Sizes, grouped: Shape, output: 'heads' | 'merged'):
 }
 
 /**
- * `g vᵀ − dot`, with the subtraction as one more column of the product: a pass less over an array of the scores' size.
+ * `g vᵀ − dot`. The subtraction is one more column of the product, which saves a pass over the scores.
  *
  * @param dot - `[…, rows, 1]`
  */
@@ -200,20 +207,23 @@ function addMask(scores: Value, mask: Value, sizes: Sizes): Value {
   return reshape(add(reshape(scores, [batch, groups, perGroup, time, keys]), perBatch), scores.shape);
 }
 
-/** Where the tokens of {@link splitHeads} lie. */
+/** Sizes that {@link splitHeads} needs. */
 export interface HeadLayout {
   readonly batch: Dimension;
   readonly time: Dimension;
   readonly heads: number;
 }
 
-/** `[batch · time, heads · headSize]` (or `[batch, time, heads · headSize]`) as `[batch, heads, time, headSize]`. */
+/**
+ * Reshapes `[batch · time, heads · headSize]` or `[batch, time, heads · headSize]` to `[batch, heads, time,
+ * headSize]`.
+ */
 export function splitHeads(x: Value, { batch, time, heads }: HeadLayout): Value {
   const width = staticDimension('splitHeads', x.shape, x.shape.at(-1));
   return transpose(reshape(x, [batch, time, heads, width / heads]), [0, 2, 1, 3]);
 }
 
-/** `[batch, heads, time, headSize]` as `[batch · time, heads · headSize]`. */
+/** Reshapes `[batch, heads, time, headSize]` to `[batch · time, heads · headSize]`. */
 export function mergeHeads(x: Value): Value {
   const [batch, heads, time, size] = x.shape;
   const width = productDimension([heads!, size!]);

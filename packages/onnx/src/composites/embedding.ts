@@ -6,23 +6,29 @@ import { gather } from '../ops/indexing.ts';
 import { applyOne, expectIndices } from '../ops/operand.ts';
 
 /**
- * How the gradient of a table of rows is made. `'dense'` has the table's own shape. With `'rows'` the table gets no gradient
- * from the rows that were picked; ask for `gradients(loss, [rows])` instead and add row `n` of it to row `ids[n]` of the
- * table's gradient outside the graph, which is faster where the table is large.
+ * Form of the gradient of a table of rows.
+ *
+ * - `'dense'`: the gradient has the table's shape.
+ * - `'rows'`: the table gets no gradient from the selected rows. Ask for `gradients(loss, [rows])` instead.
+ *   Add its row `n` to row `ids[n]` of the table's gradient outside the graph. This is faster for large
+ *   tables.
  */
 export type TableGradient = 'dense' | 'rows';
 
 /** Options of {@link embedding}. */
 export interface EmbeddingOptions {
-  /** Default `'dense'`. */
+  /** Form of the gradient of `weight`. Default `'dense'`. */
   readonly gradient?: TableGradient;
 }
 
 const lookupOp = defineOp({ type: 'Gather' });
 
 /**
- * Rows of `weight` `[vocabulary, width]` at `ids` (int64 or int32, any shape): `[…ids, width]`. Duplicate ids add up in
- * the dense gradient.
+ * Rows of `weight` at `ids`. The dense gradient sums over duplicate ids.
+ *
+ * @param weight - `[vocabulary, width]`
+ * @param ids - int64 or int32, any shape.
+ * @returns `[…ids, width]`
  */
 export function embedding(weight: Value, ids: Value, { gradient = 'dense' }: EmbeddingOptions = {}): Value {
   expectIndices('embedding', ids);

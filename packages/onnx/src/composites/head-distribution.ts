@@ -19,7 +19,7 @@ export interface HeadBlock {
   readonly first: number;
 }
 
-/** What a block knows by itself; columns are `[N, 1]`. */
+/** Statistics of one block by itself. Columns are `[N, 1]`. */
 interface BlockStatistics {
   /** Softmax within the block, `[N, size]`. */
   readonly probabilities: Value;
@@ -27,38 +27,43 @@ interface BlockStatistics {
   readonly largest: Value;
   /** ln of the largest probability within the block. */
   readonly logLargest: Value;
-  /** z of the target where it lies in the block, else of some token. */
+  /** Logit z of the target if it lies in the block, otherwise of another token. */
   readonly picked: Value;
   /** Whether the target lies in the block. */
   readonly holds: () => Value;
-  /** `z − max z` within the block, only for entropies. */
+  /** `z − max z` within the block. Only for entropies. */
   readonly shifted: Value | undefined;
-  /** `Σ (z − max z)` over the block's own probabilities, only for entropies. */
+  /** `Σ π (z − max z)` under the block's probabilities. Only for entropies. */
   readonly expectedShift: Value | undefined;
 }
 
-/** A block within the whole distribution. */
+/** One block as part of the whole distribution. */
 interface BlockDistribution {
   /** Softmax within the block, `[N, size]`. */
   readonly probabilities: Value;
-  /** Probability of the whole block, `[N, 1]`; absent where it is the only one. */
+  /** Probability of the whole block, `[N, 1]`. Absent for a single block. */
   readonly share: Value | undefined;
-  /** `z − Σ π z`, `[N, size]`; only for entropies. */
+  /** `z − Σ π z`, `[N, size]`. Only for entropies. */
   readonly deviation: (() => Value) | undefined;
 }
 
-/** The distribution of the next token over all blocks. */
+/** Distribution of the next token over all blocks. */
 export interface Distribution {
-  /** Of the targets, `[N]`. */
+  /** ln π(target), `[N]`. */
   readonly logprobs: Value;
-  /** `[N]`, if asked for. */
+  /** Entropies in nats, `[N]`, if requested. */
   readonly entropies: Value | undefined;
   readonly blocks: readonly BlockDistribution[];
 }
 
 const rowwise = { axes: 1, keepAxes: 'yes' } as const;
 
-/** Distribution over the blocks' tokens, with z = x Wᵀ + b, from `x` `[N, d]` and `targets` `[N]`. */
+/**
+ * Distribution over the tokens of all blocks, with logits z = x Wᵀ + b.
+ *
+ * @param x - `[N, d]`
+ * @param targets - `[N]`
+ */
 export function distributionOver(
   x: Value,
   blocks: readonly HeadBlock[],
@@ -81,7 +86,7 @@ export function distributionOver(
     }));
     return { logprobs, entropies: undefined, blocks: parts };
   }
-  // Σ π (z − max z) over the whole vocabulary, from that of each block.
+  // Σ π (z − max z) over the whole vocabulary, from the sums of the blocks.
   const expected = found
     .map(({ expectedShift, largest }, index) => {
       const share = shares?.[index];
@@ -119,7 +124,7 @@ function statistics(
   };
 }
 
-/** The largest logit, `ln Σ exp(z − max z)`, and each block's share of the probability. */
+/** Largest logit, `ln Σ exp(z − max z)`, and each block's share of the probability. */
 function combine(blocks: readonly BlockStatistics[]): {
   peak: Value;
   total: Value;
@@ -147,7 +152,7 @@ function combine(blocks: readonly BlockStatistics[]): {
 }
 
 /**
- * M of the head's gradient, block by block: a matrix `[N, size]` and a factor per row `[N, 1]`, whose product it is.
+ * M of the head's gradient, by block: the product of a matrix `[N, size]` and a factor per row `[N, 1]`.
  *
  * @param ofLogprobs - ∂ln π_t, `[N, 1]`
  * @param ofEntropies - ∂H, `[N, 1]`

@@ -13,40 +13,49 @@ import { type Distribution, distributionOver, type HeadBlock, sensitivity } from
 
 /** Options of {@link getLogits}. */
 export interface LogitsOptions {
-  /** `[V]`. */
+  /** Added to the logits, `[V]`. Default: no bias. */
   readonly bias?: Value | undefined;
-  /** Divides the logits: a number, a scalar value, or one per row `[N, 1]`. Constant to the gradient. Default 1. */
+  /** Divides the logits: a number, a scalar value, or one per row `[N, 1]`. Has no gradient. Default 1. */
   readonly temperature?: Operand;
 }
 
 /** Options of {@link tokenLogprobs}. */
 export interface TokenLogprobsOptions extends LogitsOptions {
-  /** Whether entropies are computed; they cost one pass more over `[N, V]`. Default `'none'`. */
+  /** Whether to compute entropies, which costs one more pass over `[N, V]`. Default `'none'`. */
   readonly entropies?: 'none' | 'needed';
-  /** How the rows of `weight` at the targets get their gradient. Default `'dense'`. */
+  /** Form of the gradient for the rows of `weight` at the targets. Default `'dense'`. */
   readonly gradient?: TableGradient;
   /**
-   * The rows of `weight` again, as consecutive matrices `[rows, d]` of their own. The products then run block by block, which
-   * large vocabularies gain from: logits are never whole, and matrices stay small enough for the processor's caches. The
-   * gradient goes to the blocks instead of `weight`. Needs `gradient: 'rows'` and no bias.
+   * The rows of `weight` again, as consecutive matrices `[rows, d]`. Default: one product over `weight`.
+   *
+   * Products then run block by block. This helps large vocabularies: logits are never held as a whole, and
+   * matrices fit the processor's caches. Blocks get the gradient instead of `weight`. Requires `gradient:
+   * 'rows'` and no bias.
    */
   readonly blocks?: readonly Value[] | undefined;
 }
 
-/** What {@link tokenLogprobs} gives. */
+/** Result of {@link tokenLogprobs}. */
 export interface TokenLogprobs {
-  /** ln π(target) at the temperature, `[N]`, never positive. */
+  /** ln π(target) at the temperature, `[N]`. Never positive. */
   readonly logprobs: Value;
-  /** −Σ π ln π in nats at the temperature, `[N]`; `undefined` unless needed. */
+  /** Entropy −Σ π ln π at the temperature in nats, `[N]`. `undefined` if not requested. */
   readonly entropies: Value | undefined;
   /**
-   * `[N, d]`, with `gradient: 'rows'`: the rows of `weight` at the targets, whose gradient is to be added to the gradient of
-   * `weight` at these rows.
+   * Rows of `weight` at the targets, `[N, d]`, with `gradient: 'rows'`.
+   *
+   * Add their gradient to the gradient of `weight` at these rows.
    */
   readonly targetRows: Value | undefined;
 }
 
-/** All logits, `(hidden weightᵀ + bias) / temperature`: `[N, V]` from `hidden` `[N, d]` and `weight` `[V, d]`. */
+/**
+ * All logits, `(hidden weightᵀ + bias) / temperature`.
+ *
+ * @param hidden - `[N, d]`
+ * @param weight - `[V, d]`
+ * @returns `[N, V]`
+ */
 export function getLogits(
   hidden: Value,
   weight: Value,
@@ -56,7 +65,7 @@ export function getLogits(
   return gemm(scale(hidden), weight, { transposeB: 'yes', bias: bias && scale(bias) });
 }
 
-/** `x / temperature`, with the temperature a constant to the gradient. */
+/** `x / temperature`, without a gradient for the temperature. */
 type Cool = (x: Value) => Value;
 
 interface Head {
@@ -69,15 +78,15 @@ interface Head {
 }
 
 /**
- * Log-probabilities of chosen tokens under a language-model head, without ever forming ∂logits.
+ * Log-probabilities of given tokens under a language-model head, without forming ∂logits.
  *
  * With z = (h Wᵀ + b) / τ and π = softmax(z):
  *
  *     ln π_t = (z_t − max z) − ln Σ exp(z − max z),        H = ln Σ exp(z − max z) − Σ π (z − max z)
  *     M = π ⊙ (g + g_H (z − Σ π z)),   ∂h = (g W_t − M W) / τ,   ∂W = scatter_t(g h / τ) − Mᵀ h / τ
  *
- * with g = ∂ln π_t and g_H = ∂H. Where the loss does not depend on entropies, M W is computed as g ⊙ (π W), so that nothing
- * of the size of the logits is made but π itself. Safe for logits of any size.
+ * with g = ∂ln π_t and g_H = ∂H. If the loss does not depend on entropies, M W is computed as g ⊙ (π W). π is
+ * then the only array of the logits' size. Numerically safe for logits of any size.
  *
  * @param hidden - `[N, d]`
  * @param weight - `[V, d]`
@@ -149,7 +158,7 @@ function consecutive(weights: readonly Value[], bias: Value | undefined): HeadBl
   });
 }
 
-/** In the order of the inputs: hidden states, rows at the targets, blocks, bias. */
+/** Gradients in the order of the inputs: hidden states, rows at the targets, blocks, bias. */
 function headGradients(
   head: Head,
   distribution: Distribution,

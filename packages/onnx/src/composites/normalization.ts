@@ -12,16 +12,16 @@ import type { OperatorSet } from './variant.ts';
 
 /** Options of {@link rmsNorm} and {@link layerNorm}. */
 export interface NormalizationOptions {
-  /** Added to the mean square or variance. */
+  /** Added to the mean square or variance. Required. */
   readonly epsilon: number;
-  /** Default `'fused'`. */
+  /** Operators to build from. Default `'fused'`. */
   readonly ops?: OperatorSet;
 }
 
 const simplifiedLayerNormalizationOp = defineOp({ type: 'SimplifiedLayerNormalization' });
 const layerNormalizationOp = defineOp({ type: 'LayerNormalization' });
 
-/** `x` as rows of its last axis, the width of the weight. */
+/** `x` as a matrix with one row per position of the last axis, as wide as the weight. */
 function asRows(operation: string, x: Value, weight: Value): { rows: Value; width: number } {
   const width = staticDimension(operation, x.shape, x.shape.at(-1));
   if (weight.shape.length === 1 && weight.shape[0] === width) return { rows: reshape(x, [-1, width]), width };

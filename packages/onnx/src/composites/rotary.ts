@@ -12,27 +12,29 @@ import type { OperatorSet } from './variant.ts';
 
 /** Options of {@link rotaryEmbedding}. */
 export interface RotaryOptions {
-  /** Heads in the last axis of `x`. */
+  /** Number of heads in the last axis of `x`. Required. */
   readonly heads: number;
-  /** `[positions, headSize / 2]`: the cosine of position × frequency. */
+  /** Cosine of position × frequency, `[positions, headSize / 2]`. Required. */
   readonly cos: Value;
-  /** `[positions, headSize / 2]`: the sine of it. */
+  /** Sine of position × frequency, `[positions, headSize / 2]`. Required. */
   readonly sin: Value;
   /** Position of every token, int64 `[batch, time]`. Default: 0, 1, 2… in every row. */
   readonly positions?: Value | undefined;
-  /** Default `'fused'`. */
+  /** Operators to build from. Default `'fused'`. */
   readonly ops?: OperatorSet;
 }
 
 const rotaryOp = defineOp({ type: 'RotaryEmbedding', domain: 'com.microsoft' });
 
 /**
- * Rotary position embedding with split halves, as Hugging Face's Llama family has it: in each head, component `i` of the
- * first half and of the second are turned by the angle position · frequency_i.
+ * Rotary position embedding with split halves, as in Hugging Face's Llama.
+ *
+ * Component `i` of a head's first half and of its second half are rotated by the angle position ·
+ * frequency_i:
  *
  *     y₁ = x₁ cos − x₂ sin,   y₂ = x₂ cos + x₁ sin
  *
- * Its gradient is the rotation by the opposite angle.
+ * The gradient is the rotation by the opposite angle.
  *
  * @param x - `[batch, time, heads · headSize]`
  * @see Su et al. 2021, https://arxiv.org/abs/2104.09864

@@ -1,5 +1,7 @@
 /**
- * Which operators a composite is made of: `'fused'` uses ONNX Runtime's own where they are faster (float32, CPU and CUDA);
- * `'standard'` keeps to the ONNX standard, which every execution provider and element type understands.
+ * Operators that a composite is built from.
+ *
+ * - `'fused'`: ONNX Runtime's operators if they are faster. For float32 on the CPU and CUDA providers.
+ * - `'standard'`: operators of the ONNX standard. For every execution provider and floating-point type.
  */
 export type OperatorSet = 'fused' | 'standard';

@@ -1,11 +1,11 @@
 import type { DataType } from './data-type.ts';
 
-/** A floating-point attribute; a plain number is an integer attribute. */
+/** A floating-point attribute. A plain number is an integer attribute. */
 export interface FloatAttribute {
   readonly float: number;
 }
 
-/** A one-element float tensor as an attribute, in the element type of the graph value it fills. */
+/** A float tensor with one element. It takes the element type of the graph value that it fills. */
 export interface TensorAttribute {
   readonly type: DataType;
   readonly tensor: number;

@@ -1,7 +1,7 @@
 /** Element types of values. */
 export type DataType = 'float32' | 'float16' | 'bfloat16' | 'float64' | 'int64' | 'int32' | 'bool';
 
-/** The number each element type has in ONNX's `TensorProto.DataType`, and the bytes of one element. */
+/** Code of each element type in ONNX's `TensorProto.DataType`, and bytes of one element. */
 export const dataTypes: Readonly<Record<DataType, { readonly code: number; readonly bytes: number }>> = {
   float32: { code: 1, bytes: 4 },
   int32: { code: 6, bytes: 4 },

@@ -5,14 +5,14 @@ import { type DataType, isFloating } from './data-type.ts';
 import { elementCount, formatShape, type Shape } from './shape.ts';
 import { checkPlace, encodeTensor, type TensorData } from './tensor-data.ts';
 
-/** A tensor of the graph: an input, a constant, an initialiser, or what a node computes. */
+/** A tensor of the graph: an input, a constant, an initializer or the output of a node. */
 export interface Value {
   readonly graph: Graph;
-  /** Unique in its graph. Names that the graph makes up begin with `/`. */
+  /** Unique in its graph. Generated names begin with `/`. */
   readonly name: string;
   readonly type: DataType;
   readonly shape: Shape;
-  /** The node that computes it; `undefined` for inputs, constants and initialisers. */
+  /** Node that computes the value. `undefined` for inputs, constants and initializers. */
   readonly node: Node | undefined;
 }
 
@@ -30,42 +30,44 @@ export interface Node {
   readonly attributes: Attributes;
 }
 
-/** What a VJP rule is given. */
+/** Arguments of a VJP rule. */
 export interface VjpContext {
   readonly inputs: readonly (Value | undefined)[];
   readonly outputs: readonly Value[];
   readonly attributes: Attributes;
-  /** ∂loss/∂outputs; `undefined` for an output that the loss does not depend on. At least one is defined. */
+  /** ∂loss/∂outputs. `undefined` if the loss does not depend on an output. At least one is defined. */
   readonly gradients: readonly (Value | undefined)[];
-  /** Which inputs need a gradient; others may be left `undefined`, and computing them is wasted. */
+  /** Inputs that need a gradient. A rule may return `undefined` for the others. */
   readonly needs: readonly boolean[];
 }
 
 /** Vector-Jacobian product: ∂loss/∂inputs from ∂loss/∂outputs, as new nodes. `undefined` means zero. */
 export type Vjp = (context: VjpContext) => readonly (Value | undefined)[];
 
-/** An operator: its name in ONNX, the types of what it computes, and its gradient. */
+/** An operator: its ONNX name, output types and gradient rule. */
 export interface OpDefinition {
   readonly type: string;
-  /** `''` (default) for the ONNX standard, `'com.microsoft'` for ONNX Runtime's own. */
+  /** Operator set: `''` for standard ONNX, `'com.microsoft'` for ONNX Runtime's operators. Default `''`. */
   readonly domain?: string;
   /**
-   * Element types and shapes of the outputs. Throws an ArgumentError for operands it does not accept. Absent where they
-   * do not follow from operands and attributes and so are declared with each node (`Reshape`).
+   * Infers element types and shapes of the outputs. Throws an ArgumentError for invalid operands.
+   *
+   * Leave it out if types do not follow from operands and attributes, as in `Reshape`. Each node then
+   * declares them.
    */
   readonly infer?: (inputs: readonly (Value | undefined)[], attributes: Attributes) => readonly ValueType[];
-  /** Absent: no gradient flows through. */
+  /** Gradient rule. Without it, no gradient flows through. */
   readonly vjp?: Vjp;
 }
 
-/** Declares an operator. Nodes hold on to the definition itself: there is no registry. */
+/** Declares an operator. Nodes keep the definition; nothing is registered globally. */
 export function defineOp(definition: OpDefinition): OpDefinition {
   return definition;
 }
 
-/** Where the bytes of an initialiser lie in a file beside the model, such as a safetensors file. */
+/** Position of an initializer's bytes in a separate file, such as a safetensors file. */
 export interface ExternalData {
-  /** Relative to the folder given to the session. */
+  /** Path relative to the folder given to the session. */
   readonly file: string;
   /** First byte. */
   readonly offset: number;
@@ -79,7 +81,7 @@ export interface Initializer {
   readonly data: Uint8Array | ExternalData;
 }
 
-/** Something that gradients flow through: one node, or a group of nodes with a rule of its own. */
+/** One step of the gradient tape: a node, or a group of nodes with a custom gradient rule. */
 export interface TapeEntry extends Omit<VjpContext, 'gradients' | 'needs'> {
   readonly vjp: Vjp;
 }
@@ -90,14 +92,14 @@ export interface GraphOptions {
   readonly opset?: number;
 }
 
-/** A graph under construction. Values are made by {@link Graph.input} and friends and by operators applied to values. */
+/** A graph under construction. Create values with {@link Graph.input}, {@link Graph.constant} and operators. */
 export class Graph {
   readonly opset: number;
   readonly nodes: Node[] = [];
   readonly inputs: Value[] = [];
   readonly initializers: Initializer[] = [];
   readonly outputs = new Map<string, Value>();
-  /** For each named dimension, a value and axis that have this size. */
+  /** A value and axis that have the size of each named dimension. */
   readonly dimensions = new Map<string, { readonly value: Value; readonly axis: number }>();
 
   readonly #rebuilders = new Map<Value, () => Value>();
@@ -113,12 +115,12 @@ export class Graph {
     this.opset = opset;
   }
 
-  /** What gradients can flow through, in the order it was built. */
+  /** Entries that gradients flow through, in construction order. */
   get tape(): readonly TapeEntry[] {
     return this.#tape;
   }
 
-  /** A tensor fed at run time. Throws an ArgumentError if the name is taken. */
+  /** Declares a tensor fed at run time. Throws an ArgumentError if the name is taken. */
   input(name: string, type: DataType, shape: Shape): Value {
     const value = this.#value(this.#claim(name), type, shape, undefined);
     this.inputs.push(value);
@@ -126,9 +128,11 @@ export class Graph {
   }
 
   /**
-   * A tensor stored with the graph: `data`, or the place in a file that holds it (never loaded here).
+   * Declares a tensor stored with the graph. `data` holds its elements or names their position in a file.
    *
-   * @throws ArgumentError if the name is taken or the data, or the place, do not fill the shape.
+   * Files are not read here.
+   *
+   * @throws ArgumentError if the name is taken, or if the data or position does not fill the shape.
    */
   initializer(
     name: string,
@@ -145,7 +149,10 @@ export class Graph {
     return value;
   }
 
-  /** A constant; equal ones are stored once. The shape defaults to `[]` for a number and `[length]` for a list. */
+  /**
+   * Adds a constant. Equal constants are stored once. The shape defaults to `[]` for a number and `[length]`
+   * for a list.
+   */
   constant(data: TensorData, shape?: readonly number[], type: DataType = 'float32'): Value {
     const resolved = shape ?? (typeof data === 'number' ? [] : [data.length]);
     const bytes = encodeTensor('constant', type, data, elementCount('constant', resolved)).slice();
@@ -168,9 +175,9 @@ export class Graph {
   }
 
   /**
-   * Adds a node; operators call this. `undefined` leaves an optional input out.
+   * Adds a node. Operators call this. Pass `undefined` to omit an optional input.
    *
-   * @param declared - Element types and shapes of the outputs; by default the definition infers them.
+   * @param declared - Element types and shapes of the outputs. Default: inferred by the definition.
    */
   apply(
     definition: OpDefinition,
@@ -198,7 +205,7 @@ export class Graph {
     return outputs;
   }
 
-  /** Runs `build` with nodes recorded on a tape of their own, and returns what it returned and that tape. */
+  /** Runs `build` on a separate tape. Returns its result and that tape. */
   withTape<Result>(build: () => Result): { readonly result: Result; readonly tape: readonly TapeEntry[] } {
     const outer = this.#tape;
     const tape: TapeEntry[] = [];
@@ -210,15 +217,17 @@ export class Graph {
     }
   }
 
-  /** Adds a group of nodes with a gradient rule of its own to the tape. */
+  /** Adds a group of nodes with a custom gradient rule to the tape. */
   record(entry: TapeEntry): void {
     this.#tape.push(entry);
   }
 
   /**
-   * Says how a value can be computed again, cheaply and from others that are kept anyway. Gradient rules of operators that
-   * read it then get what `build` makes, so that the value itself is not kept for the backward pass. `build` runs at most
-   * once, must give the same type and shape, and should use other operators than the first time: the runtime merges equal ones.
+   * Declares a cheap way to recompute a value from values that are kept anyway.
+   *
+   * Gradient rules of later operators then read the result of `build`, so the value itself is not kept for
+   * the backward pass. `build` runs at most once and must return the same type and shape. Use other operators
+   * than the first time, because the runtime merges equal nodes.
    */
   rebuild(value: Value, build: () => Value): void {
     let again: Value | undefined;
@@ -228,7 +237,7 @@ export class Graph {
     });
   }
 
-  /** What gradient rules read in place of a value: itself, unless there is a way to {@link Graph.rebuild} it. */
+  /** The value that gradient rules should read: `value`, or its recomputation by {@link Graph.rebuild}. */
   rebuilt(value: Value): Value {
     return this.#rebuilders.get(value)?.() ?? value;
   }
@@ -261,7 +270,7 @@ export class Graph {
   }
 }
 
-/** FNV-1a, 32 bits. */
+/** FNV-1a hash, 32 bits. */
 function hash(bytes: Uint8Array): number {
   let state = 0x811c9dc5;
   for (const byte of bytes) state = Math.imul(state ^ byte, 0x01000193);

@@ -18,20 +18,20 @@ interface NodeRecord {
   readonly attributes: Attributes;
 }
 
-/** A graph as plain data, which a thread can send to another. Gradient rules are no part of it. */
+/** A graph as plain data that can be sent to another thread. Gradient rules are not included. */
 export interface GraphRecord {
   readonly opset: number;
   readonly inputs: readonly ValueRecord[];
   readonly constants: readonly (ValueRecord & { readonly bytes: Uint8Array })[];
   readonly nodes: readonly NodeRecord[];
-  /** Names of values by the names of outputs. */
+  /** Names of values, by output name. */
   readonly outputs: ReadonlyMap<string, string>;
 }
 
 /**
- * Writes a graph down.
+ * Records a graph as plain data.
  *
- * @throws ArgumentError if a tensor of it lies in a file.
+ * @throws ArgumentError if an initializer lies in a file.
  */
 export function recordGraph(graph: Graph): GraphRecord {
   return {
@@ -57,10 +57,13 @@ function recordValue({ name, type, shape }: Value): ValueRecord {
 }
 
 /**
- * Adds the nodes of a recorded graph to another one, where `inputs` takes the place of its inputs. Returns its outputs. No
- * gradient flows through them: what is to be differentiated must be recorded with its gradients.
+ * Adds the nodes of a recorded graph to another graph and returns its outputs.
  *
- * @throws ArgumentError if an input is missing or of another type or shape, or if the operator sets differ.
+ * `inputs` replaces the inputs of the record. Gradients do not flow through the added nodes. To
+ * differentiate, record the graph with its gradients.
+ *
+ * @throws ArgumentError if an input is missing or has the wrong type or shape, or if the operator sets
+ * differ.
  */
 export function replayGraph(
   graph: Graph,
@@ -90,7 +93,7 @@ function requireInput({ name, type, shape }: ValueRecord, inputs: Readonly<Recor
   throw new ArgumentError(`replayGraph: input "${name}" must be ${type} ${formatShape(shape)}, got ${got}`);
 }
 
-/** The bytes as the array that {@link Graph.constant} takes for this type, aligned. */
+/** Aligned array over the bytes, of the class that {@link Graph.constant} takes for this type. */
 function viewAs(type: DataType, bytes: Uint8Array): Exclude<TensorData, number> {
   const { buffer } = Uint8Array.from(bytes);
   const views = {

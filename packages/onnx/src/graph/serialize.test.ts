@@ -135,7 +135,7 @@ describe('serialize', () => {
     ]);
   });
 
-  it('reads an initialiser from its place in a file', async () => {
+  it('reads an initializer from its place in a file', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'rlp-onnx-'));
     try {
       const content = new Uint8Array(64);
@@ -178,6 +178,6 @@ describe('serialize', () => {
     const value = graph.input('w', 'float32', [2 ** 29]);
     graph.initializers.push({ value, data: huge });
     graph.output('y', ops.neg(value));
-    expect(() => serialize(graph)).toThrow(/initialisers hold 2147483648 bytes and a model at most 2 GB/);
+    expect(() => serialize(graph)).toThrow(/initializers hold 2147483648 bytes, expected at most 2 GB/);
   });
 });

@@ -9,21 +9,23 @@ import { encodeTensor } from './tensor-data.ts';
 type Writer = protobuf.Writer;
 type Names = ReadonlyMap<Value, string>;
 
-/** ONNX intermediate representation 10, the one of opset 21. */
+/** Version 10 of the ONNX intermediate representation, which belongs to opset 21. */
 const irVersion = 10;
 const maximumBytes = 2 ** 31 - 1;
 const attributeTypes = { float: 1, int: 2, string: 3, tensor: 4, ints: 7, strings: 8 } as const;
 
 /** Options of {@link serialize}. */
 export interface SerializeOptions {
-  /** What becomes of graph inputs that no output depends on. Default `'drop'`. */
+  /** Whether to drop graph inputs that no output depends on. Default `'drop'`. */
   readonly unusedInputs?: 'drop' | 'keep';
 }
 
 /**
- * The graph as an ONNX `ModelProto`. Nodes, constants and initialisers that no output depends on are left out.
+ * Serializes the graph as an ONNX `ModelProto`.
  *
- * @throws ArgumentError if the graph has no outputs, or if the model would pass the 2 GB that protobuf allows.
+ * Nodes, constants and initializers that no output depends on are left out.
+ *
+ * @throws ArgumentError if the graph has no outputs, or if the model exceeds protobuf's limit of 2 GB.
  */
 export function serialize(graph: Graph, { unusedInputs = 'drop' }: SerializeOptions = {}): Uint8Array {
   if (graph.outputs.size === 0) throw new ArgumentError('serialize: the graph has no outputs');
@@ -53,7 +55,7 @@ export function serialize(graph: Graph, { unusedInputs = 'drop' }: SerializeOpti
   return ownBytes(writer.finish());
 }
 
-/** The bytes in a buffer of their own: small messages lie in a pool that protobufjs shares. */
+/** Copies the bytes. protobufjs keeps small messages in a shared pool. */
 function ownBytes(bytes: Uint8Array): Uint8Array {
   const alone = bytes.byteLength === bytes.buffer.byteLength;
   return alone ? new Uint8Array(bytes.buffer) : Uint8Array.from(bytes);
@@ -71,9 +73,11 @@ function live(graph: Graph): { nodes: Node[]; values: Set<Value> } {
 }
 
 /**
- * The same nodes in an order that makes ONNX Runtime execute them as they were built. It walks back from the nodes that feed
- * no other, the last of the file first; in building order that would be the first layer's weight gradients, and every
- * activation of the backward pass would wait for the other layers' gradients to be computed in the end.
+ * Sorts nodes so that ONNX Runtime executes them in construction order.
+ *
+ * ONNX Runtime walks back from the nodes without consumers and starts with the last one in the file. If the
+ * file kept construction order, it would start with the weight gradients of the first layer. Activations
+ * would then stay in memory until the other layers' gradients are computed at the end.
  */
 function inExecutionOrder(nodes: readonly Node[]): Node[] {
   const consumed = new Set(nodes.flatMap(({ inputs }) => inputs));
@@ -86,12 +90,12 @@ function checkSize(initializers: readonly Initializer[]): void {
   for (const { data } of initializers) if (data instanceof Uint8Array) bytes += data.byteLength;
   if (bytes <= maximumBytes - 2 ** 20) return;
   throw new ArgumentError(
-    `serialize: initialisers hold ${bytes} bytes and a model at most 2 GB; make weights graph inputs, or initialisers in ` +
+    `serialize: initializers hold ${bytes} bytes, expected at most 2 GB; make weights graph inputs, or initializers in ` +
       `an external file ({ file, offset, length })`,
   );
 }
 
-/** A value that a node computes takes the name of the first output it is; other outputs become aliases. */
+/** Names values after their first output. Further outputs of the same value become aliases. */
 function outputNames(graph: Graph): Names {
   const names = new Map<Value, string>();
   for (const [name, value] of graph.outputs) if (value.node && !names.has(value)) names.set(value, name);

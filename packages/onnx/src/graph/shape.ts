@@ -1,12 +1,14 @@
 import { ArgumentError } from '@rlp/core';
 
 /**
- * The size of one axis: a number, or a name when it is known only at run time. Axes of one name have one size; two names
- * are taken to differ, and a named axis is taken not to be 1.
+ * Size of one axis: a number, or a name if it is known only at run time.
+ *
+ * Axes with the same name have the same size. Different names are assumed to differ in size. A named axis is
+ * assumed not to be 1.
  */
 export type Dimension = number | string;
 
-/** The sizes of all axes, outermost first; `[]` is a scalar. */
+/** Sizes of all axes, outermost first. `[]` is a scalar. */
 export type Shape = readonly Dimension[];
 
 /** A shape as text, for error messages: `[batch, 4]`. */
@@ -25,15 +27,15 @@ export function isStatic(shape: Shape): shape is readonly number[] {
 }
 
 /**
- * The number of elements.
+ * Number of elements of a static shape.
  *
- * @throws ArgumentError if an axis is named, naming it.
+ * @throws ArgumentError if an axis is named. The message gives its name.
  */
 export function elementCount(operation: string, shape: Shape): number {
   return shape.reduce<number>((count, dimension) => count * staticDimension(operation, shape, dimension), 1);
 }
 
-/** `dimension` as a number. Throws an ArgumentError that names the axis that must be static. */
+/** Returns `dimension` as a number. Throws an ArgumentError if it is a name. */
 export function staticDimension(operation: string, shape: Shape, dimension: Dimension | undefined): number {
   if (typeof dimension === 'number') return dimension;
   throw new ArgumentError(
@@ -41,13 +43,13 @@ export function staticDimension(operation: string, shape: Shape, dimension: Dime
   );
 }
 
-/** An axis counted from the front; negative ones count from the back, as in `-1`. */
+/** Converts an axis to its index from the front. Negative axes count from the back. */
 export function resolveAxis(operation: string, axis: number, rank: number): number {
   if (Number.isInteger(axis) && axis >= -rank && axis < rank) return axis < 0 ? axis + rank : axis;
   throw new ArgumentError(`${operation}: axis ${axis} is outside a tensor of ${rank} axes`);
 }
 
-/** Several axes counted from the front, in ascending order; `undefined` means all of them. */
+/** Converts axes to indices from the front, in ascending order. `undefined` means all axes. */
 export function resolveAxes(operation: string, axes: readonly number[] | undefined, rank: number): number[] {
   if (axes === undefined) return Array.from({ length: rank }, (_, axis) => axis);
   const resolved = axes.map((axis) => resolveAxis(operation, axis, rank)).sort((a, b) => a - b);
@@ -61,7 +63,7 @@ function broadcastDimensions(a: Dimension, b: Dimension): Dimension | undefined 
 }
 
 /**
- * The shape that all operands broadcast to, axes aligned from the back.
+ * Shape that all operands broadcast to. Axes are aligned from the back.
  *
  * @throws ArgumentError naming the operation and the operand that does not fit.
  */
@@ -96,14 +98,14 @@ function splitFactors(dimensions: readonly Dimension[]): { size: number; names: 
   return { size, names: names.sort() };
 }
 
-/** The size of several axes merged into one, such as `8*batch`. */
+/** Size of several axes merged into one, such as `8*batch`. */
 export function productDimension(dimensions: readonly Dimension[]): Dimension {
   const { size, names } = splitFactors(dimensions);
   if (names.length === 0 || size === 0) return size;
   return size === 1 ? names.join('*') : [size, ...names].join('*');
 }
 
-/** `product(total) / product(known)`, or `undefined` where it is not an integer or a name is left over. */
+/** `product(total) / product(known)`, or `undefined` if it is not an integer or a name remains. */
 export function quotientDimension(
   total: readonly Dimension[],
   known: readonly Dimension[],
@@ -119,7 +121,7 @@ export function quotientDimension(
   return Number.isInteger(size) ? productDimension([size, ...numerator.names]) : undefined;
 }
 
-/** The size of several axes laid end to end, such as `past+time`. */
+/** Size of several axes concatenated, such as `past+time`. */
 export function sumDimension(dimensions: readonly Dimension[]): Dimension {
   const names: string[] = [];
   let size = 0;

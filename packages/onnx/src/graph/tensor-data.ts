@@ -28,7 +28,7 @@ export function bfloat16Bits(value: number): number {
   return ((bits + 0x7fff + ((bits >>> 16) & 1)) >>> 16) & 0xffff;
 }
 
-/** Bits of the float16 nearest to `value` (ties to even); beyond ±65504 infinite. */
+/** Bits of the float16 nearest to `value` (ties to even). Infinite beyond ±65504. */
 export function float16Bits(value: number): number {
   if (Number.isNaN(value)) return 0x7e00;
   const sign = (float32Bits(value) >>> 16) & 0x8000;
@@ -87,9 +87,9 @@ const native: Readonly<Record<DataType, string>> = {
 };
 
 /**
- * The little-endian bytes of a tensor. Typed arrays of the tensor's own type are viewed, not copied; others are converted.
+ * Little-endian bytes of a tensor. Views typed arrays of the tensor's type and converts other data.
  *
- * @param count - Elements expected; another number is an ArgumentError.
+ * @param count - Expected number of elements. Throws an ArgumentError for any other.
  */
 export function encodeTensor(owner: string, type: DataType, data: TensorData, count: number): Uint8Array {
   const list = typeof data === 'number' ? [data] : data;
@@ -105,7 +105,7 @@ export function encodeTensor(owner: string, type: DataType, data: TensorData, co
   throw new ArgumentError(`${owner}: ${bytes.byteLength} bytes do not hold ${count} elements of ${type}`);
 }
 
-/** Throws an ArgumentError unless a place in a file, in bytes, can hold exactly `count` elements. */
+/** Throws an ArgumentError unless the file position, in bytes, can hold exactly `count` elements. */
 export function checkPlace(
   owner: string,
   type: DataType,

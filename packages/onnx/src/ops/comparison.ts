@@ -73,7 +73,7 @@ export function not(x: Value): Value {
   return applyOne(notOp, [x]);
 }
 
-/** Whether an element is NaN, as bool. */
+/** Whether each element is NaN, as bool. */
 export function isNan(x: Value): Value {
   return applyOne(isNanOp, [x]);
 }
@@ -84,7 +84,7 @@ const castOp = defineOp({
     isFloating(x!.type) ? [cast(gradient!, x!.type)] : [undefined],
 });
 
-/** `x` in another element type. Gradients flow between floating-point types. */
+/** Converts `x` to another element type. Gradients flow between floating-point types. */
 export function cast(x: Value, type: DataType): Value {
   if (x.type === type) return x;
   return applyOne(castOp, [x], { to: dataTypes[type].code }, { type, shape: x.shape });
@@ -103,7 +103,7 @@ const whereOp = defineOp({
   ],
 });
 
-/** `a` where `condition` (bool) holds, else `b`. The branch not taken gets gradient 0. */
+/** `a` if `condition` (bool) is true, else `b`, by element. The branch not taken gets gradient 0. */
 export function where(condition: Value, a: Operand, b: Operand): Value {
   expectBool('where', [condition]);
   const [left, right] = lift('where', [a, b]);
@@ -111,7 +111,7 @@ export function where(condition: Value, a: Operand, b: Operand): Value {
   return applyOne(whereOp, [condition, left, right]);
 }
 
-/** The gradient of the operand that `wins`; where both are equal, each gets half. */
+/** Gradient of the operand that `wins`. If both are equal, each gets half. */
 function shareOfWinner(gradient: Value, wins: Value, ties: Value): Value {
   return where(wins, gradient, where(ties, mul(gradient, 0.5), 0));
 }
@@ -134,12 +134,12 @@ function extremum(type: 'Min' | 'Max', wins: (a: Value, b: Value) => Value): OpD
 const minOp = extremum('Min', less);
 const maxOp = extremum('Max', greater);
 
-/** The smaller of two, element by element; equal ones share the gradient. */
+/** Smaller of two values, by element. Equal values share the gradient. */
 export function min(a: Operand, b: Operand): Value {
   return applyOne(minOp, lift('min', [a, b]));
 }
 
-/** The larger of two, element by element; equal ones share the gradient. */
+/** Larger of two values, by element. Equal values share the gradient. */
 export function max(a: Operand, b: Operand): Value {
   return applyOne(maxOp, lift('max', [a, b]));
 }
@@ -150,7 +150,7 @@ const reluOp = defineOp({
   vjp: ({ inputs: [x], gradients: [gradient] }) => [where(greater(x!, 0), gradient!, 0)],
 });
 
-/** `max(x, 0)`; its gradient at 0 is 0. */
+/** `max(x, 0)`. The gradient at 0 is 0. */
 export function relu(x: Value): Value {
   return applyOne(reluOp, [x]);
 }
@@ -164,13 +164,13 @@ const clipOp = (low: number, high: number): OpDefinition => ({
   },
 });
 
-/** `x` limited to `[low, high]`, either of which may be infinite. The gradient is 1 inside and on the bounds, else 0. */
+/** Limits `x` to `[low, high]`. Bounds may be infinite. The gradient is 1 inside and at the bounds, else 0. */
 export function clip(x: Value, low: number, high: number): Value {
   if (!(low <= high)) throw new ArgumentError(`clip: low must be at most high, got ${low} and ${high}`);
   if (low === Infinity || high === -Infinity) {
     throw new ArgumentError(`clip: nothing lies between ${low} and ${high}`);
   }
-  // Infinite bounds are written down too: without one, ONNX Runtime clips to the largest finite number.
+  // Infinite bounds are stored too: without a bound, ONNX Runtime clips to the largest finite number.
   const bounds = [low, high].map((limit) =>
     Number.isFinite(limit) || isFloating(x.type) ? x.graph.constant(limit, [], x.type) : undefined,
   );

@@ -3,7 +3,7 @@ import { add, div, mul, neg, sub } from './arithmetic.ts';
 import { applyOne, elementwise, expectFloating, lift, type Operand, sameAsFirst } from './operand.ts';
 import { sumTo } from './shape.ts';
 
-/** An operator on one floating-point operand, from `∂loss/∂x = derivative(gradient, x, y)`. */
+/** An operator with one floating-point operand and `∂loss/∂x = derivative(gradient, x, y)`. */
 function unary(
   type: string,
   derivative: (gradient: Value, x: Value, y: Value) => Value | undefined,
@@ -24,28 +24,28 @@ const identityOp = defineOp({
   vjp: ({ gradients }) => [gradients[0]],
 });
 
-/** `x` as a value of its own. */
+/** `x` as a new value. */
 export function identity(x: Value): Value {
   return applyOne(identityOp, [x]);
 }
 
 const stopGradientOp = defineOp({ type: 'Identity', infer: sameAsFirst });
 
-/** The value of `x`, as a constant to the gradient. */
+/** `x` without a gradient. */
 export function stopGradient(x: Value): Value {
   return applyOne(stopGradientOp, [x]);
 }
 
 const signOp = defineOp({ type: 'Sign', infer: sameAsFirst });
 
-/** −1, 0 or 1; its gradient is 0. */
+/** Sign: −1, 0 or 1. The gradient is 0. */
 export function sign(x: Value): Value {
   return applyOne(signOp, [x]);
 }
 
 const absOp = unary('Abs', (gradient, x) => mul(gradient, sign(x)));
 
-/** `|x|`; its gradient at 0 is 0. */
+/** `|x|`. The gradient at 0 is 0. */
 export function abs(x: Value): Value {
   return applyOne(absOp, [x]);
 }
@@ -134,12 +134,12 @@ const powOp = defineOp({
   ],
 });
 
-/** `baseᵉˣᵖᵒⁿᵉⁿᵗ`. A gradient with respect to the exponent needs a positive base. */
+/** `baseᵉˣᵖᵒⁿᵉⁿᵗ`. A gradient for the exponent requires a positive base. */
 export function pow(base: Operand, exponent: Operand): Value {
   return applyOne(powOp, lift('pow', [base, exponent]));
 }
 
-/** Σ of several values of broadcastable shapes. */
+/** Sum of values with broadcastable shapes. */
 export function addAll(values: readonly [Value, ...Value[]]): Value {
   const [first, ...rest] = values;
   return rest.reduce((total, value) => add(total, value), first);

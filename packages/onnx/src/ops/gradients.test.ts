@@ -143,7 +143,7 @@ describe('gradients equal central differences in float64', () => {
   });
 });
 
-// Where a function has a kink there is a choice; these are PyTorch's (amax, maximum, relu, abs, clamp).
+// At a kink the gradient is a choice. These are PyTorch's (amax, maximum, relu, abs, clamp).
 describe('at a kink', () => {
   it.each<[string, (x: Value) => Value, number[], number[]]>([
     ['reduceMax shares among equal ones', (x) => ops.reduceMax(x), [2, 1, 2, 0], [0.5, 0, 0.5, 0]],

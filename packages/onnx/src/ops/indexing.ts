@@ -16,8 +16,10 @@ function gatherAlong(axis: number) {
 }
 
 /**
- * Adds up slices at their indices. `ScatterElements`, not `ScatterND`: on ONNX Runtime's CPU provider the latter adds
- * duplicates from several threads without synchronisation and loses updates.
+ * Adds slices at their indices.
+ *
+ * Uses `ScatterElements`, because `ScatterND` on ONNX Runtime's CPU provider loses updates. Several threads
+ * add duplicates there without synchronisation.
  */
 function scatterSlices(data: Value, indices: Value, gradient: Value, axis: number): Value {
   const before = data.shape.slice(0, axis);
@@ -30,7 +32,7 @@ function scatterSlices(data: Value, indices: Value, gradient: Value, axis: numbe
   return scatterElements(zeros, expand(column, slices.shape), slices, { axis, reduction: 'add' });
 }
 
-/** Slices of `data` at `indices` along `axis` (default 0): that axis is replaced by the axes of `indices`. */
+/** Slices of `data` at `indices` along `axis` (default 0). The axes of `indices` replace that axis. */
 export function gather(data: Value, indices: Value, { axis = 0 }: { readonly axis?: number } = {}): Value {
   expectIndices('gather', indices);
   const resolved = resolveAxis('gather', axis, data.shape.length);
@@ -65,7 +67,7 @@ function gatherElementsAlong(axis: number) {
   });
 }
 
-/** The element at `indices[…]` along `axis` (default −1) for every position of `indices`. */
+/** Element at `indices[…]` along `axis` (default −1), for every position of `indices`. */
 export function gatherElements(
   data: Value,
   indices: Value,
@@ -80,9 +82,12 @@ export function gatherElements(
 
 /** Options of {@link scatterElements}. */
 export interface ScatterElementsOptions {
-  /** Default −1. */
+  /** Axis that indices refer to. Default −1. */
   readonly axis?: number;
-  /** `'add'` adds to what is there, and duplicates add up; `'none'` (default) replaces, and indices must not repeat. */
+  /**
+   * `'none'` replaces elements; indices must not repeat. `'add'` adds to them; duplicates add up. Default
+   * `'none'`.
+   */
   readonly reduction?: 'none' | 'add';
 }
 
@@ -101,7 +106,7 @@ function scatterElementsAlong(axis: number, reduction: 'none' | 'add') {
   });
 }
 
-/** `data` with `updates` written (or added) at `indices` along `axis`. */
+/** Copy of `data` with `updates` written or added at `indices` along `axis`. */
 export function scatterElements(
   data: Value,
   indices: Value,
@@ -124,7 +129,7 @@ export function scatterElements(
 
 const rangeOp = defineOp({ type: 'Range' });
 
-/** The int64 numbers `0 … size − 1`; a named size is read at run time from a value that has it. */
+/** The int64 numbers `0 … size − 1`. A named size is read at run time from a value that has it. */
 export function range(graph: Graph, size: Dimension): Value {
   if (typeof size === 'number') {
     return graph.constant(

@@ -12,7 +12,7 @@ import {
 import { applyOne, expectSameType } from './operand.ts';
 import { filled, reshape } from './shape.ts';
 
-/** `x` without `axes`, which must have size 1. */
+/** Removes `axes`, which must have size 1. */
 export function squeeze(x: Value, axes: number | readonly number[]): Value {
   const dropped = resolveAxes('squeeze', typeof axes === 'number' ? [axes] : axes, x.shape.length);
   if (dropped.some((axis) => x.shape[axis] !== 1)) {
@@ -26,7 +26,7 @@ export function squeeze(x: Value, axes: number | readonly number[]): Value {
   );
 }
 
-/** `x` with new axes of size 1 at the positions `axes` of the result. */
+/** Adds axes of size 1. `axes` are positions in the result. */
 export function unsqueeze(x: Value, axes: number | readonly number[]): Value {
   const list = typeof axes === 'number' ? [axes] : axes;
   const rank = x.shape.length + list.length;
@@ -54,7 +54,7 @@ function transposeBy(order: readonly number[]) {
   });
 }
 
-/** Axes in another order: axis `i` of the result is axis `order[i]` of `x`. Default: the last two swapped. */
+/** Reorders axes: axis `i` of the result is axis `order[i]` of `x`. Default: swaps the last two. */
 export function transpose(x: Value, order?: readonly number[]): Value {
   const rank = x.shape.length;
   const axes = Array.from({ length: rank }, (_, axis) => axis);
@@ -95,7 +95,7 @@ function concatAlong(axis: number) {
   });
 }
 
-/** Values laid end to end along `axis`. Its gradient needs their sizes along it to be numbers. */
+/** Concatenates values along `axis`. The gradient needs static sizes along it. */
 export function concat(values: readonly Value[], axis: number): Value {
   const [first] = values;
   if (!first) throw new ArgumentError('concat: needs at least one value');
@@ -120,7 +120,7 @@ function splitAlong(axis: number) {
   });
 }
 
-/** Consecutive parts of the given sizes along `axis`, which they must fill. */
+/** Splits `x` along `axis` into consecutive parts. `sizes` must add up to the axis. */
 export function split(x: Value, sizes: readonly number[], axis: number): readonly Value[] {
   const resolved = resolveAxis('split', axis, x.shape.length);
   const size = staticDimension('split', x.shape, x.shape[resolved]);
@@ -149,16 +149,17 @@ function padAlong(axis: number, before: number, size: number) {
 
 /** Options of {@link pad}. */
 export interface PadOptions {
+  /** Axis to pad. Negative counts from the back. Required. */
   readonly axis: number;
-  /** Elements put in front. Default 0. */
+  /** Elements added in front. Default 0. */
   readonly before?: number;
-  /** Elements put behind. Default 0. */
+  /** Elements added behind. Default 0. */
   readonly after?: number;
-  /** What they are. Default 0. */
+  /** Value of the added elements. Default 0. */
   readonly value?: number;
 }
 
-/** `x` made longer along one axis. */
+/** Pads `x` along one axis. */
 export function pad(x: Value, { axis, before = 0, after = 0, value = 0 }: PadOptions): Value {
   const resolved = resolveAxis('pad', axis, x.shape.length);
   const size = staticDimension('pad', x.shape, x.shape[resolved]);
@@ -179,16 +180,17 @@ function sliceAlong(axis: number, start: number, end: number, size: number) {
   });
 }
 
-/** Which elements of an axis to keep. */
+/** Range of an axis to keep. */
 export interface SliceOptions {
+  /** Axis to slice. Negative counts from the back. Required. */
   readonly axis: number;
-  /** First one kept; negative counts from the end. Default 0. */
+  /** First element kept. Negative counts from the end. Default 0. */
   readonly start?: number;
-  /** First one after those kept; negative counts from the end. Default: the size of the axis. */
+  /** End of the range, exclusive. Negative counts from the end. Default: the size of the axis. */
   readonly end?: number;
 }
 
-/** The elements `start … end − 1` along one axis, whose size must be a number. */
+/** Elements `start … end − 1` along one axis. Its size must be a number. */
 export function slice(x: Value, { axis, start = 0, end }: SliceOptions): Value {
   const resolved = resolveAxis('slice', axis, x.shape.length);
   const size = staticDimension('slice', x.shape, x.shape[resolved]);

@@ -19,7 +19,7 @@ interface MatrixSizes {
   readonly columns: Dimension;
 }
 
-/** Rows and columns of `a · b` on the last two axes. Throws an ArgumentError if the inner sizes differ. */
+/** Rows and columns of `a · b` over the last two axes. Throws an ArgumentError if the inner sizes differ. */
 function product(operation: string, a: Value, b: Value, transposeA: YesNo, transposeB: YesNo): MatrixSizes {
   expectFloating(operation, a);
   expectSameType(operation, [a, b]);
@@ -49,7 +49,7 @@ function batchShape(operation: string, a: Value, b: Value): Shape {
   return broadcastShapes(operation, [a.shape.slice(0, -2), b.shape.slice(0, -2)]);
 }
 
-/** `[…, rows, columns]` as `[rest, columns]`. */
+/** Reshapes `[…, rows, columns]` to `[rest, columns]`. */
 function flattenRows(x: Value): Value {
   return reshape(x, [productDimension(x.shape.slice(0, -1)), x.shape.at(-1)!]);
 }
@@ -77,20 +77,20 @@ function matmulRightGradient(a: Value, b: Value, gradient: Value): Value {
   return sumTo(matmul(transpose(a), gradient), b.shape);
 }
 
-/** Matrix product over the last two axes; leading axes broadcast. `[…, m, k] · […, k, n] → […, m, n]`. */
+/** Matrix product over the last two axes, `[…, m, k] · […, k, n] → […, m, n]`. Leading axes broadcast. */
 export function matmul(a: Value, b: Value): Value {
   return applyOne(matmulOp, [a, b]);
 }
 
 /** Options of {@link gemm}. */
 export interface GemmOptions {
-  /** Default `'no'`. */
+  /** Whether to transpose the first operand. Default `'no'`. */
   readonly transposeA?: YesNo;
-  /** Default `'no'`. */
+  /** Whether to transpose the second operand. Default `'no'`. */
   readonly transposeB?: YesNo;
   /** Factor of the product. Default 1. */
   readonly alpha?: number;
-  /** Added to the product, broadcasting to it. */
+  /** Added to the product, with broadcasting. Default: no bias. */
   readonly bias?: Value | undefined;
 }
 
@@ -146,7 +146,7 @@ function opposite(word: YesNo): YesNo {
   return word === 'yes' ? 'no' : 'yes';
 }
 
-/** Product of two matrices: `alpha · a b (+ bias)`, with either operand transposed first. */
+/** Product of two matrices, `alpha · a b + bias`. Each operand can be transposed first. */
 export function gemm(a: Value, b: Value, options: GemmOptions = {}): Value {
   const { bias } = options;
   return applyOne(defineGemm(options), bias ? [a, b, bias] : [a, b], productAttributes(options));
@@ -185,12 +185,16 @@ function defineFusedMatmul({ transposeA = 'no', transposeB = 'no', alpha = 1 }: 
   });
 }
 
-/** `alpha · a b` over the last two axes, either transposed first: `com.microsoft.FusedMatMul`, float32 on the CPU. */
+/**
+ * `alpha · a b` over the last two axes by `com.microsoft.FusedMatMul`, for float32 on the CPU.
+ *
+ * Each operand can be transposed first.
+ */
 export function fusedMatmul(a: Value, b: Value, options: FusedMatmulOptions = {}): Value {
   return applyOne(defineFusedMatmul(options), [a, b], productAttributes(options));
 }
 
-/** What {@link fusedMatmul} computes, from standard operators only. */
+/** Same result as {@link fusedMatmul}, from standard operators. */
 export function standardMatmul(a: Value, b: Value, options: FusedMatmulOptions = {}): Value {
   const { transposeA = 'no', transposeB = 'no', alpha = 1 } = options;
   const left = transposeA === 'yes' ? transpose(a) : a;
@@ -199,8 +203,13 @@ export function standardMatmul(a: Value, b: Value, options: FusedMatmulOptions =
 }
 
 /**
- * A linear layer, `x Wᵀ (+ bias)`, with the weight as checkpoints hold it: `x [N, in]`, `weight [out, in]`, `bias [out]`.
+ * Linear layer, `x Wᵀ + bias`, with the weight as checkpoints store it.
+ *
  * Leading axes of `x` are flattened for the product and restored.
+ *
+ * @param x - `[…, in]`
+ * @param weight - `[out, in]`
+ * @param bias - `[out]`
  */
 export function linear(x: Value, weight: Value, bias?: Value): Value {
   if (x.shape.length === 2) return gemm(x, weight, { transposeB: 'yes', bias });

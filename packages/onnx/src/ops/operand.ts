@@ -8,10 +8,13 @@ import { broadcastShapes } from '../graph/shape.ts';
 /** A value, or a number that becomes a constant of the other operand's type. */
 export type Operand = Value | number;
 
-/** A switch in words. */
+/** A switch. Options use words instead of booleans. */
 export type YesNo = 'yes' | 'no';
 
-/** Operands as values of one graph. Throws an ArgumentError if all are numbers or element types differ. */
+/**
+ * Converts operands to values of one graph. Throws an ArgumentError if all are numbers or element types
+ * differ.
+ */
 export function lift<const Operands extends readonly Operand[]>(
   operation: string,
   operands: Operands,
@@ -29,7 +32,7 @@ export function lift<const Operands extends readonly Operand[]>(
   return values as { [Index in keyof Operands]: Value };
 }
 
-/** Throws an ArgumentError unless all values have one element type. */
+/** Throws an ArgumentError unless all values have the same element type. */
 export function expectSameType(operation: string, values: readonly Value[]): void {
   const types = values.map(({ type }) => type);
   if (types.every((type) => type === types[0])) return;
@@ -52,7 +55,7 @@ export function expectIndices(operation: string, value: Value): void {
   throw new ArgumentError(`${operation}: indices must be int64 or int32, got ${value.type}; use cast`);
 }
 
-/** Inputs that are all present. */
+/** Inputs without `undefined`. Throws an ArgumentError if one is missing. */
 function present(operation: string, inputs: readonly (Value | undefined)[]): Value[] {
   return inputs.map((input, index) => {
     if (input) return input;
@@ -60,7 +63,7 @@ function present(operation: string, inputs: readonly (Value | undefined)[]): Val
   });
 }
 
-/** Inference of an element-wise operation: the broadcast shape, the operands' type. */
+/** Inference for an element-wise operation: broadcast shape, type of the operands. */
 export function elementwise(operation: string): NonNullable<OpDefinition['infer']> {
   return (inputs) => {
     const values = present(operation, inputs);
@@ -72,13 +75,13 @@ export function elementwise(operation: string): NonNullable<OpDefinition['infer'
   };
 }
 
-/** Inference of an operation whose output has type and shape of its first operand. */
+/** Inference for an operation whose output has the type and shape of its first operand. */
 export function sameAsFirst(inputs: readonly (Value | undefined)[]): readonly ValueType[] {
   const first = inputs[0]!;
   return [{ type: first.type, shape: first.shape }];
 }
 
-/** Adds a node of one output and returns that output. */
+/** Adds a node with one output and returns that output. */
 export function applyOne(
   definition: OpDefinition,
   inputs: readonly (Value | undefined)[],

@@ -5,7 +5,7 @@ import { cast, equal } from './comparison.ts';
 import { applyOne, expectFloating, type YesNo } from './operand.ts';
 import { expand, keptShape, type ReduceOptions, reduce, reshape, shapeTensor, sum } from './shape.ts';
 
-/** How many elements `axes` of `shape` hold, as a value of `like`'s type: a constant where it is static. */
+/** Number of elements along `axes` of `shape`, as a value of `like`'s type. A constant if static. */
 function countAlong(like: Value, shape: Shape, axes: readonly number[]): Value {
   const sizes = axes.map((axis) => shape[axis]!);
   if (sizes.every((size) => typeof size === 'number')) {
@@ -47,23 +47,31 @@ function extremumOver(type: 'ReduceMax' | 'ReduceMin') {
     });
 }
 
-/** The largest element along `axes`; equal ones share the gradient. ONNX Runtime passes over NaN unless it comes first. */
+/**
+ * Largest element along `axes`. Equal elements share the gradient.
+ *
+ * ONNX Runtime ignores NaN unless it comes first.
+ */
 export function reduceMax(x: Value, options: ReduceOptions = {}): Value {
   return reduce('reduceMax', x, options, extremumOver('ReduceMax'));
 }
 
-/** The smallest element along `axes`; equal ones share the gradient. ONNX Runtime passes over NaN unless it comes first. */
+/**
+ * Smallest element along `axes`. Equal elements share the gradient.
+ *
+ * ONNX Runtime ignores NaN unless it comes first.
+ */
 export function reduceMin(x: Value, options: ReduceOptions = {}): Value {
   return reduce('reduceMin', x, options, extremumOver('ReduceMin'));
 }
 
 /** Options of {@link cumulativeSum}. */
 export interface CumulativeSumOptions {
-  /** Default −1. */
+  /** Axis to sum along. Default −1. */
   readonly axis?: number;
-  /** `'backward'` sums from the end. Default `'forward'`. */
+  /** Direction of the sum; `'backward'` starts at the end. Default `'forward'`. */
   readonly direction?: 'forward' | 'backward';
-  /** `'no'` leaves the element itself out of its sum. Default `'yes'`. */
+  /** Whether each sum includes its own element. Default `'yes'`. */
   readonly inclusive?: YesNo;
 }
 
@@ -88,7 +96,11 @@ export function cumulativeSum(x: Value, options: CumulativeSumOptions = {}): Val
 
 const argMaxOp = defineOp({ type: 'ArgMax' });
 
-/** Position of the first largest element along `axis` (default −1), int64, without that axis; NaN as in {@link reduceMax}. No gradient. */
+/**
+ * Index of the first largest element along `axis` (default −1), int64. Drops the axis. Has no gradient.
+ *
+ * Treats NaN as {@link reduceMax} does.
+ */
 export function argMax(x: Value, { axis = -1 }: { readonly axis?: number } = {}): Value {
   const resolved = resolveAxis('argMax', axis, x.shape.length);
   const shape = x.shape.filter((_, index) => index !== resolved);
@@ -97,7 +109,11 @@ export function argMax(x: Value, { axis = -1 }: { readonly axis?: number } = {})
 
 const topKOp = defineOp({ type: 'TopK' });
 
-/** The `count` largest elements along `axis` (default −1), largest first, and their int64 positions. No gradient. */
+/**
+ * The `count` largest elements along `axis` (default −1), in descending order, and their int64 indices.
+ *
+ * Has no gradient.
+ */
 export function topK(
   x: Value,
   count: number,

@@ -19,12 +19,12 @@ const concatShapeOp = defineOp({ type: 'Concat' });
 const multiplySizesOp = defineOp({ type: 'Mul' });
 const constantOfShapeOp = defineOp({ type: 'ConstantOfShape' });
 
-/** The sizes of all axes of `x` at run time, int64 `[rank]`. */
+/** Sizes of all axes of `x` at run time, int64 `[rank]`. */
 export function shapeOf(x: Value): Value {
   return applyOne(shapeOp, [x], {}, { type: 'int64', shape: [x.shape.length] });
 }
 
-/** The size of a dimension at run time, int64 `[1]`: a constant where it is a number. */
+/** Size of a dimension at run time, int64 `[1]`. A constant if it is a number. */
 export function dimensionSize(graph: Graph, dimension: Dimension): Value {
   if (typeof dimension === 'number') return graph.constant([dimension], [1], 'int64');
   const source = graph.dimensions.get(dimension);
@@ -41,7 +41,7 @@ export function dimensionSize(graph: Graph, dimension: Dimension): Value {
   throw new ArgumentError(`no value of the graph has a dimension "${dimension}"; known: ${known}`);
 }
 
-/** A shape as an int64 tensor `[rank]`: a constant where it is static, else made at run time. */
+/** A shape as an int64 tensor `[rank]`. A constant if static, otherwise computed at run time. */
 export function shapeTensor(graph: Graph, shape: Shape): Value {
   if (isStatic(shape)) return graph.constant(shape, [shape.length], 'int64');
   const sizes = shape.map((dimension) => dimensionSize(graph, dimension));
@@ -49,7 +49,7 @@ export function shapeTensor(graph: Graph, shape: Shape): Value {
   return applyOne(concatShapeOp, sizes, { axis: 0 }, { type: 'int64', shape: [shape.length] });
 }
 
-/** A tensor of one repeated number. Default 0. */
+/** Tensor filled with one number. Default 0. */
 export function filled(graph: Graph, type: DataType, shape: Shape, value = 0): Value {
   const attributes = { value: { type, tensor: value } };
   return applyOne(constantOfShapeOp, [shapeTensor(graph, shape)], attributes, { type, shape });
@@ -61,7 +61,7 @@ const reshapeOp = defineOp({
 });
 
 /**
- * `x` with other axes and the same elements in the same order. One size may be −1: what is left.
+ * Changes the shape of `x` and keeps the order of elements. One size may be −1 and is inferred.
  *
  * @throws ArgumentError if the number of elements would change.
  */
@@ -85,7 +85,12 @@ function resolveReshape(x: Value, shape: Shape): Shape {
   return shape.map((dimension) => (dimension === -1 ? rest : dimension));
 }
 
-/** ONNX can infer one size (−1) and copy sizes from the same axis of the input (0); only others are made at run time. */
+/**
+ * Target shape for ONNX's `Reshape`.
+ *
+ * ONNX infers one size (−1) and copies sizes from the same axis of the input (0). Only the others are
+ * computed at run time.
+ */
 function reshapeTensor(x: Value, target: Shape): Value {
   const named = [...target.keys()].filter((axis) => typeof target[axis] === 'string');
   const inferred = named.find((axis) => x.shape[axis] !== target[axis]) ?? named[0];
@@ -106,27 +111,31 @@ const expandOp = defineOp({
   vjp: ({ inputs, gradients }) => [sumTo(gradients[0]!, inputs[0]!.shape)],
 });
 
-/** `x` repeated along its axes of size 1 (and along new leading axes) to `shape`. */
+/** Repeats `x` along axes of size 1 and along new leading axes, up to `shape`. */
 export function expand(x: Value, shape: Shape): Value {
   if (sameShape(x.shape, shape)) return x;
   if (!sameShape(broadcastShapes('expand', [x.shape, shape]), shape)) {
     throw new ArgumentError(`expand: ${formatShape(x.shape)} does not expand to ${formatShape(shape)}`);
   }
   const offset = shape.length - x.shape.length;
-  // Axes that stay are 1 in the operand, which keeps them whatever their size is at run time.
+  // Size 1 keeps an axis as it is, whatever its size at run time.
   const repeats = shape.map((dimension, axis) => (x.shape[axis - offset] === dimension ? 1 : dimension));
   return applyOne(expandOp, [x, shapeTensor(x.graph, repeats)], {}, { type: x.type, shape });
 }
 
-/** Which axes a reduction runs over. */
+/** Axes that a reduction runs over. */
 export interface ReduceOptions {
-  /** Default: all. Negative axes count from the back. */
+  /** Axes to reduce. Negative axes count from the back. Default: all. */
   readonly axes?: number | readonly number[] | undefined;
-  /** `'yes'` leaves reduced axes in place with size 1. Default `'no'`. */
+  /** Whether to keep reduced axes with size 1. Default `'no'`. */
   readonly keepAxes?: YesNo | undefined;
 }
 
-/** Applies a reduction, defined for the axes that the options name, counted from the front; `x` itself if there are none. */
+/**
+ * Applies a reduction over the axes that the options select. Returns `x` if there are none.
+ *
+ * `reduction` gets axes counted from the front.
+ */
 export function reduce(
   operation: string,
   x: Value,
@@ -141,7 +150,7 @@ export function reduce(
   return applyOne(define(axes), [x, axesTensor], { keepdims: kept ? 1 : 0 }, { type: x.type, shape });
 }
 
-/** The shape of a reduction's result with the axes it dropped put back as 1. */
+/** Shape of a reduction's result, with the dropped axes restored as 1. */
 export function keptShape(shape: Shape, axes: readonly number[]): Shape {
   return shape.map((dimension, axis) => (axes.includes(axis) ? 1 : dimension));
 }

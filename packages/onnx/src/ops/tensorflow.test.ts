@@ -64,7 +64,7 @@ const cases: readonly TwinCase[] = [
     name: 'where',
     inputs: [x, y],
     ours: (a, b) => ops.where(ops.greater(a!, b!), ops.square(a!), b!),
-    // TensorFlow.js has no gradient for comparisons, not even a zero one: the condition is computed outside.
+    // TensorFlow.js has no gradient for comparisons, not even zero. The condition is computed outside.
     theirs: (a, b) => tf.where(tf.tensor(greaterMask, [3, 4], 'bool'), tf.square(a!), b!),
   },
   { name: 'sum', inputs: [cube], ours: (a) => ops.sum(a!, { axes: 1 }), theirs: (a) => tf.sum(a!, 1) },

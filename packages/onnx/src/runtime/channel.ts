@@ -1,25 +1,25 @@
 import type { OperatorTime, StoreSpec, StoreTensors } from './protocol.ts';
 import type { WireError } from './wire-errors.ts';
 
-/** Consecutive numbers of a parameter on their way into a store. */
+/** Consecutive numbers of a parameter, sent to a store. */
 export interface StorePart {
   readonly name: string;
   readonly parameter: string;
   /** Index of the first number. */
   readonly first: number;
   readonly count: number;
-  /** Begins with the numbers, and is handed over. */
+  /** Begins with the numbers. Moved to the receiver. */
   readonly buffer: ArrayBuffer;
 }
 
-/** What the engine itself can be asked, by name: argument and answer. */
+/** Requests to the engine by name, with argument and answer. */
 export interface EngineRequests {
   createStore: { argument: StoreSpec; answer: undefined };
   writeStore: {
     argument: { name: string; tensors: StoreTensors; slot: string | undefined };
     answer: undefined;
   };
-  /** Writes some numbers of a parameter; the answer gives their memory back. */
+  /** Writes some numbers of a parameter. The answer returns their memory. */
   writePart: { argument: StorePart; answer: ArrayBuffer };
   readStore: { argument: { name: string; slot: string | undefined }; answer: StoreTensors };
   deleteStore: { argument: { name: string }; answer: undefined };
@@ -29,7 +29,7 @@ export interface EngineRequests {
   close: { argument: undefined; answer: undefined };
 }
 
-/** From the caller to the engine. */
+/** Messages from the caller to the engine. */
 export type ToEngine =
   | {
       readonly kind: 'request';
@@ -46,9 +46,9 @@ export type ToEngine =
     }
   | { readonly kind: 'abort'; readonly id: number; readonly reason: WireError };
 
-/** From the engine to the caller. */
+/** Messages from the engine to the caller. */
 export type FromEngine =
-  /** The note is for the user of the engine. */
+  /** The note is for the user. */
   | { readonly kind: 'ready'; readonly note: string | undefined }
   | { readonly kind: 'failed'; readonly error: WireError }
   | { readonly kind: 'answer'; readonly id: number; readonly value: unknown }
@@ -58,13 +58,13 @@ export type FromEngine =
 
 /** One end of a two-way connection that delivers structured clones in order. */
 export interface Channel<Out, In> {
-  /** Throws a `DataCloneError` for what cannot be cloned. */
+  /** Sends a message. Throws a `DataCloneError` if it cannot be cloned. */
   post(message: Out, transfer?: readonly ArrayBuffer[]): void;
-  /** Sets the one receiver. Messages that came earlier are delivered first. */
+  /** Sets the receiver. Earlier messages are delivered first. */
   listen(receive: (message: In) => void): void;
 }
 
-/** Two connected ends within one thread; messages are cloned as between threads and arrive in a microtask. */
+/** Two connected ends in one thread. Messages are cloned as between threads and arrive in a microtask. */
 export function inlineChannels<A, B>(): [Channel<A, B>, Channel<B, A>] {
   const toSecond = inlineQueue<A>();
   const toFirst = inlineQueue<B>();

@@ -3,90 +3,60 @@ import type { Tensor } from 'onnxruntime-common';
 /** Hardware that ONNX Runtime computes on. */
 export type ExecutionProvider = 'cpu' | 'webgpu' | 'cuda' | 'coreml' | 'dml';
 
-/** How an engine is started. */
-export interface EngineOptions {
-  /**
-   * `'worker'` (default) computes in a worker thread, so the caller's event loop is never blocked; `'inline'` computes on
-   * the calling thread, which suits tests and short scripts.
-   */
-  readonly thread?: 'worker' | 'inline';
-  /** Default `'cpu'`. An unavailable one is an `EngineError` that lists those this machine has. */
-  readonly executionProvider?: ExecutionProvider;
-  /** Threads of one operator. Default: as many as the machine has cores. */
-  readonly threads?: number;
-  /**
-   * `'on'` collects the time of every operator, `'runs'` only that of whole runs of sessions, which costs nothing; see
-   * {@link Engine.profile}. Default `'off'`.
-   */
-  readonly profiling?: 'on' | 'runs' | 'off';
-  /** How long to wait before giving up on a stuck driver or thread. */
-  readonly timeouts?: EngineTimeouts;
-}
-
-/** Limits in milliseconds; `Infinity` waits for ever. A limit that passes is a `TimeoutError`. */
-export interface EngineTimeouts {
-  /** For the thread to load ONNX Runtime and its execution provider to answer. Default 60 000. */
-  readonly startMs?: number;
-  /** For the engine's own requests: creating, writing and reading stores, starting programs, the profile. Default 300 000. */
-  readonly requestMs?: number;
-  /** For one call of a program's method. Default `Infinity`. */
-  readonly callMs?: number;
-  /** For programs to end on {@link Engine.close}; then the thread is terminated. Default 5 000. */
-  readonly closeMs?: number;
-}
-
 /** A tensor that a parameter store holds. */
 export interface ParameterSpec {
   readonly name: string;
   readonly shape: readonly number[];
 }
 
-/** A named set of float32 tensors inside the engine, shared by every program that runs there. */
+/** A named set of float32 tensors in the engine, shared by all programs there. */
 export interface StoreSpec {
   readonly name: string;
   readonly parameters: readonly ParameterSpec[];
   /**
-   * Buffers of the same layout kept beside the values, each as large as all values together:
-   * `gradient`, `moment1` and `moment2` for training.
+   * Buffers with the same layout beside the values, such as `gradient`, `moment1` and `moment2`. Default
+   * none.
+   *
+   * Each is as large as all values together.
    */
   readonly slots?: readonly string[];
 }
 
-/** Shape and elements of a tensor on its way into a store or out of one. */
+/** Shape and elements of a tensor that is copied into or out of a store. */
 export interface StoreTensor {
   readonly shape: readonly number[];
   readonly data: Float32Array;
 }
 
-/** Tensors by the names of parameters. */
+/** Tensors by parameter name. */
 export type StoreTensors = ReadonlyMap<string, StoreTensor>;
 
 /**
  * A program: a module that runs inside the engine's thread.
  *
- * Its default export is a {@link ProgramFactory}. `url` points at the built `.js` beside the caller's own module or, when
- * running from source, at the `.ts`; see `programUrl`.
+ * Its default export is a {@link ProgramFactory}. `url` is its built `.js`, or its `.ts` when running from
+ * source. Use `programUrl` to get it.
  */
 export interface ProgramReference<Methods extends ProgramMethods> {
   readonly url: URL;
-  /** Carries the type only. */
+  /** Type of the methods. No value is needed. */
   readonly methods?: Methods;
 }
 
-/** What a program offers: asynchronous methods of one structured-cloneable argument. */
+/** Methods of a program. Each is asynchronous and takes one argument that can be cloned. */
 export type ProgramMethods = Record<string, (argument: never, call: CallContext) => unknown>;
 
-/** Given to a program's method with each call. */
+/** Context of one call, passed to the program's method. */
 export interface CallContext {
-  /** Aborts when the caller's signal does, or when the engine closes. */
+  /** Aborts when the caller's signal aborts or the engine closes. */
   readonly signal: AbortSignal;
   /** Sends an event to the caller's `onEvent`. */
   emit(event: unknown): void;
-  /** Hands buffers of the method's result over to the caller instead of copying them. They become unusable here. */
+  /** Moves buffers of the method's result to the caller instead of copying. They become unusable here. */
   transfer(...buffers: readonly ArrayBuffer[]): void;
 }
 
-/** Builds a program inside the engine. `options` is what the caller passed to {@link Engine.start}. */
+/** Builds a program inside the engine. `options` comes from {@link Engine.start}. */
 export type ProgramFactory<Methods extends ProgramMethods, Options = never> = (
   host: EngineHost,
   options: Options,
@@ -94,67 +64,80 @@ export type ProgramFactory<Methods extends ProgramMethods, Options = never> = (
 
 /** Options of one call of a program's method. */
 export interface CallOptions {
+  /** Aborts the call. Default: no signal. */
   readonly signal?: AbortSignal | undefined;
+  /** Receives the events that the method emits. Default: events are dropped. */
   readonly onEvent?: ((event: never) => void) | undefined;
-  /** Buffers handed over instead of copied. */
+  /** Buffers to move instead of copy. Default none. */
   readonly transfer?: readonly ArrayBuffer[] | undefined;
 }
 
-/** A program as seen by its caller. */
+/** A running program, from the caller's side. */
 export interface RunningProgram<Methods extends ProgramMethods> {
   /**
-   * Calls a method inside the engine. Calls start in the order they are made and interleave where the program awaits.
-   * Errors thrown there arrive here with class and message intact.
+   * Calls a method inside the engine. Errors keep their class and message.
+   *
+   * Calls start in the order they are made. They interleave when the program awaits.
    */
   call<Name extends keyof Methods & string>(
     method: Name,
     argument: Parameters<Methods[Name]>[0],
     options?: CallOptions,
   ): Promise<Awaited<ReturnType<Methods[Name]>>>;
-  /** Ends the program: aborts its calls, calls its `close` method if it has one. Does nothing if its engine has ended. */
+  /**
+   * Ends the program: aborts its calls and runs its `close` method, if any. Does nothing if the engine has
+   * ended.
+   */
   stop(): Promise<void>;
 }
 
-/** One thread with ONNX Runtime in it: parameter stores, and programs that compute with them. */
+/** One thread with ONNX Runtime, parameter stores, and programs. */
 export interface Engine {
   readonly executionProvider: ExecutionProvider;
   readonly threads: number;
   /**
-   * Allocates a store, zero-filled but for `contents`, which are copied piece by piece: memory and the caller's event loop feel
-   * less of it than of {@link Engine.writeStore}. Rejects with an `EngineError` if the name is taken, with an `ArgumentError`
-   * if the contents are not what the store holds.
+   * Creates a store. Parameters start at 0, or at the values in `contents`.
+   *
+   * Contents are copied in pieces. This needs less memory and blocks the event loop less than
+   * {@link Engine.writeStore}. Rejects with an `EngineError` if the name is taken, and with an `ArgumentError` if
+   * the contents do not fit.
    */
   createStore(spec: StoreSpec, contents?: StoreTensors): Promise<void>;
   /** Whether a store of this name exists or is being created. */
   hasStore(name: string): boolean;
   /**
-   * Whether a store was created with these tensors among its contents, whatever was written to it since. Compared are shapes
-   * and 64 values of each; of a store created without contents nothing is known, and the answer is true.
+   * Whether a store was created with these tensors among its contents, regardless of later writes.
+   *
+   * Compares shapes and 64 values of each tensor. True for a store that was created without contents.
    */
   wasCreatedWith(name: string, tensors: StoreTensors): boolean;
   /**
-   * Copies tensors into a store (or into one of its slots), all between two steps of whatever program runs. Unknown names
-   * and wrong shapes are `ArgumentError`s.
+   * Copies tensors into a store or one of its slots, between two steps of running programs.
+   *
+   * Unknown names and wrong shapes are `ArgumentError`s.
    */
   writeStore(name: string, tensors: StoreTensors, slot?: string): Promise<void>;
-  /** Copies a store (or one of its slots) out. */
+  /** Returns a copy of a store or one of its slots. */
   readStore(name: string, slot?: string): Promise<Map<string, StoreTensor>>;
   /**
-   * Frees a store: on a device at once, where the next run of a program that still uses it fails; on the host once no program
-   * does. Does nothing once the engine has ended, which frees all of them.
+   * Frees a store. Does nothing if the engine has ended.
+   *
+   * On a device, memory is freed at once, and the next run of a program that still uses it fails. On the
+   * host, it is freed when no program uses it any more.
    */
   deleteStore(name: string): Promise<void>;
-  /** Starts a program inside the engine, once the stores being created are complete. */
+  /** Starts a program inside the engine, after pending stores are complete. */
   start<Methods extends ProgramMethods>(
     program: ProgramReference<Methods>,
     options: unknown,
   ): Promise<RunningProgram<Methods>>;
   /**
-   * Time by operator since the engine started, most expensive first; empty unless `profiling` is `'on'`. With `'runs'`, one
-   * entry named `session.run`.
+   * Time by operator since the engine started, most expensive first.
+   *
+   * Empty unless `profiling` is `'on'` or `'runs'`. `'runs'` gives one entry, `session.run`.
    */
   profile(): Promise<readonly OperatorTime[]>;
-  /** Stops every program and frees the thread. Pending calls reject with an `EngineError`. Idempotent. */
+  /** Stops all programs and frees the thread. Pending calls reject with an `EngineError`. Can be called again. */
   close(): Promise<void>;
 }
 
@@ -165,30 +148,34 @@ export interface OperatorTime {
   readonly milliseconds: number;
 }
 
-/** The engine as seen from inside, by a program. */
+/** The engine from inside, as programs see it. */
 export interface EngineHost {
   readonly executionProvider: ExecutionProvider;
   readonly threads: number;
-  /** The store of that name. Throws an `EngineError` if there is none. */
+  /** Returns the store of that name. Throws an `EngineError` if it does not exist. */
   store(name: string): ParameterStore;
   createStore(spec: StoreSpec): ParameterStore;
   deleteStore(name: string): void;
   createSession(model: Uint8Array, options?: SessionOptions): Promise<EngineSession>;
-  /** Lets messages in (aborts, new calls) between two runs: a session's run blocks the thread. */
+  /**
+   * Processes messages such as aborts and new calls. A session's run blocks the thread, so call this between
+   * runs.
+   */
   yield(): Promise<void>;
 }
 
-/** How a session is created. */
+/** Options of a session. */
 export interface SessionOptions {
-  /** `'all'` (default) or `'none'`, which keeps the graph exactly as built. */
+  /** `'none'` keeps the graph exactly as built. Default `'all'`. */
   readonly graphOptimization?: 'all' | 'none';
-  /** Folder that external initialisers are relative to. */
+  /** Folder that file paths of external initializers are relative to. Default: no folder. */
   readonly externalDataFolder?: string;
-  /** Outputs that stay on the device, on providers that have one. */
+  /** Outputs that stay on the device, if the provider has one. Default none. */
   readonly deviceOutputs?: readonly string[];
   /**
-   * How long threads that have nothing to do wait busily before they sleep, in microseconds; 0 sleeps at once. Default: ONNX
-   * Runtime's own. Many short operators in a row do better with less, above all where processors are shared.
+   * How long idle threads spin before they sleep, in microseconds. 0 sleeps at once. Default: ONNX Runtime's.
+   *
+   * For sequences of many short operators, less is better, above all on shared processors.
    */
   readonly spinMicroseconds?: number;
 }
@@ -201,8 +188,10 @@ export interface EngineSession {
   readonly inputNames: readonly string[];
   readonly outputNames: readonly string[];
   /**
-   * Runs the graph. Outputs given in `into` are written in place (their buffers are the result); all others of `fetch`
-   * (default: every output) are returned as new tensors.
+   * Runs the graph.
+   *
+   * Outputs given in `into` are written in place. The other outputs of `fetch` are returned as new tensors.
+   * By default `fetch` is every output.
    */
   run(
     feeds: Tensors,
@@ -212,50 +201,60 @@ export interface EngineSession {
 }
 
 /**
- * Parameters inside the engine. On the CPU they live in one WebAssembly memory: sessions read them in place and write
- * gradients in place, and {@link ParameterStore.data} are views of the same bytes. On a device they are device buffers
- * and `data` is unavailable; `tensor` works on both.
+ * Parameters inside the engine.
+ *
+ * On the CPU, they live in WebAssembly memory that sessions read and write in place.
+ * {@link ParameterStore.data} returns views of the same bytes. On a device, they are device buffers, and `data` is
+ * unavailable. `tensor` works on both.
  */
 export interface ParameterStore {
   readonly name: string;
   readonly parameters: readonly ParameterSpec[];
   readonly residency: 'host' | 'device';
-  /** Tensor over a parameter's value (or its part of a slot), to feed to a session or to receive an output. */
+  /** Tensor over a parameter's value or its part of a slot. Use it as a feed or an output. */
   tensor(parameter: string, slot?: string): Tensor;
   /**
-   * View of a parameter's value (or its part of a slot). Host residency only. Never return a view from a program's method
-   * (cloning a view clones the whole memory under it): return `view.slice()`.
+   * View of a parameter's value or its part of a slot. Host only.
+   *
+   * Never return a view from a program's method: cloning a view clones the whole memory. Return
+   * `view.slice()`.
    */
   data(parameter: string, slot?: string): Float32Array;
   /**
-   * View of all values (or of a slot) as one array, in the order of `parameters`, with the zero padding between tensors.
-   * Host residency only; an `EngineError` for a store that needs several memories, see {@link ParameterStore.segments}.
+   * View of all values or of a slot as one array, in the order of `parameters`. Host only.
+   *
+   * Includes the zero padding between tensors. Throws an `EngineError` for a store that needs several
+   * memories. Use {@link ParameterStore.segments} then.
    */
   all(slot?: string): Float32Array;
   /**
-   * The same as {@link ParameterStore.all} in pieces: one view for each WebAssembly memory of the store, laid out alike for
-   * every slot. One piece, unless values and slots together pass 4 GiB. Host residency only.
+   * {@link ParameterStore.all} in pieces: one view per WebAssembly memory. Host only.
+   *
+   * All slots have the same layout. There is one piece unless values and slots together exceed 4 GiB.
    */
   segments(slot?: string): readonly Float32Array[];
-  /** Copies a parameter's value (or its part of a slot) out, from host or device. */
+  /** Returns a copy of a parameter's value or its part of a slot, from host or device. */
   read(parameter: string, slot?: string): Promise<Float32Array>;
-  /** Copies `data` into a parameter's value (or its part of a slot), on host or device. */
+  /** Copies `data` into a parameter's value or its part of a slot, on host or device. */
   write(parameter: string, data: Float32Array, slot?: string): Promise<void>;
   /**
-   * Installs a tensor, such as an in-graph optimizer's output, as a parameter's value (or its part of a slot). A device store
-   * takes ownership and disposes the tensor it held before; a host store copies the data.
+   * Replaces a parameter's value or its part of a slot by a tensor, such as the output of an in-graph
+   * optimizer.
+   *
+   * A device store takes ownership and disposes the previous tensor. A host store copies the data.
    */
   replace(parameter: string, tensor: Tensor, slot?: string): void;
-  /** Kernels over this memory. Host residency only. */
+  /** Kernels over this memory. Host only. */
   readonly kernels: HostKernels;
 }
 
 /**
- * WebAssembly SIMD kernels over a store's memory. Arguments are views that the store gave out; arrays from elsewhere give the
- * same result more slowly. Zero padding stays zero.
+ * WebAssembly SIMD kernels over a store's memory.
+ *
+ * Pass views that the store returned. Other arrays give the same result more slowly. Zero padding stays zero.
  */
 export interface HostKernels {
-  /** One AdamW update of `value` in place; decay is decoupled: `p ← p·(1 − lr·decay) − lr·m̂/(√v̂ + ε)`. */
+  /** One AdamW update of `value` in place, with decoupled decay: `p ← p·(1 − lr·decay) − lr·m̂/(√v̂ + ε)`. */
   adamw(
     state: { value: Float32Array; gradient: Float32Array; moment1: Float32Array; moment2: Float32Array },
     step: {
@@ -264,7 +263,7 @@ export interface HostKernels {
       beta2: number;
       epsilon: number;
       weightDecay: number;
-      /** 1 for the first update. */
+      /** Number of the update. 1 for the first. */
       update: number;
     },
   ): void;
@@ -275,9 +274,10 @@ export interface HostKernels {
   /** y ← a·y + b·x. */
   combine(y: Float32Array, a: number, x: Float32Array, b: number): void;
   /**
-   * `target[indices[n]] += rows[n]` for every n, in order, so repeated indices add up (ONNX Runtime's `ScatterND` races on
-   * them). `target: [V, d]`, `rows: [N, d]`, `indices: [N]`; d is `rows.length / indices.length`. Rows and indices may lie
-   * outside the store's memory.
+   * Adds rows: `target[indices[n]] += rows[n]` for every n, in order. Repeated indices add up.
+   *
+   * ONNX Runtime's `ScatterND` has a race on repeated indices. Shapes: `target: [V, d]`, `rows: [N, d]`,
+   * `indices: [N]`. d is `rows.length / indices.length`. Rows and indices may lie outside the store's memory.
    */
   scatterAddRows(target: Float32Array, rows: Float32Array, indices: Int32Array | BigInt64Array): void;
 }

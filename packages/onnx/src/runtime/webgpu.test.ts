@@ -5,8 +5,8 @@ import { createEngine, programUrl } from '../runtime.ts';
 import type { Device } from './testing/device.program.ts';
 import { runScript } from './testing/run-script.ts';
 
-// The software Vulkan driver of Debian's chromium. Its loader must be on the library path when the process starts, so the test
-// runs in a process of its own, which also keeps a driver's crash out of this one.
+// Software Vulkan driver of Debian's chromium. Its loader must be on the library path when the process
+// starts. The test therefore runs in a separate process, which also contains crashes of the driver.
 const folder = '/usr/lib/chromium';
 const driver = `${folder}/vk_swiftshader_icd.json`;
 const available = existsSync(driver);

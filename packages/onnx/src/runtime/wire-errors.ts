@@ -8,7 +8,7 @@ export interface WireError {
   readonly cause?: unknown;
   readonly issues?: readonly string[] | undefined;
   readonly code?: string | undefined;
-  /** Marks the record, so that a cause that is an error is told from one that is plain data. */
+  /** Marks the record. A cause may be an error or plain data. */
   readonly kind: 'error';
 }
 
@@ -31,7 +31,7 @@ const classes: Readonly<Record<string, { readonly prototype: Error }>> = {
   ReferenceError,
 };
 
-/** Turns anything thrown into data that can be posted. Never throws. */
+/** Converts any thrown value to data that can be posted. Never throws. */
 export function serializeError(thrown: unknown, depth = 0): WireError {
   if (!(thrown instanceof Error) && !isDomException(thrown)) {
     return { kind: 'error', name: 'Error', message: textOf(thrown) };
@@ -49,12 +49,16 @@ export function serializeError(thrown: unknown, depth = 0): WireError {
   };
 }
 
-/** The error again, of the class it had if that is one of core's or of JavaScript's, with its message, stack and cause. */
+/**
+ * Restores an error with its class, message, stack and cause.
+ *
+ * Classes of core and of JavaScript are restored. Others become `Error`.
+ */
 export function reviveError(wire: WireError): unknown {
   const dom = /^DOMException:(.*)$/.exec(wire.name);
   if (dom) return new DOMException(wire.message, dom[1]);
   const known = Object.hasOwn(classes, wire.name) ? classes[wire.name] : undefined;
-  // Constructors differ in their arguments, so the fields are set on a bare instance instead.
+  // Constructors differ in their arguments, so set the fields on a bare instance.
   const error = new Error(wire.message);
   Object.setPrototypeOf(error, (known ?? Error).prototype);
   const define = (key: string, value: unknown, visible: 'enumerable' | 'hidden' = 'hidden') =>
@@ -80,7 +84,7 @@ function serializeCause(cause: unknown, depth: number): unknown {
   return ['string', 'number', 'boolean'].includes(typeof cause) ? cause : textOf(cause);
 }
 
-/** Some values, such as objects without a prototype, refuse to become text. */
+/** Some values cannot be converted to text, such as objects without a prototype. */
 function textOf(value: unknown): string {
   try {
     return String(value);

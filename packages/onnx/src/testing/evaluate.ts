@@ -8,13 +8,13 @@ import { serialize } from '../graph/serialize.ts';
 import { mul } from '../ops/arithmetic.ts';
 import { sum } from '../ops/shape.ts';
 
-/** A tensor on JavaScript's side of a test. */
+/** A tensor as plain numbers. */
 export interface Numbers {
   readonly shape: readonly number[];
   readonly data: readonly number[];
 }
 
-/** A graph loaded into ONNX Runtime on one thread, fed and read as plain numbers. */
+/** A graph loaded into ONNX Runtime on one thread. Feeds and results are plain numbers. */
 export interface Evaluator {
   run(feeds: Readonly<Record<string, Numbers>>): Promise<Record<string, Numbers>>;
 }
@@ -35,8 +35,10 @@ function toTensor(type: DataType, { shape, data }: Numbers): Tensor {
 }
 
 /**
- * Loads a graph. One with float64 inputs is not optimised beyond ONNX Runtime's basic level: its fusions assume float32
- * (`x · sigmoid(x)` becomes a QuickGelu that has no float64 kernel, a scale becomes a float32 attribute).
+ * Loads a graph.
+ *
+ * Graphs with float64 inputs get basic optimisation only, because the fusions of ONNX Runtime assume float32.
+ * For example, `x · sigmoid(x)` would become a QuickGelu, which has no float64 kernel.
  */
 export async function load(graph: Graph, options: InferenceSession.SessionOptions = {}): Promise<Evaluator> {
   const precise = graph.inputs.some(({ type }) => type === 'float64');
@@ -68,7 +70,7 @@ export function normals(name: string, shape: readonly number[], scale = 1): Numb
   return { shape, data: Array.from({ length: count }, () => scale * stream.normal()) };
 }
 
-/** A function from values to one value, with the numbers to check it at. */
+/** A function from values to one value, and the inputs to check it at. */
 export interface GradientCase {
   readonly inputs: readonly Numbers[];
   readonly build: (values: readonly Value[]) => Value;
@@ -118,7 +120,7 @@ export async function finiteDifferences(
   return results;
 }
 
-/** The largest difference of two tensors relative to the larger of 1 and the largest element of `expected`. */
+/** Largest difference of two tensors, relative to max(1, largest element of `expected`). */
 export function relativeError(actual: Numbers, expected: Numbers): number {
   if (actual.shape.join() !== expected.shape.join()) return Number.POSITIVE_INFINITY;
   const scale = Math.max(1, ...expected.data.map(Math.abs));

@@ -1,11 +1,13 @@
 import type { StoreTensors } from '../protocol.ts';
 
-/** V8 begins a collection when this much memory outside of its heap has been allocated since the last. */
+/** V8 starts a collection after this many bytes were allocated outside its heap. */
 const noticedBytes = 64 * 2 ** 20;
 
 /**
- * Contents that were copied into stores. Whoever created a store has mostly dropped them by the first call of a program, but
- * a thread that only waits for an engine allocates too little for V8 to collect them: as much memory as the model has weights.
+ * Contents that were copied into stores.
+ *
+ * Callers usually drop these arrays before the first call of a program. They hold as much memory as the
+ * model's weights. A thread that only waits for an engine allocates too little for V8 to collect them.
  */
 export class CallerCopies {
   readonly #allocate: (bytes: number) => unknown;
@@ -15,14 +17,15 @@ export class CallerCopies {
     this.#allocate = allocate;
   }
 
-  /** These contents are in a store now. */
+  /** Records that these contents are in a store now. */
   copied(contents: StoreTensors): void {
     for (const { data } of contents.values()) this.#bytes += data.byteLength;
   }
 
   /**
-   * Once for what was copied so far: makes V8 look for garbage, by an allocation that nothing touches, so that it takes up no memory.
-   * What is still used stays.
+   * Makes V8 look for garbage, once for the contents copied so far.
+   *
+   * It allocates memory that is never touched, so nothing is taken up. Arrays that are still referenced stay.
    */
   suggestCollection(): void {
     if (this.#bytes < noticedBytes) return;
@@ -30,7 +33,7 @@ export class CallerCopies {
     try {
       this.#allocate(2 * noticedBytes);
     } catch {
-      // Without the memory there is no suggestion, and no harm.
+      // If the allocation fails, there is no suggestion. That does no harm.
     }
   }
 }

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import type { FromEngine, ToEngine } from '../channel.ts';
 import { Client } from './client.ts';
 
-/** A client, the ids of what it sent, and whether it keeps the process alive. */
+/** A client, the ids of its messages, and whether it keeps the process alive. */
 function connected() {
   let receive: (message: FromEngine) => void = () => {};
   const sent: number[] = [];

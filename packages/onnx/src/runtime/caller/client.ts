@@ -4,7 +4,7 @@ import type { Channel, EngineRequests, FromEngine, ToEngine } from '../channel.t
 import type { CallOptions } from '../protocol.ts';
 import { reviveError, serializeError } from '../wire-errors.ts';
 
-/** Keeps the process alive while something is pending, and lets it end while nothing is. */
+/** Keeps the process alive while requests are pending. */
 export interface Liveness {
   ref(): void;
   unref(): void;
@@ -20,13 +20,13 @@ type Unsent =
   | Omit<Extract<ToEngine, { kind: 'request' }>, 'id'>
   | Omit<Extract<ToEngine, { kind: 'call' }>, 'id'>;
 
-/** How long one exchange may take, and what the error calls it. */
+/** Time limit of one exchange, and its name in error messages. */
 interface Exchange extends CallOptions {
   readonly what: string;
   readonly limitMs: number;
 }
 
-/** The caller's end of a channel to an engine: numbers messages and settles promises. */
+/** The caller's end of a channel to an engine. Numbers messages and settles promises. */
 export class Client {
   readonly #channel: Channel<ToEngine, FromEngine>;
   readonly #liveness: Liveness;
@@ -36,7 +36,7 @@ export class Client {
   #ended: EngineError | undefined;
   #started!: (note: string | undefined) => void;
   #failed!: (reason: unknown) => void;
-  /** Resolves to the engine's note once it is ready; rejects with why it cannot start. */
+  /** Resolves to the engine's note when it is ready. Rejects if it cannot start. */
   readonly ready: Promise<string | undefined>;
 
   constructor(
@@ -55,7 +55,7 @@ export class Client {
     channel.listen((message) => this.#receive(message));
   }
 
-  /** Asks the engine itself. Buffers in `transfer` are handed over. */
+  /** Sends a request to the engine. Buffers in `transfer` are moved, not copied. */
   request<Operation extends keyof EngineRequests>(
     operation: Operation,
     argument: EngineRequests[Operation]['argument'],
@@ -68,7 +68,7 @@ export class Client {
     >;
   }
 
-  /** Calls a program. Rejects with the signal's reason as soon as it aborts; the program is told. */
+  /** Calls a program. Rejects with the signal's reason as soon as it aborts, and notifies the program. */
   call(
     {
       program,
@@ -82,17 +82,17 @@ export class Client {
     return this.#send({ kind: 'call', program, method, argument }, exchange);
   }
 
-  /** Whether the engine has ended: nothing can be sent any more. */
+  /** Whether the engine has ended. Nothing can be sent after that. */
   get ended(): boolean {
     return this.#ended !== undefined;
   }
 
-  /** Rejects everything pending except the newest request, which is the engine's own to close. */
+  /** Rejects all pending requests except the newest, which is the engine's own close request. */
   rejectOthers(error: EngineError): void {
     for (const { reject } of [...this.#pending.values()].slice(0, -1)) reject(error);
   }
 
-  /** Rejects everything pending, and whatever is asked from now on. */
+  /** Rejects all pending and all future requests. */
   end(error: EngineError): void {
     this.#ended ??= error;
     this.#failed(this.#ended);
@@ -155,7 +155,7 @@ export class Client {
     else this.#deliver(message.id, message.event);
   }
 
-  /** A listener that throws ends its call. */
+  /** Delivers an event to its call. A listener that throws ends the call. */
   #deliver(id: number, event: unknown): void {
     const pending = this.#pending.get(id);
     try {

@@ -5,30 +5,30 @@ import { EngineError, TimeoutError } from '@rlp/core';
 
 import { type Channel, type FromEngine, inlineChannels, type ToEngine } from '../channel.ts';
 import { guardExit, NativeGuard } from '../native/native-guard.ts';
-import { type ResolvedEngineOptions, resolveEngineOptions } from '../options.ts';
+import { type EngineOptions, type ResolvedEngineOptions, resolveEngineOptions } from '../options.ts';
 import { isTypeScript } from '../program-url.ts';
-import type { Engine, EngineOptions } from '../protocol.ts';
+import type { Engine } from '../protocol.ts';
 import { serve } from '../thread/serve.ts';
 import { Client, type Liveness } from './client.ts';
 import { RemoteEngine } from './remote-engine.ts';
 
-/** Where the thread's code is: its entry, and for an entry in TypeScript the module that makes Node understand it. */
+/** Location of the thread's code: its entry, and a loader module if the entry is TypeScript. */
 export interface WorkerEntry {
   readonly entry: URL;
   readonly sourceBootstrap: URL;
 }
 
-/** What a worker is started with. */
+/** Data that a worker starts with. */
 export interface WorkerData {
   readonly entry: string;
   readonly options: ResolvedEngineOptions;
-  /** Memory of the thread's {@link NativeGuard}. */
+  /** Shared memory of the thread's {@link NativeGuard}. */
   readonly guard: SharedArrayBuffer;
 }
 
 const warned = new Set<string>();
 
-/** Shows an engine's note as a warning of the process, the first time it occurs. */
+/** Shows an engine's note as a process warning, the first time it occurs. */
 function warnOnce(note: string | undefined): void {
   if (note === undefined || warned.has(note)) return;
   warned.add(note);
@@ -43,8 +43,10 @@ export async function openEngine(options: EngineOptions, worker: WorkerEntry): P
 }
 
 /**
- * The Linux build of ONNX Runtime reports sessions to its maker from version 1.29 on, unless told not to before it is loaded.
- * Whoever wants that sets the variable to something else; only a process's main thread can set it for native code.
+ * Turns off telemetry, unless the variable is set already.
+ *
+ * From version 1.29, the Linux build of ONNX Runtime reports sessions to its vendor by default. The variable
+ * must be set before it loads. Only the main thread can set a variable for native code.
  */
 function keepTelemetryOff(): void {
   process.env.ORT_DISABLE_TELEMETRY ??= '1';
@@ -66,7 +68,7 @@ async function openWorker(
   const guard = new NativeGuard();
   const workerData: WorkerData = { entry: entry.href, options, guard: guard.memory };
   const program = fromSource ? sourceBootstrap : entry;
-  // A text that imports the program: a thread inherits the process's flags, and under `--input-type` Node takes no file.
+  // Import from a text: a thread inherits the process's flags, and under `--input-type` Node accepts no file.
   const worker = new Worker(`import(${JSON.stringify(program.href)})`, {
     eval: true,
     workerData,
@@ -117,7 +119,7 @@ interface EngineThread {
   readonly guard: NativeGuard;
 }
 
-/** A thread stuck in a driver cannot be terminated; it is left behind rather than waited for. */
+/** Terminates the thread. A thread stuck in a driver cannot be terminated and is left behind after the limit. */
 async function terminateWithin({ worker, exited, guard }: EngineThread, limitMs: number): Promise<void> {
   if ((await guard.quiet(limitMs)) === 'busy') return void worker.unref();
   let timer: NodeJS.Timeout | undefined;

@@ -2,7 +2,7 @@ import type { StoreTensor, StoreTensors } from '../protocol.ts';
 
 const valuesPerTensor = 64;
 
-/** Shape and some values, evenly spread, of a tensor. */
+/** Shape of a tensor and some of its values, evenly spaced. */
 function sampleOf({ shape, data }: StoreTensor): string {
   const step = Math.max(1, Math.floor(data.length / valuesPerTensor));
   const values: number[] = [];
@@ -10,7 +10,7 @@ function sampleOf({ shape, data }: StoreTensor): string {
   return `${shape.join('×')}:${values.join(' ')}`;
 }
 
-/** Remembers what stores were created with, by a sample of each tensor, so that nobody takes them for another model's. */
+/** Remembers the initial contents of stores, as a sample of each tensor. Detects stores of another model. */
 export class Origins {
   readonly #samples = new Map<string, ReadonlyMap<string, string>>();
 
@@ -22,7 +22,7 @@ export class Origins {
     this.#samples.delete(store);
   }
 
-  /** Whether the store was created with these tensors among its contents, as far as is known. */
+  /** Whether the store was created with these tensors. True if its contents are unknown. */
   agrees(store: string, tensors: StoreTensors): boolean {
     const samples = this.#samples.get(store);
     if (samples === undefined) return true;

@@ -17,12 +17,14 @@ import { CallerCopies } from './caller-copies.ts';
 import type { Client } from './client.ts';
 import { Origins } from './origins.ts';
 
-/** 16 MiB, which takes a few milliseconds to copy. */
+/** 16 MiB, which copies in a few milliseconds. */
 const partLength = 4 * 2 ** 20;
 
 /**
- * Tensors in parts that one buffer carries over in turn. Messages with the tensors themselves would leave as much garbage
- * behind in the engine's thread as there are weights, and nothing there makes it collect them. Devices take whole tensors.
+ * Splits tensors into parts that reuse one buffer. Stores on a device take whole tensors.
+ *
+ * Whole tensors in messages would leave as much garbage in the engine's thread as the weights take. Nothing
+ * there would trigger a collection.
  */
 function* parts(tensors: StoreTensors, provider: ExecutionProvider) {
   for (const [parameter, { data }] of tensors) {
@@ -43,13 +45,13 @@ export class RemoteEngine implements Engine {
   readonly #terminate: () => Promise<void>;
   readonly #origins = new Origins();
   readonly #copies = new CallerCopies();
-  /** Stores on their way, by name. */
+  /** Stores being created, by name. */
   readonly #creations = new Map<string, Promise<void>>();
   #closed: Promise<void> | undefined;
 
   /**
-   * @param stores - Names of the stores there are; kept up to date by the client.
-   * @param terminate - Frees the thread once the engine has ended, or failed to.
+   * @param stores - Names of existing stores. The client keeps them up to date.
+   * @param terminate - Frees the thread after the engine has ended or failed to end.
    */
   constructor(
     client: Client,
@@ -108,7 +110,7 @@ export class RemoteEngine implements Engine {
     program: ProgramReference<Methods>,
     options: unknown,
   ): Promise<RunningProgram<Methods>> {
-    // A program finds the stores that were asked for before it, and their contents.
+    // A program finds the stores that were requested before it, with their contents.
     if (this.#creations.size > 0) await Promise.allSettled(this.#creations.values());
     const url = program.url.href;
     const id = await this.#client.request('start', { url, options }, this.#timeouts.requestMs);
@@ -124,7 +126,7 @@ export class RemoteEngine implements Engine {
     return this.#closed;
   }
 
-  /** Rejects if there is one of that name. */
+  /** Creates a store. Rejects if the name is taken. */
   async #create(spec: StoreSpec, contents: StoreTensors | undefined): Promise<void> {
     await this.#client.request('createStore', spec, this.#timeouts.requestMs);
     if (!contents) return;
@@ -148,13 +150,13 @@ export class RemoteEngine implements Engine {
   }
 
   async #close(): Promise<void> {
-    // Asked before the others are rejected: afterwards nothing can be sent.
+    // Send this before the others are rejected. Afterwards nothing can be sent.
     const ended = this.#client.request('close', undefined, this.#timeouts.closeMs);
     this.#client.rejectOthers(new EngineError('the engine was closed'));
     try {
       await ended;
     } catch {
-      // A program that fails or takes too long to end must not keep the engine from ending.
+      // The engine ends even if a program fails or takes too long to end.
     } finally {
       this.#client.end(new EngineError('the engine was closed'));
       await this.#terminate();
@@ -193,7 +195,7 @@ class RemoteProgram<Methods extends ProgramMethods> implements RunningProgram<Me
     return this.#stopped;
   }
 
-  /** What ended with its engine is stopped. */
+  /** Stops the program. Does nothing if the engine has ended. */
   async #stop(): Promise<void> {
     if (this.#client.ended) return;
     await this.#client.request('stop', { program: this.#id }, this.#timeouts.requestMs);

@@ -3,8 +3,8 @@ import protobuf from 'protobufjs/minimal.js';
 /**
  * Bytes of an ONNX model that returns its float32 input `x`, of any shape, as `y`.
  *
- * It moves tensors to a device and back, and probes whether an execution provider works. The numbers are the field tags of
- * onnx.proto (ModelProto, GraphProto, NodeProto, ValueInfoProto).
+ * Used to move tensors to a device and back, and to probe an execution provider. The numbers are the field
+ * tags of onnx.proto (ModelProto, GraphProto, NodeProto, ValueInfoProto).
  */
 export function identityModel(): Uint8Array {
   const writer = () => protobuf.Writer.create();

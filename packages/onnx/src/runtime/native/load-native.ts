@@ -6,8 +6,9 @@ import { openPublic } from './native-public.ts';
 /**
  * Loads ONNX Runtime into this thread.
  *
- * Outputs are written in place if this exact release of onnxruntime-node behaves as expected (see `native-binding.ts`). If not,
- * the runtime says so in its `note`. The environment variable `RLP_ONNX_PUBLIC_API=1` selects the public interface.
+ * Outputs are written in place if this exact release of onnxruntime-node behaves as expected (see
+ * `native-binding.ts`). Otherwise the runtime's `note` explains why. `RLP_ONNX_PUBLIC_API=1` selects the
+ * public interface.
  *
  * @throws MissingPeerError if onnxruntime-node is not installed.
  * @throws EngineError if onnxruntime-node is installed but does not load.
@@ -19,7 +20,7 @@ export function loadNative(): Promise<NativeRuntime> {
   return runtime;
 }
 
-/** Once per thread: the binding knows one tensor class only, so engines in one thread share it. */
+/** Loaded once per thread. The binding accepts one tensor class, so engines in one thread share it. */
 const loaded = new Map<NativeRuntime['access'], Promise<NativeRuntime>>();
 
 async function load(access: NativeRuntime['access']): Promise<NativeRuntime> {
@@ -29,7 +30,7 @@ async function load(access: NativeRuntime['access']): Promise<NativeRuntime> {
 
 type OnnxRuntime = typeof import('onnxruntime-node');
 
-/** Imports onnxruntime-node; the errors are those of {@link loadNative}. */
+/** Imports onnxruntime-node. Errors are those of {@link loadNative}. */
 export async function importRuntime(
   load: () => Promise<OnnxRuntime> = () => import('onnxruntime-node'),
 ): Promise<OnnxRuntime> {
@@ -45,7 +46,7 @@ export async function importRuntime(
   }
 }
 
-/** The native binding, or the public interface with a note that says what this costs. */
+/** Returns the native binding, or the public interface with a note about the cost. */
 export function preferBinding(...parameters: Parameters<typeof openBinding>): NativeRuntime {
   const [publicRuntime] = parameters;
   const note =

@@ -8,10 +8,10 @@ import type { NativeRuntime, NativeSession, NativeSessionOptions } from './nativ
 import { settleOutput } from './native-public.ts';
 import { sessionOptions } from './session-options.ts';
 
-/** The release whose private files this module knows. */
+/** Release whose private files this module supports. */
 export const knownVersion = '1.30.0';
 
-/** What `onnxruntime-node/dist/binding.js` exports in {@link knownVersion}. */
+/** Exports of `onnxruntime-node/dist/binding.js` in {@link knownVersion}. */
 interface PrivateFiles {
   readonly binding: {
     readonly InferenceSession: new () => BindingSession;
@@ -43,23 +43,26 @@ interface BindingMetadata {
 
 type TensorClass = new (type: Tensor.Type, data: Tensor.DataType, dims: readonly number[]) => Tensor;
 
-/** Thrown out of the tensor constructor to stop the binding from copying outputs that were already written in place. */
+/** Thrown by the tensor constructor to skip copies of outputs that were written in place. */
 const stop = new Error('outputs are complete');
 
-/** Watches the tensors that the binding makes of outputs, in the order of the graph's outputs. */
+/** Watches the tensors that the binding creates for outputs, in output order. */
 interface Interceptor {
   watch: ((type: Tensor.Type, data: Tensor.DataType, dims: readonly number[]) => void) | undefined;
 }
 
 /**
- * ONNX Runtime through the native binding under onnxruntime-node, without its copy of every output.
+ * ONNX Runtime through the native binding of onnxruntime-node, without its copy of every output.
  *
- * onnxruntime-node 1.30 writes outputs into the tensors given for them and then copies each into a new buffer (a quarter of
- * a training step of a 135M model). The binding makes result tensors with a class that it was told at start: here a subclass
- * whose constructor throws once everything needed has been made, which skips the remaining copies. Only the first fetched
- * output in graph order is still copied, so graphs should put a small one first.
+ * onnxruntime-node 1.30 writes outputs into the given tensors. It then copies each into a new buffer, which
+ * takes a quarter of a training step of a 135M model. The binding creates result tensors with a class that it
+ * received at start. Here that is a subclass whose constructor throws once all needed outputs exist. This
+ * skips the remaining copies.
  *
- * Returns undefined, for the public interface to be used, unless version, shape and behaviour are the known ones.
+ * The first fetched output in graph order is still copied. Graphs should therefore put a small output first.
+ *
+ * Returns `undefined` if version, shape or behaviour differ from the known ones. The caller then uses the
+ * public interface.
  */
 export function openBinding(
   publicRuntime: NativeRuntime & { readonly Tensor: unknown },
@@ -133,7 +136,7 @@ function loadSession(
   return new BindingNativeSession(native, tensor, interceptor, outputs);
 }
 
-/** Runs a graph once and compares: outputs in place, our exception out of the run, and nothing left behind. */
+/** Runs a graph once and compares: outputs in place, the exception out of the run, and nothing left behind. */
 function behaves(runtime: NativeRuntime, files: PrivateFiles, interceptor: Interceptor): boolean {
   const options = { executionProvider: 'cpu', threads: 1 } as const;
   const session = loadSession(runtime, files, interceptor, identityModel(), options);
@@ -160,7 +163,10 @@ const arrays: Readonly<Record<number, readonly [Tensor.Type, (length: number) =>
 class BindingNativeSession implements NativeSession {
   readonly inputNames: readonly string[];
   readonly outputNames: readonly string[];
-  /** How the last run ended: by our exception, or by itself (another user of ONNX Runtime in this thread took over). */
+  /**
+   * How the last run ended. `'returned'` means that another user of ONNX Runtime in this thread replaced the
+   * class.
+   */
   lastRun: 'stopped' | 'returned' = 'returned';
   readonly #native: BindingSession;
   readonly #tensor: NativeRuntime['tensor'];
@@ -193,7 +199,7 @@ class BindingNativeSession implements NativeSession {
       : this.#runCopied(feeds, fetch, into);
   }
 
-  /** Everything whose shape is known gets a tensor to be written into; the binding makes only the rest. */
+  /** Gives a tensor for every output of known shape. The binding creates only the others. */
   runNow(feeds: Tensors, fetch: readonly string[], into: Tensors): Tensors {
     const wanted = new Set(fetch);
     const order = this.outputNames.filter((name) => wanted.has(name));
@@ -221,7 +227,7 @@ class BindingNativeSession implements NativeSession {
     this.#native.dispose();
   }
 
-  /** Runs, and returns the outputs up to number `last` in `order`. */
+  /** Runs and returns the outputs up to index `last` in `order`. */
   #runWatched(
     feeds: Tensors,
     fetches: Record<string, Tensor | null>,
@@ -248,13 +254,17 @@ class BindingNativeSession implements NativeSession {
     }
   }
 
-  /** Device sessions go through the binding's own transfer, which makes its own outputs. */
+  /** Runs a device session through the binding's own transfer, which creates its own outputs. */
   #runCopied(feeds: Tensors, fetch: readonly string[], into: Tensors): Tensors {
     const results = this.#native.run(feeds, Object.fromEntries(fetch.map((name) => [name, null])), {});
     return Object.fromEntries(fetch.map((name) => [name, settleOutput(results[name]!, into[name], 'copy')]));
   }
 
-  /** A tensor for an output of known shape; null for the binding to make it (a scalar cannot be told from an unknown rank). */
+  /**
+   * Tensor for an output of known shape, or null if the binding must create it.
+   *
+   * A scalar cannot be distinguished from an unknown rank.
+   */
   #allocate(name: string): Tensor | null {
     const { isTensor, type, shape } = this.#metadata.get(name)!;
     const array = arrays[type];

@@ -7,12 +7,14 @@ const underWay = 0;
 const forbidden = 1;
 
 /**
- * Keeps a thread from being ended inside ONNX Runtime: its binding then throws where nobody can catch, which aborts the whole
- * process. The engine's thread announces its native calls in shared memory; whoever wants to end the thread forbids new ones
- * and waits until those under way have returned.
+ * Prevents a thread from being terminated inside ONNX Runtime.
+ *
+ * Otherwise the binding throws where nothing can catch, which aborts the process. The engine's thread
+ * announces its native calls in shared memory. To terminate the thread, forbid new calls and wait until the
+ * running ones have returned.
  */
 export class NativeGuard {
-  /** To be handed to the other thread. */
+  /** Memory to share with the other thread. */
   readonly memory: SharedArrayBuffer;
   readonly #cells: Int32Array;
 
@@ -21,7 +23,7 @@ export class NativeGuard {
     this.#cells = new Int32Array(memory);
   }
 
-  /** Runs native code. Throws an EngineError once that is forbidden. */
+  /** Runs native code. Throws an EngineError if native calls are forbidden. */
   async during<Result>(work: () => Result | Promise<Result>): Promise<Result> {
     Atomics.add(this.#cells, underWay, 1);
     try {
@@ -33,7 +35,7 @@ export class NativeGuard {
     }
   }
 
-  /** Forbids native calls and resolves once none is under way, or after the limit. */
+  /** Forbids native calls. Resolves when none is running, or after the limit. */
   async quiet(limitMs: number): Promise<'quiet' | 'busy'> {
     Atomics.store(this.#cells, forbidden, 1);
     for (const end = performance.now() + limitMs; performance.now() < end; ) {
@@ -43,7 +45,7 @@ export class NativeGuard {
     return Atomics.load(this.#cells, underWay) === 0 ? 'quiet' : 'busy';
   }
 
-  /** {@link NativeGuard.quiet} that blocks the thread, for a process that is ending. */
+  /** {@link NativeGuard.quiet}, but blocks the thread. For a process that is about to exit. */
   quietNow(limitMs: number): void {
     Atomics.store(this.#cells, forbidden, 1);
     for (const end = performance.now() + limitMs; performance.now() < end; ) {
@@ -54,7 +56,7 @@ export class NativeGuard {
   }
 }
 
-/** ONNX Runtime whose calls are announced to a guard. */
+/** Wraps ONNX Runtime so that its calls are announced to a guard. */
 export function guardedRuntime(runtime: NativeRuntime, guard: NativeGuard): NativeRuntime {
   return {
     access: runtime.access,
@@ -76,7 +78,7 @@ function guardedSession(session: NativeSession, guard: NativeGuard): NativeSessi
   };
 }
 
-/** How long a process that ends waits for native code: a step of a large model, but no stuck driver. */
+/** How long an exiting process waits for native code. Long enough for a step of a large model. */
 const exitLimitMs = 5_000;
 
 const guards = new Set<NativeGuard>();
@@ -85,7 +87,11 @@ function onExit(): void {
   for (const guard of guards) guard.quietNow(exitLimitMs);
 }
 
-/** Has a process that ends wait until the guarded thread is out of native code, for 5 seconds at most. Returns what undoes it. */
+/**
+ * Makes an exiting process wait until the guarded thread has left native code, at most 5 seconds.
+ *
+ * Returns a function that removes the handler.
+ */
 export function guardExit(guard: NativeGuard): () => void {
   if (guards.size === 0) process.on('exit', onExit);
   guards.add(guard);

@@ -5,7 +5,7 @@ import { sessionOptions } from './session-options.ts';
 
 type OnnxRuntime = typeof import('onnxruntime-node');
 
-/** ONNX Runtime through its public interface: outputs given in `into` are written in place and copied once more for nothing. */
+/** ONNX Runtime through its public interface. Outputs in `into` are written in place, then copied needlessly. */
 export function openPublic(module: OnnxRuntime): NativeRuntime & { readonly Tensor: OnnxRuntime['Tensor'] } {
   module.env.logLevel = 'error';
   return {
@@ -21,7 +21,7 @@ export function openPublic(module: OnnxRuntime): NativeRuntime & { readonly Tens
   };
 }
 
-/** What ONNX Runtime does with outputs given to it: it has written them, or returns others whose content must be copied. */
+/** Handling of given outputs: ONNX Runtime wrote them, or returned others that must be copied. */
 type GivenOutputs = 'written' | 'copy';
 
 class PublicSession implements NativeSession {
@@ -55,7 +55,7 @@ class PublicSession implements NativeSession {
     return this.#session.release();
   }
 
-  /** The public interface accepts tensors of its own class only. */
+  /** The public interface only accepts instances of its own tensor class. */
   #target(tensor: Tensor | undefined): Tensor | null {
     if (tensor === undefined || this.#given === 'copy') return null;
     const { Tensor } = this.#module;
@@ -63,7 +63,7 @@ class PublicSession implements NativeSession {
   }
 }
 
-/** The tensor a caller gets for an output: the one it gave, if any, holding the result. */
+/** Tensor that the caller gets for an output: the one it gave, or the result. */
 export function settleOutput(result: Tensor, given: Tensor | undefined, outputs: GivenOutputs): Tensor {
   if (given === undefined) return result;
   if (outputs === 'copy') copyInto(given, result);

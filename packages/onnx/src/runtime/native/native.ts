@@ -2,15 +2,18 @@ import type { Tensor } from 'onnxruntime-common';
 
 import type { ExecutionProvider, SessionOptions, Tensors } from '../protocol.ts';
 
-/** ONNX Runtime as the engine uses it, whichever way it is reached. */
+/** ONNX Runtime as the engine uses it, through either interface. */
 export interface NativeRuntime {
-  /** `'binding'` writes outputs in place through private files of onnxruntime-node; `'public'` keeps to its public interface. */
+  /**
+   * `'binding'` writes outputs in place through private files of onnxruntime-node. `'public'` uses the public
+   * interface.
+   */
   readonly access: 'binding' | 'public';
-  /** What users should know about this runtime, if anything. */
+  /** Note for users of this runtime, if any. */
   readonly note?: string | undefined;
-  /** Execution providers compiled in; those not bundled need libraries of their own. */
+  /** Compiled-in execution providers. Those that are not bundled need additional libraries. */
   backends(): readonly { readonly name: string; readonly bundled: boolean }[];
-  /** A tensor over `data`, which is not copied. */
+  /** Creates a tensor over `data` without copying. */
   tensor(type: Tensor.Type, data: Tensor.DataType, shape: readonly number[]): Tensor;
   createSession(model: Uint8Array, options: NativeSessionOptions): Promise<NativeSession>;
 }
@@ -19,7 +22,7 @@ export interface NativeRuntime {
 export interface NativeSessionOptions extends SessionOptions {
   readonly executionProvider: ExecutionProvider;
   readonly threads: number;
-  /** Where ONNX Runtime writes its profile; none when absent. */
+  /** Prefix of the file for ONNX Runtime's profile. Default: no profile. */
   readonly profileFilePrefix?: string;
 }
 
@@ -27,7 +30,7 @@ export interface NativeSessionOptions extends SessionOptions {
 export interface NativeSession {
   readonly inputNames: readonly string[];
   readonly outputNames: readonly string[];
-  /** Computes the outputs `fetch`; those in `into` are written there and are the tensors returned. */
+  /** Computes the outputs `fetch`. Outputs in `into` are written in place and returned. */
   run(feeds: Tensors, fetch: readonly string[], into: Tensors): Promise<Tensors>;
   /** Ends profiling and writes the profile file. */
   endProfiling(): void;

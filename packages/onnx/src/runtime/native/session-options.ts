@@ -3,10 +3,11 @@ import type { InferenceSession } from 'onnxruntime-common';
 import type { NativeSessionOptions } from './native.ts';
 
 /**
- * Options of ONNX Runtime for a session.
+ * Converts options to those of ONNX Runtime.
  *
- * No memory pattern: as fast, and 40 % less memory. No parallel execution: it is twice as slow. Warnings off: they go to
- * standard error and concern graph optimisers, not the caller.
+ * - No memory pattern: equal speed and 40 % less memory.
+ * - No parallel execution: it takes twice as long.
+ * - No warnings: they go to standard error and concern graph optimisers.
  */
 export function sessionOptions(options: NativeSessionOptions): InferenceSession.SessionOptions {
   const { executionProvider, threads, deviceOutputs = [], profileFilePrefix } = options;

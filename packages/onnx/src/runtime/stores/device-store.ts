@@ -9,8 +9,8 @@ import { checkLength, checkSlot, elements, layOut, placementOf, type StoreLayout
 /**
  * A store of device buffers.
  *
- * A parameter that was never written is a host tensor of zeros, which sessions accept as well; {@link DeviceStore.write} and
- * {@link DeviceStore.replace} put device tensors in its place.
+ * A parameter that was never written is a host tensor of zeros, which sessions accept too.
+ * {@link DeviceStore.write} and {@link DeviceStore.replace} install device tensors.
  */
 export class DeviceStore implements OwnedStore {
   readonly name: string;

@@ -4,8 +4,9 @@ import { identityModel } from '../native/identity-model.ts';
 import type { NativeRuntime, NativeSession, NativeSessionOptions } from '../native/native.ts';
 
 /**
- * Moves float32 tensors between host and device by running Identity sessions: onnxruntime-node 1.30 has no other safe way
- * (`tensor.getData()` on a device tensor aborts the process).
+ * Moves float32 tensors between host and device by running Identity sessions.
+ *
+ * onnxruntime-node 1.30 has no other safe way. `tensor.getData()` on a device tensor aborts the process.
  */
 export class DeviceTransfer {
   readonly #runtime: NativeRuntime;
@@ -18,7 +19,7 @@ export class DeviceTransfer {
     this.#options = options;
   }
 
-  /** A device tensor with these values. */
+  /** Copies values to a device tensor. */
   async upload(data: Float32Array, shape: readonly number[]): Promise<Tensor> {
     this.#up ??= this.#session(['y']);
     const session = await this.#up;
@@ -26,7 +27,7 @@ export class DeviceTransfer {
     return y!;
   }
 
-  /** A copy of a tensor's values. */
+  /** Copies a tensor's values to the host. */
   async download(tensor: Tensor): Promise<Float32Array> {
     if (tensor.location !== 'gpu-buffer') return (tensor.data as Float32Array).slice();
     this.#down ??= this.#session([]);
@@ -35,7 +36,7 @@ export class DeviceTransfer {
     return (y!.data as Float32Array).slice();
   }
 
-  /** Releases its sessions. */
+  /** Releases the sessions. */
   async release(): Promise<void> {
     for (const session of [this.#up, this.#down]) await (await session)?.release();
   }

@@ -13,8 +13,8 @@ const memoryLimitBytes = 65_536 * pageBytes - scratchBytes;
 /**
  * A store in WebAssembly memory that ONNX Runtime reads and writes in place.
  *
- * Each memory holds the kernels' scratch, the values and then each slot, laid out alike from 64-byte boundaries. A memory
- * never grows, because growing would detach every view.
+ * Each memory holds the kernels' scratch space, the values and the slots. Values and slots have the same
+ * layout and begin at 64-byte boundaries. A memory never grows, because growing would detach every view.
  */
 export class HostStore implements OwnedStore {
   readonly name: string;
@@ -27,7 +27,7 @@ export class HostStore implements OwnedStore {
   readonly #runtime: Pick<NativeRuntime, 'tensor'>;
   readonly #tensors = new Map<string, Tensor>();
 
-  /** @param limitBytes - What one memory may hold beside the scratch. */
+  /** @param limitBytes - Capacity of one memory without the scratch space. */
   constructor(runtime: Pick<NativeRuntime, 'tensor'>, spec: StoreSpec, limitBytes = memoryLimitBytes) {
     this.#runtime = runtime;
     this.name = spec.name;

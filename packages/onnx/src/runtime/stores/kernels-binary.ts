@@ -1,4 +1,4 @@
-/** `kernels.wat` assembled by `scripts/build-kernels.ts`, in base64; a test assembles it again and compares. */
+/** `kernels.wat` assembled by `scripts/build-kernels.ts`, in base64. A test assembles it again and compares. */
 export const kernelsBase64 =
   'AGFzbQEAAAABJQRgDX9/f39/fX19fX19fX0AYAJ/fwF8YAN/f30AYAV/f399fQACEwEEaG9zdAZtZW1vcnkCAQCAgAQDBQQAAQID' +
   'ByoEBWFkYW13AAAMc3VtT2ZTcXVhcmVzAAEFc2NhbGUAAgdjb21iaW5lAAMK1AUExQICA3sDfQJAA0AgBEEESQ0BIAH9AAQAIQ0g' +

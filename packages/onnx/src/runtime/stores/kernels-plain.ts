@@ -1,6 +1,6 @@
 import type { HostKernels } from '../protocol.ts';
 
-/** {@link HostKernels.adamw} as a loop in float64, for arrays that lie in no store. */
+/** {@link HostKernels.adamw} as a loop in float64, for arrays outside any store. */
 export function adamw(
   { value, gradient, moment1, moment2 }: Parameters<HostKernels['adamw']>[0],
   { learningRate, beta1, beta2, epsilon, weightDecay, update }: Parameters<HostKernels['adamw']>[1],

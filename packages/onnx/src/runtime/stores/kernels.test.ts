@@ -45,7 +45,7 @@ describe('kernels', () => {
           expect(kernels.sumOfSquares(place(values))).toBeCloseTo(expected, 6);
         }),
       );
-      // In float32 the sum of 2^25 ones and a half stands still at 2^24.
+      // In float32, a sum of 2^25 ones stops growing at 2^24.
       const many = place(new Float32Array(2 ** 18).fill(1));
       many[7] = 2 ** 14;
       expect(kernels.sumOfSquares(many)).toBe(2 ** 18 - 1 + 2 ** 28);

@@ -4,7 +4,7 @@ import { kernelsBase64 } from './kernels-binary.ts';
 import * as plain from './kernels-plain.ts';
 import { type Memory, type Module, webAssembly } from './web-assembly.ts';
 
-/** Bytes at the start of each memory that belong to the kernels, for arrays from elsewhere that are copied in piece by piece. */
+/** Bytes at the start of each memory, reserved for the kernels. Outside arrays are copied here in pieces. */
 export const scratchBytes = 1 << 18;
 
 interface KernelExports {
@@ -37,9 +37,9 @@ interface Instance {
 let compiled: Module | undefined;
 
 /**
- * Kernels over some memories, compiled once per thread.
+ * Creates kernels over some memories. Compiled once per thread.
  *
- * Arrays within one of `memories` are worked on in place by SIMD code; others give the same result through a copy or a
+ * Arrays inside `memories` are processed in place by SIMD code. Other arrays go through a copy or a
  * JavaScript loop.
  *
  * @param memories - Each begins with {@link scratchBytes} that no array uses.
@@ -107,7 +107,7 @@ function adamwAt(
   );
 }
 
-/** y ← a·y + b·x for a `y` in the memory; an `x` from elsewhere passes through the scratch. */
+/** y ← a·y + b·x for a `y` in the memory. An outside `x` passes through the scratch space. */
 function combineAt(at: Instance, y: Float32Array, a: number, x: Float32Array, b: number): void {
   if (x.buffer === at.buffer) {
     at.exports.combine(y.byteOffset, x.byteOffset, y.length, a, b);
@@ -120,7 +120,7 @@ function combineAt(at: Instance, y: Float32Array, a: number, x: Float32Array, b:
   }
 }
 
-/** Rows from elsewhere pass through the scratch, as many at a time as it holds. */
+/** Adds rows for a `target` in the memory. Outside rows pass through the scratch space in pieces. */
 function scatterAt(
   at: Instance,
   target: Float32Array,

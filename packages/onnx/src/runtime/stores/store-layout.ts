@@ -14,12 +14,12 @@ const schema = z.strictObject({
 /** Schema of a {@link StoreSpec}. */
 export const storeSpecSchema = schema;
 
-/** Elements of a shape; 1 for a scalar. */
+/** Number of elements of a shape. 1 for a scalar. */
 export function elements(shape: readonly number[]): number {
   return shape.reduce((product, size) => product * size, 1);
 }
 
-/** Where one parameter lies: which memory, and from which element of a slot's region there. */
+/** Position of one parameter: its memory, and its first element within a slot's region there. */
 export interface Placement {
   readonly spec: ParameterSpec;
   readonly segment: number;
@@ -27,7 +27,7 @@ export interface Placement {
   readonly length: number;
 }
 
-/** How a store is laid out over memories: for each, the elements of one region (values, or a slot). */
+/** Layout of a store over memories. For each memory: the number of elements of one region (values or a slot). */
 export interface StoreLayout {
   readonly placements: ReadonlyMap<string, Placement>;
   readonly regionLengths: readonly number[];
@@ -36,11 +36,12 @@ export interface StoreLayout {
 const alignmentElements = 16;
 
 /**
- * Places parameters one after the other, each from a multiple of 64 bytes, and opens another memory when one is full.
+ * Places parameters one after the other at multiples of 64 bytes. Opens another memory when one is full.
  *
- * @param regions - Copies of the layout in each memory: values and slots.
- * @param limitBytes - What one memory may hold.
- * @throws ArgumentError for a name that occurs twice, EngineError for a parameter that no memory can hold.
+ * @param regions - Number of regions in each memory: values and slots.
+ * @param limitBytes - Capacity of one memory.
+ * @throws ArgumentError for a repeated name.
+ * @throws EngineError for a parameter that exceeds one memory.
  */
 export function layOut(spec: StoreSpec, regions: number, limitBytes: number): StoreLayout {
   const placements = new Map<string, Placement>();
@@ -75,7 +76,7 @@ function tooLarge(
   );
 }
 
-/** The placement of a parameter. Throws an ArgumentError that lists some known names. */
+/** Position of a parameter. Throws an ArgumentError that lists some known names. */
 export function placementOf(store: string, layout: StoreLayout, parameter: string): Placement {
   const placement = layout.placements.get(parameter);
   if (placement) return placement;
@@ -84,7 +85,7 @@ export function placementOf(store: string, layout: StoreLayout, parameter: strin
   throw new ArgumentError(`store "${store}": no parameter named "${parameter}", expected one of: ${shown}`);
 }
 
-/** Checks that a slot exists; `undefined` is the values themselves. */
+/** Checks that a slot exists. `undefined` selects the values. */
 export function checkSlot(store: string, slots: readonly string[], slot: string | undefined): void {
   if (slot === undefined || slots.includes(slot)) return;
   const known = slots.length > 0 ? `its slots are: ${slots.join(', ')}` : 'it has no slots';

@@ -4,10 +4,10 @@ import type { StorePart } from '../channel.ts';
 import type { ParameterStore, StoreTensor, StoreTensors } from '../protocol.ts';
 import { checkSlot, elements } from './store-layout.ts';
 
-/** A store as the engine owns it. */
+/** A store, from the side of the engine that owns it. */
 export interface OwnedStore extends ParameterStore {
   readonly slots: readonly string[];
-  /** Frees device buffers; the store is unusable afterwards. */
+  /** Frees device buffers. The store is unusable afterwards. */
   dispose(): void;
 }
 
@@ -27,9 +27,9 @@ export async function writeTensors(
 }
 
 /**
- * Checks that a store has these tensors, in these shapes.
+ * Checks that a store has these tensors, with these shapes.
  *
- * @param owner - Begins the error message.
+ * @param owner - Start of the error message.
  * @throws ArgumentError for an unknown name or a wrong shape.
  */
 export function checkTensors(
@@ -57,7 +57,10 @@ export function checkTensors(
   }
 }
 
-/** Copies a part of a parameter into a store on the host, or a whole one into a store on a device. Returns its memory. */
+/**
+ * Writes a part of a parameter and returns the part's memory. A store on a device takes only whole
+ * parameters.
+ */
 export async function writePart(store: OwnedStore, part: StorePart): Promise<ArrayBuffer> {
   const { parameter, first, count, buffer } = part;
   const data = new Float32Array(buffer, 0, count);
@@ -66,7 +69,7 @@ export async function writePart(store: OwnedStore, part: StorePart): Promise<Arr
   return buffer;
 }
 
-/** Copies a store, or one of its slots, out. */
+/** Returns a copy of a store or one of its slots. */
 export async function readTensors(store: OwnedStore, slot: string | undefined): Promise<StoreTensors> {
   checkSlot(store.name, store.slots, slot);
   const tensors = new Map<string, StoreTensor>();

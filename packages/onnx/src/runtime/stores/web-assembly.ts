@@ -1,4 +1,7 @@
-/** The part of WebAssembly that kernels and stores use; TypeScript declares it only together with the whole DOM. */
+/**
+ * The part of WebAssembly that kernels and stores use. TypeScript declares it only together with the whole
+ * DOM.
+ */
 interface WebAssemblyGlobal {
   readonly Memory: new (size: { readonly initial: number; readonly maximum: number }) => Memory;
   readonly Module: new (bytes: Uint8Array) => Module;
@@ -8,7 +11,7 @@ interface WebAssemblyGlobal {
   ) => { readonly exports: object };
 }
 
-/** A memory of 64 KiB pages that never grows here, so its buffer never changes. */
+/** A memory of 64 KiB pages. It never grows, so its buffer never changes. */
 export interface Memory {
   readonly buffer: ArrayBuffer;
 }

@@ -1,7 +1,7 @@
 import type { EngineHost } from '../protocol.ts';
 import { scaleModel } from './models.ts';
 
-/** A program that keeps a parameter on the device over several updates, for tests. */
+/** Test program that keeps a parameter on the device over several updates. */
 export default function device(host: EngineHost) {
   return {
     async halve(updates: number) {

@@ -3,7 +3,7 @@ import { ArgumentError, OptionsError } from '@rlp/core';
 import type { CallContext, EngineHost } from '../protocol.ts';
 import { busyModel, scaleModel } from './models.ts';
 
-/** A program that does a little of everything, for tests. */
+/** Test program with a method for each feature. */
 export default function echo(host: EngineHost, options: { readonly greeting: string }) {
   const log: string[] = [];
   return {

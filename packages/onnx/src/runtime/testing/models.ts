@@ -4,7 +4,7 @@ import { add, mul } from '../../ops/arithmetic.ts';
 import { matmul } from '../../ops/matrix.ts';
 import { sum } from '../../ops/shape.ts';
 
-/** y = factor·x for a float32 `x` of a shape. */
+/** y = factor·x for a float32 `x` of a given shape. */
 export function scaleModel(shape: readonly (number | string)[], factor: number): Uint8Array {
   const graph = new Graph();
   const x = graph.input('x', 'float32', shape);
@@ -12,7 +12,7 @@ export function scaleModel(shape: readonly (number | string)[], factor: number):
   return serialize(graph);
 }
 
-/** total = Σ x (a scalar); y = 2·x of unknown length; z = 3·x of known shape; large last. */
+/** Three outputs, a large one last: total = Σ x (a scalar), y = 2·x (unknown length), z = 3·x (known shape). */
 export function mixedModel(): Uint8Array {
   const graph = new Graph();
   const x = graph.input('x', 'float32', [4]);

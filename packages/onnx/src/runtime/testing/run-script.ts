@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 
-/** Runs TypeScript in a process of its own, from source, with these environment variables added. */
+/** Runs TypeScript from source in a separate process, with these environment variables added. */
 export function runScript(source: string, environment: Readonly<Record<string, string>> = {}) {
   const args = ['--conditions=@rlp/source', '--import', 'tsx', '--input-type=module', '-e', source];
   return promisify(execFile)(process.execPath, args, {

@@ -7,7 +7,7 @@ import type { Echo } from '../testing/echo.program.ts';
 
 const program: ProgramReference<Echo> = { url: programUrl(import.meta.url, '../testing/echo.program') };
 
-/** The 99th percentile of what timers are late by while something is awaited, in milliseconds. */
+/** 99th percentile of timer delays in milliseconds, measured while `work` runs. */
 async function lagDuring(work: Promise<unknown>): Promise<number> {
   const resolution = 5;
   const delays = monitorEventLoopDelay({ resolution });
@@ -28,7 +28,7 @@ it('an engine leaves the caller’s event loop free', async () => {
     lag = await lagDuring(call);
     const shortestRun = Math.min(...(await call));
     expect(shortestRun).toBeGreaterThan(40);
-    // On a machine that is overloaded by others, timers are late anyway; they still do not wait for a run to end.
+    // On an overloaded machine timers are late anyway. They must still not wait for a run to end.
     limit = loadavg()[0]! > 1.25 * availableParallelism() ? Math.max(20, shortestRun / 2) : 20;
   }
   expect(lag).toBeLessThan(limit);

@@ -22,10 +22,10 @@ import { SessionLease } from './session-lease.ts';
 
 const modelLimitBytes = 2 ** 31;
 
-/** Told when stores come and go, so that the caller's side knows their names. */
+/** Called when a store is created or deleted, so that the caller's side knows the names. */
 export type StoreListener = (name: string, state: 'created' | 'deleted') => void;
 
-/** The engine within its thread: ONNX Runtime, stores and sessions. */
+/** The engine inside its thread: ONNX Runtime, stores and sessions. */
 export class Host implements EngineHost {
   readonly executionProvider: ExecutionProvider;
   readonly threads: number;
@@ -52,9 +52,9 @@ export class Host implements EngineHost {
   }
 
   /**
-   * Checks that the execution provider works here by running one operator on it.
+   * Checks the execution provider by running one operator on it.
    *
-   * @throws EngineError listing those this machine has.
+   * @throws EngineError listing the providers of this machine.
    */
   async probe(): Promise<void> {
     const backends = this.#native.backends();
@@ -81,7 +81,7 @@ export class Host implements EngineHost {
     return this.ownedStore(name);
   }
 
-  /** {@link Host.store} with what only the engine may do. */
+  /** {@link Host.store} with the methods that only the engine may call. */
   ownedStore(name: string): OwnedStore {
     const store = this.#stores.get(name);
     if (store) return store;
@@ -133,13 +133,16 @@ export class Host implements EngineHost {
     return session;
   }
 
-  /** Two turns of the event loop: the first may have begun before the messages arrived. */
+  /** Waits for two turns of the event loop, because the first may have begun before the messages arrived. */
   async yield(): Promise<void> {
     await new Promise((resolve) => setImmediate(resolve));
     await new Promise((resolve) => setImmediate(resolve));
   }
 
-  /** Times so far. Sessions go on; their graphs are compiled again, because a profile can be read only at its end. */
+  /**
+   * Times so far. Compiles the graphs of open sessions again, because a profile can only be read when it
+   * ends.
+   */
   async profile(): Promise<readonly OperatorTime[]> {
     if (this.#profiling === 'runs') return [{ operator: 'session.run', ...this.#runs }];
     const profiler = this.#profiler;

@@ -6,7 +6,7 @@ import { FormatError } from '@rlp/core';
 import type { NativeSession } from '../native/native.ts';
 import type { OperatorTime } from '../protocol.ts';
 
-/** The part of an event of ONNX Runtime's profile that is read. */
+/** Fields of a profile event that are read. */
 interface ProfileEvent {
   readonly cat?: string;
   readonly name?: string;
@@ -14,19 +14,19 @@ interface ProfileEvent {
   readonly args?: { readonly op_name?: string };
 }
 
-/** Collects the profiles of sessions and sums kernel times by operator. */
+/** Collects session profiles and sums kernel times by operator. */
 export class Profiler {
   readonly #totals = new Map<string, { count: number; microseconds: number }>();
   #folder: string | undefined;
   #next = 0;
 
-  /** A prefix of its own for each session's profile file. */
+  /** A new file prefix for a session's profile. */
   prefix(): string {
     this.#folder ??= mkdtempSync(join(tmpdir(), 'rlp-profile-'));
     return join(this.#folder, `session-${this.#next++}-`);
   }
 
-  /** Ends a session's profiling and adds what it measured. */
+  /** Ends a session's profiling and adds its times. */
   collect(session: NativeSession): void {
     session.endProfiling();
     this.#readFiles();
@@ -39,13 +39,13 @@ export class Profiler {
       .sort((a, b) => b.milliseconds - a.milliseconds);
   }
 
-  /** Removes its files. */
+  /** Removes the profile files. */
   dispose(): void {
     if (this.#folder !== undefined) rmSync(this.#folder, { recursive: true, force: true });
     this.#folder = undefined;
   }
 
-  /** Sessions still running have empty files, which stay. */
+  /** Reads complete files. Running sessions have empty files, which stay. */
   #readFiles(): void {
     if (this.#folder === undefined) return;
     for (const name of readdirSync(this.#folder)) {

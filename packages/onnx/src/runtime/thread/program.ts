@@ -27,7 +27,7 @@ export async function loadProgram(href: string, host: EngineHost, options: unkno
   return methods;
 }
 
-/** A method of a program, bound. Throws an ArgumentError that lists those there are. */
+/** A bound method of a program. Throws an ArgumentError that lists the known methods. */
 export function methodOf(program: object, name: string): Method {
   const method = name in Object.prototype ? undefined : (program as Record<string, unknown>)[name];
   if (typeof method === 'function') return method.bind(program) as Method;
@@ -36,7 +36,7 @@ export function methodOf(program: object, name: string): Method {
   throw new ArgumentError(`program: no method named "${name}", expected one of: ${known.join(', ')}`);
 }
 
-/** Imports a module. Node cannot load TypeScript by itself, so where that fails, the program's own copy of tsx helps. */
+/** Imports a module. If Node cannot load TypeScript, uses the program's own copy of tsx. */
 async function importModule(url: URL): Promise<unknown> {
   try {
     return await import(url.href);
@@ -50,7 +50,8 @@ async function importModule(url: URL): Promise<unknown> {
 
 async function registerTypeScript(url: URL): Promise<void> {
   try {
-    // Found as CommonJS because only that can be looked up from another module's place; the ES module lies beside it.
+    // Resolved as CommonJS, because only that can be resolved relative to another module. The ES module is
+    // beside it.
     const path = createRequire(url)
       .resolve('tsx/esm/api')
       .replace(/\.cjs$/, '.mjs');

@@ -7,9 +7,11 @@ import { Host } from './host.ts';
 import { Server } from './server.ts';
 
 /**
- * Runs an engine in this thread for the caller at the other end of `channel`, and tells it when it is ready or why not.
+ * Runs an engine in this thread for the caller at the other end of `channel`.
  *
- * @param guard - Told of native calls, in a thread that may be ended.
+ * Sends a message when the engine is ready or has failed to start.
+ *
+ * @param guard - Notified of native calls, in a thread that may be terminated.
  */
 export async function serve(
   channel: Channel<FromEngine, ToEngine>,

@@ -16,7 +16,7 @@ interface RunningCall {
   readonly settled: Promise<void>;
 }
 
-/** Answers a caller at the other end of a channel: the engine's own requests, and calls of programs. */
+/** Answers a caller at the other end of a channel: requests to the engine and calls of programs. */
 export class Server {
   readonly #channel: Channel<FromEngine, ToEngine>;
   readonly #host: Host;
@@ -25,7 +25,7 @@ export class Server {
   readonly #calls = new Map<number, RunningCall>();
   #nextProgram = 1;
 
-  /** @param stopMs - How long a program's calls may take to notice that it is being stopped. */
+  /** @param stopMs - How long calls may take to end after their program is stopped, in milliseconds. */
   constructor(channel: Channel<FromEngine, ToEngine>, host: Host, stopMs: number) {
     this.#channel = channel;
     this.#host = host;
@@ -65,7 +65,7 @@ export class Server {
     close: () => this.#close(),
   };
 
-  /** Begins a call at once, so that calls begin in the order they were made. */
+  /** Starts a call immediately, so that calls start in the order they are made. */
   #call(message: Extract<ToEngine, { kind: 'call' }>): void {
     const controller = new AbortController();
     const settled = this.#perform(message, controller.signal).finally(() => this.#calls.delete(message.id));
@@ -129,7 +129,7 @@ export class Server {
   }
 }
 
-/** Memory in an answer that goes to the caller without being copied. */
+/** Buffers of an answer that are moved to the caller instead of copied. */
 function handedOver(operation: keyof EngineRequests, value: unknown): ArrayBuffer[] {
   if (operation === 'writePart') return [value as EngineRequests['writePart']['answer']];
   if (operation !== 'readStore') return [];

@@ -4,10 +4,11 @@ import type { NativeSession } from '../native/native.ts';
 import type { Tensors } from '../protocol.ts';
 
 /**
- * Holds a compiled graph for as long as one of its outputs lives on the device.
+ * Keeps a compiled graph alive while one of its outputs is on the device.
  *
- * In onnxruntime-node 1.30 a device tensor belongs to the session that computed it: reading or disposing it after that
- * session was released ends the process. So a session that is no longer wanted is retired, and freed with its last tensor.
+ * In onnxruntime-node 1.30, a device tensor belongs to the session that computed it. Reading or disposing it
+ * after that session was released crashes the process. A retired session is therefore freed with its last
+ * tensor.
  */
 export class SessionLease {
   readonly native: NativeSession;
@@ -21,7 +22,7 @@ export class SessionLease {
     this.#freed = freed;
   }
 
-  /** Watches for the disposal of those tensors that live on the device. */
+  /** Watches for the disposal of tensors that are on the device. */
   track(outputs: Tensors): void {
     for (const tensor of Object.values(outputs)) {
       if (tensor.location !== 'gpu-buffer' || this.#live.has(tensor)) continue;
@@ -35,14 +36,14 @@ export class SessionLease {
     }
   }
 
-  /** Frees the graph, now or with its last device tensor. */
+  /** Frees the graph now, or with its last device tensor. */
   async retire(): Promise<void> {
     if (this.#state !== 'in use') return;
     this.#state = 'retired';
     await this.#freeWhenUnused();
   }
 
-  /** Disposes the device tensors that are left, and frees the graph. */
+  /** Disposes the remaining device tensors and frees the graph. */
   async end(): Promise<void> {
     for (const tensor of [...this.#live]) tensor.dispose();
     await this.retire();

@@ -3,17 +3,17 @@ import { EngineError, RlpError } from '@rlp/core';
 import type { EngineSession, Tensors } from '../protocol.ts';
 import type { SessionLease } from './session-lease.ts';
 
-/** What a session needs from the engine that owns it. */
+/** The engine that owns a session. */
 export interface SessionOwner {
-  /** Compiles the session's graph anew. */
+  /** Compiles the session's graph again. */
   open(): Promise<SessionLease>;
-  /** Told when the program releases the session, while its compiled graph still stands. */
+  /** Called when the program releases the session, before its compiled graph is freed. */
   releasing(session: OwnedSession, lease: SessionLease): void;
-  /** Told how long a run took, in milliseconds. */
+  /** Called with the duration of a run, in milliseconds. */
   ran(milliseconds: number): void;
 }
 
-/** A session that programs hold. Its compiled graph can be exchanged beneath it, which is how profiles are collected. */
+/** A session held by a program. Its compiled graph can be replaced, which is how profiles are collected. */
 export class OwnedSession implements EngineSession {
   readonly inputNames: readonly string[];
   readonly outputNames: readonly string[];
@@ -65,7 +65,7 @@ export class OwnedSession implements EngineSession {
     await lease.retire();
   }
 
-  /** Exchanges the compiled graph for a new one, after `last` has seen the old one. */
+  /** Replaces the compiled graph with a new one. `last` is called with the old one first. */
   async reopen(last: (lease: SessionLease) => void): Promise<void> {
     const old = this.#lease;
     if (!old) return;
