@@ -26,7 +26,22 @@ describe('philox', () => {
   });
 });
 
+// From a Python program that shares no code with ours: names as JSON in UTF-8, 0x80, zeros to whole blocks of 16 bytes.
+const namedDraws = [
+  { name: [7, 'rollout', 'task-1', 0], position: 0, expected: 0.2629759196114245 },
+  { name: [7, 'rollout', 'task-1', 0], position: 1, expected: 0.1512345593067631 },
+  { name: [7, 'rollout', 'task-1', 0], position: 2 ** 32 + 1, expected: 0.7475582667683839 },
+  { name: [], position: 0, expected: 0.32423860609317556 },
+  { name: ['abcdefghijk'], position: 0, expected: 0.8735725012712268 },
+  { name: ['abcdefghijkl'], position: 0, expected: 0.23332688302027926 },
+  { name: ['größe', 1.5, '\n'], position: 3, expected: 0.6036057707069811 },
+] as const;
+
 describe('RandomStream', () => {
+  it.each(namedDraws)('draws $expected at $position of $name, in every version', (draw) => {
+    expect(RandomStream.named(...draw.name).at(draw.position)).toBe(draw.expected);
+  });
+
   it('gives the same numbers for the same name, whatever was drawn elsewhere', () => {
     const first = RandomStream.named(7, 'rollout', 'task-1');
     const other = RandomStream.named(7, 'rollout', 'task-2');

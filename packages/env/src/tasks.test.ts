@@ -63,8 +63,12 @@ describe('splitTasks', () => {
     expect(new Set(again.heldOut)).toEqual(new Set(heldOut));
   });
 
-  it('refuses to leave a part empty', () => {
-    expect(() => splitTasks(numbered(2), { fraction: 0.1 })).toThrow(ArgumentError);
+  it.each([0.1, 0.9])('refuses to leave a part empty: %d of two tasks', (fraction) => {
+    expect(() => splitTasks(numbered(2), { fraction })).toThrow(
+      new ArgumentError(
+        `splitTasks: fraction ${fraction} of 2 tasks leaves one part empty: give more tasks or another fraction`,
+      ),
+    );
   });
 });
 
