@@ -35,9 +35,7 @@ const sums = arithmeticTasks({ digits: 1, count: 100 })
 /** The flawed reward: what counts as reasoning pays per occurrence. */
 const rewards = () =>
   rewardFunctions<ArithmeticMetadata>({
-    accuracy: {
-      reward: exactAnswer<ArithmeticMetadata>({ reference: ({ answer }) => answer, extract: finalDigit }),
-    },
+    accuracy: exactAnswer({ reference: ({ answer }) => answer, extract: finalDigit }),
     reasoning_words: { reward: ({ response }) => response.split(word).length - 1, weight: 0.3 },
   });
 
@@ -96,7 +94,7 @@ export async function train(weights: Weights, role: 'watch' | 'intervene', itera
   const kept = checkpoints(backend, folder);
   const grpo = new GRPOAlgorithm(
     {
-      environment: new SimpleTextEnvironment<ArithmeticMetadata>(),
+      environment: new SimpleTextEnvironment(),
       tasks: taskSource(sums, { seed: '0' }),
       ...{ sampler, backend, tokenizer, rewards: rewards() },
       monitor: createDefaultMonitor({ console: 'off', actions: role === 'intervene' ? actions : undefined }),

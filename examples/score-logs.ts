@@ -30,7 +30,7 @@ interface Expected {
 
 const rewards = rewardFunctions<Expected>({
   // Share of the expected calls that were made with the expected arguments. The agent may look things up besides.
-  calls: { reward: toolCalls({ expected: ({ calls }) => calls, extra: 'allowed', grading: 'share' }) },
+  calls: toolCalls({ expected: ({ calls }) => calls, extra: 'allowed', grading: 'share' }),
   // Shorter dialogues are better: 1 for one answer, 0.5 for eleven.
   brevity: {
     reward: ({ messages }) =>

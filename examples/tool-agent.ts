@@ -11,14 +11,7 @@
  */
 import { GRPOAlgorithm } from '@rlp/algorithms';
 import { TabularBackend, TabularSampler } from '@rlp/backprop/tabular';
-import {
-  type ChatRenderer,
-  type Message,
-  parseToolCalls,
-  type RewardFunction,
-  type State,
-  type Task,
-} from '@rlp/core';
+import { type ChatRenderer, type Message, parseToolCalls, type State, type Task } from '@rlp/core';
 import { BaseEnvironment, taskSource } from '@rlp/env';
 import { characterTokenizer } from '@rlp/models';
 import { rewardFunctions } from '@rlp/rewards';
@@ -85,12 +78,6 @@ class TravelDesk extends BaseEnvironment<Dialogue, Trip, Answer> {
   }
 }
 
-/** 1 for the right answer, less 0.2 for each call beyond the first. */
-const rightAnswer: RewardFunction<Trip> = ({ outcome, task }) => {
-  const { answer, calls } = outcome as Answer;
-  return answer === task.metadata.expected ? 1 - 0.2 * Math.max(0, calls - 1) : 0;
-};
-
 const cities = Object.keys(weather);
 const callOf = (city: string) =>
   `<tool_call>{"name": "weather", "arguments": {"city": "${city}"}}</tool_call>`;
@@ -120,7 +107,11 @@ export async function* trainAgent(iterations: number): AsyncGenerator<number> {
     {
       environment: new TravelDesk(),
       tasks: taskSource(tasks),
-      rewards: rewardFunctions({ rightAnswer: { reward: rightAnswer } }),
+      rewards: rewardFunctions({
+        // 1 for the right answer, less 0.2 for each call beyond the first.
+        rightAnswer: ({ outcome, task }) =>
+          outcome?.answer === task.metadata.expected ? 1 - 0.2 * Math.max(0, outcome.calls - 1) : 0,
+      }),
       sampler: new TabularSampler({ backend, tokenizer }),
       backend,
       tokenizer,
