@@ -1,25 +1,55 @@
-import { createHash, timingSafeEqual } from 'node:crypto';
+import { hash, timingSafeEqual } from 'node:crypto';
+import { isIP } from 'node:net';
+import { Refusal } from './refusal.ts';
 
-/** Whether a request carries the token: `authorization: Bearer …`, or `?token=…` for clients that set no headers. */
-export function carriesToken(headers: Headers, url: URL, token: string): boolean {
-  const header = headers.get('authorization');
-  const given = header?.replace(/^Bearer +/i, '') ?? url.searchParams.get('token') ?? '';
-  const digest = (text: string) => createHash('sha256').update(text).digest();
-  return timingSafeEqual(digest(given), digest(token));
+/** Who may ask. */
+interface AccessRules {
+  /** Address that the server listens on. */
+  readonly host: string;
+  readonly hostNames?: readonly string[] | undefined;
+  readonly token?: string | undefined;
+  readonly openPaths: readonly string[];
 }
 
-/** Whether a `host` header names this machine. A web page whose name was pointed here names itself. */
-export function namesLoopback(host: string | undefined): boolean {
-  return /^(localhost|127(\.\d{1,3}){3}|\[::1\])(:\d+)?$/i.test(host ?? '');
+type AskedRequest = Pick<Request, 'headers'>;
+
+const digestOf = (text: string) => hash('sha256', text, 'buffer');
+
+/** Returns the check of a request. It throws a {@link Refusal} for a request that must not reach the handler. */
+export function accessCheck(rules: AccessRules): (request: AskedRequest, url: URL) => void {
+  const { token, openPaths } = rules;
+  const isOwnHost = hostCheck(rules);
+  const expected = token === undefined ? undefined : digestOf(token);
+  return ({ headers }, url) => {
+    if (openPaths.includes(url.pathname)) return;
+    if (!isOwnHost(headers.get('host') ?? '')) throw new Refusal(403, 'expected a host name of this server');
+    if (isForeignPage(headers)) throw new Refusal(403, 'expected a page of this server');
+    if (expected === undefined || timingSafeEqual(digestOf(tokenOf(headers, url)), expected)) return;
+    throw new Refusal(401, 'expected the token, as "authorization: Bearer …" or "?token=…"');
+  };
 }
 
-/** Whether an address is reached from this machine only. */
-export function isLoopback(host: string): boolean {
-  return /^(localhost|127(\.\d{1,3}){3}|::1)$/i.test(host);
+/** Whether a `host` header names this server. A web page whose name was pointed here names itself. */
+function hostCheck({ host, hostNames }: AccessRules): (header: string) => boolean {
+  if (/^(localhost|127(\.\d{1,3}){3}|::1)$/i.test(host)) {
+    return (header) => /^(localhost|127(\.\d{1,3}){3}|\[::1\])(:\d+)?$/i.test(header);
+  }
+  if (hostNames === undefined) return () => true;
+  const names = new Set(['localhost', host, ...hostNames].map((name) => name.toLowerCase()));
+  return (header) => {
+    const name = header.replace(/:\d+$/, '').replace(/^\[|\]$/g, '');
+    // No web page can make an address lead elsewhere.
+    return isIP(name) !== 0 || names.has(name.toLowerCase());
+  };
+}
+
+/** The token of `authorization: Bearer …`, or of `?token=…` for clients that set no headers. */
+function tokenOf(headers: Headers, url: URL): string {
+  return headers.get('authorization')?.replace(/^Bearer +/i, '') ?? url.searchParams.get('token') ?? '';
 }
 
 /** Whether a request comes from a web page of another server, which may not use this one. */
-export function isForeignPage(headers: Headers): boolean {
+function isForeignPage(headers: Headers): boolean {
   const origin = headers.get('origin');
   if (origin === null) return false;
   return !URL.canParse(origin) || new URL(origin).host !== headers.get('host');

@@ -1,7 +1,9 @@
 /** A small HTTP server: loopback by default, a token, limits, graceful close. Needs Node. */
+
+export { EventStreams, type EventStreamsOptions, type ServerEvent } from './event-streams.ts';
+export type { HttpExchange } from './exchange.ts';
 export { Refusal } from './refusal.ts';
 export {
-  type HttpExchange,
   type HttpHandler,
   type HttpServer,
   type ServeHttpOptions,

@@ -1,17 +1,29 @@
+import type { Readable } from 'node:stream';
 import { Refusal } from './refusal.ts';
 
 /**
  * Reads the body of a request as text.
  *
- * @throws {@link Refusal} 413 as soon as the body has more than `maxBytes` bytes.
+ * Rejects with a {@link Refusal} 413 as soon as the body has more than `maxBytes` bytes, and if the client breaks off.
  */
-export async function readBody(request: AsyncIterable<Uint8Array>, maxBytes: number): Promise<string> {
-  const chunks: Uint8Array[] = [];
-  let bytes = 0;
-  for await (const chunk of request) {
-    bytes += chunk.length;
-    if (bytes > maxBytes) throw new Refusal(413, `expected at most ${maxBytes} bytes, got more`);
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString('utf8');
+export function readBody(request: Readable, maxBytes: number): Promise<string> {
+  return new Promise((resolve, reject) => {
+    if (request.closed) return reject(new Refusal(400, 'expected a whole body'));
+    const chunks: Buffer[] = [];
+    let bytes = 0;
+    const onData = (chunk: Buffer) => {
+      chunks.push(chunk);
+      bytes += chunk.length;
+      if (bytes > maxBytes) finish(new Refusal(413, `expected at most ${maxBytes} bytes, got more`));
+    };
+    const onEnd = () => finish();
+    const onClose = () => finish(new Refusal(400, 'expected a whole body'));
+    const finish = (error?: Error) => {
+      request.off('data', onData).off('end', onEnd).off('close', onClose);
+      request.pause();
+      if (error) reject(error);
+      else resolve((chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)).toString('utf8'));
+    };
+    request.on('error', finish).on('data', onData).on('end', onEnd).on('close', onClose);
+  });
 }

@@ -60,6 +60,38 @@ describe('serveHttp', () => {
     expect(await statusOf(url)).toBe(200);
   });
 
+  it('answers on other addresses under the names that it is given, and under addresses', async () => {
+    const { port } = await serve({ host: '0.0.0.0', hostNames: ['trainer'] });
+    const get = (host: string) => raw(port, ['GET / HTTP/1.1', `host: ${host}`]);
+    for (const host of ['Trainer:80', 'localhost', '10.0.0.1:80', '[fe80::1]']) {
+      expect(await get(host)).toContain('200');
+    }
+    expect(await get('evil.example')).toContain('403');
+    const open = await serve({ host: '0.0.0.0' });
+    expect(await raw(open.port, ['GET / HTTP/1.1', 'host: any.example'])).toContain('200');
+  });
+
+  it("sends what is no Response as JSON, and leaves the platform's classes alone", async () => {
+    const platform = [globalThis.Request, globalThis.Response];
+    const answers: Record<string, unknown> = {
+      '/number': 7,
+      '/null': null,
+      '/nothing': undefined,
+      '/big': 1n,
+    };
+    const { url } = await serve({ handler: (_, { url: { pathname } }) => answers[pathname] });
+    const get = async (path: string) => {
+      const answer = await fetch(`${url}${path}`);
+      return [answer.status, answer.headers.get('content-type'), await answer.text()];
+    };
+    expect(await get('/number')).toEqual([200, 'application/json', '7']);
+    expect(await get('/null')).toEqual([200, 'application/json', 'null']);
+    const failed = [500, 'application/json', '{"error":"the server failed"}'];
+    expect(await get('/nothing')).toEqual(failed);
+    expect(await get('/big')).toEqual(failed);
+    expect([globalThis.Request, globalThis.Response]).toEqual(platform);
+  });
+
   it('answers refusals with their message, and failures without details', async () => {
     const refused: unknown[] = [];
     const { url } = await serve({
@@ -82,6 +114,7 @@ describe('serveHttp', () => {
     const post = (body: string) => fetch(url, { method: 'POST', body });
     expect(await (await post('0123456789')).text()).toBe('0123456789');
     expect((await post('0123456789a')).status).toBe(413);
+    expect((await post('x'.repeat(20_000_000))).status).toBe(413);
   });
 
   it('tells the handler when the client goes away', async () => {

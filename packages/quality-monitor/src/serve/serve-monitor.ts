@@ -1,12 +1,18 @@
-import { randomBytes, timingSafeEqual } from 'node:crypto';
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import { type AddressInfo, isIP } from 'node:net';
-import { type MetricsLogger, onAbort, parseOptions } from '@rlp/core';
+import { randomBytes } from 'node:crypto';
+import { type MetricsLogger, messageOf, onAbort, parseOptions } from '@rlp/core';
+import {
+  EventStreams,
+  type HttpExchange,
+  type HttpHandler,
+  type HttpServer,
+  Refusal,
+  type ServerEvent,
+  serveHttp,
+} from '@rlp/http';
 import { contentSecurityPolicy, type Html, html, renderPage } from '@rlp/page';
 import * as z from 'zod';
 import type { MonitorLogs } from '../files/read-logs.ts';
 import { monitorPageBody } from '../report/monitor-page.ts';
-import { EventStream } from './event-stream.ts';
 import { pageScript } from './page-script.ts';
 import { RecentLogs } from './recent-logs.ts';
 
@@ -90,8 +96,9 @@ class LivePage {
   };
   readonly #options: Resolved;
   readonly #logs = new RecentLogs();
-  readonly #readers = new Set<EventStream>();
-  readonly #server: Server;
+  /** A slow reader misses states. The run never waits for it. */
+  readonly #readers: EventStreams;
+  #server: HttpServer | undefined;
   #timer: NodeJS.Timeout | undefined;
   /** Page of the newest state, if rendered. */
   #rendered: Html | undefined;
@@ -100,29 +107,23 @@ class LivePage {
 
   constructor(options: Resolved) {
     this.#options = options;
-    this.#server = createServer((request, response) => this.#answer(request, response));
-    this.#server.headersTimeout = 10_000;
-    this.#server.requestTimeout = 10_000;
-    // Whoever opens more, token or not, must not take the run's files from it.
-    this.#server.maxConnections = options.maximumReaders + spareConnections;
-    // A run that is over ends its process, whoever still looks at the page.
-    this.#server.on('connection', (socket) => socket.unref());
+    this.#readers = new EventStreams({ maxConnections: options.maximumReaders, maxWaiting: 1 });
   }
 
   get url(): string {
-    const { port } = this.#server.address() as AddressInfo;
-    const { host, token } = this.#options;
-    return `http://${host.includes(':') ? `[${host}]` : host}:${port}/?token=${encodeURIComponent(token)}`;
+    return `${this.#server!.url}/?token=${encodeURIComponent(this.#options.token)}`;
   }
 
   async listen(): Promise<void> {
-    const { port, host } = this.#options;
-    await new Promise<void>((listening, failed) => {
-      // It stays: a connection that cannot be taken, as no file is left for it, must not end the run.
-      this.#server.on('error', failed);
-      this.#server.listen(port, host, listening);
+    const { port, host, token, maximumReaders } = this.#options;
+    this.#server = await serveHttp({
+      ...{ port, host, token, hostNames: [], timeoutMs: 10_000, closeMs: 500 },
+      // Clients that open more, with or without the token, must not use up the files of the run.
+      maxConnections: maximumReaders + spareConnections,
+      // A run that is over ends its process while pages are open.
+      process: 'released',
+      handler: (request, exchange) => this.#answer(request, exchange),
     });
-    this.#server.unref();
   }
 
   close(): Promise<void> {
@@ -133,14 +134,8 @@ class LivePage {
   async #close(): Promise<void> {
     clearTimeout(this.#timer);
     this.#update();
-    for (const reader of this.#readers) reader.end();
-    await new Promise<void>((closed) => {
-      const timer = setTimeout(() => this.#server.closeAllConnections(), 500);
-      this.#server.close(() => {
-        clearTimeout(timer);
-        closed();
-      });
-    });
+    this.#readers.close({ event: 'end', data: {} });
+    await this.#server?.close();
   }
 
   #changed(): void {
@@ -161,8 +156,11 @@ class LivePage {
 
   #update(): void {
     if (this.#readers.size === 0) return;
-    const body = this.#body().html;
-    for (const reader of this.#readers) reader.send('body', body);
+    this.#readers.send(this.#state());
+  }
+
+  #state(): ServerEvent {
+    return { event: 'body', data: this.#body().html };
   }
 
   #body(): Html {
@@ -174,61 +172,22 @@ class LivePage {
     return this.#rendered;
   }
 
-  #answer(request: IncomingMessage, response: ServerResponse): void {
-    const [path = '', query] = (request.url ?? '').split('?');
-    const refusal = this.#refusalOf(request, path, new URLSearchParams(query).get('token') ?? '');
-    if (refusal !== undefined) {
-      response.writeHead(refusal.status, { 'content-type': 'text/plain; charset=utf-8' });
-      response.end(`${refusal.reason}\n`);
-    } else if (path === '/') this.#sendPage(response);
-    else this.#stream(response);
+  #answer({ method }: Parameters<HttpHandler>[0], exchange: HttpExchange): Response {
+    if (method !== 'GET') throw new Refusal(405, 'expected GET');
+    if (exchange.url.pathname === '/') return this.#page();
+    if (exchange.url.pathname !== '/events') throw new Refusal(404, 'there is only one page');
+    return this.#readers.open(exchange, this.#state());
   }
 
-  #refusalOf(
-    { method, headers }: IncomingMessage,
-    path: string,
-    token: string,
-  ): { readonly status: number; readonly reason: string } | undefined {
-    if (method !== 'GET') return { status: 405, reason: 'only GET is answered' };
-    if (!this.#isOurs(headers.host)) return { status: 403, reason: 'unknown host' };
-    if (!isEqual(token, this.#options.token)) {
-      return { status: 401, reason: 'the address must carry the token that the run printed' };
-    }
-    if (path === '/') return undefined;
-    if (path !== '/events') return { status: 404, reason: 'there is only one page' };
-    if (this.#readers.size >= this.#options.maximumReaders)
-      return { status: 503, reason: 'too many readers' };
-    return undefined;
-  }
-
-  /** Rejects other host names, which a web page could use for DNS rebinding. IP addresses are safe. */
-  #isOurs(header = ''): boolean {
-    const name = header
-      .replace(/:\d+$/, '')
-      .replace(/^\[|\]$/g, '')
-      .toLowerCase();
-    return name === this.#options.host.toLowerCase() || name === 'localhost' || isIP(name) !== 0;
-  }
-
-  #sendPage(response: ServerResponse): void {
+  #page(): Response {
     const nonce = randomBytes(16).toString('base64');
     const { title } = this.#options;
     const body = html`<p id="status" role="status">Connecting.</p><div id="live">${this.#body()}</div>`;
-    const page = renderPage({ title, body, script: { code: pageScript, nonce } });
-    response.writeHead(200, {
+    const headers = {
       'content-type': 'text/html; charset=utf-8',
       'content-security-policy': contentSecurityPolicy(nonce),
-      'cache-control': 'no-store',
-      'referrer-policy': 'no-referrer',
-      'x-content-type-options': 'nosniff',
-    });
-    response.end(page);
-  }
-
-  #stream(response: ServerResponse): void {
-    const reader = new EventStream(response, () => this.#readers.delete(reader));
-    this.#readers.add(reader);
-    reader.send('body', this.#body().html);
+    };
+    return new Response(renderPage({ title, body, script: { code: pageScript, nonce } }), { headers });
   }
 }
 
@@ -237,12 +196,6 @@ function rendered(logs: MonitorLogs): Html {
   try {
     return monitorPageBody(logs);
   } catch (error) {
-    return html`<p class="empty">This could not be shown: ${error instanceof Error ? error.message : String(error)}</p>`;
+    return html`<p class="empty">This could not be shown: ${messageOf(error)}</p>`;
   }
-}
-
-/** Compares in constant time. */
-function isEqual(given: string, token: string): boolean {
-  const [a, b] = [Buffer.from(given), Buffer.from(token)];
-  return a.length === b.length && timingSafeEqual(a, b);
 }

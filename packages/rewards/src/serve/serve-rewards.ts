@@ -117,12 +117,10 @@ class RewardService implements RewardServer {
     return this.close();
   }
 
-  async #handle(request: AskedRequest, exchange: HttpExchange): Promise<Response> {
+  async #handle(request: AskedRequest, exchange: HttpExchange): Promise<unknown> {
     this.#counts.inFlight += 1;
     try {
-      return Response.json(await this.#answer(request, exchange), {
-        headers: { 'cache-control': 'no-store' },
-      });
+      return await this.#answer(request, exchange);
     } catch (error) {
       // What a reward throws may hold anything, so the client gets no details.
       if (error instanceof TimeoutError) throw new Refusal(504, `the reward ${error.message}`);
@@ -132,12 +130,12 @@ class RewardService implements RewardServer {
     }
   }
 
-  async #answer(request: AskedRequest, { signal, readBody }: HttpExchange): Promise<unknown> {
-    const url = new URL(request.url);
+  async #answer(request: AskedRequest, exchange: HttpExchange): Promise<unknown> {
+    const { url } = exchange;
     if (url.pathname === '/health' && request.method === 'GET') return { status: 'ok' };
     const shape = shapeOf(request, url);
-    const asked = readRequest(shape, await readBody(this.#options.maxBodyBytes));
-    const { rewards, problems } = await this.#limit(() => this.#scoreFor(asked, signal));
+    const asked = readRequest(shape, await exchange.readBody(this.#options.maxBodyBytes));
+    const { rewards, problems } = await this.#limit(() => this.#scoreFor(asked, exchange.signal));
     this.#count(rewards, problems);
     const { unscorable } = this.#options;
     const told = rewards.map((reward) => reward ?? (unscorable === 'null' ? null : unscorable));

@@ -1,0 +1,44 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { readBody } from './read-body.ts';
+import { Refusal } from './refusal.ts';
+
+/** What a handler gets besides the request. */
+export interface HttpExchange {
+  /** Address of the request, parsed. */
+  readonly url: URL;
+  /** Aborts when the client goes away. */
+  readonly signal: AbortSignal;
+  /** Reads the body as text. Rejects with a {@link Refusal} 413 if it has more than `maxBytes` bytes. */
+  readonly readBody: (maxBytes: number) => Promise<string>;
+  /** Ends the connection at once. */
+  readonly drop: () => void;
+}
+
+/** An exchange with a client of Node's server. */
+export class NodeExchange implements HttpExchange {
+  readonly url: URL;
+  readonly readBody: HttpExchange['readBody'];
+  readonly drop: HttpExchange['drop'];
+  readonly #outgoing: ServerResponse;
+  #gone: AbortController | undefined;
+
+  /** @throws {@link Refusal} 400 for a path that starts with two slashes, which could be taken for a host. */
+  constructor(url: string, incoming: IncomingMessage, outgoing: ServerResponse) {
+    if (incoming.url?.startsWith('//')) throw new Refusal(400, 'expected a path');
+    this.url = new URL(url);
+    this.#outgoing = outgoing;
+    this.readBody = (maxBytes) => readBody(incoming, maxBytes);
+    this.drop = () => outgoing.destroy();
+  }
+
+  /** Made when first read, because most requests are answered before anybody asks. */
+  get signal(): AbortSignal {
+    if (this.#gone === undefined) {
+      const gone = new AbortController();
+      this.#gone = gone;
+      if (this.#outgoing.destroyed) gone.abort();
+      else this.#outgoing.once('close', () => gone.abort());
+    }
+    return this.#gone.signal;
+  }
+}
