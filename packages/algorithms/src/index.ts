@@ -1,11 +1,11 @@
 export { DAPOAlgorithm, type DapoOptions } from './algorithm/dapo.ts';
+export { type AlgorithmDependencies, dependencySchema } from './algorithm/dependencies.ts';
 export { DrGRPOAlgorithm, type DrGrpoOptions } from './algorithm/dr-grpo.ts';
 export { GiGPOAlgorithm, type GigpoAlgorithmOptions } from './algorithm/gigpo.ts';
 export { GRPOAlgorithm, type GrpoDependencies, type GrpoOptions } from './algorithm/grpo.ts';
 export { GSPOAlgorithm, type GspoOptions } from './algorithm/gspo.ts';
+export { type AlgorithmOptions, algorithmSchema } from './algorithm/options.ts';
 export {
-  type AlgorithmDependencies,
-  type AlgorithmOptions,
   type AlgorithmPlan,
   PolicyAlgorithm,
   type ProgressBar,

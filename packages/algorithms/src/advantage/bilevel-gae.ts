@@ -3,7 +3,8 @@ import * as z from 'zod';
 import { requireRows, type TokenRows, zeroRows } from '../statistics/token-rows.ts';
 import { type GaeResult, gae } from './gae.ts';
 
-const schema = z.strictObject({
+/** Schema of {@link BilevelGaeOptions}. */
+export const bilevelGaeSchema = z.strictObject({
   /** Discount γ between the tokens of a turn. Default 1. */
   discount: z.number().min(0).max(1).default(1),
   /** Discount γ between turns. Below 1, fewer turns are worth more. Default 0.95. */
@@ -13,7 +14,7 @@ const schema = z.strictObject({
 });
 
 /** Options of {@link bilevelGae}. */
-export interface BilevelGaeOptions extends z.input<typeof schema> {}
+export interface BilevelGaeOptions extends z.input<typeof bilevelGaeSchema> {}
 
 /** What {@link bilevelGae} reads; each `[B][T]`. */
 export interface BilevelGaeInputs {
@@ -39,7 +40,12 @@ export interface BilevelGaeInputs {
  * @see Wang et al. 2025 (VAGEN), https://arxiv.org/abs/2510.16907
  */
 export function bilevelGae(inputs: BilevelGaeInputs, options: BilevelGaeOptions = {}): GaeResult {
-  const { discount, turnDiscount, lambda } = parseOptions('bilevelGae', schema, options, 'BilevelGaeOptions');
+  const { discount, turnDiscount, lambda } = parseOptions(
+    'bilevelGae',
+    bilevelGaeSchema,
+    options,
+    'BilevelGaeOptions',
+  );
   const { rewards, values, masks, turnEnds } = inputs;
   requireRows('bilevelGae', { rewards, values, masks, turnEnds });
   const turns = gae({ rewards, values, masks: turnEnds }, { discount: turnDiscount, lambda });

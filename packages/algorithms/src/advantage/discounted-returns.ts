@@ -2,7 +2,8 @@ import { parseOptions } from '@rlp/core';
 import * as z from 'zod';
 import { requireRows, type TokenRows, zeroRows } from '../statistics/token-rows.ts';
 
-const schema = z.strictObject({
+/** Schema of {@link DiscountedReturnOptions}. */
+export const discountedReturnSchema = z.strictObject({
   /** Discount γ, 0 to 1. Below 1, short completions are worth more. Default 1. */
   discount: z.number().min(0).max(1).default(1),
   /**
@@ -15,7 +16,7 @@ const schema = z.strictObject({
 });
 
 /** Options of {@link discountedReturns}. */
-export interface DiscountedReturnOptions extends z.input<typeof schema> {}
+export interface DiscountedReturnOptions extends z.input<typeof discountedReturnSchema> {}
 
 /** What {@link discountedReturns} reads. */
 export interface DiscountedReturnInputs {
@@ -39,7 +40,12 @@ export function discountedReturns(
   { rewards, masks }: DiscountedReturnInputs,
   options: DiscountedReturnOptions = {},
 ): Float64Array[] {
-  const resolved = parseOptions('discountedReturns', schema, options, 'DiscountedReturnOptions');
+  const resolved = parseOptions(
+    'discountedReturns',
+    discountedReturnSchema,
+    options,
+    'DiscountedReturnOptions',
+  );
   requireRows('discountedReturns', { rewards, masks });
   const returns = zeroRows(rewards);
   for (let b = 0; b < returns.length; b++) returnsOfRow(returns[b]!, rewards[b]!, masks?.[b], resolved);
@@ -50,7 +56,7 @@ function returnsOfRow(
   to: Float64Array,
   rewards: ArrayLike<number>,
   mask: ArrayLike<number> | undefined,
-  { discount, maskedTokens, outside }: z.output<typeof schema>,
+  { discount, maskedTokens, outside }: z.output<typeof discountedReturnSchema>,
 ): void {
   let next = 0;
   for (let t = to.length - 1; t >= 0; t--) {

@@ -2,7 +2,8 @@ import { parseOptions } from '@rlp/core';
 import * as z from 'zod';
 import { requireFinite, requireRows, type TokenRows, zeroRows } from '../statistics/token-rows.ts';
 
-const schema = z.strictObject({
+/** Schema of {@link GaeOptions}. */
+export const gaeSchema = z.strictObject({
   /** Discount γ, 0 to 1. Default 1. */
   discount: z.number().min(0).max(1).default(1),
   /** 0 trusts the critic (one-step TD error), 1 trusts the rewards (Monte Carlo). Default 0.95. */
@@ -18,7 +19,7 @@ const schema = z.strictObject({
 });
 
 /** Options of {@link gae}. */
-export interface GaeOptions extends z.input<typeof schema> {}
+export interface GaeOptions extends z.input<typeof gaeSchema> {}
 
 /** What {@link gae} reads. */
 export interface GaeInputs {
@@ -56,7 +57,7 @@ export interface GaeResult {
  * @see Schulman et al. 2015, §3, https://arxiv.org/abs/1506.02438
  */
 export function gae(inputs: GaeInputs, options: GaeOptions = {}): GaeResult {
-  const resolved = parseOptions('gae', schema, options, 'GaeOptions');
+  const resolved = parseOptions('gae', gaeSchema, options, 'GaeOptions');
   const { rewards, values, masks, ends, bootstrapValues, finalValues } = inputs;
   requireRows('gae', { rewards, values, masks, ends, bootstrapValues });
   if (finalValues) requireFinite('gae', 'finalValues', finalValues, rewards.length);
@@ -89,7 +90,7 @@ function gaeOfRow(
   advantages: Float64Array,
   returns: Float64Array,
   { rewards, values, mask, ends, bootstrapValues, finalValue }: Row,
-  { discount, lambda, maskedTokens, outside }: z.output<typeof schema>,
+  { discount, lambda, maskedTokens, outside }: z.output<typeof gaeSchema>,
 ): void {
   let nextValue = finalValue;
   let running = 0;

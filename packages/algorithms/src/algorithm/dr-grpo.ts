@@ -1,7 +1,9 @@
 import type { State } from '@rlp/core';
 import { groupRelativeEstimator } from '../loop/estimate.ts';
+import type { AlgorithmDependencies } from './dependencies.ts';
 import { layered } from './layered.ts';
-import { type AlgorithmDependencies, type AlgorithmOptions, PolicyAlgorithm } from './policy-algorithm.ts';
+import type { AlgorithmOptions } from './options.ts';
+import { PolicyAlgorithm } from './policy-algorithm.ts';
 
 /** Options of {@link DrGRPOAlgorithm}: those of `runRlTraining`, and `rollout` (groups of 8). */
 export type DrGrpoOptions = AlgorithmOptions;
@@ -30,11 +32,10 @@ export class DrGRPOAlgorithm<
   constructor(dependencies: AlgorithmDependencies<S, Metadata, Outcome>, given: DrGrpoOptions = {}) {
     const aggregationConstant = given.rollout?.sampling?.maxTokens ?? defaultMaxTokens;
     const options = layered<AlgorithmOptions>({ ...own, aggregationConstant }, given);
-    const estimator = groupRelativeEstimator(options.advantage);
     super(dependencies, {
       name: 'DrGRPOAlgorithm',
       optionsType: 'DrGrpoOptions',
-      estimator,
+      estimator: () => groupRelativeEstimator(options.advantage),
       groups: 'at-least-two',
       options,
     });

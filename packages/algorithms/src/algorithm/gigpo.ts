@@ -1,13 +1,20 @@
 import { ArgumentError, type State } from '@rlp/core';
+import * as z from 'zod';
 import { type GigpoEstimatorOptions, gigpoEstimator } from '../estimator/group-estimators.ts';
+import type { AlgorithmDependencies } from './dependencies.ts';
 import { layered } from './layered.ts';
-import { type AlgorithmDependencies, type AlgorithmOptions, PolicyAlgorithm } from './policy-algorithm.ts';
+import { type AlgorithmOptions, algorithmSchema } from './options.ts';
+import { PolicyAlgorithm } from './policy-algorithm.ts';
+
+const gigpoSchema = algorithmSchema.safeExtend({
+  /** How steps and trajectories are compared; see `estimators.gigpo`. Default: `{}`. */
+  gigpo: z
+    .custom<GigpoEstimatorOptions>((value) => typeof value === 'object', 'must be an object')
+    .optional(),
+});
 
 /** Options of {@link GiGPOAlgorithm}: those of `runRlTraining`, and `rollout` (groups of 8). */
-export interface GigpoAlgorithmOptions extends AlgorithmOptions {
-  /** Of `estimators.gigpo`: discount 0.95 between steps, `A_E + 1·A_S`; `joint: 'mix'` for `w·A_E + (1 − w)·A_S`. */
-  readonly gigpo?: GigpoEstimatorOptions | undefined;
-}
+export interface GigpoAlgorithmOptions extends Omit<z.input<typeof gigpoSchema>, 'iterations'> {}
 
 const own = { loss: { clipLow: 0.2, clipHigh: 0.2 } } satisfies AlgorithmOptions;
 
@@ -26,21 +33,18 @@ export class GiGPOAlgorithm<
    * @throws OptionsError for options outside their ranges, ArgumentError for something missing (an environment's `stateKey`
    *   too) and for groups of one.
    */
-  constructor(
-    dependencies: AlgorithmDependencies<S, Metadata, Outcome>,
-    { gigpo, ...given }: GigpoAlgorithmOptions = {},
-  ) {
+  constructor(dependencies: AlgorithmDependencies<S, Metadata, Outcome>, given: GigpoAlgorithmOptions = {}) {
     if (dependencies.environment !== undefined && dependencies.environment.stateKey === undefined) {
       throw new ArgumentError(
         'GiGPOAlgorithm: the environment has no `stateKey`, so no two states could be told to be the same; give it one',
       );
     }
     const options = layered<AlgorithmOptions>(own, given);
-    const estimator = gigpoEstimator(gigpo);
     super(dependencies, {
       name: 'GiGPOAlgorithm',
       optionsType: 'GigpoAlgorithmOptions',
-      estimator,
+      schema: gigpoSchema,
+      estimator: () => gigpoEstimator(given.gigpo),
       groups: 'at-least-two',
       options,
     });

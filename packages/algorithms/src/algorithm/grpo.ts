@@ -1,19 +1,27 @@
 import type { State } from '@rlp/core';
+import type * as z from 'zod';
 import { groupRelativeEstimator } from '../loop/estimate.ts';
 import type { AdvantageEstimator } from '../loop/protocol.ts';
+import type { AlgorithmDependencies } from './dependencies.ts';
 import { layered } from './layered.ts';
-import { type AlgorithmDependencies, type AlgorithmOptions, PolicyAlgorithm } from './policy-algorithm.ts';
+import { type AlgorithmOptions, advantagesSchema, algorithmSchema, presetSchema } from './options.ts';
+import { PolicyAlgorithm } from './policy-algorithm.ts';
 import { presetOf } from './preset-of.ts';
-import type { PresetName } from './presets.ts';
 
 /** What {@link GRPOAlgorithm} works with. It creates none of it and closes none of it. */
 export interface GrpoDependencies<S extends State = State, Metadata = unknown, Outcome = unknown>
   extends AlgorithmDependencies<S, Metadata, Outcome> {}
 
+/** Schema of {@link GrpoOptions}. */
+export const grpoSchema = algorithmSchema.safeExtend({
+  /** Defaults of a project, under your options. Default `'rlp'`. */
+  preset: presetSchema('grpo').optional(),
+  advantages: advantagesSchema.optional(),
+});
+
 /** Options of {@link GRPOAlgorithm}: those of `runRlTraining`, and `rollout` (groups of 8, see `RolloutManager`). */
-export interface GrpoOptions<Metadata = unknown> extends AlgorithmOptions {
-  /** A project's defaults; your options go before them. Default `'rlp'`. */
-  readonly preset?: PresetName<'grpo'> | undefined;
+export interface GrpoOptions<Metadata = unknown>
+  extends Omit<z.input<typeof grpoSchema>, 'iterations' | 'advantages'> {
   /** Any other estimator, such as `estimators.maxRl()`. Default: `groupRelativeAdvantages` with the options' `advantage`. */
   readonly advantages?: AdvantageEstimator<NoInfer<Metadata>> | undefined;
 }
@@ -30,15 +38,14 @@ export class GRPOAlgorithm<
   Outcome = unknown,
 > extends PolicyAlgorithm<S, Metadata, Outcome> {
   /** @throws OptionsError for options outside their ranges, ArgumentError for something missing and for groups of one. */
-  constructor(
-    dependencies: GrpoDependencies<S, Metadata, Outcome>,
-    { preset, advantages, ...given }: GrpoOptions<Metadata> = {},
-  ) {
-    const options = layered<AlgorithmOptions>(presetOf('GRPOAlgorithm', 'grpo', preset), given);
+  constructor(dependencies: GrpoDependencies<S, Metadata, Outcome>, given: GrpoOptions<Metadata> = {}) {
+    const options = layered<AlgorithmOptions>(presetOf('grpo', given.preset), given);
+    const { advantages } = given;
     super(dependencies, {
       name: 'GRPOAlgorithm',
       optionsType: 'GrpoOptions',
-      estimator: advantages ?? groupRelativeEstimator(options.advantage),
+      schema: grpoSchema,
+      estimator: () => advantages ?? groupRelativeEstimator(options.advantage),
       groups: advantages === undefined ? 'at-least-two' : 'any-size',
       options,
     });

@@ -1,7 +1,9 @@
 import type { State } from '@rlp/core';
 import { groupRelativeEstimator } from '../loop/estimate.ts';
+import type { AlgorithmDependencies } from './dependencies.ts';
 import { layered } from './layered.ts';
-import { type AlgorithmDependencies, type AlgorithmOptions, PolicyAlgorithm } from './policy-algorithm.ts';
+import type { AlgorithmOptions } from './options.ts';
+import { PolicyAlgorithm } from './policy-algorithm.ts';
 
 /** Options of {@link GSPOAlgorithm}: those of `runRlTraining`, and `rollout` (groups of 8). */
 export type GspoOptions = AlgorithmOptions;
@@ -26,11 +28,10 @@ export class GSPOAlgorithm<
   /** @throws OptionsError for options outside their ranges, ArgumentError for something missing and for groups of one. */
   constructor(dependencies: AlgorithmDependencies<S, Metadata, Outcome>, given: GspoOptions = {}) {
     const options = layered<AlgorithmOptions>(own, given);
-    const estimator = groupRelativeEstimator(options.advantage);
     super(dependencies, {
       name: 'GSPOAlgorithm',
       optionsType: 'GspoOptions',
-      estimator,
+      estimator: () => groupRelativeEstimator(options.advantage),
       groups: 'at-least-two',
       options,
     });

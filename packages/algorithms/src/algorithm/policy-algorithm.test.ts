@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { banditSetup } from '../loop/bandit.fixture.ts';
+import { algorithmSetup } from '../loop/bandit.fixture.ts';
 import { GRPOAlgorithm } from './grpo.ts';
 
 describe('an algorithm', () => {
@@ -7,7 +7,7 @@ describe('an algorithm', () => {
     const seen: number[] = [];
     const logged: number[] = [];
     const logger = { log: (step: number) => void logged.push(step), close: async () => undefined };
-    const setup = { ...banditSetup('grpo'), logger };
+    const setup = { ...algorithmSetup('grpo'), logger };
     const algorithm = new GRPOAlgorithm(setup, { rollout: { sampling: { maxTokens: 1 } } });
     const { history, state } = await algorithm.train({
       iterations: 3,
@@ -23,7 +23,7 @@ describe('an algorithm', () => {
   });
 
   it('says when nothing could be rewarded', async () => {
-    const setup = banditSetup('unscored');
+    const setup = algorithmSetup('unscored');
     const rewards: typeof setup.rewards = {
       computeRewards: async ({ trajectories }) =>
         trajectories.map((trajectory) => ({ trajectory, reward: null, components: {} })),
@@ -44,14 +44,14 @@ describe('an algorithm', () => {
   });
 
   it('names the option that says how long it trains', async () => {
-    const algorithm = new GRPOAlgorithm(banditSetup('none'));
+    const algorithm = new GRPOAlgorithm(algorithmSetup('none'));
     const wrong = /GRPOAlgorithm: invalid options\n.*iterations: Too small/;
     await expect(algorithm.train({ iterations: 0 })).rejects.toThrow(wrong);
     await expect(algorithm.run({ iterations: 0 }).next()).rejects.toThrow(wrong);
   });
 
   it('trains once at a time', async () => {
-    const algorithm = new GRPOAlgorithm(banditSetup('twice'), { rollout: { sampling: { maxTokens: 1 } } });
+    const algorithm = new GRPOAlgorithm(algorithmSetup('twice'), { rollout: { sampling: { maxTokens: 1 } } });
     const first = algorithm.train({ iterations: 1 });
     await expect(algorithm.train({ iterations: 1 })).rejects.toThrow(
       'GRPOAlgorithm: an earlier call of train is not over',
@@ -61,15 +61,39 @@ describe('an algorithm', () => {
   });
 
   it('refuses at once what it cannot work with', () => {
-    const setup = banditSetup('refused');
+    const setup = algorithmSetup('refused');
     expect(() => new GRPOAlgorithm(setup, { surprise: 1 } as never)).toThrow(
       'Unrecognized option "surprise"',
     );
     const { backend, sampler, ...rest } = setup;
-    expect(() => new GRPOAlgorithm(rest as never)).toThrow('expected also sampler, backend');
-    const given = { ...setup, tasks: setup.tasks.take(3), rewards: () => 1, advantages: () => [] };
+    expect(() => new GRPOAlgorithm(rest as never)).toThrow(
+      /dependencies\.sampler: must be a sampler\n.*dependencies\.backend: must be a training backend/,
+    );
+    const given = { ...setup, tasks: setup.tasks.take(3), rewards: () => 1 };
     expect(() => new GRPOAlgorithm(given as never)).toThrow(
-      /`tasks` must be a task source; taskSource\(tasks\) .*; `rewards` must be a reward computer; rewardFunctions.*; `advantages` among/,
+      /tasks: must be a task source; taskSource\(tasks\) .*\n.*rewards: must be a reward computer; rewardFunctions/,
+    );
+  });
+
+  it('names misspelt dependencies and options in one error', () => {
+    const given = { ...algorithmSetup('spelt'), loger: { log: () => undefined }, advantages: () => [] };
+    const options = { presett: 'verl', advantage: { scal: 'none' }, logger: {} };
+    expect(() => new GRPOAlgorithm(given as never, options as never)).toThrow(
+      [
+        'GRPOAlgorithm: invalid options (GrpoOptions)',
+        '  - advantage: Unrecognized option "scal"; did you mean advantage.scale?',
+        '  - dependencies: Unrecognized option "loger"; did you mean dependencies.logger?',
+        '  - dependencies: Unrecognized option "advantages"; it belongs outside dependencies',
+        '  - Unrecognized option "presett"; did you mean preset?',
+        '  - Unrecognized option "logger"; did you mean dependencies.logger?',
+      ].join('\n'),
+    );
+  });
+
+  it('refuses unknown presets and iterations among its options', () => {
+    const wrong = { preset: 'verll', iterations: 3 };
+    expect(() => new GRPOAlgorithm(algorithmSetup('preset'), wrong as never)).toThrow(
+      /iterations: is not an option here; pass it to train.*\n.*preset: .*did you mean 'verl'\?/,
     );
   });
 
@@ -90,20 +114,20 @@ describe('an algorithm', () => {
     ['clip_high', 'did you mean loss.clipHigh?'],
     ['groupsize', 'did you mean rollout.groupSize?'],
   ])('says what %s is called here', (name, expected) => {
-    expect(() => new GRPOAlgorithm(banditSetup('names'), { [name]: 1 })).toThrow(
+    expect(() => new GRPOAlgorithm(algorithmSetup('names'), { [name]: 1 })).toThrow(
       `GRPOAlgorithm: invalid options (GrpoOptions)\n  - Unrecognized option "${name}"; ${expected}`,
     );
   });
 
   it('names problems of the rollout with all others', () => {
     const wrong = { epochs: 0, rollout: { groupSize: 0 } };
-    expect(() => new GRPOAlgorithm(banditSetup('all'), wrong)).toThrow(
+    expect(() => new GRPOAlgorithm(algorithmSetup('all'), wrong)).toThrow(
       /epochs: .*[\s\S]*rollout\.groupSize: /,
     );
   });
 
   it('refuses groups of one', () => {
-    expect(() => new GRPOAlgorithm(banditSetup('one'), { rollout: { groupSize: 1 } })).toThrow(
+    expect(() => new GRPOAlgorithm(algorithmSetup('one'), { rollout: { groupSize: 1 } })).toThrow(
       'rollout.groupSize must be at least 2',
     );
   });

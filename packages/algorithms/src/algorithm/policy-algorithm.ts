@@ -1,70 +1,13 @@
-import {
-  ArgumentError,
-  type CriticBackend,
-  choosePublication,
-  type Environment,
-  type InferenceEngine,
-  type Loss,
-  type Metrics,
-  type MetricsLogger,
-  type Monitor,
-  parseOptions,
-  type RewardsFor,
-  type Sampler,
-  type State,
-  type TaskSource,
-  type Tokenizer,
-  type TrainingBackend,
-} from '@rlp/core';
-import { type Encoding, RolloutManager, type RolloutOptions, rolloutSchema } from '@rlp/rollout';
+import { ArgumentError, type CriticBackend, type Metrics, parseOptions, type State } from '@rlp/core';
+import { RolloutManager } from '@rlp/rollout';
 import * as z from 'zod';
-import { type RlOptions, rlSchema } from '../loop/options.ts';
-import type {
-  AdvantageEstimator,
-  GroupCollector,
-  GroupFilter,
-  InterventionHandlers,
-  RlReport,
-  RlState,
-} from '../loop/protocol.ts';
+import { rlSchema } from '../loop/options.ts';
+import type { AdvantageEstimator, GroupCollector, RlReport, RlState } from '../loop/protocol.ts';
 import { runRlTraining } from '../loop/rl.ts';
 import { resolvePolicyLoss } from '../loss/policy-loss-options.ts';
+import { type AlgorithmDependencies, dependencySchema, requireOnePolicy } from './dependencies.ts';
+import { type AlgorithmOptions, algorithmSchema } from './options.ts';
 import { progressLines } from './progress-lines.ts';
-
-/** What an algorithm works with. It creates none of it and closes none of it. */
-export interface AlgorithmDependencies<S extends State = State, Metadata = unknown, Outcome = unknown>
-  extends Encoding {
-  /** The world that the policy acts in. */
-  readonly environment: Environment<S, NoInfer<Metadata>, Outcome>;
-  /** Source of the tasks. */
-  readonly tasks: TaskSource<Metadata>;
-  /** The policy that is sampled from, and that takes over the weights of `backend`. */
-  readonly sampler: Sampler & InferenceEngine;
-  /** Trains the policy. */
-  readonly backend: TrainingBackend;
-  /** Directory for weights that are published as files, if trainer and sampler share no store. Both must reach it. */
-  readonly publications?: string | undefined;
-  /** Scores trajectories. Reads the metadata of `tasks` and the outcome of `environment`. */
-  readonly rewards: RewardsFor<NoInfer<Metadata>, NoInfer<Outcome>>;
-  /** The policy's loss, one of your own; see `RlDependencies`. Default: what the algorithm's options describe. */
-  readonly loss?: Loss | undefined;
-  /** Sees every batch before it is learned from, such as a `RewardQualityMonitor`; what it asks for is done. */
-  readonly monitor?: Monitor<NoInfer<Metadata>> | undefined;
-  /** Does what a monitor can ask for and the loop cannot do by itself. */
-  readonly interventions?: InterventionHandlers | undefined;
-  /** Gets every iteration's metrics, notes, findings and some samples, before its report is yielded. */
-  readonly logger?: MetricsLogger | undefined;
-  /** Milliseconds from any origin, such as `() => performance.now()`. */
-  readonly clock?: (() => number) | undefined;
-}
-
-/** Options that all algorithms have: those of `runRlTraining`, and what is said here. */
-export interface AlgorithmOptions extends Omit<RlOptions, 'iterations'> {
-  /** Groups of 8; see `RolloutManager`. */
-  readonly rollout?: RolloutOptions | undefined;
-  /** Groups that it turns down are replaced by groups of further tasks; `groupFilters` has some. Default: none are. */
-  readonly groupFilter?: GroupFilter | undefined;
-}
 
 /** Something that shows how far a run is. */
 export interface ProgressBar {
@@ -113,73 +56,30 @@ export interface AlgorithmPlan<Metadata = unknown> {
   readonly name: string;
   /** The interface of its options, which error messages name. Default `'AlgorithmOptions'`. */
   readonly optionsType?: string | undefined;
-  readonly estimator: AdvantageEstimator<Metadata>;
+  /** Checks the options: `algorithmSchema`, extended by what the algorithm adds. Default: `algorithmSchema`. */
+  readonly schema?: z.ZodObject | undefined;
+  /** Checks the dependencies: `dependencySchema`, extended by what the algorithm adds. Default: `dependencySchema`. */
+  readonly dependencySchema?: z.ZodObject | undefined;
+  /** Makes the estimator. Called once the options are valid. */
+  readonly estimator: () => AdvantageEstimator<Metadata>;
   readonly critic?: CriticBackend | undefined;
-  /** Whether a group of one teaches anything. */
+  /** Smallest useful group. A group of one teaches nothing if advantages compare the members of a group. */
   readonly groups: 'any-size' | 'at-least-two';
-  /** What the caller gave over a preset over the algorithm's own. */
+  /** The caller's options, over those of a preset, over the algorithm's own; see `layered`. */
   readonly options: AlgorithmOptions;
 }
 
-/** What an algorithm cannot do without: a method that it calls of each, and what makes one. */
-const needed = {
-  environment: ['reset', 'an environment'],
-  tasks: ['take', 'a task source; taskSource(tasks) of @rlp/env makes one of an array'],
-  sampler: ['sample', 'a sampler'],
-  backend: ['forwardBackward', 'a training backend'],
-  rewards: [
-    'computeRewards',
-    'a reward computer; rewardFunctions({ … }) of @rlp/rewards makes one of functions',
-  ],
-  tokenizer: ['encode', 'a tokenizer'],
-} as const satisfies Partial<Record<keyof AlgorithmDependencies, readonly [method: string, what: string]>>;
-
-/** @throws ArgumentError naming everything that is missing, is something else, or belongs elsewhere. */
-function requireDependencies(name: string, dependencies: object): void {
-  const given = dependencies as Readonly<Record<string, unknown>>;
-  const missing = Object.keys(needed).filter((dependency) => given[dependency] === undefined);
-  if (missing.length > 0) throw new ArgumentError(`${name}: expected also ${missing.join(', ')}`);
-  const problems = Object.entries(needed).flatMap(([dependency, [method, what]]) => {
-    const found = given[dependency] as Readonly<Record<string, unknown>> | null;
-    return typeof found?.[method] === 'function' ? [] : [`\`${dependency}\` must be ${what}`];
-  });
-  if (given.advantages !== undefined) {
-    problems.push('`advantages` among the dependencies is not read; it is an option, in the second argument');
-  }
-  if (problems.length > 0) throw new ArgumentError(`${name}: ${problems.join('; ')}`);
+/** @throws OptionsError naming every problem of the options and the dependencies. */
+function requireValid<Metadata>(dependencies: object, plan: AlgorithmPlan<Metadata>): void {
+  const { name, optionsType = 'AlgorithmOptions', schema = algorithmSchema, options } = plan;
+  const all = schema.safeExtend({ dependencies: plan.dependencySchema ?? dependencySchema });
+  parseOptions(name, all, { ...options, dependencies }, optionsType);
+  resolvePolicyLoss(options.loss ?? {});
 }
 
-/** Unused rows that a model's embedding may have beyond its tokenizer, to fill it up to a round number. */
-const fillUp = 128;
-
-/** @throws ArgumentError unless backend, sampler and tokenizer are of one model, and the weights can reach the sampler. */
-function requireOnePolicy(
-  name: string,
-  {
-    backend,
-    sampler,
-    tokenizer,
-    publications,
-  }: Pick<AlgorithmDependencies, 'backend' | 'sampler' | 'tokenizer' | 'publications'>,
-): void {
-  try {
-    choosePublication(backend, sampler, publications);
-  } catch (cause) {
-    if (!(cause instanceof ArgumentError)) throw cause;
-    throw new ArgumentError(`${name}: ${cause.message}`, { cause });
-  }
-  const own = tokenizer.vocabularySize;
-  const samplers = (sampler as { readonly tokenizer?: Tokenizer | undefined }).tokenizer?.vocabularySize;
-  if (samplers !== undefined && samplers !== own) {
-    throw new ArgumentError(
-      `${name}: \`tokenizer\` has ${own} tokens and the sampler's has ${samplers}; pass the sampler's tokenizer`,
-    );
-  }
-  const known = backend.vocabularySize ?? sampler.vocabularySize;
-  if (known === undefined || (own <= known && known <= Math.max(2 * own, own + fillUp))) return;
-  throw new ArgumentError(
-    `${name}: \`tokenizer\` has ${own} tokens and the model ${known}; pass the tokenizer of this model`,
-  );
+/** The options that `runRlTraining` reads. */
+function optionsOfLoop(options: AlgorithmOptions): Omit<AlgorithmOptions, 'rollout' | 'groupFilter'> {
+  return Object.fromEntries(Object.entries(options).filter(([name]) => name in rlSchema.shape));
 }
 
 /** Takes lines: the console is the edge where they leave the library. */
@@ -187,12 +87,6 @@ function printer(print: NonNullable<TrainOptions['print']>): (line: string) => v
   if (typeof print === 'function') return print;
   return print === 'none' ? () => undefined : (line) => console.info(line);
 }
-
-/** What is checked of {@link AlgorithmOptions}, all in one error. */
-const algorithmSchema = rlSchema.safeExtend({
-  rollout: rolloutSchema.prefault({}),
-  groupFilter: z.custom<GroupFilter>((value) => typeof value === 'function', 'must be a function').optional(),
-});
 
 const runSchema = z.strictObject({ iterations: z.int().min(1).default(100) });
 
@@ -202,19 +96,20 @@ export abstract class PolicyAlgorithm<S extends State = State, Metadata = unknow
   readonly rollouts: RolloutManager<S, Metadata, Outcome>;
   readonly #dependencies: AlgorithmDependencies<S, Metadata, Outcome>;
   readonly #plan: AlgorithmPlan<Metadata>;
+  readonly #estimator: AdvantageEstimator<Metadata>;
   readonly #greedyRollouts: GroupCollector<Metadata, Outcome> | undefined;
   #state: 'idle' | 'training' = 'idle';
 
-  /** @throws OptionsError for options outside their ranges, ArgumentError for something missing and for groups of one. */
+  /** @throws OptionsError for wrong options or dependencies, ArgumentError for groups of one and a sampler that cannot follow. */
   protected constructor(
     dependencies: AlgorithmDependencies<S, Metadata, Outcome>,
     plan: AlgorithmPlan<Metadata>,
   ) {
-    const { name, optionsType = 'AlgorithmOptions', estimator, groups, options } = plan;
+    requireValid(dependencies, plan);
+    const { name, groups, options } = plan;
     const { rollout } = options;
-    resolvePolicyLoss(parseOptions(name, algorithmSchema, options, optionsType).loss);
-    requireDependencies(name, dependencies);
     requireOnePolicy(name, dependencies);
+    this.#estimator = plan.estimator();
     const { environment, sampler, tokenizer, chat, clock } = dependencies;
     const rolling = { environment, sampler, tokenizer, chat, clock };
     this.rollouts = new RolloutManager(rolling, rollout);
@@ -223,7 +118,8 @@ export abstract class PolicyAlgorithm<S extends State = State, Metadata = unknow
         `${name}: rollout.groupSize must be at least 2: a completion alone in its group has advantage 0 and teaches nothing`,
       );
     }
-    const isGreedy = typeof estimator !== 'function' && estimator.needs?.includes('greedyRewards');
+    const isGreedy =
+      typeof this.#estimator !== 'function' && this.#estimator.needs?.includes('greedyRewards');
     this.#greedyRollouts = isGreedy
       ? new RolloutManager(rolling, {
           ...rollout,
@@ -244,15 +140,16 @@ export abstract class PolicyAlgorithm<S extends State = State, Metadata = unknow
     const { tasks, rewards, backend, loss, monitor, interventions, clock, logger, publications } =
       this.#dependencies;
     const { sampler: inference } = this.#dependencies;
-    const { estimator: advantages, critic, options } = this.#plan;
-    const { rollout: _, groupFilter, ...own } = options;
+    const { critic, options } = this.#plan;
+    const { groupFilter } = options;
+    const advantages = this.#estimator;
     const { iterations } = parseOptions(this.#plan.name, runSchema, { iterations: given });
     const { rollouts } = this;
     const greedyRollouts = this.#greedyRollouts;
     const made = { rollouts, greedyRollouts, critic, advantages, inference, groupFilter };
     yield* runRlTraining<Metadata, Outcome>(
       { ...made, tasks, rewards, backend, publications, loss, monitor, interventions, logger, clock, signal },
-      { ...own, iterations, resume },
+      { ...optionsOfLoop(options), iterations, resume },
     );
   }
 

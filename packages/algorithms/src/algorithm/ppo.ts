@@ -1,10 +1,12 @@
-import { ArgumentError, type CriticBackend, type State } from '@rlp/core';
-import { type GaeEstimatorOptions, gaeEstimator } from '../estimator/critic-estimators.ts';
+import type { CriticBackend, State } from '@rlp/core';
+import type * as z from 'zod';
+import { gaeEstimator, gaeEstimatorSchema } from '../estimator/critic-estimators.ts';
 import type { TokenEstimator } from '../loop/protocol.ts';
+import { type AlgorithmDependencies, dependencySchema, having } from './dependencies.ts';
 import { layered } from './layered.ts';
-import { type AlgorithmDependencies, type AlgorithmOptions, PolicyAlgorithm } from './policy-algorithm.ts';
+import { type AlgorithmOptions, advantagesSchema, algorithmSchema, presetSchema } from './options.ts';
+import { PolicyAlgorithm } from './policy-algorithm.ts';
 import { presetOf } from './preset-of.ts';
-import type { PresetName } from './presets.ts';
 
 /** What {@link PPOAlgorithm} works with. */
 export interface PpoDependencies<S extends State = State, Metadata = unknown, Outcome = unknown>
@@ -16,15 +18,27 @@ export interface PpoDependencies<S extends State = State, Metadata = unknown, Ou
   readonly critic: CriticBackend;
 }
 
+const ppoDependencySchema = dependencySchema.extend({
+  critic: having<CriticBackend>(
+    'values',
+    'a backend with a value head; pass `critic: backend` if policy and critic share a model, or use GRPOAlgorithm, which needs none',
+  ),
+});
+
+/** Schema of {@link PpoOptions}. */
+export const ppoSchema = algorithmSchema.safeExtend({
+  /** Defaults of a project, under your options. Default `'rlp'`. */
+  preset: presetSchema('ppo').optional(),
+  /** How values become advantages: discount 1, λ 0.95, whitened; see `estimators.gae`. Default: `{}`. */
+  gae: gaeEstimatorSchema.optional(),
+  advantages: advantagesSchema.optional(),
+});
+
 /**
  * Options of {@link PPOAlgorithm}: those of `runRlTraining`, with 4 `epochs`, 64 `tasksPerIteration`, `clipHigh` 0.2 and a
  * `rollout` of one trajectory per task.
  */
-export interface PpoOptions extends AlgorithmOptions {
-  /** A project's defaults; your options go before them. Default `'rlp'`. */
-  readonly preset?: PresetName<'ppo'> | undefined;
-  /** Of `estimators.gae`: discount 1, λ 0.95, advantages whitened. */
-  readonly gae?: GaeEstimatorOptions | undefined;
+export interface PpoOptions extends Omit<z.input<typeof ppoSchema>, 'iterations' | 'advantages'> {
   /** Another estimator that needs the critic, such as `estimators.bilevelGae()`. Default: `estimators.gae` with `gae`. */
   readonly advantages?: TokenEstimator | undefined;
 }
@@ -47,29 +61,15 @@ export class PPOAlgorithm<
   Outcome = unknown,
 > extends PolicyAlgorithm<S, Metadata, Outcome> {
   /** @throws OptionsError for options outside their ranges, ArgumentError for something missing, a critic above all. */
-  constructor(
-    dependencies: PpoDependencies<S, Metadata, Outcome>,
-    { preset, advantages, ...given }: PpoOptions = {},
-  ) {
-    const { critic } = dependencies;
-    if (critic === undefined || typeof critic.values !== 'function') {
-      throw new ArgumentError(
-        'PPOAlgorithm: expected a `critic`, a backend with a value head; pass `critic: backend` where policy and critic ' +
-          'share a model, or take GRPOAlgorithm, which needs none',
-      );
-    }
-    const layers: (AlgorithmOptions & Pick<PpoOptions, 'gae'>)[] = [
-      own,
-      presetOf('PPOAlgorithm', 'ppo', preset),
-      given,
-    ];
-    const { gae, ...options } = layered(...layers);
-    const estimator = advantages ?? gaeEstimator(gae);
+  constructor(dependencies: PpoDependencies<S, Metadata, Outcome>, given: PpoOptions = {}) {
+    const options = layered<PpoOptions>(own, presetOf('ppo', given.preset), given);
     super(dependencies, {
       name: 'PPOAlgorithm',
       optionsType: 'PpoOptions',
-      estimator,
-      critic,
+      schema: ppoSchema,
+      dependencySchema: ppoDependencySchema,
+      estimator: () => given.advantages ?? gaeEstimator(options.gae),
+      critic: dependencies.critic,
       groups: 'any-size',
       options,
     });

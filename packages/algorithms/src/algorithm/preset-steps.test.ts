@@ -13,8 +13,8 @@ import type {
 import { describe, expect, it } from 'vitest';
 import { endlessTasks, letterTokenizer } from '../loop/bandit.fixture.ts';
 import { GRPOAlgorithm } from './grpo.ts';
-import type { AlgorithmOptions } from './policy-algorithm.ts';
-import { PPOAlgorithm } from './ppo.ts';
+import type { AlgorithmOptions } from './options.ts';
+import { PPOAlgorithm, type PpoDependencies } from './ppo.ts';
 import { REINFORCEAlgorithm } from './reinforce.ts';
 import { RLOOAlgorithm } from './rloo.ts';
 
@@ -174,8 +174,8 @@ async function train({ preset, algorithm, learningRate, minibatches, epochs }: R
     sampler: scriptedSampler(backend),
     rewards: scriptedRewards(backend),
     backend,
-    critic,
-  };
+    ...(algorithm === 'ppo' && { critic }),
+  } as PpoDependencies;
   const options = {
     preset: preset as never,
     seed: 'steps',

@@ -1,32 +1,34 @@
-import { parseOptions, type State } from '@rlp/core';
+import type { State } from '@rlp/core';
 import * as z from 'zod';
 import {
-  type ReinforceEstimatorOptions,
   reinforceEstimator,
+  reinforceEstimatorSchema,
   reinforcePlusPlusEstimator,
 } from '../estimator/return-estimators.ts';
+import type { AlgorithmDependencies } from './dependencies.ts';
 import { layered } from './layered.ts';
-import { type AlgorithmDependencies, type AlgorithmOptions, PolicyAlgorithm } from './policy-algorithm.ts';
+import { type AlgorithmOptions, algorithmSchema, presetSchema } from './options.ts';
+import { PolicyAlgorithm } from './policy-algorithm.ts';
 import { presetOf } from './preset-of.ts';
-import type { PresetName } from './presets.ts';
+
+/** Schema of {@link ReinforceOptions}. */
+export const reinforceSchema = algorithmSchema.safeExtend({
+  /** Defaults of a project, under your options. Default `'rlp'`. */
+  preset: presetSchema('reinforce').optional(),
+  /**
+   * `'plain'` is the policy gradient with the baseline `'batch-mean'`. `'plus-plus'` is REINFORCE++: a clipped surrogate on
+   * returns whitened over the batch, without a baseline. Default `'plain'`.
+   */
+  variant: z.enum(['plain', 'plus-plus']).optional(),
+  /** How rewards become returns; see `estimators.reinforce`. Default: `{}`. */
+  reinforce: reinforceEstimatorSchema.optional(),
+});
 
 /**
  * Options of {@link REINFORCEAlgorithm}: those of `runRlTraining`, with 64 `tasksPerIteration` and a `rollout` of one
  * trajectory per task (8 for the baseline `'group-mean'`).
  */
-export interface ReinforceOptions extends AlgorithmOptions {
-  /** A project's defaults; your options go before them. Default `'rlp'`. */
-  readonly preset?: PresetName<'reinforce'> | undefined;
-  /**
-   * `'plain'` (default): the policy gradient, baseline `'batch-mean'`. `'plus-plus'`: REINFORCE++, a clipped surrogate on
-   * returns whitened over the batch, without baseline; with `reinforce: { baseline: 'group-mean' }` its variant for groups.
-   */
-  readonly variant?: 'plain' | 'plus-plus' | undefined;
-  /** Of `estimators.reinforce`. */
-  readonly reinforce?: ReinforceEstimatorOptions | undefined;
-}
-
-const variantSchema = z.strictObject({ variant: z.enum(['plain', 'plus-plus']).default('plain') });
+export interface ReinforceOptions extends Omit<z.input<typeof reinforceSchema>, 'iterations'> {}
 
 type Layer = AlgorithmOptions & Pick<ReinforceOptions, 'variant' | 'reinforce'>;
 
@@ -47,23 +49,18 @@ export class REINFORCEAlgorithm<
   Outcome = unknown,
 > extends PolicyAlgorithm<S, Metadata, Outcome> {
   /** @throws OptionsError for options outside their ranges, ArgumentError for something missing. */
-  constructor(
-    dependencies: AlgorithmDependencies<S, Metadata, Outcome>,
-    { preset, ...given }: ReinforceOptions = {},
-  ) {
-    const defaults = presetOf('REINFORCEAlgorithm', 'reinforce', preset);
-    const { variant } = parseOptions('REINFORCEAlgorithm', variantSchema, {
-      variant: given.variant ?? defaults.variant,
-    });
+  constructor(dependencies: AlgorithmDependencies<S, Metadata, Outcome>, given: ReinforceOptions = {}) {
+    const defaults = presetOf('reinforce', given.preset);
+    const variant = given.variant ?? defaults.variant ?? 'plain';
     const isGrouped = (given.reinforce ?? defaults.reinforce)?.baseline === 'group-mean';
     const sizes: Layer = isGrouped ? {} : { tasksPerIteration: 64, rollout: { groupSize: 1 } };
-    const layers: Layer[] = [sizes, variants[variant], defaults, given];
-    const { variant: _, reinforce, ...options } = layered(...layers);
+    const options = layered<ReinforceOptions>(sizes, variants[variant], defaults, given);
     const make = variant === 'plain' ? reinforceEstimator : reinforcePlusPlusEstimator;
     super(dependencies, {
       name: 'REINFORCEAlgorithm',
       optionsType: 'ReinforceOptions',
-      estimator: make(reinforce),
+      schema: reinforceSchema,
+      estimator: () => make(options.reinforce),
       groups: isGrouped ? 'at-least-two' : 'any-size',
       options,
     });

@@ -1,15 +1,20 @@
 import type { State } from '@rlp/core';
+import type * as z from 'zod';
 import { groupRelativeEstimator } from '../loop/estimate.ts';
+import type { AlgorithmDependencies } from './dependencies.ts';
 import { layered } from './layered.ts';
-import { type AlgorithmDependencies, type AlgorithmOptions, PolicyAlgorithm } from './policy-algorithm.ts';
+import { type AlgorithmOptions, algorithmSchema, presetSchema } from './options.ts';
+import { PolicyAlgorithm } from './policy-algorithm.ts';
 import { presetOf } from './preset-of.ts';
-import type { PresetName } from './presets.ts';
+
+/** Schema of {@link RlooOptions}. */
+export const rlooSchema = algorithmSchema.safeExtend({
+  /** Defaults of a project, under your options. Default `'rlp'`. */
+  preset: presetSchema('rloo').optional(),
+});
 
 /** Options of {@link RLOOAlgorithm}: those of `runRlTraining`, and `rollout` (groups of 8). */
-export interface RlooOptions extends AlgorithmOptions {
-  /** A project's defaults; your options go before them. Default `'rlp'`. */
-  readonly preset?: PresetName<'rloo'> | undefined;
-}
+export interface RlooOptions extends Omit<z.input<typeof rlooSchema>, 'iterations'> {}
 
 const own = {
   advantage: { baseline: 'leave-one-out', scale: 'none' },
@@ -30,18 +35,16 @@ export class RLOOAlgorithm<
   Outcome = unknown,
 > extends PolicyAlgorithm<S, Metadata, Outcome> {
   /** @throws OptionsError for options outside their ranges, ArgumentError for something missing and for groups of one. */
-  constructor(
-    dependencies: AlgorithmDependencies<S, Metadata, Outcome>,
-    { preset, ...given }: RlooOptions = {},
-  ) {
-    const defaults = presetOf('RLOOAlgorithm', 'rloo', preset);
+  constructor(dependencies: AlgorithmDependencies<S, Metadata, Outcome>, given: RlooOptions = {}) {
+    const { preset } = given;
+    const defaults = presetOf('rloo', preset);
     const isOwn = preset === undefined || preset === 'rlp';
     const options = layered<AlgorithmOptions>(isOwn ? own : { advantage: own.advantage }, defaults, given);
-    const estimator = groupRelativeEstimator(options.advantage);
     super(dependencies, {
       name: 'RLOOAlgorithm',
       optionsType: 'RlooOptions',
-      estimator,
+      schema: rlooSchema,
+      estimator: () => groupRelativeEstimator(options.advantage),
       groups: 'at-least-two',
       options,
     });

@@ -1,22 +1,24 @@
 import { parseOptions } from '@rlp/core';
 import * as z from 'zod';
-import { type BilevelGaeOptions, bilevelGae } from '../advantage/bilevel-gae.ts';
-import { type GaeOptions, gae } from '../advantage/gae.ts';
+import { bilevelGae, bilevelGaeSchema } from '../advantage/bilevel-gae.ts';
+import { gae, gaeSchema } from '../advantage/gae.ts';
 import type { TokenBatch, TokenEstimator } from '../loop/protocol.ts';
-import { applyWhitening, requireWhitening, type Whitening } from './whitening.ts';
+import { applyWhitening, whiteningSchema } from './whitening.ts';
 
-const schema = z.strictObject({ truncation: z.enum(['terminal', 'bootstrap']).default('terminal') });
-
-/** Options of {@link gaeEstimator}: those of `gae`, and what comes before and after it. */
-export interface GaeEstimatorOptions extends GaeOptions {
+/** Schema of {@link GaeEstimatorOptions}. */
+export const gaeEstimatorSchema = z.strictObject({
+  ...gaeSchema.shape,
   /**
    * Value after a trajectory that a limit cut. `'terminal'` is 0: the limit is part of the task. `'bootstrap'` is the critic's
    * value of the last state, if the task would go on. Default `'terminal'`.
    */
-  readonly truncation?: 'terminal' | 'bootstrap' | undefined;
+  truncation: z.enum(['terminal', 'bootstrap']).default('terminal'),
   /** Whitens the advantages over the tokens of the iteration, as TRL and verl do. Default: `{}`. */
-  readonly whitening?: Whitening | undefined;
-}
+  whitening: whiteningSchema.prefault({}),
+});
+
+/** Options of {@link gaeEstimator}: those of `gae`, and what comes before and after it. */
+export interface GaeEstimatorOptions extends z.input<typeof gaeEstimatorSchema> {}
 
 /**
  * Generalized advantage estimation along every trajectory's tokens, with a critic: PPO's estimator.
@@ -26,10 +28,8 @@ export interface GaeEstimatorOptions extends GaeOptions {
  * @throws OptionsError for options outside their ranges.
  */
 export function gaeEstimator(options: GaeEstimatorOptions = {}): TokenEstimator {
-  const { truncation: given, whitening = {}, ...own } = options;
-  const { truncation } = parseOptions('estimators.gae', schema, { truncation: given });
-  gae({ rewards: [], values: [] }, own); // checks the options
-  requireWhitening(whitening);
+  const parsed = parseOptions('estimators.gae', gaeEstimatorSchema, options, 'GaeEstimatorOptions');
+  const { truncation, whitening, ...own } = parsed;
   return {
     needs: ['values'],
     estimate: ({ owners, rewards, masks, values, finalValues }) => {
@@ -42,11 +42,14 @@ export function gaeEstimator(options: GaeEstimatorOptions = {}): TokenEstimator 
   };
 }
 
-/** Options of {@link bilevelGaeEstimator}. */
-export interface BilevelGaeEstimatorOptions extends BilevelGaeOptions {
+const bilevelGaeEstimatorSchema = z.strictObject({
+  ...bilevelGaeSchema.shape,
   /** Whitens the advantages over the tokens of the iteration. Default `'none'`. */
-  readonly whitening?: Whitening | undefined;
-}
+  whitening: whiteningSchema.default('none'),
+});
+
+/** Options of {@link bilevelGaeEstimator}. */
+export interface BilevelGaeEstimatorOptions extends z.input<typeof bilevelGaeEstimatorSchema> {}
 
 /**
  * Bi-level GAE, over turns and then over the tokens of each turn, with a critic.
@@ -54,9 +57,13 @@ export interface BilevelGaeEstimatorOptions extends BilevelGaeOptions {
  * @throws OptionsError for options outside their ranges.
  */
 export function bilevelGaeEstimator(options: BilevelGaeEstimatorOptions = {}): TokenEstimator {
-  const { whitening = 'none', ...own } = options;
-  bilevelGae({ rewards: [], values: [], masks: [], turnEnds: [] }, own); // checks the options
-  requireWhitening(whitening);
+  const parsed = parseOptions(
+    'estimators.bilevelGae',
+    bilevelGaeEstimatorSchema,
+    options,
+    'BilevelGaeEstimatorOptions',
+  );
+  const { whitening, ...own } = parsed;
   return {
     needs: ['values'],
     estimate: (batch) => {

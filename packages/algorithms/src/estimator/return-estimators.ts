@@ -1,26 +1,28 @@
 import { parseOptions } from '@rlp/core';
 import * as z from 'zod';
-import type { DiscountedReturnOptions } from '../advantage/discounted-returns.ts';
+import { type DiscountedReturnOptions, discountedReturnSchema } from '../advantage/discounted-returns.ts';
 import {
   type OptimalTokenBaselineOptions,
   optimalTokenBaseline,
 } from '../advantage/optimal-token-baseline.ts';
 import { reinforceAdvantages } from '../advantage/token-advantages.ts';
 import type { TokenBatch, TokenEstimator } from '../loop/protocol.ts';
-import { applyWhitening, requireWhitening, type Whitening } from './whitening.ts';
+import { applyWhitening, whiteningSchema } from './whitening.ts';
 
-const schema = z.strictObject({ baseline: z.enum(['none', 'batch-mean', 'group-mean']).default('none') });
+/** Schema of {@link ReinforceEstimatorOptions}. */
+export const reinforceEstimatorSchema = z.strictObject({
+  ...discountedReturnSchema.shape,
+  /** Subtracts the mean return of all trajectories (`'batch-mean'`) or of their group (`'group-mean'`). Default `'none'`. */
+  baseline: z.enum(['none', 'batch-mean', 'group-mean']).default('none'),
+  /** Whitens the advantages over the tokens of the iteration. Default `'none'`, and `{}` for REINFORCE++. */
+  whitening: whiteningSchema.default('none'),
+});
 
 /** What {@link reinforceEstimator} subtracts from every return. */
-export type ReinforceBaseline = z.output<typeof schema>['baseline'];
+export type ReinforceBaseline = z.output<typeof reinforceEstimatorSchema>['baseline'];
 
-/** Options of {@link reinforceEstimator}: those of `discountedReturns`, and */
-export type ReinforceEstimatorOptions = DiscountedReturnOptions & {
-  /** `'none'` (default), or the mean return of all trajectories (`'batch-mean'`) or of their group (`'group-mean'`). */
-  readonly baseline?: ReinforceBaseline | undefined;
-  /** Default `'none'`. */
-  readonly whitening?: Whitening | undefined;
-};
+/** Options of {@link reinforceEstimator}. */
+export interface ReinforceEstimatorOptions extends z.input<typeof reinforceEstimatorSchema> {}
 
 /**
  * REINFORCE: the reward still to come, per token, less a baseline.
@@ -31,10 +33,13 @@ export type ReinforceEstimatorOptions = DiscountedReturnOptions & {
  * @see Williams 1992, https://doi.org/10.1007/BF00992696
  */
 export function reinforceEstimator(options: ReinforceEstimatorOptions = {}): TokenEstimator {
-  const { baseline: given, whitening = 'none', ...own } = options;
-  const { baseline } = parseOptions('estimators.reinforce', schema, { baseline: given });
-  reinforceAdvantages({ rewards: [] }, own); // checks the options
-  requireWhitening(whitening);
+  const parsed = parseOptions(
+    'estimators.reinforce',
+    reinforceEstimatorSchema,
+    options,
+    'ReinforceEstimatorOptions',
+  );
+  const { baseline, whitening, ...own } = parsed;
   return {
     estimate: (batch) => {
       const { rewards, masks } = batch;

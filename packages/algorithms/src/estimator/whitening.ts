@@ -1,27 +1,27 @@
-import { parseOptions } from '@rlp/core';
 import * as z from 'zod';
 import type { TokenRows } from '../statistics/token-rows.ts';
-import { type WhiteningOptions, whitened } from '../statistics/whitened.ts';
+import { whitened, whiteningOptionsSchema } from '../statistics/whitened.ts';
 
-const overSchema = z.enum(['trained', 'all']).default('trained');
+/** Schema of {@link Whitening}. */
+export const whiteningSchema = z.union([
+  z.literal('none'),
+  z.strictObject({
+    ...whiteningOptionsSchema.shape,
+    /** Whitens over the trained tokens, or also over those of the environment (`'all'`, as SkyRL). Default `'trained'`. */
+    over: z.enum(['trained', 'all']).default('trained'),
+  }),
+]);
 
 /** `'none'`, or how advantages are whitened over the tokens of the iteration; see `whitened`. */
-export type Whitening =
-  | 'none'
-  | (WhiteningOptions & {
-      /** Over trained tokens (default), or what the environment said between them as well (`'all'`: SkyRL). */
-      readonly over?: z.input<typeof overSchema>;
-    });
-
-/** Checks the options now rather than when the first batch is there. */
-export function requireWhitening(whitening: Whitening): void {
-  applyWhitening([], [], whitening);
-}
+export type Whitening = z.input<typeof whiteningSchema>;
 
 /** Advantages, whitened if wanted. */
-export function applyWhitening(advantages: TokenRows, masks: TokenRows, whitening: Whitening): TokenRows {
+export function applyWhitening(
+  advantages: TokenRows,
+  masks: TokenRows,
+  whitening: z.output<typeof whiteningSchema>,
+): TokenRows {
   if (whitening === 'none') return advantages;
   const { over, ...options } = whitening;
-  const isMasked = parseOptions('whitening.over', overSchema, over) === 'trained';
-  return whitened(advantages, isMasked ? masks : undefined, options);
+  return whitened(advantages, over === 'trained' ? masks : undefined, options);
 }

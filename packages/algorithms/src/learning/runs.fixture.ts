@@ -1,15 +1,13 @@
 import { TabularBackend, TabularSampler } from '@rlp/backprop/tabular';
 import type { CriticBackend, RewardComputer } from '@rlp/core';
 import { DAPOAlgorithm } from '../algorithm/dapo.ts';
+import type { AlgorithmDependencies } from '../algorithm/dependencies.ts';
 import { DrGRPOAlgorithm } from '../algorithm/dr-grpo.ts';
 import { GiGPOAlgorithm } from '../algorithm/gigpo.ts';
 import { GRPOAlgorithm } from '../algorithm/grpo.ts';
 import { GSPOAlgorithm } from '../algorithm/gspo.ts';
-import type {
-  AlgorithmDependencies,
-  AlgorithmOptions,
-  PolicyAlgorithm,
-} from '../algorithm/policy-algorithm.ts';
+import type { AlgorithmOptions } from '../algorithm/options.ts';
+import type { PolicyAlgorithm } from '../algorithm/policy-algorithm.ts';
 import { PPOAlgorithm } from '../algorithm/ppo.ts';
 import { REINFORCEAlgorithm } from '../algorithm/reinforce.ts';
 import { RLOOAlgorithm } from '../algorithm/rloo.ts';
@@ -48,7 +46,10 @@ export interface Setup extends AlgorithmDependencies<ChainState> {
   readonly critic: CriticBackend;
 }
 
-type Make = (setup: Setup, options: AlgorithmOptions) => Pick<PolicyAlgorithm, 'train'>;
+type Make = (
+  setup: AlgorithmDependencies<ChainState>,
+  options: AlgorithmOptions,
+) => Pick<PolicyAlgorithm, 'train'>;
 
 /** Every algorithm as it is by default, but for what is said here. Those that do not compare within groups get groups of one. */
 export const algorithms = {
@@ -66,7 +67,7 @@ export const algorithms = {
   'REINFORCE++': (setup, options) =>
     new REINFORCEAlgorithm(setup, { ...alone(options), variant: 'plus-plus' }),
   PPO: (setup, options) =>
-    new PPOAlgorithm(setup, {
+    new PPOAlgorithm(setup as Setup, {
       ...alone(options),
       epochs: 1,
       critic: { epochs: 4 },
@@ -102,7 +103,12 @@ export async function learningCurve(
   setup: Setup = tabularSetup(lesson, learningRates[lesson]),
 ): Promise<number[]> {
   const rollout = { seed, groupSize: 8, maxTurns: moves, sampling: { maxTokens: 1 } };
-  const run = algorithms[algorithm](setup, { seed, tasksPerIteration: 4, rollout });
+  const { critic, ...dependencies } = setup;
+  const run = algorithms[algorithm](algorithm === 'PPO' ? setup : dependencies, {
+    seed,
+    tasksPerIteration: 4,
+    rollout,
+  });
   const { history } = await run.train({ iterations });
   return history.map((metrics) => metrics['reward/mean']!);
 }

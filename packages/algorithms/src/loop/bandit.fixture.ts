@@ -87,6 +87,20 @@ export function banditSetup(seed: string, training: Partial<TabularOptions> = {}
   };
 }
 
+/** The part of a setup that an algorithm works with. */
+export function forAlgorithm<Setup extends { readonly inference: unknown; readonly rollouts: unknown }>({
+  inference: _,
+  rollouts: __,
+  ...dependencies
+}: Setup): Omit<Setup, 'inference' | 'rollouts'> {
+  return dependencies;
+}
+
+/** {@link banditSetup} for an algorithm. */
+export function algorithmSetup(seed: string, training: Partial<TabularOptions> = {}) {
+  return forAlgorithm(banditSetup(seed, training));
+}
+
 /** Every report of a run. */
 export async function collect<Metadata>(
   dependencies: RlDependencies<Metadata>,

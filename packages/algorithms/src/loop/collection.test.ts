@@ -2,7 +2,7 @@ import { RandomStream, type Trajectory } from '@rlp/core';
 import { describe, expect, it } from 'vitest';
 import { GRPOAlgorithm } from '../algorithm/grpo.ts';
 import { estimators } from '../estimator/estimators.ts';
-import { banditSetup, collect } from './bandit.fixture.ts';
+import { banditSetup, collect, forAlgorithm } from './bandit.fixture.ts';
 import { groupFilters } from './group-filters.ts';
 import type { RlOptions } from './options.ts';
 import type { GroupFilter, RlReport } from './protocol.ts';
@@ -126,7 +126,7 @@ describe('a group filter', () => {
     const setup = withVariance(banditSetup('filter'), 0.4);
     const groupFilter = groupFilters.rewardAbove({ threshold: 2 });
     const options = { groupFilter, tasksPerIteration: 2, collectionRounds: 3 };
-    const { history, notes } = await new GRPOAlgorithm(setup, options).train({ iterations: 1 });
+    const { history, notes } = await new GRPOAlgorithm(forAlgorithm(setup), options).train({ iterations: 1 });
     expect(history[0]).toMatchObject({ 'groups/rejected': 6, 'groups/rounds': 3, 'update/count': 0 });
     expect(notes).toContain('0 of 2 groups were worth learning from after 3 rounds of collection');
   });

@@ -1,7 +1,7 @@
 import type { LoggedSample, Metrics, Monitor } from '@rlp/core';
 import { describe, expect, it } from 'vitest';
 import { GRPOAlgorithm } from '../algorithm/grpo.ts';
-import { banditSetup, collect } from './bandit.fixture.ts';
+import { algorithmSetup, banditSetup, collect, forAlgorithm } from './bandit.fixture.ts';
 
 const loop = { iterations: 2, tasksPerIteration: 2 };
 
@@ -100,7 +100,7 @@ describe('train', () => {
 
   it('prints one line per iteration and every note and finding', async () => {
     const lines: string[] = [];
-    const setup = { ...unscored('printed'), monitor: alarm };
+    const setup = { ...forAlgorithm(unscored('printed')), monitor: alarm };
     const { notes } = await new GRPOAlgorithm(setup, options).train({
       iterations: 1,
       print: (line) => void lines.push(line),
@@ -111,7 +111,7 @@ describe('train', () => {
       'iteration 1/1, low finding alarm: seen',
     ]);
     const numbers: string[] = [];
-    await new GRPOAlgorithm(banditSetup('numbers'), options).train({
+    await new GRPOAlgorithm(algorithmSetup('numbers'), options).train({
       iterations: 1,
       print: (line) => void numbers.push(line),
     });

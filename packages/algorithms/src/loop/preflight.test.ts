@@ -11,7 +11,7 @@ import { createEngine } from '@rlp/onnx/runtime';
 import { rewardFunctions } from '@rlp/rewards';
 import { afterEach, describe, expect, it } from 'vitest';
 import { GRPOAlgorithm } from '../algorithm/grpo.ts';
-import { banditSetup, collect, letterTokenizer } from './bandit.fixture.ts';
+import { algorithmSetup, banditSetup, collect, letterTokenizer } from './bandit.fixture.ts';
 
 const loop = { iterations: 1, tasksPerIteration: 2 };
 
@@ -53,7 +53,7 @@ describe('preflight', () => {
   });
 
   it('refuses a sampler of another backend before the first iteration', () => {
-    const [setup, other] = [banditSetup('one'), banditSetup('other')];
+    const [setup, other] = [algorithmSetup('one'), algorithmSetup('other')];
     const algorithm = () => new GRPOAlgorithm({ ...setup, sampler: other.sampler });
     expect(algorithm).toThrow(
       'GRPOAlgorithm: publish: the backend and the sampler live in different engines',
@@ -64,7 +64,7 @@ describe('preflight', () => {
   });
 
   it('refuses vocabularies that differ', () => {
-    const setup = banditSetup('words');
+    const setup = algorithmSetup('words');
     const other = new TabularBackend({ vocabularySize: 9 });
     const foreign = new TabularSampler({ backend: other, tokenizer: letterTokenizer });
     expect(() => new GRPOAlgorithm({ ...setup, sampler: foreign })).toThrow('knows 8 tokens and the sampler');

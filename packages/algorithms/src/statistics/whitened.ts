@@ -3,7 +3,8 @@ import * as z from 'zod';
 import { moments } from './masked.ts';
 import { requireRows, type TokenRows, zeroRows } from './token-rows.ts';
 
-const schema = z.strictObject({
+/** Schema of {@link WhiteningOptions}. */
+export const whiteningOptionsSchema = z.strictObject({
   /** Removes the mean, or keeps it. Default `'remove'`. */
   mean: z.enum(['remove', 'keep']).default('remove'),
   /** Divides by the deviation, or not. Default `'std'`. */
@@ -36,7 +37,7 @@ const schema = z.strictObject({
  * The default is TRL's formula: its small epsilon changes nothing where values differ, and inside the root it bounds the
  * factor at 10⁴ where they hardly do.
  */
-export interface WhiteningOptions extends z.input<typeof schema> {}
+export interface WhiteningOptions extends z.input<typeof whiteningOptionsSchema> {}
 
 /**
  * Values shifted to mean 0 and scaled to deviation 1 over the tokens that count.
@@ -53,7 +54,7 @@ export function whitened(
   masks?: TokenRows,
   options: WhiteningOptions = {},
 ): Float64Array[] {
-  const resolved = parseOptions('whitened', schema, options);
+  const resolved = parseOptions('whitened', whiteningOptionsSchema, options);
   requireRows('whitened', { values, masks });
   const { count, mean, variance } = moments(values, masks, resolved);
   const result = zeroRows(values);
@@ -84,7 +85,10 @@ function meanOfOne(values: TokenRows, masks: TokenRows | undefined): number {
   return 0;
 }
 
-function deviation(variance: number, { epsilon, epsilonPlacement }: z.output<typeof schema>): number {
+function deviation(
+  variance: number,
+  { epsilon, epsilonPlacement }: z.output<typeof whiteningOptionsSchema>,
+): number {
   switch (epsilonPlacement) {
     case 'inside-root':
       return Math.sqrt(variance + epsilon);

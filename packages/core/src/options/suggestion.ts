@@ -76,6 +76,8 @@ export function keySuggestion(
   const elsewhere = allowed.filter(
     (option) => option.path.length > 0 && !option.path.includes('*') && !own.includes(option),
   );
+  const isAbove = elsewhere.some((option) => written(option) === key);
+  if (isAbove && path.length > 0) return `it belongs outside ${path.join('.')}`;
   const names = siblings.map(lastOf);
   const translation = translated(key, allowed);
   return (

@@ -1,0 +1,107 @@
+import {
+  ArgumentError,
+  choosePublication,
+  type Environment,
+  type InferenceEngine,
+  type Loss,
+  type MetricsLogger,
+  type Monitor,
+  type RewardsFor,
+  type Sampler,
+  type State,
+  type TaskSource,
+  type Tokenizer,
+  type TrainingBackend,
+} from '@rlp/core';
+import type { Encoding } from '@rlp/rollout';
+import * as z from 'zod';
+import type { InterventionHandlers } from '../loop/protocol.ts';
+
+/** What an algorithm works with. It creates none of it and closes none of it. */
+export interface AlgorithmDependencies<S extends State = State, Metadata = unknown, Outcome = unknown>
+  extends Encoding {
+  /** The world that the policy acts in. */
+  readonly environment: Environment<S, NoInfer<Metadata>, Outcome>;
+  /** Source of the tasks. */
+  readonly tasks: TaskSource<Metadata>;
+  /** The policy that is sampled from, and that takes over the weights of `backend`. */
+  readonly sampler: Sampler & InferenceEngine;
+  /** Trains the policy. */
+  readonly backend: TrainingBackend;
+  /** Directory for weights that are published as files, if trainer and sampler share no store. Both must reach it. */
+  readonly publications?: string | undefined;
+  /** Scores trajectories. Reads the metadata of `tasks` and the outcome of `environment`. */
+  readonly rewards: RewardsFor<NoInfer<Metadata>, NoInfer<Outcome>>;
+  /** The policy's loss, one of your own; see `RlDependencies`. Default: what the algorithm's options describe. */
+  readonly loss?: Loss | undefined;
+  /** Sees every batch before it is learned from, such as a `RewardQualityMonitor`; what it asks for is done. */
+  readonly monitor?: Monitor<NoInfer<Metadata>> | undefined;
+  /** Does what a monitor can ask for and the loop cannot do by itself. */
+  readonly interventions?: InterventionHandlers | undefined;
+  /** Gets every iteration's metrics, notes, findings and some samples, before its report is yielded. */
+  readonly logger?: MetricsLogger | undefined;
+  /** Milliseconds from any origin, such as `() => performance.now()`. */
+  readonly clock?: (() => number) | undefined;
+}
+
+/** Schema of an object that has a method; `what` says what is expected. */
+export function having<Value extends object>(method: keyof Value & string, what: string) {
+  return z.custom<Value>(
+    (value) => typeof (value as Record<string, unknown> | null | undefined)?.[method] === 'function',
+    `must be ${what}`,
+  );
+}
+
+/** Schema of {@link AlgorithmDependencies}. An algorithm extends it by dependencies of its own. */
+export const dependencySchema = z.strictObject({
+  environment: having<Environment>('reset', 'an environment'),
+  tasks: having<TaskSource>('take', 'a task source; taskSource(tasks) of @rlp/env makes one of an array'),
+  sampler: having<Sampler>('sample', 'a sampler'),
+  backend: having<TrainingBackend>('forwardBackward', 'a training backend'),
+  tokenizer: having<Tokenizer>('encode', 'a tokenizer'),
+  rewards: having<RewardsFor<unknown>>(
+    'computeRewards',
+    'a reward computer; rewardFunctions({ … }) of @rlp/rewards makes one of functions',
+  ),
+  critic: z.custom<never>(() => false, 'only PPOAlgorithm learns from a critic; leave it out').optional(),
+  chat: having<NonNullable<Encoding['chat']>>('render', 'a chat renderer').optional(),
+  publications: z.string().optional(),
+  loss: having<Loss>('compute', 'a loss').optional(),
+  monitor: having<Monitor>('observe', 'a monitor').optional(),
+  interventions: z.custom<InterventionHandlers>((value) => typeof value === 'object').optional(),
+  logger: having<MetricsLogger>('log', 'a logger').optional(),
+  clock: z.custom<() => number>((value) => typeof value === 'function', 'must be a function').optional(),
+});
+
+/** Unused rows that a model's embedding may have beyond its tokenizer, to fill it up to a round number. */
+const fillUp = 128;
+
+/** @throws ArgumentError unless backend, sampler and tokenizer are of one model, and the weights can reach the sampler. */
+export function requireOnePolicy(
+  name: string,
+  {
+    backend,
+    sampler,
+    tokenizer,
+    publications,
+  }: Pick<AlgorithmDependencies, 'backend' | 'sampler' | 'tokenizer' | 'publications'>,
+): void {
+  try {
+    choosePublication(backend, sampler, publications);
+  } catch (cause) {
+    if (!(cause instanceof ArgumentError)) throw cause;
+    throw new ArgumentError(`${name}: ${cause.message}`, { cause });
+  }
+  const own = tokenizer.vocabularySize;
+  const samplers = (sampler as { readonly tokenizer?: Tokenizer | undefined }).tokenizer?.vocabularySize;
+  if (samplers !== undefined && samplers !== own) {
+    throw new ArgumentError(
+      `${name}: \`tokenizer\` has ${own} tokens and the sampler's has ${samplers}; pass the sampler's tokenizer`,
+    );
+  }
+  const known = backend.vocabularySize ?? sampler.vocabularySize;
+  if (known === undefined || (own <= known && known <= Math.max(2 * own, own + fillUp))) return;
+  throw new ArgumentError(
+    `${name}: \`tokenizer\` has ${own} tokens and the model ${known}; pass the tokenizer of this model`,
+  );
+}
