@@ -11,9 +11,12 @@ const given = <Type>(what: string) =>
 const loraSchema = z.strictObject({
   /** Rank of the correction `(alpha/rank)·B·A`. Default 8. */
   rank: z.int().min(1).default(8),
-  /** Scale of the correction; it is divided by the rank. Default 16. */
+  /** Scale of the correction. The correction is multiplied by `alpha / rank`. Default 16. */
   alpha: z.number().positive().default(16),
-  /** Layers to adapt, by the last part of their names, such as `q_proj`. Default every linear layer of attention and feed-forward. */
+  /**
+   * Layers to adapt, by the last part of their names, such as `q_proj`. Default: every linear layer of the
+   * decoder.
+   */
   targets: z.array(z.string().min(1)).min(1).optional(),
   /** Seed of the random stream that A is drawn from. Default `'lora'`. */
   seed: z.union([z.string(), z.number()]).default('lora'),
@@ -24,25 +27,35 @@ const schema = z.strictObject({
   engine: given<Engine>('an engine, from createEngine of @rlp/onnx/runtime'),
   /** Model to train. The backend copies its weights into the engine. Required. */
   model: given<LanguageModel>('a model, from loadModel or createModel of @rlp/models'),
-  /** Name of the engine's store that samplers share, and prefix of the backend's other stores. Default `'policy'`. */
+  /** Store that samplers share, and name prefix of the backend's other stores. Default `'policy'`. */
   store: z.string().min(1).default('policy'),
   /** Learning rate before the schedule. Required. */
   learningRate: z.number().nonnegative(),
   /** How the learning rate changes over updates. Default constant. */
   schedule: scheduleSchema.prefault({ kind: 'constant' }),
-  /** Optimizer of the weights. Default AdamW without weight decay. */
+  /** Optimizer of the weights. Default: AdamW without weight decay. */
   optimizer: optimizerSchema.prefault({}),
   /** Global L2 norm that gradients are clipped to, or `'off'`. Default 1. */
   maxGradientNorm: maxGradientNormSchema.prefault(1),
   /** Maximum positions of one pass, padding included. Bounds activation memory. Default 4096. */
   tokensPerMicroBatch: z.int().min(1).default(4096),
-  /** Trains a low-rank correction of frozen weights; `{}` takes its defaults. Default: every weight is trained. */
+  /**
+   * Trains a low-rank correction of frozen weights. `{}` selects its defaults. Default: every weight is
+   * trained.
+   */
   lora: loraSchema.optional(),
-  /** `'initial'` keeps a copy of the first policy for reference logprobs; `'none'` saves its memory. Default `'initial'`. */
+  /**
+   * `'initial'` keeps a copy of the first policy for reference logprobs. `'none'` saves its memory. Default
+   * `'initial'`.
+   */
   reference: z.enum(['initial', 'none']).default('initial'),
   /** `'recompute'` computes each layer again in the backward pass to save memory. Default `'keep'`. */
   activations: z.enum(['keep', 'recompute']).default('keep'),
-  /** Critic on the last hidden states: `'linear'` starts at 0, a tensor from `readValueHead` continues another. Default `'none'`. */
+  /**
+   * Adds a critic on the last hidden states. Default `'none'`.
+   *
+   * `'linear'` starts it at 0. A tensor from `readValueHead` starts it where another critic ended.
+   */
   valueHead: z
     .union(
       [z.enum(['none', 'linear']), given<HostTensor>('a value head')],
@@ -57,7 +70,7 @@ export interface OnnxBackendOptions extends z.input<typeof schema> {}
 /** {@link OnnxBackendOptions} with every default filled in. */
 export type ResolvedOnnxBackendOptions = z.output<typeof schema>;
 
-/** Low-rank adaptation: which layers get a correction, and how large. */
+/** Low-rank adaptation: the adapted layers, and the size of the correction. */
 export type LoraOptions = z.output<typeof loraSchema>;
 
 /** Applies defaults. Throws an OptionsError naming every problem. */

@@ -19,9 +19,9 @@ import { initialHead, valueHeadSpec } from './weights/value-head.ts';
 
 const trainingSlots = ['gradient', 'moment1', 'moment2'];
 
-/** What depends on whether all weights are trained or a correction of them. */
+/** Parts that differ between full training and a low-rank correction. */
 interface Plan {
-  /** Stores to create, with their first contents; the trained one first. */
+  /** Stores to create, with their initial contents. The trained store comes first. */
   readonly stores: readonly {
     readonly name: string;
     readonly weights: Weights;
@@ -35,17 +35,17 @@ interface Plan {
 /**
  * Starts training a model on ONNX Runtime.
  *
- * The weights are copied into the engine's store `options.store`; a sampler in the same engine can read them there, and
- * `publish()` says when it should (with low-rank adaptation it first writes the merged weights there). A caller who drops `model`
- * gets its memory back with the first step.
+ * The weights are copied into the engine's store `options.store`. A sampler in the same engine reads them
+ * there after `publish()`. With low-rank adaptation, `publish()` first writes the merged weights there. If
+ * you drop `model`, its memory is freed with the first step.
  *
  * @example
  * const backend = await createOnnxBackend({ engine, model, learningRate: 1e-4 });
  * backend.forwardBackward({ sequences }, loss);
  * const { gradientNorm } = await backend.optimStep();
  *
- * @throws OptionsError naming every bad option, ArgumentError if the model's weights do not fit its config or a
- * store of that name exists.
+ * @throws OptionsError naming every invalid option.
+ * @throws ArgumentError if the model's weights do not fit its config, or if a store of that name exists.
  */
 export async function createOnnxBackend(options: OnnxBackendOptions): Promise<OnnxTrainingBackend> {
   const resolved = resolveBackendOptions(options);

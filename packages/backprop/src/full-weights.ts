@@ -11,19 +11,19 @@ import {
 } from './weights/policy-weights.ts';
 import { splitHead } from './weights/value-head.ts';
 
-/** What {@link FullWeights} is made of. */
+/** Parts of {@link FullWeights}. */
 export interface FullWeightsParts {
   readonly engine: Engine;
   readonly program: RunningProgram<TrainingMethods>;
   readonly store: string;
-  /** Of the policy. */
+  /** Parameters of the policy. */
   readonly parameters: readonly ParameterSpec[];
-  /** The value head's row, where there is one. */
+  /** Row of the value head, if there is one. */
   readonly valueHead?: ParameterSpec | undefined;
   readonly save: SaveWeights;
 }
 
-/** Weights that are trained themselves: the published store is the one being trained. */
+/** Full training: the published store is the trained store. */
 export class FullWeights extends ModelFiles implements PolicyWeights {
   readonly valueHead: ParameterSpec | undefined;
   readonly #engine: Engine;

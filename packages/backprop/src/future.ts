@@ -3,8 +3,8 @@ import type { TrainFuture } from '@rlp/core';
 /**
  * A {@link TrainFuture} over a promise.
  *
- * A rejection nobody awaits does not end the process: the failed call changed nothing, and later calls still work. Whoever
- * awaits the future, at any time, gets the rejection.
+ * An unhandled rejection does not end the process. The failed call changed nothing, and later calls still
+ * work. Awaiting the future gives the rejection at any time.
  */
 export class Future<T> implements TrainFuture<T> {
   readonly #promise: Promise<T>;
@@ -31,18 +31,18 @@ export class Future<T> implements TrainFuture<T> {
   }
 }
 
-/** Runs tasks one at a time in the order they are given; a task that fails does not stop the next. */
+/** Runs tasks one at a time, in the order they are given. A failed task does not stop the next. */
 export class Sequence {
   #last: Promise<unknown> = Promise.resolve();
 
-  /** Starts `task` once every earlier one has settled. */
+  /** Starts `task` after every earlier task has settled. */
   run<T>(task: () => T | Promise<T>): Promise<T> {
     const result = this.#last.then(task);
     this.#last = result.catch(() => undefined);
     return result;
   }
 
-  /** Resolves once every task given so far has settled. */
+  /** Resolves after every task given so far has settled. */
   async idle(): Promise<void> {
     await this.#last;
   }

@@ -24,15 +24,15 @@ const configFile = 'adapter_config.json';
 
 const configSchema = z.looseObject({ r: z.number().positive(), lora_alpha: z.number().positive() });
 
-/** What {@link LoraWeights} is made of. */
+/** Parts of {@link LoraWeights}. */
 export interface LoraWeightsParts {
   readonly engine: Engine;
   readonly program: RunningProgram<TrainingMethods>;
-  /** Every store of the backend, to be freed with it. */
+  /** All stores of the backend. They are freed with it. */
   readonly stores: readonly string[];
   /** All weights of the model. */
   readonly parameters: readonly ParameterSpec[];
-  /** The value head's row, where there is one; trained beside the factors. */
+  /** Row of the value head, if there is one. Trained together with the factors. */
   readonly valueHead?: ParameterSpec | undefined;
   readonly targets: readonly LoraTarget[];
   readonly options: LoraOptions;
@@ -43,9 +43,10 @@ export interface LoraWeightsParts {
 /**
  * Frozen weights with a low-rank correction.
  *
- * Seen from outside the weights are merged: reading gives `W + (alpha/rank)·B·A`, publishing writes it to the shared store. Loading
- * weights replaces the frozen ones and starts the correction, the reference policy's too, from nothing. On disk there is only
- * the adapter, in PEFT's files; it continues on the model that the backend was created with.
+ * Reading gives merged weights, `W + (alpha/rank)·B·A`, and publishing writes them to the shared store.
+ * Loading weights replaces the frozen ones and resets the correction, including that of the reference policy.
+ * A checkpoint holds only the adapter, in PEFT's files. It requires the model that the backend was created
+ * with.
  */
 export class LoraWeights implements PolicyWeights {
   readonly adaptation = 'lora';
@@ -88,7 +89,7 @@ export class LoraWeights implements PolicyWeights {
     return factors;
   }
 
-  /** The factors alone do not say how they are scaled. */
+  /** Compares rank and alpha of a checkpoint, because the factors do not contain their scale. */
   async #checkScale(path: string): Promise<void> {
     const { r: rank, lora_alpha: alpha } = await readRecord(path, configSchema);
     const own = this.#parts.options;

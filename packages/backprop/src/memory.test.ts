@@ -93,7 +93,8 @@ describe('estimateMemory', () => {
     expect(estimateMemory({ ...question, microBatches: 'several' }).gradients).toBe(2 * base.gradients);
   });
 
-  // On paper, one layer of width 8: A and B of c_attn 8 → 24, c_proj 8 → 8, c_fc 8 → 32, c_proj 32 → 8 make 4·(32 + 16 + 40 + 40).
+  // On paper, one layer of width 8. A and B of c_attn 8 → 24, c_proj 8 → 8, c_fc 8 → 32, c_proj 32 → 8 have
+  // 4·(32 + 16 + 40 + 40) numbers.
   it('counts the factors of layers that GPT-2 fuses', () => {
     const config = parseModelConfig({ model_type: 'gpt2', vocab_size: 9, n_embd: 8, n_layer: 1, n_head: 2 });
     expect(estimateMemory({ config, rows: 1, length: 4, lora: { rank: 4 } }).reference).toBe(4 * 512);

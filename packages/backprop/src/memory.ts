@@ -3,51 +3,54 @@ import { linearLayers, type ModelConfig, parameterSpecs } from '@rlp/models';
 import * as z from 'zod';
 import { headBlockRows } from './graphs/parameter-blocks.ts';
 
-/** What a run would train, for {@link estimateMemory}. */
-export interface MemoryQuestion {
-  readonly config: ModelConfig;
-  /** Rows of a micro-batch. */
-  readonly rows: number;
-  /** Tokens of a row. */
-  readonly length: number;
-  /** Whether a batch takes more than one micro-batch, which costs a second gradient buffer. Default `'one'`. */
-  readonly microBatches?: 'one' | 'several';
-  /** Default `'keep'`. */
-  readonly activations?: 'keep' | 'recompute';
-  /** Whether a reference policy is kept, and asked for its logprobs in micro-batches of this size. Default `'initial'`. */
-  readonly reference?: 'initial' | 'none';
-  /** `'critic'`: a model of its own whose losses read values only, so that it never computes logits. Default `'policy'`. */
-  readonly purpose?: 'policy' | 'critic';
-  /** Trains a low-rank correction, as the option of `createOnnxBackend`. Default: every weight is trained. */
-  readonly lora?: { readonly rank?: number | undefined } | undefined;
-}
-
 const schema = z.strictObject({
+  /** Shape of the model, from `loadModel` or `parseModelConfig`. Required. */
   config: z.custom<ModelConfig>((value) => typeof value === 'object' && value !== null, 'expected a config'),
+  /** Sequences in a micro-batch. Required. */
   rows: z.int().min(1),
+  /** Tokens in each sequence. Required. */
   length: z.int().min(1),
+  /** Micro-batches in a batch: `'several'` needs a second gradient buffer. Default `'one'`. */
   microBatches: z.enum(['one', 'several']).optional(),
+  /** Option `activations` of the backend: `'recompute'` saves memory. Default `'keep'`. */
   activations: z.enum(['keep', 'recompute']).optional(),
+  /** Option `reference` of the backend: `'initial'` counts its copy and its scoring. Default `'initial'`. */
   reference: z.enum(['initial', 'none']).optional(),
+  /** `'critic'` is a separate model whose losses read only values, so it computes no logits. Default `'policy'`. */
   purpose: z.enum(['policy', 'critic']).optional(),
-  lora: z.strictObject({ rank: z.int().min(1).default(8) }).optional(),
+  /** Trains a low-rank correction. Default: every weight is trained. */
+  lora: z
+    .strictObject({
+      /** Rank of the correction. Default 8. */
+      rank: z.int().min(1).default(8),
+    })
+    .optional(),
 });
 
-/** Bytes of a training run, by purpose. */
+/** What a run would train, for {@link estimateMemory}. */
+export interface MemoryQuestion extends z.input<typeof schema> {}
+
+/** Memory of a training run in bytes, by purpose. */
 export interface MemoryEstimate {
-  /** The caller's own copy: the weights that the loaded or created model holds. Gone with the first step if nothing refers to it. */
+  /** Weights of the loaded model in the caller's memory. Freed with the first step if nothing refers to the model. */
   readonly model: number;
-  /** The engine's. */
+  /** Weights in the engine. */
   readonly weights: number;
+  /** Copy of the trained weights for the reference policy. */
   readonly reference: number;
+  /** Gradient buffers. */
   readonly gradients: number;
+  /** AdamW's two moments. */
   readonly optimizer: number;
+  /** Activations that are kept for the backward pass. */
   readonly activations: number;
+  /** Probabilities and logits of the vocabulary head. */
   readonly logits: number;
-  /** Of the graph that computes the reference's logprobs. */
+  /** Graph that computes the reference's logprobs. */
   readonly scoring: number;
-  /** Node.js, ONNX Runtime and their code. */
+  /** Node.js and ONNX Runtime. */
   readonly runtime: number;
+  /** Sum of all purposes. */
   readonly total: number;
   /** The same as a table with one line per purpose. */
   readonly table: string;
@@ -57,21 +60,30 @@ const float = 4;
 const runtimeBytes = 200 * 2 ** 20;
 
 /**
- * Peak memory of a training step, before it runs.
+ * Estimates the peak memory of a training step before it runs.
  *
- * Exact: weights, gradients, moments. Formulas: per token and layer the forward pass keeps `2d + 2q + 2kv` floats around
- * attention (`2d` more with layer norms), `2f` in the feed-forward block, and `heads · length` attention probabilities (d: hidden,
- * q: heads · head dimension, kv: key-value heads · head dimension, f: intermediate size); with recomputation only `d` per layer. The
- * backward pass of one layer takes about as much again. The head keeps one `[rows · length, vocabulary]` array of probabilities and, while
- * softmax runs, the logits of up to 4096 tokens; a critic's, one number per token, is left out. Scoring the reference takes two
- * such arrays, for its entropies, and about two layers.
+ * Weights, gradients and moments are exact. The rest follows from the model's shape (d: hidden size, q: heads · head
+ * dimension, kv: key-value heads · head dimension, f: intermediate size):
  *
- * Against the peak resident memory of a fp32 step of full training whose caller keeps the model (Linux, onnxruntime-node 1.30, no
- * reference): 586 MiB for 640 measured (3.3 M parameters, 32 × 128 tokens), 1034 for 1083 (15 M, 8 × 256, vocabulary 32,000),
- * 3358 for 3439 (135 M, 2 × 256): within 10 %. With the reference scored: 1050 for 1082 (9.9 M, 8 × 256, vocabulary 8000), 1323
- * for 1407 (9 M, 8 × 256, vocabulary 32,000).
+ * - Activations, in floats per token and layer: `2d + 2q + 2kv` around attention (`2d` more with layer norms), `2f` in the
+ *   feed-forward block, and `heads · length` attention probabilities. With recomputation, only `d`.
+ * - The backward pass of one layer takes about as much again.
+ * - The head keeps one `[rows · length, vocabulary]` array of probabilities. While softmax runs, it also holds the logits
+ *   of up to 4096 tokens. A critic's head has one number per token, which is ignored.
+ * - Scoring the reference takes two arrays of that size, because of its entropies, and about two layers.
  *
- * @throws OptionsError naming every field that is unknown or has another value than it may.
+ * Estimated and measured peak resident memory of fp32 full training, while the caller keeps the model (Linux,
+ * onnxruntime-node 1.30):
+ *
+ * | parameters | rows × tokens | vocabulary | reference | estimated MiB | measured MiB |
+ * | --- | --- | --- | --- | --- | --- |
+ * | 3.3 M | 32 × 128 | | none | 586 | 640 |
+ * | 15 M | 8 × 256 | 32,000 | none | 1034 | 1083 |
+ * | 135 M | 2 × 256 | | none | 3358 | 3439 |
+ * | 9.9 M | 8 × 256 | 8000 | scored | 1050 | 1082 |
+ * | 9 M | 8 × 256 | 32,000 | scored | 1323 | 1407 |
+ *
+ * @throws OptionsError naming every unknown or invalid field.
  */
 export function estimateMemory(question: MemoryQuestion): MemoryEstimate {
   const { config, rows, length, lora } = parseOptions('estimateMemory', schema, question);
@@ -94,7 +106,7 @@ export function estimateMemory(question: MemoryQuestion): MemoryEstimate {
   return { ...parts, total, table: tableOf({ ...parts, total }) };
 }
 
-/** Numbers in a decoder of this shape: matrices, norms and biases, tied output head counted once. */
+/** Number of parameters of a decoder: matrices, norms and biases. A tied output head counts once. */
 export function countParameters(config: ModelConfig): number {
   const sizes = parameterSpecs(config).map(({ shape }) =>
     shape.reduce((product, length) => product * length, 1),

@@ -37,34 +37,40 @@ import type { PolicyWeights } from './weights/policy-weights.ts';
 import { publishFiles, requirePublishable } from './weights/publication-files.ts';
 import { readTrainingCheckpoint, writeTrainingCheckpoint } from './weights/training-checkpoint.ts';
 
-/** What an {@link OnnxTrainingBackend} is made of; {@link createOnnxBackend} puts it together. */
+/** Parts of an {@link OnnxTrainingBackend}. Use {@link createOnnxBackend}. */
 export interface OnnxBackendParts {
   readonly program: RunningProgram<TrainingMethods>;
   readonly weights: PolicyWeights;
   readonly packing: PackingOptions;
-  /** What samplers of the same engine read. */
+  /** Weights that samplers of the same engine read. */
   readonly shares: SharedWeights;
-  /** Whether there is a reference policy. */
+  /** Whether the backend keeps a reference policy. */
   readonly reference: 'initial' | 'none';
 }
 
 /** Options of {@link OnnxTrainingBackend.logprobs}. */
 export interface LogprobsOptions {
+  /** Weights to score with. Default `'current'`. */
   readonly policy?: Policy;
+  /** Temperature that divides the logits. Default 1. */
   readonly temperature?: number;
+  /** Aborts the call. Default: no signal. */
   readonly signal?: AbortSignal;
 }
 
 /**
- * Trains a decoder on ONNX Runtime: one graph computes forward, loss and gradients, kernels in the engine update the
- * weights in place. Calls are validated and sent at once and run one after another in the engine, so futures pipeline.
+ * Trains a decoder on ONNX Runtime.
+ *
+ * One graph computes forward pass, loss and gradients. Kernels in the engine update the weights in place.
+ * Calls are validated and sent at once. The engine runs them in order, so you need not await one before the
+ * next.
  */
 export class OnnxTrainingBackend implements FullBackend {
   readonly #parts: OnnxBackendParts;
   readonly #library = new GraphLibrary();
   #weightVersion = 0;
   #closing: Promise<void> | undefined;
-  /** Settles once calls may be sent again: reading files comes before the engine can keep their order. */
+  /** Settles when calls may be sent again. Files are read before the engine can order the calls. */
   #barrier: Promise<void> | undefined;
 
   constructor(parts: OnnxBackendParts) {
@@ -184,7 +190,7 @@ export class OnnxTrainingBackend implements FullBackend {
       requirePublishable(options, this.publishes);
       const { as, directory } = options;
       const { program, weights, shares } = this.#parts;
-      // Sent together, so that what is written is what was published.
+      // Sent together, so that the files hold the published weights.
       const [version, published] = await Promise.all([
         program.call('publish', undefined),
         as === 'shared' ? undefined : weights.published(as),
@@ -241,7 +247,7 @@ export class OnnxTrainingBackend implements FullBackend {
     try {
       return await call({ ...graph, temperature, microBatches });
     } catch (error) {
-      // A TrainingError comes from running the graph, so it stands.
+      // A TrainingError comes from running the graph, so the graph exists.
       if (!(error instanceof TrainingError)) this.#library.forget(graph);
       throw error;
     }

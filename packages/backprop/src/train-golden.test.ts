@@ -10,7 +10,7 @@ import { globalNorm } from './optimizer/optimizer.ts';
 const shared = process.env.RLP_SHARED ?? fileURLToPath(new URL('../../../../shared', import.meta.url));
 const models = ['stories260k', 'tinystories656k', 'babyllama105'] as const;
 const ofRepository = fileURLToPath(new URL('../../../examples/models', import.meta.url));
-/** The shared model, or the repository's own. */
+/** Folder of the shared model, or of the repository's model. */
 const folderOf = (model: string) =>
   existsSync(`${shared}/data/${model}`) ? `${shared}/data/${model}` : `${ofRepository}/${model}`;
 const available = models.filter((model) => existsSync(`${folderOf(model)}/train_golden.json`));

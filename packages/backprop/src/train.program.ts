@@ -4,15 +4,15 @@ import { PolicyGraphs } from './graphs/policy-graphs.ts';
 import { TrainingProgram } from './program/training-program.ts';
 import type { TrainingProgramOptions } from './program-protocol.ts';
 
-/** What the engine's thread builds graphs of. */
+/** Model that the engine's thread builds graphs for. */
 export interface ModelPlan {
   readonly decoder: DecoderBuilderOptions;
-  /** Parameters that gradients are computed for. */
+  /** Parameters that get gradients. */
   readonly trained: readonly string[];
   readonly residency: 'host' | 'device';
 }
 
-/** Methods of the training program, as its caller sees them. */
+/** Methods of the training program, from the caller's side. */
 export type TrainingMethods = ReturnType<typeof trainingMethods>;
 
 /** Starts the training program inside an engine. */
@@ -24,7 +24,7 @@ export default function createTrainingProgram(
   return trainingMethods(new TrainingProgram(host, options, graphs));
 }
 
-/** What of a training program can be called from outside. */
+/** Methods of a training program that callers may use. */
 export function trainingMethods(program: TrainingProgram) {
   return {
     forwardBackward: program.forwardBackward,

@@ -3,19 +3,21 @@ import { existsSync } from 'node:fs';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
 
-// The software Vulkan driver of Debian's chromium. Its loader must be on the library path when the process starts, so the test
-// runs in a process of its own.
+// Software Vulkan driver of Debian's chromium. Its loader must be on the library path when the process
+// starts. The test therefore runs in a separate process.
 const folder = '/usr/lib/chromium';
 const driver = `${folder}/vk_swiftshader_icd.json`;
 const available = existsSync(driver);
 if (!available) console.warn(`skipped: no software Vulkan driver at ${driver}`);
 
-// Compiling shaders in software takes seconds, twice as many for a model twice as wide: by default only full training runs.
+// Compiling shaders in software takes seconds, twice as long for a model twice as wide. By default, only test
+// full training.
 const trained = process.env.RLP_SLOW_TESTS ? ['undefined', '{ rank: 2 }'] : ['undefined'];
 
 /**
- * Updates of the same tiny model and its critic on both providers, in two micro-batches: two by a loss on the policy, one by a
- * loss on values, one more on the policy; prints what came of them.
+ * Updates the same tiny model and its critic on both providers, in two micro-batches, and prints the results.
+ *
+ * Two updates use a loss on the policy, one a loss on values, and one the policy again.
  */
 const script = (lora: string) => `
   import { createOnnxBackend } from ${JSON.stringify(new URL('./index.ts', import.meta.url).href)};

@@ -1,6 +1,6 @@
 import { TrainingError } from '@rlp/core';
 
-/** The error for a loss that is not finite. */
+/** Error for a loss that is not finite. */
 export function lossError(loss: number): TrainingError {
   return new TrainingError(
     `forwardBackward: the loss is ${loss}, expected a finite number; look for extreme values in the batch. ` +
@@ -8,7 +8,10 @@ export function lossError(loss: number): TrainingError {
   );
 }
 
-/** Index of the first element that is NaN or infinite, or −1. A loop: a callback for each element takes eight times as long. */
+/**
+ * Index of the first element that is NaN or infinite, or −1. A loop, because a callback takes eight times as
+ * long.
+ */
 export function firstNonFinite(values: Float32Array): number {
   for (let index = 0; index < values.length; index++) if (!Number.isFinite(values[index])) return index;
   return -1;
@@ -24,7 +27,7 @@ export function checkGradient(name: string, gradient: Float32Array): void {
   );
 }
 
-/** The error for a gradient whose elements are finite and whose norm is not. */
+/** Error for a gradient with finite elements and an infinite norm. */
 export function overflowError(): TrainingError {
   return new TrainingError(
     'forwardBackward: the norm of the gradient overflows; lower the weights of the loss',

@@ -1,15 +1,18 @@
 import { ArgumentError, type Loss, type TokenId, type TrainingBatch, type TrainingSequence } from '@rlp/core';
 
-/** What the model can read. */
+/** Limits of the model's input. */
 export interface PackingLimits {
   readonly vocabularySize: number;
-  /** Most tokens of a sequence. */
+  /** Maximum number of tokens in a sequence. */
   readonly contextLength: number;
 }
 
 const mostReported = 10;
 
-/** Checks a training batch against its loss and the model's limits; throws one ArgumentError with every problem. */
+/**
+ * Checks a training batch against its loss and the model's limits. Throws one ArgumentError with every
+ * problem.
+ */
 export function validateBatch(batch: TrainingBatch, loss: Loss, limits: PackingLimits): void {
   const problems: string[] = [];
   if (batch.sequences.length === 0) problems.push('the batch is empty, expected at least one sequence');
@@ -26,7 +29,11 @@ export function validateBatch(batch: TrainingBatch, loss: Loss, limits: PackingL
   report('forwardBackward', problems);
 }
 
-/** Checks plain sequences against the model's limits; throws one ArgumentError, which begins with `owner`, with every problem. */
+/**
+ * Checks plain sequences against the model's limits. Throws one ArgumentError with every problem.
+ *
+ * @param owner - Start of the error message.
+ */
 export function validateTokens(
   owner: string,
   sequences: readonly (readonly TokenId[])[],
@@ -72,7 +79,7 @@ function checkTokens(
   }
 }
 
-/** Whether everything is there and as long as `tokens`. */
+/** Whether all arrays are present and as long as `tokens`. */
 function checkLengths(at: string, sequence: TrainingSequence, loss: Loss, problems: string[]): boolean {
   const before = problems.length;
   const expected = sequence.tokens.length;

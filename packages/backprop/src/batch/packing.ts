@@ -2,13 +2,15 @@ import type { Loss, TokenId, TrainingBatch, TrainingSequence } from '@rlp/core';
 import { type PackingLimits, validateBatch, validateTokens } from './packing-validation.ts';
 
 /**
- * Sequences of similar length, right-padded to `[rows, length]` and **shifted**: column `t` reads token `t` and predicts
- * token `t + 1`, to which `mask`, `weights` and `columns` belong. Padding has token 0 and mask 0. All arrays are row-major.
+ * Sequences of similar length, right-padded to `[rows, length]` and **shifted**. All arrays are row-major.
+ *
+ * Column `t` reads token `t` and predicts token `t + 1`. `mask`, `weights` and `columns` belong to token `t +
+ * 1`. Padding has token 0 and mask 0.
  */
 export interface MicroBatch {
   readonly rows: number;
   readonly length: number;
-  /** Which sequence of the batch each row holds. */
+  /** Index in the batch of the sequence in each row. */
   readonly members: readonly number[];
   readonly tokens: Int32Array;
   readonly targets: Int32Array;
@@ -17,26 +19,29 @@ export interface MicroBatch {
   readonly columns: Readonly<Record<string, Float32Array>>;
 }
 
-/** A batch cut into micro-batches whose gradients sum to the batch's. */
+/** A batch divided into micro-batches. Their gradients sum to the gradient of the batch. */
 export interface PackedBatch {
   readonly microBatches: readonly MicroBatch[];
-  /** Length of every sequence of the batch. */
+  /** Length of every sequence in the batch. */
   readonly lengths: readonly number[];
   readonly temperature: number;
-  /** Tokens with mask 1, and all tokens, padding not counted. */
+  /** Number of tokens with mask 1, and of all tokens. Padding is not counted. */
   readonly tokens: { readonly trained: number; readonly total: number };
 }
 
-/** How sequences are packed. */
+/** Options for packing. */
 export interface PackingOptions extends PackingLimits {
-  /** Most positions (rows × length, padding included) of a micro-batch; a longer sequence gets one of its own. */
+  /**
+   * Maximum positions of a micro-batch: rows × length with padding. A longer sequence gets a separate
+   * micro-batch.
+   */
   readonly tokensPerMicroBatch: number;
 }
 
 /**
- * Cuts a batch into micro-batches of at most `tokensPerMicroBatch` positions, longest sequences first.
+ * Divides a batch into micro-batches of at most `tokensPerMicroBatch` positions, longest sequences first.
  *
- * Columns and weights become 0 where the mask is 0, so nothing that stands there can reach the loss. Sequences of one
+ * Columns and weights become 0 if the mask is 0, so their values cannot reach the loss. Sequences with one
  * token have no predictions and appear in no micro-batch.
  *
  * @throws ArgumentError naming every problem of the batch at once.
@@ -56,7 +61,7 @@ export function packBatch(batch: TrainingBatch, loss: Loss, options: PackingOpti
   };
 }
 
-/** Packs plain sequences, to be scored: every mask is 0. Throws as {@link packBatch} does. */
+/** Packs plain sequences for scoring. Every mask is 0. Throws as {@link packBatch} does. */
 export function packSequences(
   sequences: readonly (readonly TokenId[])[],
   temperature: number,
@@ -67,8 +72,9 @@ export function packSequences(
 }
 
 /**
- * Packs plain sequences so that every token is read, the last one too: {@link unpack} then gives one number per state, before
- * each token and after all of them. Throws as {@link packBatch} does.
+ * Packs plain sequences so that the last token is read too. Throws as {@link packBatch} does.
+ *
+ * {@link unpack} then gives one number per state: before each token, and after the last.
  */
 export function packStates(sequences: readonly (readonly TokenId[])[], options: PackingOptions): PackedBatch {
   validateTokens('values', sequences, 1, options);
@@ -95,7 +101,8 @@ function packPlain(
 }
 
 /**
- * Undoes the packing of per-token results: one array per sequence, aligned with its tokens, 0 at position 0.
+ * Reverses the packing of per-token results. Returns one array per sequence, aligned with its tokens, 0 at
+ * position 0.
  *
  * @param results - One `[rows, length]` array per micro-batch.
  */
@@ -117,7 +124,7 @@ interface Layout {
   readonly members: readonly number[];
 }
 
-/** Longest first: each micro-batch takes as many of the next sequences as the length of its first leaves room for. */
+/** Assigns sequences to micro-batches, longest first. The first sequence sets the length of its micro-batch. */
 function layOut(lengths: readonly number[], { tokensPerMicroBatch }: PackingOptions): Layout[] {
   const order = lengths
     .map((length, index) => ({ positions: length - 1, index }))

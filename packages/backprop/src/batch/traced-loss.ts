@@ -12,21 +12,25 @@ import {
 } from '@rlp/onnx';
 import { readsValues } from './value-losses.ts';
 
-/** Rows and length of a micro-batch, known when the graph runs. */
+/** Rows and length of a micro-batch, known at run time. */
 export const batchShape = ['rows', 'length'];
 
-/** What a loss reads of a model, per position. */
+/** Per-position scores that a loss can read. */
 export type Score = 'logprobs' | 'entropies' | 'values';
 
 /**
- * A loss as data: a graph of its own with its derivatives by what it reads of a model. Losses are functions, which no thread
- * can be sent; this is small and made where the function lives, and the model around it is built in the engine's thread.
+ * A loss as data: a graph with its derivatives by the model's scores.
+ *
+ * Functions cannot be sent to a thread. The small graph of the loss is traced where the function is, and the
+ * model around it is built in the engine's thread.
  */
 export interface TracedLoss {
   /**
-   * Inputs `mask`, `weights`, `column:…` and those of {@link TracedLoss.reads}, all `[rows, length]`. Outputs `loss`, `metric:…` (sums
-   * over trained tokens, all scalars) and `upstream:…`, the loss's gradients by what it reads; one is missing where the loss does
-   * not depend on it.
+   * Graph of the loss and its gradients.
+   *
+   * Inputs: `mask`, `weights`, `column:…` and {@link TracedLoss.reads}, all `[rows, length]`. Outputs:
+   * `loss`, `metric:…` and `upstream:…`. Metrics are scalar sums over trained tokens. `upstream:…` are the
+   * gradients by the scores. A score that the loss does not depend on has none.
    */
   readonly graph: GraphRecord;
   readonly reads: readonly Score[];
@@ -34,10 +38,7 @@ export interface TracedLoss {
   readonly metrics: readonly string[];
 }
 
-/**
- * Traces a loss. It sees logprobs, entropies and values of 0 where the mask is 0, so nothing there can produce a NaN, forward
- * or backward.
- */
+/** Traces a loss. It reads scores of 0 if the mask is 0, so masked positions cannot produce a NaN. */
 export function traceLoss(loss: Loss): TracedLoss {
   const graph = new Graph();
   const input = (name: string) => graph.input(name, 'float32', batchShape);

@@ -1,9 +1,9 @@
 import { ArgumentError, type HostTensor, type Loss } from '@rlp/core';
 
-/** Whether a backend's model has a value head: none, or one linear row. */
+/** Whether a backend's model has a value head. */
 export type ValueHead = 'none' | 'linear';
 
-/** A value head, and the row it starts from: zeros for `'linear'`. */
+/** A value head's initial row. `'linear'` means zeros. */
 export type ValueHeadStart = ValueHead | HostTensor;
 
 /** Whether a loss reads a critic's values. */
@@ -11,7 +11,12 @@ export function readsValues({ values = 'none' }: Loss): boolean {
   return values !== 'none';
 }
 
-/** Throws an ArgumentError if a loss reads values that the backend does not have, or the policy's entropies and values only. */
+/**
+ * Checks that the backend has the values that a loss reads.
+ *
+ * @throws ArgumentError if the backend has no value head, or if the loss has `values: 'only'` and reads
+ * entropies.
+ */
 export function checkLossValues(loss: Loss, valueHead: ValueHead): void {
   if (loss.values === 'only' && loss.entropies === 'needed') {
     throw new ArgumentError(

@@ -4,18 +4,18 @@ import type { ParameterSpec } from '@rlp/onnx/runtime';
 import { corrected, type LoraTarget } from '../weights/lora.ts';
 import type { DecoderBuilder, TableLookup } from './policy-graphs.ts';
 
-/** How {@link decoderBuilder} builds. */
+/** Options of {@link decoderBuilder}. */
 export interface DecoderBuilderOptions {
   readonly config: ModelConfig;
   readonly activations: 'keep' | 'recompute';
   readonly ops: OperatorSet;
   /** Low-rank corrections and their common factor. */
   readonly lora?: { readonly targets: readonly LoraTarget[]; readonly scale: number } | undefined;
-  /** The value head's row, where there is one. */
+  /** Row of the value head, if there is one. */
   readonly valueHead?: ParameterSpec | undefined;
 }
 
-/** Builds a model's decoder with every parameter that is used an input of the graph. */
+/** Returns a builder of the model's decoder. Each parameter that is used becomes an input of the graph. */
 export function decoderBuilder(options: DecoderBuilderOptions): DecoderBuilder {
   const { config, activations, ops, lora, valueHead } = options;
   const targets = new Map((lora?.targets ?? []).map((target) => [target.layer.weight, target]));
@@ -66,7 +66,7 @@ function shapesOf(
   return new Map([...parameterSpecs(config), ...factors, ...own].map(({ name, shape }) => [name, shape]));
 }
 
-/** The input for a parameter, made when it is first asked for. */
+/** Input for a parameter, created on first use. */
 function inputOf(
   graph: Graph,
   shapes: ReadonlyMap<string, readonly number[]>,

@@ -1,17 +1,19 @@
 import type { GraphRequest, GraphSource } from '../program-protocol.ts';
 
-/** A graph for each of a policy's uses: scoring, values, and a few losses in turn. */
+/** One graph each for scoring and values, and a few losses. */
 const capacity = 4;
 
 /**
- * Knows which graphs the engine holds: calls reach it in order, so the caller's side can decide what to send and what to
- * forget. Only a handful are kept, because each keeps the memory of its largest run.
+ * Tracks which graphs the engine holds.
+ *
+ * Calls reach the engine in order, so the caller can decide what to send and what to release. Only a few
+ * graphs are kept, because each keeps the memory of its largest run.
  */
 export class GraphLibrary {
   /** Least recently used first. */
   readonly #known = new Set<string>();
 
-  /** What a request must carry to run the graph `key`. */
+  /** Content of a request that runs the graph `key`. */
   request(key: string, source: () => GraphSource): GraphRequest {
     const compile = this.#known.has(key) ? undefined : source();
     this.#known.delete(key);
@@ -21,7 +23,7 @@ export class GraphLibrary {
     return { graph: key, compile, release };
   }
 
-  /** Assumes nothing about the graph that this request sent, because it failed. */
+  /** Removes the graph that this request sent, because the request failed. */
   forget({ graph, compile }: GraphRequest): void {
     if (compile) this.#known.delete(graph);
   }

@@ -1,19 +1,16 @@
 import type { Graph, Value } from '@rlp/onnx';
 import type { ParameterBlock } from '../program-protocol.ts';
 
-/**
- * Most rows of an output matrix that are used at once. Measured in `docs/performance.md`: larger blocks run slower, and smaller
- * ones cost more passes over the hidden states.
- */
+/** Maximum rows of an output matrix used at once. Larger blocks run slower, smaller ones need more passes. */
 export const headBlockRows = 4096;
 
-/** Rows of a parameter as an input of their own. */
+/** Rows of a parameter as a separate input. */
 export interface BlockInput {
   readonly block: ParameterBlock;
   readonly value: Value;
 }
 
-/** Inputs for a matrix in parts of equal size, as far as possible; none if it is small enough as it is. */
+/** Inputs for a matrix in blocks of nearly equal size. Empty if the matrix is small enough. */
 export function cutRows(graph: Graph, parameter: string, matrix: Value): BlockInput[] {
   const [total, width] = matrix.shape as [number, number];
   if (total <= headBlockRows) return [];

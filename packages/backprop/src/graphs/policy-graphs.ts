@@ -15,7 +15,7 @@ import { batchShape, type Score, type TracedLoss } from '../batch/traced-loss.ts
 import type { GraphPlan, ParameterBlock, ScatteredGradient } from '../program-protocol.ts';
 import { type BlockInput, cutRows } from './parameter-blocks.ts';
 
-/** A table that a decoder looks rows up in, and the rows it got. */
+/** A table that a decoder looks up rows in, and the rows it found. */
 export interface TableLookup {
   /** The table's parameter. */
   readonly parameter: string;
@@ -27,49 +27,56 @@ export interface TableLookup {
 export interface DecoderValues {
   /** Input of the output matrix, `[rows · length, hidden size]`. */
   readonly hidden: Value;
-  /** The output matrix `[vocabulary, hidden size]`, an input once it is asked for, and its parameter's name. */
+  /** The output matrix `[vocabulary, hidden size]` and its parameter's name. It becomes an input on first use. */
   readonly head: { readonly parameter: string; readonly weight: () => Value };
-  /** The value head's row `[1, hidden size]`, likewise; absent where the model has none. */
+  /** Row of the value head, `[1, hidden size]`. It becomes an input on first use. Absent without a value head. */
   readonly valueHead?: (() => Value) | undefined;
-  /** The embedding looked up at the input tokens: without a gradient to its table, if that is what was asked for. */
+  /** Embedding of the input tokens. Its table gets a gradient only if requested. */
   readonly embedding: TableLookup;
-  /** Every parameter that became an input so far, by name. */
+  /** Parameters that became inputs so far, by name. */
   readonly parameters: ReadonlyMap<string, Value>;
 }
 
-/** Builds a decoder into a graph; `tokens` is `[rows, length]`, `tables` says how the embedding gets its gradient. */
+/**
+ * Builds a decoder into a graph.
+ *
+ * `tokens` is `[rows, length]`. `tables` selects the gradient of the embedding.
+ */
 export type DecoderBuilder = (graph: Graph, tokens: Value, tables: TableGradient) => DecoderValues;
 
-/** A graph with the decoder in it. */
+/** A graph with a decoder. */
 interface Trunk {
   readonly graph: Graph;
   readonly decoder: DecoderValues;
 }
 
-/** The distribution of the next token, on a trunk. */
+/** Distribution of the next token over a trunk. */
 interface VocabularyHead {
   readonly logprobs: Value;
   readonly entropies: Value | undefined;
-  /** The output matrix in parts, where it is large. */
+  /** Blocks of the output matrix, if it is large. */
   readonly blocks: readonly BlockInput[];
   readonly targetRows: TableLookup | undefined;
-  /** The output matrix' parameter. */
+  /** Parameter of the output matrix. */
   readonly parameter: string;
 }
 
 const positions = productDimension(batchShape);
 
-/** Builds the graphs of one policy, for micro-batches of any size and temperature: to score tokens and
- * states, and to train with a loss. */
+/**
+ * Builds the graphs of one policy: scoring tokens, values of states, and training with a loss.
+ *
+ * A graph works for micro-batches of any size and temperature.
+ */
 export class PolicyGraphs {
   readonly #decoder: DecoderBuilder;
   readonly #trainable: ReadonlySet<string>;
   readonly #tables: TableGradient;
 
   /**
-   * @param trainable - Parameters that gradients are computed for.
-   * @param residency - Where they live: on the host, rows of tables are added up outside the graph, which is faster; on a
-   * device every gradient is computed by the graph and stays there.
+   * @param trainable - Parameters that get gradients.
+   * @param residency - Location of the parameters. On the host, rows of tables are added outside the graph,
+   * which is faster. On a device, the graph computes every gradient and keeps it there.
    */
   constructor(decoder: DecoderBuilder, trainable: Iterable<string>, residency: 'host' | 'device' = 'host') {
     this.#decoder = decoder;
@@ -89,15 +96,16 @@ export class PolicyGraphs {
     );
   }
 
-  /** Outputs `values` `[rows, length]`: those of the states that follow the tokens it reads. The output matrix is no part of it. */
+  /** Outputs `values` `[rows, length]` of the states after the input tokens. Leaves out the output matrix. */
   values(key: string): GraphPlan {
     const trunk = this.#trunk();
     return forwardPlan(key, trunk, { values: valuesOn(trunk) }, []);
   }
 
   /**
-   * Outputs `loss`, `logprobs`, sums of metrics, and gradients. For a loss that reads values only, the output matrix is no part
-   * of it, and there are no logprobs.
+   * Outputs `loss`, `logprobs`, sums of metrics, and gradients.
+   *
+   * For a loss that reads only values, it leaves out the output matrix and `logprobs`.
    */
   training(key: string, loss: TracedLoss): GraphPlan {
     const trunk = this.#trunk();
@@ -157,7 +165,7 @@ export class PolicyGraphs {
     };
   }
 
-  /** Rows of trained tables whose gradients are added up outside the graph. */
+  /** Rows of trained tables whose gradients are added outside the graph. */
   #lookups({ embedding }: DecoderValues, targetRows: TableLookup | undefined) {
     if (this.#tables === 'dense') return [];
     const picked = [
@@ -167,7 +175,7 @@ export class PolicyGraphs {
     return picked.filter(({ parameter }) => this.#trainable.has(parameter));
   }
 
-  /** Trained parameters that are neither cut into blocks nor only looked up. */
+  /** Trained parameters that are neither divided into blocks nor only looked up. */
   #wholeParameters(decoder: DecoderValues, head: VocabularyHead | undefined): (readonly [string, Value])[] {
     const inParts = new Set(head?.blocks.map(({ block }) => block.parameter));
     const looksUpOnly = (name: string) =>
@@ -223,13 +231,13 @@ function gradientOf({ input }: ParameterBlock): string {
   return `gradient:${input}`;
 }
 
-/** The critic's values on a trunk, `[rows, length]`. */
+/** Values of the critic over a trunk, `[rows, length]`. */
 function valuesOn({ decoder }: Trunk): Value {
   const row = decoder.valueHead!();
   return reshape(gemm(decoder.hidden, row, { transposeB: 'yes' }), batchShape);
 }
 
-/** A graph that only computes. */
+/** A graph without gradients. */
 function forwardPlan(
   key: string,
   trunk: Trunk,

@@ -1,7 +1,7 @@
 import { ArgumentError, type ReferenceUpdate } from '@rlp/core';
 import * as z from 'zod';
 
-/** Numbers in a typed array, of either precision. */
+/** Typed array of either precision. */
 export type NumericArray = Float32Array | Float64Array;
 
 /** Schema of {@link OptimizerOptions}. */
@@ -12,7 +12,7 @@ export const optimizerSchema = z.strictObject({
   beta1: z.number().min(0).lt(1).default(0.9),
   /** Decay of the second moment. Default 0.999. */
   beta2: z.number().min(0).lt(1).default(0.999),
-  /** Added to the root of the second moment. Default 1e-8. */
+  /** Added to the square root of the second moment. Default 1e-8. */
   epsilon: z.number().positive().default(1e-8),
   /** Decoupled weight decay per update, times the learning rate. Default 0. */
   weightDecay: z.number().min(0).default(0),
@@ -26,7 +26,7 @@ export interface OptimizerOptions extends z.input<typeof optimizerSchema> {}
 /** {@link OptimizerOptions} with every default filled in. */
 export type Optimizer = z.output<typeof optimizerSchema>;
 
-/** Schema of a limit for the gradient's global L2 norm: `'off'` is read as infinity. */
+/** Schema of the maximum global L2 norm of gradients. `'off'` becomes infinity. */
 export const maxGradientNormSchema = z.union([
   z.number().positive(),
   z.literal('off').transform(() => Number.POSITIVE_INFINITY),
@@ -44,23 +44,23 @@ export interface AdamStep {
   readonly beta2: number;
   readonly epsilon: number;
   readonly weightDecay: number;
-  /** 1 for the first update. */
+  /** Number of the update. 1 for the first. */
   readonly update: number;
 }
 
-/** What Adam remembers of one parameter. */
+/** Adam's state of one parameter. */
 export interface AdamState {
   readonly moment1: NumericArray;
   readonly moment2: NumericArray;
-  /** Largest second moment so far; its presence turns AMSGrad on. */
+  /** Largest second moment so far. If present, AMSGrad is on. */
   readonly maximum?: NumericArray | undefined;
 }
 
 /**
- * One AdamW update of `value` in place.
+ * One AdamW update of `value` in place. Reference implementation of the engine's kernel.
  *
- * `p ← p·(1 − lr·decay)`, `m ← β₁m + (1 − β₁)g`, `v ← β₂v + (1 − β₂)g²`, `p ← p − lr·m̂/(√v̂ + ε)` with `m̂ = m/(1 − β₁ᵗ)`,
- * `v̂ = v/(1 − β₂ᵗ)`. The plain reference of the kernel that the engine runs.
+ * `p ← p·(1 − lr·decay)`, `m ← β₁m + (1 − β₁)g`, `v ← β₂v + (1 − β₂)g²`, `p ← p − lr·m̂/(√v̂ + ε)` with `m̂ =
+ * m/(1 − β₁ᵗ)`, `v̂ = v/(1 − β₂ᵗ)`.
  *
  * @see Loshchilov & Hutter 2019, https://arxiv.org/abs/1711.05101
  */
@@ -70,7 +70,7 @@ export function adamw(value: NumericArray, gradient: NumericArray, state: AdamSt
   adam(value, gradient, state, { ...step, weightDecay: 0 });
 }
 
-/** One Adam update of `value` in place; `weightDecay` is an L2 penalty, added to the gradient. */
+/** One Adam update of `value` in place. `weightDecay` is an L2 penalty, added to the gradient. */
 export function adam(value: NumericArray, gradient: NumericArray, state: AdamState, step: AdamStep): void {
   const { moment1, moment2, maximum } = state;
   const correction1 = 1 - step.beta1 ** step.update;
@@ -100,10 +100,12 @@ export interface SgdStep {
 }
 
 /**
- * One update of stochastic gradient descent in place, with PyTorch's momentum: `b ← μb + g` (the first `b` is `g`), and
- * `p ← p − lr·b` (`heavy-ball`) or `p ← p − lr·(g + μb)` (`nesterov`). `weightDecay` is an L2 penalty.
+ * One update of stochastic gradient descent in place, with PyTorch's momentum.
  *
- * @param velocity - `b`, zero-filled before the first update.
+ * `b ← μb + g` (the first `b` is `g`), then `p ← p − lr·b` (`heavy-ball`) or `p ← p − lr·(g + μb)`
+ * (`nesterov`). `weightDecay` is an L2 penalty.
+ *
+ * @param velocity - `b`, zero before the first update.
  */
 export function sgd(
   value: NumericArray,
@@ -120,7 +122,7 @@ export function sgd(
   }
 }
 
-/** Global L2 norm: `√ΣΣ g²` over all tensors. */
+/** Global L2 norm `√ΣΣ g²` over all tensors. */
 export function globalNorm(gradients: readonly NumericArray[]): number {
   let sum = 0;
   for (const gradient of gradients) for (const g of gradient) sum += g * g;
@@ -132,7 +134,7 @@ export function clipFactor(norm: number, maximum: number): number {
   return Math.min(1, maximum / (norm + 1e-6));
 }
 
-/** The decay of a reference policy's update, 0 for a copy. Throws an ArgumentError for one outside 0 … 1. */
+/** Decay of a reference policy's update. 0 for a copy. Throws an ArgumentError outside 0 … 1. */
 export function referenceDecay(update: ReferenceUpdate): number {
   const decay = update.method === 'copy' ? 0 : update.decay;
   if (decay >= 0 && decay <= 1) return decay;
@@ -140,8 +142,7 @@ export function referenceDecay(update: ReferenceUpdate): number {
 }
 
 /**
- * Moves an average towards new values, in place: `average ← decay · average + (1 − decay) · values`. How a reference policy
- * follows the policy; a decay of 0 copies.
+ * Updates a moving average in place: `average ← decay · average + (1 − decay) · values`. A decay of 0 copies.
  *
  * @param decay - In [0, 1].
  */

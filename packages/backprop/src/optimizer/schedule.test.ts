@@ -40,7 +40,7 @@ function optionsOf({ fn, params }: Case): ScheduleOptions {
         stableRatio: params.stable_ratio!,
       };
     case 'warmup_cosine_rollouts':
-      // The reference reads the minimum off the rate already lowered to its warmup start, a tenth.
+      // The reference takes the minimum of the rate after it was lowered to its warmup start, a tenth.
       return {
         kind: 'cosine',
         warmup,
@@ -100,7 +100,7 @@ describe.skipIf(!existsSync(file))('published schedules (needs lr_schedules.json
     const schedule = scheduleSchema.parse(optionsOf(one));
     const wrong = one.expected.lrs.filter((expected, made) => {
       const got = one.params.base_lr! * scheduleFactor(schedule, made);
-      // The files' absolute tolerance exceeds the smallest rates, so hold them to the relative one.
+      // The absolute tolerance of the files exceeds the smallest rates. Use the relative one.
       return !(Math.abs(got - expected) <= 1e-20 + tolerance.rel * Math.abs(expected));
     });
     expect(wrong).toEqual([]);

@@ -13,23 +13,37 @@ const end = {
 const decay = {
   /** Factor at the end of the decay. Default 0. */
   minimumRatio: z.number().min(0).max(1).default(0),
-  /** Periods of the cosine. Half a period falls once. Default 0.5. */
+  /** Number of cosine periods. Half a period falls once. Default 0.5. */
   cycles: z.number().positive().default(0.5),
 };
 
 /** Schema of {@link ScheduleOptions}. */
 export const scheduleSchema = z.discriminatedUnion('kind', [
-  z.strictObject({ kind: z.literal('constant'), ...start }),
-  z.strictObject({ kind: z.literal('linear'), ...start, ...end }),
   z.strictObject({
+    /** Constant factor 1 after the warmup. Required. */
+    kind: z.literal('constant'),
+    ...start,
+  }),
+  z.strictObject({
+    /** Linear decay to 0 after the warmup. Required. */
+    kind: z.literal('linear'),
+    ...start,
+    ...end,
+  }),
+  z.strictObject({
+    /** Cosine decay to `minimumRatio` after the warmup. Required. */
     kind: z.literal('cosine'),
     ...start,
     ...end,
     ...decay,
-    /** Factor after the end: `'continue'` follows the cosine up again, as transformers and verl do. Default `'hold'`. */
+    /**
+     * Factor after the end. `'continue'` follows the cosine up again, as transformers and verl do. Default
+     * `'hold'`.
+     */
     pastEnd: z.enum(['hold', 'continue']).default('hold'),
   }),
   z.strictObject({
+    /** Factor 1 after the warmup, then a cosine decay. Required. */
     kind: z.literal('warmup-stable-decay'),
     ...start,
     ...end,
@@ -39,20 +53,23 @@ export const scheduleSchema = z.discriminatedUnion('kind', [
   }),
 ]);
 
-/** How the learning rate changes from update to update. */
+/** Schedule of the learning rate over updates. */
 export type ScheduleOptions = z.input<typeof scheduleSchema>;
 
 /** {@link ScheduleOptions} with every default filled in. */
 export type Schedule = z.output<typeof scheduleSchema>;
 
 /**
- * Factor of the base learning rate for the update after `made` updates.
+ * Factor of the base learning rate after `made` updates.
  *
- * Warmup: `i + (1 − i)·made/warmup`. With progress `p = (made − warmup)/(updates − warmup)` then
- * linear: `max(0, (updates − made)/(updates − warmup))`; cosine: `max(m, m + (1 − m)·½(1 + cos 2π·cycles·p))`.
+ * Warmup: `i + (1 − i)·made/warmup`. After it, with progress `p = (made − warmup)/(updates − warmup)`:
  *
- * verl's and transformers' cosine is `{ kind: 'cosine', pastEnd: 'continue' }`; PyTorch's `CosineAnnealingLR` is the same with
- * `minimumRatio = eta_min / lr`; a linear warmup from a tenth (`LinearLR`) is `initialRatio: 0.1`.
+ * - linear: `max(0, (updates − made)/(updates − warmup))`
+ * - cosine: `max(m, m + (1 − m)·½(1 + cos 2π·cycles·p))`
+ *
+ * The cosine of verl and transformers is `{ kind: 'cosine', pastEnd: 'continue' }`. For PyTorch's
+ * `CosineAnnealingLR` add `minimumRatio = eta_min / lr`. For a linear warmup from a tenth (`LinearLR`) use
+ * `initialRatio: 0.1`.
  */
 export function scheduleFactor(schedule: Schedule, made: number): number {
   if (made < schedule.warmup) {

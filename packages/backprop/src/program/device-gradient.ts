@@ -7,7 +7,7 @@ import type { CompiledGraph } from './program-graphs.ts';
 import { SessionsByShape } from './sessions-by-shape.ts';
 import { clearParameters } from './store-copies.ts';
 
-/** The accumulated gradient of a store on a device: it never leaves it, only its norm does. */
+/** Accumulated gradient of a store on a device. It stays there. Only its norm is read. */
 export class DeviceGradient implements GradientAccumulator {
   readonly #host: EngineHost;
   readonly #store: ParameterStore;
@@ -60,7 +60,10 @@ export class DeviceGradient implements GradientAccumulator {
     this.#norm = 0;
   }
 
-  /** Makes the gradient zeros if nothing was accumulated: what the buffers hold then may be a refused step's NaN. */
+  /**
+   * Sets the gradient to zero if nothing was accumulated. Otherwise buffers might hold NaN from a rejected
+   * step.
+   */
   async settle(): Promise<void> {
     if (this.#state === 'filled') return;
     await this.#zero(this.#store.parameters);
@@ -85,7 +88,7 @@ export class DeviceGradient implements GradientAccumulator {
     await this.#squares?.release();
   }
 
-  /** Makes gradients of parameters zeros: those that nothing computed hold an earlier step's. */
+  /** Sets gradients of parameters to zero. Without a new gradient, they hold that of an earlier step. */
   async #zero(parameters: ParameterStore['parameters']): Promise<void> {
     const names = parameters.map(({ name }) => name).filter((name) => !this.#zeros.has(name));
     await clearParameters(this.#store, names, 'gradient');

@@ -3,25 +3,26 @@ import { checkGradient, overflowError } from '../batch/not-finite.ts';
 import type { MicroBatchRequest } from '../program-protocol.ts';
 import { blockTensor, type CompiledGraph } from './program-graphs.ts';
 
-/** The gradient of a store's parameters, summed over micro-batches, wherever it lives. */
+/** Gradient of a store's parameters, summed over micro-batches, on host or device. */
 export interface GradientAccumulator {
-  /** Preallocated tensors for outputs of the next run; those it does not name are returned by the run. */
+  /** Preallocated tensors for outputs of the next run. The run returns all other outputs. */
   outputs(graph: CompiledGraph, batch: MicroBatchRequest): Tensors;
-  /** Takes in the gradients of a run. */
+  /** Adds the gradients of a run. */
   add(graph: CompiledGraph, batch: MicroBatchRequest, results: Tensors): Promise<void>;
   /** Throws a TrainingError that names the first parameter whose gradient is not finite. */
   check(): Promise<void>;
-  /** Forgets everything. */
+  /** Drops the accumulated gradient. */
   clear(): void;
-  /** Frees what it made. */
+  /** Frees allocated stores and tensors. */
   release(): Promise<void>;
 }
 
 /**
- * The accumulated gradient of a store in host memory.
+ * Accumulated gradient of a store in host memory.
  *
- * The first micro-batch writes into the store's `gradient` slot, so a batch of one micro-batch costs no extra pass and no
- * memory is ever cleared; later ones write into a scratch store of the same layout and are added.
+ * The first micro-batch writes into the store's `gradient` slot. A batch of one micro-batch therefore needs
+ * no extra pass, and no memory is cleared. Later micro-batches write into a scratch store of the same layout
+ * and are added.
  */
 export class AccumulatedGradient implements GradientAccumulator {
   readonly #host: EngineHost;
@@ -78,7 +79,7 @@ export class AccumulatedGradient implements GradientAccumulator {
     this.#sumOfSquares = 0;
   }
 
-  /** Zero-fills the buffer if nothing was accumulated, so that it can be read. */
+  /** Sets the buffer to zero if nothing was accumulated, so that it can be read. */
   settle(): void {
     if (this.#state === 'filled') return;
     for (const segment of this.#store.segments('gradient')) segment.fill(0);
@@ -93,7 +94,7 @@ export class AccumulatedGradient implements GradientAccumulator {
     return Math.sqrt(this.#sumOfSquares);
   }
 
-  /** One pass over the gradient, whose norm is kept for the update. */
+  /** Computes the norm in one pass and keeps it for the update. */
   async check(): Promise<void> {
     if (Number.isFinite(this.norm())) return;
     for (const { name } of this.#store.parameters) {
@@ -113,7 +114,7 @@ export class AccumulatedGradient implements GradientAccumulator {
     this.#scratch = undefined;
   }
 
-  /** The buffer of an output whose rows are added up here: reused, and grown to the largest micro-batch. */
+  /** Buffer of an output whose rows are added here. Grows to the largest micro-batch. */
   #rowsFor(output: string, size: number): Float32Array<ArrayBuffer> {
     const known = this.#rows.get(output);
     const buffer = known && known.length >= size ? known : new Float32Array(size);

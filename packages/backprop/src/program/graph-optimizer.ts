@@ -6,8 +6,10 @@ import type { OptimizerParts, ParameterOptimizer, UpdateStep } from './kernel-op
 import { SessionsByShape } from './sessions-by-shape.ts';
 
 /**
- * Clipping and AdamW as graphs, for parameters on a device: parameters, gradients and moments stay there; an update sends
- * five numbers. One parameter at a time, so that at most one is held twice.
+ * Clipping and AdamW as graphs, for parameters on a device.
+ *
+ * Parameters, gradients and moments stay on the device. An update sends five numbers. Parameters are updated
+ * one at a time, so at most one is held twice.
  */
 export class GraphOptimizer implements ParameterOptimizer {
   readonly #parts: OptimizerParts<DeviceGradient>;

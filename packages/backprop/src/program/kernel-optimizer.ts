@@ -5,19 +5,19 @@ import type { AccumulatedGradient } from './gradients.ts';
 /** Constants of one update. */
 export interface UpdateStep {
   readonly learningRate: number;
-  /** 1 for the first update. */
+  /** Number of the update. 1 for the first. */
   readonly update: number;
 }
 
-/** What turns an accumulated gradient into an update of the parameters; the gradient is spent afterwards. */
+/** Updates the parameters from the accumulated gradient and consumes it. */
 export interface ParameterOptimizer {
-  /** @returns The gradient's global L2 norm before clipping. */
+  /** @returns Global L2 norm of the gradient before clipping. */
   update(step: UpdateStep): Promise<number>;
-  /** Frees what it made. */
+  /** Frees allocated stores and sessions. */
   release(): Promise<void>;
 }
 
-/** What an optimizer is made of. */
+/** Parts of an optimizer. */
 export interface OptimizerParts<Gradient> {
   readonly store: ParameterStore;
   readonly gradient: Gradient;
@@ -25,7 +25,7 @@ export interface OptimizerParts<Gradient> {
   readonly maxGradientNorm: number;
 }
 
-/** Clipping and AdamW by the engine's WebAssembly kernels, in place, for parameters in host memory. */
+/** Clipping and AdamW by WebAssembly kernels, in place, for parameters in host memory. */
 export class KernelOptimizer implements ParameterOptimizer {
   readonly #parts: OptimizerParts<AccumulatedGradient>;
 
@@ -50,7 +50,7 @@ export class KernelOptimizer implements ParameterOptimizer {
 
   async release(): Promise<void> {}
 
-  /** Whole memories where every parameter is treated alike, single parameters otherwise. */
+  /** Whole memories if all parameters have the same decay, otherwise single parameters. */
   *#pieces() {
     const { store, options } = this.#parts;
     const { decay, weightDecay } = options;

@@ -5,7 +5,7 @@ import { AccumulatedGradient, type GradientAccumulator } from './gradients.ts';
 import { GraphOptimizer } from './graph-optimizer.ts';
 import { KernelOptimizer, type ParameterOptimizer } from './kernel-optimizer.ts';
 
-/** Gradient and optimizer for where a store's parameters live: kernels in host memory, graphs on a device. */
+/** Gradient and optimizer of a store: kernels in host memory, graphs on a device. */
 export function driversOf(
   host: EngineHost,
   store: ParameterStore,

@@ -22,7 +22,7 @@ export interface CompiledGraph {
   readonly session: EngineSession;
 }
 
-/** Graphs by key. The caller decides what to keep. */
+/** Graphs by key. The caller decides which to keep. */
 export class CompiledGraphs {
   readonly #host: EngineHost;
   readonly #builder: PolicyGraphs;
@@ -34,9 +34,9 @@ export class CompiledGraphs {
   }
 
   /**
-   * The graph of a request, built and compiled if the request says of what.
+   * Returns the graph of a request. Builds and compiles it if the request describes it.
    *
-   * @throws EngineError for a graph that was never sent, because the request that carried it failed.
+   * @throws EngineError for an unknown graph, because the request that carried it failed.
    */
   async open({ graph: key, compile, release }: GraphRequest): Promise<CompiledGraph> {
     for (const old of compile ? [...release, key] : release) await this.#release(old);
@@ -66,7 +66,7 @@ export class CompiledGraphs {
   }
 }
 
-/** Feeds of one run: parameters straight from their stores, and the micro-batch's arrays. */
+/** Feeds of one run: parameters from their stores and arrays of the micro-batch. */
 export function feedsOf(
   { plan, session }: CompiledGraph,
   batch: MicroBatchRequest,
@@ -91,7 +91,7 @@ export function feedsOf(
   return Object.fromEntries(Object.entries(feeds).filter(([name]) => wanted.has(name)));
 }
 
-/** A block of a parameter's rows in a store on the host, or of its part of a slot. */
+/** Block of a parameter's rows in a store on the host, or of its part of a slot. */
 export function blockTensor(
   store: ParameterStore,
   { parameter, firstRow, shape: [rows, width] }: ParameterBlock,

@@ -1,7 +1,7 @@
 import { Graph, serialize } from '@rlp/onnx';
 import type { EngineHost, EngineSession, Tensors } from '@rlp/onnx/runtime';
 
-/** Small elementwise graphs, compiled once for each shape they are used at; their outputs stay on the device. */
+/** Small element-wise graphs, compiled once per shape. Their outputs stay on the device. */
 export class SessionsByShape {
   readonly #host: EngineHost;
   readonly #build: (graph: Graph, shape: readonly number[]) => void;

@@ -2,7 +2,7 @@ import type { CallContext, ParameterStore } from '@rlp/onnx/runtime';
 import { movingAverage } from '../optimizer/optimizer.ts';
 import type { NamedTensor } from '../program-protocol.ts';
 
-/** Copies of a store's parameters (or of a slot), handed over to the caller. */
+/** Copies of a store's parameters or of a slot, moved to the caller. */
 export async function copyOut(
   store: ParameterStore,
   slot: string | undefined,
@@ -16,7 +16,7 @@ export async function copyOut(
   return copies;
 }
 
-/** Copies tensors into a store (or a slot). */
+/** Copies tensors into a store or a slot. */
 export async function copyIn(
   store: ParameterStore,
   slot: string | undefined,
@@ -25,7 +25,7 @@ export async function copyIn(
   for (const { name, data } of tensors) await store.write(name, data, slot);
 }
 
-/** target ← decay · target + (1 − decay) · source, parameter by parameter. */
+/** target ← decay · target + (1 − decay) · source, for each parameter. */
 export async function mixStores(
   target: ParameterStore,
   decay: number,
@@ -38,7 +38,7 @@ export async function mixStores(
   }
 }
 
-/** By way of the host: reference updates are rare. */
+/** Mixes on the host, because reference updates are rare. */
 async function mixOnDevice(
   target: ParameterStore,
   decay: number,
@@ -52,7 +52,7 @@ async function mixOnDevice(
   await target.write(name, average);
 }
 
-/** Makes parameters (or their part of a slot) zero. */
+/** Sets parameters or their part of a slot to zero. */
 export async function clearParameters(
   store: ParameterStore,
   names: readonly string[],

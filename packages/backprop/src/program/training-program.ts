@@ -29,7 +29,7 @@ import { type CompiledGraph, CompiledGraphs, feedsOf } from './program-graphs.ts
 import { clearParameters, copyIn, copyOut, mixStores } from './store-copies.ts';
 import { WeightMerger } from './weight-merger.ts';
 
-/** Training inside the engine's thread: one call at a time, in the order they arrive. */
+/** Training inside the engine's thread. Calls run one at a time, in order. */
 export class TrainingProgram {
   readonly #host: EngineHost;
   readonly #options: TrainingProgramOptions;
@@ -43,7 +43,7 @@ export class TrainingProgram {
   #updates = 0;
   #weightVersion = 0;
 
-  /** @param graphs - Builds the graphs that requests ask for. */
+  /** @param graphs - Builds the requested graphs. */
   constructor(host: EngineHost, options: TrainingProgramOptions, graphs: PolicyGraphs) {
     this.#host = host;
     this.#options = options;
@@ -100,7 +100,10 @@ export class TrainingProgram {
       await copyIn(this.#store, undefined, tensors);
     });
 
-  /** Writes frozen weights to every store that holds them, and makes the correction nothing, the reference's too. */
+  /**
+   * Writes frozen weights to every store that holds them and resets the correction, including the
+   * reference's.
+   */
   readonly rebase = ({ tensors, zero }: RebaseRequest): Promise<void> =>
     this.#sequence.run(async () => {
       for (const store of this.#options.frozen.map((name) => this.#host.store(name))) {
@@ -122,7 +125,7 @@ export class TrainingProgram {
       await mixStores(await this.#requireReference('updateReference'), decay, this.#store);
     });
 
-  /** Makes the published store hold the current policy, and counts. Returns the new version. */
+  /** Writes the current policy to the published store. Returns the new version. */
   readonly publish = (): Promise<number> =>
     this.#sequence.run(async () => {
       await this.#merger?.mergeInto(await this.#stores('current'));
@@ -130,7 +133,7 @@ export class TrainingProgram {
       return this.#weightVersion;
     });
 
-  /** Copies of the merged weights: what {@link TrainingProgram.publish} would publish. */
+  /** Copies of the merged weights that {@link TrainingProgram.publish} would publish. */
   readonly readMerged = (_: undefined, call: CallContext): Promise<readonly NamedTensor[]> =>
     this.#sequence.run(async () => {
       const merged = (await this.#merger?.merge(await this.#stores('current'))) ?? [];
@@ -150,7 +153,8 @@ export class TrainingProgram {
 
   readonly restore = (state: ProgramState): Promise<void> =>
     this.#sequence.run(async () => {
-      // A checkpoint without one was saved before anything changed: its reference is its parameters, frozen when they change.
+      // Without a reference, the checkpoint was saved before anything changed. Its reference is its
+      // parameters.
       if (!state.reference) this.#dropReference();
       else if (this.#options.reference) {
         await copyIn(this.#createReference(this.#options.reference), undefined, state.reference);
@@ -220,7 +224,7 @@ export class TrainingProgram {
     );
   }
 
-  /** The reference policy, a copy of the current parameters if it does not exist yet. Call before parameters change. */
+  /** Reference policy. If it does not exist, copies the current parameters. Call before parameters change. */
   async #freezeReference(): Promise<ParameterStore | undefined> {
     if (this.#reference || this.#options.reference === undefined) return this.#reference;
     const reference = this.#createReference(this.#options.reference);
@@ -240,7 +244,7 @@ export class TrainingProgram {
   }
 }
 
-/** Collects what a graph gives per position, micro-batch by micro-batch. */
+/** Collects outputs per position over micro-batches. */
 class Scores {
   readonly result: Readonly<Record<string, Float32Array[]>>;
 
@@ -248,7 +252,7 @@ class Scores {
     this.result = Object.fromEntries(perPosition.map((output) => [output, []]));
   }
 
-  /** Tensors that the next run writes into. */
+  /** Tensors that the next run writes to. */
   next({ rows, length }: MicroBatchRequest): Tensors {
     const tensors = Object.entries(this.result).map(([output, collected]) => {
       const data = new Float32Array(rows * length);

@@ -13,7 +13,7 @@ export class WeightMerger {
     this.#plan = plan;
   }
 
-  /** Writes the merged weights into the published store. Weights without a correction are there already. */
+  /** Writes the merged weights into the published store. Weights without a correction are already there. */
   async mergeInto(stores: readonly ParameterStore[]): Promise<void> {
     const published = this.#host.store(this.#plan.store);
     if (published.residency === 'device') {

@@ -54,14 +54,15 @@ export interface TabularOptions extends TabularShape, z.input<typeof trainingSch
 let stores = 0;
 
 /**
- * A softmax policy over a table of logits, with exact gradients: the smallest policy that learns.
+ * A softmax policy over a table of logits, with exact gradients. The smallest policy that learns.
  *
- * It computes at once, in float64, and keeps every promise of {@link FullBackend}, so loops and losses can be tested
- * in milliseconds. Its one weight is `logits`, `[(V + 1)^n, V]`; the critic's values are kept apart from it.
+ * Computes synchronously in float64 and implements all of {@link FullBackend}. Use it to test loops and
+ * losses in milliseconds. Its only weight is `logits`, `[(V + 1)^n, V]`. Values of the critic are stored
+ * separately.
  */
 export class TabularBackend implements FullBackend {
   readonly table: LogitsTable;
-  /** Names the tables that {@link TabularBackend.publish} gives away. */
+  /** Name of the tables that {@link TabularBackend.publish} returns. */
   readonly store = `tabular-${stores++}`;
   readonly #training: z.output<typeof trainingSchema>;
   readonly #calls = new Sequence();
@@ -73,7 +74,7 @@ export class TabularBackend implements FullBackend {
   #version = 0;
   #phase: 'open' | 'closed' = 'open';
 
-  /** @throws OptionsError for impossible options. */
+  /** @throws OptionsError for invalid options. */
   constructor({ optimizer, learningRate, schedule, maxGradientNorm, valueHead, ...shape }: TabularOptions) {
     this.#training = parseOptions('TabularBackend', trainingSchema, {
       optimizer,
@@ -107,7 +108,7 @@ export class TabularBackend implements FullBackend {
     return this.#version;
   }
 
-  /** What was published last: a sampler's weights. */
+  /** Weights of the last publication, for a sampler. */
   get published(): { readonly version: number; readonly logits: Float32Array } {
     return this.#published;
   }

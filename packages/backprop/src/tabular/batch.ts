@@ -13,7 +13,7 @@ import type { Distribution, LogitsTable } from './table.ts';
 export interface ScoredBatch {
   readonly sequences: readonly TrainingSequence[];
   readonly temperature: number;
-  /** Row offset and distribution of every token; nothing at position 0. Shape: `[B][T]`. */
+  /** Row offset and distribution of every token, `undefined` at position 0. Shape: `[B][T]`. */
   readonly positions: readonly (readonly (Position | undefined)[])[];
 }
 
@@ -63,16 +63,17 @@ function checkSequence(table: LogitsTable, sequence: TrainingSequence, loss: Los
   }
 }
 
-/** A critic as {@link evaluateBatch} reads it. */
+/** A critic, as {@link evaluateBatch} reads it. */
 export interface StateValues {
-  /** Value of the state whose distribution stands at this offset of the logits. */
+  /** Value of the state whose distribution begins at this offset of the logits. */
   ofRow(row: number): number;
 }
 
 /**
  * Evaluates the loss of a scored batch.
  *
- * @throws TrainingError when the loss or a gradient is not finite, ArgumentError when it reads values and there is no critic.
+ * @throws TrainingError if the loss or a gradient is not finite.
+ * @throws ArgumentError if the loss reads values and there is no critic.
  */
 export function evaluateBatch(batch: ScoredBatch, loss: Loss, critic: StateValues | undefined): Evaluation {
   const { sequences, positions } = batch;
@@ -107,7 +108,7 @@ function checkFinite({ value, gradients }: Evaluation): void {
 }
 
 /**
- * Adds the gradient of the logits to `into`, by the chain rule through log-softmax and entropy:
+ * Adds the gradient of the logits to `into`, by the chain rule through log-softmax and entropy.
  *
  *     ∂ln p_a/∂z_j = (1[j = a] − p_j) / τ,   ∂H/∂z_j = −p_j (ln p_j + H) / τ
  */
@@ -129,14 +130,14 @@ export function accumulateLogits(batch: ScoredBatch, { gradients }: Evaluation, 
   }
 }
 
-/** The logprob of every token of a batch, 0 at position 0. */
+/** Logprob of every token of a batch, 0 at position 0. */
 export function tokenLogprobs({ sequences, positions }: ScoredBatch): Float32Array[] {
   return positions.map((row, b) =>
     Float32Array.from(row, (position, t) => position?.logprobs[sequences[b]!.tokens[t]!] ?? 0),
   );
 }
 
-/** Tokens with mask 1, and all tokens. */
+/** Number of tokens with mask 1, and of all tokens. */
 export function countTokens({ sequences }: TrainingBatch): { trained: number; total: number } {
   let trained = 0;
   let total = 0;

@@ -16,14 +16,14 @@ const schema = z.strictObject({
   moment2: numbers,
   updates: z.int(),
   weightVersion: z.int(),
-  /** Present where the backend has a value head. */
+  /** Present if the backend has a value head. */
   valueHead: z.strictObject({ values: numbers, moment1: numbers, moment2: numbers }).optional(),
 });
 
-/** What a tabular checkpoint holds. JSON keeps every float exactly. */
+/** Content of a tabular checkpoint. JSON keeps every float exactly. */
 export type TabularCheckpoint = z.output<typeof schema>;
 
-/** Writes a checkpoint into `directory`, which is complete or absent at any time. */
+/** Writes a checkpoint to `directory`. At any time, the directory is either complete or absent. */
 export async function writeCheckpoint(directory: string, checkpoint: TabularCheckpoint): Promise<void> {
   await writeDirectory(directory, fileName, (temporary) =>
     nodeBuiltin<typeof import('node:fs/promises')>('node:fs/promises').writeFile(
@@ -34,9 +34,9 @@ export async function writeCheckpoint(directory: string, checkpoint: TabularChec
 }
 
 /**
- * Reads what {@link writeCheckpoint} wrote.
+ * Reads a checkpoint of {@link writeCheckpoint}.
  *
- * @throws FormatError naming the file and what is wrong with it.
+ * @throws FormatError naming the file and the problem.
  */
 export function readCheckpoint(directory: string): Promise<TabularCheckpoint> {
   return readRecord(`${directory}/${fileName}`, schema);

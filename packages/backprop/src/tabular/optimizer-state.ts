@@ -1,12 +1,12 @@
 import { adamw } from '../optimizer/optimizer.ts';
 
-/** How {@link OptimizerState.update} moves weights. */
+/** Settings of one {@link OptimizerState.update}. */
 export interface TabularUpdate {
   readonly optimizer: 'adam' | 'sgd';
   readonly learningRate: number;
   /** Factor of the gradient, from clipping. */
   readonly scale: number;
-  /** 1 for the first update. */
+  /** Number of the update. 1 for the first. */
   readonly update: number;
 }
 
@@ -22,7 +22,7 @@ export class OptimizerState {
     this.moment2 = new Float64Array(cells);
   }
 
-  /** Moves `weights` by the accumulated gradient, which is spent afterwards. */
+  /** Updates `weights` with the accumulated gradient and clears it. */
   update(weights: Float32Array, { optimizer, learningRate, scale, update }: TabularUpdate): void {
     const { gradient } = this;
     for (let cell = 0; cell < gradient.length; cell++) gradient[cell]! *= scale;
@@ -41,7 +41,7 @@ export class OptimizerState {
     gradient.fill(0);
   }
 
-  /** Takes over saved moments; the gradient is cleared. */
+  /** Restores saved moments and clears the gradient. */
   restore({ moment1, moment2 }: { readonly moment1: number[]; readonly moment2: number[] }): void {
     this.moment1 = Float64Array.from(moment1);
     this.moment2 = Float64Array.from(moment2);

@@ -32,7 +32,7 @@ describe('TabularSampler', () => {
     const { logprobs } = backend.table.distribution(backend.table.rowOf([1], 1), 1);
     for (const [token, logprob] of logprobs.entries()) {
       const frequency = completions.filter(({ tokens }) => tokens[0] === token).length / count;
-      // Five standard errors: fails by chance once in a million.
+      // Five standard errors. Fails by chance once in a million.
       expect(Math.abs(frequency - Math.exp(logprob))).toBeLessThan(5 * Math.sqrt(0.25 / count));
     }
   });

@@ -16,19 +16,18 @@ import {
 } from '@rlp/core';
 import { scoreTokens, type TabularBackend } from './backend.ts';
 
-/** What a tabular sampler is made of. */
+/** Dependencies of a tabular sampler. */
 export interface TabularSamplerDependencies {
-  /** Whose published weights it samples from. */
+  /** Backend whose published weights it samples from. Required. */
   readonly backend: TabularBackend;
-  /** Gives completions their text, and their end tokens. Without it text is empty and only `stopTokens` end one. */
+  /** Gives completions their text and end tokens. Default: no text, and only `stopTokens` end a completion. */
   readonly tokenizer?: Tokenizer | undefined;
 }
 
 /**
- * Samples from a {@link TabularBackend}'s published table; keeps its weights until told to take over new ones.
+ * Samples from the published table of a {@link TabularBackend}. Keeps its weights until they are updated.
  *
- * Supports temperature, stop tokens and stop strings; rejects requests for filters and penalties, which a policy made for
- * tests does not need.
+ * Supports temperature, stop tokens and stop strings. Rejects requests with filters and penalties.
  */
 export class TabularSampler implements Sampler, InferenceEngine, TokenScorer {
   readonly #dependencies: TabularSamplerDependencies;
@@ -50,7 +49,7 @@ export class TabularSampler implements Sampler, InferenceEngine, TokenScorer {
     return this.#dependencies.backend.vocabularySize;
   }
 
-  /** Of its text, if there is one. */
+  /** Tokenizer of its text, if there is one. */
   get tokenizer(): Tokenizer | undefined {
     return this.#dependencies.tokenizer;
   }
@@ -93,7 +92,7 @@ export class TabularSampler implements Sampler, InferenceEngine, TokenScorer {
     return finish('length', this.#decode(sequence.slice(prompt.length)));
   }
 
-  /** Inverse-CDF sampling; temperature 0 takes the most likely token. */
+  /** Inverse-CDF sampling. Temperature 0 selects the most likely token. */
   #draw(
     context: readonly TokenId[],
     temperature: number,

@@ -30,7 +30,7 @@ export interface TabularShape extends z.input<typeof tabularShapeSchema> {}
 export interface Distribution {
   /** Natural logs. Shape: `[V]`. */
   readonly logprobs: Float64Array;
-  /** In nats. */
+  /** Entropy in nats. */
   readonly entropy: number;
 }
 
@@ -41,7 +41,7 @@ export class LogitsTable {
   /** Shape: `[(V + 1)^n, V]`. */
   logits: Float32Array;
 
-  /** @throws OptionsError for impossible sizes. */
+  /** @throws OptionsError for invalid sizes. */
   constructor(shape: TabularShape) {
     const { vocabularySize, contextTokens, initialScale, seed } = parseOptions(
       'tabular policy',
@@ -57,7 +57,7 @@ export class LogitsTable {
       for (let cell = 0; cell < cells; cell++) this.logits[cell] = initialScale * stream.normal();
   }
 
-  /** Offset of the row that `tokens[position]` is drawn from, given the tokens before it. */
+  /** Offset of the row for `tokens[position]`, which depends on the tokens before it. */
   rowOf(tokens: readonly TokenId[], position: number): number {
     let row = 0;
     for (let back = this.contextTokens; back >= 1; back--) {
@@ -67,7 +67,10 @@ export class LogitsTable {
     return row * this.vocabularySize;
   }
 
-  /** The distribution of a row, at a temperature. Throws an ArgumentError for one that is not positive and finite. */
+  /**
+   * Distribution of a row at a temperature. Throws an ArgumentError unless the temperature is positive and
+   * finite.
+   */
   distribution(row: number, temperature: number, logits: Float32Array = this.logits): Distribution {
     if (!(temperature > 0 && temperature < Infinity)) {
       throw new ArgumentError(`temperature must be positive and finite, got ${temperature}`);

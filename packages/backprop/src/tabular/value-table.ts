@@ -5,9 +5,9 @@ import type { TabularCheckpoint } from './checkpoint.ts';
 import { OptimizerState } from './optimizer-state.ts';
 import type { LogitsTable } from './table.ts';
 
-/** A critic with one value per context of the last n tokens: V(s) of the state that the policy's row is drawn from. */
+/** A critic with one value per context of the last n tokens: V(s) of the state that selects the policy's row. */
 export class ValueTable implements StateValues {
-  /** Shape: `[(V + 1)^n]`. Starts at 0. */
+  /** Values. Start at 0. Shape: `[(V + 1)^n]`. */
   readonly values: Float32Array;
   readonly state: OptimizerState;
   readonly #table: LogitsTable;
@@ -18,7 +18,7 @@ export class ValueTable implements StateValues {
     this.state = new OptimizerState(this.values.length);
   }
 
-  /** Values of the states before each token and after the last; 0 for the empty state. Shape: `[T + 1]`. */
+  /** Values of the states before each token and after the last. The empty state has 0. Shape: `[T + 1]`. */
   ofSequence(tokens: readonly TokenId[]): Float32Array {
     this.#table.checkTokens('values', tokens);
     const row = (t: number) => this.#table.rowOf(tokens, t);
@@ -29,7 +29,7 @@ export class ValueTable implements StateValues {
     return this.values[row / this.#table.vocabularySize]!;
   }
 
-  /** Adds the gradient of a batch's loss by its values to that of the table. */
+  /** Adds the gradient of a batch's loss by the values to the gradient of the table. */
   accumulate({ positions }: ScoredBatch, { gradients }: Evaluation): void {
     const { values } = gradients;
     if (values === undefined) return;
@@ -42,13 +42,13 @@ export class ValueTable implements StateValues {
     }
   }
 
-  /** What a checkpoint holds of it. */
+  /** State for a checkpoint. */
   save(): NonNullable<TabularCheckpoint['valueHead']> {
     const { moment1, moment2 } = this.state;
     return { values: [...this.values], moment1: [...moment1], moment2: [...moment2] };
   }
 
-  /** Takes over what {@link ValueTable.save} gave. */
+  /** Restores the state from {@link ValueTable.save}. */
   restore(saved: NonNullable<TabularCheckpoint['valueHead']>): void {
     this.values.set(saved.values);
     this.state.restore(saved);

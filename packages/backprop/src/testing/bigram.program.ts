@@ -5,20 +5,20 @@ import { TrainingProgram } from '../program/training-program.ts';
 import type { TrainingProgramOptions } from '../program-protocol.ts';
 import { type TrainingMethods, trainingMethods } from '../train.program.ts';
 
-/** Tokens of the bigram model. */
+/** Size of the vocabulary. */
 export const vocabularySize = 6;
 const width = 5;
 
-/** Its parameters. */
+/** Parameters of the model. */
 export const parameters = [
   { name: 'embed', shape: [vocabularySize, width] },
   { name: 'head', shape: [vocabularySize, width] },
 ];
 
-/** Methods of the program: those of training, and how many graphs were built. */
+/** Methods of the program: training, and the number of graphs built. */
 export type BigramMethods = TrainingMethods & { readonly built: () => number };
 
-/** Trains a bigram model: the next token depends on the last one alone. */
+/** Trains a bigram model. The next token depends on the last one only. */
 export default function createBigramProgram(
   host: EngineHost,
   options: TrainingProgramOptions,

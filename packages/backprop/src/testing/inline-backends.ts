@@ -10,9 +10,9 @@ import { tinyModel } from './tiny-model.ts';
 
 /** Backends of one test file. */
 export interface InlineBackends {
-  /** The engine they share; there is one once the file's tests run. */
+  /** The shared engine. It exists when the file's tests run. */
   readonly engine: Engine;
-  /** A backend with a tiny model in a store of its own, gradient clipping off. */
+  /** Creates a backend with a tiny model in a separate store. Gradient clipping is off. */
   create(
     options?: Partial<OnnxBackendOptions>,
   ): Promise<{ readonly backend: OnnxTrainingBackend; readonly store: string }>;
@@ -39,7 +39,7 @@ export function inlineBackends(): InlineBackends {
   };
 }
 
-/** A path for a checkpoint, in a new directory. */
+/** Path for a checkpoint, in a new directory. */
 export async function temporaryCheckpoint(): Promise<string> {
   return join(await mkdtemp(join(tmpdir(), 'rlp-backend-')), 'checkpoint');
 }

@@ -1,12 +1,13 @@
 import type { Loss, TrainingSequence } from '@rlp/core';
 import { characterTokenizer, createModel, type LanguageModel, parseModelConfig } from '@rlp/models';
 
-/** Eight characters. */
+/** Tokenizer of eight characters. */
 export const tokenizer = characterTokenizer('abcdefgh');
 
 /**
- * A decoder with random weights; `change` replaces fields of its `config.json`. Of one layer, because what tests wait for is the
- * compilation of graphs.
+ * A decoder with random weights. `change` replaces fields of its `config.json`.
+ *
+ * It has one layer, because compiling graphs takes most of the tests' time.
  */
 export function tinyModel(change: Readonly<Record<string, unknown>> = {}): LanguageModel {
   const config = parseModelConfig({
@@ -27,7 +28,7 @@ export function tinyModel(change: Readonly<Record<string, unknown>> = {}): Langu
   return createModel({ config, tokenizer, seed: 'tiny' });
 }
 
-/** Fields that make it a GPT-2. */
+/** Fields for a GPT-2. */
 export const gpt2 = {
   model_type: 'gpt2',
   n_embd: 16,

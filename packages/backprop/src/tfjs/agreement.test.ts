@@ -40,7 +40,7 @@ const crossEntropy: Loss = {
   compute: (ops, { logprobs }) => ({ tokenLosses: ops.neg(logprobs) }),
 };
 
-/** A clipped surrogate with an entropy bonus: every kind of operation that losses are made of. */
+/** A clipped surrogate with an entropy bonus. It covers every kind of operation in losses. */
 const clippedSurrogate: Loss = {
   key: 'clipped-surrogate',
   columns: ['advantages', 'behaviorLogprobs'],
@@ -122,7 +122,7 @@ const training = {
   reference: 'none',
 } as const;
 
-/** The same call on both backends: results of this one, and how far apart their gradients are. */
+/** The same call on both backends: results of this backend, and the distance of their gradients. */
 async function compare(model: LanguageModel, batch: TrainingBatch, loss: Loss) {
   const store = `policy-${created++}`;
   const onnx = await createOnnxBackend({ engine, model, store, ...training });
@@ -198,7 +198,7 @@ describe('stories260k on TensorFlow.js', () => {
     expect(Math.abs(result.loss - golden.loss)).toBeLessThan(tolerance.loss);
     expectGolden(gradients, golden, tolerance.grad_norm_rel);
     expect(gap).toBeLessThan(2e-5);
-    // One of the six recorded updates: plain TensorFlow.js needs a second for each.
+    // One of the six recorded updates. Plain TensorFlow.js takes a second for each.
     await backend.optimStep();
     const { loss } = await backend.forwardBackward(batch, crossEntropy);
     expect(Math.abs(loss - adamw_losses[1]!)).toBeLessThan(tolerance.losses);

@@ -1,7 +1,11 @@
 import { type ModelConfig, ropeTables } from '@rlp/models';
 import type { TensorFlow, TfTensor } from './tensorflow.ts';
 
-/** Queries, keys and values of whole sequences: `[rows · length, heads · headDimension]`, fewer heads in keys and values. */
+/**
+ * Queries, keys and values of whole sequences: `[rows · length, heads · headDimension]`.
+ *
+ * Keys and values may have fewer heads.
+ */
 export interface AttentionInputs {
   readonly query: TfTensor;
   readonly key: TfTensor;
@@ -12,8 +16,9 @@ export interface AttentionInputs {
 const unseen = -1e9;
 
 /**
- * Causal self-attention over right-padded sequences: `softmax(q kᵀ / √d + mask) v` for each head, every group of
- * `heads / keyValueHeads` neighbouring query heads sharing one head of keys and values.
+ * Causal self-attention over right-padded sequences: `softmax(q kᵀ / √d + mask) v` for each head.
+ *
+ * Each group of `heads / keyValueHeads` neighbouring query heads shares one head of keys and values.
  */
 export class Attention {
   readonly #tf: TensorFlow;
@@ -56,7 +61,10 @@ export class Attention {
     return tf.reshape(tf.transpose(mixed, [0, 3, 1, 2, 4]), [rows * length, heads * headDimension]);
   }
 
-  /** Turns pairs (i, i + d/2) of each head by their position's angle: `x[rows · length, heads · d]` keeps its shape. */
+  /**
+   * Rotates pairs (i, i + d/2) of each head by the angle of their position. `x [rows · length, heads · d]`
+   * keeps its shape.
+   */
   rotate(x: TfTensor): TfTensor {
     const tf = this.#tf;
     const [rows, length] = [this.#rows, this.#length];
@@ -76,7 +84,7 @@ export class Attention {
     return tf.reshape(turned, [rows * length, heads * dimension]);
   }
 
-  /** `[rows · keyValueHeads, length, headDimension]` of keys or values. */
+  /** Keys or values as `[rows · keyValueHeads, length, headDimension]`. */
   #split(x: TfTensor): TfTensor {
     const { keyValueHeads, headDimension } = this.#config;
     const split = this.#tf.reshape(x, [this.#rows, this.#length, keyValueHeads, headDimension]);

@@ -34,9 +34,10 @@ import type { TensorFlow, TfTensor } from './tensorflow.ts';
 import { copyWeights, TrainingState } from './training-state.ts';
 
 /**
- * Trains a decoder on TensorFlow.js: forward pass and gradients are TensorFlow.js', AdamW runs on the host.
+ * Trains a decoder on TensorFlow.js. AdamW runs on the host.
  *
- * Weights live in host memory and are handed to TensorFlow.js for each call; between calls the backend holds no tensors.
+ * Weights live in host memory and are passed to TensorFlow.js for each call. Between calls the backend holds
+ * no tensors.
  */
 export class TfjsTrainingBackend
   implements CheckpointBackend, HostWeightsBackend, ReferenceBackend, VersionedBackend
@@ -135,7 +136,7 @@ export class TfjsTrainingBackend
     return this.#submit(() => copyWeights(this.#state.weights));
   }
 
-  /** A copy of the accumulated gradient, by the parameters' names; zeros if nothing was accumulated. */
+  /** Returns a copy of the accumulated gradient by parameter name. Zeros if nothing was accumulated. */
   getGradients(): TrainFuture<Weights> {
     return this.#submit(() => this.#state.gradient());
   }
@@ -152,7 +153,9 @@ export class TfjsTrainingBackend
   }
 
   /**
-   * Writes the weights as a model folder, named by the version, into `directory` and raises the version. The last two stay.
+   * Writes the weights as a model folder, named by the version, into `directory` and raises the version.
+   *
+   * The last two folders are kept.
    */
   publish(options: PublishOptions): TrainFuture<WeightPublication> {
     return this.#submit(async () => {
@@ -165,7 +168,7 @@ export class TfjsTrainingBackend
     });
   }
 
-  /** Writes the files that `createOnnxBackend`'s full fine-tuning writes; either backend continues the other's run. */
+  /** Writes the same files as full fine-tuning with `createOnnxBackend`. Either backend can load them. */
   saveCheckpoint(directory: string): TrainFuture<void> {
     return this.#submit(() => writeTrainingCheckpoint(directory, this.#state.save(), this.#files));
   }
@@ -209,7 +212,7 @@ export class TfjsTrainingBackend
     };
   }
 
-  /** Runs micro-batches one after another on the given weights, letting the event loop turn between them. */
+  /** Runs micro-batches one after another on the given weights. The event loop runs in between. */
   async #perMicroBatch<Result>(
     packed: PackedBatch,
     weights: Weights,
@@ -235,13 +238,15 @@ export class TfjsTrainingBackend
 }
 
 /**
- * Starts training a model on TensorFlow.js: the same policy as `createOnnxBackend`, computed by another library.
+ * Starts training a model on TensorFlow.js: the same policy as `createOnnxBackend`, computed by another
+ * library.
  *
  * @example
  * import * as tf from '@tensorflow/tfjs-node';
  * const backend = createTfjsBackend({ tf, model, learningRate: 1e-4 });
  *
- * @throws OptionsError naming every bad option, ArgumentError if the model's weights do not fit its config.
+ * @throws OptionsError naming every invalid option.
+ * @throws ArgumentError if the model's weights do not fit its config.
  */
 export function createTfjsBackend<T extends TfTensor>(options: TfjsBackendOptions<T>): TfjsTrainingBackend {
   return new TfjsTrainingBackend(resolveTfjsOptions(options));

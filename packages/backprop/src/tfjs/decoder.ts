@@ -11,10 +11,10 @@ export interface TokenGrid {
 }
 
 /**
- * Logits of a decoder, `[rows · length, vocabulary]`, in TensorFlow.js' operations.
+ * Logits of a decoder, `[rows · length, vocabulary]`, with TensorFlow.js operations.
  *
- * Written from the published models and not from `decoderHidden` of `@rlp/models`: two computations that agree check each
- * other. Call it inside `tf.tidy` or a function being differentiated, which frees what it makes.
+ * Written from the published models, independently of `decoderHidden` of `@rlp/models`, so the two check each
+ * other. Call it inside `tf.tidy` or a function being differentiated. Those free its tensors.
  *
  * @see transformers 4.57: `modeling_llama.py`, `modeling_qwen2.py`, `modeling_qwen3.py`, `modeling_gpt2.py`
  */
@@ -100,8 +100,10 @@ function gpt2Hidden(config: ModelConfig, layers: Layers, grid: TokenGrid): TfTen
 }
 
 /**
- * Rows of the token table, `[rows · length, hidden]`. The gradient is a product with a one-hot matrix: TensorFlow.js' own,
- * a segment sum, loops over the vocabulary on some of its backends.
+ * Rows of the token table, `[rows · length, hidden]`.
+ *
+ * The gradient is a product with a one-hot matrix. TensorFlow.js uses a segment sum, which loops over the
+ * vocabulary on some of its backends.
  */
 function embedTokens(layers: Layers, table: string, { tokens }: TokenGrid): TfTensor {
   const { tf } = layers;

@@ -5,7 +5,10 @@ import type { TensorFlow, TfTensor } from './tensorflow.ts';
 /** Parameters on the device, by their Hugging Face names. */
 export type Parameters = ReadonlyMap<string, TfTensor>;
 
-/** The layers of decoders in TensorFlow.js' operations, over rows `[N, size]`; parameters are found by module name. */
+/**
+ * Layers of decoders with TensorFlow.js operations, over rows `[N, size]`. Parameters are found by module
+ * name.
+ */
 export class Layers {
   readonly tf: TensorFlow;
   readonly #parameters: Parameters;
@@ -15,7 +18,7 @@ export class Layers {
     this.#parameters = parameters;
   }
 
-  /** Throws a TrainingError if there is no such parameter. */
+  /** Returns a parameter. Throws a TrainingError if it does not exist. */
   parameter(name: string): TfTensor {
     const parameter = this.#parameters.get(name);
     if (parameter) return parameter;
@@ -24,7 +27,7 @@ export class Layers {
     );
   }
 
-  /** `x Wᵀ + b` with W `[outputs, inputs]`; the bias where there is one. */
+  /** `x Wᵀ + b` with W `[outputs, inputs]`. The bias is optional. */
   linear(x: TfTensor, name: string): TfTensor {
     return this.#biased(this.tf.matMul(x, this.parameter(`${name}.weight`), false, true), name);
   }
@@ -53,8 +56,11 @@ export class Layers {
   }
 
   /**
-   * `silu`: x·σ(x). `gelu`: x·Φ(x), whose erf TensorFlow.js approximates to 1.5e-7. `gelu-tanh`:
-   * ½x(1 + tanh(√(2/π)·(x + 0.044715x³))).
+   * Activation function.
+   *
+   * - `silu`: x·σ(x)
+   * - `gelu`: x·Φ(x). TensorFlow.js approximates its erf to 1.5e-7.
+   * - `gelu-tanh`: ½x(1 + tanh(√(2/π)·(x + 0.044715x³)))
    */
   activate(kind: Activation, x: TfTensor): TfTensor {
     const { tf } = this;

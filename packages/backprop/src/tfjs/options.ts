@@ -11,7 +11,7 @@ const loraMessage =
   'expected nothing, every weight is trained; for low-rank adaptation use createOnnxBackend of @rlp/backprop';
 
 const schema = z.strictObject({
-  /** Namespace of TensorFlow.js, with its backend chosen and ready. Required. */
+  /** Namespace of TensorFlow.js. Select its backend and wait until it is ready. Required. */
   tf: z.custom<TensorFlow>(
     (value) => typeof value === 'object' && value !== null && 'valueAndGrads' in value,
     namespaceMessage,
@@ -25,22 +25,25 @@ const schema = z.strictObject({
   learningRate: z.number().nonnegative(),
   /** How the learning rate changes over updates. Default constant. */
   schedule: scheduleSchema.prefault({ kind: 'constant' }),
-  /** Optimizer of the weights. Default AdamW without weight decay. */
+  /** Optimizer of the weights. Default: AdamW without weight decay. */
   optimizer: optimizerSchema.prefault({}),
   /** Global L2 norm that gradients are clipped to, or `'off'`. Default 1. */
   maxGradientNorm: maxGradientNormSchema.prefault(1),
   /** Maximum positions of one pass, padding included. Bounds activation memory. Default 1024. */
   tokensPerMicroBatch: z.int().min(1).default(1024),
-  /** Not supported: this backend trains every weight. */
+  /** Not supported. This backend trains every weight. */
   lora: z.undefined(loraMessage).optional(),
-  /** `'initial'` keeps a copy of the first policy for reference logprobs; `'none'` saves its memory. Default `'initial'`. */
+  /**
+   * `'initial'` keeps a copy of the first policy for reference logprobs. `'none'` saves its memory. Default
+   * `'initial'`.
+   */
   reference: z.enum(['initial', 'none']).default('initial'),
 });
 
 /** Options of {@link createTfjsBackend}. */
 export interface TfjsBackendOptions<T extends TfTensor = TfTensor>
   extends Omit<z.input<typeof schema>, 'tf'> {
-  /** Namespace of TensorFlow.js, with its backend chosen and ready. Required. */
+  /** Namespace of TensorFlow.js. Select its backend and wait until it is ready. Required. */
   readonly tf: TensorFlow<T>;
 }
 

@@ -12,25 +12,25 @@ export interface MicroBatchScores {
   readonly entropies: Float32Array;
 }
 
-/** What one micro-batch adds to a batch. */
+/** Contribution of one micro-batch to a batch. */
 export interface MicroBatchGradient {
   readonly loss: number;
   /** Sums over trained tokens. */
   readonly metrics: ReadonlyMap<string, number>;
   readonly logprobs: Float32Array;
-  /** In the order of the parameters. */
+  /** Gradients in the order of the parameters. */
   readonly gradients: readonly Float32Array[];
 }
 
-/** What the forward pass of a loss leaves behind, kept from TensorFlow.js' scopes. */
+/** Results of a loss's forward pass, kept from TensorFlow.js scopes. */
 interface Kept {
   logprobs: TfTensor | undefined;
   readonly metrics: Map<string, TfTensor>;
-  /** What the loss threw. It must not leave the differentiated function, which would keep its tape. */
+  /** Error thrown by the loss. It must not leave the differentiated function, which would keep its tape. */
   failure: { readonly error: unknown } | undefined;
 }
 
-/** A decoder as a policy: scores tokens and differentiates losses. It leaves no tensors behind. */
+/** A decoder as a policy. Scores tokens and differentiates losses, and leaves no tensors behind. */
 export class TfPolicy {
   readonly #tf: TensorFlow;
   readonly #config: ModelConfig;
@@ -50,9 +50,9 @@ export class TfPolicy {
   }
 
   /**
-   * The loss and its gradient in every parameter, by `tf.valueAndGrads`.
+   * Loss and gradient of every parameter, by `tf.valueAndGrads`.
    *
-   * The loss sees logprobs and entropies of 0 where the mask is 0, so nothing there can produce a NaN.
+   * The loss reads logprobs and entropies of 0 if the mask is 0, so masked positions cannot produce a NaN.
    */
   async differentiate(
     parameters: Parameters,
@@ -89,7 +89,7 @@ export class TfPolicy {
     const masked = (x: TfTensor) => ops.where(mask, x, zero);
     const logprobs = this.#ofTargets(all, micro);
     kept.logprobs = tf.keep(tf.clone(logprobs));
-    // TensorFlow.js refuses a value that depends on no parameter; a loss may be one.
+    // TensorFlow.js refuses a value that depends on no parameter. A loss may be constant.
     const nothing = tf.mul(tf.sum(masked(logprobs)), tf.scalar(0));
     const inputs: LossInputs<TfTensor> = {
       logprobs: masked(logprobs),
@@ -128,7 +128,7 @@ export class TfPolicy {
     return tf.reshape(tf.neg(tf.sum(tf.mul(tf.exp(all), all), 1)), [rows, length]);
   }
 
-  /** A copy of a tensor's values; the tensor is disposed. */
+  /** Copies a tensor's values and disposes it. */
   async #take(tensor: TfTensor): Promise<Float32Array> {
     try {
       return Float32Array.from(await tensor.data());

@@ -18,7 +18,7 @@ describeTensorOps('TensorFlow.js', {
     const differentiate = tf.valueAndGrads((...given: tf.Tensor[]) => {
       const output = compute<TfTensor>(ops, given);
       value = rowsOf(output);
-      // An input that the output does not depend on would be refused.
+      // TensorFlow.js refuses an input that the output does not depend on.
       return tf.addN([tf.sum(output as tf.Tensor), ...given.map((x) => tf.mul(tf.sum(x), 0))]);
     });
     const gradients = differentiate(variables).grads.map(rowsOf);

@@ -4,10 +4,10 @@ import type { SaveTensors, TensorFlow, TfTensor } from './tensorflow.ts';
 type Backward = (dy: TfTensor, saved: readonly TfTensor[]) => TfTensor[];
 
 /**
- * {@link TensorOps} on TensorFlow.js, to be differentiated by `tf.grads` and its relatives.
+ * {@link TensorOps} with TensorFlow.js operations, differentiable by `tf.grads`.
  *
- * TensorFlow.js' own gradients stand where they keep the interface's conventions. Elsewhere each operation brings its
- * derivative, and a gradient of 0 stays 0 whatever the derivative is, so a branch not taken never becomes NaN.
+ * Uses TensorFlow.js gradients if they follow the interface's conventions. Other operations define their
+ * derivative. A gradient of 0 stays 0 for any derivative, so a branch not taken never becomes NaN.
  */
 export class TfTensorOps implements TensorOps<TfTensor> {
   readonly #tf: TensorFlow;
@@ -150,7 +150,7 @@ export class TfTensorOps implements TensorOps<TfTensor> {
     );
   }
 
-  /** @param derivatives - Those of each input, from the inputs and the value. */
+  /** @param derivatives - Derivative of each input, from the inputs and the value. */
   #elementwise(
     inputs: readonly TfTensor[],
     value: (...inputs: [TfTensor, TfTensor]) => TfTensor,
@@ -163,7 +163,7 @@ export class TfTensorOps implements TensorOps<TfTensor> {
     );
   }
 
-  /** A function with its own gradient. The backward pass gets the inputs and the value. */
+  /** A function with a custom gradient. The backward pass gets the inputs and the value. */
   #custom(
     inputs: readonly TfTensor[],
     forward: (...inputs: TfTensor[]) => TfTensor,
@@ -179,13 +179,13 @@ export class TfTensorOps implements TensorOps<TfTensor> {
     return compute(...inputs);
   }
 
-  /** `dy · derivative`, and 0 where `dy` is 0; a column `dy` broadcasts. */
+  /** `dy · derivative`, and 0 if `dy` is 0. A column `dy` broadcasts. */
   #scaled(dy: TfTensor, derivative: TfTensor): TfTensor {
     const tf = this.#tf;
     return tf.where(tf.notEqual(dy, tf.scalar(0)), tf.mul(dy, derivative), tf.zerosLike(dy));
   }
 
-  /** Shares of the gradient for the larger of two: 1 and 0, or a half each. */
+  /** Shares of the gradient for the larger of two: 1 and 0, or one half each. */
   #shares(a: TfTensor, b: TfTensor): TfTensor[] {
     const tf = this.#tf;
     const share = (x: TfTensor, y: TfTensor) => {
@@ -203,7 +203,7 @@ export class TfTensorOps implements TensorOps<TfTensor> {
     return Array.from({ length: count }, () => this.#tf.zerosLike(like!));
   }
 
-  /** Matrices of one shape. Multiplying by 1 leaves the sum of their gradients to TensorFlow.js. */
+  /** Expands matrices to one shape. They are multiplied by 1, so TensorFlow.js sums their gradients. */
   #broadcast(inputs: readonly TfTensor[]): TfTensor[] {
     const size = (axis: number) => {
       const lengths = inputs.map(({ shape }) => shape[axis]!);

@@ -1,25 +1,27 @@
-/** A tensor of TensorFlow.js, as far as this backend looks into it. */
+/** A tensor of TensorFlow.js, as far as this backend uses it. */
 export interface TfTensor {
   readonly id: number;
   readonly shape: number[];
-  /** Its values, row-major. */
+  /** Values of the tensor, row-major. */
   data(): Promise<Float32Array | Int32Array | Uint8Array>;
   dispose(): void;
 }
 
-/** Keeps tensors for the backward pass of a function with its own gradient. */
+/** Keeps tensors for the backward pass of a custom gradient. */
 export type SaveTensors = (tensors: TfTensor[]) => void;
 
-/** What a differentiable function with its own gradient returns to TensorFlow.js. */
+/** Result of a function with a custom gradient. */
 export interface TfCustomGradient<T extends TfTensor = TfTensor> {
   readonly value: T;
-  /** Gradients of the inputs, in their order, for the gradient `dy` of the value. `saved` are the tensors given to `save`. */
+  /** Gradients of the inputs in order. `dy` is the gradient of the value, `saved` the tensors given to `save`. */
   gradFunc(dy: T, saved: T[]): T[];
 }
 
 /**
- * The part of TensorFlow.js that this backend uses. The namespaces of `@tensorflow/tfjs`, `@tensorflow/tfjs-core` with a
- * backend, `@tensorflow/tfjs-node` and `@tensorflow/tfjs-node-gpu` all have it.
+ * The part of TensorFlow.js that this backend uses.
+ *
+ * Pass the namespace of `@tensorflow/tfjs`, `@tensorflow/tfjs-node`, `@tensorflow/tfjs-node-gpu`, or
+ * `@tensorflow/tfjs-core` with a backend.
  *
  * @see https://js.tensorflow.org/api/latest/
  */
@@ -30,7 +32,7 @@ export interface TensorFlow<T extends TfTensor = TfTensor> {
   keep(x: T): T;
   dispose(tensors: T[]): void;
   tidy<Result extends T | T[]>(compute: () => Result): Result;
-  /** Resolves after the event loop turned once. */
+  /** Resolves after one turn of the event loop. */
   nextFrame(): Promise<void>;
 
   valueAndGrads(compute: (...inputs: T[]) => T): (inputs: T[]) => { value: T; grads: T[] };

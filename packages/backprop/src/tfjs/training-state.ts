@@ -7,13 +7,13 @@ import type { ProgramState } from '../program-protocol.ts';
 import { toTensors, toWeights } from '../weights/policy-weights.ts';
 import type { ResolvedTfjsBackendOptions } from './options.ts';
 
-/** What {@link TrainingState} needs of a backend's options. */
+/** Options of a backend that {@link TrainingState} uses. */
 export type TrainingStateOptions = Pick<
   ResolvedTfjsBackendOptions,
   'learningRate' | 'schedule' | 'optimizer' | 'maxGradientNorm' | 'reference'
 >;
 
-/** Everything that training changes, in host memory: weights, gradient, moments, the reference policy and counters. */
+/** All state that training changes, in host memory: weights, gradient, moments, reference policy and counters. */
 export class TrainingState {
   readonly #options: TrainingStateOptions;
   readonly #specs: readonly ParameterSpec[];
@@ -33,7 +33,7 @@ export class TrainingState {
     this.#moment2 = zeros(specs);
   }
 
-  /** The current weights themselves; they change with the next update. */
+  /** The current weights, not a copy. The next update changes them. */
   get weights(): Weights {
     return this.#weights;
   }
@@ -42,7 +42,7 @@ export class TrainingState {
     return this.#weightVersion;
   }
 
-  /** The reference policy's weights; the current ones until these first change. */
+  /** Weights of the reference policy. Before the first update, these are the current weights. */
   reference(owner: string): Weights {
     if (this.#options.reference === 'initial') return this.#reference ?? this.#weights;
     throw new TrainingError(
@@ -69,9 +69,9 @@ export class TrainingState {
   }
 
   /**
-   * Adds to the accumulated gradient, in the order of the parameters.
+   * Adds gradients, in the order of the parameters, to the accumulated gradient.
    *
-   * @throws TrainingError that names the first tensor that is not finite.
+   * @throws TrainingError naming the first tensor that is not finite.
    */
   accumulate(gradients: readonly Float32Array[]): void {
     this.#gradient ??= zeros(this.#specs);
@@ -85,7 +85,7 @@ export class TrainingState {
     throw overflowError();
   }
 
-  /** A copy of the accumulated gradient; zeros if there is none. */
+  /** Copy of the accumulated gradient. Zeros if there is none. */
   gradient(): Weights {
     return this.#gradient ? copyWeights(this.#gradient) : zeros(this.#specs);
   }
@@ -94,7 +94,7 @@ export class TrainingState {
     this.#gradient = undefined;
   }
 
-  /** Clips, makes one AdamW update and clears the gradient. */
+  /** Clips the gradient, makes one AdamW update and clears the gradient. */
   update(): OptimStepResult {
     this.#freezeReference();
     const { schedule, maxGradientNorm, learningRate: base } = this.#options;
@@ -112,7 +112,7 @@ export class TrainingState {
     return { gradientNorm, learningRate, updates: this.#updates };
   }
 
-  /** Copies of everything a checkpoint holds. */
+  /** Copies of all state for a checkpoint. */
   save(): ProgramState {
     const copies = (weights: Weights) => toTensors(copyWeights(weights));
     return {
@@ -126,8 +126,9 @@ export class TrainingState {
   }
 
   /**
-   * Takes over what a checkpoint held; the accumulated gradient is dropped. The reference of a checkpoint without one is its
-   * weights, kept when they first change.
+   * Restores the state of a checkpoint and drops the accumulated gradient.
+   *
+   * If the checkpoint has no reference, its weights become the reference when they first change.
    */
   restore(state: ProgramState): void {
     const taken = (tensors: ProgramState['parameters']) => ordered(this.#specs, toWeights(tensors));
@@ -158,13 +159,13 @@ export class TrainingState {
     return globalNorm([...(this.#gradient?.values() ?? [])].map(({ data }) => data));
   }
 
-  /** Keeps the current weights as the reference policy, if there is none yet. Call before weights change. */
+  /** Keeps the current weights as the reference policy, unless there is one. Call before weights change. */
   #freezeReference(): void {
     if (this.#options.reference === 'initial') this.#reference ??= copyWeights(this.#weights);
   }
 }
 
-/** Copies in the order of the parameters. */
+/** Copies weights in the order of the parameters. */
 function ordered(specs: readonly ParameterSpec[], weights: Weights): Weights {
   return copyWeights(new Map(specs.map(({ name }) => [name, weights.get(name)!] as const)));
 }

@@ -1,7 +1,7 @@
 import { ArgumentError, FormatError, nodeBuiltin } from '@rlp/core';
 import * as z from 'zod';
 
-// Not imports: a tabular policy also runs in a page, and writes checkpoints only if asked to.
+// No static imports: a tabular policy also runs in a page and writes checkpoints only on request.
 const fs = () => nodeBuiltin<typeof import('node:fs/promises')>('node:fs/promises');
 const nodePath = () => nodeBuiltin<typeof import('node:path')>('node:path');
 
@@ -14,19 +14,21 @@ const schema = z.strictObject({
   valueHead: z.enum(['present', 'absent']).default('absent'),
 });
 
-/** What `state.json` of a checkpoint holds: everything but tensors. */
+/** Content of `state.json` in a checkpoint: all state except tensors. */
 export type CheckpointState = z.output<typeof schema>;
 
-/** The file by which a checkpoint is known. */
+/** File that identifies a checkpoint. */
 export const stateFile = 'state.json';
 
 /**
- * Writes a directory that is complete or absent: into a temporary one beside it, renamed when done. What was written to the
- * path before is replaced; when something fails it stays and the temporary directory is removed. Of two that write to one path
- * at once, the last to be complete stays.
+ * Writes a directory that is always complete or absent.
  *
- * @param marker - A file that everything written so holds.
- * @throws ArgumentError if something else stands at the path, which would be lost.
+ * Writes to a temporary directory beside `path` and renames it. Replaces an earlier save at the path. On
+ * failure, the earlier save stays and the temporary directory is removed. If two calls write to one path at
+ * once, the last to complete stays.
+ *
+ * @param marker - A file that every such directory holds.
+ * @throws ArgumentError if anything else is at the path, because it would be lost.
  */
 export async function writeDirectory(
   directory: string,
@@ -56,11 +58,11 @@ async function requireReplaceable(path: string, marker: string): Promise<void> {
     });
   if (names.length === 0 || names.includes(marker)) return;
   throw new ArgumentError(
-    `${path}: what is there would be deleted, and it is no earlier save (those hold ${marker}); give a path where nothing is`,
+    `${path}: expected nothing or an earlier save with ${marker}, found other files; choose another path`,
   );
 }
 
-/** Exchanges what stands at `path`. `'taken'`: somebody else put a directory there meanwhile. */
+/** Replaces the directory at `path`. `'taken'` means that another writer put a directory there in between. */
 async function putInPlace(temporary: string, path: string): Promise<'done' | 'taken'> {
   const before = `${path}.${crypto.randomUUID()}.replaced`;
   await fs().rename(path, before).catch(unless('ENOENT'));
@@ -80,7 +82,7 @@ function hasCode(cause: unknown, ...codes: readonly string[]): boolean {
   return cause instanceof Error && 'code' in cause && codes.includes(String(cause.code));
 }
 
-/** Takes an error of this code for success. */
+/** Ignores errors with this code. */
 function unless(code: string): (cause: unknown) => void {
   return (cause) => {
     if (!hasCode(cause, code)) throw cause;
@@ -92,12 +94,12 @@ export async function writeState(directory: string, state: CheckpointState): Pro
   await fs().writeFile(nodePath().join(directory, stateFile), `${JSON.stringify(state, null, 2)}\n`);
 }
 
-/** Reads `state.json`. Throws a FormatError naming the file, the field and a remedy. */
+/** Reads `state.json`. Throws a FormatError with the file, the field and a remedy. */
 export function readState(directory: string): Promise<CheckpointState> {
   return readRecord(nodePath().join(directory, stateFile), schema);
 }
 
-/** Reads a JSON file of a checkpoint. Throws a FormatError naming the file, the field and a remedy. */
+/** Reads a JSON file of a checkpoint. Throws a FormatError with the file, the field and a remedy. */
 export async function readRecord<Output>(path: string, schema: z.ZodType<Output>): Promise<Output> {
   const text = await fs()
     .readFile(path, 'utf8')

@@ -17,7 +17,7 @@ interface Row {
   readonly advantages: number[];
 }
 
-/** Made by PyTorch in float64; see `fixtures/critic.py`. */
+/** Computed by PyTorch in float64. See `fixtures/critic.py`. */
 const golden = JSON.parse(readFileSync(`${folder}/golden.json`, 'utf8')) as {
   readonly batch: readonly Row[];
   readonly values: readonly number[][];

@@ -14,16 +14,16 @@ export interface LoraTarget {
   readonly up: ParameterSpec;
 }
 
-/** Names of the factors of a weight, in PEFT's words: `….q_proj.weight` has `….q_proj.lora_A.weight`. */
+/** PEFT's names of a weight's factors. `….q_proj.weight` has `….q_proj.lora_A.weight`. */
 function factorNames(weight: string): { readonly down: string; readonly up: string } {
   const module = weight.replace(/\.weight$/, '');
   return { down: `${module}.lora_A.weight`, up: `${module}.lora_B.weight` };
 }
 
 /**
- * Linear layers that get a correction: those whose module is named in `targets`, by default all of the decoder's layers.
+ * Linear layers that get a correction: those named in `targets`. Default: all linear layers of the decoder.
  *
- * @throws ArgumentError if a target names no linear layer; the message lists those there are.
+ * @throws ArgumentError if a target names no linear layer. The message lists the known names.
  */
 export function loraTargets(
   config: ModelConfig,
@@ -56,7 +56,9 @@ function moduleOf({ weight }: LinearLayer): string {
 }
 
 /**
- * Factors of a correction that is nothing yet: A uniform in ±1/√in (PEFT's Kaiming start) from the stream `(seed, name)`, B zero.
+ * Factors of a zero correction. B is zero. A is uniform in ±1/√in, drawn from the stream `(seed, name)`.
+ *
+ * This is PEFT's Kaiming initialisation.
  *
  * @see Hu et al. 2021, https://arxiv.org/abs/2106.09685
  */
@@ -73,7 +75,12 @@ export function initialFactors(targets: readonly LoraTarget[], seed: string | nu
   return factors;
 }
 
-/** `y + scale · (x · Aᵀ) · Bᵀ`: a linear layer's output with its correction. `x [N, inputs]`, `y [N, outputs]`. */
+/**
+ * Output of a linear layer with its correction, `y + scale · (x · Aᵀ) · Bᵀ`.
+ *
+ * @param x - `[N, inputs]`
+ * @param y - `[N, outputs]`
+ */
 export function corrected(
   y: Value,
   x: Value,
@@ -84,7 +91,7 @@ export function corrected(
   return add(y, gemm(mul(narrow, scale), up, { transposeB: 'yes' }));
 }
 
-/** Graph that computes every target's weight with its correction, `W + scale · B · A`. */
+/** Graph that computes the corrected weight of every target, `W + scale · B · A`. */
 export function mergePlan(targets: readonly LoraTarget[], scale: number, store: string): MergePlan {
   const graph = new Graph();
   for (const { layer, down, up } of targets) {
@@ -126,12 +133,12 @@ export function adapterConfig(
 
 const peftPrefix = 'base_model.model.';
 
-/** Factors under the names PEFT writes. */
+/** Factors under PEFT's names. */
 export function toPeft(factors: Weights): Weights {
   return new Map([...factors].map(([name, tensor]) => [`${peftPrefix}${name}`, tensor]));
 }
 
-/** The inverse of {@link toPeft}. */
+/** Inverse of {@link toPeft}. */
 export function fromPeft(tensors: Weights): Weights {
   return new Map([...tensors].map(([name, tensor]) => [name.replace(peftPrefix, ''), tensor]));
 }

@@ -4,21 +4,24 @@ import { type LanguageModel, readSafetensors, saveModel } from '@rlp/models';
 import type { ParameterSpec } from '@rlp/onnx/runtime';
 import { checkWeights } from './policy-weights.ts';
 
-/** Writes weights, and what belongs beside them, as a model folder. */
+/** Writes weights, config and tokenizer as a model folder. */
 export type SaveWeights = (directory: string, weights: Weights) => Promise<unknown>;
 
-/** Saves weights with a model's config and tokenizer. The model's own weights are not held, so that they can be collected. */
+/**
+ * Saves weights with a model's config and tokenizer. Does not hold the model's weights, so they can be
+ * collected.
+ */
 export function savingWith({ config, tokenizer }: LanguageModel): SaveWeights {
   return (directory, weights) => saveModel(directory, { config, tokenizer, weights });
 }
 
-/** The file of a model folder that holds its weights. */
+/** File of a model folder that holds its weights. */
 export const modelFile = 'model.safetensors';
 
-/** All weights of a model as the files of its folder, in checkpoints and in publications. */
+/** All weights of a model in the files of its folder, for checkpoints and publications. */
 export class ModelFiles {
   readonly adaptation = 'full';
-  /** Of the weights. */
+  /** Shapes of the weights. */
   readonly specs: readonly ParameterSpec[];
   readonly #save: SaveWeights;
 

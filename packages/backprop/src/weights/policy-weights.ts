@@ -4,12 +4,12 @@ import type { Engine, ParameterSpec } from '@rlp/onnx/runtime';
 import { firstNonFinite } from '../batch/not-finite.ts';
 import type { NamedTensor } from '../program-protocol.ts';
 
-/** Tensors by name, as they cross to and from the engine's thread. */
+/** Tensors by name, as they are sent to and from the engine's thread. */
 export function toWeights(tensors: readonly NamedTensor[]): Weights {
   return new Map(tensors.map(({ name, shape, data }) => [name, { shape, data }]));
 }
 
-/** The inverse of {@link toWeights}. */
+/** Inverse of {@link toWeights}. */
 export function toTensors(weights: Weights): NamedTensor[] {
   return [...weights].map(([name, { shape, data }]) => ({ name, shape, data }));
 }
@@ -17,8 +17,8 @@ export function toTensors(weights: Weights): NamedTensor[] {
 /**
  * Checks that weights have exactly these names, shapes and sizes, and finite values.
  *
- * @param owner - Begins the error message.
- * @throws ArgumentError naming what is wrong.
+ * @param owner - Start of the error message.
+ * @throws ArgumentError naming the problem.
  */
 export function checkWeights(owner: string, specs: readonly ParameterSpec[], weights: Weights): void {
   checkWeightShapes(owner, specs, weights);
@@ -31,7 +31,7 @@ export function checkWeights(owner: string, specs: readonly ParameterSpec[], wei
   }
 }
 
-/** Frees those of the stores that there are. */
+/** Frees those of the stores that exist. */
 export async function deleteStores(engine: Engine, names: readonly string[]): Promise<void> {
   for (const name of names) if (engine.hasStore(name)) await engine.deleteStore(name);
 }
@@ -43,22 +43,25 @@ export interface PublishedFiles {
   readonly write: (directory: string) => Promise<void>;
 }
 
-/** The weights of a policy as its users see them, whatever part of them is trained. */
+/** Weights of a policy from the user's side, for full training and low-rank adaptation. */
 export interface PolicyWeights {
   readonly adaptation: 'full' | 'lora';
-  /** A critic's row that is trained with the policy and is no part of its weights: none of the methods below knows it. */
+  /**
+   * A critic's row that is trained with the policy. It does not belong to the weights, and the methods below
+   * ignore it.
+   */
   readonly valueHead?: ParameterSpec | undefined;
   /** Copies of all weights, by Hugging Face names. */
   read(): Promise<Weights>;
   /** Replaces all weights. */
   load(weights: Weights): Promise<void>;
-  /** Throws an ArgumentError unless the tensors are named and shaped as the trained parameters of the policy. */
+  /** Throws an ArgumentError unless names and shapes are those of the policy's trained parameters. */
   check(owner: string, parameters: Weights): void;
-  /** Writes the policy's trained parameters into a directory, in the files that other libraries read. */
+  /** Writes the policy's trained parameters to a directory, in files that other libraries read. */
   write(directory: string, parameters: Weights): Promise<void>;
-  /** Reads what {@link PolicyWeights.write} wrote, checked. */
+  /** Reads and checks the files of {@link PolicyWeights.write}. */
   readFiles(directory: string): Promise<Weights>;
-  /** Copies what `publish` writes now, as a model folder or as an adapter; writes it later. */
+  /** Copies the weights that `publish` writes later, as a model folder or an adapter. */
   published(as: 'adapter' | 'checkpoint'): Promise<PublishedFiles>;
   /** Frees the stores. */
   dispose(): Promise<void>;

@@ -4,10 +4,11 @@ import { ArgumentError, type PublicationForm, type PublishOptions } from '@rlp/c
 import { writeDirectory } from './checkpoint.ts';
 
 /**
- * Writes a directory named by its version below `root`, and removes the one before the previous: a sampler may still be
- * reading that. Resolves with the directory's path.
+ * Writes a directory named by its version below `root`. Resolves with its path.
  *
- * @param marker - A file that every directory written so holds.
+ * Removes all but the last two directories, because a sampler may still read the previous one.
+ *
+ * @param marker - A file that every such directory holds.
  */
 export async function publishFiles(
   root: string,
@@ -22,9 +23,10 @@ export async function publishFiles(
 }
 
 /**
- * Checks what `publish` was asked for.
+ * Checks the arguments of `publish`.
  *
- * @throws ArgumentError for a form that the backend does not publish, and for files without a directory.
+ * @throws ArgumentError for a form that the backend does not publish.
+ * @throws ArgumentError for files without a directory.
  */
 export function requirePublishable(
   { as, directory }: PublishOptions,

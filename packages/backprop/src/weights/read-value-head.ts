@@ -5,12 +5,11 @@ import { openSafetensors, readTensors } from '@rlp/models';
 import { valueHeadFile, valueHeadName } from './value-head.ts';
 
 /**
- * Reads the value head of a critic that was trained before, `score.weight` `[1, hidden size]`, to be given to
- * `createOnnxBackend` as `valueHead`.
+ * Reads the value head of a trained critic, `score.weight` `[1, hidden size]`. Pass it as `valueHead`.
  *
- * @param path - A checkpoint of a backend with a value head, or the folder or safetensors file of a model that has the row beside its decoder, as
- *   Hugging Face's classification models with one label do.
- * @throws FormatError if there is no such tensor.
+ * @param path - A checkpoint of a backend with a value head, or the folder or safetensors file of a model
+ * with one. Hugging Face's classification models with one label have such a row.
+ * @throws FormatError if the tensor is missing.
  */
 export async function readValueHead(path: string): Promise<HostTensor> {
   const own = join(path, valueHeadFile);

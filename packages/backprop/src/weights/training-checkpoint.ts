@@ -7,24 +7,30 @@ import { readState, stateFile, writeDirectory, writeState } from './checkpoint.t
 import { checkWeights, type PolicyWeights, toTensors, toWeights } from './policy-weights.ts';
 import { splitHead, valueHeadFile } from './value-head.ts';
 
-/** How a checkpoint holds the trained parameters themselves. */
+/** Files of the trained parameters in a checkpoint. */
 export type CheckpointWeights = Pick<
   PolicyWeights,
   'adaptation' | 'valueHead' | 'check' | 'write' | 'readFiles'
 >;
 
-/** How a checkpoint and a backend say what they train. */
+/** Descriptions of the two ways to train, for error messages. */
 const adaptations = { full: 'trains every weight', lora: 'trains a low-rank correction' } as const;
 
 const optimizerFile = 'optimizer.safetensors';
 const referenceFile = 'reference.safetensors';
 
 /**
- * Writes a checkpoint directory: the weights' own files (`model.safetensors` and `config.json`, or a PEFT adapter),
- * `optimizer.safetensors` (`moment1.<name>`, `moment2.<name>`), `reference.safetensors` where there is a reference policy,
- * `value_head.safetensors` where there is a value head, and `state.json`. Complete or absent.
+ * Writes a checkpoint directory that is always complete or absent.
  *
- * @throws ArgumentError if something that is no checkpoint stands at the path.
+ * It holds:
+ *
+ * - the files of the weights: `model.safetensors` and `config.json`, or a PEFT adapter
+ * - `optimizer.safetensors` with `moment1.<name>` and `moment2.<name>`
+ * - `reference.safetensors` if there is a reference policy
+ * - `value_head.safetensors` if there is a value head
+ * - `state.json`
+ *
+ * @throws ArgumentError if something other than a checkpoint is at the path.
  */
 export async function writeTrainingCheckpoint(
   directory: string,
@@ -50,9 +56,10 @@ export async function writeTrainingCheckpoint(
 }
 
 /**
- * Reads what {@link writeTrainingCheckpoint} wrote.
+ * Reads a checkpoint of {@link writeTrainingCheckpoint}.
  *
- * @throws FormatError for a malformed file, ArgumentError for a checkpoint of another model.
+ * @throws FormatError for a malformed file.
+ * @throws ArgumentError for a checkpoint of another model.
  */
 export async function readTrainingCheckpoint(
   directory: string,

@@ -8,10 +8,10 @@ import { checkWeights } from './policy-weights.ts';
 /** Name of the value head's row, as in Hugging Face's sequence and token classification models. */
 export const valueHeadName = 'score.weight';
 
-/** File of a checkpoint that holds the value head, beside the policy's own files. */
+/** File of a checkpoint that holds the value head, beside the files of the policy. */
 export const valueHeadFile = 'value_head.safetensors';
 
-/** The value head of a model, `[1, hidden size]`; nothing without one. */
+/** Value head of a model, `[1, hidden size]`. `undefined` without one. */
 export function valueHeadSpec(
   { hiddenSize }: Pick<ModelConfig, 'hiddenSize'>,
   start: ValueHeadStart,
@@ -20,9 +20,9 @@ export function valueHeadSpec(
 }
 
 /**
- * First contents of the value head: zeros, or what was given. Nothing without a head.
+ * Initial value head: zeros or the given row. Empty without a head.
  *
- * @throws ArgumentError for a row of another shape or with values that are not finite.
+ * @throws ArgumentError for a row with another shape or with values that are not finite.
  */
 export function initialHead(spec: ParameterSpec | undefined, start: ValueHeadStart): Weights {
   if (!spec) return new Map();
@@ -33,7 +33,7 @@ export function initialHead(spec: ParameterSpec | undefined, start: ValueHeadSta
   return weights;
 }
 
-/** Parts trained tensors into the policy's own and the value head. */
+/** Splits trained tensors into those of the policy and the value head. */
 export function splitHead(tensors: readonly NamedTensor[]): {
   readonly policy: readonly NamedTensor[];
   readonly head: readonly NamedTensor[];
