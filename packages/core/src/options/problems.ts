@@ -31,17 +31,25 @@ function valueAt(input: unknown, path: readonly string[]): unknown {
   );
 }
 
-/** The branch of a union that the input was meant for: the one of its kind with the fewest problems. */
-function meantBranch({ errors = [] }: SchemaIssue): readonly SchemaIssue[] | undefined {
+/** zod's message for a union without its own message. */
+const unspecific = 'Invalid input';
+
+/**
+ * The branch of a union that the input was meant for: the one of its kind with the fewest problems.
+ *
+ * Without fields, the input belongs to no branch. The union's message describes it better, if it has one.
+ */
+function meantBranch(
+  { errors = [], message }: SchemaIssue,
+  value: unknown,
+): readonly SchemaIssue[] | undefined {
+  if (message !== unspecific && typeof value !== 'object') return;
   const isOfKind = (issues: readonly SchemaIssue[]) =>
     issues.every(
       (issue) => pathOf(issue).length > 0 || issue.code === 'unrecognized_keys' || issue.code === 'custom',
     );
   return errors.filter(isOfKind).sort((a, b) => a.length - b.length)[0];
 }
-
-/** zod's message for a union that has none of its own. */
-const unspecific = 'Invalid input';
 
 /** The problem of a union of names and objects, when neither was given. */
 function unionMessage({ message, errors = [] }: SchemaIssue): string {
@@ -59,10 +67,11 @@ function lines(issue: SchemaIssue, above: readonly string[], reading: Reading): 
       return `${place}Unrecognized option "${key}"${hint === undefined ? '' : `; ${hint}`}`;
     });
   }
-  const branch = issue.code === 'invalid_union' ? meantBranch(issue) : undefined;
+  const value = valueAt(reading.input, path);
+  const branch = issue.code === 'invalid_union' ? meantBranch(issue, value) : undefined;
   if (branch !== undefined) return branch.flatMap((inner) => lines(inner, path, reading));
   const message = issue.code === 'invalid_union' ? unionMessage(issue) : issue.message;
-  const hint = valueSuggestion(valueAt(reading.input, path), path, reading.allowed);
+  const hint = valueSuggestion(value, path, reading.allowed);
   return [`${place}${message}${hint === undefined ? '' : `; ${hint}`}`];
 }
 
