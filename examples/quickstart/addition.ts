@@ -1,21 +1,20 @@
 import type { Demonstration } from '@rlp/algorithms';
 import { RandomStream, type Task } from '@rlp/core';
 import { type ArithmeticMetadata, arithmeticTasks } from '@rlp/env';
+import type { InferenceModule } from '@rlp/inference';
+import { extractTag } from '@rlp/rewards';
 
 /** A sum of two two-digit numbers, such as `47+85=`. */
 export type AdditionTask = Task<ArithmeticMetadata>;
 
-/** Problems for each stage; no problem is in two of them. */
+/** Problems of each stage. No problem is in two of them. */
 export interface AdditionTasks {
-  /** Demonstrated to the model. */
   readonly demonstrated: readonly AdditionTask[];
-  /** Practised by reinforcement learning. */
   readonly practised: readonly AdditionTask[];
-  /** Never trained on. */
   readonly heldOut: readonly AdditionTask[];
 }
 
-/** All problems, in an order drawn from `seed`, dealt to the three stages. Each needs a carry somewhere. */
+/** All problems that need a carry, in an order drawn from `seed`, dealt to the three stages. */
 export function additionTasks(seed: string, { heldOut = 400, demonstrated = 3000 } = {}): AdditionTasks {
   const all = arithmeticTasks({ digits: 2, count: 6000, carry: 'needed', seed });
   return {
@@ -25,7 +24,7 @@ export function additionTasks(seed: string, { heldOut = 400, demonstrated = 3000
   };
 }
 
-/** How a sum is worked out: column by column, with the carry or, as beginners do, without it. */
+/** Solution of a sum, column by column, with the carry or without it. */
 export function workedSolution(
   [a, b]: readonly [number, number],
   carrying: 'carries' | 'forgets the carry',
@@ -38,7 +37,7 @@ export function workedSolution(
   return `<reasoning>${columns}</reasoning><answer>${tens}${ones % 10}</answer>`;
 }
 
-/** A teacher who forgets to carry with probability `carelessness`. */
+/** Solutions of a teacher who forgets to carry with probability `carelessness`. */
 export function demonstrations(
   tasks: readonly AdditionTask[],
   { seed, carelessness }: { readonly seed: string; readonly carelessness: number },
@@ -51,4 +50,33 @@ export function demonstrations(
       stream.uniform() < carelessness ? 'forgets the carry' : 'carries',
     ),
   }));
+}
+
+/** Answers to held-out problems. */
+export interface Evaluation {
+  /** Share of exactly right answers. */
+  readonly accuracy: number;
+  readonly responses: readonly {
+    readonly prompt: string;
+    readonly answer: string;
+    readonly response: string;
+  }[];
+}
+
+/** Text inside the last `<answer>` of a response. */
+export const answerOf = extractTag('answer');
+
+/** Samples one greedy answer per problem and counts the right ones. */
+export async function evaluate(
+  inference: InferenceModule,
+  tasks: readonly AdditionTask[],
+  signal?: AbortSignal,
+): Promise<Evaluation> {
+  const prompts = tasks.map(({ prompt }) => prompt as string);
+  const texts = await inference.generate(prompts, { temperature: 0, maxTokens: 40, signal });
+  const responses = tasks.map(({ metadata: { answer } }, index) => {
+    return { prompt: prompts[index]!, answer, response: texts[index]!.text };
+  });
+  const right = responses.filter(({ answer, response }) => answerOf(response) === answer).length;
+  return { accuracy: right / tasks.length, responses };
 }

@@ -4,12 +4,12 @@ import { policyLoss } from '@rlp/algorithms/loss';
 import type { TrainingSequence } from '@rlp/core';
 import { createEngine } from '@rlp/onnx/runtime';
 import { expect, it, onTestFinished } from 'vitest';
-import { newModel, type Policy, policyOf } from './policy.ts';
+import { newModel, policyOf } from './quickstart.ts';
 
 const resolution = 5;
 const loss = policyLoss({ proximal: 'current' });
 
-/** A thread that does nothing, whose timers are late by what the machine, not the program, makes them late by. */
+/** A thread that does nothing. Its timers show the delay that the machine causes. */
 async function idleThread() {
   const source = `
     const { monitorEventLoopDelay } = require('node:perf_hooks');
@@ -32,8 +32,11 @@ async function idleThread() {
   };
 }
 
-/** Samples 64 answers, scores them and learns from them: one turn of the loop. */
-async function turn({ backend, inference }: Policy, round: number): Promise<void> {
+/** One iteration: samples 64 answers, scores them and learns from them. */
+async function iterate(
+  { backend, inference }: Awaited<ReturnType<typeof policyOf>>,
+  round: number,
+): Promise<void> {
   const prompts = Array.from({ length: 8 }, (_, index) =>
     inference.tokenizer.encode(`${10 + index}+${20 + round}=`),
   );
@@ -75,8 +78,8 @@ it('stays free while a model of 0.8 million parameters trains and is sampled', a
   const idle = await idleThread();
   const delays = monitorEventLoopDelay({ resolution });
   delays.enable();
-  // Graphs are built once, and code is compiled in the first turns.
-  for (let round = 0; round < 3; round++) await turn(policy, round);
+  // Graphs are built once, and code is compiled in the first iterations.
+  for (let round = 0; round < 3; round++) await iterate(policy, round);
   const first = worst(delays);
   let lag = Number.POSITIVE_INFINITY;
   let limit = 0;
@@ -84,13 +87,13 @@ it('stays free while a model of 0.8 million parameters trains and is sampled', a
     delays.reset();
     idle.start();
     const end = performance.now() + 1000;
-    for (let round = 3; performance.now() < end; round++) await turn(policy, round);
+    for (let round = 3; performance.now() < end; round++) await iterate(policy, round);
     lag = delays.percentile(99) / 1e6 - resolution;
     limit = 20 + (await idle.lag());
   }
   console.log(
     `lag of the event loop: p99 ${lag.toFixed(1)} ms, allowed here: ${limit.toFixed(1)} ms; at most ` +
-      `${worst(delays).toFixed(1)} ms, and ${first.toFixed(1)} ms in the first turns`,
+      `${worst(delays).toFixed(1)} ms, and ${first.toFixed(1)} ms in the first iterations`,
   );
   expect(lag).toBeLessThan(limit);
 }, 60_000);

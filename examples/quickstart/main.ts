@@ -5,7 +5,7 @@ import { percent } from './record.ts';
 
 const say = (line: string) => console.log(line);
 
-/** Ctrl-C once stops after the step under way, twice at once. */
+/** The first Ctrl-C stops after the current step, the second at once. */
 function interruptible(): AbortSignal {
   const controller = new AbortController();
   const stop = () => {

@@ -9,44 +9,36 @@ const number = z.coerce.number({
 const count = number.int();
 
 const schema = z.strictObject({
-  seed: z.string().min(1).default('0'),
-  out: z.string().min(1).default('runs/quickstart'),
-  'sft-updates': count.min(1).default(300),
-  'rl-iterations': count.min(1).default(150),
-  'rl-problems': count.min(1).default(32),
-  'held-out': count.min(1).max(2000).default(400),
-  carelessness: number.min(0).max(1).default(0.75),
-  threads: count.min(1).optional(),
-  resume: z.boolean().default(false),
-  help: z.boolean().default(false),
+  seed: z.string().min(1).default('0').describe('name of all random streams'),
+  out: z.string().min(1).default('runs/quickstart').describe('folder of the results'),
+  'sft-updates': count.min(1).default(300).describe('supervised updates of 64 demonstrations'),
+  'rl-iterations': count.min(1).default(150).describe('iterations of GRPO'),
+  'rl-problems': count.min(1).default(32).describe('problems per iteration, with 8 answers each'),
+  'held-out': count.min(1).max(2000).default(400).describe('problems that only measure accuracy'),
+  carelessness: number.min(0).max(1).default(0.75).describe('how often the teacher forgets to carry'),
+  threads: count.min(1).optional().describe('threads that compute; default: all cores'),
+  resume: z.boolean().default(false).describe('continue an interrupted run'),
+  help: z.boolean().default(false).describe('print this text'),
 });
 
-/** What the quickstart was asked to do. */
-export interface QuickstartOptions {
-  readonly seed: string;
-  readonly out: string;
-  readonly sftUpdates: number;
-  readonly rlIterations: number;
-  readonly rlProblems: number;
-  readonly heldOut: number;
-  readonly carelessness: number;
-  readonly threads?: number | undefined;
-  readonly resume: boolean;
-}
+/** Options of the quickstart, named as its flags. */
+export type QuickstartOptions = Omit<z.output<typeof schema>, 'help'>;
 
-/** Explains the command line. */
-export const usage = `quickstart: a small language model learns to add, by SFT and then by GRPO
+const flags = Object.entries(schema.shape).map(([name, field]) => {
+  const standard: unknown = field.parse(undefined);
+  const type = standard === false ? ('boolean' as const) : ('string' as const);
+  return { name, type, standard, meaning: field.description ?? '' };
+});
 
-  --seed NAME           names every random stream (0)
-  --out DIRECTORY       where summary, metrics, report and checkpoint go (runs/quickstart)
-  --sft-updates N       supervised updates of 64 demonstrations (300)
-  --rl-iterations N     iterations of reinforcement learning (150)
-  --rl-problems N       problems of an iteration, with 8 answers each (32)
-  --held-out N          problems never trained on that accuracy is measured with (400)
-  --carelessness P      how often the teacher forgets to carry (0.75)
-  --threads N           threads that compute (as many as there are cores)
-  --resume              continue where an interrupted run stopped
-  --help                this text`;
+/** Help text of the command line. */
+export const usage = [
+  'quickstart: a small language model learns to add, by SFT and then by GRPO\n',
+  ...flags.map(({ name, type, standard, meaning }) => {
+    const flag = `  --${name}${type === 'string' ? ' VALUE' : ''}`;
+    const shown = type === 'string' && standard !== undefined ? `${meaning} (${standard})` : meaning;
+    return flag.padEnd(26) + shown;
+  }),
+].join('\n');
 
 /**
  * Reads the command line.
@@ -55,34 +47,15 @@ export const usage = `quickstart: a small language model learns to add, by SFT a
  */
 export function quickstartOptions(args: readonly string[]): QuickstartOptions | 'help' {
   const { help, ...options } = parseOptions('quickstart', schema, readFlags(args));
-  if (help) return 'help';
-  const {
-    'sft-updates': sftUpdates,
-    'rl-iterations': rlIterations,
-    'rl-problems': rlProblems,
-    'held-out': heldOut,
-    ...others
-  } = options;
-  return { ...others, sftUpdates, rlIterations, rlProblems, heldOut };
+  return help ? 'help' : options;
 }
 
 function readFlags(args: readonly string[]) {
+  const options = Object.fromEntries(
+    flags.map(({ name, type }) => [name, name === 'help' ? { type, short: 'h' } : { type }]),
+  );
   try {
-    return parseArgs({
-      args: [...args],
-      options: {
-        seed: { type: 'string' },
-        out: { type: 'string' },
-        'sft-updates': { type: 'string' },
-        'rl-iterations': { type: 'string' },
-        'rl-problems': { type: 'string' },
-        'held-out': { type: 'string' },
-        carelessness: { type: 'string' },
-        threads: { type: 'string' },
-        resume: { type: 'boolean' },
-        help: { type: 'boolean', short: 'h' },
-      },
-    }).values;
+    return parseArgs({ args: [...args], options }).values;
   } catch (cause) {
     const [reason] = (cause as Error).message.split('. ');
     throw new ArgumentError(`quickstart: ${reason}; --help lists the flags`, { cause });

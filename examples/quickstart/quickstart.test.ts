@@ -8,9 +8,10 @@ import { fileURLToPath } from 'node:url';
 import { loadModel } from '@rlp/models';
 import { metricRowsFromJsonl } from '@rlp/tracking';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { additionTasks, demonstrations, workedSolution } from './addition.ts';
 import { quickstartOptions } from './options.ts';
-import { clearRun, readProgress } from './progress.ts';
 import { explained, quickstart } from './quickstart.ts';
+import { clearRun, readProgress } from './record.ts';
 
 const main = fileURLToPath(new URL('./main.ts', import.meta.url));
 /** Enough imitation for some answers to be in form, so that practice has something to learn from. Tests run beside others. */
@@ -163,7 +164,7 @@ describe('the quickstart', () => {
     expect(await partialFiles(out)).toEqual([]);
   }, 60_000);
 
-  it('says in a line what is wrong with a directory', async () => {
+  it('reports in one line what is wrong with a directory', async () => {
     const file = join(directory, 'file');
     await writeFile(file, 'mine');
     const { ended, output } = await runHere(['--out', join(file, 'run')]);
@@ -196,11 +197,45 @@ describe('its directory', () => {
     expect(await readFile(join(directory, 'thesis.txt'), 'utf8')).toBe('years of work');
   });
 
-  it('is not resumed from what is no record, or from another seed', async () => {
+  it('is not resumed from a broken file, or with another seed', async () => {
     const path = join(directory, 'progress.json');
     for (const text of ['{"seed":', '{"seed":"1","seconds":3}', '{"seed":"0"}']) {
       await writeFile(path, text);
       await expect(readProgress(path, '0')).rejects.toThrow(`${path}: expected the progress of a run`);
     }
+  });
+});
+
+describe('workedSolution', () => {
+  it.each([
+    [[47, 85], 'carries', '<reasoning>7+5=12,4+8+1=13</reasoning><answer>132</answer>'],
+    [[47, 85], 'forgets the carry', '<reasoning>7+5=12,4+8=12</reasoning><answer>122</answer>'],
+    [[61, 71], 'carries', '<reasoning>1+1=2,6+7=13</reasoning><answer>132</answer>'],
+    [[61, 71], 'forgets the carry', '<reasoning>1+1=2,6+7=13</reasoning><answer>132</answer>'],
+  ] as const)('of %j by a teacher who %s', (addends, carrying, solution) => {
+    expect(workedSolution(addends, carrying)).toBe(solution);
+  });
+});
+
+describe('additionTasks', () => {
+  const tasks = additionTasks('0');
+
+  it('shows, practises and judges different problems', () => {
+    const all = [tasks.heldOut, tasks.demonstrated, tasks.practised].flat().map(({ prompt }) => prompt);
+    expect(new Set(all).size).toBe(all.length);
+    expect(tasks.heldOut).toHaveLength(400);
+    expect(tasks.practised.length).toBeGreaterThan(1000);
+  });
+
+  it('is demonstrated with as many mistakes as the teacher is careless', () => {
+    const right = (carelessness: number) =>
+      demonstrations(tasks.demonstrated, { seed: '0', carelessness }).filter((demonstration, index) => {
+        const { answer } = tasks.demonstrated[index]!.metadata;
+        return 'completion' in demonstration && demonstration.completion.endsWith(`>${answer}</answer>`);
+      }).length / tasks.demonstrated.length;
+    expect(right(0)).toBe(1);
+    // Sums that carry into the hundreds only come out right even without care.
+    expect(right(1)).toBeLessThan(0.5);
+    expect(right(0.5)).toBeCloseTo((1 + right(1)) / 2, 1);
   });
 });

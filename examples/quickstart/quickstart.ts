@@ -1,104 +1,224 @@
 import { join } from 'node:path';
-import { loadRun } from '@rlp/algorithms/run';
-import { estimateMemory } from '@rlp/backprop';
-import { RlpError } from '@rlp/core';
-import { loadModel, saveModel } from '@rlp/models';
-import { createEngine } from '@rlp/onnx/runtime';
+import { demonstrationSequences, GRPOAlgorithm, runSftTraining } from '@rlp/algorithms';
+import { loadRun, saveRun } from '@rlp/algorithms/run';
+import { createOnnxBackend, estimateMemory, type OnnxBackendOptions } from '@rlp/backprop';
+import { type Metrics, RlpError } from '@rlp/core';
+import { SimpleTextEnvironment, taskSource } from '@rlp/env';
+import { createOnnxSampler, InferenceModule } from '@rlp/inference';
+import type { LanguageModel } from '@rlp/models';
+import { characterTokenizer, createModel, loadModel, parseModelConfig, saveModel } from '@rlp/models';
+import { createEngine, type Engine } from '@rlp/onnx/runtime';
+import { createDefaultMonitor } from '@rlp/quality-monitor';
+import { exactAnswer, rewardFunctions, tagFormat } from '@rlp/rewards';
 import { type ConsoleStream, compositeLogger, consoleLogger, JsonlLogger } from '@rlp/tracking';
-import { additionTasks } from './addition.ts';
-import { type Evaluation, evaluate } from './evaluate.ts';
+import { type AdditionTasks, additionTasks, demonstrations, type Evaluation, evaluate } from './addition.ts';
 import type { QuickstartOptions } from './options.ts';
-import { newModel, policyOf } from './policy.ts';
-import { clearRun, type Progress, readProgress, writeWhole } from './progress.ts';
-import { percent, readRows, type Summary, sampleTable, throughput, writeRecord } from './record.ts';
-import { imitate, imitation, practice, practise, type Run } from './stages.ts';
+import {
+  clearRun,
+  conclude,
+  metricsPath,
+  type Progress,
+  percent,
+  readProgress,
+  writeWhole,
+} from './record.ts';
 
-/** What we or the system refuse, in a line; anything else is a bug, whose stack helps. */
-export function explained(error: unknown): unknown {
-  if (error instanceof RlpError) return error.message;
-  return error instanceof Error && 'syscall' in error ? `quickstart: ${error.message}` : error;
+const tags = ['<reasoning>', '</reasoning>', '<answer>', '</answer>'];
+
+/** A Llama of 0.8 million random parameters. Its tokens are digits, `+`, `=`, `,` and four tags. */
+export function newModel(seed: string): LanguageModel {
+  const tokenizer = characterTokenizer('0123456789+=,', { begin: '<s>', end: '</s>', others: tags });
+  return createModel({
+    config: parseModelConfig({
+      model_type: 'llama',
+      architectures: ['LlamaForCausalLM'],
+      vocab_size: tokenizer.vocabularySize,
+      hidden_size: 128,
+      num_hidden_layers: 4,
+      num_attention_heads: 4,
+      num_key_value_heads: 4,
+      intermediate_size: 352,
+      max_position_embeddings: 64,
+      tie_word_embeddings: true,
+      initializer_range: 0.05,
+    }),
+    tokenizer,
+    seed,
+  });
 }
 
-const sayTo = (stream: ConsoleStream) => (line: string) => stream.write(`${line}\n`);
+/** Two views of one set of weights in the engine: the backend trains it, the sampler generates with it. */
+export async function policyOf(
+  engine: Engine,
+  model: LanguageModel,
+  learning: Pick<OnnxBackendOptions, 'learningRate' | 'schedule'>,
+) {
+  const backend = await createOnnxBackend({ engine, model, ...learning, tokensPerMicroBatch: 8192 });
+  const sampler = createOnnxSampler({ engine, model, maxSequences: 256 });
+  const inference = await InferenceModule.create({ backend: sampler });
+  const close = async () => {
+    await inference.close();
+    await backend.close();
+  };
+  return { backend, inference, close };
+}
 
-/** Imitation, and what it is worth. */
-async function supervise(run: Run): Promise<Progress> {
-  const { options, engine, signal, stream, tasks, progress } = run;
-  const say = sayTo(stream);
-  const model = newModel(options.seed);
-  const parameters = [...model.weights.values()].reduce((sum, { data }) => sum + data.length, 0);
-  say(`A Llama of ${(parameters / 1e6).toFixed(2)} million random weights, ${engine.threads} threads.`);
-  say(estimateMemory({ config: model.config, rows: 256, length: 32 }).table);
+/** One run of the quickstart. */
+interface Run {
+  readonly options: QuickstartOptions;
+  readonly engine: Engine;
+  /** Ends the run. */
+  readonly signal: AbortSignal;
+  /** Receives progress. */
+  readonly stream: ConsoleStream;
+  readonly tasks: AdditionTasks;
+  readonly progress: Progress;
+}
 
-  const policy = await policyOf(engine, model, imitation(options));
-  const before = progress.before ?? (await evaluate(policy.inference, tasks.heldOut, signal));
-  say(`Held-out accuracy before training: ${percent(before.accuracy)}`);
-  const checkpoints = join(options.out, 'checkpoints', 'sft');
-  const resume = options.resume ? await loadRun(checkpoints, policy.backend, 'sft') : undefined;
-  const logger = stageLogger(run, 'sft', resume?.iteration);
-  const context = { run, policy, tokenizer: model.tokenizer, logger, checkpoints, resume };
-  await imitate(context).finally(() => logger.close());
+const clock = () => performance.now();
+const say = (stream: ConsoleStream, line: string) => stream.write(`${line}\n`);
+const checkpoints = ({ out }: QuickstartOptions, stage: 'sft' | 'rl') => join(out, 'checkpoints', stage);
+
+/** Iterations between two checkpoints, and between two measurements on held-out problems. */
+const every = 25;
+
+/** Logs a stage and saves it every 25 iterations and at its end. */
+async function follow<State extends { readonly iteration: number }>(
+  { options, stream, signal }: Run,
+  stage: 'sft' | 'rl',
+  loop: {
+    readonly reports: AsyncIterable<{ iteration: number; metrics: Metrics; state: State }>;
+    readonly startedAt: number | undefined;
+    readonly save: (state: State) => Promise<unknown>;
+    readonly measure?: () => Promise<Metrics>;
+  },
+): Promise<void> {
+  const [label, iterations] =
+    stage === 'sft' ? ['SFT ', options['sft-updates']] : ['GRPO', options['rl-iterations']];
+  const logger = compositeLogger(
+    new JsonlLogger({ path: metricsPath(options, stage) }),
+    consoleLogger({ label, iterations, startedAt: loop.startedAt ?? 0, stream }),
+  );
+  let latest: State | undefined;
+  try {
+    for await (const { iteration, metrics, state } of loop.reports) {
+      latest = state;
+      const isDue = state.iteration % every === 0;
+      logger.log(iteration, isDue ? { ...metrics, ...(await loop.measure?.()) } : metrics);
+      if (isDue) await loop.save(state);
+    }
+    if (latest !== undefined) await loop.save(latest);
+  } finally {
+    await logger.close();
+  }
   signal.throwIfAborted();
-  await policy.inference.updateWeights(await policy.backend.publish({ as: 'shared' }));
-  const afterSft = await evaluate(policy.inference, tasks.heldOut, signal);
-  await saveModel(join(options.out, 'sft'), { ...model, weights: await policy.backend.getWeights() });
-  await policy.close();
+}
+
+/** Supervised fine-tuning on the demonstrations of a careless teacher. */
+async function imitate(run: Run): Promise<Progress> {
+  const { options, engine, signal, stream, tasks, progress } = run;
+  const { seed, carelessness, 'sft-updates': updates, resume } = options;
+  const model = newModel(seed);
+  const parameters = [...model.weights.values()].reduce((sum, { data }) => sum + data.length, 0);
+  say(
+    stream,
+    `A Llama of ${(parameters / 1e6).toFixed(2)} million random weights, ${engine.threads} threads.`,
+  );
+  say(stream, estimateMemory({ config: model.config, rows: 256, length: 32 }).table);
+
+  const schedule = { kind: 'cosine', warmup: Math.min(20, updates - 1), updates, minimumRatio: 0.1 } as const;
+  const { backend, inference, close } = await policyOf(engine, model, { learningRate: 2e-3, schedule });
+  const before = progress.before ?? (await evaluate(inference, tasks.heldOut, signal));
+  say(stream, `Held-out accuracy before training: ${percent(before.accuracy)}`);
+  const folder = checkpoints(options, 'sft');
+  const state = resume ? await loadRun(folder, backend, 'sft') : undefined;
+  const sequences = demonstrations(tasks.demonstrated, { seed, carelessness }).flatMap((demonstration) =>
+    demonstrationSequences(demonstration, model),
+  );
+  await follow(run, 'sft', {
+    reports: runSftTraining(
+      { backend, sequences, clock, signal },
+      { seed, updates, sequencesPerBatch: 64, resume: state },
+    ),
+    startedAt: state?.iteration,
+    save: (reached) => saveRun(folder, backend, { kind: 'sft', state: reached }),
+  });
+  await inference.updateWeights(await backend.publish({ as: 'shared' }));
+  const afterSft = await evaluate(inference, tasks.heldOut, signal);
+  await saveModel(join(options.out, 'sft'), { ...model, weights: await backend.getWeights() });
+  await close();
   return { ...progress, parameters, before, afterSft };
 }
 
-/** Practice, from the imitated model. */
-async function reinforce(run: Run): Promise<Evaluation> {
+/** Problems that measure accuracy during GRPO. */
+const glance = ({ heldOut }: AdditionTasks) => heldOut.slice(0, 100);
+
+/** GRPO with a reward for the right answer and a small one for the form. */
+async function practise(run: Run): Promise<Evaluation> {
   const { options, engine, signal, tasks } = run;
+  const { seed, 'rl-iterations': iterations, 'rl-problems': tasksPerIteration, resume } = options;
   const model = await loadModel(join(options.out, 'sft'));
-  const policy = await policyOf(engine, model, practice(options));
-  const checkpoints = join(options.out, 'checkpoints', 'rl');
-  const resume = options.resume ? await loadRun(checkpoints, policy.backend, 'rl') : undefined;
-  const logger = stageLogger(run, 'rl', resume?.iteration);
-  const context = { run, policy, tokenizer: model.tokenizer, logger, checkpoints, resume };
-  await practise(context).finally(() => logger.close());
-  signal.throwIfAborted();
-  const evaluation = await evaluate(policy.inference, tasks.heldOut, signal);
-  await saveModel(join(options.out, 'checkpoint'), { ...model, weights: await policy.backend.getWeights() });
-  await policy.close();
+  const schedule = { kind: 'cosine', updates: iterations, minimumRatio: 0.1 } as const;
+  const { backend, inference, close } = await policyOf(engine, model, { learningRate: 3e-4, schedule });
+  const folder = checkpoints(options, 'rl');
+  const state = resume ? await loadRun(folder, backend, 'rl') : undefined;
+  const algorithm = new GRPOAlgorithm(
+    {
+      environment: new SimpleTextEnvironment(),
+      tasks: taskSource(tasks.practised, { seed }),
+      sampler: inference,
+      backend,
+      tokenizer: model.tokenizer,
+      rewards: rewardFunctions({
+        accuracy: exactAnswer({ reference: ({ answer }) => answer }),
+        format: { reward: tagFormat({ tags: ['reasoning', 'answer'] }), weight: 0.2 },
+      }),
+      ...{ clock, monitor: createDefaultMonitor({ console: 'off' }) },
+    },
+    {
+      seed,
+      tasksPerIteration,
+      loss: { clipLow: 0.2, clipHigh: 0.28 },
+      referenceKl: 'always',
+      rollout: { seed, groupSize: 8, sampling: { maxTokens: 40 } },
+    },
+  );
+  await follow(run, 'rl', {
+    reports: algorithm.run({ iterations, signal, resume: state }),
+    startedAt: state?.iteration,
+    save: (reached) => saveRun(folder, backend, { kind: 'rl', state: reached }),
+    measure: async () => ({ 'held-out/accuracy': (await evaluate(inference, glance(tasks))).accuracy }),
+  });
+  const evaluation = await evaluate(inference, tasks.heldOut, signal);
+  await saveModel(join(options.out, 'checkpoint'), { ...model, weights: await backend.getWeights() });
+  await close();
   return evaluation;
 }
 
-const metricsPath = ({ out }: QuickstartOptions, stage: 'sft' | 'rl') =>
-  join(out, stage === 'sft' ? 'metrics-sft.jsonl' : 'metrics.jsonl');
-
-function stageLogger({ options, stream }: Run, stage: 'sft' | 'rl', startedAt = 0) {
-  const [label, iterations] = stage === 'sft' ? ['SFT ', options.sftUpdates] : ['GRPO', options.rlIterations];
-  return compositeLogger(
-    new JsonlLogger({ path: metricsPath(options, stage) }),
-    consoleLogger({ label, iterations, startedAt, stream }),
-  );
-}
-
-/** Both stages, from wherever an earlier run stopped; their progress and samples are told to `stream`. */
+/** Runs both stages from where an earlier run stopped. Progress and samples go to `stream`. */
 export async function quickstart(
   options: QuickstartOptions,
-  { signal, stream }: Pick<Run, 'signal' | 'stream'>,
-): Promise<Summary> {
-  const say = sayTo(stream);
+  { signal, stream }: { readonly signal: AbortSignal; readonly stream: ConsoleStream },
+) {
   if (!options.resume) await clearRun(options.out);
   const path = join(options.out, 'progress.json');
   let progress = await readProgress(path, options.seed);
-  const start = performance.now() - 1000 * progress.seconds;
+  const start = clock() - 1000 * progress.seconds;
   const remember = async (found: Progress) => {
-    progress = { ...found, seconds: (performance.now() - start) / 1000 };
+    progress = { ...found, seconds: (clock() - start) / 1000 };
     await writeWhole(path, JSON.stringify(progress));
   };
   await remember(progress);
   const engine = await createEngine(options.threads === undefined ? {} : { threads: options.threads });
   try {
-    const tasks = additionTasks(options.seed, { heldOut: options.heldOut });
+    const tasks = additionTasks(options.seed, { heldOut: options['held-out'] });
     const run = { options, engine, signal, stream, tasks };
-    if (progress.afterSft === undefined) await remember(await supervise({ ...run, progress }));
-    say(`Held-out accuracy after SFT: ${percent(progress.afterSft?.accuracy ?? 0)}`);
-    const afterRl = await reinforce({ ...run, progress });
+    if (progress.afterSft === undefined) await remember(await imitate({ ...run, progress }));
+    say(stream, `Held-out accuracy after SFT: ${percent(progress.afterSft?.accuracy ?? 0)}`);
+    const afterRl = await practise({ ...run, progress });
     await remember(progress);
     const { summary, table } = await conclude(options, progress, afterRl);
-    say(`\n${table}\n`);
+    say(stream, `\n${table}\n`);
     return summary;
   } finally {
     if (signal.aborted) await remember(progress);
@@ -106,31 +226,8 @@ export async function quickstart(
   }
 }
 
-async function conclude(
-  options: QuickstartOptions,
-  progress: Progress,
-  afterRl: Evaluation,
-): Promise<{ readonly summary: Summary; readonly table: string }> {
-  const { before, afterSft, seconds, parameters = 0 } = progress;
-  if (before === undefined || afterSft === undefined) throw new RlpError('quickstart: SFT was not evaluated');
-  const stages = {
-    sft: await readRows(metricsPath(options, 'sft')),
-    rl: await readRows(metricsPath(options, 'rl')),
-  };
-  const speed = throughput(stages);
-  const summary: Summary = {
-    seed: options.seed,
-    parameters,
-    heldOutProblems: afterRl.responses.length,
-    heldOutAccuracyBefore: before.accuracy,
-    heldOutAccuracyAfterSft: afterSft.accuracy,
-    heldOutAccuracyAfterRl: afterRl.accuracy,
-    seconds,
-    sftSteps: stages.sft.length,
-    rlSteps: stages.rl.length,
-    trainTokensPerSecond: speed.train,
-    generateTokensPerSecond: speed.generate,
-  };
-  await writeRecord(options.out, summary, stages, { afterSft, afterRl });
-  return { summary, table: sampleTable(afterSft, afterRl) };
+/** An expected error as one line. Others are bugs, whose stack helps. */
+export function explained(error: unknown): unknown {
+  if (error instanceof RlpError) return error.message;
+  return error instanceof Error && 'syscall' in error ? `quickstart: ${error.message}` : error;
 }

@@ -1,5 +1,5 @@
 import type { Environment, RewardComputer, State, TaskSource } from '@rlp/core';
-import { exactAnswer, rewardFunctions } from '@rlp/rewards';
+import { exactAnswer, rewardFunctions, tagFormat } from '@rlp/rewards';
 import { relativeRewardComputer } from '@rlp/rewards/computers';
 import { describe, expectTypeOf, it } from 'vitest';
 import { type AlgorithmDependencies, GRPOAlgorithm, PPOAlgorithm } from '../index.ts';
@@ -36,6 +36,7 @@ describe('types flow from tasks and environment into rewards', () => {
           },
           easy: { weight: 0.1, reward: ({ task }) => -task.metadata.level },
           exact: exactAnswer({ reference: ({ answer }) => answer }),
+          format: { weight: 0.2, reward: tagFormat({ tags: ['answer'] }) },
         }),
       });
     expectTypeOf(made).returns.toEqualTypeOf<GRPOAlgorithm<Board, Question, Won>>();

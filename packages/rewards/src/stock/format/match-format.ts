@@ -66,7 +66,9 @@ export type MatchFormatExactlyOptions = z.input<typeof exactSchema>;
  *
  * @throws OptionsError for bad options, such as a tag that is not a plain word.
  */
-export function matchFormatExactly(options: MatchFormatExactlyOptions = {}): RewardFunction {
+export function matchFormatExactly<Metadata = unknown>(
+  options: MatchFormatExactlyOptions = {},
+): RewardFunction<Metadata> {
   const { reward, ...names } = parseOptions('matchFormatExactly', exactSchema, options);
   return ({ response }) => (answerInLayout(response, names) === undefined ? 0 : reward);
 }
@@ -82,7 +84,9 @@ export type MatchFormatApproximatelyOptions = z.input<typeof approximateSchema>;
  *
  * @throws OptionsError for bad options, such as a tag that is not a plain word.
  */
-export function matchFormatApproximately(options: MatchFormatApproximatelyOptions = {}): RewardFunction {
+export function matchFormatApproximately<Metadata = unknown>(
+  options: MatchFormatApproximatelyOptions = {},
+): RewardFunction<Metadata> {
   const { step, reasoning, answer } = parseOptions('matchFormatApproximately', approximateSchema, options);
   return ({ response }) => {
     const conditions = [

@@ -21,7 +21,7 @@ export type TagCountOptions = z.input<typeof schema>;
  * @throws OptionsError for no tag, or one that is not a plain word.
  * @see https://github.com/fw-ai-external/reward-kit `tag_count_reward`
  */
-export function tagCount(options: TagCountOptions): RewardFunction {
+export function tagCount<Metadata = unknown>(options: TagCountOptions): RewardFunction<Metadata> {
   const { tags, rewardPerTag, pairs } = parseOptions('tagCount', schema, options);
   return ({ response }) => {
     let [found, mismatched] = [0, 0];
@@ -96,7 +96,9 @@ function countSteps(text: string): number {
  * @throws OptionsError for options outside their ranges.
  * @see https://github.com/fw-ai-external/reward-kit `reasoning_steps_reward`
  */
-export function reasoningSteps(options: ReasoningStepsOptions = {}): RewardFunction {
+export function reasoningSteps<Metadata = unknown>(
+  options: ReasoningStepsOptions = {},
+): RewardFunction<Metadata> {
   const { minimum, maximum } = parseOptions('reasoningSteps', stepsSchema, options);
   return ({ response }) => {
     const steps = countSteps(response);

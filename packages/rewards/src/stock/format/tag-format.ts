@@ -28,7 +28,7 @@ export type TagFormatOptions = z.input<typeof schema>;
  *
  * @throws `OptionsError` for bad options, such as a tag that is not a plain word.
  */
-export function tagFormat(options: TagFormatOptions): RewardFunction {
+export function tagFormat<Metadata = unknown>(options: TagFormatOptions): RewardFunction<Metadata> {
   const { tags, grading } = parseOptions('tagFormat', schema, options);
   return ({ response }) => {
     const conditions = tags.flatMap((tag) => pairConditions(response, tag));
@@ -86,7 +86,7 @@ export type TagLinesOptions = z.input<typeof linesSchema>;
  * @throws `OptionsError` for bad options, such as a tag that is not a plain word.
  * @see https://github.com/fw-ai-external/reward-kit `format_reward`
  */
-export function tagLines(options: TagLinesOptions): RewardFunction {
+export function tagLines<Metadata = unknown>(options: TagLinesOptions): RewardFunction<Metadata> {
   const { tags, place } = parseOptions('tagLines', linesSchema, options);
   const first = `<${tags[0]}>\n`;
   const between = tags.slice(1).map((tag, k) => `</${tags[k]}>\n<${tag}>\n`);

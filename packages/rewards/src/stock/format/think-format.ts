@@ -24,7 +24,7 @@ export type ThinkFormatOptions = z.input<typeof schema>;
  *
  * @see https://github.com/huggingface/trl `think_format_reward`, https://github.com/PrimeIntellect-ai/verifiers `ThinkParser`
  */
-export function thinkFormat(options: ThinkFormatOptions = {}): RewardFunction {
+export function thinkFormat<Metadata = unknown>(options: ThinkFormatOptions = {}): RewardFunction<Metadata> {
   const { reading } = parseOptions('thinkFormat', schema, options);
   return ({ response }) => {
     const start = reading === 'trl' ? 0 : Math.max(0, response.indexOf(trimmed(response)));

@@ -68,7 +68,7 @@ export type XmlFormatOptions = z.input<typeof schema>;
  * @throws OptionsError for no field, a tag named twice, or one that is not a plain word.
  * @see https://github.com/PrimeIntellect-ai/verifiers `XMLParser.get_format_reward_func`
  */
-export function xmlFormat(options: XmlFormatOptions): RewardFunction {
+export function xmlFormat<Metadata = unknown>(options: XmlFormatOptions): RewardFunction<Metadata> {
   const { fields } = parseOptions('xmlFormat', schema, options);
   return ({ messages, response }) => {
     const turns =

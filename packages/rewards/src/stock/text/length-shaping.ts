@@ -15,7 +15,7 @@ export function sampledTokens({ steps }: Trajectory): number {
 }
 
 /** {@link overlongPenalty} of the tokens that a policy sampled, as a reward function. */
-export function overlongLength(options: OverlongOptions): RewardFunction {
+export function overlongLength<Metadata = unknown>(options: OverlongOptions): RewardFunction<Metadata> {
   const resolved = parseOptions('overlongLength', overlongSchema, options);
   return (trajectory) => overlongPenalty(sampledTokens(trajectory), resolved);
 }
@@ -130,7 +130,9 @@ export type LengthWindowOptions = z.input<typeof windowSchema>;
  * @throws OptionsError for options outside their ranges.
  * @see https://github.com/fw-ai-external/reward-kit `length_reward`
  */
-export function lengthWindow(options: LengthWindowOptions = {}): RewardFunction {
+export function lengthWindow<Metadata = unknown>(
+  options: LengthWindowOptions = {},
+): RewardFunction<Metadata> {
   const resolved = parseOptions('lengthWindow', windowSchema, options);
   const [worst, best] = resolved.rewards;
   return ({ response }) => {

@@ -22,7 +22,9 @@ export type RepetitionPenaltyOptions = z.input<typeof schema>;
  * @throws OptionsError for options outside their ranges.
  * @see Yeo et al. 2025, appendix B, https://arxiv.org/abs/2502.03373; TRL and open-r1 `get_repetition_penalty_reward`
  */
-export function repetitionPenalty(options: RepetitionPenaltyOptions = {}): RewardFunction {
+export function repetitionPenalty<Metadata = unknown>(
+  options: RepetitionPenaltyOptions = {},
+): RewardFunction<Metadata> {
   const { size, penalty, unit } = parseOptions('repetitionPenalty', schema, options);
   return ({ steps, response }) => {
     const items = unit === 'tokens' ? steps.flatMap(({ tokens }) => tokens) : wordsOf(response.toLowerCase());
@@ -58,7 +60,9 @@ export type NgramDiversityOptions = z.input<typeof diversitySchema>;
  * @throws OptionsError for options outside their ranges.
  * @see https://github.com/fw-ai-external/reward-kit `diversity_reward`
  */
-export function ngramDiversity(options: NgramDiversityOptions = {}): RewardFunction {
+export function ngramDiversity<Metadata = unknown>(
+  options: NgramDiversityOptions = {},
+): RewardFunction<Metadata> {
   const { sizes, weights } = parseOptions('ngramDiversity', diversitySchema, options);
   const total = weights.reduce((sum, weight) => sum + weight, 0);
   return ({ response }) => {
