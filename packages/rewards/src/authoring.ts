@@ -1,15 +1,6 @@
-/** Writing rewards and verifiers of one's own, and trying them out. */
-export {
-  type DryRunExample,
-  type DryRunFinding,
-  type DryRunFindingKind,
-  type DryRunOptions,
-  type DryRunReport,
-  type DryRunReward,
-  type DryRunSubject,
-  dryRun,
-} from './authoring/dry-run.ts';
-export { formatDryRun } from './authoring/format-dry-run.ts';
+/** Writing your own rewards and verifiers, and trying them out. */
+export * from './authoring/dry-run.ts';
+export * from './authoring/format-dry-run.ts';
 export type {
   AuthoredStatistics,
   Evaluation,
@@ -17,22 +8,6 @@ export type {
   RewardContext,
   RewardInput,
 } from './authoring/judgement.ts';
-export {
-  type BatchReward,
-  type BatchRewardDefinition,
-  type PointwiseReward,
-  type PointwiseRewardDefinition,
-  reward,
-} from './authoring/reward.ts';
-export {
-  type SandboxedRewards,
-  type SandboxedRewardsOptions,
-  type SandboxedRewardsStatistics,
-  sandboxedRewards,
-} from './authoring/sandboxed-rewards.ts';
-export {
-  type AuthoredVerifier,
-  type VerifierDefinition,
-  type VerifierJudgement,
-  verifier,
-} from './authoring/verifier.ts';
+export * from './authoring/reward.ts';
+export * from './authoring/sandboxed-rewards.ts';
+export * from './authoring/verifier.ts';

@@ -1,4 +1,4 @@
-/** Reward computers over whole groups: ranks, Pareto fronts, costs of verification, sums of normalised rewards, whole judgements. */
+/** Reward computers over whole groups: ranks, Pareto fronts, costs of verification, sums of normalised rewards. */
 export {
   type GroupScores,
   type RankTies,
@@ -7,33 +7,7 @@ export {
   relativeRewards,
   standardizedRewards,
 } from './computers/normalized.ts';
-export {
-  type CrowdingOptions,
-  crowdingDistances,
-  distanceToFrontier,
-  type ObjectivePoints,
-  type ParetoOptions,
-  type ParetoRewardsOptions,
-  paretoRanks,
-  paretoRewards,
-} from './computers/pareto.ts';
-export {
-  ParetoRewardComputer,
-  type ParetoRewardComputerOptions,
-} from './computers/pareto-reward-computer.ts';
-export {
-  SVRLRewardComputer,
-  type SVRLRewardComputerOptions,
-  type SvrlScoreInput,
-  type SvrlScoreOptions,
-  svrlScore,
-  type VerificationCost,
-} from './computers/svrl-reward-computer.ts';
-export {
-  type AbsoluteRewardOptions,
-  absoluteRewardComputer,
-  type NormalizedRewardFunctionsOptions,
-  normalizedRewardFunctions,
-  type RelativeRewardOptions,
-  relativeRewardComputer,
-} from './computers/wrapped.ts';
+export * from './computers/pareto.ts';
+export * from './computers/pareto-reward-computer.ts';
+export * from './computers/svrl-reward-computer.ts';
+export * from './computers/wrapped.ts';

@@ -1,2 +1,7 @@
 /** Reward models behind HTTP. */
-export * from './external/index.ts';
+export type { CircuitState } from './external/circuit.ts';
+export * from './external/external-reward.ts';
+export * from './external/failure.ts';
+export * from './external/fetch.ts';
+export type { ExternalRewardOptions, RequestOptions } from './external/options.ts';
+export * from './external/wire-shapes.ts';

@@ -6,26 +6,22 @@ import {
   type TrajectoryGroup,
 } from '@rlp/core';
 import * as z from 'zod';
-import { callReward } from '../functions/call-reward.ts';
-import { clockSchema, timerMs } from '../shared/schemas.ts';
+import { callWithin } from '../functions/call-reward.ts';
+import { clockSchema, signalSchema, timerMs } from '../shared/schemas.ts';
 
 const schema = z.strictObject({
+  /** Milliseconds that one call may take. Default 30 000. */
   timeoutMs: timerMs.default(30_000),
+  /** Mean milliseconds of a call from which a reward is reported as slow. Default 1000. */
   slowMs: z.number().positive().default(1000),
+  /** Milliseconds since any fixed point. Default `performance.now`. */
   clock: clockSchema,
-  signal: z.custom<AbortSignal>((value) => value instanceof AbortSignal, 'must be an AbortSignal').optional(),
+  /** Ends the trial with its reason. Default none. */
+  signal: signalSchema.optional(),
 });
 
 /** Options of {@link dryRun}. */
-export interface DryRunOptions {
-  /** Milliseconds that one call may take. Default 30 000. */
-  readonly timeoutMs?: number | undefined;
-  /** From which mean time of a call on a reward is called slow. Default 1000. */
-  readonly slowMs?: number | undefined;
-  /** Milliseconds since any fixed point. Default `performance.now`. */
-  readonly clock?: (() => number) | undefined;
-  readonly signal?: AbortSignal | undefined;
-}
+export interface DryRunOptions extends z.input<typeof schema> {}
 
 /** An episode to try rewards on. Those with the same prompt are a group. */
 export interface DryRunExample<Metadata = unknown> {
@@ -49,9 +45,9 @@ export type DryRunSubject<Metadata> =
     };
 
 /**
- * What looks wrong. `unscorable`: examples without a score. `constant`: the same score for everything, so nothing to learn from.
- * `not-deterministic`: another score for the same example. `out-of-range`: scores outside the documented range. `slow`: calls take long.
- * `changes-input`: it writes to what it judges. `follows-length`: scores go with the length of the response (correlation over 0.95).
+ * Kind of a finding. `unscorable`: examples without a score. `constant`: the same score for all. `not-deterministic`: another score for the
+ * same example. `out-of-range`: scores outside the documented range. `slow`: calls take long. `changes-input`: the reward writes to its
+ * input. `follows-length`: scores correlate with the length of the response (over 0.95).
  */
 export type DryRunFindingKind =
   | 'unscorable'
@@ -117,8 +113,10 @@ export async function dryRun<Metadata>(
     const range = typeof subject === 'function' ? undefined : subject.range;
     const findings = [
       ...findingsOf(first, second, range),
-      ...(hasChanged ? [finding('changes-input', 'it writes to what it judges')] : []),
-      ...(meanMs >= resolved.slowMs ? [finding('slow', `a call takes ${meanMs.toFixed(0)} ms`)] : []),
+      ...(hasChanged ? [{ kind: 'changes-input' as const, message: 'it writes to what it judges' }] : []),
+      ...(meanMs >= resolved.slowMs
+        ? [{ kind: 'slow' as const, message: `a call takes ${meanMs.toFixed(0)} ms` }]
+        : []),
       ...lengthFinding(first.scores, examples),
     ];
     const longestMs = Math.max(0, ...first.milliseconds);
@@ -136,74 +134,73 @@ async function run<Metadata>(
   const scores = new Array<number | null>(trajectories.length).fill(null);
   const failures: { readonly example: number; readonly message: string }[] = [];
   const milliseconds: number[] = [];
-  const call = typeof subject === 'function' ? subject : subject.reward;
-  const units = call === undefined ? groupsOf(trajectories) : trajectories.map((_, k) => [k]);
-  for (const places of units) {
+  for (const places of placesOf(subject, trajectories)) {
     const begun = clock();
-    const judge = async (trajectory: Trajectory<Metadata>, context: { readonly signal: AbortSignal }) => {
-      if (call !== undefined) {
-        scores[places[0]!] = await call(trajectory, context);
-        return scores[places[0]!]!;
-      }
-      const group = {
-        id: trajectory.id,
-        task: trajectory.task,
-        trajectories: places.map((k) => trajectories[k]!),
-      };
-      const scored = await (subject as Exclude<typeof subject, RewardFunction<Metadata>>).computeRewards(
-        group,
+    let given: readonly (number | null)[] = [];
+    const call = async (context: { readonly signal: AbortSignal }) => {
+      given = await scoresOf(
+        subject,
+        places.map((place) => trajectories[place]!),
         context,
       );
-      for (const [k, place] of places.entries()) scores[place] = scored[k]?.reward ?? null;
-      return 0;
+      return given.find((score) => score !== null && !Number.isFinite(score)) ?? 0;
     };
-    const { failure } = await callReward(name, judge, trajectories[places[0]!]!, { timeoutMs, signal });
+    const { failure } = await callWithin(name, call, { timeoutMs, signal });
     milliseconds.push(clock() - begun);
-    if (failure === undefined) continue;
-    for (const place of places) {
-      scores[place] = null;
-      failures.push({ example: place, message: failure.error.message });
+    for (const [k, place] of places.entries()) {
+      if (failure === undefined) scores[place] = given[k] ?? null;
+      else failures.push({ example: place, message: failure.error.message });
     }
   }
   return { scores, failures, milliseconds };
 }
 
-/** Places of the examples with the same prompt. */
-function groupsOf(trajectories: readonly Trajectory[]): readonly (readonly number[])[] {
-  const groups = new Map<unknown, number[]>();
-  for (const [place, { task }] of trajectories.entries()) {
-    const places = groups.get(task.prompt);
-    if (places === undefined) groups.set(task.prompt, [place]);
-    else places.push(place);
-  }
-  return [...groups.values()];
+async function scoresOf<Metadata>(
+  subject: DryRunSubject<Metadata>,
+  trajectories: readonly Trajectory<Metadata>[],
+  context: { readonly signal: AbortSignal },
+): Promise<readonly (number | null)[]> {
+  const call = typeof subject === 'function' ? subject : subject.reward;
+  const [first] = trajectories;
+  if (call !== undefined) return [await call(first!, context)];
+  const group = { id: first!.id, task: first!.task, trajectories };
+  const { computeRewards } = subject as Exclude<typeof subject, RewardFunction<Metadata>>;
+  return (await computeRewards(group, context)).map(({ reward }) => reward);
+}
+
+/** Places of the examples that are judged together: those with the same prompt, or each alone. */
+function placesOf<Metadata>(
+  subject: DryRunSubject<Metadata>,
+  trajectories: readonly Trajectory[],
+): readonly (readonly number[])[] {
+  if (typeof subject === 'function' || subject.reward !== undefined) return trajectories.map((_, k) => [k]);
+  const prompts = [...new Set(trajectories.map(({ task }) => task.prompt))];
+  return prompts.map((prompt) =>
+    trajectories.flatMap(({ task }, place) => (task.prompt === prompt ? [place] : [])),
+  );
 }
 
 function findingsOf(first: Run, second: Run, range: readonly [number, number] | undefined): DryRunFinding[] {
-  const given = first.scores.filter((score) => score !== null);
-  const findings: DryRunFinding[] = [];
-  const missing = first.scores.length - given.length;
-  if (missing > 0)
-    findings.push(finding('unscorable', `${missing} of ${first.scores.length} examples have no score`));
-  if (given.length > 1 && new Set(given).size === 1) {
-    findings.push(finding('constant', `every example has the score ${given[0]}`));
-  }
-  const differing = first.scores.flatMap((score, k) => (Object.is(score, second.scores[k]) ? [] : [k]));
-  if (differing.length > 0) {
-    findings.push(
-      finding('not-deterministic', `another score the second time: examples ${differing.join(', ')}`),
-    );
-  }
+  const { scores } = first;
+  const given = scores.filter((score) => score !== null);
+  const missing = scores.length - given.length;
+  const differing = scores.flatMap((score, k) => (Object.is(score, second.scores[k]) ? [] : [k]));
   const outside = range ? given.filter((score) => score < range[0] || score > range[1]) : [];
-  if (range && outside.length > 0) {
-    findings.push(
-      finding(
-        'out-of-range',
-        `${outside.length} scores outside ${range[0]} to ${range[1]}, such as ${outside[0]}`,
-      ),
-    );
-  }
-  return findings;
+  const candidates: readonly (readonly [boolean, DryRunFindingKind, string])[] = [
+    [missing > 0, 'unscorable', `${missing} of ${scores.length} examples have no score`],
+    [given.length > 1 && new Set(given).size === 1, 'constant', `every example has the score ${given[0]}`],
+    [
+      differing.length > 0,
+      'not-deterministic',
+      `another score the second time: examples ${differing.join(', ')}`,
+    ],
+    [
+      outside.length > 0,
+      'out-of-range',
+      `${outside.length} scores outside ${range?.join(' to ')}, such as ${outside[0]}`,
+    ],
+  ];
+  return candidates.flatMap(([holds, kind, message]) => (holds ? [{ kind, message }] : []));
 }
 
 /** With fewer examples than this, scores go with the length by chance. */
@@ -218,12 +215,8 @@ function lengthFinding(
   );
   const correlation = pearson(pairs);
   if (pairs.length < enoughForLength || !(Math.abs(correlation) > 0.95)) return [];
-  return [
-    finding(
-      'follows-length',
-      `scores go with the length of the response (correlation ${correlation.toFixed(2)})`,
-    ),
-  ];
+  const message = `scores go with the length of the response (correlation ${correlation.toFixed(2)})`;
+  return [{ kind: 'follows-length', message }];
 }
 
 /** Σ (x − x̄)(y − ȳ) / √(Σ (x − x̄)² · Σ (y − ȳ)²); NaN where one of them does not vary. */
@@ -237,10 +230,6 @@ function pearson(pairs: readonly (readonly [number, number])[]): number {
     yy += (y - meanY) ** 2;
   }
   return xy / Math.sqrt(xx * yy);
-}
-
-function finding(kind: DryRunFindingKind, message: string): DryRunFinding {
-  return { kind, message };
 }
 
 function trajectoryOf<Metadata>(example: DryRunExample<Metadata>, k: number): Trajectory<Metadata> {

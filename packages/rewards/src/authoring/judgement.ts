@@ -4,8 +4,6 @@ import {
   type Message,
   promptText,
   RewardError,
-  type ScoredTrajectory,
-  scoreFromEvaluateResult,
   type Trajectory,
 } from '@rlp/core';
 import type { RewardFunctionStatistics } from '../functions/tally.ts';
@@ -74,20 +72,4 @@ export function evaluationOf(judgement: unknown): EvaluateResult | null {
 /** The reward of a judgement; `null` where it says that it is not valid. */
 export function scoreOf(result: EvaluateResult | null): number | null {
   return result === null || !result.isScoreValid || result.error !== undefined ? null : result.score;
-}
-
-/** A trajectory with its judgement, and what is wrong with the step outputs. */
-export function judged<Metadata>(
-  name: string,
-  trajectory: Trajectory<Metadata>,
-  result: EvaluateResult | null,
-): { readonly scored: ScoredTrajectory<Metadata>; readonly problems: readonly string[] } {
-  if (result === null) {
-    return { scored: { trajectory, reward: null, components: { [name]: null } }, problems: [] };
-  }
-  const { scored, problems } = scoreFromEvaluateResult(trajectory, result);
-  return {
-    scored: { ...scored, components: { ...scored.components, [name]: scored.reward } },
-    problems,
-  };
 }

@@ -10,7 +10,7 @@ import {
 import type { Sandbox, SandboxFailureCause } from '@rlp/sandbox';
 import * as z from 'zod';
 import { isJudged } from '../functions/score-trajectories.ts';
-import { functionSchema, timerMs } from '../shared/schemas.ts';
+import { timerMs, withMethod } from '../shared/schemas.ts';
 import { evaluationOf } from './judgement.ts';
 
 const isJson = (value: unknown) => {
@@ -23,33 +23,26 @@ const isJson = (value: unknown) => {
 };
 
 const schema = z.strictObject({
-  sandbox: z.custom<Pick<Sandbox, 'call'>>(
-    (value) => typeof value === 'object' && value !== null && 'call' in value,
-    'must be a sandbox',
-  ),
+  /** Sandbox that runs the code. Required. */
+  sandbox: withMethod<Pick<Sandbox, 'call'>>('call', 'must be a sandbox'),
+  /**
+   * Expression that gives a function, or a module whose default export is one: `(messages, groundTruth, parameters)`, or with
+   * `mode: 'batch'` `(conversations, groundTruths, parameters)`. It returns a judgement, or one for each conversation: a number, `true` or
+   * `false`, `null`, or an `EvaluateResult` such as `{ score, isScoreValid, reason, metrics, stepOutputs }`. Required.
+   */
   code: z.string().min(1),
+  /** Whether the code judges one conversation or a whole group. Default `'pointwise'`. */
   mode: z.enum(['pointwise', 'batch']).default('pointwise'),
-  groundTruth: functionSchema<(metadata: never) => unknown>().optional(),
+  /** Passed on as the third argument. Default `{}`. */
   parameters: z.record(z.string(), z.unknown()).refine(isJson, 'must be JSON data').default({}),
+  /** Milliseconds of one call. Default: the sandbox's. */
   timeoutMs: timerMs.optional(),
 });
 
 /** Options of {@link sandboxedRewards}. */
-export interface SandboxedRewardsOptions<Metadata> {
-  readonly sandbox: Pick<Sandbox, 'call'>;
-  /**
-   * An expression that gives a function, or a module whose default export is one. `'pointwise'`: `(messages, groundTruth, parameters)`
-   * gives a judgement. `'batch'`: `(conversations, groundTruths, parameters)` gives one for each conversation of the group. A judgement is a
-   * number, `true` or `false`, `null`, or an `EvaluateResult`: `{ score, isScoreValid, reason, metrics, stepOutputs }`.
-   */
-  readonly code: string;
-  readonly mode?: 'pointwise' | 'batch' | undefined;
-  /** What the code is told about the task, from its metadata. Default: all of it. */
+export interface SandboxedRewardsOptions<Metadata> extends z.input<typeof schema> {
+  /** What the code learns about the task, from its metadata. Default: all of it. */
   readonly groundTruth?: ((metadata: Metadata) => unknown) | undefined;
-  /** Passed on as the third argument. Default `{}`. */
-  readonly parameters?: Readonly<Record<string, unknown>> | undefined;
-  /** Milliseconds of one call. Default: the sandbox's. */
-  readonly timeoutMs?: number | undefined;
 }
 
 type FailureCause = SandboxFailureCause | 'judgement' | 'ground-truth';
@@ -106,9 +99,9 @@ class SandboxJudge<Metadata> {
   readonly #failures: Partial<Record<FailureCause, number>> = {};
   #lastFailure: string | undefined;
 
-  constructor(options: SandboxedRewardsOptions<Metadata>) {
+  constructor({ groundTruth = (metadata) => metadata, ...options }: SandboxedRewardsOptions<Metadata>) {
     this.#options = parseOptions('sandboxedRewards', schema, options);
-    this.#truthOf = options.groundTruth ?? ((metadata) => metadata);
+    this.#truthOf = groundTruth;
   }
 
   getStatistics(): SandboxedRewardsStatistics {

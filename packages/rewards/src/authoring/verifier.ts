@@ -10,31 +10,26 @@ import {
 import { scoreReport } from '../verification/verdict.ts';
 import type { RewardContext } from './judgement.ts';
 
+/** A score from 0 to 1 (0.7 passes, 0.5 warns), right or wrong, or a whole report. */
+export type VerifierJudgement = number | boolean | VerificationReport;
+
 const schema = verifierLimitsSchema.extend({
+  /** Name in reports. Required. */
   name: z.string().min(1),
-  verify: functionSchema<VerifierDefinition['verify']>(),
+  /** Judges one response. Both texts are well-formed. Required. */
+  verify:
+    functionSchema<
+      (
+        request: VerificationRequest,
+        context: RewardContext,
+      ) => VerifierJudgement | PromiseLike<VerifierJudgement>
+    >(),
+  /** Milliseconds since any fixed point. Default `performance.now`. */
   clock: clockSchema,
 });
 
-/** A score in 0..1 (0.7 passes, 0.5 warns); right or wrong; or a whole report. */
-export type VerifierJudgement = number | boolean | VerificationReport;
-
-/** A verifier of one's own. */
-export interface VerifierDefinition {
-  /** Names it in reports. */
-  readonly name: string;
-  /** Judges one response. Both texts are there and well-formed, and so is what is known about the task. */
-  readonly verify: (
-    request: VerificationRequest,
-    context: RewardContext,
-  ) => VerifierJudgement | PromiseLike<VerifierJudgement>;
-  /** Milliseconds that a call may take. Default 30 000. */
-  readonly timeoutMs?: number | undefined;
-  /** Calls under way at once. Default 64. */
-  readonly concurrency?: number | undefined;
-  /** Milliseconds since any fixed point. Default `performance.now`. */
-  readonly clock?: (() => number) | undefined;
-}
+/** Your own verifier. */
+export interface VerifierDefinition extends z.input<typeof schema> {}
 
 /** A verifier with counts. */
 export interface AuthoredVerifier extends Verifier {

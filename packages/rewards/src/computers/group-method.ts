@@ -6,21 +6,23 @@ import { relativeRewards, standardizedRewards } from './normalized.ts';
 import { paretoRanks, paretoRewards } from './pareto.ts';
 
 /** Schema of the options that all computers over groups have. */
-export const groupMethodSchema = {
+export const groupMethodSchema = z.strictObject({
+  /** Whether rewards are standardised within the group. Default `'none'`. */
   normalize: z.enum(['none', 'population-std']).default('none'),
+  /** Front of exact duplicates of a point. Default `'same-front'`. */
   duplicates: z.enum(['same-front', 'next-front']).default('same-front'),
+  /** How points of one front are told apart. Default `'none'`. */
   tieBreak: z.enum(['none', 'crowding']).default('none'),
+  /** Milliseconds that an objective may take. Default 30 000. */
   timeoutMs: timerMs.default(30_000),
-};
+});
+
+/** Schema of the method: the score itself, its standardised rank, or the Pareto front of the point. */
+export const methodSchema = z.enum(['absolute', 'relative', 'pareto']);
 
 /** How the objectives of a group become rewards. */
-export interface GroupMethodOptions {
-  /** The score as it is, its standardised rank, or the Pareto front of the point. */
-  readonly method: 'absolute' | 'relative' | 'pareto';
-  readonly normalize: 'none' | 'population-std';
-  readonly duplicates: 'same-front' | 'next-front';
-  readonly tieBreak: 'none' | 'crowding';
-  readonly timeoutMs: number;
+export interface GroupMethodOptions extends z.output<typeof groupMethodSchema> {
+  readonly method: z.output<typeof methodSchema>;
 }
 
 /** What is judged of each trajectory, and how it is looked at. */

@@ -1,4 +1,5 @@
 import { ArgumentError } from '@rlp/core';
+import * as z from 'zod';
 
 /** Scores of one group; `null` is unscorable. Shape: `[G]`. */
 export type GroupScores = readonly (number | null)[];
@@ -48,16 +49,19 @@ export function ranks(scores: GroupScores, ties: RankTies = 'average'): (number 
   return scores.map((score) => (score === null ? null : rankOf.get(score)!));
 }
 
-/** Options of {@link relativeRewards}. */
-export interface RelativeRewardsOptions {
-  /** Default `'average'`. */
-  readonly ties?: RankTies | undefined;
+/** Schema of {@link RelativeRewardsOptions}. */
+export const relativeSchema = z.strictObject({
+  /** How equal scores share ranks. Default `'average'`. */
+  ties: z.enum(['average', 'minimum', 'maximum', 'dense']).default('average'),
   /**
-   * `'standardized'` (default): `(rank − mean) / (std + 1e-8)`, population deviation; `'unit'`: `(rank − 1) / (n − 1)`, from 0
-   * for the worst to 1 for the best.
+   * `'standardized'`: `(rank − mean) / (std + 1e-8)`, population deviation. `'unit'`: `(rank − 1) / (n − 1)`, from 0 for the worst to 1
+   * for the best. Default `'standardized'`.
    */
-  readonly scale?: 'standardized' | 'unit' | undefined;
-}
+  scale: z.enum(['standardized', 'unit']).default('standardized'),
+});
+
+/** Options of {@link relativeRewards}. */
+export interface RelativeRewardsOptions extends z.input<typeof relativeSchema> {}
 
 /**
  * Rewards from ranks: only who did better than whom counts, not by how much, so outliers have no pull.

@@ -1,32 +1,26 @@
 import { OptionsError, parseOptions, type RewardComputer, type RewardFunction } from '@rlp/core';
-import * as z from 'zod';
-import { groupComputer, groupMethodSchema } from './group-method.ts';
+import type * as z from 'zod';
+import { groupComputer, groupMethodSchema, methodSchema } from './group-method.ts';
 
-const schema = z.strictObject({
-  ...groupMethodSchema,
-  method: z.enum(['absolute', 'relative', 'pareto']).default('pareto'),
+const schema = groupMethodSchema.extend({
+  /** Rewards by Pareto front, or by the weighted mean of the objectives or its rank. Default `'pareto'`. */
+  method: methodSchema.default('pareto'),
 });
 
 /** Options of {@link ParetoRewardComputer}. */
 export interface ParetoRewardComputerOptions<Metadata> extends z.input<typeof schema> {
-  /** What is looked at, by name or as a list; higher is better. */
+  /** Objectives by name or as a list. Higher is better. Required. */
   readonly objectives:
     | Readonly<Record<string, RewardFunction<Metadata>>>
     | readonly RewardFunction<Metadata>[];
-  /** Names for objectives given as a list. Default `objective0`, `objective1`, … */
+  /** Names of objectives given as a list. Default `objective0`, `objective1`, … */
   readonly objectiveNames?: readonly string[] | undefined;
-  /** For the methods that need one score: weights of the mean, in the order of the objectives. Default equal. */
+  /** Weights of the mean for `'absolute'` and `'relative'`, in the order of the objectives. Default: equal. */
   readonly weights?: readonly number[] | undefined;
 }
 
 /**
- * Several objectives that no single number weighs against each other.
- *
- * - `method` (`'pareto'`): rewards by Pareto front ({@link paretoRewards}); `'absolute'` and `'relative'` ({@link relativeRewards})
- *   go by the weighted mean of the objectives.
- * - `normalize` (`'none'`): `'population-std'` standardises the rewards within the group ({@link standardizedRewards}).
- * - `duplicates` (`'same-front'`), `tieBreak` (`'none'`): as of {@link paretoRewards}.
- * - `timeoutMs` (30 000): how long an objective may take.
+ * Rewards by several objectives that no single number weighs against each other; see {@link paretoRewards}.
  *
  * Objectives are components of the result, and with `'pareto'` so is `front`, from 0. A trajectory that an objective cannot
  * score has the reward `null` and takes no part in fronts, ranks and means.

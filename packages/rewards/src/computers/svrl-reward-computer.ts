@@ -6,19 +6,23 @@ import {
   type Trajectory,
 } from '@rlp/core';
 import * as z from 'zod';
-import { groupComputer, groupMethodSchema } from './group-method.ts';
+import { groupComputer, groupMethodSchema, methodSchema } from './group-method.ts';
 
-const costSchema = {
+const scoreSchema = z.strictObject({
+  /** Cost of the whole budget of verification. Default 0.1. */
   verificationWeight: z.number().nonnegative().default(0.1),
+  /** Reward of saving all steps. Default 0.05. */
   efficiencyWeight: z.number().nonnegative().default(0.05),
+  /** Cost of spending anything on a budget of 0. Default `'full-cost'`. */
   emptyBudget: z.enum(['full-cost', 'free']).default('full-cost'),
-};
-const scoreSchema = z.strictObject(costSchema);
-const schema = z.strictObject({
-  ...groupMethodSchema,
-  ...costSchema,
-  method: z.enum(['absolute', 'relative', 'pareto']).default('absolute'),
+});
+const schema = groupMethodSchema.extend({
+  ...scoreSchema.shape,
+  /** Rewards by the score, its standardised rank in the group, or the Pareto front. Default `'absolute'`. */
+  method: methodSchema.default('absolute'),
+  /** Steps that an episode may take. Default 50. */
   maxTurns: z.int().positive().default(50),
+  /** Tool calls that an episode may make, for the default `verificationCost`. Default 10. */
   toolBudget: z.number().nonnegative().default(10),
 });
 
@@ -36,8 +40,8 @@ export interface SvrlScoreInput extends VerificationCost {
   readonly maxTurns: number;
 }
 
-/** Options of {@link svrlScore}: `verificationWeight` (0.1), `efficiencyWeight` (0.05), `emptyBudget` (`'full-cost'`). */
-export type SvrlScoreOptions = z.input<typeof scoreSchema>;
+/** Options of {@link svrlScore}. */
+export interface SvrlScoreOptions extends z.input<typeof scoreSchema> {}
 
 /**
  * Quality against the cost of getting it checked:
@@ -78,13 +82,8 @@ export interface SVRLRewardComputerOptions<Metadata> extends z.input<typeof sche
 }
 
 /**
- * Rewards for policies that verify their own work with tools under a budget: {@link svrlScore}.
- *
- * - `verificationWeight` (0.1), `efficiencyWeight` (0.05), `emptyBudget` (`'full-cost'`), `maxTurns` (50).
- * - `toolBudget` (10): tool calls an episode may make, for the default `verificationCost`.
- * - `method` (`'absolute'`): the score; `'relative'` its standardised rank in the group; `'pareto'` the front over task quality,
- *   thrift and speed, for which the weights do not matter.
- * - `normalize`, `duplicates`, `tieBreak`, `timeoutMs`: as of `ParetoRewardComputer`.
+ * Rewards for policies that verify their own work with tools under a budget, by {@link svrlScore}. With `method: 'pareto'` the objectives
+ * are task quality, thrift and speed, and the weights do not matter.
  *
  * Components: `task`, `verification` (share of the budget spent) and `efficiency` (share of steps saved), unweighted.
  */

@@ -14,22 +14,27 @@ import {
   scalableWeights,
 } from '../functions/reward-functions.ts';
 import { regrouped } from './group-method.ts';
-import { relativeRewards, standardizedRewards } from './normalized.ts';
+import {
+  type RelativeRewardsOptions,
+  relativeRewards,
+  relativeSchema,
+  standardizedRewards,
+} from './normalized.ts';
 
 const absoluteSchema = z.strictObject({
+  /** How rewards are normalised within the group. Default `'population-std'`. */
   normalize: z.enum(['none', 'population-std']).default('population-std'),
 });
-const missingSchema = z.strictObject({ missing: z.enum(['unscorable', 'partial']).default('unscorable') });
-const relativeSchema = z.strictObject({
-  ties: z.enum(['average', 'minimum', 'maximum', 'dense']).default('average'),
-  scale: z.enum(['standardized', 'unit']).default('standardized'),
+const missingSchema = z.strictObject({
+  /**
+   * Trajectory that a part could not score: `'unscorable'` as a whole, or scored by the other parts (`'partial'`). A missing part then
+   * counts 0, its mean. Default `'unscorable'`.
+   */
+  missing: z.enum(['unscorable', 'partial']).default('unscorable'),
 });
 
-/** Options of {@link absoluteRewardComputer}: `normalize` (`'population-std'`), or `'none'`. */
-export type AbsoluteRewardOptions = z.input<typeof absoluteSchema>;
-
-/** Options of {@link relativeRewardComputer}: `ties` (`'average'`) and `scale` (`'standardized'`), as of {@link relativeRewards}. */
-export type RelativeRewardOptions = z.input<typeof relativeSchema>;
+/** Options of {@link absoluteRewardComputer}. */
+export interface AbsoluteRewardOptions extends z.input<typeof absoluteSchema> {}
 
 /**
  * Sum-then-normalise: the rewards of `inner`, standardised within the group by {@link standardizedRewards}.
@@ -53,7 +58,7 @@ export function absoluteRewardComputer<Metadata, Outcome = unknown>(
  */
 export function relativeRewardComputer<Metadata, Outcome = unknown>(
   inner: RewardComputer<Metadata, Outcome>,
-  options: RelativeRewardOptions = {},
+  options: RelativeRewardsOptions = {},
 ): CallableRewardComputer<Metadata, Outcome> {
   const resolved = parseOptions('relativeRewardComputer', relativeSchema, options);
   return overScores(inner, (scores) => relativeRewards(scores, resolved));
@@ -73,13 +78,9 @@ function overScores<Metadata, Outcome>(
 }
 
 /** Options of {@link normalizedRewardFunctions}. */
-export interface NormalizedRewardFunctionsOptions extends RewardFunctionsOptions {
-  /**
-   * A trajectory that a part could not score is `'unscorable'` (default) as a whole and leaves every statistic, or it is
-   * scored by the parts that could (`'partial'`), the others counting 0, their mean.
-   */
-  readonly missing?: 'unscorable' | 'partial' | undefined;
-}
+export interface NormalizedRewardFunctionsOptions
+  extends RewardFunctionsOptions,
+    z.input<typeof missingSchema> {}
 
 /**
  * Normalise-then-sum (GDPO's rewards): every part is standardised within the group before the weighted sum,

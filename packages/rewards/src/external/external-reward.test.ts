@@ -1,8 +1,8 @@
 import type { ServerResponse } from 'node:http';
 import { OptionsError, type Trajectory } from '@rlp/core';
 import { describe, expect, it } from 'vitest';
+import { type ExternalReward, ExternalRewardError, episodeShape, externalReward } from '../external.ts';
 import { rewardFunctions } from '../functions/reward-functions.ts';
-import { type ExternalReward, ExternalRewardError, episodeShape, externalReward } from './index.ts';
 import { loopback, nowhere } from './loopback.fixture.ts';
 
 const { signal } = new AbortController();

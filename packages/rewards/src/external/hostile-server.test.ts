@@ -1,6 +1,6 @@
 import { createServer, type Socket } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { type ExternalRewardError, type ExternalRewardOptions, externalReward } from './index.ts';
+import { type ExternalRewardError, type ExternalRewardOptions, externalReward } from '../external.ts';
 import { loopback, nowhere } from './loopback.fixture.ts';
 
 const { signal } = new AbortController();

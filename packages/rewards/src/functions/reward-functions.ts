@@ -25,8 +25,11 @@ const partsSchema = z
   .refine((parts) => Object.keys(parts).length > 0, 'expected at least one reward function');
 
 const optionsSchema = z.strictObject({
+  /** Milliseconds an asynchronous call may take. Default 30 000. */
   timeoutMs: timerMs.default(30_000),
+  /** Calls of one function in progress at once. Default `Infinity`. */
   concurrency: z.int().positive().or(z.literal(Infinity)).default(Infinity),
+  /** Milliseconds since any fixed point, for the statistics. Default `performance.now`. */
   clock: clockSchema,
 });
 
@@ -43,14 +46,7 @@ export type RewardParts<Metadata = unknown, Outcome = unknown> = Readonly<
 >;
 
 /** Options of {@link rewardFunctions}. */
-export interface RewardFunctionsOptions {
-  /** Milliseconds an asynchronous call may take. Default 30 000. */
-  readonly timeoutMs?: number | undefined;
-  /** Calls of one function in progress at once. Default no limit. */
-  readonly concurrency?: number | undefined;
-  /** Milliseconds since any fixed point, for the timing statistics. Default `performance.now`. */
-  readonly clock?: (() => number) | undefined;
-}
+export interface RewardFunctionsOptions extends z.input<typeof optionsSchema> {}
 
 /** A reward computer that knows how its functions fared. */
 export interface FunctionRewardComputer<Metadata = unknown, Outcome = unknown>

@@ -9,31 +9,24 @@ import {
 } from './reward-functions.ts';
 
 const partSchema = z.strictObject({
+  /** Name of the registered reward. Required. */
   name: z.string().min(1),
+  /** Name of the component. Required if a reward is used twice. Default: `name`. */
   as: z.string().min(1).optional(),
+  /** Factor in the sum. 0 observes only. Default 1. */
   weight: z.number().default(1),
-  params: z.record(z.string(), z.unknown()).default(() => ({})),
-  verifiers: z.array(z.string()).default(() => []),
+  /** Parameters of the reward's factory. Default `{}`. */
+  params: z.record(z.string(), z.unknown()).default({}),
+  /** Registered verifiers. The reward does not run on a response that one of them fails. Default `[]`. */
+  verifiers: z.array(z.string()).readonly().default([]),
+  /** Reward of such a response; `null` makes it unscorable. Default 0. */
   verifierPenalty: z.number().nullable().default(0),
 });
 
 const configSchema = z.array(partSchema).min(1, 'expected at least one reward');
 
-/** One reward of a config, as JSON data. Only `name` is required. */
-export interface RegisteredRewardConfig {
-  /** The registered reward. */
-  readonly name: string;
-  /** Names it in the components; needed where a reward is used twice. Default: its name. */
-  readonly as?: string | undefined;
-  /** Factor in the sum. `0` only observes. Default 1. */
-  readonly weight?: number | undefined;
-  /** Handed to the reward's factory, which checks them. Default `{}`. */
-  readonly params?: Readonly<Record<string, unknown>> | undefined;
-  /** Registered verifiers before the reward: it does not run on what one of them fails. Default none. */
-  readonly verifiers?: readonly string[] | undefined;
-  /** What such a response gets; `null` makes it unscorable. Default 0. */
-  readonly verifierPenalty?: number | null | undefined;
-}
+/** One reward of a config, as JSON data. */
+export interface RegisteredRewardConfig extends z.input<typeof partSchema> {}
 
 /** Makes a reward from its parameters: `cosineScaled`, `() => brevity`, `(params: Options) => pointwiseJudge({ generator, ...params })`. */
 export type RewardFactory<Metadata> = (

@@ -1,13 +1,18 @@
 import { parseOptions } from '@rlp/core';
 import * as z from 'zod';
-import { type RewardConfig, rewardConfigSchema } from '../processor/config.ts';
+import { rewardConfigSchema } from '../processor/config.ts';
 
 const adaptiveSchema = z
   .strictObject({
+    /** Share of recent episodes that would not have reached the threshold, from 0 to 1. Required. */
     quantile: z.number().min(0).max(1),
+    /** Number of latest scores it is computed from. Default 1024. */
     window: z.int().min(2).max(1_000_000).default(1024),
+    /** Scores to see before it replaces the fixed threshold. Default 64. */
     warmup: z.int().positive().default(64),
+    /** Lowest threshold. Default: no limit. */
     floor: z.number().optional(),
+    /** Highest threshold. Default: no limit. */
     ceiling: z.number().optional(),
   })
   .refine(({ floor = -Infinity, ceiling = Infinity }) => floor <= ceiling, {
@@ -17,71 +22,40 @@ const adaptiveSchema = z
 
 const schema = z
   .strictObject({
-    rewardConfig: z.custom<RewardConfig>().default(() => ({})),
+    /** Config of the reward. Default `{}`. */
+    rewardConfig: rewardConfigSchema.prefault({}),
+    /** Whether texts are verified. Without verification the reward alone decides. Default `true`. */
     enableVerification: z.boolean().default(true),
+    /** Lowest verification score that passes, from 0 to 1. Default 0.7. */
     verificationThreshold: z.number().min(0).max(1).default(0.7),
+    /** Whether reward and verification must both pass. Otherwise one is enough. Default `false`. */
     strictFiltering: z.boolean().default(false),
+    /** Lowest reward that passes. Default 0.3. */
     minRewardThreshold: z.number().default(0.3),
+    /** Highest reward that passes. A higher one points to a broken reward. `null`: no limit. Default 1. */
     maxRewardThreshold: z.number().nullable().default(1),
+    /** Episodes per request to the verifier, and of the processor unless `rewardConfig` has its own. Default 32. */
     batchSize: z.int().positive().default(32),
+    /** Thresholds that replace `minRewardThreshold` and `verificationThreshold` once there is data. Default `{}`. */
     adaptiveThresholds: z
-      .strictObject({ reward: adaptiveSchema.optional(), verification: adaptiveSchema.optional() })
-      .default(() => ({})),
+      .strictObject({
+        /** Threshold of the reward. Default none. */
+        reward: adaptiveSchema.optional(),
+        /** Threshold of the verification score. Default none. */
+        verification: adaptiveSchema.optional(),
+      })
+      .default({}),
   })
-  .superRefine(({ rewardConfig, minRewardThreshold, maxRewardThreshold }, context) => {
-    const { error } = rewardConfigSchema.safeParse(rewardConfig);
-    for (const { message, path } of error?.issues ?? []) {
-      context.addIssue({ code: 'custom', message, path: ['rewardConfig', ...path] });
-    }
-    if (maxRewardThreshold !== null && maxRewardThreshold < minRewardThreshold) {
-      context.addIssue({
-        code: 'custom',
-        path: ['maxRewardThreshold'],
-        message: 'must be at least minRewardThreshold',
-      });
-    }
+  .refine(({ minRewardThreshold: low, maxRewardThreshold: high }) => high === null || high >= low, {
+    path: ['maxRewardThreshold'],
+    message: 'must be at least minRewardThreshold',
   });
 
 /** A threshold that follows the data: a quantile of the latest scores. */
-export interface AdaptiveThreshold {
-  /** In 0..1: the share of recent episodes that would not have reached it. */
-  readonly quantile: number;
-  /** Latest scores it is computed from. Default 1024. */
-  readonly window?: number | undefined;
-  /** Scores to see before it replaces the fixed threshold. Default 64. */
-  readonly warmup?: number | undefined;
-  /** Never below this. Default: no limit. */
-  readonly floor?: number | undefined;
-  /** Never above this. Default: no limit. */
-  readonly ceiling?: number | undefined;
-}
+export interface AdaptiveThreshold extends z.input<typeof adaptiveSchema> {}
 
-/** How episodes are scored, verified and let through. Every field may be left out. */
-export interface IntegratedRewardConfig {
-  readonly rewardConfig?: RewardConfig | undefined;
-  /** Default `true`. Without verification the reward alone decides. */
-  readonly enableVerification?: boolean | undefined;
-  /** Least verification score, in 0..1. Default 0.7. */
-  readonly verificationThreshold?: number | undefined;
-  /** `true`: reward and verification must both pass; `false` (default): one of them is enough. */
-  readonly strictFiltering?: boolean | undefined;
-  /** Least reward. Default 0.3. */
-  readonly minRewardThreshold?: number | undefined;
-  /**
-   * Largest reward, default 1: more than there is to earn is the mark of a broken reward. `null`: no limit; raise it where
-   * added rewards or weights make more than 1 possible.
-   */
-  readonly maxRewardThreshold?: number | null | undefined;
-  /** Episodes of one request to the verifier; also the processor's, unless `rewardConfig` says otherwise. Default 32. */
-  readonly batchSize?: number | undefined;
-  /** Thresholds that replace `minRewardThreshold` and `verificationThreshold` once there is data. Default none. */
-  readonly adaptiveThresholds?:
-    | {
-        readonly reward?: AdaptiveThreshold | undefined;
-        readonly verification?: AdaptiveThreshold | undefined;
-      }
-    | undefined;
-}
+/** How episodes are scored, verified and filtered. */
+export interface IntegratedRewardConfig extends z.input<typeof schema> {}
 
 /** An {@link AdaptiveThreshold} with its defaults. */
 export interface ResolvedAdaptiveThreshold extends Readonly<z.output<typeof adaptiveSchema>> {}

@@ -1,5 +1,6 @@
 import { OptionsError, type Verifier } from '@rlp/core';
 import { describe, expect, it } from 'vitest';
+import { resolveRewardConfig } from '../processor/config.ts';
 import type { RewardEpisode } from '../shared/episode.ts';
 import {
   createIntegratedRewardSystem,
@@ -10,9 +11,9 @@ import {
 import { episode, idsOf, onlyAdded, scriptedVerifier, systemOf } from './scripted-system.fixture.ts';
 
 describe('IntegratedRewardConfig', () => {
-  it('has the defaults of the original', () => {
+  it('has the defaults of textpolicy', () => {
     expect(resolveIntegratedRewardConfig()).toEqual({
-      rewardConfig: {},
+      rewardConfig: resolveRewardConfig(),
       enableVerification: true,
       verificationThreshold: 0.7,
       strictFiltering: false,

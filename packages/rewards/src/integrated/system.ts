@@ -61,7 +61,12 @@ export class IntegratedRolloutRewardSystem {
     const { verifier, processor, customMetrics = {}, logger, ...ofProcessor } = dependencies;
     this.config = resolveIntegratedRewardConfig(config);
     const { rewardConfig, batchSize, enableVerification } = this.config;
-    this.processor = processor ?? new RolloutRewardProcessor({ batchSize, ...rewardConfig }, ofProcessor);
+    this.processor =
+      processor ??
+      new RolloutRewardProcessor(
+        { ...rewardConfig, batchSize: config.rewardConfig?.batchSize ?? batchSize },
+        ofProcessor,
+      );
     this.#verifier = enableVerification ? verifier : undefined;
     this.#customMetrics = customMetrics;
     this.#logger = logger;

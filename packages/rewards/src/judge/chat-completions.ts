@@ -1,32 +1,26 @@
 import { parseOptions, RandomStream, RewardError, TimeoutError } from '@rlp/core';
 import * as z from 'zod';
 import { ExternalRewardError } from '../external/failure.ts';
-import { type RequestOptions, requestSchema } from '../external/options.ts';
+import { requestSchema } from '../external/options.ts';
 import { endpointOf, postJson } from '../external/post.ts';
 import { repeated } from '../external/repeated.ts';
 import type { TextGenerator } from './text-generator.ts';
 
 const schema = requestSchema.extend({
+  /** Name of the model on the server. Required. */
   model: z.string().min(1),
+  /** Sampling temperature. Default: the server's. */
   temperature: z.number().nonnegative().optional(),
+  /** Most new tokens, sent as `max_tokens`. Default: the server's. */
   maxTokens: z.int().positive().optional(),
+  /** Further fields of the request, such as `{ max_completion_tokens: 2000 }`. They replace ours of the same name. Default `{}`. */
   body: z.record(z.string(), z.unknown()).default({}),
+  /** Milliseconds that one attempt may take. Default 60 000. */
   timeoutMs: requestSchema.shape.timeoutMs.unwrap().default(60_000),
 });
 
-/** Options of {@link chatCompletionsGenerator}: those of any request, with a `timeoutMs` of 60 000 an attempt, and these. */
-export interface ChatCompletionsOptions extends RequestOptions {
-  /** The address requests go to, path included, such as `http://127.0.0.1:8000/v1/chat/completions`. */
-  readonly url: string;
-  /** The model's name there. */
-  readonly model: string;
-  /** Default: the server's. */
-  readonly temperature?: number | undefined;
-  /** Sent as `max_tokens`. Default: the server's. */
-  readonly maxTokens?: number | undefined;
-  /** Further fields of the request, such as `{ max_completion_tokens: 2000 }`; they replace ours of the same name. */
-  readonly body?: Readonly<Record<string, unknown>> | undefined;
-}
+/** Options of {@link chatCompletionsGenerator}. `url` includes the path, as in `http://127.0.0.1:8000/v1/chat/completions`. */
+export interface ChatCompletionsOptions extends z.input<typeof schema> {}
 
 const answerSchema = z.object({
   choices: z

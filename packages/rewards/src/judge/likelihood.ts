@@ -1,10 +1,8 @@
 import {
   ArgumentError,
   type ChatRenderer,
-  messageOf,
   parseOptions,
   settleWithin,
-  TimeoutError,
   type TokenId,
   type Tokenizer,
   type TokenScorer,
@@ -19,7 +17,7 @@ import {
   type PointwiseQuestionOptions,
   pointwiseQuestion,
 } from './pointwise.ts';
-import { type JudgeFailureCause, type JudgeStatistics, judgeSchema } from './session.ts';
+import { type JudgePrompt, type JudgeStatistics, JudgeTally, judgeSchema } from './session.ts';
 import { checkTemplate, drawKey, type JudgeTemplate, quotingMessages } from './template.ts';
 
 /** The default prompt of {@link likelihoodJudge}, with the placeholders of `pointwiseTemplate`. */
@@ -39,33 +37,25 @@ Answer with a number from {{minimum}} (worst) to {{maximum}} (best), as "Score: 
 
 const digit = z.int().min(0).max(9);
 const schema = judgeSchema.omit({ generator: true, retries: true }).extend({
+  /** Worst and best score. Each score is one digit. Default `[1, 5]`. */
   scale: z.tuple([digit, digit]).default([1, 5]),
+  /** Least probability of all scores together. Below it the model has not answered. Default 0.1. */
   minimumMass: z.number().min(0).max(1).default(0.1),
+  /** What the model has already said when it gives the score. Default `'Score:'`. */
   lead: z.string().min(1).default('Score:'),
 });
 
 /** Options of {@link likelihoodJudge}. */
-export interface LikelihoodJudgeOptions<Metadata> extends PointwiseQuestionOptions<Metadata> {
-  /** The model that judges, such as an `InferenceModule`, with its tokenizer and chat format. */
+export interface LikelihoodJudgeOptions<Metadata>
+  extends z.input<typeof schema>,
+    JudgePrompt<Metadata>,
+    PointwiseQuestionOptions<Metadata> {
+  /** Model that judges, such as an `InferenceModule`. Required. */
   readonly scorer: TokenScorer;
+  /** Tokenizer of the model. Required. */
   readonly tokenizer: Pick<Tokenizer, 'encode'>;
+  /** Chat format of the model. Required. */
   readonly renderer: ChatRenderer;
-  /** Worst and best score, from 0 to 9: each is one digit. Default [1, 5]. */
-  readonly scale?: readonly [number, number] | undefined;
-  /** What the model has already said when it gives the score. Default `'Score:'`. */
-  readonly lead?: string | undefined;
-  /** Probability that all scores together must have, for the model to have answered at all. Default 0.1. */
-  readonly minimumMass?: number | undefined;
-  /** Names the keys that quote the material. Default `'judge'`. */
-  readonly seed?: string | undefined;
-  /** Milliseconds a response may take. Default 60 000. */
-  readonly timeoutMs?: number | undefined;
-  /** Responses judged at a time. Default 8. */
-  readonly concurrency?: number | undefined;
-  /** Of each quoted text; longer ones lose their middle. Default 20 000. */
-  readonly maximumCharacters?: number | undefined;
-  /** Default {@link likelihoodTemplate}. */
-  readonly template?: JudgeTemplate | undefined;
 }
 
 /**
@@ -117,9 +107,7 @@ class LikelihoodSession {
   readonly #scorer: TokenScorer;
   readonly #scores: readonly (readonly TokenId[])[];
   readonly #limits: { readonly timeoutMs: number; readonly minimumMass: number };
-  readonly #counts = { asked: 0, calls: 0 };
-  readonly #failures = { unparsable: 0, threw: 0, 'timed-out': 0 };
-  #lastFailure: string | undefined;
+  readonly #tally = new JudgeTally();
 
   constructor(
     scorer: TokenScorer,
@@ -133,28 +121,27 @@ class LikelihoodSession {
 
   /** The expected score after a prompt, scaled to [0, 1]; `null` after a failure. Rejects only with the signal's reason. */
   async ask(promptOf: () => readonly TokenId[], signal: AbortSignal): Promise<number | null> {
-    this.#counts.asked += 1;
+    this.#tally.asked += 1;
     signal.throwIfAborted();
     try {
       const given = await this.#probabilities(promptOf(), signal);
       const mass = given.reduce((sum, probability) => sum + probability, 0);
       // Also where a probability is no number; float32 may round a little above 1.
       if (!(mass > 0 && mass >= this.#limits.minimumMass && mass < 1.001)) {
-        return this.#fail('unparsable', `the scores have a probability of ${mass} together`);
+        return this.#tally.fail('unparsable', `the scores have a probability of ${mass} together`);
       }
       return given.reduce((sum, probability, k) => sum + k * probability, 0) / mass / (given.length - 1);
     } catch (error) {
-      signal.throwIfAborted();
-      return this.#fail(error instanceof TimeoutError ? 'timed-out' : 'threw', messageOf(error));
+      return this.#tally.failBy(error, signal);
     }
   }
 
   getStatistics(): JudgeStatistics {
-    return { ...this.#counts, failures: { ...this.#failures }, lastFailure: this.#lastFailure };
+    return this.#tally.snapshot();
   }
 
   async #probabilities(prompt: readonly TokenId[], signal: AbortSignal): Promise<readonly number[]> {
-    this.#counts.calls += 1;
+    this.#tally.calls += 1;
     const controller = new AbortController();
     const requests = this.#scores.map((completion) => ({ prompt, completion }));
     const work = this.#scorer.scoreTokens(requests, { signal: controller.signal });
@@ -164,12 +151,6 @@ class LikelihoodSession {
       throw new ArgumentError(`expected ${requests.length} scored rows of the model, got ${scored.length}`);
     }
     return scored.map(({ logprobs }) => Math.exp(logprobs.reduce((sum, logprob) => sum + logprob, 0)));
-  }
-
-  #fail(cause: JudgeFailureCause, message: string): null {
-    this.#failures[cause] += 1;
-    this.#lastFailure = message;
-    return null;
   }
 }
 

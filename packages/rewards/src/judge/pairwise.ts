@@ -4,7 +4,7 @@ import { isJudged, unscored } from '../functions/score-trajectories.ts';
 import { PairComparison, type PairWinner, type PairwiseStatistics } from './pair-comparison.ts';
 import { judgeRules } from './pointwise.ts';
 import type { JudgeComputer } from './rubric.ts';
-import { type JudgeOptions, JudgeSession } from './session.ts';
+import { type JudgePrompt, JudgeSession, judgeSchema } from './session.ts';
 import { checkTemplate, type JudgeTemplate, taskText } from './template.ts';
 
 /** The default prompt of {@link pairwiseJudge}: `{{first}}` and `{{second}}` are the responses in the order shown. */
@@ -27,24 +27,17 @@ in place of CHOICE:
 {{key}} winner: CHOICE`,
 };
 
-const pairsSchema = z.strictObject({
+const schema = judgeSchema.extend({
+  /** What counts, in words. Default `'How well each response does what the task asks.'`. */
+  rubric: z.string().default('How well each response does what the task asks.'),
+  /** Verdict on a pair on which the two orders disagree. Default `'tie'`. */
   disagreement: z.enum(['tie', 'null']).default('tie'),
+  /** Siblings that each trajectory meets, around the group's circle. Default: all. */
   opponents: z.int().positive().default(Number.MAX_SAFE_INTEGER),
 });
 
 /** Options of {@link pairwiseJudge}. */
-export interface PairwiseJudgeOptions<Metadata> extends JudgeOptions {
-  /** What counts, in words. Default: how well each does what the task asks. */
-  readonly rubric?: string | undefined;
-  /** What a pair is on which the two orders disagree. Default `'tie'`. */
-  readonly disagreement?: 'tie' | 'null' | undefined;
-  /** How many of its siblings each trajectory meets, around the group's circle. Default: all. */
-  readonly opponents?: number | undefined;
-  /** What of a trajectory is judged. Default: its response. */
-  readonly show?: ((trajectory: Trajectory<Metadata>) => string) | undefined;
-  /** Default {@link pairwiseTemplate}. */
-  readonly template?: JudgeTemplate | undefined;
-}
+export interface PairwiseJudgeOptions<Metadata> extends z.input<typeof schema>, JudgePrompt<Metadata> {}
 
 /** Compares two responses, and scores groups by who wins. */
 export interface PairwiseJudge<Metadata> extends JudgeComputer<Metadata, PairwiseStatistics> {
@@ -71,18 +64,13 @@ const points = { first: 1, tie: 0.5, second: 0 } as const;
  * @see Zheng et al. 2023, §3.3, https://arxiv.org/abs/2306.05685 (position bias); Wang et al. 2023, https://arxiv.org/abs/2305.17926
  */
 export function pairwiseJudge<Metadata = unknown>({
-  rubric = 'How well each response does what the task asks.',
-  disagreement: onDisagreement,
-  opponents: siblings,
   show = ({ response }) => response,
   template = pairwiseTemplate,
   ...options
 }: PairwiseJudgeOptions<Metadata>): PairwiseJudge<Metadata> {
-  const session = new JudgeSession('pairwiseJudge', options);
-  const { disagreement, opponents } = parseOptions('pairwiseJudge', pairsSchema, {
-    disagreement: onDisagreement,
-    opponents: siblings,
-  });
+  const parsed = parseOptions('pairwiseJudge', schema, options);
+  const { rubric, disagreement, opponents, ...settings } = parsed;
+  const session = new JudgeSession(settings);
   checkTemplate('pairwiseJudge', template, {
     required: ['key', 'first', 'second'],
     optional: ['task', 'rubric'],

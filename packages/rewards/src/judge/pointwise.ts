@@ -1,5 +1,5 @@
-import { ArgumentError, type RewardFunction, type Trajectory } from '@rlp/core';
-import { type JudgeOptions, JudgeSession, type JudgeStatistics } from './session.ts';
+import { ArgumentError, parseOptions, type RewardFunction, type Trajectory } from '@rlp/core';
+import { type JudgeOptions, JudgeSession, type JudgeStatistics, judgeSchema } from './session.ts';
 import { checkTemplate, type FillTemplate, type JudgeTemplate, taskText } from './template.ts';
 import { readScore } from './verdict-lines.ts';
 
@@ -27,20 +27,18 @@ Weigh the response in a few sentences. Then end with one line in exactly this fo
 
 /** What is asked about one response. */
 export interface PointwiseQuestionOptions<Metadata> {
-  /** What counts, in words; or where to find it in the task's metadata. */
+  /** What counts, in words, or a function that finds it in the task's metadata. Required. */
   readonly rubric: string | ((metadata: Metadata) => string);
-  /** Worst and best score that the judge may give. Default [1, 10]. */
-  readonly scale?: readonly [number, number] | undefined;
-  /** A reference answer to show to the judge. Default: none. */
+  /** Reference answer that the judge sees. Default none. */
   readonly reference?: ((metadata: Metadata) => string) | undefined;
-  /** What of a trajectory is judged. Default: its response. */
-  readonly show?: ((trajectory: Trajectory<Metadata>) => string) | undefined;
 }
 
 /** Options of {@link pointwiseJudge}. */
-export interface PointwiseJudgeOptions<Metadata> extends JudgeOptions, PointwiseQuestionOptions<Metadata> {
-  /** Default {@link pointwiseTemplate}. */
-  readonly template?: JudgeTemplate | undefined;
+export interface PointwiseJudgeOptions<Metadata>
+  extends JudgeOptions<Metadata>,
+    PointwiseQuestionOptions<Metadata> {
+  /** Worst and best score that the judge may give. Default `[1, 10]`. */
+  readonly scale?: readonly [number, number] | undefined;
 }
 
 /** A reward function that asks a model, with its counts. */
@@ -64,7 +62,7 @@ export function pointwiseJudge<Metadata = unknown>({
   template = pointwiseTemplate,
   ...options
 }: PointwiseJudgeOptions<Metadata>): PointwiseJudge<Metadata> {
-  const session = new JudgeSession('pointwiseJudge', options);
+  const session = new JudgeSession(parseOptions('pointwiseJudge', judgeSchema, options));
   checkTemplate('pointwiseJudge', template, {
     required: ['key', 'response'],
     optional: ['task', 'reference', 'rubric', 'minimum', 'maximum'],

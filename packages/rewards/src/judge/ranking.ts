@@ -1,9 +1,9 @@
-import { parseOptions, RandomStream, type Trajectory } from '@rlp/core';
+import { parseOptions, RandomStream } from '@rlp/core';
 import * as z from 'zod';
 import { isJudged, unscored } from '../functions/score-trajectories.ts';
 import { judgeRules } from './pointwise.ts';
 import type { JudgeComputer } from './rubric.ts';
-import { type JudgeOptions, JudgeSession } from './session.ts';
+import { type JudgePrompt, JudgeSession, judgeSchema } from './session.ts';
 import { checkTemplate, type JudgeTemplate, taskText } from './template.ts';
 import { readScores } from './verdict-lines.ts';
 
@@ -27,19 +27,15 @@ place of each NUMBER:
 (Each line begins with {{key}}.)`,
 };
 
-const roundsSchema = z.strictObject({ rounds: z.int().positive().default(1) });
+const schema = judgeSchema.extend({
+  /** What counts, in words. Default `'How well each response does what the task asks.'`. */
+  rubric: z.string().default('How well each response does what the task asks.'),
+  /** Times a group is judged, each time in another order. The scores are averaged. Default 1. */
+  rounds: z.int().positive().default(1),
+});
 
 /** Options of {@link rankingJudge}. */
-export interface RankingJudgeOptions<Metadata> extends JudgeOptions {
-  /** What counts, in words. Default: how well each does what the task asks. */
-  readonly rubric?: string | undefined;
-  /** How often a group is judged, each time in another order; the scores are averaged. Default 1. */
-  readonly rounds?: number | undefined;
-  /** What of a trajectory is judged. Default: its response. */
-  readonly show?: ((trajectory: Trajectory<Metadata>) => string) | undefined;
-  /** Default {@link rankingTemplate}. */
-  readonly template?: JudgeTemplate | undefined;
-}
+export interface RankingJudgeOptions<Metadata> extends z.input<typeof schema>, JudgePrompt<Metadata> {}
 
 /**
  * A model's scores of all responses of a group in one call, from 0 to 1, relative to each other: what group-relative advantages need,
@@ -51,14 +47,12 @@ export interface RankingJudgeOptions<Metadata> extends JudgeOptions {
  * @see OpenPipe 2025, RULER, https://openpipe.ai/blog/ruler
  */
 export function rankingJudge<Metadata = unknown>({
-  rubric = 'How well each response does what the task asks.',
-  rounds: wanted,
   show = ({ response }) => response,
   template = rankingTemplate,
   ...options
 }: RankingJudgeOptions<Metadata>): JudgeComputer<Metadata> {
-  const session = new JudgeSession('rankingJudge', options);
-  const { rounds } = parseOptions('rankingJudge', roundsSchema, { rounds: wanted });
+  const { rubric, rounds, ...settings } = parseOptions('rankingJudge', schema, options);
+  const session = new JudgeSession(settings);
   checkTemplate('rankingJudge', template, {
     required: ['key', 'responses', 'lines'],
     optional: ['task', 'rubric'],

@@ -1,7 +1,13 @@
-import { ArgumentError, type RewardComputer, type ScoredTrajectory, type Trajectory } from '@rlp/core';
+import {
+  ArgumentError,
+  parseOptions,
+  type RewardComputer,
+  type ScoredTrajectory,
+  type Trajectory,
+} from '@rlp/core';
 import { isJudged, unscored } from '../functions/score-trajectories.ts';
 import { checkScale, judgeRules } from './pointwise.ts';
-import { type JudgeOptions, JudgeSession, type JudgeStatistics } from './session.ts';
+import { type JudgeOptions, JudgeSession, type JudgeStatistics, judgeSchema } from './session.ts';
 import { checkTemplate, type JudgeTemplate, taskText } from './template.ts';
 import { readScores } from './verdict-lines.ts';
 
@@ -39,14 +45,11 @@ const templateNames = {
 };
 
 /** Options of {@link rubricJudge}. */
-export interface RubricJudgeOptions<Metadata> extends JudgeOptions {
+export interface RubricJudgeOptions<Metadata> extends JudgeOptions<Metadata> {
+  /** What counts: at least one criterion. Required. */
   readonly criteria: readonly RubricCriterion[];
-  /** Worst and best score of a criterion. Default [1, 5]. */
+  /** Worst and best score of a criterion. Default `[1, 5]`. */
   readonly scale?: readonly [number, number] | undefined;
-  /** What of a trajectory is judged. Default: its response. */
-  readonly show?: ((trajectory: Trajectory<Metadata>) => string) | undefined;
-  /** Default {@link rubricTemplate}. */
-  readonly template?: JudgeTemplate | undefined;
 }
 
 /** A reward computer that asks a model, with its counts. */
@@ -71,7 +74,7 @@ export function rubricJudge<Metadata = unknown>({
   template = rubricTemplate,
   ...options
 }: RubricJudgeOptions<Metadata>): JudgeComputer<Metadata> {
-  const session = new JudgeSession('rubricJudge', options);
+  const session = new JudgeSession(parseOptions('rubricJudge', judgeSchema, options));
   checkTemplate('rubricJudge', template, templateNames);
   checkScale('rubricJudge', scale);
   checkCriteria(criteria);

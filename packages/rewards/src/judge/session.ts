@@ -1,31 +1,39 @@
-import { type Message, messageOf, parseOptions, settleWithin, TimeoutError } from '@rlp/core';
+import { type Message, messageOf, settleWithin, TimeoutError, type Trajectory } from '@rlp/core';
 import pLimit from 'p-limit';
 import * as z from 'zod';
-import { timerMs } from '../shared/schemas.ts';
+import { functionSchema, timerMs } from '../shared/schemas.ts';
 import { drawKey, type FillTemplate, type JudgeTemplate, quotingMessages } from './template.ts';
 import type { TextGenerator } from './text-generator.ts';
 import { readVerdictLines } from './verdict-lines.ts';
 
-/** The options that all judges share. */
+/** Schema of {@link JudgeOptions}. */
 export const judgeSchema = z.strictObject({
-  generator: z.custom<TextGenerator>((value) => typeof value === 'function', 'must be a function'),
+  /** Model that judges. Required. */
+  generator: functionSchema<TextGenerator>(),
+  /** Name of the random streams of keys, orders and the generator. Default `'judge'`. */
   seed: z.string().default('judge'),
+  /** Times an output that cannot be read is asked for again. Default 1. */
   retries: z.int().nonnegative().default(1),
+  /** Milliseconds that a call of the model may take. Default 60 000. */
   timeoutMs: timerMs.default(60_000),
+  /** Calls in progress at once. Default 8. */
   concurrency: z.int().positive().default(8),
+  /** Most characters of each quoted text. Longer texts lose their middle. Default 20 000. */
   maximumCharacters: z.int().positive().default(20_000),
 });
 
-/**
- * What all judges are made of.
- *
- * - `generator`: the model that judges.
- * - `seed` ('judge'): names the random streams of keys, orders and the generator's own draws.
- * - `retries` (1): how often an output that cannot be read is asked for again, with another seed.
- * - `timeoutMs` (60,000) per call of the generator; `concurrency` (8): calls of one judge at a time.
- * - `maximumCharacters` (20,000): of each quoted text; longer ones lose their middle.
- */
-export type JudgeOptions = z.input<typeof judgeSchema>;
+/** What judges look at, and how they are asked. */
+export interface JudgePrompt<Metadata> {
+  /** Text of a trajectory that is judged. Default: its response. */
+  readonly show?: ((trajectory: Trajectory<Metadata>) => string) | undefined;
+  /** Prompt of the judge. Default: the judge's template, such as `pointwiseTemplate`. */
+  readonly template?: JudgeTemplate | undefined;
+}
+
+/** Options of every judge that generates text. */
+export interface JudgeOptions<Metadata = unknown>
+  extends z.input<typeof judgeSchema>,
+    JudgePrompt<Metadata> {}
 
 /** Why a judge gave no verdict. */
 export type JudgeFailureCause = 'unparsable' | 'threw' | 'timed-out';
@@ -40,6 +48,33 @@ export interface JudgeStatistics {
   readonly failures: Readonly<Record<JudgeFailureCause, number>>;
   /** What was wrong the last time. */
   readonly lastFailure: string | undefined;
+}
+
+/** Counts verdicts and their failures. */
+export class JudgeTally {
+  asked = 0;
+  calls = 0;
+  readonly #failures = { unparsable: 0, threw: 0, 'timed-out': 0 };
+  #lastFailure: string | undefined;
+
+  /** Counts a failure, which is no verdict. */
+  fail(cause: JudgeFailureCause, message: string): null {
+    this.#failures[cause] += 1;
+    this.#lastFailure = message;
+    return null;
+  }
+
+  /** Counts an error of the model as a failure. Rethrows the signal's reason, once aborted. */
+  failBy(error: unknown, signal: AbortSignal | undefined): null {
+    signal?.throwIfAborted();
+    return this.fail(error instanceof TimeoutError ? 'timed-out' : 'threw', messageOf(error));
+  }
+
+  /** The counts so far, as a value. */
+  snapshot(): JudgeStatistics {
+    const { asked, calls } = this;
+    return { asked, calls, failures: { ...this.#failures }, lastFailure: this.#lastFailure };
+  }
 }
 
 /** One question to the judge. */
@@ -60,30 +95,22 @@ export class JudgeSession {
   readonly seed: string;
   readonly #options: z.output<typeof judgeSchema>;
   readonly #limit: <Value>(task: () => Promise<Value>) => Promise<Value>;
-  readonly #failures = { unparsable: 0, threw: 0, 'timed-out': 0 };
-  #asked = 0;
-  #calls = 0;
-  #lastFailure: string | undefined;
+  readonly #tally = new JudgeTally();
 
-  constructor(owner: string, options: JudgeOptions) {
-    this.#options = parseOptions(owner, judgeSchema, options);
-    this.seed = this.#options.seed;
-    this.#limit = pLimit(this.#options.concurrency);
+  constructor(options: z.output<typeof judgeSchema>) {
+    this.#options = options;
+    this.seed = options.seed;
+    this.#limit = pLimit(options.concurrency);
   }
 
   /** The verdict, or `null` after a failure. Rejects only with the signal's reason, once aborted. */
   ask<Verdict>(question: Question<Verdict>): Promise<Verdict | null> {
-    this.#asked += 1;
+    this.#tally.asked += 1;
     return this.#limit(() => this.#askNow(question));
   }
 
   getStatistics(): JudgeStatistics {
-    return {
-      asked: this.#asked,
-      calls: this.#calls,
-      failures: { ...this.#failures },
-      lastFailure: this.#lastFailure,
-    };
+    return this.#tally.snapshot();
   }
 
   async #askNow<Verdict>(question: Question<Verdict>): Promise<Verdict | null> {
@@ -98,28 +125,20 @@ export class JudgeSession {
         const messages = quotingMessages(template, fill, { key, maximumCharacters });
         output = await this.#generate(messages, { seed: JSON.stringify(path), signal });
       } catch (error) {
-        signal?.throwIfAborted();
-        const cause = error instanceof TimeoutError ? 'timed-out' : 'threw';
-        return this.#fail(cause, messageOf(error));
+        return this.#tally.failBy(error, signal);
       }
       const lines = readVerdictLines(output, key);
       const verdict = lines && read(lines);
       if (verdict !== undefined) return verdict;
     }
-    return this.#fail('unparsable', `no verdict in ${JSON.stringify(output.slice(-200))}`);
-  }
-
-  #fail(cause: JudgeFailureCause, message: string): null {
-    this.#failures[cause] += 1;
-    this.#lastFailure = message;
-    return null;
+    return this.#tally.fail('unparsable', `no verdict in ${JSON.stringify(output.slice(-200))}`);
   }
 
   async #generate(
     messages: readonly Message[],
     { seed, signal }: { readonly seed: string; readonly signal: AbortSignal | undefined },
   ): Promise<string> {
-    this.#calls += 1;
+    this.#tally.calls += 1;
     const { generator, timeoutMs } = this.#options;
     const controller = new AbortController();
     const work = generator(messages, { seed, signal: controller.signal });

@@ -1,4 +1,5 @@
 import type { RewardFailure, ScoredTrajectory } from '@rlp/core';
+import { type RewardEpisode, trajectoryFromEpisode } from '../shared/episode.ts';
 
 /** A failure of a batch, with the episode it concerns. */
 export interface EpisodeFailure extends RewardFailure {
@@ -9,11 +10,21 @@ export interface EpisodeFailure extends RewardFailure {
 /** What becomes of one episode: its score without the trajectory it was read into. */
 export type EpisodeScore = Pick<ScoredTrajectory, 'reward' | 'components' | 'failures'>;
 
-/** Score of an episode that is not to be judged, or that cannot be read for the reason given. */
+/** Score of an episode that is not judged, or cannot be read for the reason given. */
 export function unreadScore(problem: string | null): EpisodeScore {
   if (problem === null) return { reward: null, components: {} };
   const failure = { source: 'episode', cause: 'unreadable', message: problem } as const;
   return { reward: null, components: {}, failures: [failure] };
+}
+
+/** Episodes as trajectories, and a function that adds to their scores those of the episodes that cannot be read. */
+export function readEpisodes(episodes: readonly RewardEpisode[]) {
+  const read = episodes.map((one, row) => trajectoryFromEpisode(one, String(row)));
+  const scoresOf = (scored: readonly EpisodeScore[]): readonly EpisodeScore[] => {
+    let next = 0;
+    return read.map((one) => (one === null || typeof one === 'string' ? unreadScore(one) : scored[next++]!));
+  };
+  return { trajectories: read.filter((one) => one !== null && typeof one !== 'string'), scoresOf };
 }
 
 /**

@@ -18,13 +18,7 @@ import {
   withoutOverflow,
 } from '../functions/score-trajectories.ts';
 import type { RewardFunctionStatistics } from '../functions/tally.ts';
-import {
-  episodesFromBuffer,
-  type RewardBuffer,
-  type RewardEpisode,
-  referenceOf,
-  trajectoryFromEpisode,
-} from '../shared/episode.ts';
+import { episodesFromBuffer, type RewardBuffer, type RewardEpisode, referenceOf } from '../shared/episode.ts';
 import { longestTimerMs, timerMs } from '../shared/schemas.ts';
 import {
   componentNames,
@@ -34,7 +28,7 @@ import {
   type WeightedComponent,
 } from './components.ts';
 import { type ResolvedRewardConfig, type RewardConfig, resolveRewardConfig } from './config.ts';
-import { EpisodeRewards, type EpisodeScore, unreadScore } from './episode-rewards.ts';
+import { EpisodeRewards, type EpisodeScore, readEpisodes } from './episode-rewards.ts';
 import { type EpisodeScorer, externalPart } from './external.ts';
 import { batchedFluency, type FluencyScorer } from './fluency-scorer.ts';
 
@@ -160,11 +154,9 @@ export class RolloutRewardProcessor implements RewardComputer {
     episodes: readonly RewardEpisode[],
     options: ProcessOptions = {},
   ): Promise<EpisodeRewards> {
-    const read: readonly Read[] = episodes.map((one, row) => trajectoryFromEpisode(one, String(row)));
-    const scored = await this.#score(read.filter(isTrajectory), options);
-    let next = 0;
-    const scores = read.map((one) => (isTrajectory(one) ? scored[next++]! : unreadScore(one)));
-    this.#count(scores.filter((_, row) => !isTrajectory(read[row]!)));
+    const { trajectories, scoresOf } = readEpisodes(episodes);
+    const scores = scoresOf(await this.#score(trajectories, options));
+    this.#count(scores);
     return EpisodeRewards.of(
       scores,
       this.#parts.map(({ name }) => name),
@@ -208,10 +200,14 @@ export class RolloutRewardProcessor implements RewardComputer {
   }
 
   /** Scores a group of trajectories, for training: a processor is a `RewardComputer`. */
-  readonly computeRewards = <Metadata>(
+  readonly computeRewards = async <Metadata>(
     { trajectories }: TrajectoryGroup<Metadata>,
     options: ProcessOptions = {},
-  ): Promise<readonly ScoredTrajectory<Metadata>[]> => this.#score(trajectories, options);
+  ): Promise<readonly ScoredTrajectory<Metadata>[]> => {
+    const scored = await this.#score(trajectories, options);
+    this.#count(scored);
+    return scored;
+  };
 
   /** Scores a stream `batchSize` episodes at a time and holds no more of it than that. */
   async *processEpisodeStream(
@@ -269,10 +265,8 @@ export class RolloutRewardProcessor implements RewardComputer {
       const weightOf = (name: string) => this.#weights.get(name) ?? 0;
       const scoring = { weightOf, clock: this.#clock, signal: controller.signal };
       const scored = await scoreTrajectories(this.#parts, trajectories, scoring);
-      const blended = scored.map((one) => this.#blended(one as ScoredTrajectory<Metadata>));
-      this.#count(blended);
       this.#milliseconds += this.#clock() - begun;
-      return blended;
+      return scored.map((one) => this.#blended(one as ScoredTrajectory<Metadata>));
     } finally {
       for (const stop of release) stop();
     }
@@ -321,10 +315,4 @@ export function createRolloutRewardProcessor(
   dependencies: RewardDependencies = {},
 ): RolloutRewardProcessor {
   return new RolloutRewardProcessor(config, dependencies);
-}
-
-type Read = ReturnType<typeof trajectoryFromEpisode>;
-
-function isTrajectory(read: Read): read is Exclude<Read, string | null> {
-  return typeof read === 'object' && read !== null;
 }

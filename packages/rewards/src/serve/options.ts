@@ -1,6 +1,6 @@
 import type { Schema } from '@rlp/core';
 import * as z from 'zod';
-import { timerMs } from '../shared/schemas.ts';
+import { signalSchema, timerMs } from '../shared/schemas.ts';
 import type { ServedRewards } from './served.ts';
 
 /** Schema of {@link ServeRewardsOptions}. */
@@ -15,46 +15,36 @@ export const serveOptionsSchema = z.strictObject({
       'must be a schema',
     )
     .optional(),
+  /** Address to listen on: by default this machine only. Default `'127.0.0.1'`. */
   host: z.string().min(1).default('127.0.0.1'),
+  /** Port to listen on; 0 takes a free one. Default 0. */
   port: z.int().min(0).max(65_535).default(0),
+  /** Whether requests must carry the token. With `'none'` everybody who reaches the port may ask. Default `'token'`. */
   authentication: z.enum(['token', 'none']).default('token'),
+  /** At least 16 letters, digits, `.`, `_`, `~` or `-`. Default: 256 random bits, in `server.token`. */
   token: z
     .string()
     .min(16, 'must have at least 16 characters')
     .regex(/^[A-Za-z0-9._~-]+$/, 'must consist of letters, digits, and . _ ~ -')
     .optional(),
+  /** Answer for an unscorable episode: `'null'`, or a number for trainers that cannot read null. Default `'null'`. */
   unscorable: z.union([z.literal('null'), z.number()]).default('null'),
+  /** Longest request in bytes. Default 16 777 216 (16 MiB). */
   maxBodyBytes: z.int().positive().default(16_777_216),
+  /** Requests scored at once; others wait. Default 64. */
   concurrency: z.int().positive().default(64),
+  /** Milliseconds to score a request. Default 60 000. */
   timeoutMs: timerMs.default(60_000),
+  /** Milliseconds that `close` waits for requests in progress. Default 5000. */
   closeMs: timerMs.default(5000),
-  signal: z.custom<AbortSignal>((value) => value instanceof AbortSignal, 'must be an AbortSignal').optional(),
+  /** Ends the server at once. Default none. */
+  signal: signalSchema.optional(),
 });
 
 /** How rewards are served. */
-interface ServingOptions<Metadata> {
-  /** What scores: a reward function, a reward computer (the episodes of one request are its group), or a verifier. */
+interface ServingOptions<Metadata> extends Omit<z.input<typeof serveOptionsSchema>, 'rewards' | 'metadata'> {
+  /** A reward function, a reward computer (the episodes of a request are its group), or a verifier. Required. */
   readonly rewards: ServedRewards<Metadata>;
-  /** Address to listen on. Default `127.0.0.1`: this machine only. */
-  readonly host?: string | undefined;
-  /** Default 0: one that is free. */
-  readonly port?: number | undefined;
-  /** `'token'` (default): requests must carry it. `'none'`: whoever reaches the port may ask. */
-  readonly authentication?: 'token' | 'none' | undefined;
-  /** Letters, digits, `.`, `_`, `~`, `-`; at least 16. Default: 256 random bits, in `server.token`. */
-  readonly token?: string | undefined;
-  /** What stands for an unscorable episode: `'null'` (default), or a number, for trainers that cannot read null. */
-  readonly unscorable?: 'null' | number | undefined;
-  /** Longest request that is read. Default 16 MiB. */
-  readonly maxBodyBytes?: number | undefined;
-  /** Requests scored at once; others wait. Default 64. */
-  readonly concurrency?: number | undefined;
-  /** Milliseconds to score a request. Default 60 000. */
-  readonly timeoutMs?: number | undefined;
-  /** Milliseconds that `close` waits for requests under way. Default 5000. */
-  readonly closeMs?: number | undefined;
-  /** Ends the server at once. */
-  readonly signal?: AbortSignal | undefined;
 }
 
 /**
@@ -63,5 +53,11 @@ interface ServingOptions<Metadata> {
  */
 export type ServeRewardsOptions<Metadata = unknown> = ServingOptions<Metadata> &
   (Readonly<Record<string, unknown>> extends Metadata
-    ? { readonly metadata?: Schema<Metadata> | undefined }
-    : { readonly metadata: Schema<Metadata> });
+    ? {
+        /** Schema of the metadata. Default: not checked. */
+        readonly metadata?: Schema<Metadata> | undefined;
+      }
+    : {
+        /** Schema of the metadata. Required. */
+        readonly metadata: Schema<Metadata>;
+      });

@@ -1,15 +1,36 @@
 import * as z from 'zod';
+import { foldedWords } from './text.ts';
 
-/** Milliseconds that a timer can wait; longer ones fire at once. */
+/** Longest wait of a timer in milliseconds. Timers fire longer ones at once. */
 export const longestTimerMs = 2_147_483_647;
 
 /** Schema of a time in milliseconds that a timer can wait. */
 export const timerMs = z.number().positive().max(longestTimerMs, 'must fit a timer (2^31 − 1 ms)');
 
-/** Schema of a function; what it takes and gives shows when it is called. */
+/** Schema of a function. Its parameters and result are checked when it is called. */
 export function functionSchema<F extends (...given: never[]) => unknown>(): z.ZodType<F, F> {
   return z.custom<F>((value) => typeof value === 'function', 'must be a function');
 }
 
-/** Schema of a clock: milliseconds since any fixed point, by default `performance.now`. */
+/** Schema of a clock: milliseconds since any fixed point. Default `performance.now`. */
 export const clockSchema = functionSchema<() => number>().default(() => () => performance.now());
+
+/** Schema of an object with a method. */
+export function withMethod<T>(method: keyof T & string, problem: string): z.ZodType<T, T> {
+  return z.custom<T>((value) => hasMethod(value, method), problem);
+}
+
+/** Whether a value is an object or a function with a method. */
+export function hasMethod(value: unknown, method: string): boolean {
+  if ((typeof value !== 'object' && typeof value !== 'function') || value === null) return false;
+  return typeof (value as Readonly<Record<string, unknown>>)[method] === 'function';
+}
+
+/** Schema of a signal that ends the work. */
+export const signalSchema = z.custom<AbortSignal>(
+  (value) => value instanceof AbortSignal,
+  'must be an AbortSignal',
+);
+
+/** Schema of text with a word in it: what whole-word matching can find. */
+export const phrase = z.string().refine((text) => foldedWords(text) !== '', 'must hold a word');

@@ -70,3 +70,8 @@ export function withoutFence(text: string): string {
   const isLabelled = lineEnd > 0 && /^```[\w+-]*\s*$/.test(trimmed.slice(0, Math.min(lineEnd, 64)));
   return trimmed.slice(isLabelled ? lineEnd : 3, -3).trim();
 }
+
+/** Lower-case words, one space between them, punctuation gone: what whole-word matching compares. */
+export function foldedWords(text: string): string {
+  return (text.toLowerCase().match(/[\p{L}\p{N}][\p{L}\p{N}\p{M}'’]*/gu) ?? []).join(' ');
+}

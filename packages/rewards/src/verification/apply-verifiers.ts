@@ -9,15 +9,14 @@ import * as z from 'zod';
 import { VerificationPipeline } from './pipeline.ts';
 
 const schema = z.strictObject({
+  /** Reward of a response that fails; `null` leaves it out of its group. Default 0. */
   penaltyOnFailure: z.number().nullable().default(0),
+  /** Lowest verdict that stops a response. Default `'fail'`. */
   failOn: z.enum(['fail', 'warning']).default('fail'),
 });
 
-/**
- * Options of {@link applyVerifiersToReward}: `penaltyOnFailure` (0), the reward of a response that fails, `null` to leave
- * it out of its group; `failOn` (`'fail'`), from which verdict on.
- */
-export type ApplyVerifiersOptions = z.input<typeof schema>;
+/** Options of {@link applyVerifiersToReward}. */
+export interface ApplyVerifiersOptions extends z.input<typeof schema> {}
 
 /**
  * A reward behind a gate: a response that fails a verifier gets the penalty, and the reward function does not run.

@@ -173,6 +173,23 @@ describe('VerificationPipeline', () => {
     const pipeline = new VerificationPipeline({ verifiers: [rejecting] });
     await expect(pipeline.verifyBatch([], { signal })).rejects.toThrow('enough');
   });
+
+  it.each(['all', 'stop-at-failure'] as const)(
+    'rejects if the signal fires while verifiers run that do not heed it (%s)',
+    async (evaluation) => {
+      const controller = new AbortController();
+      const deaf: Verifier = {
+        name: 'deaf',
+        verifyBatch: async (requests) => {
+          controller.abort(new Error('enough'));
+          return requests.map(() => ({ result: 'pass', score: 1, details: {}, message: '' }));
+        },
+      };
+      const pipeline = new VerificationPipeline({ verifiers: [deaf], evaluation });
+      const verified = pipeline.verifyBatch([{ prompt: '', response: 'a' }], controller);
+      await expect(verified).rejects.toThrow('enough');
+    },
+  );
 });
 
 describe('applyVerifiersToReward', () => {

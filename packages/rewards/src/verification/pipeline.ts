@@ -6,30 +6,23 @@ import {
   type Verifier,
 } from '@rlp/core';
 import * as z from 'zod';
+import { hasMethod } from '../shared/schemas.ts';
 import { failure, readReport } from './read-report.ts';
 
 const isVerifier = (value: unknown) =>
-  typeof value === 'object' &&
-  value !== null &&
-  typeof (value as Partial<Verifier>).name === 'string' &&
-  typeof (value as Partial<Verifier>).verifyBatch === 'function';
+  hasMethod(value, 'verifyBatch') && typeof (value as Verifier).name === 'string';
 
 const schema = z.strictObject({
+  /** Verifiers of the pipeline, at least one. Required. */
   verifiers: z.array(z.custom<Verifier>(isVerifier, 'must have a name and verifyBatch')).min(1),
+  /** Score of the pipeline: the lowest of its parts, their mean, or their product. Default `'minimum'`. */
   aggregate: z.enum(['minimum', 'mean', 'product']).default('minimum'),
+  /** Whether verifiers skip responses that an earlier one failed. Default `'all'`. */
   evaluation: z.enum(['all', 'stop-at-failure']).default('all'),
 });
 
-/**
- * Options of {@link VerificationPipeline}.
- *
- * - `verifiers`: at least one.
- * - `aggregate` (`'minimum'`): the pipeline's score: that of the worst part, for good length does not make up for an
- *   insult; or the `'mean'`, or the `'product'` (parts as independent probabilities).
- * - `evaluation` (`'all'`): every verifier sees every response; `'stop-at-failure'` spares the later, dearer ones the
- *   responses that failed already, and their part is absent.
- */
-export type VerificationPipelineOptions = z.input<typeof schema>;
+/** Options of {@link VerificationPipeline}. */
+export interface VerificationPipelineOptions extends z.input<typeof schema> {}
 
 /** A pipeline's report. */
 export interface PipelineReport extends VerificationReport {

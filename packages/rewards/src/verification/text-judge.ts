@@ -1,44 +1,70 @@
 import type { VerificationReport } from '@rlp/core';
 import * as z from 'zod';
 import { functionSchema } from '../shared/schemas.ts';
-import type { VerificationContext } from './text-verifier.ts';
+import { TextVerifier, type VerificationContext, verifierLimitsSchema } from './text-verifier.ts';
 import { scoreReport, type VerdictThresholds } from './verdict.ts';
 
 /**
- * A judge of one's own in place of our model: a classifier behind an API, a language model, anything that says how good a
- * response is, in 0..1. What it throws, and what is no number in 0..1, becomes a `fail` with the reason.
+ * Your judge in place of our model: a function that says how good a response is, from 0 to 1. If it throws or returns anything else, the
+ * response fails with the reason.
  */
 export type TextJudge = (
   request: { readonly prompt: string; readonly response: string },
   context: VerificationContext,
 ) => number | Promise<number>;
 
-/** Schema of a {@link TextJudge}. */
-export const textJudgeSchema = functionSchema<TextJudge>();
-
 /** Schema of {@link VerdictThresholds}. */
 export const thresholdsSchema = z
   .strictObject({
+    /** Lowest score that passes. Default 0.7. */
     pass: z.number().min(0).max(1).default(0.7),
+    /** Lowest score that warns. Default 0.5. */
     warning: z.number().min(0).max(1).default(0.5),
   })
   .refine(({ pass, warning }) => pass >= warning, { path: ['pass'], message: 'must be at least warning' })
   .default({ pass: 0.7, warning: 0.5 });
 
-/** The report of a judge's word. */
-export async function judgedReport(
-  name: string,
-  judge: () => number | Promise<number>,
-  thresholds: VerdictThresholds,
-): Promise<VerificationReport> {
-  const score: unknown = await judge();
-  if (typeof score !== 'number' || !(score >= 0 && score <= 1)) {
-    throw new RangeError(`the judge must give a number in 0..1, got ${String(score)}`);
+/** Schema of the options of every {@link JudgedVerifier}. */
+export const judgedSchema = verifierLimitsSchema.extend({
+  /** Judge that replaces our model. Default none. */
+  judge: functionSchema<TextJudge>().optional(),
+  /** Lowest scores that pass and warn. Default `{ pass: 0.7, warning: 0.5 }`. */
+  thresholds: thresholdsSchema,
+});
+
+/** A verifier whose model can be replaced by a judge. */
+export abstract class JudgedVerifier extends TextVerifier {
+  protected readonly thresholds: VerdictThresholds;
+  readonly #judge: TextJudge | undefined;
+
+  constructor({ judge, thresholds, timeoutMs, concurrency }: z.output<typeof judgedSchema>) {
+    super({ timeoutMs, concurrency });
+    this.#judge = judge;
+    this.thresholds = thresholds;
   }
-  return scoreReport({
-    score,
-    details: { by: 'judge' },
-    message: `${name}: the judge says ${score.toFixed(2)}`,
-    thresholds,
-  });
+
+  /** The report of our model. */
+  protected abstract byModel(
+    prompt: string,
+    response: string,
+  ): VerificationReport | Promise<VerificationReport>;
+
+  override verify(
+    prompt: string,
+    response: string,
+    context: VerificationContext,
+  ): VerificationReport | Promise<VerificationReport> {
+    return this.#judge === undefined
+      ? this.byModel(prompt, response)
+      : this.#byJudge(this.#judge, { prompt, response }, context);
+  }
+
+  async #byJudge(judge: TextJudge, ...given: Parameters<TextJudge>): Promise<VerificationReport> {
+    const score: unknown = await judge(...given);
+    if (typeof score !== 'number' || !(score >= 0 && score <= 1)) {
+      throw new RangeError(`expected a number from 0 to 1 of the judge, got ${String(score)}`);
+    }
+    const message = `${this.name}: the judge says ${score.toFixed(2)}`;
+    return scoreReport({ score, details: { by: 'judge' }, message, thresholds: this.thresholds });
+  }
 }

@@ -14,15 +14,14 @@ import { type ReadRequest, readRequest } from './read-request.ts';
 
 /** Schema of {@link VerifierLimits}. */
 export const verifierLimitsSchema = z.strictObject({
+  /** Milliseconds that an asynchronous `verify` may take. Default 30 000. */
   timeoutMs: timerMs.default(30_000),
+  /** Asynchronous calls in progress at once. Default 64. */
   concurrency: z.int().positive().default(64),
 });
 
-/**
- * Limits of a {@link TextVerifier}. `timeoutMs` (30 000): how long an asynchronous `verify` may take.
- * `concurrency` (64): how many of them may be in flight at once.
- */
-export type VerifierLimits = z.input<typeof verifierLimitsSchema>;
+/** Limits of a {@link TextVerifier}. */
+export interface VerifierLimits extends z.input<typeof verifierLimitsSchema> {}
 
 /** What a verifier is told besides the texts. */
 export interface VerificationContext {

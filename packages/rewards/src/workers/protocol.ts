@@ -1,6 +1,4 @@
-import type { ScoredTrajectory, TrajectoryGroup } from '@rlp/core';
-import type { EpisodeFailure } from '../processor/episode-rewards.ts';
-import type { RewardEpisode } from '../shared/episode.ts';
+import type { ScoredTrajectory } from '@rlp/core';
 
 /** What a thread is started with. */
 export interface ThreadData {
@@ -11,35 +9,18 @@ export interface ThreadData {
   readonly timeoutMs: number;
 }
 
-/** What a thread found in the module. */
-export interface ThreadExport {
-  /** What may be parted: a reward function and a processor judge each episode by itself, another computer a whole group. */
-  readonly scope: RewardScope;
-  /** Whether it scores episodes, as a processor does, or trajectories only. */
-  readonly scores: 'episodes' | 'trajectories';
-}
-
-/** What is judged by itself, and may go to any thread. */
+/** Unit of scoring: what can go to a thread of its own. */
 export type RewardScope = 'episode' | 'group';
 
-/** What a thread is asked. One at a time. */
-export type ThreadRequest =
-  | { readonly kind: 'group'; readonly group: TrajectoryGroup }
-  | { readonly kind: 'episodes'; readonly episodes: readonly RewardEpisode[] };
+/** What a thread found in the module. */
+export interface ThreadExport {
+  /** Functions and processors judge each episode alone, other computers whole groups. */
+  readonly scope: RewardScope;
+  /** Names of a processor's components; `undefined` for other exports. */
+  readonly components: readonly string[] | undefined;
+}
 
-/** Scores of a group: the trajectory is only there where the computer gave another than it got. */
+/** Scores of a group. The trajectory is present only if the computer returned another one than it got. */
 export type TrajectoryScores = readonly (Omit<ScoredTrajectory, 'trajectory'> & {
   readonly trajectory?: ScoredTrajectory['trajectory'] | undefined;
 })[];
-
-/** Scores of episodes, as `EpisodeRewards` holds them. */
-export interface EpisodeScores {
-  readonly data: Float64Array<ArrayBuffer>;
-  readonly components: Readonly<Record<string, Float64Array>>;
-  readonly failures: readonly EpisodeFailure[];
-}
-
-/** What a thread answers. */
-export type ThreadAnswer =
-  | { readonly kind: 'group'; readonly scores: TrajectoryScores }
-  | { readonly kind: 'episodes'; readonly scores: EpisodeScores };

@@ -1,35 +1,37 @@
-import { ArgumentError, type RewardComputer, type ScoredTrajectory, type TrajectoryGroup } from '@rlp/core';
-import type { ThreadFailureCause, ThreadPool } from '@rlp/sandbox/threads';
-import type { EpisodeRewards } from '../processor/episode-rewards.ts';
+import {
+  ArgumentError,
+  type RewardComputer,
+  type ScoredTrajectory,
+  type Trajectory,
+  type TrajectoryGroup,
+} from '@rlp/core';
+import { ThreadError, type ThreadFailureCause, type ThreadPool } from '@rlp/sandbox/threads';
+import { EpisodeRewards, type EpisodeScore, readEpisodes } from '../processor/episode-rewards.ts';
 import type { RewardEpisode } from '../shared/episode.ts';
-import { joinedRewards } from './joined-rewards.ts';
-import { inParts, type Part, type ScoredPart } from './parts.ts';
-import type {
-  EpisodeScores,
-  RewardScope,
-  ThreadAnswer,
-  ThreadExport,
-  ThreadRequest,
-  TrajectoryScores,
-} from './protocol.ts';
+import { askInParts } from './parts.ts';
+import type { RewardScope, ThreadExport, TrajectoryScores } from './protocol.ts';
 import { withoutTokens, withTokensOf } from './tokens.ts';
 
-/** What threads have done since they were made. */
+/** Counts of {@link RewardWorkers} since they were made. */
 export interface RewardWorkersStatistics {
   readonly episodes: number;
   /** Episodes whose reward is `null`. */
   readonly unscorable: number;
-  /** Episodes that a thread gave no scores for, by cause; `lastFailure` is the message of the last. */
+  /** Episodes without scores from a thread, by cause. */
   readonly failures: Readonly<Record<ThreadFailureCause, number>>;
+  /** Message of the last failure. */
   readonly lastFailure: string | undefined;
-  /** Threads that are there, and those that ended or were ended by force. */
+  /** Threads alive, and threads that ended or were ended. */
   readonly threads: number;
   readonly endedThreads: number;
 }
 
+/** Threads that score groups. */
+export type RewardThreads = ThreadPool<TrajectoryGroup, TrajectoryScores, ThreadExport>;
+
 /** How {@link RewardWorkers} divide their work. */
 export interface RewardWorkersSettings {
-  readonly exported: ThreadExport;
+  readonly components: ThreadExport['components'];
   readonly scope: RewardScope;
   readonly tokens: 'sent' | 'left-out';
   readonly workers: number;
@@ -38,79 +40,47 @@ export interface RewardWorkersSettings {
 }
 
 /**
- * Scores in several threads what a module exports. Results come in the order of what was given, and are the same whatever the
- * number of threads.
+ * Scores with a module's export in several threads. Results come in the order of the input and do not depend on the number of threads.
  *
- * An episode that hangs, even in an endless loop, that ends the thread or that cannot be sent to it is `null`, and counted: what was
- * given together with it is tried again by itself (unless a group may not be parted), and another thread takes the place.
+ * An episode that hangs, even in an endless loop, ends its thread or cannot be sent has the reward `null` and is counted. Episodes that
+ * were sent with it are tried again alone, unless a group must stay together. Another thread takes over.
  */
 export class RewardWorkers<Metadata = unknown> implements RewardComputer<Metadata> {
-  readonly #pool: ThreadPool<ThreadRequest, ThreadAnswer, ThreadExport>;
+  readonly #pool: RewardThreads;
   readonly #settings: RewardWorkersSettings;
   readonly #counts = { episodes: 0, unscorable: 0 };
   readonly #failures: Record<ThreadFailureCause, number> = { threw: 0, 'timed-out': 0, crashed: 0 };
   #lastFailure: string | undefined;
 
   /** @internal Made by `createRewardWorkers`. */
-  constructor(pool: ThreadPool<ThreadRequest, ThreadAnswer, ThreadExport>, settings: RewardWorkersSettings) {
+  constructor(pool: RewardThreads, settings: RewardWorkersSettings) {
     this.#pool = pool;
     this.#settings = settings;
   }
 
-  /** Scores a group. Rejects with the signal's reason, which ends the threads that work for it, or once closed. */
+  /** Scores a group. Rejects if closed, and with the signal's reason, which also ends the threads at work for it. */
   readonly computeRewards = async (
     group: TrajectoryGroup<Metadata>,
     { signal }: { readonly signal?: AbortSignal | undefined } = {},
-  ): Promise<readonly ScoredTrajectory<Metadata>[]> => {
-    const { trajectories } = group;
-    const { scope, tokens } = this.#settings;
-    const parts = await this.#scored(trajectories, scope, signal, (rows) => ({
-      kind: 'group',
-      group: { ...group, trajectories: tokens === 'sent' ? rows : rows.map(withoutTokens) },
-    }));
-    return this.#counted(
-      parts.flatMap(({ rows, answer, failure }) => {
-        this.#fail(failure, rows.length);
-        return rows.map((trajectory, row): ScoredTrajectory<Metadata> => {
-          const scores = (answer as TrajectoryScores | undefined)?.[row];
-          if (scores === undefined) return { trajectory, reward: null, components: {} };
-          const changed = scores.trajectory as typeof trajectory | undefined;
-          if (changed === undefined) return { ...scores, trajectory };
-          return {
-            ...scores,
-            trajectory: tokens === 'sent' ? changed : withTokensOf(trajectory, changed),
-          };
-        });
-      }),
-      ({ reward }) => reward,
-    );
-  };
+  ): Promise<readonly ScoredTrajectory<Metadata>[]> =>
+    this.#counted(await this.#scored(group, this.#settings.scope, signal));
 
-  /**
-   * Scores episodes, for a module that exports a processor. Rejects as `computeRewards` does, and with an `ArgumentError` where
-   * the module exports no processor.
-   */
+  /** Scores episodes with a processor. Rejects as `computeRewards` does, and if the module does not export a processor. */
   async processEpisodeRewards(
     episodes: readonly RewardEpisode[],
     { signal }: { readonly signal?: AbortSignal | undefined } = {},
   ): Promise<EpisodeRewards> {
-    if (this.#settings.exported.scores !== 'episodes') {
+    const { components } = this.#settings;
+    if (components === undefined) {
       throw new ArgumentError(
         'RewardWorkers: expected the module to export a processor (createRolloutRewardProcessor) to score episodes, got a reward ' +
           'of trajectories; call computeRewards',
       );
     }
-    const parts = await this.#scored(episodes, 'episode', signal, (rows) => ({
-      kind: 'episodes',
-      episodes: rows,
-    }));
-    for (const { rows, failure } of parts) this.#fail(failure, rows.length);
-    const rewards = joinedRewards(
-      parts as readonly ScoredPart<RewardEpisode, EpisodeScores>[],
-      episodes.length,
-    );
-    this.#counted([...rewards], (reward) => reward);
-    return rewards;
+    const { trajectories, scoresOf } = readEpisodes(episodes);
+    const task = { id: 'episodes', prompt: '', metadata: {} };
+    const scored = await this.#scored({ id: task.id, task, trajectories }, 'episode', signal);
+    return EpisodeRewards.of(this.#counted(scoresOf(scored)), components);
   }
 
   /** Counts since they were made. */
@@ -124,7 +94,7 @@ export class RewardWorkers<Metadata = unknown> implements RewardComputer<Metadat
     };
   }
 
-  /** Ends the threads, and calls under way. May be called again. */
+  /** Ends the threads and calls in progress. May be called again. */
   async close(): Promise<void> {
     await this.#pool.close();
   }
@@ -134,28 +104,38 @@ export class RewardWorkers<Metadata = unknown> implements RewardComputer<Metadat
     await this.close();
   }
 
-  #scored<Row>(
-    rows: readonly Row[],
+  async #scored<M>(
+    group: TrajectoryGroup<M>,
     scope: RewardScope,
     signal: AbortSignal | undefined,
-    requestOf: (rows: readonly Row[]) => ThreadRequest,
-  ): Promise<readonly ScoredPart<Row, EpisodeScores | TrajectoryScores>[]> {
-    const { workers, batchSize, timeoutMs } = this.#settings;
-    const ask = async (part: Part<Row>) =>
-      (await this.#pool.ask(requestOf(part.rows), { timeoutMs, signal })).scores;
-    const size = Math.min(batchSize, Math.ceil(rows.length / workers));
-    return inParts(rows, { scope, size, ask });
+  ): Promise<readonly ScoredTrajectory<M>[]> {
+    const { workers, batchSize, timeoutMs, tokens } = this.#settings;
+    const { trajectories } = group;
+    const size = Math.min(batchSize, Math.ceil(trajectories.length / workers));
+    const ask = (rows: readonly Trajectory<M>[]) => {
+      const sent = { ...group, trajectories: tokens === 'sent' ? rows : rows.map(withoutTokens) };
+      return this.#pool.ask(sent as TrajectoryGroup, { timeoutMs, signal });
+    };
+    const answers = await askInParts(trajectories, { scope, size, ask });
+    return answers.map((answer, row) => {
+      const trajectory = trajectories[row]!;
+      if (answer instanceof ThreadError) return this.#failed(trajectory, answer);
+      const changed = answer.trajectory as Trajectory<M> | undefined;
+      if (changed === undefined) return { ...answer, trajectory };
+      return { ...answer, trajectory: tokens === 'sent' ? changed : withTokensOf(trajectory, changed) };
+    });
   }
 
-  #fail(failure: ScoredPart<unknown, unknown>['failure'], episodes: number): void {
-    if (failure === undefined) return;
-    this.#failures[failure.failure] += episodes;
-    this.#lastFailure = failure.message;
+  #failed<M>(trajectory: Trajectory<M>, { failure, message }: ThreadError): ScoredTrajectory<M> {
+    this.#failures[failure] += 1;
+    this.#lastFailure = message;
+    const cause = failure === 'timed-out' ? 'timed-out' : 'threw';
+    return { trajectory, reward: null, components: {}, failures: [{ source: 'episode', cause, message }] };
   }
 
-  #counted<Scored>(scored: Scored[], rewardOf: (scored: Scored) => number | null): Scored[] {
-    this.#counts.episodes += scored.length;
-    for (const one of scored) if (rewardOf(one) === null) this.#counts.unscorable += 1;
-    return scored;
+  #counted<Score extends EpisodeScore>(scores: readonly Score[]): readonly Score[] {
+    this.#counts.episodes += scores.length;
+    this.#counts.unscorable += scores.filter(({ reward }) => reward === null).length;
+    return scores;
   }
 }

@@ -7,8 +7,7 @@ import { createRolloutRewardProcessor } from '../index.ts';
 import { answering, groupAnswering } from '../trajectories.fixture.ts';
 import { createRewardWorkers, type RewardWorkersOptions } from '../workers.ts';
 import { openRewardWorkers } from './open-workers.ts';
-import { inParts } from './parts.ts';
-import type { ThreadRequest } from './protocol.ts';
+import { askInParts } from './parts.ts';
 import { RewardWorkers } from './reward-workers.ts';
 import { ranked } from './rewards.fixture.ts';
 
@@ -42,6 +41,7 @@ describe('rewards in threads', () => {
     expect(scored.map(({ trajectory }) => trajectory)).toEqual(group.trajectories);
     expect(scored[1]!.trajectory).toBe(group.trajectories[1]);
     expect(scored[1]!.components).toEqual({ characters: 2 });
+    expect(scored[4]!.failures).toMatchObject([{ source: 'characters', cause: 'threw' }]);
     expect(workers.getStatistics()).toMatchObject({
       episodes: 5,
       unscorable: 1,
@@ -60,6 +60,7 @@ describe('rewards in threads', () => {
     const groups = [groupOf(['a', 'loop']), group];
     const scored = await Promise.all(groups.map((one) => workers.computeRewards(one)));
     expect(rewardsOf(scored[0]!)).toEqual([null, null]);
+    expect(scored[0]![0]!.failures).toMatchObject([{ source: 'episode', cause: 'timed-out' }]);
     expect(scored[1]).toEqual(await ranked.computeRewards(group));
     expect(workers.getStatistics().failures['timed-out']).toBe(2);
   });
@@ -157,14 +158,13 @@ describe('work in parts', () => {
     async ({ episodes, workers, batchSize, sizes }) => {
       const asked: number[] = [];
       const pool = {
-        ask: async (request: ThreadRequest) => {
-          const rows = request.kind === 'group' ? request.group.trajectories : request.episodes;
-          asked.push(rows.length);
-          return { kind: 'group', scores: rows.map(() => ({ reward: 1, components: {} })) };
+        ask: async ({ trajectories }: TrajectoryGroup) => {
+          asked.push(trajectories.length);
+          return trajectories.map(() => ({ reward: 1, components: {} }));
         },
       };
       const rewards = new RewardWorkers(pool as never, {
-        exported: { scope: 'episode', scores: 'trajectories' },
+        components: undefined,
         ...{ scope: 'episode', tokens: 'sent', timeoutMs: 1000, workers, batchSize },
       });
       await rewards.computeRewards(groupOf(Array.from({ length: episodes }, () => 'a')));
@@ -176,19 +176,21 @@ describe('work in parts', () => {
     const rows = fc.array(fc.constantFrom('good', 'bad'), { maxLength: 40 });
     await fc.assert(
       fc.asyncProperty(rows, fc.integer({ min: 1, max: 9 }), async (given, size) => {
-        const parts = await inParts(given, {
+        const asked: (readonly string[])[] = [];
+        const answers = await askInParts(given, {
           ...{ scope: 'episode', size },
-          ask: async ({ rows: asked }) => {
-            if (asked.includes('bad')) throw new ThreadError('threw', 'bad');
-            return asked.length;
+          ask: async (rows) => {
+            asked.push(rows);
+            if (rows.includes('bad')) throw new ThreadError('threw', 'bad');
+            return rows.map((row) => `${row}!`);
           },
         });
-        expect(parts.flatMap((part) => part.rows)).toEqual(given);
-        for (const { start, rows: asked, failure } of parts) {
-          expect(given.slice(start, start + asked.length)).toEqual(asked);
-          expect(asked.includes('bad')).toBe(failure !== undefined);
-          if (failure) expect(asked).toEqual(['bad']);
-        }
+        expect(answers.map((answer) => (answer instanceof ThreadError ? 'bad' : answer))).toEqual(
+          given.map((row) => (row === 'bad' ? row : 'good!')),
+        );
+        expect(asked.filter((rows) => rows.length > size)).toEqual([]);
+        const again = asked.slice(Math.ceil(given.length / size));
+        expect(again.every((rows) => rows.length === 1)).toBe(true);
       }),
     );
   });

@@ -2,51 +2,40 @@ import { parseOptions, type RewardFunction } from '@rlp/core';
 import * as z from 'zod';
 import { trimmed } from '../../shared/text.ts';
 import { tagName } from '../format/extract-tag.ts';
-import { answerInLayout, type ReasoningTags, reasoningTagsSchema } from '../format/match-format.ts';
-import { requireReference } from './reference.ts';
+import { answerInLayout, reasoningTagsSchema } from '../format/match-format.ts';
+import { type ReferenceSource, requireReference } from './reference.ts';
 
-/** What {@link checkAnswer} gives. */
-export interface AnswerTable {
+const tableSchema = z.strictObject({
   /** The answer is the right one, character by character. Default 3. */
-  readonly exact: number;
-  /** It is once both are trimmed. Default 1.5. */
-  readonly trimmed: number;
-  /** Both are numbers, and `given / right` is within `1 ± share`: the first entry that holds. Default 10 % 0.5, 20 % 0.25. */
-  readonly near: readonly { readonly share: number; readonly reward: number }[];
-  /** Both are numbers, further apart. Default −1. */
-  readonly wrong: number;
-  /** One is no number, or the right one is 0. Default −0.5. */
-  readonly notNumeric: number;
-  /** The response has not the layout. Default 0. */
-  readonly missing: number;
-}
+  exact: z.number().default(3),
+  /** It is right once both are trimmed. Default 1.5. */
+  trimmed: z.number().default(1.5),
+  /** Both are numbers, and `given / right` is within `1 ± share`; the first entry that holds. Default 0.5 in 10 %, 0.25 in 20 %. */
+  near: z
+    .array(z.strictObject({ share: z.number().nonnegative(), reward: z.number() }))
+    .readonly()
+    .default([
+      { share: 0.1, reward: 0.5 },
+      { share: 0.2, reward: 0.25 },
+    ]),
+  /** Both are numbers, further apart. Default -1. */
+  wrong: z.number().default(-1),
+  /** One is not a number, or the right one is 0. Default -0.5. */
+  notNumeric: z.number().default(-0.5),
+  /** The response does not have the layout. Default 0. */
+  missing: z.number().default(0),
+});
 
-const near = z.strictObject({ share: z.number().nonnegative(), reward: z.number() }).readonly();
-const nearby = [
-  { share: 0.1, reward: 0.5 },
-  { share: 0.2, reward: 0.25 },
-];
+/** Rewards of {@link checkAnswer}. */
+export interface AnswerTable extends z.output<typeof tableSchema> {}
 
 const schema = reasoningTagsSchema.extend({
-  table: z
-    .strictObject({
-      exact: z.number().default(3),
-      trimmed: z.number().default(1.5),
-      near: z.array(near).readonly().default(nearby),
-      wrong: z.number().default(-1),
-      notNumeric: z.number().default(-0.5),
-      missing: z.number().default(0),
-    })
-    .prefault({}),
+  /** Entries that differ from the default table. */
+  table: tableSchema.prefault({}),
 });
 
 /** Options of {@link checkAnswer}. */
-export interface CheckAnswerOptions<Metadata> extends ReasoningTags {
-  /** The right answer, from the task's metadata. */
-  readonly reference: (metadata: Metadata) => string;
-  /** Entries that differ from the default table. */
-  readonly table?: Partial<AnswerTable> | undefined;
-}
+export interface CheckAnswerOptions<Metadata> extends z.input<typeof schema>, ReferenceSource<Metadata> {}
 
 /**
  * Scores the answer of a response in the layout of `matchFormatExactly` by a table: 3 if it is exactly the right one, 1.5 if
@@ -75,19 +64,20 @@ export function checkAnswer<Metadata>({
 }
 
 const numbersSchema = z.strictObject({
+  /** Tag of the answer. Default `'answer'`. */
   answer: tagName.default('answer'),
+  /** Reward of the right number. Default 1.5. */
   reward: z.number().default(1.5),
 });
 
 /** Options of {@link checkNumbers}. */
-export interface CheckNumbersOptions<Metadata> extends z.input<typeof numbersSchema> {
-  /** The right number, from the task's metadata. */
-  readonly reference: (metadata: Metadata) => string;
-}
+export interface CheckNumbersOptions<Metadata>
+  extends z.input<typeof numbersSchema>,
+    ReferenceSource<Metadata> {}
 
 /**
  * 1.5 if the first run of digits and points after `<answer>` is the right number, else 0. Signs and thousands separators are
- * not read; `numericMatch` reads them. As in the original, nothing equals a reference that is no number.
+ * not read; `numericMatch` reads them. Nothing equals a reference that is no number.
  *
  * @throws OptionsError for bad options.
  */

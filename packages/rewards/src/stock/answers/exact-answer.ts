@@ -1,14 +1,9 @@
 import type { RewardFunction } from '@rlp/core';
 import { extractTag } from '../format/extract-tag.ts';
-import { requireReference } from './reference.ts';
+import { type AnswerSources, requireReference } from './reference.ts';
 
 /** Options of {@link exactAnswer}. */
-export interface ExactAnswerOptions<Metadata> {
-  /** The right answer, from the task's metadata. */
-  readonly reference: (metadata: Metadata) => string;
-  /** The policy's answer in its response, `undefined` where it gave none. Default: `extractTag('answer')`. */
-  readonly extract?: ((response: string) => string | undefined) | undefined;
-}
+export interface ExactAnswerOptions<Metadata> extends AnswerSources<Metadata> {}
 
 /**
  * 1 if the policy's answer is the right one, character by character once both are trimmed, else 0.

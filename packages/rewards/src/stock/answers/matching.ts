@@ -3,15 +3,7 @@ import { distance } from 'fastest-levenshtein';
 import * as z from 'zod';
 import { extractTag } from '../format/extract-tag.ts';
 import { rationalToNumber, readRational } from '../math/rational.ts';
-import { referenceError, requireReference } from './reference.ts';
-
-/** Where a reward finds the right answer and the policy's. */
-interface AnswerSources<Metadata> {
-  /** The right answer, from the task's metadata. */
-  readonly reference: (metadata: Metadata) => string;
-  /** The policy's answer in its response, `undefined` where it gave none. Default: `extractTag('answer')`. */
-  readonly extract?: ((response: string) => string | undefined) | undefined;
-}
+import { type AnswerSources, referenceError, requireReference } from './reference.ts';
 
 /** Characters of which the edit distance is computed; what lies beyond counts as edited. */
 const maximumCompared = 20_000;
@@ -29,15 +21,14 @@ export function textSimilarity(a: string, b: string): number {
 }
 
 const fuzzySchema = z.strictObject({
+  /** Similarity from which the reward is 1, else 0. Default: the reward is the similarity. */
   threshold: z.number().min(0).max(1).optional(),
+  /** Whether letter case counts. Default `'ignored'`. */
   letterCase: z.enum(['kept', 'ignored']).default('ignored'),
 });
 
 /** Options of {@link fuzzyMatch}. */
-export interface FuzzyMatchOptions<Metadata> extends AnswerSources<Metadata>, z.input<typeof fuzzySchema> {
-  /** With it the reward is 1 from this similarity on, else 0. Default: the similarity itself. */
-  readonly threshold?: number | undefined;
-}
+export interface FuzzyMatchOptions<Metadata> extends AnswerSources<Metadata>, z.input<typeof fuzzySchema> {}
 
 /**
  * The similarity of the policy's answer and the right one by {@link textSimilarity}, white space normalised, letter case
@@ -64,19 +55,16 @@ export function fuzzyMatch<Metadata>({
 }
 
 const numericSchema = z.strictObject({
+  /** Greatest difference that counts as right. Default 0. */
   absolute: z.number().nonnegative().default(0),
+  /** Greatest difference that counts as right, as a share of the right answer. Default 0. */
   relative: z.number().nonnegative().default(0),
 });
 
 /** Options of {@link numericMatch}. */
 export interface NumericMatchOptions<Metadata>
   extends AnswerSources<Metadata>,
-    z.input<typeof numericSchema> {
-  /** Largest difference that still counts. Default 0. */
-  readonly absolute?: number | undefined;
-  /** Largest difference that still counts, as a share of the right answer. Default 0. */
-  readonly relative?: number | undefined;
-}
+    z.input<typeof numericSchema> {}
 
 /**
  * 1 if the policy's answer is a number within `absolute + relative · |right answer|` of the right one, else 0. Numbers may be

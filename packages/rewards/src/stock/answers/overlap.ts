@@ -107,16 +107,17 @@ function addMasked(row: Uint32Array, mask: Uint32Array): void {
   }
 }
 
-const schema = z.strictObject({ measure: z.enum(['f1', 'precision', 'recall']).default('f1') });
+const schema = z.strictObject({
+  /** Number of the overlap that is the reward. Default `'f1'`. */
+  measure: z.enum(['f1', 'precision', 'recall']).default('f1'),
+});
 
 /** Options of {@link answerF1} and {@link answerRougeL}. */
 export interface OverlapOptions<Metadata> extends z.input<typeof schema> {
-  /** The right answer, or several of which the nearest counts, from the task's metadata. */
+  /** Right answer, or several of which the nearest counts, from the task's metadata. Required. */
   readonly reference: (metadata: Metadata) => string | readonly string[];
-  /** The policy's answer in its response. Default: all of it. No answer gives 0. */
+  /** Policy's answer in its response. No answer earns 0. Default: the whole response. */
   readonly extract?: ((response: string) => string | undefined) | undefined;
-  /** Which number of the overlap is the reward. Default `'f1'`. */
-  readonly measure?: 'f1' | 'precision' | 'recall' | undefined;
 }
 
 function overlapReward<Metadata>(

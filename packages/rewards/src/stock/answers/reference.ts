@@ -16,3 +16,15 @@ export function requireReference(owner: string, task: string, reference: unknown
   if (typeof reference === 'string' && reference.trim() !== '') return reference;
   throw referenceError(owner, task, 'text that is not empty', reference);
 }
+
+/** Where a reward finds the right answer and the policy's. */
+export interface AnswerSources<Metadata> extends ReferenceSource<Metadata> {
+  /** Policy's answer in its response, `undefined` if it gave none. Default: the content of `<answer>…</answer>`. */
+  readonly extract?: ((response: string) => string | undefined) | undefined;
+}
+
+/** Where a reward finds the right answer. */
+export interface ReferenceSource<Metadata> {
+  /** Right answer, from the task's metadata. Required. */
+  readonly reference: (metadata: Metadata) => string;
+}

@@ -4,9 +4,9 @@ import { withoutFence } from '../../shared/text.ts';
 
 /** Options of {@link jsonFormat}. */
 export interface JsonFormatOptions<Metadata> {
-  /** A JSON Schema, or where to find it in the task's metadata. Default: any JSON will do. */
+  /** JSON Schema, or a function that finds it in the task's metadata. Default: any JSON passes. */
   readonly schema?: object | ((metadata: Metadata) => object) | undefined;
-  /** The JSON in a response. Default: the response without a Markdown fence around it. */
+  /** JSON in a response. Default: the response without a Markdown fence around it. */
   readonly extract?: ((response: string) => string | undefined) | undefined;
 }
 

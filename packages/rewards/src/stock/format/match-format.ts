@@ -3,24 +3,21 @@ import * as z from 'zod';
 import { whiteSpaceTable } from '../../shared/text.ts';
 import { tagName } from './extract-tag.ts';
 
-const tags = {
+/** Schema of {@link ReasoningTags}. */
+export const reasoningTagsSchema = z.strictObject({
+  /** Tag of the reasoning. Default `'reasoning'`. */
   reasoning: tagName.default('reasoning'),
+  /** Tag of the answer. Default `'answer'`. */
   answer: tagName.default('answer'),
-};
+});
 
-/** The tags of a response: `reasoning` (default `'reasoning'`) and `answer` (default `'answer'`). */
-export interface ReasoningTags {
-  readonly reasoning?: string | undefined;
-  readonly answer?: string | undefined;
-}
-
-/** The option schema of rewards that read a response in two tags. */
-export const reasoningTagsSchema = z.strictObject(tags);
+/** Tags of a response with reasoning and an answer. */
+export interface ReasoningTags extends z.input<typeof reasoningTagsSchema> {}
 
 /** The answer of a response in the layout `<reasoning>…</reasoning> … <answer>…</answer>`, untrimmed. */
 export function answerInLayout(
   text: string,
-  { reasoning, answer }: Required<Readonly<Record<keyof typeof tags, string>>>,
+  { reasoning, answer }: z.output<typeof reasoningTagsSchema>,
 ): string | undefined {
   const begin = beginningOfLayout(text, `<${reasoning}>`);
   if (begin === undefined) return;
@@ -55,10 +52,13 @@ function isSpace(text: string, at: number): boolean {
   return whiteSpaceTable()[text.charCodeAt(at)] === 1;
 }
 
-const exactSchema = z.strictObject({ ...tags, reward: z.number().default(3) });
+const exactSchema = reasoningTagsSchema.extend({
+  /** Reward of a match. Default 3. */
+  reward: z.number().default(3),
+});
 
-/** Options of {@link matchFormatExactly}: the tags, and the `reward` for a match (3). */
-export type MatchFormatExactlyOptions = z.input<typeof exactSchema>;
+/** Options of {@link matchFormatExactly}. */
+export interface MatchFormatExactlyOptions extends z.input<typeof exactSchema> {}
 
 /**
  * 3 if the response has the layout `<reasoning>…</reasoning> … <answer>…</answer>`, both filled, each beginning and end alone on
@@ -73,10 +73,13 @@ export function matchFormatExactly<Metadata = unknown>(
   return ({ response }) => (answerInLayout(response, names) === undefined ? 0 : reward);
 }
 
-const approximateSchema = z.strictObject({ ...tags, step: z.number().default(0.5) });
+const approximateSchema = reasoningTagsSchema.extend({
+  /** Reward that each condition adds, or costs if it does not hold. Default 0.5. */
+  step: z.number().default(0.5),
+});
 
-/** Options of {@link matchFormatApproximately}: the tags, and the `step` that each condition adds or takes (0.5). */
-export type MatchFormatApproximatelyOptions = z.input<typeof approximateSchema>;
+/** Options of {@link matchFormatApproximately}. */
+export interface MatchFormatApproximatelyOptions extends z.input<typeof approximateSchema> {}
 
 /**
  * From −2.5 to 2.5: plus or minus 0.5 for each of five conditions: `<reasoning>` once, at the very beginning, `</reasoning>`

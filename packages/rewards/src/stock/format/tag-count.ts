@@ -3,16 +3,16 @@ import * as z from 'zod';
 import { tagName } from './extract-tag.ts';
 
 const schema = z.strictObject({
+  /** Tags to count. Required. */
   tags: z.array(tagName).min(1).readonly(),
+  /** Reward of each tag. Default 0.25. */
   rewardPerTag: z.number().positive().default(0.25),
+  /** Whether a tag must close as often as it opens. Default `'balanced'`. */
   pairs: z.enum(['balanced', 'any']).default('balanced'),
 });
 
-/**
- * Options of {@link tagCount}: the `tags`, the `rewardPerTag` (0.25), and `pairs`: `'balanced'` (default) asks for as many closing as
- * opening tags, `'any'` for either.
- */
-export type TagCountOptions = z.input<typeof schema>;
+/** Options of {@link tagCount}. */
+export interface TagCountOptions extends z.input<typeof schema> {}
 
 /**
  * Adds a reward for each tag that occurs, up to 1; where pairs must be balanced, takes as much for each that is not, down to 0.
@@ -56,7 +56,9 @@ function countOf(text: string, part: string): number {
 
 const stepsSchema = z
   .strictObject({
+    /** Least number of steps. Default 3. */
     minimum: z.int().positive().default(3),
+    /** Number of steps that earns 1. Default: `minimum`. */
     maximum: z.int().positive().optional(),
   })
   .refine(({ minimum, maximum = minimum }) => maximum >= minimum, {
@@ -64,8 +66,8 @@ const stepsSchema = z
     message: 'must be at least minimum',
   });
 
-/** Options of {@link reasoningSteps}: `minimum` (3) and `maximum` (none) number of steps. */
-export type ReasoningStepsOptions = z.input<typeof stepsSchema>;
+/** Options of {@link reasoningSteps}. */
+export interface ReasoningStepsOptions extends z.input<typeof stepsSchema> {}
 
 const spoken = new RegExp(
   [

@@ -3,6 +3,7 @@ import * as z from 'zod';
 import { tagName } from './extract-tag.ts';
 
 const schema = z.strictObject({
+  /** Tags of a response, in their order. Required. */
   tags: z
     .array(tagName)
     .readonly()
@@ -10,14 +11,12 @@ const schema = z.strictObject({
       (tags) => tags.length > 0 && new Set(tags).size === tags.length,
       'must be different tags, at least one',
     ),
+  /** Whether all conditions must hold for 1, or the share that does is the reward. Default `'all'`. */
   grading: z.enum(['all', 'share']).default('all'),
 });
 
-/**
- * Options of {@link tagFormat}: the `tags` a response consists of, in their order; `grading` (`'all'`: 1 if all conditions hold, else
- * 0; `'share'`: the share that do).
- */
-export type TagFormatOptions = z.input<typeof schema>;
+/** Options of {@link tagFormat}. */
+export interface TagFormatOptions extends z.input<typeof schema> {}
 
 /**
  * Whether a response consists of the given tags, such as `<reasoning>…</reasoning><answer>…</answer>`.
@@ -66,16 +65,13 @@ function hasLayout(text: string, tags: readonly string[]): boolean {
   return rest === '';
 }
 
-const linesSchema = z.strictObject({
-  tags: schema.shape.tags,
+const linesSchema = schema.pick({ tags: true }).extend({
+  /** Whether the tags make up the whole response, or only its end. Default `'whole'`. */
   place: z.enum(['whole', 'end']).default('whole'),
 });
 
-/**
- * Options of {@link tagLines}: the `tags` in their order, and whether they must make up the `'whole'` response (default) or only its
- * `'end'`, with anything before them.
- */
-export type TagLinesOptions = z.input<typeof linesSchema>;
+/** Options of {@link tagLines}. */
+export interface TagLinesOptions extends z.input<typeof linesSchema> {}
 
 /**
  * 1 if a response consists of tags on lines, else 0: each opening tag is followed by a line break, each closing one by a line break

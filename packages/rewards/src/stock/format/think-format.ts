@@ -11,10 +11,13 @@ export function afterThinking(text: string): string | undefined {
   return end < 0 ? undefined : trimmed(text.slice(end + '</think>'.length));
 }
 
-const schema = z.strictObject({ reading: z.enum(['trl', 'verifiers']).default('trl') });
+const schema = z.strictObject({
+  /** Whose rules apply. Default `'trl'`. */
+  reading: z.enum(['trl', 'verifiers']).default('trl'),
+});
 
-/** Options of {@link thinkFormat}: `reading` (default `'trl'`). */
-export type ThinkFormatOptions = z.input<typeof schema>;
+/** Options of {@link thinkFormat}. */
+export interface ThinkFormatOptions extends z.input<typeof schema> {}
 
 /**
  * 1 if a response thinks in `<think>…</think>` before it answers, else 0.

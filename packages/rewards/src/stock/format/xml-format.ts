@@ -45,6 +45,7 @@ export function xmlAnswer(messages: readonly Message[], field = 'answer'): strin
 }
 
 const schema = z.strictObject({
+  /** Fields in their order: a tag, or several tags of which any will do. Required. */
   fields: z
     .array(z.union([tagName, z.array(tagName).min(1).readonly()]))
     .min(1)
@@ -52,8 +53,8 @@ const schema = z.strictObject({
     .refine((fields) => new Set(fields.flat()).size === fields.flat().length, 'must be different tags'),
 });
 
-/** Options of {@link xmlFormat}: `fields`, in their order. */
-export type XmlFormatOptions = z.input<typeof schema>;
+/** Options of {@link xmlFormat}. */
+export interface XmlFormatOptions extends z.input<typeof schema> {}
 
 /**
  * How well the assistant's turns keep to a sequence of XML fields, as verifiers' XMLParser scores it; the mean over the turns, of

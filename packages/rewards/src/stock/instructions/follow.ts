@@ -84,18 +84,16 @@ function looseVariants(response: string): string[] {
 }
 
 const schema = z.strictObject({
+  /** How variants of the response count, see {@link followsInstruction}. Default `'strict'`. */
   reading: z.enum(['strict', 'loose']).default('strict'),
+  /** 1 only if every instruction is followed, or the share that is. Default `'all'`. */
   grading: z.enum(['all', 'share']).default('all'),
 });
 
 /** Options of {@link instructionFollowing}. */
 export interface InstructionFollowingOptions<Metadata> extends z.input<typeof schema> {
-  /** The instructions of a task, from its metadata. */
+  /** Instructions of a task, from its metadata. Required. */
   readonly instructions: (metadata: Metadata) => readonly Instruction[];
-  /** `'strict'` (default) or `'loose'`, see {@link followsInstruction}. */
-  readonly reading?: 'strict' | 'loose' | undefined;
-  /** `'all'` (default): 1 if every instruction is followed, else 0. `'share'`: the share that is. */
-  readonly grading?: 'all' | 'share' | undefined;
   /** Names the language of a response. Default {@link loadLanguageDetector}, loaded when an instruction needs it. */
   readonly language?: LanguageDetector | undefined;
 }

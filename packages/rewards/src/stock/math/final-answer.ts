@@ -120,21 +120,20 @@ const readers = {
 };
 
 const schema = z.strictObject({
+  /**
+   * Places to look in, in order: {@link lastBoxed}, {@link hashAnswer}, {@link answerPhrase}, {@link lastNumber}. The first that has an answer
+   * gives it. Required.
+   */
   from: z
     .array(z.enum(['boxed', 'hash', 'phrase', 'number']))
     .min(1)
     .readonly(),
+  /** Number of last characters that are read (verl reads 300). Default: all. */
   within: z.int().positive().optional(),
 });
 
-/**
- * Options of {@link finalAnswer}.
- *
- * - `from`: where to look, in this order; the first place that has an answer gives it. `boxed` {@link lastBoxed},
- *   `hash` {@link hashAnswer}, `phrase` {@link answerPhrase}, `number` {@link lastNumber}.
- * - `within`: only the last so many characters are read (verl reads 300). Default: all.
- */
-export type FinalAnswerOptions = z.input<typeof schema>;
+/** Options of {@link finalAnswer}. */
+export interface FinalAnswerOptions extends z.input<typeof schema> {}
 
 /**
  * Makes a function that reads the final answer of a response, for the `extract` option of answer rewards.

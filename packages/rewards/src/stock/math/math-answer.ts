@@ -1,23 +1,11 @@
 import { parseOptions, type RewardFunction } from '@rlp/core';
-import * as z from 'zod';
-import { functionSchema } from '../../shared/schemas.ts';
-import { referenceError, requireReference } from '../answers/reference.ts';
+import { type AnswerSources, referenceError, requireReference } from '../answers/reference.ts';
 import { finalAnswer } from './final-answer.ts';
-import { type MathAgreementOptions, type MathEquivalence, mathAnswersAgree } from './math-equivalence.ts';
+import { agreementSchema, type MathAgreementOptions, mathAnswersAgree } from './math-equivalence.ts';
 import { readRational, sameRational } from './rational.ts';
 
-const agreementSchema = z.strictObject({
-  form: z.enum(['simplified', 'any']).optional(),
-  equivalence: functionSchema<MathEquivalence>().optional(),
-});
-
-/** Options of {@link mathAnswer}. */
-export interface MathAnswerOptions<Metadata> extends MathAgreementOptions {
-  /** The right answer, from the task's metadata; LaTeX or plain. */
-  readonly reference: (metadata: Metadata) => string;
-  /** The policy's answer in its response. Default: the last box, else what follows "the answer is". */
-  readonly extract?: ((response: string) => string | undefined) | undefined;
-}
+/** Options of {@link mathAnswer}. `extract` reads the last box by default, else what follows "the answer is". */
+export interface MathAnswerOptions<Metadata> extends MathAgreementOptions, AnswerSources<Metadata> {}
 
 /**
  * 1 if the final answer of a response means the same as the right one by {@link mathAnswersAgree}, else 0. No answer: 0.
@@ -39,13 +27,11 @@ export function mathAnswer<Metadata>({
   };
 }
 
-/** Options of {@link gsm8kAnswer}. */
-export interface Gsm8kAnswerOptions<Metadata> {
-  /** The right answer: a number, or a GSM8K solution that ends in `#### number`. */
-  readonly reference: (metadata: Metadata) => string;
-  /** The policy's answer in its response. Default: after `####`, in the last box, after "the answer is", or the last number. */
-  readonly extract?: ((response: string) => string | undefined) | undefined;
-}
+/**
+ * Options of {@link gsm8kAnswer}. `reference` is a number, or a GSM8K solution that ends in `#### number`. `extract` reads after `####`, in
+ * the last box, after "the answer is", or the last number by default.
+ */
+export interface Gsm8kAnswerOptions<Metadata> extends AnswerSources<Metadata> {}
 
 const hashOnly = finalAnswer({ from: ['hash'] });
 

@@ -1,3 +1,5 @@
+import * as z from 'zod';
+import { functionSchema } from '../../shared/schemas.ts';
 import { cleanAnswer, maximumAnswerLength, readCollection, withoutAssignment } from './math-cleaning.ts';
 import { mathNormalForm } from './math-normal-form.ts';
 import { readRational, sameRational, type WrittenNumber } from './rational.ts';
@@ -5,16 +7,19 @@ import { readRational, sameRational, type WrittenNumber } from './rational.ts';
 /** A further opinion on whether two cleaned expressions are equal, asked only where text and numbers do not decide. */
 export type MathEquivalence = (given: string, expected: string) => boolean;
 
-/** Options of {@link mathAnswersAgree}. */
-export interface MathAgreementOptions {
+/** Schema of {@link MathAgreementOptions}. */
+export const agreementSchema = z.strictObject({
   /**
-   * What a right value must look like. `'simplified'` (default): a fraction is reduced, and where an integer is expected
-   * an integer is written (`\frac{128}{2}` for 64 is refused, as by the graders of MATH and PRM800K). `'any'`: the value decides.
+   * Form that a right value must have. `'simplified'`: fractions are reduced, and an integer is written as one, so that `\frac{128}{2}` is
+   * not 64, as in the graders of MATH and PRM800K. `'any'`: the value decides. Default `'simplified'`.
    */
-  readonly form?: 'simplified' | 'any' | undefined;
-  /** A further opinion, such as `symbolicEquivalence` of `@rlp/rewards/math`. Default: none. */
-  readonly equivalence?: MathEquivalence | undefined;
-}
+  form: z.enum(['simplified', 'any']).optional(),
+  /** Further opinion, such as `symbolicEquivalence` of `@rlp/rewards/math`. Default none. */
+  equivalence: functionSchema<MathEquivalence>().optional(),
+});
+
+/** Options of {@link mathAnswersAgree}. */
+export interface MathAgreementOptions extends z.input<typeof agreementSchema> {}
 
 /** How deep collections in collections are taken apart. */
 const maximumDepth = 3;

@@ -4,20 +4,20 @@ import { type InfixExpression, readExpression } from './latex-expression.ts';
 import type { MathEquivalence } from './math-equivalence.ts';
 
 const schema = z.strictObject({
+  /** Points at which both expressions must agree. Default 8. */
   points: z.int().min(2).max(64).default(8),
+  /** Greatest difference, relative to the larger value. Default 1e-10. */
   tolerance: z.number().positive().max(1e-3).default(1e-10),
+  /** Most characters of an expression. Default 400. */
   maximumLength: z.int().positive().max(2000).default(400),
+  /** Deepest nesting of brackets. Default 24. */
   maximumDepth: z.int().positive().max(100).default(24),
+  /** Most variables. Default 4. */
   maximumVariables: z.int().nonnegative().max(20).default(4),
 });
 
-/**
- * Options of {@link symbolicEquivalence}.
- *
- * - `points` (8): places at which both expressions must agree; `tolerance` (1e-10): relative to the larger of them.
- * - `maximumLength` (400 characters), `maximumDepth` (24 brackets), `maximumVariables` (4): beyond these nothing is equal.
- */
-export type SymbolicEquivalenceOptions = z.input<typeof schema>;
+/** Options of {@link symbolicEquivalence}. Nothing is equal beyond its limits. */
+export interface SymbolicEquivalenceOptions extends z.input<typeof schema> {}
 
 /** What mathjs makes of an expression: its value at a point. */
 type Evaluate = (point: ReadonlyMap<string, number>) => unknown;

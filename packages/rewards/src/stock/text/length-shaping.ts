@@ -23,16 +23,16 @@ export function overlongLength<Metadata = unknown>(options: OverlongOptions): Re
 const range = z.tuple([z.number(), z.number()]).readonly();
 
 const cosineSchema = z.strictObject({
+  /** Length from which the reward no longer changes. Default 1000. */
   maximum: z.number().positive().default(1000),
+  /** Rewards of the longest and the shortest right answer. Default `[0.5, 1]`. */
   correct: range.default([0.5, 1]),
+  /** Rewards of the shortest and the longest wrong answer. Default `[-1, -0.5]`. */
   wrong: range.default([-1, -0.5]),
 });
 
-/**
- * Options of {@link cosineLength}: `maximum` length (1000); the rewards `[longest, shortest]` of right answers (`correct`,
- * [0.5, 1]) and `[shortest, longest]` of wrong ones (`wrong`, [−1, −0.5]).
- */
-export type CosineLengthOptions = z.input<typeof cosineSchema>;
+/** Options of {@link cosineLength}. */
+export interface CosineLengthOptions extends z.input<typeof cosineSchema> {}
 
 /**
  * Rewards short right answers and long wrong ones, on a cosine over the length:
@@ -62,13 +62,16 @@ function cosineAt(
   return low + 0.5 * (high - low) * (1 + Math.cos(Math.PI * Math.min(length / maximum, 1)));
 }
 
-const scaledSchema = cosineSchema.extend({ threshold: z.number().default(0.5) });
+const scaledSchema = cosineSchema.extend({
+  /** Reward from which an answer is right. Default 0.5. */
+  threshold: z.number().default(0.5),
+});
 
-/** Options of {@link cosineScaled}: those of {@link cosineLength}, and these. */
+/** Options of {@link cosineScaled}. */
 export interface CosineScaledOptions<Metadata> extends z.input<typeof scaledSchema> {
-  /** Says whether the answer is right: from `threshold` (0.5) on it is. */
+  /** Reward that says whether the answer is right. Required. */
   readonly reward: RewardFunction<Metadata>;
-  /** The length of a trajectory. Default: the tokens that the policy sampled. */
+  /** Length of a trajectory. Default: the tokens that the policy sampled. */
   readonly length?: ((trajectory: Trajectory<Metadata>) => number) | undefined;
 }
 
@@ -104,11 +107,17 @@ export function textLength(text: string, unit: 'words' | 'alphanumeric' | 'chara
 
 const windowSchema = z
   .strictObject({
+    /** Best length. Default none. */
     target: z.number().positive().optional(),
+    /** Lower end of the window of best lengths. Default none. */
     minimum: z.number().positive().optional(),
+    /** Upper end of the window of best lengths. Default none. */
     maximum: z.number().positive().optional(),
+    /** Unit of length, see {@link textLength}. Default `'words'`. */
     unit: z.enum(['words', 'alphanumeric', 'characters']).default('words'),
+    /** How the reward falls outside. Default `'linear'`. */
     scaling: z.enum(['linear', 'cosine']).default('linear'),
+    /** Worst and best reward. Default `[0, 1]`. */
     rewards: range.default([0, 1]),
   })
   .refine(({ minimum = 0, maximum = Infinity }) => minimum < maximum, {
@@ -116,11 +125,8 @@ const windowSchema = z
     message: 'must be above minimum',
   });
 
-/**
- * Options of {@link lengthWindow}: a `target` length, or a window from `minimum` to `maximum` (either may be left out); the `unit`
- * (`'words'`) by {@link textLength}; the `scaling` outside it (`'linear'`); the `rewards` `[worst, best]` ([0, 1]).
- */
-export type LengthWindowOptions = z.input<typeof windowSchema>;
+/** Options of {@link lengthWindow}. */
+export interface LengthWindowOptions extends z.input<typeof windowSchema> {}
 
 /**
  * Rewards responses of the right length: best at the target or in the window, falling to worst as the length departs from it by

@@ -3,16 +3,16 @@ import * as z from 'zod';
 import { countNgrams, wordsOf } from '../../shared/text.ts';
 
 const schema = z.strictObject({
+  /** Size of the n-grams. Default 3. */
   size: z.int().min(1).max(64).default(3),
+  /** Reward of a response that only repeats itself. Default -1. */
   penalty: z.number().nonpositive().default(-1),
+  /** Sampled tokens (TRL), or words in lower case (open-r1). Default `'tokens'`. */
   unit: z.enum(['tokens', 'words']).default('tokens'),
 });
 
-/**
- * Options of {@link repetitionPenalty}: the `size` of the n-grams (3), the `penalty` of a response that only repeats (−1), and their
- * `unit`: sampled `'tokens'` (default, TRL), or `'words'` in lower case (open-r1).
- */
-export type RepetitionPenaltyOptions = z.input<typeof schema>;
+/** Options of {@link repetitionPenalty}. */
+export interface RepetitionPenaltyOptions extends z.input<typeof schema> {}
 
 /**
  * The share of n-grams that repeat an earlier one, times a penalty; 0 for a response shorter than an n-gram:
@@ -40,7 +40,9 @@ export function repeatedShare(items: readonly (string | number)[], size: number)
 
 const diversitySchema = z
   .strictObject({
+    /** Sizes of the n-grams. Default `[1, 2, 3]`. */
     sizes: z.array(z.int().min(1).max(64)).min(1).readonly().default([1, 2, 3]),
+    /** Weights of the sizes. Default 0.2, 0.3, 0.5, and 0 for further ones. */
     weights: z.array(z.number().nonnegative()).readonly().optional(),
   })
   .transform(({ sizes, weights = sizes.map((_, k) => [0.2, 0.3, 0.5][k] ?? 0) }) => ({ sizes, weights }))
@@ -49,8 +51,8 @@ const diversitySchema = z
     message: 'must be one per size, not all 0',
   });
 
-/** Options of {@link ngramDiversity}: the n-gram `sizes` ([1, 2, 3]) and their `weights` (0.2, 0.3, 0.5, and 0 for more). */
-export type NgramDiversityOptions = z.input<typeof diversitySchema>;
+/** Options of {@link ngramDiversity}. */
+export interface NgramDiversityOptions extends z.input<typeof diversitySchema> {}
 
 /**
  * The weighted mean, over n-gram sizes, of the share of different n-grams among a response's words in lower case; 0 for a blank

@@ -74,6 +74,9 @@ describe('length shaping', () => {
       -1,
       null,
     ]);
+    expect(
+      await judge(cosineScaled({ reward: () => 0.7, threshold: 0.7, length: () => 0 }), answering('x')),
+    ).toBe(1);
     expect(() => cosineScaled({ reward: () => 1, threshold: Number.NaN })).toThrow('threshold');
   });
 

@@ -52,28 +52,24 @@ export function lastCodeBlock(text: string, language?: string): string | undefin
 }
 
 const schema = z.strictObject({
+  /** Language of the programs. Required. */
   language: z.string().min(1),
+  /** 1 only if every test passes, stopping at the first failure, or the share that passes. Default `'all'`. */
   grading: z.enum(['all', 'share']).default('all'),
+  /** Milliseconds that one test may run. Default 10 000. */
   timeoutMs: timerMs.default(10_000),
+  /** Tests of this reward in progress at once. Default 4. */
   concurrency: z.int().positive().default(4),
 });
 
 /** Options of {@link codeTests}. */
 export interface CodeTestsOptions<Metadata> extends z.input<typeof schema> {
-  /** The sandbox. */
+  /** Sandbox that runs the programs. Required. */
   readonly runner: CodeRunner;
-  /** The language of the programs. */
-  readonly language: string;
-  /** The tests of a task, from its metadata. */
+  /** Tests of a task, from its metadata. Required. */
   readonly tests: (metadata: Metadata) => readonly CodeTest[];
-  /** The program in a response. Default: the last fenced block of the language, {@link lastCodeBlock}. */
+  /** Program in a response. Default: the last fenced block of the language, {@link lastCodeBlock}. */
   readonly extract?: ((response: string) => string | undefined) | undefined;
-  /** `'all'` (default): 1 if every test passes, else 0; stops at the first that fails. `'share'`: the share that pass. */
-  readonly grading?: 'all' | 'share' | undefined;
-  /** Milliseconds that one test may run. Default 10,000. */
-  readonly timeoutMs?: number | undefined;
-  /** Tests that this reward runs at a time. Default 4. */
-  readonly concurrency?: number | undefined;
 }
 
 /**

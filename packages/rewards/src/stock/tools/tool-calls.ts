@@ -81,28 +81,24 @@ export function jsonMatches(
 }
 
 const schema = z.strictObject({
+  /** Whether arguments equal the expected ones, or contain them, see {@link jsonMatches}. Default `'equal'`. */
   comparison: z.enum(['equal', 'subset']).default('equal'),
+  /** Whether the calls must come in their order. Default `'kept'`. */
   order: z.enum(['kept', 'free']).default('kept'),
+  /** Whether unexpected calls lower the reward. Default `'refused'`. */
   extra: z.enum(['refused', 'allowed']).default('refused'),
+  /** 1 or 0, or the share of matched calls among the expected ones (or, with `extra: 'refused'`, all calls). Default `'all'`. */
   grading: z.enum(['all', 'share']).default('all'),
 });
 
 /** Options of {@link toolCalls}. */
 export interface ToolCallsOptions<Metadata> extends z.input<typeof schema> {
-  /** The right calls, from the task's metadata; none may be right. */
+  /** Right calls, from the task's metadata. The list may be empty. Required. */
   readonly expected: (
     metadata: Metadata,
   ) => readonly { readonly name: string; readonly arguments: unknown }[];
-  /** The policy's calls. Default: those of its messages, by {@link readToolCalls}. */
+  /** Policy's calls. Default: those of its messages, {@link readToolCalls}. */
   readonly extract?: ((trajectory: Trajectory<Metadata>) => readonly ReadToolCall[]) | undefined;
-  /** Whether arguments must be equal (`'equal'`, default), or contain the expected ones (`'subset'`), by {@link jsonMatches}. */
-  readonly comparison?: 'equal' | 'subset' | undefined;
-  /** Whether the calls must come in their order (`'kept'`, default). */
-  readonly order?: 'kept' | 'free' | undefined;
-  /** Whether calls that nobody expects spoil the reward (`'refused'`, default). */
-  readonly extra?: 'refused' | 'allowed' | undefined;
-  /** `'all'` (default): 1 or 0. `'share'`: matched calls over expected ones; over all calls made, if those are more and `extra` is refused. */
-  readonly grading?: 'all' | 'share' | undefined;
 }
 
 /** More calls than that are not matched. */

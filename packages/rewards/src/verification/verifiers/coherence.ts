@@ -4,29 +4,19 @@ import { coherenceEvidence } from '../model/coherence-features.ts';
 import { excerpt } from '../model/excerpt.ts';
 import { bytesFromBase64, type LinearModel, probability } from '../model/linear-model.ts';
 import type { LetterOrder, WordOrder } from '../model/word-order.ts';
-import { judgedReport, textJudgeSchema, thresholdsSchema } from '../text-judge.ts';
-import {
-  TextVerifier,
-  type VerificationContext,
-  type VerifierLimits,
-  verifierLimitsSchema,
-} from '../text-verifier.ts';
+import { JudgedVerifier, judgedSchema } from '../text-judge.ts';
+import type { VerificationContext } from '../text-verifier.ts';
 import { scoreReport } from '../verdict.ts';
 
-const schema = z.strictObject({
+const schema = judgedSchema.extend({
+  /** Fewest words that are judged. Default 12. */
   minWords: z.int().positive().default(12),
+  /** Share of responses that you expect to make no sense. The score is calibrated for it. Default 0.1. */
   expectedFailures: z.number().gt(0).lt(1).default(0.1),
-  judge: textJudgeSchema.optional(),
-  thresholds: thresholdsSchema,
-  ...verifierLimitsSchema.shape,
 });
 
-/**
- * Options of {@link CoherenceVerifier}: `minWords` (12), below which nothing is judged; `expectedFailures` (0.1), the share of
- * responses that you expect to make no sense, for which the score is calibrated; `judge`, which replaces our model;
- * `thresholds` of the score (pass 0.7, warning 0.5); `timeoutMs` (30 000) and `concurrency` (64) of a judge's calls.
- */
-export type CoherenceVerifierOptions = z.input<typeof schema>;
+/** Options of {@link CoherenceVerifier}. */
+export interface CoherenceVerifierOptions extends z.input<typeof schema> {}
 
 interface Loaded {
   readonly order: WordOrder;
@@ -57,15 +47,15 @@ async function load(): Promise<Loaded> {
  * response fails. Texts over 100,000 characters are judged by their first and last halves. Measured in
  * `docs/verification.md`.
  */
-export class CoherenceVerifier extends TextVerifier {
+export class CoherenceVerifier extends JudgedVerifier {
   readonly name = 'coherence';
-  readonly #options: Omit<z.output<typeof schema>, keyof VerifierLimits>;
+  readonly #options: z.output<typeof schema>;
 
   /** @throws `OptionsError` naming every problem. */
   constructor(options: CoherenceVerifierOptions = {}) {
-    const { timeoutMs, concurrency, ...own } = parseOptions('CoherenceVerifier', schema, options);
-    super({ timeoutMs, concurrency });
-    this.#options = own;
+    const parsed = parseOptions('CoherenceVerifier', schema, options);
+    super(parsed);
+    this.#options = parsed;
   }
 
   override verify(
@@ -73,13 +63,12 @@ export class CoherenceVerifier extends TextVerifier {
     response: string,
     context: VerificationContext,
   ): VerificationReport | Promise<VerificationReport> {
-    const { judge, thresholds } = this.#options;
-    if (!/\S/u.test(response)) {
-      return scoreReport({ score: 0, message: 'the response is empty', thresholds });
-    }
-    if (judge !== undefined) {
-      return judgedReport(this.name, () => judge({ prompt, response }, context), thresholds);
-    }
+    return /\S/u.test(response)
+      ? super.verify(prompt, response, context)
+      : scoreReport({ score: 0, message: 'the response is empty', thresholds: this.thresholds });
+  }
+
+  protected byModel(_prompt: string, response: string): VerificationReport | Promise<VerificationReport> {
     return loaded === undefined
       ? load().then((parts) => this.#judge(response, parts))
       : this.#judge(response, loaded);

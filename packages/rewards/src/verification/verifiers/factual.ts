@@ -4,28 +4,17 @@ import { answerFeatures } from '../model/answer-features.ts';
 import { answerWeights } from '../model/answer-weights.ts';
 import { excerpt } from '../model/excerpt.ts';
 import { probability } from '../model/linear-model.ts';
-import { judgedReport, textJudgeSchema, thresholdsSchema } from '../text-judge.ts';
-import {
-  TextVerifier,
-  type VerificationContext,
-  type VerifierLimits,
-  verifierLimitsSchema,
-} from '../text-verifier.ts';
+import { JudgedVerifier, judgedSchema } from '../text-judge.ts';
 import { scoreReport } from '../verdict.ts';
 import { type ArithmeticStatement, arithmeticStatements } from './arithmetic.ts';
 
-const schema = z.strictObject({
+const schema = judgedSchema.extend({
+  /** Whether only statements are checked, or also how answers to questions are put. Default `'statements'`. */
   scope: z.enum(['statements', 'answers']).default('statements'),
-  judge: textJudgeSchema.optional(),
-  thresholds: thresholdsSchema,
-  ...verifierLimitsSchema.shape,
 });
 
-/**
- * Options of {@link FactualVerifier}: `scope` (`'statements'`), `judge`, which replaces all of it, `thresholds` of the score (pass
- * 0.7, warning 0.5), `timeoutMs` (30 000) and `concurrency` (64) of a judge's calls.
- */
-export type FactualVerifierOptions = z.input<typeof schema>;
+/** Options of {@link FactualVerifier}. */
+export interface FactualVerifierOptions extends z.input<typeof schema> {}
 
 /**
  * Whether a response states what is false, as far as that shows without knowledge of the world.
@@ -39,26 +28,19 @@ export type FactualVerifierOptions = z.input<typeof schema>;
  * Neither knows facts: for those pass a `judge` with a source. Texts over 100,000 characters are judged by their first and
  * last halves. Measured in `docs/verification.md`.
  */
-export class FactualVerifier extends TextVerifier {
+export class FactualVerifier extends JudgedVerifier {
   readonly name = 'factual';
-  readonly #options: Omit<z.output<typeof schema>, keyof VerifierLimits>;
+  readonly #options: z.output<typeof schema>;
 
   /** @throws `OptionsError` naming every problem. */
   constructor(options: FactualVerifierOptions = {}) {
-    const { timeoutMs, concurrency, ...own } = parseOptions('FactualVerifier', schema, options);
-    super({ timeoutMs, concurrency });
-    this.#options = own;
+    const parsed = parseOptions('FactualVerifier', schema, options);
+    super(parsed);
+    this.#options = parsed;
   }
 
-  override verify(
-    prompt: string,
-    response: string,
-    context: VerificationContext,
-  ): VerificationReport | Promise<VerificationReport> {
-    const { judge, scope, thresholds } = this.#options;
-    if (judge !== undefined) {
-      return judgedReport(this.name, () => judge({ prompt, response }, context), thresholds);
-    }
+  protected byModel(prompt: string, response: string): VerificationReport {
+    const { scope, thresholds } = this.#options;
     const text = excerpt(response);
     const statements = arithmeticStatements(text);
     const wrong = [...statements.filter(({ holds }) => !holds).map(corrected), ...impossibleDates(text)];

@@ -6,17 +6,18 @@ import { TextVerifier } from '../text-verifier.ts';
 import { scoreReport } from '../verdict.ts';
 
 const schema = z.strictObject({
+  /** Format of the response. Default `'json'`. */
   format: z.literal('json').default('json'),
+  /** JSON Schema of the value: draft 2020-12, unless its `$schema` names another. Default: any JSON passes. */
   schema: z.union([z.record(z.string(), z.unknown()), z.boolean()]).optional(),
+  /** Whether a Markdown fence may surround the value. Default `'fence'`. */
   envelope: z.enum(['none', 'fence']).default('fence'),
+  /** Most characters of a response. Default 1 000 000. */
   maxLength: z.int().positive().default(1_000_000),
 });
 
-/**
- * Options of {@link FormatVerifier}: `format` (`'json'`); `schema`, a JSON Schema (draft 2020-12 unless its `$schema` names another) the value must satisfy;
- * `envelope` (`'fence'`: one Markdown fence around the value is allowed; `'none'`); `maxLength` (1,000,000 characters).
- */
-export type FormatVerifierOptions = z.input<typeof schema>;
+/** Options of {@link FormatVerifier}. */
+export interface FormatVerifierOptions extends z.input<typeof schema> {}
 
 /**
  * Whether a response is JSON and, with a `schema`, the JSON that was asked for.

@@ -6,16 +6,16 @@ import { TextVerifier } from '../text-verifier.ts';
 import { scoreReport } from '../verdict.ts';
 
 const schema = z.strictObject({
+  /** ISO 639-1 codes of the languages that pass, such as `['en']`. Required. */
   languages: z.array(z.string().regex(/^[a-z]{2}$/, 'must be an ISO 639-1 code such as "en"')).min(1),
+  /** Fewest letters that are judged. Default 20. */
   minLetters: z.int().positive().default(20),
+  /** Lowest scores that pass and warn. Default `{ pass: 0.7, warning: 0.5 }`. */
   thresholds: thresholdsSchema,
 });
 
-/**
- * Options of {@link LanguageVerifier}: `languages`, the ISO 639-1 codes that are right, such as `['en']`; `minLetters` (20), below
- * which nothing is judged; `thresholds` of the score (pass 0.7, warning 0.5).
- */
-export type LanguageVerifierOptions = z.input<typeof schema>;
+/** Options of {@link LanguageVerifier}. */
+export interface LanguageVerifierOptions extends z.input<typeof schema> {}
 
 type Detect = (text: string) => string;
 

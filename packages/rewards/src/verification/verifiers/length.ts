@@ -5,7 +5,9 @@ import { TextVerifier, type VerificationContext } from '../text-verifier.ts';
 import { scoreReport } from '../verdict.ts';
 
 const limits = {
+  /** Least length, inclusive. Default 10. */
   minLength: z.int().nonnegative().default(10),
+  /** Greatest length, inclusive. Default 500. */
   maxLength: z.int().nonnegative().default(500),
 };
 
@@ -18,19 +20,17 @@ const limitsSchema = z.strictObject(limits).refine(isRange, notARange);
 const schema = z
   .strictObject({
     ...limits,
+    /** Unit of length: words between white space, code points, or sentences. Default `'words'`. */
     unit: z.enum(['words', 'characters', 'sentences']).default('words'),
+    /** Share by which a limit may be missed with a warning. Default 0. */
     tolerance: z.number().min(0).max(1).default(0),
+    /** Whether `minLength` and `maxLength` of a task's metadata replace the limits for that task. Default `'metadata'`. */
     overrides: z.enum(['metadata', 'none']).default('metadata'),
   })
   .refine(isRange, notARange);
 
-/**
- * Options of {@link LengthVerifier}: `minLength` (10), `maxLength` (500), both inclusive, in `unit` (`'words'`, split at white
- * space; `'characters'` are code points; `'sentences'`); `tolerance` (0): the share by which a limit may be missed with
- * a warning instead of a failure; `overrides` (`'metadata'`): `minLength` and `maxLength` of a task's metadata hold for that
- * task, `'none'` leaves them alone.
- */
-export type LengthVerifierOptions = z.input<typeof schema>;
+/** Options of {@link LengthVerifier}. */
+export interface LengthVerifierOptions extends z.input<typeof schema> {}
 
 /**
  * Whether a response is neither too short nor too long.

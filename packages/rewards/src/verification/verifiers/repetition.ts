@@ -6,17 +6,17 @@ import { TextVerifier } from '../text-verifier.ts';
 
 const schema = z
   .strictObject({
+    /** Words of a run. Default 6. */
     size: z.int().min(2).max(50).default(6),
+    /** Share of repeated runs above which a response warns. Default 0.1. */
     warnAt: z.number().gt(0).lt(1).default(0.1),
+    /** Share of repeated runs above which a response fails. Default 0.2. */
     failAt: z.number().gt(0).lt(1).default(0.2),
   })
   .refine(({ warnAt, failAt }) => failAt >= warnAt, { path: ['failAt'], message: 'must be at least warnAt' });
 
-/**
- * Options of {@link RepetitionVerifier}: `size` (6), the words of a run; `warnAt` (0.1) and `failAt` (0.2), the shares of
- * repeated runs above which a response warns and fails.
- */
-export type RepetitionVerifierOptions = z.input<typeof schema>;
+/** Options of {@link RepetitionVerifier}. */
+export interface RepetitionVerifierOptions extends z.input<typeof schema> {}
 
 /**
  * Whether a response repeats itself: the share of its runs of `size` words that occurred before, whatever the case; of fewer

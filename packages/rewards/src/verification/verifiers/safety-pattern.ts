@@ -5,25 +5,20 @@ import { TextVerifier } from '../text-verifier.ts';
 import { type SafetyKind, safetyKinds, safetyMatches } from './safety-matches.ts';
 
 const kind = z.enum(safetyKinds as [SafetyKind, ...SafetyKind[]]);
+const failing: SafetyKind[] = [
+  ...(['secret', 'payment-card', 'bank-account', 'social-security'] as const),
+  ...(['chat-markup', 'destructive-command'] as const),
+];
+
 const schema = z.strictObject({
-  fail: z
-    .array(kind)
-    .default([
-      'secret',
-      'payment-card',
-      'bank-account',
-      'social-security',
-      'chat-markup',
-      'destructive-command',
-    ]),
+  /** Kinds that fail a response. Default: keys, cards, bank accounts, social security numbers, chat markers and commands that erase. */
+  fail: z.array(kind).default(failing),
+  /** Kinds that warn. Default `['email', 'phone', 'prompt-injection', 'script']`. */
   warn: z.array(kind).default(['email', 'phone', 'prompt-injection', 'script']),
 });
 
-/**
- * Options of {@link SafetyPatternVerifier}: which kinds `fail` (secret, payment-card, bank-account, social-security, chat-markup,
- * destructive-command) and which `warn` (email, phone, prompt-injection, script).
- */
-export type SafetyPatternVerifierOptions = z.input<typeof schema>;
+/** Options of {@link SafetyPatternVerifier}. */
+export interface SafetyPatternVerifierOptions extends z.input<typeof schema> {}
 
 /**
  * Whether a response holds what should not be in one: keys and tokens, payment cards (Luhn's check holds), bank accounts

@@ -1,5 +1,7 @@
 import { parseOptions, type VerificationReport } from '@rlp/core';
 import * as z from 'zod';
+import { phrase } from '../../shared/schemas.ts';
+import { foldedWords } from '../../shared/text.ts';
 import { TextVerifier } from '../text-verifier.ts';
 import { scoreReport } from '../verdict.ts';
 
@@ -16,15 +18,13 @@ export class NonEmptyVerifier extends TextVerifier {
   }
 }
 
-/** Text with a word in it: what whole-word matching can find. */
-export const phrase = z.string().refine((text) => foldedWords(text) !== '', 'must hold a word');
-
 const greetingSchema = z.strictObject({
+  /** Words and phrases that count as a greeting. Default `['hello', 'hi', 'hey', 'good morning', 'good evening']`. */
   greetings: z.array(phrase).min(1).default(['hello', 'hi', 'hey', 'good morning', 'good evening']),
 });
 
-/** Options of {@link GreetingVerifier}: `greetings` (hello, hi, hey, good morning, good evening). */
-export type GreetingVerifierOptions = z.input<typeof greetingSchema>;
+/** Options of {@link GreetingVerifier}. */
+export interface GreetingVerifierOptions extends z.input<typeof greetingSchema> {}
 
 /** Whether a response begins with a greeting: within its first sentence, as whole words, whatever the case. */
 export class GreetingVerifier extends TextVerifier {
@@ -51,8 +51,11 @@ export class GreetingVerifier extends TextVerifier {
 
 const keywordSchema = z
   .strictObject({
+    /** Words and phrases to look for. Default `[]`. */
     keywords: z.array(z.string().refine((word) => /\S/u.test(word), 'must not be empty')).default([]),
+    /** Whether "art" is found in "start" (`'substring'`) or not. Default `'words'`. */
     matching: z.enum(['words', 'substring']).default('words'),
+    /** Whether all keywords must occur, or one is enough. Default `'all'`. */
     require: z.enum(['all', 'any']).default('all'),
   })
   .refine(
@@ -64,11 +67,8 @@ const keywordSchema = z
     },
   );
 
-/**
- * Options of {@link KeywordVerifier}: `keywords` (none), `matching` (`'words'`: "art" is not in "start"; `'substring'`),
- * `require` (`'all'`).
- */
-export type KeywordVerifierOptions = z.input<typeof keywordSchema>;
+/** Options of {@link KeywordVerifier}. */
+export interface KeywordVerifierOptions extends z.input<typeof keywordSchema> {}
 
 /** Whether a response contains the keywords, whatever the case. The score is the share found; without keywords it is 1. */
 export class KeywordVerifier extends TextVerifier {
@@ -97,9 +97,4 @@ export class KeywordVerifier extends TextVerifier {
       message: holds ? `${found} of ${keywords.length} keywords found` : `missing: ${missing.join(', ')}`,
     };
   }
-}
-
-/** Lower-case words, one space between them, punctuation gone: what whole-word matching compares. */
-export function foldedWords(text: string): string {
-  return (text.toLowerCase().match(/[\p{L}\p{N}][\p{L}\p{N}\p{M}'’]*/gu) ?? []).join(' ');
 }

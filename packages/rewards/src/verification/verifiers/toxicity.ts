@@ -1,38 +1,27 @@
 import { parseOptions, type VerificationReport } from '@rlp/core';
 import type { RegExpMatcher } from 'obscenity';
 import * as z from 'zod';
+import { phrase } from '../../shared/schemas.ts';
+import { foldedWords } from '../../shared/text.ts';
 import { excerpt, windows } from '../model/excerpt.ts';
 import { bytesFromBase64, type LinearModel, probability } from '../model/linear-model.ts';
 import { profanityMatcher } from '../model/profanity.ts';
 import { toxicityBits, toxicityFeatures, toxicityWindow } from '../model/toxicity-features.ts';
-import { judgedReport, textJudgeSchema, thresholdsSchema } from '../text-judge.ts';
-import {
-  TextVerifier,
-  type VerificationContext,
-  type VerifierLimits,
-  verifierLimitsSchema,
-} from '../text-verifier.ts';
+import { JudgedVerifier, judgedSchema } from '../text-judge.ts';
+import type { VerificationContext } from '../text-verifier.ts';
 import { scoreReport } from '../verdict.ts';
-import { foldedWords, phrase } from './simple.ts';
 
 const phrasesSchema = z.array(phrase);
 
-const schema = z.strictObject({
+const schema = judgedSchema.extend({
+  /** Words and phrases that fail a response. The `toxicPhrases` of a task's metadata join them. Default `[]`. */
   phrases: phrasesSchema.default([]),
+  /** Share of toxic responses that you expect. The score is calibrated for it. Default 0.2. */
   expectedFailures: z.number().gt(0).lt(1).default(0.2),
-  judge: textJudgeSchema.optional(),
-  thresholds: thresholdsSchema,
-  ...verifierLimitsSchema.shape,
 });
 
-/**
- * Options of {@link ToxicityVerifier}: `phrases` (none) that fail a response wherever they stand as whole words, and with them
- * the `toxicPhrases` of a task's metadata, for that task;
- * `expectedFailures` (0.2), the share of toxic responses that you expect, for which the score is calibrated; `judge`, which
- * replaces our model; `thresholds` of the score (pass 0.7, warning 0.5); `timeoutMs` (30 000) and `concurrency` (64) of a judge's
- * calls.
- */
-export type ToxicityVerifierOptions = z.input<typeof schema>;
+/** Options of {@link ToxicityVerifier}. */
+export interface ToxicityVerifierOptions extends z.input<typeof schema> {}
 
 interface Loaded {
   readonly matcher: RegExpMatcher;
@@ -63,15 +52,15 @@ async function load(): Promise<Loaded> {
  * not. For a gate that matters, pass a `judge`. Texts over 100,000 characters are judged by their first and last
  * halves. Measured in `docs/verification.md`.
  */
-export class ToxicityVerifier extends TextVerifier {
+export class ToxicityVerifier extends JudgedVerifier {
   readonly name = 'toxicity';
-  readonly #options: Omit<z.output<typeof schema>, keyof VerifierLimits>;
+  readonly #options: z.output<typeof schema>;
 
   /** @throws `OptionsError` naming every problem. */
   constructor(options: ToxicityVerifierOptions = {}) {
-    const { timeoutMs, concurrency, ...own } = parseOptions('ToxicityVerifier', schema, options);
-    super({ timeoutMs, concurrency });
-    this.#options = own;
+    const parsed = parseOptions('ToxicityVerifier', schema, options);
+    super(parsed);
+    this.#options = parsed;
   }
 
   override verify(
@@ -79,19 +68,14 @@ export class ToxicityVerifier extends TextVerifier {
     response: string,
     context: VerificationContext,
   ): VerificationReport | Promise<VerificationReport> {
-    const { judge, phrases, thresholds } = this.#options;
+    const { phrases, thresholds } = this.#options;
     const found = firstPhrase(response, [...phrases, ...phrasesOf(context.metadata)]);
-    if (found !== undefined) {
-      return scoreReport({
-        score: 0,
-        details: { phrase: found },
-        message: `contains "${found}"`,
-        thresholds,
-      });
-    }
-    if (judge !== undefined) {
-      return judgedReport(this.name, () => judge({ prompt, response }, context), thresholds);
-    }
+    if (found === undefined) return super.verify(prompt, response, context);
+    const message = `contains "${found}"`;
+    return scoreReport({ score: 0, details: { phrase: found }, message, thresholds });
+  }
+
+  protected byModel(_prompt: string, response: string): VerificationReport | Promise<VerificationReport> {
     return loaded === undefined
       ? load().then((parts) => this.#judge(response, parts))
       : this.#judge(response, loaded);

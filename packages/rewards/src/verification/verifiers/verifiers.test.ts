@@ -116,7 +116,7 @@ describe('ToxicityVerifier', () => {
     expect((await verify(slow, 'x')).message).toBe('toxicity: took longer than 5 ms');
     const wrong = await verify(new ToxicityVerifier({ judge: () => 7 }), 'x');
     expect(wrong).toMatchObject({ result: 'fail', score: 0 });
-    expect(wrong.message).toMatch(/number in 0\.\.1, got 7/);
+    expect(wrong.message).toMatch(/number from 0 to 1 of the judge, got 7/);
   });
 });
 

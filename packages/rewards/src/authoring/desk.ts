@@ -1,0 +1,120 @@
+import {
+  type EvaluateResult,
+  RewardError,
+  type ScoredTrajectory,
+  scoreFromEvaluateResult,
+  type Trajectory,
+} from '@rlp/core';
+import { callWithin, type Verdict } from '../functions/call-reward.ts';
+import { isJudged, unscored } from '../functions/score-trajectories.ts';
+import { Tally } from '../functions/tally.ts';
+import {
+  type AuthoredStatistics,
+  evaluationOf,
+  NotFiniteError,
+  type RewardContext,
+  scoreOf,
+} from './judgement.ts';
+
+/** Judgement of a trajectory, or why it has none. */
+interface Judged {
+  readonly result: EvaluateResult | null;
+  readonly failure?: Verdict['failure'];
+}
+
+interface DeskOptions {
+  readonly name: string;
+  readonly range: readonly [number, number];
+  readonly timeoutMs: number;
+  readonly clock: () => number;
+}
+
+/** Calls an authored reward within its limits, and counts. */
+export class Desk {
+  readonly #options: DeskOptions;
+  readonly #tally = new Tally();
+  readonly #counts = { outOfRange: 0, misplacedSteps: 0 };
+
+  constructor(options: DeskOptions) {
+    this.#options = options;
+  }
+
+  getStatistics(): AuthoredStatistics {
+    return { ...this.#tally.snapshot(), ...this.#counts };
+  }
+
+  /** One judgement for each trajectory, by one call. Rejects only with the signal's reason. */
+  async judge(
+    trajectories: readonly Trajectory[],
+    signal: AbortSignal | undefined,
+    call: (context: RewardContext) => unknown,
+  ): Promise<readonly Judged[]> {
+    const { name, timeoutMs, clock } = this.#options;
+    const begun = clock();
+    let judged: readonly Judged[] = [];
+    const work = async (context: RewardContext) => {
+      judged = this.#read(await call(context), trajectories.length);
+      return 0;
+    };
+    const verdict = await callWithin(name, work, { timeoutMs, signal });
+    this.#tally.add(verdict, clock() - begun);
+    if (verdict.failure !== undefined)
+      return trajectories.map(() => ({ result: null, failure: verdict.failure }));
+    const [lowest, highest] = this.#options.range;
+    for (const { result, failure } of judged) {
+      if (failure !== undefined) this.#tally.fail(failure);
+      const score = scoreOf(result);
+      if (score !== null && (score < lowest || score > highest)) this.#counts.outOfRange += 1;
+    }
+    return judged;
+  }
+
+  /** Trajectories with their judgements. Those that are not to be judged are `null`. */
+  async score<Metadata>(
+    trajectories: readonly Trajectory<Metadata>[],
+    signal: AbortSignal | undefined,
+    judge: (shown: readonly Trajectory<Metadata>[]) => Promise<readonly Judged[]>,
+  ): Promise<readonly ScoredTrajectory<Metadata>[]> {
+    signal?.throwIfAborted();
+    const shown = trajectories.filter(isJudged);
+    const judged = shown.length === 0 ? [] : await judge(shown);
+    const judgedOf = new Map(shown.map((trajectory, k) => [trajectory, judged[k]]));
+    return trajectories.map((trajectory) => this.#placed(trajectory, judgedOf.get(trajectory)));
+  }
+
+  #read(judgements: unknown, count: number): Judged[] {
+    if (!Array.isArray(judgements) || judgements.length !== count) {
+      const came = Array.isArray(judgements) ? `${judgements.length}` : typeof judgements;
+      throw new RewardError(`expected ${count} judgements, got ${came}`);
+    }
+    return judgements.map((judgement) => this.#readOne(judgement));
+  }
+
+  /** One judgement of several. If it cannot be read, only its episode has no reward. */
+  #readOne(judgement: unknown): Judged {
+    try {
+      return { result: evaluationOf(judgement) };
+    } catch (error) {
+      if (!(error instanceof RewardError)) throw error;
+      const cause = error instanceof NotFiniteError ? 'not-finite' : 'threw';
+      const named = new RewardError(`reward "${this.#options.name}": ${error.message}`, { cause: error });
+      return { result: null, failure: { cause, error: named } };
+    }
+  }
+
+  #placed<Metadata>(
+    trajectory: Trajectory<Metadata>,
+    { result, failure }: Judged = { result: null },
+  ): ScoredTrajectory<Metadata> {
+    const { name } = this.#options;
+    if (result === null) {
+      const nothing = unscored(trajectory, [name]);
+      if (failure === undefined) return nothing;
+      const { cause, error } = failure;
+      return { ...nothing, failures: [{ source: name, cause, message: error.message }] };
+    }
+    const { scored, problems } = scoreFromEvaluateResult(trajectory, result);
+    this.#counts.misplacedSteps += problems.length;
+    return { ...scored, components: { ...scored.components, [name]: scored.reward } };
+  }
+}
