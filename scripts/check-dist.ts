@@ -1,6 +1,6 @@
 /**
- * Fails when a package's `exports` map and its built files disagree, or when a built entry does not load in plain Node:
- * no source condition, no loader. What runs in a thread is started once from the built files, too.
+ * Fails when a package's `exports` map and its built files disagree, or when a built entry does not load in plain Node
+ * without source condition and loader. Threads are started once from the built files, too.
  */
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';

@@ -1,6 +1,6 @@
 /**
- * Fails when the documents and the code disagree: a public symbol has no docstring, a document names what its package does
- * not export, a `ts` block of a document does not compile or, where it is marked `ts run`, does not run.
+ * Fails when the documents and the code disagree. Every public symbol needs a docstring. Documents name only what packages
+ * export. Every `ts` block compiles, and every `ts run` block runs.
  */
 import { compile } from './compiler.ts';
 import { acceptance } from './documents/acceptance.ts';

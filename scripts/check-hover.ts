@@ -1,6 +1,6 @@
 /**
- * Fails when an editor has nothing to say about an option: a field of an exported `*Options`, `*Config` or `*Dependencies` type
- * without a sentence, in the source or in the built declarations, or a default that its sentence does not state.
+ * Fails when an editor has nothing to say about an option. Every field of an exported `*Options`, `*Config` or `*Dependencies`
+ * type needs a sentence, in the source and in the built declarations. The sentence states the default.
  *
  * Fields written in place inside a type count too. Prints how many fields of each package are documented.
  */

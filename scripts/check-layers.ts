@@ -1,7 +1,6 @@
 /**
- * Fails when a package depends on one that is not below it, and when a file imports a package that its manifest does not
- * declare, or reaches by a path into another's files. Together: what the manifests say is the architecture, and nothing else
- * is imported. Import cycles within a package are Biome's to find.
+ * Fails when a package depends on one that is not below it. Fails when a file imports a package that its manifest does not
+ * declare, or a file of another package. Biome finds import cycles within a package.
  */
 import { readFileSync } from 'node:fs';
 import { builtinModules } from 'node:module';
@@ -9,7 +8,7 @@ import { dirname, join } from 'node:path';
 import ts from 'typescript';
 import { conclude, filesIn, isTest, type Package, packagesIn, readManifest } from './workspace.ts';
 
-/** From the ground up. A package sees the floors below its own; rooms on one floor do not know each other. */
+/** From the ground up. A package sees the floors below its own. Rooms on one floor do not know each other. */
 const floors = [
   ['core'],
   ['onnx', 'tensor', 'data', 'sandbox', 'http', 'page'],
@@ -34,7 +33,7 @@ const rootDevelopment = Object.keys(
   (readManifest('package.json').devDependencies ?? {}) as Record<string, string>,
 ).filter((name) => !name.startsWith('@rlp/'));
 
-/** `@scope/name/sub` → `@scope/name`; relative paths and Node's own modules are nobody's dependency. */
+/** `@scope/name/sub` → `@scope/name`. Relative paths and Node's own modules are nobody's dependency. */
 function packageOf(specifier: string): string | undefined {
   if (/^[./]/.test(specifier) || specifier.startsWith('node:') || builtinModules.includes(specifier)) return;
   return specifier

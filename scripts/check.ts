@@ -1,8 +1,8 @@
 /**
- * `pnpm check`: everything that CI checks, in two lanes; `pnpm check lint types` runs only those named.
+ * `pnpm check`: everything that CI checks, in two lanes. `pnpm check lint types` runs only those named.
  *
- * Each check is a script `check:<name>` of package.json. This file only knows which of them wait for which, and that the
- * tests get the machine to themselves, since some of them measure time.
+ * Each check is a script `check:<name>` of package.json. This file only knows which of them wait for which. The tests
+ * run alone, because some of them measure time.
  */
 import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';

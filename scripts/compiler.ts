@@ -23,11 +23,11 @@ export interface Compilation {
   sourceOf(path: string): ts.SourceFile;
   /** Symbols that a module exports, as it names them: possibly aliases. */
   exportsOf(path: string): readonly ts.Symbol[];
-  /** What the compiler has against a file, and the lines, from 0, where it says so. */
+  /** Problems of a file, with their lines counted from 0. */
   faultsOf(path: string): readonly { readonly line: number; readonly message: string }[];
 }
 
-/** Reads modules and all that they import; what nobody asks about is not checked. What is unused is no fault. */
+/** Reads modules and all that they import. Only requested files are checked. Unused names are not reported. */
 export function compile(paths: readonly string[], reading: Reading = 'built'): Compilation {
   const options = { ...compilerOptions(reading), noUnusedLocals: false, noUnusedParameters: false };
   const program = ts.createProgram({ rootNames: paths, options });

@@ -32,7 +32,7 @@ export function readManifest(path: string): Manifest {
   return JSON.parse(readFileSync(path, 'utf8')) as Manifest;
 }
 
-/** Packages of a folder, in alphabetical order; `examples` is one package. */
+/** Packages of a folder, in alphabetical order. `examples` is one package. */
 export function packagesIn(folder: 'packages' | 'examples'): Package[] {
   if (!existsSync(folder)) return [];
   return ['.', ...readdirSync(folder)]
@@ -41,7 +41,7 @@ export function packagesIn(folder: 'packages' | 'examples'): Package[] {
     .map((directory) => ({ directory, manifest: readManifest(join(directory, 'package.json')) }));
 }
 
-/** What a package lets others import, from its `exports` map; paths are relative to the repository's root. */
+/** What a package lets others import, from its `exports` map. Paths are relative to the repository's root. */
 export function entriesOf({ directory, manifest }: Package): Entry[] {
   return Object.entries(manifest.exports ?? {}).flatMap(([subpath, target]) => {
     if (typeof target === 'string') return [];

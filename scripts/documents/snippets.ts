@@ -1,4 +1,4 @@
-/** The `ts` blocks of the documents, each as a module of its own. */
+/** The `ts` blocks of the documents, each as a separate module. */
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -12,7 +12,7 @@ export interface Snippet {
   readonly document: string;
   /** Lines of the document before the block's first. */
   readonly linesBefore: number;
-  /** Where the block is written to, as a file of its own. */
+  /** File that the block is written to. */
   readonly path: string;
   readonly code: string;
   readonly use: 'compile' | 'run';
@@ -35,7 +35,7 @@ function snippetsOf(document: string): Snippet[] {
   });
 }
 
-/** Writes every block to a file of its own. */
+/** Writes every block to a separate file. */
 export function writeSnippets(): Snippet[] {
   const documents = [
     ...['README.md', 'ARCHITECTURE.md', 'CONTRIBUTING.md'],

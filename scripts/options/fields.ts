@@ -6,7 +6,7 @@ import { defaultOf } from './field-defaults.ts';
 export interface Field {
   /** From the type on, such as `RolloutOptions.sampling.topP`. */
   readonly path: string;
-  /** What the hover says; empty if nothing. */
+  /** What the hover says. Empty if nothing. */
   readonly text: string;
   /** As it should stand in the hover, if the schema gives one that is a literal. */
   readonly fallback: string | undefined;
@@ -23,7 +23,7 @@ function isForeign(symbol: ts.Symbol): boolean {
   );
 }
 
-/** Object types without a name of their own inside a type: options written in place. */
+/** Unnamed object types inside a type, which are options written in place. */
 function nestedTypes(type: ts.Type, checker: ts.TypeChecker): readonly ts.Type[] {
   if (type.isUnion()) return type.types.flatMap((part) => nestedTypes(part, checker));
   if (checker.isArrayType(type))

@@ -9,7 +9,7 @@ const waiting = new WeakMap<AbortSignal, Waiting>();
 /**
  * Calls `callback` once `signal` aborts, at once if it has. Returns what stops listening.
  *
- * However many calls wait for one signal, it has one listener: Node takes thousands of them for a leak, and warns.
+ * Many calls that wait for one signal share one listener, because Node warns of a leak at many.
  */
 export function onAbort(signal: AbortSignal, callback: () => void): () => void {
   if (signal.aborted) {

@@ -61,7 +61,7 @@ function spoken({ closed, whole }: Tails): TurnContinuation {
   return { turnEnd: commonPrefix(closed, whole), text: whole };
 }
 
-/** The end of a turn with calls also closes the calls' markup, which the policy wrote itself: only the turn's end stays. */
+/** The end of a turn with calls also closes the markup that the policy wrote itself. Only the end of the turn stays. */
 function afterCalls({ closed, whole }: Tails, turnEnd: string): TurnContinuation | undefined {
   if (!closed.endsWith(turnEnd) || !whole.startsWith(closed)) return undefined;
   return { turnEnd, text: turnEnd + whole.slice(closed.length) };

@@ -7,7 +7,7 @@ type Publisher = Pick<TrainingBackend, 'publishes' | 'shares' | 'vocabularySize'
 type Receiver = Pick<InferenceEngine, 'accepts' | 'shares' | 'vocabularySize'>;
 
 /**
- * Chooses how a trainer hands its weights to a sampler: the first form of the trainer that the sampler accepts.
+ * Chooses how a trainer hands its weights to a sampler. Takes the first form of the trainer that the sampler accepts.
  *
  * `shared` needs the same store of the same engine. The other forms need a directory.
  *

@@ -2,7 +2,7 @@ import { ArgumentError } from './errors.ts';
 import type { Loss } from './training.ts';
 
 /**
- * The columns that a loss declared. Reading any other one throws, with its name; `'name' in columns` asks for it.
+ * The columns that a loss declared. Reading any other one throws, with its name. `'name' in columns` asks for it.
  *
  * @throws ArgumentError from the read of a column that `loss.columns` does not name.
  */

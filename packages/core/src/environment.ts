@@ -2,10 +2,10 @@ import type { Message } from './message.ts';
 import type { Task } from './task.ts';
 import type { Termination } from './trajectory.ts';
 
-/** What every environment state carries. Environments add their own fields; all of it is immutable data. */
+/** What every environment state carries. Environments add their own fields. All of it is immutable data. */
 export interface State {
   readonly prompt: string | readonly Message[];
-  /** The policy's last response; empty before the first. */
+  /** The policy's last response. Empty before the first. */
   readonly response: string;
   /** Responses taken so far. */
   readonly stepCount: number;
@@ -14,7 +14,7 @@ export interface State {
 /**
  * A world in which a policy acts. It computes no rewards and talks to no sampler.
  *
- * **States are values**: every method is a function of its arguments, so an episode can be forked, replayed and
+ * **States are values.** Every method is a function of its arguments. So an episode can be forked, replayed and
  * grouped from any state, and one environment serves any number of episodes at once. States must survive
  * `structuredClone`. A method that throws fails its own episode, never its siblings.
  *
@@ -23,23 +23,23 @@ export interface State {
 export interface Environment<S extends State = State, Metadata = unknown, Outcome = unknown> {
   /** First state of an episode. Equal arguments give equal states. */
   reset(task: Task<Metadata>, seed: number): S | Promise<S>;
-  /** What the policy sees in this state: text for a plain completion, messages for a chat template. */
+  /** What the policy sees in this state. Text for a plain completion, messages for a chat template. */
   buildPrompt(state: S): string | readonly Message[];
   /** The state after the policy answered `response`. Never mutates `state`. */
   updateState(state: S, response: string): S | Promise<S>;
   /** Whether the episode is over. */
   isTerminal(state: S): boolean;
-  /** Equal for states that are the same to the policy: anchors the step groups of GiGPO. */
+  /** Equal for states that are the same to the policy. GiGPO groups steps by it. */
   stateKey?(state: S): string;
   /**
    * Everything said so far, the environment's last words included. An assistant message per response, with its `tool_calls`.
-   * Default: what `buildPrompt` shows in the last state, as far as it continues the conversation.
+   * By default what `buildPrompt` shows in the last state, if it continues the conversation.
    */
   transcript?(state: S): readonly Message[];
-  /** Result of an episode that ends in this state, at a terminal state or at a limit: rewards read it as `trajectory.outcome`. */
+  /** Result of an episode that ends in this state, by itself or by a limit. Rewards read it as `trajectory.outcome`. */
   outcome?(state: S): Outcome;
-  /** Numbers about an episode that ends in this state, such as calls made or budget spent: `trajectory.metrics`. */
+  /** Numbers about an episode that ends in this state, such as calls made. They become `trajectory.metrics`. */
   metrics?(state: S): Readonly<Record<string, number>>;
-  /** Why the episode is over, asked of terminal states only. Default: `{ reason: 'environment' }`. */
+  /** Why the episode is over, asked of terminal states only. Default `{ reason: 'environment' }`. */
   termination?(state: S): Termination;
 }

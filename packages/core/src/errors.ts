@@ -1,4 +1,4 @@
-/** Root of every error this project throws on purpose; anything else escaping is a bug. */
+/** Root of every error this project throws on purpose. Anything else escaping is a bug. */
 export class RlpError extends Error {
   override readonly name: string = 'RlpError';
 }
@@ -30,27 +30,27 @@ export class FormatError extends RlpError {
   override readonly name = 'FormatError';
 }
 
-/** The policy's backend failed to produce the completions asked for; `cause` says why. */
+/** The policy's backend failed to produce the completions asked for. `cause` says why. */
 export class SamplerError extends RlpError {
   override readonly name = 'SamplerError';
 }
 
-/** An environment threw, hung or returned something that is not a state; `cause` says why. */
+/** An environment threw, hung or returned something that is not a state. `cause` says why. */
 export class EnvironmentError extends RlpError {
   override readonly name = 'EnvironmentError';
 }
 
-/** A reward function threw, hung or returned something that is not a finite number; `cause` says why. */
+/** A reward function threw, hung or returned something that is not a finite number. `cause` says why. */
 export class RewardError extends RlpError {
   override readonly name = 'RewardError';
 }
 
-/** A training backend could not carry out a step; its weights are as they were before the call. */
+/** A training backend could not carry out a step. Its weights are as they were before the call. */
 export class TrainingError extends RlpError {
   override readonly name = 'TrainingError';
 }
 
-/** The engine (worker thread, ONNX Runtime session, execution provider) failed; `cause` says why. */
+/** The engine (worker thread, ONNX Runtime session, execution provider) failed. `cause` says why. */
 export class EngineError extends RlpError {
   override readonly name = 'EngineError';
 }

@@ -1,4 +1,4 @@
-/** Whether a value is an object with fields: not `null`, and no list. */
+/** Whether a value is an object with fields, neither `null` nor an array. */
 export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

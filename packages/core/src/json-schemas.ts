@@ -30,7 +30,7 @@ export const recordNames = Object.keys(schemas) as readonly RecordName[];
 /**
  * JSON Schema (draft 2020-12) of a record as it is written to files and sent over networks, for validators in other languages.
  *
- * Rules between fields, such as one logprob per token, are not part of it: our own readers check those too.
+ * Rules between fields, such as one logprob per token, are not part of it. The readers of rlp check those too.
  */
 export function recordJsonSchema(name: RecordName): Readonly<Record<string, unknown>> {
   return { title: name, ...z.toJSONSchema(schemas[name], { io: 'input', unrepresentable: 'any' }) };

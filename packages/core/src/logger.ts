@@ -10,7 +10,7 @@ export interface LoggedSample {
   readonly prompt: string;
   /** The last response. */
   readonly response: string;
-  /** `null`: unscorable. */
+  /** `null` if it could not be scored. */
   readonly reward: number | null;
   /** Named parts of the reward before weighting. */
   readonly components: Readonly<Record<string, number | null>>;

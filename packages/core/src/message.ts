@@ -16,7 +16,7 @@ export interface Message {
   readonly tool_calls?: readonly ToolCall[] | undefined;
   /** Set on tool turns: the call they answer. */
   readonly tool_call_id?: string | undefined;
-  /** The older form of a single tool call; new code writes `tool_calls`. */
+  /** The older form of a single tool call. New code writes `tool_calls`. */
   readonly function_call?: { readonly name: string; readonly arguments: string } | undefined;
 }
 

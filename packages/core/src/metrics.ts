@@ -1,4 +1,4 @@
-/** The metrics of the training loops; see `docs/metrics.md`. Fractions lie between 0 and 1. */
+/** The metrics of the training loops. See `docs/metrics.md`. Fractions lie between 0 and 1. */
 export interface KnownMetrics {
   /** Mean reward of all scored trajectories. */
   readonly 'reward/mean'?: number;
@@ -105,7 +105,7 @@ export interface KnownMetrics {
 }
 
 /**
- * Numbers by name, such as `reward/mean`. The names of {@link KnownMetrics} complete in an editor; others are allowed.
+ * Numbers by name, such as `reward/mean`. The names of {@link KnownMetrics} complete in an editor. Others are allowed.
  *
  * A metric whose inputs are missing is absent, never 0.
  */

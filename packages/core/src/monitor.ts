@@ -2,7 +2,7 @@ import * as z from 'zod';
 import type { Metrics } from './metrics.ts';
 import type { ScoredTrajectory } from './trajectory.ts';
 
-/** How bad a finding is: from "know about it" (`low`) to "this run is not worth continuing" (`critical`). */
+/** How bad a finding is, from "know about it" (`low`) to "this run is not worth continuing" (`critical`). */
 export type Severity = 'low' | 'medium' | 'high' | 'critical';
 
 /** What a rule means, why it matters, and what usually helps. */
@@ -27,7 +27,7 @@ export interface Finding {
   readonly trajectories?: readonly string[] | undefined;
   /** Reward component that it concerns. */
   readonly component?: string | undefined;
-  /** Some of the responses that show it, for a person to read. */
+  /** Some of the responses that show it that a person should read. */
   readonly samples?: readonly string[] | undefined;
   /** Responses seen by the monitor, including this batch. */
   readonly responsesSeen?: number | undefined;
@@ -68,16 +68,16 @@ export interface MonitorReport {
   readonly interventions?: readonly Intervention[] | undefined;
 }
 
-/** Judges whether the data is still worth learning from. It requests interventions; the loop applies them. */
+/** Judges whether the data is still worth learning from. It requests interventions. The loop applies them. */
 export interface Monitor<Metadata = unknown> {
   /** Judges a batch against earlier ones, then remembers it. The same history and batch give the same report. */
   observe(batch: MonitorBatch<Metadata>): MonitorReport;
   /**
-   * Called after the loop rolled back. Recent observations belong to the discarded policy; drop them. Keep what
+   * Called after the loop rolled back. Recent observations belong to the discarded policy. Drop them. Keep what
    * good batches taught.
    */
   rolledBack?(): void;
-  /** State as JSON data, for a checkpoint. */
+  /** State as JSON data. Checkpoints store it. */
   saveState(): unknown;
   /** Continues from {@link Monitor.saveState}. Throws a `FormatError` on anything else. */
   loadState(state: unknown): void;

@@ -3,8 +3,8 @@ import { ArgumentError } from './errors.ts';
 /**
  * Named, counter-based random streams.
  *
- * A stream is a pure function from a name to numbers: draw `n` of the stream `(seed, 'rollout', task, member)` is the same
- * whatever else ran before, beside or after it. Generator: Philox4x32-10.
+ * A stream is a pure function from a name to numbers. Draw `n` of the stream `(seed, 'rollout', task, member)` is the same
+ * whatever else runs. The generator is Philox4x32-10. The name, as JSON in UTF-8, is absorbed in blocks of 16 bytes.
  *
  * @see Salmon et al. 2011, "Parallel random numbers: as easy as 1, 2, 3", https://doi.org/10.1145/2063384.2063405
  */
@@ -45,7 +45,7 @@ export function philox(counter: Block, key: readonly [number, number]): Block {
   return [c0, c1, c2, c3];
 }
 
-/** Absorbs a name into a 128-bit stream identity: each four words of it are mixed in by one Philox block. */
+/** Absorbs a name into a 128-bit stream identity. One Philox block mixes in four words at a time. */
 function identify(path: readonly (string | number)[]): Block {
   const bytes = new TextEncoder().encode(JSON.stringify(path));
   const padded = new Uint8Array(Math.ceil((bytes.length + 1) / 16) * 16);
@@ -105,15 +105,15 @@ export class RandomStream {
     return this.at(this.#position++);
   }
 
-  /** Next draw, uniform in (0, 1]: safe to take the logarithm of. */
+  /** Next draw, uniform in (0, 1], so its logarithm is finite. */
   #positive(): number {
     return 1 - this.uniform();
   }
 
   /**
-   * Next integer, uniform in [0, bound); the bias is below 2^-21.
+   * Next integer, uniform in [0, bound). The bias is below 2^-21.
    *
-   * @throws `ArgumentError` for a bound that is no integer from 1 to 2^32: there is nothing to draw from an empty list.
+   * @throws `ArgumentError` for a bound that is not an integer from 1 to 2^32.
    */
   integer(bound: number): number {
     if (!(Number.isInteger(bound) && bound >= 1 && bound <= 0x100000000)) {

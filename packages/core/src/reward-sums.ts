@@ -1,15 +1,15 @@
 import { ArgumentError } from './errors.ts';
 
-/** Rewards of several functions; `null` where a function did not score. Shape: `[P][G][F]`. */
+/** Rewards of several functions. `null` where a function did not score. Shape: `[P][G][F]`. */
 export type RewardsPerFunction = readonly (readonly (readonly (number | null)[])[])[];
 
-/** Standardises the rewards of one function over groups; the result has a number at every place. Shape: `[P][G]`. */
+/** Standardises the rewards of one function over groups. The result has a number at every place. Shape: `[P][G]`. */
 export type GroupNormalization = (
   groups: readonly (readonly (number | null)[])[],
 ) => readonly (readonly number[])[];
 
 /**
- * Sum-then-normalise, its first half: the weighted sum over reward functions. A function that did not score counts 0; a
+ * First half of sum-then-normalise, the weighted sum over reward functions. A function that did not score counts 0. A
  * completion that none scored is `null`. Shape: `[P][G][F]` to `[P][G]`.
  *
  * @throws `ArgumentError` where a completion has not one reward per weight.
@@ -34,10 +34,10 @@ export function weightedRewards(
 }
 
 /**
- * Normalise-then-sum: the rewards of every function are standardised first, `Σ_f w_f · normalize(r_f)`.
+ * Normalise-then-sum. The rewards of every function are standardised first, `Σ_f w_f · normalize(r_f)`.
  *
  * Where sum-then-normalise lets the function with the largest spread decide, here each decides as its weight says. What
- * `normalize` gives for a `null` counts; a completion that no function scored is `null`. Shape: `[P][G][F]` to `[P][G]`.
+ * `normalize` gives for a `null` counts. A completion that no function scored is `null`. Shape: `[P][G][F]` to `[P][G]`.
  *
  * @throws `ArgumentError` where a completion has not one reward per weight.
  * @see Liu et al. 2026 (GDPO), https://arxiv.org/abs/2601.05242

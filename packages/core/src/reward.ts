@@ -21,7 +21,7 @@ export interface RewardComputer<Metadata = unknown, Outcome = unknown> {
   ) => Promise<readonly ScoredTrajectory<Metadata, Outcome>[]>;
   /**
    * Has the weight that a component was given multiplied by a factor, from the next group on: what a monitor can ask for. The
-   * last factor counts, so 1 undoes it. Present where there are weights.
+   * last factor counts, so 1 undoes it. Present if there are weights.
    */
   readonly scaleWeight?: ((component: string, factor: number) => 'scaled' | 'unknown component') | undefined;
 }

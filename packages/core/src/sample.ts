@@ -14,9 +14,9 @@ import type {
 } from './trajectory.ts';
 
 /**
- * One token sequence with what is needed to learn from it: the flat view of a scored trajectory.
+ * One token sequence with what is needed to learn from it. The flat view of a scored trajectory.
  *
- * A conversation that was only ever extended is one sample; where its history was rewritten between two steps, the
+ * A conversation that was only extended is one sample. If its history was rewritten between two steps, the
  * trajectory becomes several ({@link samplesFromTrajectory}).
  */
 export interface Sample {
@@ -27,11 +27,11 @@ export interface Sample {
   readonly tokens: readonly TokenId[];
   /** 1 where the policy sampled the token (it is trained on), else 0. Shape: `[T]`. */
   readonly lossMask: readonly (0 | 1)[];
-  /** `null`: unscorable. */
+  /** `null` if it could not be scored. */
   readonly reward: number | null;
-  /** Logprobs under the behaviour policy, 0 where `lossMask` is 0; absent for text nobody sampled. Shape: `[T]`. */
+  /** Logprobs under the behaviour policy, 0 where `lossMask` is 0. Absent for text nobody sampled. Shape: `[T]`. */
   readonly behaviorLogprobs?: readonly number[] | undefined;
-  /** Place in the run, where there is an order. */
+  /** Place in the run, if there is an order. */
   readonly index?: number | undefined;
   /** Equal for samples that are compared with each other. */
   readonly groupIndex?: number | undefined;
@@ -60,7 +60,7 @@ const aligned = (sample: Sample) =>
   sample.tokens.length === sample.lossMask.length &&
   (sample.behaviorLogprobs?.length ?? sample.tokens.length) === sample.tokens.length;
 
-/** Schema of {@link Sample}. Fields the original leaves out get their defaults: no tokens, reward 0, `pending`. */
+/** Schema of {@link Sample}. Missing fields get defaults, which are an empty token list, reward 0 and status `pending`. */
 export const sampleSchema: z.ZodType<Sample> = z
   .object({
     prompt: z.union([z.string(), z.array(messageSchema)]),
@@ -90,7 +90,7 @@ export const rolloutBatchSchema: z.ZodType<RolloutBatch> = z.object({
 /**
  * The training sequences of one trajectory, in order.
  *
- * Sequences are those of {@link tokenSequences}; each carries the trajectory's reward.
+ * Sequences are those of {@link tokenSequences}. Each carries the trajectory's reward.
  *
  * @param options.index - Place of the first sample in the run; the others count on from it.
  * @param options.groupIndex - Place of the trajectory's group.
@@ -123,7 +123,7 @@ export interface TrajectoryIdentity {
 }
 
 /**
- * A trajectory that {@link samplesFromTrajectory} turns back into exactly this sample: each run of trained tokens is one step.
+ * A trajectory that {@link samplesFromTrajectory} turns back into this sample. Each run of trained tokens is one step.
  *
  * @throws `ArgumentError` if the sample has trained tokens without logprobs: nobody sampled them.
  */
@@ -171,9 +171,9 @@ function stopReasonOf(status: TrajectoryStatus): StopReason {
 
 /** What becomes of samples before they are a batch. */
 export interface SampleTransforms {
-  /** Keeps the samples for which it returns `true`. Default: all of them. */
+  /** Keeps the samples for which it returns `true`. By default all are kept. */
   readonly filter?: ((sample: Sample) => boolean) | undefined;
-  /** Replaces the rewards of the samples kept; `null` means unscorable. Default: they keep theirs. */
+  /** Replaces the rewards of the samples kept. `null` means unscorable. By default they keep theirs. */
   readonly reward?: ((sample: Sample) => number | null | Promise<number | null>) | undefined;
 }
 
@@ -205,7 +205,7 @@ export interface RolloutBatchOptions {
   readonly epochId?: number | undefined;
   /** Written as `step_id`. */
   readonly stepId?: number | undefined;
-  /** Further metadata of the batch; it wins over the fields that {@link rolloutBatch} writes. */
+  /** Further metadata of the batch. It wins over the fields that {@link rolloutBatch} writes. */
   readonly metadata?: Readonly<Record<string, unknown>> | undefined;
 }
 

@@ -7,7 +7,7 @@ export interface SamplingOptions {
   readonly maxTokens: number;
   /** Softmax temperature. Default 1. `0` takes the most likely token. Logprobs are reported at this temperature. */
   readonly temperature?: number | undefined;
-  /** ≥ 1; divides positive and multiplies negative logits of tokens already in the sequence. Default 1 (off). */
+  /** ≥ 1. Divides positive and multiplies negative logits of tokens already in the sequence. Default 1 (off). */
   readonly repetitionPenalty?: number | undefined;
   /** Keeps the `topK` most likely tokens. Default 0 (off). */
   readonly topK?: number | undefined;
@@ -28,7 +28,7 @@ export interface SampleRequest extends SamplingOptions {
   /** How many independent completions. They share one prefill. */
   readonly count: number;
   /**
-   * Names the random streams: member `m` draws token `t` from the stream `(seed, m)` at counter `t`, so what else is
+   * Names the random streams. Member `m` draws token `t` from the stream `(seed, m)` at counter `t`, so what else is
    * in the batch never changes a draw. Equal seeds give equal completions of equal weights, up to float rounding.
    */
   readonly seed: string;
@@ -39,7 +39,7 @@ export interface SampleRequest extends SamplingOptions {
 
 /** What one policy sampled in answer to one prompt. */
 export interface Completion {
-  /** The stop token included, when one ended it. Shape: `[T]`. */
+  /** Includes the stop token, if one ended it. Shape: `[T]`. */
   readonly tokens: readonly TokenId[];
   /**
    * `ln π_b(tokens[t] | prompt, tokens[<t])` at the sampling temperature, over the full vocabulary, **before**
@@ -53,14 +53,14 @@ export interface Completion {
   readonly policyVersion: number;
 }
 
-/** A policy to draw completions from. Drivers implement it; rollouts consume it. */
+/** A policy to draw completions from. Drivers implement it. Rollouts consume it. */
 export interface Sampler {
   /** Version of the weights that the next request is sampled with. */
   readonly policyVersion: number;
   /**
    * Draws `count` independent completions of one prompt.
    *
-   * Resolves with exactly `count` completions: a partial group would bias every advantage computed from it.
+   * Resolves with exactly `count` completions. A partial group would bias its advantages.
    * Concurrent requests are batched together. Rejects with the signal's reason once aborted, with an
    * `ArgumentError` for a prompt that does not fit the context, else with a `SamplerError`.
    */

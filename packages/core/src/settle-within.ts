@@ -3,7 +3,7 @@ import { TimeoutError } from './errors.ts';
 
 /** Limits on a piece of foreign work. */
 export interface WorkLimits {
-  /** Milliseconds it may take. Default: no limit. */
+  /** Milliseconds it may take. Default no limit. */
   readonly timeoutMs?: number | undefined;
   readonly signal?: AbortSignal | undefined;
 }

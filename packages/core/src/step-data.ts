@@ -14,7 +14,7 @@ export interface StepData {
   readonly systemStepIndex: number;
   /** What the policy saw: the prompt's tokens, and what was new in it. */
   readonly observationData: unknown;
-  /** What it did. If it called several tools this is the first; all of them are in the messages. */
+  /** What it did. If it called several tools this is the first. All of them are in the messages. */
   readonly actionTaken: Action;
   /** Its words, as sampled. */
   readonly rawPolicyOutput?: string | undefined;
@@ -52,7 +52,7 @@ export interface MetricResult {
   readonly reason?: string | undefined;
 }
 
-/** A user's judgement of one episode, with its steps where it judges those too. */
+/** A user's judgement of one episode, and optionally of its steps. */
 export interface EvaluateResult {
   readonly score: number;
   /** `false`: the episode could not be scored. */
@@ -174,7 +174,7 @@ function actionOf(
 }
 
 /**
- * Scores a trajectory with a user's judgement: the score becomes its reward (`null` when invalid), the metrics its
+ * Scores a trajectory with a user's judgement. The score becomes its reward (`null` when invalid), the metrics its
  * components, and each step output the reward of the step that wrote that assistant message.
  *
  * @returns The scored trajectory, and one sentence per step output that names no step or one already judged; those are left

@@ -5,7 +5,7 @@ import { patternSchema, type Task } from './task.ts';
 import type { TokenId } from './trajectory.ts';
 
 /**
- * A multi-step task as written in a file: what world to set up, how it begins, what judges it and what ends it.
+ * A multi-step task as written in a file. It says what to set up, how the task begins, what judges it and what ends it.
  *
  * {@link taskFromDefinition} reads `name`, the first messages and `terminationPattern`. The other fields travel as the task's metadata:
  * the environment reads what names the world and its tools, rewards and judges read the goal and the criteria.
@@ -22,10 +22,10 @@ export interface TaskDefinition {
   readonly rewardFunctionPath: string;
   readonly goalDescription?: string | undefined;
   readonly evaluationCriteria?: Readonly<Record<string, unknown>> | undefined;
-  /** The conversation before the policy's first turn; one of the two is required. */
+  /** The conversation before the policy's first turn. One of the two is required. */
   readonly initialUserPrompt?: string | undefined;
   readonly initialMessages?: readonly Message[] | undefined;
-  /** Regular expression; a response that matches it ends the episode. */
+  /** Regular expression. A response that matches it ends the episode. */
   readonly terminationPattern?: string | undefined;
 }
 
@@ -68,7 +68,7 @@ export interface PolicyDecision {
   readonly valueEstimate?: number | undefined;
 }
 
-/** A policy that decides on actions instead of tokens: a remote model, a script, a person. */
+/** A policy that decides on actions instead of tokens, such as a remote model, a script or a person. */
 export interface AgentPolicy {
   /**
    * @param observation - What the environment shows.

@@ -2,13 +2,13 @@ import * as z from 'zod';
 import { type Message, messageSchema } from './message.ts';
 
 /**
- * One problem: what the policy is shown, and what its grader needs.
+ * One problem, with what the policy sees and what its grader needs.
  *
- * `Metadata` is what the grader needs (a reference answer, unit tests, …). It types reward functions: one that
+ * `Metadata` is what the grader needs (a reference answer, unit tests, …). It types reward functions. One that
  * reads `metadata.answer` does not compile on tasks without it.
  */
 export interface Task<Metadata = unknown> {
-  /** Unique within a run; names the task's random streams, its group and its records. */
+  /** Unique within a run. Names the task's random streams, its group and its records. */
   readonly id: string;
   readonly prompt: string | readonly Message[];
   readonly metadata: Metadata;
@@ -19,8 +19,8 @@ export interface Task<Metadata = unknown> {
 /**
  * An endless, resumable source of tasks.
  *
- * The sequence is a function of the source's own seed; `cursor` tells how many tasks were taken, and
- * `seek(cursor)` continues there, so a resumed run sees exactly the tasks the interrupted one would have seen.
+ * The sequence is a function of the seed of the source. `cursor` is the number of tasks taken, and `seek(cursor)` continues
+ * there. So a resumed run sees the tasks that the interrupted run would have seen.
  */
 export interface TaskSource<Metadata = unknown> {
   /** Tasks taken so far. */

@@ -1,7 +1,7 @@
 import { ArgumentError } from './errors.ts';
 import type { TokenId } from './trajectory.ts';
 
-/** One turn as tokens: what the policy saw, and what it answered. A `Step` is one. */
+/** One turn as tokens, with what the policy saw and what it answered. A `Step` is one. */
 export interface SequenceStep {
   /** Shape: `[P]`. */
   readonly promptTokens: readonly TokenId[];
@@ -10,7 +10,7 @@ export interface SequenceStep {
   /** Shape: `[T]`. Absent where nobody sampled, as in demonstrations. */
   readonly behaviorLogprobs?: readonly number[] | undefined;
   /**
-   * `'context'`: later turns see its answer, but nothing of it is trained (mask 0), as when a judge found the turn invalid.
+   * With `'context'` later turns see its answer, but it is not trained (mask 0). Used when a judge found the turn invalid.
    * Default `'train'`.
    */
   readonly use?: 'train' | 'context' | undefined;
@@ -40,13 +40,13 @@ interface Draft {
 }
 
 /**
- * Turns into training sequences. Tokens are the source of truth: nothing is tokenised here.
+ * Turns into training sequences. Tokens are the source of truth. Nothing is tokenised here.
  *
  * A turn whose prompt begins with exactly the tokens before it (last prompt and answer) continues their sequence, and what
- * the environment added in between gets mask 0; any other turn begins a new sequence. So an episode that only ever extends
+ * the environment added in between gets mask 0. Any other turn begins a new sequence. So an episode that only ever extends
  * its conversation is one sequence, and one whose template rewrites history is several, each exactly as sampled.
  *
- * The first token of a sequence has no logprob: a token that was sampled from an empty prompt is not trained.
+ * The first token of a sequence has no logprob, so a token sampled from an empty prompt is not trained.
  *
  * @throws ArgumentError when a turn's logprobs and tokens differ in number.
  */

@@ -5,14 +5,14 @@ import type { ToolCall } from './message.ts';
 const opening = '<tool_call>';
 const closing = '</tool_call>';
 
-/** Arguments are taken as they are: a `z.record` would leave out a `__proto__`. */
+/** Arguments are taken as they are, because a `z.record` would leave out a `__proto__`. */
 const callSchema = z.object({
   name: z.string(),
   arguments: z.custom<Readonly<Record<string, unknown>>>(isRecord).default({}),
 });
 
 /**
- * Takes calls out of what a policy said: `<tool_call>{"name": …, "arguments": {…}}</tool_call>`, the form of the Hermes and Qwen
+ * Takes calls out of a policy's text, written as `<tool_call>{"name": …, "arguments": {…}}</tool_call>`, the form of the Hermes and Qwen
  * chat templates. What is not JSON of that form, or calls a tool that was not offered, stays part of the text.
  *
  * In linear time, whatever the text.

@@ -4,18 +4,18 @@ import type { TensorOps } from './tensor-ops.ts';
 import type { TokenId } from './trajectory.ts';
 
 /**
- * The per-token inputs of a loss, each `[B, T]`; index `t` belongs to the token at position `t`.
+ * The per-token inputs of a loss, each `[B, T]`. Index `t` belongs to the token at position `t`.
  *
- * `logprobs` and `entropies` come from the policy and carry the gradient; `mask` is 1 where a token counts, and
+ * `logprobs` and `entropies` come from the policy and carry the gradient. `mask` is 1 where a token counts, and
  * everything else is data that travelled with the batch.
  */
 export interface LossInputs<T> {
   readonly logprobs: T;
   /** 1 where the token was sampled by the policy and is trained on, else 0. */
   readonly mask: T;
-  /** Entropy of the policy's distribution at each position; present exactly if the loss asked for it. */
+  /** Entropy of the policy's distribution at each position. Present exactly if the loss asked for it. */
   readonly entropies?: T | undefined;
-  /** The critic's value of the state before each token; present exactly if the loss asked for it. Carries the gradient. */
+  /** The critic's value of the state before each token. Present exactly if the loss asked for it. Carries the gradient. */
   readonly values?: T | undefined;
   /** The columns the loss named, such as `advantages`, `behaviorLogprobs`, `referenceLogprobs`. */
   readonly columns: Readonly<Record<string, T>>;
@@ -23,7 +23,7 @@ export interface LossInputs<T> {
 
 /** What a loss computes. */
 export interface LossOutput<T> {
-  /** Loss of each token, `[B, T]`; the batch's loss is `Σ weights · tokenLosses`. Values where `mask` is 0 do not count. */
+  /** Loss of each token, `[B, T]`. The batch's loss is `Σ weights · tokenLosses`. Values where `mask` is 0 do not count. */
   readonly tokenLosses: T;
   /** Per-token diagnostics `[B, T]`, reported as their mean over tokens with `mask` 1. They carry no gradient. */
   readonly metrics?: Readonly<Record<string, T>> | undefined;
@@ -32,31 +32,31 @@ export interface LossOutput<T> {
 /**
  * A differentiable loss, written once over {@link TensorOps}.
  *
- * How tokens are averaged is not its business: that is each sequence's `weights`, computed over the whole batch before
+ * How tokens are averaged is in each sequence's `weights`, computed over the whole batch before
  * it is cut into micro-batches, so accumulation over micro-batches is exact for every aggregation mode.
  */
 export interface Loss {
-  /** Identifies the computation, options included: equal keys mean equal graphs, which backends cache. */
+  /** Identifies the computation, options included. Backends cache one graph per key. */
   readonly key: string;
   /** Columns that every sequence of the batch must carry. */
   readonly columns: readonly string[];
   /** Whether it reads the policy's entropies, which cost a pass over the vocabulary. Default `'none'`. */
   readonly entropies?: 'none' | 'needed' | undefined;
   /**
-   * Whether it reads the values of a critic. `'only'`: it reads nothing of the policy, so backends need not compute it; the
+   * Whether it reads the values of a critic. With `'only'` it reads nothing of the policy, so backends need not compute that. The
    * loss then sees logprobs of 0. Default `'none'`.
    */
   readonly values?: 'none' | 'needed' | 'only' | undefined;
   compute<T>(ops: TensorOps<T>, inputs: LossInputs<T>): LossOutput<T>;
 }
 
-/** One sequence to train on: a prompt, what the policy sampled, possibly more turns. */
+/** One sequence to train on. A prompt, what the policy sampled, possibly more turns. */
 export interface TrainingSequence {
   /** Shape: `[T]`. */
   readonly tokens: readonly TokenId[];
   /** 1 for tokens whose logprob is trained, 0 for prompt and environment tokens. `mask[0]` must be 0. Shape: `[T]`. */
   readonly mask: ArrayLike<number>;
-  /** Factor of each token's loss in the batch's sum; ignored where `mask` is 0. Shape: `[T]`. */
+  /** Factor of each token's loss in the batch's sum. Ignored where `mask` is 0. Shape: `[T]`. */
   readonly weights: ArrayLike<number>;
   /** Data the loss reads, by name, aligned with `tokens`. Shape of each: `[T]`. */
   readonly columns: Readonly<Record<string, ArrayLike<number>>>;
@@ -69,7 +69,7 @@ export interface TrainingBatch {
   readonly sequences: readonly TrainingSequence[];
 }
 
-/** A result that is being computed; submit the next call before awaiting this one and they run back to back. */
+/** A result that is being computed. Submit the next call before awaiting this one and they run back to back. */
 export interface TrainFuture<T> extends PromiseLike<T> {
   /** Whether it has settled. */
   readonly settled: boolean;
@@ -82,7 +82,7 @@ export interface ForwardBackwardResult {
   /** The loss's own metrics, means over trained tokens. */
   readonly metrics: Readonly<Record<string, number>>;
   /**
-   * Policy logprobs of every sequence, before the update, aligned with its tokens (0 at position 0). Shape: `[B][T]`; empty
+   * Policy logprobs of every sequence, before the update, aligned with its tokens (0 at position 0). Shape: `[B][T]`. Empty
    * when the loss reads values only, so that the policy was not computed.
    */
   readonly logprobs: readonly Float32Array[];
@@ -108,7 +108,7 @@ export interface HostTensor {
 /** Weights by their Hugging Face names. */
 export type Weights = ReadonlyMap<string, HostTensor>;
 
-/** How a reference policy moves: to the current weights (`copy`), or towards them, `ref ← decay·ref + (1 − decay)·policy` (`ema`). */
+/** How a reference policy moves, to the current weights (`copy`), or towards them, `ref ← decay·ref + (1 − decay)·policy` (`ema`). */
 export type ReferenceUpdate =
   | { readonly method: 'copy' }
   | { readonly method: 'ema'; readonly decay: number };
@@ -120,7 +120,7 @@ export type ReferenceUpdate =
  * by name before it starts, with {@link requireGroups}.
  */
 export interface TrainingBackend {
-  /** Forms that {@link TrainingBackend.publish} can take, the cheapest first. Default: `['checkpoint']`. */
+  /** Forms that {@link TrainingBackend.publish} can take, the cheapest first. Default `['checkpoint']`. */
   readonly publishes?: readonly PublicationForm[] | undefined;
   /** The store that it publishes as `shared`. */
   readonly shares?: SharedWeights | undefined;
@@ -133,7 +133,7 @@ export interface TrainingBackend {
    * Adds the gradient of the batch's loss to the accumulated gradient. Weights do not change.
    *
    * Rejects with an `ArgumentError` for mismatched lengths or missing columns, and with a `TrainingError` that names
-   * the first bad tensor if the loss or a gradient is not finite; the accumulated gradient is then discarded.
+   * the first bad tensor if the loss or a gradient is not finite. The accumulated gradient is then discarded.
    */
   forwardBackward(batch: TrainingBatch, loss: Loss): TrainFuture<ForwardBackwardResult>;
 
@@ -164,7 +164,7 @@ export interface TrainingBackend {
   close(): Promise<void>;
 }
 
-/** A backend that saves and restores its state: group `checkpoints`. */
+/** A backend that saves and restores its state (group `checkpoints`). */
 export interface CheckpointBackend extends TrainingBackend {
   /**
    * Writes weights, optimizer state, schedule position and versions, atomically: the directory is complete or absent. Replaces
@@ -175,34 +175,34 @@ export interface CheckpointBackend extends TrainingBackend {
   loadCheckpoint(directory: string): TrainFuture<void>;
 }
 
-/** A backend whose weights fit into host memory: group `weights`. */
+/** A backend whose weights fit into host memory (group `weights`). */
 export interface HostWeightsBackend extends TrainingBackend {
   /** A copy of the weights. */
   getWeights(): TrainFuture<Weights>;
-  /** Replaces the weights; names and shapes must match. The optimizer's state is kept. */
+  /** Replaces the weights. Names and shapes must match. The optimizer's state is kept. */
   loadWeights(weights: Weights): TrainFuture<void>;
 }
 
-/** A backend with a frozen reference policy, which `logprobs` also asks: group `reference`. */
+/** A backend with a frozen reference policy, which `logprobs` can also ask (group `reference`). */
 export interface ReferenceBackend extends TrainingBackend {
   /** Moves the reference policy. Rejects with an `ArgumentError` for a decay outside 0 … 1. */
   updateReference(update: ReferenceUpdate): TrainFuture<void>;
 }
 
-/** A backend that says which version of its weights was published last: group `version`. */
+/** A backend that knows which version of its weights was published last (group `version`). */
 export interface VersionedBackend extends TrainingBackend {
   readonly weightVersion: number;
 }
 
 /**
- * A backend whose model has a value head: group `values`. Policy and critic share a trunk, or the critic is a model of its own.
+ * A backend whose model has a value head (group `values`). Policy and critic share a trunk, or the critic is a separate model.
  *
- * Its losses may read `values`; the head's weights are trained, saved and restored with the others.
+ * Its losses may read `values`. The head's weights are trained, saved and restored with the others.
  */
 export interface CriticBackend extends TrainingBackend {
   /**
-   * The critic's values of the states of each sequence: entry `t` of the state before token `t`, the last one of the state
-   * after all of them, entry 0 (nothing was seen yet) 0. Shape: `[B][T + 1]`.
+   * The critic's values of the states of each sequence. Entry `t` is the value before token `t`. The last entry is the value
+   * after all tokens. Entry 0 is 0, because nothing was seen yet. Shape: `[B][T + 1]`.
    *
    * Rejects with an `ArgumentError` when the backend was created without a value head.
    */

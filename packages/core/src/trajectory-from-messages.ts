@@ -9,7 +9,7 @@ export interface RecordedConversation<Metadata = unknown> {
   readonly id: string;
   /**
    * In the shape of the OpenAI chat API, and checked, as it comes from outside. What is `null` counts as absent, absent content as
-   * empty; parts that are text are joined, and a developer's messages are the system's.
+   * empty. Parts that are text are joined, and a developer's messages are the system's.
    */
   readonly messages: readonly unknown[];
   /** What graders need to know. */

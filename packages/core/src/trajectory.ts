@@ -5,23 +5,30 @@ import { type Task, taskSchema } from './task.ts';
 /** Index into a tokenizer's vocabulary. */
 export type TokenId = number;
 
-/** Why sampling stopped: the policy chose to (`stop`), the token budget forced it (`length`), or a signal did (`abort`). */
+/** Why sampling stopped. The policy chose to (`stop`), the token budget ran out (`length`), or a signal fired (`abort`). */
 export type StopReason = 'stop' | 'length' | 'abort';
 
 /**
  * How an episode ended.
  *
- * `completed`: the environment reached a terminal state. `truncated`: a limit on turns or tokens cut it.
- * `aborted`: a signal stopped it. `failed`: the environment or the sampler broke. `pending`: still running.
+ * - `completed`: the environment reached a terminal state.
+ * - `truncated`: a limit on turns or tokens cut it.
+ * - `aborted`: a signal stopped it.
+ * - `failed`: the environment or the sampler broke.
+ * - `pending`: it is still running.
  */
 export type TrajectoryStatus = 'pending' | 'completed' | 'truncated' | 'aborted' | 'failed';
 
 /**
  * Why an episode ended.
  *
- * `environment`: the world was over. `turns`, `tokens`: a limit cut it. `pattern`: the response matched the task's termination pattern.
- * `terminate`: the policy chose to end it. `budget`: what the world lends was spent. `error`: something broke. `aborted`: a signal
- * stopped it.
+ * - `environment`: the environment reached a terminal state.
+ * - `turns`, `tokens`: a limit cut it.
+ * - `pattern`: the response matched the task's termination pattern.
+ * - `terminate`: the policy chose to end it.
+ * - `budget`: the budget of the environment was spent.
+ * - `error`: something broke.
+ * - `aborted`: a signal stopped it.
  */
 export type TerminationReason =
   | 'environment'
@@ -36,7 +43,7 @@ export type TerminationReason =
 /** The end of an episode. */
 export interface Termination {
   readonly reason: TerminationReason;
-  /** One sentence or value for a person: the pattern that matched, the error, the budget that was spent. */
+  /** One sentence or value for a person, such as the matched pattern, the error or the spent budget. */
   readonly detail?: string | undefined;
 }
 
@@ -48,7 +55,7 @@ export interface StepTiming {
   readonly environmentMs?: number | undefined;
 }
 
-/** One exchange with an environment: what the policy saw and what it did. */
+/** One exchange with an environment. What the policy saw and what it did. */
 export interface Step {
   /** The whole context the policy was conditioned on, exactly as sampled from. Shape: `[P]`. */
   readonly promptTokens: readonly TokenId[];
@@ -64,15 +71,15 @@ export interface Step {
   readonly stopReason: StopReason;
   /** Version of the weights that sampled this step. Absent for steps that were not sampled by a rollout. */
   readonly policyVersion?: number | undefined;
-  /** What was new to the policy at this step: text, or the messages since its last answer. */
+  /** What was new to the policy at this step, as text or as the messages since its last answer. */
   readonly observation?: string | readonly Message[] | undefined;
   /** Tools that the policy called in this step. Absent if it called none. */
   readonly toolCalls?: readonly ToolCall[] | undefined;
   /** Present if the rollout has a clock. */
   readonly timing?: StepTiming | undefined;
-  /** The critic's value of the state before acting, where there is a critic. */
+  /** The critic's value of the state before acting, if there is a critic. */
   readonly value?: number | undefined;
-  /** Equal for equal environment states: anchors the step groups of GiGPO. */
+  /** Equal for equal environment states. GiGPO groups steps by it. */
   readonly stateKey?: string | undefined;
   /** Reward for this step alone, where the reward computer gives one. */
   readonly reward?: number | undefined;
@@ -85,7 +92,7 @@ export interface TrajectoryFailure {
 }
 
 /**
- * One episode of one policy on one task: data, never behaviour.
+ * One episode of one policy on one task, as plain data.
  *
  * `Metadata` is what the task's grader needs, `Outcome` what the environment says about the result ({@link Environment.outcome}).
  */
@@ -94,9 +101,9 @@ export interface Trajectory<Metadata = unknown, Outcome = unknown> {
   readonly id: string;
   readonly task: Task<Metadata>;
   readonly steps: readonly Step[];
-  /** The whole conversation: the prompt, every response with its tool calls, and what the environment said last. */
+  /** The whole conversation, from the prompt to the last message of the environment. Responses carry their tool calls. */
   readonly messages: readonly Message[];
-  /** Text of the last step: what single-turn graders read. */
+  /** Text of the last step, which single-turn graders read. */
   readonly response: string;
   readonly status: TrajectoryStatus;
   /** Why it ended. Absent while it is `pending`, and for conversations that another program recorded. */
@@ -110,7 +117,7 @@ export interface Trajectory<Metadata = unknown, Outcome = unknown> {
    * else the one after. JSON if the environment's states are.
    */
   readonly state?: unknown;
-  /** Version of the weights that sampled it; the oldest one if they changed on the way. */
+  /** Version of the weights that sampled it. If they changed on the way, the oldest. */
   readonly policyVersion: number;
   /** The group it belongs to, and its place in it. */
   readonly group?: { readonly id: string; readonly member: number } | undefined;
@@ -118,7 +125,7 @@ export interface Trajectory<Metadata = unknown, Outcome = unknown> {
   readonly failure?: TrajectoryFailure | undefined;
 }
 
-/** Why a part of a reward gave no number: it threw, took too long, gave no finite number, or the episode could not be read. */
+/** Why a part of a reward gave no number. It threw, took too long or returned no finite number, or the episode was unreadable. */
 export type RewardFailureCause = 'threw' | 'timed-out' | 'not-finite' | 'unreadable';
 
 /** A part of a reward that gave no number. */
@@ -133,7 +140,7 @@ export interface RewardFailure {
 /** A trajectory with its score. */
 export interface ScoredTrajectory<Metadata = unknown, Outcome = unknown> {
   readonly trajectory: Trajectory<Metadata, Outcome>;
-  /** `null`: unscorable, left out of group statistics. */
+  /** `null` if it could not be scored. Left out of group statistics. */
   readonly reward: number | null;
   /** Named parts of the reward before weighting, for metrics and monitors. */
   readonly components: Readonly<Record<string, number | null>>;

@@ -1,12 +1,12 @@
 import * as z from 'zod';
 
-/** Verdict of a check: `pass`, `warning` (usable, but worth a look) or `fail`. */
+/** Verdict of a check. `pass`, `warning` (usable, but worth a look) or `fail`. */
 export type VerificationResult = 'pass' | 'warning' | 'fail';
 
 /** What one check found out about one response. */
 export interface VerificationReport {
   readonly result: VerificationResult;
-  /** How well the response did, in 0..1; higher is better. */
+  /** How well the response did, in 0..1. Higher is better. */
   readonly score: number;
   /** What the score was computed from, as JSON data. */
   readonly details: Readonly<Record<string, unknown>>;
@@ -18,12 +18,12 @@ export interface VerificationReport {
 export interface VerificationRequest {
   readonly prompt: string;
   readonly response: string;
-  /** What is known about the task. A verifier may find limits of its own there. */
+  /** What is known about the task. A verifier may find additional limits there. */
   readonly metadata?: Readonly<Record<string, unknown>> | undefined;
 }
 
 /**
- * Judges the quality of text, whatever it earns: length, safety, coherence, facts.
+ * Judges the quality of text, such as length, safety, coherence and facts, independent of rewards.
  *
  * Verifiers never edit. A response that cannot be judged is a `fail` with the reason in its message, not an exception.
  */

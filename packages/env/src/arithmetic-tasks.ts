@@ -23,7 +23,7 @@ export interface ArithmeticMetadata {
 }
 
 /**
- * Additions with prompts like `47+85=`: different problems, in random order, all with exactly `digits` digits.
+ * Additions with prompts like `47+85=`. The problems differ and come in random order, all with exactly `digits` digits.
  *
  * @throws `ArgumentError` if there are not so many different problems; `OptionsError` for bad options.
  */
@@ -57,7 +57,7 @@ export function arithmeticTasks(options: ArithmeticOptions): Task<ArithmeticMeta
   );
 }
 
-/** All pairs, shuffled: for when nearly all of them are wanted. */
+/** All pairs, shuffled. Used when nearly all of them are wanted. */
 function everyPair(stream: RandomStream, least: number, range: number): [number, number][] {
   const pairs = Array.from({ length: range * range }, (_, index): [number, number] => [
     least + Math.floor(index / range),

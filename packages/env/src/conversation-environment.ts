@@ -12,25 +12,25 @@ const schema = z.strictObject({
 
 /** What the other side of a conversation knows when it speaks. */
 export interface ConversationView<Metadata = unknown> {
-  /** The conversation so far; the policy spoke last. */
+  /** The conversation so far, ending with the policy's message. */
   readonly messages: readonly Message[];
   /** Responses of the policy so far. */
   readonly turn: number;
   readonly metadata: Metadata;
 }
 
-/** What the user says next; `undefined` ends the conversation. */
+/** Returns what the user says next, or `undefined` to end the conversation. */
 export type NextUserTurn<Metadata = unknown> = (
   conversation: ConversationView<Metadata>,
 ) => string | undefined | Promise<string | undefined>;
 
 /** Options of {@link ConversationEnvironment}. */
 export interface ConversationOptions<Metadata = unknown> {
-  /** Goes before the task's own messages. Default: none. */
+  /** Goes before the task's own messages. Default none. */
   readonly systemPrompt?: string | undefined;
   /** Responses of the policy, after which the conversation is over. Default 1. */
   readonly maxTurns?: number | undefined;
-  /** Speaks for the user between responses. Default: the conversation ends with the first response. */
+  /** Speaks for the user between responses. By default the conversation ends after the first response. */
   readonly nextUserTurn?: NextUserTurn<Metadata> | undefined;
 }
 
@@ -43,7 +43,7 @@ export interface ConversationState<Metadata = unknown> extends State {
 }
 
 /**
- * A dialogue of one turn or many. A task whose prompt is text opens it as the user's first message; a task whose
+ * A dialogue of one turn or many. A task whose prompt is text opens it as the user's first message. A task whose
  * prompt is messages continues them. History is only ever appended to.
  */
 export class ConversationEnvironment<Metadata = unknown> extends BaseEnvironment<

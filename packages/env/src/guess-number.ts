@@ -54,9 +54,9 @@ export function guessNumberTasks(options: GuessNumberOptions): Task<GuessNumberM
 }
 
 /**
- * A game of many turns: the policy guesses a number and hears `higher`, `lower` or, for what is no number, `digits only`.
- * It is over once the guess is right; limit it with `withLimits` or the rollout manager's `maxTurns`. Sample with the stop
- * string `'\n'`: the transcript then continues the very tokens sampled, where an end token would interrupt it.
+ * A game of many turns. The policy guesses a number and reads `higher` or `lower`, or `digits only` for other text.
+ * The game ends when the guess is right. Limit it with `withLimits` or the rollout manager's `maxTurns`. Sample with the stop
+ * string `'\n'`. Then the transcript continues the tokens that were sampled. An end token would interrupt it.
  */
 export class GuessNumberEnvironment extends BaseEnvironment<
   GuessNumberState,

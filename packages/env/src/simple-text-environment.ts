@@ -3,7 +3,7 @@ import * as z from 'zod';
 import { BaseEnvironment } from './base-environment.ts';
 
 const schema = z.strictObject({
-  /** Prompts of tasks that need nothing else; read them from `tasks`. Default: none. */
+  /** Prompts of tasks without metadata. Read the tasks from `tasks`. Default none. */
   prompts: z.array(z.string().min(1)).readonly().default([]),
   /** Responses per episode. Default 1. */
   maxTurns: z.int().min(1).default(1),
@@ -25,7 +25,7 @@ export interface TextState extends State {
  * @throws `OptionsError` naming every problem at once.
  */
 export class SimpleTextEnvironment<Metadata = unknown> extends BaseEnvironment<TextState, Metadata> {
-  /** One task per prompt given, with ids `prompt-0`, `prompt-1`, …; put them in a `taskSource`. */
+  /** One task per prompt given, with ids `prompt-0`, `prompt-1`, …. Put them in a `taskSource`. */
   readonly tasks: readonly Task<undefined>[];
   readonly #maxTurns: number;
 

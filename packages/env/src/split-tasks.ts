@@ -12,9 +12,9 @@ const schema = z.strictObject({
 export interface SplitTasksOptions extends z.input<typeof schema> {}
 
 /**
- * Splits tasks in two: those to train on, and those never to be trained on.
+ * Splits tasks into a training part and a held-out part.
  *
- * Each task draws a number from a stream named by its id; the `round(fraction · tasks)` smallest are held out. So the split
+ * Each task draws a number from a stream named by its id. The `round(fraction · tasks)` smallest are held out. So the split
  * does not depend on the order of the tasks, and hardly changes when some are added. Both parts keep the given order.
  *
  * @throws `ArgumentError` if either part would be empty; `OptionsError` for bad options.

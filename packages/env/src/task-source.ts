@@ -12,7 +12,7 @@ const schema = z.strictObject({
 export interface TaskSourceOptions extends z.input<typeof schema> {}
 
 /**
- * An endless source over a list of tasks: every epoch gives each of them once.
+ * An endless source over a list of tasks. Each epoch returns every task once.
  *
  * The order of epoch `e` is a function of the seed and `e` alone, so `seek` costs one shuffle, however far it goes.
  *

@@ -3,9 +3,9 @@ import { parseJsonLines } from '@rlp/data';
 
 /** Where the parts of a task stand in a line. */
 export interface TaskFields {
-  /** Field of the prompt: text, or a list of messages. Default `'prompt'`. */
+  /** Field that holds the prompt, as text or a list of messages. Default `'prompt'`. */
   readonly prompt?: string | undefined;
-  /** Field of the id: text or a number. Default: `'id'`, or the line number if a line has none. */
+  /** Field that holds the id, as text or a number. Default `'id'`. A line without an id gets its line number. */
   readonly id?: string | undefined;
 }
 
@@ -13,17 +13,17 @@ export interface TaskFields {
 export interface TasksFromJsonlOptions<Metadata> {
   /** Name of the text in errors, such as its file. Default `'tasks'`. */
   readonly source?: string | undefined;
-  /** What every task's metadata must be (any zod schema). Default: anything. */
+  /** Zod schema of the metadata. By default any metadata is accepted. */
   readonly metadata?: Schema<Metadata> | undefined;
   /**
    * Reads lines of other shapes, such as `{ "question", "answer" }` with `{ prompt: 'question' }`. All other fields become the
-   * metadata. Default: lines are `{ "id", "prompt", "metadata" }`.
+   * metadata. By default lines are `{ "id", "prompt", "metadata" }`.
    */
   readonly fields?: TaskFields | undefined;
 }
 
 /**
- * Reads tasks from JSON Lines: one `{ "id", "prompt", "metadata" }` per line. Empty lines are skipped.
+ * Reads tasks from JSON Lines, one `{ "id", "prompt", "metadata" }` per line. Empty lines are skipped.
  *
  *     const tasks = tasksFromJsonl(text, { fields: { prompt: 'question' }, metadata: z.object({ answer: z.string() }) });
  *

@@ -12,7 +12,7 @@ export interface EnvironmentLimits extends z.input<typeof schema> {}
 /**
  * The same environment, over after `maxTurns` responses at the latest.
  *
- * Unlike the rollout manager's own limit, which truncates, this one is part of the world: such an episode completes. Its `termination`
+ * Unlike the rollout manager's own limit, which truncates, this one is part of the world. Such an episode completes. Its `termination`
  * has the reason `turns`.
  */
 export function withLimits<S extends State, Metadata, Outcome>(

@@ -27,17 +27,17 @@ const schema = z.strictObject({
   url: z.string().min(1),
   /** Name of the model at that address. */
   model: z.string().min(1),
-  /** Sent as a bearer token. Default: none. */
+  /** Sent as a bearer token. Default none. */
   apiKey: z.string().optional(),
-  /** Maximum new tokens per decision. Default: the server's. */
+  /** Maximum new tokens per decision. Defaults to the server's setting. */
   maxTokens: z.int().min(1).optional(),
-  /** Softmax temperature. Default: the server's. */
+  /** Softmax temperature. Defaults to the server's setting. */
   temperature: z.number().nonnegative().optional(),
-  /** Name of the tool whose call is the action `terminate`. Default: no tool ends the episode. */
+  /** Name of the tool whose call is the action `terminate`. By default no tool ends the episode. */
   terminateTool: z.string().min(1).optional(),
   /** Milliseconds that one decision may take. Default 60 000. */
   timeoutMs: z.number().positive().default(60_000),
-  /** Sends the requests. Default: the platform's `fetch`. */
+  /** Sends the requests. Default is the platform's `fetch`. */
   fetch: z.custom<ChatFetch>((value) => typeof value === 'function', 'must be a function').optional(),
 });
 

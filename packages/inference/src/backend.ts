@@ -26,11 +26,11 @@ export interface ScoreOptions {
 /** A policy that {@link InferenceModule} puts a text interface on. */
 export interface InferenceBackend extends Sampler, TokenScorer, InferenceEngine {
   readonly tokenizer: Tokenizer;
-  /** Turns conversations into prompts; absent for a model without a chat format. */
+  /** Turns conversations into prompts. Absent for a model without a chat format. */
   readonly renderer?: ChatRenderer | undefined;
   /** Most tokens a prompt and its completion have together. */
   readonly contextLength: number;
-  /** Tokens that the model knows; at least as many as its tokenizer's. */
+  /** Tokens that the model knows. At least as many as its tokenizer's. */
   readonly vocabularySize: number;
   /** Full logits of given text, `T · V` numbers for each request. */
   scoreLogits(

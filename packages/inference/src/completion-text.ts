@@ -3,27 +3,26 @@ import { StreamDecoder } from '@rlp/models';
 
 /** What a token added to a completion's text. */
 export interface TextProgress {
-  /** Text that is certain: whole characters, outside any stop string. */
+  /** Certain text, in whole characters and outside any stop string. */
   readonly text: string;
-  /** Whether a stop string is complete: the text ends here. */
+  /** Whether a stop string is complete, so that the text ends here. */
   readonly state: 'open' | 'stopped';
 }
 
 /** Where a completion's text begins and ends. */
 export interface TextOptions {
   readonly tokenizer: Tokenizer;
-  /** What the completion continues: the space before its first word depends on it. */
+  /** What the completion continues. The space before its first word depends on it. */
   readonly prompt: readonly TokenId[];
-  /** Tokens that end a completion and are no part of its text. */
+  /** Tokens that end a completion. They are not part of its text. */
   readonly endTokens: readonly TokenId[];
   readonly stopStrings: readonly string[];
 }
 
 /**
- * The text of a completion as its tokens arrive: prompt and text together are the text of the whole sequence.
+ * The text of a completion as its tokens arrive. Prompt and text together are the text of the whole sequence.
  *
- * Text comes out in whole characters, and what may be the beginning of a stop string is held back until it is certain
- * not to be one.
+ * Text comes out in whole characters. A possible beginning of a stop string is held back until it is decided.
  */
 export class CompletionText {
   readonly #options: TextOptions;

@@ -35,7 +35,7 @@ const schema = z.strictObject({
   /** Completions per prompt. Default 1. */
   count: z.int().positive().default(1),
   /**
-   * Name of the random streams. Equal seeds give equal completions. Prompt `i` samples with the seed `<seed>/<i>`.
+   * Name of the random streams. Equal seeds give equal completions. Prompt `i` samples with seed `<seed>/<i>`.
    * Default `generate/<n>` for the module's n-th call, so each call differs and a rerun of the program repeats them.
    */
   seed: z.string().optional(),

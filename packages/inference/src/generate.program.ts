@@ -56,7 +56,7 @@ export type GenerationProgram = {
   close(argument: undefined, call: CallContext): Promise<void>;
 };
 
-/** Runs inside the engine: prefill, decoding, sampling and scoring; only tokens and their numbers cross. */
+/** Runs inside the engine: prefill, decoding, sampling and scoring. Only tokens and their numbers cross. */
 export default async function startGeneration(
   host: EngineHost,
   options: GenerationProgramOptions,

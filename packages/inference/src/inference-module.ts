@@ -67,7 +67,7 @@ export class InferenceModule implements Sampler, TokenScorer, InferenceEngine {
     return this.backend.shares;
   }
 
-  /** Tokens that the model knows; at least as many as its tokenizer's. */
+  /** Tokens that the model knows. At least as many as its tokenizer's. */
   get vocabularySize(): number {
     return this.backend.vocabularySize;
   }
@@ -86,17 +86,17 @@ export class InferenceModule implements Sampler, TokenScorer, InferenceEngine {
     return this.backend.contextLength;
   }
 
-  /** Draws `count` completions of a prompt given as tokens; see core's `Sampler`. */
+  /** Draws `count` completions of a prompt given as tokens. See core's `Sampler`. */
   sample(request: SampleRequest): Promise<readonly Completion[]> {
     return this.backend.sample(request);
   }
 
-  /** Probabilities of text given as tokens; see core's `TokenScorer`. */
+  /** Probabilities of text given as tokens. See core's `TokenScorer`. */
   scoreTokens(requests: readonly ScoreRequest[], options?: ScoreOptions): Promise<readonly TokenScores[]> {
     return this.backend.scoreTokens(requests, options);
   }
 
-  /** Takes over new weights; see core's `InferenceEngine`. */
+  /** Takes over new weights. See core's `InferenceEngine`. */
   updateWeights(publication: WeightPublication, signal?: AbortSignal): Promise<number> {
     return this.backend.updateWeights(publication, signal);
   }
@@ -149,7 +149,7 @@ export class InferenceModule implements Sampler, TokenScorer, InferenceEngine {
   /**
    * Completes prompts with tools on offer, and separates the calls from the text.
    *
-   * The chat template shows the tools to the model; calls are recognised in the form `<tool_call>{json}</tool_call>`. They
+   * The chat template shows the tools to the model. Calls are recognised in the form `<tool_call>{json}</tool_call>`. They
    * are returned, not carried out.
    *
    * @throws ArgumentError if the model has no chat template; else what {@link InferenceModule.generate} throws.
@@ -216,7 +216,7 @@ export class InferenceModule implements Sampler, TokenScorer, InferenceEngine {
     return (await this.backend.scoreTokens(requests, options)).map(({ logprobs }) => logprobs);
   }
 
-  /** Entropies in nats of the distributions that given responses' tokens come from; shaped as {@link InferenceModule.getLogprobs}. */
+  /** Entropies in nats of the distributions that given responses' tokens come from. Shaped as {@link InferenceModule.getLogprobs}. */
   async getEntropies(
     prompts: readonly Prompt[],
     responses: readonly Response[],

@@ -27,8 +27,8 @@ const schema = z.strictObject({
   /** Maximum tokens of a prompt and its completion together. Defaults to the model's context, at most 2048. */
   contextLength: z.int().min(2).optional(),
   /**
-   * How sessions hold the weights. `'shared'` reads them in place, so new weights cost nothing: use it for training.
-   * `'packed'` copies them into the session, which is faster for large models but takes seconds and memory per update: use it
+   * How sessions hold the weights. `'shared'` reads them in place, so new weights cost nothing. Use it for training.
+   * `'packed'` copies them into the session. That is faster for large models but takes seconds and memory per update. Use it
    * for serving. Default `'shared'`.
    */
   weights: z.enum(['shared', 'packed']).default('shared'),

@@ -31,7 +31,7 @@ import { type ResolvedSampleRequest, resolveSampleRequest } from './sampling/opt
 import { TurnGate } from './turn-gate.ts';
 
 /**
- * A policy on ONNX Runtime. The whole generation, sampling included, runs inside the engine's thread as a program; only
+ * A policy on ONNX Runtime. The whole generation, sampling included, runs inside the engine's thread as a program. Only
  * tokens and their logprobs come out. Concurrent requests are batched continuously, members of a group and equal prompts
  * share their prefill, and each sequence draws from its own random stream.
  *
@@ -54,7 +54,7 @@ export async function createOnnxSampler(options: OnnxSamplerOptions): Promise<In
 function requireOwnWeights({ engine, model, store }: ResolvedOnnxSamplerOptions): void {
   if (engine.wasCreatedWith(store, model.weights)) return;
   throw new ArgumentError(
-    `createOnnxSampler: store "${store}" was created with the weights of another model; give this one a store of its own, such as store: "${store} 2", or pass the model that the store was made from`,
+    `createOnnxSampler: store "${store}" was created with the weights of another model; choose another name, such as store: "${store} 2", or pass the model that the store was made from`,
   );
 }
 
@@ -193,7 +193,7 @@ class OnnxSampler implements InferenceBackend {
     return version;
   }
 
-  /** What has to be copied into the store; `undefined` if it is there already. */
+  /** What has to be copied into the store, or `undefined` if it is there already. */
   async #publishedWeights(publication: WeightPublication): Promise<Weights | undefined> {
     if (publication.kind === 'adapter') return this.#corrected(publication.path);
     this.#base = undefined;

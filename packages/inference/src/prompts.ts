@@ -17,8 +17,7 @@ function isTokens(value: readonly Message[] | readonly TokenId[]): value is read
 }
 
 /**
- * Tokens of a prompt. Text gets the special tokens that the tokenizer adds, a conversation those of its chat template;
- * tokens are taken as they are.
+ * Tokens of a prompt. Text gets the special tokens of the tokenizer. A conversation gets those of its chat template.
  *
  * @param tools - Function schemas that the chat template shows to the model.
  * @throws ArgumentError for an empty list, for messages to a model without a chat template, or for anything else.

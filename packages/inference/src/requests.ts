@@ -5,7 +5,7 @@ import { smallestTemperature } from './sampling/options.ts';
 export interface RequestLimits {
   readonly tokenizer: Pick<Tokenizer, 'bosId'>;
   readonly contextLength: number;
-  /** Tokens that the model knows; at least as many as its tokenizer's. */
+  /** Tokens that the model knows. At least as many as its tokenizer's. */
   readonly vocabularySize: number;
 }
 

@@ -85,7 +85,7 @@ export function scriptedBackend(options: ScriptedBackendOptions): InferenceBacke
 }
 
 class ScriptedBackend implements InferenceBackend {
-  /** There are no weights to take over. */
+  /** Accepts every publication and ignores it. */
   readonly accepts = ['shared', 'adapter', 'checkpoint'] as const;
   readonly tokenizer: Tokenizer;
   readonly renderer: ChatRenderer | undefined;

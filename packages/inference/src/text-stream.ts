@@ -1,7 +1,7 @@
-/** Starts what produces the text; resolves when there is no more. */
+/** Starts the producer of the text. Resolves when the text ends. */
 export type TextProducer = (onText: (text: string) => void, signal: AbortSignal) => Promise<unknown>;
 
-/** Text that is pushed by a producer, for a consumer to pull. The producer starts with the first pull. */
+/** Text that a producer pushes and a consumer pulls. The producer starts with the first pull. */
 export class TextStream implements AsyncIterable<string> {
   readonly #produce: TextProducer;
 

@@ -1,6 +1,6 @@
 import type { ToolCall } from '@rlp/core';
 
-/** A function that a model may call, in OpenAI shape; a plain name offers it without description. */
+/** A function that a model may call, in OpenAI shape. A plain name offers it without description. */
 export type OfferedTool =
   | string
   | {

@@ -1,8 +1,8 @@
 /**
  * Sends what is asked in one turn of the event loop together.
  *
- * Messages between threads arrive one by one, so without it the engine would start on the first of many concurrent requests
- * and let the others join at moments that differ from run to run; batches would differ, and with them the rounding.
+ * Messages between threads arrive one by one. Without the gate the engine would start with the first of many concurrent
+ * requests. The others would join at different moments in each run, so batches and their rounding would differ.
  */
 export class TurnGate {
   readonly #opened: () => void;

@@ -2,9 +2,9 @@ import { EnvironmentError, onAbort, SamplerError, settleWithin } from '@rlp/core
 import { messageOf } from './guarded.ts';
 
 /**
- * Runs one request to a sampler, with a signal of its own: thousands of requests listening to one make Node warn of a leak.
+ * Runs one request to a sampler with a separate signal. Node warns of a leak if thousands of requests listen to one signal.
  *
- * @throws `SamplerError` if it fails; the signal's reason once aborted, even if the sampler heeds none.
+ * @throws `SamplerError` if it fails; the signal's reason once aborted, even if the sampler ignores signals.
  */
 export async function callSampler<Result>(
   work: (signal: AbortSignal) => PromiseLike<Result>,
@@ -23,7 +23,7 @@ export async function callSampler<Result>(
   }
 }
 
-/** The boundary that an error crossed; `undefined` for errors of our own. */
+/** The boundary that an error crossed, or `undefined` for errors of this package. */
 export function boundaryOf(error: unknown): 'environment' | 'sampler' | undefined {
   if (error instanceof EnvironmentError) return 'environment';
   return error instanceof SamplerError ? 'sampler' : undefined;

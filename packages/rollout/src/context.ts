@@ -1,6 +1,6 @@
 import { ArgumentError, type ChatRenderer, type Message, type TokenId, type Tokenizer } from '@rlp/core';
 
-/** What an environment shows the policy: text, or a conversation. */
+/** What an environment shows the policy, text or a conversation. */
 export type View = string | readonly Message[];
 
 /** What turns a view into tokens. */

@@ -3,7 +3,7 @@ import type { View } from './context.ts';
 
 /** What a view adds to a conversation. */
 export interface Addition {
-  /** What the policy had not seen: text, or the messages since its last answer; the whole view if it rewrites the history. */
+  /** New text or messages since the last answer, or the whole view if it rewrites the history. */
   readonly observation: View;
   /** The conversation with the view, before the answer. */
   readonly messages: readonly Message[];
@@ -32,8 +32,8 @@ export function withLastView(conversation: readonly Message[], view: View | unde
 }
 
 /**
- * The conversation and the steps of an episode, which agree on the tools that were called: the calls that the environment wrote into
- * its messages, else those that the chat format finds in their text.
+ * Adds tool calls to the conversation and the steps of an episode. Calls come from the environment's messages, or else
+ * from the text, if the chat format finds some there.
  */
 export function withToolCalls(
   conversation: readonly Message[],
@@ -60,7 +60,7 @@ function withCalls(message: Message, chat: ChatRenderer | undefined): Message {
   return calls.length === 0 ? message : { ...message, content, tool_calls: calls };
 }
 
-/** What `view` adds to the text of the conversation; `undefined` if it does not continue it. */
+/** What `view` adds to the text of the conversation, or `undefined` if it does not continue it. */
 function continuedText(before: readonly Message[], view: string): string | undefined {
   const seen = before.map(({ content }) => content).join('');
   return before.length > 0 && view.startsWith(seen) ? view.slice(seen.length) : undefined;

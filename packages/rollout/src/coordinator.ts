@@ -21,7 +21,7 @@ const schema = rolloutSchema
   .extend({
     /** Chooses the default of `groupSize`. Default `'ppo'`. */
     algorithm: z.enum(['ppo', 'reinforce', 'grpo']).default('ppo'),
-    /** Trajectories sampled per task. Default: 8 for `grpo`, otherwise 1. */
+    /** Trajectories sampled per task. Default 8 for `grpo`, otherwise 1. */
     groupSize: z.int().min(1).optional(),
     /** Groups that run at the same time. 0 runs one after the other. Default 4. */
     numWorkers: z.int().min(0).default(4),
@@ -44,26 +44,26 @@ export type RolloutPolicy = Pick<RolloutDependencies, 'sampler' | 'tokenizer' | 
 export interface RolloutCoordinatorOptions<S extends State = State, Metadata = unknown>
   extends z.input<typeof schema> {
   /**
-   * Makes the environment. Called once, by the first `collect`: states are values, so one environment serves every worker.
+   * Makes the environment. Called once, by the first `collect`. One environment serves every worker.
    */
   readonly environment: () => Environment<S, Metadata> | PromiseLike<Environment<S, Metadata>>;
-  /** Makes the policy. Called once, by the first `collect`: a sampler batches what its workers ask. */
+  /** Makes the policy. Called once, by the first `collect`. Its sampler batches the requests of all workers. */
   readonly policy: () => RolloutPolicy | PromiseLike<RolloutPolicy>;
   /** Source of the tasks. */
   readonly tasks: TaskSource<Metadata>;
 }
 
-/** Collects buffers of episodes; see {@link createRolloutCoordinator}. */
+/** Collects buffers of episodes. See {@link createRolloutCoordinator}. */
 export interface RolloutCoordinator<Metadata = unknown> extends AsyncDisposable {
   /**
-   * The next buffer: whole groups, in the order of their tasks. It is what `processBuffer` of a reward system takes.
+   * Collects the next buffer, whole groups in the order of their tasks. It is what `processBuffer` of a reward system takes.
    *
-   * Episodes that broke are in it with status `failed`, or left out where `onFailure` says so. Once `signal` fires, or the
+   * Episodes that broke are in it with status `failed`, or left out, depending on `onFailure`. Once `signal` fires, or the
    * coordinator closes, it resolves with what there is, unfinished episodes as `aborted`. Rejects with an `ArgumentError`
-   * once closed, and as a factory does that fails: the next call asks it again.
+   * once closed, and with the error of a factory that fails. The next call tries the factory again.
    */
   collect(options?: { readonly signal?: AbortSignal | undefined }): Promise<readonly Trajectory<Metadata>[]>;
-  /** Counts over all buffers; `undefined` before the first. */
+  /** Counts over all buffers, or `undefined` before the first. */
   getStatistics(): RolloutStatistics | undefined;
   /** Aborts what is under way and closes the policy. May be called again. */
   close(): Promise<void>;
@@ -72,7 +72,7 @@ export interface RolloutCoordinator<Metadata = unknown> extends AsyncDisposable 
 /**
  * Puts an environment and a policy together, by factories, and collects episodes from them in buffers.
  *
- * @throws `OptionsError` naming every problem at once, `ArgumentError` for a factory that is no function.
+ * @throws `OptionsError` naming every problem at once, `ArgumentError` for a factory that is not a function.
  */
 export function createRolloutCoordinator<S extends State, Metadata>({
   environment,
@@ -170,7 +170,7 @@ class Coordinator<S extends State, Metadata> implements RolloutCoordinator<Metad
   }
 }
 
-/** What `work` gives; `undefined` if the signal fires first. */
+/** Result of `work`, or `undefined` if the signal fires first. */
 function unlessAborted<Value>(work: Promise<Value>, signal: AbortSignal): Promise<Value | undefined> {
   return new Promise((resolve, reject) => {
     const release = onAbort(signal, () => resolve(undefined));

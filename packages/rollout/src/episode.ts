@@ -34,8 +34,8 @@ type Opening<S extends State> = { readonly state: S } & ({ readonly end: End } |
 
 /**
  * Runs the G episodes of one task. They share their initial state and one request to the sampler for their first
- * turn; from there each goes its own way. Never rejects for what an environment or a sampler does: that is an
- * outcome with status `failed`, or `aborted` once the signal fired.
+ * turn. From there each goes its own way. Never rejects because of an environment or a sampler. Their errors are
+ * outcomes with status `failed`, or `aborted` once the signal fired.
  */
 export async function runGroup<S extends State, Metadata, Outcome>(
   context: GroupContext<S, Metadata, Outcome>,
@@ -148,7 +148,7 @@ function timeEnvironment({ steps }: Progress<State>, environmentMs: number): voi
   steps.push({ ...step, timing: { ...step.timing!, environmentMs } });
 }
 
-/** Lets the environment answer: the next turn, or how the episode ended. */
+/** Lets the environment answer. Returns the next turn, or how the episode ended. */
 async function advance<S extends State, Metadata, Outcome>(
   { environment, dependencies, options, task }: GroupContext<S, Metadata, Outcome>,
   progress: Progress<S>,

@@ -10,7 +10,7 @@ export interface RolloutDependencies<S extends State = State, Metadata = unknown
   readonly environment: Environment<S, Metadata, Outcome>;
   /** Policy that samples the responses. */
   readonly sampler: Sampler;
-  /** Milliseconds since any fixed point, such as `() => performance.now()`. Default: steps have no `timing`. */
+  /** Milliseconds since any fixed point, such as `() => performance.now()`. By default steps have no `timing`. */
   readonly clock?: (() => number) | undefined;
 }
 
@@ -21,6 +21,6 @@ export interface GroupContext<S extends State, Metadata, Outcome> {
   readonly options: ResolvedRolloutOptions;
   readonly signal: AbortSignal;
   readonly task: Task<Metadata>;
-  /** Unique within a run: names the group, its members and their random streams. */
+  /** Unique within a run. Names the group, its members and their random streams. */
   readonly groupId: string;
 }

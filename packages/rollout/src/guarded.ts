@@ -28,7 +28,7 @@ export interface GuardedEnvironment<S extends State, Metadata, Outcome> {
     state: S,
     encode: (view: View) => Encoded,
   ): Promise<{ readonly view: View; readonly encoded: Encoded }>;
-  /** What an ended episode shows last; `undefined` if the environment has nothing to show in such a state. */
+  /** Last view of an ended episode, or `undefined` if the environment shows nothing there. */
   lastView(state: S): View | undefined;
   /** `undefined` if the environment has no keys. */
   stateKey(state: S): Promise<string | undefined>;
@@ -45,8 +45,8 @@ interface Limits {
 }
 
 /**
- * The same environment, checked and limited: whatever a method throws is an `EnvironmentError` that names it, `reset` and
- * `updateState` end at their time limit and give states, and every call throws the signal's reason once aborted.
+ * Wraps an environment with checks and limits. Errors of a method become an `EnvironmentError` that names it. `reset` and
+ * `updateState` must return a state within their time limit. Every call throws the signal's reason once aborted.
  */
 export function guarded<S extends State, Metadata, Outcome>(
   environment: Environment<S, Metadata, Outcome>,

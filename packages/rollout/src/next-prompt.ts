@@ -157,7 +157,7 @@ function isSpecial(token: TokenId, tokenizer: Tokenizer): boolean {
   return tokenizer.eosIds.includes(token) || tokenizer.decode([token]) === '';
 }
 
-/** Whether a message is what the assistant said: the same text, or calls that were read from it. */
+/** Whether a message is what the assistant said, as the same text or as calls read from it. */
 function isTurn(message: Message | undefined, text: string): boolean {
   if (message?.role !== 'assistant') return false;
   const content = message.content.trim();

@@ -6,9 +6,9 @@ const samplingSchema = z.strictObject({
   maxTokens: z.int().min(1).default(256),
   /** Divides the logits. 0 is greedy decoding. Default 1. */
   temperature: z.number().nonnegative().default(1),
-  /** Divides the logits of tokens that occurred before; 1 changes nothing. Off by default. */
+  /** Divides the logits of tokens that occurred before. 1 changes nothing. Off by default. */
   repetitionPenalty: z.number().min(1).optional(),
-  /** Samples among this many of the likeliest tokens; 0 means all. Off by default. */
+  /** Samples among this many of the likeliest tokens. 0 means all. Off by default. */
   topK: z.int().nonnegative().optional(),
   /** Samples among the likeliest tokens that together have this probability. Off by default. */
   topP: z.number().gt(0).max(1).optional(),
@@ -30,9 +30,9 @@ export const rolloutSchema = z.strictObject({
   concurrency: z.int().min(1).default(64),
   /** Maximum turns of the policy per episode. A longer episode is `truncated`. Default 16. */
   maxTurns: z.int().min(1).default(16),
-  /** How tokens are drawn. Default: 256 tokens per turn at temperature 1. */
+  /** How tokens are drawn. Default 256 tokens per turn at temperature 1. */
   sampling: samplingSchema.prefault({}),
-  /** Tokens of prompt and completion together; the last turns get what is left of it. Default: the sampler's limit. */
+  /** Tokens of prompt and completion together. The last turns get what is left of it. Defaults to the sampler's limit. */
   contextLength: z.int().min(2).optional(),
   /**
    * How a conversation continues after a response.
@@ -58,7 +58,7 @@ export const rolloutSchema = z.strictObject({
 /** Options of `RolloutManager`. */
 export interface RolloutOptions extends z.input<typeof rolloutSchema> {}
 
-/** What the manager reads; every field with a default is present. */
+/** What the manager reads. Every field with a default is present. */
 export type ResolvedRolloutOptions = z.output<typeof rolloutSchema>;
 
 /**

@@ -8,7 +8,7 @@ import {
 } from '@rlp/core';
 import { parseJsonLines } from '@rlp/data';
 
-/** Version of the records below; readers refuse others. */
+/** Version of the records below. Readers refuse others. */
 const VERSION = 1;
 
 /** One trajectory as a line of JSON with its format's `version`, without the line break. */

@@ -20,10 +20,10 @@ export interface CollectOptions {
   /**
    * Names the random streams together with the run's seed and the task's id: equal iterations of equal weights give
    * equal trajectories. Pass the training iteration, so that a resumed run continues as the interrupted one would
-   * have. Default: collections made so far by this manager.
+   * have. Defaults to the number of collections made by this manager.
    */
   readonly iteration?: number | undefined;
-  /** Which collection of the iteration it is: further rounds have streams of their own. Default 0. */
+  /** Index of the collection within the iteration. Each has different random streams. Default 0. */
   readonly round?: number | undefined;
   /** Stops the collection. Unfinished episodes are returned as `aborted`. */
   readonly signal?: AbortSignal | undefined;
@@ -31,7 +31,7 @@ export interface CollectOptions {
 
 /** How many trajectories, and how long. */
 export interface CollectRolloutsOptions<Metadata = unknown> extends CollectOptions {
-  /** Where tasks come from; whole groups are taken until there are enough trajectories. */
+  /** Where tasks come from. Whole groups are taken until there are enough trajectories. */
   readonly tasks: TaskSource<Metadata>;
   /** At least so many are collected, unless aborted. */
   readonly minTrajectories: number;
@@ -43,12 +43,12 @@ export interface CollectRolloutsOptions<Metadata = unknown> extends CollectOptio
 const MAX_FRUITLESS_ROUNDS = 10;
 
 /**
- * Runs an environment against a policy: tasks in, groups of trajectories out.
+ * Runs an environment against a policy. Takes tasks and returns groups of trajectories.
  *
- * The G members of a group share their initial state and their prompt's prefill; later turns are requested concurrently,
+ * The G members of a group share their initial state and their prompt's prefill. Later turns are requested concurrently,
  * so that a batching sampler batches them across members and groups. Random streams are named by (seed, iteration, task,
- * member, turn): neither concurrency nor finishing order changes a sample. What breaks is data: a trajectory with status
- * `failed` that says which boundary broke, while its siblings live on.
+ * member, turn). Neither concurrency nor finishing order changes a sample. A failure is data. It gives a trajectory with
+ * status `failed` that names the boundary, while the other members go on.
  */
 export class RolloutManager<S extends State = State, Metadata = unknown, Outcome = unknown> {
   /** Options with their defaults. */
@@ -66,8 +66,8 @@ export class RolloutManager<S extends State = State, Metadata = unknown, Outcome
   /**
    * Collects one group per task and yields them in the order of `tasks`, each as soon as those before it are there.
    *
-   * A task that occurs twice gets two groups with streams of their own. Once `signal` fires, groups under way are still
-   * yielded, their unfinished members `aborted` with the steps they had; groups not begun are not, and iteration ends
+   * A task that occurs twice gets two groups with different random streams. Once `signal` fires, groups under way are still
+   * yielded, with unfinished members `aborted`. Groups not begun are not yielded, and iteration ends
    * without throwing. Leaving the loop early aborts what is left. Throws only under the failure policy `stop`.
    */
   collectGroups(
@@ -140,7 +140,7 @@ export class RolloutManager<S extends State = State, Metadata = unknown, Outcome
    * Collects at least `minTrajectories` trajectories, whole groups at a time, in the order of their tasks.
    *
    * Resolves with fewer only once aborted, or when the failure policy left out everything, ten times in a row. Rejects with an
-   * `ArgumentError` for a number of trajectories that is no positive integer.
+   * `ArgumentError` for a number of trajectories that is not a positive integer.
    */
   async collectRollouts({
     tasks,
@@ -174,7 +174,7 @@ export class RolloutManager<S extends State = State, Metadata = unknown, Outcome
     return collected;
   }
 
-  /** Returns the notes that came up since the last call: why conversations could not be extended, once per reason. */
+  /** Returns the notes since the last call. They say why conversations could not be extended, once per reason. */
   takeNotes(): readonly string[] {
     return this.#counter.takeNotes();
   }

@@ -12,7 +12,7 @@ export interface TurnRequest {
 }
 
 /**
- * Draws completions of one turn, and checks them: further on, a NaN would fail the update of a whole batch.
+ * Draws completions of one turn and checks them. An unnoticed NaN would fail the update of a whole batch.
  *
  * @throws `SamplerError` if the sampler fails; the signal's reason once aborted.
  */

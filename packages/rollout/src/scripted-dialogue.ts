@@ -15,7 +15,7 @@ import { RolloutManager, type RolloutOptions } from './index.ts';
 /** What the policy says in a turn, and how the turn ends. */
 export interface Said {
   readonly text: string;
-  /** Sampled behind the text, and no part of it: an end token or a stop string. Default: cut by its length. */
+  /** End token or stop string sampled after the text. By default the response is cut by its length. */
   readonly ending?: string;
 }
 
@@ -27,7 +27,7 @@ export interface Play {
   /** The message of the policy and those that answer it. */
   readonly answer?: (text: string, turn: number) => readonly Message[];
   readonly options?: RolloutOptions;
-  /** What the environment shows of the conversation. Default: all of it. */
+  /** What the environment shows of the conversation. By default all of it. */
   readonly show?: (messages: readonly Message[], turn: number) => readonly Message[];
 }
 

@@ -14,15 +14,15 @@ export interface RolloutStatistics {
   readonly dropped: { readonly groups: number; readonly trajectories: number };
   /** Responses. */
   readonly steps: number;
-  /** Turns whose prompt did not continue the tokens before it: each starts another training sequence. */
+  /** Turns whose prompt did not continue the tokens before it. Each starts another training sequence. */
   readonly splits: number;
   /** Why the last of these turns did not continue. */
   readonly lastSplit: string | undefined;
   /** Tokens sampled, and tokens of the prompts they were conditioned on. */
   readonly tokens: { readonly sampled: number; readonly prompt: number };
-  /** Mean steps per trajectory; 0 before the first. */
+  /** Mean steps per trajectory, or 0 before the first. */
   readonly averageTrajectoryLength: number;
-  /** Mean sampled tokens per trajectory; 0 before the first. */
+  /** Mean sampled tokens per trajectory, or 0 before the first. */
   readonly averageTokens: number;
 }
 

@@ -1,4 +1,4 @@
-/** For tests of code that collects rollouts: an environment that only counts, and a policy that a function speaks for. */
+/** For tests of code that collects rollouts. An environment that only counts, and a policy that is a function. */
 import {
   type ChatRenderer,
   type Completion,
@@ -14,7 +14,7 @@ import type { RolloutPolicy } from './coordinator.ts';
 
 const END = 0;
 
-/** Tokens are character codes; 0 ends a completion and is written `¶`. */
+/** Tokens are character codes. Code 0 ends a completion and is written `¶`. */
 export const characters: Tokenizer = {
   vocabularySize: 0x2000,
   bosId: undefined,
@@ -27,7 +27,7 @@ export const characters: Tokenizer = {
       .join(''),
 };
 
-/** `role:content¶` per message; tool calls as Hermes and Qwen write them. */
+/** `role:content¶` per message. Tool calls as Hermes and Qwen write them. */
 export const chat: ChatRenderer = {
   render: (messages, { generationPrompt = 'add' } = {}) =>
     characters.encode(
@@ -42,11 +42,11 @@ export type Speak = (prompt: string, stream: RandomStream) => string;
 
 /** How a {@link mockPolicy} behaves. */
 export interface MockPolicyOptions {
-  /** Default: always `ok`. */
+  /** By default always `ok`. */
   readonly speak?: Speak | undefined;
-  /** Milliseconds a request takes. Default: it is answered at once. */
+  /** Milliseconds that a request takes. Default 0. */
   readonly delay?: ((request: SampleRequest) => number) | undefined;
-  /** Default: 0. */
+  /** Default 0. */
   readonly policyVersion?: (() => number) | undefined;
 }
 

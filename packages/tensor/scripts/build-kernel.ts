@@ -13,7 +13,7 @@ const lines =
     .match(/.{1,100}/g) ?? [];
 writeFileSync(
   target,
-  `/** The kernel assembled by \`scripts/build-kernel.ts\`, in base64; a test assembles it again and compares. */
+  `/** The kernel assembled by \`scripts/build-kernel.ts\`, in base64. A test assembles it again and compares. */
 export const kernelBase64 =
 ${lines.map((line) => `  '${line}'`).join(' +\n')};
 `,

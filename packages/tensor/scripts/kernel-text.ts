@@ -1,4 +1,4 @@
-/** Numbers that one step of a loop takes: two vectors of two. Buffers are padded to whole steps. */
+/** Numbers that one step of a loop takes, two vectors of two. Buffers are padded to whole steps. */
 const stepBytes = 32;
 
 const zero = '(v128.const f64x2 0 0)';
@@ -18,7 +18,7 @@ const [gt, ge, eq, ne] = ['gt', 'ge', 'eq', 'ne'].map((name) => of(`f64x2.${name
 const [and, or] = [of('v128.and'), of('v128.or')];
 
 interface Loop {
-  /** Operands by name; each is the vector that a step reads of it. */
+  /** Operands by name. Each is the vector that a step reads of it. */
   readonly reads: readonly string[];
   readonly writes: 'out' | 'into';
   /** Numbers that every step uses. */
@@ -39,7 +39,7 @@ const unary = (step: (x: string) => string): Loop => ({
   step: ({ x }) => step(x!),
 });
 
-/** Adds to `into`; what the step gives is 0 wherever no gradient flows. */
+/** Adds to `into`. What the step gives is 0 wherever no gradient flows. */
 const adding = (reads: readonly string[], step: Loop['step'], numbers: readonly string[] = []): Loop => ({
   reads,
   writes: 'into',
@@ -107,7 +107,7 @@ const loops: Readonly<Record<string, Loop>> = {
   ),
 };
 
-/** The kernel in WebAssembly's text format: one function per loop, over `bytes` of every operand, and the memory they work on. */
+/** The kernel in WebAssembly's text format, with one function per loop, over `bytes` of every operand, and the memory they work on. */
 export function kernelText(): string {
   const functions = Object.entries(loops).map(([name, loop]) => functionText(name, loop));
   return `(module\n  (memory (export "memory") 256 256)\n${functions.join('\n')})\n`;

@@ -10,7 +10,7 @@ export class Arena {
   readonly #taken = new Set<Float64Array>();
   readonly #region: Region | undefined;
 
-  /** @param region - Memory that new buffers come from while it has room. Default: each buffer is allocated. */
+  /** @param region - Memory that new buffers come from while it has room. By default each buffer is allocated. */
   constructor(region?: Region) {
     this.#region = region;
   }
@@ -27,7 +27,7 @@ export class Arena {
     return this.take(length).fill(0);
   }
 
-  /** Numbers that are only read: copied to a buffer where that speeds operations up, else the numbers themselves. */
+  /** Numbers that are only read. They are copied to a buffer if that speeds operations up. */
   hold(numbers: Float64Array): Float64Array {
     if (this.#region === undefined) return numbers;
     const buffer = this.take(numbers.length);
@@ -35,7 +35,7 @@ export class Arena {
     return buffer;
   }
 
-  /** Takes a buffer back; one that it did not give stays its owner's. */
+  /** Takes a buffer back. Buffers from elsewhere are ignored. */
   release(buffer: Float64Array): void {
     if (!this.#taken.delete(buffer)) return;
     const known = this.#free.get(buffer.length);

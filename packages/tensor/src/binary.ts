@@ -1,16 +1,16 @@
 import { ranInKernel } from './kernel/kernel.ts';
 
 /**
- * Elementwise functions of two operands of equal shape; a tape expands operands that broadcast before.
+ * Elementwise functions of two operands of equal shape. A tape expands operands that broadcast before.
  *
- * One loop per function, on purpose: a shared loop that calls a function per element is several times slower once the engine
+ * One loop per function, on purpose. A shared loop that calls a function per element is several times slower once the engine
  * has seen it with many functions. Backward loops skip zero upstream gradients where a slope is multiplied, so that a branch
  * that `where` did not take can overflow without turning the gradient into NaN.
  */
 export interface BinaryKernel {
   /** Writes `f(a, b)` to `out`. */
   forward(a: Float64Array, b: Float64Array, out: Float64Array): void;
-  /** Adds `gradient · ∂f/∂a` to `into`. Absent: the function carries no gradient. */
+  /** Adds `gradient · ∂f/∂a` to `into`. Absent if the function carries no gradient. */
   intoA?(a: Float64Array, b: Float64Array, gradient: Float64Array, into: Float64Array): void;
   /** Adds `gradient · ∂f/∂b` to `into`. */
   intoB?(a: Float64Array, b: Float64Array, gradient: Float64Array, into: Float64Array): void;
@@ -21,7 +21,7 @@ function addInto(_a: Float64Array, _b: Float64Array, gradient: Float64Array, int
   for (let i = 0; i < into.length; i++) into[i]! += gradient[i]!;
 }
 
-/** The gradient of the smaller of two operands: all of it, or half if they are equal. */
+/** The gradient of the smaller of two operands, or half of it if they are equal. */
 function smallerTakes(
   own: Float64Array,
   other: Float64Array,
@@ -105,7 +105,7 @@ export const div: BinaryKernel = {
   },
 };
 
-/** min(a, b); equal operands share the gradient equally. */
+/** min(a, b). Equal operands share the gradient equally. */
 export const minimum: BinaryKernel = {
   forward(a, b, out) {
     if (ranInKernel('minimum', [a, b, out])) return;
@@ -115,7 +115,7 @@ export const minimum: BinaryKernel = {
   intoB: (a, b, gradient, into) => smallerTakes(b, a, gradient, into),
 };
 
-/** max(a, b); equal operands share the gradient equally. */
+/** max(a, b). Equal operands share the gradient equally. */
 export const maximum: BinaryKernel = {
   forward(a, b, out) {
     if (ranInKernel('maximum', [a, b, out])) return;

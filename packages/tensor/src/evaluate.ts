@@ -4,17 +4,17 @@ import { Region } from './kernel/region.ts';
 import type { Matrix, Shape } from './matrix.ts';
 import { Tape, type Variable } from './tape.ts';
 
-/** What a loss is evaluated on; every matrix is `[B, T]`. */
+/** What a loss is evaluated on. Every matrix is `[B, T]`. */
 export interface EvaluateInputs {
-  /** Of the policy; differentiated by. */
+  /** Log-probabilities of the policy. The loss is differentiated with respect to them. */
   readonly logprobs: Matrix;
   /** 1 where a token counts. */
   readonly mask: Matrix;
-  /** Factor of each token's loss; ignored where `mask` is 0. */
+  /** Factor of each token's loss. Ignored where `mask` is 0. */
   readonly weights: Matrix;
-  /** Of the policy's distributions; differentiated by. Needed by losses that ask for them. */
+  /** Entropies of the policy's distributions, also differentiated. Needed by losses that read them. */
   readonly entropies?: Matrix | undefined;
-  /** Values of the critic for the state before each token; differentiated by. Needed by losses that ask for them. */
+  /** Values of the critic for the state before each token, also differentiated. Needed by losses that read them. */
   readonly values?: Matrix | undefined;
   /** Data columns by name. */
   readonly columns?: Readonly<Record<string, Matrix>> | undefined;
@@ -24,7 +24,7 @@ export interface EvaluateInputs {
 export interface Evaluation {
   /** `Σ weights · tokenLosses` over tokens with `mask` 1. */
   readonly value: number;
-  /** Derivatives of `value`, each `[B, T]`; 0 wherever `mask` is 0 and nothing else depends on the position. */
+  /** Derivatives of `value`, each `[B, T]`. They are 0 where `mask` is 0 and nothing else depends on the position. */
   readonly gradients: {
     readonly logprobs: Matrix;
     readonly entropies?: Matrix | undefined;
@@ -32,7 +32,7 @@ export interface Evaluation {
   };
   /** Loss of each token, before weights. Shape: `[B, T]`. */
   readonly tokenLosses: Matrix;
-  /** The loss's diagnostics: means over tokens with `mask` 1; 0 when there are none. */
+  /** Metrics of the loss, as means over tokens with `mask` 1, or 0 without such tokens. */
   readonly metrics: Readonly<Record<string, number>>;
 }
 
@@ -71,7 +71,7 @@ function evaluateBlocks(loss: Loss, inputs: EvaluateInputs, arena: Arena): Resul
 }
 
 /**
- * Rows that are computed together: about 16 384 tokens, in at most 1024 blocks.
+ * Rows that are computed together, about 16 384 tokens in at most 1024 blocks.
  *
  * Most losses treat every row by itself. Blocks of rows keep temporaries in the cache and in the kernel's memory. A loss that
  * sums over all rows is computed on all of them at once, by the plain loops.
@@ -153,7 +153,7 @@ function evaluateBlock(
   return tape;
 }
 
-/** Inputs of a loss on a tape; `held` gives the part of each that is evaluated. */
+/** Inputs of a loss on a tape. `held` gives the part of each that is evaluated. */
 function hold(inputs: EvaluateInputs, tape: Tape, held: (matrix: Matrix) => Matrix) {
   const { mask, logprobs, entropies, values, columns = {} } = inputs;
   const data = Object.entries(columns).map(([name, matrix]) => [name, tape.data(held(matrix))] as const);
@@ -173,13 +173,13 @@ function rowsOf({ columns, data }: Matrix, start: number, end: number): Matrix {
   return { rows: end - start, columns, data: data.subarray(start * columns, end * columns) };
 }
 
-/** Token losses in the shape of the batch: a loss may give one per sequence, or one number. */
+/** Token losses in the shape of the batch. A loss may return one per sequence, or one number. */
 function widen(tape: Tape, losses: Variable, zeroes: Matrix): Variable {
   if (losses.rows === zeroes.rows && losses.columns === zeroes.columns) return losses;
   return tape.add(losses, tape.data(zeroes));
 }
 
-/** The weighted sum of the token losses; writes its derivative by each of them to `seed`. */
+/** The weighted sum of the token losses. Writes its derivative by each of them to `seed`. */
 function weightedSum(
   losses: Matrix,
   { mask, weights, seed }: { readonly mask: Matrix; readonly weights: Matrix; readonly seed: Matrix },

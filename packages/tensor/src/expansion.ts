@@ -1,6 +1,6 @@
 import type { Matrix } from './matrix.ts';
 
-/** Writes a matrix to one of a larger shape: dimensions of size 1 repeat. */
+/** Writes a matrix to one of a larger shape. Dimensions of size 1 repeat. */
 export function expand(from: Matrix, to: Matrix): void {
   if (from.data.length === 1) {
     to.data.fill(from.data[0]!);
@@ -13,7 +13,7 @@ export function expand(from: Matrix, to: Matrix): void {
   }
 }
 
-/** The reverse of {@link expand} for gradients: adds the sums over repeated dimensions to `into`, of the shape of `like`. */
+/** The reverse of {@link expand} for gradients. Adds the sums over repeated dimensions to `into`, of the shape of `like`. */
 export function reduceInto(gradient: Matrix, like: Matrix, into: Float64Array): void {
   const { rows, columns, data } = gradient;
   for (let row = 0, at = 0; row < rows; row++) {

@@ -6,7 +6,7 @@ export function forward(condition: Float64Array, a: Float64Array, b: Float64Arra
   for (let i = 0; i < out.length; i++) out[i] = condition[i] !== 0 ? a[i]! : b[i]!;
 }
 
-/** Adds the gradient to the operand that was taken; the other gets 0, and never NaN. */
+/** Adds the gradient to the operand that was taken. The other gets 0, never NaN. */
 export function backward(
   condition: Float64Array,
   gradient: Float64Array,

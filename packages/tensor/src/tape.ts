@@ -13,19 +13,19 @@ export interface Variable extends Matrix {
 }
 
 interface Node extends Variable {
-  /** Accumulated while {@link Tape.backward} runs; kept for variables of the caller. */
+  /** Accumulated while {@link Tape.backward} runs. Kept for variables of the caller. */
   gradient: Float64Array | undefined;
 }
 
 /**
- * Eager {@link TensorOps}: float64 matrices, computed at once, with a reverse tape.
+ * Eager {@link TensorOps} over float64 matrices, with a reverse tape.
  *
  * Gradients are exact derivatives under the conventions that {@link TensorOps} states. Only what depends on a
- * {@link Tape.variable} is recorded, so data columns cost nothing in the backward pass. A tape serves one evaluation; its
+ * {@link Tape.variable} is recorded, so data columns cost nothing in the backward pass. A tape serves one evaluation. Its
  * temporaries live in an arena, and are gone once that is reset.
  */
 export class Tape implements TensorOps<Variable> {
-  /** One closure per recorded operation: moves the gradient of its result to its operands. */
+  /** One closure per recorded operation. It moves the gradient of its result to its operands. */
   readonly #steps: (() => void)[] = [];
   readonly #arena: Arena;
   #rowsMixed: 'no' | 'yes' = 'no';
@@ -48,7 +48,7 @@ export class Tape implements TensorOps<Variable> {
   readonly sigmoid = this.#applying(unary.sigmoid);
   readonly tanh = this.#applying(unary.tanh);
 
-  /** @param arena - Default: a new arena, so results stay valid. */
+  /** @param arena - By default a new arena, so results stay valid. */
   constructor(arena: Arena = new Arena()) {
     this.#arena = arena;
   }
@@ -63,7 +63,7 @@ export class Tape implements TensorOps<Variable> {
     return node(matrix, true);
   }
 
-  /** A matrix that is data: no gradient flows to it. */
+  /** A matrix of data. No gradient flows to it. */
   data(matrix: Matrix): Variable {
     return node(matrix, false);
   }
@@ -88,7 +88,7 @@ export class Tape implements TensorOps<Variable> {
     this.#steps.length = 0;
   }
 
-  /** Gradient with respect to `variable`, after {@link Tape.backward}; zeros where nothing flowed. */
+  /** Gradient with respect to `variable`, after {@link Tape.backward}. Zeros if no gradient flowed. */
   gradient(variable: Variable): Matrix {
     const data = (variable as Node).gradient ?? new Float64Array(variable.data.length);
     return { rows: variable.rows, columns: variable.columns, data };
@@ -208,7 +208,7 @@ export class Tape implements TensorOps<Variable> {
     return { rows, columns, data: this.#arena.take(rows * columns), tracked, gradient: undefined };
   }
 
-  /** The buffer to add a gradient to; nothing where none flows. */
+  /** Buffer to add a gradient to, or nothing if none flows. */
   #gradientOf(variable: Variable): Float64Array | undefined {
     if (!variable.tracked) return undefined;
     const own = variable as Node;
@@ -216,7 +216,7 @@ export class Tape implements TensorOps<Variable> {
     return own.gradient;
   }
 
-  /** Remembers how the gradient of `result` moves on; its own buffer is freed once it has. */
+  /** Remembers how the gradient of `result` moves on. Its own buffer is freed once it has. */
   #record(result: Node, move: (gradient: Float64Array) => void): void {
     if (!result.tracked) return;
     this.#steps.push(() => {

@@ -3,14 +3,14 @@ import { ranInKernel } from './kernel/kernel.ts';
 /**
  * Elementwise functions of one operand.
  *
- * One loop per function, on purpose: a shared loop that calls a function per element is slower once
+ * One loop per function, on purpose. A shared loop that calls a function per element is slower once
  * the engine has seen it with many functions. Backward loops skip zero upstream gradients, so that a branch that
  * `where` did not take can overflow without turning the gradient into NaN.
  */
 export interface UnaryKernel {
   /** Writes `f(x)` to `out`. */
   forward(x: Float64Array, out: Float64Array): void;
-  /** Adds `gradient · f'(x)` to `into`; `out` is what {@link UnaryKernel.forward} wrote. */
+  /** Adds `gradient · f'(x)` to `into`. `out` is what {@link UnaryKernel.forward} wrote. */
   backward(x: Float64Array, out: Float64Array, gradient: Float64Array, into: Float64Array): void;
 }
 
@@ -119,7 +119,7 @@ export const tanh: UnaryKernel = {
   },
 };
 
-/** `x` limited to `[low, high]`; gradient 1 inside and on the bounds, 0 outside. */
+/** `x` limited to `[low, high]`. The gradient is 1 inside and on the bounds, 0 outside. */
 export function clip(low: number, high: number): UnaryKernel {
   return {
     forward(x, out) {

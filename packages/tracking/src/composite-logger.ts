@@ -2,8 +2,8 @@ import type { MetricsLogger } from '@rlp/core';
 import { Problems } from './problems.ts';
 
 /**
- * Logs to several places. One that throws, against its contract, does not keep the others from getting their row; a warning of the
- * process says so once, and in the end how often.
+ * Logs to several loggers. A logger that throws does not stop the others. A process warning reports the first error, and the
+ * count when the logger closes.
  */
 export function compositeLogger(...loggers: readonly MetricsLogger[]): MetricsLogger {
   const all = loggers.map((logger, at) => ({

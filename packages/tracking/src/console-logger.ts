@@ -29,7 +29,7 @@ const schema = z.strictObject({
   clock: z.custom<() => number>(isFunction, 'must be a function').default(() => () => performance.now()),
 });
 
-/** Where progress is shown; `process.stderr` is one. */
+/** Stream that progress is written to, such as `process.stderr`. */
 export type ConsoleStream = NodeJS.WritableStream & { readonly isTTY?: boolean };
 
 /** Options of {@link consoleLogger}. */
@@ -40,7 +40,7 @@ export interface ConsoleLoggerOptions {
   readonly iterations: number;
   /** Iterations made before this process, in a resumed run. Default 0. */
   readonly startedAt?: number | undefined;
-  /** Default: reward, KL, loss of supervised training and tokens per second, where there are such metrics. */
+  /** Default columns are reward, KL, loss of supervised training and tokens per second, if they are logged. */
   readonly columns?: readonly ProgressColumn[] | undefined;
   /** Per cent of progress between two sample lines and, without a terminal, between two lines of metrics. Default 10. */
   readonly plainLineEvery?: number | undefined;
@@ -51,11 +51,11 @@ export interface ConsoleLoggerOptions {
 }
 
 /**
- * Progress of a run on the console: a bar that is redrawn in place on a terminal; elsewhere (a file, CI, `TERM=dumb`) a plain
- * line for the first iteration, for every `plainLineEvery` per cent, and for the last. Notes and findings are lines of their own,
- * and so is one sample for every `plainLineEvery` per cent. Uses no colours.
+ * Shows the progress of a run on the console.
  *
- * Steps count from 0: the row of step `s` says that `s + 1` iterations are made.
+ * On a terminal it redraws a bar in place. Elsewhere (a file, CI, `TERM=dumb`) it prints a line for the first iteration, one per
+ * `plainLineEvery` per cent, and one for the last. Notes and findings get separate lines, and so does one sample per
+ * `plainLineEvery` per cent. Uses no colours. Steps count from 0, so the row of step `s` means that `s + 1` iterations are done.
  *
  * @throws `OptionsError` naming every problem at once.
  */
@@ -105,7 +105,7 @@ function every(percent: number, iterations: number): (step: number) => boolean {
   };
 }
 
-/** One line: the end of the prompt, the beginning of the response. */
+/** One line with the end of the prompt and the beginning of the response. */
 function sampleText({ prompt, response, reward }: LoggedSample): string {
   const asked = prompt.length > 60 ? `…${prompt.slice(-60)}` : prompt;
   const answered = response.length > 120 ? `${response.slice(0, 120)}…` : response;
@@ -114,13 +114,13 @@ function sampleText({ prompt, response, reward }: LoggedSample): string {
 
 /** Shows how far a run is. */
 interface Display {
-  /** A line of its own. */
+  /** Prints a separate line. */
   say(line: string): void;
   show(made: number, columns: string, remaining: string): void;
   end(): void;
 }
 
-/** Whether lines can be redrawn: a terminal with a person before it. */
+/** Whether lines can be redrawn, as on a terminal with a person before it. */
 function isInteractive(stream: ConsoleStream): boolean {
   return stream.isTTY === true && !process.env.CI && process.env.TERM !== 'dumb';
 }

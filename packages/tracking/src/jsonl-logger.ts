@@ -19,7 +19,7 @@ const schema = z.strictObject({
 
 /** Options of {@link JsonlLogger}. */
 export interface JsonlLoggerOptions {
-  /** File to append to; it and its directory are created where they are missing. */
+  /** File to append to. It and its directory are created if they are missing. */
   readonly path: string;
   /** Told, once, when a row cannot be written. Default `process.emitWarning`. */
   readonly onProblem?: ((message: string) => void) | undefined;
@@ -28,7 +28,7 @@ export interface JsonlLoggerOptions {
 /**
  * Metrics, notes, samples and findings as JSON Lines: `{"step":3,"metrics":{"reward/mean":0.5}}`, `{"step":3,"note":"…"}`.
  *
- * Every row is with the operating system before `log` returns, so a crash of the process loses none; `close` has it on
+ * Every row is with the operating system before `log` returns, so a crash of the process loses none. `close` has it on
  * disk. A row that an earlier crash cut short is removed on opening. Read it back with
  * `metricRowsFromJsonl` or `logRowsFromJsonl`.
  */

@@ -126,7 +126,7 @@ describe('JsonlLogger', () => {
     expect(problems).toEqual([
       expect.stringMatching(/^JsonlLogger: metrics are not written to \/dev\/full: ENOSPC/),
       // Three rows, and that they are not on disk in the end.
-      'JsonlLogger: metrics are not written to /dev/full: 3 times in all',
+      'JsonlLogger: metrics are not written to /dev/full: 3 times in total',
     ]);
   });
 
@@ -154,7 +154,7 @@ describe('JsonlLogger', () => {
     file.append(Buffer.from('the next\n'));
     file.close();
     expect(readFileSync(path, 'utf8')).toBe('earlier\na whole row\nthe next\n');
-    expect(problems.at(-1)).toBe(`test: metrics are not written to ${path}: 2 times in all`);
+    expect(problems.at(-1)).toBe(`test: metrics are not written to ${path}: 2 times in total`);
   });
 
   it('fails at once where it can never write', () => {
@@ -291,8 +291,8 @@ describe('compositeLogger', () => {
     await expect(logger.close()).rejects.toThrow('broken');
     expect(await read()).toHaveLength(3);
     expect(warn.mock.calls).toEqual([
-      ['compositeLogger: logger 0 threw: broken; this is said once and counted'],
-      ['compositeLogger: logger 0 threw: 3 times in all'],
+      ['compositeLogger: logger 0 threw: broken; further failures are only counted'],
+      ['compositeLogger: logger 0 threw: 3 times in total'],
     ]);
     warn.mockRestore();
   });

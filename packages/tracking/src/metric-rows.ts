@@ -44,7 +44,7 @@ const rowSchemas = {
   finding: z.strictObject({ step, finding }),
 };
 
-/** One row as a line of JSON; numbers that JSON does not know are written as their names. */
+/** One row as a line of JSON. Numbers that JSON does not know are written as their names. */
 export function logRowToLine(row: LogRow): string {
   return JSON.stringify(row, (_, value: unknown) =>
     typeof value === 'number' && !Number.isFinite(value) ? String(value) : value,
@@ -52,7 +52,7 @@ export function logRowToLine(row: LogRow): string {
 }
 
 /**
- * Reads what a `JsonlLogger` wrote: metrics, notes, samples and findings in the order of the file, empty lines skipped.
+ * Reads the file of a `JsonlLogger`. Metrics, notes, samples and findings come in the order of the file. Empty lines are skipped.
  *
  * @param source - Names the text in errors, such as its file.
  * @throws `FormatError` naming source and line of the first malformed row.

@@ -7,34 +7,34 @@ import { sampleColumns } from './sample-columns.ts';
 const isFunction = (value: unknown) => typeof value === 'function';
 
 const schema = z.strictObject({
+  /** Address of the tracking server, such as `http://127.0.0.1:5000`. Required. */
   url: z.url({ protocol: /^https?$/ }),
+  /** Name of the experiment. It is created if it is missing. Required. */
   experiment: z.string().min(1),
+  /** Name of the run. By default the server makes one up. */
   run: z.string().min(1).optional(),
+  /** Parameters of the run, such as hyperparameters. Default none. */
   parameters: z.record(z.string().min(1), z.string()).default(() => ({})),
+  /** Bearer token. It is never logged. Default none. */
   token: z.string().min(1).optional(),
+  /** Sends the requests. Default is the platform's `fetch`. */
   fetch: z.custom<typeof fetch>(isFunction, 'must be a function').default(() => fetch),
+  /** Returns milliseconds since 1970. Default `Date.now`. */
   clock: z.custom<() => number>(isFunction, 'must be a function').default(() => () => Date.now()),
+  /** Maximum duration of one request, in milliseconds. Default 10000. */
   timeoutMs: z.number().positive().default(10_000),
+  /** Maximum attempts per request. Default 3. */
   attempts: z.int().min(1).default(3),
+  /** Maximum numbers that wait for the server. Beyond it the oldest are dropped and counted. Default 100000. */
   maximumPending: z.int().min(1000).default(100_000),
+  /** Receives the first delivery problem, and the total at the end. Default `process.emitWarning`. */
   onProblem: z
     .custom<(message: string) => void>(isFunction, 'must be a function')
     .default(() => (message: string) => process.emitWarning(message)),
 });
 
-/**
- * Options of {@link MlflowLogger}.
- *
- * - `url`: of the tracking server, such as `http://127.0.0.1:5000`.
- * - `experiment`: its name; it is created where there is none. `run`: name of the run (the server makes one up).
- * - `parameters` (none): told to the run at its start, such as hyperparameters.
- * - `token`: sent as a bearer token; never logged.
- * - `fetch`, `clock` (milliseconds since 1970): default the platform's.
- * - `timeoutMs` (10 000), `attempts` (3): of each request. `maximumPending` (100 000): numbers that wait for the server; beyond
- *   it the oldest are dropped, and counted.
- * - `onProblem`: told, once, when numbers cannot be delivered, and in the end how often. Default `process.emitWarning`.
- */
-export type MlflowLoggerOptions = z.input<typeof schema>;
+/** Options of {@link MlflowLogger}. */
+export interface MlflowLoggerOptions extends z.input<typeof schema> {}
 
 const createdRun = z.object({
   run: z.object({ info: z.object({ run_id: z.string(), artifact_uri: z.string().optional() }) }),
@@ -52,7 +52,7 @@ interface MlflowTag {
   readonly value: string;
 }
 
-/** As many numbers, parameters and tags as the server takes in one request; characters of a name and of a tag. */
+/** Limits of the server. Numbers, parameters and tags per request, characters of a name and of a tag. */
 const [batchSize, parameterBatchSize, tagBatchSize, longestName, longestTag] = [1000, 100, 100, 250, 5000];
 
 /** Rows that the table of samples has at most. */
@@ -62,11 +62,11 @@ const longestTable = 200;
 const tableTag = { key: 'mlflow.loggedArtifacts', value: '[{"path":"samples.json","type":"table"}]' };
 
 /**
- * Metrics to an MLflow tracking server by its REST API. Notes and findings become tags of the run; the newest 200 samples
+ * Logs to an MLflow tracking server by its REST API. Notes and findings become tags of the run. The newest 200 samples
  * are its table `samples.json`, if the server takes artifacts.
  *
- * `log` never waits: numbers queue up and are sent in batches, in order, by one request at a time. `close` sends what is left and
- * marks the run finished; where the server is gone or never answers, it gives up with the first batch that is lost.
+ * `log` never waits. Numbers queue up and are sent in order, in batches, one request at a time. `close` sends the rest and
+ * marks the run finished. If the server does not answer, it gives up after the first lost batch.
  *
  * @see https://mlflow.org/docs/latest/rest-api.html
  */
@@ -160,7 +160,7 @@ export class MlflowLogger implements MetricsLogger {
     this.#problems.conclude();
   }
 
-  /** Sends what waits until nothing does; while it closes, until a batch is lost. */
+  /** Sends batches until the queue is empty. While closing, it stops at the first lost batch. */
   async #send(): Promise<void> {
     // Rows that are logged one after the other travel together.
     await Promise.resolve();
@@ -182,7 +182,7 @@ export class MlflowLogger implements MetricsLogger {
     this.#sending = undefined;
   }
 
-  /** Drops what waits; gives the numbers among it. */
+  /** Empties the queue and returns the number of dropped values. */
   #giveUp(): readonly MlflowMetric[] {
     this.#tags.length = 0;
     this.#tableState = 'sent';
@@ -209,7 +209,7 @@ export class MlflowLogger implements MetricsLogger {
     }
   }
 
-  /** A run without its parameters is still better than none: what is wrong with them is told, and costs nothing else. */
+  /** Sends the parameters. A refused parameter is reported and the run goes on. */
   async #startRun(): Promise<void> {
     const { run, parameters, clock } = this.#options;
     const created = await this.#client.post('mlflow/runs/create', {

@@ -1,7 +1,7 @@
-/** Told what cannot be written and why. */
+/** Receives what could not be written and why. */
 export type ProblemListener = (message: string) => void;
 
-/** Tells of the first of many problems, counts the others, and says in the end how many there were. */
+/** Reports the first of many problems, counts the others, and reports the total at the end. */
 export class Problems {
   readonly #what: string;
   readonly #listener: ProblemListener;
@@ -17,18 +17,18 @@ export class Problems {
     this.#count += 1;
     if (this.#count > 1) return;
     const reason = error instanceof Error ? error.message : String(error);
-    this.#tell(`${this.#what}: ${reason}; this is said once and counted`);
+    this.#tell(`${this.#what}: ${reason}; further failures are only counted`);
   }
 
   conclude(): void {
-    if (this.#count > 1) this.#tell(`${this.#what}: ${this.#count} times in all`);
+    if (this.#count > 1) this.#tell(`${this.#what}: ${this.#count} times in total`);
   }
 
   #tell(message: string): void {
     try {
       this.#listener(message);
     } catch {
-      // Metrics never end a run, nor does whoever cannot be told of them.
+      // Metrics never end a run, and neither does a listener that throws.
     }
   }
 }

@@ -17,7 +17,7 @@ export const defaultColumns: readonly ProgressColumn[] = [
   { label: 'tokens/s', metric: 'tokens/computed', show: 'per-second' },
 ];
 
-/** The columns of one line, as text: `reward 0.612 · KL 0.004 · tokens/s 12 300`. */
+/** The columns of one line as text, such as `reward 0.612 · KL 0.004 · tokens/s 12 300`. */
 export function formatColumns(columns: readonly ProgressColumn[], metrics: Metrics, seconds: number): string {
   return columns
     .flatMap(({ label, metric, show }) => {
@@ -28,7 +28,7 @@ export function formatColumns(columns: readonly ProgressColumn[], metrics: Metri
     .join(' · ');
 }
 
-/** A number in a handful of characters: three significant decimals below 1000, whole above. */
+/** A number in a few characters. Three significant digits below 1000, whole above. */
 export function formatNumber(value: number): string {
   const size = Math.abs(value);
   if (!Number.isFinite(value) || value === 0) return String(value);

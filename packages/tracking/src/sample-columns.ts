@@ -1,6 +1,6 @@
 import type { LoggedSample } from '@rlp/core';
 
-/** Samples as a table: task, prompt, response, reward, and one column for each named part of the rewards. */
+/** Samples as a table with task, prompt, response, reward, and one column for each named part of the rewards. */
 export function sampleColumns(rows: readonly LoggedSample[]): {
   readonly columns: readonly string[];
   readonly data: readonly (readonly (string | number | null)[])[];

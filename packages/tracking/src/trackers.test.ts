@@ -142,8 +142,8 @@ describe('wandbLogger', () => {
     await logger.close();
     expect(logged).toEqual([[0, { a: 0 }]]);
     expect(problems).toEqual([
-      'wandbLogger: metrics are not logged: offline; this is said once and counted',
-      'wandbLogger: metrics are not logged: 3 times in all',
+      'wandbLogger: metrics are not logged: offline; further failures are only counted',
+      'wandbLogger: metrics are not logged: 3 times in total',
     ]);
     expect(() => wandbLogger(undefined as never)).toThrow('start the run before the logger');
   });
@@ -328,7 +328,7 @@ describe('MlflowLogger', () => {
     expect(logger.dropped).toBe(6);
     expect(problems).toHaveLength(1);
     expect(problems[0]).toMatch(
-      /^MlflowLogger: metrics are not delivered to http:\/\/127\.0\.0\.1:1: .*this is said once and counted$/,
+      /^MlflowLogger: metrics are not delivered to http:\/\/127\.0\.0\.1:1: .*further failures are only counted$/,
     );
     expect(problems[0]).not.toContain('secret');
   });

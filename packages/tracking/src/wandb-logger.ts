@@ -2,7 +2,7 @@ import { ArgumentError, type LoggedSample, type MetricsLogger } from '@rlp/core'
 import { Problems } from './problems.ts';
 import { sampleColumns } from './sample-columns.ts';
 
-/** As much of a Weights & Biases run as logging needs; give it yours. */
+/** The part of a Weights & Biases run that logging needs. */
 export interface WandbRun {
   log(data: Readonly<Record<string, unknown>>, options: { readonly step: number }): unknown;
   /** Gets findings, and their severity as a level. */
@@ -16,7 +16,7 @@ export interface WandbRun {
 
 /** Options of {@link wandbLogger}. */
 export interface WandbLoggerOptions {
-  /** Makes a table of your client, such as `new wandb.Table(…)`. Default: an object with `columns` and `data`. */
+  /** Makes a table of your client, such as `new wandb.Table(…)`. By default an object with `columns` and `data`. */
   readonly table?:
     | ((columns: readonly string[], data: readonly (readonly (string | number | null)[])[]) => unknown)
     | undefined;
@@ -27,7 +27,7 @@ export interface WandbLoggerOptions {
 const levels = { low: 'INFO', medium: 'WARN', high: 'ERROR', critical: 'ERROR' } as const;
 
 /**
- * Logs to a Weights & Biases run. JavaScript has no maintained client, so you pass the run: any object with a `log`.
+ * Logs to a Weights & Biases run. JavaScript has no maintained client, so you pass the run. Any object with a `log` will do.
  *
  * Metrics keep their names. Notes are logged as `notes`, samples as the table `samples`, findings as `findings` and, if the
  * run has `alert`, as alerts.

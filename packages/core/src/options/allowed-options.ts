@@ -1,6 +1,6 @@
 /** One option that a schema allows. */
 export interface AllowedOption {
-  /** Keys from the schema's root; `*` stands for an index or a key of a record. */
+  /** Keys from the schema's root. `*` stands for an index or a key of a record. */
   readonly path: readonly string[];
   /** Strings that the option accepts by name, of an enum or of literals. */
   readonly values: readonly string[];

@@ -227,6 +227,6 @@ const tinker = {
 /**
  * Options of TRL, verl, OpenRLHF and tinker-cookbook, and what they are called in rlp.
  *
- * A value without spaces is a place, `Interface.path`; several are joined by `+`. A value with spaces is advice.
+ * A value without spaces is a place, `Interface.path`. Several are joined by `+`. A value with spaces is advice.
  */
 export const foreignNames: Readonly<Record<string, string>> = { ...tinker, ...openRlhf, ...verl, ...trl };

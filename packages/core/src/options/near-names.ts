@@ -1,4 +1,4 @@
-/** A name without case and separators: `clip_high` and `clipHigh` are the same. */
+/** A name without case and separators, so `clip_high` and `clipHigh` are the same. */
 function plain(name: string): string {
   return name.toLowerCase().replace(/[^a-z0-9]/g, '');
 }
@@ -31,7 +31,7 @@ export function sameNames<Candidate>(
   return candidates.filter((candidate) => plain(nameOf(candidate)) === plain(name));
 }
 
-/** The candidates that a slip of the fingers turns into `name`, or that it abbreviates; the nearest only. */
+/** The nearest candidates that a typing error turns into `name`, or that it abbreviates. */
 export function nearNames<Candidate>(
   name: string,
   candidates: readonly Candidate[],

@@ -2,7 +2,7 @@ import { OptionsError } from '../errors.ts';
 import { allowedOptions } from './allowed-options.ts';
 import { problemsOf, type SchemaIssue } from './problems.ts';
 
-/** The part of the Standard Schema v1 interface we rely on; every zod 4 schema satisfies it. */
+/** The part of the Standard Schema v1 interface we rely on. Every zod 4 schema satisfies it. */
 export interface Schema<Output> {
   readonly '~standard': {
     validate(value: unknown): SchemaResult<Output> | Promise<SchemaResult<Output>>;

@@ -35,7 +35,7 @@ function valueAt(input: unknown, path: readonly string[]): unknown {
 const unspecific = 'Invalid input';
 
 /**
- * The branch of a union that the input was meant for: the one of its kind with the fewest problems.
+ * The branch of a union that the input was meant for, which is the one with the fewest problems.
  *
  * Without fields, the input belongs to no branch. The union's message describes it better, if it has one.
  */

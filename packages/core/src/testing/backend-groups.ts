@@ -39,7 +39,7 @@ function closing<Backend extends TrainingBackend>(make: () => Promise<Backend>):
   };
 }
 
-/** Contract of the group `weights`; see {@link HostWeightsBackend}. */
+/** Contract of the group `weights`. See {@link HostWeightsBackend}. */
 export function describeHostWeightsBackend(
   name: string,
   subject: BackendGroupSubject<HostWeightsBackend>,
@@ -73,7 +73,7 @@ export function describeHostWeightsBackend(
   });
 }
 
-/** Contract of the group `reference`; see {@link ReferenceBackend}. */
+/** Contract of the group `reference`. See {@link ReferenceBackend}. */
 export function describeReferenceBackend(name: string, subject: BackendGroupSubject<ReferenceBackend>): void {
   const { tolerance = 1e-4 } = subject;
   describe(`${name} is a ReferenceBackend`, () => {
@@ -101,7 +101,7 @@ export function describeReferenceBackend(name: string, subject: BackendGroupSubj
   });
 }
 
-/** Contract of the group `checkpoints`; see {@link CheckpointBackend}. */
+/** Contract of the group `checkpoints`. See {@link CheckpointBackend}. */
 export function describeCheckpointBackend(name: string, subject: CheckpointSubject): void {
   const { checkpointDirectory: directory } = subject;
   describe(`${name} is a CheckpointBackend`, () => {

@@ -28,16 +28,16 @@ export interface CriticBackendSubject {
   readonly create: () => Promise<CriticBackend>;
   /** The same without a value head. */
   readonly createWithoutHead: () => Promise<CriticBackend>;
-  /** Tokens of the policy's vocabulary; at least 4, all of them valid. Default 4. Contexts of 8 tokens must fit. */
+  /** Tokens of the policy's vocabulary. At least 4, all of them valid. Default 4. Contexts of 8 tokens must fit. */
   readonly vocabularySize?: number;
-  /** Path of a directory that does not exist yet, inside one that does; omit where checkpoints are not supported. */
+  /** Path of a directory that does not exist yet, inside one that does. Omit where checkpoints are not supported. */
   readonly checkpointDirectory?: () => Promise<string>;
   /** Largest relative difference that counts as equal between two ways of computing one number. Default 1e-4. */
   readonly tolerance?: number;
 }
 
 /**
- * Contract of {@link CriticBackend}, beyond that of a `TrainingBackend`: run it on every implementation.
+ * Contract of {@link CriticBackend}, beyond that of a `TrainingBackend`. Run it on every implementation.
  *
  * @param name - Names the implementation in the report.
  */

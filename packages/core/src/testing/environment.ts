@@ -9,14 +9,14 @@ export interface EnvironmentSubject<S extends State, Metadata> {
   readonly create: () => Environment<S, Metadata>;
   /** A task it can play. */
   readonly task: Task<Metadata>;
-  /** Responses that may be given one after the other; the suite stops early where the episode ends. At least one. */
+  /** Responses that may be given one after the other. The suite stops early where the episode ends. At least one. */
   readonly responses: readonly string[];
 }
 
 const seed = 7;
 
 /**
- * Contract of {@link Environment}: run it on every implementation.
+ * Contract of {@link Environment}. Run it on every implementation.
  *
  * @param name - Names the implementation in the report.
  */
@@ -120,7 +120,7 @@ export function describeEnvironment<S extends State, Metadata>(
   });
 }
 
-/** What the optional methods say about a state; `termination` is asked of terminal states only. */
+/** What the optional methods say about a state. `termination` is asked of terminal states only. */
 function said<S extends State, Metadata, Outcome>(environment: Environment<S, Metadata, Outcome>, state: S) {
   return {
     transcript: environment.transcript?.(state),

@@ -5,18 +5,18 @@ import type { InferenceEngine, Sampler } from '../sampler.ts';
 
 /** What the suite needs from an implementation. */
 export interface InferenceEngineSubject {
-  /** The engine under test; the subject closes it. */
+  /** The engine under test. The subject closes it. */
   readonly create: () => (InferenceEngine & Sampler) | Promise<InferenceEngine & Sampler>;
   /** Weights it can take over, under the given version. */
   readonly publication: (version: number) => WeightPublication | Promise<WeightPublication>;
-  /** A publication that it cannot take over, such as one of a missing file; omit if there is none. */
+  /** A publication that it cannot take over, such as one of a missing file. Omit if there is none. */
   readonly impossible?: (version: number) => WeightPublication;
   /** A prompt it can complete. */
   readonly prompt: readonly number[];
 }
 
 /**
- * Contract of {@link InferenceEngine}: run it on every implementation.
+ * Contract of {@link InferenceEngine}. Run it on every implementation.
  *
  * @param name - Names the implementation in the report.
  */

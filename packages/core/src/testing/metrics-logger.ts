@@ -7,7 +7,7 @@ export interface MetricsLoggerSubject {
   /** A new logger with a new, empty destination. */
   readonly create: () => MetricsLogger;
   /**
-   * What the destination of the logger created last holds now, in the order of the calls; omit if it cannot be read back.
+   * What the destination of the logger created last holds now, in the order of the calls. Omit if it cannot be read back.
    * Rows of methods that the logger does not have are not expected.
    */
   readonly read?: () => Promise<readonly LogRow[]>;
@@ -30,7 +30,7 @@ const finding: Finding = {
 };
 
 /**
- * Contract of {@link MetricsLogger}: run it on every implementation.
+ * Contract of {@link MetricsLogger}. Run it on every implementation.
  *
  * @param name - Names the implementation in the report.
  */
@@ -82,7 +82,7 @@ export function describeMetricsLogger(name: string, { create, read }: MetricsLog
   });
 }
 
-/** Calls every optional method that the logger has; gives the rows. */
+/** Calls every optional method that the logger has. Gives the rows. */
 function tell(logger: MetricsLogger, step: number): LogRow[] {
   logger.note?.(step, '6 of 8 groups had no reward variance');
   logger.samples?.(step, [sample]);

@@ -3,16 +3,16 @@ import { findingSchema, type Monitor, type MonitorBatch, type Severity } from '.
 
 /** What the suite needs from an implementation. */
 export interface MonitorSubject {
-  /** A fresh monitor; all of them configured alike. */
+  /** A fresh monitor. All of them configured alike. */
   readonly create: () => Monitor;
-  /** Batches to observe in this order; at least two, and enough of them that something is found. */
+  /** Batches to observe in this order. At least two, and enough of them that something is found. */
   readonly batches: readonly MonitorBatch[];
 }
 
 const severities: readonly Severity[] = ['critical', 'high', 'medium', 'low'];
 
 /**
- * Contract of {@link Monitor}: run it on every implementation.
+ * Contract of {@link Monitor}. Run it on every implementation.
  *
  * @param name - Names the implementation in the report.
  */

@@ -5,12 +5,12 @@ import type { Trajectory, TrajectoryGroup } from '../trajectory.ts';
 /** What the suite needs from an implementation. */
 export interface RewardComputerSubject<Metadata> {
   readonly create: () => RewardComputer<Metadata>;
-  /** A group that it can score; at least two trajectories, their ids distinct. */
+  /** A group that it can score. At least two trajectories, their ids distinct. */
   readonly group: TrajectoryGroup<Metadata>;
 }
 
 /**
- * Contract of {@link RewardComputer}: run it on every implementation.
+ * Contract of {@link RewardComputer}. Run it on every implementation.
  *
  * @param name - Names the implementation in the report.
  */

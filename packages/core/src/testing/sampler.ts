@@ -4,18 +4,18 @@ import type { SampleRequest, Sampler } from '../sampler.ts';
 
 /** What the suite needs from an implementation. */
 export interface SamplerSubject {
-  /** The sampler under test; the subject closes it. */
+  /** The sampler under test. The subject closes it. */
   readonly create: () => Sampler | Promise<Sampler>;
   /** A prompt it can complete by at least three tokens. */
   readonly prompt: readonly number[];
-  /** A prompt that does not fit its context; omit where the context is unlimited. */
+  /** A prompt that does not fit its context. Omit where the context is unlimited. */
   readonly tooLongPrompt?: readonly number[];
   /** `'seeded'` (default): equal seeds give equal completions. `'scripted'`: what comes is given from outside. */
   readonly randomness?: 'seeded' | 'scripted';
 }
 
 /**
- * Contract of {@link Sampler}: run it on every implementation.
+ * Contract of {@link Sampler}. Run it on every implementation.
  *
  * @param name - Names the implementation in the report.
  */

@@ -9,7 +9,7 @@ export interface TaskSourceSubject {
 }
 
 /**
- * Contract of {@link TaskSource}: run it on every implementation.
+ * Contract of {@link TaskSource}. Run it on every implementation.
  *
  * @param name - Names the implementation in the report.
  */

@@ -4,7 +4,7 @@ import type { ScoreRequest, TokenScorer } from '../sampler.ts';
 
 /** What the suite needs from an implementation. */
 export interface TokenScorerSubject {
-  /** The scorer under test; the subject closes it. */
+  /** The scorer under test. The subject closes it. */
   readonly create: () => TokenScorer | Promise<TokenScorer>;
   /** Two requests of different lengths that fit, with at least two completion tokens each. */
   readonly requests: readonly [ScoreRequest, ScoreRequest];
@@ -14,7 +14,7 @@ export interface TokenScorerSubject {
 }
 
 /**
- * Contract of {@link TokenScorer}: run it on every implementation.
+ * Contract of {@link TokenScorer}. Run it on every implementation.
  *
  * @param name - Names the implementation in the report.
  */

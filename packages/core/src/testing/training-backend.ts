@@ -19,17 +19,17 @@ import {
 export interface TrainingBackendSubject {
   /** A new backend with gradient clipping off. Every call gives equal initial weights. */
   readonly create: () => Promise<TrainingBackend>;
-  /** Tokens of the policy's vocabulary; at least 4, all of them valid. Default 4. Contexts of 8 tokens must fit. */
+  /** Tokens of the policy's vocabulary. At least 4, all of them valid. Default 4. Contexts of 8 tokens must fit. */
   readonly vocabularySize?: number;
-  /** A directory for publications as files; omit if the backend publishes as `shared` first. */
+  /** A directory for publications as files. Omit if the backend publishes as `shared` first. */
   readonly publications?: () => Promise<string>;
   /** Largest relative difference that counts as equal between two ways of computing one number. Default 1e-4. */
   readonly tolerance?: number;
 }
 
 /**
- * Contract of the five members of {@link TrainingBackend}: run it on every implementation. Optional groups have suites of
- * their own: `describeHostWeightsBackend`, `describeReferenceBackend`, `describeCheckpointBackend`, `describeCriticBackend`.
+ * Contract of the five members of {@link TrainingBackend}. Run it on every implementation. Optional groups have
+ * separate suites, `describeHostWeightsBackend`, `describeReferenceBackend`, `describeCheckpointBackend`, `describeCriticBackend`.
  *
  * @param name - Names the implementation in the report.
  */

@@ -47,7 +47,7 @@ export const short = sequence([1, 2, 3], 0.5);
 /** Six tokens, three of them trained. */
 export const long = sequence([0, 3, 2, 2, 1, 0], 0.25, { mask: [0, 0, 1, 1, 0, 1] });
 
-/** One update towards both sequences; gives the number of updates made. */
+/** One update towards both sequences. Gives the number of updates made. */
 export async function train(backend: TrainingBackend): Promise<number> {
   backend.forwardBackward({ sequences: [short, long] }, negativeLogLikelihood);
   return (await backend.optimStep()).updates;

@@ -4,12 +4,12 @@ import { type VerificationRequest, type Verifier, verificationReportSchema } fro
 /** What the suite needs from an implementation. */
 export interface VerifierSubject {
   readonly create: () => Verifier;
-  /** Texts to judge; a usual choice is one good and one bad. */
+  /** Texts to judge. A usual choice is one good and one bad. */
   readonly requests: readonly VerificationRequest[];
 }
 
 /**
- * Contract of {@link Verifier}: run it on every implementation.
+ * Contract of {@link Verifier}. Run it on every implementation.
  *
  * @param name - Names the implementation in the report.
  */

@@ -25,7 +25,7 @@ export interface InferenceBlocksOptions {
   readonly parameter: (name: string) => Value;
   readonly ops: OperatorSet;
   readonly linear: LinearOrder;
-  /** Position of every token `[batch, time]`; asked for by models with learned positions. */
+  /** Position of every token `[batch, time]`. Asked for by models with learned positions. */
   readonly positions: () => Value;
   readonly attend: DecoderBlocks['attend'];
 }
@@ -70,7 +70,7 @@ export function outputLogits(hidden: Value, head: Value, linear: LinearOrder): V
 export type TurnHeads = (x: Value, heads: number) => Value;
 
 /**
- * Heads `[batch, heads, time, headDimension]` of tokens at `positions` `[batch, time]`, below `contextLength`; not turned where
+ * Heads `[batch, heads, time, headDimension]` of tokens at `positions` `[batch, time]`, below `contextLength`. Not turned where
  * positions are learned.
  */
 export function turnedHeads(
@@ -87,7 +87,7 @@ export function turnedHeads(
   };
 }
 
-/** Rotary tables as constants of the graph; `undefined` for a model with learned positions. */
+/** Rotary tables as constants of the graph, or `undefined` for a model with learned positions. */
 export function ropeConstants(
   graph: Graph,
   config: ModelConfig,

@@ -51,7 +51,7 @@ export class KeyValueCache {
 
   /**
    * Writes what a step computed: `[count, keyValueHeads, time, headDimension]` into the rows from `firstRow` on, each at
-   * its own position; positions past the end are left out.
+   * its own position. Positions past the end are left out.
    */
   write(array: Float32Array, computed: Float32Array, firstRow: number, positions: readonly number[]): void {
     const time = computed.length / (positions.length * this.#heads * this.#width);

@@ -6,7 +6,7 @@ import type { WeightPlacement } from './weights.ts';
 export interface NextTokenDistributions {
   /** Softmax of `logits / temperature`. Shape: `[n, V]`. */
   readonly probabilities: Float32Array;
-  /** `logits / temperature`; present exactly if asked for. Shape: `[n, V]`. */
+  /** `logits / temperature`, present only if requested. Shape: `[n, V]`. */
   readonly logits?: Float32Array | undefined;
 }
 
@@ -16,7 +16,7 @@ export type LogitsNeed = 'needed' | 'unneeded';
 /**
  * A decoder-only model with a key-value cache of `maxSequences` rows.
  *
- * A row holds the keys and values of one sequence. Rows in use are always the first ones; who uses which is the
+ * A row holds the keys and values of one sequence. Rows in use are always the first ones. Who uses which is the
  * caller's business.
  */
 export interface CachedDecoder {

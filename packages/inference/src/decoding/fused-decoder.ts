@@ -15,10 +15,10 @@ interface StepInputs {
   readonly temperatures: readonly number[];
 }
 
-/** Few rows are multiplied faster with operands swapped; from here on the usual order wins. */
+/** Few rows are multiplied faster with operands swapped. From here on the usual order wins. */
 const SWAP_LIMIT = 32;
 
-/** A step is many short operators, and its threads pause between steps; measured in `docs/performance.md`. */
+/** A step is many short operators, and its threads pause between steps. Measured in `docs/performance.md`. */
 const SPIN_MICROSECONDS = 100;
 
 /** How many views of the cache are kept for later steps. */

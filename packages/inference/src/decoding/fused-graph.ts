@@ -45,7 +45,7 @@ const groupQueryAttentionOp = defineOp({ type: 'GroupQueryAttention', domain: 'c
  *
  * Inputs: `tokens` int64 `[batch, time]`, `last_positions` int32 `[batch]` (tokens of each row after this step, less
  * one), `total` int32 `[1]` (the most tokens of any row after it), `rows` int64 `[batch]` (where each row's last token
- * is among `batch · time`; prompts only), `positions` int64 `[batch, time]` (learned positions, and heads that the kernel
+ * is among `batch · time`. Prompts only), `positions` int64 `[batch, time]` (learned positions, and heads that the kernel
  * cannot rotate), `inverse_temperature` `[batch, 1]`, the cache, and the parameters unless they are initialisers.
  *
  * Outputs: {@link firstOutput}, to be fetched with every run, `probabilities` and `logits` `[batch, V]`, and the cache, which
@@ -86,7 +86,7 @@ export function fusedGraph(options: FusedGraphOptions): Graph {
   return graph;
 }
 
-/** The kernel rotates heads of a multiple of 16 by itself; others are rotated before it. */
+/** The kernel rotates heads of a multiple of 16 by itself. Others are rotated before it. */
 const KERNEL_ROTATES = 16;
 
 /** Inputs of a step that attention reads. */

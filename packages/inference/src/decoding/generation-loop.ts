@@ -17,16 +17,16 @@ import { reportingTemperature, Sequence, type SequenceRequest } from './sequence
 export interface GenerationLoopOptions {
   /** Lets messages in between two steps. */
   readonly yield: () => Promise<void>;
-  /** Most prompt tokens, padding included, that one prefill computes; one prompt always goes. */
+  /** Most prompt tokens, padding included, that one prefill computes. A single longer prompt still runs. */
   readonly prefillTokens: number;
   readonly policyVersion: number;
 }
 
 /**
- * Continuous batching: every step advances all running sequences by one token, and a sequence that ends leaves its row
+ * Continuous batching. Every step advances all running sequences by one token, and a sequence that ends leaves its row
  * to the next one waiting.
  *
- * Requests are served in order of arrival and members in order of index. Rows in use stay the first ones: when a row
+ * Requests are served in order of arrival and members in order of index. Rows in use stay the first ones. When a row
  * frees up, the last one moves into it, so a step costs what its running sequences cost.
  */
 export class GenerationLoop {
@@ -127,7 +127,7 @@ export class GenerationLoop {
     }
   }
 
-  /** Rejects every request that takes part in the computation that failed; those still waiting go on. */
+  /** Rejects every request that takes part in the computation that failed. Those still waiting go on. */
   #fail(cause: unknown): void {
     const error = new SamplerError(`sample: the engine failed while generating: ${describe(cause)}`, {
       cause,

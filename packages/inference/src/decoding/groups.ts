@@ -41,7 +41,7 @@ export interface Group {
   reject(error: unknown): void;
 }
 
-/** One sequence in the cache; its index is its row. */
+/** One sequence in the cache. Its index is its row. */
 export interface Row {
   readonly group: Group;
   readonly sequence: Sequence;

@@ -62,7 +62,7 @@ export abstract class HostDecoder {
   }
 }
 
-/** `[n, 1]`, for a graph to multiply its last hidden states by. */
+/** Factors of the last hidden states. Shape: `[n, 1]`. */
 export function inverseTemperatures(temperatures: readonly number[]): Tensor {
   const inverse = Float32Array.from(temperatures, (temperature) => 1 / temperature);
   return new Tensor('float32', inverse, [temperatures.length, 1]);

@@ -9,7 +9,7 @@ export interface SequenceRequest extends Omit<ResolvedSampleRequest, 'stopString
   readonly stopTokens: number[];
 }
 
-/** Temperature whose distribution logprobs are reported at: the sampling temperature; 1 for greedy decoding. */
+/** Temperature at which logprobs are reported, the sampling temperature or 1 for greedy decoding. */
 export function reportingTemperature(temperature: number): number {
   return temperature === 0 ? 1 : temperature;
 }

@@ -22,15 +22,15 @@ export interface StandardGraphOptions {
 }
 
 /**
- * A step of any length after any cache, from operators of the ONNX standard only: what every execution provider runs,
- * and what the fused graphs are compared with.
+ * A step of any length after any cache, from operators of the ONNX standard only. Every execution provider runs it, and
+ * the fused graphs are compared with it.
  *
  * Inputs: `tokens` and `positions` int64 `[batch, time]`, `rows` int64 `[batch]` (where each row's last token is among
  * `batch · time`), `mask` `[batch, 1, time, contextLength + time]` (added to attention scores), `inverse_temperature`
  * `[batch, 1]`, the cache `[batch, keyValueHeads, contextLength, headDimension]`, and the parameters.
  *
  * Outputs: `probabilities` and `logits` `[batch, V]`, and the new keys and values `[batch, keyValueHeads, time,
- * headDimension]`, for the caller to write into the cache.
+ * headDimension]`. The caller writes them into the cache.
  */
 export function standardGraph(options: StandardGraphOptions): Graph {
   const { config } = options;

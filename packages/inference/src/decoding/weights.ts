@@ -5,8 +5,8 @@ import type { EngineHost, ParameterStore } from '@rlp/onnx/runtime';
 
 /**
  * How sessions get their weights. `'shared'` reads the store in place, so a trainer's update is seen by the next run.
- * `'packed'` bakes a copy into the session, rearranged for matrix products: faster, but taking over new weights builds the
- * session again.
+ * `'packed'` bakes a copy into the session, rearranged for matrix products. It is faster, but new weights rebuild the
+ * session.
  */
 export type WeightPlacement = 'shared' | 'packed';
 

@@ -1,6 +1,6 @@
 import { type DistributionFilters, type KeptTokens, keptTokens } from './filters.ts';
 
-/** The most likely token; the lowest index of equally likely ones. */
+/** The most likely token. Ties go to the lowest index. */
 export function mostLikely(probabilities: Float32Array): number {
   let best = 0;
   for (let token = 1; token < probabilities.length; token++) {

@@ -21,7 +21,7 @@ export interface KeptTokens {
   readonly mass: number;
 }
 
-/** Float32 bits are ordered like the numbers; the top 13 bits of 1.0 are 2032. */
+/** Float32 bits are ordered like the numbers. The top 13 bits of 1.0 are 2032. */
 const BUCKET_SHIFT = 19;
 const BUCKETS = 2048;
 
@@ -46,7 +46,7 @@ class Histogram {
     return Math.min(this.#bits[token]! >>> BUCKET_SHIFT, BUCKETS - 1);
   }
 
-  /** The shortest beginning of the order for which `reached` holds; all tokens if it never does. */
+  /** The shortest beginning of the order for which `reached` holds, or all tokens if it never does. */
   prefix(reached: (count: number, mass: number) => boolean): KeptTokens {
     let count = 0;
     let mass = 0;

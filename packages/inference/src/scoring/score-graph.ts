@@ -22,10 +22,10 @@ export interface ScoreGraphOptions {
 }
 
 /**
- * Whole sequences at once, the output head only where it is asked for.
+ * Whole sequences at once. The output head runs only for the rows that are asked for.
  *
  * Inputs: `tokens` int64 `[batch, time]`, `positions` int64 `[batch, time]`, `mask` `[time, time]` (added to attention
- * scores), `rows` int64 `[rows]` (which of the `batch · time` positions are asked for), and the parameters; for scores
+ * scores), `rows` int64 `[rows]` (which of the `batch · time` positions are asked for), and the parameters. For scores
  * also `targets` int64 `[rows]` and `temperature` `[1, 1]`.
  *
  * Outputs: `logprobs` and `entropies` `[rows]`, or `logits` `[rows, V]`.

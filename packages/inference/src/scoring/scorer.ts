@@ -13,7 +13,7 @@ export interface ScorerOptions {
   readonly store: string;
   readonly contextLength: number;
   readonly operators: OperatorSet;
-  /** Most tokens of one batch, padding included; one sequence always goes. */
+  /** Most tokens of one batch, padding included. A single longer sequence still runs. */
   readonly scoreTokens: number;
 }
 

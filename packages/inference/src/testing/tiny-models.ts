@@ -66,7 +66,7 @@ export function goldenFolder(name: string): string {
   return existsSync(folder) ? folder : join(ofRepository, name);
 }
 
-/** Golden models that this machine has; prints which tests skip. */
+/** Golden models that this machine has. Prints which tests skip. */
 export function goldenModels(): readonly string[] {
   const names = ['stories260k', 'tinystories656k', 'babyllama105'];
   const [present, absent] = [true, false].map((wanted) =>

@@ -1,4 +1,4 @@
-/** The kernel assembled by `scripts/build-kernel.ts`, in base64; a test assembles it again and compares. */
+/** The kernel assembled by `scripts/build-kernel.ts`, in base64. A test assembles it again and compares. */
 export const kernelBase64 =
   'AGFzbQEAAAABJwVgBH9/f38AYAN/f38AYAV/f398fABgBX9/f39/AGAGf39/f3x8AAMZGAAAAAAAAAAAAQEBAQIDAQEAAAADAwQA' +
   'AAUGAQGAAoACB/ABGQZtZW1vcnkCAANhZGQAAANzdWIAAQNtdWwAAgNkaXYAAwdtaW5pbXVtAAQHbWF4aW11bQAFB2dyZWF0ZXIA' +

@@ -1,6 +1,6 @@
 import { kernelBase64 } from './kernel-binary.ts';
 
-/** The loops that the kernel has; `packages/backprop/scripts/kernel-text.ts` says what each computes. */
+/** The loops that the kernel has. `scripts/kernel-text.ts` says what each computes. */
 export type LoopName =
   | 'add'
   | 'sub'
@@ -42,7 +42,7 @@ let shared: Kernel | undefined;
 let memory: ArrayBuffer | undefined;
 let state: 'untried' | 'ready' | 'missing' = 'untried';
 
-/** Memory of the thread's kernel; nothing where WebAssembly or its SIMD is missing or forbidden. */
+/** Memory of the thread's kernel, or nothing if WebAssembly or its SIMD is missing or forbidden. */
 export function kernelMemory(): ArrayBuffer | undefined {
   if (state === 'untried') {
     shared = createKernel();
@@ -64,7 +64,7 @@ function createKernel(): Kernel | undefined {
 }
 
 /**
- * Runs a loop over operands of equal length, two numbers at a time, if all of them lie in the kernel's memory; its results have
+ * Runs a loop over operands of equal length, two numbers at a time, if all of them lie in the kernel's memory. Its results have
  * the bits of the plain loop's.
  *
  * @param operands - In the order of the loop's parameters; the last is written to.

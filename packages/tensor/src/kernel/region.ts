@@ -3,7 +3,7 @@ import { kernelMemory } from './kernel.ts';
 /** The kernel takes this many numbers in one step, so buffers are padded to it. */
 const stepBytes = 32;
 
-/** Where the next region begins; evaluations inside of one another stack theirs. */
+/** Where the next region begins. Nested evaluations stack their regions. */
 let top = 0;
 
 /** A part of the kernel's memory that one evaluation has for itself, until it closes it. */
@@ -11,7 +11,7 @@ export class Region {
   readonly #memory = kernelMemory();
   readonly #start = top;
 
-  /** A buffer in the kernel's memory, with arbitrary contents; undefined without a kernel or room. */
+  /** A buffer in the kernel's memory, with arbitrary contents. `undefined` without a kernel or free memory. */
   take(length: number): Float64Array | undefined {
     const bytes = Math.max(1, Math.ceil((length * Float64Array.BYTES_PER_ELEMENT) / stepBytes)) * stepBytes;
     if (this.#memory === undefined || top + bytes > this.#memory.byteLength) return undefined;

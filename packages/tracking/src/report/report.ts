@@ -47,7 +47,7 @@ const schema = z.strictObject({
     .default([]),
 });
 
-/** A curve per metric; several runs are drawn into the same charts. */
+/** A curve per metric. Several runs are drawn into the same charts. */
 export interface ReportRun {
   readonly name: string;
   /** In the order of their steps. */
@@ -59,19 +59,19 @@ export interface ReportOptions {
   readonly title: string;
   /** A sentence or two below the title. */
   readonly description?: string | undefined;
-  /** Figures at the top, by label, in this order; numbers are shortened. */
+  /** Figures at the top, by label, in this order. Numbers are shortened. */
   readonly summary?: Readonly<Record<string, string | number>> | undefined;
   readonly runs: readonly ReportRun[];
-  /** Which metrics are drawn, in this order. Default: all, in order of appearance. */
+  /** Which metrics are drawn, in this order. By default all, in order of appearance. */
   readonly metrics?: readonly string[] | undefined;
   readonly samples?: readonly ReportSample[] | undefined;
 }
 
 /**
- * A run as one HTML page: figures, curves, samples before and after, all values as tables.
+ * Renders a run as one HTML page with figures, curves, samples before and after, and tables of all values.
  *
- * The page stands alone: no script, no request to anywhere (its content security policy forbids both), light or dark by
- * the reader's preference, usable by keyboard, fit to print. Whatever a model wrote is escaped.
+ * The page stands alone. Its content security policy forbids scripts and requests. It follows the reader's light or dark
+ * theme, works by keyboard and prints well. Text of a model is escaped.
  *
  * @throws `OptionsError` naming every problem at once.
  */

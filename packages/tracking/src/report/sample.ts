@@ -3,10 +3,10 @@ export interface ReportSample {
   readonly prompt: string;
   readonly before: string;
   readonly after: string;
-  /** The right answer, where there is one. */
+  /** The right answer, if it is known. */
   readonly reference?: string | undefined;
-  /** `null`: unscorable. */
+  /** `null` if it could not be scored. */
   readonly rewardBefore?: number | null | undefined;
-  /** `null`: unscorable. */
+  /** `null` if it could not be scored. */
   readonly rewardAfter?: number | null | undefined;
 }

@@ -7,14 +7,14 @@ export interface TensorBoardEvent {
   readonly wallTime: number;
   readonly step?: number | undefined;
   readonly fileVersion?: string | undefined;
-  /** Numbers by tag; they are written with 32 bits. */
+  /** Numbers by tag. They are written with 32 bits. */
   readonly scalars?: Readonly<Record<string, number>> | undefined;
-  /** Markdown by tag, for the text dashboard. */
+  /** Markdown by tag. Shown in the text dashboard. */
   readonly texts?: Readonly<Record<string, string>> | undefined;
 }
 
 /**
- * An event as TFRecord bytes: length, its checksum, the `Event` message, its checksum.
+ * An event as TFRecord bytes. Length, its checksum, the `Event` message, its checksum.
  *
  * @see https://github.com/tensorflow/tensorboard/blob/master/tensorboard/compat/proto/event.proto
  */

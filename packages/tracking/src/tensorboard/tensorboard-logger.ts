@@ -18,9 +18,9 @@ const schema = z.strictObject({
 
 /** Options of {@link TensorBoardLogger}. */
 export interface TensorBoardLoggerOptions {
-  /** Directory of the run: `tensorboard --logdir` takes it or its parent. */
+  /** Directory of the run. Pass it or its parent to `tensorboard --logdir`. */
   readonly directory: string;
-  /** Milliseconds since 1970: time of each row, and part of the file's name. Default `Date.now`. */
+  /** Milliseconds since 1970. Times of rows and the file name come from it. Default `Date.now`. */
   readonly clock?: (() => number) | undefined;
   /** Ends the file's name, where TensorBoard's own writers put the host. Default `rlp`. */
   readonly name?: string | undefined;
@@ -29,7 +29,7 @@ export interface TensorBoardLoggerOptions {
 }
 
 /**
- * Metrics as TensorBoard scalars, one event file per logger; a resumed run adds another one to the same directory. Notes,
+ * Metrics as TensorBoard scalars, one event file per logger. A resumed run adds another one to the same directory. Notes,
  * samples and findings are on its text page.
  *
  * Every row is with the operating system before `log` returns, and `tensorboard` shows it at its next refresh.
@@ -75,7 +75,7 @@ export class TensorBoardLogger implements MetricsLogger {
   }
 }
 
-/** The text page renders Markdown; what a policy wrote is shown as it is. */
+/** The text page renders Markdown. What a policy wrote is shown as it is. */
 function markdownTable(rows: readonly LoggedSample[]): string {
   const { columns, data } = sampleColumns(rows);
   const line = (cells: readonly (string | number | null)[]) => `| ${cells.map(markdownCell).join(' | ')} |`;
