@@ -25,6 +25,7 @@ export type PublicationForm = WeightPublication['kind'];
 
 /** How weights are published. */
 export interface PublishOptions {
+  /** Form of the publication, one that the sampler accepts. Required. */
   readonly as: PublicationForm;
   /** Where `adapter` and `checkpoint` are written: a directory that trainer and sampler can reach. */
   readonly directory?: string | undefined;

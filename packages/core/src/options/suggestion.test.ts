@@ -133,4 +133,18 @@ describe('the error', () => {
       'aggregation: Invalid option: expected one of "token-mean"|"sequence-mean"; or Invalid input: expected object, received number',
     ]);
   });
+
+  it("shows a union's own message before a check of one of its kinds", () => {
+    const isHead = z.custom((value) => typeof value === 'object', 'expected a head');
+    const head = z.union([z.literal('none'), isHead], "expected 'none' or a head");
+    const refused = () => parseOptions('create', z.strictObject({ head }), { head: 'mlp' });
+    expect(refused).toThrow(/head: expected 'none' or a head$/);
+  });
+
+  it('shows the check of a kind if the union has no message of its own', () => {
+    const ordered = z.strictObject({ low: z.number() }).refine(({ low }) => low > 0, 'low must be positive');
+    const bounds = z.union([z.literal('off'), ordered]);
+    const refused = () => parseOptions('create', z.strictObject({ bounds }), { bounds: { low: 0 } });
+    expect(refused).toThrow(/bounds: low must be positive$/);
+  });
 });

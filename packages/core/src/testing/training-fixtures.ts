@@ -66,7 +66,7 @@ export async function scores(backend: TrainingBackend): Promise<number[][]> {
 }
 
 /** Whether weights are equal bit for bit. */
-export function sameBits(a: Weights, b: Weights): boolean {
+function sameBits(a: Weights, b: Weights): boolean {
   return [...a].every(([name, { data }]) => {
     const other = b.get(name)!.data;
     return data.length === other.length && data.every((x, i) => Object.is(x, other[i]));
