@@ -5,53 +5,30 @@ import type { DetectorState } from './state.ts';
 /** Rule of the detector's findings. */
 export const hackingRule = 'suspected_reward_hacking';
 
-type AlarmState = DetectorState['alarm'];
+type State = DetectorState['alarm'];
 
-const silence: AlarmState = { signals: [], batches: 0, reported: -1 };
-
-/** State of the alarm. It is reported when a signal begins to alarm, and then every `repeatEvery` batches. */
-export class Alarm {
-  readonly #repeatEvery: number;
-  #state = silence;
-
-  constructor(repeatEvery: number) {
-    this.#repeatEvery = repeatEvery;
+/**
+ * Counts an alarm's batches. It is reported when a signal begins to alarm, and then every `repeatEvery` batches.
+ *
+ * @param names - Alarming signals. @returns Whether to report them.
+ */
+export function isAlarmDue(
+  state: State,
+  names: readonly string[],
+  iteration: number,
+  repeatEvery: number,
+): boolean {
+  if (names.length === 0) {
+    Object.assign(state, { signals: [], batches: 0 });
+    return false;
   }
-
-  /** Batches since the alarm began. */
-  get batches(): number {
-    return this.#state.batches;
-  }
-
-  /** @param names - Alarming signals. @returns Whether to report them. */
-  observe(names: readonly string[], iteration: number): boolean {
-    const { signals, reported, batches } = this.#state;
-    if (names.length === 0) {
-      this.#state = { ...silence, reported };
-      return false;
-    }
-    const isNew = names.some((name) => !signals.includes(name));
-    const isDue = isNew || iteration >= reported + this.#repeatEvery;
-    this.#state = {
-      // A signal that comes and goes during an alarm is new only once.
-      signals: isDue ? [...new Set([...signals, ...names])] : signals,
-      batches: batches + 1,
-      reported: isDue ? iteration : reported,
-    };
-    return isDue;
-  }
-
-  forget(): void {
-    this.#state = silence;
-  }
-
-  saveState(): AlarmState {
-    return this.#state;
-  }
-
-  loadState(state: AlarmState): void {
-    this.#state = state;
-  }
+  state.batches += 1;
+  const isNew = names.some((name) => !state.signals.includes(name));
+  if (!isNew && iteration < state.reported + repeatEvery) return false;
+  // A signal that comes and goes during an alarm is new only once.
+  state.signals = [...new Set([...state.signals, ...names])];
+  state.reported = iteration;
+  return true;
 }
 
 /** Parts of a finding. */

@@ -1,5 +1,5 @@
 import type { ScoredTrajectory } from '@rlp/core';
-import type { RunningMoments } from './running-moments.ts';
+import type { Moments } from './running-moments.ts';
 
 /** Most earlier responses that a batch's mean is pooled with. */
 export const pooledResponses = 24;
@@ -22,8 +22,8 @@ export function rewardWeights(
   trajectories: readonly ScoredTrajectory[],
   texts: readonly number[],
   tasks: Tasks,
-  recent: Pick<RunningMoments, 'mean' | 'weight'>,
-): Float32Array {
+  recent: Pick<Moments, 'mean' | 'weight'>,
+): Float32Array<ArrayBuffer> {
   const rewards = finiteRewards(trajectories);
   const pooled = Math.min(pooledResponses, recent.weight);
   const own = mean(rewards);

@@ -1,14 +1,12 @@
 import type { ScoredTrajectory } from '@rlp/core';
-import { signals } from './signals.ts';
 import type { DetectorState } from './state.ts';
 
-/** Groups of responses that may be similar for reasons other than the reward. */
-export interface Clusters {
-  /** Cluster of each response. Shape: `[responses]`. */
-  readonly numbers: Uint32Array;
-  /** `'tasks'` share a prompt. `'neighbours'` are adjacent, used if each response is its own task. */
-  readonly of: 'tasks' | 'neighbours';
-}
+/**
+ * Groups of responses that may be similar for reasons other than the reward: `numbers` has the group of each response.
+ *
+ * `'tasks'` share a prompt. `'neighbours'` are adjacent, used if each response is its own task.
+ */
+export type Clusters = DetectorState['reference']['waiting'][number]['clusters'];
 
 /** Adjacent responses that may share a prompt. */
 const neighbours = 8;
@@ -38,13 +36,17 @@ export function clustersOf(trajectories: readonly ScoredTrajectory[]): Clusters 
  * @see Kish 1965, Survey Sampling, section 5.4
  */
 export class DesignEffect {
-  readonly #varied = new Float64Array(signals.length);
-  readonly #expected = new Float64Array(signals.length);
+  readonly #state: DetectorState['evidence']['designEffect'];
   #prior = 1;
+
+  constructor(state: DetectorState['evidence']['designEffect']) {
+    this.#state = state;
+  }
 
   /** Sets the prior from the rewarded responses per task, or from the effect over all signals. */
   setPrior({ numbers, of }: Clusters, weights: Float32Array): void {
-    this.#prior = of === 'neighbours' ? Math.max(1, ofAll(this.#varied) / ofAll(this.#expected)) : 1;
+    const { varied, expected } = this.#state;
+    this.#prior = of === 'neighbours' ? Math.max(1, ofAll(varied) / ofAll(expected)) : 1;
     if (of === 'neighbours') return;
     const sizes = new Map<number, number>();
     let [all, squares] = [0, 0];
@@ -61,23 +63,14 @@ export class DesignEffect {
 
   /** @param varied - Squared distances of the clusters' hits from their expectation. @param expected - Its mean. */
   learn(signal: number, varied: number, expected: number): void {
-    this.#varied[signal] = fading * this.#varied[signal]! + varied;
-    this.#expected[signal] = fading * this.#expected[signal]! + expected;
+    this.#state.varied[signal] = fading * this.#state.varied[signal]! + varied;
+    this.#state.expected[signal] = fading * this.#state.expected[signal]! + expected;
   }
 
   /** The design effect, 1 to 8. */
   of(signal: number): number {
-    const varied = priorHits * this.#prior + this.#varied[signal]!;
-    return Math.max(1, Math.min(most, varied / (priorHits + this.#expected[signal]!)));
-  }
-
-  saveState(): DetectorState['evidence']['designEffect'] {
-    return { varied: [...this.#varied], expected: [...this.#expected] };
-  }
-
-  loadState({ varied, expected }: DetectorState['evidence']['designEffect']): void {
-    this.#varied.set(varied);
-    this.#expected.set(expected);
+    const varied = priorHits * this.#prior + this.#state.varied[signal]!;
+    return Math.max(1, Math.min(most, varied / (priorHits + this.#state.expected[signal]!)));
   }
 }
 

@@ -10,11 +10,11 @@ import {
 import type { ReadText } from '../text/read-text.ts';
 import type { TextMonitor } from '../text/text-monitor.ts';
 import { TextReader } from '../text/text-reader.ts';
-import { Alarm, hackingFinding } from './alarm.ts';
+import { hackingFinding, isAlarmDue } from './alarm.ts';
 import { byTask, correlation, mean, rewardWeights } from './batch-facts.ts';
 import { clustersOf } from './design-effect.ts';
 import { type Detection, Evidence } from './evidence.ts';
-import { Frontier } from './frontier.ts';
+import { observeFrontier, restartFrontier } from './frontier.ts';
 import {
   type ResolvedRewardHackingOptions,
   type RewardHackingOptions,
@@ -25,7 +25,7 @@ import { type BatchRows, Reference } from './reference.ts';
 import { TextTraits } from './response-traits.ts';
 import { RewardTraits } from './reward-traits.ts';
 import { bins, rowLength, signals, traitIndex, traits, unknown } from './signals.ts';
-import { parseDetectorState } from './state.ts';
+import { type DetectorState, initialState, restoredState, savedState } from './state.ts';
 
 /**
  * Creates a monitor that tells learning from reward hacking.
@@ -52,22 +52,16 @@ class RewardHackingDetector implements TextMonitor {
   readonly #limit: number;
   readonly #reader = new TextReader();
   readonly #texts = new TextTraits(this.#reader);
-  readonly #phrases: PhraseWindow;
-  readonly #reference: Reference;
-  readonly #evidence: Evidence;
-  readonly #rewards: RewardTraits;
-  readonly #frontier: Frontier;
-  readonly #alarm: Alarm;
+  #state!: DetectorState;
+  #phrases!: PhraseWindow;
+  #reference!: Reference;
+  #evidence!: Evidence;
+  #rewards!: RewardTraits;
 
   constructor(options: ResolvedRewardHackingOptions) {
     this.#options = options;
     this.#limit = Math.log((traits.length + 1) / (calibration * options.falseAlarmRate));
-    this.#phrases = new PhraseWindow(options.delayBatches);
-    this.#reference = new Reference(options);
-    this.#evidence = new Evidence(this.#limit);
-    this.#rewards = new RewardTraits(options);
-    this.#frontier = new Frontier(this.#limit);
-    this.#alarm = new Alarm(options.repeatEvery);
+    this.#goOn(initialState());
   }
 
   observe(
@@ -78,9 +72,11 @@ class RewardHackingDetector implements TextMonitor {
       trajectories,
       texts ?? this.#reader.readAll(trajectories.map(({ trajectory }) => trajectory.response)),
     );
-    const change = this.#evidence.gather(batch, this.#reference);
-    if (change !== 'none' && this.#alarm.batches < 2) return this.#await(change);
-    this.#frontier.observe(metrics[this.#options.klMetric] ?? Number.NaN, this.#meanScore(trajectories));
+    const change = this.#evidence.gather(batch);
+    const { alarm, frontier } = this.#state;
+    if (change !== 'none' && alarm.batches < 2) return this.#await(change);
+    const kl = metrics[this.#options.klMetric] ?? Number.NaN;
+    observeFrontier(frontier, kl, this.#meanScore(trajectories), this.#limit);
     const detections = this.#detections();
     const together = pooled(detections);
     const alarming =
@@ -94,40 +90,41 @@ class RewardHackingDetector implements TextMonitor {
 
   /** Waits on suspected new data without learning. Starts over once they are confirmed. */
   #await(change: 'suspected' | 'confirmed'): MonitorReport {
-    if (change === 'confirmed') this.loadState(new RewardHackingDetector(this.#options).saveState());
+    if (change === 'confirmed') this.#goOn(initialState());
     const metrics = { suspected_reward_hacking: 0, 'hacking/new_data': change === 'confirmed' ? 1 : 0.5 };
     return { metrics, findings: [], interventions: [] };
   }
 
   /** Keeps what was learned from batches without suspicion. */
   rolledBack(): void {
-    this.#reference.dropWaiting();
-    this.#phrases.forgetLately();
-    this.#evidence.forget();
-    this.#frontier.restart(this.#options.heldOut === undefined ? 'anew' : 'from the best');
-    this.#alarm.forget();
+    const { phrases, reference, evidence, frontier } = this.#state;
+    const initial = initialState();
+    const { usual, usualTasks, batch } = phrases;
+    const { dispersion, dispersionBatches, designEffect } = evidence;
+    restartFrontier(frontier, this.#options.heldOut === undefined ? 'anew' : 'from the best');
+    this.#goOn({
+      ...this.#state,
+      phrases: { ...initial.phrases, usual, usualTasks, batch },
+      reference: { ...reference, waiting: [] },
+      evidence: { ...initial.evidence, dispersion, dispersionBatches, designEffect },
+      alarm: initial.alarm,
+    });
   }
 
   saveState(): unknown {
-    return {
-      phrases: this.#phrases.saveState(),
-      reference: this.#reference.saveState(),
-      evidence: this.#evidence.saveState(),
-      rewards: this.#rewards.saveState(),
-      frontier: this.#frontier.saveState(),
-      alarm: this.#alarm.saveState(),
-    };
+    return savedState(this.#state);
   }
 
   loadState(state: unknown): void {
-    const { phrases, reference, evidence, rewards, frontier, alarm } = parseDetectorState(state);
-    this.#phrases.loadState(phrases);
-    this.#reference.loadState(reference);
-    this.#evidence.loadState(evidence);
-    this.#rewards.loadState(rewards);
-    this.#frontier.loadState(frontier);
-    this.#alarm.loadState(alarm);
-    this.#evidence.prepare(this.#reference);
+    this.#goOn(restoredState(state));
+  }
+
+  #goOn(state: DetectorState): void {
+    this.#state = state;
+    this.#phrases = new PhraseWindow(this.#options.delayBatches, state.phrases);
+    this.#reference = new Reference(this.#options, state.reference);
+    this.#evidence = new Evidence(this.#limit, this.#reference, state.evidence);
+    this.#rewards = new RewardTraits(this.#options, state.rewards);
   }
 
   /** Traits of a batch, one row per response. */
@@ -135,8 +132,8 @@ class RewardHackingDetector implements TextMonitor {
     const rows = new Uint8Array(trajectories.length * rowLength);
     const tasks = byTask(trajectories);
     const hashes = texts.map((text) => text.hash());
-    const weights = rewardWeights(trajectories, hashes, tasks, this.#rewards.lately);
-    this.#evidence.prepare(this.#reference);
+    const weights = rewardWeights(trajectories, hashes, tasks, this.#state.rewards.lately);
+    this.#evidence.prepare();
     this.#phrases.beginBatch();
     for (const [task, members] of tasks) {
       this.#phrases.beginTask(task);
@@ -198,29 +195,19 @@ class RewardHackingDetector implements TextMonitor {
     }
     if (batch.weights.length === 0) return;
     this.#rewards.learn(trajectories, batch.weights);
-    this.#reference.add(batch, (known, marks) =>
-      this.#evidence.learnDispersion(known, marks, this.#reference),
-    );
+    this.#reference.add(batch, (known, marks) => this.#evidence.learnDispersion(known, marks));
   }
 
   /** Traits with evidence, strongest first. */
   #detections(): Detection[] {
     const found = new Map<string, Detection>();
-    for (const detection of this.#evidence.detections(this.#reference)) {
+    for (const detection of this.#evidence.detections()) {
       if (!found.has(detection.name)) found.set(detection.name, detection);
     }
-    const evidence = this.#frontier.evidence;
-    if (evidence > 0) {
-      const meaning = 'score less the further the policy moves';
-      found.set('kl_frontier', {
-        signal: -1,
-        name: 'kl_frontier',
-        meaning,
-        evidence,
-        share: 1,
-        usualShare: 0,
-      });
-    }
+    const { evidence } = this.#state.frontier;
+    const meaning = 'score less the further the policy moves';
+    const frontier = { signal: -1, name: 'kl_frontier', meaning, evidence, share: 1, usualShare: 0 };
+    if (evidence > 0) found.set(frontier.name, frontier);
     return [...found.values()].sort((a, b) => b.evidence - a.evidence);
   }
 
@@ -254,10 +241,8 @@ class RewardHackingDetector implements TextMonitor {
 
   /** The finding if it is due, and the request to drop, which is made in each batch. */
   #report(detections: readonly Detection[], suspects: readonly string[], iteration: number) {
-    const isDue = this.#alarm.observe(
-      detections.map(({ name }) => name),
-      iteration,
-    );
+    const names = detections.map(({ name }) => name);
+    const isDue = isAlarmDue(this.#state.alarm, names, iteration, this.#options.repeatEvery);
     const asksToDrop = this.#options.whenSuspected === 'drop' && suspects.length > 0;
     if (!isDue && !asksToDrop) return { findings: [], interventions: [] };
     const [component] = [...this.#rewards.dominant].sort((a, b) => b[1] - a[1]);

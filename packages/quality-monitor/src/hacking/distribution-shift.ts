@@ -5,9 +5,8 @@ export type Change = 'none' | 'suspected' | 'confirmed';
 
 /** Frequency of a signal's trait in a batch. */
 export interface Occurrence {
-  /** Share of the rewarded responses with the trait. */
+  /** Shares of the rewarded and of the unrewarded responses with the trait. */
   readonly rewarded: number;
-  /** Share of the unrewarded responses. */
   readonly others: number;
   /** Share of the unrewarded responses in the reference. */
   readonly usual: number;
@@ -22,6 +21,11 @@ const [suspicious, lasting, certain] = [10, 3, 20];
 /** Least ratios of the two shares, and least share of unrewarded responses that reach the rewarded median. */
 const [likeRewarded, likeOthers, likeMedian] = [0.8, 0.5, 0.3];
 
+/** Whether the last batch may be new data, by its nats. */
+export function isShiftSuspected(nats: Float64Array): boolean {
+  return nats.some((ofSignal) => ofSignal > suspicious);
+}
+
 /**
  * Detects new data, such as another stage of a curriculum. A hack changes rewarded responses. New data change all of them.
  *
@@ -34,43 +38,26 @@ const [likeRewarded, likeOthers, likeMedian] = [0.8, 0.5, 0.3];
  *
  * More than 10 nats make a shift suspected for one batch. More than 3 in two successive batches and 20 in both confirm it. Traits
  * of the reward do not count.
+ *
+ * @param nats - Evidence of the batch before. Replaced by that of this batch. Shape: `[signals]`.
+ * @param occurrence - Returns `undefined` for a signal without a reference.
  */
-export class DistributionShift {
-  readonly #nats = new Float64Array(signals.length);
-
-  /** Whether the last batch may be new data. */
-  get isSuspected(): boolean {
-    return this.#nats.some((nats) => nats > suspicious);
+export function distributionChange(
+  nats: Float64Array,
+  occurrence: (signal: number) => Occurrence | undefined,
+): Change {
+  let change: Change = 'none';
+  // Judgement waits for one batch only.
+  const wasSuspected = isShiftSuspected(nats);
+  for (const [at, { tail }] of signals.entries()) {
+    const seen = tail === 'present' ? undefined : occurrence(at);
+    const now = seen === undefined ? 0 : natsOf(seen);
+    const before = nats[at]!;
+    if (Math.min(now, before) > lasting && now + before > certain) change = 'confirmed';
+    else if (now > suspicious && change === 'none' && !wasSuspected) change = 'suspected';
+    nats[at] = now;
   }
-
-  /** @param occurrence - Returns `undefined` for a signal without a reference. */
-  observe(occurrence: (signal: number) => Occurrence | undefined): Change {
-    let change: Change = 'none';
-    // Judgement waits for one batch only.
-    const wasSuspected = this.isSuspected;
-    for (const [at, { tail }] of signals.entries()) {
-      const seen = tail === 'present' ? undefined : occurrence(at);
-      const nats = seen === undefined ? 0 : natsOf(seen);
-      const before = this.#nats[at]!;
-      if (Math.min(nats, before) > lasting && nats + before > certain) change = 'confirmed';
-      else if (nats > suspicious && change === 'none' && !wasSuspected) change = 'suspected';
-      this.#nats[at] = nats;
-    }
-    return change;
-  }
-
-  /** Forgets the last batch. */
-  forget(): void {
-    this.#nats.fill(0);
-  }
-
-  saveState(): readonly number[] {
-    return [...this.#nats];
-  }
-
-  loadState(nats: readonly number[]): void {
-    this.#nats.set(nats);
-  }
+  return change;
 }
 
 function natsOf({ rewarded, others, usual, independent, overlap }: Occurrence): number {

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { Evidence } from './evidence.ts';
 import type { Reference } from './reference.ts';
 import { rowLength, traitIndex, unknown } from './signals.ts';
+import { initialState } from './state.ts';
 
 /** A reference of 1000 responses per side, in which one in twenty has any trait. */
 const reference = {
@@ -27,10 +28,10 @@ function batchOf(rewarded: number, longRewarded: number, others: number, longOth
 }
 
 function evidenceOf(...counts: Parameters<typeof batchOf>): number {
-  const evidence = new Evidence(100);
-  evidence.prepare(reference);
-  evidence.gather(batchOf(...counts), reference);
-  return evidence.detections(reference).find(({ name }) => name === 'length')?.evidence ?? 0;
+  const evidence = new Evidence(100, reference, initialState().evidence);
+  evidence.prepare();
+  evidence.gather(batchOf(...counts));
+  return evidence.detections().find(({ name }) => name === 'length')?.evidence ?? 0;
 }
 
 /** Nats of 8 long responses of 10, if the share `before` was expected; φ is 1 + 0.02 · 10. */

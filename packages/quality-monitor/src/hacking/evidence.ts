@@ -1,5 +1,5 @@
 import { DesignEffect } from './design-effect.ts';
-import { type Change, DistributionShift } from './distribution-shift.ts';
+import { type Change, distributionChange, isShiftSuspected } from './distribution-shift.ts';
 import type { BatchRows, Reference } from './reference.ts';
 import { firstSignals, type Signal, shifts, signals, type Trait, traits, unknown } from './signals.ts';
 import type { DetectorState } from './state.ts';
@@ -61,50 +61,47 @@ const leastCompared = 0.005;
  */
 export class Evidence {
   readonly #limit: number;
-  /** One array for each of the shifts. */
-  readonly #sums = shifts.map(() => new Float64Array(signals.length));
-  readonly #dispersion = new Float64Array(signals.length);
-  readonly #dispersionBatches = new Float64Array(signals.length);
-  readonly #designEffect = new DesignEffect();
-  readonly #shift = new DistributionShift();
-  readonly #unrewarded = new Float64Array(signals.length);
-  #unrewardedCount = 0;
-  readonly #recent = new Float64Array(signals.length);
-  #recentCount = 0;
+  readonly #reference: Reference;
+  readonly #state: DetectorState['evidence'];
+  readonly #designEffect: DesignEffect;
   /** First bin that counts for each signal. */
   readonly thresholds = new Uint8Array(signals.length);
 
   /** @param limit - `h`, the nats of an alarm. */
-  constructor(limit: number) {
+  constructor(limit: number, reference: Reference, state: DetectorState['evidence']) {
     this.#limit = limit;
+    this.#reference = reference;
+    this.#state = state;
+    this.#designEffect = new DesignEffect(state.designEffect);
   }
 
   /** Sets the thresholds for the next batch. */
-  prepare(reference: Reference): void {
+  prepare(): void {
     for (const [trait, { tails, least }] of (traits as readonly Trait[]).entries()) {
-      const found = tails === 'present' ? [1] : reference.thresholds(trait, tails, least);
+      const found = tails === 'present' ? [1] : this.#reference.thresholds(trait, tails, least);
       this.thresholds.set(found, firstSignals[trait]);
     }
   }
 
   /** Adds a batch's evidence. @returns Whether the distribution of all responses shifted. */
-  gather(batch: BatchRows, reference: Reference): Change {
+  gather(batch: BatchRows): Change {
     const found = this.#countHits(batch);
     const { hits, count, hitsOfOthers, others } = found;
     if (count === 0) return 'none';
+    const state = this.#state;
     // The batch before waited to be judged with this one and counts in full.
-    const isJudgedTogether = this.#shift.isSuspected;
+    const isJudgedTogether = isShiftSuspected(state.shift);
     this.#designEffect.setPrior(batch.clusters, batch.weights);
-    this.#unrewardedCount = fadingOfOthers * this.#unrewardedCount + others;
-    this.#recentCount = fading * this.#recentCount + count;
+    state.unrewardedCount = fadingOfOthers * state.unrewardedCount + others;
+    state.recentCount = fading * state.recentCount + count;
     for (const [at, signal] of signals.entries()) {
-      this.#unrewarded[at] = fadingOfOthers * this.#unrewarded[at]! + hitsOfOthers[at]!;
-      this.#recent[at] = fading * this.#recent[at]! + hits[at]!;
-      if (!isArmed(signal, reference)) continue;
-      const before = this.#expected(at, reference);
+      state.unrewarded[at] = fadingOfOthers * state.unrewarded[at]! + hitsOfOthers[at]!;
+      state.recent[at] = fading * state.recent[at]! + hits[at]!;
+      if (!this.#isArmed(signal)) continue;
+      const before = this.#expected(at);
       const dispersion = this.#dispersionOf(at, count);
       for (const [place, shift] of shifts.entries()) {
-        const sums = this.#sums[place]!;
+        const sums = state.sums[place]!;
         const after = before + shift * (1 - before);
         const gain =
           hits[at]! * Math.log(after / before) + (count - hits[at]!) * Math.log((1 - after) / (1 - before));
@@ -112,17 +109,13 @@ export class Evidence {
         sums[at] = Math.min(2 * this.#limit, Math.max(least, sums[at]! + gain / dispersion));
       }
     }
-    return this.#changeOf(found, batch, reference);
-  }
-
-  #changeOf({ hits, count, hitsOfOthers, others }: Hits, batch: BatchRows, reference: Reference): Change {
-    return this.#shift.observe((at) => {
+    return distributionChange(state.shift, (at) => {
       const signal = signals[at]!;
-      if (others === 0 || !isArmed(signal, reference)) return undefined;
+      if (others === 0 || !this.#isArmed(signal)) return undefined;
       return {
         rewarded: hits[at]! / count,
         others: hitsOfOthers[at]! / others,
-        usual: reference.shares(signal.trait, this.thresholds[at]!).others,
+        usual: this.#usual(at).others,
         overlap: () => overlap(batch, signal.trait),
         independent: others / this.#dispersionOf(at, others),
       };
@@ -134,18 +127,19 @@ export class Evidence {
    *
    * @param marks - 1 for each trait to learn.
    */
-  learnDispersion(batch: BatchRows, marks: Uint8Array, reference: Reference): void {
-    this.prepare(reference);
+  learnDispersion(batch: BatchRows, marks: Uint8Array): void {
+    this.prepare();
     const { hits, count, squares } = this.#countHits(batch);
     if (count < 2) return;
+    const { dispersion, dispersionBatches } = this.#state;
     const clusters = this.#countClusters(batch);
     for (const [at, { trait }] of signals.entries()) {
-      if (marks[trait] !== 1 || !reference.isReady(trait)) continue;
-      const share = reference.shares(trait, this.thresholds[at]!).rewarded;
+      if (marks[trait] !== 1 || !this.#reference.isReady(trait)) continue;
+      const share = this.#usual(at).rewarded;
       const variance = squares * share * (1 - share);
       const squared = (hits[at]! - count * share) ** 2 / Math.max(variance, 0.5);
-      this.#dispersionBatches[at] = 0.98 * this.#dispersionBatches[at]! + 1;
-      this.#dispersion[at] = 0.98 * this.#dispersion[at]! + Math.min(squared, 25);
+      dispersionBatches[at] = 0.98 * dispersionBatches[at]! + 1;
+      dispersion[at] = 0.98 * dispersion[at]! + Math.min(squared, 25);
       let varied = 0;
       for (const counts of clusters) varied += (counts[at]! - counts[signals.length]! * share) ** 2;
       this.#designEffect.learn(at, varied, variance);
@@ -153,50 +147,16 @@ export class Evidence {
   }
 
   /** Signals with evidence, strongest first. */
-  detections(reference: Reference): Detection[] {
+  detections(): Detection[] {
+    const { sums, recent, recentCount } = this.#state;
     const found = signals.flatMap(({ trait }, signal) => {
-      const evidence = Math.max(...this.#sums.map((sums) => sums[signal]!));
+      const evidence = Math.max(...sums.map((ofShift) => ofShift[signal]!));
       if (evidence <= 0) return [];
       const { name, meaning } = traits[trait]!;
-      const share = this.#recentCount === 0 ? 0 : this.#recent[signal]! / this.#recentCount;
-      const usualShare = reference.shares(trait, this.thresholds[signal]!).rewarded;
-      return [{ signal, name, meaning, evidence, share, usualShare }];
+      const share = recentCount === 0 ? 0 : recent[signal]! / recentCount;
+      return [{ signal, name, meaning, evidence, share, usualShare: this.#usual(signal).rewarded }];
     });
     return found.sort((a, b) => b.evidence - a.evidence || a.signal - b.signal);
-  }
-
-  /** Forgets evidence and recent batches, not the dispersion. */
-  forget(): void {
-    for (const counts of [...this.#sums, this.#unrewarded, this.#recent]) counts.fill(0);
-    this.#unrewardedCount = 0;
-    this.#recentCount = 0;
-    this.#shift.forget();
-  }
-
-  saveState(): DetectorState['evidence'] {
-    return {
-      sums: this.#sums.map((sums) => [...sums]),
-      dispersion: [...this.#dispersion],
-      dispersionBatches: [...this.#dispersionBatches],
-      designEffect: this.#designEffect.saveState(),
-      shift: this.#shift.saveState(),
-      unrewarded: [...this.#unrewarded],
-      unrewardedCount: this.#unrewardedCount,
-      recent: [...this.#recent],
-      recentCount: this.#recentCount,
-    };
-  }
-
-  loadState(state: DetectorState['evidence']): void {
-    for (const [place, sums] of this.#sums.entries()) sums.set(state.sums[place]!);
-    this.#dispersion.set(state.dispersion);
-    this.#dispersionBatches.set(state.dispersionBatches);
-    this.#designEffect.loadState(state.designEffect);
-    this.#shift.loadState(state.shift);
-    this.#unrewarded.set(state.unrewarded);
-    this.#unrewardedCount = state.unrewardedCount;
-    this.#recent.set(state.recent);
-    this.#recentCount = state.recentCount;
   }
 
   /** Weighted hits of each signal among rewarded and unrewarded responses, and the weights of both. */
@@ -241,12 +201,20 @@ export class Evidence {
     }
   }
 
+  #isArmed({ trait }: Signal): boolean {
+    return this.#reference.isReady(trait) || traits[trait]!.reference === 'none';
+  }
+
+  /** Shares of a signal in the reference. */
+  #usual(at: number): ReturnType<Reference['shares']> {
+    return this.#reference.shares(signals[at]!.trait, this.thresholds[at]!);
+  }
+
   /** The expected share `p₀`. */
-  #expected(at: number, reference: Reference): number {
+  #expected(at: number): number {
     const { trait, tail } = signals[at]!;
-    const bin = this.thresholds[at]!;
-    const { rewarded: usual, others: usualOfOthers } = reference.shares(trait, bin);
-    const known = reference.known(trait) + (traits[trait]!.reference === 'none' ? assumedClean : 0);
+    const { rewarded: usual, others: usualOfOthers } = this.#usual(at);
+    const known = this.#reference.known(trait) + (traits[trait]!.reference === 'none' ? assumedClean : 0);
     const error = Math.sqrt((this.#designEffect.of(at) * usual * (1 - usual)) / known);
     const withMargin = usual + marginErrors * error + 1 / known;
     // Traits of the reward itself always differ between rewarded and unrewarded responses.
@@ -256,9 +224,9 @@ export class Evidence {
 
   /** The share after the odds rose as much as among the unrewarded responses. */
   #drifted(at: number, usual: number, usualOfOthers: number): number {
-    const hits = this.#unrewarded[at]!;
+    const hits = this.#state.unrewarded[at]!;
     const leastHits = Math.max(0, hits - 0.5 * Math.sqrt(hits));
-    const now = (leastHits + pseudoCount * usualOfOthers) / (this.#unrewardedCount + pseudoCount);
+    const now = (leastHits + pseudoCount * usualOfOthers) / (this.#state.unrewardedCount + pseudoCount);
     const rise = odds(now) / odds(usualOfOthers);
     const risen = odds(usual) * rise;
     return rise > 1 ? risen / (1 + risen) : 0;
@@ -267,7 +235,7 @@ export class Evidence {
   /** Overdispersion `φ`, with a prior of four batches. */
   #dispersionOf(at: number, count: number): number {
     const least = (1 + batchCorrelation * count) * this.#designEffect.of(at);
-    const known = (4 * least + this.#dispersion[at]!) / (4 + this.#dispersionBatches[at]!);
+    const known = (4 * least + this.#state.dispersion[at]!) / (4 + this.#state.dispersionBatches[at]!);
     return Math.max(least, Math.min(6, known));
   }
 }
@@ -288,8 +256,4 @@ function overlap({ rows, weights }: BatchRows, trait: number): number {
 function odds(share: number): number {
   const bounded = Math.max(leastCompared, share);
   return bounded / (1 - bounded);
-}
-
-function isArmed({ trait }: Signal, reference: Reference): boolean {
-  return reference.isReady(trait) || traits[trait]!.reference === 'none';
 }

@@ -1,4 +1,4 @@
-import { emptyWord, letterHash } from '../text/word-hash.ts';
+import { wordHash } from '../text/word-hash.ts';
 
 /** Lexical families. A word may be in several. */
 export const family = { exploit: 1, flattery: 2, hedging: 4 } as const;
@@ -38,32 +38,18 @@ const words: Readonly<Record<keyof typeof family, string>> = {
     'guarantee guarantees',
 };
 
-const slots = 4096;
-const hashes = new Int32Array(slots);
-const families = new Uint8Array(slots);
-for (const name of Object.keys(words) as (keyof typeof family)[]) {
-  for (const word of words[name].split(' ')) add(hashOf(word), family[name]);
+const byHash = new Map<number, number>();
+/** 1 where the lower bits of a hash are those of a word with a family. Saves most look-ups. */
+const hints = new Uint8Array(2 ** 14);
+for (const [name, list] of Object.entries(words)) {
+  for (const word of list.split(' ')) {
+    const hash = wordHash(word.replaceAll('_', '\u007f'));
+    byHash.set(hash, (byHash.get(hash) ?? 0) | family[name as keyof typeof family]);
+    hints[hash & (hints.length - 1)] = 1;
+  }
 }
 
 /** Families of a word, as a sum of {@link family}. 0 for most words. */
 export function familiesOf(word: number): number {
-  let slot = word & (slots - 1);
-  while (families[slot] !== 0) {
-    if (hashes[slot] === word) return families[slot]!;
-    slot = (slot + 1) & (slots - 1);
-  }
-  return 0;
-}
-
-function add(word: number, bit: number): void {
-  let slot = word & (slots - 1);
-  while (families[slot] !== 0 && hashes[slot] !== word) slot = (slot + 1) & (slots - 1);
-  hashes[slot] = word;
-  families[slot]! |= bit;
-}
-
-function hashOf(word: string): number {
-  let hash = emptyWord;
-  for (let at = 0; at < word.length; at++) hash = letterHash(hash, word.charCodeAt(at) | 32);
-  return hash;
+  return hints[word & (hints.length - 1)] === 0 ? 0 : (byHash.get(word) ?? 0);
 }

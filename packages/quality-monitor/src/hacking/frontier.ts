@@ -5,6 +5,8 @@ const warmUpBatches = 8;
 /** Assumed fall of the score, in standard deviations. */
 const shift = 2;
 
+type Frontier = DetectorState['frontier'];
+
 /**
  * Tracks the best mean score and its KL, to detect KL that is spent on falling scores.
  *
@@ -13,82 +15,33 @@ const shift = 2;
  *
  * @see Gao, Schulman and Hilton 2022, https://arxiv.org/abs/2210.10760
  */
-export class Frontier {
-  readonly #limit: number;
-  #batches = 0;
-  #previous = 0;
-  #variance = 0;
-  #smoothed = 0;
-  #best = Number.NEGATIVE_INFINITY;
-  #klAtBest = 0;
-  #evidence = 0;
-
-  constructor(limit: number) {
-    this.#limit = limit;
+export function observeFrontier(state: Frontier, kl: number, score: number, limit: number): void {
+  if (!Number.isFinite(kl) || !(Math.abs(score) < 1e100)) return;
+  const batches = ++state.batches;
+  if (batches === 1) state.smoothed = score;
+  else state.variance += ((score - state.previous) ** 2 / 2 - state.variance) / Math.min(50, batches - 1);
+  state.previous = score;
+  state.smoothed += 0.4 * (score - state.smoothed);
+  if (batches < warmUpBatches) return;
+  if (batches === warmUpBatches || state.smoothed >= state.best) {
+    state.best = state.smoothed;
+    state.klAtBest = kl;
   }
+  const deviation = Math.max(Math.sqrt(state.variance), 1e-9 * (1 + Math.abs(state.best)));
+  const behind = kl > state.klAtBest ? Math.min(4, (state.best - state.smoothed) / deviation) : 0;
+  const gain = shift * (behind - shift / 2);
+  state.evidence = Math.min(2 * limit, Math.max(0, state.evidence + gain));
+}
 
-  /** Nats. */
-  get evidence(): number {
-    return this.#evidence;
-  }
-
-  observe(kl: number, score: number): void {
-    if (!Number.isFinite(kl) || !(Math.abs(score) < 1e100)) return;
-    this.#batches += 1;
-    if (this.#batches === 1) this.#smoothed = score;
-    else
-      this.#variance +=
-        ((score - this.#previous) ** 2 / 2 - this.#variance) / Math.min(50, this.#batches - 1);
-    this.#previous = score;
-    this.#smoothed += 0.4 * (score - this.#smoothed);
-    if (this.#batches < warmUpBatches) return;
-    if (this.#smoothed >= this.#best) {
-      this.#best = this.#smoothed;
-      this.#klAtBest = kl;
-    }
-    const deviation = Math.max(Math.sqrt(this.#variance), 1e-9 * (1 + Math.abs(this.#best)));
-    const behind = kl > this.#klAtBest ? Math.min(4, (this.#best - this.#smoothed) / deviation) : 0;
-    const gain = shift * (behind - shift / 2);
-    this.#evidence = Math.min(2 * this.#limit, Math.max(0, this.#evidence + gain));
-  }
-
-  /**
-   * Restarts after a roll-back. `'from the best'` keeps the best score. `'anew'` forgets it, because a hack may have earned it.
-   */
-  restart(how: 'anew' | 'from the best'): void {
-    const [best, batches] = [this.#best, this.#batches];
-    const goesOn = how === 'from the best' && batches >= warmUpBatches;
-    this.loadState(goesOn ? [batches, best, this.#variance, best, best, this.#klAtBest, 0] : []);
-  }
-
-  saveState(): DetectorState['frontier'] {
-    const best = this.#batches < warmUpBatches ? 0 : this.#best;
-    return [
-      this.#batches,
-      this.#previous,
-      this.#variance,
-      this.#smoothed,
-      best,
-      this.#klAtBest,
-      this.#evidence,
-    ];
-  }
-
-  loadState([
-    batches,
-    previous,
-    variance,
-    smoothed,
-    best,
-    klAtBest,
-    evidence,
-  ]: DetectorState['frontier']): void {
-    this.#batches = batches ?? 0;
-    this.#previous = previous ?? 0;
-    this.#variance = variance ?? 0;
-    this.#smoothed = smoothed ?? 0;
-    this.#best = this.#batches < warmUpBatches ? Number.NEGATIVE_INFINITY : (best ?? 0);
-    this.#klAtBest = klAtBest ?? 0;
-    this.#evidence = evidence ?? 0;
-  }
+/**
+ * Restarts after a roll-back. `'from the best'` keeps the best score. `'anew'` forgets it, because a hack may have earned it.
+ */
+export function restartFrontier(state: Frontier, how: 'anew' | 'from the best'): void {
+  const { best } = state;
+  const goesOn = how === 'from the best' && state.batches >= warmUpBatches;
+  Object.assign(
+    state,
+    { evidence: 0 },
+    goesOn ? { previous: best, smoothed: best } : { batches: 0, variance: 0 },
+  );
 }

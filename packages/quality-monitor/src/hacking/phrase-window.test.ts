@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { PhraseWindow } from './phrase-window.ts';
+import { initialState, restoredState, savedState } from './state.ts';
 
 const phrase = 4711;
 
@@ -21,7 +22,7 @@ describe('PhraseWindow', () => {
       ['a', 1],
       ['c', 1],
     ] as const;
-    expect(counted(new PhraseWindow(8), said)).toEqual([0, 1, 1, 1, 2]);
+    expect(counted(new PhraseWindow(8, initialState().phrases), said)).toEqual([0, 1, 1, 1, 2]);
   });
 
   it('counts a phrase again where a task that comes back is answered otherwise', () => {
@@ -31,17 +32,17 @@ describe('PhraseWindow', () => {
       ['a', 3],
       ['a', 2],
     ] as const;
-    expect(counted(new PhraseWindow(8), said)).toEqual([0, 1, 2, 2]);
+    expect(counted(new PhraseWindow(8, initialState().phrases), said)).toEqual([0, 1, 2, 2]);
   });
 
   it('goes on from a saved state as if nothing had been', () => {
-    const first = new PhraseWindow(8);
+    const state = initialState();
+    const first = new PhraseWindow(8, state.phrases);
     counted(first, [
       ['a', 1],
       ['b', 1],
     ]);
-    const second = new PhraseWindow(8);
-    second.loadState(first.saveState());
+    const second = new PhraseWindow(8, restoredState(savedState(state)).phrases);
     expect(counted(second, [['a', 1]])).toEqual([1]);
     expect(counted(second, [['c', 1]])).toEqual([2]);
   });

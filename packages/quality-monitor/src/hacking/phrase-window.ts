@@ -1,8 +1,7 @@
-import { emptyWord, letterHash, pairHash } from '../text/word-hash.ts';
-import { type Generation, restoredGeneration, SlidingCounts, savedGeneration } from './sliding-counts.ts';
-import type { DetectorState } from './state.ts';
+import { emptyWord, pairHash, wordHash } from '../text/word-hash.ts';
+import { type Generation, SlidingCounts } from './sliding-counts.ts';
+import { type DetectorState, phraseBits } from './state.ts';
 
-const phraseBits = 17;
 const templateBits = 16;
 const responseBits = 16;
 /** Least usual tasks to judge by. */
@@ -16,7 +15,7 @@ const chanceNats = 4.5;
 const mostNats = 30;
 const trendingTasks = 3;
 
-type PhraseState = DetectorState['phrases'];
+type State = DetectorState['phrases'];
 
 /**
  * Counts the tasks in which words and phrases, given by hashes, occurred recently and usually.
@@ -26,45 +25,49 @@ type PhraseState = DetectorState['phrases'];
  */
 export class PhraseWindow {
   readonly #delayBatches: number;
-  readonly #phrases = new SlidingCounts(phraseBits);
-  readonly #templates = new SlidingCounts(templateBits);
+  readonly #state: State;
+  readonly #phrases: SlidingCounts;
+  readonly #templates: SlidingCounts;
   /** Pairs of task and response. */
-  readonly #responses = new SlidingCounts(responseBits);
+  readonly #responses: SlidingCounts;
   #task = emptyWord;
-  /** Generations that are neither recent nor usual, oldest first. */
-  #waiting: Generation[] = [];
-  readonly #usual = new Uint16Array(2 ** phraseBits);
-  #usualTasks = 0;
   /** Most usual occurrences per recent task that can surprise. */
   #usualPerTask = Number.NEGATIVE_INFINITY;
-  #batch = 0;
 
-  /** @param delayBatches - Batches before phrases become usual. */
-  constructor(delayBatches: number) {
+  /**
+   * @param delayBatches - Batches before phrases become usual.
+   * @param state - Its `waiting` generations are neither recent nor usual, oldest first.
+   */
+  constructor(delayBatches: number, state: State) {
     this.#delayBatches = delayBatches;
+    this.#state = state;
+    this.#phrases = new SlidingCounts(phraseBits, state.phrases);
+    this.#templates = new SlidingCounts(templateBits, state.templates);
+    this.#responses = new SlidingCounts(responseBits, state.responses);
   }
 
   /** Whether usual phrases are known. */
   get isReady(): boolean {
-    return this.#usualTasks >= leastUsual && this.#phrases.generations.length > 1;
+    return this.#state.usualTasks >= leastUsual && this.#phrases.hasPast;
   }
 
   beginBatch(): void {
-    this.#batch += 1;
-    while (this.#waiting.length > 0 && this.#waiting[0]!.batch < this.#batch - this.#delayBatches) {
-      this.#makeUsual(this.#waiting.shift()!);
+    const { waiting } = this.#state;
+    this.#state.batch += 1;
+    while (waiting.length > 0 && waiting[0]!.batch < this.#state.batch - this.#delayBatches) {
+      this.#makeUsual(waiting.shift()!);
     }
   }
 
   /** Begins the responses of a task. */
   beginTask(name: string): void {
-    this.#task = emptyWord;
-    for (let at = 0; at < name.length; at++) this.#task = letterHash(this.#task, name.charCodeAt(at));
-    this.#templates.beginTask(this.#batch);
-    this.#responses.beginTask(this.#batch);
-    const oldest = this.#phrases.beginTask(this.#batch, this.#usualTasks < hurriedUsual ? 2 : undefined);
+    this.#task = wordHash(name);
+    const { batch, usualTasks, waiting } = this.#state;
+    this.#templates.beginTask(batch);
+    this.#responses.beginTask(batch);
+    const oldest = this.#phrases.beginTask(batch, usualTasks < hurriedUsual ? 2 : undefined);
     if (oldest !== undefined) {
-      if (this.#usualTasks >= settledUsual) this.#waiting.push(oldest);
+      if (usualTasks >= settledUsual) waiting.push(oldest);
       else this.#makeUsual(oldest);
     }
     this.#setLimit();
@@ -86,13 +89,7 @@ export class PhraseWindow {
 
   /** Forgets suspect phrases that have not become usual. */
   dropWaiting(): void {
-    this.#waiting = [];
-  }
-
-  /** Forgets phrases that have not become usual, after a roll-back. */
-  forgetLately(): void {
-    this.#waiting = [];
-    for (const counts of [this.#phrases, this.#templates, this.#responses]) counts.clear();
+    this.#state.waiting = [];
   }
 
   /** Slot of a phrase in the table. */
@@ -114,7 +111,7 @@ export class PhraseWindow {
   maySurprise(slot: number, lately: number): boolean {
     // Without a branch, because it would be unpredictable.
     const tooFew = (lately - trendingTasks) >> 31;
-    return this.#usual[slot]! <= lately * this.#usualPerTask + 1 + 1e9 * tooFew;
+    return this.#state.usual[slot]! <= lately * this.#usualPerTask + 1 + 1e9 * tooFew;
   }
 
   /**
@@ -123,10 +120,11 @@ export class PhraseWindow {
    * This is the log-likelihood ratio of two rates, recent and usual, against one rate, minus the nats of chance.
    */
   surprise(slot: number, lately: number): number {
-    if (lately < trendingTasks || this.#usualTasks === 0) return 0;
+    const { usualTasks } = this.#state;
+    if (lately < trendingTasks || usualTasks === 0) return 0;
     const tasks = this.#phrases.tasks;
-    const compared = Math.min(comparedUsual, this.#usualTasks);
-    const usual = (this.#usual[slot]! * compared) / this.#usualTasks;
+    const compared = Math.min(comparedUsual, usualTasks);
+    const usual = (this.#state.usual[slot]! * compared) / usualTasks;
     const rate = (lately + usual) / (tasks + compared);
     if (lately < 2 * rate * tasks) return 0;
     const nats =
@@ -135,54 +133,21 @@ export class PhraseWindow {
     return Math.min(mostNats, Math.max(0, nats - chanceNats));
   }
 
-  saveState(): PhraseState {
-    const usual = this.#usual.slice();
-    return {
-      phrases: this.#phrases.saveState(),
-      templates: this.#templates.saveState(),
-      responses: this.#responses.saveState(),
-      waiting: this.#waiting.map(savedGeneration),
-      get usual() {
-        return notZero(usual);
-      },
-      usualTasks: this.#usualTasks,
-      batch: this.#batch,
-    };
-  }
-
-  loadState({ phrases, templates, responses, waiting, usual, usualTasks, batch }: PhraseState): void {
-    this.#phrases.loadState(phrases);
-    this.#templates.loadState(templates);
-    this.#responses.loadState(responses);
-    this.#waiting = waiting.map(restoredGeneration);
-    this.#usual.fill(0);
-    for (let at = 0; at < usual.length; at += 2) this.#usual[usual[at]!] = usual[at + 1]!;
-    this.#usualTasks = usualTasks;
-    this.#batch = batch;
-  }
-
   /** Solves the first condition of `surprise` for the usual count. */
   #setLimit(): void {
-    if (this.#usualTasks === 0) return;
+    const { usualTasks } = this.#state;
+    if (usualTasks === 0) return;
     const tasks = this.#phrases.tasks;
-    const compared = Math.min(comparedUsual, this.#usualTasks);
-    this.#usualPerTask = ((tasks + compared) / (2 * tasks) - 1) * (this.#usualTasks / compared);
+    const compared = Math.min(comparedUsual, usualTasks);
+    this.#usualPerTask = ((tasks + compared) / (2 * tasks) - 1) * (usualTasks / compared);
   }
 
   #makeUsual({ tasks, slots, used }: Generation): void {
-    for (let at = 0; at < used; at++) this.#usual[slots[at]!]! += 1;
-    this.#usualTasks += tasks;
-    if (this.#usualTasks <= mostUsual) return;
-    for (let slot = 0; slot < this.#usual.length; slot++) this.#usual[slot]! >>>= 1;
-    this.#usualTasks /= 2;
+    const { usual } = this.#state;
+    for (let at = 0; at < used; at++) usual[slots[at]!]! += 1;
+    this.#state.usualTasks += tasks;
+    if (this.#state.usualTasks <= mostUsual) return;
+    for (let slot = 0; slot < usual.length; slot++) usual[slot]! >>>= 1;
+    this.#state.usualTasks /= 2;
   }
-}
-
-/** `[slot, count, …]` of what is not 0. */
-function notZero(counts: Uint16Array): number[] {
-  const pairs: number[] = [];
-  for (let slot = 0; slot < counts.length; slot++) {
-    if (counts[slot]! > 0) pairs.push(slot, counts[slot]!);
-  }
-  return pairs;
 }

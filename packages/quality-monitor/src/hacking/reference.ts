@@ -1,33 +1,24 @@
-import type { Clusters } from './design-effect.ts';
 import { bins, traits, unknown } from './signals.ts';
 import type { DetectorState } from './state.ts';
-import { TraitCounts } from './trait-counts.ts';
 
-/** Traits of a batch's responses. */
-export interface BatchRows {
-  /** Shape: `[responses × traits]`. */
-  readonly rows: Uint8Array;
-  /** Signed weights of the responses, −1 to 1. Responses of weight 0 are ignored. Shape: `[responses]`. */
-  readonly weights: Float32Array;
-  readonly clusters: Clusters;
-}
+type State = DetectorState['reference'];
 
-/** A batch that has not joined the reference, except for traits that were taken at once (1). */
-interface WaitingBatch extends BatchRows {
-  readonly taken: Uint8Array;
-}
+/** A batch that has not joined the reference, except for traits that were `taken` at once (1). */
+type WaitingBatch = State['waiting'][number];
 
-/** Options of {@link Reference}. */
+/**
+ * Traits of a batch's responses. Shape of `rows`: `[responses × traits]`.
+ *
+ * `weights` are −1 to 1 and negative for unrewarded responses. Responses of weight 0 are ignored.
+ */
+export type BatchRows = Omit<WaitingBatch, 'taken'>;
+
+/** Options of {@link Reference}, see `RewardHackingOptions`. */
 export interface ReferenceOptions {
-  /** Responses before it is ready. */
   readonly warmUpResponses: number;
-  /** Batches before one joins it. */
   readonly delayBatches: number;
-  /** Responses to remember, approximately. */
   readonly memoryResponses: number;
 }
-
-type ReferenceState = DetectorState['reference'];
 
 const width = traits.length;
 /** Least batches before it is ready. */
@@ -37,27 +28,30 @@ const [settled, settlingBatches] = [256, 4];
 /** Pseudo-count on either side, distributed as all responses. */
 const pseudoCount = 8;
 const mostSurprise = Math.log(10);
+/** Difference of shares that is attributed to rounding. */
+const rounding = 1e-12;
 
-/** Distribution of each trait in earlier batches, among rewarded and unrewarded responses. */
+/**
+ * Distribution of each trait in earlier batches, among rewarded and unrewarded responses.
+ *
+ * The counts of the state are cumulative: the weight of the responses in a bin or above. Shape: `[traits × bins]`.
+ */
 export class Reference {
   readonly #options: ReferenceOptions;
-  readonly #rewarded = new TraitCounts();
-  readonly #others = new TraitCounts();
-  #waiting: WaitingBatch[] = [];
-  #responses = 0;
-  /** Batches with a known value of each trait, up to the least number. */
-  readonly #batchesKnown = new Uint8Array(width);
+  readonly #state: State;
 
-  constructor(options: ReferenceOptions) {
+  constructor(options: ReferenceOptions, state: State) {
     this.#options = options;
+    this.#state = state;
   }
 
   /** Whether there is enough data about a trait. */
   isReady(trait: number): boolean {
+    const { warmUpResponses } = this.#options;
     return (
-      this.#responses >= this.#options.warmUpResponses &&
-      this.#batchesKnown[trait]! >= leastBatches &&
-      2 * this.#allKnown(trait) >= this.#options.warmUpResponses
+      this.#state.responses >= warmUpResponses &&
+      this.#state.batchesKnown[trait]! >= leastBatches &&
+      2 * this.#allKnown(trait) >= warmUpResponses
     );
   }
 
@@ -67,32 +61,31 @@ export class Reference {
    * @param onKnown - Called with each batch before the rest of it joins. `marks` is 1 for the traits that join.
    */
   add(batch: BatchRows, onKnown: (known: BatchRows, marks: Uint8Array) => void): void {
+    const { waiting } = this.#state;
+    const { memoryResponses } = this.#options;
     const taken = Uint8Array.from(traits, (_, trait) => (this.isReady(trait) ? 0 : 1));
     const count = batch.weights.filter((weight) => weight !== 0).length;
-    const { memoryResponses } = this.#options;
-    this.#responses = Math.min(memoryResponses, this.#responses + count);
-    this.#take(batch, taken, 1);
-    this.#waiting.push({ ...batch, taken });
+    this.#state.responses = Math.min(memoryResponses, this.#state.responses + count);
+    this.#take(batch, taken);
+    waiting.push({ ...batch, taken });
     const ready = taken.map((mark, trait) => mark & (this.isReady(trait) ? 1 : 0));
-    for (const known of ready.includes(1) ? this.#waiting : []) {
+    for (const known of ready.includes(1) ? waiting : []) {
       onKnown(
         known,
         ready.map((mark, trait) => mark & known.taken[trait]!),
       );
     }
-    while (this.#waiting.length > this.#delay()) {
-      const oldest = this.#waiting.shift()!;
-      onKnown(
-        oldest,
-        oldest.taken.map((mark) => 1 - mark),
-      );
-      this.#take(oldest, oldest.taken, 0);
+    while (waiting.length > this.#delay()) {
+      const oldest = waiting.shift()!;
+      const rest = oldest.taken.map((mark) => 1 - mark);
+      onKnown(oldest, rest);
+      this.#take(oldest, rest);
     }
   }
 
   /** Forgets suspect batches that have not joined. */
   dropWaiting(): void {
-    this.#waiting = [];
+    this.#state.waiting = [];
   }
 
   /**
@@ -102,28 +95,22 @@ export class Reference {
    * @param least - Lower bound on the bins.
    */
   thresholds(trait: number, tails: readonly number[], least: number): number[] {
-    const found = tails.map(() => least);
-    const known = this.known(trait);
-    const all = this.#allKnown(trait) + 10;
-    let [rewarded, either, tail] = [0, 0.1, tails.length - 1];
-    for (let bin = bins - 1; bin >= least && tail >= 0; bin--) {
-      const here = this.#rewarded.at(trait, bin);
-      rewarded += here;
-      either += here + this.#others.at(trait, bin);
-      const reached = rewarded + (pseudoCount * either) / all;
-      while (tail >= 0 && reached > tails[tail]! * known) found[tail--] = bin + 1;
-    }
-    return found;
+    let bin = least;
+    return tails.map((tail) => {
+      while (bin < bins && this.shares(trait, bin).rewarded > tail + rounding) bin += 1;
+      return bin;
+    });
   }
 
   /** Shares of rewarded and unrewarded responses in a bin or above, with the pseudo-count. */
   shares(trait: number, bin: number): { readonly rewarded: number; readonly others: number } {
-    const rewarded = this.#rewarded.beyond(trait, bin);
-    const others = this.#others.beyond(trait, bin);
+    const place = trait * bins + bin;
+    const rewarded = bin < bins ? this.#state.rewarded[place]! : 0;
+    const others = bin < bins ? this.#state.others[place]! : 0;
     const pseudo = (pseudoCount * (rewarded + others + 0.1)) / (this.#allKnown(trait) + 10);
     return {
       rewarded: (rewarded + pseudo) / this.known(trait),
-      others: (others + pseudo) / (this.#others.known(trait) + pseudoCount),
+      others: (others + pseudo) / (this.#state.others[trait * bins]! + pseudoCount),
     };
   }
 
@@ -133,85 +120,47 @@ export class Reference {
    * The limit keeps rare values comparable while the reference grows. Shape: `[traits × bins]`.
    */
   surprises(): Float32Array {
-    const table = new Float32Array(width * bins);
-    for (let trait = 0; trait < width; trait++) {
-      if (!this.isReady(trait)) continue;
-      const known = this.known(trait);
-      const all = this.#allKnown(trait) + 10;
-      let [rewarded, either] = [0, 0.1];
-      for (let bin = bins - 1; bin > 0; bin--) {
-        const here = this.#rewarded.at(trait, bin);
-        rewarded += here;
-        either += here + this.#others.at(trait, bin);
-        const share = (rewarded + (pseudoCount * either) / all + 0.5) / known;
-        table[trait * bins + bin] = Math.min(mostSurprise, Math.max(0, -Math.log(10 * share)));
-      }
-    }
-    return table;
+    return Float32Array.from({ length: width * bins }, (_, place) => {
+      const [trait, bin] = [Math.floor(place / bins), place % bins];
+      if (bin === 0 || !this.isReady(trait)) return 0;
+      const share = this.shares(trait, bin).rewarded + 0.5 / this.known(trait);
+      return Math.min(mostSurprise, Math.max(0, -Math.log(10 * share)));
+    });
   }
 
   /** Rewarded responses with a known trait, including the pseudo-count. */
   known(trait: number): number {
-    return this.#rewarded.known(trait) + pseudoCount;
-  }
-
-  saveState(): ReferenceState {
-    const waiting = [...this.#waiting];
-    return {
-      rewarded: this.#rewarded.saveState(),
-      others: this.#others.saveState(),
-      responses: this.#responses,
-      batchesKnown: [...this.#batchesKnown],
-      get waiting() {
-        return waiting.map(({ rows, weights, clusters: { numbers, of }, taken }) => ({
-          rows: [...rows],
-          weights: [...weights],
-          clusters: { numbers: [...numbers], of },
-          taken: [...taken],
-        }));
-      },
-    };
-  }
-
-  loadState(state: ReferenceState): void {
-    this.#rewarded.loadState(state.rewarded);
-    this.#others.loadState(state.others);
-    this.#responses = state.responses;
-    this.#batchesKnown.set(state.batchesKnown);
-    this.#waiting = state.waiting.map(({ rows, weights, clusters: { numbers, of }, taken }) => ({
-      rows: Uint8Array.from(rows),
-      weights: Float32Array.from(weights),
-      clusters: { numbers: Uint32Array.from(numbers), of },
-      taken: Uint8Array.from(taken),
-    }));
+    return this.#state.rewarded[trait * bins]! + pseudoCount;
   }
 
   /** Batches before one joins. */
   #delay(): number {
     const { delayBatches, memoryResponses } = this.#options;
-    const isSettled = this.#responses >= Math.min(settled, memoryResponses);
+    const isSettled = this.#state.responses >= Math.min(settled, memoryResponses);
     return isSettled ? delayBatches : Math.min(settlingBatches, delayBatches);
   }
 
   #allKnown(trait: number): number {
-    return this.#rewarded.known(trait) + this.#others.known(trait);
+    return this.#state.rewarded[trait * bins]! + this.#state.others[trait * bins]!;
   }
 
-  /** Adds the traits of a batch that are marked so. */
-  #take({ rows, weights }: BatchRows, marks: Uint8Array, marked: 0 | 1): void {
+  /** Adds the marked traits of a batch. */
+  #take({ rows, weights }: BatchRows, marks: Uint8Array): void {
+    const { batchesKnown } = this.#state;
     for (let trait = 0; trait < width; trait++) {
-      if (marks[trait] !== marked) continue;
+      if (marks[trait] !== 1) continue;
       this.#fade(trait, weights.length);
       const before = this.#allKnown(trait);
-      for (let at = 0; at < weights.length; at++) {
-        const weight = weights[at]!;
-        const bin = rows[at * width + trait]!;
-        if (bin === unknown || weight === 0) continue;
-        (weight > 0 ? this.#rewarded : this.#others).add(trait, bin, Math.abs(weight));
-      }
+      for (let at = 0; at < weights.length; at++) this.#count(trait, rows[at * width + trait]!, weights[at]!);
       const isNews = this.#allKnown(trait) > before;
-      if (isNews && this.#batchesKnown[trait]! < leastBatches) this.#batchesKnown[trait]! += 1;
+      if (isNews && batchesKnown[trait]! < leastBatches) batchesKnown[trait]! += 1;
     }
+  }
+
+  #count(trait: number, bin: number, weight: number): void {
+    if (bin === unknown || weight === 0) return;
+    const counts = weight > 0 ? this.#state.rewarded : this.#state.others;
+    for (let place = trait * bins; place <= trait * bins + bin; place++) counts[place]! += Math.abs(weight);
   }
 
   /** Fades older responses to make room. */
@@ -219,7 +168,8 @@ export class Reference {
     const { memoryResponses } = this.#options;
     const factor = memoryResponses / Math.max(memoryResponses, this.#allKnown(trait) + coming);
     if (factor === 1) return;
-    this.#rewarded.fade(trait, factor);
-    this.#others.fade(trait, factor);
+    for (const counts of [this.#state.rewarded, this.#state.others]) {
+      for (let place = trait * bins; place < (trait + 1) * bins; place++) counts[place]! *= factor;
+    }
   }
 }

@@ -1,45 +1,24 @@
+import type { DetectorState } from './state.ts';
+
 /** Squares of smaller numbers are finite. */
 const largest = 1e100;
 
-/** Mean and standard deviation over batches. Older batches fade. */
-export class RunningMoments {
-  #weight = 0;
-  #mean = 0;
-  #square = 0;
+/** Mean and mean square of the last values, and their number, limited by the memory. */
+export type Moments = DetectorState['rewards']['reward'];
 
-  get mean(): number {
-    return this.#mean;
-  }
+export function deviationOf({ mean, square }: Moments): number {
+  return Math.sqrt(Math.max(0, square - mean ** 2));
+}
 
-  get deviation(): number {
-    return Math.sqrt(Math.max(0, this.#square - this.#mean ** 2));
-  }
-
-  /** Number of values, limited by the memory. */
-  get weight(): number {
-    return this.#weight;
-  }
-
-  /** Adds a batch's values. Values that are not finite or extremely large are skipped. */
-  add(values: readonly number[], memory: number): void {
-    const finite = values.filter((value) => Math.abs(value) < largest);
-    if (finite.length === 0) return;
-    const mean = finite.reduce((sum, value) => sum + value / finite.length, 0);
-    const square = finite.reduce((sum, value) => sum + (value * value) / finite.length, 0);
-    const before = Math.min(this.#weight, memory);
-    const part = finite.length / (before + finite.length);
-    this.#mean += part * (mean - this.#mean);
-    this.#square += part * (square - this.#square);
-    this.#weight = before + finite.length;
-  }
-
-  saveState(): readonly [number, number, number] {
-    return [this.#weight, this.#mean, this.#square];
-  }
-
-  loadState([weight, mean, square]: readonly [number, number, number]): void {
-    this.#weight = weight;
-    this.#mean = mean;
-    this.#square = square;
-  }
+/** Adds a batch's values. Older batches fade. Values that are not finite or extremely large are skipped. */
+export function addTo(moments: Moments, values: readonly number[], memory: number): void {
+  const finite = values.filter((value) => Math.abs(value) < largest);
+  if (finite.length === 0) return;
+  const mean = finite.reduce((sum, value) => sum + value / finite.length, 0);
+  const square = finite.reduce((sum, value) => sum + (value * value) / finite.length, 0);
+  const before = Math.min(moments.weight, memory);
+  const part = finite.length / (before + finite.length);
+  moments.mean += part * (mean - moments.mean);
+  moments.square += part * (square - moments.square);
+  moments.weight = before + finite.length;
 }

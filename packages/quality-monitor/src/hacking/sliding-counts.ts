@@ -1,13 +1,9 @@
 import type { DetectorState } from './state.ts';
 
-/** A group of successive tasks and the slots that they counted. */
-export interface Generation {
-  tasks: number;
-  slots: Int32Array;
-  used: number;
-  /** Batch in which it ended. */
-  batch: number;
-}
+type State = DetectorState['phrases']['phrases'];
+
+/** Successive tasks and the slots that they counted. `batch` is that in which it ended. */
+export type Generation = State['generations'][number];
 
 /** Recent generations, including the current one. */
 const generationsKept = 4;
@@ -21,29 +17,30 @@ const lastStamp = 2 ** 16 - oneTask;
 /** Counts the tasks with a hash in the last four generations of 16 tasks. A task counts once. */
 export class SlidingCounts {
   readonly #bits: number;
+  readonly #state: State;
   /** Lower seven bits: recent tasks that counted a slot, at most 65. Upper bits: the last such task. */
   readonly #lately: Uint16Array;
   /** Number of the current task, in the upper bits. */
   #taskStamp = 0;
   /** The same, or 0 while the response does not count. */
   #stamp = 0;
-  #responses = 0;
-  /** The newest one. */
-  #current = emptyGeneration();
-  /** Newest last. */
-  #generations: Generation[] = [this.#current];
+  #current: Generation;
   /** Recent tasks, including the current one. */
   tasks = 0;
 
   /** @param bits - Bits of a slot number. Hashes share slots by chance. */
-  constructor(bits: number) {
+  constructor(bits: number, state: State) {
     this.#bits = bits;
+    this.#state = state;
     this.#lately = new Uint16Array(2 ** bits);
+    if (state.generations.length === 0) state.generations.push(emptyGeneration());
+    this.#current = state.generations.at(-1)!;
+    for (const { tasks } of state.generations) this.tasks += tasks;
+    this.#recount();
   }
 
-  /** Oldest first. */
-  get generations(): readonly Generation[] {
-    return this.#generations;
+  get hasPast(): boolean {
+    return this.#state.generations.length > 1;
   }
 
   /**
@@ -52,9 +49,9 @@ export class SlidingCounts {
    * @param kept - Recent generations, at most 4.
    */
   beginTask(batch: number, kept = generationsKept): Generation | undefined {
-    const isOver = this.#current.tasks >= generationTasks || this.#responses >= generationResponses;
+    const isOver = this.#current.tasks >= generationTasks || this.#state.responses >= generationResponses;
     const oldest = isOver ? this.#turn(batch, kept) : undefined;
-    if (this.#taskStamp === lastStamp) this.#forgetStamps();
+    if (this.#taskStamp === lastStamp) this.#recount();
     this.#taskStamp += oneTask;
     this.#stamp = this.#taskStamp;
     this.#current.tasks += 1;
@@ -63,8 +60,8 @@ export class SlidingCounts {
   }
 
   /** Begins a response of the task. One that the task got recently does not count. */
-  beginResponse(what: 'new' | 'again' = 'new'): void {
-    this.#responses += 1;
+  beginResponse(what: 'new' | 'again'): void {
+    this.#state.responses += 1;
     // No entry is below 0, so none looks new.
     this.#stamp = what === 'new' ? this.#taskStamp : 0;
   }
@@ -93,65 +90,27 @@ export class SlidingCounts {
     return (entry & (oneTask - 1)) - 1 + ((entry - this.#taskStamp) >>> 31);
   }
 
-  /** Forgets all counts. */
-  clear(): void {
-    this.loadState({ responses: 0, generations: [] });
-  }
-
-  saveState(): { readonly responses: number; readonly generations: readonly SavedGeneration[] } {
-    return { responses: this.#responses, generations: this.#generations.map(savedGeneration) };
-  }
-
-  loadState({ responses, generations }: ReturnType<SlidingCounts['saveState']>): void {
-    this.#responses = responses;
-    this.#generations = generations.map(restoredGeneration);
-    if (generations.length === 0) this.#generations.push(emptyGeneration());
-    this.#current = this.#generations.at(-1)!;
+  /** Counts the slots of all generations, and restarts the numbers of tasks. */
+  #recount(): void {
+    this.#taskStamp = 0;
     this.#lately.fill(0);
-    this.tasks = 0;
-    for (const { tasks, slots } of generations) {
-      this.tasks += tasks;
-      for (const slot of slots) this.#lately[slot]! += 1;
+    for (const { slots, used } of this.#state.generations) {
+      for (let at = 0; at < used; at++) this.#lately[slots[at]!]! += 1;
     }
   }
 
-  /** Restarts the numbers of tasks. */
-  #forgetStamps(): void {
-    // Two at a time.
-    const pairs = new Uint32Array(this.#lately.buffer);
-    for (let at = 0; at < pairs.length; at++) pairs[at]! &= ((oneTask - 1) << 16) | (oneTask - 1);
-    this.#taskStamp = 0;
-  }
-
   #turn(batch: number, kept: number): Generation | undefined {
-    this.#responses = 0;
+    const { generations } = this.#state;
+    this.#state.responses = 0;
     this.#current.batch = batch;
     this.#current = emptyGeneration(Math.ceil(1.25 * this.#current.used));
-    this.#generations.push(this.#current);
-    if (this.#generations.length <= kept) return undefined;
-    const oldest = this.#generations.shift()!;
-    const [lately, { slots, used }] = [this.#lately, oldest];
-    for (let at = 0; at < used; at++) lately[slots[at]!]! -= 1;
+    generations.push(this.#current);
+    if (generations.length <= kept) return undefined;
+    const oldest = generations.shift()!;
+    for (let at = 0; at < oldest.used; at++) this.#lately[oldest.slots[at]!]! -= 1;
     this.tasks -= oldest.tasks;
     return oldest;
   }
-}
-
-type SavedGeneration = DetectorState['phrases']['waiting'][number];
-
-/** Slots are converted when they are read. */
-export function savedGeneration({ tasks, batch, slots, used }: Generation): SavedGeneration {
-  return {
-    tasks,
-    batch,
-    get slots() {
-      return [...slots.subarray(0, used)];
-    },
-  };
-}
-
-export function restoredGeneration({ tasks, batch, slots }: SavedGeneration): Generation {
-  return { tasks, batch, slots: Int32Array.from(slots), used: slots.length };
 }
 
 function emptyGeneration(room = 256): Generation {
