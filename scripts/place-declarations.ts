@@ -2,12 +2,13 @@
  * Moves the declaration files that `tsc -p tsconfig.types.json` emitted into each package's `dist/`, beside the code.
  *
  * Relative imports change from `.ts` to `.js`, and declaration maps point at the `src/` that is published with them. Fields of
- * options get the comments of their schemas.
+ * options get the comments of their schemas. Options that configuration files hold are also written as JSON Schemas.
  */
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { type Compilation, compile } from './compiler.ts';
 import { withFieldComments } from './options/field-comments.ts';
+import { optionSchemas, schemaEntries, undescribed } from './options/json-schemas.ts';
 import { conclude, filesIn, packagesIn } from './workspace.ts';
 
 const emitted = 'runs/check/types';
@@ -55,9 +56,16 @@ function placeDeclarations(directory: string, { checker, sourceOf }: Compilation
 
 const directories = packagesIn('packages').map(({ directory }) => directory);
 const described = directories.flatMap(declarationsOf).filter(([, from]) => describesFields(from));
-const compilation = compile(
-  described.map(([source]) => source),
-  'source',
-);
+const compilation = compile([...described.map(([source]) => source), ...schemaEntries], 'source');
 const placed = directories.map((directory) => placeDeclarations(directory, compilation));
-conclude([], `${placed.reduce((sum, count) => sum + count, 0)} declaration files placed`);
+const schemas = optionSchemas(compilation);
+for (const { path, schema } of schemas) {
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, `${JSON.stringify(schema, undefined, 2)}\n`);
+}
+conclude(
+  schemas.flatMap(({ path, schema }) =>
+    undescribed(schema, schema.title!).map((field) => `${path}: ${field} has no description`),
+  ),
+  `${placed.reduce((sum, count) => sum + count, 0)} declaration files and ${schemas.length} schemas placed`,
+);

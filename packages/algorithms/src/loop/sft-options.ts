@@ -2,7 +2,8 @@ import { parseOptions } from '@rlp/core';
 import * as z from 'zod';
 import { aggregationModes } from '../aggregation.ts';
 
-const sftSchema = z
+/** Schema of {@link SftOptions}. */
+export const sftSchema = z
   .strictObject({
     /** Names the random streams that shuffle the examples. Default `'sft'`. */
     seed: z.string().default('sft'),

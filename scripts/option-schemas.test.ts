@@ -1,0 +1,80 @@
+import { type Schema, Validator } from '@cfworker/json-schema';
+import { describe, expect, it } from 'vitest';
+import { bareSchemas } from './options/json-schemas.ts';
+
+const schemas = new Map(bareSchemas().map(({ path, schema }) => [path, schema]));
+const named = (path: string) => schemas.get(`packages/${path}.json`)!;
+
+/** The keywords of draft 2020-12 that options use, and what each holds. */
+const metaSchema = {
+  $ref: '#/$defs/schema',
+  $defs: {
+    schema: {
+      type: 'object',
+      additionalProperties: false,
+      properties: {
+        $schema: { const: 'https://json-schema.org/draft/2020-12/schema' },
+        title: { type: 'string' },
+        description: { type: 'string', minLength: 1 },
+        default: true,
+        const: true,
+        type: { enum: ['object', 'string', 'number', 'integer', 'boolean', 'array'] },
+        enum: { type: 'array', minItems: 1 },
+        properties: { type: 'object', additionalProperties: { $ref: '#/$defs/schema' } },
+        required: { type: 'array', items: { type: 'string' } },
+        additionalProperties: { anyOf: [{ type: 'boolean' }, { $ref: '#/$defs/schema' }] },
+        propertyNames: { $ref: '#/$defs/schema' },
+        items: { $ref: '#/$defs/schema' },
+        anyOf: { type: 'array', minItems: 1, items: { $ref: '#/$defs/schema' } },
+        oneOf: { type: 'array', minItems: 1, items: { $ref: '#/$defs/schema' } },
+        minimum: { type: 'number' },
+        maximum: { type: 'number' },
+        exclusiveMinimum: { type: 'number' },
+        exclusiveMaximum: { type: 'number' },
+        minLength: { type: 'integer', minimum: 0 },
+        minItems: { type: 'integer', minimum: 0 },
+        maxItems: { type: 'integer', minimum: 0 },
+      },
+    },
+  },
+} satisfies Schema;
+
+describe.each([...schemas])('%s', (_, schema) => {
+  it('is a schema of draft 2020-12', () => {
+    expect(new Validator(metaSchema, '2020-12').validate(schema).errors).toEqual([]);
+  });
+
+  it('accepts no options, and refuses unknown ones', () => {
+    const validator = new Validator(schema as Schema, '2020-12');
+    expect(validator.validate({}).valid).toBe(true);
+    expect(validator.validate({ surprise: 1 }).valid).toBe(false);
+  });
+});
+
+describe('schemas of options', () => {
+  it('have the defaults and bounds of the source', () => {
+    const { properties } = named('algorithms/dist/schemas/grpo');
+    expect(properties!.tasksPerIteration).toMatchObject({
+      type: 'integer',
+      minimum: 1,
+      default: 8,
+    });
+    expect(properties!.rollout!.properties!.groupSize).toMatchObject({ default: 8 });
+    expect(properties).not.toHaveProperty('iterations');
+    expect(properties).not.toHaveProperty('advantages');
+    expect(named('rollout/dist/schemas/rollout').properties!.groupSize).toMatchObject({ default: 8 });
+  });
+
+  it('check a configuration file', () => {
+    const validator = new Validator(named('algorithms/dist/schemas/ppo') as Schema, '2020-12');
+    const config = {
+      preset: 'verl',
+      gae: { lambda: 0.9 },
+      loss: { clipHigh: 0.3 },
+      rollout: { groupSize: 2 },
+    };
+    expect(validator.validate(config).valid).toBe(true);
+    expect(validator.validate({ ...config, gae: { lambda: 2 } }).valid).toBe(false);
+    expect(validator.validate({ ...config, preset: 'tinker' }).valid).toBe(false);
+  });
+});
