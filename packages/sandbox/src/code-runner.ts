@@ -1,17 +1,17 @@
-/** A program to run: source text, and what it reads. */
+/** A program to run: source text and standard input. */
 export interface CodeProgram {
-  /** Such as `javascript` or `python`. */
+  /** Name of the language, such as `javascript` or `python`. */
   readonly language: string;
   readonly source: string;
-  /** What it reads from standard input. */
+  /** Text of standard input. */
   readonly input: string;
 }
 
 /** Result of a program. */
 export interface CodeOutcome {
-  /** `exited`: by itself, with an exit code. The others: stopped by a limit of the sandbox. */
+  /** `exited`: the program ended by itself. The other values name the limit that stopped it. */
   readonly status: 'exited' | 'timed-out' | 'out-of-memory' | 'output-too-long';
-  /** 0 for success; other codes for an exception or a failed assertion. `null` unless it exited. */
+  /** 0 for success. Other codes mean an exception or a failed assertion. `null` unless it exited. */
   readonly exitCode: number | null;
   readonly stdout: string;
   readonly stderr: string;
@@ -20,7 +20,8 @@ export interface CodeOutcome {
 /**
  * Runs untrusted programs in a sandbox.
  *
- * Resolves with the outcome, whatever the program did. Rejects only if the sandbox itself is broken, or when `signal` aborts.
+ * Resolves with the outcome, whatever the program does. Rejects if the sandbox itself is broken, or when
+ * `signal` aborts.
  */
 export type CodeRunner = (
   program: CodeProgram,

@@ -16,8 +16,8 @@ export type {
 /**
  * Creates a sandbox: threads with a JavaScript engine (QuickJS) inside WebAssembly.
  *
- * Code there reaches no file, network, process, timer or object of yours. Time, memory, stack and output have limits. A thread that does
- * not stop is killed.
+ * Code there cannot reach files, network, processes, timers or your objects. Time, memory, stack and output
+ * have limits. A thread that does not stop is killed.
  *
  * @throws `OptionsError` naming every problem at once.
  */
@@ -28,16 +28,17 @@ export function createSandbox(options: SandboxOptions = {}): Sandbox {
 
 /** Options of {@link runSandboxed}. */
 export interface RunSandboxedOptions extends SandboxOptions {
-  /** Ends everything with its reason. */
+  /** Ends all calls with its reason. Default: no signal. */
   readonly signal?: SandboxCallOptions['signal'];
 }
 
 /**
- * Calls a function once for each list of arguments and returns the outcomes in order. Each call gets a fresh global object.
+ * Calls a function once for each list of arguments and returns the outcomes in order.
  *
- * Opens a sandbox for these calls. For more than one function, {@link createSandbox} starts only once.
+ * Each call gets a fresh global object. A sandbox is opened for these calls and closed afterwards. For more
+ * than one function, {@link createSandbox} starts only once.
  *
- * @throws `OptionsError` naming every problem at once; rejects as `Sandbox.call` does.
+ * @throws `OptionsError` naming every problem at once. Rejects as `Sandbox.call` does.
  */
 export async function runSandboxed(
   code: string,

@@ -3,7 +3,7 @@ import { engineLoader } from './javascript/engine.ts';
 import type { JobReport, JobRequest, ThreadData } from './javascript/protocol.ts';
 import { serveThread } from './threads/serve-thread.ts';
 
-/** Entry of a sandbox's thread: one job at a time, each with a fresh global object. */
+/** Entry point of a sandbox's thread. Runs one job at a time, each with a fresh global object. */
 if (parentPort) {
   const { memoryBytes, reuse } = workerData as ThreadData;
   const load = engineLoader(memoryBytes);
@@ -11,7 +11,7 @@ if (parentPort) {
     let engine = Promise.resolve(await load());
     const answer = async (request: JobRequest) => {
       const { report, isReusable } = (await engine).execute(request);
-      // Loads while the report travels. If that fails, the thread ends and the pool starts another.
+      // Load while the report is sent. If loading fails, the thread ends and the pool starts another.
       if (!isReusable || reuse === 'nothing') engine = load();
       return report;
     };

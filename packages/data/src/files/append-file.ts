@@ -17,15 +17,18 @@ import { repairLastLine } from './repair-last-line.ts';
 type Write = (descriptor: number, bytes: Uint8Array, offset: number) => number;
 
 const schema = z.strictObject({
-  /** File to append to. It and its directory are created if they are missing. */
+  /** File to append to. Missing directories and files are created. Required. */
   path: z.string().min(1),
-  /** What the file holds: `'lines'` repairs a torn last line when the file is opened, `'bytes'` does not. Default `'lines'`. */
+  /** `'lines'` repairs a torn last line when it opens the file. `'bytes'` does not. Default `'lines'`. */
   content: z.enum(['lines', 'bytes']).default('lines'),
-  /** Size in bytes beyond which the file moves to `path.1`, that to `path.2`, and so on. Default: no limit. */
+  /**
+   * Maximum file size in bytes. A larger file moves to `path.1`, that one to `path.2`, and so on. Default: no
+   * limit.
+   */
   maxBytes: z.int().min(1024).optional(),
-  /** Older files that stay after a rotation. Default 3. */
+  /** Number of older files to keep after a rotation. Default 3. */
   keep: z.int().min(0).default(3),
-  /** Writes bytes from an offset and returns how many. Default `writeSync`. */
+  /** Writes bytes from an offset and returns the number written. Default: `writeSync`. */
   write: z
     .custom<Write>((value) => typeof value === 'function', 'must be a function')
     .default(() => writeSync),
@@ -35,19 +38,20 @@ const schema = z.strictObject({
 export interface AppendFileOptions extends z.input<typeof schema> {}
 
 /**
- * A file that is only appended to, by one process at a time. It is opened with the first append.
+ * A file that one process appends to. The first append opens it.
  *
- * Bytes are with the operating system when `append` returns, so a crash of the process loses none. `close` flushes them to disk.
- * A write that failed half-way, such as on a full disk, is removed before the next one.
- * A last line that a crash cut short is removed on opening. A whole last line gets its missing line break.
+ * Bytes are with the operating system when `append` returns, so a crash of the process loses none. `close`
+ * flushes them to disk. After a partial write, such as on a full disk, the next append first removes the
+ * partial data. Opening the file removes a last line that a crash cut short, and adds a missing line break to
+ * a whole one.
  */
 export class AppendFile {
   readonly #options: z.output<typeof schema>;
   #descriptor: number | undefined;
   #size = 0;
-  /** Devices and pipes can be neither shortened nor flushed. */
+  /** False for devices and pipes, which cannot be truncated or flushed. */
   #isFile = true;
-  /** Whether bytes of a failed write may be behind the first `#size` ones. */
+  /** Whether bytes of a failed write may follow the first `#size` bytes. */
   #isTorn = false;
 
   /** @throws `OptionsError` naming every problem. */
@@ -74,7 +78,11 @@ export class AppendFile {
     this.#descriptor = descriptor;
   }
 
-  /** Appends text or bytes; a line needs its line break. @throws the system's error; the file then ends as before. */
+  /**
+   * Appends text or bytes. A line needs its line break.
+   *
+   * @throws the system's error. The file then ends as before.
+   */
   append(data: string | Uint8Array): void {
     const bytes = typeof data === 'string' ? Buffer.from(data) : data;
     const { maxBytes = Infinity, write } = this.#options;

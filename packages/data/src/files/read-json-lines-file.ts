@@ -3,9 +3,10 @@ import type { JsonLine } from '../lines/json-lines.ts';
 import { type JsonLinesStreamOptions, readJsonLines } from '../lines/read-json-lines.ts';
 
 /**
- * Reads a file of JSON Lines with flat memory, however large it is. Errors name the file unless `source` is given.
+ * Reads a file of JSON Lines with constant memory. Errors name the file unless `source` is given.
  *
- * @throws `FormatError` naming file, line and field of the first malformed line; the system's error; the signal's reason.
+ * @throws `FormatError` naming file, line and field of the first malformed line.
+ * @throws the system's error or the signal's reason.
  */
 export function readJsonLinesFile<Value = unknown>(
   path: string,
@@ -14,7 +15,7 @@ export function readJsonLinesFile<Value = unknown>(
   return readJsonLines<Value>(chunksOf(path), { source: path, ...options });
 }
 
-/** Opens the file with the first chunk that is asked for. */
+/** Opens the file when the first chunk is requested. */
 async function* chunksOf(path: string): AsyncGenerator<Uint8Array, void, undefined> {
   yield* createReadStream(path, { highWaterMark: 262_144 }) as AsyncIterable<Uint8Array>;
 }

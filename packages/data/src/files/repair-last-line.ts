@@ -1,10 +1,11 @@
 import { fstatSync, ftruncateSync, readSync, writeSync } from 'node:fs';
 
 /**
- * Ends the last line of a file that a crash left without a line break.
+ * Repairs a last line that a crash left without a line break.
  *
- * A line that starts like a JSON object or array and does not parse was cut short: it is removed. So are NUL bytes that a file system
- * may leave after a power failure. Every other line gets a line break, so a file of something else loses nothing.
+ * If the line starts like a JSON object or array and does not parse, it was cut short and is removed.
+ * Trailing NUL bytes, which a file system may leave after a power failure, are removed too. Any other line
+ * gets a line break, so files with other content lose nothing.
  */
 export function repairLastLine(descriptor: number): void {
   const status = fstatSync(descriptor);
@@ -17,7 +18,7 @@ export function repairLastLine(descriptor: number): void {
   else writeSync(descriptor, '\n');
 }
 
-/** Offset of what follows the last line break. */
+/** Offset after the last line break. */
 function startOfLastLine(descriptor: number, size: number): number {
   const chunk = Buffer.alloc(65_536);
   for (let end = size; end > 0; ) {

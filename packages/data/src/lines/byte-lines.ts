@@ -10,21 +10,21 @@ export class ByteLines {
     this.maxLineBytes = maxLineBytes;
   }
 
-  /** Whole lines so far, without the last line break; nothing if the chunk has none. */
+  /** Returns the whole lines so far, without the last line break. `undefined` if the chunk has no line break. */
   push(chunk: Uint8Array): Uint8Array | 'too-long' | undefined {
     const end = chunk.lastIndexOf(lineBreak);
     const first = end < 0 ? chunk.length : chunk.indexOf(lineBreak);
     if (this.#bytes + first > this.maxLineBytes) return 'too-long';
     const whole = end < 0 ? undefined : this.#joined(chunk.subarray(0, end));
     if (whole !== undefined) this.#clear();
-    // A copy: the source may use the chunk's buffer again.
+    // Copy, because the source may reuse the chunk's buffer.
     const rest = chunk.slice(end + 1);
     if (rest.length > 0) this.#pieces.push(rest);
     this.#bytes += rest.length;
     return this.#bytes > this.maxLineBytes ? 'too-long' : whole;
   }
 
-  /** What follows the last line break. */
+  /** Bytes after the last line break. */
   rest(): Uint8Array {
     return this.#joined(new Uint8Array());
   }

@@ -1,15 +1,15 @@
 import { FormatError, messageOf, OptionsError, parseOptions, type Schema } from '@rlp/core';
 import * as z from 'zod';
 
-/** Schema of {@link JsonLinesOptions}; `schema` is checked when it is used. */
+/** Schema of {@link JsonLinesOptions}. `schema` is checked when it is used. */
 export const jsonLinesSchema = z.strictObject({
   /** Name of the text in errors, such as its file. Default `'JSON Lines'`. */
   source: z.string().min(1).default('JSON Lines'),
-  /** What a line should hold, for errors. Default `'one JSON value per line'`. */
+  /** Description of the expected content of a line, for errors. Default `'one JSON value per line'`. */
   expected: z.string().min(1).default('one JSON value per line'),
-  /** `'skip'`: leave out a last line that is neither ended nor JSON, as a crash leaves it. Default `'throw'`. */
+  /** `'skip'` leaves out a last line that is cut short: without line break and not JSON. Default `'throw'`. */
   tornLine: z.enum(['throw', 'skip']).default('throw'),
-  /** Called with each malformed line instead of throwing. The line is left out. */
+  /** Receives the error of each malformed line, which is left out. Default: the first error is thrown. */
   onMalformed: z
     .custom<(error: FormatError) => void>((value) => typeof value === 'function', 'must be a function')
     .optional(),
@@ -17,7 +17,7 @@ export const jsonLinesSchema = z.strictObject({
 
 /** Options of {@link parseJsonLines}. */
 export interface JsonLinesOptions<Value = unknown> extends z.input<typeof jsonLinesSchema> {
-  /** What each line must be: any zod or Standard Schema. Default: any JSON value. */
+  /** Schema of each line's value: zod or another Standard Schema. Default: any JSON value. */
   readonly schema?: Schema<Value> | undefined;
 }
 
@@ -34,7 +34,8 @@ export interface JsonLine<Value = unknown> {
  *
  *     for (const { number, value } of parseJsonLines(text, { source: 'tasks.jsonl', schema })) …
  *
- * @throws `FormatError` naming source, line and field of the first malformed line; `OptionsError` for bad options.
+ * @throws `FormatError` naming source, line and field of the first malformed line.
+ * @throws `OptionsError` for invalid options.
  */
 export function* parseJsonLines<Value = unknown>(
   text: string,
@@ -61,7 +62,11 @@ export class LineParser<Value> {
     this.#schema = schema;
   }
 
-  /** Returns nothing for a line that is left out. `isEnded`: whether a line break follows. */
+  /**
+   * Parses one line. Returns `undefined` for a line that is left out.
+   *
+   * @param isEnded - Whether a line break follows.
+   */
   parse(given: string, isEnded: boolean): JsonLine<Value> | undefined {
     this.#number += 1;
     // `trim` removes a byte order mark, too.
@@ -74,13 +79,13 @@ export class LineParser<Value> {
     }
   }
 
-  /** Handles a line that is not text. */
+  /** Handles a line that is not UTF-8 text. */
   undecodable(isEnded: boolean): undefined {
     this.#number += 1;
     return this.#malformed(new SyntaxError('it is not UTF-8'), isEnded);
   }
 
-  /** Names the line after the last one. */
+  /** Error that names the line after the last one. */
   failure(problem: string): FormatError {
     return this.#error(this.#number + 1, problem);
   }

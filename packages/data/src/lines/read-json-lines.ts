@@ -5,9 +5,9 @@ import { type JsonLine, type JsonLinesOptions, LineParser } from './json-lines.t
 
 /** Options of {@link readJsonLines}. */
 export interface JsonLinesStreamOptions<Value = unknown> extends JsonLinesOptions<Value> {
-  /** Longest line in bytes. A longer one is an error, so memory stays bounded. Default 256 MiB. */
+  /** Maximum length of a line in bytes. A longer line is an error, so memory stays bounded. Default 256 MiB. */
   readonly maxLineBytes?: number | undefined;
-  /** Ends the reading with its reason, also while a chunk is awaited. */
+  /** Ends the reading with its reason, even while it waits for a chunk. Default: no signal. */
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -17,11 +17,12 @@ export type Chunks = AsyncIterable<string | Uint8Array> | Iterable<string | Uint
 const maxLineBytesSchema = z.int().positive().default(268_435_456);
 
 /**
- * Reads JSON Lines from chunks of text or bytes. Memory holds one chunk and one line, however long the stream is.
+ * Reads JSON Lines from chunks of text or bytes. Memory holds one chunk and one line.
  *
- * Lines are those of {@link parseJsonLines}. Bytes that are not UTF-8 are an error, not replacement characters.
+ * Lines are those of {@link parseJsonLines}. Bytes that are not UTF-8 are an error. They are not replaced.
  *
- * @throws `FormatError` naming source, line and field of the first malformed line; the signal's reason.
+ * @throws `FormatError` naming source, line and field of the first malformed line.
+ * @throws the signal's reason.
  */
 export function readJsonLines<Value = unknown>(
   chunks: Chunks,
@@ -34,14 +35,14 @@ export function readJsonLines<Value = unknown>(
 
 const encoder = new TextEncoder();
 
-/** An iterator and not a generator: a line that is there already costs one promise. */
+/** An iterator instead of a generator, so that a line that is ready costs one promise. */
 class JsonLinesReader<Value> implements AsyncIterableIterator<JsonLine<Value>> {
   readonly #source: AsyncIterator<string | Uint8Array> | Iterator<string | Uint8Array>;
   readonly #parser: LineParser<Value>;
   readonly #signal: AbortSignal | undefined;
   readonly #bytes: ByteLines;
   readonly #decoder = new TextDecoder('utf-8', { fatal: true });
-  /** Lines of the current chunk; `undefined` for one that is not UTF-8. */
+  /** Lines of the current chunk. `undefined` for a line that is not UTF-8. */
   #lines: readonly (string | undefined)[] = [];
   #at = 0;
   #isLastChunk = false;
@@ -65,7 +66,7 @@ class JsonLinesReader<Value> implements AsyncIterableIterator<JsonLine<Value>> {
   }
 
   async next(): Promise<IteratorResult<JsonLine<Value>, undefined>> {
-    // Calls that do not wait for each other are answered in order.
+    // Concurrent calls are answered in order.
     while (this.#filling !== undefined) await this.#filling.catch(() => undefined);
     try {
       this.#signal?.throwIfAborted();
@@ -82,7 +83,7 @@ class JsonLinesReader<Value> implements AsyncIterableIterator<JsonLine<Value>> {
     return { done: true, value: undefined };
   }
 
-  /** Closes the source. A source that hangs is not waited for. */
+  /** Closes the source. Does not wait for a source that hangs. */
   async return(): Promise<IteratorResult<JsonLine<Value>, undefined>> {
     if (!this.#isDone) {
       this.#isDone = true;
@@ -92,7 +93,7 @@ class JsonLinesReader<Value> implements AsyncIterableIterator<JsonLine<Value>> {
     return { done: true, value: undefined };
   }
 
-  /** The next line of the chunk, or nothing if it has no more. */
+  /** The next line of the chunk, or `undefined` after the last. */
   #parseNext(): JsonLine<Value> | undefined {
     while (this.#at < this.#lines.length) {
       const text = this.#lines[this.#at++];

@@ -6,7 +6,7 @@ import { Sandbox } from './sandbox.ts';
 // Threads that do not stop are killed, and another one starts.
 const entry = await built(new URL('../sandbox.worker.ts', import.meta.url));
 
-/** Each code, and how it ends. `value`: contained because what it is given is of no use to it. */
+/** Each attack with its outcome. `value` means that it is contained, because its result is of no use. */
 const attacks: readonly (readonly [
   name: string,
   code: string,
@@ -183,7 +183,7 @@ describe('runSandboxed contains', () => {
     if (typeof ending === 'string') expect(outcome).toMatchObject({ kind: 'failure', cause: ending });
     else expect(outcome).toMatchObject({ kind: 'value', value: ending.value });
     expect(Object.getOwnPropertyNames(Object.prototype)).toHaveLength(before);
-    // What comes next is none the worse for it.
+    // The next call works as usual.
     const next = await sandbox.call('(a) => [a.answer, typeof polluted, [1].map((x) => x + 1)]', [
       { answer: 1 },
     ]);

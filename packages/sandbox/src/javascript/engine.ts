@@ -16,7 +16,7 @@ import { callPrelude, programPrelude } from './guest.ts';
 import type { Job, JobReport, JobRequest, SandboxFailureCause } from './protocol.ts';
 import { Watch } from './watch.ts';
 
-/** The part of WebAssembly that is used; TypeScript declares it only together with the whole DOM. */
+/** The part of WebAssembly that is used. TypeScript declares it only together with the whole DOM. */
 interface WebAssemblyGlobal {
   readonly Module: new (bytes: Uint8Array) => object;
   readonly Memory: new (size: { readonly initial: number; readonly maximum: number }) => WebAssemblyMemory;
@@ -26,17 +26,17 @@ interface WebAssemblyMemory {
   readonly buffer: { readonly byteLength: number };
 }
 
-/** The build. Its types are those of CommonJS, where the default export is one level further in. */
+/** The build. It has CommonJS types, with the default export one level further in. */
 const variant = releaseBuild.default as unknown as QuickJSSyncVariant;
 
 const pageBytes = 65_536;
-/** What the engine's memory begins with: 16 MiB, as it was built. */
+/** Initial memory of the engine, 16 MiB, as it was built. */
 const initialPages = 256;
 const stackBytes = 262_144;
 
 type Result = JobReport['result'];
 
-/** A stop with its cause: raised by us, never by the code. */
+/** A stop with its cause. Only we throw it, never the code. */
 class Stop extends Error {
   readonly failure: SandboxFailureCause;
 
@@ -46,13 +46,13 @@ class Stop extends Error {
   }
 }
 
-/** Loads engines: the machine code once, separate memory for each. */
+/** Loads engines. The machine code is shared, the memory is separate for each. */
 export function engineLoader(memoryBytes: number): () => Promise<Engine> {
   const { WebAssembly } = globalThis as unknown as { readonly WebAssembly: WebAssemblyGlobal };
   const file = createRequire(import.meta.url).resolve('@jitl/quickjs-wasmfile-release-sync/wasm');
   const wasmModule = new WebAssembly.Module(readFileSync(file));
   return async () => {
-    // The engine's own limit does not count what a block really takes; the end of its memory holds.
+    // The engine's own limit ignores the overhead of blocks. The end of its memory is a hard limit.
     const wasmMemory = new WebAssembly.Memory({
       initial: initialPages,
       maximum: Math.ceil(memoryBytes / pageBytes),
@@ -62,7 +62,7 @@ export function engineLoader(memoryBytes: number): () => Promise<Engine> {
   };
 }
 
-/** A JavaScript engine inside WebAssembly: what runs in it reaches nothing outside. Blocks its thread. */
+/** A JavaScript engine inside WebAssembly. Code in it cannot reach anything outside. Blocks its thread. */
 export class Engine {
   readonly #module: QuickJSWASMModule;
   readonly #memory: WebAssemblyMemory;
@@ -75,8 +75,10 @@ export class Engine {
   }
 
   /**
-   * Runs a job with a fresh global object. `isReusable` is false after anything but a value or an ordinary exception: the engine may
-   * be damaged.
+   * Runs a job with a fresh global object.
+   *
+   * `isReusable` is true after a value or an ordinary exception. After anything else, the engine may be
+   * damaged.
    */
   execute({ job, ...limits }: JobRequest): { readonly report: JobReport; readonly isReusable: boolean } {
     const watch = new Watch(limits, () => performance.now());
@@ -89,7 +91,7 @@ export class Engine {
       realm.runtime.dispose();
       isReusable = true;
     } catch (error) {
-      // The engine may also break while it cleans up after a result.
+      // The engine may also break during the clean-up after a result.
       result ??= failureOf(error);
     }
     if (this.#lacksMemory(result)) result = failure('out-of-memory', 'it used up the memory');
@@ -104,7 +106,7 @@ export class Engine {
     return { runtime, context: runtime.newContext() };
   }
 
-  /** Without memory for an error the engine throws null. */
+  /** Without memory for an error, the engine throws null. */
   #lacksMemory(result: Result): boolean {
     const isFull = this.#memory.buffer.byteLength > 0.9 * this.#memoryBytes;
     return isFull && result.kind === 'failure' && result.cause === 'threw' && result.message === 'null';
@@ -132,7 +134,7 @@ function isBreach(result: Result): boolean {
   return result.kind === 'failure' && !harmless.has(result.cause);
 }
 
-/** One realm: globals that code may change as it likes, and that are gone afterwards. */
+/** One realm: a global object that code may change. It is dropped afterwards. */
 class World {
   readonly #runtime: QuickJSRuntime;
   readonly #context: QuickJSContext;
@@ -147,7 +149,7 @@ class World {
     this.#watch = parts.watch;
   }
 
-  /** Calls the function that a code is with arguments given as JSON. */
+  /** Calls the function in `code` with arguments given as JSON. */
   call(code: string, args: string): Result {
     const start = this.#prepare(callPrelude);
     const f = this.#load(code);
@@ -167,7 +169,11 @@ class World {
     return read(context.getString(text));
   }
 
-  /** Runs a program to its end. Its value is that of its last statement, awaited; only failure tells something about it. */
+  /**
+   * Runs a program to its end.
+   *
+   * Its value is the awaited value of its last statement. Only a failure has a meaning.
+   */
   run(code: string, input: string): Result {
     this.#prepare(programPrelude, input);
     const last = this.#unwrap(this.#context.evalCode(code, 'program.js', { type: 'global' }), 'syntax');
@@ -175,7 +181,7 @@ class World {
     return { kind: 'value', json: 'null' };
   }
 
-  /** Sets up the world. @returns The first of what the prelude makes. */
+  /** Sets up the world. Returns the first value of the prelude's result. */
   #prepare(prelude: string, input = ''): QuickJSHandle {
     const context = this.#context;
     const write = this.#own(
@@ -192,7 +198,7 @@ class World {
     return this.#own(context.getProp(made, 0));
   }
 
-  /** The function that a code is: its default export, or the value of the expression it consists of. */
+  /** The function in `code`: its default export, or the value of its expression. */
   #load(code: string): QuickJSHandle {
     const context = this.#context;
     if (!/\bexport\s+default\b/.test(code)) {
@@ -205,7 +211,7 @@ class World {
     return this.#own(context.getProp(this.#settled(exported), 'default'));
   }
 
-  /** What a promise settles to once nothing is left to run; anything else as it is. */
+  /** Result of a promise after no jobs are left to run. Other values are returned unchanged. */
   #settled(promise: QuickJSHandle): QuickJSHandle {
     while (this.#runtime.hasPendingJob() && !this.#watch.isOver()) {
       const done = this.#runtime.executePendingJobs(100);
@@ -232,7 +238,7 @@ class World {
     throw this.#thrown(this.#own(result.error), syntax);
   }
 
-  /** What was thrown, in words. Naming it runs code of the sandbox, under the same watch. */
+  /** Description of a thrown value. Describing it runs code of the sandbox, with the same limits. */
   #thrown(error: QuickJSHandle, syntax: SandboxFailureCause = 'threw'): Stop {
     if (this.#watch.isOver() || this.#describe === undefined) return new Stop('threw', '');
     const context = this.#context;
@@ -246,7 +252,7 @@ class World {
   }
 }
 
-/** What the guest says about a value; see `callPrelude`. */
+/** Reads the guest's description of a value. See `callPrelude`. */
 function read(text: string): Result {
   const rest = text.slice(1);
   if (text.startsWith('v')) return { kind: 'value', json: rest };
@@ -267,7 +273,7 @@ function causeOf(
   return message.startsWith('SyntaxError') ? syntax : other;
 }
 
-/** What a trap of the engine means: it ran out of the thread's stack, or something is wrong with it. */
+/** Converts a trap of the engine: the thread's stack ran out, or the engine is broken. */
 function failureOf(error: unknown): Result {
   const message = messageOf(error);
   if (/call stack/i.test(message)) return failure('stack-overflow', 'the engine ran out of stack');

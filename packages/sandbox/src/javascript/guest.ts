@@ -1,6 +1,8 @@
 /**
- * What runs inside the engine before any code that is not ours: it takes hold of the functions it needs while they are still
- * what they seem. What it returns to the outside is text, whatever the code did to its world.
+ * Runs inside the engine before any untrusted code.
+ *
+ * It keeps references to built-in functions before code can replace them. It returns only text to the
+ * outside, whatever the code did to its globals.
  */
 const common = `
   'use strict';
@@ -28,7 +30,7 @@ const common = `
       return describe(error);
     }
   };
-  // Where the job is over, the engine looks for that once it has looped for long enough; nothing can catch it then.
+  // After a stop, the engine checks for it only after some loop iterations. Nothing can catch it then.
   const put = (stream, value) => {
     if (write(stream, cut(value, limit + 1))) for (;;);
   };
@@ -39,13 +41,15 @@ const common = `
   };
   const console = { log: say('stdout'), info: say('stdout'), debug: say('stdout'), warn: say('stderr'), error: say('stderr') };
   globalThis.console = console;
-  // Of no use without threads, so nobody needs to think about it.
+  // Without threads it has no use, so remove it.
   delete globalThis.SharedArrayBuffer;
 `;
 
 /**
- * Makes `[start, describe]`: `start(f, args)` is a promise of text, which begins with `v` before the JSON of the value, `j` before why
- * there is no JSON of it, and `e` before what was thrown.
+ * Evaluates to `[start, describe]`. `start(f, args)` is a promise of text.
+ *
+ * The text begins with `v` before the JSON of the value, with `j` before the reason for missing JSON, or with
+ * `e` before a thrown value.
  */
 export const callPrelude = `(function (write, limit) {${common}
   const settled = (value) => {
@@ -63,7 +67,10 @@ export const callPrelude = `(function (write, limit) {${common}
   return [start, describe];
 })`;
 
-/** The world of a program, as much of Node's as tests of small programs use; makes `[undefined, describe]`. */
+/**
+ * Globals of a program: the part of Node's that tests of small programs use. Evaluates to `[undefined,
+ * describe]`.
+ */
 export const programPrelude = `(function (write, limit, input) {${common}
   let at = 0;
   const readline = () => {

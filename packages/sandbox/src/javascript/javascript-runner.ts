@@ -3,15 +3,17 @@ import type { CodeOutcome, CodeRunner } from '../code-runner.ts';
 import type { JobReport } from './protocol.ts';
 import type { Sandbox } from './sandbox.ts';
 
-/** Exit codes as Node has them: an exception, a promise that never settles, a broken engine. */
+/** Exit codes of Node: an exception, a promise that never settles, a broken engine. */
 const exitCodes = { exception: 1, unsettled: 13, crashed: 134 } as const;
 
 /**
- * Runs JavaScript programs of `codeTests` in a sandbox. They have `console`, `print`, `readline()`, `require('fs').readFileSync(0)`,
- * `process.stdin.on`, `process.stdout.write` and `assert`; no timers, files, network or exit. The promise that the last statement
- * gives is awaited: one that rejects fails the program.
+ * Runs JavaScript programs of `codeTests` in a sandbox.
  *
- * Rejects with an `ArgumentError` for another language: `pythonRunner` of `@rlp/sandbox/python` runs Python.
+ * Programs have `console`, `print`, `readline()`, `require('fs').readFileSync(0)`, `process.stdin.on`,
+ * `process.stdout.write` and `assert`. They have no timers, files, network or exit. If the last statement
+ * gives a promise, it is awaited, and a rejection fails the program.
+ *
+ * Rejects with an `ArgumentError` for another language. `pythonRunner` of `@rlp/sandbox/python` runs Python.
  */
 export function javascriptRunner(sandbox: Sandbox): CodeRunner {
   return async ({ language, source, input }, limits) => {

@@ -7,30 +7,26 @@ export const callMs = z.number().positive().max(86_400_000, 'must be a day at mo
 
 /** Schema of {@link SandboxOptions}. */
 export const sandboxOptionsSchema = z.strictObject({
+  /** Number of threads, so of calls that run at once. They start on first use. Default 1. */
   threads: z.int().positive().max(64).default(1),
+  /** Maximum duration of a call in milliseconds. Default 1000. */
   timeoutMs: callMs.default(1000),
+  /** Memory of the engine in bytes, including its own 16 MiB. Default 64 MiB. */
   memoryBytes: z
     .int()
     .min(20 * mebibyte, 'must be at least 20 MiB: the engine itself begins with 16')
     .max(2048 * mebibyte, 'must be at most 2 GiB')
     .default(64 * mebibyte),
+  /** Maximum characters of a call's result, as JSON, and its printed text together. Default 1000000. */
   maxOutputCharacters: z.int().positive().max(100_000_000).default(1_000_000),
+  /**
+   * Whether calls share an engine. Default `'engine'`.
+   *
+   * - `'engine'`: they do, each with a fresh global object. A call that exceeds a limit discards the engine.
+   * - `'nothing'`: every call starts a new engine, which also contains faults of the engine.
+   */
   reuse: z.enum(['engine', 'nothing']).default('engine'),
 });
 
 /** Limits of a sandbox. */
-export interface SandboxOptions {
-  /** Threads: how many calls run at once; others wait. Started when needed. Default 1. */
-  readonly threads?: number | undefined;
-  /** Milliseconds that a call may run. Default 1000. */
-  readonly timeoutMs?: number | undefined;
-  /** Memory of the engine, its own 16 MiB included. Default 64 MiB. */
-  readonly memoryBytes?: number | undefined;
-  /** Characters that a call may return as JSON and print, together. Default 1 000 000. */
-  readonly maxOutputCharacters?: number | undefined;
-  /**
-   * `'engine'`: calls share one engine, each with a fresh global object. A call over a limit discards the engine.
-   * `'nothing'`: every call starts a new engine, which also contains faults of the engine. Default `'engine'`.
-   */
-  readonly reuse?: 'engine' | 'nothing' | undefined;
-}
+export interface SandboxOptions extends z.input<typeof sandboxOptionsSchema> {}

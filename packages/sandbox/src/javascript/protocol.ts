@@ -1,12 +1,12 @@
 /**
- * Why code in a sandbox gave no value.
+ * Reason that code in a sandbox gave no value.
  *
  * - `syntax`: the code does not parse.
  * - `not-a-function`: its default export is not a function.
  * - `threw`: it threw, or its promise rejected.
  * - `not-json`: its result cannot be written as JSON.
  * - `unsettled`: its promise can never settle, because nothing is left to run.
- * - `timed-out`, `out-of-memory`, `stack-overflow`, `output-too-long`: it went over a limit.
+ * - `timed-out`, `out-of-memory`, `stack-overflow`, `output-too-long`: it exceeded a limit.
  * - `crashed`: the engine itself broke.
  */
 export type SandboxFailureCause =
@@ -21,7 +21,7 @@ export type SandboxFailureCause =
   | 'output-too-long'
   | 'crashed';
 
-/** A call of the function that a code is, or a program with standard input. */
+/** A call of the function in `code`, or a program with standard input. */
 export type Job =
   | { readonly kind: 'call'; readonly code: string; readonly args: string }
   | { readonly kind: 'program'; readonly code: string; readonly input: string };
@@ -33,7 +33,7 @@ export interface JobRequest {
   readonly maxOutputCharacters: number;
 }
 
-/** What became of a job. */
+/** Result of a job. */
 export interface JobReport {
   readonly result:
     | { readonly kind: 'value'; readonly json: string }
@@ -42,7 +42,7 @@ export interface JobReport {
   readonly stderr: string;
 }
 
-/** What a thread starts with. */
+/** Data that a thread starts with. */
 export interface ThreadData {
   readonly memoryBytes: number;
   readonly reuse: 'engine' | 'nothing';

@@ -5,35 +5,35 @@ import { ThreadPool } from '../threads/thread-pool.ts';
 import { callMs, type SandboxOptions, sandboxOptionsSchema } from './options.ts';
 import type { Job, JobReport, JobRequest, SandboxFailureCause } from './protocol.ts';
 
-/** Milliseconds that a thread gets to stop a job by itself, before it is killed. */
+/** Time for a thread to stop a job by itself before it is killed, in milliseconds. */
 const graceMs = 500;
 const startMs = 60_000;
 
-/** What one call may be given besides its arguments. */
+/** Options of one call. */
 export interface SandboxCallOptions {
-  /** Milliseconds that it may run. Default: the sandbox's. */
+  /** Maximum duration of the call in milliseconds. Default: the sandbox's `timeoutMs`. */
   readonly timeoutMs?: number | undefined;
-  /** Ends the call with its reason, whatever the code does. */
+  /** Ends the call with its reason, whatever the code does. Default: no signal. */
   readonly signal?: AbortSignal | undefined;
 }
 
-/** What came of a call. */
+/** Result of a call. */
 export type SandboxOutcome =
   | { readonly kind: 'value'; readonly value: unknown; readonly printed: string }
   | {
       readonly kind: 'failure';
       readonly cause: SandboxFailureCause;
-      /** What was wrong; may hold text of the code's choosing. */
+      /** Description of the failure. It may contain text from the code. */
       readonly message: string;
       readonly printed: string;
     };
 
-/** Counts of a sandbox since it was made. */
+/** Counts since the sandbox was created. */
 export interface SandboxStatistics {
   readonly calls: number;
   /** Calls without a value, by cause. */
   readonly failures: Readonly<Partial<Record<SandboxFailureCause, number>>>;
-  /** Threads that were started; more than there are at once where some had to be killed. */
+  /** Threads started. Includes replacements for killed threads. */
   readonly threadsStarted: number;
 }
 
@@ -54,11 +54,13 @@ export class Sandbox implements AsyncDisposable {
   }
 
   /**
-   * Calls a function and awaits its promise. `code` is an expression such as `(a, b) => a + b`, or a module with a default export.
+   * Calls a function and awaits its promise.
    *
-   * Arguments and result travel as JSON. The code sees the JavaScript language and `console`.
-   * Resolves whatever the code does. Rejects with the signal's reason, with an `ArgumentError` if the arguments are not JSON or the
-   * sandbox is closed, and with an `OptionsError` for a bad `timeoutMs`.
+   * `code` is an expression such as `(a, b) => a + b`, or a module with a default export. Arguments and
+   * result travel as JSON. The code sees the JavaScript language and `console`.
+   *
+   * Resolves whatever the code does. Rejects with the signal's reason. Rejects with an `ArgumentError` if the
+   * arguments are not JSON or the sandbox is closed, and with an `OptionsError` for an invalid `timeoutMs`.
    */
   async call(
     code: string,
@@ -74,7 +76,7 @@ export class Sandbox implements AsyncDisposable {
     return { kind: 'value', value: JSON.parse(result.json, withoutPrototypes), printed };
   }
 
-  /** Does a job, and says all about it. */
+  /** Runs a job and returns its full report. */
   async execute(job: Job, { timeoutMs, signal }: SandboxCallOptions = {}): Promise<JobReport> {
     this.#requireOpen();
     signal?.throwIfAborted();
@@ -95,7 +97,7 @@ export class Sandbox implements AsyncDisposable {
     return report;
   }
 
-  /** Counts since it was made. */
+  /** Returns counts since the sandbox was created. */
   getStatistics(): SandboxStatistics {
     return {
       calls: this.#calls,
@@ -104,7 +106,7 @@ export class Sandbox implements AsyncDisposable {
     };
   }
 
-  /** Ends all threads. Calls under way report `crashed`; new ones are refused. May be called again. */
+  /** Ends all threads. Running calls report `crashed`, and new calls are refused. Can be called again. */
   async close(): Promise<void> {
     this.#isClosed = true;
     await this.#pool.close();
@@ -147,7 +149,7 @@ function tooLarge(characters: number): JobReport {
   return { result: { kind: 'failure', cause: 'out-of-memory', message }, stdout: '', stderr: '' };
 }
 
-/** Leaves out keys that would change the prototype of a copy. */
+/** Drops keys that would change the prototype of a copy. */
 function withoutPrototypes(key: string, value: unknown): unknown {
   return key === '__proto__' ? undefined : value;
 }

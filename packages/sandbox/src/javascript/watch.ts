@@ -1,10 +1,10 @@
 import type { JobReport, SandboxFailureCause } from './protocol.ts';
 
-/** Watches over one job: its time and its output. */
+/** Enforces the time and output limits of one job. */
 export class Watch {
   readonly stdout: string[] = [];
   readonly stderr: string[] = [];
-  /** The limit that it went over. */
+  /** The exceeded limit, if any. */
   breach: Extract<SandboxFailureCause, 'timed-out' | 'output-too-long'> | undefined;
   readonly #deadline: number;
   readonly #clock: () => number;
@@ -19,13 +19,13 @@ export class Watch {
     this.#charactersLeft = limits.maxOutputCharacters;
   }
 
-  /** Whether the job is to be stopped now. */
+  /** Whether the job must stop now. */
   isOver(): boolean {
     if (this.breach === undefined && this.#clock() > this.#deadline) this.breach = 'timed-out';
     return this.breach !== undefined;
   }
 
-  /** Takes what the job prints. */
+  /** Receives output of the job. */
   write(stream: string, text: string): void {
     if (this.breach !== undefined) return;
     const kept = text.slice(0, this.#charactersLeft);
@@ -34,7 +34,7 @@ export class Watch {
     if (kept.length < text.length) this.breach = 'output-too-long';
   }
 
-  /** Whether a result of this many characters is within what is left of the output. */
+  /** Whether a result of this length fits in the remaining output. */
   admits(characters: number): boolean {
     return characters <= this.#charactersLeft;
   }

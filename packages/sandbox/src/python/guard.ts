@@ -1,9 +1,10 @@
 /**
- * Python that runs before a program, with `[memory, cpuSeconds, processes]` as its argument and the program on file descriptor 3.
+ * Python code that runs before a program.
  *
- * Sets limits that the program cannot raise again, and an audit hook (PEP 578) against processes, sockets, foreign functions,
- * every change to files, and a look at the environment of other processes. The hook stops
- * mistakes and simple attempts. As the PEP states, it is not a security boundary.
+ * Its argument is `[memory, cpuSeconds, processes]`. The program is on file descriptor 3. It sets limits that
+ * the program cannot raise again. An audit hook (PEP 578) rejects processes, sockets, foreign functions and
+ * changes to files. It also rejects reading the environment of other processes. The hook stops mistakes and
+ * simple attempts. As PEP 578 states, it is not a security boundary.
  */
 export const pythonGuard = `
 import json, os, resource, sys

@@ -3,30 +3,37 @@ import type { Socket } from 'node:net';
 import { onAbort } from '@rlp/core';
 import type { CodeOutcome } from '../code-runner.ts';
 
-/** A command, what it reads, and its limits. */
+/** A command, its input and its limits. */
 export interface ProcessRequest {
   readonly command: readonly string[];
   readonly env: Readonly<Record<string, string>>;
-  /** What it reads from standard input. */
+  /** Text of standard input. */
   readonly input: string;
-  /** What it reads from file descriptor 3. */
+  /** Text of file descriptor 3. */
   readonly source: string;
   readonly timeoutMs: number;
   readonly maxOutputBytes: number;
   readonly signal: AbortSignal;
 }
 
-/** Milliseconds that the streams of a process may stay open once it has ended: what it left behind is killed then. */
+/**
+ * Time that streams may stay open after a process has ended, in milliseconds. Then the remaining group is
+ * killed.
+ */
 const lingeringMs = 200;
 
-/** Runs a process in a new process group and kills the whole group. Rejects if it cannot be started, and when the signal aborts. */
+/**
+ * Runs a process in a new process group and kills the whole group at the end.
+ *
+ * Rejects if the process cannot be started, or when the signal aborts.
+ */
 export async function runProcess(request: ProcessRequest): Promise<CodeOutcome> {
   const { command, env, input, source, timeoutMs, maxOutputBytes, signal } = request;
   signal.throwIfAborted();
   const stdio: StdioOptions = ['pipe', 'pipe', 'pipe', 'pipe'];
   const child = spawn(command[0]!, command.slice(1), { env, cwd: '/', detached: true, stdio });
   const end = closed(child, maxOutputBytes);
-  // Without a process there may be no streams either, as where no file can be opened any more.
+  // Without a process there may be no streams either, for example if no more files can be opened.
   if (child.pid === undefined) await end;
   let breach: CodeOutcome['status'] | undefined;
   const stop = (why: CodeOutcome['status']) => {
@@ -50,7 +57,7 @@ export async function runProcess(request: ProcessRequest): Promise<CodeOutcome> 
   }
 }
 
-/** Settles once a process has ended and its streams are closed; rejects where it cannot be started. */
+/** Settles after a process has ended and its streams are closed. Rejects if it cannot be started. */
 function closed(child: ChildProcess, maxOutputBytes: number) {
   return new Promise<{ readonly exitCode: number | null; readonly by: NodeJS.Signals | null }>(
     (resolve, reject) => {
@@ -64,7 +71,7 @@ function closed(child: ChildProcess, maxOutputBytes: number) {
   );
 }
 
-/** Reads what a process prints, up to `limit` bytes of both streams together; more is a breach. */
+/** Reads the output of a process, up to `limit` bytes of both streams together. More output calls `onBreach`. */
 function reader(child: ChildProcess, limit: number, onBreach: () => void) {
   const chunks = { stdout: [] as Buffer[], stderr: [] as Buffer[] };
   let bytes = 0;
@@ -78,25 +85,28 @@ function reader(child: ChildProcess, limit: number, onBreach: () => void) {
   return (name: keyof typeof chunks) => Buffer.concat(chunks[name]).toString('utf8');
 }
 
-/** What ended a process that we did not stop. */
+/** Status of a process that ended without being stopped. */
 function statusOf(by: NodeJS.Signals | null, stderr: string): CodeOutcome['status'] {
   if (by === 'SIGXCPU') return 'timed-out';
   return by === 'SIGKILL' || /(?:^|\n)MemoryError\s*$/.test(stderr.slice(-100)) ? 'out-of-memory' : 'exited';
 }
 
-/** Kills a process and all of its group. */
+/** Kills a process and its group. */
 function kill(child: ChildProcess): void {
   try {
     if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL');
   } catch {
-    // It is gone.
+    // The process has ended already.
   }
 }
 
-/** Closes the streams of a process as soon as nothing is left to read: we may have been too busy to do it before. */
+/**
+ * Closes the streams of an ended process when nothing is left to read. A busy event loop may have delayed
+ * this.
+ */
 function closeOnceRead(child: ChildProcess, maxOutputBytes: number): void {
   const before = bytesRead(child);
-  // What waits in the pipes is read before an immediate.
+  // Data in the pipes is read before an immediate.
   setImmediate(() => {
     const read = bytesRead(child);
     if (read > before && read <= maxOutputBytes) return closeOnceRead(child, maxOutputBytes);
@@ -108,7 +118,7 @@ function bytesRead({ stdout, stderr }: ChildProcess): number {
   return (stdout as Socket).bytesRead + (stderr as Socket).bytesRead;
 }
 
-/** A process need not read its input to the end. */
+/** Writes input and ignores errors, because a process may end before it reads all of its input. */
 function write(stream: NodeJS.WritableStream, text: string): void {
   stream.on('error', () => undefined);
   stream.end(text);

@@ -36,7 +36,7 @@ const runner = pythonRunner({ maxOutputBytes: 100_000, memoryBytes: 256 * 1_048_
 const run = (source: string, { input = '', timeoutMs = 10_000 } = {}): Promise<CodeOutcome> =>
   runner({ language: 'python', source, input }, { timeoutMs, signal });
 
-/** Each program, and what is to come of it; where text is given, its error says so. */
+/** Each program with its outcome: a status, or the text of its error. */
 const attacks: readonly (readonly [name: string, source: string, ending: CodeOutcome['status'] | RegExp])[] =
   [
     ['an endless loop', 'while True: pass', 'timed-out'],
@@ -185,7 +185,7 @@ if __name__ == '__main__': print({'b', 'a'} == {'a', 'b'})`;
     const busy = () => {
       for (const end = performance.now() + 500; performance.now() < end; );
     };
-    // After an immediate timers come before what waits in pipes.
+    // After an immediate, timers run before data in pipes is read.
     setTimeout(() => setImmediate(busy), 180);
     expect(await outcome).toMatchObject({ status: 'exited', exitCode: 0, stdout: 'late\n' });
   });

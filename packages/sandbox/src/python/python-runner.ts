@@ -10,27 +10,29 @@ import { runProcess } from './python-process.ts';
 type Options = z.output<typeof pythonOptionsSchema>;
 type Limits = Parameters<CodeRunner>[1];
 
-/** What starts the interpreter, and where that is; found out once. */
+/** Command of the interpreter and its location, determined once. */
 interface Setup {
   readonly launcher: readonly string[];
   readonly executable: string;
-  /** Processes and threads at most, where these are counted for the program alone. */
+  /** Maximum number of processes and threads, if they are counted for the program alone. */
   readonly processes: number | null;
 }
 
 const unshare = ['unshare', '--user', '--map-current-user', '--net', '--pid', '--fork', '--kill-child'];
 
 /**
- * Runs Python programs, each in a new interpreter. Time, memory and output have limits, and the environment is empty. A program is killed
- * with all processes that it started.
+ * Runs Python programs, each in a new interpreter with an empty environment.
  *
- * **This does not stop a determined attacker.** Programs run as your user and can read your files. A guard inside the interpreter keeps
- * them from network, processes and files, and can be bypassed. Namespaces add a barrier if the system permits them (see `launcher`).
- * Use it for the programs of a policy that you train. For programs of strangers, use a container as launcher. Do not run it as root,
- * because limits on processes do not bind root.
+ * Time, memory and output have limits. A program is killed together with all processes that it started.
  *
- * Needs Unix processes and is tested on Linux. Rejects with an `ArgumentError` for another language, and with a `RewardError` if the
- * interpreter or the launcher does not work.
+ * **This does not stop a determined attacker.** Programs run as your user and can read your files. A guard
+ * inside the interpreter blocks network, processes and file changes, but can be bypassed. Namespaces add a
+ * barrier if the system permits them (see `launcher`). Use this for programs of a policy that you train. For
+ * programs of strangers, use a container as `launcher`. Do not run it as root, because process limits do not
+ * apply to root.
+ *
+ * Needs Unix processes. Tested on Linux. Rejects with an `ArgumentError` for another language. Rejects with a
+ * `RewardError` if the interpreter or the launcher does not work.
  *
  * @throws `OptionsError` naming every problem at once.
  */
@@ -60,7 +62,7 @@ async function findSetup(options: Options): Promise<Setup> {
   return tried(apart, options).catch(() => tried(alone, options));
 }
 
-/** Where the interpreter is that a name or a shim leads to. */
+/** Path of the interpreter that a name or a shim refers to. */
 async function interpreter(name: string): Promise<string> {
   try {
     const { stdout } = await promisify(execFile)(name, ['-c', 'import sys; print(sys.executable)'], {
@@ -74,7 +76,7 @@ async function interpreter(name: string): Promise<string> {
   }
 }
 
-/** The setup, if a program runs in it. */
+/** Returns the setup if a program runs with it. */
 async function tried(setup: Setup, options: Options): Promise<Setup> {
   const program = { language: 'python', source: 'print(input() * 2)', input: 'ok' };
   const signal = new AbortController().signal;
@@ -97,7 +99,7 @@ function run(
   const limits = JSON.stringify([memoryBytes, Math.ceil(timeoutMs / 1000) + 1, processes]);
   return runProcess({
     command: [...launcher, executable, ...flags, '-c', pythonGuard, limits],
-    // Nothing of ours; one order of sets in every run; libraries that keep to one thread.
+    // None of our variables, a fixed order of sets, and libraries with one thread.
     env: {
       PATH: '/usr/bin:/bin',
       LANG: 'C.UTF-8',

@@ -1,4 +1,4 @@
-/** What a thread posts: once that it is ready or unusable, then one answer to each request. */
+/** Messages of a thread: first that it is ready or unusable, then one answer to each request. */
 export type ThreadMessage<Ready, Answer> =
   | { readonly kind: 'ready'; readonly ready: Ready }
   | { readonly kind: 'unusable'; readonly reason: string }

@@ -2,15 +2,18 @@ import type { MessagePort } from 'node:worker_threads';
 import { messageOf } from '@rlp/core';
 import type { ThreadMessage } from './protocol.ts';
 
-/** What a thread does for its pool. */
+/** Service that a thread provides to its pool. */
 export interface ThreadService<Request, Answer, Ready> {
   /** Sent to the pool once, before the first request. */
   readonly ready: Ready;
-  /** Answers one request. What it throws is reported to the caller as a {@link ThreadError}. */
+  /** Answers one request. Thrown errors reach the caller as a {@link ThreadError}. */
   readonly answer: (request: Request) => Answer | Promise<Answer>;
 }
 
-/** The thread's side: opens the service, reports that it is ready, and answers requests until the thread is killed. */
+/**
+ * The thread's side of a pool. Opens the service, reports that it is ready, and answers requests until it is
+ * killed.
+ */
 export async function serveThread<Request, Answer, Ready>(
   port: MessagePort,
   open: () => Promise<ThreadService<Request, Answer, Ready>>,

@@ -1,9 +1,9 @@
 import { RlpError } from '@rlp/core';
 
-/** Why a thread gave no answer: it threw, took too long and was killed, or ended by itself. */
+/** Reason that a thread gave no answer: it threw, took too long and was killed, or ended by itself. */
 export type ThreadFailureCause = 'threw' | 'timed-out' | 'crashed';
 
-/** A thread did not answer a request. */
+/** Error for a request that a thread did not answer. */
 export class ThreadError extends RlpError {
   override readonly name = 'ThreadError';
 

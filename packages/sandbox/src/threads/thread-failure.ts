@@ -1,7 +1,10 @@
 import { fileURLToPath } from 'node:url';
 import { messageOf } from '@rlp/core';
 
-/** Why a thread failed, and what to do if its program is missing: a bundle holds only what its entry imports. */
+/**
+ * Describes why a thread failed. Adds a remedy if its program is missing, because bundles hold only what
+ * their entry imports.
+ */
 export function threadFailure(error: unknown, program: URL): string {
   const message = messageOf(error);
   return message.includes(fileURLToPath(program))

@@ -2,7 +2,7 @@ import { ArgumentError, onAbort, orAborted } from '@rlp/core';
 import pLimit from 'p-limit';
 import { type AnswerLimits, Thread, type ThreadSettings } from './thread.ts';
 
-/** Threads that answer requests. They are started when first needed, and again after one was killed. */
+/** Threads that answer requests. They start on first use, and again after one was killed. */
 export class ThreadPool<Request, Answer, Ready = void> implements AsyncDisposable {
   readonly #settings: ThreadSettings;
   readonly #limit: ReturnType<typeof pLimit>;
@@ -12,35 +12,37 @@ export class ThreadPool<Request, Answer, Ready = void> implements AsyncDisposabl
   #ended = 0;
   #isClosed = false;
 
-  /** @param count - Threads at most. */
+  /** @param count - Maximum number of threads. */
   constructor(settings: ThreadSettings, count: number) {
     this.#settings = settings;
     this.#limit = pLimit(count);
   }
 
-  /** Threads that are there now. */
+  /** Current number of threads. */
   get size(): number {
     return this.#threads.size;
   }
 
-  /** Threads started since the pool was made. */
+  /** Number of threads started since the pool was created. */
   get started(): number {
     return this.#started;
   }
 
-  /** Threads that ended or were killed before the pool was closed. */
+  /** Number of threads that ended or were killed before the pool was closed. */
   get ended(): number {
     return this.#ended;
   }
 
-  /** Starts a thread and returns what it reported. Rejects if the thread cannot be used. */
+  /** Starts a thread and returns its `ready` value. Rejects if the thread cannot be used. */
   open(): Promise<Ready> {
     return this.#limit(() => this.#withThread(({ ready }) => ready));
   }
 
   /**
-   * Asks the next free thread. The time limit starts when the thread gets the request.
-   * Rejects with a `ThreadError`, or with the signal's reason; an abort kills the thread that works on the request.
+   * Sends a request to the next free thread. The time limit starts when the thread receives it.
+   *
+   * Rejects with a `ThreadError` or with the signal's reason. An abort kills the thread that works on the
+   * request.
    */
   ask(request: Request, limits: AnswerLimits): Promise<Answer> {
     const { signal } = limits;
@@ -54,7 +56,7 @@ export class ThreadPool<Request, Answer, Ready = void> implements AsyncDisposabl
     return orAborted(answer, signal);
   }
 
-  /** Kills all threads and fails open requests. */
+  /** Kills all threads. Open requests fail. */
   async close(): Promise<void> {
     this.#isClosed = true;
     await Promise.all([...this.#threads].map((thread) => thread.terminate()));

@@ -4,7 +4,7 @@ import type { ThreadMessage } from './protocol.ts';
 import { ThreadError } from './thread-error.ts';
 import { threadFailure } from './thread-failure.ts';
 
-/** How threads are started. */
+/** Settings of new threads. */
 export interface ThreadSettings {
   /** The thread's program: a module that calls `serveThread`. TypeScript is loaded with `tsx`. */
   readonly program: URL;
@@ -12,17 +12,17 @@ export interface ThreadSettings {
   readonly data: object;
   /** Name of the thread in debuggers. */
   readonly name: string;
-  /** Milliseconds that the thread may take to become ready. */
+  /** Time for a thread to become ready, in milliseconds. */
   readonly startMs: number;
   /** Heap of a thread in MB. Default: Node's limit. */
   readonly heapMb?: number | undefined;
-  /** `'none'`: no environment variables, no flags of the process, and output is discarded. Default `'inherited'`. */
+  /** `'none'`: no environment variables, no flags of the process, and no output. Default `'inherited'`. */
   readonly surroundings?: 'inherited' | 'none' | undefined;
 }
 
-/** How long an answer may take. */
+/** Limits of one answer. */
 export interface AnswerLimits {
-  /** Milliseconds until the thread is killed. */
+  /** Time until the thread is killed, in milliseconds. */
   readonly timeoutMs: number;
   /** Kills the thread and rejects with its reason. */
   readonly signal: AbortSignal | undefined;
@@ -34,11 +34,13 @@ interface Waiting<Ready, Answer> {
 }
 
 /**
- * A thread that answers one request at a time. It keeps the process alive only while a request is open.
- * A thread that does not answer in time is killed, even in an endless loop. A thread that ended stays ended.
+ * A thread that answers one request at a time.
+ *
+ * It keeps the process alive only while a request is open. A thread that does not answer in time is killed,
+ * even in an endless loop. A thread that has ended is not started again.
  */
 export class Thread<Request, Answer, Ready> {
-  /** Rejects if the thread cannot be used. */
+  /** Value that the thread reports at its start. Rejects if the thread cannot be used. */
   readonly ready: Promise<Ready>;
   readonly #worker: Worker;
   #waiting: Waiting<Ready, Answer> | undefined;
@@ -67,12 +69,15 @@ export class Thread<Request, Answer, Ready> {
     this.ready.catch(() => undefined);
   }
 
-  /** Whether it takes requests. */
+  /** Whether the thread accepts requests. */
   get isAlive(): boolean {
     return !this.#hasEnded;
   }
 
-  /** Sends a request. Rejects with a {@link ThreadError}, or with the signal's reason; an abort kills the thread. */
+  /**
+   * Sends a request. Rejects with a {@link ThreadError} or with the signal's reason. An abort kills the
+   * thread.
+   */
   async ask(request: Request, limits: AnswerLimits): Promise<Answer> {
     const answer = this.#answer(limits);
     try {
@@ -88,7 +93,7 @@ export class Thread<Request, Answer, Ready> {
     );
   }
 
-  /** Kills the thread, whatever it does. */
+  /** Kills the thread at once. */
   async terminate(): Promise<void> {
     this.#end(new ThreadError('crashed', 'the thread was ended'));
     await this.#worker.terminate();
@@ -131,7 +136,7 @@ const sourceFlags = ['--conditions=@rlp/source'];
 function workerOf({ program, data, name, heapMb, surroundings }: ThreadSettings): Worker {
   const isSource = program.pathname.endsWith('.ts');
   const loaded = isSource ? new URL('../worker-source.mjs', import.meta.url) : program;
-  // A text that imports the program: under `--input-type`, which a thread may inherit, Node takes no file.
+  // Import from a text: under `--input-type`, which a thread may inherit, Node accepts no file.
   return new Worker(`import(${JSON.stringify(loaded.href)})`, {
     eval: true,
     workerData: isSource ? { ...data, entry: program.href } : data,
