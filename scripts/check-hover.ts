@@ -13,7 +13,17 @@ import { foreignTargets } from './options/foreign-targets.ts';
 import { conclude, type Entry, entriesOf, packagesIn } from './workspace.ts';
 
 /** Packages of which every field is documented. Grows until it is all of them. */
-const complete = ['@rlp/algorithms', '@rlp/core', '@rlp/data', '@rlp/env', '@rlp/rollout', '@rlp/sandbox'];
+const complete = [
+  '@rlp/algorithms',
+  '@rlp/backprop',
+  '@rlp/core',
+  '@rlp/data',
+  '@rlp/env',
+  '@rlp/http',
+  '@rlp/onnx',
+  '@rlp/rollout',
+  '@rlp/sandbox',
+];
 
 const packages = packagesIn('packages');
 

@@ -23,10 +23,10 @@ export type WeightPublication =
 /** A form of {@link WeightPublication}. */
 export type PublicationForm = WeightPublication['kind'];
 
-/** How weights are published. */
+/** Options of `publish`. */
 export interface PublishOptions {
   /** Form of the publication, one that the sampler accepts. Required. */
   readonly as: PublicationForm;
-  /** Where `adapter` and `checkpoint` are written: a directory that trainer and sampler can reach. */
+  /** Directory for `adapter` and `checkpoint`, which trainer and sampler can both reach. Default: none, for `shared`. */
   readonly directory?: string | undefined;
 }

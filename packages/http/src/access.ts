@@ -2,7 +2,7 @@ import { hash, timingSafeEqual } from 'node:crypto';
 import { isIP } from 'node:net';
 import { Refusal } from './refusal.ts';
 
-/** Who may ask. */
+/** Rules for access to the server. */
 interface AccessRules {
   /** Address that the server listens on. */
   readonly host: string;
@@ -29,7 +29,11 @@ export function accessCheck(rules: AccessRules): (request: AskedRequest, url: UR
   };
 }
 
-/** Whether a `host` header names this server. A web page whose name was pointed here names itself. */
+/**
+ * Whether a `host` header names this server.
+ *
+ * In DNS rebinding, a page's name is pointed at this server. The header then holds that name and is refused.
+ */
 function hostCheck({ host, hostNames }: AccessRules): (header: string) => boolean {
   if (/^(localhost|127(\.\d{1,3}){3}|::1)$/i.test(host)) {
     return (header) => /^(localhost|127(\.\d{1,3}){3}|\[::1\])(:\d+)?$/i.test(header);
@@ -38,17 +42,17 @@ function hostCheck({ host, hostNames }: AccessRules): (header: string) => boolea
   const names = new Set(['localhost', host, ...hostNames].map((name) => name.toLowerCase()));
   return (header) => {
     const name = header.replace(/:\d+$/, '').replace(/^\[|\]$/g, '');
-    // No web page can make an address lead elsewhere.
+    // An IP address cannot be rebound to another server.
     return isIP(name) !== 0 || names.has(name.toLowerCase());
   };
 }
 
-/** The token of `authorization: Bearer …`, or of `?token=…` for clients that set no headers. */
+/** Token from `authorization: Bearer …`, or from `?token=…` for clients that cannot set headers. */
 function tokenOf(headers: Headers, url: URL): string {
   return headers.get('authorization')?.replace(/^Bearer +/i, '') ?? url.searchParams.get('token') ?? '';
 }
 
-/** Whether a request comes from a web page of another server, which may not use this one. */
+/** Whether a request comes from a web page of another server. Such pages have no access. */
 function isForeignPage(headers: Headers): boolean {
   const origin = headers.get('origin');
   if (origin === null) return false;

@@ -4,16 +4,16 @@ import type { HttpExchange } from './exchange.ts';
 import { Refusal } from './refusal.ts';
 
 const schema = z.strictObject({
-  /** Streams open at the same time; more are refused with 503. Default 16. */
+  /** Maximum number of open streams. More are refused with 503. Default 16. */
   maxConnections: z.int().min(1).default(16),
-  /** Events kept for a client that reads slowly. The oldest are dropped. Default 16. */
+  /** Maximum number of events kept for a slow client. The oldest are dropped. Default 16. */
   maxWaiting: z.int().min(1).default(16),
   /**
    * Milliseconds between the comments that keep idle streams open. A client that needs twice as long to read an event is dropped.
    * Default 15,000.
    */
   keepAliveMs: z.int().min(1).max(2_147_483_647).default(15_000),
-  /** Ends all streams. */
+  /** Ends all streams. Default: no signal. */
   signal: z.custom<AbortSignal>((value) => value instanceof AbortSignal, 'must be an AbortSignal').optional(),
 });
 
@@ -47,7 +47,7 @@ export class EventStreams {
     if (this.#options.signal) onAbort(this.#options.signal, () => this.close());
   }
 
-  /** Streams open now. */
+  /** Number of open streams. */
   get size(): number {
     return this.#streams.size;
   }
@@ -55,7 +55,7 @@ export class EventStreams {
   /**
    * Opens a stream. Return the response from the handler.
    *
-   * @param first - Sent at once, to this client only.
+   * @param first - Events that are sent at once, to this client only.
    * @throws {@link Refusal} 503 if `maxConnections` streams are open or all streams were closed.
    */
   open(exchange: HttpExchange, ...first: readonly ServerEvent[]): Response {
@@ -83,7 +83,7 @@ export class EventStreams {
     for (const stream of this.#streams) stream.send(text);
   }
 
-  /** Ends all streams, each after what still waits for it and after `last`. New ones are refused. */
+  /** Ends all streams after their waiting events and `last`. New streams are refused. */
   close(...last: readonly ServerEvent[]): void {
     this.#isClosed = true;
     const text = last.map(encoded).join('');
@@ -104,7 +104,7 @@ export class EventStreams {
 
 /** The stream to one client. */
 class EventStream {
-  /** Read only as fast as the client takes it. */
+  /** Read as fast as the client accepts it. */
   readonly body: ReadableStream<Uint8Array>;
   readonly #maxWaiting: number;
   readonly #exchange: HttpExchange;
@@ -149,7 +149,7 @@ class EventStream {
     else if (this.#state === 'stalled') this.#exchange.drop();
   }
 
-  /** The client has taken everything so far. */
+  /** Called when the client has accepted everything so far. */
   #pulled(): void {
     if (this.#state === 'over') return;
     const text = this.#waiting.join('') + (this.#last ?? '');

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { readBody } from './read-body.ts';
 import { Refusal } from './refusal.ts';
 
-/** What a handler gets besides the request. */
+/** Context of a request, passed to the handler. */
 export interface HttpExchange {
   /** Address of the request, parsed. */
   readonly url: URL;
@@ -31,7 +31,7 @@ export class NodeExchange implements HttpExchange {
     this.drop = () => outgoing.destroy();
   }
 
-  /** Made when first read, because most requests are answered before anybody asks. */
+  /** Created on first read, because most requests are answered without it. */
   get signal(): AbortSignal {
     if (this.#gone === undefined) {
       const gone = new AbortController();

@@ -4,7 +4,8 @@ import { Refusal } from './refusal.ts';
 /**
  * Reads the body of a request as text.
  *
- * Rejects with a {@link Refusal} 413 as soon as the body has more than `maxBytes` bytes, and if the client breaks off.
+ * Rejects with a {@link Refusal} 413 as soon as the body exceeds `maxBytes` bytes. Rejects too if the client
+ * disconnects.
  */
 export function readBody(request: Readable, maxBytes: number): Promise<string> {
   return new Promise((resolve, reject) => {

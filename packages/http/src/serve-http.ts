@@ -10,7 +10,8 @@ import { type HttpExchange, NodeExchange } from './exchange.ts';
 import { Refusal } from './refusal.ts';
 
 /**
- * Answers a request. What it returns is sent as JSON, unless it is a `Response`. A thrown {@link Refusal} becomes the answer.
+ * Answers a request. The result is sent as JSON, unless it is a `Response`. A thrown {@link Refusal} becomes
+ * the answer.
  */
 export type HttpHandler = (
   request: Pick<Request, 'method' | 'url' | 'headers'>,
@@ -18,18 +19,20 @@ export type HttpHandler = (
 ) => unknown;
 
 const schema = z.strictObject({
-  /** Answers requests that passed the checks. */
+  /** Answers requests that passed the checks. Required. */
   handler: z.custom<HttpHandler>((value) => typeof value === 'function', 'must be a function'),
   /** Address to listen on. Default `'127.0.0.1'`, this machine only. */
   host: z.string().min(1).default('127.0.0.1'),
   /**
-   * Names, besides IP addresses and `host`, under which clients reach a server that listens on another address than loopback.
-   * Default: any name.
+   * Additional host names under which clients reach a server that does not listen on loopback. Default: any
+   * name.
+   *
+   * IP addresses and `host` are always accepted.
    */
   hostNames: z.array(z.string()).optional(),
   /** Port to listen on. Default 0, any free port. */
   port: z.int().min(0).max(65_535).default(0),
-  /** Token that requests must carry, at least 16 characters. Default none: any client may ask. */
+  /** Token that requests must carry, at least 16 characters. Default: none, so every client has access. */
   token: z.string().min(16).optional(),
   /** Paths that need no token. Default none. */
   openPaths: z.array(z.string()).default([]),
@@ -37,20 +40,23 @@ const schema = z.strictObject({
   timeoutMs: z.number().positive().default(60_000),
   /** Milliseconds that `close` waits for open requests. Default 5000. */
   closeMs: z.number().positive().default(5000),
-  /** Connections at once; more are dropped. Default no limit. */
+  /** Maximum number of open connections. More are dropped. Default: no limit. */
   maxConnections: z.int().positive().optional(),
   /** `'released'` lets the process end while the server listens. Default `'held'`. */
   process: z.enum(['held', 'released']).default('held'),
-  /** Message of a 500, which hides what the handler threw. Default `'the server failed'`. */
+  /** Message of an answer with status 500. It hides the handler's error. Default `'the server failed'`. */
   failureMessage: z.string().min(1).default('the server failed'),
-  /** Called with each error that was answered. Secrets are not in it unless a handler put them there. */
+  /**
+   * Called with each error that was answered. It holds no secrets unless a handler adds them. Default: errors
+   * are dropped.
+   */
   onRefused: z
     .custom<(status: number, error: unknown) => void>(
       (value) => typeof value === 'function',
       'must be a function',
     )
     .default(() => () => undefined),
-  /** Closes the server at once and drops open requests. */
+  /** Closes the server at once and drops open requests. Default: no signal. */
   signal: z.custom<AbortSignal>((value) => value instanceof AbortSignal, 'must be an AbortSignal').optional(),
 });
 
@@ -64,17 +70,18 @@ export interface HttpServer extends AsyncDisposable {
   /** `http://host:port`. */
   readonly url: string;
   readonly port: number;
-  /** Takes no new requests, waits for open ones up to `closeMs`, and drops the others. May be called again. */
+  /** Refuses new requests, waits for open ones up to `closeMs`, and drops the rest. Can be called again. */
   close(): Promise<void>;
 }
 
 /**
  * Starts a server.
  *
- * On loopback it answers only requests that name this machine as host, so a web page cannot reach it through a name that points here.
- * Requests of pages from other servers get 403, requests without the token 401. A handler that throws gets 500 without details.
+ * On loopback, it answers only requests whose `host` header names this machine. This prevents DNS rebinding.
+ * Requests of web pages from other servers get 403. Requests without the token get 401. A handler that throws
+ * gets 500 without details.
  *
- * @throws `OptionsError` naming every problem; rejects if the port is taken.
+ * @throws `OptionsError` naming every problem. Rejects if the port is taken.
  */
 export async function serveHttp(options: ServeHttpOptions): Promise<HttpServer> {
   const parsed = parseOptions('serveHttp', schema, options);
@@ -156,7 +163,7 @@ function answererOf(options: Options): (request: Request, bindings: HttpBindings
       const answer = await handler(request, exchange);
       return answer instanceof Response ? answer : sendJson(outgoing, 200, answer);
     } catch (error) {
-      // Nobody reads an answer once the client has gone.
+      // Nobody reads the answer after the client has disconnected.
       if (outgoing.destroyed) return RESPONSE_ALREADY_SENT;
       const refusal = error instanceof Refusal ? error : new Refusal(500, failureMessage);
       onRefused(refusal.status, error);
@@ -166,7 +173,7 @@ function answererOf(options: Options): (request: Request, bindings: HttpBindings
   };
 }
 
-/** Written past the platform's Response, which costs a quarter of a short request. */
+/** Writes an answer without the platform's Response, which costs a quarter of a short request. */
 function sendJson(outgoing: ServerResponse, status: number, value: unknown): Response {
   if (outgoing.destroyed) return RESPONSE_ALREADY_SENT;
   const text = JSON.stringify(value);
