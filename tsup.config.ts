@@ -31,6 +31,10 @@ export default defineConfig({
   platform: 'node',
   splitting: true,
   sourcemap: true,
+  // The maps name the files of `src/`, which is published with them.
+  esbuildOptions: (options) => {
+    options.sourcesContent = false;
+  },
   clean: ['!**/*.d.ts', '!**/*.d.ts.map'],
   removeNodeProtocol: false,
   silent: true,

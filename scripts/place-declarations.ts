@@ -25,7 +25,7 @@ function withPublishedSources(map: string, source: string, placed: string): stri
 /** Sources of a package that have declarations, each with the file that the compiler emitted for it. */
 function declarationsOf(directory: string): readonly (readonly [source: string, emitted: string])[] {
   return filesIn(join(directory, 'src'), '.ts')
-    .filter((source) => !source.endsWith('.test.ts'))
+    .filter((source) => !/\.(test|fixture)\.ts$/.test(source))
     .map((source) => [source, join(emitted, source.replace(/\.ts$/, '.d.ts'))]);
 }
 
