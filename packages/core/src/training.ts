@@ -9,7 +9,7 @@ import type { TokenId } from './trajectory.ts';
  * `logprobs` and `entropies` come from the policy and carry the gradient. `mask` is 1 where a token counts, and
  * everything else is data that travelled with the batch.
  */
-export interface LossInputs<T> {
+export interface LossInputs<T, Column extends string = string> {
   readonly logprobs: T;
   /** 1 where the token was sampled by the policy and is trained on, else 0. */
   readonly mask: T;
@@ -18,7 +18,7 @@ export interface LossInputs<T> {
   /** The critic's value of the state before each token. Present exactly if the loss asked for it. Carries the gradient. */
   readonly values?: T | undefined;
   /** The columns the loss named, such as `advantages`, `behaviorLogprobs`, `referenceLogprobs`. */
-  readonly columns: Readonly<Record<string, T>>;
+  readonly columns: Readonly<Record<Column, T>>;
 }
 
 /** What a loss computes. */
@@ -35,11 +35,11 @@ export interface LossOutput<T> {
  * How tokens are averaged is in each sequence's `weights`, computed over the whole batch before
  * it is cut into micro-batches, so accumulation over micro-batches is exact for every aggregation mode.
  */
-export interface Loss {
+export interface Loss<Column extends string = string> {
   /** Identifies the computation, options included. Backends cache one graph per key. */
   readonly key: string;
   /** Columns that every sequence of the batch must carry. */
-  readonly columns: readonly string[];
+  readonly columns: readonly Column[];
   /** Whether it reads the policy's entropies, which cost a pass over the vocabulary. Default `'none'`. */
   readonly entropies?: 'none' | 'needed' | undefined;
   /**
@@ -47,7 +47,12 @@ export interface Loss {
    * loss then sees logprobs of 0. Default `'none'`.
    */
   readonly values?: 'none' | 'needed' | 'only' | undefined;
-  compute<T>(ops: TensorOps<T>, inputs: LossInputs<T>): LossOutput<T>;
+  compute<T>(ops: TensorOps<T>, inputs: LossInputs<T, Column>): LossOutput<T>;
+}
+
+/** Returns the loss as it is. Its `compute` knows the names in `columns`, so the compiler refuses a misspelt one. */
+export function defineLoss<const Column extends string>(loss: Loss<Column>): Loss<Column> {
+  return loss;
 }
 
 /** One sequence to train on. A prompt, what the policy sampled, possibly more turns. */
