@@ -26,7 +26,6 @@ const lanes = 2;
 const checks: readonly Check[] = [
   { name: 'types' },
   { name: 'build', after: ['types'] },
-  { name: 'hover', after: ['build'] },
   { name: 'docs', after: ['build'] },
   { name: 'packages', after: ['build'] },
   { name: 'size' },

@@ -27,10 +27,26 @@ export interface Compilation {
   faultsOf(path: string): readonly { readonly line: number; readonly message: string }[];
 }
 
+/** Files of libraries, which every reading shares. */
+const libraries = new Map<string, ts.SourceFile | undefined>();
+
+/** Parses each file of a library once, however many readings there are. */
+function sharingHost(options: ts.CompilerOptions): ts.CompilerHost {
+  const host = ts.createCompilerHost(options, true);
+  return {
+    ...host,
+    getSourceFile(path, ...rest) {
+      if (!path.includes('/node_modules/')) return host.getSourceFile(path, ...rest);
+      if (!libraries.has(path)) libraries.set(path, host.getSourceFile(path, ...rest));
+      return libraries.get(path);
+    },
+  };
+}
+
 /** Reads modules and all that they import. Only requested files are checked. Unused names are not reported. */
 export function compile(paths: readonly string[], reading: Reading = 'built'): Compilation {
   const options = { ...compilerOptions(reading), noUnusedLocals: false, noUnusedParameters: false };
-  const program = ts.createProgram({ rootNames: paths, options });
+  const program = ts.createProgram({ rootNames: paths, options, host: sharingHost(options) });
   const checker = program.getTypeChecker();
   const sourceOf = (path: string) => {
     const source = program.getSourceFile(path);

@@ -2,14 +2,16 @@
  * Moves the declaration files that `tsc -p tsconfig.types.json` emitted into each package's `dist/`, beside the code.
  *
  * Relative imports change from `.ts` to `.js`, and declaration maps point at the `src/` that is published with them. Fields of
- * options get the comments of their schemas. Options that configuration files hold are also written as JSON Schemas.
+ * options get the comments of their schemas. Options that configuration files hold are also written as JSON Schemas. Fails if an
+ * editor has nothing to say about an option; see `options/undocumented-options.ts`.
  */
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { type Compilation, compile } from './compiler.ts';
 import { withFieldComments } from './options/field-comments.ts';
-import { optionSchemas, schemaEntries, undescribed } from './options/json-schemas.ts';
-import { conclude, filesIn, packagesIn } from './workspace.ts';
+import { optionSchemas, undescribed } from './options/json-schemas.ts';
+import { undocumentedOptions } from './options/undocumented-options.ts';
+import { conclude, entriesOf, filesIn, packagesIn } from './workspace.ts';
 
 const emitted = 'runs/check/types';
 
@@ -56,16 +58,25 @@ function placeDeclarations(directory: string, { checker, sourceOf }: Compilation
 
 const directories = packagesIn('packages').map(({ directory }) => directory);
 const described = directories.flatMap(declarationsOf).filter(([, from]) => describesFields(from));
-const compilation = compile([...described.map(([source]) => source), ...schemaEntries], 'source');
+const entries = packagesIn('packages').flatMap(entriesOf);
+const sources = [...described.map(([source]) => source), ...entries.map(({ source }) => source)];
+const compilation = compile(sources, 'source');
 const placed = directories.map((directory) => placeDeclarations(directory, compilation));
 const schemas = optionSchemas(compilation);
 for (const { path, schema } of schemas) {
   mkdirSync(dirname(path), { recursive: true });
   writeFileSync(path, `${JSON.stringify(schema, undefined, 2)}\n`);
 }
+const undescribedFields = schemas.flatMap(({ path, schema }) =>
+  undescribed(schema, schema.title!).map((field) => `${path}: ${field} has no description`),
+);
+const built = compile(
+  entries.map(({ types }) => types),
+  'built',
+);
+const { problems, counts } = undocumentedOptions(compilation, built);
+console.log(counts.join('\n'));
 conclude(
-  schemas.flatMap(({ path, schema }) =>
-    undescribed(schema, schema.title!).map((field) => `${path}: ${field} has no description`),
-  ),
-  `${placed.reduce((sum, count) => sum + count, 0)} declaration files and ${schemas.length} schemas placed`,
+  [...problems, ...undescribedFields],
+  `${placed.reduce((sum, count) => sum + count, 0)} declaration files and ${schemas.length} schemas placed; every option of the packages that are complete has its sentence and its default`,
 );

@@ -97,7 +97,7 @@ export function withFieldComments(
   const found = file.statements.filter(ts.isVariableStatement).flatMap(({ declarationList }) =>
     declarationList.declarations.flatMap(({ name, type }) => {
       const variable = variables.get(name.getText());
-      return variable === undefined || type === undefined
+      return variable === undefined || type === undefined || !/\bz\.Zod/.test(type.getText(file))
         ? []
         : insertions(type, checker.getTypeAtLocation(variable), checker);
     }),

@@ -23,11 +23,6 @@ const published = [
   { package: 'rollout', name: 'rollout', type: 'RolloutOptions', schema: rolloutSchema },
 ] as const;
 
-/** Entries that name the types of {@link published}. */
-export const schemaEntries = ['algorithms', 'backprop', 'rollout'].map(
-  (name) => `packages/${name}/src/index.ts`,
-);
-
 /** A schema of draft 2020-12, as far as options need it. */
 export interface JsonSchema {
   title?: string;

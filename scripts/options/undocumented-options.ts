@@ -1,0 +1,67 @@
+/**
+ * Options about which an editor has nothing to say: a field of an exported `*Options`, `*Config` or `*Dependencies` type without
+ * a sentence, in the source or in the built declarations, or a default that its sentence does not state.
+ *
+ * Fields written in place inside a type count too.
+ */
+import ts from 'typescript';
+import type { Compilation } from '../compiler.ts';
+import { type Entry, entriesOf, packagesIn } from '../workspace.ts';
+import { states } from './field-defaults.ts';
+import { type Field, fieldsOf } from './fields.ts';
+import { foreignTargets } from './foreign-targets.ts';
+
+/** Packages of which every field is documented. Grows until it is all of them. */
+const complete = ['@rlp/algorithms', '@rlp/core', '@rlp/data', '@rlp/env', '@rlp/rollout', '@rlp/sandbox'];
+
+const packages = packagesIn('packages');
+
+function optionTypes({ checker, exportsOf }: Compilation, path: string): ts.Symbol[] {
+  const exported = exportsOf(path).map((name) =>
+    name.flags & ts.SymbolFlags.Alias ? checker.getAliasedSymbol(name) : name,
+  );
+  const types = ts.SymbolFlags.Interface | ts.SymbolFlags.TypeAlias;
+  return exported.filter(({ name, flags }) => flags & types && /(?:Options|Config|Dependencies)$/.test(name));
+}
+
+/** Fields of all options types of some entries, each once, by path. */
+function fieldsByPath(compilation: Compilation, paths: readonly string[]): Map<string, Field> {
+  const { checker } = compilation;
+  const types = new Set(paths.flatMap((path) => optionTypes(compilation, path)));
+  const fields = [...types].flatMap((type) =>
+    fieldsOf(checker.getDeclaredTypeOfSymbol(type), type.name, checker),
+  );
+  return new Map(fields.map((field) => [field.path, field]));
+}
+
+/** Fields of every package's options types, in the source or in the built declarations. */
+function fieldsIn(compilation: Compilation, pathOf: (entry: Entry) => string): Map<string, Field>[] {
+  return packages.map((own) => fieldsByPath(compilation, entriesOf(own).map(pathOf)));
+}
+
+/** What an editor cannot say about options, and how many fields of each package it can. */
+export function undocumentedOptions(
+  source: Compilation,
+  built: Compilation,
+): { readonly problems: readonly string[]; readonly counts: readonly string[] } {
+  const inSource = fieldsIn(source, (entry) => entry.source);
+  const inBuilt = fieldsIn(built, (entry) => entry.types);
+  const problems: string[] = foreignTargets(inSource);
+  const counts = packages.map(({ manifest: { name } }, k) => {
+    const [own, published] = [inSource[k]!, inBuilt[k]!];
+    const undocumented = [...own.values(), ...published.values()].filter(({ text }) => text === '');
+    const silent = [...own.values()].filter(
+      ({ text, fallback }) => text !== '' && fallback !== undefined && !states(text, fallback),
+    );
+    if (complete.includes(name)) {
+      problems.push(...new Set(undocumented.map(({ path }) => `${name}: ${path} has no sentence`)));
+      problems.push(
+        ...silent.map(({ path, fallback }) => `${name}: ${path} does not say "Default ${fallback}."`),
+      );
+    }
+    const share = (fields: Map<string, Field>) =>
+      `${[...fields.values()].filter(({ text }) => text !== '').length} of ${fields.size}`;
+    return `${name.padEnd(22)} documented in the source ${share(own).padStart(10)}, built ${share(published).padStart(10)}, defaults unsaid ${silent.length}`;
+  });
+  return { problems, counts };
+}
