@@ -12,7 +12,17 @@ import { type Field, fieldsOf } from './fields.ts';
 import { foreignTargets } from './foreign-targets.ts';
 
 /** Packages of which every field is documented. Grows until it is all of them. */
-const complete = ['@rlp/algorithms', '@rlp/core', '@rlp/data', '@rlp/env', '@rlp/rollout', '@rlp/sandbox'];
+const complete = [
+  '@rlp/algorithms',
+  '@rlp/backprop',
+  '@rlp/core',
+  '@rlp/data',
+  '@rlp/env',
+  '@rlp/http',
+  '@rlp/onnx',
+  '@rlp/rollout',
+  '@rlp/sandbox',
+];
 
 const packages = packagesIn('packages');
 
