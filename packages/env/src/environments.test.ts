@@ -157,3 +157,60 @@ describe('GuessNumberEnvironment', () => {
     expect(new Set(secrets)).toEqual(new Set([2, 3, 4]));
   });
 });
+
+describe('hints of GuessNumberEnvironment', () => {
+  const environment = new GuessNumberEnvironment();
+  const after = (response: string) => environment.updateState(environment.reset(game), response);
+
+  it.each([
+    ['5', 'higher', 6, 9],
+    ['7', 'lower', 1, 6],
+    [' 7 ', 'lower', 1, 6],
+    ['12', 'lower', 1, 9],
+    ['x5', 'digits only', 1, 9],
+    ['5x', 'digits only', 1, 9],
+  ])('answers %j with %s', (response, hint, low, high) => {
+    const state = after(response);
+    expect(state).toMatchObject({ low, high, isSolved: false, transcript: `1-9? ${response}\n${hint}? ` });
+    expect(environment.isTerminal(state)).toBe(false);
+  });
+
+  it('ends with the right number, and says how many guesses it took', () => {
+    const state = after('6');
+    expect(environment.isTerminal(state)).toBe(true);
+    expect(environment.outcome(state)).toEqual({ isSolved: true, guesses: 1 });
+    expect(environment.isTerminal(environment.reset(game))).toBe(false);
+  });
+});
+
+describe('ends', () => {
+  it('a text environment is over after exactly its turns, one by default', () => {
+    const at = (stepCount: number) => ({ prompt: '', response: '', stepCount });
+    expect(
+      [0, 1, 2].map((count) => new SimpleTextEnvironment({ maxTurns: 2 }).isTerminal(at(count))),
+    ).toEqual([false, false, true]);
+    expect(new SimpleTextEnvironment().tasks).toEqual([]);
+  });
+
+  it('a conversation goes on while the user speaks, without a system message unless one is given', async () => {
+    const environment = new ConversationEnvironment({ maxTurns: 2, nextUserTurn: () => 'and?' });
+    const first = environment.reset(chatTask);
+    expect(first.prompt).toEqual([{ role: 'user', content: 'Hello' }]);
+    expect(environment.isTerminal(first)).toBe(false);
+    expect(environment.isTerminal(await environment.updateState(first, 'Hi'))).toBe(false);
+  });
+
+  it('a limited environment ends by its limit or by itself, and names which', () => {
+    const limited = withLimits(new GuessNumberEnvironment(), { maxTurns: 2 });
+    const [first] = [limited.reset(game, 0)] as [ReturnType<GuessNumberEnvironment['reset']>];
+    expect(limited.isTerminal(first)).toBe(false);
+    expect(limited.isTerminal({ ...first, stepCount: 2 })).toBe(true);
+    expect(limited.isTerminal({ ...first, isSolved: true })).toBe(true);
+    expect(limited.termination?.({ ...first, stepCount: 2 })).toEqual({ reason: 'turns' });
+    expect(limited.termination?.({ ...first, isSolved: true })).toEqual({ reason: 'environment' });
+    expect(limited.stateKey?.(first)).toBe('1..9');
+    expect(limited.outcome?.(first)).toEqual({ isSolved: false, guesses: 0 });
+    expect(limited.metrics).toBeUndefined();
+    expect(() => withLimits(new GuessNumberEnvironment(), { maxTurns: 0 })).toThrow('withLimits');
+  });
+});

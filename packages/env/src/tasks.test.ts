@@ -3,7 +3,7 @@ import { describeTaskSource } from '@rlp/core/testing';
 import fc from 'fast-check';
 import { describe, expect, expectTypeOf, it } from 'vitest';
 import * as z from 'zod';
-import { arithmeticTasks, splitTasks, taskSource, tasksFromJsonl } from './index.ts';
+import { arithmeticTasks, guessNumberTasks, splitTasks, taskSource, tasksFromJsonl } from './index.ts';
 
 const numbered = (count: number): Task<number>[] =>
   Array.from({ length: count }, (_, index) => ({ id: `t${index}`, prompt: `${index}`, metadata: index }));
@@ -137,4 +137,78 @@ describe('arithmeticTasks', () => {
       expect(digitSum(a) + digitSum(b)).toBeGreaterThan(digitSum(a + b));
     }
   });
+});
+
+// Drawn by a Python program that shares no code with ours: what a seed gives must not change from version to version.
+describe('draws of the default seeds', () => {
+  it('makes these additions, few of many and nearly all', () => {
+    const few = arithmeticTasks({ digits: 2, count: 3 });
+    expect(few.map(({ id }) => id)).toEqual(['87+69', '50+70', '89+40']);
+    expect(few[0]).toEqual({
+      id: '87+69',
+      prompt: '87+69=',
+      metadata: { addends: [87, 69], answer: '156' },
+    });
+    const crowded = arithmeticTasks({ digits: 1, count: 6 });
+    expect(crowded.map(({ id }) => id)).toEqual(['8+0', '1+6', '3+8', '3+1', '8+4', '9+4']);
+  });
+
+  it('thinks of these numbers', () => {
+    const tasks = guessNumberTasks({ count: 4 });
+    expect(tasks.map(({ metadata }) => metadata.secret)).toEqual([9, 9, 3, 9]);
+    expect(tasks[2]).toEqual({ id: 'guess-2', prompt: '1-9? ', metadata: { secret: 3, low: 1, high: 9 } });
+  });
+
+  it('shuffles epochs and holds tasks out in this way', () => {
+    const order = taskSource(numbered(5))
+      .take(10)
+      .map(({ metadata }) => metadata);
+    expect(order).toEqual([1, 2, 3, 4, 0, 1, 2, 4, 3, 0]);
+    const { heldOut } = splitTasks(numbered(6), { fraction: 0.34 });
+    expect(heldOut.map(({ metadata }) => metadata)).toEqual([2, 4]);
+  });
+
+  it('holds a single task out of two', () => {
+    expect(splitTasks(numbered(2), { fraction: 0.5 }).heldOut).toHaveLength(1);
+  });
+});
+
+describe('arithmeticTasks', () => {
+  it('gives all problems of one digit once, and no more', () => {
+    const tasks = arithmeticTasks({ digits: 1, count: 100 });
+    expect(new Set(tasks.map(({ id }) => id)).size).toBe(100);
+    expect(() => arithmeticTasks({ digits: 1, count: 101 })).toThrow(
+      'arithmeticTasks: there are only 100 different problems of 1 digits, asked for 101: ask for fewer or for more digits',
+    );
+  });
+
+  it('draws no problem twice', () => {
+    const tasks = arithmeticTasks({ digits: 2, count: 400 });
+    expect(new Set(tasks.map(({ id }) => id)).size).toBe(400);
+  });
+
+  it('asks for a carry in some column', () => {
+    const tasks = arithmeticTasks({ digits: 2, count: 300, carry: 'needed' });
+    const carries = tasks.map(({ metadata: { addends } }) => {
+      const [a, b] = addends;
+      return (a % 10) + (b % 10) > 9 || Math.floor(a / 10) + Math.floor(b / 10) > 9;
+    });
+    expect(carries).toEqual(tasks.map(() => true));
+    const single = arithmeticTasks({ digits: 1, count: 45, carry: 'needed' });
+    expect(single.every(({ metadata }) => Number(metadata.answer) > 9)).toBe(true);
+    expect(() => arithmeticTasks({ digits: 1, count: 46, carry: 'needed' })).toThrow(ArgumentError);
+  });
+});
+
+it.each([
+  ['arithmeticTasks', () => arithmeticTasks({ count: 0 })],
+  ['guessNumberTasks', () => guessNumberTasks({ count: 0 })],
+  ['splitTasks', () => splitTasks(numbered(2), { fraction: 2 })],
+  ['taskSource', () => taskSource(numbered(2), { seed: 1 as never })],
+])('%s names itself in the errors of its options', (name, call) => {
+  expect(call).toThrow(name);
+});
+
+it('guessNumberTasks refuses a range of one number', () => {
+  expect(() => guessNumberTasks({ low: 3, high: 3, count: 1 })).toThrow('high: must be above low');
 });
