@@ -38,7 +38,7 @@ export function tasksFromJsonl<Metadata = unknown>(
   return Array.from(lines, ({ number, value }) => {
     const place = `${source}, line ${number}`;
     const record = fields === undefined ? value : taskRecord(value, fields, number);
-    const task = parseRecord(place, taskSchema, record);
+    const task = parseRecord(place, taskSchema, record, fields === undefined ? fieldsHint(value) : '');
     return {
       ...task,
       metadata: metadata
@@ -63,11 +63,18 @@ function taskRecord(
   return { id: typeof id === 'number' ? String(id) : id, prompt, metadata };
 }
 
-function parseRecord<Output>(place: string, schema: Schema<Output>, record: unknown): Output {
+/** What to do about a line without a prompt that has other fields. */
+function fieldsHint(line: unknown): string {
+  if (typeof line !== 'object' || line === null || 'prompt' in line) return '';
+  const names = Object.keys(line).join(', ');
+  return `; the line has ${names}: name the field of the prompt, as in fields: { prompt: 'question' }`;
+}
+
+function parseRecord<Output>(place: string, schema: Schema<Output>, record: unknown, hint = ''): Output {
   try {
     return parseOptions(place, schema, record);
   } catch (error) {
     if (!(error instanceof OptionsError)) throw error;
-    throw new FormatError(`${place}: ${error.issues.join('; ')}`, { cause: error });
+    throw new FormatError(`${place}: ${error.issues.join('; ')}${hint}`, { cause: error });
   }
 }

@@ -106,6 +106,9 @@ describe('tasksFromJsonl', () => {
     expect(tasksFromJsonl('{"uuid":"a","prompt":"b"}', { fields: { id: 'uuid' } })).toEqual([
       { id: 'a', prompt: 'b', metadata: {} },
     ]);
+    expect(() => tasksFromJsonl('{"question":"1+1?","answer":"2"}')).toThrow(
+      /the line has question, answer: name the field of the prompt, as in fields: \{ prompt: 'question' \}$/,
+    );
     expect(() => tasksFromJsonl('7', { fields })).toThrow(/^tasks, line 1: /);
   });
 });

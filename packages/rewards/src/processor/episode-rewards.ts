@@ -1,4 +1,4 @@
-import type { RewardFailure, ScoredTrajectory } from '@rlp/core';
+import { ArgumentError, type RewardFailure, type ScoredTrajectory } from '@rlp/core';
 import { type RewardEpisode, trajectoryFromEpisode } from '../shared/episode.ts';
 
 /** A failure of a batch, with the episode it concerns. */
@@ -19,6 +19,10 @@ export function unreadScore(problem: string | null): EpisodeScore {
 
 /** Episodes as trajectories, and a function that adds to their scores those of the episodes that cannot be read. */
 export function readEpisodes(episodes: readonly RewardEpisode[]) {
+  if (!Array.isArray(episodes)) {
+    const given = episodes === null ? 'null' : typeof episodes;
+    throw new ArgumentError(`processEpisodeRewards: expected an array of episodes, got ${given}`);
+  }
   const read = episodes.map((one, row) => trajectoryFromEpisode(one, String(row)));
   const scoresOf = (scored: readonly EpisodeScore[]): readonly EpisodeScore[] => {
     let next = 0;

@@ -13,6 +13,10 @@ describe('RolloutRewardProcessor', () => {
     const expected = processEpisodeBatchRewards(episodes, textpolicyConfig).toArray();
     expect((await processor.processEpisodeRewards(episodes)).toArray()).toEqual(expected);
     expect((await processor.processEpisodeRewards([])).toArray()).toEqual([]);
+    for (const wrong of [undefined, null, episodes[0]]) {
+      const refused = processor.processEpisodeRewards(wrong as unknown as typeof episodes);
+      await expect(refused).rejects.toThrow(/expected an array of episodes, got (undefined|null|object)$/);
+    }
     const { prompt, response, metadata } = episodes[2]!;
     expect(await processor.processRollout(String(prompt), response!, metadata)).toBe(expected[2]);
     const columns = [
