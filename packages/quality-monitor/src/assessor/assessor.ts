@@ -151,9 +151,7 @@ export class RewardQualityAssessor {
       batches: this.#batches,
       ...this.#counts.saveState(),
       invalid: Object.fromEntries(this.#invalid),
-      get rewards() {
-        return Object.fromEntries(rewards.map(([name, values]) => [name, [...values]]));
-      },
+      rewards: Object.fromEntries(rewards),
       get signatures() {
         return signaturesToText(signatures);
       },

@@ -1,7 +1,7 @@
 import type { Finding } from '@rlp/core';
 import type { QualitySums } from './metrics.ts';
 import { fixed, percent, pythonNumber } from './number-format.ts';
-import type { AlertThresholds, ResolvedAssessorOptions } from './options.ts';
+import type { ResolvedAssessorOptions } from './options.ts';
 import { type Pathology, pathologyNotes } from './pathology.ts';
 import type { RewardStatistics, RewardWindow } from './reward-window.ts';
 
@@ -12,8 +12,14 @@ export interface BatchFinding extends Pick<Finding, 'severity' | 'message' | 'ev
   readonly responses?: readonly number[];
 }
 
-function batchFinding(found: Omit<BatchFinding, 'note'>): BatchFinding {
-  return { ...found, note: pathologyNotes[found.rule] };
+function batchFinding(
+  rule: Pathology,
+  severity: Finding['severity'],
+  message: string,
+  evidence: Finding['evidence'],
+  where: Pick<BatchFinding, 'component' | 'responses'> = {},
+): BatchFinding {
+  return { rule, severity, message, evidence, note: pathologyNotes[rule], ...where };
 }
 
 /** Saturation of the rewards' windows, then variance collapse. */
@@ -21,20 +27,20 @@ export function rewardPathologies(
   windows: readonly (readonly [name: string, window: RewardWindow])[],
   options: ResolvedAssessorOptions,
 ): BatchFinding[] {
-  const known = windows.flatMap(([name, window]) => {
-    const statistics = window.statistics();
-    return statistics === undefined ? [] : [{ name, window, statistics }];
-  });
   const { rewardSaturationHigh, rewardSaturationLow } = options.alertThresholds;
-  const saturated = known.flatMap(({ name, window, statistics: { max, min } }) => {
+  const saturated = windows.flatMap(([name, window]) => {
+    const { max, min } = window.statistics() ?? { max: 0, min: 0 };
     if (max === min) return [];
-    const [high, low] = [window.shareAtMaximum(), window.shareAtMinimum()];
+    const [high, low] = [window.shareAt(max), window.shareAt(min)];
     return [
       ...(high > rewardSaturationHigh ? [saturation(name, 'maximum', high, max)] : []),
       ...(low > rewardSaturationLow ? [saturation(name, 'minimum', low, min)] : []),
     ];
   });
-  const collapsed = known.flatMap(({ name, statistics }) => varianceCollapse(name, statistics, options));
+  const collapsed = windows.flatMap(([name, window]) => {
+    const statistics = window.statistics();
+    return statistics === undefined ? [] : varianceCollapse(name, statistics, options);
+  });
   return [...saturated, ...collapsed];
 }
 
@@ -44,15 +50,13 @@ function saturation(
   rate: number,
   value: number,
 ): BatchFinding {
-  const short = bound === 'maximum' ? 'max' : 'min';
-  const share = percent(rate);
-  return batchFinding({
-    rule: bound === 'maximum' ? 'reward_saturation_high' : 'reward_saturation_low',
-    severity: rate > 0.95 ? 'high' : 'medium',
-    component,
-    message: `Reward '${component}' saturating at ${bound}: ${share} of samples at ${short} value ${pythonNumber(value)}`,
-    evidence: { saturation_rate: rate, [`${short}_value`]: value },
-  });
+  const [rule, short] =
+    bound === 'maximum'
+      ? (['reward_saturation_high', 'max'] as const)
+      : (['reward_saturation_low', 'min'] as const);
+  const message = `Reward '${component}' saturating at ${bound}: ${percent(rate)} of samples at ${short} value ${pythonNumber(value)}`;
+  const evidence = { saturation_rate: rate, [`${short}_value`]: value };
+  return batchFinding(rule, rate > 0.95 ? 'high' : 'medium', message, evidence, { component });
 }
 
 /** A reward that is always 0 has collapsed too. With the conventions of TunRex it has not. */
@@ -62,19 +66,12 @@ function varianceCollapse(
   { alertThresholds, conventions }: ResolvedAssessorOptions,
 ): BatchFinding[] {
   if (mean === 0 && (conventions === 'tunrex' || std > 0)) return [];
-  const variation = mean === 0 ? 0 : std / Math.abs(mean);
+  const cv = mean === 0 ? 0 : std / Math.abs(mean);
   // NaN if the sum of the rewards overflows.
-  if (!(variation < alertThresholds.varianceCollapse)) return [];
-  const numbers = `CV=${fixed(variation, 4)}, std=${fixed(std, 4)}, mean=${fixed(mean, 4)}`;
-  return [
-    batchFinding({
-      rule: 'variance_collapse',
-      severity: 'critical',
-      component,
-      message: `Reward '${component}' variance collapsed: ${numbers}`,
-      evidence: { cv: variation, std, mean },
-    }),
-  ];
+  if (!(cv < alertThresholds.varianceCollapse)) return [];
+  const numbers = `CV=${fixed(cv, 4)}, std=${fixed(std, 4)}, mean=${fixed(mean, 4)}`;
+  const message = `Reward '${component}' variance collapsed: ${numbers}`;
+  return [batchFinding('variance_collapse', 'critical', message, { cv, std, mean }, { component })];
 }
 
 /** Format gaming, repetition and loss of diversity. Omit `recent` if there are too few responses to judge diversity. */
@@ -86,46 +83,29 @@ export function contentPathologies(
   const found: BatchFinding[] = [];
   const gaming = sums.shareOfFormatted(sums.gaming.length);
   if (gaming > alertThresholds.formatGaming) {
-    found.push(
-      batchFinding({
-        rule: 'format_gaming',
-        severity: 'critical',
-        message: `Suspected format gaming: ${percent(gaming)} of formatted responses have low-quality content`,
-        evidence: { gaming_rate: gaming, gaming_count: sums.gaming.length, total_formatted: sums.formatted },
-        responses: sums.gaming,
-      }),
-    );
+    const message = `Suspected format gaming: ${percent(gaming)} of formatted responses have low-quality content`;
+    const evidence = {
+      gaming_rate: gaming,
+      gaming_count: sums.gaming.length,
+      total_formatted: sums.formatted,
+    };
+    found.push(batchFinding('format_gaming', 'critical', message, evidence, { responses: sums.gaming }));
   }
   const repetition = sums.share(sums.repetition);
   if (repetition > alertThresholds.repetition) {
-    const high = sums.highlyRepetitive.length;
-    found.push(
-      batchFinding({
-        rule: 'excessive_repetition',
-        severity: 'high',
-        message: `Excessive repetition detected: avg=${percent(repetition)}, ${high}/${sums.count} responses highly repetitive`,
-        evidence: { avg_repetition: repetition, high_repetition_count: high },
-        responses: sums.highlyRepetitive,
-      }),
-    );
+    const responses = sums.highlyRepetitive;
+    const message = `Excessive repetition detected: avg=${percent(repetition)}, ${responses.length}/${sums.count} responses highly repetitive`;
+    const evidence = { avg_repetition: repetition, high_repetition_count: responses.length };
+    found.push(batchFinding('excessive_repetition', 'high', message, evidence, { responses }));
   }
-  return recent === undefined ? found : [...found, ...diversityCollapse(recent, alertThresholds)];
-}
-
-function diversityCollapse(
-  { different, count }: { readonly different: number; readonly count: number },
-  thresholds: AlertThresholds,
-): BatchFinding[] {
+  const { different = 0, count = 0 } = recent ?? {};
   const diversity = different / count;
-  if (diversity >= thresholds.diversityCollapse) return [];
-  return [
-    batchFinding({
-      rule: 'diversity_collapse',
-      severity: 'critical',
-      message: `Response diversity collapsed: only ${percent(diversity)} unique responses in recent ${count} samples`,
-      evidence: { unique_ratio: diversity, total_responses: count, unique_responses: different },
-    }),
-  ];
+  if (diversity < alertThresholds.diversityCollapse) {
+    const message = `Response diversity collapsed: only ${percent(diversity)} unique responses in recent ${count} samples`;
+    const evidence = { unique_ratio: diversity, total_responses: count, unique_responses: different };
+    found.push(batchFinding('diversity_collapse', 'critical', message, evidence));
+  }
+  return found;
 }
 
 /** Empty or malformed responses. */
@@ -139,15 +119,9 @@ export function degenerateOutputs(
   const advice = hasNoTags
     ? `. None has <${tags.reasoning}> and <${tags.answer}>. For plain text set the option tags (flag --tags) to "none"`
     : '';
-  return [
-    batchFinding({
-      rule: 'degenerate_outputs',
-      severity: 'high',
-      message: `High rate of degenerate outputs: ${percent(empty)} responses are empty or malformed${advice}`,
-      evidence: { empty_rate: empty, empty_count: sums.empty.length, total: sums.count },
-      responses: sums.empty,
-    }),
-  ];
+  const message = `High rate of degenerate outputs: ${percent(empty)} responses are empty or malformed${advice}`;
+  const evidence = { empty_rate: empty, empty_count: sums.empty.length, total: sums.count };
+  return [batchFinding('degenerate_outputs', 'high', message, evidence, { responses: sums.empty })];
 }
 
 /** Yardstick for reward spikes. */
@@ -173,8 +147,7 @@ export function spikeHistory(
   if (statistics === undefined || statistics.std === 0) return undefined;
   const { mean, std, median, min, max } = statistics;
   if (conventions === 'tunrex') return { center: mean, deviation: std, known: undefined };
-  const robust = window.robustDeviation();
-  const deviation = robust > 0 ? robust : std;
+  const deviation = window.robustDeviation() || std;
   return { center: median, deviation, known: { low: min - deviation, high: max + deviation } };
 }
 
@@ -190,13 +163,8 @@ export function rewardSpikes(
     const score = Math.abs(value - center) / deviation;
     if (score <= alertThresholds.rewardSpikeStd) return [];
     if (known !== undefined && value >= known.low && value <= known.high) return [];
-    return batchFinding({
-      rule: 'reward_spike',
-      severity: 'medium',
-      component,
-      message: `Unusual reward spike in '${component}': value=${fixed(value, 3)}, z-score=${fixed(score, 2)}`,
-      evidence: { value, z_score: score, mean: center, std: deviation },
-      responses: [index],
-    });
+    const message = `Unusual reward spike in '${component}': value=${fixed(value, 3)}, z-score=${fixed(score, 2)}`;
+    const evidence = { value, z_score: score, mean: center, std: deviation };
+    return batchFinding('reward_spike', 'medium', message, evidence, { component, responses: [index] });
   });
 }

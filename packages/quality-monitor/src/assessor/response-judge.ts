@@ -1,25 +1,16 @@
-import { bandKeys, type DuplicateWindow } from '../text/duplicate-window.ts';
+import type { DuplicateWindow } from '../text/duplicate-window.ts';
 import { HashSet } from '../text/hash-set.ts';
 import { ReadText } from '../text/read-text.ts';
 import { Sequences, signatureLength } from '../text/sequences.ts';
 import { TextReader } from '../text/text-reader.ts';
 import { QualitySums } from './metrics.ts';
 import type { ResolvedAssessorOptions } from './options.ts';
-import { type QualityTools, type ResponseQuality, responseQuality } from './response-quality.ts';
+import { type QualityTools, responseQuality } from './response-quality.ts';
 import { shapeReader } from './response-shape.ts';
 
-/** A text of a batch. */
-interface Judged {
-  readonly quality: ResponseQuality;
-  readonly signature: Uint32Array;
-  readonly keys: Int32Array;
-}
-
-/** Judges responses batch by batch. Equal responses are judged once. Objects are reused. */
+/** Judges responses batch by batch. Equal responses are judged once. */
 export class ResponseJudge {
   readonly #tools: QualityTools;
-  /** Objects to reuse. */
-  readonly #judged: Judged[] = [];
 
   /** @throws ArgumentError for tags that are not plain words. */
   constructor(options: ResolvedAssessorOptions) {
@@ -44,22 +35,18 @@ export class ResponseJudge {
     texts: readonly ReadText[] = this.#tools.texts.readAll(responses),
   ): QualitySums {
     const { vocabulary, faults } = this.#tools;
-    const judged = new Map<ReadText, Judged>();
     const sums = new QualitySums();
+    const judge = (text: ReadText, at: number) => {
+      const signature = new Uint32Array(signatureLength);
+      return { signature, quality: responseQuality(responses[at]!, text, this.#tools, signature) };
+    };
+    const judged = new Map<ReadText, ReturnType<typeof judge>>();
     vocabulary.clear();
-    for (let at = 0; at < responses.length; at++) {
-      const text = texts[at]!;
-      let found = judged.get(text);
-      if (found === undefined) {
-        const before = this.#judged[judged.size];
-        const signature = before?.signature ?? new Uint32Array(signatureLength);
-        const quality = responseQuality(responses[at]!, text, this.#tools, signature);
-        found = { quality, signature, keys: bandKeys(signature, before?.keys) };
-        this.#judged[judged.size] = found;
-        judged.set(text, found);
-      }
+    for (const [at, text] of texts.entries()) {
+      const found = judged.get(text) ?? judge(text, at);
+      judged.set(text, found);
       sums.add(found.quality);
-      recent.add(found.signature, found.keys);
+      recent.add(found.signature);
     }
     sums.differentWords = vocabulary.size;
     sums.faults = faults.splice(0);

@@ -57,10 +57,10 @@ export function responseQuality(
 ): ResponseQuality {
   const { options, sequences } = tools;
   const { reasoning, answer, hasReasoningTags } = tools.readShape(response);
-  sequences.read(text);
+  const { nearDuplicates } = options;
+  sequences.read(text, nearDuplicates === 'off' ? undefined : signature);
+  if (nearDuplicates === 'off') exactSignature(response, signature);
   for (let at = 0; at < text.chunkCount; at++) tools.vocabulary.add(text.low[at]!, text.high[at]!);
-  if (options.nearDuplicates === 'off') exactSignature(response, signature);
-  else sequences.signature(signature);
   const repetition = repetitionScore(lengthOf(response, text), text, sequences);
   const coherence =
     options.coherence === undefined ? coherenceOf(text, repetition) : judgedCoherence(response, tools);

@@ -33,6 +33,7 @@ export class DuplicateWindow {
    */
   readonly #latest: Uint32Array;
   readonly #slotMask: number;
+  readonly #places = new Int32Array(bands);
   #added = 0;
   #different = 0;
 
@@ -56,22 +57,18 @@ export class DuplicateWindow {
     return this.#different;
   }
 
-  /**
-   * Adds a text by its signature.
-   *
-   * @param keys - Hashes of the signature's bands, if known.
-   * @returns Whether it is new.
-   */
-  add(signature: Uint32Array, keys: Int32Array = bandKeys(signature)): 'new' | 'duplicate' {
+  /** Adds a text by its signature. @returns Whether it is new. */
+  add(signature: Uint32Array): 'new' | 'duplicate' {
     const number = this.#added;
+    const places = this.#placesOf(signature);
     if (number >= this.#size) this.#evict(number - this.#size);
     const slot = number % this.#size;
-    const previous = this.#latestLike(signature, keys);
+    const previous = this.#latestLike(signature, places);
     this.#signatures.set(signature, slot * signatureLength);
     this.#followers[slot] = 0;
     if (previous < 0) this.#different += 1;
     else this.#followers[previous % this.#size]! += 1;
-    for (let band = 0; band < bands; band++) this.#latest[this.#place(keys, band)] = number + 1;
+    for (let band = 0; band < bands; band++) this.#latest[places[band]!] = number + 1;
     this.#added += 1;
     return previous < 0 ? 'new' : 'duplicate';
   }
@@ -91,15 +88,24 @@ export class DuplicateWindow {
     this.#different += this.#followers[number % this.#size]! - 1;
   }
 
-  #place(keys: Int32Array, band: number): number {
-    return band * (this.#slotMask + 1) + (keys[band]! & this.#slotMask);
+  /** Places of the signature's bands in the table. The array is reused. */
+  #placesOf(signature: Uint32Array): Int32Array {
+    for (let band = 0; band < bands; band++) {
+      let key = band;
+      for (let row = band * bandLength; row < (band + 1) * bandLength; row++) {
+        key = Math.imul(key ^ signature[row]!, 0x9e3779b1);
+        key ^= key >>> 15;
+      }
+      this.#places[band] = band * (this.#slotMask + 1) + (key & this.#slotMask);
+    }
+    return this.#places;
   }
 
   /** Number of the latest similar text in the window, or −1. */
-  #latestLike(signature: Uint32Array, keys: Int32Array): number {
+  #latestLike(signature: Uint32Array, places: Int32Array): number {
     let youngest = this.#size;
     for (let band = 0; band < bands; band++) {
-      const entry = this.#latest[this.#place(keys, band)]!;
+      const entry = this.#latest[places[band]!]!;
       const age = (this.#added + 1 - entry) >>> 0;
       if (entry === 0 || age >= youngest) continue;
       if (this.#agrees(signature, (this.#added - age) % this.#size)) youngest = age;
@@ -118,17 +124,4 @@ export class DuplicateWindow {
     }
     return true;
   }
-}
-
-/** Hashes a signature's bands into `keys`. Shape: `[16]`. */
-export function bandKeys(signature: Uint32Array, keys: Int32Array = new Int32Array(bands)): Int32Array {
-  for (let band = 0; band < bands; band++) {
-    let key = band;
-    for (let row = band * bandLength; row < (band + 1) * bandLength; row++) {
-      key = Math.imul(key ^ signature[row]!, 0x9e3779b1);
-      key ^= key >>> 15;
-    }
-    keys[band] = key;
-  }
-  return keys;
 }

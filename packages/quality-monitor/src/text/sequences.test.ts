@@ -9,9 +9,8 @@ import { TextReader } from './text-reader.ts';
 const reader = new TextReader();
 const sequences = new Sequences();
 const signatureOf = (text: string) => {
-  sequences.read(reader.read(text));
   const signature = new Uint32Array(signatureLength);
-  sequences.signature(signature);
+  sequences.read(reader.read(text), signature);
   return signature;
 };
 const triples = (words: readonly string[]) =>
