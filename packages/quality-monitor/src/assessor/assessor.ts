@@ -151,7 +151,9 @@ export class RewardQualityAssessor {
       batches: this.#batches,
       ...this.#counts.saveState(),
       invalid: Object.fromEntries(this.#invalid),
-      rewards: Object.fromEntries(rewards),
+      get rewards() {
+        return Object.fromEntries(rewards.map(([name, values]) => [name, [...values]]));
+      },
       get signatures() {
         return signaturesToText(signatures);
       },

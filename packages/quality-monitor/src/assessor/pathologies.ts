@@ -31,7 +31,7 @@ export function rewardPathologies(
   const saturated = windows.flatMap(([name, window]) => {
     const { max, min } = window.statistics() ?? { max: 0, min: 0 };
     if (max === min) return [];
-    const [high, low] = [window.shareAt(max), window.shareAt(min)];
+    const [high, low] = [window.shareAtMaximum(), window.shareAtMinimum()];
     return [
       ...(high > rewardSaturationHigh ? [saturation(name, 'maximum', high, max)] : []),
       ...(low > rewardSaturationLow ? [saturation(name, 'minimum', low, min)] : []),

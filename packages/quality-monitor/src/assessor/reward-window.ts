@@ -8,82 +8,129 @@ export interface RewardStatistics {
   readonly samples: number;
 }
 
-/** The last values of a reward. */
+/** The last values of a reward, in order of arrival and of size. Memory: two numbers per sample. */
 export class RewardWindow {
-  readonly #size: number;
-  /** From the oldest to the newest. */
-  readonly #values: number[] = [];
-  /** By size, and statistics, if they were computed for the current values. */
-  #sorted: Float64Array | undefined;
+  readonly #recent: Float64Array;
+  readonly #sorted: Float64Array;
+  #count = 0;
+  #next = 0;
+  /** Statistics of the current values, if computed. */
   #statistics: RewardStatistics | undefined;
 
   constructor(size: number) {
-    this.#size = size;
+    this.#recent = new Float64Array(size);
+    this.#sorted = new Float64Array(size);
   }
 
   get count(): number {
-    return this.#values.length;
+    return this.#count;
   }
 
   /** Adds a finite value. A full window drops its oldest value. */
   add(value: number): void {
-    this.#values.push(value);
-    const dropped = this.#values.length > this.#size ? this.#values.shift() : undefined;
-    if (Object.is(dropped, value)) return;
-    this.#sorted = undefined;
+    const oldest = this.#recent[this.#next]!;
+    this.#recent[this.#next] = value;
+    this.#next = (this.#next + 1) % this.#recent.length;
+    if (this.#count === this.#recent.length && Object.is(value, oldest)) return;
     this.#statistics = undefined;
+    let at = this.#firstNotBelow(value);
+    if (this.#count < this.#recent.length) {
+      this.#sorted.copyWithin(at + 1, at, this.#count);
+      this.#count += 1;
+    } else {
+      // Move only the values in between.
+      const free = this.#firstNotBelow(oldest);
+      if (free < at) this.#sorted.copyWithin(free, free + 1, at--);
+      else this.#sorted.copyWithin(at + 1, at, free);
+    }
+    this.#sorted[at] = value;
   }
 
   /** @returns `undefined` if the window is empty. */
   statistics(): RewardStatistics | undefined {
-    if (this.#values.length > 0) this.#statistics ??= statisticsOf(this.#inOrder());
+    if (this.#count > 0) this.#statistics ??= this.#computed();
     return this.#statistics;
   }
 
-  /** Share of values equal to a bound. */
-  shareAt(bound: number): number {
-    return this.#values.filter((value) => value === bound).length / this.#values.length;
+  #computed(): RewardStatistics {
+    const count = this.#count;
+    const values = this.#sorted.subarray(0, count);
+    let sum = 0;
+    for (let at = 0; at < count; at++) sum += values[at]!;
+    const mean = sum / count;
+    let squares = 0;
+    for (let at = 0; at < count; at++) squares += (values[at]! - mean) ** 2;
+    const variance = squares / count;
+    return {
+      mean,
+      std: Math.sqrt(variance),
+      min: values[0]!,
+      max: values[count - 1]!,
+      median: middle(values),
+      samples: count,
+    };
+  }
+
+  /** Share of values equal to the largest. */
+  shareAtMaximum(): number {
+    const count = this.#count;
+    return count === 0 ? 0 : (count - this.#firstNotBelow(this.#sorted[count - 1]!)) / count;
+  }
+
+  /** Share of values equal to the smallest. */
+  shareAtMinimum(): number {
+    if (this.#count === 0) return 0;
+    return this.#firstAbove(this.#sorted[0]!) / this.#count;
   }
 
   /** 1.4826 times the median distance from the median. It estimates the standard deviation of normal values. */
   robustDeviation(): number {
-    const center = middle(this.#inOrder());
-    return (
-      1.4826 *
-      middle(
-        this.#inOrder()
-          .map((value) => Math.abs(value - center))
-          .sort(),
-      )
-    );
+    const values = this.#sorted.subarray(0, this.#count);
+    const center = middle(values);
+    // Distances grow on both sides of the center. Merging them yields them in order.
+    let above = this.#firstNotBelow(center);
+    let below = above - 1;
+    const half = values.length >>> 1;
+    let [distance, before] = [0, 0];
+    for (let rank = 0; rank <= half && values.length > 0; rank++) {
+      before = distance;
+      const up = above < values.length ? values[above]! - center : Number.POSITIVE_INFINITY;
+      const down = below >= 0 ? center - values[below]! : Number.POSITIVE_INFINITY;
+      distance = Math.min(up, down);
+      if (up <= down) above += 1;
+      else below -= 1;
+    }
+    return 1.4826 * (values.length % 2 === 1 ? distance : (before + distance) / 2);
   }
 
   /** Values from the oldest to the newest. */
-  values(): number[] {
-    return [...this.#values];
+  values(): Float64Array {
+    if (this.#count < this.#recent.length) return this.#recent.slice(0, this.#count);
+    const all = new Float64Array(this.#count);
+    all.set(this.#recent.subarray(this.#next));
+    all.set(this.#recent.subarray(0, this.#next), this.#count - this.#next);
+    return all;
   }
 
-  #inOrder(): Float64Array {
-    this.#sorted ??= Float64Array.from(this.#values).sort();
-    return this.#sorted;
+  #firstAbove(value: number): number {
+    let [low, high] = [0, this.#count];
+    while (low < high) {
+      const middleIndex = (low + high) >>> 1;
+      if (this.#sorted[middleIndex]! <= value) low = middleIndex + 1;
+      else high = middleIndex;
+    }
+    return low;
   }
-}
 
-function statisticsOf(sorted: Float64Array): RewardStatistics {
-  const samples = sorted.length;
-  let sum = 0;
-  for (let at = 0; at < samples; at++) sum += sorted[at]!;
-  const mean = sum / samples;
-  let squares = 0;
-  for (let at = 0; at < samples; at++) squares += (sorted[at]! - mean) ** 2;
-  return {
-    mean,
-    std: Math.sqrt(squares / samples),
-    min: sorted[0]!,
-    max: sorted[samples - 1]!,
-    median: middle(sorted),
-    samples,
-  };
+  #firstNotBelow(value: number): number {
+    let [low, high] = [0, this.#count];
+    while (low < high) {
+      const middleIndex = (low + high) >>> 1;
+      if (this.#sorted[middleIndex]! < value) low = middleIndex + 1;
+      else high = middleIndex;
+    }
+    return low;
+  }
 }
 
 function middle(sorted: Float64Array): number {

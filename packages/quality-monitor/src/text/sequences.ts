@@ -32,7 +32,8 @@ export class Sequences {
     this.#different.clear();
     signature?.fill(empty);
     for (let at = 0; at < this.#count; at++) {
-      let [ofLow, ofHigh] = [seedLow, seedHigh];
+      let ofLow = seedLow;
+      let ofHigh = seedHigh;
       for (let chunk = at; chunk < at + length; chunk++) {
         ofLow = lowStep(ofLow, low[chunk]!);
         ofHigh = highStep(ofHigh, high[chunk]!);
