@@ -8,7 +8,7 @@ export interface Tokenizer {
   readonly bosId: TokenId | undefined;
   /** Any of these ends a completion. */
   readonly eosIds: readonly TokenId[];
-  /** @param options.specialTokens - `'add'` (default) lets the tokenizer add its own, such as a leading `<s>`. */
+  /** Tokens of a text. @param options.specialTokens - `'add'` (default) lets the tokenizer add its own, such as a leading `<s>`. */
   encode(text: string, options?: { readonly specialTokens?: 'add' | 'none' }): TokenId[];
   /** @param options.specialTokens - `'skip'` (default) leaves them out of the text. */
   decode(tokens: readonly TokenId[], options?: { readonly specialTokens?: 'skip' | 'keep' }): string;

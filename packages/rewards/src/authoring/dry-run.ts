@@ -67,9 +67,9 @@ export interface DryRunFinding {
 /** How one reward did. */
 export interface DryRunReward {
   readonly name: string;
-  /** One per example; `null` where unscorable. */
+  /** One per example; `null` if unscorable. */
   readonly scores: readonly (number | null)[];
-  /** Why there is no score, where the reward broke. */
+  /** Why examples have no score, if the reward broke. */
   readonly failures: readonly { readonly example: number; readonly message: string }[];
   /** Mean time from call to score, per example. */
   readonly meanMs: number;

@@ -52,8 +52,8 @@ export interface SandboxedRewardsStatistics {
   /** Calls of the code: one per trajectory, or one per group. */
   readonly calls: number;
   /**
-   * Calls that failed, by cause; `judgement`: what came back is none, or not as many as conversations; `ground-truth`: there was
-   * no call for a trajectory, as `groundTruth` threw or gave what is no JSON.
+   * Calls that failed, by cause; `judgement`: the answer was not a judgement per conversation; `ground-truth`: `groundTruth` threw or
+   * returned something that is not JSON, so that there was no call.
    */
   readonly failures: Readonly<Partial<Record<FailureCause, number>>>;
   readonly lastFailure: string | undefined;

@@ -38,8 +38,7 @@ export interface AuthoredVerifier extends Verifier {
 }
 
 /**
- * A verifier from a function, synchronous or not. What it throws, or a judgement that is none, is a `fail` of that response, and
- * counted.
+ * A verifier from a function, synchronous or not. If it throws or returns no valid judgement, the response fails and is counted.
  *
  * @throws `OptionsError` naming every problem at once.
  */

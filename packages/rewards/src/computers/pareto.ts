@@ -75,8 +75,8 @@ export interface CrowdingOptions {
 }
 
 /**
- * Crowding distance within one front: how empty the space around each point is. Larger is lonelier; the ends of every
- * objective have infinity. Shape: `[N]`.
+ * Crowding distance within one front: distance of each point to its neighbours. Larger means less crowded; the ends of
+ * every objective have infinity. Shape: `[N]`.
  *
  * @throws `ArgumentError` for values that are not finite, and for points of different lengths.
  * @see Deb et al. 2002, §III-B, https://doi.org/10.1109/4235.996017

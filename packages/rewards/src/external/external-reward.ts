@@ -217,7 +217,7 @@ class RewardModelClient {
       );
     } catch (error) {
       if (error instanceof ExternalRewardError) return error;
-      // Given up by everyone who asked, so that nobody reads what is returned; or a shape of one's own does not know the body.
+      // Given up by everyone who asked, so that nobody reads what is returned; or a custom shape does not know the body.
       const reason = signal.aborted ? 'given up' : messageOf(error);
       return new ExternalRewardError('malformed', `${this.#endpoint.place}: ${reason}`, {
         cause: error,

@@ -4,8 +4,7 @@ import { RewardError } from '@rlp/core';
  * Why a reward model gave no reward.
  *
  * `unreachable`: no answer at all. `timed-out`: no whole answer in time. `status`: an answer that says it failed. `redirected`:
- * it is elsewhere. `too-long`: an answer above the limit. `malformed`: not the JSON of the wire shape. `not-finite`: a number that is
- * none. `unsendable`: an episode that is no JSON. `circuit-open`: not asked, since it failed too often just now.
+ * it is elsewhere. `too-long`: an answer above the limit. `malformed`: not the JSON of the wire shape. `not-finite`: a number that is not finite. `unsendable`: an episode that is not JSON data. `circuit-open`: not asked, since it failed too often just now.
  */
 export type ExternalFailureCause =
   | 'unreachable'

@@ -4,7 +4,7 @@ export interface FetchResponse {
   readonly headers: { get(name: string): string | null };
   /** Read piece by piece, so that an endless answer can be cut. */
   readonly body?: FetchBody | null;
-  /** Read where there is no `body`. */
+  /** Read if `body` is missing. */
   text(): Promise<string>;
 }
 

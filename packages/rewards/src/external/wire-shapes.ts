@@ -15,7 +15,7 @@ export interface WireShape {
   readonly capacity: 'one' | 'many';
   /** Client: the body that asks about the episodes; one or more, as the capacity says. */
   readonly writeRequest: (episodes: readonly ReadEpisode[]) => unknown;
-  /** Client: what the body of an answer says about each episode; `undefined` where it is no such answer. */
+  /** Client: what the body of an answer says about each episode; `undefined` for any other body. */
   readonly readAnswer: (body: unknown) => readonly unknown[] | undefined;
   /** Server: what the body of a request asks. @throws `ArgumentError` for another one. */
   readonly readRequest: (body: unknown) => WireRequest;

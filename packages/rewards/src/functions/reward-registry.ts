@@ -47,7 +47,7 @@ export class RewardRegistry<Metadata = unknown> {
   readonly #rewards: ReadonlyMap<string, RewardFactory<Metadata>>;
   readonly #verifiers: ReadonlyMap<string, Verifier>;
 
-  /** @throws `OptionsError` for a reward that is no factory, or a verifier that is none. */
+  /** @throws `OptionsError` for a reward that is not a factory, or an object without `verifyBatch`. */
   constructor({ rewards, verifiers = {} }: RewardRegistryEntries<Metadata>) {
     this.#rewards = new Map(Object.entries(rewards));
     this.#verifiers = new Map(Object.entries(verifiers));

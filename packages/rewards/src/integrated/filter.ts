@@ -12,7 +12,7 @@ export interface AcceptanceThresholds {
 export interface AcceptanceScores {
   /** `null`: unscorable. */
   readonly reward: number | null;
-  /** Absent where nothing was verified. */
+  /** Absent if nothing was verified. */
   readonly verificationScore?: number | undefined;
 }
 

@@ -14,7 +14,7 @@ export interface LiveMetricsStream extends AsyncIterableIterator<LiveMetrics> {
   readonly dropped: number;
 }
 
-/** Hands metrics to any number of readers, each with a bounded queue of its own, and never waits for any. */
+/** Hands metrics to any number of readers, each with its own bounded queue, and never waits for them. */
 export class LiveMetricsHub {
   readonly #queues = new Set<MetricsQueue>();
   #state: 'open' | 'closed' = 'open';

@@ -8,7 +8,7 @@ export interface SummaryStatistics {
   readonly std: number;
   readonly min: number;
   readonly max: number;
-  /** The mean of the two in the middle where there is no one in the middle. */
+  /** For an even number of values, the mean of the middle two. */
   readonly median: number;
 }
 
@@ -17,16 +17,16 @@ export interface QualityMetrics {
   readonly numEpisodes: number;
   /** Episodes without a reward; the statistics leave them out. */
   readonly unscorable: number;
-  /** Absent where no episode has a reward. */
+  /** Absent if no episode has a reward. */
   readonly rewardStats?: SummaryStatistics | undefined;
   /** Absent without verification, as the counts. */
   readonly verificationStats?: SummaryStatistics | undefined;
   readonly verificationCounts?: Readonly<Record<VerificationResult, number>> | undefined;
-  /** Metrics of one's own; `null` for one that threw or gave no finite number. */
+  /** Your own metrics; `null` if one threw or was not finite. */
   readonly custom: Readonly<Record<string, number | null>>;
 }
 
-/** A quality measure of one's own, over episodes with their rewards and verdicts. */
+/** Your own quality measure, over episodes with their rewards and verdicts. */
 export type CustomMetric = (episodes: readonly JudgedEpisode[]) => number;
 
 /** Mean, population deviation, extremes and median; `undefined` for no values. */

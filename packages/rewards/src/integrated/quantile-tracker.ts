@@ -11,7 +11,7 @@ export class QuantileTracker {
   #observed = 0;
   #sorted: Float64Array | undefined;
 
-  /** @throws `ArgumentError` for a window that is no positive integer. */
+  /** @throws `ArgumentError` for a window that is not a positive integer. */
   constructor(window: number) {
     if (!Number.isInteger(window) || window < 1) {
       throw new ArgumentError(`QuantileTracker: expected a window of at least 1 value, got ${window}`);

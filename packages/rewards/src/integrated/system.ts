@@ -24,10 +24,15 @@ export interface IntegratedRewardDependencies extends RewardDependencies {
   readonly verifier?: Verifier | undefined;
   /** Scores the episodes, in place of a processor made from `rewardConfig`; the system closes it. */
   readonly processor?: RolloutRewardProcessor | undefined;
-  /** Quality measures of one's own, by name. */
+  /** Your own quality measures, by name. Default none. */
   readonly customMetrics?: Readonly<Record<string, CustomMetric>> | undefined;
-  /** Gets a line about every batch: switches debugging on. Default: off. */
-  readonly logger?: { debug(message: string, data: Readonly<Record<string, unknown>>): void } | undefined;
+  /** Gets a line about every batch, for debugging. Default none. */
+  readonly logger?:
+    | {
+        /** Takes a line about a batch, with its data. */
+        debug(message: string, data: Readonly<Record<string, unknown>>): void;
+      }
+    | undefined;
 }
 
 /** What became of a batch. */
@@ -114,7 +119,7 @@ export class IntegratedRolloutRewardSystem {
    * Metrics of every batch from now on. Reading slowly costs batches (counted in `dropped`), never time: the system waits for
    * no reader, and computes nothing where there is none.
    *
-   * @throws `ArgumentError` for a capacity that is no positive integer. Default 256 batches.
+   * @throws `ArgumentError` for a capacity that is not a positive integer. Default 256 batches.
    */
   liveMetrics({ capacity = 256 }: { readonly capacity?: number | undefined } = {}): LiveMetricsStream {
     if (!Number.isInteger(capacity) || capacity < 1) {
@@ -182,7 +187,7 @@ export function createIntegratedRewardSystem(
   return new IntegratedRolloutRewardSystem(config, dependencies);
 }
 
-/** One batch through a system of its own: rewards, what was accepted and rejected, and the metrics of all of it. */
+/** Processes one batch: rewards, accepted and rejected episodes, and their metrics. */
 export async function processEpisodesWithQualityControl<Episode extends RewardEpisode>(
   episodes: readonly Episode[],
   config: IntegratedRewardConfig = {},

@@ -9,7 +9,7 @@ interface VerifyOptions {
 
 /**
  * One report per episode, in order, `batchSize` of them to a request. Episodes that cannot be read or are not to be judged
- * fail without being asked about, and so does one whose answer is no report. A request that rejects is repeated one by one:
+ * fail without a request, and so does one without a valid report. A request that rejects is repeated one by one:
  * only the episode that breaks the verifier fails, with the reason. Rejects only once aborted.
  */
 export async function verifyEpisodes(

@@ -41,7 +41,7 @@ export interface RankingJudgeOptions<Metadata> extends z.input<typeof schema>, J
  * A model's scores of all responses of a group in one call, from 0 to 1, relative to each other: what group-relative advantages need,
  * without a reference answer or a rubric per task. The order is drawn anew for each round.
  *
- * A verdict that does not score every response exactly once is no verdict; a group without any verdict gets `null`s.
+ * A verdict that does not score every response exactly once is discarded; a group without a verdict gets `null`s.
  *
  * @throws OptionsError for bad options, ArgumentError for a template without a needed placeholder.
  * @see OpenPipe 2025, RULER, https://openpipe.ai/blog/ruler

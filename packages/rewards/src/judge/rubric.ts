@@ -62,7 +62,7 @@ export interface JudgeComputer<Metadata, Statistics = JudgeStatistics> extends R
  *
  *     r = Σ_k weight_k · score_k / Σ_k weight_k
  *
- * A verdict in which any criterion's score is missing or out of scale is no verdict: `null`, and counted.
+ * If a criterion's score is missing or out of scale, the verdict is `null` and counted.
  *
  * @throws OptionsError for bad options, ArgumentError for criteria that are none, unnamed, doubled or without weight, a template
  * without a needed placeholder, or an empty scale.

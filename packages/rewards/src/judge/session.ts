@@ -85,7 +85,7 @@ interface Question<Verdict> {
   readonly texts: readonly string[];
   readonly template: JudgeTemplate;
   readonly fill: FillTemplate;
-  /** The verdict in the lines of an output, by their labels; `undefined` where it cannot be read. */
+  /** The verdict in the lines of an output, by their labels; `undefined` if it cannot be read. */
   readonly read: (lines: ReadonlyMap<string, string>) => Verdict | undefined;
   readonly signal: AbortSignal | undefined;
 }

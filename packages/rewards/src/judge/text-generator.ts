@@ -4,6 +4,7 @@ import type { ChatRenderer, Message, Sampler, SamplingOptions } from '@rlp/core'
 export interface GenerateOptions {
   /** Differs from call to call; a model that samples by it gives equal texts for equal seeds. */
   readonly seed: string;
+  /** Ends the call. */
   readonly signal: AbortSignal;
 }
 
@@ -15,6 +16,7 @@ export type TextGenerator = (messages: readonly Message[], options: GenerateOpti
 
 /** What {@link samplerGenerator} is made of. */
 export interface SamplerGeneratorOptions extends SamplingOptions {
+  /** Samples the answer. Required. */
   readonly sampler: Sampler;
   /** The chat format of the sampler's model. */
   readonly renderer: ChatRenderer;

@@ -37,7 +37,7 @@ export function readEpisodes(episodes: readonly RewardEpisode[]) {
  * NaN in an array stands for an unscorable episode; everything else here says `null`.
  */
 export class EpisodeRewards implements Iterable<number | null> {
-  /** NaN where unscorable. Shape: `[B]`. */
+  /** NaN if unscorable. Shape: `[B]`. */
   readonly data: Float64Array;
   readonly device = 'cpu';
   readonly dtype = 'float64';
@@ -82,7 +82,7 @@ export class EpisodeRewards implements Iterable<number | null> {
     return value === undefined || Number.isNaN(value) ? null : value;
   }
 
-  /** All rewards, `null` where unscorable. Shape: `[B]`. */
+  /** All rewards, `null` if unscorable. Shape: `[B]`. */
   toArray(): (number | null)[] {
     return [...this];
   }

@@ -16,7 +16,7 @@ export type ServedRewards<Metadata> = RewardFunction<Metadata> | RewardComputer<
 
 /** What was found out about the episodes of a request. */
 interface ServedScores {
-  /** `null` where unscorable. */
+  /** `null` if unscorable. */
   readonly rewards: readonly (number | null)[];
   /** Why, where an episode could not even be judged. */
   readonly problems: readonly string[];
@@ -82,7 +82,7 @@ function verifierComputer<Metadata>(verifier: Verifier): RewardComputer<Metadata
   };
 }
 
-/** An episode as a trajectory with metadata by the schema, or a sentence that says why it is none. */
+/** An episode as a trajectory with metadata by the schema, or a sentence that says why it cannot be read. */
 function trajectoryOf<Metadata>(
   given: RewardEpisode,
   id: string,
@@ -96,7 +96,7 @@ function trajectoryOf<Metadata>(
   return { ...trajectory, task: { ...trajectory.task, metadata: checked.value } };
 }
 
-/** Metadata by its schema, or why it is none; a schema may also throw, as recursive ones do on what is nested deep enough. */
+/** Metadata by its schema, or its problem; a schema may also throw, as recursive ones do on what is nested deep enough. */
 function checkedMetadata<Metadata>(
   metadata: Readonly<Record<string, unknown>>,
   schema: Schema<Metadata> | undefined,

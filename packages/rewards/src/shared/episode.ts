@@ -52,7 +52,7 @@ type Given = { readonly content?: unknown } | null;
 /** An assistant's turn that only calls tools has no content: the API says `null`. */
 const hasContent = (message: Given) => typeof message?.content === 'string' || message?.content === null;
 
-/** The messages' contents, one after the other; `undefined` where it is no list of messages. */
+/** The messages' contents, one after the other; `undefined` if it is not a list of messages. */
 function textOfMessages(prompt: unknown): string | undefined {
   if (!Array.isArray(prompt) || !prompt.every(hasContent)) return undefined;
   return prompt.map((message: Given) => message?.content ?? '').join('\n');

@@ -46,7 +46,7 @@ const grammar = new Validator(
 );
 
 /**
- * Reads a JSON Schema: of draft 4, 7 or 2019-09 where its `$schema` says so, else of draft 2020-12.
+ * Reads a JSON Schema: draft 4, 7 or 2019-09 if its `$schema` says so, else draft 2020-12.
  *
  * @param reasons - `'all'` of what a value breaks, or only the `'first'`, which is faster.
  * @throws `OptionsError` naming what is wrong with the schema, references that lead nowhere included.
@@ -69,7 +69,7 @@ export function jsonSchemaCheck(owner: string, given: unknown, reasons: 'all' | 
   return (value) => brokenRules(validator, value);
 }
 
-/** A copy, as the library marks what it reads. Its pattern for `url`, which is no format of the standard, takes quadratic time. */
+/** A copy, as the library marks what it reads. Its pattern for `url`, which the standard lacks, takes quadratic time. */
 function copyOf(owner: string, given: unknown): Schema {
   const text = JSON.stringify(given);
   if (text === undefined)

@@ -17,40 +17,48 @@ import {
 } from './verifiers/simple.ts';
 import { ToxicityVerifier, type ToxicityVerifierOptions } from './verifiers/toxicity.ts';
 
+interface OptionsByType {
+  readonly length: LengthVerifierOptions;
+  readonly toxicity: ToxicityVerifierOptions;
+  readonly coherence: CoherenceVerifierOptions;
+  readonly factual: FactualVerifierOptions;
+  readonly format: FormatVerifierOptions;
+  readonly language: LanguageVerifierOptions;
+  readonly repetition: RepetitionVerifierOptions;
+  readonly 'safety-pattern': SafetyPatternVerifierOptions;
+  readonly 'has-greeting': GreetingVerifierOptions;
+  readonly 'no-empty-response': object;
+  readonly 'contains-keywords': KeywordVerifierOptions;
+}
+
 /** One part of a pipeline as a record, such as `{ type: 'length', minLength: 20, maxLength: 200 }`. */
-export type VerifierConfig =
-  | ({ readonly type: 'length' } & LengthVerifierOptions)
-  | ({ readonly type: 'toxicity' } & ToxicityVerifierOptions)
-  | ({ readonly type: 'coherence' } & CoherenceVerifierOptions)
-  | ({ readonly type: 'factual' } & FactualVerifierOptions)
-  | ({ readonly type: 'format' } & FormatVerifierOptions)
-  | ({ readonly type: 'language' } & LanguageVerifierOptions)
-  | ({ readonly type: 'repetition' } & RepetitionVerifierOptions)
-  | ({ readonly type: 'safety-pattern' } & SafetyPatternVerifierOptions)
-  | ({ readonly type: 'has-greeting' } & GreetingVerifierOptions)
-  | { readonly type: 'no-empty-response' }
-  | ({ readonly type: 'contains-keywords' } & KeywordVerifierOptions);
+export type VerifierConfig = {
+  [Type in keyof OptionsByType]: {
+    /** Kind of verifier. Required. */
+    readonly type: Type;
+  } & OptionsByType[Type];
+}[keyof OptionsByType];
 
 /** Makes a verifier from the rest of its record. Each checks its own options. */
-const creators: Readonly<Record<VerifierConfig['type'], (options: never) => Verifier>> = {
-  length: (options: LengthVerifierOptions) => new LengthVerifier(options),
-  toxicity: (options: ToxicityVerifierOptions) => new ToxicityVerifier(options),
-  coherence: (options: CoherenceVerifierOptions) => new CoherenceVerifier(options),
-  factual: (options: FactualVerifierOptions) => new FactualVerifier(options),
-  format: (options: FormatVerifierOptions) => new FormatVerifier(options),
-  language: (options: LanguageVerifierOptions) => new LanguageVerifier(options),
-  repetition: (options: RepetitionVerifierOptions) => new RepetitionVerifier(options),
-  'safety-pattern': (options: SafetyPatternVerifierOptions) => new SafetyPatternVerifier(options),
-  'has-greeting': (options: GreetingVerifierOptions) => new GreetingVerifier(options),
-  'no-empty-response': (options: object) => {
+const creators: { [Type in keyof OptionsByType]: (options: OptionsByType[Type]) => Verifier } = {
+  length: (options) => new LengthVerifier(options),
+  toxicity: (options) => new ToxicityVerifier(options),
+  coherence: (options) => new CoherenceVerifier(options),
+  factual: (options) => new FactualVerifier(options),
+  format: (options) => new FormatVerifier(options),
+  language: (options) => new LanguageVerifier(options),
+  repetition: (options) => new RepetitionVerifier(options),
+  'safety-pattern': (options) => new SafetyPatternVerifier(options),
+  'has-greeting': (options) => new GreetingVerifier(options),
+  'no-empty-response': (options) => {
     parseOptions('NonEmptyVerifier', z.strictObject({}), options);
     return new NonEmptyVerifier();
   },
-  'contains-keywords': (options: KeywordVerifierOptions) => new KeywordVerifier(options),
+  'contains-keywords': (options) => new KeywordVerifier(options),
 };
 
 /**
- * A pipeline from records, as read from a file, and from verifiers of one's own, in their order.
+ * A pipeline from records, as read from a file, and from your own verifiers, in their order.
  *
  * @throws `OptionsError` naming every record that is wrong and all that is wrong with it.
  */
@@ -104,5 +112,5 @@ function verifierOf(config: VerifierConfig | Verifier): Verifier {
       `type: expected one of ${known}, got ${JSON.stringify(type)}`,
     ]);
   }
-  return creators[type](options as never);
+  return (creators[type] as (options: object) => Verifier)(options);
 }

@@ -10,7 +10,7 @@ export interface ReadRequest {
   readonly notes?: Readonly<Record<string, unknown>> | undefined;
 }
 
-/** Reads what should be a `VerificationRequest`; a response that is no text is a problem, never an exception. */
+/** Reads what should be a `VerificationRequest`; a response that is not text is a problem, never an exception. */
 export function readRequest(request: unknown): ReadRequest | { readonly problem: string } {
   const given = fieldsOf(request);
   if (given === undefined) return { problem: `expected { prompt, response }, got ${kindOf(request)}` };

@@ -52,8 +52,8 @@ type Pending = VerificationReport | PromiseLike<VerificationReport>;
  *
  * Whatever it is given, `verifyBatch` resolves with one report per request:
  *
- * - a response that is missing or no text is a `fail` with score 0 and `details.problem`;
- * - a prompt that is missing or no text is read as empty, with `details.promptProblem`;
+ * - a response that is missing or not text is a `fail` with score 0 and `details.problem`;
+ * - a prompt that is missing or not text is read as empty, with `details.promptProblem`;
  * - a lone surrogate is read as U+FFFD, with their number in `details.loneSurrogates`;
  * - a `verify` that throws, takes longer than `timeoutMs`, or gives anything but a report with a score in 0..1 is a `fail`
  *   with score 0 and `details.problem`; {@link getStatistics} counts it.

@@ -12,7 +12,14 @@ const tableSchema = z.strictObject({
   trimmed: z.number().default(1.5),
   /** Both are numbers, and `given / right` is within `1 ± share`; the first entry that holds. Default 0.5 in 10 %, 0.25 in 20 %. */
   near: z
-    .array(z.strictObject({ share: z.number().nonnegative(), reward: z.number() }))
+    .array(
+      z.strictObject({
+        /** Greatest difference as a share of the right answer. Required. */
+        share: z.number().nonnegative(),
+        /** Reward within it. Required. */
+        reward: z.number(),
+      }),
+    )
     .readonly()
     .default([
       { share: 0.1, reward: 0.5 },

@@ -11,7 +11,7 @@ export const tagName = z.string().regex(plainWord, `must be ${rule}`);
  * Reads what stands between `<tag>` and `</tag>`.
  *
  * @returns A function from text to the trimmed content of the last complete pair (its innermost opening), or
- *   `undefined` where there is none.
+ *   `undefined` if there is none.
  * @throws `ArgumentError` for a name that is not a plain word.
  */
 export function extractTag(tag: string): (text: string) => string | undefined {

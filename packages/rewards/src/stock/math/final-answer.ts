@@ -54,7 +54,7 @@ const numeric = /-?[0-9.,]+/g;
 const phrase = /answer\s{0,8}(?:is\b\s{0,8}:?|[:=])[*\s]{0,8}/gi;
 const label = /answer\s{0,8}:\s{0,8}/gi;
 
-/** The number after `#### `, commas removed: the first one of a text, or the last. `undefined` where there is none. */
+/** The number after `#### `, commas removed: the first one of a text, or the last. `undefined` if there is none. */
 export function hashAnswer(text: string, occurrence: 'first' | 'last' = 'last'): string | undefined {
   let found: string | undefined;
   for (const match of text.matchAll(hashed)) {

@@ -23,7 +23,7 @@ export interface FormatVerifierOptions extends z.input<typeof schema> {}
  * Whether a response is JSON and, with a `schema`, the JSON that was asked for.
  *
  * Score 1 if it is; 0.3 for JSON that breaks the schema, with the first twenty reasons and their places in `details.errors`; 0
- * for what is no JSON. Schemas are checked by `@cfworker/json-schema`, which builds no code. A `pattern` of your schema is
+ * for anything else. Schemas are checked by `@cfworker/json-schema`, which builds no code. A `pattern` of your schema is
  * run as you wrote it, `uniqueItems` compares every pair (give `maxItems` with it), and the format `url` is read as `uri`.
  */
 export class FormatVerifier extends TextVerifier {
