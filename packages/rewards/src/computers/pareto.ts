@@ -64,9 +64,9 @@ function compare(
 /** Options of {@link crowdingDistances}. */
 export interface CrowdingOptions {
   /**
-   * `'deb'` (default): the sum over objectives of the normalised distance between both neighbours, as in the paper, made
-   * independent of the order: of k equal values each gets 1/k of the distance around them, and all that share the smallest
-   * or the largest value of an objective get infinity. An objective in which the whole front is equal counts 0.
+   * `'deb'` (default): the sum over objectives of the normalised distance between both neighbours, as in the paper. It does
+   * not depend on the order. Each of k equal values gets 1/k of the distance around them. All points with the smallest or
+   * the largest value of an objective get infinity. An objective in which the whole front is equal counts 0.
    *
    * `'pymoo'`: as pymoo has it: divided by the number of objectives; all infinite in a front of one or two; equal
    * values count in their order, so that an inner one of three gets 0.
@@ -137,8 +137,8 @@ export interface ParetoRewardsOptions extends ParetoOptions {
 /**
  * Rewards in 0..1 by Pareto front: `1 − front / fronts`, so the first front has 1.
  *
- * With `tieBreak: 'crowding'` a member of a front of n loses `c/n` of the distance to the next front, where c members of its
- * front are lonelier ({@link crowdingDistances}): fronts never overlap, and variety pays. `null` stands for points that an
+ * With `tieBreak: 'crowding'` a point loses up to the distance to the next front: the share of its front that is less crowded
+ * ({@link crowdingDistances}). Fronts never overlap, and variety pays. `null` stands for points that an
  * objective could not score; they get `null` and take no part. Shape: `[N]`.
  *
  * @throws `ArgumentError` for values that are not finite, and for points of different lengths.

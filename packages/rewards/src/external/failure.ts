@@ -3,8 +3,7 @@ import { RewardError } from '@rlp/core';
 /**
  * Why a reward model gave no reward.
  *
- * `unreachable`: no answer at all. `timed-out`: no whole answer in time. `status`: an answer that says it failed. `redirected`:
- * it is elsewhere. `too-long`: an answer above the limit. `malformed`: not the JSON of the wire shape. `not-finite`: a number that is not finite. `unsendable`: an episode that is not JSON data. `circuit-open`: not asked, since it failed too often just now.
+ * - `unreachable`: no answer.  * - `timed-out`: no complete answer in time.  * - `status`: a status that reports a failure.  * - `redirected`: the server is elsewhere.  * - `too-long`: an answer above the limit.  * - `malformed`: not the JSON of the wire shape.  * - `not-finite`: a number that is not finite.  * - `unsendable`: an episode that is not JSON data.  * - `circuit-open`: not asked after too many failures.
  */
 export type ExternalFailureCause =
   | 'unreachable'

@@ -60,9 +60,8 @@ export interface FunctionRewardComputer<Metadata = unknown, Outcome = unknown>
  *
  *     reward = Σ_k weight_k · component_k
  *
- * Every component stays visible in the result, before weighting. A function that throws, takes longer than `timeoutMs`,
- * or gives anything but a finite number or `null`, gives `null` and is counted with its cause; a trajectory of which
- * a component with a weight is `null` gets the reward `null`, never a made-up number. Trajectories that failed, were
+ * Every component stays visible in the result, before weighting. If a function throws, takes longer than `timeoutMs` or returns anything but a finite number or `null`, its component is `null` and
+ * the failure is counted. A `null` component with a weight makes the reward `null`. Trajectories that failed, were
  * aborted or are pending are not judged: all their components are `null`.
  *
  * Inside a call such as `new GRPOAlgorithm({ tasks, environment, rewards: rewardFunctions({ … }) })` the functions know the metadata of

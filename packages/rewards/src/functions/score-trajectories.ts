@@ -106,7 +106,7 @@ function scored<Metadata, Outcome>(
   return { trajectory, reward, components, ...(failures.length > 0 && { failures }) };
 }
 
-/** `null`, with a failure, for a sum that is not finite. */
+/** The sum, or `null` and a failure if it is not finite. */
 export function withoutOverflow(sum: number | null, failures: RewardFailure[]): number | null {
   if (sum === null || Number.isFinite(sum)) return sum;
   failures.push({ source: 'episode', cause: 'not-finite', message: `the weighted sum is ${sum}` });

@@ -63,8 +63,7 @@ export interface LikelihoodJudgeOptions<Metadata>
  *
  *     E = Σ_s s · p(s) / Σ_s p(s),   p(s) = π(s | prompt, lead)
  *
- * Nothing is sampled and no output is read: the same weights give the same reward, finer than whole scores, and a model too small to
- * keep to a form can judge. `null`, counted as `'unparsable'`, where the scores have less than `minimumMass` together; and where the
+ * Nothing is sampled, so the same weights give the same reward. It is finer than whole scores, and small models can judge. `null`, counted as `'unparsable'`, where the scores have less than `minimumMass` together; and where the
  * model fails or takes too long. Costs a scored row for each score of the scale.
  *
  * @throws OptionsError for bad options; ArgumentError for a template without a needed placeholder, an empty scale, or a tokenizer that

@@ -57,7 +57,7 @@ export class JudgeTally {
   readonly #failures = { unparsable: 0, threw: 0, 'timed-out': 0 };
   #lastFailure: string | undefined;
 
-  /** Counts a failure, which is no verdict. */
+  /** Counts a failure. Returns `null`. */
   fail(cause: JudgeFailureCause, message: string): null {
     this.#failures[cause] += 1;
     this.#lastFailure = message;

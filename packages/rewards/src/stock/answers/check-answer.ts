@@ -45,9 +45,7 @@ const schema = reasoningTagsSchema.extend({
 export interface CheckAnswerOptions<Metadata> extends z.input<typeof schema>, ReferenceSource<Metadata> {}
 
 /**
- * Scores the answer of a response in the layout of `matchFormatExactly` by a table: 3 if it is exactly the right one, 1.5 if
- * it is but for white space around it, 0.5 within 10 % and 0.25 within 20 % of it, −1 for other numbers, −0.5 for what is no
- * number, 0 without the layout.
+ * Scores the answer of a response in the layout of `matchFormatExactly` by a table: see {@link AnswerTable}.
  *
  * A task without a reference answer is an error (and so unscorable).
  *
@@ -84,7 +82,7 @@ export interface CheckNumbersOptions<Metadata>
 
 /**
  * 1.5 if the first run of digits and points after `<answer>` is the right number, else 0. Signs and thousands separators are
- * not read; `numericMatch` reads them. Nothing equals a reference that is no number.
+ * not read; `numericMatch` reads them. A reference must be a number to be matched.
  *
  * @throws OptionsError for bad options.
  */

@@ -21,8 +21,8 @@ export interface TagFormatOptions extends z.input<typeof schema> {}
 /**
  * Whether a response consists of the given tags, such as `<reasoning>…</reasoning><answer>…</answer>`.
  *
- * For `n` tags there are `2n + 1` conditions: each tag opens exactly once; each closes exactly once, after it opened; and the
- * layout is right: tags in order, none inside another, none blank, nothing but white space around them.
+ * `n` tags have `2n + 1` conditions. Each tag opens exactly once. Each closes exactly once, after it opened. The layout is
+ * right: tags in order, none nested, none blank, only white space around them.
  * `all` gives 1 if all hold, else 0; `share` gives `(conditions that hold) / (2n + 1)`.
  *
  * @throws `OptionsError` for bad options, such as a tag that is not a plain word.

@@ -3,7 +3,7 @@ import * as z from 'zod';
 import { trimmed } from '../../shared/text.ts';
 
 /**
- * The answer after the last `</think>`, trimmed; `undefined` where there is no such tag. (What verifiers' ThinkParser reads,
+ * The answer after the last `</think>`, trimmed; `undefined` without that tag. (What verifiers' ThinkParser reads,
  * with `''` in its place; its MaybeThinkParser reads the whole text there.)
  */
 export function afterThinking(text: string): string | undefined {

@@ -16,7 +16,7 @@ export interface BoxedAnswer {
  * The last `\boxed{…}` of a text, braces matched; where there is none, the last `\fbox{…}`. `\boxed 5` without braces
  * counts too: it reaches up to the next `$`, or the end.
  *
- * Linear in the text. A last box whose braces do not close is no answer, whatever stands before it.
+ * Linear in the text. A last box whose braces do not close is not an answer.
  *
  * @param forms - `'braced'`: only `\boxed{…}` is a box (DAPO, verifiers). Default `'all'`.
  * @see Hendrycks et al. 2021, https://arxiv.org/abs/2103.03874 (the boxes of the MATH data set)

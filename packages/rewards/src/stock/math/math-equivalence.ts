@@ -27,9 +27,9 @@ const maximumDepth = 3;
 /**
  * Whether two LaTeX answers mean the same.
  *
- * They do if one of these holds: they are equal once cleaned (spacing, units, dollar signs, type, boxes, `x =`); their Hendrycks
- * forms are equal; both are numbers and equal exactly (`1.5`, `3/2`, `1\frac{1}{2}`; `0.333` is not 1/3); both are tuples,
- * intervals, lists, sets or matrices of the same kind and their parts agree, in order except for sets; `equivalence` says so.
+ * One of these must hold. They are equal once cleaned (spacing, units, dollar signs, type, boxes, `x =`). Their Hendrycks
+ * forms are equal. Both are the same number (`1.5`, `3/2`, `1\frac{1}{2}`; `0.333` is not 1/3). Both are tuples, intervals, lists, sets
+ * or matrices of one kind, and their parts agree, in order unless they are sets. `equivalence` returns true.
  * Answers of more than 2,000 characters are compared as written.
  *
  * @param given - The policy's answer.

@@ -28,7 +28,7 @@ type Evaluate = (point: ReadonlyMap<string, number>) => unknown;
  * not `x`. Two equations are equal if their differences of sides are, up to sign.
  *
  * What may be said wrongly: expressions that differ by less than `tolerance` everywhere are taken for equal. What is
- * undefined or infinite at a point is no evidence; without any evidence nothing is equal.
+ * undefined or infinite at a point does not count. If no point counts, nothing is equal.
  *
  * Safe on hostile text: only numbers, letters and the operators and functions of LaTeX answers are read, evaluation is in
  * floats (`10^{10^{10}}` is infinite at once), and its cost is bounded by `maximumLength · points`.
@@ -111,7 +111,7 @@ function coordinate(variable: string, point: number): number {
   return point % 2 === 0 ? size : -size;
 }
 
-/** A finite value as a complex number; `undefined` for infinities, NaN and whatever is no number. */
+/** A finite value as a complex number; `undefined` for infinities, NaN and anything else. */
 function complexOf(value: unknown): { readonly re: number; readonly im: number } | undefined {
   const { re, im } =
     typeof value === 'number' ? { re: value, im: 0 } : ((value ?? {}) as { re?: unknown; im?: unknown });

@@ -12,7 +12,7 @@ import * as z from 'zod';
 /** A tool call with its arguments read. */
 export interface ReadToolCall {
   readonly name: string;
-  /** `undefined` where the arguments are no JSON: such a call equals no other. */
+  /** `undefined` if the arguments are not JSON. Such a call never matches. */
   readonly arguments: unknown;
 }
 

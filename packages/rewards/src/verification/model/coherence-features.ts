@@ -71,7 +71,7 @@ function repetitionFeatures(words: readonly string[]) {
   return { repeatedPairs: repeatedShare(words, 2), repeatedRuns: repeatedShare(words, 6) };
 }
 
-/** How word-like the words are that are no capitals or rarities: letters that follow each other as in English. */
+/** How much the letters of words follow each other as in English. */
 function spellingFeatures(words: readonly string[], { information, scale }: LetterOrder) {
   let odd = 0;
   let sum = 0;

@@ -1,6 +1,6 @@
 /** How likely word classes follow each other in English prose, as learnt by `lab/train-verifiers.ts`. */
 export interface WordOrder {
-  /** Words that are a class of their own, the commonest first. */
+  /** Words with a class each, the commonest first. */
   readonly words: readonly string[];
   /** Pointwise mutual information of class a followed by class b, in nats, times `1/scale`. Shape: `[C, C]`, row by row. */
   readonly information: ArrayLike<number>;
@@ -26,13 +26,13 @@ export function letterClassesOf(word: string): number[] {
   return [26, ...letters, 26];
 }
 
-/** Classes of words that have none of their own, by ending. */
+/** Classes of all other words, by ending. */
 const endings = ['ing', 'ed', 'ly', 'tion', 'er', 'est', 's', 'y', 'e'] as const;
 const marks = ['.', ',', '!', '?', ';', ':', '"', '(', ')', '-', '\n'] as const;
 /** Number, capitalised word, short word, any other word. */
 const otherClasses = 4;
 
-/** How many classes there are with so many words of their own. */
+/** Number of classes with so many single words. */
 export function classCount(words: number): number {
   return words + endings.length + marks.length + otherClasses;
 }

@@ -21,9 +21,9 @@ const schema = z.strictObject({
 export interface SafetyPatternVerifierOptions extends z.input<typeof schema> {}
 
 /**
- * Whether a response holds what should not be in one: keys and tokens, payment cards (Luhn's check holds), bank accounts
- * (IBAN's check holds), US social security numbers, addresses and telephone numbers, a chat template's markers,
- * instructions to ignore instructions, commands that erase, script elements.
+ * Finds what should not be in a response. Secrets: keys and tokens, payment cards (Luhn's check holds), bank accounts
+ * (IBAN's check holds), US social security numbers, addresses and
+ * telephone numbers. Attacks: chat markers, prompt injections, commands that erase, script elements.
  *
  * Score 0.2 with anything that fails, 0.6 with anything that warns, else 1; `details.found` counts by kind and never repeats
  * what was found. Every pattern runs in linear time. Texts over 100,000 characters are judged by their first and last
