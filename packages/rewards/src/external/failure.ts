@@ -3,7 +3,15 @@ import { RewardError } from '@rlp/core';
 /**
  * Why a reward model gave no reward.
  *
- * - `unreachable`: no answer.  * - `timed-out`: no complete answer in time.  * - `status`: a status that reports a failure.  * - `redirected`: the server is elsewhere.  * - `too-long`: an answer above the limit.  * - `malformed`: not the JSON of the wire shape.  * - `not-finite`: a number that is not finite.  * - `unsendable`: an episode that is not JSON data.  * - `circuit-open`: not asked after too many failures.
+ * - `unreachable`: no answer.
+ * - `timed-out`: no complete answer in time.
+ * - `status`: a status that reports a failure.
+ * - `redirected`: the server is elsewhere.
+ * - `too-long`: an answer above the limit.
+ * - `malformed`: not the JSON of the wire shape.
+ * - `not-finite`: a number that is not finite.
+ * - `unsendable`: an episode that is not JSON data.
+ * - `circuit-open`: not asked after too many failures.
  */
 export type ExternalFailureCause =
   | 'unreachable'
