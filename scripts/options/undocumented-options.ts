@@ -20,6 +20,7 @@ const complete = [
   '@rlp/env',
   '@rlp/http',
   '@rlp/onnx',
+  '@rlp/rewards',
   '@rlp/rollout',
   '@rlp/sandbox',
 ];

@@ -185,7 +185,7 @@ describe('hints of GuessNumberEnvironment', () => {
 
 describe('ends', () => {
   it('a text environment is over after exactly its turns, one by default', () => {
-    const at = (stepCount: number) => ({ prompt: '', response: '', stepCount });
+    const at = (stepCount: number) => ({ prompt: '', response: '', transcript: '', stepCount });
     expect(
       [0, 1, 2].map((count) => new SimpleTextEnvironment({ maxTurns: 2 }).isTerminal(at(count))),
     ).toEqual([false, false, true]);
