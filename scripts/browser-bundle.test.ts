@@ -76,10 +76,10 @@ async function titleOfPage(contents: string): Promise<string> {
   return (/<title>(.*)<\/title>/.exec(stdout)?.[1] ?? '').replaceAll('&quot;', '"');
 }
 
-/** The program under "Twenty lines" of the README. */
+/** The program under "A complete program" of the README. */
 function firstProgram(): string {
-  const program = /## Twenty lines.*?```ts run\n(.*?)```/s.exec(readFileSync('README.md', 'utf8'))?.[1];
-  if (program === undefined) throw new Error('README.md has no program under "Twenty lines"');
+  const program = /## A complete program.*?```ts run\n(.*?)```/s.exec(readFileSync('README.md', 'utf8'))?.[1];
+  if (program === undefined) throw new Error('README.md has no program under "A complete program"');
   return program;
 }
 
