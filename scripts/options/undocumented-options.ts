@@ -19,10 +19,16 @@ const complete = [
   '@rlp/data',
   '@rlp/env',
   '@rlp/http',
+  '@rlp/inference',
+  '@rlp/models',
   '@rlp/onnx',
+  '@rlp/page',
+  '@rlp/quality-monitor',
   '@rlp/rewards',
   '@rlp/rollout',
   '@rlp/sandbox',
+  '@rlp/tensor',
+  '@rlp/tracking',
 ];
 
 const packages = packagesIn('packages');

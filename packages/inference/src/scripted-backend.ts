@@ -16,14 +16,6 @@ import { CompletionText, completionText } from './completion-text.ts';
 import { requireFittingPrompt, requireScorable } from './requests.ts';
 import { resolveSampleRequest } from './sampling/options.ts';
 
-/** A completion to replay: text, or exact tokens with or without their logprobs. */
-export type ScriptedCompletion =
-  | string
-  | {
-      readonly tokens: readonly TokenId[];
-      readonly behaviorLogprobs?: readonly number[] | undefined;
-    };
-
 /** What a scripted policy knows when it answers. */
 export interface ScriptedPrompt {
   readonly prompt: readonly TokenId[];
@@ -38,7 +30,9 @@ const completionSchema = z.union([
   z.string(),
   z
     .strictObject({
+      /** Token ids of the completion. Required. */
       tokens: z.array(z.int().nonnegative()).readonly(),
+      /** Logprob of each token, in nats. Default: those of a uniform policy over the vocabulary. */
       behaviorLogprobs: z.array(logprob).readonly().optional(),
     })
     .refine((value) => (value.behaviorLogprobs ?? value.tokens).length === value.tokens.length, {
@@ -46,6 +40,9 @@ const completionSchema = z.union([
       message: 'must hold one logprob per token',
     }),
 ]);
+
+/** A completion to replay: text, or exact tokens with or without their logprobs. */
+export type ScriptedCompletion = z.input<typeof completionSchema>;
 
 const schema = z.strictObject({
   /** Completions, replayed in order and repeated for ever, or a function of the prompt. Required. */

@@ -27,8 +27,9 @@ export type Monitored<Reward> = Reward & {
 
 /** Options of {@link monitoredReward}. */
 export interface MonitoredRewardOptions {
-  /** Name of the reward in metrics and alerts. */
+  /** Name of the reward in metrics and alerts. Required. */
   readonly name: string;
+  /** Monitor that assesses the responses and their rewards. Required. */
   readonly monitor: RewardQualityMonitor;
   /** Responses per assessment. They count once they have the rewards of all functions of the monitor. Default 10. */
   readonly batchInterval?: number | undefined;

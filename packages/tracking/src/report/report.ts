@@ -56,14 +56,17 @@ export interface ReportRun {
 
 /** What a report shows. */
 export interface ReportOptions {
+  /** Heading of the page. Required. */
   readonly title: string;
-  /** A sentence or two below the title. */
+  /** A sentence or two below the title. Default none. */
   readonly description?: string | undefined;
-  /** Figures at the top, by label, in this order. Numbers are shortened. */
+  /** Figures at the top, by label, in this order. Numbers are shortened. Default none. */
   readonly summary?: Readonly<Record<string, string | number>> | undefined;
+  /** Runs whose curves are drawn. Required. */
   readonly runs: readonly ReportRun[];
-  /** Which metrics are drawn, in this order. By default all, in order of appearance. */
+  /** Metrics that are drawn, in this order. Default all, in order of appearance. */
   readonly metrics?: readonly string[] | undefined;
+  /** Prompts with the answers before and after training. Default none. */
   readonly samples?: readonly ReportSample[] | undefined;
 }
 
