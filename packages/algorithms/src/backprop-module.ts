@@ -140,8 +140,8 @@ export class BackpropModule {
    *
    *     L = −min(ρ·A, clip(ρ, 1 ± ε)·A) + c_KL · k3(π_ref, π)        ρ = π / π_behaviour
    *
-   * @param estimate - Of {@link BackpropModule.computeAdvantages}; or advantages alone, one entry per trajectory, where
-   *   there is no critic. A row has as many numbers as its trajectory has steps or, failing that, sampled tokens.
+   * @param estimate - Of {@link BackpropModule.computeAdvantages}; or advantages alone, one entry per trajectory, if
+   *   no critic is given. A row has as many numbers as its trajectory has steps or, failing that, sampled tokens.
    * @throws ArgumentError for advantages that do not fit the trajectories; what the backend throws for its reference policy
    *   and for numbers that are not finite: the losses computed since the last update are then to be computed anew.
    */

@@ -35,8 +35,9 @@ export function tokenStatistics(values: TokenRows, masks?: TokenRows): TokenStat
 }
 
 /**
- * How many equally weighted tokens the weights are worth, as a share of their number: `(Σ w)² / (n Σ w²)`, 1 for equal
- * weights and `1/n` when one has all. 0 when no token counts or no weight is left.
+ * Effective sample size of the weights, as a share of their number: `(Σ w)² / (n Σ w²)`.
+ *
+ * 1 for equal weights, `1/n` if one token has all the weight. 0 if no token counts or no weight is left.
  *
  * @throws ArgumentError for mismatched shapes or numbers that are not finite.
  * @see Kish 1965, Survey Sampling

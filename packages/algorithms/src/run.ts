@@ -36,7 +36,7 @@ const checkpointName = /^checkpoint-(\d{8})$/;
  * one is there. Call it while holding the report whose state this is. A directory is one run's: where a later checkpoint is
  * there, of a run that went farther, `loadRun` would take that one for this run's.
  *
- * @param options - `keep` (2): checkpoints that stay, the new one included. `critic`: a critic of its own, saved beside the
+ * @param options - `keep` (2): checkpoints that stay, the new one included. `critic`: a separate critic, saved beside the
  *   backend; a shared one is in it.
  * @returns Path of the checkpoint.
  * @throws ArgumentError where the directory has a later checkpoint, OptionsError for a position that is none.
@@ -79,7 +79,7 @@ export async function saveRun(
  * Loads the newest checkpoint that {@link saveRun} wrote to `directory` into the backend.
  *
  * @returns The state to resume with; `undefined` where there is no checkpoint, and the backend is as it was.
- * @param options - `critic`: a critic of its own that was saved with the run; it is loaded first.
+ * @param options - `critic`: a separate critic that was saved with the run. It is loaded first.
  * @throws FormatError for a malformed file, ArgumentError for a checkpoint of the other loop; the backend is then as it was.
  */
 export async function loadRun<Kind extends RunPosition['kind']>(

@@ -25,9 +25,12 @@ export interface AdvantagePreset {
 /**
  * Option values that give each project's numbers, read from its code and compared with what that code computes.
  *
- * `rlp` is our default. It scales GRPO by the unbiased deviation plus 1e-6, as most do; gives a completion alone in its
- * group 0, as there is nothing to be better than; skips masked tokens in GAE and returns, as only then a tool's answer
- * cannot influence what is learned; whitens as TRL, and zeroes what is masked.
+ * `rlp` is our default:
+ *
+ * - It scales GRPO by the unbiased deviation plus 1e-6, as most projects do.
+ * - A completion alone in its group gets 0.
+ * - GAE and returns skip masked tokens, so that a tool's answer cannot influence what is learned.
+ * - It whitens as TRL does and sets masked tokens to 0.
  */
 export const advantagePresets = {
   rlp: { grpo: {}, rloo: { baseline: 'leave-one-out', scale: 'none' }, gae: {}, returns: {}, whitening: {} },

@@ -1,8 +1,8 @@
 /**
  * Similarity of two texts in [0, 1]: `2·M / (|a| + |b|)`, M characters in matching blocks (Ratcliff and Obershelp).
  *
- * The numbers of Python's `difflib.SequenceMatcher(None, a, b).ratio()`: blocks are found longest first, left of ties
- * first, and in a second text of 200 or more characters those that make up more than 1 % of it start no block. Lengths
+ * Equals Python's `difflib.SequenceMatcher(None, a, b).ratio()`. Blocks are found longest first, and the leftmost of equal
+ * ones first. If the second text has 200 or more characters, those that make up more than 1 % of it start no block. Lengths
  * are in code points. Not symmetric. Two empty texts have ratio 1.
  *
  * @see https://docs.python.org/3/library/difflib.html#difflib.SequenceMatcher.ratio

@@ -14,7 +14,7 @@ export interface TokenRewardInputs {
 /**
  * Rewards of tokens from scores of sequences: `r_t = score · [t = position]`. `klPenalizedRewards` takes a KL penalty off.
  *
- * A sequence without trained tokens, and without a position of its own, gets no score. Shape: `[B][T]`.
+ * A sequence without trained tokens and without a given position gets no score. Shape: `[B][T]`.
  *
  * @throws ArgumentError for numbers that are not finite, arguments of different shapes or positions outside their rows.
  * @see Ouyang et al. 2022 (InstructGPT), §3.5, https://arxiv.org/abs/2203.02155

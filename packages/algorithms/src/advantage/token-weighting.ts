@@ -73,9 +73,9 @@ export function pooledEntropies(
 /**
  * 1 for tokens that take part in a planning phrase such as "let me check", else 0. Shape: `[T]`.
  *
- * From every token a window grows, up to `window` tokens or the words of the longest phrase, until its text has a phrase
- * between word boundaries; the tokens so far are marked. `▁` and `Ġ` count as spaces, pieces are joined with one (a word
- * in several pieces is not recognised), case does not matter.
+ * A window grows from every token until its text contains a phrase between word boundaries. Its tokens are then marked. The
+ * window ends at `window` tokens or the words of the longest phrase. `▁` and `Ġ` count as spaces. Pieces are joined with a
+ * space, so a word in several pieces is not recognised. Case does not matter.
  *
  * @see Wang et al. 2025 (HICRA), §3, https://arxiv.org/abs/2509.03646
  */

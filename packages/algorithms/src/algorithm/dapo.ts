@@ -16,10 +16,11 @@ const own = {
 } satisfies AlgorithmOptions;
 
 /**
- * DAPO: GRPO that clips higher above, averages over tokens, replaces groups without reward variance by groups of further tasks
- * (dynamic sampling, at most `collectionRounds` rounds) and does not learn from answers that a limit cut.
+ * DAPO: GRPO with a higher upper clip bound and an average over tokens.
  *
- * Its soft punishment of long answers needs to know what long is: `overlong: { maximum, buffer }`.
+ * Groups without reward variance are replaced by groups of further tasks, in at most `collectionRounds` rounds (dynamic
+ * sampling). Answers that a limit cut are not learned from. The soft punishment of long answers needs their length:
+ * `overlong: { maximum, buffer }`.
  *
  * @see Yu et al. 2025, https://arxiv.org/abs/2503.14476
  */

@@ -32,7 +32,7 @@ export interface AlgorithmDependencies<S extends State = State, Metadata = unkno
   readonly publications?: string | undefined;
   /** Scores trajectories. Reads the metadata of `tasks` and the outcome of `environment`. */
   readonly rewards: RewardsFor<NoInfer<Metadata>, NoInfer<Outcome>>;
-  /** The policy's loss, one of your own; see `RlDependencies`. Default: what the algorithm's options describe. */
+  /** Your own loss of the policy; see `RlDependencies`. Default: what the algorithm's options describe. */
   readonly loss?: Loss | undefined;
   /** Sees every batch before it is learned from, such as a `RewardQualityMonitor`; what it asks for is done. */
   readonly monitor?: Monitor<NoInfer<Metadata>> | undefined;
@@ -52,7 +52,7 @@ export function having<Value extends object>(method: keyof Value & string, what:
   );
 }
 
-/** Schema of {@link AlgorithmDependencies}. An algorithm extends it by dependencies of its own. */
+/** Schema of {@link AlgorithmDependencies}. Algorithms extend it with further dependencies. */
 export const dependencySchema = z.strictObject({
   environment: having<Environment>('reset', 'an environment'),
   tasks: having<TaskSource>('take', 'a task source; taskSource(tasks) of @rlp/env makes one of an array'),

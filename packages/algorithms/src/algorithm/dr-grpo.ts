@@ -18,8 +18,10 @@ const own = {
 const defaultMaxTokens = 256;
 
 /**
- * GRPO done right: no division by the group's deviation, which would weigh easy and hard tasks more, and none by the
- * answer's length, which would favour long wrong answers: token losses are summed over a constant, `rollout.sampling.maxTokens`.
+ * GRPO done right: no division by the group's deviation or by the answer's length.
+ *
+ * The deviation would weigh easy and hard tasks more. The length would favour long wrong answers. The sum of token losses is
+ * divided by a constant, `rollout.sampling.maxTokens`.
  *
  * @see Liu et al. 2025, https://arxiv.org/abs/2503.20783
  */

@@ -19,8 +19,9 @@ export interface GigpoAlgorithmOptions extends Omit<z.input<typeof gigpoSchema>,
 const own = { loss: { clipLow: 0.2, clipHigh: 0.2 } } satisfies AlgorithmOptions;
 
 /**
- * Group-in-Group Policy Optimization, for agents of several steps: trajectories are compared with their group, and steps with
- * other steps of the group that were taken from the same state (`stateKey`): credit for single steps without a critic.
+ * Group-in-Group Policy Optimization, for agents of several steps: credit for single steps without a critic.
+ *
+ * Trajectories are compared with their group. Steps are compared with the group's steps from the same state (`stateKey`).
  *
  * @see Feng et al. 2025, https://arxiv.org/abs/2505.10978
  */

@@ -4,7 +4,7 @@ import { rlSchema } from '../loop/options.ts';
 import type { AdvantageEstimator, GroupFilter } from '../loop/protocol.ts';
 import { algorithmPresets, type PresetName } from './presets.ts';
 
-/** Schema of {@link AlgorithmOptions}. An algorithm extends it by options of its own. */
+/** Schema of {@link AlgorithmOptions}. Algorithms extend it with further options. */
 export const algorithmSchema = rlSchema.safeExtend({
   /** Not an option here: pass it to `train` or `run`. */
   iterations: z

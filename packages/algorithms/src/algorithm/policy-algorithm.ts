@@ -92,7 +92,7 @@ const runSchema = z.strictObject({ iterations: z.int().min(1).default(100) });
 
 /** What every algorithm is: rollouts, an estimator and options for `runRlTraining`. */
 export abstract class PolicyAlgorithm<S extends State = State, Metadata = unknown, Outcome = unknown> {
-  /** What collects the groups; its statistics tell of failures. */
+  /** Collects the groups. Its statistics count failures. */
   readonly rollouts: RolloutManager<S, Metadata, Outcome>;
   readonly #dependencies: AlgorithmDependencies<S, Metadata, Outcome>;
   readonly #plan: AlgorithmPlan<Metadata>;

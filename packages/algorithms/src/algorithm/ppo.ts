@@ -12,8 +12,8 @@ import { presetOf } from './preset-of.ts';
 export interface PpoDependencies<S extends State = State, Metadata = unknown, Outcome = unknown>
   extends AlgorithmDependencies<S, Metadata, Outcome> {
   /**
-   * Learns values. The same object as `backend`: one trunk, one loss, `critic.coefficient` between them. Another one: a
-   * model of its own with its own updates, before the policy's.
+   * Learns values. If it is the same object as `backend`, they share one trunk and one loss, weighted by `critic.coefficient`.
+   * Otherwise it is a separate model, updated before the policy.
    */
   readonly critic: CriticBackend;
 }

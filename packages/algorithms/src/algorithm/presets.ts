@@ -7,7 +7,7 @@ import type { Whitening } from '../estimator/whitening.ts';
 import type { RlOptions } from '../loop/options.ts';
 import { lossPresets } from '../loss/presets.ts';
 
-/** What a preset can say: options of the loop, and of the estimator of algorithms that have one of their own. */
+/** Values of a preset: options of the loop and of the algorithm's estimator. */
 export interface AlgorithmPreset extends Omit<RlOptions, 'iterations' | 'seed'> {
   /** Of `PPOAlgorithm`. */
   readonly gae?: GaeEstimatorOptions;
@@ -83,9 +83,12 @@ function plusPlus<Returns extends DiscountedReturnOptions, Own extends Whitening
  * Each project's defaults for the algorithms that it has, as options of ours: conventions, bounds, KL, aggregation, epochs and
  * mini-batches. Batch sizes, group sizes, sampling and learning rates are yours.
  *
- * `rlp` is our default. It clips higher above than below (DAPO), for then rare tokens can become likely; corrects the gap
- * between sampler and trainer, which is there whether one looks or not; has no KL, for a verifiable reward needs no anchor; and
- * averages over tokens, so that a long answer's tokens count as much as a short one's.
+ * `rlp` is our default:
+ *
+ * - It uses a higher upper clip bound (DAPO), so that rare tokens can gain probability.
+ * - It corrects the gap between sampler and trainer.
+ * - It has no KL, because a verifiable reward needs no anchor.
+ * - It averages over tokens, so that each token of a long answer counts as much as one of a short answer.
  */
 export const algorithmPresets = {
   grpo: {

@@ -36,7 +36,7 @@ function criticOutput<T>(
   };
 }
 
-/** The loss of a critic of its own: reads the columns `returns` and, when clipped, `oldValues`. */
+/** Loss of a separate critic. Reads the columns `returns` and, when clipped, `oldValues`. */
 export function criticLoss(options: CriticOptions): Loss {
   return {
     key: `critic-loss ${JSON.stringify(distinguishing(options))}`,
@@ -47,8 +47,9 @@ export function criticLoss(options: CriticOptions): Loss {
 }
 
 /**
- * A policy's loss and its critic's on one trunk: `policy + coefficient · value`; where the critic has an aggregation of its own,
- * its part is multiplied by the column `criticFactors`.
+ * A policy's loss and its critic's on one trunk: `policy + coefficient · value`.
+ *
+ * If the critic has a separate aggregation, its part is multiplied by the column `criticFactors`.
  */
 export function sharedLoss(policy: Loss, options: CriticOptions): Loss {
   const { coefficient, aggregation } = options;

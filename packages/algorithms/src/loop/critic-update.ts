@@ -4,7 +4,7 @@ import { type Experience, isMasked, type UpdateContext, valueColumns, weightsOf 
 import { makeUpdates, type Updates } from './updates.ts';
 
 /**
- * The updates of a critic of its own; `undefined` where there is none.
+ * Updates of a separate critic; `undefined` without one.
  *
  * @throws ArgumentError when there is a critic and nothing for it to learn.
  */
@@ -32,7 +32,7 @@ export async function updateCritic(
   });
 }
 
-/** The rows of one minibatch that a critic of its own learns from, with weights taken over all its rows. */
+/** Rows of one minibatch that a separate critic learns from, with weights taken over all its rows. */
 export function criticSequences(
   { sequences, returns, scores }: Pick<Experience, 'sequences' | 'returns' | 'scores'>,
   rows: readonly number[],

@@ -52,8 +52,9 @@ export function weightsOf(
 }
 
 /**
- * Factors of a part of the loss that has an aggregation of its own: its weights by those of the whole, 0 where nothing is
- * trained. Shape: `[B][T]`; `undefined` where it has none.
+ * Factors of a part of the loss that has a separate aggregation: its weights divided by those of the whole.
+ *
+ * 0 where nothing is trained. Shape: `[B][T]`; `undefined` if it has no separate aggregation.
  */
 export function aggregationFactors(
   sequences: readonly TokenSequence[],

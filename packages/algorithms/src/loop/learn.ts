@@ -24,7 +24,7 @@ export interface LearnContext<Metadata = unknown> extends UpdateContext {
 /** What came of an iteration's updates, and what was there before them. Means are over trained tokens. */
 export interface LearnResult {
   readonly policy: Updates;
-  /** Of a critic of its own. */
+  /** Of a separate critic. */
   readonly critic?: Updates | undefined;
   readonly trajectories: number;
   /** Mean k3 to the reference, in nats, where it was asked for. */

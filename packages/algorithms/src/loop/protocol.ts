@@ -79,9 +79,9 @@ export interface TokenOwner<Metadata = unknown> {
 /**
  * What token-level estimators see: one row per trajectory to be trained, with its tokens in the order of time.
  *
- * A row is the answered part of each of the trajectory's sequences, from the first token that the policy chose to the last,
- * one after the other: what the environment said in between is there with mask 0. So an estimator that runs along a row
- * crosses turns, and sequences that a rewritten history cut. Shape of every `TokenRows`: `[B][T]`.
+ * A row joins the answered parts of the trajectory's sequences. Each part runs from the first token that the policy chose to
+ * the last. Tokens of the environment in between have mask 0. An estimator that runs along a row therefore crosses turns, and
+ * sequences that a rewritten history cut. Shape of every `TokenRows`: `[B][T]`.
  */
 export interface TokenBatch<Metadata = unknown> {
   readonly groups: readonly ScoredGroup<Metadata>[];
@@ -131,8 +131,8 @@ export interface InterventionHandlers {
     | ((intervention: Intervention, signal: AbortSignal | undefined) => Promise<void>)
     | undefined;
   /**
-   * Loads the last good checkpoint into the backend (and the critic), such as with `loadRun`. Resolves once that is done, which the
-   * monitor is told then; where there is none it rejects, and so ends the run. Called once a batch at most.
+   * Loads the last good checkpoint into the backend (and the critic), such as with `loadRun`. The monitor is notified when it
+   * resolves. It rejects if no checkpoint is found, which ends the run. Called at most once per batch.
    */
   readonly rollBack?: ((intervention: Intervention) => Promise<void>) | undefined;
 }
@@ -148,8 +148,8 @@ export interface RlDependencies<Metadata = unknown, Outcome = unknown> {
   /** Trains the policy. */
   readonly backend: TrainingBackend;
   /**
-   * Learns values. The same object as `backend`: policy and critic share their trunk, and learn from one loss. Another
-   * one: it makes updates of its own, before the policy's.
+   * Learns values. If it is the same object as `backend`, policy and critic share their trunk and learn from one loss.
+   * Otherwise it is updated separately, before the policy.
    */
   readonly critic?: CriticBackend | undefined;
   /** The sampler that `rollouts` draws from: takes over the weights. */
@@ -159,9 +159,9 @@ export interface RlDependencies<Metadata = unknown, Outcome = unknown> {
   /** Default: `estimators.groupRelative` with the options' `advantage`. */
   readonly advantages?: AdvantageEstimator<NoInfer<Metadata>> | undefined;
   /**
-   * The policy's loss, one of your own. It may read the columns `advantages`, `behaviorLogprobs`, `proximalLogprobs` (computed
-   * before the iteration's first update) and `referenceLogprobs`. Default: `policyLoss` with the options' `loss`, which nothing
-   * reads where there is a loss of your own.
+   * Your own loss of the policy. It may read the columns `advantages`, `behaviorLogprobs`, `proximalLogprobs` (computed before
+   * the iteration's first update) and `referenceLogprobs`. The options' `loss` is then ignored. Default: `policyLoss` with the
+   * options' `loss`.
    */
   readonly loss?: Loss | undefined;
   /** Groups that it turns down are replaced by groups of further tasks, in at most `collectionRounds` rounds. */

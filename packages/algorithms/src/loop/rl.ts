@@ -19,10 +19,10 @@ export interface ResumeOptions<State> {
 /**
  * The reinforcement learning loop: collect groups, score them, learn, publish; one report per iteration.
  *
- * It pulls nothing ahead: while the consumer holds a report, backend and sampler are exactly at that iteration, so logging,
- * evaluation, checkpoints and early stop belong to whoever pulls. Weights are published once before the first iteration and
- * after each. An iteration that the signal interrupts before its first update leaves no trace: its tasks go back. Weights of
- * rewards that a monitor had scaled are as they were once the run is over; one that resumes scales them again.
+ * It pulls nothing ahead. While you hold a report, backend and sampler are exactly at that iteration: log, evaluate, save or
+ * stop there. Weights are published once before the first iteration and after each. An iteration that the signal interrupts
+ * before its first update leaves no trace: its tasks go back. Reward weights scaled by a monitor are restored when the run ends
+ * and scaled again on resume.
  *
  * @throws OptionsError for options outside their ranges, ArgumentError for a sampling temperature of 0, and whatever
  *   rewards, backend or sampler reject with; the run can then be resumed from the last report's checkpoint.

@@ -48,8 +48,8 @@ export interface SftReport {
 /**
  * Supervised fine-tuning: cross-entropy on the tokens whose mask is 1; one report per update.
  *
- * Examples are shuffled anew in each epoch, by a stream named by seed and epoch, and filled into batches in that order, so a
- * resumed run sees exactly the batches that the interrupted one would have seen. Publishes nothing.
+ * Examples are shuffled in each epoch by a stream named by seed and epoch, then batched in that order. A resumed run sees
+ * exactly the batches that the interrupted run would have seen. Publishes nothing.
  *
  * @throws OptionsError for options outside their ranges, ArgumentError when there is nothing to imitate.
  */

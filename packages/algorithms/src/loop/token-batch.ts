@@ -57,7 +57,7 @@ export function tokenBatch<Metadata>(
   return { batch, kl };
 }
 
-/** A step's reward on its last token, the trajectory's on the last of all. What earned nothing of its own adds nothing. */
+/** A step's reward on its last token, the trajectory's on the last of all. A step without a reward adds nothing. */
 function rewardsOfRow({ scored }: TokenOwner, steps: Float64Array): Float64Array {
   const rewards = new Float64Array(steps.length);
   if (steps.length === 0) return rewards;

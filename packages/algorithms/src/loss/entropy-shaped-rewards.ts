@@ -68,7 +68,7 @@ export function entropyShapedRewards(
 }
 
 /**
- * Values whitened in two parts of their own: `(x − mean) / √(population variance + ε)` over the rows of each kind.
+ * Values whitened separately for each kind of row: `(x − mean) / √(population variance + ε)`.
  *
  * @param kinds - To which part a row belongs. Shape: `[B]`.
  * @throws ArgumentError for mismatched shapes or numbers that are not finite.

@@ -28,9 +28,12 @@ const logRatioLimit = 1e6;
 /**
  * Option values that give each project's numbers; `pnpm conformance` computes its files with them.
  *
- * `rlp` is our default. It limits log-ratios to ± 20, beyond which float32 overflows; lets GSPO's gradient flow through the
- * sequence's mean, as the paper's eq. 7 has it; leaves k3 its unbiased value; and skips sequences without trained tokens,
- * because there is nothing to average.
+ * `rlp` is our default:
+ *
+ * - It limits log-ratios to ± 20, so that float32 cannot overflow.
+ * - GSPO's gradient flows through the sequence's mean, as in eq. 7 of the paper.
+ * - k3 keeps its unbiased value.
+ * - Sequences without trained tokens are skipped.
  */
 export const lossPresets = {
   rlp: {

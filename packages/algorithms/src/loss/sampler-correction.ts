@@ -35,8 +35,9 @@ export const samplerCorrections = {
 } as const satisfies Readonly<Record<string, Pick<SamplerWeightOptions, 'level' | 'outside'>>>;
 
 /**
- * Importance weights for the gap between sampler and trainer: the engine that sampled and the engine that learns give slightly
- * (or, after updates, not so slightly) different probabilities to the same token.
+ * Importance weights for the gap between sampler and trainer.
+ *
+ * The engine that samples and the engine that learns give different probabilities to the same token.
  *
  *     w_t = exp(δ_t)   or   exp(Σ δ)   or   exp(Σ δ / n)        δ = ln π_prox − ln π_b
  *

@@ -11,9 +11,9 @@ export function topK(values: ArrayLike<number>, count: number): number[] {
 /**
  * Indices of the `count` largest values; among equal values those that `torch.topk` gives on a CPU. In no particular order.
  *
- * Which of equal values torch gives is an accident of the selection it runs: libstdc++'s `nth_element`, a quickselect that
- * swaps equal elements, followed here step by step (up to the heap it falls back to in orders made to slow it down). Where
- * `64 · count` is at most the number of values, torch selects with a heap instead, and the earlier of equal values are given.
+ * Which of equal values torch returns depends on its selection algorithm: libstdc++'s `nth_element`, a quickselect that swaps
+ * equal elements. This function follows it step by step, except for its fallback to a heap in adversarial orders. If
+ * `64 · count` is at most the number of values, torch selects with a heap, which returns the earlier of equal values.
  */
 export function torchTopK(values: ArrayLike<number>, count: number): number[] {
   if (64 * count <= values.length) return topK(values, count);
