@@ -83,7 +83,7 @@ export interface BackpropUpdate extends OptimStepResult {
  * Advantages, the PPO loss and the update, as steps for your own loop. They run the code of `runRlTraining`.
  *
  * Backends compute a loss and its gradient in one pass. So {@link BackpropModule.computePpoLoss} runs both and adds the
- * gradient to the backend's, and {@link BackpropModule.update} applies it: each loss once, in the order they were made.
+ * gradient to the backend's. {@link BackpropModule.update} applies it. Each loss is applied once, in the order of creation.
  */
 export class BackpropModule {
   readonly #backend: TrainingBackend;

@@ -32,9 +32,9 @@ const checkpointName = /^checkpoint-(\d{8})$/;
 /**
  * Saves where a run stands: the backend's checkpoint and the loop's state, in `directory/checkpoint-NNNNNNNN`.
  *
- * Written beside it first and then renamed, so a checkpoint is complete or absent at any time; older ones go once the new
- * one is there. Call it while holding the report whose state this is. A directory is one run's: where a later checkpoint is
- * there, of a run that went farther, `loadRun` would take that one for this run's.
+ * It writes a temporary directory and renames it, so a checkpoint is complete or absent at any time. Older checkpoints are
+ * removed after that. Call it while you hold the report whose state this is. Use one directory per run, because `loadRun` takes
+ * the latest checkpoint, even of another run.
  *
  * @param options - `keep` (2): checkpoints that stay, the new one included. `critic`: a separate critic, saved beside the
  *   backend; a shared one is in it.

@@ -3,8 +3,8 @@
  *
  *     groupIndices(['b', 'a', 'b']) → [[0, 2], [1]]
  *
- * For batches whose groups are told by an id per row, contiguous or not: gather with it, compute per group, and put the
- * results back with {@link scatterGroups}.
+ * For batches with an id per row that names its group; rows of a group need not be contiguous. Gather with it, compute per
+ * group, and put the results back with {@link scatterGroups}.
  */
 export function groupIndices(ids: readonly unknown[]): number[][] {
   const rows = new Map<unknown, number[]>();

@@ -6,8 +6,8 @@ import { type TokenRows, zeroRows } from '../statistics/token-rows.ts';
  *
  *     f_b = 1 / (#parts · max(1, trained tokens of b's part))
  *
- * `parts` names the part of every row: one for all gives the token mean, a row's own the sequence mean, its prompt the
- * prompt mean. With `length` the tokens of a part are not counted but taken to be so many (Dr. GRPO). Parts without
+ * `parts` names the part of every row. One part for all gives the token mean, one per row the sequence mean, one per prompt
+ * the prompt mean. With `length` the tokens of a part are not counted but taken to be so many (Dr. GRPO). Parts without
  * trained tokens count. Shape: `[B]`.
  *
  * Multiply advantages by it with {@link scaledAdvantages} where a backend can only sum; otherwise use

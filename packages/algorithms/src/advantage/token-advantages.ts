@@ -52,9 +52,9 @@ export interface ReinforceInputs {
  *
  *     A_t = G_t − b
  *
- * `G` from `discountedReturns`, with its options; without discount and with the greedy completion's reward as baseline
- * this is ReMax, whitened (`whitened`) and without baseline it is REINFORCE++. Outside the mask both are what `outside`
- * says of returns, 0 by default. Each `[B][T]`.
+ * `G` comes from `discountedReturns`, with its options. Without discount and with the greedy completion's reward as baseline
+ * this is ReMax. Whitened (`whitened`) and without baseline it is REINFORCE++. Outside the mask, `outside` sets both as it
+ * does for returns, 0 by default. Each `[B][T]`.
  *
  * @throws ArgumentError for numbers that are not finite or arguments of different shapes, OptionsError for wrong options.
  * @see Williams 1992, https://doi.org/10.1007/BF00992696

@@ -15,8 +15,10 @@ const own = {
 } satisfies AlgorithmOptions;
 
 /**
- * Group Sequence Policy Optimization: the ratio is one of whole sequences (their geometric mean per token), clipped within
- * bounds a thousand times tighter than a token's. Four mini-batches, as in the paper: with one update nothing would be clipped.
+ * Group Sequence Policy Optimization: the ratio is that of whole sequences (their geometric mean per token).
+ *
+ * Its clip bounds are a thousand times tighter than a token's. It makes four mini-batches, as in the paper, because nothing is
+ * clipped in the first update.
  *
  * @see Zheng et al. 2025, https://arxiv.org/abs/2507.18071
  */

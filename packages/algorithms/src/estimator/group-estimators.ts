@@ -56,8 +56,8 @@ export type GigpoEstimatorOptions = GigpoOptions & {
   /** Which states are the same: equal `stateKey`s (default), or similar ones; see `anchorGroups`. */
   readonly anchors?: AnchorOptions | undefined;
   /**
-   * Whether the trajectory's reward also counts as the last step's, so that step returns see it: `'last-step'` (default, as in
-   * the paper, where rewards are sparse), or only steps' own rewards (`'episode'`).
+   * Which rewards step returns see. `'last-step'`: steps' own rewards, and the trajectory's reward at the last step, as in the
+   * paper. `'episode'`: only steps' own rewards. Default `'last-step'`.
    */
   readonly outcome?: 'last-step' | 'episode' | undefined;
 };

@@ -111,8 +111,8 @@ export function remaxEstimator(options: DiscountedReturnOptions = {}): TokenEsti
 /**
  * Optimal token baseline: per position of a group, the mean return weighted by the size of the gradient so far.
  *
- * Its weight of a token holds `Σ π(v)²`, which backends do not give. It is taken from below by the entropy and the token
- * itself, `max(e^−H, π²)`: exact where the policy is uniform on some tokens or certain of this one, and never beyond the truth.
+ * Its weight of a token holds `Σ π(v)²`, which backends do not give. The entropy and the token itself give a lower bound,
+ * `max(e^−H, π²)`. It is exact if the policy is uniform on some tokens or certain of this one.
  *
  * @throws OptionsError for options outside their ranges.
  */

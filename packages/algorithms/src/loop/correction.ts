@@ -11,8 +11,9 @@ export function isNormalized({ loss, correctionNormalization }: ResolvedRlOption
 }
 
 /**
- * The weights of the sampler's correction, divided by their mean over the iteration: over tokens where the ratio is a token's,
- * else over sequences. `undefined` where the loss computes them. Shape: `[N][T]`.
+ * Weights of the sampler's correction, divided by their mean over the iteration.
+ *
+ * The mean is over tokens if the ratio is a token's, else over sequences. `undefined` if the loss computes them. Shape: `[N][T]`.
  */
 export function correctionWeights(
   { sequences, scores }: Pick<Experience, 'sequences' | 'scores'>,

@@ -55,8 +55,9 @@ function all(...filters: readonly GroupFilter[]): GroupFilter {
 }
 
 /**
- * What a group of trajectories must be to be learned from, for `groupFilter`: those that are not are replaced by groups of
- * further tasks. Trajectories that could not be scored have no reward to judge by.
+ * Filters for `groupFilter`, which decides from which groups of trajectories to learn.
+ *
+ * Rejected groups are replaced by groups of further tasks. Trajectories that could not be scored have no reward to judge by.
  *
  * @example
  * new GRPOAlgorithm(dependencies, { groupFilter: groupFilters.all(groupFilters.rewardVariance(), groupFilters.diverseResponses()) });

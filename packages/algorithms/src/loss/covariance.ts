@@ -47,10 +47,11 @@ const clipSchema = z.strictObject({
 export interface ClipCovarianceOptions extends z.input<typeof clipSchema> {}
 
 /**
- * Clip-Cov: which tokens to keep, 1, and which to drop, 0: a random few of those whose advantage and logprob go together most,
- * because they are the ones that use up entropy. Pass it to `policyLoss` as the column `keep`.
+ * Clip-Cov: 1 for tokens to keep, 0 for tokens to drop. Pass it to `policyLoss` as the column `keep`.
  *
- * **Needs the whole batch of an update at once**, for its means are over all tokens. So it runs on numbers, before the batch
+ * It drops a random few of the tokens whose advantage and logprob have the highest covariance, because they use up entropy.
+ *
+ * **Needs the whole batch of an update at once**, because its means are over all tokens. So it runs on numbers, before the batch
  * is cut into micro-batches: get the logprobs from `backend.logprobs`, which gives them on every backend.
  *
  * @throws ArgumentError for mismatched shapes or numbers that are not finite; OptionsError for options outside their ranges.

@@ -26,8 +26,10 @@ export interface EntropyShapingInputs {
 }
 
 /**
- * GTPO's token rewards: at each position, successes share a bonus by their entropies, failures a malus by the inverses of
- * theirs, so that confident mistakes cost most.
+ * GTPO's token rewards.
+ *
+ * At each position, successes share a bonus by their entropies. Failures share a malus by the inverses of their entropies, so
+ * confident mistakes cost most.
  *
  *     success: α₁·r + α₂ · d_t · H_t / Σ H_t        failure: −α₁ − α₂ · h_t · (1/H_t) / Σ (1/H_t)
  *

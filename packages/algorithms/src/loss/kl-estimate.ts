@@ -27,8 +27,8 @@ export interface KlOptions {
   /** The estimate is limited to ± this; the gradient dies beyond. Default: no limit (verl: 10 for k3, OpenRLHF: 10). */
   readonly limit?: number | undefined;
   /**
-   * `'own'`: of the estimate. `'k2'`: straight through, the value of the estimator with the gradient of k2, which in
-   * expectation is that of the KL (verl's names with `+`). Default `'own'`.
+   * `'own'`: gradient of the estimate. `'k2'`: straight through, the value of the estimator with the gradient of k2. In
+   * expectation that is the gradient of the KL (verl's names with `+`). Default `'own'`.
    */
   readonly gradient?: 'own' | 'k2' | undefined;
 }

@@ -112,7 +112,7 @@ const schema = z
   .strictObject({
     ...policyLossShape,
     /**
-     * Policy that the ratio is taken to. `'current'` is the policy itself, for the first update after sampling. `'column'`
+     * Policy that the ratio is taken to. `'current'` is the policy itself and suits the first update after sampling. `'column'`
      * reads `proximalLogprobs`, `'behavior'` reads `behaviorLogprobs`. Default `'current'`.
      */
     proximal: z.enum(['current', 'column', 'behavior']).default('current'),

@@ -171,8 +171,10 @@ export interface OffPolicyInputs<T> {
 }
 
 /**
- * Drops what pushes a policy away from sequences that it has already left: 0 for tokens with negative advantage in sequences
- * whose mean `ln π_b − ln π_θ` exceeds `threshold`, else 1. A constant to the gradient. Shape: `[B, T]`.
+ * Drops what pushes a policy away from sequences that it has already left.
+ *
+ * 0 for tokens with negative advantage in sequences whose mean `ln π_b − ln π_θ` exceeds `threshold`, else 1. A constant to
+ * the gradient. Shape: `[B, T]`.
  *
  * @param threshold - In nats per token.
  * @see DeepSeek-AI 2025 (DeepSeek-V3.2), off-policy sequence masking, https://arxiv.org/abs/2512.02556

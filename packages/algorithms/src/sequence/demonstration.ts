@@ -28,9 +28,9 @@ export interface DemonstrationEncoding {
 /**
  * A demonstration as training sequences, with mask 1 on what the policy is to say.
  *
- * Prompt and completion are encoded apart, so that the completion's tokens do not depend on where a merge across the border
- * would fall: sampling from the prompt sees the same tokens. A conversation is rendered up to each assistant turn; it is
- * one sequence where the template only extends, several where it rewrites history.
+ * Prompt and completion are encoded separately. No merge crosses the border, so sampling from the prompt sees the same tokens.
+ * A conversation is rendered up to each assistant turn. It is one sequence if the template only extends, and several if it
+ * rewrites history.
  *
  * @throws ArgumentError for an empty completion, a conversation without assistant turn, messages without `chat`, or a
  *   template whose turns do not continue its own generation prompt.

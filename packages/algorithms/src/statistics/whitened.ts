@@ -34,8 +34,8 @@ export const whiteningOptionsSchema = z.strictObject({
  * | OpenRLHF | `divisor: 'population', epsilonPlacement: 'variance-floor'` |
  * | AReaL | `divisor: 'population', epsilon: 1e-5, epsilonPlacement: 'added', outside: 'map-of-zero'` |
  *
- * The default is TRL's formula: its small epsilon changes nothing where values differ, and inside the root it bounds the
- * factor at 10⁴ where they hardly do.
+ * The default is TRL's formula. Its small epsilon changes nothing if values differ. Inside the root it limits the factor to 10⁴
+ * if they hardly do.
  */
 export interface WhiteningOptions extends z.input<typeof whiteningOptionsSchema> {}
 
