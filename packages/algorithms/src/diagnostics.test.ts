@@ -39,7 +39,16 @@ describe('diagnostics', () => {
     expect(explainedVariance({ values: [[1, 2, 3]], returns: [[1, 2, 3]] })).toBe(1);
     expect(explainedVariance({ values: [[2, 2, 2]], returns: [[1, 2, 3]] })).toBe(0);
     expect(explainedVariance({ values: [[3, 2, 1]], returns: [[1, 2, 3]] })).toBe(-3);
-    expect(explainedVariance({ values: [[1, 2]], returns: [[4, 4]] })).toBe(0);
+  });
+
+  it('does not say what a critic explains of returns that hardly vary', () => {
+    expect(explainedVariance({ values: [[1, 2]], returns: [[4, 4]] })).toBeUndefined();
+    expect(explainedVariance({ values: [[1, 2]], returns: [[0, 0]] })).toBeUndefined();
+    expect(explainedVariance({ values: [[0.2, 0.9, 0.7]], returns: [[1, 0.98, 0.99]] })).toBeUndefined();
+    expect(explainedVariance({ values: [[0.1, 0]], returns: [[1e-9, 0]] })).toBeLessThan(-1);
+    const oneOf = (count: number) => [Float64Array.from({ length: count }, (_, t) => (t === 0 ? 0 : 1))];
+    expect(explainedVariance({ values: oneOf(300), returns: oneOf(300) })).toBe(1);
+    expect(explainedVariance({ values: oneOf(500), returns: oneOf(500) })).toBeUndefined();
   });
 
   it('measures the gap between sampler and trainer', () => {

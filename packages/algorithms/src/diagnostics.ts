@@ -57,16 +57,23 @@ export interface ExplainedVarianceInputs {
   readonly masks?: TokenRows | undefined;
 }
 
+/** Returns whose deviation is a smaller share of their root mean square than this hardly vary. */
+const leastDeviation = 0.05;
+
 /**
  * How much of the returns the critic explains: `1 − Var(R − V) / Var(R)`. 1 is all, 0 what a constant would, below 0 worse
- * than a constant; 0 where the returns have no variance.
+ * than a constant.
+ *
+ * `undefined` if the returns hardly vary, because the quotient then says nothing of the critic: their deviation is at most 5 % of
+ * their root mean square. Returns of 1 have a smaller deviation when fewer than one in 400 is 0.
  *
  * @throws ArgumentError for mismatched shapes or numbers that are not finite.
  */
-export function explainedVariance({ values, returns, masks }: ExplainedVarianceInputs): number {
+export function explainedVariance({ values, returns, masks }: ExplainedVarianceInputs): number | undefined {
   requireRows('explainedVariance', { values, returns, masks });
   const total = maskedVariance(returns, masks);
-  if (total === 0) return 0;
+  const meanSquare = total + maskedMean(returns, masks) ** 2;
+  if (total <= leastDeviation ** 2 * meanSquare) return undefined;
   const errors = returns.map((row, b) => Float64Array.from(row, (value, t) => value - values[b]![t]!));
   return 1 - maskedVariance(errors, masks) / total;
 }

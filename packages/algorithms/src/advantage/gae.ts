@@ -10,8 +10,9 @@ export const gaeSchema = z.strictObject({
   lambda: z.number().min(0).max(1).default(0.95),
   /**
    * What a token outside the mask does to those before it. `'skip'`: nothing (verl). `'zero'`: takes a time step with
-   * reward and value 0 (OpenRLHF, TRL). `'through'`: ignores the mask (SkyRL, slime, SB3). `'end'`: starts the recursion
-   * anew (open-instruct, packed). Default `'skip'`.
+   * reward and value 0 (OpenRLHF, TRL). `'through'`: ignores the mask (SkyRL, slime, SB3). `'end'`: the recursion starts anew
+   * at it (open-instruct, packed), so no reward after it counts. The token before it still bootstraps from the masked token's
+   * value V. Default `'skip'`.
    */
   maskedTokens: z.enum(['skip', 'zero', 'through', 'end']).default('skip'),
   /** What tokens outside the mask get: 0, or what passed through them (`'recursion'`). Default `'zero'`. */

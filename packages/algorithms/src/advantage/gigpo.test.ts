@@ -82,7 +82,11 @@ describe('gigpoAdvantages', () => {
   };
 
   it('compares trajectories in their group and steps in their state', () => {
-    const { advantages, episode, step, stepReturns } = gigpoAdvantages(steps, { discount: 0.5, weight: 2 });
+    const { advantages, episode, step, stepReturns } = gigpoAdvantages(steps, {
+      discount: 0.5,
+      scale: 'none',
+      weight: 2,
+    });
     expect([...stepReturns]).toEqual([0, 0, 0, 0.5, 1]);
     expect([...episode]).toEqual([-0.5, -0.5, -0.5, 0.5, 0.5]);
     expect([...step]).toEqual([-1 / 6, 0, -1 / 6, 1 / 3, 0].map((x) => expect.closeTo(x, 12)));
@@ -102,7 +106,7 @@ describe('gigpoAdvantages', () => {
     };
     const rows = gigpoAdvantages(long, { scale: 'std', episodeStatistics: 'step-rows' }).episode;
     expect([rows[0], rows[5]]).toEqual([expect.closeTo(-0.408, 3), expect.closeTo(2.041, 3)]);
-    const perTrajectory = gigpoAdvantages(long, { scale: 'std' }).episode;
+    const perTrajectory = gigpoAdvantages(long).episode;
     expect([perTrajectory[0], perTrajectory[5]]).toEqual([
       expect.closeTo(-Math.SQRT1_2, 4),
       expect.closeTo(Math.SQRT1_2, 4),
@@ -111,7 +115,7 @@ describe('gigpoAdvantages', () => {
 
   it('mixes by a share where asked to, and keeps the score of a trajectory alone in its group', () => {
     const alone = { groups: ['g'], trajectories: ['a'], anchors: [0], stepRewards: [3], episodeScores: [3] };
-    expect(gigpoAdvantages(alone, { joint: 'mix', weight: 0.25 }).advantages[0]).toBe(0.75);
+    expect(gigpoAdvantages(alone, { scale: 'none', joint: 'mix', weight: 0.25 }).advantages[0]).toBe(0.75);
     const { advantages, episode, step } = gigpoAdvantages(steps, { joint: 'mix', weight: 0.25 });
     expect(advantages[0]).toBeCloseTo(0.25 * episode[0]! + 0.75 * step[0]!, 12);
   });

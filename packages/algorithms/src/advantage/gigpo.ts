@@ -8,8 +8,8 @@ import { type GroupRelativeOptions, groupRelativeAdvantages } from './group-rela
 const schema = z.strictObject({
   /** Discount γ between the steps of an episode. Default 0.95. */
   discount: z.number().min(0).max(1).default(0.95),
-  /** `'std'` divides both advantages by their unbiased deviation, `'none'` only centres them. Default `'none'`. */
-  scale: z.enum(['std', 'none']).default('none'),
+  /** `'std'` divides both advantages by their unbiased deviation, `'none'` only centres them. Default `'std'`. */
+  scale: z.enum(['std', 'none']).default('std'),
   /** Added to the deviation. Default 0.000001. */
   epsilon: z.number().nonnegative().default(1e-6),
   /**

@@ -66,6 +66,19 @@ describe('groupRelativeAdvantages', () => {
     ]);
   });
 
+  it("divides by the deviation of the batch's advantages where asked to", () => {
+    // Leave-one-out differences −2, 2 and −3, 3: unbiased variance 26 / 3. The last two groups have nothing to compare.
+    const options = { baseline: 'leave-one-out', scale: 'advantage-std', epsilon: 0 } as const;
+    const unit = Math.sqrt(26 / 3);
+    expect(groupRelativeAdvantages([[0, 2], [1, 4, null], [7], [null]], options)).toEqual([
+      [expect.closeTo(-2 / unit, 12), expect.closeTo(2 / unit, 12)],
+      [expect.closeTo(-3 / unit, 12), expect.closeTo(3 / unit, 12), 0],
+      [0],
+      [0],
+    ]);
+    expect(groupRelativeAdvantages([[1, 1]], options)).toEqual([[0, 0]]);
+  });
+
   it('sums to zero over each group, and does not change when rewards are shifted', () => {
     fc.assert(
       fc.property(group, fc.integer({ min: -8, max: 8 }), (rewards, shift) => {
@@ -184,6 +197,7 @@ describe('groupRelativeAdvantages', () => {
       scale: fc.constantFrom(
         'group-std' as const,
         'batch-std' as const,
+        'advantage-std' as const,
         'group-mean' as const,
         'nonzero-share' as const,
         'none' as const,

@@ -10,10 +10,13 @@ export const groupRelativeSchema = z.strictObject({
    */
   baseline: z.enum(['mean', 'leave-one-out', 'length-weighted-mean', 'second-best', 'none']).default('mean'),
   /**
-   * What it is divided by: the group's deviation, the deviation of all rewards, the group's mean (MaxRL), the share of
-   * rewards that are not 0 (GPG) or nothing (Dr. GRPO). Default `'group-std'`.
+   * What it is divided by: the group's deviation, the deviation of all rewards, the deviation of all differences from the
+   * baseline (TRL's `normalize_advantages`), the group's mean (MaxRL), the share of rewards that are not 0 (GPG) or nothing
+   * (Dr. GRPO). Default `'group-std'`.
    */
-  scale: z.enum(['group-std', 'batch-std', 'group-mean', 'nonzero-share', 'none']).default('group-std'),
+  scale: z
+    .enum(['group-std', 'batch-std', 'advantage-std', 'group-mean', 'nonzero-share', 'none'])
+    .default('group-std'),
   /** Divisor of the deviation: n − 1, or n (`'population'`). Default `'unbiased'`. */
   std: z.enum(['unbiased', 'population']).default('unbiased'),
   /** Keeps the division finite. Default 0.000001. */
@@ -72,8 +75,25 @@ export function groupRelativeAdvantages(
   );
   requireRewards(groups);
   if (resolved.baseline === 'length-weighted-mean') requireLengths(groups, lengths);
-  const batch = batchDivisor(groups, resolved);
-  return groups.map((rewards, p) => groupAdvantages(rewards, resolved, { batch, lengths: lengths?.[p] }));
+  const advantages = (batch: number | undefined) =>
+    groups.map((rewards, p) => groupAdvantages(rewards, resolved, { batch, lengths: lengths?.[p] }));
+  if (resolved.scale !== 'advantage-std') return advantages(batchDivisor(groups, resolved));
+  const differences = advantages(1);
+  const divisor = stdDivisor(compared(groups, differences, resolved), resolved);
+  return differences.map((row) => row.map((value) => (value === 0 ? 0 : value / divisor)));
+}
+
+/** Differences from the baseline, without those of rewards that nothing could be compared with. */
+function compared(
+  groups: GroupRewards,
+  differences: readonly (readonly number[])[],
+  { baseline, singleMember }: Resolved,
+): number[] {
+  return differences.flatMap((row, p) => {
+    const rewards = groups[p]!;
+    const isLeftOut = scorable(rewards).length < 2 && baseline !== 'none' && singleMember === 'zero';
+    return isLeftOut ? [] : row.filter((_, g) => rewards[g] !== null);
+  });
 }
 
 function groupAdvantages(

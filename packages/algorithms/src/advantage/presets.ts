@@ -46,11 +46,11 @@ export const advantagePresets = {
     rloo: { baseline: 'leave-one-out', scale: 'none' },
   },
   'verl-agent': {
-    gigpo: { episodeStatistics: 'step-rows', joint: 'sum' },
+    gigpo: { scale: 'none', episodeStatistics: 'step-rows', joint: 'sum' },
   },
   trl: {
     grpo: { epsilon: 1e-4 },
-    rloo: { baseline: 'leave-one-out', scale: 'none' },
+    rloo: { baseline: 'leave-one-out', scale: 'none', epsilon: 1e-4 },
     gae: { maskedTokens: 'zero', outside: 'recursion' },
     whitening: { outside: 'same-map' },
   },

@@ -1,3 +1,6 @@
+import { readsBound } from '../loss/policy-loss-options.ts';
+import type { SurrogateKind } from '../loss/surrogates.ts';
+
 /** A value that is merged field by field. */
 function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
@@ -13,10 +16,31 @@ function over(below: Record<string, unknown>, above: Record<string, unknown>): R
   return merged;
 }
 
-/** Options in layers: an algorithm's own, a preset's, the caller's; the last that says something counts, field by field. */
-export function layered<Options extends object>(...layers: readonly (Options | undefined)[]): Options {
-  return layers.reduce<Record<string, unknown>>(
-    (merged, layer) => (layer === undefined ? merged : over(merged, layer as Record<string, unknown>)),
+/** What layers have in common: the loss whose bounds depend on its surrogate. */
+interface WithLoss {
+  readonly loss?: { readonly surrogate?: SurrogateKind | undefined } | undefined;
+}
+
+/** Takes away the bounds of defaults that the surrogate does not read. Those that the caller wrote stay, and are refused. */
+function withoutUnreadBounds<Options extends WithLoss>(merged: Options, given: Options | undefined): Options {
+  const { loss } = merged;
+  if (!isRecord(loss)) return merged;
+  const written: Record<string, unknown> = { ...given?.loss };
+  const { surrogate } = merged.loss ?? {};
+  const kept = Object.entries(loss).filter(
+    ([name]) => written[name] !== undefined || readsBound(surrogate, name),
+  );
+  return { ...merged, loss: Object.fromEntries(kept) };
+}
+
+/**
+ * Options in layers: an algorithm's own, a preset's, and last the caller's. The last that says something counts, field by field.
+ * A bound of the lower layers that the chosen surrogate does not read falls away.
+ */
+export function layered<Options extends WithLoss>(...layers: readonly (Options | undefined)[]): Options {
+  const merged = layers.reduce<Record<string, unknown>>(
+    (below, layer) => (layer === undefined ? below : over(below, layer as Record<string, unknown>)),
     {},
   ) as Options;
+  return withoutUnreadBounds(merged, layers.at(-1));
 }

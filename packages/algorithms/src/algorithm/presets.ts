@@ -98,10 +98,10 @@ export const algorithmPresets = {
       advantage: advantagePresets.trl.grpo,
       loss: {
         ...lossPresets.trl.clip,
-        clipLow: 0.2,
-        clipHigh: 0.2,
+        clipHigh: 0.2, // the lower bound is the surrogate's own: 0.2 for `clip`, none for `cispo`
         correction: 'sequence-mask',
         correctionCap: 3,
+        klWeight: 'ratio', // use_bias_correction_kl, which matters only with a klCoefficient
       },
       aggregation: 'token-mean',
     },

@@ -109,17 +109,17 @@ describe('estimators that compare trajectories of a group', () => {
       { reward: null, lengths: [1], states: ['start'] },
     ];
     // Episodes: ∓0.5. Returns with γ = 1/2: 0, 0, 0 and 0.5, 1. From the start: 0, 0, 0.5, so −1/6, −1/6, 1/3.
-    const rows = rowsOf(estimators.gigpo({ discount: 0.5 }), batchOf([groupOf(0, members)]));
+    const rows = rowsOf(estimators.gigpo({ scale: 'none', discount: 0.5 }), batchOf([groupOf(0, members)]));
     near(rows, [
       [-0.5 - 1 / 6, -0.5, -0.5, -0.5 - 1 / 6],
       [0.5 + 1 / 3, 0.5],
     ]);
-    const mixed = estimators.gigpo({ discount: 0.5, joint: 'mix', weight: 0.25 });
+    const mixed = estimators.gigpo({ scale: 'none', discount: 0.5, joint: 'mix', weight: 0.25 });
     near(rowsOf(mixed, batchOf([groupOf(0, members)])), [
       [-0.125 - 0.125, -0.125, -0.125, -0.125 - 0.125],
       [0.125 + 0.25, 0.125],
     ]);
-    const episodes = estimators.gigpo({ discount: 0.5, outcome: 'episode' });
+    const episodes = estimators.gigpo({ scale: 'none', discount: 0.5, outcome: 'episode' });
     near(rowsOf(episodes, batchOf([groupOf(0, members)])), [
       [-0.5, -0.5, -0.5, -0.5],
       [0.5, 0.5],

@@ -156,12 +156,14 @@ function checkScores<Metadata>(
   });
 }
 
-/** The penalty for long answers, in the reward. */
+/** The reward within its limits, with the penalty for long answers. */
 function shaped<Metadata>(
   score: ScoredTrajectory<Metadata>,
-  { overlong }: ResolvedRlOptions,
+  { overlong, rewardClip: { low, high } = { low: -Infinity, high: Infinity } }: ResolvedRlOptions,
 ): ScoredTrajectory<Metadata> {
-  if (overlong === undefined || score.reward === null) return score;
+  if (score.reward === null) return score;
+  const reward = Math.min(high, Math.max(low, score.reward));
+  if (overlong === undefined) return { ...score, reward };
   const penalty = overlongPenalty(sampledTokens(score.trajectory), overlong);
-  return { ...score, reward: score.reward + penalty, components: { ...score.components, overlong: penalty } };
+  return { ...score, reward: reward + penalty, components: { ...score.components, overlong: penalty } };
 }

@@ -146,6 +146,18 @@ describe('long answers', () => {
     expect(report!.metrics['reward/mean']).toBeCloseTo(plain!.metrics['reward/mean']! - 1, 12);
   });
 
+  it('are penalised after their reward was limited', async () => {
+    const overlong = { maximum: 1, buffer: 1 };
+    const rewardClip = { low: 0.25, high: 0.5 };
+    const [plain] = await collect(banditSetup('overlong'), { iterations: 1 });
+    const [clipped] = await collect(banditSetup('overlong'), { iterations: 1, rewardClip });
+    const [both] = await collect(banditSetup('overlong'), { iterations: 1, rewardClip, overlong });
+    const [low, high] = ['reward/min', 'reward/max'].map((name) => plain!.metrics[name]!);
+    expect([low, high]).toEqual([0, 1]);
+    expect(clipped!.metrics).toMatchObject({ 'reward/min': 0.25, 'reward/max': 0.5 });
+    expect(both!.metrics).toMatchObject({ 'reward/min': -0.75, 'reward/max': -0.5 });
+  });
+
   it('teach nothing where they are masked, and still count in their groups', async () => {
     const setup = banditSetup('masked');
     const [report] = await collect(setup, { iterations: 1, truncatedTrajectories: 'mask' });

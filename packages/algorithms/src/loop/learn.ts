@@ -35,9 +35,9 @@ export interface LearnResult {
   readonly entropy?: number | undefined;
   /** Mean of −behaviorLogprobs: an unbiased estimate of the entropy, in nats. Absent if nothing was trained. */
   readonly surprise?: number | undefined;
-  /** Share of the returns' variance that the critic explains, and means of both. */
+  /** Share of the returns' variance that the critic explains, absent if they hardly vary, and means of both. */
   readonly values?:
-    | { readonly explained: number; readonly mean: number; readonly returns: number }
+    | { readonly explained: number | undefined; readonly mean: number; readonly returns: number }
     | undefined;
 }
 

@@ -109,7 +109,7 @@ export function learnMetrics(result: LearnResult): Metrics {
     ...(values && {
       'value/mean': values.mean,
       'value/returns': values.returns,
-      'value/explained-variance': values.explained,
+      ...(values.explained !== undefined && { 'value/explained-variance': values.explained }),
     }),
     ...(entropy !== undefined && { 'entropy/mean': entropy }),
     ...(rewardKl !== undefined && { 'kl/reward': rewardKl }),

@@ -145,6 +145,16 @@ const rlShape = {
   collectionRounds: z.int().min(1).default(10),
   /** `'mask'` does not train on trajectories that a limit cut (DAPO's overlong filtering). Default `'train'`. */
   truncatedTrajectories: z.enum(['train', 'mask']).default('train'),
+  /** Limits rewards to this range, before penalties and before they are compared (TRL's `reward_clip_range`). Off by default. */
+  rewardClip: z
+    .strictObject({
+      /** Smallest reward. */
+      low: z.number(),
+      /** Largest reward. */
+      high: z.number(),
+    })
+    .refine(({ low, high }) => low < high, { path: ['low'], message: 'must be below high' })
+    .optional(),
   /** Penalty for long responses, added to the reward; see `overlongPenalty`. Off by default. */
   overlong: overlongSchema.optional(),
   /** How the critic learns, if there is one. Default: `{}`. */

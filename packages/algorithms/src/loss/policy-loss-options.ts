@@ -3,7 +3,12 @@ import * as z from 'zod';
 import { ratioLevels } from './importance-ratio.ts';
 import { klEstimators } from './kl-estimate.ts';
 import { samplerCorrections } from './sampler-correction.ts';
-import { type SurrogateParameters, surrogateDefaults, surrogateKinds } from './surrogates.ts';
+import {
+  type SurrogateKind,
+  type SurrogateParameters,
+  surrogateDefaults,
+  surrogateKinds,
+} from './surrogates.ts';
 
 const gammaSchema = z.strictObject({
   /** Exponent of the ratio. */
@@ -138,6 +143,11 @@ export type ResolvedPolicyLoss = Omit<z.output<typeof schema>, keyof SurrogatePa
 /** Whether the loss computes the correction itself, from `behaviorLogprobs`. */
 export function isComputed(correction: (typeof corrections)[number]): boolean {
   return correction !== 'none' && correction !== 'column';
+}
+
+/** Whether a surrogate reads an option. Only the surrogates' own parameters are in question; the loss reads the others. */
+export function readsBound(surrogate: SurrogateKind = 'clip', option: string): boolean {
+  return !(option in surrogateShape) || option in (surrogateDefaults[surrogate] ?? {});
 }
 
 /**

@@ -45,7 +45,7 @@ const trl = {
   scale_rewards: 'RlOptions.advantage.scale',
   normalize_advantages: 'RlOptions.advantage.scale',
   reward_weights: weights,
-  reward_clip_range: 'limit the value inside the reward function',
+  reward_clip_range: 'RlOptions.rewardClip',
   multi_objective_aggregation: 'pass `advantages: estimators.gdpo()` for normalize_then_sum',
   mask_truncated_completions: 'RlOptions.truncatedTrajectories',
   sync_ref_model: 'RlOptions.referenceUpdate',
