@@ -5,22 +5,34 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { flatMetrics, RewardQualityAssessor } from '@rlp/quality-monitor';
-import { build } from 'esbuild';
-import { describe, expect, it } from 'vitest';
+import { build, type Metafile } from 'esbuild';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { entriesOf, packagesIn } from './workspace.ts';
 
-/** Subpaths of `@rlp/rewards` that need Node; all others promise to run anywhere. */
-const ofNode = ['./serve', './workers', './package.json'];
+/** Entries of `@rlp/rewards` that need Node. All others promise to run anywhere. */
+const ofNode = ['@rlp/rewards/serve', '@rlp/rewards/workers'];
 
-const { exports } = JSON.parse(readFileSync('packages/rewards/package.json', 'utf8')) as { exports: object };
+const entries = new Map(
+  packagesIn('packages')
+    .flatMap(entriesOf)
+    .map(({ specifier, source }) => [specifier, source]),
+);
+
+/** Source of an entry, relative to the repository. */
+function sourceOf(specifier: string): string {
+  const source = entries.get(specifier);
+  if (source === undefined) throw new Error(`${specifier} is not an entry of a package`);
+  return source;
+}
 
 /** Entries that promise to run anywhere JavaScript does. */
 const isomorphic = [
   ...['@rlp/core', '@rlp/tensor', '@rlp/data', '@rlp/env', '@rlp/rollout', '@rlp/backprop/tabular'],
   ...['', '/advantage', '/loss', '/presets', '/statistics'].map((subpath) => `@rlp/algorithms${subpath}`),
   ...['@rlp/onnx', '@rlp/models', '@rlp/page', '@rlp/quality-monitor', '@rlp/quality-monitor/page'],
-  ...Object.keys(exports)
-    .filter((subpath) => !ofNode.includes(subpath))
-    .map((subpath) => `@rlp/rewards${subpath.slice(1)}`),
+  ...[...entries.keys()].filter(
+    (specifier) => specifier.startsWith('@rlp/rewards') && !ofNode.includes(specifier),
+  ),
 ];
 
 /** Those that load nothing an application has to bring. */
@@ -108,24 +120,47 @@ document.title = JSON.stringify({ entries: [${runnable.map((_, at) => `Object.ke
   });
 });
 
-describe.each(isomorphic)('%s in a browser', (specifier) => {
-  it('bundles without anything that only Node has', async () => {
-    const { metafile, errors } = await build({
-      stdin: { contents: `export * from '${specifier}';`, resolveDir: process.cwd() },
-      bundle: true,
-      write: false,
-      metafile: true,
-      format: 'esm',
-      platform: 'browser',
-      conditions: ['@rlp/source', 'browser', 'import'],
-      external: [...builtinModules, 'node:*', ...brought],
-      logLevel: 'silent',
-    });
-    expect(errors).toEqual([]);
-    const imports = Object.entries(metafile.inputs).flatMap(([file, input]) =>
-      input.imports
-        .filter(({ external, path }) => external && ![...brought, bundlerRuntime].includes(path))
-        .map(({ path }) => `${file} imports ${path}`),
+/** Bundles all entries at once, because they share most of their files. Returns what each file imports. */
+async function importsByFile(specifiers: readonly string[]): Promise<Metafile['inputs']> {
+  const { metafile } = await build({
+    entryPoints: specifiers.map(sourceOf),
+    outdir: 'unwritten',
+    bundle: true,
+    splitting: true,
+    write: false,
+    metafile: true,
+    format: 'esm',
+    platform: 'browser',
+    conditions: ['@rlp/source', 'browser', 'import'],
+    external: [...builtinModules, 'node:*', ...brought],
+    logLevel: 'silent',
+  });
+  return metafile.inputs;
+}
+
+/** Files that an entry's bundle is made of. */
+function filesOf(entry: string, inputs: Metafile['inputs']): Set<string> {
+  const files = new Set([entry]);
+  for (const file of files) {
+    const { imports } = inputs[file] ?? { imports: [] };
+    for (const { path, external } of imports) if (!external) files.add(path);
+  }
+  return files;
+}
+
+describe('bundles for browsers', () => {
+  let inputs: Metafile['inputs'];
+  beforeAll(async () => {
+    inputs = await importsByFile(isomorphic);
+  });
+
+  it.each(isomorphic)('of %s need nothing that only Node has', (specifier) => {
+    const entry = sourceOf(specifier);
+    expect(inputs[entry]).toBeDefined();
+    const imports = [...filesOf(entry, inputs)].flatMap((file) =>
+      inputs[file]!.imports.filter(
+        ({ external, path }) => external && ![...brought, bundlerRuntime].includes(path),
+      ).map(({ path }) => `${file} imports ${path}`),
     );
     expect(imports).toEqual([]);
   });
