@@ -8,19 +8,44 @@ import { scheduleSchema } from './optimizer/schedule.ts';
 const given = <Type>(what: string) =>
   z.custom<Type>((value) => typeof value === 'object' && value !== null, `expected ${what}`);
 
-const loraSchema = z.strictObject({
+/** Options that an adapter's files decide. */
+const adapterShape = {
   /** Rank of the correction `(alpha/rank)·B·A`. Default 8. */
-  rank: z.int().min(1).default(8),
+  rank: z.int().min(1).optional(),
   /** Scale of the correction. The correction is multiplied by `alpha / rank`. Default 16. */
-  alpha: z.number().positive().default(16),
+  alpha: z.number().positive().optional(),
+  /** Divides alpha by the rank, or by its square root (`'root-rank'`, rsLoRA). Default `'rank'`. */
+  scaling: z.enum(['rank', 'root-rank']).optional(),
   /**
    * Layers to adapt, by the last part of their names, such as `q_proj`. Default: every linear layer of the
    * decoder.
    */
   targets: z.array(z.string().min(1)).min(1).optional(),
-  /** Seed of the random stream that A is drawn from. Default `'lora'`. */
-  seed: z.union([z.string(), z.number()]).default('lora'),
-});
+};
+
+const loraSchema = z
+  .strictObject({
+    ...adapterShape,
+    /** Seed of the random stream that A is drawn from. Default `'lora'`. */
+    seed: z.union([z.string(), z.number()]).default('lora'),
+    /**
+     * Folder of a PEFT adapter to continue from. Its files decide rank, alpha, scaling and targets. Default: a
+     * correction of zero.
+     */
+    adapter: z.string().min(1).optional(),
+    /**
+     * Folder or hub name of the frozen model, written as `base_model_name_or_path`. Default: the folder that the
+     * model was loaded from.
+     */
+    baseModel: z.string().min(1).optional(),
+  })
+  .superRefine((options, { addIssue }) => {
+    if (options.adapter === undefined) return;
+    for (const name of Object.keys(adapterShape) as (keyof typeof adapterShape)[]) {
+      if (options[name] === undefined) continue;
+      addIssue({ code: 'custom', path: [name], message: "the files of 'adapter' decide it; leave it out" });
+    }
+  });
 
 const schema = z.strictObject({
   /** Engine that computes. Required. */
@@ -70,7 +95,7 @@ export interface OnnxBackendOptions extends z.input<typeof schema> {}
 /** {@link OnnxBackendOptions} with every default filled in. */
 export type ResolvedOnnxBackendOptions = z.output<typeof schema>;
 
-/** Low-rank adaptation: the adapted layers, and the size of the correction. */
+/** Low-rank adaptation as it was asked for. */
 export type LoraOptions = z.output<typeof loraSchema>;
 
 /** Applies defaults. Throws an OptionsError naming every problem. */

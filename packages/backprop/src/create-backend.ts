@@ -2,7 +2,6 @@ import { ArgumentError, type Weights } from '@rlp/core';
 import { maximumSequenceLength, parameterSpecs } from '@rlp/models';
 import { type Engine, type ParameterSpec, programUrl, type RunningProgram } from '@rlp/onnx/runtime';
 import {
-  type LoraOptions,
   type OnnxBackendOptions,
   type ResolvedOnnxBackendOptions,
   resolveBackendOptions,
@@ -12,7 +11,7 @@ import { LoraWeights } from './lora-weights.ts';
 import { OnnxTrainingBackend } from './onnx-backend.ts';
 import type { MergePlan, TrainingProgramOptions } from './program-protocol.ts';
 import type { ModelPlan, TrainingMethods } from './train.program.ts';
-import { initialFactors, type LoraTarget, loraTargets, mergePlan } from './weights/lora.ts';
+import { type LoraPlan, mergePlan, planCorrection } from './weights/lora.ts';
 import { savingWith } from './weights/model-files.ts';
 import { checkWeights, deleteStores, type PolicyWeights } from './weights/policy-weights.ts';
 import { initialHead, valueHeadSpec } from './weights/value-head.ts';
@@ -28,7 +27,7 @@ interface Plan {
     readonly slots?: readonly string[];
   }[];
   readonly trained: readonly ParameterSpec[];
-  readonly lora: { readonly targets: readonly LoraTarget[]; readonly scale: number } | undefined;
+  readonly lora: LoraPlan | undefined;
   readonly merge: MergePlan | undefined;
 }
 
@@ -54,7 +53,10 @@ export async function createOnnxBackend(options: OnnxBackendOptions): Promise<On
   checkWeights('createOnnxBackend', parameters, model.weights);
   const valueHead = valueHeadSpec(model.config, resolved.valueHead);
   const head = initialHead(valueHead, resolved.valueHead);
-  const plan = lora === undefined ? planFull(resolved, parameters, head) : planLora(resolved, lora, head);
+  const plan =
+    lora === undefined
+      ? planFull(resolved, parameters, head)
+      : planLora(resolved, await planCorrection(model, lora), head);
   await createStores(engine, plan);
   try {
     return await startBackend(resolved, plan, parameters, valueHead);
@@ -80,11 +82,9 @@ function planFull(
   };
 }
 
-function planLora({ model, store }: ResolvedOnnxBackendOptions, options: LoraOptions, head: Weights): Plan {
-  const targets = loraTargets(model.config, options);
-  const scale = options.alpha / options.rank;
+function planLora({ model, store }: ResolvedOnnxBackendOptions, lora: LoraPlan, head: Weights): Plan {
+  const { targets, scale, factors } = lora;
   const adapted = new Set(targets.map(({ layer }) => layer.weight));
-  const factors = initialFactors(targets, options.seed);
   const base = new Map([...model.weights].filter(([name]) => adapted.has(name)));
   return {
     stores: [
@@ -93,7 +93,7 @@ function planLora({ model, store }: ResolvedOnnxBackendOptions, options: LoraOpt
       { name: store, weights: model.weights },
     ],
     trained: [...targets.flatMap(({ down, up }) => [down, up]), ...specsOf(head)],
-    lora: { targets, scale },
+    lora,
     merge: mergePlan(targets, scale, store),
   };
 }
@@ -162,19 +162,20 @@ function modelPlan(
 }
 
 function weightsOf(
-  { engine, model, store, lora: options }: ResolvedOnnxBackendOptions,
+  { engine, model, store }: ResolvedOnnxBackendOptions,
   { stores, lora }: Plan,
   specs: Pick<FullWeightsParts, 'parameters' | 'valueHead'>,
   program: RunningProgram<TrainingMethods>,
 ): PolicyWeights {
   const shared = { engine, program, ...specs };
-  if (options !== undefined) {
+  if (lora !== undefined) {
     const names = stores.map(({ name }) => name);
+    const { factors: _, ...plan } = lora;
     return new LoraWeights({
       ...shared,
       stores: names,
-      targets: lora!.targets,
-      options,
+      plan,
+      config: model.config,
       save: savingWith(model),
     });
   }

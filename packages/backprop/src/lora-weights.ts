@@ -1,13 +1,10 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ArgumentError, type Weights } from '@rlp/core';
-import { readSafetensors, writeSafetensors } from '@rlp/models';
+import { adapterConfigFile, type ModelConfig, readLoraAdapter, writeSafetensors } from '@rlp/models';
 import type { Engine, ParameterSpec, RunningProgram } from '@rlp/onnx/runtime';
-import * as z from 'zod';
-import type { LoraOptions } from './backend-options.ts';
 import type { TrainingMethods } from './train.program.ts';
-import { readRecord } from './weights/checkpoint.ts';
-import { adapterConfig, fromPeft, type LoraTarget, toPeft } from './weights/lora.ts';
+import { adapterConfig, factorsOf, type LoraPlan, toPeft } from './weights/lora.ts';
 import { modelFile, type SaveWeights } from './weights/model-files.ts';
 import {
   checkWeights,
@@ -20,9 +17,6 @@ import {
 import { splitHead } from './weights/value-head.ts';
 
 const adapterFile = 'adapter_model.safetensors';
-const configFile = 'adapter_config.json';
-
-const configSchema = z.looseObject({ r: z.number().positive(), lora_alpha: z.number().positive() });
 
 /** Parts of {@link LoraWeights}. */
 export interface LoraWeightsParts {
@@ -34,8 +28,9 @@ export interface LoraWeightsParts {
   readonly parameters: readonly ParameterSpec[];
   /** Row of the value head, if there is one. Trained together with the factors. */
   readonly valueHead?: ParameterSpec | undefined;
-  readonly targets: readonly LoraTarget[];
-  readonly options: LoraOptions;
+  readonly plan: Omit<LoraPlan, 'factors'>;
+  /** Shape of the model. */
+  readonly config: ModelConfig;
   /** Writes merged weights as a model folder. */
   readonly save: SaveWeights;
 }
@@ -66,37 +61,35 @@ export class LoraWeights implements PolicyWeights {
 
   async load(weights: Weights): Promise<void> {
     checkWeights('loadWeights', this.#parts.parameters, weights);
-    const zero = this.#parts.targets.map(({ up }) => up.name);
+    const zero = this.#parts.plan.targets.map(({ up }) => up.name);
     await this.#parts.program.call('rebase', { tensors: toTensors(weights), zero });
   }
 
   check(owner: string, parameters: Weights): void {
-    const factors = this.#parts.targets.flatMap(({ down, up }) => [down, up]);
+    const factors = this.#parts.plan.targets.flatMap(({ down, up }) => [down, up]);
     checkWeights(owner, factors, parameters);
   }
 
   async write(directory: string, parameters: Weights): Promise<void> {
     await writeSafetensors(join(directory, adapterFile), toPeft(parameters));
-    const config = adapterConfig(this.#parts.targets, this.#parts.options);
-    await writeFile(join(directory, configFile), `${JSON.stringify(config, null, 2)}\n`);
+    const { targets, ...settings } = this.#parts.plan;
+    const config = adapterConfig(targets, settings);
+    await writeFile(join(directory, adapterConfigFile), `${JSON.stringify(config, null, 2)}\n`);
   }
 
   async readFiles(directory: string): Promise<Weights> {
-    await this.#checkScale(join(directory, configFile));
-    const path = join(directory, adapterFile);
-    const factors = fromPeft(await readSafetensors(path));
-    this.check(`loadCheckpoint ${path}`, factors);
+    const adapter = await readLoraAdapter(directory, this.#parts.config);
+    const own = this.#parts.plan;
+    // The factors do not contain their scale.
+    if (adapter.rank !== own.rank || adapter.scale !== own.scale) {
+      throw new ArgumentError(
+        `loadCheckpoint: ${directory} has rank ${adapter.rank} and alpha ${adapter.alpha}${rooted(adapter)}, this backend ${own.rank} and ${own.alpha}${rooted(own)}; create it with the same, or with ` +
+          "`lora: { adapter: '…' }`, which reads them from the folder",
+      );
+    }
+    const factors = factorsOf(adapter);
+    this.check(`loadCheckpoint ${join(directory, adapterFile)}`, factors);
     return factors;
-  }
-
-  /** Compares rank and alpha of a checkpoint, because the factors do not contain their scale. */
-  async #checkScale(path: string): Promise<void> {
-    const { r: rank, lora_alpha: alpha } = await readRecord(path, configSchema);
-    const own = this.#parts.options;
-    if (rank === own.rank && alpha === own.alpha) return;
-    throw new ArgumentError(
-      `loadCheckpoint: ${path} has rank ${rank} and alpha ${alpha}, this backend ${own.rank} and ${own.alpha}; create it with the same`,
-    );
   }
 
   async published(as: 'adapter' | 'checkpoint'): Promise<PublishedFiles> {
@@ -111,10 +104,14 @@ export class LoraWeights implements PolicyWeights {
     }
     const { parameters } = await this.#parts.program.call('save', undefined);
     const factors = toWeights(splitHead(parameters).policy);
-    return { marker: configFile, write: (directory) => this.write(directory, factors) };
+    return { marker: adapterConfigFile, write: (directory) => this.write(directory, factors) };
   }
 
   dispose(): Promise<void> {
     return deleteStores(this.#parts.engine, this.#parts.stores);
   }
+}
+
+function rooted({ scaling }: Pick<LoraPlan, 'scaling'>): string {
+  return scaling === 'root-rank' ? ' (rsLoRA)' : '';
 }

@@ -1,4 +1,13 @@
 export {
+  adapterConfigFile,
+  adapterTensorNames,
+  type LoraAdapter,
+  type LoraScaling,
+  type LoraSettings,
+  loraScale,
+  readLoraAdapter,
+} from './adapter/lora-adapter.ts';
+export {
   type ChatRendererOptions,
   chatRenderer,
   type TemplateChatRenderer,

@@ -1,9 +1,27 @@
 import { ArgumentError, type HostTensor, RandomStream, type Weights } from '@rlp/core';
-import { type LinearLayer, linearLayers, type ModelConfig } from '@rlp/models';
+import {
+  adapterTensorNames,
+  type LanguageModel,
+  type LinearLayer,
+  type LoraAdapter,
+  type LoraSettings,
+  linearLayers,
+  loraScale,
+  type ModelConfig,
+  readLoraAdapter,
+} from '@rlp/models';
 import { add, Graph, gemm, mul, serialize, type Value } from '@rlp/onnx';
 import type { ParameterSpec } from '@rlp/onnx/runtime';
 import type { LoraOptions } from '../backend-options.ts';
 import type { MergePlan } from '../program-protocol.ts';
+
+/** A low-rank correction with everything decided: by options, or by the files of an adapter. */
+export interface LoraPlan extends LoraSettings {
+  readonly scale: number;
+  readonly targets: readonly LoraTarget[];
+  /** Where training starts. */
+  readonly factors: Weights;
+}
 
 /** A frozen linear layer and the two factors of its correction `(alpha/rank) · B · A`. */
 export interface LoraTarget {
@@ -14,10 +32,60 @@ export interface LoraTarget {
   readonly up: ParameterSpec;
 }
 
-/** PEFT's names of a weight's factors. `….q_proj.weight` has `….q_proj.lora_A.weight`. */
+/** Names of a weight's factors. `….q_proj.weight` has `….q_proj.lora_A.weight`. */
 function factorNames(weight: string): { readonly down: string; readonly up: string } {
-  const module = weight.replace(/\.weight$/, '');
-  return { down: `${module}.lora_A.weight`, up: `${module}.lora_B.weight` };
+  const { down, up } = adapterTensorNames(weight);
+  return { down: down.replace(peftPrefix, ''), up: up.replace(peftPrefix, '') };
+}
+
+/**
+ * Decides what is adapted and where it starts.
+ *
+ * @throws ArgumentError for targets that are no linear layers. FormatError for an adapter that is not supported.
+ */
+export async function planCorrection(
+  { config, folder }: Pick<LanguageModel, 'config' | 'folder'>,
+  options: LoraOptions,
+): Promise<LoraPlan> {
+  const { rank = 8, alpha = 16, scaling = 'rank', targets: names, seed, adapter, baseModel } = options;
+  if (adapter === undefined) {
+    const targets = loraTargets(config, { rank, targets: names });
+    const factors = initialFactors(targets, seed);
+    const settings = { rank, alpha, scaling, baseModel: baseModel ?? folder };
+    return { ...settings, scale: loraScale(settings), targets, factors };
+  }
+  const read = await readLoraAdapter(adapter, config);
+  return {
+    ...read,
+    baseModel: baseModel ?? folder ?? read.baseModel,
+    targets: targetsOf(read, config, adapter),
+    factors: factorsOf(read),
+  };
+}
+
+/** Factors of an adapter, by the names of the trained parameters. */
+export function factorsOf({ layers }: LoraAdapter): Weights {
+  return new Map(
+    layers.flatMap(({ layer, down, up }) => {
+      const names = factorNames(layer.weight);
+      return [[names.down, down] as const, [names.up, up] as const];
+    }),
+  );
+}
+
+/** @throws ArgumentError if the adapter corrects only some of the layers of a name. */
+function targetsOf({ rank, layers }: LoraAdapter, config: ModelConfig, folder: string): LoraTarget[] {
+  const targets = loraTargets(config, {
+    rank,
+    targets: [...new Set(layers.map(({ layer }) => moduleOf(layer)))],
+  });
+  if (targets.length === layers.length) return targets;
+  const has = new Set(layers.map(({ layer }) => layer.weight));
+  const missing = targets.find(({ layer }) => !has.has(layer.weight))!;
+  throw new ArgumentError(
+    `lora.adapter: ${folder} has no factors for ${missing.layer.weight}, though it adapts other layers of that name; ` +
+      'merge it into its model with PEFT (merge_and_unload) and load the merged model',
+  );
 }
 
 /**
@@ -25,9 +93,9 @@ function factorNames(weight: string): { readonly down: string; readonly up: stri
  *
  * @throws ArgumentError if a target names no linear layer. The message lists the known names.
  */
-export function loraTargets(
+function loraTargets(
   config: ModelConfig,
-  { rank, targets }: Pick<LoraOptions, 'rank' | 'targets'>,
+  { rank, targets }: { readonly rank: number; readonly targets?: readonly string[] | undefined },
 ): LoraTarget[] {
   const layers = linearLayers(config);
   const known = new Set(layers.map(moduleOf));
@@ -62,7 +130,7 @@ function moduleOf({ weight }: LinearLayer): string {
  *
  * @see Hu et al. 2021, https://arxiv.org/abs/2106.09685
  */
-export function initialFactors(targets: readonly LoraTarget[], seed: string | number): Weights {
+function initialFactors(targets: readonly LoraTarget[], seed: string | number): Weights {
   const factors = new Map<string, HostTensor>();
   for (const { down, up } of targets) {
     const random = RandomStream.named('lora', seed, down.name);
@@ -115,14 +183,15 @@ export function mergePlan(targets: readonly LoraTarget[], scale: number, store: 
 /** `adapter_config.json` as PEFT reads it. */
 export function adapterConfig(
   targets: readonly LoraTarget[],
-  { rank, alpha }: Pick<LoraOptions, 'rank' | 'alpha'>,
+  { rank, alpha, scaling, baseModel }: LoraSettings,
 ) {
   return {
     peft_type: 'LORA',
     task_type: 'CAUSAL_LM',
-    base_model_name_or_path: null,
+    base_model_name_or_path: baseModel ?? null,
     r: rank,
     lora_alpha: alpha,
+    ...(scaling === 'root-rank' && { use_rslora: true }),
     lora_dropout: 0,
     bias: 'none',
     fan_in_fan_out: targets.some(({ layer }) => layer.order === 'in-out'),
@@ -136,9 +205,4 @@ const peftPrefix = 'base_model.model.';
 /** Factors under PEFT's names. */
 export function toPeft(factors: Weights): Weights {
   return new Map([...factors].map(([name, tensor]) => [`${peftPrefix}${name}`, tensor]));
-}
-
-/** Inverse of {@link toPeft}. */
-export function fromPeft(tensors: Weights): Weights {
-  return new Map([...tensors].map(([name, tensor]) => [name.replace(peftPrefix, ''), tensor]));
 }

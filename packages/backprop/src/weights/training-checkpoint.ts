@@ -1,9 +1,10 @@
+import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ArgumentError, type Weights } from '@rlp/core';
-import { readSafetensors, writeSafetensors } from '@rlp/models';
+import { adapterConfigFile, readSafetensors, writeSafetensors } from '@rlp/models';
 import type { ParameterSpec } from '@rlp/onnx/runtime';
 import type { NamedTensor, ProgramState } from '../program-protocol.ts';
-import { readState, stateFile, writeDirectory, writeState } from './checkpoint.ts';
+import { type CheckpointState, readState, stateFile, writeDirectory, writeState } from './checkpoint.ts';
 import { checkWeights, type PolicyWeights, toTensors, toWeights } from './policy-weights.ts';
 import { splitHead, valueHeadFile } from './value-head.ts';
 
@@ -56,7 +57,7 @@ export async function writeTrainingCheckpoint(
 }
 
 /**
- * Reads a checkpoint of {@link writeTrainingCheckpoint}.
+ * Reads a checkpoint of {@link writeTrainingCheckpoint}, or an adapter that PEFT wrote. Training starts anew from the latter.
  *
  * @throws FormatError for a malformed file.
  * @throws ArgumentError for a checkpoint of another model.
@@ -65,15 +66,17 @@ export async function readTrainingCheckpoint(
   directory: string,
   weights: CheckpointWeights,
 ): Promise<ProgramState> {
-  const state = await readState(directory);
+  const state = (await isForeignAdapter(directory)) ? foreignAdapter : await readState(directory);
   if (state.adaptation !== weights.adaptation) {
     throw new ArgumentError(
       `loadCheckpoint: ${directory} ${adaptations[state.adaptation]}, and this backend ${adaptations[weights.adaptation]}; ` +
         `create it ${state.adaptation === 'lora' ? 'with' : 'without'} \`lora\``,
     );
   }
-  checkSavedHead(directory, state.valueHead, weights.valueHead);
+  const isFresh = state === foreignAdapter;
+  if (!isFresh) checkSavedHead(directory, state.valueHead, weights.valueHead);
   const policy = await weights.readFiles(directory);
+  if (isFresh) return freshState(policy, weights.valueHead);
   const head = weights.valueHead ? await readHead(join(directory, valueHeadFile), weights.valueHead) : [];
   const moments = await readSafetensors(join(directory, optimizerFile));
   const moment = (slot: string) => {
@@ -95,6 +98,43 @@ export async function readTrainingCheckpoint(
     moment2: moment('moment2'),
     reference: reference && toTensors(reference),
   };
+}
+
+/** What the files of another library leave open: a low-rank correction that nothing was trained of yet. */
+const foreignAdapter: CheckpointState = {
+  format: 1,
+  weightVersion: 0,
+  updates: 0,
+  adaptation: 'lora',
+  reference: 'absent',
+  valueHead: 'absent',
+};
+
+/** Whether another library wrote the folder: it holds an adapter, but not our state. */
+async function isForeignAdapter(directory: string): Promise<boolean> {
+  const names = await readdir(directory).catch((): string[] => []);
+  return names.includes(adapterConfigFile) && !names.includes(stateFile);
+}
+
+/** Training that starts at these parameters, with a critic of zero. */
+function freshState(policy: Weights, valueHead: ParameterSpec | undefined): ProgramState {
+  const head = valueHead ? zeros([valueHead]) : [];
+  const parameters = [...toTensors(policy), ...head];
+  const moments = () => zeros(parameters);
+  return {
+    updates: 0,
+    weightVersion: 0,
+    parameters,
+    moment1: moments(),
+    moment2: moments(),
+    reference: undefined,
+  };
+}
+
+function zeros(specs: readonly ParameterSpec[]): NamedTensor[] {
+  return specs.map(({ name, shape }) => {
+    return { name, shape, data: new Float32Array(shape.reduce((size, length) => size * length, 1)) };
+  });
 }
 
 function checkSavedHead(

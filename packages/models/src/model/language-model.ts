@@ -14,4 +14,6 @@ export interface LanguageModel {
   readonly chat: TemplateChatRenderer | undefined;
   /** Location of each weight on disk, by canonical name, to map instead of copy. Empty for a fresh model. */
   readonly files: ReadonlyMap<string, StoredTensor>;
+  /** Folder that it was loaded from. Adapters name it as their base model. Absent for a fresh model. */
+  readonly folder?: string | undefined;
 }

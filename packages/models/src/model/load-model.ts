@@ -27,7 +27,8 @@ export async function loadModel(folder: string, options: LoadModelOptions = {}):
   const roles = { ...tokenizer, bosId: config.bosId ?? tokenizer.bosId };
   const complete = config.eosIds.length > 0 ? { ...roles, eosIds: config.eosIds } : roles;
   checkVocabulary(config, complete, folder);
-  return { config, ...(await loadWeights(folder, config, options)), tokenizer: complete, chat };
+  const weights = await loadWeights(folder, config, options);
+  return { config, ...weights, tokenizer: complete, chat, folder: nodePath().resolve(folder) };
 }
 
 /**

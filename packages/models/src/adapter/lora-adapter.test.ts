@@ -1,0 +1,112 @@
+import { mkdtemp, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { parseModelConfig } from '../config/parse-config.ts';
+import { writeSafetensors } from '../safetensors/write.ts';
+import { adapterTensorNames, loraScale, parseAdapterConfig, readLoraAdapter } from './lora-adapter.ts';
+
+const config = parseModelConfig({
+  model_type: 'llama',
+  vocab_size: 8,
+  hidden_size: 4,
+  intermediate_size: 6,
+  num_hidden_layers: 2,
+  num_attention_heads: 2,
+});
+const settings = { peft_type: 'LORA', r: 2, lora_alpha: 6 };
+const tensor = (...shape: number[]) => ({
+  shape,
+  data: new Float32Array(shape.reduce((size, length) => size * length, 1)).fill(1),
+});
+
+const query = adapterTensorNames('model.layers.0.self_attn.q_proj.weight');
+
+async function folderWith(
+  json: unknown,
+  tensors: Readonly<Record<string, ReturnType<typeof tensor>>>,
+): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'rlp-adapter-'));
+  await writeFile(join(folder, 'adapter_config.json'), JSON.stringify(json));
+  await writeSafetensors(join(folder, 'adapter_model.safetensors'), new Map(Object.entries(tensors)));
+  return folder;
+}
+
+describe('settings of an adapter', () => {
+  it('are read with what PEFT leaves out, empty or off', () => {
+    const file = {
+      ...settings,
+      use_dora: false,
+      modules_to_save: null,
+      rank_pattern: {},
+      layers_to_transform: [],
+    };
+    expect(parseAdapterConfig(file, 'a')).toEqual({
+      rank: 2,
+      alpha: 6,
+      scaling: 'rank',
+      baseModel: undefined,
+    });
+    const named = { ...settings, r: 4, use_rslora: true, base_model_name_or_path: 'org/base' };
+    const read = parseAdapterConfig(named, 'a');
+    expect(read).toEqual({ rank: 4, alpha: 6, scaling: 'root-rank', baseModel: 'org/base' });
+    expect(loraScale(read)).toBe(3);
+  });
+
+  it.each([
+    [{ peft_type: 'IA3' }, 'a: peft_type: only LoRA adapters are supported'],
+    [{ peft_type: 'PROMPT_TUNING' }, 'a: peft_type: only LoRA'],
+    [{ use_dora: true }, 'a: use_dora: not supported, got true: DoRA'],
+    [{ modules_to_save: ['lm_head'] }, 'modules_to_save: not supported, got ["lm_head"]'],
+    [{ rank_pattern: { q_proj: 4 } }, 'layers have different ranks'],
+    [{ alpha_pattern: { q_proj: 4 } }, 'layers have different scales'],
+    [{ layers_to_transform: 1 }, 'only some layers are adapted'],
+    [{ bias: 'all' }, 'bias: only \'none\' is supported, got "all"'],
+    [{ init_lora_weights: 'pissa_niter_16' }, 'changes the weights of the base model'],
+    [{ init_lora_weights: 'olora' }, 'changes the weights of the base model'],
+    [{ r: 0 }, 'a: r:'],
+    [{ r: 1.5 }, 'a: r:'],
+    [{ lora_alpha: 'x' }, 'a: lora_alpha:'],
+  ])('are refused with the field and a remedy: %j', (change, message) => {
+    expect(() => parseAdapterConfig({ ...settings, ...change }, 'a')).toThrow(message);
+  });
+
+  it.each([true, 'gaussian', 'eva'])('may begin in any way that leaves the base alone: %s', (init) => {
+    expect(parseAdapterConfig({ ...settings, init_lora_weights: init }, 'a').rank).toBe(2);
+  });
+});
+
+describe('files of an adapter', () => {
+  it('give the factors of each adapted layer', async () => {
+    const folder = await folderWith(settings, { [query.down]: tensor(2, 4), [query.up]: tensor(4, 2) });
+    const { layers, scale } = await readLoraAdapter(folder, config);
+    expect(scale).toBe(3);
+    expect(layers.map(({ layer }) => layer.weight)).toEqual(['model.layers.0.self_attn.q_proj.weight']);
+    expect(layers[0]!.down.shape).toEqual([2, 4]);
+  });
+
+  it.each([
+    [{ [query.down]: tensor(2, 4) }, 'expected lora_A [2, 4] and lora_B [4, 2], got [2, 4] and none'],
+    [
+      { [query.down]: tensor(2, 5), [query.up]: tensor(4, 2) },
+      'got [2, 5] and [4, 2]; is it of another model?',
+    ],
+    [{}, 'holds no tensors; give the adapter of this model'],
+    [
+      {
+        [query.down]: tensor(2, 4),
+        [query.up]: tensor(4, 2),
+        'base_model.model.lm_head.lora_A.weight': tensor(2, 4),
+      },
+      'got "base_model.model.lm_head.lora_A.weight"; give the adapter of this model',
+    ],
+  ])('that do not fit the model are refused (%#)', async (tensors, message) => {
+    await expect(readLoraAdapter(await folderWith(settings, tensors), config)).rejects.toThrow(message);
+  });
+
+  it('are asked for where there are none', async () => {
+    await expect(readLoraAdapter(tmpdir(), config)).rejects.toThrow(
+      'no such file; give the folder of a PEFT adapter',
+    );
+  });
+});

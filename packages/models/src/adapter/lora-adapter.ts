@@ -1,0 +1,162 @@
+import { FormatError, type HostTensor, type Weights } from '@rlp/core';
+import * as z from 'zod';
+import type { ModelConfig } from '../config/model-config.ts';
+import { configError, parseContent, readJsonObject } from '../config/validation.ts';
+import type { LinearLayer } from '../decoder/layout.ts';
+import { linearLayers } from '../decoder/parameters.ts';
+import { nodePath } from '../node-files.ts';
+import { readSafetensors } from '../safetensors/read.ts';
+
+/** Divisor of alpha: the rank, or its square root (rsLoRA). */
+export type LoraScaling = 'rank' | 'root-rank';
+
+/** A low-rank correction of some linear layers, `W + scale · B · A`. */
+export interface LoraAdapter {
+  readonly rank: number;
+  readonly alpha: number;
+  readonly scaling: LoraScaling;
+  /** Factor of `B · A`, from the three above. */
+  readonly scale: number;
+  /** Folder or name of the model that it belongs to, if the adapter says so. */
+  readonly baseModel: string | undefined;
+  readonly layers: readonly {
+    readonly layer: LinearLayer;
+    /** `A`, `[rank, inputs]`. */
+    readonly down: HostTensor;
+    /** `B`, `[outputs, rank]`. */
+    readonly up: HostTensor;
+  }[];
+}
+
+/** What `adapter_config.json` says of an adapter. */
+export type LoraSettings = Pick<LoraAdapter, 'rank' | 'alpha' | 'scaling' | 'baseModel'>;
+
+/** File of an adapter's settings. */
+export const adapterConfigFile = 'adapter_config.json';
+
+const schema = z.looseObject({
+  peft_type: z.literal('LORA', 'only LoRA adapters are supported').optional(),
+  r: z.int().min(1),
+  lora_alpha: z.number().positive(),
+  use_rslora: z.boolean().nullish(),
+  base_model_name_or_path: z.string().nullish(),
+});
+
+/** Fields that change what an adapter computes, with what they ask for. Each may be absent, `null`, `false` or empty. */
+const unsupported: Readonly<Record<string, string>> = {
+  use_dora: 'DoRA scales every output by a magnitude',
+  use_qalora: 'QALoRA groups its inputs',
+  use_bdlora: 'BD-LoRA factors in blocks',
+  alora_invocation_tokens: 'aLoRA acts after certain tokens only',
+  modules_to_save: 'modules that are trained in full are not part of a low-rank correction',
+  rank_pattern: 'layers have different ranks',
+  alpha_pattern: 'layers have different scales',
+  layer_replication: 'layers are repeated',
+  layers_to_transform: 'only some layers are adapted',
+  lora_bias: 'its factors have biases',
+  target_parameters: 'parameters are adapted that belong to no linear layer',
+  trainable_token_indices: 'embeddings of single tokens are trained',
+  arrow_config: 'Arrow routes between adapters',
+  kasa_config: 'KaSA changes the weights of the base model',
+  monteclora_config: 'MonteCLoRA draws its factors',
+};
+
+/** Initialisations that change the weights of the base model, by the first letters of their names. */
+const changesBase = /^(pissa|olora|loftq|corda|lora_ga)/i;
+
+/**
+ * Reads the settings of an adapter in PEFT's `adapter_config.json`.
+ *
+ * @throws FormatError for another method than LoRA (or rsLoRA), and for variants that compute something else, such as DoRA.
+ */
+export function parseAdapterConfig(content: unknown, file: string): LoraSettings {
+  const config = parseContent(schema, content, file);
+  const remedy = 'merge the adapter into its model with PEFT (merge_and_unload) and load the merged model';
+  for (const [field, reason] of Object.entries(unsupported)) {
+    const value = config[field];
+    if (isOff(value)) continue;
+    throw configError(file, field, `not supported, got ${JSON.stringify(value)}: ${reason}`, remedy);
+  }
+  const { bias = 'none', init_lora_weights: initial } = config;
+  if (bias !== 'none') {
+    throw configError(file, 'bias', `only 'none' is supported, got ${JSON.stringify(bias)}`, remedy);
+  }
+  if (typeof initial === 'string' && changesBase.test(initial)) {
+    const problem = `'${initial}' changes the weights of the base model, which the adapter then does not fit`;
+    throw configError(file, 'init_lora_weights', problem, remedy);
+  }
+  return {
+    rank: config.r,
+    alpha: config.lora_alpha,
+    scaling: config.use_rslora === true ? 'root-rank' : 'rank',
+    baseModel: config.base_model_name_or_path ?? undefined,
+  };
+}
+
+function isOff(value: unknown): boolean {
+  if (value === undefined || value === null || value === false) return true;
+  return typeof value === 'object' && Object.keys(value).length === 0;
+}
+
+/** Factor of a correction. */
+export function loraScale({
+  rank,
+  alpha,
+  scaling,
+}: Pick<LoraSettings, 'rank' | 'alpha' | 'scaling'>): number {
+  return alpha / (scaling === 'rank' ? rank : Math.sqrt(rank));
+}
+
+/**
+ * Reads a LoRA adapter in PEFT's files, `adapter_config.json` and `adapter_model.safetensors`.
+ *
+ * @param config - Of the model that it corrects.
+ * @throws FormatError if a file is missing, malformed or not supported, or if the factors do not fit the model.
+ */
+export async function readLoraAdapter(folder: string, config: ModelConfig): Promise<LoraAdapter> {
+  const file = nodePath().join(folder, adapterConfigFile);
+  const json = await readJsonObject(file);
+  if (!json) throw new FormatError(`${file}: no such file; give the folder of a PEFT adapter`);
+  const settings = parseAdapterConfig(json, file);
+  const path = nodePath().join(folder, 'adapter_model.safetensors');
+  const tensors = await readSafetensors(path);
+  const layers = linearLayers(config).flatMap((layer) => factorsOf(layer, settings.rank, tensors, path));
+  if (layers.length === 0 || 2 * layers.length !== tensors.size) {
+    throw new FormatError(`${path}: ${strangers(layers, tensors)}; give the adapter of this model`);
+  }
+  return { ...settings, scale: loraScale(settings), layers };
+}
+
+/** PEFT's names of a weight's factors, as in its files. */
+export function adapterTensorNames(weight: string): { readonly down: string; readonly up: string } {
+  const module = `base_model.model.${weight.replace(/\.weight$/, '')}`;
+  return { down: `${module}.lora_A.weight`, up: `${module}.lora_B.weight` };
+}
+
+function factorsOf(layer: LinearLayer, rank: number, tensors: Weights, path: string): LoraAdapter['layers'] {
+  const names = adapterTensorNames(layer.weight);
+  const [down, up] = [tensors.get(names.down), tensors.get(names.up)];
+  if (down === undefined && up === undefined) return [];
+  const fits =
+    down?.shape.join() === `${rank},${layer.inputs}` && up?.shape.join() === `${layer.outputs},${rank}`;
+  if (fits) return [{ layer, down, up: up! }];
+  throw new FormatError(
+    `${path}: ${names.down.replace('.lora_A.weight', '')}: expected lora_A [${rank}, ${layer.inputs}] and lora_B ` +
+      `[${layer.outputs}, ${rank}], got ${shapeOf(down)} and ${shapeOf(up)}; is it of another model?`,
+  );
+}
+
+function shapeOf(tensor: HostTensor | undefined): string {
+  return tensor === undefined ? 'none' : `[${tensor.shape.join(', ')}]`;
+}
+
+/** Names tensors that are no factors of the model's linear layers. */
+function strangers(layers: LoraAdapter['layers'], tensors: Weights): string {
+  const known = new Set(layers.flatMap(({ layer }) => Object.values(adapterTensorNames(layer.weight))));
+  const others = [...tensors.keys()].filter((name) => !known.has(name));
+  const shown = others.slice(0, 3).map((name) => `"${name}"`);
+  return others.length === 0
+    ? 'holds no tensors'
+    : `expected two factors for each adapted linear layer of the decoder, got ${shown.join(', ')}` +
+        (others.length > shown.length ? ` and ${others.length - shown.length} more` : '');
+}
