@@ -5,6 +5,11 @@ export interface CodeProgram {
   readonly source: string;
   /** Text of standard input. */
   readonly input: string;
+  /**
+   * Code of tests that call the program's functions. It runs apart from the program, which it sees only through values.
+   * Default: no tests.
+   */
+  readonly test?: string | undefined;
 }
 
 /** Result of a program. */
@@ -15,6 +20,11 @@ export interface CodeOutcome {
   readonly exitCode: number | null;
   readonly stdout: string;
   readonly stderr: string;
+  /**
+   * Verdict of the tests. Only the harness can say `'passed'`, after the last line of the tests. Absent if the program came
+   * without tests.
+   */
+  readonly test?: 'passed' | 'failed' | undefined;
 }
 
 /**

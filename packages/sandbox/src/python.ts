@@ -1,6 +1,3 @@
-/**
- * Runs Python programs with limits. Needs Node and Python. See {@link pythonRunner} for what the limits do
- * not prevent.
- */
+/** Runs Python programs with limits, inside WebAssembly by default. Needs Node. */
 export type { PythonRunnerOptions } from './python/options.ts';
-export { pythonRunner } from './python/python-runner.ts';
+export { type PythonRunner, type PythonStatistics, pythonRunner } from './python/python-runner.ts';

@@ -9,10 +9,15 @@ if (parentPort) {
   const load = engineLoader(memoryBytes);
   await serveThread<JobRequest, JobReport, void>(parentPort, async () => {
     let engine = Promise.resolve(await load());
+    let harness: ReturnType<typeof load> | undefined;
     const answer = async (request: JobRequest) => {
-      const { report, isReusable } = (await engine).execute(request);
+      if (request.job.kind === 'tests') harness ??= load();
+      const { report, isReusable } = (await engine).execute(request, await harness);
       // Load while the report is sent. If loading fails, the thread ends and the pool starts another.
-      if (!isReusable || reuse === 'nothing') engine = load();
+      if (!isReusable || reuse === 'nothing') {
+        engine = load();
+        harness = undefined;
+      }
       return report;
     };
     return { ready: undefined, answer };

@@ -67,6 +67,83 @@ export const callPrelude = `(function (write, limit) {${common}
   return [start, describe];
 })`;
 
+/** Functions of `assert`. They compare values themselves: no method of a value decides. */
+const equality = `
+  const fail = (message, otherwise) => {
+    throw message instanceof Error ? message : new Error('AssertionError: ' + (message ?? otherwise));
+  };
+  const { isArray } = Array;
+  const { getPrototypeOf, keys } = Object;
+  const entriesOf = (value) => {
+    const state = globalThis.stateOf?.(value) ?? value;
+    return [keys(state), state];
+  };
+  const deep = (a, b, pairs = []) => {
+    if (same(a, b)) return true;
+    if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false;
+    if (isArray(a) !== isArray(b) || pairs.length > 1000) return false;
+    for (let k = 0; k < pairs.length; k++) if (pairs[k][0] === a && pairs[k][1] === b) return true;
+    const within = [...pairs, [a, b]];
+    for (const kind of [Date, RegExp]) {
+      if (a instanceof kind || b instanceof kind) return a instanceof kind && b instanceof kind && text(a) === text(b);
+    }
+    if (a instanceof Error && b instanceof Error) return a.name === b.name && a.message === b.message;
+    for (const kind of [Map, Set]) {
+      if (!(a instanceof kind) && !(b instanceof kind)) continue;
+      if (!(a instanceof kind && b instanceof kind) || a.size !== b.size) return false;
+      const others = [...b];
+      return [...a].every((one) => {
+        const at = others.findIndex((other) => deep(one, other, within));
+        return at >= 0 && others.splice(at, 1).length === 1;
+      });
+    }
+    const [one, first] = entriesOf(a);
+    const [other, second] = entriesOf(b);
+    if (one.length !== other.length || (isArray(a) && a.length !== b.length)) return false;
+    return one.every((key) => Object.hasOwn(second, key) && deep(first[key], second[key], within));
+  };
+  const assert = (value, message) => value || fail(message, 'assertion failed');
+  const check = (test, word) => (a, b, message) => test(a, b) || fail(message, shown(a) + word + shown(b));
+  const equal = check(same, ' is not ');
+  const strictEqual = check((a, b) => Object.is(a, b) || same(a, b), ' is not ');
+  const notEqual = check((a, b) => !same(a, b), ' is ');
+  const deepEqual = check(deep, ' is not ');
+  const notDeepEqual = check((a, b) => !deep(a, b), ' is ');
+  const matches = (error, expected) =>
+    typeof expected !== 'function' && !(expected instanceof RegExp)
+      ? expected === undefined || typeof expected === 'string' || keys(expected).every((key) => deep(error[key], expected[key]))
+      : expected instanceof RegExp
+        ? expected.test(text(error))
+        : error instanceof expected || (!/^(class|function [A-Z])/.test(text(expected)) && expected(error) === true);
+  const raised = (error, expected) => {
+    if (!matches(error, expected)) throw error;
+    return true;
+  };
+  const throws = (call, expected, message) => {
+    try {
+      call();
+    } catch (error) {
+      return raised(error, expected);
+    }
+    return fail(message, 'expected an exception');
+  };
+  const rejects = async (call, expected, message) => {
+    try {
+      await (typeof call === 'function' ? call() : call);
+    } catch (error) {
+      return raised(error, expected);
+    }
+    return fail(message, 'expected a rejection');
+  };
+  Object.assign(assert, {
+    ok: assert, equal, strictEqual, notEqual, notStrictEqual: notEqual, deepEqual, deepStrictEqual: deepEqual,
+    notDeepEqual, notDeepStrictEqual: notDeepEqual, throws, rejects, fail,
+    doesNotThrow: (call) => call(),
+    match: (value, pattern, message) => pattern.test(value) || fail(message, shown(value) + ' does not match'),
+  });
+  assert.strict = assert;
+`;
+
 /**
  * Globals of a program: the part of Node's that tests of small programs use. Evaluates to `[undefined,
  * describe]`.
@@ -81,13 +158,8 @@ export const programPrelude = `(function (write, limit, input) {${common}
     at = end + 1;
     return line;
   };
-  const fail = (message) => {
-    throw new Error('AssertionError: ' + (message ?? 'assertion failed'));
-  };
-  const assert = (value, message) => value || fail(message);
-  const equal = (a, b, message) => Object.is(a, b) || fail(message ?? shown(a) + ' is not ' + shown(b));
-  const deepEqual = (a, b, message) => equal(shown(a), shown(b), message);
-  Object.assign(assert, { ok: assert, equal, strictEqual: equal, deepEqual, deepStrictEqual: deepEqual });
+  const same = (a, b) => a === b || (a !== a && b !== b);
+  ${equality}
   const stdin = {
     setEncoding: () => stdin,
     resume: () => stdin,
@@ -101,6 +173,9 @@ export const programPrelude = `(function (write, limit, input) {${common}
     if (file === 0 || file === '/dev/stdin') return input;
     throw new Error('expected standard input, got another file');
   } }, assert };
+  const holder = { exports: {} };
+  globalThis.module = holder;
+  globalThis.exports = holder.exports;
   globalThis.print = console.log;
   globalThis.readline = readline;
   globalThis.assert = assert;

@@ -9,6 +9,9 @@ const exitCodes = { exception: 1, unsettled: 13, crashed: 134 } as const;
 /**
  * Runs JavaScript programs of `codeTests` in a sandbox.
  *
+ * Tests run in an engine of their own. They find functions, classes and variables of the program by name, or in `program`, and
+ * what they get are copies of values, and objects that forward to the program.
+ *
  * Programs have `console`, `print`, `readline()`, `require('fs').readFileSync(0)`, `process.stdin.on`,
  * `process.stdout.write` and `assert`. They have no timers, files, network or exit. If the last statement
  * gives a promise, it is awaited, and a rejection fails the program.
@@ -16,13 +19,17 @@ const exitCodes = { exception: 1, unsettled: 13, crashed: 134 } as const;
  * Rejects with an `ArgumentError` for another language. `pythonRunner` of `@rlp/sandbox/python` runs Python.
  */
 export function javascriptRunner(sandbox: Sandbox): CodeRunner {
-  return async ({ language, source, input }, limits) => {
+  return async ({ language, source, input, test }, limits) => {
     if (!/^(javascript|js)$/i.test(language)) {
       throw new ArgumentError(
         `javascriptRunner: expected JavaScript, got ${JSON.stringify(language)}; pass a runner for that language`,
       );
     }
-    return outcomeOf(await sandbox.execute({ kind: 'program', code: source, input }, limits));
+    if (test === undefined) {
+      return outcomeOf(await sandbox.execute({ kind: 'program', code: source, input }, limits));
+    }
+    const report = await sandbox.execute({ kind: 'tests', code: source, test }, limits);
+    return { ...outcomeOf(report), test: report.result.kind === 'value' ? 'passed' : 'failed' };
   };
 }
 

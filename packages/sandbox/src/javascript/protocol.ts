@@ -21,10 +21,11 @@ export type SandboxFailureCause =
   | 'output-too-long'
   | 'crashed';
 
-/** A call of the function in `code`, or a program with standard input. */
+/** A call of the function in `code`, a program with standard input, or a program with tests of its functions. */
 export type Job =
   | { readonly kind: 'call'; readonly code: string; readonly args: string }
-  | { readonly kind: 'program'; readonly code: string; readonly input: string };
+  | { readonly kind: 'program'; readonly code: string; readonly input: string }
+  | { readonly kind: 'tests'; readonly code: string; readonly test: string };
 
 /** A job with its limits, as it is sent to a thread. */
 export interface JobRequest {

@@ -112,3 +112,87 @@ describe('javascriptRunner', () => {
     await expect(python).rejects.toThrow('expected JavaScript, got "python"');
   });
 });
+
+describe('tests apart from a JavaScript program', () => {
+  const runner = javascriptRunner(sandbox);
+  const judge = async (source: string, test: string, timeoutMs = 10_000) => {
+    const program = { language: 'javascript', source, input: '', test };
+    return (await runner(program, { timeoutMs, signal: new AbortController().signal })).test;
+  };
+
+  it.each([
+    ['const f = (n) => n * n', 'assert(f(2) === 4); assert.deepEqual([1, 2].map(f), [1, 4])'],
+    [
+      'class Dog { constructor(n) { this.n = n } bark() { return this.n + "!" } }',
+      'const d = new Dog("a"); assert.equal(d.bark(), "a!"); assert(d instanceof Dog); d.n = "b"; assert.deepEqual(d, new Dog("b")); assert.throws(() => d.nope(), TypeError)',
+    ],
+    [
+      'function sort(a) { a.sort((x, y) => x - y); return a }',
+      'const a = [3, 1, 2]; assert(sort(a) === a); assert.deepEqual(a, [1, 2, 3])',
+    ],
+    [
+      'class Bad extends Error {} function f(n) { if (n < 0) throw new Bad("low"); return n }',
+      'assert.throws(() => f(-1), Bad); assert.throws(() => f(-1), /low/); assert.equal(f(1), 1)',
+    ],
+    ['async function f(n) { await null; return n * 2 }', '(async () => { assert.equal(await f(2), 4) })()'],
+    [
+      'async function f(g) { return await g(3) + 1 }',
+      'f(async (x) => x * 2).then((r) => assert.equal(r, 7))',
+    ],
+    ['module.exports = { f: (n) => n + 1 }', 'assert.equal(f(1), 2)'],
+    [
+      'export function* f(n) { for (let k = 0; k < n; k++) yield k }',
+      'assert.deepEqual([...f(3)], [0, 1, 2])',
+    ],
+    [
+      'const f = (x) => x',
+      'for (const x of [NaN, -0, 2n ** 70n, undefined, null, [undefined], new Map([[1, new Set([2])]]), new Date(5), /a/g, new Uint8Array([1])]) assert.deepEqual(f(x), x); const loop = []; loop.push(loop); assert(f(loop)[0] === f(loop)[0] || true)',
+    ],
+    [
+      'const make = () => ({ n: 0, add() { this.n += 1; return this } })',
+      'const c = make(); c.add().add(); assert.equal(c.n, 2); assert.equal(JSON.stringify(c), \'{"n":2}\')',
+    ],
+    [
+      'let o = 0; const deep = (n) => { let o = []; for (let k = 0; k < n; k++) o = [o]; return o }',
+      'let d = deep(5000), n = 0; while (d.length) { d = d[0]; n++ } assert.equal(n, 5000)',
+    ],
+  ])('accepts %j', async (source, test) => {
+    expect(await judge(source, test)).toBe('passed');
+  });
+
+  it.each([
+    ...['if (false)', 'while (false)', 'assert = () => true', 'function assert() {}', 'throw 0', '`'],
+    'Object.is = () => true; function f(n) { return n }',
+    'Object.prototype.valueOf = () => 4; Array.prototype.every = () => true; function f(n) { return {} }',
+    'function f() { return { valueOf: () => 4, toString: () => "4", [Symbol.toPrimitive]: () => 4 } }',
+    'function f() { return new Proxy(function () {}, { get: () => () => 4, apply: () => 4 }) }',
+    'function f() { return new Number(4) }',
+    'class A extends Number {}; function f() { return new A(4) }',
+    'function f() { return { then: (resolve) => resolve(4) } }',
+    'globalThis.scopeOfTests = {}; globalThis.stateOf = () => 4; function f() { return 0 }',
+    'function f() { throw { name: "x", message: "y" } }',
+    'async function f() { return 4 }',
+  ])('rejects %j', async (source) => {
+    expect(await judge(source, 'assert(f(2) == 4); assert.equal(f(3), 9)')).toBe('failed');
+  });
+
+  it('stops programs and tests that do not stop', async () => {
+    expect(await judge('for (;;);', '1', 300)).toBe('failed');
+    expect(await judge('function f() { for (;;); }', 'try { f() } catch {}', 300)).toBe('failed');
+    expect(await judge('const f = () => 1', 'for (;;) f()', 300)).toBe('failed');
+    expect(await judge('const f = () => 1', 'assert.equal(f(), 1)')).toBe('passed');
+  });
+});
+
+describe('results that are too deep', () => {
+  it('are failures, never rejections', async () => {
+    const nested = (depth: number) =>
+      `() => { let o = []; for (let k = 0; k < ${depth}; k++) o = k % 2 ? [o] : { o }; return o; }`;
+    expect(await sandbox.call(nested(900), [])).toMatchObject({ kind: 'value' });
+    for (const depth of [1001, 3000, 5000]) {
+      expect(await sandbox.call(nested(depth), [])).toMatchObject({ kind: 'failure', cause: 'not-json' });
+    }
+    expect(sandbox.getStatistics().failures['not-json']).toBeGreaterThan(2);
+    expect(await sandbox.call(`() => '"[' + '['.repeat(5000)`, [])).toMatchObject({ kind: 'value' });
+  });
+});

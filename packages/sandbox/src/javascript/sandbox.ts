@@ -8,6 +8,8 @@ import type { Job, JobReport, JobRequest, SandboxFailureCause } from './protocol
 /** Time for a thread to stop a job by itself before it is killed, in milliseconds. */
 const graceMs = 500;
 const startMs = 60_000;
+/** Most levels of a result. */
+const deepest = 1000;
 
 /** Options of one call. */
 export interface SandboxCallOptions {
@@ -73,6 +75,11 @@ export class Sandbox implements AsyncDisposable {
     );
     const printed = stdout + stderr;
     if (result.kind === 'failure') return { ...result, printed };
+    if (nestsDeeper(result.json, deepest)) {
+      this.#count('not-json');
+      const message = `its result is nested more than ${deepest} levels deep`;
+      return { kind: 'failure', cause: 'not-json', message, printed };
+    }
     return { kind: 'value', value: JSON.parse(result.json, withoutPrototypes), printed };
   }
 
@@ -84,17 +91,18 @@ export class Sandbox implements AsyncDisposable {
       timeoutMs: parseOptions('Sandbox: timeoutMs', callMs, timeoutMs ?? this.#options.timeoutMs),
       maxOutputCharacters: this.#options.maxOutputCharacters,
     };
-    const size = job.code.length + (job.kind === 'call' ? job.args : job.input).length;
+    const size = job.code.length + besides(job).length;
     const report =
       size > this.#options.memoryBytes / 16
         ? tooLarge(size)
         : await this.#executed({ job, ...limits }, signal);
     this.#calls += 1;
-    if (report.result.kind === 'failure') {
-      const { cause } = report.result;
-      this.#failures[cause] = (this.#failures[cause] ?? 0) + 1;
-    }
+    if (report.result.kind === 'failure') this.#count(report.result.cause);
     return report;
+  }
+
+  #count(cause: SandboxFailureCause): void {
+    this.#failures[cause] = (this.#failures[cause] ?? 0) + 1;
   }
 
   /** Returns counts since the sandbox was created. */
@@ -136,6 +144,12 @@ export class Sandbox implements AsyncDisposable {
   }
 }
 
+/** Text of a job besides its code. */
+function besides(job: Job): string {
+  if (job.kind === 'call') return job.args;
+  return job.kind === 'program' ? job.input : job.test;
+}
+
 function textOf(args: readonly unknown[]): string {
   try {
     return JSON.stringify(args);
@@ -147,6 +161,21 @@ function textOf(args: readonly unknown[]): string {
 function tooLarge(characters: number): JobReport {
   const message = `code and arguments have ${characters} characters, too many for the sandbox's memory`;
   return { result: { kind: 'failure', cause: 'out-of-memory', message }, stdout: '', stderr: '' };
+}
+
+/** Whether JSON is nested deeper than a number of levels. Reading it would take as much stack. */
+function nestsDeeper(json: string, levels: number): boolean {
+  let depth = 0;
+  let isText = false;
+  for (let at = 0; at < json.length; at++) {
+    const character = json[at];
+    if (character === '"') isText = !isText;
+    else if (isText && character === '\\') at += 1;
+    else if (!isText && (character === '[' || character === '{')) depth += 1;
+    else if (!isText && (character === ']' || character === '}')) depth -= 1;
+    if (depth > levels) return true;
+  }
+  return false;
 }
 
 /** Drops keys that would change the prototype of a copy. */

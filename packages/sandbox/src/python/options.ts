@@ -4,22 +4,32 @@ const mebibyte = 1_048_576;
 
 /** Schema of {@link PythonRunnerOptions}. */
 export const pythonOptionsSchema = z.strictObject({
-  /** Python interpreter, 3.8 or later. Default `'python3'`. */
+  /**
+   * What runs the programs. Default `'webassembly'`.
+   *
+   * - `'webassembly'`: Python 3.14 of the package `pyodide`, an optional peer. Programs reach no file, network or process of
+   *   the host, on any system.
+   * - `'native'`: an interpreter of the host, in a process. Needs `launcher`.
+   */
+  interpreter: z.enum(['webassembly', 'native']).default('webassembly'),
+  /** WebAssembly: number of threads, so of programs that run at once. They start on first use. Default 1. */
+  threads: z.int().positive().max(64).default(1),
+  /** Native: Python interpreter, 3.9 or later. Default `'python3'`. */
   executable: z.string().min(1).default('python3'),
   /**
-   * Command that starts the interpreter. Default `'namespaces-if-possible'`.
+   * Native: command that isolates the interpreter. Default `'namespaces'`.
    *
-   * - `'namespaces'`: `unshare`, which removes the network and hides other processes. Needs a Linux that permits it.
-   * - `'namespaces-if-possible'`: `unshare` if it works, otherwise no command.
-   * - `'none'`: no command.
+   * - `'namespaces'`: `unshare`, which removes the network and hides other processes. Needs a Linux that permits it. Without
+   *   it nothing runs.
+   * - `'none'`: no command. Programs can read the environment and files of your processes.
    * - A list: your command, such as `['bwrap', '--unshare-all', '--ro-bind', '/', '/', '--die-with-parent']`.
    */
   launcher: z
-    .union([z.enum(['namespaces-if-possible', 'namespaces', 'none']), z.array(z.string()).min(1).readonly()])
-    .default('namespaces-if-possible'),
-  /** Packages that programs may import besides the standard library. Default `'none'`. */
+    .union([z.enum(['namespaces', 'none']), z.array(z.string()).min(1).readonly()])
+    .default('namespaces'),
+  /** Native: packages that programs may import besides the standard library. Default `'none'`. */
   packages: z.enum(['none', 'installed']).default('none'),
-  /** Address space of a program in bytes. Default 512 MiB. */
+  /** Memory of a program in bytes. Default 512 MiB. */
   memoryBytes: z
     .int()
     .min(64 * mebibyte, 'must be at least 64 MiB: Python itself needs some')
@@ -30,3 +40,6 @@ export const pythonOptionsSchema = z.strictObject({
 
 /** Options of {@link pythonRunner}. */
 export interface PythonRunnerOptions extends z.input<typeof pythonOptionsSchema> {}
+
+/** {@link PythonRunnerOptions} with defaults. */
+export type ResolvedPythonOptions = z.output<typeof pythonOptionsSchema>;

@@ -1,5 +1,6 @@
 import { type ChildProcess, type StdioOptions, spawn } from 'node:child_process';
 import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
 import { onAbort } from '@rlp/core';
 import type { CodeOutcome } from '../code-runner.ts';
 
@@ -14,6 +15,8 @@ export interface ProcessRequest {
   readonly timeoutMs: number;
   readonly maxOutputBytes: number;
   readonly signal: AbortSignal;
+  /** Receives file descriptors 4 and 5, which go both ways. Default: the process has none. */
+  readonly connect?: ((channel: Duplex, verdict: Duplex) => void) | undefined;
 }
 
 /**
@@ -30,7 +33,7 @@ const lingeringMs = 200;
 export async function runProcess(request: ProcessRequest): Promise<CodeOutcome> {
   const { command, env, input, source, timeoutMs, maxOutputBytes, signal } = request;
   signal.throwIfAborted();
-  const stdio: StdioOptions = ['pipe', 'pipe', 'pipe', 'pipe'];
+  const stdio: StdioOptions = new Array(request.connect ? 6 : 4).fill('pipe');
   const child = spawn(command[0]!, command.slice(1), { env, cwd: '/', detached: true, stdio });
   const end = closed(child, maxOutputBytes);
   // Without a process there may be no streams either, for example if no more files can be opened.
@@ -43,6 +46,8 @@ export async function runProcess(request: ProcessRequest): Promise<CodeOutcome> 
   const read = reader(child, maxOutputBytes, () => stop('output-too-long'));
   const timer = setTimeout(() => stop('timed-out'), timeoutMs);
   const release = onAbort(signal, () => kill(child));
+  const channels: readonly unknown[] = child.stdio.slice(4);
+  request.connect?.(channels[0] as Duplex, channels[1] as Duplex);
   write(child.stdin!, input);
   write(child.stdio[3] as NodeJS.WritableStream, source);
   try {

@@ -1,151 +1,21 @@
-import { execFileSync } from 'node:child_process';
-import type { AddressInfo } from 'node:net';
-import { createServer } from 'node:net';
-import { ArgumentError, OptionsError, RewardError } from '@rlp/core';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { ArgumentError, OptionsError } from '@rlp/core';
+import { afterAll, describe, expect, it } from 'vitest';
 import type { CodeOutcome } from '../code-runner.ts';
 import { pythonRunner } from '../python.ts';
-import { runProcess } from './python-process.ts';
 
 const { signal } = new AbortController();
+const runner = pythonRunner({ maxOutputBytes: 100_000, memoryBytes: 128 * 1_048_576 });
+afterAll(() => runner.close());
 
-function missing(command: string, args: readonly string[]): string | undefined {
-  try {
-    execFileSync(command, args, { stdio: 'ignore' });
-    return undefined;
-  } catch {
-    return `left out: \`${command} ${args.join(' ')}\` does not run here`;
-  }
-}
-
-const withoutPython =
-  process.platform === 'linux'
-    ? missing('python3', ['--version'])
-    : 'left out: only Linux holds programs to a limit on memory';
-const withoutNamespaces = missing('unshare', [
-  '--user',
-  '--map-current-user',
-  '--net',
-  '--pid',
-  '--fork',
-  'true',
-]);
-for (const reason of [withoutPython, withoutNamespaces]) if (reason !== undefined) console.log(reason);
-
-const runner = pythonRunner({ maxOutputBytes: 100_000, memoryBytes: 256 * 1_048_576 });
-const run = (source: string, { input = '', timeoutMs = 10_000 } = {}): Promise<CodeOutcome> =>
+const run = (source: string, { input = '', timeoutMs = 20_000 } = {}): Promise<CodeOutcome> =>
   runner({ language: 'python', source, input }, { timeoutMs, signal });
+const judge = async (source: string, test: string, timeoutMs = 20_000) =>
+  (await runner({ language: 'python', source, input: '', test }, { timeoutMs, signal })).test;
 
-/** Each program with its outcome: a status, or the text of its error. */
-const attacks: readonly (readonly [name: string, source: string, ending: CodeOutcome['status'] | RegExp])[] =
-  [
-    ['an endless loop', 'while True: pass', 'timed-out'],
-    [
-      'an endless loop that catches everything',
-      'while True:\n  try:\n    while True: pass\n  except BaseException: pass',
-      'timed-out',
-    ],
-    [
-      'signals ignored',
-      'import signal\nfor s in range(1, 32):\n  try: signal.signal(s, signal.SIG_IGN)\n  except OSError: pass\nwhile True: pass',
-      'timed-out',
-    ],
-    ['waiting', 'import time\ntime.sleep(100)', 'timed-out'],
-    [
-      'a thread that outlives the program',
-      'import threading\ndef f():\n  while True: pass\nthreading.Thread(target=f).start()',
-      'timed-out',
-    ],
-    ['a memory bomb at once', 'x = bytearray(10 ** 10)', 'out-of-memory'],
-    ['a memory bomb of lists', 'x = []\nwhile True: x.append([0] * 100000)', 'out-of-memory'],
-    ['a bomb of big integers', 'x = 3\nwhile True: x *= x', 'timed-out'],
-    [
-      'a bomb of threads',
-      'import threading, time\nwhile True: threading.Thread(target=time.sleep, args=(100,), daemon=True).start()',
-      /can't start new thread/,
-    ],
-    ['endless recursion', 'def f(): return f()\nf()', /RecursionError/],
-    ['huge output', 'while True: print("x" * 1000)', 'output-too-long'],
-    ['huge errors', 'import sys\nwhile True: sys.stderr.write("x" * 1000)', 'output-too-long'],
-    ['a fork bomb', 'import os\nwhile True: os.fork()', /PermissionError: os.fork/],
-    [
-      'a fork bomb by multiprocessing',
-      'import multiprocessing as m\nwhile True: m.Process(target=print).start()',
-      /PermissionError/,
-    ],
-    ['a shell', 'import os\nos.system("true")', /PermissionError: os.system/],
-    ['a subprocess', 'import subprocess\nsubprocess.run(["true"])', /PermissionError: subprocess.Popen/],
-    [
-      'a subprocess without its event',
-      'import _posixsubprocess\n_posixsubprocess.fork_exec()',
-      /PermissionError: no processes/,
-    ],
-    [
-      'another program in its place',
-      'import os\nos.execv("/bin/true", ["true"])',
-      /PermissionError: os.exec/,
-    ],
-    ['another process killed', 'import os\nos.kill(os.getppid(), 9)', /PermissionError: os.kill/],
-    ['foreign functions', 'import ctypes\nctypes.CDLL(None).system(b"true")', /ImportError/],
-    ['a file written', 'open("/tmp/rlp-written", "w").write("x")', /PermissionError: no file/],
-    [
-      'a file written by descriptor',
-      'import os\nos.open("/tmp/rlp-written", os.O_WRONLY | os.O_CREAT)',
-      /PermissionError: no file/,
-    ],
-    ['a file removed', 'import os\nos.remove("/tmp")', /PermissionError: os.remove/],
-    [
-      'the environment of its parent',
-      'import os\nopen(f"/dev/../proc/{os.getppid()}/environ").read()',
-      /PermissionError: nothing of other/,
-    ],
-    ['a folder made', 'import os\nos.mkdir("/tmp/rlp-made")', /PermissionError: os.mkdir/],
-    [
-      'limits raised',
-      'import resource\nresource.setrlimit(resource.RLIMIT_FSIZE, (10, 10))',
-      /ValueError|PermissionError/,
-    ],
-    ['no Python', 'This is no program.', /SyntaxError/],
-    ['a null character', 'print(1)\0', /null bytes|source code/],
-  ];
+// The first interpreter of a process takes seconds.
+const seconds = { timeout: 120_000 };
 
-describe.skipIf(withoutPython !== undefined).concurrent('pythonRunner contains', () => {
-  it.each(attacks)('%s', async (_, source, ending) => {
-    const outcome = await run(source, { timeoutMs: ending === 'timed-out' ? 250 : 20_000 });
-    if (typeof ending === 'string') {
-      expect(outcome).toMatchObject({ status: ending, exitCode: null });
-      expect(outcome.stdout.length + outcome.stderr.length).toBeLessThanOrEqual(100_000);
-    } else {
-      expect(outcome.stderr).toMatch(ending);
-      expect(outcome).toMatchObject({ status: 'exited' });
-      expect(outcome.exitCode).not.toBe(0);
-    }
-  });
-
-  it('a connection', async () => {
-    const server = createServer((socket) => socket.destroy());
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    onTestFinished(() => void server.close());
-    let reached = 0;
-    server.on('connection', () => {
-      reached += 1;
-    });
-    const { port } = server.address() as AddressInfo;
-    const outcome = await run(`import socket\nsocket.create_connection(('127.0.0.1', ${port}))`);
-    expect(outcome.stderr).toMatch(/PermissionError: socket/);
-    expect(reached).toBe(0);
-  });
-
-  it('what is left of its environment', async () => {
-    const { stdout } = await run(
-      'import os, sys\nprint(sorted(os.environ), sys.argv, sys.path[0] != "", [n for n in dir() if n[0] != "_"])',
-    );
-    expect(stdout).toContain("['program.py'] True ['os', 'sys']");
-    expect(stdout).not.toMatch(/HOME|TOKEN|NODE|npm/);
-  });
-});
-
-describe.skipIf(withoutPython !== undefined).concurrent('pythonRunner', () => {
+describe('pythonRunner in WebAssembly', seconds, () => {
   it('gives programs their input, text in any language, and their exit code', async () => {
     const source = 'import sys\nfor line in sys.stdin: print(line.strip()[::-1])\nsys.exit(3)';
     const outcome = await run(source, { input: 'añ😀\nb' });
@@ -162,72 +32,201 @@ threading.stack_size(64 * 1024 * 1024)
 class Box:
     n: int
 def deep(n): return 0 if n == 0 else 1 + deep(n - 1)
-def main(): print(Box(deep(20000)), asyncio.run(asyncio.sleep(0, 1)) if False else math.comb(5, 2))
+async def later(n):
+    await asyncio.sleep(0.001)
+    return n
+async def both(): return await asyncio.gather(later(1), later(2))
+def main(): print(Box(deep(20000)), asyncio.run(both()))
 thread = threading.Thread(target=main)
 thread.start()
 thread.join()
-if __name__ == '__main__': print({'b', 'a'} == {'a', 'b'})`;
-    expect(await run(source)).toMatchObject({ stdout: 'Box(n=20000) 10\nTrue\n', exitCode: 0 });
+if __name__ == '__main__': print({'b', 'a'} == {'a', 'b'}, input())`;
+    expect(await run(source, { input: 'x' })).toMatchObject({
+      stdout: 'Box(n=20000) [1, 2]\nTrue x\n',
+      exitCode: 0,
+    });
   });
 
-  it('draws the same random order of sets every time', async () => {
-    const source = 'print({str(k) for k in range(20)})';
-    const [one, other] = await Promise.all([run(source), run(source)]);
-    expect(one!.stdout).toBe(other!.stdout);
+  it.each<[name: string, source: string, ending: CodeOutcome['status'] | RegExp]>([
+    ['an endless loop', 'while True: pass', 'timed-out'],
+    [
+      'an endless loop that catches everything',
+      'while True:\n  try:\n    while True: pass\n  except BaseException: pass',
+      'timed-out',
+    ],
+    ['a loop inside a function in C', 'sum(range(10 ** 12))', 'timed-out'],
+    ['waiting', 'import time\ntime.sleep(100)', 'timed-out'],
+    ['a memory bomb', 'x = []\nwhile True: x.append([0] * 100000)', 'out-of-memory'],
+    ['output without end', 'while True: print("x" * 1000)', 'output-too-long'],
+    ['JavaScript', 'import js', /No module named 'js'/],
+    ['Pyodide', 'import pyodide_js', /No module named 'pyodide_js'/],
+    [
+      'Pyodide by its built-in module',
+      'import _pyodide_core as core\nfor name in dir(core):\n  try: getattr(core, name)("1")\n  except Exception: pass\nraise SystemError',
+      /leave the interpreter|SystemError/,
+    ],
+    [
+      'JavaScript found among all objects',
+      'import gc\nfor x in gc.get_objects():\n  if type(x).__name__ == "JsProxy": print(dir(x), x.constructor)\nraise SystemError',
+      /leave the interpreter|SystemError/,
+    ],
+    [
+      'machine code',
+      'import ctypes\nprint(ctypes.CDLL(None).emscripten_run_script(b"process.exit(1)"))',
+      /leave the interpreter|Error/,
+    ],
+    [
+      'a network',
+      'import socket\nsocket.create_connection(("127.0.0.1", 80))',
+      /leave the interpreter|Error/,
+    ],
+    ['a process', 'import subprocess\nsubprocess.run(["id"])', /Error/],
+    ['a command', 'import os\nif os.system("id"): raise OSError("none")', /leave the interpreter|OSError/],
+    ['files of the host', 'print(open("/etc/passwd").read())', /FileNotFoundError/],
+    ['a file written', 'open("/tmp/x", "w")', /PermissionError|Errno 2/],
+    ['a file made otherwise', 'import os\nos.mkdir("/tmp/x")', /PermissionError/],
+    ['the environment', 'import os\nraise Exception(sorted(os.environ))', /\['HOME', 'LANG'\]/],
+    ['a native stack', 'x = []\nfor k in range(100000): x = [x]\nprint(repr(x)[:9])', /Recursion|broke/],
+    ['no Python', 'This is no program.', /SyntaxError/],
+  ])('contains %s', async (_, source, ending) => {
+    const outcome = await run(source, { timeoutMs: ending === 'timed-out' ? 300 : 20_000 });
+    if (typeof ending === 'string') {
+      expect(outcome).toMatchObject({ status: ending, exitCode: null });
+      expect(outcome.stdout.length + outcome.stderr.length).toBeLessThanOrEqual(100_000);
+    } else {
+      expect(outcome).toMatchObject({ status: 'exited', stderr: expect.stringMatching(ending) });
+      expect(outcome.exitCode).not.toBe(0);
+    }
+    expect(await run('print(1)')).toMatchObject({ stdout: '1\n', exitCode: 0 });
   });
 
-  it('loses nothing that was printed while this process was busy', async () => {
-    const late = `const { spawn } = require('node:child_process');
-      spawn('sh', ['-c', 'sleep 0.15; echo late'], { detached: true, stdio: ['ignore', 'inherit', 'ignore'] }).unref();`;
-    const request = { env: { PATH: '/usr/bin:/bin' }, input: '', source: '', signal };
-    const limits = { timeoutMs: 10_000, maxOutputBytes: 1000 };
-    const outcome = runProcess({ command: [process.execPath, '-e', late], ...request, ...limits });
-    const busy = () => {
-      for (const end = performance.now() + 500; performance.now() < end; );
-    };
-    // After an immediate, timers run before data in pipes is read.
-    setTimeout(() => setImmediate(busy), 180);
-    expect(await outcome).toMatchObject({ status: 'exited', exitCode: 0, stdout: 'late\n' });
+  it('starts every program in a fresh interpreter', async () => {
+    const first = await run(
+      'import builtins, json, sys\nbuiltins.len = json.dumps = None\nsys.modules["math"] = 1\nimport math\nprint(math)',
+    );
+    expect(first.stdout).toBe('1\n');
+    const second = await run('import json, math\nprint(len("ab"), json.dumps([1]), math.pi > 3)');
+    expect(second.stdout).toBe('2 [1] True\n');
+    const source = 'import random\nprint({str(k) for k in range(20)}, random.random())';
+    expect((await run(source)).stdout).toBe((await run(source)).stdout);
   });
 
-  it('ends a program whose call is aborted', async () => {
+  it('ends a program whose call is aborted, and refuses other languages and bad options', async () => {
     const controller = new AbortController();
     const limits = { timeoutMs: 60_000, signal: controller.signal };
     const running = runner({ language: 'python', source: 'while True: pass', input: '' }, limits);
     setTimeout(() => controller.abort(new Error('enough')), 100);
     await expect(running).rejects.toThrow('enough');
-  });
-
-  it.each([
-    ['none', 'None'],
-    [['env', 'LAUNCHED=yes'], 'yes'],
-  ] as const)('runs with the launcher %j', async (launcher, printed) => {
-    const source = 'import os\nprint(os.environ.get("LAUNCHED"))';
-    const launched = pythonRunner({ launcher });
-    const outcome = await launched({ language: 'Python', source, input: '' }, { timeoutMs: 10_000, signal });
-    expect(outcome).toEqual({ status: 'exited', exitCode: 0, stdout: `${printed}\n`, stderr: '' });
-  });
-
-  it('says what is missing', async () => {
-    const program = { language: 'python', source: '', input: '' };
-    const limits = { timeoutMs: 1000, signal };
-    await expect(pythonRunner({ executable: 'no-such-python' })(program, limits)).rejects.toThrow(
-      RewardError,
-    );
-    await expect(pythonRunner({ launcher: ['false'] })(program, limits)).rejects.toThrow(
-      'programs do not run',
-    );
-    await expect(pythonRunner({ launcher: ['no-such-launcher'] })(program, limits)).rejects.toThrow('ENOENT');
-    await expect(runner({ ...program, language: 'ruby' }, limits)).rejects.toThrow(ArgumentError);
+    const program = { language: 'ruby', source: '', input: '' };
+    await expect(runner(program, { timeoutMs: 1000, signal })).rejects.toThrow(ArgumentError);
     expect(() => pythonRunner({ memoryBytes: 1, packages: 'all' as never })).toThrow(OptionsError);
+    expect(runner.getStatistics()).toMatchObject({ isolation: 'webassembly' });
   });
 });
 
-describe.skipIf((withoutPython ?? withoutNamespaces) !== undefined)('pythonRunner in namespaces', () => {
-  it('has no network but its own loopback, and no sight of other processes', async () => {
-    const source = 'import os, socket\nprint(socket.if_nameindex(), os.getpid() < 10)';
-    const apart = pythonRunner({ launcher: 'namespaces' });
-    const outcome = await apart({ language: 'python', source, input: '' }, { timeoutMs: 10_000, signal });
-    expect(outcome.stdout).toBe("[(1, 'lo')] True\n");
+describe('tests apart from a Python program', seconds, () => {
+  it.each<[source: string, test: string]>([
+    ['def f(n): return n * n', 'assert f(2) == 4'],
+    ['def add(a, b=1, *c, **d): return (a, b, c, d)', 'assert add(1, 2, 3, e=4) == (1, 2, (3,), {"e": 4})'],
+    [
+      'def f(x): return x',
+      'import math\nfor x in [None, True, 3, -2**80, 10**5000, 0.1, 1e308, "ä\\ud800", b"\\x00\\xff", (1, (2,)), {1: {2: [3]}}, {1, 2}, frozenset({(1, 2)}), 1j, range(3), [[]] * 2]:\n  assert f(x) == x and type(f(x)) is type(x), x\nassert math.isnan(f(math.nan)) and f(math.inf) == math.inf',
+    ],
+    [
+      'def f(n):\n  x = []\n  for _ in range(n): x = [x]\n  return x',
+      'x = f(5000)\nn = 0\nwhile x: x, n = x[0], n + 1\nassert n == 5000',
+    ],
+    ['def f(x):\n  x.sort()\n  return x', 'a = [3, 1, 2]\nassert f(a) is a and a == [1, 2, 3]'],
+    ['def f(g, xs): return [g(x) for x in xs]', 'assert f(lambda x: x + 1, iter([1, 2])) == [2, 3]'],
+    ['def f(n):\n  for k in range(n): yield k', 'assert list(f(3)) == [0, 1, 2] and sum(f(4)) == 6'],
+    [
+      'class Stack:\n  def __init__(self): self.items = []\n  def push(self, x): self.items.append(x)\n  def __len__(self): return len(self.items)',
+      's = Stack()\ns.push(1)\ns.push("a")\nassert len(s) == 2 and s.items == [1, "a"] and isinstance(s, Stack)',
+    ],
+    [
+      'from dataclasses import dataclass\n@dataclass\nclass P:\n  x: int\n  def __add__(self, o): return P(self.x + o.x)\n  def __mul__(self, k): return P(self.x * k)\n  def __lt__(self, o): return self.x < o.x',
+      'assert P(1) + P(2) == P(3) and P(2) * 2 == P(4) and P(1) != P(2) and repr(P(1)) == "P(x=1)" and sorted([P(2), P(1)])[0].x == 1',
+    ],
+    [
+      'class Bad(ValueError):\n  pass\ndef f(n):\n  if n == 0: raise Bad("zero", 7)\n  if n == 1: raise KeyError("one")\n  return n',
+      'try:\n  f(0)\n  assert False\nexcept Bad as error:\n  assert error.args == ("zero", 7) and isinstance(error, ValueError)\ntry:\n  f(1)\n  assert False\nexcept KeyError as error:\n  assert error.args == ("one",)',
+    ],
+    [
+      'from enum import Enum, IntEnum\nfrom collections import namedtuple, Counter\nclass Color(Enum):\n  RED = 1\nclass N(IntEnum):\n  TWO = 2\nP = namedtuple("P", "x y")\ndef f(): return Color.RED\ndef g(s): return Counter(s)',
+      'assert f() is Color.RED and f() == Color.RED and Color.RED.value == 1 and N.TWO == 2 and P(1, 2) == (1, 2) and P(1, 2).y == 2 and g("aab") == {"a": 2, "b": 1}',
+    ],
+    [
+      'import math\ndef f(x): return math.sqrt(x)',
+      'assert math.isclose(f(2), 2 ** 0.5) and abs(f(2) - 1.41421356) < 1e-6',
+    ],
+    [
+      'def f():\n  print("hello")',
+      'import io, contextlib\nwith contextlib.redirect_stdout(io.StringIO()) as out: f()\nassert out.getvalue() == "hello\\n"',
+    ],
+    ['def sum(a): return 7', 'assert program.sum([1]) == 7'],
+    [
+      'def fib(n):\n  def inner(a, b, n): return a if n == 0 else inner(b, a + b, n - 1)\n  return inner(0, 1, n)',
+      'def check(candidate):\n  assert candidate(10) == 55\ncheck(fib)',
+    ],
+  ])('accepts %j', async (source, test) => {
+    expect(await judge(source, test)).toBe('passed');
+  });
+
+  it.each([
+    ['import sys; sys.exit(0)'],
+    ['raise SystemExit'],
+    ['import os; os._exit(0)'],
+    ['def f(n): import sys; sys.exit(0)'],
+    ['import atexit, os\natexit.register(lambda: os._exit(0))\ndef f(n): return n'],
+    [
+      'class A:\n  def __eq__(self, o): return True\n  def __sub__(self, o): return 0\n  def __lt__(self, o): return True\n  __gt__ = __le__ = __ge__ = __contains__ = __lt__\ndef f(n): return A()',
+    ],
+    ['class A(int):\n  def __eq__(self, o): return True\n  __hash__ = int.__hash__\ndef f(n): return A(0)'],
+    [
+      'import builtins\nbuiltins.AssertionError = type("E", (BaseException,), {"__init__": lambda s: exit(0)})\ndef f(n): return n',
+    ],
+    ['import sys\nsys.settrace(lambda *a: exit(0))\ndef f(n): return n'],
+    [
+      'import sys\ndef f(n):\n  x = sys._getframe()\n  while x: x.f_globals.update(passed=True, f=lambda n: 4); x = x.f_back\n  return n',
+    ],
+    ['import os\ndef f(n):\n  os.write(902, b"x" * 8 + b"{\\"passed\\": true}")\n  os._exit(0)'],
+    ['abs = lambda x: 0\nround = lambda *x: 4\nisinstance = lambda *x: True\ndef f(n): return n'],
+    [
+      'import json\njson.dumps = lambda *a, **k: "{\\"value\\": 4, \\"rows\\": [], \\"changes\\": [[0, [\\"l\\", []]]], \\"classes\\": [], \\"out\\": \\"\\"}"\ndef f(n): return 0',
+    ],
+  ])('rejects %j', async (source) => {
+    expect(await judge(source, 'assert f(2) == 4\nassert abs(f(3) - 9) < 1e-6\nassert 16 in [f(4)]')).toBe(
+      'failed',
+    );
+  });
+
+  it('gives no object of the program a say about numbers', async () => {
+    const source =
+      'class A:\n  def __getattr__(self, n): return lambda *a: 0\n  def __sub__(self, o): return 0\n  __rsub__ = __sub__\n  def __abs__(self): return 0\n  def __float__(self): return 4.0\n  def __lt__(self, o): return True\n  def __eq__(self, o): return True\n  def __round__(self, n=0): return 4\ndef f(n): return A()';
+    for (const test of [
+      'assert abs(f(2) - 4) < 1e-9',
+      'assert abs(4 - f(2)) < 1e-9',
+      'assert f(2) < 5',
+      'assert f(2) - 4 == 0',
+      'assert [f(2)] == [4]',
+      'assert {"a": f(2)} == {"a": 4}',
+      'assert 4 == f(2)',
+      'assert not (f(2) != 4)',
+      'assert f(2) in (3, 4)',
+    ]) {
+      expect([test, await judge(source, test)]).toEqual([test, 'failed']);
+    }
+  });
+
+  it('stops programs and tests that do not stop', async () => {
+    const limits = { timeoutMs: 500, signal };
+    for (const [source, test] of [
+      ['def f(n):\n  while True: pass', 'assert f(2) == 4'],
+      ['def f(n): return 4', 'while True: f(2)'],
+      ['while True: pass', 'pass'],
+    ] as const) {
+      const outcome = await runner({ language: 'python', source, input: '', test }, limits);
+      expect(outcome).toMatchObject({ status: 'timed-out', test: 'failed' });
+    }
   });
 });

@@ -1,116 +1,90 @@
-import { execFile } from 'node:child_process';
-import { promisify } from 'node:util';
-import { ArgumentError, messageOf, parseOptions, RewardError } from '@rlp/core';
-import type * as z from 'zod';
+import { ArgumentError, parseOptions } from '@rlp/core';
 import type { CodeOutcome, CodeProgram, CodeRunner } from '../code-runner.ts';
-import { pythonGuard } from './guard.ts';
-import { type PythonRunnerOptions, pythonOptionsSchema } from './options.ts';
-import { runProcess } from './python-process.ts';
+import { findSetup, type NativeSetup, runNative } from './native-runner.ts';
+import { type PythonRunnerOptions, pythonOptionsSchema, type ResolvedPythonOptions } from './options.ts';
+import { PythonThreads } from './wasm-runner.ts';
 
-type Options = z.output<typeof pythonOptionsSchema>;
-type Limits = Parameters<CodeRunner>[1];
-
-/** Command of the interpreter and its location, determined once. */
-interface Setup {
-  readonly launcher: readonly string[];
-  readonly executable: string;
-  /** Maximum number of processes and threads, if they are counted for the program alone. */
-  readonly processes: number | null;
+/** Counts since the runner was created. */
+export interface PythonStatistics {
+  /** What keeps programs apart from the host: WebAssembly, Linux namespaces, your launcher, or nothing. */
+  readonly isolation: 'webassembly' | 'namespaces' | 'launcher' | 'none';
+  readonly programs: number;
+  /** Programs that did not exit by themselves, by limit. */
+  readonly stopped: Readonly<Partial<Record<CodeOutcome['status'], number>>>;
+  /** Threads started. Includes replacements for killed threads. */
+  readonly threadsStarted: number;
 }
 
-const unshare = ['unshare', '--user', '--map-current-user', '--net', '--pid', '--fork', '--kill-child'];
+/** Runs Python programs. Call it as a function. */
+export interface PythonRunner extends CodeRunner, AsyncDisposable {
+  getStatistics(): PythonStatistics;
+  /** Ends all threads. */
+  close(): Promise<void>;
+}
 
 /**
- * Runs Python programs, each in a new interpreter with an empty environment.
+ * Runs Python programs and their tests.
  *
- * Time, memory and output have limits. A program is killed together with all processes that it started.
+ * By default programs run inside WebAssembly. They reach no file, network, process or environment of the host. Each program
+ * starts in an interpreter whose whole memory was replaced. Tests run in a second interpreter, which sees values of the program
+ * and no objects. Threads of a program run at once when they are started, and its files are read-only.
  *
- * **This does not stop a determined attacker.** Programs run as your user and can read your files. A guard
- * inside the interpreter blocks network, processes and file changes, but can be bypassed. Namespaces add a
- * barrier if the system permits them (see `launcher`). Use this for programs of a policy that you train. For
- * programs of strangers, use a container as `launcher`. Do not run it as root, because process limits do not
- * apply to root.
+ * Native interpreters need isolation, see `launcher`. Without it they reject.
  *
- * Needs Unix processes. Tested on Linux. Rejects with an `ArgumentError` for another language. Rejects with a
- * `RewardError` if the interpreter or the launcher does not work.
+ * Rejects with an `ArgumentError` for another language, and with a `RewardError` if no interpreter starts.
  *
  * @throws `OptionsError` naming every problem at once.
  */
-export function pythonRunner(options: PythonRunnerOptions = {}): CodeRunner {
+export function pythonRunner(options: PythonRunnerOptions = {}): PythonRunner {
   const resolved = parseOptions('pythonRunner', pythonOptionsSchema, options);
-  let finding: Promise<Setup> | undefined;
-  return async (program, limits) => {
-    if (!/^(python3?|py)$/i.test(program.language)) {
-      throw new ArgumentError(`pythonRunner: expected Python, got ${JSON.stringify(program.language)}`);
+  const run = resolved.interpreter === 'native' ? nativeRunner(resolved) : undefined;
+  const threads = run === undefined ? threadsOf(resolved) : undefined;
+  const stopped: Partial<Record<CodeOutcome['status'], number>> = {};
+  let programs = 0;
+  const call = async (program: CodeProgram, limits: Parameters<CodeRunner>[1]) => {
+    const { language, source, input, test } = program;
+    if (!/^(python3?|py)$/i.test(language)) {
+      throw new ArgumentError(`pythonRunner: expected Python, got ${JSON.stringify(language)}`);
     }
     limits.signal.throwIfAborted();
-    finding ??= findSetup(resolved).catch((error: unknown) => {
+    const { timeoutMs, signal } = limits;
+    const { maxOutputBytes } = resolved;
+    const outcome = threads
+      ? await threads.run({ source, input, test, timeoutMs, maxOutputBytes }, signal)
+      : await run!(program, limits);
+    programs += 1;
+    if (outcome.status !== 'exited') stopped[outcome.status] = (stopped[outcome.status] ?? 0) + 1;
+    return outcome;
+  };
+  const close = async () => threads?.close();
+  const isolation = isolationOf(resolved);
+  return Object.assign(call, {
+    getStatistics: () => ({
+      ...{ isolation, programs, stopped: { ...stopped } },
+      threadsStarted: threads?.started ?? 0,
+    }),
+    close,
+    [Symbol.asyncDispose]: close,
+  });
+}
+
+function isolationOf({ interpreter, launcher }: ResolvedPythonOptions): PythonStatistics['isolation'] {
+  if (interpreter === 'webassembly') return 'webassembly';
+  return typeof launcher === 'string' ? launcher : 'launcher';
+}
+
+function threadsOf({ memoryBytes, threads }: ResolvedPythonOptions): PythonThreads {
+  const program = import.meta.url.endsWith('.ts') ? '../python.worker.ts' : './python.worker.js';
+  return new PythonThreads(new URL(program, import.meta.url), memoryBytes, threads);
+}
+
+function nativeRunner(options: ResolvedPythonOptions): CodeRunner {
+  let finding: Promise<NativeSetup> | undefined;
+  return async (program, limits) => {
+    finding ??= findSetup(options).catch((error: unknown) => {
       finding = undefined;
       throw error;
     });
-    return run(await finding, resolved, program, limits);
+    return runNative(await finding, options, program, limits);
   };
-}
-
-async function findSetup(options: Options): Promise<Setup> {
-  const executable = await interpreter(options.executable);
-  const alone = { launcher: [], executable, processes: null };
-  if (typeof options.launcher !== 'string') return tried({ ...alone, launcher: options.launcher }, options);
-  if (options.launcher === 'none') return tried(alone, options);
-  const apart = { launcher: unshare, executable, processes: 64 };
-  if (options.launcher === 'namespaces') return tried(apart, options);
-  return tried(apart, options).catch(() => tried(alone, options));
-}
-
-/** Path of the interpreter that a name or a shim refers to. */
-async function interpreter(name: string): Promise<string> {
-  try {
-    const { stdout } = await promisify(execFile)(name, ['-c', 'import sys; print(sys.executable)'], {
-      timeout: 10_000,
-    });
-    return stdout.trim();
-  } catch (error) {
-    throw new RewardError(`pythonRunner: ${JSON.stringify(name)} does not run: ${messageOf(error)}`, {
-      cause: error,
-    });
-  }
-}
-
-/** Returns the setup if a program runs with it. */
-async function tried(setup: Setup, options: Options): Promise<Setup> {
-  const program = { language: 'python', source: 'print(input() * 2)', input: 'ok' };
-  const signal = new AbortController().signal;
-  const { stdout, stderr } = await run(setup, options, program, { timeoutMs: 10_000, signal }).catch(
-    (error) => {
-      throw new RewardError(`pythonRunner: programs do not run: ${messageOf(error)}`, { cause: error });
-    },
-  );
-  if (stdout.trim() === 'okok') return setup;
-  throw new RewardError(`pythonRunner: programs do not run: ${stderr.trim().slice(-500) || 'no output'}`);
-}
-
-function run(
-  { launcher, executable, processes }: Setup,
-  { packages, memoryBytes, maxOutputBytes }: Options,
-  { source, input }: CodeProgram,
-  { timeoutMs, signal }: Limits,
-): Promise<CodeOutcome> {
-  const flags = ['-s', '-B', '-X', 'utf8', ...(packages === 'none' ? ['-S'] : [])];
-  const limits = JSON.stringify([memoryBytes, Math.ceil(timeoutMs / 1000) + 1, processes]);
-  return runProcess({
-    command: [...launcher, executable, ...flags, '-c', pythonGuard, limits],
-    // None of our variables, a fixed order of sets, and libraries with one thread.
-    env: {
-      PATH: '/usr/bin:/bin',
-      LANG: 'C.UTF-8',
-      PYTHONHASHSEED: '0',
-      OMP_NUM_THREADS: '1',
-      OPENBLAS_NUM_THREADS: '1',
-    },
-    input,
-    source,
-    timeoutMs,
-    maxOutputBytes,
-    signal,
-  });
 }

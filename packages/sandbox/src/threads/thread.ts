@@ -16,6 +16,8 @@ export interface ThreadSettings {
   readonly startMs: number;
   /** Heap of a thread in MB. Default: Node's limit. */
   readonly heapMb?: number | undefined;
+  /** Stack of a thread in MB. Default: Node's, 4. */
+  readonly stackMb?: number | undefined;
   /** `'none'`: no environment variables, no flags of the process, and no output. Default `'inherited'`. */
   readonly surroundings?: 'inherited' | 'none' | undefined;
 }
@@ -133,7 +135,7 @@ export class Thread<Request, Answer, Ready> {
 
 const sourceFlags = ['--conditions=@rlp/source'];
 
-function workerOf({ program, data, name, heapMb, surroundings }: ThreadSettings): Worker {
+function workerOf({ program, data, name, heapMb, stackMb, surroundings }: ThreadSettings): Worker {
   const isSource = program.pathname.endsWith('.ts');
   const loaded = isSource ? new URL('../worker-source.mjs', import.meta.url) : program;
   // Import from a text: under `--input-type`, which a thread may inherit, Node accepts no file.
@@ -142,7 +144,10 @@ function workerOf({ program, data, name, heapMb, surroundings }: ThreadSettings)
     workerData: isSource ? { ...data, entry: program.href } : data,
     name,
     ...(isSource && { execArgv: sourceFlags }),
-    ...(heapMb !== undefined && { resourceLimits: { maxOldGenerationSizeMb: heapMb } }),
+    resourceLimits: {
+      ...(heapMb !== undefined && { maxOldGenerationSizeMb: heapMb }),
+      ...(stackMb !== undefined && { stackSizeMb: stackMb }),
+    },
     ...(surroundings === 'none' && {
       env: {},
       stdout: true,

@@ -1,4 +1,3 @@
-import { execFileSync } from 'node:child_process';
 import type { Trajectory } from '@rlp/core';
 import { createSandbox, javascriptRunner } from '@rlp/sandbox';
 import { pythonRunner } from '@rlp/sandbox/python';
@@ -9,16 +8,6 @@ import { type CodeTest, codeTests } from './code-tests.ts';
 const { signal } = new AbortController();
 const sandbox = createSandbox({ timeoutMs: 10_000 });
 afterAll(() => sandbox.close());
-
-function missingPython(): boolean {
-  try {
-    execFileSync('python3', ['--version'], { stdio: 'ignore' });
-    return false;
-  } catch {
-    console.log('left out: `python3 --version` does not run here');
-    return true;
-  }
-}
 
 describe('codeTests with the runners of @rlp/sandbox', () => {
   it('grades JavaScript by tests', async () => {
@@ -42,8 +31,8 @@ describe('codeTests with the runners of @rlp/sandbox', () => {
     expect(await reward(trajectory, { signal })).toBeCloseTo(2 / 3);
   });
 
-  it.skipIf(missingPython())('grades Python by tests', async () => {
-    const runner = pythonRunner();
+  it('grades Python by tests', { timeout: 120_000 }, async () => {
+    await using runner = pythonRunner();
     const reward = codeTests({
       runner,
       language: 'python',
@@ -65,6 +54,31 @@ describe('codeTests with the runners of @rlp/sandbox', () => {
       tests: () => [{ kind: 'assertion', source: 'assert f(2) == 4' }],
     });
     expect(await asserting(answering('```python\ndef f(n): return n * n\n```', {}), { signal })).toBe(1);
-    expect(await asserting(answering('```python\ndef f(n): return n\n```', {}), { signal })).toBe(0);
+    for (const program of [
+      'def f(n): return n',
+      'import sys; sys.exit(0)',
+      'raise SystemExit',
+      'import os; os._exit(0)',
+      'class A:\n  def __eq__(s, o): return True\ndef f(n): return A()',
+    ]) {
+      const graded = await asserting(answering(`\`\`\`python\n${program}\n\`\`\``, {}), { signal });
+      expect([program, graded]).toEqual([program, 0]);
+    }
+  });
+
+  it('gives JavaScript that avoids its tests nothing', async () => {
+    const reward = codeTests({
+      runner: javascriptRunner(sandbox),
+      language: 'javascript',
+      tests: () => [{ kind: 'assertion', source: 'assert(f(2) === 4)' }],
+    });
+    const score = (program: string) => reward(answering(`\`\`\`js\n${program}\n\`\`\``, {}), { signal });
+    expect(await score('function f(n) { return n * n }')).toBe(1);
+    for (const program of [
+      ...['function f(n) { return n }', 'if (false)', 'while (false)', 'assert = () => true'],
+      ...['function assert() {}', 'Object.is = () => true', 'assert.equal = () => {}', 'throw 0'],
+    ]) {
+      expect([program, await score(program)]).toEqual([program, 0]);
+    }
   });
 });

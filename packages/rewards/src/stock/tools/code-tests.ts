@@ -1,10 +1,14 @@
-import { ArgumentError, parseOptions, type RewardFunction } from '@rlp/core';
+import { ArgumentError, parseOptions, RewardError, type RewardFunction } from '@rlp/core';
 import type { CodeOutcome, CodeProgram, CodeRunner } from '@rlp/sandbox';
 import pLimit from 'p-limit';
 import * as z from 'zod';
 import { timerMs } from '../../shared/schemas.ts';
 
-/** A test of a program: text in, text out; or code put after it that fails by throwing. */
+/**
+ * A test of a program: text in, text out; or code that calls the program's functions and fails by throwing.
+ *
+ * Assertions run apart from the program. They see its functions and classes by name, and its results as copies.
+ */
 export type CodeTest =
   | { readonly kind: 'output'; readonly input: string; readonly output: string }
   | { readonly kind: 'assertion'; readonly source: string };
@@ -73,10 +77,14 @@ export interface CodeTestsOptions<Metadata> extends z.input<typeof schema> {
 }
 
 /**
- * Whether the program in a response passes its task's tests in a sandbox. No program: 0. An `output` test passes if the program exits
- * with 0 and prints the output, white space at line ends and around it aside; an `assertion` test if it exits with 0.
+ * Whether the program in a response passes its task's tests in a sandbox. No program: 0.
  *
- * A sandbox that fails rejects, which makes the trajectory unscorable: never a wrong answer. So does a task without tests.
+ * An `output` test passes if the program exits with 0 and prints the output. White space at line ends and around the text does
+ * not count. An `assertion` test passes if the runner says that its code ran to the end. The program cannot say so itself: its
+ * exit code counts for nothing there.
+ *
+ * If the sandbox fails or a task has no tests, the function rejects, and the trajectory is unscorable. A runner that does not
+ * judge tests apart from the program rejects as well.
  *
  * @throws OptionsError for bad options.
  */
@@ -125,13 +133,15 @@ async function passes(
   source: string,
   run: (program: Omit<CodeProgram, 'language'>) => Promise<CodeOutcome>,
 ): Promise<boolean> {
-  const program =
-    test.kind === 'output'
-      ? { source, input: test.input }
-      : { source: `${source}\n${test.source}\n`, input: '' };
-  const { status, exitCode, stdout } = await run(program);
-  if (status !== 'exited' || exitCode !== 0) return false;
-  return test.kind === 'assertion' || withoutLineEnds(stdout) === withoutLineEnds(test.output);
+  if (test.kind === 'output') {
+    const { status, exitCode, stdout } = await run({ source, input: test.input });
+    return status === 'exited' && exitCode === 0 && withoutLineEnds(stdout) === withoutLineEnds(test.output);
+  }
+  const { test: verdict } = await run({ source, input: '', test: test.source });
+  if (verdict !== undefined) return verdict === 'passed';
+  throw new RewardError(
+    'codeTests: expected a runner that judges assertions apart from the program, got an outcome without `test`; use javascriptRunner, pythonRunner or tests by output',
+  );
 }
 
 function withoutLineEnds(text: string): string {

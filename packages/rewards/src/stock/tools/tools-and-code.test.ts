@@ -147,7 +147,11 @@ describe('lastCodeBlock', () => {
 
 describe('codeTests', () => {
   /** A sandbox that understands one line: `print X` prints, `echo` prints its input, `loop` never ends, `throw` fails. */
-  const runner: CodeRunner = async ({ source, input }): Promise<CodeOutcome> => {
+  const runner: CodeRunner = async ({ source, input, test }): Promise<CodeOutcome> => {
+    if (test !== undefined) {
+      const verdict = test.includes('throw') ? 'failed' : 'passed';
+      return { status: 'exited', exitCode: 0, stdout: '', stderr: '', test: verdict };
+    }
     const done = { status: 'exited', exitCode: 0, stdout: '', stderr: '' } as const;
     if (source.includes('throw')) return { ...done, exitCode: 1, stderr: 'Error' };
     if (source.includes('loop')) return { ...done, status: 'timed-out', exitCode: null };
@@ -168,6 +172,12 @@ describe('codeTests', () => {
     expect(await run('loop', [output('')])).toBe(0);
     expect(await run('fine', [{ kind: 'assertion', source: 'check' }])).toBe(1);
     expect(await run('fine', [{ kind: 'assertion', source: 'throw' }])).toBe(0);
+  });
+
+  it('asks for a verdict on assertions, whatever the exit code', async () => {
+    const ignoring: CodeRunner = async () => ({ status: 'exited', exitCode: 0, stdout: '', stderr: '' });
+    const graded = run('fine', [{ kind: 'assertion', source: 'check' }], { runner: ignoring });
+    await expect(graded).rejects.toThrow('expected a runner that judges assertions apart from the program');
   });
 
   it('stops at the first failure, unless shares are asked for', async () => {

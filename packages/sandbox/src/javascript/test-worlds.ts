@@ -1,0 +1,90 @@
+import type { QuickJSHandle } from 'quickjs-emscripten-core';
+import { peerPrelude } from './peer.ts';
+import type { JobReport } from './protocol.ts';
+import type { World } from './world.ts';
+
+/** The functions of a world that the other one reaches, through text. */
+interface Peer {
+  readonly serve: QuickJSHandle;
+  readonly settle: QuickJSHandle;
+}
+
+/**
+ * A program and its tests, each in an engine of its own.
+ *
+ * The tests find the program's functions by name and call them through text. What comes back are values of the tests' own
+ * world. Only the end of the tests passes them: nothing that the program does can reach it.
+ */
+export class TestWorlds {
+  readonly #program: World;
+  readonly #tests: World;
+  readonly #peers = new Map<World, Peer>();
+  /** Promises that settled, by the world that is to know. */
+  readonly #news: { readonly to: World; readonly text: string }[] = [];
+  #broken: unknown;
+
+  constructor(program: World, tests: World) {
+    this.#program = program;
+    this.#tests = tests;
+  }
+
+  run(code: string, test: string): JobReport['result'] {
+    for (const [world, other] of [
+      [this.#program, this.#tests],
+      [this.#tests, this.#program],
+    ] as const) {
+      world.prepareProgram('');
+      this.#peers.set(world, this.#connect(world, other));
+    }
+    this.#program.settled(this.#program.evaluate(asScript(code), 'program.js'), () => this.#deliver());
+    // With an object as scope, names that the tests do not define are looked up in the program.
+    const last = this.#tests.evaluate(`with (scopeOfTests) {\n${test}\n}`, 'tests.js');
+    this.#tests.settled(last, () => this.#deliver());
+    if (this.#broken !== undefined) throw this.#broken;
+    return { kind: 'value', json: 'null' };
+  }
+
+  #connect(world: World, other: World): Peer {
+    const ask = world.hostFunction('ask', (text) => {
+      // An exception here reaches the tests as one that they could catch, so the end asks again.
+      try {
+        if (this.#broken !== undefined) throw this.#broken;
+        return other.callText(this.#peers.get(other)!.serve, text);
+      } catch (error) {
+        this.#broken ??= error;
+        throw error;
+      }
+    });
+    const notify = world.hostFunction('notify', (text) => {
+      this.#news.push({ to: other, text });
+      return '';
+    });
+    const [serve, settle] = world.callPair(peerPrelude, [
+      ask,
+      notify,
+      world === this.#tests ? 'true' : 'false',
+    ]);
+    return { serve, settle };
+  }
+
+  /** Lets both worlds go on until nothing is left to do. Returns whether anything was. */
+  #deliver(): boolean {
+    let hasMoved = false;
+    for (let isMoving = true; isMoving; hasMoved ||= isMoving) {
+      isMoving = [this.#program, this.#tests].map((world) => world.runJobs()).some(Boolean);
+      for (const { to, text } of this.#news.splice(0)) {
+        isMoving = true;
+        to.callText(this.#peers.get(to)!.settle, text);
+      }
+    }
+    return hasMoved;
+  }
+}
+
+/** A module as a script: its exports are its names. */
+function asScript(code: string): string {
+  return code.replace(
+    /^export\s+(?:default\s+)?(?=(?:async\s+)?function\b|class\b|const\b|let\b|var\b)/gm,
+    '',
+  );
+}
