@@ -200,6 +200,22 @@ describe('ends', () => {
     expect(environment.isTerminal(await environment.updateState(first, 'Hi'))).toBe(false);
   });
 
+  it('a limited environment says what the environment inside says, as one of its methods', () => {
+    class Diary extends UntilDone {
+      readonly words = 'dear diary';
+      transcript() {
+        return [{ role: 'assistant' as const, content: this.words }];
+      }
+      metrics() {
+        return { words: this.words.length };
+      }
+    }
+    const limited = withLimits(new Diary(), { maxTurns: 2 });
+    const state = new Diary().reset(textTask);
+    expect(limited.transcript?.(state)).toEqual([{ role: 'assistant', content: 'dear diary' }]);
+    expect(limited.metrics?.(state)).toEqual({ words: 10 });
+  });
+
   it('a limited environment ends by its limit or by itself, and names which', () => {
     const limited = withLimits(new GuessNumberEnvironment(), { maxTurns: 2 });
     const [first] = [limited.reset(game, 0)] as [ReturnType<GuessNumberEnvironment['reset']>];
@@ -210,7 +226,8 @@ describe('ends', () => {
     expect(limited.termination?.({ ...first, isSolved: true })).toEqual({ reason: 'environment' });
     expect(limited.stateKey?.(first)).toBe('1..9');
     expect(limited.outcome?.(first)).toEqual({ isSolved: false, guesses: 0 });
-    expect(limited.metrics).toBeUndefined();
+    expect(Object.keys(limited)).not.toContain('metrics');
+    expect(Object.keys(limited)).not.toContain('transcript');
     expect(() => withLimits(new GuessNumberEnvironment(), { maxTurns: 0 })).toThrow('withLimits');
   });
 });

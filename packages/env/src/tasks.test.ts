@@ -109,7 +109,18 @@ describe('tasksFromJsonl', () => {
     expect(() => tasksFromJsonl('{"question":"1+1?","answer":"2"}')).toThrow(
       /the line has question, answer: name the field of the prompt, as in fields: \{ prompt: 'question' \}$/,
     );
-    expect(() => tasksFromJsonl('7', { fields })).toThrow(/^tasks, line 1: /);
+  });
+
+  it.each(['null', '7', '[]'])('names the line of a value without fields: %s', (line) => {
+    for (const options of [{}, { fields: { prompt: 'question' } }]) {
+      expect(() => tasksFromJsonl(line, options)).toThrow(FormatError);
+      expect(() => tasksFromJsonl(line, options)).toThrow(/^tasks, line 1: /);
+    }
+  });
+
+  it('asks for the name of the prompt only if there is no prompt and there are other fields', () => {
+    for (const line of ['7', '{"id":"a","prompt":1}'])
+      expect(() => tasksFromJsonl(line)).not.toThrow(/name the field/);
   });
 });
 
@@ -130,6 +141,12 @@ describe('arithmeticTasks', () => {
     expect(() => arithmeticTasks({ digits: 1, count: 46, carry: 'needed' })).toThrow(
       'only 45 different problems',
     );
+  });
+
+  it('asks for a carry in any column', () => {
+    // Without one are 55 of 100 pairs of units, and 36 of 81 pairs of tens.
+    expect(arithmeticTasks({ digits: 2, count: 8100 - 55 * 36, carry: 'needed' })).toHaveLength(6120);
+    expect(() => arithmeticTasks({ digits: 2, count: 6121, carry: 'needed' })).toThrow('only 6120');
   });
 
   it('gives only carries when asked', () => {

@@ -118,6 +118,8 @@ describe('ticks', () => {
     // 3 · 0.1, 0.6 / 0.1 and 1.1 / 0.1 are not round in floating point.
     [0, 0.6, 6, [0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6]],
     [1.1, 1.6, 5, [1.1, 1.2, 1.3, 1.4, 1.5, 1.6]],
+    // 0.07 / 0.01 is above 7.
+    [0.07, 0.11, 4, [0.07, 0.08, 0.09, 0.1, 0.11]],
   ])('cover %d to %d by about %d round numbers', (low, high, count, expected) => {
     expect(ticks(low, high, count)).toEqual(expected);
   });

@@ -150,6 +150,21 @@ describe('createRolloutCoordinator', () => {
     expect((await collecting).map(({ status }) => status)).toEqual(['completed', 'completed', 'aborted']);
   });
 
+  it('closes the policy at the end of its scope', async () => {
+    const events: string[] = [];
+    {
+      await using coordinator = createRolloutCoordinator({
+        environment: () => mockEnvironment(),
+        policy: () => ({ ...mockPolicy(), close: async () => void events.push('closed') }),
+        tasks: endless(),
+        maxEpisodes: 1,
+      });
+      await coordinator.collect();
+      events.push('collected');
+    }
+    expect(events).toEqual(['collected', 'closed']);
+  });
+
   it('does not wait for a factory once the signal fires', async () => {
     const { coordinator, requests } = coordinate({
       environment: () => new Promise((resolve) => setTimeout(resolve, 20, mockEnvironment())),

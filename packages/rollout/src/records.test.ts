@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { FormatError, type Trajectory } from '@rlp/core';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { trajectoriesFromJsonl, trajectoryToLine } from './index.ts';
+import { trajectoriesFromJsonl, trajectoryFromLine, trajectoryToLine } from './index.ts';
 import { appendTrajectories, readTrajectories } from './jsonl.ts';
 
 const trajectory = (id: string): Trajectory => ({
@@ -45,6 +45,16 @@ describe('trajectory records', () => {
     expect(trajectoriesFromJsonl(`\uFEFF${text.replaceAll('\n', '\r\n')}`)).toEqual(
       trajectoriesFromJsonl(text),
     );
+  });
+
+  it('come back one by one, and name the place of a line that is no record', () => {
+    expect(trajectoryFromLine(` ${trajectoryToLine(trajectory('a'))}\r`, 'here')).toEqual(trajectory('a'));
+    expect(() => trajectoryFromLine('{"id"', 'log 3')).toThrow(
+      /^log 3: expected one JSON object per line: .*JSON/,
+    );
+    expect(() => trajectoryFromLine('{"id"', 'log 3')).toThrow(FormatError);
+    for (const line of ['7', 'null', '"a"'])
+      expect(() => trajectoryFromLine(line, 'log 3')).toThrow('log 3: not a trajectory: expected an object');
   });
 
   it('name source, line and fields of what is malformed', () => {

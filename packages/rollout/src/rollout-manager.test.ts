@@ -157,6 +157,40 @@ describe('RolloutManager.collectGroups', () => {
     expect(most).toBe(3);
   });
 
+  it('completes episodes that are over when they begin, without asking the sampler', async () => {
+    const { manager, sampler } = manage({ options: { groupSize: 2 } });
+    const [group] = await collect(manager.collectGroups([task('a', 0)]));
+    expect(sampler.requests).toEqual([]);
+    expect(group!.trajectories).toMatchObject(
+      [0, 1].map((member) => ({
+        id: `0/a/${member}`,
+        ...{ steps: [], response: '', status: 'completed', termination: { reason: 'environment' } },
+        group: { id: '0/a', member },
+      })),
+    );
+  });
+
+  it('puts the key of the state that the policy saw on each step, if there are keys', async () => {
+    const environment = { ...growing, stateKey: ({ prompt }: GrowingState) => prompt };
+    const options = { groupSize: 1 };
+    const sampler = { speak: () => '1' };
+    const keysOf = async (setting: Setting) => {
+      const [trajectory] = members(
+        await collect(manage({ ...setting, options, sampler }).manager.collectGroups([task('a', 3)])),
+      );
+      return trajectory!.steps.map((step) => ('stateKey' in step ? step.stateKey : 'no key'));
+    };
+    expect(await keysOf({ environment })).toEqual(['a?', 'a?1|', 'a?1|1|']);
+    expect(await keysOf({})).toEqual(['no key', 'no key', 'no key']);
+  });
+
+  it('counts tokens by what they are', async () => {
+    const { manager } = manage({ sampler: { speak: () => '12' }, options: { groupSize: 2 } });
+    await collect(manager.collectGroups([task('a')]));
+    // `a?` and `12¶` of two members.
+    expect(manager.getStatistics()).toMatchObject({ tokens: { sampled: 6, prompt: 4 }, averageTokens: 3 });
+  });
+
   it('keeps the oldest policy version of an episode', async () => {
     let version = 4;
     const { manager } = manage({

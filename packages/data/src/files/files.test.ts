@@ -1,6 +1,7 @@
 import {
   appendFileSync,
   existsSync,
+  mkdirSync,
   mkdtempSync,
   readFileSync,
   rmSync,
@@ -50,6 +51,10 @@ describe('AppendFile', () => {
     ['removes the only line', '[1,', ''],
     ['removes what a file system filled with NUL', '1\n\0\0\0', '1\n'],
     ['ends a whole line', '{"a":1}', '{"a":1}\n'],
+    ['ends a whole line behind others', '1\n{"a":1}', '1\n{"a":1}\n'],
+    ['keeps an empty line in front of a torn one', '\n{"a', '\n'],
+    ['ends text with a bracket in it', 'notes [of mine', 'notes [of mine\n'],
+    ['ends text behind NUL', '1\n\0x', '1\n\0x\n'],
     ['ends text that is not JSON', 'notes of mine', 'notes of mine\n'],
     ['leaves an ended line, even if it is malformed', '{"a\n', '{"a\n'],
   ])('%s', (_, before, after) => {
@@ -99,6 +104,20 @@ describe('AppendFile', () => {
     single.append(line('e'));
     single.close();
     expect([content(), content('.1')]).toEqual([line('e'), line('c')]);
+  });
+
+  it('fails, and loses nothing, if an older file cannot be moved', () => {
+    appendTo(`${'a'.repeat(1000)}\n`);
+    mkdirSync(join(`${path}.1`, 'in the way'), { recursive: true });
+    const file = new AppendFile({ path, maxBytes: 1024, keep: 1 });
+    expect(() => file.append('more than fits into the limit\n')).toThrow(/EISDIR|ENOTEMPTY|EEXIST|EPERM/);
+    expect(content()).toBe(`${'a'.repeat(1000)}\n`);
+  });
+
+  it.skipIf(!existsSync('/dev/null'))('appends to a device, which cannot be flushed', () => {
+    const file = new AppendFile({ path: '/dev/null' });
+    file.append('gone\n');
+    expect(() => file.close()).not.toThrow();
   });
 
   it('writes a line that is larger than the limit into a file of its own', () => {

@@ -133,7 +133,6 @@ async function reportsOf(
     const problem = `expected ${requests.length} reports, got ${Array.isArray(reports) ? reports.length : typeof reports}`;
     return requests.map(() => failure(name, problem));
   } catch (error) {
-    signal?.throwIfAborted();
     const problem = messageOf(error);
     return requests.map(() => failure(name, problem));
   }
