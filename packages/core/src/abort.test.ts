@@ -1,6 +1,6 @@
 import { getEventListeners } from 'node:events';
-import { expect, it } from 'vitest';
-import { onAbort } from './abort.ts';
+import { describe, expect, it } from 'vitest';
+import { onAbort, orAborted } from './abort.ts';
 
 it('calls everyone who waits once, with one listener on the signal', () => {
   const controller = new AbortController();
@@ -53,4 +53,31 @@ it('lets a callback stop others that have not been called', () => {
   release.push(onAbort(controller.signal, () => void called.push('second')));
   controller.abort();
   expect(called).toEqual(['first']);
+});
+
+describe('orAborted', () => {
+  const never = new Promise<number>(() => undefined);
+
+  it('is the promise, if nothing aborts', async () => {
+    const { signal } = new AbortController();
+    for (const given of [signal, undefined]) {
+      expect(await orAborted(Promise.resolve(7), given)).toBe(7);
+      await expect(orAborted(Promise.reject(new Error('mine')), given)).rejects.toThrow('mine');
+    }
+  });
+
+  it('rejects with the reason of its signal, fired before or later', async () => {
+    const controller = new AbortController();
+    const waiting = orAborted(never, controller.signal);
+    controller.abort(new Error('enough'));
+    await expect(waiting).rejects.toThrow('enough');
+    await expect(orAborted(never, controller.signal)).rejects.toThrow('enough');
+  });
+
+  it('leaves no listener behind, however the promise ends', async () => {
+    const { signal } = new AbortController();
+    await orAborted(Promise.resolve(1), signal);
+    await orAborted(Promise.reject(new Error('no')), signal).catch(() => undefined);
+    expect(getEventListeners(signal, 'abort')).toEqual([]);
+  });
 });

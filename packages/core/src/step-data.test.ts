@@ -34,18 +34,20 @@ const trajectory: Trajectory<{ answer: string }> = {
 };
 
 describe('stepDataFromTrajectory', () => {
-  const steps = stepDataFromTrajectory(trajectory);
+  const stepsOf = () => stepDataFromTrajectory(trajectory);
 
   it('gives one record per step, which its schema accepts', () => {
-    expect(steps.map((data) => stepDataSchema.parse(JSON.parse(JSON.stringify(data))))).toEqual(steps);
-    expect(steps.map(({ systemStepIndex, isDone }) => [systemStepIndex, isDone])).toEqual([
+    expect(stepsOf().map((data) => stepDataSchema.parse(JSON.parse(JSON.stringify(data))))).toEqual(
+      stepsOf(),
+    );
+    expect(stepsOf().map(({ systemStepIndex, isDone }) => [systemStepIndex, isDone])).toEqual([
       [0, false],
       [1, true],
     ]);
   });
 
   it('tells tool calls from text', () => {
-    expect(steps.map(({ actionTaken }) => actionTaken)).toEqual([
+    expect(stepsOf().map(({ actionTaken }) => actionTaken)).toEqual([
       { type: 'tool_call', name: 'search', arguments: '{"q":"onnx"}' },
       { type: 'text', content: 'Here it is.' },
     ]);
@@ -69,15 +71,15 @@ describe('stepDataFromTrajectory', () => {
   });
 
   it('counts assistant messages of the prompt, as a reader of the conversation does', () => {
-    expect(steps.map(({ stepInfo }) => stepInfo.assistantTurnIndex)).toEqual([1, 2]);
+    expect(stepsOf().map(({ stepInfo }) => stepInfo.assistantTurnIndex)).toEqual([1, 2]);
   });
 
   it("ends each step's history where the next step begins", () => {
-    expect(steps.map(({ resultingMessagesHistory }) => resultingMessagesHistory.length)).toEqual([5, 6]);
+    expect(stepsOf().map(({ resultingMessagesHistory }) => resultingMessagesHistory.length)).toEqual([5, 6]);
   });
 
   it('carries tokens, value, state and reward', () => {
-    expect(steps[0]).toMatchObject({
+    expect(stepsOf()[0]).toMatchObject({
       observationData: { promptTokens: [1] },
       policyLogprobs: { tokens: [2], logprobs: [-0.5] },
       policyValueEstimate: 0.25,

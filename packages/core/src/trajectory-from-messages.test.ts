@@ -34,6 +34,12 @@ describe('trajectoryFromMessages', () => {
     expect([task.prompt, response]).toEqual([messages.slice(0, 2), '']);
   });
 
+  it('has no prompt if the assistant begins', () => {
+    const begun = [{ role: 'assistant', content: 'Hello' } as const, ...messages.slice(1, 2)];
+    const { task, messages: all } = trajectoryFromMessages({ id: 'c', messages: begun, metadata: null });
+    expect([task.prompt, all.length]).toEqual([[], 2]);
+  });
+
   it('reads what client libraries write: nulls, parts, developers', () => {
     const written = [
       {

@@ -203,10 +203,10 @@ describe('ends', () => {
   it('a limited environment says what the environment inside says, as one of its methods', () => {
     class Diary extends UntilDone {
       readonly words = 'dear diary';
-      transcript() {
+      override transcript() {
         return [{ role: 'assistant' as const, content: this.words }];
       }
-      metrics() {
+      override metrics() {
         return { words: this.words.length };
       }
     }

@@ -70,6 +70,18 @@ describe('a misspelt option', () => {
     expect(problems(input)).toEqual([expected]);
   });
 
+  it.each([
+    // A name of three letters is too short to guess by, an abbreviation of four is not.
+    [{ epo: 1 }, 'Unrecognized option "epo"; expected one of'],
+    [{ rollout: { sampling: { topp: 1 } } }, 'did you mean rollout.sampling.topP?'],
+    [{ rollout: { grou: 2 } }, 'did you mean rollout.groupSize?'],
+    // One swap of neighbours is one mistake, and so near enough for a name of four.
+    [{ rewards: [{ weight: 1, naem: 'a' }] }, 'did you mean rewards.0.name?'],
+    [{ loss: { epochs: 1 } }, 'loss: Unrecognized option "epochs"; it belongs outside loss'],
+  ])('%j is near enough or not', (input, expected) => {
+    expect(problems(input).join()).toContain(expected);
+  });
+
   it('is found in the branch of a union that was meant', () => {
     expect(problems({ aggregation: { mode: 'token-sum', const: 1 } })).toEqual([
       'aggregation: Unrecognized option "const"; did you mean aggregation.constant?',
