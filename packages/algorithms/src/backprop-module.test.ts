@@ -182,6 +182,13 @@ describe('BackpropModule.computePpoLoss and update', () => {
   it('refuses options that it does not know', () => {
     expect(() => new BackpropModule({ backend: table() }, { klCoef: 1 } as object)).toThrow(OptionsError);
   });
+
+  it('refuses dependencies that are missing, of another kind or not known', () => {
+    const misspelt = { backend: table(), critc: table() } as never;
+    expect(() => new BackpropModule(misspelt)).toThrow(/BackpropDependencies[\s\S]*did you mean critic\?/);
+    expect(() => new BackpropModule({} as never)).toThrow('backend: must be a training backend');
+    expect(() => new BackpropModule({ backend: table(), critic: {} as never })).toThrow(OptionsError);
+  });
 });
 
 describe('a BackpropModule with a critic', () => {

@@ -16,6 +16,7 @@ import {
 import * as z from 'zod';
 import { type GaeResult, gae } from './advantage/gae.ts';
 import { aggregationModes } from './aggregation.ts';
+import { having } from './algorithm/dependencies.ts';
 import { criticLoss } from './loop/critic-loss.ts';
 import { criticSequences } from './loop/critic-update.ts';
 import type { Experience } from './loop/experience.ts';
@@ -58,6 +59,11 @@ export interface BackpropDependencies {
   readonly critic?: CriticBackend | undefined;
 }
 
+const dependencySchema = z.strictObject({
+  backend: having<TrainingBackend>('forwardBackward', 'a training backend'),
+  critic: having<CriticBackend>('values', 'a backend with values').optional(),
+} satisfies Record<keyof BackpropDependencies, z.ZodType>);
+
 /** Advantages, normalised if the options say so, and the critic's targets. Each `[B][N]`. */
 export interface AdvantageEstimate {
   readonly advantages: TokenRows;
@@ -94,11 +100,11 @@ export class BackpropModule {
   readonly #loss: Loss;
   readonly #pending = new Set<PendingLoss>();
 
-  /** @throws OptionsError for options outside their ranges, ArgumentError without a backend. */
-  constructor({ backend, critic }: BackpropDependencies, options: BackpropOptions = {}) {
-    if (backend === undefined) throw new ArgumentError('BackpropModule: expected also backend');
-    this.#backend = backend;
-    this.#critic = critic;
+  /** @throws OptionsError for options outside their ranges, and for dependencies that are missing or not known. */
+  constructor(dependencies: BackpropDependencies, options: BackpropOptions = {}) {
+    parseOptions('BackpropModule', dependencySchema, dependencies, 'BackpropDependencies');
+    this.#backend = dependencies.backend;
+    this.#critic = dependencies.critic;
     this.#options = parseOptions('BackpropModule', schema, options, 'BackpropOptions');
     const { ppoClipRange, klCoefficient, entropyCoefficient, aggregation } = this.#options;
     this.#loop = resolveRlOptions(

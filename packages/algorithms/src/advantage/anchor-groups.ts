@@ -2,7 +2,8 @@ import { ArgumentError, parseOptions } from '@rlp/core';
 import * as z from 'zod';
 import { sequenceRatio } from './sequence-ratio.ts';
 
-const schema = z.strictObject({
+/** Schema of {@link AnchorOptions}. */
+export const anchorSchema = z.strictObject({
   /** `'equal'` groups equal observations. `'similar'` also groups similar texts. Default `'equal'`. */
   match: z.enum(['equal', 'similar']).default('equal'),
   /** Smallest `sequenceRatio` of similar texts, 0 to 1. Default 0.95. */
@@ -12,7 +13,7 @@ const schema = z.strictObject({
 });
 
 /** Options of {@link anchorGroups}. */
-export interface AnchorOptions extends z.input<typeof schema> {}
+export interface AnchorOptions extends z.input<typeof anchorSchema> {}
 
 /**
  * Numbers steps by the state they were taken in.
@@ -30,7 +31,7 @@ export function anchorGroups(
   groups: readonly unknown[],
   options: AnchorOptions = {},
 ): number[] {
-  const { match, threshold, scalars } = parseOptions('anchorGroups', schema, options, 'AnchorOptions');
+  const { match, threshold, scalars } = parseOptions('anchorGroups', anchorSchema, options, 'AnchorOptions');
   if (groups.length !== observations.length) {
     throw new ArgumentError(
       `anchorGroups: groups must have ${observations.length} entries, one per observation, got ${groups.length}`,

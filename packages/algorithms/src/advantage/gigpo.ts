@@ -5,7 +5,8 @@ import { discountedReturns } from './discounted-returns.ts';
 import { groupIndices, scatterGroups } from './group-indices.ts';
 import { type GroupRelativeOptions, groupRelativeAdvantages } from './group-relative.ts';
 
-const schema = z.strictObject({
+/** Schema of {@link GigpoOptions}. */
+export const gigpoSchema = z.strictObject({
   /** Discount γ between the steps of an episode. Default 0.95. */
   discount: z.number().min(0).max(1).default(0.95),
   /** `'std'` divides both advantages by their unbiased deviation, `'none'` only centres them. Default `'std'`. */
@@ -24,7 +25,7 @@ const schema = z.strictObject({
 });
 
 /** Options of {@link gigpoAdvantages}. */
-export interface GigpoOptions extends z.input<typeof schema> {}
+export interface GigpoOptions extends z.input<typeof gigpoSchema> {}
 
 /** What {@link gigpoAdvantages} reads: one entry per step, those of a trajectory in order. Each `[B]`. */
 export interface GigpoInputs {
@@ -63,7 +64,7 @@ export interface GigpoResult {
  * @see Feng et al. 2025 (GiGPO), https://arxiv.org/abs/2505.10978
  */
 export function gigpoAdvantages(inputs: GigpoInputs, options: GigpoOptions = {}): GigpoResult {
-  const resolved = parseOptions('gigpoAdvantages', schema, options, 'GigpoOptions');
+  const resolved = parseOptions('gigpoAdvantages', gigpoSchema, options, 'GigpoOptions');
   requireSteps(inputs);
   const { trajectories, anchors, groups, stepRewards } = inputs;
   const scale = resolved.scale === 'std' ? 'group-std' : 'none';

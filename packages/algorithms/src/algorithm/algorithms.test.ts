@@ -1,5 +1,5 @@
 import { TabularBackend } from '@rlp/backprop/tabular';
-import type { Loss } from '@rlp/core';
+import { type Loss, OptionsError } from '@rlp/core';
 import { describe, expect, it } from 'vitest';
 import { estimators } from '../estimator/estimators.ts';
 import { algorithmSetup } from '../loop/bandit.fixture.ts';
@@ -135,6 +135,14 @@ describe('GiGPOAlgorithm', () => {
       'has no stateKey',
     );
   });
+});
+
+it('GiGPOAlgorithm names every wrong option in one error, those of gigpo too', () => {
+  const wrong = { epochs: 0, gigpo: { discont: 0.9, weight: -1, anchors: { match: 'alike' } } } as object;
+  const make = () => new GiGPOAlgorithm(setUp(), wrong);
+  expect(make).toThrow(OptionsError);
+  for (const part of ['epochs', 'did you mean gigpo.discount?', 'gigpo.weight', 'gigpo.anchors.match'])
+    expect(make).toThrow(part);
 });
 
 describe('ReMax', () => {

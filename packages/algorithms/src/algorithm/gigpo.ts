@@ -1,20 +1,18 @@
 import { ArgumentError, type State } from '@rlp/core';
-import * as z from 'zod';
-import { type GigpoEstimatorOptions, gigpoEstimator } from '../estimator/group-estimators.ts';
+import type * as z from 'zod';
+import { gigpoEstimator, gigpoEstimatorSchema } from '../estimator/group-estimators.ts';
 import type { AlgorithmDependencies } from './dependencies.ts';
 import { layered } from './layered.ts';
 import { type AlgorithmOptions, algorithmSchema } from './options.ts';
 import { PolicyAlgorithm } from './policy-algorithm.ts';
 
-const gigpoSchema = algorithmSchema.safeExtend({
+const schema = algorithmSchema.safeExtend({
   /** How steps and trajectories are compared; see `estimators.gigpo`. Default: `{}`. */
-  gigpo: z
-    .custom<GigpoEstimatorOptions>((value) => typeof value === 'object', 'must be an object')
-    .optional(),
+  gigpo: gigpoEstimatorSchema.optional(),
 });
 
 /** Options of {@link GiGPOAlgorithm}: those of `runRlTraining`, and `rollout` (groups of 8). */
-export interface GigpoAlgorithmOptions extends Omit<z.input<typeof gigpoSchema>, 'iterations'> {}
+export interface GigpoAlgorithmOptions extends Omit<z.input<typeof schema>, 'iterations'> {}
 
 const own = { loss: { clipLow: 0.2, clipHigh: 0.2 } } satisfies AlgorithmOptions;
 
@@ -44,7 +42,7 @@ export class GiGPOAlgorithm<
     super(dependencies, {
       name: 'GiGPOAlgorithm',
       optionsType: 'GigpoAlgorithmOptions',
-      schema: gigpoSchema,
+      schema,
       estimator: () => gigpoEstimator(given.gigpo),
       groups: 'at-least-two',
       options,

@@ -1,7 +1,7 @@
 import { ArgumentError, parseOptions } from '@rlp/core';
 import * as z from 'zod';
-import { type AnchorOptions, anchorGroups } from '../advantage/anchor-groups.ts';
-import { type GigpoOptions, gigpoAdvantages } from '../advantage/gigpo.ts';
+import { anchorGroups, anchorSchema } from '../advantage/anchor-groups.ts';
+import { gigpoAdvantages, gigpoSchema } from '../advantage/gigpo.ts';
 import { type GroupRelativeOptions, groupRelativeAdvantages } from '../advantage/group-relative.ts';
 import { normalizedThenSummed } from '../advantage/reward-functions.ts';
 import { groupRelativeEstimator } from '../loop/estimate.ts';
@@ -49,18 +49,19 @@ export function gdpoEstimator({ weights, ...options }: GdpoOptions): GroupEstima
     );
 }
 
-const outcomeSchema = z.strictObject({ outcome: z.enum(['last-step', 'episode']).default('last-step') });
-
-/** Options of {@link gigpoEstimator}: those of `gigpoAdvantages`, and */
-export type GigpoEstimatorOptions = GigpoOptions & {
-  /** Which states are the same: equal `stateKey`s (default), or similar ones; see `anchorGroups`. */
-  readonly anchors?: AnchorOptions | undefined;
+/** Schema of {@link GigpoEstimatorOptions}: the options of `gigpoAdvantages`, and two more. */
+export const gigpoEstimatorSchema = gigpoSchema.extend({
+  /** Which states are the same: equal `stateKey`s, or similar ones; see `anchorGroups`. Default: equal ones. */
+  anchors: anchorSchema.optional(),
   /**
    * Which rewards step returns see. `'last-step'`: steps' own rewards, and the trajectory's reward at the last step, as in the
    * paper. `'episode'`: only steps' own rewards. Default `'last-step'`.
    */
-  readonly outcome?: 'last-step' | 'episode' | undefined;
-};
+  outcome: z.enum(['last-step', 'episode']).default('last-step'),
+});
+
+/** Options of {@link gigpoEstimator}. */
+export interface GigpoEstimatorOptions extends z.input<typeof gigpoEstimatorSchema> {}
 
 /**
  * GiGPO: trajectories against their group, and steps against other steps from the same state.
@@ -70,10 +71,12 @@ export type GigpoEstimatorOptions = GigpoOptions & {
  * @throws OptionsError for options outside their ranges; the estimator an ArgumentError for a step without `stateKey`.
  */
 export function gigpoEstimator(options: GigpoEstimatorOptions = {}): GroupEstimator {
-  const { anchors, outcome: given, ...own } = options;
-  const { outcome } = parseOptions('estimators.gigpo', outcomeSchema, { outcome: given });
-  anchorGroups([], [], anchors); // checks the options
-  gigpoAdvantages({ groups: [], trajectories: [], anchors: [], stepRewards: [], episodeScores: [] }, own);
+  const { anchors, outcome, ...own } = parseOptions(
+    'estimators.gigpo',
+    gigpoEstimatorSchema,
+    options,
+    'GigpoEstimatorOptions',
+  );
   return (groups) => {
     const steps = groups.flatMap((group, p) => stepsOf(group, p, outcome));
     const ids = steps.map(({ group }) => group);
