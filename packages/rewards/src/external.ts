@@ -1,7 +1,4 @@
 /** Reward models behind HTTP. */
-export type { CircuitState } from './external/circuit.ts';
 export * from './external/external-reward.ts';
-export * from './external/failure.ts';
-export * from './external/fetch.ts';
-export type { ExternalRewardOptions, RequestOptions } from './external/options.ts';
+export type { ExternalRewardOptions } from './external/options.ts';
 export * from './external/wire-shapes.ts';

@@ -26,7 +26,7 @@ interface DeskOptions {
   readonly name: string;
   readonly range: readonly [number, number];
   readonly timeoutMs: number;
-  readonly clock: () => number;
+  readonly clock?: (() => number) | undefined;
 }
 
 /** Calls an authored reward within its limits, and counts. */
@@ -43,30 +43,35 @@ export class Desk {
     return { ...this.#tally.snapshot(), ...this.#counts };
   }
 
-  /** One judgement for each trajectory, by one call. Rejects only with the signal's reason. */
+  /** `count` judgements by one call. Rejects only with the signal's reason. */
   async judge(
-    trajectories: readonly Trajectory[],
+    count: number,
     signal: AbortSignal | undefined,
     call: (context: RewardContext) => unknown,
   ): Promise<readonly Judged[]> {
-    const { name, timeoutMs, clock } = this.#options;
+    const { name, timeoutMs, clock = () => performance.now() } = this.#options;
     const begun = clock();
-    let judged: readonly Judged[] = [];
+    let judgements: readonly unknown[] = [];
     const work = async (context: RewardContext) => {
-      judged = this.#read(await call(context), trajectories.length);
+      judgements = listOf(count, await call(context));
       return 0;
     };
     const verdict = await callWithin(name, work, { timeoutMs, signal });
     this.#tally.add(verdict, clock() - begun);
-    if (verdict.failure !== undefined)
-      return trajectories.map(() => ({ result: null, failure: verdict.failure }));
-    const [lowest, highest] = this.#options.range;
-    for (const { result, failure } of judged) {
-      if (failure !== undefined) this.#tally.fail(failure);
-      const score = scoreOf(result);
-      if (score !== null && (score < lowest || score > highest)) this.#counts.outOfRange += 1;
-    }
-    return judged;
+    const { failure } = verdict;
+    if (failure !== undefined) return Array.from({ length: count }, () => ({ result: null, failure }));
+    return judgements.map((judgement) => this.#read(judgement));
+  }
+
+  /** The judgement of what could not be judged because of `error`; counted. */
+  failed(error: RewardError): Judged {
+    const named = new RewardError(`reward "${this.#options.name}": ${error.message}`, { cause: error });
+    const failure = {
+      cause: error instanceof NotFiniteError ? 'not-finite' : 'threw',
+      error: named,
+    } as const;
+    this.#tally.fail(failure);
+    return { result: null, failure };
   }
 
   /** Trajectories with their judgements. Those that are not to be judged are `null`. */
@@ -82,23 +87,17 @@ export class Desk {
     return trajectories.map((trajectory) => this.#placed(trajectory, judgedOf.get(trajectory)));
   }
 
-  #read(judgements: unknown, count: number): Judged[] {
-    if (!Array.isArray(judgements) || judgements.length !== count) {
-      const came = Array.isArray(judgements) ? `${judgements.length}` : typeof judgements;
-      throw new RewardError(`expected ${count} judgements, got ${came}`);
-    }
-    return judgements.map((judgement) => this.#readOne(judgement));
-  }
-
   /** One judgement of several. If it cannot be read, only its episode has no reward. */
-  #readOne(judgement: unknown): Judged {
+  #read(judgement: unknown): Judged {
     try {
-      return { result: evaluationOf(judgement) };
+      const result = evaluationOf(judgement);
+      const score = scoreOf(result);
+      const [lowest, highest] = this.#options.range;
+      if (score !== null && (score < lowest || score > highest)) this.#counts.outOfRange += 1;
+      return { result };
     } catch (error) {
       if (!(error instanceof RewardError)) throw error;
-      const cause = error instanceof NotFiniteError ? 'not-finite' : 'threw';
-      const named = new RewardError(`reward "${this.#options.name}": ${error.message}`, { cause: error });
-      return { result: null, failure: { cause, error: named } };
+      return this.failed(error);
     }
   }
 
@@ -117,4 +116,10 @@ export class Desk {
     this.#counts.misplacedSteps += problems.length;
     return { ...scored, components: { ...scored.components, [name]: scored.reward } };
   }
+}
+
+function listOf(count: number, judgements: unknown): readonly unknown[] {
+  if (Array.isArray(judgements) && judgements.length === count) return judgements;
+  const came = Array.isArray(judgements) ? `${judgements.length}` : typeof judgements;
+  throw new RewardError(`expected ${count} judgements, got ${came}`);
 }

@@ -109,42 +109,44 @@ export async function dryRun<Metadata>(
     const first = await run(name, subject, trajectories, resolved);
     const hasChanged = JSON.stringify(trajectories) !== before;
     const second = await run(name, subject, examples.map(trajectoryOf), resolved);
-    const meanMs = first.milliseconds.reduce((sum, each) => sum + each, 0) / Math.max(1, examples.length);
-    const range = typeof subject === 'function' ? undefined : subject.range;
+    const { scores, failures, milliseconds } = first;
+    const meanMs = milliseconds.reduce((sum, each) => sum + each, 0) / Math.max(1, examples.length);
     const findings = [
-      ...findingsOf(first, second, range),
-      ...(hasChanged ? [{ kind: 'changes-input' as const, message: 'it writes to what it judges' }] : []),
-      ...(meanMs >= resolved.slowMs
-        ? [{ kind: 'slow' as const, message: `a call takes ${meanMs.toFixed(0)} ms` }]
-        : []),
-      ...lengthFinding(first.scores, examples),
+      ...findingsOf(scores, second.scores, typeof subject === 'function' ? undefined : subject.range),
+      ...(hasChanged ? [finding('changes-input', 'it writes to what it judges')] : []),
+      ...(meanMs >= resolved.slowMs ? [finding('slow', `a call takes ${meanMs.toFixed(0)} ms`)] : []),
+      ...lengthFinding(scores, examples),
     ];
-    const longestMs = Math.max(0, ...first.milliseconds);
-    reports.push({ name, scores: first.scores, failures: first.failures, meanMs, longestMs, findings });
+    reports.push({ name, scores, failures, meanMs, longestMs: Math.max(0, ...milliseconds), findings });
   }
   return { examples: examples.length, rewards: reports };
 }
 
+/** Scores the trajectories one by one, or those with the same prompt together if only a group can be judged. */
 async function run<Metadata>(
   name: string,
   subject: DryRunSubject<Metadata>,
   trajectories: readonly Trajectory<Metadata>[],
   { timeoutMs, clock, signal }: z.output<typeof schema>,
 ): Promise<Run> {
+  const one = typeof subject === 'function' ? subject : subject.reward;
+  const groups = new Map<unknown, number[]>();
+  for (const [k, { task }] of trajectories.entries()) {
+    const key = one === undefined ? task.prompt : k;
+    groups.set(key, [...(groups.get(key) ?? []), k]);
+  }
   const scores = new Array<number | null>(trajectories.length).fill(null);
   const failures: { readonly example: number; readonly message: string }[] = [];
   const milliseconds: number[] = [];
-  for (const places of placesOf(subject, trajectories)) {
-    const begun = clock();
+  for (const places of groups.values()) {
+    const [first, ...others] = places.map((place) => trajectories[place]!);
     let given: readonly (number | null)[] = [];
     const call = async (context: { readonly signal: AbortSignal }) => {
-      given = await scoresOf(
-        subject,
-        places.map((place) => trajectories[place]!),
-        context,
-      );
+      if (one !== undefined) given = [await one(first!, context)];
+      else given = await rewardsOf(subject, [first!, ...others], context);
       return given.find((score) => score !== null && !Number.isFinite(score)) ?? 0;
     };
+    const begun = clock();
     const { failure } = await callWithin(name, call, { timeoutMs, signal });
     milliseconds.push(clock() - begun);
     for (const [k, place] of places.entries()) {
@@ -155,52 +157,41 @@ async function run<Metadata>(
   return { scores, failures, milliseconds };
 }
 
-async function scoresOf<Metadata>(
+async function rewardsOf<Metadata>(
   subject: DryRunSubject<Metadata>,
-  trajectories: readonly Trajectory<Metadata>[],
+  trajectories: readonly [Trajectory<Metadata>, ...Trajectory<Metadata>[]],
   context: { readonly signal: AbortSignal },
 ): Promise<readonly (number | null)[]> {
-  const call = typeof subject === 'function' ? subject : subject.reward;
-  const [first] = trajectories;
-  if (call !== undefined) return [await call(first!, context)];
-  const group = { id: first!.id, task: first!.task, trajectories };
   const { computeRewards } = subject as Exclude<typeof subject, RewardFunction<Metadata>>;
-  return (await computeRewards(group, context)).map(({ reward }) => reward);
+  const [{ id, task }] = trajectories;
+  return (await computeRewards({ id, task, trajectories }, context)).map(({ reward }) => reward);
 }
 
-/** Places of the examples that are judged together: those with the same prompt, or each alone. */
-function placesOf<Metadata>(
-  subject: DryRunSubject<Metadata>,
-  trajectories: readonly Trajectory[],
-): readonly (readonly number[])[] {
-  if (typeof subject === 'function' || subject.reward !== undefined) return trajectories.map((_, k) => [k]);
-  const prompts = [...new Set(trajectories.map(({ task }) => task.prompt))];
-  return prompts.map((prompt) =>
-    trajectories.flatMap(({ task }, place) => (task.prompt === prompt ? [place] : [])),
-  );
-}
+const finding = (kind: DryRunFindingKind, message: string): DryRunFinding => ({ kind, message });
 
-function findingsOf(first: Run, second: Run, range: readonly [number, number] | undefined): DryRunFinding[] {
-  const { scores } = first;
+function findingsOf(
+  scores: readonly (number | null)[],
+  again: readonly (number | null)[],
+  [lowest, highest]: readonly [number, number] = [-Infinity, Infinity],
+): DryRunFinding[] {
+  const findings: DryRunFinding[] = [];
   const given = scores.filter((score) => score !== null);
   const missing = scores.length - given.length;
-  const differing = scores.flatMap((score, k) => (Object.is(score, second.scores[k]) ? [] : [k]));
-  const outside = range ? given.filter((score) => score < range[0] || score > range[1]) : [];
-  const candidates: readonly (readonly [boolean, DryRunFindingKind, string])[] = [
-    [missing > 0, 'unscorable', `${missing} of ${scores.length} examples have no score`],
-    [given.length > 1 && new Set(given).size === 1, 'constant', `every example has the score ${given[0]}`],
-    [
-      differing.length > 0,
-      'not-deterministic',
-      `another score the second time: examples ${differing.join(', ')}`,
-    ],
-    [
-      outside.length > 0,
-      'out-of-range',
-      `${outside.length} scores outside ${range?.join(' to ')}, such as ${outside[0]}`,
-    ],
-  ];
-  return candidates.flatMap(([holds, kind, message]) => (holds ? [{ kind, message }] : []));
+  const differing = scores.flatMap((score, k) => (Object.is(score, again[k]) ? [] : [k]));
+  const outside = given.filter((score) => score < lowest || score > highest);
+  if (missing > 0)
+    findings.push(finding('unscorable', `${missing} of ${scores.length} examples have no score`));
+  if (given.length > 1 && new Set(given).size === 1)
+    findings.push(finding('constant', `every example has the score ${given[0]}`));
+  if (differing.length > 0)
+    findings.push(
+      finding('not-deterministic', `another score the second time: examples ${differing.join(', ')}`),
+    );
+  if (outside.length > 0) {
+    const message = `${outside.length} scores outside ${lowest} to ${highest}, such as ${outside[0]}`;
+    findings.push(finding('out-of-range', message));
+  }
+  return findings;
 }
 
 /** With fewer examples than this, scores go with the length by chance. */
@@ -210,26 +201,26 @@ function lengthFinding(
   scores: readonly (number | null)[],
   examples: readonly DryRunExample[],
 ): DryRunFinding[] {
-  const pairs = scores.flatMap((score, k) =>
-    score === null ? [] : [[score, examples[k]!.response.length] as const],
+  const scored = examples.filter((_, k) => scores[k] !== null);
+  const correlation = pearson(
+    scores.filter((score) => score !== null),
+    scored.map(({ response }) => response.length),
   );
-  const correlation = pearson(pairs);
-  if (pairs.length < enoughForLength || !(Math.abs(correlation) > 0.95)) return [];
+  if (scored.length < enoughForLength || !(Math.abs(correlation) > 0.95)) return [];
   const message = `scores go with the length of the response (correlation ${correlation.toFixed(2)})`;
-  return [{ kind: 'follows-length', message }];
+  return [finding('follows-length', message)];
 }
 
-/** Σ (x − x̄)(y − ȳ) / √(Σ (x − x̄)² · Σ (y − ȳ)²); NaN where one of them does not vary. */
-function pearson(pairs: readonly (readonly [number, number])[]): number {
-  const mean = (at: 0 | 1) => pairs.reduce((sum, pair) => sum + pair[at], 0) / pairs.length;
-  const [meanX, meanY] = [mean(0), mean(1)];
-  let [xy, xx, yy] = [0, 0, 0];
-  for (const [x, y] of pairs) {
-    xy += (x - meanX) * (y - meanY);
-    xx += (x - meanX) ** 2;
-    yy += (y - meanY) ** 2;
-  }
-  return xy / Math.sqrt(xx * yy);
+/** Σ (x − x̄)(y − ȳ) / √(Σ (x − x̄)² · Σ (y − ȳ)²). NaN if one of them does not vary. */
+function pearson(xs: readonly number[], ys: readonly number[]): number {
+  const deviations = (values: readonly number[]) => {
+    const mean = values.reduce((sum, value) => sum + value, 0) / values.length;
+    return values.map((value) => value - mean);
+  };
+  const product = (a: readonly number[], b: readonly number[]) =>
+    a.reduce((sum, value, k) => sum + value * b[k]!, 0);
+  const [x, y] = [deviations(xs), deviations(ys)];
+  return product(x, y) / Math.sqrt(product(x, x) * product(y, y));
 }
 
 function trajectoryOf<Metadata>(example: DryRunExample<Metadata>, k: number): Trajectory<Metadata> {

@@ -90,13 +90,13 @@ export function reward<Metadata>(
       ...common,
       computeRewards: ({ trajectories }, { signal } = {}) =>
         desk.score(trajectories, signal, (shown) =>
-          desk.judge(shown, signal, (context) => scoreBatch(shown.map(inputOf), context)),
+          desk.judge(shown.length, signal, (context) => scoreBatch(shown.map(inputOf), context)),
         ),
     };
   }
   const { score } = definition as PointwiseRewardDefinition<Metadata>;
   const judgeOne = (trajectory: Trajectory<Metadata>, signal: AbortSignal | undefined) =>
-    desk.judge([trajectory], signal, async (context) => [await score(inputOf(trajectory), context)]);
+    desk.judge(1, signal, async (context) => [await score(inputOf(trajectory), context)]);
   const pointwise: PointwiseReward<Metadata> = {
     ...common,
     reward: async (trajectory, { signal }) => {

@@ -44,7 +44,11 @@ describe('sandboxedRewards', () => {
     const scored = await rewards.computeRewards(group(['4', '5', 'crash', 'text', 'unsure', 'gone']));
     expect(scored.map(({ reward }) => reward)).toEqual([1, 0, null, null, null, null]);
     expect(scored[0]?.trajectory.steps[0]?.reward).toBe(0.5);
-    expect(rewards.getStatistics()).toMatchObject({ calls: 5, failures: { threw: 1, judgement: 1 } });
+    expect(rewards.getStatistics()).toMatchObject({
+      calls: 5,
+      failures: { threw: 2 },
+      causes: { threw: 1 },
+    });
   });
 
   it('judges a group at once', async () => {
@@ -60,7 +64,7 @@ describe('sandboxedRewards', () => {
     expect(scored.map(({ reward }) => reward)).toEqual([4.25, null, 5]);
     const short = sandboxedRewards({ sandbox, mode: 'batch', code: '() => [1]' });
     expect((await short.computeRewards(group(['a', 'b']))).map(({ reward }) => reward)).toEqual([null, null]);
-    expect(short.getStatistics().lastFailure).toBe('expected 2 judgements, got 1');
+    expect(short.getStatistics().lastFailure).toBe('reward "sandboxed": expected 2 judgements, got 1');
   });
 
   it.each(['pointwise', 'batch'] as const)(
@@ -83,7 +87,7 @@ describe('sandboxedRewards', () => {
       }));
       const scored = await rewards.computeRewards({ ...rest, trajectories: mixed });
       expect(scored.map(({ reward }) => reward)).toEqual([null, 1, null]);
-      expect(rewards.getStatistics()).toMatchObject({ calls: 1, failures: { 'ground-truth': 2 } });
+      expect(rewards.getStatistics()).toMatchObject({ calls: 1, causes: { 'ground-truth': 2 } });
     },
   );
 

@@ -1,17 +1,9 @@
-import {
-  messageOf,
-  parseOptions,
-  type RewardComputer,
-  RewardError,
-  type ScoredTrajectory,
-  scoreFromEvaluateResult,
-  type Trajectory,
-} from '@rlp/core';
+import { messageOf, parseOptions, type RewardComputer, RewardError, type Trajectory } from '@rlp/core';
 import type { Sandbox, SandboxFailureCause } from '@rlp/sandbox';
 import * as z from 'zod';
-import { isJudged } from '../functions/score-trajectories.ts';
-import { timerMs, withMethod } from '../shared/schemas.ts';
-import { evaluationOf } from './judgement.ts';
+import { longestTimerMs, timerMs, withMethod } from '../shared/schemas.ts';
+import { Desk } from './desk.ts';
+import type { AuthoredStatistics } from './judgement.ts';
 
 const isJson = (value: unknown) => {
   try {
@@ -45,20 +37,10 @@ export interface SandboxedRewardsOptions<Metadata> extends z.input<typeof schema
   readonly groundTruth?: ((metadata: Metadata) => unknown) | undefined;
 }
 
-type FailureCause = SandboxFailureCause | 'judgement' | 'ground-truth';
-
-/** Counts of {@link sandboxedRewards}. */
-export interface SandboxedRewardsStatistics {
-  /** Calls of the code: one per trajectory, or one per group. */
-  readonly calls: number;
-  /**
-   * Calls that failed, by cause; `judgement`: the answer was not a judgement per conversation; `ground-truth`: `groundTruth` threw or
-   * returned something that is not JSON, so that there was no call.
-   */
-  readonly failures: Readonly<Partial<Record<FailureCause, number>>>;
-  readonly lastFailure: string | undefined;
-  /** Step outputs that named no step. */
-  readonly misplacedSteps: number;
+/** Counts of {@link sandboxedRewards}. A call is one of the code: for a trajectory, or for a group. */
+export interface SandboxedRewardsStatistics extends AuthoredStatistics {
+  /** Calls that the sandbox ended, by cause. `ground-truth`: trajectories not shown, because `groundTruth` threw or gave no JSON. */
+  readonly causes: Readonly<Partial<Record<SandboxFailureCause | 'ground-truth', number>>>;
 }
 
 /** Rewards by code in a sandbox, with its counts. */
@@ -67,117 +49,64 @@ export interface SandboxedRewards<Metadata = unknown> extends RewardComputer<Met
 }
 
 /**
- * Rewards by code that is not trusted. Its arguments and judgements travel as JSON. A call that fails, whatever the cause, makes its
- * trajectories `null`, and is counted; step outputs become `Step.reward`. Only completed and truncated trajectories are shown to it.
+ * Rewards by code that is not trusted. Its arguments and judgements travel as JSON. If a call fails, its trajectories are `null` and
+ * counted with the cause. Step outputs become `Step.reward`. Only completed and truncated trajectories are shown to it.
  *
  * @throws `OptionsError` naming every problem at once.
  */
-export function sandboxedRewards<Metadata = unknown>(
-  options: SandboxedRewardsOptions<Metadata>,
-): SandboxedRewards<Metadata> {
-  const judge = new SandboxJudge(options);
-  return {
-    async computeRewards({ trajectories }, { signal } = {}) {
-      signal?.throwIfAborted();
-      const judgementOf = await judge.judgeAll(trajectories.filter(isJudged), signal);
-      return trajectories.map((trajectory) => judge.placed(trajectory, judgementOf.get(trajectory)));
-    },
-    getStatistics: () => judge.getStatistics(),
+export function sandboxedRewards<Metadata = unknown>({
+  groundTruth = (metadata) => metadata,
+  ...options
+}: SandboxedRewardsOptions<Metadata>): SandboxedRewards<Metadata> {
+  const { sandbox, code, mode, parameters, timeoutMs } = parseOptions('sandboxedRewards', schema, options);
+  const desk = new Desk({ name: 'sandboxed', range: [-Infinity, Infinity], timeoutMs: longestTimerMs });
+  const causes: Partial<Record<SandboxFailureCause | 'ground-truth', number>> = {};
+  const failed = (cause: keyof typeof causes, message: string) => {
+    causes[cause] = (causes[cause] ?? 0) + 1;
+    return new RewardError(message);
   };
-}
-
-/** A trajectory, with what the code is told about its task. */
-interface Shown<Metadata> {
-  readonly trajectory: Trajectory<Metadata>;
-  readonly truth: unknown;
-}
-
-class SandboxJudge<Metadata> {
-  readonly #options: z.output<typeof schema>;
-  readonly #truthOf: (metadata: Metadata) => unknown;
-  readonly #counts = { calls: 0, misplacedSteps: 0 };
-  readonly #failures: Partial<Record<FailureCause, number>> = {};
-  #lastFailure: string | undefined;
-
-  constructor({ groundTruth = (metadata) => metadata, ...options }: SandboxedRewardsOptions<Metadata>) {
-    this.#options = parseOptions('sandboxedRewards', schema, options);
-    this.#truthOf = groundTruth;
-  }
-
-  getStatistics(): SandboxedRewardsStatistics {
-    return { ...this.#counts, failures: { ...this.#failures }, lastFailure: this.#lastFailure };
-  }
-
-  /** What the code says about each trajectory; nothing about those that could not be shown. */
-  async judgeAll(
-    trajectories: readonly Trajectory<Metadata>[],
-    signal: AbortSignal | undefined,
-  ): Promise<ReadonlyMap<Trajectory<Metadata>, unknown>> {
-    const shown = trajectories.flatMap((trajectory) => this.#shown(trajectory) ?? []);
-    const judgements =
-      this.#options.mode === 'batch'
-        ? await this.#judgeTogether(shown, signal)
-        : await Promise.all(
-            shown.map(({ trajectory, truth }) => this.#call(trajectory.messages, truth, signal)),
-          );
-    return new Map(shown.map(({ trajectory }, k) => [trajectory, judgements[k]]));
-  }
-
-  #shown(trajectory: Trajectory<Metadata>): Shown<Metadata> | undefined {
+  const truthOf = ({ id, task }: Trajectory<Metadata>): unknown => {
     try {
-      const truth = this.#truthOf(trajectory.task.metadata) ?? null;
-      // What is no JSON would be refused with the whole call.
-      JSON.stringify(truth);
-      return { trajectory, truth };
+      const truth = groundTruth(task.metadata) ?? null;
+      JSON.stringify(truth); // The sandbox would refuse the whole call.
+      return truth;
     } catch (error) {
-      this.#fail('ground-truth', `${trajectory.id}: ${messageOf(error)}`);
-      return undefined;
+      return failed('ground-truth', `ground truth of ${id}: ${messageOf(error)}`);
     }
-  }
-
-  async #judgeTogether(
-    shown: readonly Shown<Metadata>[],
-    signal: AbortSignal | undefined,
-  ): Promise<readonly unknown[]> {
-    if (shown.length === 0) return [];
-    const conversations = shown.map(({ trajectory }) => trajectory.messages);
-    const truths = shown.map(({ truth }) => truth);
-    const judgements = await this.#call(conversations, truths, signal);
-    if (judgements === undefined) return [];
-    if (Array.isArray(judgements) && judgements.length === shown.length) return judgements;
-    const came = Array.isArray(judgements) ? `${judgements.length}` : typeof judgements;
-    this.#fail('judgement', `expected ${shown.length} judgements, got ${came}`);
-    return [];
-  }
-
-  /** A trajectory with its judgement, its steps included. */
-  placed(trajectory: Trajectory<Metadata>, judgement: unknown): ScoredTrajectory<Metadata> {
-    const unscored = { trajectory, reward: null, components: {} };
-    if (judgement === undefined) return unscored;
-    try {
-      const result = evaluationOf(judgement);
-      if (result === null) return unscored;
-      const { scored, problems } = scoreFromEvaluateResult(trajectory, result);
-      this.#counts.misplacedSteps += problems.length;
-      return scored;
-    } catch (error) {
-      if (!(error instanceof RewardError)) throw error;
-      this.#fail('judgement', error.message);
-      return unscored;
-    }
-  }
-
-  async #call(messages: unknown, truth: unknown, signal: AbortSignal | undefined): Promise<unknown> {
-    const { sandbox, code, parameters, timeoutMs } = this.#options;
-    this.#counts.calls += 1;
+  };
+  const run = async (messages: unknown, truth: unknown, signal: AbortSignal) => {
     const outcome = await sandbox.call(code, [messages, truth, parameters], { timeoutMs, signal });
     if (outcome.kind === 'value') return outcome.value;
-    this.#fail(outcome.cause, outcome.message);
-    return undefined;
-  }
-
-  #fail(cause: FailureCause, message: string): void {
-    this.#failures[cause] = (this.#failures[cause] ?? 0) + 1;
-    this.#lastFailure = message;
-  }
+    throw failed(outcome.cause, outcome.message);
+  };
+  const judge = async (trajectories: readonly Trajectory<Metadata>[], signal: AbortSignal | undefined) => {
+    const truths = trajectories.map(truthOf);
+    const shown = trajectories.flatMap(({ messages }, k) =>
+      truths[k] instanceof RewardError ? [] : [{ messages, truth: truths[k] }],
+    );
+    const judged = !shown.length
+      ? []
+      : mode === 'batch'
+        ? await desk.judge(shown.length, signal, (context) =>
+            run(
+              shown.map(({ messages }) => messages),
+              shown.map(({ truth }) => truth),
+              context.signal,
+            ),
+          )
+        : (
+            await Promise.all(
+              shown.map(({ messages, truth }) =>
+                desk.judge(1, signal, async (context) => [await run(messages, truth, context.signal)]),
+              ),
+            )
+          ).flat();
+    let next = 0;
+    return truths.map((truth) => (truth instanceof RewardError ? desk.failed(truth) : judged[next++]!));
+  };
+  return {
+    computeRewards: ({ trajectories }, { signal } = {}) =>
+      desk.score(trajectories, signal, (shown) => judge(shown, signal)),
+    getStatistics: () => ({ ...desk.getStatistics(), causes: { ...causes } }),
+  };
 }

@@ -1,7 +1,8 @@
 import type { ServerResponse } from 'node:http';
 import { OptionsError, type Trajectory } from '@rlp/core';
+import { RequestError } from '@rlp/http/client';
 import { describe, expect, it } from 'vitest';
-import { type ExternalReward, ExternalRewardError, episodeShape, externalReward } from '../external.ts';
+import { type ExternalReward, episodeShape, externalReward } from '../external.ts';
 import { rewardFunctions } from '../functions/reward-functions.ts';
 import { loopback, nowhere } from './loopback.fixture.ts';
 
@@ -23,7 +24,7 @@ const ask = (external: ExternalReward, responses: readonly string[]) =>
     responses.map((response) =>
       external
         .score(episode(response), { signal })
-        .catch((error: unknown) => (error as ExternalRewardError).failure),
+        .catch((error: unknown) => (error as RequestError).failure),
     ),
   );
 
@@ -218,7 +219,7 @@ describe('externalReward', () => {
       Promise.reject(new Error(`cannot send Bearer ${token} to http://u:pw@rm.example/?key=k1`));
     const external = externalReward({ url: 'http://u:pw@rm.example/?key=k1', token, fetch, attempts: 1 });
     const error: unknown = await external.score(episode('a'), { signal }).catch((reason: unknown) => reason);
-    expect(error).toBeInstanceOf(ExternalRewardError);
+    expect(error).toBeInstanceOf(RequestError);
     expect(JSON.stringify([String(error), external.getStatistics()])).not.toMatch(/tok-123|pw@|k1/);
     expect(() => externalReward({ url: 'ftp://x', token: 'a b', batchSize: 2, shape: 'slime' })).toThrow(
       /url: [\s\S]*token: must be visible ASCII/,

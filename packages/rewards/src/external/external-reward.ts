@@ -6,16 +6,22 @@ import {
   RandomStream,
   type RewardFunction,
 } from '@rlp/core';
+import {
+  Circuit,
+  type CircuitState,
+  type Endpoint,
+  endpointOf,
+  postJson,
+  RequestError,
+  type RequestFailureCause,
+  repeated,
+} from '@rlp/http/client';
 import { LRUCache } from 'lru-cache';
 import pLimit from 'p-limit';
 import type * as z from 'zod';
 import { type ReadEpisode, readEpisode } from '../shared/episode.ts';
-import { Circuit, type CircuitState } from './circuit.ts';
-import { type ExternalFailureCause, ExternalRewardError } from './failure.ts';
 import { type ExternalRewardOptions, externalOptionsSchema } from './options.ts';
-import { type Endpoint, endpointOf, postJson } from './post.ts';
 import { givenUpByAll, type Question, QuestionQueue } from './questions.ts';
-import { repeated } from './repeated.ts';
 import { type WireShape, wireShapes } from './wire-shapes.ts';
 
 /** What a reward model was asked since its client was made. */
@@ -29,7 +35,7 @@ export interface ExternalStatistics {
   /** Of these: answered with `null`. */
   readonly unscorable: number;
   /** Of these: without an answer, by cause. */
-  readonly failures: Readonly<Record<ExternalFailureCause, number>>;
+  readonly failures: Readonly<Record<RequestFailureCause, number>>;
   /** The message of the last failure. */
   readonly lastFailure: string | undefined;
   /** Requests sent, those that were repeated included. */
@@ -46,7 +52,7 @@ export interface ExternalStatistics {
 export interface ExternalReward {
   /** Requests under way at once times episodes per request: as many episodes as can be asked about at a time. */
   readonly capacity: number;
-  /** Asks about an episode; for `external` of the reward processor. Rejects with an {@link ExternalRewardError}. */
+  /** Asks about an episode; for `external` of the reward processor. Rejects with an {@link RequestError}. */
   readonly score: (episode: ReadEpisode, context: { readonly signal: AbortSignal }) => Promise<number | null>;
   /** Asks about a trajectory's prompt and last response; for `rewardFunctions`. Rejects as `score` does. */
   readonly reward: RewardFunction<unknown>;
@@ -95,7 +101,7 @@ class RewardModelClient {
   readonly #waiting = new QuestionQueue();
   /** Turns asked for and not yet had. */
   #turns = 0;
-  readonly #failures: Record<ExternalFailureCause, number> = {
+  readonly #failures: Record<RequestFailureCause, number> = {
     unreachable: 0,
     'timed-out': 0,
     status: 0,
@@ -133,31 +139,31 @@ class RewardModelClient {
     };
   }
 
-  /** The reward of an episode. Rejects with an `ExternalRewardError`, or with the signal's reason. */
+  /** The reward of an episode. Rejects with an `RequestError`, or with the signal's reason. */
   async ask(episode: ReadEpisode, signal: AbortSignal): Promise<number | null> {
     signal.throwIfAborted();
     this.#counts.episodes += 1;
     const key = this.#answers && this.#bodyOf([episode]);
-    if (key instanceof ExternalRewardError) throw this.#counted(key);
+    if (key instanceof RequestError) throw this.#counted(key);
     const known = key === undefined ? undefined : this.#answers?.get(key);
     if (known !== undefined) {
       this.#counts.fromCache += 1;
       return known.reward;
     }
     const answer = await this.#queued(episode, signal);
-    if (answer instanceof ExternalRewardError) throw this.#counted(answer);
+    if (answer instanceof RequestError) throw this.#counted(answer);
     this.#counts[answer === null ? 'unscorable' : 'scored'] += 1;
     if (key !== undefined) this.#answers?.set(key, { reward: answer });
     return answer;
   }
 
-  #counted(error: ExternalRewardError): ExternalRewardError {
+  #counted(error: RequestError): RequestError {
     this.#failures[error.failure] += 1;
     this.#lastFailure = error.message;
     return error;
   }
 
-  #queued(episode: ReadEpisode, signal: AbortSignal): Promise<number | null | ExternalRewardError> {
+  #queued(episode: ReadEpisode, signal: AbortSignal): Promise<number | null | RequestError> {
     return new Promise((resolve, reject) => {
       const release = onAbort(signal, () => reject(signal.reason));
       const settle: Question['settle'] = (answer) => {
@@ -180,46 +186,46 @@ class RewardModelClient {
 
   async #askAbout(questions: readonly Question[]): Promise<void> {
     const answers = await this.#exchange(questions);
-    if (answers instanceof ExternalRewardError && answers.isAboutContent && questions.length > 1) {
+    if (answers instanceof RequestError && answers.isAboutContent && questions.length > 1) {
       for (const question of questions) if (!question.signal.aborted) await this.#askAbout([question]);
       return;
     }
     for (const [k, { settle }] of questions.entries()) {
-      settle(answers instanceof ExternalRewardError ? answers : this.#read(answers[k]));
+      settle(answers instanceof RequestError ? answers : this.#read(answers[k]));
     }
   }
 
-  #read(answer: unknown): number | null | ExternalRewardError {
+  #read(answer: unknown): number | null | RequestError {
     if (answer === null || (typeof answer === 'number' && Number.isFinite(answer))) return answer;
     const { place } = this.#endpoint;
     if (typeof answer === 'number') {
-      return new ExternalRewardError('not-finite', `${place}: expected a finite reward, got ${answer}`);
+      return new RequestError('not-finite', `${place}: expected a finite reward, got ${answer}`);
     }
-    return new ExternalRewardError(
+    return new RequestError(
       'malformed',
       `${place}: expected a number or null as reward, got ${typeof answer}`,
     );
   }
 
   /** One answer for each question, or why there are none. */
-  async #exchange(questions: readonly Question[]): Promise<readonly unknown[] | ExternalRewardError> {
+  async #exchange(questions: readonly Question[]): Promise<readonly unknown[] | RequestError> {
     const body = this.#bodyOf(questions.map(({ episode }) => episode));
-    if (body instanceof ExternalRewardError) return body;
+    if (body instanceof RequestError) return body;
     const { signal, release } = givenUpByAll(questions);
     try {
       const answer = await this.#send(body, signal);
       const answers = this.#shape.readAnswer(answer);
       if (answers?.length === questions.length) return answers;
       const came = answers === undefined ? 'another body' : `${answers.length}`;
-      return new ExternalRewardError(
+      return new RequestError(
         'malformed',
         `${this.#endpoint.place}: expected ${questions.length} rewards in the shape "${this.#shape.name}", got ${came}`,
       );
     } catch (error) {
-      if (error instanceof ExternalRewardError) return error;
+      if (error instanceof RequestError) return error;
       // Given up by everyone who asked, so that nobody reads what is returned; or a custom shape does not know the body.
       const reason = signal.aborted ? 'given up' : messageOf(error);
-      return new ExternalRewardError('malformed', `${this.#endpoint.place}: ${reason}`, {
+      return new RequestError('malformed', `${this.#endpoint.place}: ${reason}`, {
         cause: error,
       });
     } finally {
@@ -242,7 +248,7 @@ class RewardModelClient {
   async #attempt(body: string, signal: AbortSignal): Promise<unknown> {
     signal.throwIfAborted();
     if (!this.#circuit.admit()) {
-      throw new ExternalRewardError(
+      throw new RequestError(
         'circuit-open',
         `${this.#endpoint.place}: not asked, since the last ${this.#options.circuit.failures} requests had no answer`,
       );
@@ -255,7 +261,7 @@ class RewardModelClient {
       this.#circuit.succeed();
       return answer;
     } catch (error) {
-      if (!(error instanceof ExternalRewardError)) this.#circuit.forget();
+      if (!(error instanceof RequestError)) this.#circuit.forget();
       else if (error.isPassing) this.#circuit.fail();
       else this.#circuit.succeed();
       throw error;
@@ -264,14 +270,11 @@ class RewardModelClient {
     }
   }
 
-  #bodyOf(episodes: readonly ReadEpisode[]): string | ExternalRewardError {
+  #bodyOf(episodes: readonly ReadEpisode[]): string | RequestError {
     try {
       return JSON.stringify(this.#shape.writeRequest(episodes));
     } catch (error) {
-      return new ExternalRewardError(
-        'unsendable',
-        `expected an episode that is JSON data: ${messageOf(error)}`,
-      );
+      return new RequestError('unsendable', `expected an episode that is JSON data: ${messageOf(error)}`);
     }
   }
 }

@@ -1,6 +1,7 @@
 import { createServer, type Socket } from 'node:net';
+import type { RequestError } from '@rlp/http/client';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { type ExternalRewardError, type ExternalRewardOptions, externalReward } from '../external.ts';
+import { type ExternalRewardOptions, externalReward } from '../external.ts';
 import { loopback, nowhere } from './loopback.fixture.ts';
 
 const { signal } = new AbortController();
@@ -33,8 +34,7 @@ const one = '{"reward": 1}';
 describe('externalReward', () => {
   const reward = (url: string, options: Partial<ExternalRewardOptions> = {}) =>
     externalReward({ url, ...quick, ...options });
-  const outcome = (asked: Promise<number | null>) =>
-    asked.catch((error: ExternalRewardError) => error.failure);
+  const outcome = (asked: Promise<number | null>) => asked.catch((error: RequestError) => error.failure);
 
   it.each<[string, (socket: Socket) => void, string | number]>([
     ['closes without a word', (socket) => socket.end(), 'unreachable'],
@@ -142,7 +142,7 @@ it.each([
   const server = await loopback((_body, response) => response.end(`{"rewards": ${rewards}}`));
   const external = externalReward({ url: server.url, batchSize: 3, concurrency: 1 });
   const asked = Array.from({ length: 3 }, () => external.score(episode, { signal }));
-  const outcomes = asked.map((one) => one.catch((error: ExternalRewardError) => error.failure));
+  const outcomes = asked.map((one) => one.catch((error: RequestError) => error.failure));
   // The first question does not wait for others.
   expect(await Promise.all(outcomes)).toEqual(expected);
 });

@@ -1,12 +1,12 @@
 import { onAbort } from '@rlp/core';
+import type { RequestError } from '@rlp/http/client';
 import type { ReadEpisode } from '../shared/episode.ts';
-import type { ExternalRewardError } from './failure.ts';
 
 /** An episode that someone waits for the reward of. */
 export interface Question {
   readonly episode: ReadEpisode;
   readonly signal: AbortSignal;
-  readonly settle: (answer: number | null | ExternalRewardError) => void;
+  readonly settle: (answer: number | null | RequestError) => void;
 }
 
 /** Questions that wait for their turn, first come, first served. */

@@ -1,8 +1,8 @@
 import type { ServerResponse } from 'node:http';
 import { type Message, OptionsError, TimeoutError } from '@rlp/core';
+import { RequestError } from '@rlp/http/client';
 import { describe, expect, it } from 'vitest';
 import { loopback, nowhere } from '../external/loopback.fixture.ts';
-import { ExternalRewardError } from '../external.ts';
 import {
   chatCompletionsGenerator,
   pairwiseJudge,
@@ -189,7 +189,7 @@ describe('chatCompletionsGenerator', () => {
   ])('rejects the answer %j', async (text, message) => {
     const { url } = await loopback((_: Request, response) => response.end(text));
     const asking = generatorAt(url)(once, { seed: 's', signal });
-    await expect(asking).rejects.toThrow(ExternalRewardError);
+    await expect(asking).rejects.toThrow(RequestError);
     await expect(asking).rejects.toThrow(message);
   });
 

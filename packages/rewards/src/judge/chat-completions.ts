@@ -1,9 +1,6 @@
 import { parseOptions, RandomStream, RewardError, TimeoutError } from '@rlp/core';
+import { endpointOf, postJson, RequestError, repeated, requestSchema } from '@rlp/http/client';
 import * as z from 'zod';
-import { ExternalRewardError } from '../external/failure.ts';
-import { requestSchema } from '../external/options.ts';
-import { endpointOf, postJson } from '../external/post.ts';
-import { repeated } from '../external/repeated.ts';
 import type { TextGenerator } from './text-generator.ts';
 
 const schema = requestSchema.extend({
@@ -32,7 +29,7 @@ const answerSchema = z.object({
  * A {@link TextGenerator} over HTTP, for any server that speaks OpenAI's chat completions: vLLM, SGLang, llama.cpp, hosted ones.
  *
  * Asks again where the server was away, slow, busy (what `retry-after` says included) or broken. Rejects with a `TimeoutError`
- * where it stays slow, an `ExternalRewardError` where no answer can be read, a `RewardError` where the model refused. The seed of a
+ * where it stays slow, an `RequestError` where no answer can be read, a `RewardError` where the model refused. The seed of a
  * call becomes an integer `seed` of the request. Redirects are not followed.
  *
  * @throws `OptionsError` naming every problem at once; `ArgumentError` on a platform without fetch.
@@ -52,7 +49,7 @@ export function chatCompletionsGenerator(options: ChatCompletionsOptions): TextG
       random: () => random,
       signal,
     }).catch((error: unknown) => {
-      const isSlow = error instanceof ExternalRewardError && error.failure === 'timed-out';
+      const isSlow = error instanceof RequestError && error.failure === 'timed-out';
       throw isSlow ? new TimeoutError(error.message, { cause: error }) : error;
     });
     return textOf(answer, endpoint.place);
@@ -65,8 +62,5 @@ function textOf(answer: unknown, place: string): string {
   if (message?.refusal)
     throw new RewardError(`${place}: the model refused: ${message.refusal.slice(0, 200)}`);
   if (typeof message?.content === 'string') return message.content;
-  throw new ExternalRewardError(
-    'malformed',
-    `${place}: expected a chat completion with text, got another body`,
-  );
+  throw new RequestError('malformed', `${place}: expected a chat completion with text, got another body`);
 }

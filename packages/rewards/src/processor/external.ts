@@ -1,6 +1,6 @@
 import { ArgumentError, type RewardFunction } from '@rlp/core';
+import type { Fetch } from '@rlp/http/client';
 import type { ExternalReward } from '../external/external-reward.ts';
-import type { Fetch } from '../external/fetch.ts';
 import { type ScoredPart, scoredPart } from '../functions/score-trajectories.ts';
 import type { ReadEpisode } from '../shared/episode.ts';
 import { longestTimerMs } from '../shared/schemas.ts';

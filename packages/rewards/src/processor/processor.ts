@@ -8,9 +8,9 @@ import {
   type Trajectory,
   type TrajectoryGroup,
 } from '@rlp/core';
+import type { Fetch } from '@rlp/http/client';
 import * as z from 'zod';
 import type { ExternalReward } from '../external/external-reward.ts';
-import type { Fetch } from '../external/fetch.ts';
 import {
   type ScoredPart,
   scoredPart,

@@ -1,19 +1,19 @@
-import { RewardError } from '@rlp/core';
+import { RlpError } from '@rlp/core';
 
 /**
- * Why a reward model gave no reward.
+ * Why a request has no usable answer.
  *
  * - `unreachable`: no answer.
  * - `timed-out`: no complete answer in time.
  * - `status`: a status that reports a failure.
  * - `redirected`: the server is elsewhere.
  * - `too-long`: an answer above the limit.
- * - `malformed`: not the JSON of the wire shape.
+ * - `malformed`: not the JSON that was expected.
  * - `not-finite`: a number that is not finite.
- * - `unsendable`: an episode that is not JSON data.
+ * - `unsendable`: a question that is not JSON data.
  * - `circuit-open`: not asked after too many failures.
  */
-export type ExternalFailureCause =
+export type RequestFailureCause =
   | 'unreachable'
   | 'timed-out'
   | 'status'
@@ -24,17 +24,17 @@ export type ExternalFailureCause =
   | 'unsendable'
   | 'circuit-open';
 
-/** A reward model gave no reward: the episode is unscorable. Messages never hold tokens, headers or what was sent. */
-export class ExternalRewardError extends RewardError {
+/** A server gave no usable answer. Messages never hold tokens, headers or what was sent. */
+export class RequestError extends RlpError {
   /** Why. */
-  readonly failure: ExternalFailureCause;
-  /** The status of the answer, where there was one. */
+  readonly failure: RequestFailureCause;
+  /** Status of the answer, if there was one. */
   readonly status: number | undefined;
   /** Milliseconds that the server asked to wait. */
   readonly retryAfterMs: number | undefined;
 
   constructor(
-    failure: ExternalFailureCause,
+    failure: RequestFailureCause,
     message: string,
     details: {
       readonly status?: number | undefined;
@@ -54,7 +54,7 @@ export class ExternalRewardError extends RewardError {
     return this.failure === 'unreachable' || this.failure === 'timed-out';
   }
 
-  /** Whether one episode of several in the request may be what it failed on. */
+  /** Whether one question of several in the request may be the cause. */
   get isAboutContent(): boolean {
     if (this.failure === 'status') return [400, 413, 422].includes(this.status!);
     return ['too-long', 'malformed', 'unsendable'].includes(this.failure);

@@ -1,8 +1,8 @@
 import { ArgumentError, settleWithin, TimeoutError } from '@rlp/core';
 import type * as z from 'zod';
-import { ExternalRewardError } from './failure.ts';
 import type { Fetch, FetchResponse } from './fetch.ts';
-import type { requestSchema } from './options.ts';
+import { RequestError } from './request-error.ts';
+import type { requestSchema } from './request-options.ts';
 
 /** Where and how requests are sent. */
 export interface Endpoint {
@@ -32,7 +32,7 @@ export function endpointOf(owner: string, options: z.output<typeof requestSchema
 /**
  * Sends JSON and reads the JSON that answers it, once, within the time of the endpoint.
  *
- * @throws `ExternalRewardError`; once `signal` aborts, its reason.
+ * @throws `RequestError`; once `signal` aborts, its reason.
  */
 export async function postJson(endpoint: Endpoint, body: string, signal: AbortSignal): Promise<unknown> {
   const controller = new AbortController();
@@ -43,12 +43,12 @@ export async function postJson(endpoint: Endpoint, body: string, signal: AbortSi
     // Nothing of the exchange goes on.
     controller.abort();
     signal.throwIfAborted();
-    if (error instanceof ExternalRewardError) throw error;
+    if (error instanceof RequestError) throw error;
     const { place } = endpoint;
     if (error instanceof TimeoutError) {
-      throw new ExternalRewardError('timed-out', `${place}: no answer within ${endpoint.timeoutMs} ms`);
+      throw new RequestError('timed-out', `${place}: no answer within ${endpoint.timeoutMs} ms`);
     }
-    throw new ExternalRewardError('unreachable', `${place}: ${withoutSecrets(reasonOf(error), endpoint)}`);
+    throw new RequestError('unreachable', `${place}: ${withoutSecrets(reasonOf(error), endpoint)}`);
   }
 }
 
@@ -57,7 +57,7 @@ async function exchange(endpoint: Endpoint, body: string, signal: AbortSignal): 
   const response = await fetch(url, { method: 'POST', headers, body, redirect: 'manual', signal });
   const { status } = response;
   if (status === 0 || (status >= 300 && status < 400)) {
-    throw new ExternalRewardError(
+    throw new RequestError(
       'redirected',
       `${place}: expected an answer, got a redirect; it is not followed, so that no token goes elsewhere: set the url to where it leads`,
       { status },
@@ -65,19 +65,19 @@ async function exchange(endpoint: Endpoint, body: string, signal: AbortSignal): 
   }
   if (status !== 200) {
     const retryAfterMs = retryAfter(response);
-    throw new ExternalRewardError('status', `${place}: expected status 200, got ${status}`, {
+    throw new RequestError('status', `${place}: expected status 200, got ${status}`, {
       status,
       retryAfterMs,
     });
   }
   const text = await readText(response, maxAnswerBytes);
   if (text === undefined) {
-    throw new ExternalRewardError('too-long', `${place}: expected at most ${maxAnswerBytes} bytes, got more`);
+    throw new RequestError('too-long', `${place}: expected at most ${maxAnswerBytes} bytes, got more`);
   }
   try {
     return JSON.parse(text);
   } catch {
-    throw new ExternalRewardError(
+    throw new RequestError(
       'malformed',
       `${place}: expected JSON, got ${text.length} characters of something else`,
     );

@@ -1,5 +1,5 @@
 import { onAbort, type RandomStream } from '@rlp/core';
-import { ExternalRewardError } from './failure.ts';
+import { RequestError } from './request-error.ts';
 
 /** How often and how soon a request is sent again. */
 export interface Repetition {
@@ -25,7 +25,7 @@ export async function repeated<Answer>(
     try {
       return await send(attempt);
     } catch (error) {
-      if (!(error instanceof ExternalRewardError) || !error.isPassing || attempt >= attempts) throw error;
+      if (!(error instanceof RequestError) || !error.isPassing || attempt >= attempts) throw error;
       stream ??= random();
       wait = Math.min(longestMs, firstMs + stream.uniform() * (3 * wait - firstMs));
       await pause(Math.max(wait, Math.min(error.retryAfterMs ?? 0, longestMs)), signal);

@@ -1,0 +1,44 @@
+import * as z from 'zod';
+import type { Fetch } from './fetch.ts';
+
+/** Longest wait of a timer in milliseconds. Timers fire longer ones at once. */
+const longestTimerMs = 2_147_483_647;
+const timerMs = z.number().positive().max(longestTimerMs, 'must fit a timer (2^31 − 1 ms)');
+
+/** Schema of {@link RequestOptions}. */
+export const requestSchema = z.strictObject({
+  /** Address of the server, http or https. Required. */
+  url: z.url({ protocol: /^https?$/, error: 'must be an http or https address' }),
+  /** Sent as `authorization: Bearer …`. Never logged. Default none. */
+  token: z
+    .string()
+    .regex(/^[\x21-\x7e]+$/, 'must be visible ASCII characters')
+    .optional(),
+  /** Headers of every request. Never logged. Default `{}`. */
+  headers: z
+    .record(
+      z.string().regex(/^[\w!#$%&'*+.^`|~-]+$/, 'must be the name of a header'),
+      z.string().regex(/^[\t\x20-\x7e\x80-\xff]*$/, 'must be one line of Latin-1 characters'),
+    )
+    .default({}),
+  /** Milliseconds that one attempt may take, to the last byte of its answer. Default 10 000. */
+  timeoutMs: timerMs.default(10_000),
+  /** Most times a request is sent. It is repeated only if the server is away, slow, busy (408, 429) or broken (5xx). Default 3. */
+  attempts: z.int().positive().default(3),
+  /** Waits between attempts. */
+  backoff: z
+    .strictObject({
+      /** Shortest wait in milliseconds. The next is uniform between this and three times the last. Default 100. */
+      firstMs: timerMs.default(100),
+      /** Longest wait in milliseconds. A `retry-after` of the server counts up to it. Default 5000. */
+      longestMs: timerMs.default(5000),
+    })
+    .prefault({}),
+  /** Longest answer in bytes. Default 1 048 576 (1 MiB). */
+  maxAnswerBytes: z.int().positive().default(1_048_576),
+  /** Sends the requests. Default: the platform's `fetch`. */
+  fetch: z.custom<Fetch>((value) => typeof value === 'function', 'must be a function').optional(),
+});
+
+/** How a server is asked over HTTP. */
+export interface RequestOptions extends z.input<typeof requestSchema> {}
