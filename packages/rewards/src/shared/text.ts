@@ -75,3 +75,10 @@ export function withoutFence(text: string): string {
 export function foldedWords(text: string): string {
   return (text.toLowerCase().match(/[\p{L}\p{N}][\p{L}\p{N}\p{M}'’]*/gu) ?? []).join(' ');
 }
+
+/** How often a regular expression with the flag `g` matches. */
+export function countMatches(text: string, pattern: RegExp): number {
+  let count = 0;
+  for (const _ of text.matchAll(pattern)) count += 1;
+  return count;
+}

@@ -1,40 +1,47 @@
 import { isRecord } from '@rlp/core';
+import { disguisedDetail, plainText } from '../shared/plain-text.ts';
+import { countMatches } from '../shared/text.ts';
 
 /** A prompt and a response as verifiers read them: well-formed text. */
 export interface ReadRequest {
   readonly prompt: string;
+  /** The response without disguises; see `plainText`. */
   readonly response: string;
+  /** The response as it came. */
+  readonly original: string;
   /** Empty where there is none. */
   readonly metadata: Readonly<Record<string, unknown>>;
-  /** What was repaired, for the report's details; absent if nothing was. */
-  readonly notes?: Readonly<Record<string, unknown>> | undefined;
+  /** What was repaired, for the report's details. */
+  readonly notes: Readonly<Record<string, unknown>>;
 }
 
-/** Reads what should be a `VerificationRequest`; a response that is not text is a problem, never an exception. */
+const known = new WeakMap<object, { readonly response: string; readonly read: ReturnType<typeof asRead> }>();
+
+/** Reads what should be a `VerificationRequest`. A response that is not text is a problem, never an exception. */
 export function readRequest(request: unknown): ReadRequest | { readonly problem: string } {
   const given = fieldsOf(request);
   if (given === undefined) return { problem: `expected { prompt, response }, got ${kindOf(request)}` };
-  if (typeof given.response !== 'string') {
-    return { problem: `expected the response to be text, got ${kindOf(given.response)}` };
+  const { prompt, response } = given;
+  if (typeof response !== 'string') {
+    return { problem: `expected the response to be text, got ${kindOf(response)}` };
   }
-  const response = wellFormed(given.response);
+  // The verifiers of a pipeline read the same requests.
+  const before = known.get(request as object);
+  const read = before?.response === response ? before.read : asRead(response);
+  known.set(request as object, { response, read });
   const metadata = isRecord(given.metadata) ? given.metadata : {};
-  if (typeof given.prompt !== 'string') {
-    const promptProblem = `expected the prompt to be text, got ${kindOf(given.prompt)}; read as empty`;
-    return {
-      prompt: '',
-      response: response.text,
-      metadata,
-      notes: { promptProblem, ...surrogateNote(response) },
-    };
-  }
-  const prompt = wellFormed(given.prompt);
-  return {
-    prompt: prompt.text,
-    response: response.text,
-    metadata,
-    ...(response.replaced > 0 && { notes: surrogateNote(response) }),
-  };
+  if (typeof prompt === 'string') return { ...read, prompt: wellFormed(prompt), metadata };
+  const promptProblem = `expected the prompt to be text, got ${kindOf(prompt)}; read as empty`;
+  return { ...read, prompt: '', metadata, notes: { promptProblem, ...read.notes } };
+}
+
+/** What a response says, with and without disguises. */
+function asRead(given: string): Pick<ReadRequest, 'response' | 'original' | 'notes'> {
+  const original = wellFormed(given);
+  const loneSurrogates = countMatches(given, /\p{Surrogate}/gu);
+  const { text: response, disguises } = plainText(original);
+  const notes = { ...(loneSurrogates > 0 && { loneSurrogates }), ...disguisedDetail(disguises) };
+  return { response, original, notes };
 }
 
 /** The fields; `undefined` if there are none to read, getters that throw included. */
@@ -48,22 +55,8 @@ function fieldsOf(request: unknown): { prompt: unknown; response: unknown; metad
   }
 }
 
-interface WellFormed {
-  readonly text: string;
-  readonly replaced: number;
-}
-
-function wellFormed(text: string): WellFormed {
-  let replaced = 0;
-  const repaired = text.replace(/\p{Surrogate}/gu, () => {
-    replaced += 1;
-    return '\uFFFD';
-  });
-  return replaced === 0 ? { text, replaced } : { text: repaired, replaced };
-}
-
-function surrogateNote({ replaced }: WellFormed): Record<string, unknown> {
-  return replaced === 0 ? {} : { loneSurrogates: replaced };
+function wellFormed(text: string): string {
+  return text.replace(/\p{Surrogate}/gu, '\uFFFD');
 }
 
 function kindOf(value: unknown): string {

@@ -47,6 +47,7 @@ export abstract class JudgedVerifier extends TextVerifier {
   protected abstract byModel(
     prompt: string,
     response: string,
+    context: VerificationContext,
   ): VerificationReport | Promise<VerificationReport>;
 
   override verify(
@@ -55,7 +56,7 @@ export abstract class JudgedVerifier extends TextVerifier {
     context: VerificationContext,
   ): VerificationReport | Promise<VerificationReport> {
     return this.#judge === undefined
-      ? this.byModel(prompt, response)
+      ? this.byModel(prompt, response, context)
       : this.#byJudge(this.#judge, { prompt, response }, context);
   }
 

@@ -29,6 +29,8 @@ export interface VerificationContext {
   readonly signal: AbortSignal;
   /** What is known about the task; empty where nothing is. */
   readonly metadata: Readonly<Record<string, unknown>>;
+  /** The response as it came, with its disguises. */
+  readonly original: string;
 }
 
 /** What became of the texts a verifier was given. */
@@ -55,6 +57,8 @@ type Pending = VerificationReport | PromiseLike<VerificationReport>;
  * - a response that is missing or not text is a `fail` with score 0 and `details.problem`;
  * - a prompt that is missing or not text is read as empty, with `details.promptProblem`;
  * - a lone surrogate is read as U+FFFD, with their number in `details.loneSurrogates`;
+ * - a disguised response (invisible characters, styled letters, letters of another script) is read as a reader sees it, with the
+ *   number of places by kind in `details.disguised`; `context.original` is what came;
  * - a `verify` that throws, takes longer than `timeoutMs`, or gives anything but a report with a score in 0..1 is a `fail`
  *   with score 0 and `details.problem`; {@link getStatistics} counts it.
  *
@@ -72,7 +76,7 @@ export abstract class TextVerifier implements Verifier {
     this.#limits = parseOptions('TextVerifier', verifierLimitsSchema, limits);
   }
 
-  /** Judges one response. Both texts are well-formed; they may be empty. */
+  /** Judges one response. Both texts are well-formed and may be empty. The response is without disguises. */
   abstract verify(prompt: string, response: string, context: VerificationContext): Pending;
 
   /** One report per request, in order; see the class. */
@@ -119,10 +123,8 @@ export abstract class TextVerifier implements Verifier {
     }
     const controller = new AbortController();
     try {
-      const given = this.verify(read.prompt, read.response, {
-        signal: controller.signal,
-        metadata: read.metadata,
-      });
+      const { prompt, response, metadata, original } = read;
+      const given = this.verify(prompt, response, { signal: controller.signal, metadata, original });
       if (!isPromiseLike(given)) return this.#finish(given, read);
       const { timeoutMs } = this.#limits;
       return settleWithin(given, controller, { timeoutMs, signal }).then(
@@ -140,9 +142,8 @@ export abstract class TextVerifier implements Verifier {
   #finish(given: unknown, { notes }: ReadRequest): VerificationReport {
     const report = readReport(given);
     if ('problem' in report) return this.#broken(report.problem);
-    return this.#count(
-      notes === undefined ? report : { ...report, details: { ...report.details, ...notes } },
-    );
+    const details = { ...notes, ...report.details };
+    return this.#count(Object.keys(notes).length === 0 ? report : { ...report, details });
   }
 
   #broken(problem: string): VerificationReport {

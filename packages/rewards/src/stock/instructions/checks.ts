@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { withoutFence } from '../../shared/text.ts';
+import { countMatches, withoutFence } from '../../shared/text.ts';
 import { textLength } from '../text/length-shaping.ts';
 import { countSentences } from './sentences.ts';
 import {
@@ -7,7 +7,6 @@ import {
   countBracketed,
   countCapitalWords,
   countHighlights,
-  countMatches,
   escaped,
   filledPieces,
   firstWord,

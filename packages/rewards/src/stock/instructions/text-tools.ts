@@ -8,13 +8,6 @@ export function escaped(text: string): string {
   return text.replaceAll(/[.*+?^${}()|[\]\\/-]/g, '\\$&');
 }
 
-/** How often a regular expression with the flag `g` matches. */
-export function countMatches(text: string, pattern: RegExp): number {
-  let count = 0;
-  for (const _ of text.matchAll(pattern)) count += 1;
-  return count;
-}
-
 /** Pairs of brackets that close on the line they open on, none inside another. Linear. */
 export function countBracketed(text: string): number {
   let count = 0;

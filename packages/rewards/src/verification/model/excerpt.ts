@@ -8,13 +8,13 @@ export function excerpt(text: string, limit = judgedCharacters): string {
   return `${text.slice(0, half)}\n${text.slice(-half)}`;
 }
 
-/** Consecutive pieces of about `size` words. */
-export function windows(text: string, size: number): string[] {
+/** Pieces of about `size` words, `stride` words apart. */
+export function windows(text: string, size: number, stride = size): string[] {
   const words = text.match(/\S+/gu) ?? [];
   const found: string[] = [];
-  for (let start = 0; start < words.length; start += size) {
+  for (let start = 0; start < words.length; start += stride) {
     // A short rest joins the piece before it: few words say little.
-    const isLast = words.length - start - size < size / 2;
+    const isLast = words.length - start - size < stride / 2;
     found.push(words.slice(start, isLast ? undefined : start + size).join(' '));
     if (isLast) break;
   }

@@ -1,5 +1,8 @@
+import { countMatches } from '../../shared/text.ts';
+import { windows } from './excerpt.ts';
 import { hashedFeatures } from './hashed-features.ts';
 import type { ModelFeatures } from './linear-model.ts';
+import { partedWords } from './parted-words.ts';
 
 /** Hashed features have `2^15` buckets. */
 export const toxicityBits = 15;
@@ -7,21 +10,26 @@ export const toxicityBits = 15;
 /** Words to a window: about the length of the comments the model learnt from. */
 export const toxicityWindow = 60;
 
+/**
+ * The pieces of a text that are judged each for itself: windows of 60 words, and overlapping ones of 20 and 10, so that friendly words
+ * around do not hide a few bad ones. Runs of letters without spaces are parted at common words.
+ */
+export function toxicityPieces(text: string, commonWords: ReadonlySet<string>): ReadonlySet<string> {
+  const parted = text.replace(/\p{L}{25,}/gu, (run) => partedWords(run, commonWords));
+  return new Set([windows(parted, toxicityWindow), windows(parted, 20, 10), windows(parted, 10, 5)].flat());
+}
+
 /** What the toxicity model looks at. @param profanities - How many the lexicon found in the text. */
 export function toxicityFeatures(text: string, profanities: number): ModelFeatures {
-  const letters = count(text, /\p{L}/gu);
+  const letters = countMatches(text, /\p{L}/gu);
   return {
     sparse: hashedFeatures(text, toxicityBits),
     dense: {
       profane: profanities > 0 ? 1 : 0,
       profanities: Math.min(3, Math.log1p(profanities)),
-      capitals: letters === 0 ? 0 : count(text, /\p{Lu}/gu) / letters,
-      exclamations: Math.min(3, count(text, /!/gu)) / 3,
+      capitals: letters === 0 ? 0 : countMatches(text, /\p{Lu}/gu) / letters,
+      exclamations: Math.min(3, countMatches(text, /!/gu)) / 3,
       secondPerson: /\b(?:you|your|you're|ur)\b/iu.test(text) ? 1 : 0,
     },
   };
-}
-
-function count(text: string, pattern: RegExp): number {
-  return text.match(pattern)?.length ?? 0;
 }

@@ -2,7 +2,7 @@ import { parseOptions, type VerificationReport } from '@rlp/core';
 import * as z from 'zod';
 import { coherenceEvidence } from '../model/coherence-features.ts';
 import { excerpt } from '../model/excerpt.ts';
-import { bytesFromBase64, type LinearModel, probability } from '../model/linear-model.ts';
+import { bytesFromBase64, type LinearModel, lazily, probability } from '../model/linear-model.ts';
 import type { LetterOrder, WordOrder } from '../model/word-order.ts';
 import { JudgedVerifier, judgedSchema } from '../text-judge.ts';
 import type { VerificationContext } from '../text-verifier.ts';
@@ -18,24 +18,21 @@ const schema = judgedSchema.extend({
 /** Options of {@link CoherenceVerifier}. */
 export interface CoherenceVerifierOptions extends z.input<typeof schema> {}
 
-interface Loaded {
+interface Parts {
   readonly order: WordOrder;
   readonly letters: LetterOrder;
   readonly model: LinearModel;
 }
 
-let loaded: Loaded | undefined;
-
-async function load(): Promise<Loaded> {
+const withModel = lazily(async (): Promise<Parts> => {
   const { coherenceWeights } = await import('../model/coherence-weights.ts');
   const { bias, dense, words, scale, information, letterScale, letterInformation } = coherenceWeights;
-  loaded ??= {
+  return {
     order: { words: words.split(' '), scale, information: bytesFromBase64(information) },
     letters: { scale: letterScale, information: bytesFromBase64(letterInformation) },
     model: { bias, dense },
   };
-  return loaded;
-}
+});
 
 /**
  * Whether a response is English prose that holds together, sentence by sentence: words in an order that occurs, not stuck in a
@@ -69,12 +66,10 @@ export class CoherenceVerifier extends JudgedVerifier {
   }
 
   protected byModel(_prompt: string, response: string): VerificationReport | Promise<VerificationReport> {
-    return loaded === undefined
-      ? load().then((parts) => this.#judge(response, parts))
-      : this.#judge(response, loaded);
+    return withModel((parts) => this.#judge(response, parts));
   }
 
-  #judge(response: string, { order, letters, model }: Loaded): VerificationReport {
+  #judge(response: string, { order, letters, model }: Parts): VerificationReport {
     const { minWords, expectedFailures, thresholds } = this.#options;
     const prose = withoutCode(excerpt(response));
     const { features, words, commonWords } = coherenceEvidence(prose, order, letters);

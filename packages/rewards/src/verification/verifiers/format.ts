@@ -2,7 +2,7 @@ import { messageOf, parseOptions, type VerificationReport } from '@rlp/core';
 import * as z from 'zod';
 import { type JsonCheck, jsonSchemaCheck } from '../../shared/json-schema.ts';
 import { withoutFence } from '../../shared/text.ts';
-import { TextVerifier } from '../text-verifier.ts';
+import { TextVerifier, type VerificationContext } from '../text-verifier.ts';
 import { scoreReport } from '../verdict.ts';
 
 const schema = z.strictObject({
@@ -39,7 +39,11 @@ export class FormatVerifier extends TextVerifier {
     this.#check = wanted === undefined ? undefined : jsonSchemaCheck('FormatVerifier', wanted, 'all');
   }
 
-  override verify(_prompt: string, response: string): VerificationReport {
+  override verify(
+    _prompt: string,
+    _plain: string,
+    { original: response }: VerificationContext,
+  ): VerificationReport {
     const { envelope, maxLength } = this.#options;
     if (response.length > maxLength) {
       return scoreReport({

@@ -1,6 +1,8 @@
 import { importPeer, parseOptions, type VerificationReport } from '@rlp/core';
 import * as z from 'zod';
+import { countMatches } from '../../shared/text.ts';
 import { excerpt, windows } from '../model/excerpt.ts';
+import { lazily } from '../model/linear-model.ts';
 import { thresholdsSchema } from '../text-judge.ts';
 import { TextVerifier } from '../text-verifier.ts';
 import { scoreReport } from '../verdict.ts';
@@ -19,13 +21,10 @@ export interface LanguageVerifierOptions extends z.input<typeof schema> {}
 
 type Detect = (text: string) => string;
 
-let detect: Detect | undefined;
-
-async function load(): Promise<Detect> {
+const withDetector = lazily(async (): Promise<Detect> => {
   const { eld } = await importPeer('LanguageVerifier', 'eld', () => import('eld/small'));
-  detect ??= (text) => eld.detect(text).language;
-  return detect;
-}
+  return (text) => eld.detect(text).language;
+});
 
 /**
  * Whether a response is in one of the languages asked for: the score is the share of its letters in windows of 40 words that
@@ -53,7 +52,7 @@ export class LanguageVerifier extends TextVerifier {
       const message = `not judged: ${letters} letters are too few`;
       return { result: 'pass', score: 0.7, details: { judged: false, letters }, message };
     }
-    return detect === undefined ? load().then((by) => this.#judge(text, by)) : this.#judge(text, detect);
+    return withDetector((detect) => this.#judge(text, detect));
   }
 
   #judge(text: string, by: Detect): VerificationReport {
@@ -78,6 +77,4 @@ export class LanguageVerifier extends TextVerifier {
   }
 }
 
-function lettersIn(text: string): number {
-  return text.match(/\p{L}/gu)?.length ?? 0;
-}
+const lettersIn = (text: string) => countMatches(text, /\p{L}/gu);

@@ -1,6 +1,6 @@
 import { parseOptions, type VerificationReport } from '@rlp/core';
 import * as z from 'zod';
-import { countMatches } from '../../stock/instructions/text-tools.ts';
+import { countMatches } from '../../shared/text.ts';
 import { TextVerifier, type VerificationContext } from '../text-verifier.ts';
 import { scoreReport } from '../verdict.ts';
 

@@ -21,7 +21,7 @@ interface Finder {
 const finders: Readonly<Record<SafetyKind, Finder>> = {
   secret: {
     pattern:
-      /-----BEGIN (?:[A-Z]{2,12} ){0,2}PRIVATE KEY-----|\bA(?:KIA|SIA)[A-Z0-9]{16}\b|\bgh[pousr]_[A-Za-z0-9]{36}|\bgithub_pat_[A-Za-z0-9_]{60}|\bxox[abprs]-[A-Za-z0-9-]{10}|\bAIza[A-Za-z0-9_-]{35}|\bsk-(?:ant-|proj-)?[A-Za-z0-9_-]{32}|\beyJ[A-Za-z0-9_-]{8,2000}\.eyJ[A-Za-z0-9_-]{8,2000}\.[A-Za-z0-9_-]{8}/gu,
+      /-----BEGIN (?:[A-Z]{2,12} ){0,2}PRIVATE KEY-----|\bA[ -]?(?:K|S)[ -]?I[ -]?A(?:[ -]?[A-Z0-9]){16}\b|\bgh[pousr]_[A-Za-z0-9]{36}|\bgithub_pat_[A-Za-z0-9_]{60}|\bxox[abprs]-[A-Za-z0-9-]{10}|\bAIza[A-Za-z0-9_-]{35}|\bsk-(?:ant-|proj-)?[A-Za-z0-9_-]{32}|\beyJ[A-Za-z0-9_-]{8,2000}\.eyJ[A-Za-z0-9_-]{8,2000}\.[A-Za-z0-9_-]{8}/gu,
   },
   'payment-card': { pattern: /(?<![\d.-])\d(?:[ -]?\d){12,18}(?![\d-]|\.\d)/gu, accepts: isCardNumber },
   'bank-account': {

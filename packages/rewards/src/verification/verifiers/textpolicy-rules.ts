@@ -1,7 +1,7 @@
 import { parseOptions, type VerificationReport } from '@rlp/core';
 import * as z from 'zod';
 import { trimmed, wordsOf } from '../../shared/text.ts';
-import { TextVerifier } from '../text-verifier.ts';
+import { TextVerifier, type VerificationContext } from '../text-verifier.ts';
 
 /** A rule of {@link textpolicyRules}: whether a response passes, nothing between. */
 export type TextRule = (response: string) => boolean;
@@ -18,8 +18,8 @@ export class RuleVerifier extends TextVerifier {
     this.#rule = rule;
   }
 
-  override verify(_prompt: string, response: string): VerificationReport {
-    const passes = this.#rule(response);
+  override verify(_prompt: string, _plain: string, { original }: VerificationContext): VerificationReport {
+    const passes = this.#rule(original);
     return {
       result: passes ? 'pass' : 'fail',
       score: passes ? 1 : 0,

@@ -1,0 +1,97 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { plainText, spelledText, unhiddenText, unleeted } from './plain-text.ts';
+
+const wide = (text: string) =>
+  text.replace(/[!-~]/g, (sign) => String.fromCharCode(sign.charCodeAt(0) + 0xfee0));
+const bold = (text: string) =>
+  text.replace(/[a-z]/g, (letter) => String.fromCodePoint(0x1d41a + letter.charCodeAt(0) - 97));
+
+describe('plainText', () => {
+  it.each([
+    ['invisible', Array.from('you are stupid').join('\u200b')],
+    ['invisible', Array.from('you are stupid').join('\u2060\ufeff')],
+    ['invisible', 'you are stu\u0000pid'],
+    ['invisible', 'you are stu\u{e0061}pid'],
+    ['styled', wide('you are stupid')],
+    ['styled', bold('you are stupid')],
+    ['styled', 'ⓨⓞⓤ ⓐⓡⓔ ⓢⓣⓤⓟⓘⓓ'],
+    ['styled', 'you are s̶t̶u̶p̶i̶d̶'],
+    ['look-alike', 'yоu аrе ѕtupіd'],
+    ['look-alike', 'ʏᴏᴜ ᴀʀᴇ sᴛᴜᴘɪᴅ'],
+  ] as const)('reads what is disguised: %s', (kind, disguised) => {
+    const { text, disguises } = plainText(disguised);
+    expect(text).toBe('you are stupid');
+    expect(Object.keys(disguises)).toEqual([kind]);
+  });
+
+  it('reads boxed letters', () => {
+    expect(plainText('🅢🅣🅤🅟🅘🅓 🅰🅱 🄲').text).toBe('STUPID AB C');
+  });
+
+  it.each([
+    'café naïve Łódź İstanbul Đorđe',
+    'Это русский текст, а не английский.',
+    'Москва, which is Moscow',
+    'x² + ½ = α … “quotes” 5 µm',
+    '日本語、テスト。１，０００円',
+    'Δt σ Ω',
+  ])('leaves ordinary text: %s', (text) => {
+    const plain = plainText(text);
+    expect(plain.disguises).toEqual(text.includes('１') ? { styled: 1 } : {});
+    expect(plain.text).toBe(text.replace('１，０００', '1,000'));
+  });
+
+  it('is not changed by a second look, whatever the text', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary', maxLength: 60 }), (text) => {
+        const once = plainText(text).text;
+        expect(plainText(once).text).toBe(once);
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it('keeps the joiners that scripts and emoji need where only hidden characters go', () => {
+    expect(unhiddenText('می\u200cخواهم 👨\u200d👩')).toBe('می\u200cخواهم 👨\u200d👩');
+    expect(unhiddenText('se\u200bcret co\u00adop')).toBe('secret co\u00adop');
+  });
+});
+
+describe('spelledText', () => {
+  it.each([
+    ['y o u   a r e   s t u p i d !', 'you are stupid!'],
+    ['that is s.t.u.p.i.d', 'that is stupid'],
+    ['so s-t-u-p-i-d', 'so stupid'],
+    ['A K I A I O S F O D N N 7 E X A M P L E', 'AKIAIOSFODNN7EXAMPLE'],
+    ['x + y = z is so, e.g. 1 2 3 4 5 6 7', 'x + y = z is so, e.g. 1 2 3 4 5 6 7'],
+    ['I am a b student', 'I am a b student'],
+  ])('puts together %s', (spelled, text) => {
+    expect(spelledText(spelled).text).toBe(text);
+  });
+});
+
+describe('unleeted', () => {
+  it.each([
+    ['y0u 4r3 5tup1d!', 'you are stupid!'],
+    ['k1ll y0ur$3lf', 'kill yourself'],
+    ['in 2024, 100 of them', 'in 2024, 100 of them'],
+    ['hello! (see) a-b', 'hello! (see) a-b'],
+  ])('reads %s', (leet, text) => {
+    expect(unleeted(leet)).toBe(text);
+  });
+});
+
+it('takes linear time', () => {
+  const size = 100_000;
+  const texts = ['é', 'а', '\u200b', 'a ', 'a.', '4', 'a\u0301\u0302', 'a\u200b', '1a', 'é.'].map((part) =>
+    part.repeat(size),
+  );
+  for (const text of texts) {
+    const begun = performance.now();
+    spelledText(text);
+    unleeted(text);
+    unhiddenText(text);
+    expect(performance.now() - begun).toBeLessThan(4000);
+  }
+});

@@ -1,0 +1,146 @@
+import { lookAlikes, lookAlikesAmongLatin } from './look-alikes.ts';
+import { countMatches } from './text.ts';
+
+/**
+ * How a text is disguised. `invisible`: characters without ink inside words. `styled`: letters in mathematical, full-width or boxed
+ * form, or with marks struck through. `look-alike`: letters of another script. `spaced`: words spelt letter by letter. `leet`: digits
+ * and signs for letters.
+ */
+export type Disguise = 'invisible' | 'styled' | 'look-alike' | 'spaced' | 'leet';
+
+/** How many places of a text are disguised, by kind. Empty for ordinary text. */
+export type Disguises = Readonly<Partial<Record<Disguise, number>>>;
+
+/** The entry `disguised` of a report's details, if anything is. */
+export function disguisedDetail(disguised: Disguises): { readonly disguised?: Disguises } {
+  return Object.keys(disguised).length > 0 ? { disguised } : {};
+}
+
+/** A text as a reader sees it. */
+export interface PlainText {
+  readonly text: string;
+  readonly disguises: Disguises;
+}
+
+/** Characters without ink: those that Unicode calls ignorable, and control characters other than white space. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are meant
+const invisible = /[\p{Default_Ignorable_Code_Point}\u0000-\u0008\u000e-\u001b\u007f-\u0084\u0086-\u009f]+/gu;
+/** The same within Latin words and numbers, soft hyphens left out: where they hide something. */
+const hiding = new RegExp(`(?<=[A-Za-z0-9])(?!\\u00ad)${invisible.source}(?=[A-Za-z0-9])`, 'gu');
+
+/** The text without invisible characters inside Latin words and numbers. Those that other scripts need stay. */
+export function unhiddenText(text: string): string {
+  return text.replace(hiding, '');
+}
+
+/**
+ * The text as a reader sees it: without invisible characters, styled letters in their usual form, and letters of another script in or
+ * among Latin words as the Latin ones that they look like. Ordinary text of any language stays as it is, up to canonical composition.
+ */
+export function plainText(given: string): PlainText {
+  if (isAscii(given)) return { text: given, disguises: {} };
+  const counts: Partial<Record<Disguise, number>> = {};
+  const replaced = (kind: Disguise, text: string, pattern: RegExp, by: (match: string) => string) =>
+    text.replace(pattern, (match) => {
+      const plain = by(match);
+      if (plain !== match) counts[kind] = (counts[kind] ?? 0) + 1;
+      return plain;
+    });
+  let text = replaced('invisible', given, hiding, () => '').replace(invisible, '');
+  text = replaced('styled', text, styled, unstyled).normalize('NFC');
+  text = replaced('styled', text, overlaid, (match) => match.replace(marks, ''));
+  if (!suspicious.test(text)) return { text, disguises: counts };
+  text = replaced('look-alike', text, word, (one) =>
+    /[A-Za-z]/.test(one) ? latinized(one, lookAlikesAmongLatin) : one,
+  );
+  const [latin, others] = [/[A-Za-z]/g, /[^\p{Script=Latin}\P{L}]/gu].map((kind) => countMatches(text, kind));
+  if (latin! > others!) text = replaced('look-alike', text, word, (one) => latinized(one, lookAlikes));
+  return { text, disguises: counts };
+}
+
+const ascii = /^[\t-\r -~]*$/;
+const isAscii = (text: string) => ascii.test(text);
+
+/** Runs of styled letters. Signs of full width count in a run with a letter or digit, so that CJK punctuation stays. */
+const styled =
+  /[\uff01-\uff5e]*[\uff10-\uff19\uff21-\uff3a\uff41-\uff5a][\uff01-\uff5e]*|[\u{1d400}-\u{1d7ff}\u24b6-\u24e9\u{1f110}-\u{1f1ac}\u{1f1e6}-\u{1f1ff}\u2100-\u2138\ufb00-\ufb06\u02b0-\u02b8\u1d2c-\u1d6a\u2071\u207f\u2090-\u209c]+/gu;
+
+/** Styled letters in their usual form. Boxed letters, which have no decomposition, stand in alphabetical order. */
+function unstyled(run: string): string {
+  const plain = Array.from(run, (character) => {
+    const code = character.codePointAt(0)!;
+    for (const start of [0x1f150, 0x1f170]) {
+      if (code >= start && code < start + 26) return String.fromCharCode(65 + code - start);
+    }
+    return character.normalize('NFKC');
+  });
+  return plain.join('');
+}
+
+/** Latin letters with marks that no language puts there, after composition. */
+const overlaid = /\p{Script=Latin}[\u0300-\u036f\u20d0-\u20ff]+/gu;
+const marks = /[\u0300-\u036f\u20d0-\u20ff]+/gu;
+
+const word = /[\p{L}\p{M}\p{N}]+/gu;
+const suspicious = new RegExp(`[${[...lookAlikesAmongLatin.keys()].join('')}]`, 'u');
+
+/** A word with its look-alikes replaced, if it then consists of Latin letters and digits. Else the word, as is a lone Greek letter. */
+function latinized(given: string, alike: ReadonlyMap<string, string>): string {
+  if (isAscii(given) || /^\p{Script=Greek}$/u.test(given)) return given;
+  const plain = Array.from(
+    given,
+    (letter) => alike.get(letter) ?? alike.get(letter.normalize('NFD')[0]!) ?? letter,
+  ).join('');
+  return /^[\p{Script=Latin}\p{M}\p{N}]+$/u.test(plain) ? plain : given;
+}
+
+/**
+ * {@link plainText} with words put together that are spelt letter by letter: `h a t e`, `h.a.t.e`. Lists of letters become words too, so
+ * this is for what looks for words that should not be there.
+ */
+export function spelledText(given: string): PlainText {
+  const { text, disguises } = plainText(given);
+  let spaced = 0;
+  const dotted = text.replace(dottedWord, (run) => {
+    if (run.length > 8) spaced += 1;
+    return run.replace(/[^\p{L}\p{N}]/gu, '');
+  });
+  const parts = dotted.split(/(\s+)/u);
+  const joined: string[] = [];
+  for (let at = 0; at < parts.length; ) {
+    let end = at;
+    while (end < parts.length && isSingle(parts[end]!)) end += 2;
+    const letters = parts.slice(at, end).filter((part) => /\p{L}/u.test(part)).length;
+    if (letters >= 4 && letters > (end - at) / 4) {
+      joined.push(wordsOfLetters(parts.slice(at, end - 1)), parts[end - 1] ?? '');
+      if (letters > 5) spaced += 1;
+    } else joined.push(...parts.slice(at, Math.max(end, at + 2)));
+    at = Math.max(end, at + 2);
+  }
+  return { text: joined.join(''), disguises: { ...disguises, ...(spaced > 0 && { spaced }) } };
+}
+
+/** Three letters or more with the same sign between them. */
+const dottedWord = /(?<![\p{L}\p{N}])\p{L}([-._*~|/·•+])\p{L}(?:\1[\p{L}\p{N}])+(?![\p{L}\p{N}])/gu;
+
+const isSingle = (part: string) => part.length === 1 || (part.length === 2 && Array.from(part).length === 1);
+
+/** Letters and the gaps between them as words. Wider gaps are those between words. */
+function wordsOfLetters(parts: readonly string[]): string {
+  return parts.map((part, k) => (k % 2 === 0 ? part : part.length > 1 ? ' ' : '')).join('');
+}
+
+const letterOf: Readonly<Record<string, string>> = {
+  ...{ '0': 'o', '1': 'i', '3': 'e', '4': 'a', '5': 's', '6': 'g', '7': 't', '8': 'b', '9': 'g' },
+  ...{ '@': 'a', $: 's', '!': 'i', '|': 'l', '+': 't', '€': 'e' },
+};
+const leetWord = /(?<![\p{L}\p{N}@$!|+€])(?=[\d@$!|+€]*\p{L})(?=\p{L}*[\d@$|+€!])[\p{L}\d@$|+€!']+/gu;
+
+/** The text with digits and signs inside words read as letters: `h4t3`, `1d10t`. What means a number changes too, as in `10k`. */
+export function unleeted(text: string): string {
+  return text.replace(leetWord, (one) => {
+    const core = one.replace(/[!+|]+$/, '');
+    const plain = Array.from(core, (character) => letterOf[character] ?? character).join('');
+    return plain + one.slice(core.length);
+  });
+}
