@@ -134,7 +134,7 @@ function thinkParse({ inputs: { text } }: FixtureCase): unknown {
   return {
     parsed: afterThinking(text) ?? '',
     maybe_parsed: afterThinking(text) ?? afterThinking(`</think>${text}`),
-    format_reward: judge(thinkFormat({ reading: 'verifiers' }), { response: text }),
+    format_reward: judge(thinkFormat({ reading: 'verifiers', emptyThought: 'passes' }), { response: text }),
   };
 }
 
@@ -262,7 +262,9 @@ export const stockRewards: AdapterTable = {
   math_answers: { equiv, boxed_score: boxed, boxed_edge: boxed },
   gsm8k_answers: { gsm8k },
   format_trl: {
-    think_format: ({ inputs }) => ({ reward: judge(thinkFormat(), { response: inputs.completion }) }),
+    think_format: ({ inputs }) => ({
+      reward: judge(thinkFormat({ emptyThought: 'passes' }), { response: inputs.completion }),
+    }),
   },
   format_verifiers: {
     xml_parse: xmlParse,

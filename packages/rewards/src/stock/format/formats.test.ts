@@ -43,6 +43,16 @@ describe('thinkFormat', () => {
     expect(judge(thinkFormat({ reading: 'verifiers' }), response)).toBe(verifiers);
   });
 
+  it.each(['<think></think>b', '<think>\n </think>b', '<think>\u200b</think>b'])(
+    'gives nothing for %j',
+    (response) => {
+      for (const reading of ['trl', 'verifiers'] as const) {
+        expect(judge(thinkFormat({ reading }), response)).toBe(0);
+        expect(judge(thinkFormat({ reading, emptyThought: 'passes' }), response)).toBe(1);
+      }
+    },
+  );
+
   it('leaves the answer after the thoughts', () => {
     expect([afterThinking('<think>a</think> b\u0085'), afterThinking('b')]).toEqual(['b', undefined]);
   });

@@ -1,5 +1,6 @@
 import { parseOptions, type RewardFunction } from '@rlp/core';
 import * as z from 'zod';
+import { plainText } from '../../shared/plain-text.ts';
 import { trimmed } from '../../shared/text.ts';
 
 /**
@@ -14,6 +15,8 @@ export function afterThinking(text: string): string | undefined {
 const schema = z.strictObject({
   /** Whose rules apply. Default `'trl'`. */
   reading: z.enum(['trl', 'verifiers']).default('trl'),
+  /** Whether tags with nothing visible between them count. TRL and verifiers let them pass. Default `'fails'`. */
+  emptyThought: z.enum(['fails', 'passes']).default('fails'),
 });
 
 /** Options of {@link thinkFormat}. */
@@ -28,10 +31,13 @@ export interface ThinkFormatOptions extends z.input<typeof schema> {}
  * @see https://github.com/huggingface/trl `think_format_reward`, https://github.com/PrimeIntellect-ai/verifiers `ThinkParser`
  */
 export function thinkFormat<Metadata = unknown>(options: ThinkFormatOptions = {}): RewardFunction<Metadata> {
-  const { reading } = parseOptions('thinkFormat', schema, options);
+  const { reading, emptyThought } = parseOptions('thinkFormat', schema, options);
   return ({ response }) => {
     const start = reading === 'trl' ? 0 : Math.max(0, response.indexOf(trimmed(response)));
-    return follows(response.slice(start), reading) ? 1 : 0;
+    const text = response.slice(start);
+    if (!follows(text, reading)) return 0;
+    const thought = text.slice('<think>'.length, text.indexOf('</think>'));
+    return emptyThought === 'passes' || trimmed(plainText(thought).text) !== '' ? 1 : 0;
   };
 }
 

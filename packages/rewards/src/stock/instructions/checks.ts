@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { plainText } from '../../shared/plain-text.ts';
 import { countMatches, withoutFence } from '../../shared/text.ts';
 import { textLength } from '../text/length-shaping.ts';
 import { countSentences } from './sentences.ts';
@@ -24,6 +25,9 @@ export type LanguageDetector = (text: string) => string | undefined;
 export interface InstructionCheck {
   /** Whether the check asks for the language of the response. */
   readonly needsLanguage: boolean;
+  /** Schema of the arguments. */
+  readonly args: z.ZodType;
+  /** @param args - Parsed by the schema. */
   follows(response: string, args: unknown, language: LanguageDetector): boolean;
 }
 
@@ -32,10 +36,11 @@ function check<Shape extends z.ZodRawShape>(
   follows: (response: string, args: z.output<z.ZodObject<Shape>>, language: LanguageDetector) => boolean,
   needsLanguage = false,
 ): InstructionCheck {
-  const schema = z.object(shape);
+  type Args = z.output<z.ZodObject<Shape>>;
   return {
     needsLanguage,
-    follows: (response, args, language) => follows(response, schema.parse(args), language),
+    args: z.object(shape),
+    follows: (response, args, language) => follows(response, args as Args, language),
   };
 }
 
@@ -113,8 +118,10 @@ export const instructionChecks: Readonly<Record<string, InstructionCheck>> = {
     return args.keywords.every((keyword) => lower.includes(keyword.toLowerCase()));
   }),
   'keywords:forbidden_words': check({ forbidden_words: z.array(word).min(1) }, (text, args) => {
-    const lower = text.toLowerCase();
-    return args.forbidden_words.every((forbidden) => !hasWord(lower, forbidden.toLowerCase()));
+    // Also as a reader sees it: letters of another script do not hide a word.
+    const readings = [text, plainText(text).text].map((reading) => reading.toLowerCase());
+    const occurs = (word: string) => readings.some((reading) => hasWord(reading, word.toLowerCase()));
+    return !args.forbidden_words.some(occurs);
   }),
   'keywords:frequency': check({ relation, keyword: word, frequency: count }, (text, args) =>
     compare(args.relation, text.toLowerCase().split(args.keyword.toLowerCase()).length - 1, args.frequency),

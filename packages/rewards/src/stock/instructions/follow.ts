@@ -1,6 +1,7 @@
 import { ArgumentError, importPeer, parseOptions, type RewardFunction } from '@rlp/core';
 import * as z from 'zod';
-import { instructionChecks, type LanguageDetector } from './checks.ts';
+import { unhiddenText } from '../../shared/plain-text.ts';
+import { type InstructionCheck, instructionChecks, type LanguageDetector } from './checks.ts';
 
 /** An instruction that a program can check, as IFEval writes it. */
 export interface Instruction {
@@ -26,10 +27,51 @@ export async function loadLanguageDetector(): Promise<LanguageDetector> {
   return loaded;
 }
 
+/** ISO 639-1 codes of the languages that {@link loadLanguageDetector} tells apart. */
+export const detectableLanguages: readonly string[] = (
+  'am ar az be bg bn ca cs da de el en es et eu fa fi fr gu he hi hr hu hy is it ja ka kn ko ku lo lt lv ml mr ms nl no or pa pl pt ' +
+  'ro ru sk sl sq sr sv ta te th tl tr uk ur vi yo zh'
+).split(' ');
+
 const nameOf = (id: string) => id.replace(/^[a-z]{2}:/, '');
 
+/** The check of an instruction and its arguments. @throws ArgumentError if it cannot be checked. */
+function checkOf(owner: string, { id, args = {} }: Instruction): { check: InstructionCheck; args: unknown } {
+  const name = nameOf(id);
+  if (!Object.hasOwn(instructionChecks, name)) {
+    throw new ArgumentError(
+      `${owner}: no instruction is named ${JSON.stringify(id)}, expected one of: ${instructionIds.join(', ')}`,
+    );
+  }
+  const check = instructionChecks[name]!;
+  const parsed = check.args.safeParse(args);
+  if (parsed.success) return { check, args: parsed.data };
+  const problems = parsed.error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`).join('; ');
+  throw new ArgumentError(`${owner}: bad arguments of ${id}: ${problems}`, { cause: parsed.error });
+}
+
 /**
- * Whether a response follows an instruction. A blank response follows none.
+ * Refuses instructions that cannot be checked, so that a data set is refused when it is loaded and not scored 0.
+ *
+ * @param options.languages - Codes of the languages that your detector knows. Default {@link detectableLanguages}.
+ * @throws ArgumentError for an instruction of no known kind, with arguments that do not fit it, or about an unknown language.
+ */
+export function checkInstructions(
+  instructions: readonly Instruction[],
+  { languages = detectableLanguages }: { readonly languages?: readonly string[] | undefined } = {},
+): void {
+  for (const instruction of instructions) {
+    const { args } = checkOf('checkInstructions', instruction);
+    const { language } = args as { readonly language?: string };
+    if (language === undefined || languages.includes(language)) continue;
+    throw new ArgumentError(
+      `checkInstructions: the language detector does not know "${language}", which ${instruction.id} asks for; leave the task out, or pass a detector that knows it (known: ${languages.join(' ')})`,
+    );
+  }
+}
+
+/**
+ * Whether a response follows an instruction. A blank response follows none. Invisible characters inside words are not read.
  *
  * Instructions about the language of a response need `language`, such as `await loadLanguageDetector()`.
  *
@@ -45,29 +87,17 @@ export function followsInstruction(
     language,
   }: { readonly reading?: 'strict' | 'loose'; readonly language?: LanguageDetector } = {},
 ): boolean {
-  const { id, args = {} } = instruction;
-  const name = nameOf(id);
-  if (!Object.hasOwn(instructionChecks, name)) {
-    throw new ArgumentError(
-      `followsInstruction: no instruction is named ${JSON.stringify(id)}, expected one of: ${instructionIds.join(', ')}`,
-    );
-  }
-  const check = instructionChecks[name]!;
+  const { check, args } = checkOf('followsInstruction', instruction);
   if (check.needsLanguage && language === undefined) {
     throw new ArgumentError(
-      `followsInstruction: expected a language detector for ${id}; pass { language: await loadLanguageDetector() }`,
+      `followsInstruction: expected a language detector for ${instruction.id}; pass { language: await loadLanguageDetector() }`,
     );
   }
-  const variants = reading === 'strict' ? [response] : looseVariants(response);
-  try {
-    return variants.some(
-      (variant) => variant.trim() !== '' && check.follows(variant, args, language ?? unknownLanguage),
-    );
-  } catch (error) {
-    if (!(error instanceof z.ZodError)) throw error;
-    const problems = error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`).join('; ');
-    throw new ArgumentError(`followsInstruction: bad arguments of ${id}: ${problems}`, { cause: error });
-  }
+  const seen = unhiddenText(response);
+  const variants = reading === 'strict' ? [seen] : looseVariants(seen);
+  return variants.some(
+    (variant) => variant.trim() !== '' && check.follows(variant, args, language ?? unknownLanguage),
+  );
 }
 
 const unknownLanguage = () => undefined;
@@ -101,7 +131,7 @@ export interface InstructionFollowingOptions<Metadata> extends z.input<typeof sc
 /**
  * Whether a response follows the instructions of its task that a program can check: the 25 kinds of IFEval.
  *
- * A task without instructions, or with one that is not known, is an error (and so unscorable).
+ * A task without instructions is an error and so unscorable. So is one with an instruction that {@link checkInstructions} refuses.
  *
  * @throws OptionsError for bad options.
  * @see Zhou et al. 2023, https://arxiv.org/abs/2311.07911
@@ -112,11 +142,14 @@ export function instructionFollowing<Metadata>({
   ...options
 }: InstructionFollowingOptions<Metadata>): RewardFunction<Metadata> {
   const { reading, grading } = parseOptions('instructionFollowing', schema, options);
+  const checked = new WeakSet<readonly Instruction[]>();
   return ({ task, response }) => {
     const wanted = instructions(task.metadata);
     if (!Array.isArray(wanted) || wanted.length === 0) {
       throw new ArgumentError(`instructionFollowing: task "${task.id}" must have at least one instruction`);
     }
+    if (!checked.has(wanted)) checkInstructions(wanted, language && { languages: languagesOf(wanted) });
+    checked.add(wanted);
     const graded = (detector: LanguageDetector | undefined) => {
       const given = detector && { language: detector };
       const followed = wanted.filter((one) =>
@@ -127,4 +160,11 @@ export function instructionFollowing<Metadata>({
     const needsLanguage = wanted.some(({ id }: Instruction) => instructionChecks[nameOf(id)]?.needsLanguage);
     return needsLanguage && language === undefined ? loadLanguageDetector().then(graded) : graded(language);
   };
+}
+
+/** The languages that instructions ask for: your own detector is taken to know them. */
+function languagesOf(instructions: readonly Instruction[]): readonly string[] {
+  return instructions.flatMap(({ args }) =>
+    typeof args?.language === 'string' ? [args.language.trim()] : [],
+  );
 }

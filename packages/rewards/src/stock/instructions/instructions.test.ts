@@ -3,6 +3,8 @@ import { join, resolve } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
+  checkInstructions,
+  detectableLanguages,
   followsInstruction,
   type Instruction,
   instructionFollowing,
@@ -269,4 +271,51 @@ it('asks for a detector only if an instruction needs one', async () => {
   const reward = instructionFollowing<object>({ instructions: () => [german] });
   const trajectory = answering('Wo ist der Bahnhof, bitte?', {});
   expect(await reward(trajectory, { signal: new AbortController().signal })).toBe(1);
+});
+
+describe('what cannot be checked', () => {
+  const asks = (language: string) => [{ id: 'language:response_language', args: { language } }];
+
+  it('is refused when tasks are loaded', () => {
+    expect(() => checkInstructions(asks('de'))).not.toThrow();
+    for (const code of ['sw', 'ne', 'xx']) {
+      expect(() => checkInstructions(asks(code))).toThrow(`the language detector does not know "${code}"`);
+    }
+    expect(() => checkInstructions([{ id: 'keywords:none' }])).toThrow('no instruction is named');
+    expect(() => checkInstructions([{ id: 'keywords:existence', args: {} }])).toThrow('keywords: ');
+    expect(() => checkInstructions(asks('sw'), { languages: ['sw'] })).not.toThrow();
+  });
+
+  it('is not scored 0', async () => {
+    const reward = instructionFollowing<{ language: string }>({
+      instructions: ({ language }) => asks(language),
+    });
+    const trajectory = answering('Habari ya asubuhi, rafiki yangu.', { language: 'sw' });
+    const { signal } = new AbortController();
+    await expect(async () => reward(trajectory, { signal })).rejects.toThrow('"sw"');
+    const known = instructionFollowing<{ language: string }>({
+      instructions: ({ language }) => asks(language),
+      language: () => 'sw',
+    });
+    expect(await known(trajectory, { signal })).toBe(1);
+  });
+
+  it('is detected in every language of the list', async () => {
+    const { eld } = await import('eld/small');
+    const { Languages } = eld.info() as unknown as { readonly Languages: Readonly<Record<string, string>> };
+    expect([...detectableLanguages]).toEqual(Object.values(Languages));
+  });
+});
+
+it('finds a forbidden word behind invisible characters and letters of another script', () => {
+  const instruction = { id: 'keywords:forbidden_words', args: { forbidden_words: ['secret'] } };
+  for (const response of [
+    'a se\u200bcret',
+    'a s\u00ade\u2060cret',
+    'a ѕecret',
+    'a \uff53\uff45\uff43\uff52\uff45\uff54',
+  ]) {
+    expect(followsInstruction(response, instruction)).toBe(false);
+  }
+  expect(followsInstruction('a secretary', instruction)).toBe(true);
 });
