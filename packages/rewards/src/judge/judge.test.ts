@@ -147,7 +147,7 @@ describe('pointwiseJudge', () => {
     expect(most).toBe(3);
   });
 
-  it('shows a reference and a conversation, and cuts long texts in the middle', async () => {
+  it('shows a reference and a conversation, and long responses in windows', async () => {
     const shown: string[] = [];
     const generator: TextGenerator = async (messages) => {
       shown.push(messages[1]!.content);
@@ -162,9 +162,12 @@ describe('pointwiseJudge', () => {
     });
     const prompt: Message[] = [{ role: 'user', content: 'hi' }];
     await judge.reward(groupOf(['0123456789abcdef'], prompt).trajectories[0]!, { signal });
+    expect(shown).toHaveLength(2);
     expect(shown[0]).toContain('user: hi');
     expect(shown[0]).toContain('A reference answer:\n[BEGIN reference ');
-    expect(shown[0]).toContain('01234\n[… 6 characters left out …]\nbcdef');
+    expect(shown[0]).toContain('[BEGIN response, part 1 of 2 ');
+    expect(shown[0]).toContain('0123456789\n');
+    expect(shown[1]).toContain('6789abcdef\n');
   });
 
   it('takes another template, checked at once', () => {
@@ -357,5 +360,72 @@ describe('samplerGenerator', () => {
     });
     expect(await generator([{ role: 'user', content: 'abc' }], { seed: 's', signal })).toBe('fine');
     expect(requests).toEqual([{ prompt: [3], count: 1, seed: 's', signal, maxTokens: 5, temperature: 0 }]);
+  });
+});
+
+describe('long and disguised responses', () => {
+  /** A judge that gives the lowest score where it reads "bad". */
+  const strict: TextGenerator = async (messages) => {
+    const user = messages[1]!.content;
+    const key = /\[BEGIN task ([0-9a-f]{16})\]/.exec(user)![1]!;
+    return `${key} score: ${user.includes('bad') ? 1 : 10}\n${key} tone: ${user.includes('bad') ? 1 : 5}`;
+  };
+  const hidden = `${'fine '.repeat(6000)}bad ${'fine '.repeat(6000)}`;
+  const [trajectory] = groupOf([hidden]).trajectories;
+
+  it('are seen to their middle', async () => {
+    const worst = pointwiseJudge({ generator: strict, rubric: '' });
+    expect(await worst.reward(trajectory!, { signal })).toBe(0);
+    expect(worst.getStatistics().asked).toBe(4);
+    const mean = pointwiseJudge({ generator: strict, rubric: '', longText: 'mean' });
+    expect(await mean.reward(trajectory!, { signal })).toBe(0.5); // it stands where two of four windows overlap
+    const rubric = rubricJudge({ generator: strict, criteria: [{ name: 'tone', description: 'kind' }] });
+    expect((await rubric.computeRewards(groupOf([hidden])))[0]!.reward).toBe(0);
+  });
+
+  it('are judged by at most 32 windows, the first and the last among them', async () => {
+    const judge = pointwiseJudge({ generator: strict, rubric: '', maximumCharacters: 10 });
+    const [long] = groupOf([`${'fine '.repeat(1000)}bad`]).trajectories;
+    expect(await judge.reward(long!, { signal })).toBe(0);
+    expect(judge.getStatistics().asked).toBe(32);
+  });
+
+  it('are read without disguises', async () => {
+    for (const response of ['b\u200bad', 'bаd', '\uff42\uff41\uff44']) {
+      const judge = pointwiseJudge({ generator: strict, rubric: '' });
+      expect(await judge.reward(groupOf([response]).trajectories[0]!, { signal })).toBe(0);
+    }
+  });
+});
+
+describe('worstScoreFor', () => {
+  /** A judge whose answer about "spoil" cannot be read. */
+  const spoilt: TextGenerator = async (messages, options) =>
+    messages[1]!.content.includes('spoil') ? 'hm' : honest(messages, options);
+  const options = { generator: spoilt, worstScoreFor: ['unparsable'], retries: 0 } as const;
+  const mixed = groupOf(['a!', 'spoil', 'b']);
+
+  it('makes a verdict that cannot be read the worst, and counts it', async () => {
+    const pointwise = pointwiseJudge({ ...options, rubric: '' });
+    const rewards = await Promise.all(mixed.trajectories.map((one) => pointwise.reward(one, { signal })));
+    expect(rewards).toEqual([1 / 9, 0, 0]);
+    expect(pointwise.getStatistics()).toMatchObject({ failures: { unparsable: 1 }, worst: 1 });
+    const rubric = await rubricJudge({ ...options, criteria }).computeRewards(mixed);
+    expect(rubric[1]).toMatchObject({ reward: 0, components: { tone: 0, wit: 0 } });
+    const pairs = await pairwiseJudge(options).computeRewards(mixed);
+    expect(pairs.map(({ reward }) => reward)).toEqual([0.5, 0, 0]);
+    const ranked = await rankingJudge(options).computeRewards(mixed);
+    expect(ranked.map(({ reward }) => reward)).toEqual([0, 0, 0]);
+  });
+
+  it('leaves other failures null', async () => {
+    const broken = async () => {
+      throw new Error('away');
+    };
+    const judge = pointwiseJudge({ ...options, generator: broken, rubric: '' });
+    expect(await judge.reward(mixed.trajectories[0]!, { signal })).toBeNull();
+    expect(judge.getStatistics()).toMatchObject({ failures: { threw: 1 }, worst: 0 });
+    const strict = pointwiseJudge({ generator: broken, rubric: '', worstScoreFor: ['threw'] });
+    expect(await strict.reward(mixed.trajectories[0]!, { signal })).toBe(0);
   });
 });

@@ -10,6 +10,7 @@ import {
 } from '@rlp/core';
 import pLimit from 'p-limit';
 import * as z from 'zod';
+import { overWindows, type TextWindow } from './long-text.ts';
 import {
   checkScale,
   judgeRules,
@@ -63,8 +64,9 @@ export interface LikelihoodJudgeOptions<Metadata>
  *
  *     E = Σ_s s · p(s) / Σ_s p(s),   p(s) = π(s | prompt, lead)
  *
- * Nothing is sampled, so the same weights give the same reward. It is finer than whole scores, and small models can judge. `null`, counted as `'unparsable'`, where the scores have less than `minimumMass` together; and where the
- * model fails or takes too long. Costs a scored row for each score of the scale.
+ * Nothing is sampled, so the same weights give the same reward. It is finer than whole scores, and small models can judge. If the scores
+ * have less than `minimumMass` together, the verdict is `null` and counted as `unparsable`. It is `null` too if the model fails or takes
+ * too long. `worstScoreFor` makes it 0. Costs a scored row for each score of the scale and window of the response.
  *
  * @throws OptionsError for bad options; ArgumentError for a template without a needed placeholder, an empty scale, or a tokenizer that
  * does not tell the scores apart.
@@ -90,48 +92,53 @@ export function likelihoodJudge<Metadata = unknown>({
   const { begun, scores } = scoreTokensOf(tokenizer, lead, scale);
   const session = new LikelihoodSession(scorer, scores, settings);
   const limit = pLimit(concurrency);
-  const promptOf = (trajectory: Trajectory<Metadata>) => {
-    const { texts, fill } = pointwiseQuestion(trajectory, { rubric, scale, reference, show });
-    const key = drawKey([seed, 'likelihood', trajectory.id], texts);
+  const promptOf = ({ id, task }: Trajectory<Metadata>, window: TextWindow) => {
+    const { texts, fill } = pointwiseQuestion(task, window, { rubric, scale, reference });
+    const key = drawKey([seed, 'likelihood', id, ...window.part], texts);
     return [...renderer.render(quotingMessages(template, fill, { key, maximumCharacters })), ...begun];
   };
   return {
-    reward: (trajectory, { signal }) => limit(() => session.ask(() => promptOf(trajectory), signal)),
+    reward: async (trajectory, { signal }) => {
+      const expected = await overWindows(show(trajectory), settings, async (window) => {
+        const score = await limit(() => session.ask(() => promptOf(trajectory, window), signal));
+        return score === null ? null : [score];
+      });
+      return expected?.[0] ?? null;
+    },
     getStatistics: () => session.getStatistics(),
   };
 }
+
+type LikelihoodLimits = Pick<z.output<typeof schema>, 'timeoutMs' | 'minimumMass' | 'worstScoreFor'>;
 
 /** Asks for the probabilities of the scores, within limits, and counts what became of it. */
 class LikelihoodSession {
   readonly #scorer: TokenScorer;
   readonly #scores: readonly (readonly TokenId[])[];
-  readonly #limits: { readonly timeoutMs: number; readonly minimumMass: number };
-  readonly #tally = new JudgeTally();
+  readonly #limits: LikelihoodLimits;
+  readonly #tally: JudgeTally;
 
-  constructor(
-    scorer: TokenScorer,
-    scores: readonly (readonly TokenId[])[],
-    limits: { readonly timeoutMs: number; readonly minimumMass: number },
-  ) {
+  constructor(scorer: TokenScorer, scores: readonly (readonly TokenId[])[], limits: LikelihoodLimits) {
     this.#scorer = scorer;
     this.#scores = scores;
     this.#limits = limits;
+    this.#tally = new JudgeTally(limits);
   }
 
-  /** The expected score after a prompt, scaled to [0, 1]; `null` after a failure. Rejects only with the signal's reason. */
+  /** The expected score after a prompt, scaled to [0, 1]. After a failure `null`, or 0. Rejects only with the signal's reason. */
   async ask(promptOf: () => readonly TokenId[], signal: AbortSignal): Promise<number | null> {
-    this.#tally.asked += 1;
+    this.#tally.count('asked');
     signal.throwIfAborted();
     try {
       const given = await this.#probabilities(promptOf(), signal);
       const mass = given.reduce((sum, probability) => sum + probability, 0);
       // Also where a probability is no number; float32 may round a little above 1.
       if (!(mass > 0 && mass >= this.#limits.minimumMass && mass < 1.001)) {
-        return this.#tally.fail('unparsable', `the scores have a probability of ${mass} together`);
+        return this.#tally.fail('unparsable', `the scores have a probability of ${mass} together`, 0);
       }
       return given.reduce((sum, probability, k) => sum + k * probability, 0) / mass / (given.length - 1);
     } catch (error) {
-      return this.#tally.failBy(error, signal);
+      return this.#tally.failBy(error, signal, 0);
     }
   }
 
@@ -140,7 +147,7 @@ class LikelihoodSession {
   }
 
   async #probabilities(prompt: readonly TokenId[], signal: AbortSignal): Promise<readonly number[]> {
-    this.#tally.calls += 1;
+    this.#tally.count('calls');
     const controller = new AbortController();
     const requests = this.#scores.map((completion) => ({ prompt, completion }));
     const work = this.#scorer.scoreTokens(requests, { signal: controller.signal });

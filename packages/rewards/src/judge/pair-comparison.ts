@@ -1,8 +1,8 @@
 import type { JudgeSession, JudgeStatistics } from './session.ts';
 import type { JudgeTemplate } from './template.ts';
 
-/** Which of two responses is better; `null`: no verdict. */
-export type PairWinner = 'first' | 'second' | 'tie' | null;
+/** Which of two responses is better. `neither`: the verdict failed and `worstScoreFor` names the cause. `null`: no verdict. */
+export type PairWinner = 'first' | 'second' | 'tie' | 'neither' | null;
 
 /** Counts of a pairwise judge. */
 export interface PairwiseStatistics extends JudgeStatistics {
@@ -54,6 +54,7 @@ export class PairComparison {
       this.#askInOrder(question, [second, first], 1),
     ]);
     if (forth === null || back === null) return null;
+    if (forth === 'neither' || back === 'neither') return 'neither';
     this.#tally.compared += 1;
     if (forth === 'A' && back === 'A') this.#tally.favouredFirst += 1;
     if (forth === 'B' && back === 'B') this.#tally.favouredSecond += 1;
@@ -74,7 +75,7 @@ export class PairComparison {
     [first, second]: readonly [string, string],
     order: number,
   ) {
-    return this.#session.ask<'A' | 'B' | 'tie'>({
+    return this.#session.ask<'A' | 'B' | 'tie' | 'neither'>({
       name: ['pairwise', name, order],
       texts: [task, first, second],
       signal,
@@ -86,6 +87,7 @@ export class PairComparison {
         second: quote('response B', second),
       }),
       read: (lines) => readChoice(lines.get('winner')),
+      worst: 'neither',
     });
   }
 }

@@ -49,14 +49,16 @@ export interface PairwiseJudge<Metadata> extends JudgeComputer<Metadata, Pairwis
   ): Promise<PairWinner>;
 }
 
-const points = { first: 1, tie: 0.5, second: 0 } as const;
+/** Points of the first and the second. */
+const points = { first: [1, 0], tie: [0.5, 0.5], second: [0, 1], neither: [0, 0] } as const;
 
 /**
  * A model's comparisons of two responses at a time, each pair in both orders. A pair on which the orders disagree is a tie (or
  * `null`), and the judge's leaning to a position is counted and reported.
  *
  * As a reward computer it gives each trajectory the mean of its points against the siblings it met: 1 a win, ½ a tie, 0 a loss. Pairs
- * without a verdict do not count; a trajectory without any, or alone in its group, gets `null`.
+ * without a verdict do not count, or are lost by both if `worstScoreFor` says so. A trajectory without any, or alone in its group, gets
+ * `null`.
  *
  * Cost: `2 · n (n − 1) / 2` calls for a group of `n`, or `2 · n · opponents`.
  *
@@ -102,8 +104,8 @@ async function playedOut<Metadata>(
     const winner = await compare(a, b);
     if (winner === null) return;
     const [one, other] = [won.get(a)!, won.get(b)!];
-    one.points += points[winner];
-    other.points += 1 - points[winner];
+    one.points += points[winner][0];
+    other.points += points[winner][1];
     one.games += 1;
     other.games += 1;
   };

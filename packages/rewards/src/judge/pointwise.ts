@@ -1,4 +1,5 @@
-import { ArgumentError, parseOptions, type RewardFunction, type Trajectory } from '@rlp/core';
+import { ArgumentError, parseOptions, type RewardFunction, type Task } from '@rlp/core';
+import type { TextWindow } from './long-text.ts';
 import { type JudgeOptions, JudgeSession, type JudgeStatistics, judgeSchema } from './session.ts';
 import { checkTemplate, type FillTemplate, type JudgeTemplate, taskText } from './template.ts';
 import { readScore } from './verdict-lines.ts';
@@ -48,8 +49,9 @@ export interface PointwiseJudge<Metadata> {
 }
 
 /**
- * A model's score of each response by a rubric, scaled from `scale` to [0, 1]; `null` (and counted) where the model fails, takes too
- * long, or gives no score in the form asked for.
+ * A model's score of each response by a rubric, scaled from `scale` to [0, 1]. If the model fails, takes too long, or gives no score in
+ * the form asked for, it is `null` and counted, or 0 if `worstScoreFor` says so. A response is read without disguises, and in windows if
+ * it is longer than `maximumCharacters`.
  *
  * @throws OptionsError for bad options, ArgumentError for a template without a needed placeholder or an empty scale.
  * @see Zheng et al. 2023, https://arxiv.org/abs/2306.05685
@@ -69,39 +71,39 @@ export function pointwiseJudge<Metadata = unknown>({
   });
   checkScale('pointwiseJudge', scale);
   const reward: RewardFunction<Metadata> = async (trajectory, { signal }) => {
-    const score = await session.ask({
-      name: ['pointwise', trajectory.id],
-      ...pointwiseQuestion(trajectory, { rubric, scale, reference, show }),
-      signal,
-      template,
-      read: (lines) => readScore(lines.get('score'), scale),
+    const scores = await session.score(show(trajectory), async (window) => {
+      const score = await session.ask({
+        name: ['pointwise', trajectory.id, ...window.part],
+        ...pointwiseQuestion(trajectory.task, window, { rubric, scale, reference }),
+        signal,
+        template,
+        read: (lines) => readScore(lines.get('score'), scale),
+        worst: scale[0],
+      });
+      return score === null ? null : [(score - scale[0]) / (scale[1] - scale[0])];
     });
-    return score === null ? null : (score - scale[0]) / (scale[1] - scale[0]);
+    return scores?.[0] ?? null;
   };
   return { reward, getStatistics: () => session.getStatistics() };
 }
 
 /** What a template is filled with to ask about one response, and the texts that are quoted. */
 export function pointwiseQuestion<Metadata>(
-  trajectory: Trajectory<Metadata>,
+  task: Task<Metadata>,
+  { text, label }: TextWindow,
   {
     rubric,
     scale,
     reference,
-    show,
-  }: PointwiseQuestionOptions<Metadata> & {
-    readonly scale: readonly [number, number];
-    readonly show: (trajectory: Trajectory<Metadata>) => string;
-  },
+  }: PointwiseQuestionOptions<Metadata> & { readonly scale: readonly [number, number] },
 ): { readonly texts: readonly string[]; readonly fill: FillTemplate } {
-  const { task } = trajectory;
-  const [question, response] = [taskText(task), show(trajectory)];
+  const question = taskText(task);
   const expected = reference?.(task.metadata);
   return {
-    texts: [question, response, expected ?? ''],
+    texts: [question, text, expected ?? ''],
     fill: (quote) => ({
       task: quote('task', question),
-      response: quote('response', response),
+      response: quote(`response${label}`, text),
       reference: expected === undefined ? '' : `\nA reference answer:\n${quote('reference', expected)}\n`,
       rubric: typeof rubric === 'string' ? rubric : rubric(task.metadata),
       minimum: String(scale[0]),

@@ -41,7 +41,8 @@ export interface RankingJudgeOptions<Metadata> extends z.input<typeof schema>, J
  * A model's scores of all responses of a group in one call, from 0 to 1, relative to each other: what group-relative advantages need,
  * without a reference answer or a rubric per task. The order is drawn anew for each round.
  *
- * A verdict that does not score every response exactly once is discarded; a group without a verdict gets `null`s.
+ * A verdict that does not score every response exactly once is discarded. A group without a verdict gets `null`s, or zeros if
+ * `worstScoreFor` says so.
  *
  * @throws OptionsError for bad options, ArgumentError for a template without a needed placeholder.
  * @see OpenPipe 2025, RULER, https://openpipe.ai/blog/ruler
@@ -112,6 +113,7 @@ async function judgeRound(
       lines: shown.map((_, k) => `${key} ${k + 1}: NUMBER`).join('\n'),
     }),
     read: (lines) => readRanking(lines, shown.length),
+    worst: shown.map(() => 0),
   });
   return scores && judged.map((_, index) => scores[order.indexOf(index)]!);
 }

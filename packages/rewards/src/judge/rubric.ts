@@ -62,7 +62,7 @@ export interface JudgeComputer<Metadata, Statistics = JudgeStatistics> extends R
  *
  *     r = Σ_k weight_k · score_k / Σ_k weight_k
  *
- * If a criterion's score is missing or out of scale, the verdict is `null` and counted.
+ * If a criterion's score is missing or out of scale, the verdict is `null` and counted, or 0 if `worstScoreFor` says so.
  *
  * @throws OptionsError for bad options, ArgumentError for criteria that are none, unnamed, doubled or without weight, a template
  * without a needed placeholder, or an empty scale.
@@ -83,19 +83,22 @@ export function rubricJudge<Metadata = unknown>({
 
   const score = async (trajectory: Trajectory<Metadata>, signal: AbortSignal | undefined) => {
     if (!isJudged(trajectory)) return unscored(trajectory, names);
-    const texts = [taskText(trajectory.task), show(trajectory)] as const;
-    const scores = await session.ask({
-      name: ['rubric', trajectory.id],
-      texts,
-      signal,
-      template,
-      fill: (quote, key) => ({
-        task: quote('task', texts[0]),
-        response: quote('response', texts[1]),
-        ...placeholders(about, key),
+    const question = taskText(trajectory.task);
+    const scores = await session.score(show(trajectory), ({ text, part, label }) =>
+      session.ask<readonly number[]>({
+        name: ['rubric', trajectory.id, ...part],
+        texts: [question, text],
+        signal,
+        template,
+        fill: (quote, key) => ({
+          task: quote('task', question),
+          response: quote(`response${label}`, text),
+          ...placeholders(about, key),
+        }),
+        read: (lines) => readScores(lines, names, scale),
+        worst: names.map(() => scale[0]),
       }),
-      read: (lines) => readScores(lines, names, scale),
-    });
+    );
     return scores === null ? unscored(trajectory, names) : weighed(trajectory, scores, about);
   };
 

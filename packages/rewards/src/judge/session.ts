@@ -2,6 +2,7 @@ import { type Message, messageOf, settleWithin, TimeoutError, type Trajectory } 
 import pLimit from 'p-limit';
 import * as z from 'zod';
 import { functionSchema, timerMs } from '../shared/schemas.ts';
+import { overWindows, type TextWindow } from './long-text.ts';
 import { drawKey, type FillTemplate, type JudgeTemplate, quotingMessages } from './template.ts';
 import type { TextGenerator } from './text-generator.ts';
 import { readVerdictLines } from './verdict-lines.ts';
@@ -18,8 +19,21 @@ export const judgeSchema = z.strictObject({
   timeoutMs: timerMs.default(60_000),
   /** Calls in progress at once. Default 8. */
   concurrency: z.int().positive().default(8),
-  /** Most characters of each quoted text. Longer texts lose their middle. Default 20 000. */
+  /**
+   * Most characters of each quoted text. A longer response is judged in windows of that many. Where responses are compared, and in tasks
+   * and references, a longer text loses its middle. Default 20 000.
+   */
   maximumCharacters: z.int().positive().default(20_000),
+  /** Whether the worst window of a long response counts, or the mean of all. Default `'worst'`. */
+  longText: z.enum(['worst', 'mean']).default('worst'),
+  /**
+   * Failures that give the worst score instead of `null`. With `['unparsable']` a response gains nothing by a text that makes the judge's
+   * answer unreadable. Such verdicts still count as failures. Default `[]`.
+   */
+  worstScoreFor: z
+    .array(z.enum(['unparsable', 'threw', 'timed-out']))
+    .readonly()
+    .default([]),
 });
 
 /** What judges look at, and how they are asked. */
@@ -44,36 +58,48 @@ export interface JudgeStatistics {
   readonly asked: number;
   /** Calls of the generator, retries included. */
   readonly calls: number;
-  /** Verdicts that stayed `null`, by cause. */
+  /** Verdicts that failed, by cause. */
   readonly failures: Readonly<Record<JudgeFailureCause, number>>;
+  /** Of these: verdicts that gave the worst score. */
+  readonly worst: number;
   /** What was wrong the last time. */
   readonly lastFailure: string | undefined;
 }
 
 /** Counts verdicts and their failures. */
 export class JudgeTally {
-  asked = 0;
-  calls = 0;
+  readonly #worstScoreFor: readonly JudgeFailureCause[];
+  readonly #counts = { asked: 0, calls: 0, worst: 0 };
   readonly #failures = { unparsable: 0, threw: 0, 'timed-out': 0 };
   #lastFailure: string | undefined;
 
-  /** Counts a failure. Returns `null`. */
-  fail(cause: JudgeFailureCause, message: string): null {
+  constructor({ worstScoreFor }: Pick<z.output<typeof judgeSchema>, 'worstScoreFor'>) {
+    this.#worstScoreFor = worstScoreFor;
+  }
+
+  /** Counts a question or a call. */
+  count(what: 'asked' | 'calls'): void {
+    this.#counts[what] += 1;
+  }
+
+  /** Counts a failure. Returns the worst verdict if the options say so, else `null`. */
+  fail<Verdict>(cause: JudgeFailureCause, message: string, worst: Verdict): Verdict | null {
     this.#failures[cause] += 1;
     this.#lastFailure = message;
-    return null;
+    if (!this.#worstScoreFor.includes(cause)) return null;
+    this.#counts.worst += 1;
+    return worst;
   }
 
   /** Counts an error of the model as a failure. Rethrows the signal's reason, once aborted. */
-  failBy(error: unknown, signal: AbortSignal | undefined): null {
+  failBy<Verdict>(error: unknown, signal: AbortSignal | undefined, worst: Verdict): Verdict | null {
     signal?.throwIfAborted();
-    return this.fail(error instanceof TimeoutError ? 'timed-out' : 'threw', messageOf(error));
+    return this.fail(error instanceof TimeoutError ? 'timed-out' : 'threw', messageOf(error), worst);
   }
 
   /** The counts so far, as a value. */
   snapshot(): JudgeStatistics {
-    const { asked, calls } = this;
-    return { asked, calls, failures: { ...this.#failures }, lastFailure: this.#lastFailure };
+    return { ...this.#counts, failures: { ...this.#failures }, lastFailure: this.#lastFailure };
   }
 }
 
@@ -87,6 +113,7 @@ interface Question<Verdict> {
   readonly fill: FillTemplate;
   /** The verdict in the lines of an output, by their labels; `undefined` if it cannot be read. */
   readonly read: (lines: ReadonlyMap<string, string>) => Verdict | undefined;
+  readonly worst: Verdict;
   readonly signal: AbortSignal | undefined;
 }
 
@@ -95,18 +122,24 @@ export class JudgeSession {
   readonly seed: string;
   readonly #options: z.output<typeof judgeSchema>;
   readonly #limit: <Value>(task: () => Promise<Value>) => Promise<Value>;
-  readonly #tally = new JudgeTally();
+  readonly #tally: JudgeTally;
 
   constructor(options: z.output<typeof judgeSchema>) {
     this.#options = options;
     this.seed = options.seed;
+    this.#tally = new JudgeTally(options);
     this.#limit = pLimit(options.concurrency);
   }
 
-  /** The verdict, or `null` after a failure. Rejects only with the signal's reason, once aborted. */
+  /** The verdict. After a failure `null`, or the worst one. Rejects only with the signal's reason, once aborted. */
   ask<Verdict>(question: Question<Verdict>): Promise<Verdict | null> {
-    this.#tally.asked += 1;
+    this.#tally.count('asked');
     return this.#limit(() => this.#askNow(question));
+  }
+
+  /** Scores of a response, asked about in windows if it is long. */
+  score(text: string, ask: (window: TextWindow) => Promise<readonly number[] | null>) {
+    return overWindows(text, this.#options, ask);
   }
 
   getStatistics(): JudgeStatistics {
@@ -114,7 +147,7 @@ export class JudgeSession {
   }
 
   async #askNow<Verdict>(question: Question<Verdict>): Promise<Verdict | null> {
-    const { name, texts, template, fill, read, signal } = question;
+    const { name, texts, template, fill, read, worst, signal } = question;
     const { maximumCharacters } = this.#options;
     let output = '';
     for (let attempt = 0; attempt <= this.#options.retries; attempt++) {
@@ -125,20 +158,20 @@ export class JudgeSession {
         const messages = quotingMessages(template, fill, { key, maximumCharacters });
         output = await this.#generate(messages, { seed: JSON.stringify(path), signal });
       } catch (error) {
-        return this.#tally.failBy(error, signal);
+        return this.#tally.failBy(error, signal, worst);
       }
       const lines = readVerdictLines(output, key);
       const verdict = lines && read(lines);
       if (verdict !== undefined) return verdict;
     }
-    return this.#tally.fail('unparsable', `no verdict in ${JSON.stringify(output.slice(-200))}`);
+    return this.#tally.fail('unparsable', `no verdict in ${JSON.stringify(output.slice(-200))}`, worst);
   }
 
   async #generate(
     messages: readonly Message[],
     { seed, signal }: { readonly seed: string; readonly signal: AbortSignal | undefined },
   ): Promise<string> {
-    this.#tally.calls += 1;
+    this.#tally.count('calls');
     const { generator, timeoutMs } = this.#options;
     const controller = new AbortController();
     const work = generator(messages, { seed, signal: controller.signal });

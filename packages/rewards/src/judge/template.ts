@@ -1,4 +1,5 @@
 import { ArgumentError, type Message, RandomStream, type Task } from '@rlp/core';
+import { plainText } from '../shared/plain-text.ts';
 
 /**
  * A prompt as data. `{{name}}` stands for what the judge fills in; which names there are is said by each judge's default template.
@@ -75,13 +76,13 @@ export function drawKey(name: readonly (string | number)[], texts: readonly stri
   }
 }
 
-/** Quotes material between lines that only the key's holder can write; a text beyond the limit loses its middle. */
+/** Quotes material without disguises between lines that only the key's holder can write. A text beyond the limit loses its middle. */
 function fenced(
   name: string,
   text: string,
   { key, maximumCharacters }: { readonly key: string; readonly maximumCharacters: number },
 ): string {
-  return `[BEGIN ${name} ${key}]\n${shortened(text, maximumCharacters)}\n[END ${name} ${key}]`;
+  return `[BEGIN ${name} ${key}]\n${shortened(plainText(text).text, maximumCharacters)}\n[END ${name} ${key}]`;
 }
 
 function shortened(text: string, maximum: number): string {
