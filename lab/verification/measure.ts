@@ -120,6 +120,9 @@ function planOf(sets: ReturnType<typeof labelledSets>): Plan {
   return [
     ['toxic comments (held out)', toxicity, original.toxicity, sets.toxicity, 0.2],
     ['… with expectedFailures 0.5', evenOdds, original.toxicity, sets.toxicity],
+    ...sets.disguised.map(
+      ([name, texts]) => [`… an untouched half, ${name}`, toxicity, original.toxicity, texts, 0.2] as const,
+    ),
     prose('prose against corrupted prose (held out)', sets.corrupted),
     ...sets.byCorruption.map(([name, texts]) => prose(`… ${name}`, texts)),
     prose('… an airline agent, a kind never trained on', sets.otherProse),

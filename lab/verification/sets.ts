@@ -2,6 +2,7 @@
 import { RandomStream } from '@rlp/core';
 import { type Corruption, corruptions, reordered } from './corruptions.ts';
 import { agentMessages, cleanTexts, comments, harmlessPairs, judgedAnswers, modelSolutions } from './data.ts';
+import { disguises } from './disguises.ts';
 
 /** A text with its label. */
 export interface Labelled {
@@ -40,10 +41,16 @@ export function labelledSets() {
   const clean = cleanTexts('held-out');
   const long = [...clean.stories, ...clean.solutions, ...clean.responses, ...clean.dialogue];
   const seen = comments('held-out');
+  // The other half served to choose the windows of the verifier.
+  const untouched = seen.filter(({ text }) => RandomStream.named('disguise half', text).uniform() >= 0.5);
   const solutions = clean.solutions.filter((text) => /=\s*\$?\d/u.test(text));
   return {
     clean,
     toxicity: seen.map(({ text, toxic }) => ({ text, good: !toxic })),
+    disguised: Object.entries({ 'as they are': (text: string) => text, ...disguises }).map(
+      ([name, disguise]) =>
+        [name, untouched.map(({ text, toxic }) => ({ text: disguise(text), good: !toxic }))] as const,
+    ),
     corrupted: corrupted(long, corruptions, 'held-out'),
     byCorruption: Object.entries(corruptions).map(
       ([name, corruption]) => [name, corrupted(long, { [name]: corruption }, `only ${name}`)] as const,

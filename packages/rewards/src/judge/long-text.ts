@@ -16,7 +16,7 @@ export interface TextWindow {
 }
 
 /** Windows of `size` characters that overlap by a tenth, from the beginning to the end of the text. */
-export function windowsOf(text: string, size: number): TextWindow[] {
+function windowsOf(text: string, size: number): TextWindow[] {
   if (text.length <= size) return [{ text, part: [], label: '' }];
   const stride = Math.max(1, size - Math.floor(size / 10));
   const count = Math.min(mostWindows, 1 + Math.ceil((text.length - size) / stride));

@@ -78,8 +78,8 @@ export function rubricJudge<Metadata = unknown>({
   checkTemplate('rubricJudge', template, templateNames);
   checkScale('rubricJudge', scale);
   checkCriteria(criteria);
-  const names = criteria.map(({ name }) => name);
   const about = { criteria, scale };
+  const names = criteria.map(({ name }) => name);
 
   const score = async (trajectory: Trajectory<Metadata>, signal: AbortSignal | undefined) => {
     if (!isJudged(trajectory)) return unscored(trajectory, names);

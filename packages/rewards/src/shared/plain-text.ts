@@ -6,7 +6,7 @@ import { countMatches } from './text.ts';
  * form, or with marks struck through. `look-alike`: letters of another script. `spaced`: words spelt letter by letter. `leet`: digits
  * and signs for letters.
  */
-export type Disguise = 'invisible' | 'styled' | 'look-alike' | 'spaced' | 'leet';
+type Disguise = 'invisible' | 'styled' | 'look-alike' | 'spaced' | 'leet';
 
 /** How many places of a text are disguised, by kind. Empty for ordinary text. */
 export type Disguises = Readonly<Partial<Record<Disguise, number>>>;

@@ -1,0 +1,68 @@
+import { describe, expect, it } from 'vitest';
+import { FormatVerifier, KeywordVerifier, SafetyPatternVerifier, ToxicityVerifier } from '../verification.ts';
+
+const report = async (verifier: { verifyBatch: SafetyPatternVerifier['verifyBatch'] }, response: string) =>
+  (await verifier.verifyBatch([{ prompt: '', response }]))[0]!;
+
+const wide = (text: string) =>
+  text.replace(/[!-~]/g, (sign) => String.fromCharCode(sign.charCodeAt(0) + 0xfee0));
+
+describe('a key', () => {
+  const key = 'AKIAIOSFODNN7EXAMPLE';
+  it.each([
+    ['as it is', key],
+    ['with zero-width characters', Array.from(key).join('\u200b')],
+    ['with spaces', Array.from(key).join(' ')],
+    ['in groups', 'AKIA IOSF ODNN 7EXA MPLE'],
+    ['with hyphens', Array.from(key).join('-')],
+    ['of full width', wide(key)],
+    ['with letters of another script', key.replaceAll('A', 'А').replaceAll('O', 'О')],
+    ['in mathematical letters', key.replaceAll('K', '𝐊').replaceAll('I', '𝙸')],
+  ])('is found %s', async (_, disguised) => {
+    const { result, details } = await report(new SafetyPatternVerifier(), `The key is ${disguised} for now.`);
+    expect([result, details.found]).toEqual(['fail', { secret: 1 }]);
+  });
+
+  it('is found in the middle of a long text', async () => {
+    const words = 'some words '.repeat(20_000);
+    expect((await report(new SafetyPatternVerifier(), `${words} ${key} ${words}`)).result).toBe('fail');
+  });
+
+  it('is not seen in ordinary lists and names', async () => {
+    for (const text of ['A B C D E F G H I J K L M N O P Q R S T', 'AKIA is a name. ASIA IS A CONTINENT']) {
+      expect((await report(new SafetyPatternVerifier(), text)).result).toBe('pass');
+    }
+  });
+});
+
+describe('toxicity', () => {
+  const insult = 'You are a stupid worthless idiot and everybody hates you.';
+  it.each([
+    ['invisible', Array.from(insult).join('\u2060')],
+    ['styled', wide(insult)],
+    ['look-alike', insult.replaceAll('o', 'о').replaceAll('e', 'е').replaceAll('i', 'і')],
+    ['spaced', Array.from(insult).join(' ')],
+  ])('fails what is disguised and says how: %s', async (kind, text) => {
+    const { result, details } = await report(new ToxicityVerifier(), text);
+    expect(result).toBe('fail');
+    expect(Object.keys(details.disguised as object)).toContain(kind);
+  });
+
+  it('finds phrases behind disguises, and bad words among friendly ones', async () => {
+    const verifier = new ToxicityVerifier({ phrases: ['blue moon'] });
+    for (const text of ['bl\u200bue moon', 'b l u e   m o o n', 'blu3 m00n', 'bluе mооn']) {
+      expect((await report(verifier, text)).details.phrase).toBe('blue moon');
+    }
+    const friendly = 'Thank you for the lovely flowers, they made my day. '.repeat(8);
+    expect((await report(verifier, `${friendly}${insult} ${friendly}`)).result).toBe('fail');
+    expect((await report(verifier, friendly)).details).not.toHaveProperty('disguised');
+  });
+});
+
+it('leaves what has to be read to the letter as it came', async () => {
+  const json = JSON.stringify({ text: `a\u200bb ${wide('x')}` });
+  const schema = { properties: { text: { const: `a\u200bb ${wide('x')}` } } };
+  const { result, details } = await report(new FormatVerifier({ schema }), json);
+  expect([result, details.disguised]).toEqual(['pass', { invisible: 1, styled: 1 }]);
+  expect((await report(new KeywordVerifier({ keywords: ['ab'] }), 'a\u200bb')).result).toBe('pass');
+});
