@@ -1,7 +1,7 @@
 /**
  * Builds the package in the working directory to `dist/`, ESM only.
  *
- * Entries are what the package's `exports` map names, and every program and worker that runs in a thread of its own. All
+ * Entries are what the package's `exports` map names, and every program and worker that runs in a separate thread. All
  * output sits directly in `dist/`, so that `new URL('./x.program.js', import.meta.url)` finds its file from any chunk.
  * Declaration files come from one `tsc` run over the whole repository, not from here: see docs/decisions/0002.
  */

@@ -2,7 +2,7 @@ import { parseOptions } from '@rlp/core';
 import * as z from 'zod';
 import { zeroRows } from './statistics/token-rows.ts';
 
-/** How token losses are averaged; see {@link aggregationWeights}. */
+/** How token losses are averaged. See {@link aggregationWeights}. */
 export const aggregationModes = [
   'token-mean',
   'sequence-mean-token-mean',
@@ -16,7 +16,7 @@ export type AggregationMode = (typeof aggregationModes)[number];
 
 /** The options of {@link aggregationWeights} that hold for any batch. */
 export const aggregationShape = {
-  /** How token losses are averaged; see `aggregationWeights`. */
+  /** How token losses are averaged. See `aggregationWeights`. */
   mode: z.enum(aggregationModes),
   /** Whether sequences without trained tokens count in the mean over sequences. Default `'skip'`. */
   emptySequences: z.enum(['skip', 'count']).default('skip'),
@@ -51,7 +51,7 @@ export interface AggregationOptions extends z.input<typeof schema> {}
  * | `token-sum-norm` | `1 / C` | verl `seq-mean-token-sum-norm` |
  *
  * Computed over the whole batch of one update, before it is cut into micro-batches. Masked tokens get 0; a batch
- * without trained tokens gets all zeros. Shape: `[B][T]`, as `masks`.
+ * without trained tokens gets all zeros. Shape `[B][T]`, as `masks`.
  *
  * @throws OptionsError for options outside their ranges.
  * @see Yu et al. 2025 (DAPO), §3.3, https://arxiv.org/abs/2503.14476

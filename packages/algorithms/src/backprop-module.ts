@@ -42,7 +42,7 @@ const schema = z.strictObject({
   entropyCoefficient: z.number().default(0),
   /** Multiplies the critic's loss `½ (V − R)²`. Default 1. */
   valueCoefficient: z.number().positive().default(1),
-  /** How token losses are averaged; see `aggregationWeights`. Default `'token-mean'`. */
+  /** How token losses are averaged. See `aggregationWeights`. Default `'token-mean'`. */
   aggregation: z.enum(aggregationModes).default('token-mean'),
   /** Temperature at which the trajectories were sampled. Default 1. */
   temperature: z.number().positive().default(1),
@@ -124,9 +124,9 @@ export class BackpropModule {
   }
 
   /**
-   * Generalized advantage estimation over rows of rewards; see `gae`.
+   * Generalized advantage estimation over rows of rewards. See `gae`.
    *
-   * @param rewards - One per decision: per step, or per sampled token. Shape: `[B][N]`.
+   * @param rewards - One per decision: per step, or per sampled token. Shape `[B][N]`.
    * @param values - The critic's before each; a row with one more has the value of the state after the last. Default of that: 0.
    * @throws ArgumentError for numbers that are not finite or rows that do not fit.
    */

@@ -48,7 +48,7 @@ export function effectiveSampleSize(weights: TokenRows, masks?: TokenRows): numb
   return square === 0 ? 0 : mean ** 2 / square;
 }
 
-/** What {@link explainedVariance} reads. Shape of each: `[B][T]`. */
+/** What {@link explainedVariance} reads. The shape of each is `[B][T]`. */
 export interface ExplainedVarianceInputs {
   /** The critic's. */
   readonly values: TokenRows;
@@ -78,7 +78,7 @@ export function explainedVariance({ values, returns, masks }: ExplainedVarianceI
   return 1 - maskedVariance(errors, masks) / total;
 }
 
-/** What {@link samplerGap} reads. Shape of each: `[B][T]`. */
+/** What {@link samplerGap} reads. The shape of each is `[B][T]`. */
 export interface SamplerGapInputs {
   /** `ln π_prox`: the trainer's. */
   readonly trainerLogprobs: TokenRows;
@@ -163,7 +163,7 @@ function meanOfRowMeans(weights: TokenRows, masks: TokenRows, countEpsilon: numb
 /**
  * Share of groups that teach nothing because all their rewards are equal; 0 without groups.
  *
- * @param groups - Rewards; `null` where a trajectory could not be scored. Shape: `[P][G]`.
+ * @param groups - Rewards; `null` where a trajectory could not be scored. Shape `[P][G]`.
  * @throws ArgumentError for a reward that is neither a number nor `null`.
  */
 export function zeroVarianceShare(groups: readonly (readonly (number | null)[])[]): number {

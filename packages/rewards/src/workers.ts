@@ -17,7 +17,7 @@ const entry = import.meta.url.endsWith('.ts') ? './reward.worker.ts' : './reward
  *     await workers.close();
  *
  * For rewards that take a tenth of a millisecond and more, or may hang: sending an episode takes some microseconds, and each thread
- * compiles its own code. Threads are no sandbox: the module may do what the process may. One is started at once, to see whether
+ * compiles its own code. Threads are not a sandbox. The module may do what the process may. One is started at once, to see whether
  * the module can be used.
  *
  * @throws `OptionsError` naming every problem; `ThreadError` of `@rlp/sandbox/threads` for a module that cannot be loaded or exports no reward.

@@ -19,7 +19,7 @@ export interface AnchorOptions extends z.input<typeof anchorSchema> {}
  * Numbers steps by the state they were taken in.
  *
  * Steps of one group of trajectories that saw the same observation get the same number. Never across groups. Numbered by
- * first appearance. Shape: `[B]`.
+ * first appearance. Shape `[B]`.
  *
  * Observations are JSON values; objects are equal whatever the order of their keys.
  *

@@ -16,7 +16,7 @@ export const bilevelGaeSchema = z.strictObject({
 /** Options of {@link bilevelGae}. */
 export interface BilevelGaeOptions extends z.input<typeof bilevelGaeSchema> {}
 
-/** What {@link bilevelGae} reads; each `[B][T]`. */
+/** What {@link bilevelGae} reads. Each is `[B][T]`. */
 export interface BilevelGaeInputs {
   readonly rewards: TokenRows;
   /** The critic's value before each token. */

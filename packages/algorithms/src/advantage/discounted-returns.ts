@@ -20,9 +20,9 @@ export interface DiscountedReturnOptions extends z.input<typeof discountedReturn
 
 /** What {@link discountedReturns} reads. */
 export interface DiscountedReturnInputs {
-  /** Reward of every token. Shape: `[B][T]`. */
+  /** Reward of every token. Shape `[B][T]`. */
   readonly rewards: TokenRows;
-  /** 1 for tokens that the policy chose. Default: all. Shape: `[B][T]`. */
+  /** 1 for tokens that the policy chose. Default: all. Shape `[B][T]`. */
   readonly masks?: TokenRows | undefined;
 }
 

@@ -24,20 +24,20 @@ export interface GaeOptions extends z.input<typeof gaeSchema> {}
 
 /** What {@link gae} reads. */
 export interface GaeInputs {
-  /** `r_t`. Shape: `[B][T]`. */
+  /** `r_t`. Shape `[B][T]`. */
   readonly rewards: TokenRows;
-  /** `V(s_t)`, the critic's value before token t. Shape: `[B][T]`. */
+  /** `V(s_t)`, the critic's value before token t. Shape `[B][T]`. */
   readonly values: TokenRows;
-  /** 1 for tokens that the policy chose. Default: all. Shape: `[B][T]`. */
+  /** 1 for tokens that the policy chose. Default: all. Shape `[B][T]`. */
   readonly masks?: TokenRows | undefined;
-  /** 1 where an episode ends with token t, so that what follows is another one's. Default: none. Shape: `[B][T]`. */
+  /** 1 where an episode ends with token t, so that what follows is another one's. Default none. Shape `[B][T]`. */
   readonly ends?: TokenRows | undefined;
   /**
    * Value of the state after token t, read where `ends` is 1: 0 if the world ended (terminated), the critic's value if
-   * a limit cut it (truncated). Default: 0. Shape: `[B][T]`.
+   * a limit cut it (truncated). Default 0. Shape `[B][T]`.
    */
   readonly bootstrapValues?: TokenRows | undefined;
-  /** Value of the state after a row's last token, read where `ends` is not 1 there. Default: 0. Shape: `[B]`. */
+  /** Value of the state after a row's last token, read where `ends` is not 1 there. Default 0. Shape `[B]`. */
   readonly finalValues?: ArrayLike<number> | undefined;
 }
 

@@ -41,7 +41,7 @@ export interface GigpoInputs {
   readonly episodeScores: ArrayLike<number>;
 }
 
-/** Advantages of steps; each `[B]`. */
+/** Advantages of steps. Each is `[B]`. */
 export interface GigpoResult {
   /** What the loss takes: `episode` and `step` together. */
   readonly advantages: Float64Array;
@@ -104,7 +104,7 @@ function episodeAdvantages(
   );
 }
 
-/** Rows of every group by a second id, which may repeat from one group to another. Shape: `[P][…][…]`. */
+/** Rows of every group by a second id, which may repeat from one group to another. Shape `[P][…][…]`. */
 function nestedIndices(groups: readonly unknown[], ids: readonly unknown[]): number[][][] {
   return groupIndices(groups).map((rows) =>
     groupIndices(rows.map((row) => ids[row])).map((members) => members.map((member) => rows[member]!)),

@@ -16,7 +16,7 @@ export function groupIndices(ids: readonly unknown[]): number[][] {
   return [...rows.values()];
 }
 
-/** One number per row from one per member: the way back from {@link groupIndices}. Shape: `[P][G]` to `[B]`. */
+/** One number per row from one per member: the way back from {@link groupIndices}. Shape `[P][G]` to `[B]`. */
 export function scatterGroups(
   indices: readonly (readonly number[])[],
   values: readonly ArrayLike<number>[],

@@ -37,12 +37,12 @@ export interface GroupRelativeOptions extends z.input<typeof groupRelativeSchema
 
 type Resolved = z.output<typeof groupRelativeSchema>;
 
-/** Rewards of P groups; `null` is unscorable. Shape: `[P][G]`, groups may differ in size. */
+/** Rewards of P groups; `null` is unscorable. Shape `[P][G]`, groups may differ in size. */
 export type GroupRewards = readonly (readonly (number | null)[])[];
 
 /** What `baseline: 'length-weighted-mean'` reads besides rewards. */
 export interface GroupLengths {
-  /** Trained tokens of every completion. Shape: `[P][G]`. */
+  /** Trained tokens of every completion. Shape `[P][G]`. */
   readonly lengths?: readonly (readonly number[])[] | undefined;
 }
 

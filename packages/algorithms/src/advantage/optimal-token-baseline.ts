@@ -23,17 +23,17 @@ export interface OptimalTokenBaselineOptions extends z.input<typeof schema> {}
 
 /** What {@link optimalTokenBaseline} reads. */
 export interface OptimalTokenBaselineInputs {
-  /** Reward of every token. Shape: `[B][T]`. */
+  /** Reward of every token. Shape `[B][T]`. */
   readonly rewards: TokenRows;
-  /** 1 for tokens that the policy chose. Shape: `[B][T]`. */
+  /** 1 for tokens that the policy chose. Shape `[B][T]`. */
   readonly masks: TokenRows;
-  /** Group of every row: any values, compared as map keys. Shape: `[B]`. */
+  /** Group of every row: any values, compared as map keys. Shape `[B]`. */
   readonly groups: readonly unknown[];
-  /** `ln π(token)`. Shape: `[B][T]`. */
+  /** `ln π(token)`. Shape `[B][T]`. */
   readonly logprobs: TokenRows;
-  /** `Σ_v π(v)²` over the vocabulary. Shape: `[B][T]`. */
+  /** `Σ_v π(v)²` over the vocabulary. Shape `[B][T]`. */
   readonly squaredProbabilitySums: TokenRows;
-  /** Weights that the loss multiplies tokens by, such as truncated importance weights. Default: 1. Shape: `[B][T]`. */
+  /** Weights that the loss multiplies tokens by, such as truncated importance weights. Default 1. Shape `[B][T]`. */
   readonly importanceWeights?: TokenRows | undefined;
 }
 

@@ -8,7 +8,7 @@ import { type TokenRows, zeroRows } from '../statistics/token-rows.ts';
  *
  * `parts` names the part of every row. One part for all gives the token mean, one per row the sequence mean, one per prompt
  * the prompt mean. With `length` the tokens of a part are not counted but taken to be so many (Dr. GRPO). Parts without
- * trained tokens count. Shape: `[B]`.
+ * trained tokens count. Shape `[B]`.
  *
  * Multiply advantages by it with {@link scaledAdvantages} where a backend can only sum; otherwise use
  * `aggregationWeights`.
@@ -35,7 +35,7 @@ export function reductionFactors(
 }
 
 /**
- * Advantages times one factor per row. Shape: `[B][T]`.
+ * Advantages times one factor per row. Shape `[B][T]`.
  *
  * @throws ArgumentError unless there is one factor per row.
  */

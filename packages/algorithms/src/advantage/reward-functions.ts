@@ -10,7 +10,7 @@ import { type GroupRelativeOptions, type GroupRewards, groupRelativeAdvantages }
  *
  * Where sum-then-normalise (`groupRelativeAdvantages` of `weightedRewards`) lets the function with the largest
  * spread decide, here each decides as its weight says. Completions that no function scored get 0 and are left out.
- * `options` apply to the first standardisation, and its epsilon to the second. Shape: `[P][G][F]` to `[P][G]`.
+ * `options` apply to the first standardisation, and its epsilon to the second. Shape `[P][G][F]` to `[P][G]`.
  *
  * @throws ArgumentError where a completion has not one reward per weight or a reward is not finite.
  * @see Liu et al. 2026 (GDPO), https://arxiv.org/abs/2601.05242
@@ -26,7 +26,7 @@ export function normalizedThenSummed(
 
 /**
  * Advantages (or rewards) standardised over the whole batch: `(A − mean) / (std + ε)`, unbiased, `null` left out and
- * given 0. Shape: `[P][G]`.
+ * given 0. Shape `[P][G]`.
  *
  * @throws ArgumentError for numbers that are not finite.
  */

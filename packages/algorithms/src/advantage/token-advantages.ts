@@ -2,7 +2,7 @@ import { requireFinite, requireRows, type TokenRows, zeroRows } from '../statist
 import { type DiscountedReturnOptions, discountedReturns } from './discounted-returns.ts';
 
 /**
- * One advantage per sequence, given to each of its tokens that counts; 0 elsewhere. Shape: `[B]` to `[B][T]`.
+ * One advantage per sequence, given to each of its tokens that counts; 0 elsewhere. Shape `[B]` to `[B][T]`.
  *
  * @throws ArgumentError for advantages that are not finite or not one per row.
  */
@@ -19,7 +19,7 @@ export function spreadOverTokens(advantages: ArrayLike<number>, masks: TokenRows
 }
 
 /**
- * Sum of a row's rewards: the score of a sequence. Shape: `[B][T]` to `[B]`.
+ * Sum of a row's rewards: the score of a sequence. Shape `[B][T]` to `[B]`.
  *
  * All tokens count, masked or not, as a reward may stand on the token that ends an episode.
  *
@@ -36,13 +36,13 @@ export function sequenceScores(rewards: TokenRows): Float64Array {
 
 /** What {@link reinforceAdvantages} reads. */
 export interface ReinforceInputs {
-  /** Reward of every token. Shape: `[B][T]`. */
+  /** Reward of every token. Shape `[B][T]`. */
   readonly rewards: TokenRows;
-  /** 1 for tokens that the policy chose. Default: all. Shape: `[B][T]`. */
+  /** 1 for tokens that the policy chose. Default: all. Shape `[B][T]`. */
   readonly masks?: TokenRows | undefined;
   /**
    * Subtracted from the return of every token of a row: the greedy completion's reward (ReMax), a running mean
-   * (REINFORCE), a group's mean. Default: 0. Shape: `[B]`.
+   * (REINFORCE), a group's mean. Default 0. Shape `[B]`.
    */
   readonly baselines?: ArrayLike<number> | undefined;
 }

@@ -3,18 +3,18 @@ import { requireFinite, requireRows, type TokenRows, zeroRows } from '../statist
 
 /** What {@link tokenRewards} reads. */
 export interface TokenRewardInputs {
-  /** One score per sequence. Shape: `[B]`. */
+  /** One score per sequence. Shape `[B]`. */
   readonly scores: ArrayLike<number>;
-  /** 1 for tokens that the policy chose. Shape: `[B][T]`. */
+  /** 1 for tokens that the policy chose. Shape `[B][T]`. */
   readonly masks: TokenRows;
-  /** Index of the token that gets the score. Default: the last that counts. Shape: `[B]`. */
+  /** Index of the token that gets the score. Default: the last that counts. Shape `[B]`. */
   readonly positions?: ArrayLike<number> | undefined;
 }
 
 /**
  * Rewards of tokens from scores of sequences: `r_t = score · [t = position]`. `klPenalizedRewards` takes a KL penalty off.
  *
- * A sequence without trained tokens and without a given position gets no score. Shape: `[B][T]`.
+ * A sequence without trained tokens and without a given position gets no score. Shape `[B][T]`.
  *
  * @throws ArgumentError for numbers that are not finite, arguments of different shapes or positions outside their rows.
  * @see Ouyang et al. 2022 (InstructGPT), §3.5, https://arxiv.org/abs/2203.02155

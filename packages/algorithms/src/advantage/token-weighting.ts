@@ -5,7 +5,7 @@ import { ArgumentError } from '@rlp/core';
  *
  *     A_t = A · max(0, 1 + β (H_t / (mean H + 1e-8) − 1))
  *
- * With a mean entropy below 1e-7, or with β = 0, every token gets `A`. Shape: `[T]`.
+ * With a mean entropy below 1e-7, or with β = 0, every token gets `A`. Shape `[T]`.
  *
  * @throws ArgumentError for numbers that are not finite.
  * @see Tan et al. 2025 (GTPO), https://arxiv.org/abs/2508.04349
@@ -29,7 +29,7 @@ export function entropyWeightedAdvantages(
 }
 
 /**
- * Advantages of planning tokens amplified, whatever their sign: `A_t + α·|A_t|` where `planning` is 1. Shape: `[T]`.
+ * Advantages of planning tokens amplified, whatever their sign: `A_t + α·|A_t|` where `planning` is 1. Shape `[T]`.
  *
  * @throws ArgumentError for lists of different lengths or an amplification that is not finite.
  * @see Wang et al. 2025 (HICRA), https://arxiv.org/abs/2509.03646
@@ -52,7 +52,7 @@ export function planningAmplifiedAdvantages(
 
 /**
  * Entropies of the tokens that do not plan, drawn towards their mean: `λ·mean + (1 − λ)·H_t` where `planning` is 0.
- * λ is limited to [0, 1]. Shape: `[T]`.
+ * λ is limited to [0, 1]. Shape `[T]`.
  *
  * @throws ArgumentError for lists of different lengths or entropies that are not finite.
  * @see textpolicy, `apply_sepa_pooling`, https://github.com/teilomillet/textpolicy
@@ -71,7 +71,7 @@ export function pooledEntropies(
 }
 
 /**
- * 1 for tokens that take part in a planning phrase such as "let me check", else 0. Shape: `[T]`.
+ * 1 for tokens that take part in a planning phrase such as "let me check", else 0. Shape `[T]`.
  *
  * A window grows from every token until its text contains a phrase between word boundaries. Its tokens are then marked. The
  * window ends at `window` tokens or the words of the longest phrase. `▁` and `Ġ` count as spaces. Pieces are joined with a

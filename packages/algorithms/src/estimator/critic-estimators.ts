@@ -13,17 +13,17 @@ export const gaeEstimatorSchema = z.strictObject({
    * value of the last state, if the task would go on. Default `'terminal'`.
    */
   truncation: z.enum(['terminal', 'bootstrap']).default('terminal'),
-  /** Whitens the advantages over the tokens of the iteration, as TRL and verl do. Default: `{}`. */
+  /** Whitens the advantages over the tokens of the iteration, as TRL and verl do. Default `{}`. */
   whitening: whiteningSchema.prefault({}),
 });
 
-/** Options of {@link gaeEstimator}: those of `gae`, and what comes before and after it. */
+/** Options of {@link gaeEstimator}, which are those of `gae`, and what comes before and after it. */
 export interface GaeEstimatorOptions extends z.input<typeof gaeEstimatorSchema> {}
 
 /**
  * Generalized advantage estimation along every trajectory's tokens, with a critic: PPO's estimator.
  *
- * Runs across turns and sequences; see `TokenBatch`. The critic learns `A_t + V(s_t)`, before whitening.
+ * Runs across turns and sequences. See `TokenBatch`. The critic learns `A_t + V(s_t)`, before whitening.
  *
  * @throws OptionsError for options outside their ranges.
  */

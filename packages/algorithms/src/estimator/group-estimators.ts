@@ -27,7 +27,7 @@ export interface GdpoOptions extends GroupRelativeOptions {
 }
 
 /**
- * GDPO: every component of the reward standardised in its group, their weighted sum over the batch; see `normalizedThenSummed`.
+ * GDPO: every component of the reward standardised in its group, their weighted sum over the batch. See `normalizedThenSummed`.
  *
  * A component that a trajectory does not have counts as not scored.
  *
@@ -51,7 +51,7 @@ export function gdpoEstimator({ weights, ...options }: GdpoOptions): GroupEstima
 
 /** Schema of {@link GigpoEstimatorOptions}: the options of `gigpoAdvantages`, and two more. */
 export const gigpoEstimatorSchema = gigpoSchema.extend({
-  /** Which states are the same: equal `stateKey`s, or similar ones; see `anchorGroups`. Default: equal ones. */
+  /** Which states are the same: equal `stateKey`s, or similar ones. See `anchorGroups`. Default: equal ones. */
   anchors: anchorSchema.optional(),
   /**
    * Which rewards step returns see. `'last-step'`: steps' own rewards, and the trajectory's reward at the last step, as in the

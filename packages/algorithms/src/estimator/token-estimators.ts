@@ -23,7 +23,7 @@ function spread(values: ArrayLike<number>, mask: ArrayLike<number>): Float64Arra
   return Float64Array.from(mask, (counts) => (counts === 0 ? 0 : values[at++]!));
 }
 
-/** Another estimator's advantages, moved to where the policy hesitated; see `entropyWeightedAdvantages`. */
+/** Another estimator's advantages, moved to where the policy hesitated. See `entropyWeightedAdvantages`. */
 export function entropyWeightedEstimator(
   of: AdvantageEstimator,
   { strength }: { readonly strength: number },
@@ -47,7 +47,7 @@ export interface PlanningOptions {
   readonly textOf: (token: number) => string;
 }
 
-/** Another estimator's advantages, amplified on tokens of planning phrases; see `planningAmplifiedAdvantages`. */
+/** Another estimator's advantages, amplified on tokens of planning phrases. See `planningAmplifiedAdvantages`. */
 export function planningAmplifiedEstimator(
   of: AdvantageEstimator,
   { amplification, phrases, textOf }: PlanningOptions,

@@ -12,7 +12,7 @@ export const whiteningSchema = z.union([
   }),
 ]);
 
-/** `'none'`, or how advantages are whitened over the tokens of the iteration; see `whitened`. */
+/** `'none'`, or how advantages are whitened over the tokens of the iteration. See `whitened`. */
 export type Whitening = z.input<typeof whiteningSchema>;
 
 /** Advantages, whitened if wanted. */

@@ -1,8 +1,8 @@
 import type { TensorOps } from '@rlp/core';
 
-/** What a surrogate of the ratio reads; each `[B, T]` or, over sequences, `[B, 1]`. */
+/** What a surrogate of the ratio reads. Each is `[B, T]` or, over sequences, `[B, 1]`. */
 export interface SurrogateInputs<T> {
-  /** `π_θ / π_prox`; see `importanceRatio`. */
+  /** `π_θ / π_prox`. See `importanceRatio`. */
   readonly ratio: T;
   readonly advantages: T;
 }

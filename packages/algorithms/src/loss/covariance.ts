@@ -3,7 +3,7 @@ import * as z from 'zod';
 import { requireRows, type TokenRows, zeroRows } from '../statistics/token-rows.ts';
 import { topK, torchTopK } from '../statistics/top-k.ts';
 
-/** Tokens of one whole update, with the policy's logprobs before it. Shape of each: `[B][T]`. */
+/** Tokens of one whole update, with the policy's logprobs before it. The shape of each is `[B][T]`. */
 export interface CovarianceInputs {
   /** `ln π_θ`, of the policy about to be updated. */
   readonly logprobs: TokenRows;
@@ -14,7 +14,7 @@ export interface CovarianceInputs {
 
 /** What {@link clipCovarianceKeep} reads. */
 export interface ClipCovarianceInputs extends CovarianceInputs {
-  /** `ln π_prox`; tokens that the ratio's clip already stops are not drawn. Shape: `[B][T]`. */
+  /** `ln π_prox`; tokens that the ratio's clip already stops are not drawn. Shape `[B][T]`. */
   readonly proximalLogprobs: TokenRows;
 }
 
@@ -93,7 +93,7 @@ export interface KlCovarianceOptions extends z.input<typeof klSchema> {}
  * KL-Cov: 1 for the tokens whose advantage and logprob go together most, else 0. Pass it to `policyLoss` as the column
  * `selected`, with `proximalKlTokens: 'column'`, so that only they are held to the proximal policy.
  *
- * **Needs the whole batch of an update at once**; see `clipCovarianceKeep`.
+ * **Needs the whole batch of an update at once**. See `clipCovarianceKeep`.
  *
  * @throws ArgumentError for mismatched shapes or numbers that are not finite; OptionsError for options outside their ranges.
  * @see Cui et al. 2025, eq. 11, https://arxiv.org/abs/2505.22617
@@ -151,7 +151,7 @@ function atLeastOne(count: number): number {
   return Math.max(1, Math.floor(count));
 }
 
-/** What {@link highEntropyKeep} reads. Shape of each: `[B][T]`. */
+/** What {@link highEntropyKeep} reads. The shape of each is `[B][T]`. */
 export interface EntropyInputs {
   /** Of the policy's distribution at each token, in nats. */
   readonly entropies: TokenRows;
@@ -163,7 +163,7 @@ export interface EntropyInputs {
  * Keeps the tokens where the policy chooses: 1 for the `share` of tokens with the highest entropy, else 0. Pass it to
  * `policyLoss` as the column `keep`. The threshold is the `1 − share` quantile, interpolated linearly.
  *
- * **Needs the whole batch of an update at once**; see `clipCovarianceKeep`.
+ * **Needs the whole batch of an update at once**. See `clipCovarianceKeep`.
  *
  * @throws ArgumentError for mismatched shapes, numbers that are not finite or a share outside `[0, 1]`.
  * @see Wang et al. 2025, "Beyond the 80/20 rule", https://arxiv.org/abs/2506.01939

@@ -19,9 +19,9 @@ export interface EntropyShapingOptions extends z.input<typeof schema> {}
 
 /** What {@link entropyShapedRewards} reads. */
 export interface EntropyShapingInputs {
-  /** One per sequence. Shape: `[B]`. */
+  /** One per sequence. Shape `[B]`. */
   readonly rewards: ArrayLike<number>;
-  /** Of the policy that sampled, per token, in nats. Rows are as long as their sequences. Shape: `[B][T]`. */
+  /** Of the policy that sampled, per token, in nats. Rows are as long as their sequences. Shape `[B][T]`. */
   readonly entropies: TokenRows;
 }
 
@@ -33,7 +33,7 @@ export interface EntropyShapingInputs {
  *
  *     success: α₁·r + α₂ · d_t · H_t / Σ H_t        failure: −α₁ − α₂ · h_t · (1/H_t) / Σ (1/H_t)
  *
- * with `d_t` and `h_t` the numbers of successes and failures that are still running at position t. Shape: `[B][T]`.
+ * with `d_t` and `h_t` the numbers of successes and failures that are still running at position t. Shape `[B][T]`.
  *
  * **Needs the whole group at once.** `separatelyWhitened` makes advantages of the result.
  *
@@ -72,7 +72,7 @@ export function entropyShapedRewards(
 /**
  * Values whitened separately for each kind of row: `(x − mean) / √(population variance + ε)`.
  *
- * @param kinds - To which part a row belongs. Shape: `[B]`.
+ * @param kinds - To which part a row belongs. Shape `[B]`.
  * @throws ArgumentError for mismatched shapes or numbers that are not finite.
  * @see Tan et al. 2025 (GTPO), eq. 6, https://arxiv.org/abs/2508.04349
  */

@@ -1,13 +1,13 @@
 import type { TensorOps } from '@rlp/core';
 import { type CountFloor, limit, maskedRowMean, maskedRowSum } from './masked.ts';
 
-/** Over what a ratio of two policies is taken; see {@link importanceRatio}. */
+/** Over what a ratio of two policies is taken. See {@link importanceRatio}. */
 export const ratioLevels = ['token', 'sequence', 'sequence-token', 'sequence-product'] as const;
 
 /** One of {@link ratioLevels}. */
 export type RatioLevel = (typeof ratioLevels)[number];
 
-/** What {@link importanceRatio} reads; each `[B, T]`. */
+/** What {@link importanceRatio} reads. Each is `[B, T]`. */
 export interface RatioInputs<T> {
   /** `ln π_θ`: of the policy being updated. */
   readonly logprobs: T;

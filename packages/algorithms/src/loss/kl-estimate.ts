@@ -7,7 +7,7 @@ export const klEstimators = ['k1', 'k2', 'k3', 'absolute'] as const;
 /** One of {@link klEstimators}. */
 export type KlEstimator = (typeof klEstimators)[number];
 
-/** What {@link klEstimate} reads; each `[B, T]`. */
+/** What {@link klEstimate} reads. Each is `[B, T]`. */
 export interface KlInputs<T> {
   /** `ln π_θ`. */
   readonly logprobs: T;
@@ -20,7 +20,7 @@ export interface KlOptions {
   /** `'k1'`: −δ; `'k2'`: δ²/2; `'k3'`: e^δ − δ − 1; `'absolute'`: |δ|; with δ = ln π_ref − ln π_θ. */
   readonly estimator: KlEstimator;
   /**
-   * δ is limited to ± this; the gradient dies beyond. Default: 20 for `k3`, so that float32 cannot overflow, else no limit
+   * δ is limited to ± this; the gradient dies beyond. Default 20 for `k3`, so that float32 cannot overflow, else no limit
    * (open-instruct: 40 for all).
    */
   readonly logRatioLimit?: number | undefined;

@@ -18,7 +18,7 @@ export function maskedRowSum<T>(ops: TensorOps<T>, x: T, mask: T): T {
   return ops.rowSum(masked(ops, x, mask));
 }
 
-/** Mean over the tokens of each sequence that count, `[B, 1]`; 0 where none does. */
+/** Mean over the tokens of each sequence that count, `[B, 1]`. It is 0 where none does. */
 export function maskedRowMean<T>(ops: TensorOps<T>, x: T, mask: T, floor: CountFloor = 'at-least-one'): T {
   const count = ops.rowSum(mask);
   const divisor =

@@ -27,21 +27,21 @@ const surrogateShape = {
   dualClip: z.number().gt(1).optional(),
   /** Caps the unclipped ratio (TRL's `delta`). Read by `clip`. Off by default. */
   ratioCap: z.number().gt(1).optional(),
-  /** Temperature of `sapo` for positive advantages. Default: 1. */
+  /** Temperature of `sapo` for positive advantages. Default 1. */
   temperaturePositive: z.number().positive().optional(),
-  /** Temperature of `sapo` for other advantages. Default: 1.05. */
+  /** Temperature of `sapo` for other advantages. Default 1.05. */
   temperatureNegative: z.number().positive().optional(),
-  /** Divergence that `dppo` bounds. Default: `'total-variation'`. */
+  /** Divergence that `dppo` bounds. Default `'total-variation'`. */
   divergence: z.enum(['total-variation', 'kl']).optional(),
-  /** Bound of `dppo` for ratios below 1. Default: 0.15. */
+  /** Bound of `dppo` for ratios below 1. Default 0.15. */
   divergenceLow: z.number().nonnegative().optional(),
-  /** Bound of `dppo` for ratios above 1. Default: 0.15. */
+  /** Bound of `dppo` for ratios above 1. Default 0.15. */
   divergenceHigh: z.number().nonnegative().optional(),
-  /** Tokens beyond the bound that `dppo` drops: those that move away, or `'both'`. Default: `'outward'`. */
+  /** Tokens beyond the bound that `dppo` drops: those that move away, or `'both'`. Default `'outward'`. */
   dropped: z.enum(['outward', 'both']).optional(),
-  /** Weight of `vespo` for positive advantages. Default: `{ power: 2, rate: 3 }`. */
+  /** Weight of `vespo` for positive advantages. Default `{ power: 2, rate: 3 }`. */
   gammaPositive: gammaSchema.optional(),
-  /** Weight of `vespo` for other advantages. Default: `{ power: 3, rate: 2 }`. */
+  /** Weight of `vespo` for other advantages. Default `{ power: 3, rate: 2 }`. */
   gammaNegative: gammaSchema.optional(),
 };
 
@@ -50,9 +50,9 @@ const corrections = [...computedCorrections, 'column', 'none'] as const;
 
 /** The options of `policyLoss` without `proximal`, which a loop can choose by itself. */
 export const policyLossShape = {
-  /** Form of the loss; see `policyLoss`. Default `'clip'`. */
+  /** Form of the loss. See `policyLoss`. Default `'clip'`. */
   surrogate: z.enum(surrogateKinds).default('clip'),
-  /** Takes the importance ratio per token or per sequence; see `importanceRatio`. Default `'token'`. */
+  /** Takes the importance ratio per token or per sequence. See `importanceRatio`. Default `'token'`. */
   ratio: z.enum(ratioLevels).default('token'),
   ...surrogateShape,
   /** Limits log-ratios to ± this before the exponential. Default 20. */
@@ -62,7 +62,7 @@ export const policyLossShape = {
   /** Added to a sequence's token count before dividing by it (verl: 1e-8). Default: a count of at least 1. */
   countEpsilon: z.number().positive().optional(),
   /**
-   * Corrects the gap between sampler and trainer; see `samplerWeights`. `'column'` reads `correctionWeights`. Default
+   * Corrects the gap between sampler and trainer. See `samplerWeights`. `'column'` reads `correctionWeights`. Default
    * `'sequence-mask'`.
    */
   correction: z.enum(corrections).default('sequence-mask'),
@@ -76,7 +76,7 @@ export const policyLossShape = {
   keep: z.enum(['all', 'column']).default('all'),
   /** Multiplies the KL to the reference policy. `'column'` reads `klCoefficients`. Default 0. */
   klCoefficient: z.union([z.number().nonnegative(), z.literal('column')]).default(0),
-  /** Estimator of that KL; see `klEstimate`. Default `'k3'`. */
+  /** Estimator of that KL. See `klEstimate`. Default `'k3'`. */
   klEstimator: z.enum(klEstimators).default('k3'),
   /** Gradient of that KL: its own, or that of `k2`. Default `'own'`. */
   klGradient: z.enum(['own', 'k2']).default('own'),
@@ -86,7 +86,7 @@ export const policyLossShape = {
   klWeight: z.enum(['one', 'ratio']).default('one'),
   /** Multiplies the KL to the proximal policy. Default 0. */
   proximalKlCoefficient: z.number().nonnegative().default(0),
-  /** Estimator of that KL; see `klEstimate`. Default `'absolute'`. */
+  /** Estimator of that KL. See `klEstimate`. Default `'absolute'`. */
   proximalKlEstimator: z.enum(klEstimators).default('absolute'),
   /** `'column'` applies it to the tokens of the column `selected` only. Default `'all'`. */
   proximalKlTokens: z.enum(['all', 'column']).default('all'),

@@ -40,7 +40,7 @@ export function softGateSurrogate<T>(
   return ops.neg(ops.mul(gates, advantages));
 }
 
-/** What {@link geometricMeanRatio} reads; each `[B, T]`. */
+/** What {@link geometricMeanRatio} reads. Each is `[B, T]`. */
 export interface GeometricInputs<T> extends RatioInputs<T> {
   /** Only their signs matter: each token is clipped on its pessimistic side. */
   readonly advantages: T;
@@ -63,7 +63,7 @@ export interface GeometricOptions {
  *
  *     ρ = exp(Σ s·min(s·δ, s·clip(δ, −clipLow, clipHigh)) / n)        s = sign A
  *
- * Times `−A` it is the loss of the sequence. A token with advantage 0 counts as unmoved. Shape: `[B, 1]`.
+ * Times `−A` it is the loss of the sequence. A token with advantage 0 counts as unmoved. Shape `[B, 1]`.
  *
  * @see Zhao et al. 2025 (GMPO), eq. 4, https://arxiv.org/abs/2507.20673
  */
@@ -82,7 +82,7 @@ export function geometricMeanRatio<T>(
   return ops.exp(limit(ops, maskedRowMean(ops, pessimistic, mask, countFloor), logRatioLimit));
 }
 
-/** What {@link divergenceMask} reads; each `[B, T]`. */
+/** What {@link divergenceMask} reads. Each is `[B, T]`. */
 export interface DivergenceInputs<T> {
   readonly logprobs: T;
   /** Of the policy that the trust region is around. */

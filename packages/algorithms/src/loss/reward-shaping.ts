@@ -1,11 +1,11 @@
 import { ArgumentError } from '@rlp/core';
 import { requireFinite, requireRows, type TokenRows, zeroRows } from '../statistics/token-rows.ts';
 
-/** What {@link klPenalizedRewards} reads. Shape of each: `[B][T]`. */
+/** What {@link klPenalizedRewards} reads. The shape of each is `[B][T]`. */
 export interface KlRewardInputs {
   /** Reward of every token; outcome rewards stand at the last one, see `tokenRewards`. */
   readonly rewards: TokenRows;
-  /** Of the policy to its reference, per token, in nats; see `klEstimate`. */
+  /** Of the policy to its reference, per token, in nats. See `klEstimate`. */
   readonly kl: TokenRows;
   /** 1 where a token counts. */
   readonly masks: TokenRows;
@@ -40,8 +40,8 @@ export function klPenalizedRewards(
  * Overlong filtering: masks with every token of sequences that a limit cut off set to 0, so that nobody learns from
  * responses without an end.
  *
- * @param masks - Shape: `[B][T]`.
- * @param statuses - Of each sequence's trajectory. Shape: `[B]`.
+ * @param masks - Shape `[B][T]`.
+ * @param statuses - Of each sequence's trajectory. Shape `[B]`.
  * @throws ArgumentError when there are not as many statuses as masks.
  * @see Yu et al. 2025 (DAPO), §3.4, https://arxiv.org/abs/2503.14476
  */

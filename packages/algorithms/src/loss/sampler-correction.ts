@@ -1,7 +1,7 @@
 import type { TensorOps } from '@rlp/core';
 import { limit, masked, maskedRowMean, maskedRowSum, not } from './masked.ts';
 
-/** What corrections of the gap between sampler and trainer read; each `[B, T]`. */
+/** What corrections of the gap between sampler and trainer read. Each is `[B, T]`. */
 export interface CorrectionInputs<T> {
   /** `ln π_prox`: the trainer's logprobs before the update. */
   readonly proximalLogprobs: T;
@@ -41,7 +41,7 @@ export const samplerCorrections = {
  *
  *     w_t = exp(δ_t)   or   exp(Σ δ)   or   exp(Σ δ / n)        δ = ln π_prox − ln π_b
  *
- * A constant to the gradient: it multiplies the token's loss. Tokens that do not count have `δ = 0`. Shape: `[B, T]` at the
+ * A constant to the gradient: it multiplies the token's loss. Tokens that do not count have `δ = 0`. Shape `[B, T]` at the
  * token level, else `[B, 1]`.
  *
  * | options | known as |
@@ -103,15 +103,15 @@ export interface AcceptanceCriterion {
    * `'every-token'` passes.
    */
   readonly over: 'token' | 'sequence-sum' | 'sequence-mean' | 'every-token';
-  /** Smallest accepted value. Default: none. */
+  /** Smallest accepted value. Default none. */
   readonly low?: number | undefined;
-  /** Largest accepted value. Bounds on ratios are bounds on k1: `k1 = −ln ratio`. Default: none. */
+  /** Largest accepted value. Bounds on ratios are bounds on k1: `k1 = −ln ratio`. Default none. */
   readonly high?: number | undefined;
 }
 
 /**
  * Rejection by the gap between sampler and trainer: 1 for tokens that pass every criterion, else 0. A constant to the
- * gradient. Shape: `[B, T]`; 0 where the mask is.
+ * gradient. Shape `[B, T]`; 0 where the mask is.
  *
  * Multiply losses by it, or (verl) compute the aggregation over the accepted tokens only.
  */
@@ -160,7 +160,7 @@ function gapStatistic<T>(ops: TensorOps<T>, gap: T, statistic: AcceptanceCriteri
   }
 }
 
-/** What {@link offPolicySequenceMask} reads; each `[B, T]`. */
+/** What {@link offPolicySequenceMask} reads. Each is `[B, T]`. */
 export interface OffPolicyInputs<T> {
   /** `ln π_θ`, taken as a constant. */
   readonly logprobs: T;
@@ -174,7 +174,7 @@ export interface OffPolicyInputs<T> {
  * Drops what pushes a policy away from sequences that it has already left.
  *
  * 0 for tokens with negative advantage in sequences whose mean `ln π_b − ln π_θ` exceeds `threshold`, else 1. A constant to
- * the gradient. Shape: `[B, T]`.
+ * the gradient. Shape `[B, T]`.
  *
  * @param threshold - In nats per token.
  * @see DeepSeek-AI 2025 (DeepSeek-V3.2), off-policy sequence masking, https://arxiv.org/abs/2512.02556

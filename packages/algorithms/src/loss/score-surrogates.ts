@@ -1,7 +1,7 @@
 import type { TensorOps } from '@rlp/core';
 import { maskedRowSum, not } from './masked.ts';
 
-/** What a surrogate that weighs the score `A · ln π_θ` reads; each `[B, T]` or broadcastable to it. */
+/** What a surrogate that weighs the score `A · ln π_θ` reads. Each is `[B, T]` or broadcastable to it. */
 export interface ScoreInputs<T> {
   readonly logprobs: T;
   readonly advantages: T;
@@ -73,7 +73,7 @@ export interface GammaShape {
   readonly rate: number;
 }
 
-/** What {@link gammaWeights} reads; each `[B, T]` unless it says otherwise. */
+/** What {@link gammaWeights} reads. Each is `[B, T]` unless it says otherwise. */
 export interface GammaInputs<T> {
   readonly logprobs: T;
   readonly proximalLogprobs: T;
@@ -97,7 +97,7 @@ export interface GammaOptions {
  *
  *     ln w = clip(Σ clip(δ, ±20) + logCorrection, ln 1e-8, 20)        δ = ln π_θ − ln π_prox
  *
- * Multiply `policyGradient` by it. Shape: `[B, T]`, equal within a sequence whose advantages have one sign.
+ * Multiply `policyGradient` by it. Shape `[B, T]`, equal within a sequence whose advantages have one sign.
  *
  * @see TRL's `get_gamma_weights`, https://github.com/huggingface/trl
  */

@@ -54,7 +54,7 @@ export const surrogateDefaults: Readonly<Record<SurrogateKind, Partial<Surrogate
   'policy-gradient': {},
 };
 
-/** What a surrogate is computed from; each `[B, T]`, the ratio also `[B, 1]`. */
+/** What a surrogate is computed from. Each is `[B, T]`, the ratio also `[B, 1]`. */
 export interface SurrogateContext<T> {
   readonly logprobs: T;
   readonly proximalLogprobs: T;

@@ -1,6 +1,6 @@
 import type { TensorOps } from '@rlp/core';
 
-/** What {@link valueLoss} reads; each `[B, T]`. */
+/** What {@link valueLoss} reads. Each is `[B, T]`. */
 export interface ValueInputs<T> {
   /** Of the critic being updated. */
   readonly values: T;
@@ -24,7 +24,7 @@ export interface ValueLossOptions {
   readonly huberDelta?: number | undefined;
 }
 
-/** A token's value loss, and where clipping decided it; each `[B, T]`. */
+/** A token's value loss, and where clipping decided it. Each is `[B, T]`. */
 export interface ValueLossResult<T> {
   readonly losses: T;
   /** 1 where the clipped error is the larger. No gradient. */

@@ -5,7 +5,7 @@ import { requireFinite } from '../statistics/token-rows.ts';
 export type DecisionNumbers = number | ArrayLike<number>;
 
 /**
- * Numbers for every token that was sampled. Shape: `[B][steps][tokens]`.
+ * Numbers for every token that was sampled. Shape `[B][steps][tokens]`.
  *
  * @param name - Of the argument, for messages.
  * @throws ArgumentError for numbers that are not finite or do not fit.
@@ -43,7 +43,7 @@ export function numbersPerToken(
 
 /**
  * A step's numbers at the tokens it chose, 0 elsewhere: from the last one back, as a first token without a prompt is not
- * trained. Shape: `[T]`.
+ * trained. Shape `[T]`.
  */
 export function spreadOverSequence(
   { steps }: TokenSequence,

@@ -11,7 +11,7 @@ export interface MessageTokens {
   readonly use?: 'train' | 'context' | undefined;
 }
 
-/** Which tokens of a conversation are trained; see {@link messageMasks}. */
+/** Which tokens of a conversation are trained. See {@link messageMasks}. */
 export type TrainedMessages =
   | 'assistant'
   | 'last-assistant-message'
@@ -24,7 +24,7 @@ export type TrainedMessages =
 /** A conversation in one row. */
 export interface MaskedMessages {
   readonly tokens: readonly TokenId[];
-  /** 1 where a token is trained. Shape: `[T]`. */
+  /** 1 where a token is trained. Shape `[T]`. */
   readonly mask: Uint8Array;
   /** Where each message begins, and where the next one does. */
   readonly spans: readonly (readonly [start: number, end: number])[];

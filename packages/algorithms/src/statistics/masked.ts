@@ -25,7 +25,7 @@ export interface Moments {
 }
 
 /**
- * Mean over the tokens that count: `Σ m·x / (Σ m + ε)`; 0 where none does. A mask that is not given keeps all.
+ * Mean over the tokens that count: `Σ m·x / (Σ m + ε)`. It is 0 where none does. A mask that is not given keeps all.
  *
  * @throws ArgumentError for values that are not finite or a mask of another shape.
  */
@@ -37,7 +37,7 @@ export function maskedMean(values: TokenRows, masks?: TokenRows, options: Masked
 }
 
 /**
- * {@link maskedMean} of every row by itself. Shape: `[B]`.
+ * {@link maskedMean} of every row by itself. Shape `[B]`.
  *
  * @throws ArgumentError for values that are not finite or a mask of another shape.
  */

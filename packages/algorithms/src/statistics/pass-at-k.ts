@@ -6,7 +6,7 @@ import type { TokenRows } from './token-rows.ts';
  *
  *     mean over tasks of 1 − C(n − c, k) / C(n, k),   c = number of right completions
  *
- * k = 1 is the accuracy and k = n the share of tasks with any success. `correct` is 1 where right. Shape: `[P][G]`.
+ * k = 1 is the accuracy and k = n the share of tasks with any success. `correct` is 1 where right. Shape `[P][G]`.
  *
  * @throws ArgumentError for no task, or `k` that is not an integer from 1 to the size of every group.
  * @see Chen et al. 2021, §2.1, https://arxiv.org/abs/2107.03374

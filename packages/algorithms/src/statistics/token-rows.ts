@@ -1,6 +1,6 @@
 import { ArgumentError } from '@rlp/core';
 
-/** One number per token of every sequence. Shape: `[B][T]`, rows may differ in length. Masks are 1 where a token counts. */
+/** One number per token of every sequence. Shape `[B][T]`, rows may differ in length. Masks are 1 where a token counts. */
 export type TokenRows = readonly ArrayLike<number>[];
 
 /** Zeros in the shape of `rows`: views of one buffer, so that a batch costs one large allocation. */

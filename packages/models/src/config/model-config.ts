@@ -20,9 +20,9 @@ export type RopeScaling =
       readonly type: 'llama3';
       /** Divisor of the low frequencies, above 0. */
       readonly factor: number;
-      /** Frequencies with fewer rotations over the original context are divided by `factor`. */
+      /** Frequencies with fewer rotations over the context of pretraining are divided by `factor`. */
       readonly lowFrequencyFactor: number;
-      /** Frequencies with more rotations over the original context are kept. */
+      /** Frequencies with more rotations over the context of pretraining are kept. */
       readonly highFrequencyFactor: number;
       /** Context of pretraining, in tokens. */
       readonly originalContextLength: number;
@@ -39,9 +39,9 @@ export type RopeScaling =
       readonly originalContextLength: number;
       /** Factor of the rotation's cosines and sines. */
       readonly attentionFactor: number;
-      /** Rotations over the original context at which the ramp begins. Frequencies with more are kept. */
+      /** Rotations over the context of pretraining at which the ramp begins. Frequencies with more are kept. */
       readonly betaFast: number;
-      /** Rotations over the original context at which the ramp ends. Frequencies with fewer are divided by `factor`. */
+      /** Rotations over the context of pretraining at which the ramp ends. Frequencies with fewer are divided by `factor`. */
       readonly betaSlow: number;
       /** Whether the ramp's ends are rounded outwards to whole dimensions. */
       readonly truncate: 'integer' | 'none';

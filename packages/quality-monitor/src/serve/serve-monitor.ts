@@ -42,7 +42,7 @@ export interface LiveMonitorOptions extends z.input<typeof schema> {}
 
 /** The live page of a run. */
 export interface LiveMonitor {
-  /** Address with the token. Whoever has it can see the run. */
+  /** Address with the token. Anyone who has it can see the run. */
   readonly url: string;
   /** Pass it to a monitor: `new RewardQualityMonitor({ loggers: [live.logger] })`. */
   readonly logger: MetricsLogger;

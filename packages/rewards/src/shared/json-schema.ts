@@ -46,7 +46,7 @@ const grammar = new Validator(
 );
 
 /**
- * Reads a JSON Schema: draft 4, 7 or 2019-09 if its `$schema` says so, else draft 2020-12.
+ * Reads a JSON Schema: draft 4, 7 or 2019-09 if its `$schema` names it, else draft 2020-12.
  *
  * @param reasons - `'all'` of what a value breaks, or only the `'first'`, which is faster.
  * @throws `OptionsError` naming what is wrong with the schema, references that lead nowhere included.

@@ -40,7 +40,7 @@ export interface PipelineReport extends VerificationReport {
  * Several verifiers as one: `fail` if one fails, else `warning` if one warns, else `pass`; the score by `aggregate`.
  *
  * A verifier that rejects, or gives the wrong number of reports, fails every response it was shown, with the reason; what
- * is no report fails its response. The pipeline rejects only with the signal's reason, once aborted.
+ * is not a report fails its response. The pipeline rejects only with the signal's reason, once aborted.
  */
 export class VerificationPipeline implements Verifier {
   readonly name = 'pipeline';

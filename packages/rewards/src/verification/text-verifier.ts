@@ -39,7 +39,7 @@ export interface VerifierStatistics {
   readonly pass: number;
   readonly warning: number;
   readonly fail: number;
-  /** Of the failures: texts that were no text. */
+  /** Of the failures: values that were not text. */
   readonly malformed: number;
   /** Of the failures: `verify` threw, hung, or gave no valid report. */
   readonly broken: number;

@@ -22,7 +22,7 @@ export function verdictOf(score: number, { pass, warning } = defaultThresholds):
 
 /** What {@link scoreReport} makes a report from. */
 export interface ScoreReportInput {
-  /** Clamped to 0..1; what is no number counts as 0. */
+  /** Clamped to 0..1; what is not a number counts as 0. */
   readonly score: number;
   readonly message: string;
   readonly details?: Readonly<Record<string, unknown>> | undefined;

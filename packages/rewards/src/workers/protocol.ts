@@ -9,7 +9,7 @@ export interface ThreadData {
   readonly timeoutMs: number;
 }
 
-/** Unit of scoring: what can go to a thread of its own. */
+/** Unit of scoring: what can go to a separate thread. */
 export type RewardScope = 'episode' | 'group';
 
 /** What a thread found in the module. */

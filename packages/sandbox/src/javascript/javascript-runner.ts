@@ -9,7 +9,7 @@ const exitCodes = { exception: 1, unsettled: 13, crashed: 134 } as const;
 /**
  * Runs JavaScript programs of `codeTests` in a sandbox.
  *
- * Tests run in an engine of their own. They find functions, classes and variables of the program by name, or in `program`, and
+ * Tests run in a separate engine. They find functions, classes and variables of the program by name, or in `program`, and
  * what they get are copies of values, and objects that forward to the program.
  *
  * Programs have `console`, `print`, `readline()`, `require('fs').readFileSync(0)`, `process.stdin.on`,

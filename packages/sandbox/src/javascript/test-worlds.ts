@@ -10,7 +10,7 @@ interface Peer {
 }
 
 /**
- * A program and its tests, each in an engine of its own.
+ * A program and its tests, each in a separate engine.
  *
  * The tests find the program's functions by name and call them through text. What comes back are values of the tests' own
  * world. Only the end of the tests passes them: nothing that the program does can reach it.

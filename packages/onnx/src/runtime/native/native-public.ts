@@ -55,7 +55,7 @@ class PublicSession implements NativeSession {
     return this.#session.release();
   }
 
-  /** The public interface only accepts instances of its own tensor class. */
+  /** The public interface only accepts its tensor class. */
   #target(tensor: Tensor | undefined): Tensor | null {
     if (tensor === undefined || this.#given === 'copy') return null;
     const { Tensor } = this.#module;
