@@ -2,8 +2,9 @@
  * Train an agent that calls a tool
  *
  * Somebody asks what to take along to a city. The agent can call the tool `weather` and then answer. Nobody tells it when to
- * call: it is rewarded for the right answer, and less if it calls more than once. The conversation, the tool calls and the reward
- * are those of a chat model. The policy is a table over the last tokens, so the program runs in seconds.
+ * call. It is rewarded for the right answer, and less if it calls more than once. The weather changes from task to task, so an
+ * agent that answers without calling is right half of the time. The conversation, the tool calls and the reward are those of a
+ * chat model. The policy is a table over the last tokens, so the program runs in seconds.
  *
  * ```sh
  * pnpm recipe examples/tool-agent.ts
@@ -16,22 +17,25 @@ import { BaseEnvironment, taskSource } from '@rlp/env';
 import { characterTokenizer } from '@rlp/models';
 import { rewardFunctions } from '@rlp/rewards';
 
+type Weather = 'rain' | 'sun';
+
 interface Trip {
-  /** The right answer. */
-  readonly expected: string;
+  readonly weather: Weather;
 }
 
 interface Dialogue extends State {
+  readonly weather: Weather;
   readonly messages: readonly Message[];
   readonly calls: number;
   readonly isOver: boolean;
 }
 
-const weather: Readonly<Record<string, string>> = { Bern: 'rain', Oslo: 'rain', Rome: 'sun', Cairo: 'sun' };
+const cities = ['Bern', 'Rome'];
+const packed = { rain: 'umbrella', sun: 'hat' };
 
-/** Tools are functions from arguments to text. A wrong argument is an answer too, so that the agent can try again. */
-const tools: Readonly<Record<string, (given: { readonly city?: string }) => string>> = {
-  weather: ({ city = '' }) => weather[city] ?? 'unknown city',
+/** Tools are functions to text. A wrong argument is an answer too, so that the agent can try again. */
+const tools: Readonly<Record<string, (given: { readonly city?: string }, state: Dialogue) => string>> = {
+  weather: ({ city }, { prompt, weather }) => (city === prompt ? weather : 'unknown city'),
 };
 
 /** How a dialogue ended. */
@@ -41,9 +45,9 @@ interface Answer {
 }
 
 class TravelDesk extends BaseEnvironment<Dialogue, Trip, Answer> {
-  override reset({ prompt }: Task<Trip>): Dialogue {
+  override reset({ prompt, metadata: { weather } }: Task<Trip>): Dialogue {
     const messages: readonly Message[] = [{ role: 'user', content: String(prompt) }];
-    return { prompt, response: '', stepCount: 0, messages, calls: 0, isOver: false };
+    return { prompt, weather, response: '', stepCount: 0, messages, calls: 0, isOver: false };
   }
 
   override buildPrompt({ messages }: Dialogue) {
@@ -60,7 +64,7 @@ class TravelDesk extends BaseEnvironment<Dialogue, Trip, Answer> {
       ({ id, function: { name, arguments: json } }): Message => ({
         role: 'tool',
         tool_call_id: id,
-        content: tools[name]!(JSON.parse(json)),
+        content: tools[name]!(JSON.parse(json), state),
       }),
     );
     return {
@@ -78,7 +82,6 @@ class TravelDesk extends BaseEnvironment<Dialogue, Trip, Answer> {
   }
 }
 
-const cities = Object.keys(weather);
 const callOf = (city: string) =>
   `<tool_call>{"name": "weather", "arguments": {"city": "${city}"}}</tool_call>`;
 
@@ -91,39 +94,50 @@ const chat: ChatRenderer = {
   render: (messages) => tokenizer.encode(messages.map(({ content }) => content).join('\n')),
 };
 
-/** Trains the agent. Yields the mean reward of each iteration. */
-export async function* trainAgent(iterations: number): AsyncGenerator<number> {
+/** Trains the agent. Yields the mean reward and the mean number of responses of each iteration. */
+export async function* trainAgent(iterations: number) {
   const backend = new TabularBackend({
     vocabularySize: tokenizer.vocabularySize,
     contextTokens: 1,
-    learningRate: 0.5,
+    learningRate: 0.3,
   });
-  const tasks = cities.map((city) => ({
-    id: city,
-    prompt: city,
-    metadata: { expected: weather[city] === 'rain' ? 'umbrella' : 'hat' },
-  }));
+  const tasks = cities.flatMap((city) =>
+    (['rain', 'sun'] as const).map((weather): Task<Trip> => {
+      return { id: `${city} in ${weather}`, prompt: city, metadata: { weather } };
+    }),
+  );
   const grpo = new GRPOAlgorithm(
     {
       environment: new TravelDesk(),
       tasks: taskSource(tasks),
       rewards: rewardFunctions({
-        // 1 for the right answer, less 0.2 for each call beyond the first.
-        rightAnswer: ({ outcome, task }) =>
-          outcome?.answer === task.metadata.expected ? 1 - 0.2 * Math.max(0, outcome.calls - 1) : 0,
+        // 1 for the right answer, −0.5 for a wrong one, less 0.2 for each call beyond the first.
+        rightAnswer: ({ outcome, task }) => {
+          if (outcome?.answer === undefined) return 0;
+          const isRight = outcome.answer === packed[task.metadata.weather];
+          return (isRight ? 1 : -0.5) - 0.2 * Math.max(0, outcome.calls - 1);
+        },
       }),
       sampler: new TabularSampler({ backend, tokenizer }),
       backend,
       tokenizer,
       chat,
     },
-    { tasksPerIteration: 8, rollout: { groupSize: 16, maxTurns: 4, sampling: { maxTokens: 1 } } },
+    {
+      tasksPerIteration: 8,
+      // Keeps the policy trying: an agent that never called would not find out what it is good for.
+      loss: { entropyCoefficient: 0.02 },
+      rollout: { groupSize: 16, maxTurns: 4, sampling: { maxTokens: 1 } },
+    },
   );
-  for await (const { metrics } of grpo.run({ iterations })) yield metrics['reward/mean'] ?? 0;
+  for await (const { metrics } of grpo.run({ iterations })) {
+    yield { reward: metrics['reward/mean'] ?? 0, responses: metrics['trajectories/steps'] ?? 0 };
+  }
 }
 
 if (import.meta.filename === process.argv[1]) {
   let iteration = 0;
-  for await (const reward of trainAgent(80))
-    if (++iteration % 10 === 0) console.log(`iteration ${iteration}: reward ${reward.toFixed(2)}`);
+  for await (const { reward, responses } of trainAgent(60))
+    if (++iteration % 10 === 0)
+      console.log(`iteration ${iteration}: reward ${reward.toFixed(2)}, ${responses.toFixed(1)} responses`);
 }

@@ -7,6 +7,7 @@
 import { copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, normalize, relative } from 'node:path';
 import { filesIn, packagesIn, readManifest } from '../workspace.ts';
+import { writeLanguageModelTexts } from './llms.ts';
 
 /** A page: where its text comes from, and its place on the site, such as `guides/write-a-reward.md`. */
 export interface Page {
@@ -53,6 +54,7 @@ export function writePages(folder: string): string[] {
     mkdirSync(dirname(target), { recursive: true });
     copyFileSync(image, target);
   }
+  writeLanguageModelTexts([...all.map(({ path }) => path), ...recipes().map(recipePage)], folder);
   return problems;
 }
 
