@@ -180,7 +180,7 @@ describe('its options', () => {
     [['--out'], /^quickstart: Option '--out <value>' argument missing; --help/],
     [
       ['--sft-updates', 'many', '--carelessness', '2'],
-      /sft-updates: expected a number\n.*carelessness: Too big/,
+      /sft-updates: expected a number\n.*carelessness: expected a number of at most/,
     ],
     [['--rl-iterations', '1.5', '--seed', ''], /seed: [\s\S]*rl-iterations: .*int/],
   ])('%j is refused', (args, message) => {

@@ -17,6 +17,7 @@ export * from './monitor.ts';
 export * from './node-builtin.ts';
 export * from './optional-peer.ts';
 export * from './options/parse-options.ts';
+export { inWords } from './options/wording.ts';
 export * from './overlong.ts';
 export * from './publication.ts';
 export { type RandomState, RandomStream } from './random.ts';

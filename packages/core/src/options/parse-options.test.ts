@@ -31,6 +31,30 @@ describe('parseOptions', () => {
     expect(issues[2]).toMatch(/klCoef/);
   });
 
+  it.each([
+    [z.int().min(1), 0, 'expected a number of at least 1, got 0'],
+    [z.number().gt(0), -1, 'expected a number of more than 0, got -1'],
+    [z.number().max(5), 9, 'expected a number of at most 5, got 9'],
+    [z.int(), 1.5, 'expected a whole number, got 1.5'],
+    [z.number(), '8', 'expected a number, got "8"'],
+    [z.number(), Number.NaN, 'expected a number, got NaN'],
+    [z.string(), undefined, 'expected text, got nothing'],
+    [z.boolean(), null, 'expected true or false, got null'],
+    [z.strictObject({}), [], 'expected an object, got an empty list'],
+    [z.array(z.number()).min(1), [], 'expected at least 1 item, got 0'],
+    [z.string().min(16), 'secret', 'expected at least 16 characters, got 6'],
+    [z.string().regex(/^a/), 'secret', 'expected text that matches /^a/'],
+    [z.enum(['a', 'b']), 3, 'expected one of "a", "b", got 3'],
+    [z.literal('a'), () => 1, 'expected "a", got a function'],
+    [z.url(), 'secret', 'expected a valid URL'],
+    [z.union([z.number(), z.string()]), true, 'expected a number, or text, got true'],
+    [z.custom(() => false), 3, 'expected another value, got 3'],
+    [z.custom(() => false, 'must be odd'), 2, 'must be odd'],
+  ])('says what was expected and what came: %#', (field, value, expected) => {
+    const refused = () => parseOptions('own', z.strictObject({ field }), { field: value });
+    expect(refused).toThrow(`own: invalid options\n  - field: ${expected}`);
+  });
+
   it('leaves no rejection behind where a check throws', async () => {
     const throwing = z.unknown().refine(() => {
       throw new Error('of the check');

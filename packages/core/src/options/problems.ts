@@ -1,5 +1,6 @@
 import type { AllowedOption } from './allowed-options.ts';
 import { keySuggestion, valueSuggestion } from './suggestion.ts';
+import { inWords, shownValue } from './wording.ts';
 
 /** A problem as Standard Schema reports it, with the fields that zod adds. */
 export interface SchemaIssue {
@@ -52,10 +53,16 @@ function meantBranch(
 }
 
 /** The problem of a union of names and objects, when neither was given. */
-function unionMessage({ message, errors = [] }: SchemaIssue): string {
-  if (message !== unspecific) return message;
-  const alternatives = [...new Set(errors.flatMap((issues) => issues.map((issue) => issue.message)))];
-  return alternatives.length > 0 ? alternatives.join('; or ') : message;
+function unionMessage({ message, errors = [] }: SchemaIssue, value: unknown): string {
+  const got = `, got ${shownValue(value)}`;
+  const each = errors.flatMap((issues) => issues.map((issue) => inWords(issue.message, value)));
+  const alternatives = [...new Set(each)];
+  if (message !== unspecific || alternatives.length === 0) return inWords(message, value);
+  if (!alternatives.every((text) => text.startsWith('expected ') && text.endsWith(got))) {
+    return alternatives.join('; or ');
+  }
+  const kinds = alternatives.map((text) => text.slice('expected '.length, -got.length));
+  return `expected ${kinds.join(', or ')}${got}`;
 }
 
 function lines(issue: SchemaIssue, above: readonly string[], reading: Reading): string[] {
@@ -70,7 +77,7 @@ function lines(issue: SchemaIssue, above: readonly string[], reading: Reading): 
   const value = valueAt(reading.input, path);
   const branch = issue.code === 'invalid_union' ? meantBranch(issue, value) : undefined;
   if (branch !== undefined) return branch.flatMap((inner) => lines(inner, path, reading));
-  const message = issue.code === 'invalid_union' ? unionMessage(issue) : issue.message;
+  const message = issue.code === 'invalid_union' ? unionMessage(issue, value) : inWords(issue.message, value);
   const hint = valueSuggestion(value, path, reading.allowed);
   return [`${place}${message}${hint === undefined ? '' : `; ${hint}`}`];
 }

@@ -142,7 +142,7 @@ describe('the error', () => {
 
   it('says what a union of names and objects accepts', () => {
     expect(problems({ aggregation: 3 })).toEqual([
-      'aggregation: Invalid option: expected one of "token-mean"|"sequence-mean"; or Invalid input: expected object, received number',
+      'aggregation: expected one of "token-mean", "sequence-mean", or an object, got 3',
     ]);
   });
 

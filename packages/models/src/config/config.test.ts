@@ -117,7 +117,7 @@ describe('parseModelConfig', () => {
       "'dynamic' is not supported; supported: default, linear",
     ],
     [{ rope_scaling: { type: 'linear' } }, 'rope_scaling.factor'],
-    [{ num_hidden_layers: 1e9 }, 'c.json: num_hidden_layers: Too big'],
+    [{ num_hidden_layers: 1e9 }, 'c.json: num_hidden_layers: expected a number of at most'],
     [{ rope_parameters: { full_attention: { rope_theta: 1e6 } } }, 'by kind of layer are not supported'],
     [{ eos_token_id: -1 }, 'eos_token_id: expected a token id or a list of them'],
     [{ rope_scaling: [1] }, 'rope_scaling: expected an object'],

@@ -1,4 +1,4 @@
-import { FormatError } from '@rlp/core';
+import { FormatError, inWords } from '@rlp/core';
 import type * as z from 'zod';
 import { fs } from '../node-files.ts';
 
@@ -27,7 +27,8 @@ export function parseContent<Output>(
   const parsed = schema.safeParse(content);
   if (parsed.success) return parsed.data;
   const { path, message } = parsed.error.issues[0]!;
-  throw configError(file, [...part, ...path].join('.') || 'file', message);
+  const value = path.reduce<unknown>((at, key) => (at as Record<PropertyKey, unknown>)[key], content);
+  throw configError(file, [...part, ...path].join('.') || 'file', inWords(message, value));
 }
 
 /**
