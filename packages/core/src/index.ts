@@ -2,6 +2,7 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 export * from './abort.ts';
 export * from './backend-groups.ts';
+export * from './causes.ts';
 export * from './chat-history.ts';
 export * from './choose-publication.ts';
 export * from './declared-columns.ts';
@@ -19,6 +20,7 @@ export * from './optional-peer.ts';
 export * from './options/parse-options.ts';
 export { inWords } from './options/wording.ts';
 export * from './overlong.ts';
+export * from './pause.ts';
 export * from './publication.ts';
 export { type RandomState, RandomStream } from './random.ts';
 export * from './reward.ts';
@@ -37,3 +39,4 @@ export * from './training.ts';
 export * from './trajectory.ts';
 export * from './trajectory-from-messages.ts';
 export * from './verifier.ts';
+export * from './watchdog.ts';

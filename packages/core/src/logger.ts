@@ -31,6 +31,8 @@ export const loggedSampleSchema: z.ZodType<LoggedSample> = z.strictObject({
  * A logger never throws into the loop. If it cannot write, it reports that once and goes on.
  */
 export interface MetricsLogger {
+  /** Where people see at once what is logged. `train` then prints nothing itself. Default: nowhere. */
+  readonly shows?: 'console' | undefined;
   /** Records the metrics of one iteration. Within a run `step` only grows. */
   log(step: number, metrics: Metrics): void;
   /** Records a sentence for people who read the run. */

@@ -24,13 +24,16 @@ export interface RewardComputer<Metadata = unknown, Outcome = unknown> {
    * last factor counts, so 1 undoes it. Present if there are weights.
    */
   readonly scaleWeight?: ((component: string, factor: number) => 'scaled' | 'unknown component') | undefined;
+  /** Names of the parts whose calls have not been answered yet. Loops tell them to people who wait. */
+  readonly waitingFor?: (() => readonly string[]) | undefined;
 }
 
 /**
  * What can score trajectories of these types: every {@link RewardComputer} that reads no more of them than there is. Loops ask for it,
  * because a computer that reads no metadata at all scores any task.
  */
-export interface RewardsFor<Metadata, Outcome = unknown> extends Pick<RewardComputer, 'scaleWeight'> {
+export interface RewardsFor<Metadata, Outcome = unknown>
+  extends Pick<RewardComputer, 'scaleWeight' | 'waitingFor'> {
   readonly computeRewards: (
     ...given: Parameters<RewardComputer<Metadata, Outcome>['computeRewards']>
   ) => Promise<readonly ScoredTrajectory[]>;

@@ -1,25 +1,24 @@
-import { EnvironmentError, onAbort, SamplerError, settleWithin } from '@rlp/core';
+import { EnvironmentError, SamplerError, type Watchdog } from '@rlp/core';
 import { messageOf } from './guarded.ts';
 
 /**
  * Runs one request to a sampler with a separate signal. Node warns of a leak if thousands of requests listen to one signal.
  *
- * @throws `SamplerError` if it fails; the signal's reason once aborted, even if the sampler ignores signals.
+ * @throws `SamplerError` if it fails or is late; the signal's reason once aborted, even if the sampler ignores signals.
  */
 export async function callSampler<Result>(
   work: (signal: AbortSignal) => PromiseLike<Result>,
-  signal: AbortSignal,
+  { signal, watchdog }: { readonly signal: AbortSignal; readonly watchdog: Watchdog },
 ): Promise<Result> {
   const controller = new AbortController();
-  const release = onAbort(signal, () => controller.abort(signal.reason));
   try {
     signal.throwIfAborted();
-    return await settleWithin(work(controller.signal), controller, { signal });
+    return await watchdog.watch(work(controller.signal), { signal, controller });
   } catch (error) {
     signal.throwIfAborted();
-    throw error instanceof SamplerError ? error : new SamplerError(messageOf(error), { cause: error });
-  } finally {
-    release();
+    if (error instanceof SamplerError) throw error;
+    const late = controller.signal.aborted ? 'sampler.sample: ' : '';
+    throw new SamplerError(`${late}${messageOf(error)}`, { cause: error });
   }
 }
 

@@ -1,4 +1,13 @@
-import type { Message, RlpError, State, Step, Termination, Trajectory, TrajectoryStatus } from '@rlp/core';
+import {
+  type Message,
+  type RlpError,
+  type State,
+  type Step,
+  type Termination,
+  type Trajectory,
+  type TrajectoryStatus,
+  withCause,
+} from '@rlp/core';
 import { boundaryOf } from './boundary.ts';
 import { withLastView, withToolCalls } from './conversation.ts';
 import type { GroupContext } from './group-context.ts';
@@ -58,7 +67,7 @@ export function brokenOutcome<S extends State, Metadata, Outcome>(
   const termination: Termination = { reason: 'error', detail: message };
   const { trajectory, ...rest } = record(context, member, progress, { status: 'failed', termination });
   return {
-    trajectory: { ...trajectory, failure: { boundary, message } },
+    trajectory: { ...trajectory, failure: withCause({ boundary, message }, error) },
     ...rest,
     error: error as RlpError,
   };

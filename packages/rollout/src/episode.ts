@@ -189,12 +189,22 @@ function roomFor(prompt: readonly TokenId[], { sampling, contextLength }: Resolv
 
 /** Draws completions of one turn. `path` names its random stream within the group's. */
 async function draw<S extends State, Metadata, Outcome>(
-  { dependencies: { sampler, clock }, options, signal, groupId }: GroupContext<S, Metadata, Outcome>,
+  {
+    dependencies: { sampler, clock },
+    options,
+    signal,
+    watchdog,
+    groupId,
+  }: GroupContext<S, Metadata, Outcome>,
   { prompt, maxTokens }: Turn<S>,
   { count, path }: { readonly count: number; readonly path: readonly (string | number)[] },
 ): Promise<{ readonly completions: readonly Completion[]; readonly sampleMs: number | undefined }> {
   const seed = JSON.stringify([options.seed, groupId, ...path]);
   const begun = clock?.();
-  const completions = await sampleTurn(sampler, { prompt, maxTokens, count, seed }, { options, signal });
+  const completions = await sampleTurn(
+    sampler,
+    { prompt, maxTokens, count, seed },
+    { options, signal, watchdog },
+  );
   return { completions, sampleMs: begun === undefined ? undefined : clock!() - begun };
 }

@@ -1,6 +1,6 @@
-import { type Environment, EnvironmentError, type State, type Task } from '@rlp/core';
+import { causeOf, type Environment, EnvironmentError, rootCause, type State, type Task } from '@rlp/core';
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { RolloutManager, type RolloutOptions } from './index.ts';
 import { characters, mockEnvironment, mockPolicy, type RecordingSampler } from './testing.ts';
 
@@ -70,6 +70,42 @@ describe('failure is data', () => {
     expect(group!.trajectories.map(({ failure }) => failure)).toEqual(
       Array(2).fill({ boundary: 'sampler', message: 'out of memory' }),
     );
+  });
+
+  it('remembers the error behind a failure', async () => {
+    const [group] = await collect(manage(thrower).collectGroups([task('a')]));
+    const { failure } = group!.trajectories.find(({ status }) => status === 'failed')!;
+    expect(rootCause(causeOf(failure!))).toMatchObject({ message: 'the world broke' });
+  });
+
+  it('gives up a sampler that answers nobody, and says so while it waits', async () => {
+    vi.useFakeTimers();
+    onTestFinished(() => void vi.useRealTimers());
+    const silent = moody();
+    const signals: AbortSignal[] = [];
+    silent.sample = ({ signal }) => {
+      signals.push(signal!);
+      return new Promise(() => undefined);
+    };
+    const notes: string[] = [];
+    const manager = manage(thrower, { groupSize: 2, samplerTimeoutMs: 70_000 }, silent);
+    const collecting = collect(
+      manager.collectGroups([task('a')], { onNote: (text) => void notes.push(text) }),
+    );
+    await vi.advanceTimersByTimeAsync(70_000);
+    const [group] = await collecting;
+    expect(notes).toEqual(['waiting for the sampler since 30 s', 'waiting for the sampler since 60 s']);
+    expect(group!.trajectories[0]!.failure!.message).toBe('sampler.sample: had no answer for 70000 ms');
+    expect([signals[0]!.aborted, vi.getTimerCount()]).toEqual([true, 0]);
+  });
+
+  it('takes a policy version that is not a number for a failure', async () => {
+    const vague = moody();
+    const sample = vague.sample.bind(vague);
+    vague.sample = async (request) =>
+      (await sample(request)).map((completion) => ({ ...completion, policyVersion: Number.NaN }));
+    const [group] = await collect(manage(thrower, {}, vague).collectGroups([task('a')]));
+    expect(group!.trajectories[0]!.failure!.message).toContain('a number as policyVersion, got NaN');
   });
 
   it('takes a sampler that gives too few completions for a failure', async () => {

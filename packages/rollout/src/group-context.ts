@@ -1,4 +1,4 @@
-import type { Environment, Sampler, State, Task } from '@rlp/core';
+import type { Environment, Sampler, State, Task, Watchdog } from '@rlp/core';
 import type { Encoding } from './context.ts';
 import type { GuardedEnvironment } from './guarded.ts';
 import type { ResolvedRolloutOptions } from './options.ts';
@@ -20,6 +20,8 @@ export interface GroupContext<S extends State, Metadata, Outcome> {
   readonly environment: GuardedEnvironment<S, Metadata, Outcome>;
   readonly options: ResolvedRolloutOptions;
   readonly signal: AbortSignal;
+  /** Watches the requests of all groups. */
+  readonly watchdog: Watchdog;
   readonly task: Task<Metadata>;
   /** Unique within a run. Names the group, its members and their random streams. */
   readonly groupId: string;

@@ -49,6 +49,15 @@ export const rolloutSchema = z.strictObject({
     .max(2_147_483_647, 'must fit a timer (2^31 − 1 ms)')
     .default(30_000),
   /**
+   * Longest time without any answer from the sampler while requests wait, in milliseconds. What waits has then failed.
+   * Default 1800000 (30 minutes).
+   */
+  samplerTimeoutMs: z
+    .number()
+    .positive()
+    .max(2_147_483_647, 'must fit a timer (2^31 − 1 ms)')
+    .default(1_800_000),
+  /**
    * What happens to failed trajectories. `'keep'` leaves them in their group with status `failed`. `'drop-member'` removes them,
    * `'drop-group'` removes their whole group. `'stop'` throws their error. Default `'keep'`.
    */

@@ -6,6 +6,7 @@ import {
   type TaskSource,
   type Trajectory,
   type TrajectoryGroup,
+  Watchdog,
 } from '@rlp/core';
 import pLimit from 'p-limit';
 import { runGroup } from './episode.ts';
@@ -27,6 +28,8 @@ export interface CollectOptions {
   readonly round?: number | undefined;
   /** Stops the collection. Unfinished episodes are returned as `aborted`. */
   readonly signal?: AbortSignal | undefined;
+  /** Called with a sentence while the collection waits for a sampler that does not answer. Default: nobody is told. */
+  readonly onNote?: ((text: string) => void) | undefined;
 }
 
 /** How many trajectories, and how long. */
@@ -55,6 +58,7 @@ export class RolloutManager<S extends State = State, Metadata = unknown, Outcome
   readonly options: ResolvedRolloutOptions;
   readonly #dependencies: RolloutDependencies<S, Metadata, Outcome>;
   readonly #counter = new RolloutCounter();
+  #lastError: unknown;
   #collections = 0;
 
   /** @throws `OptionsError` naming every problem at once. */
@@ -81,7 +85,7 @@ export class RolloutManager<S extends State = State, Metadata = unknown, Outcome
 
   async *#collect(
     tasks: readonly Task<Metadata>[],
-    { iteration, round = 0, signal }: CollectOptions & { readonly iteration: number },
+    { iteration, round = 0, signal, onNote }: CollectOptions & { readonly iteration: number },
     { repetitions, ...options }: ResolvedRolloutOptions & { readonly repetitions: Map<string, number> },
   ): AsyncGenerator<TrajectoryGroup<Metadata, Outcome>, void, undefined> {
     const stop = new AbortController();
@@ -91,6 +95,7 @@ export class RolloutManager<S extends State = State, Metadata = unknown, Outcome
       signal: stop.signal,
       timeoutMs: options.environmentTimeoutMs,
     });
+    const watchdog = samplerWatchdog(options, onNote);
     const groupIds = nameGroups(tasks, round === 0 ? `${iteration}` : `${iteration}.${round}`, repetitions);
     const pending = tasks.map((task, index) =>
       limit(async () => {
@@ -101,6 +106,7 @@ export class RolloutManager<S extends State = State, Metadata = unknown, Outcome
           environment,
           options,
           signal: stop.signal,
+          watchdog,
           task,
           groupId,
         });
@@ -129,6 +135,7 @@ export class RolloutManager<S extends State = State, Metadata = unknown, Outcome
     this.#counter.addGroup(outcomes);
     const all = outcomes.map(({ trajectory }) => trajectory);
     const firstError = outcomes.find(({ error }) => error !== undefined)?.error;
+    this.#lastError = firstError ?? this.#lastError;
     if (firstError === undefined || onFailure === 'keep') return all;
     if (onFailure === 'stop') throw firstError;
     const kept = onFailure === 'drop-group' ? [] : all.filter(({ status }) => status !== 'failed');
@@ -179,10 +186,23 @@ export class RolloutManager<S extends State = State, Metadata = unknown, Outcome
     return this.#counter.takeNotes();
   }
 
+  /** The error of the last group in which an episode failed, dropped groups included. */
+  get lastError(): unknown {
+    return this.#lastError;
+  }
+
   /** Counts over everything collected since the manager was made. */
   getStatistics(): RolloutStatistics {
     return this.#counter.snapshot();
   }
+}
+
+/** Milliseconds without an answer before somebody is told. */
+const noteAfterMs = 30_000;
+
+function samplerWatchdog({ samplerTimeoutMs }: ResolvedRolloutOptions, onNote: CollectOptions['onNote']) {
+  const note = (waitedMs: number) => onNote?.(`waiting for the sampler since ${waitedMs / 1000} s`);
+  return new Watchdog({ timeoutMs: samplerTimeoutMs, noteAfterMs, note });
 }
 
 /** Ids of groups: `collection/task`, and `collection/task#n` for its n-th repetition within one collection. */

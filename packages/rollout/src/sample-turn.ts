@@ -1,4 +1,4 @@
-import { type Completion, type Sampler, SamplerError, type TokenId } from '@rlp/core';
+import { type Completion, type Sampler, SamplerError, type TokenId, type Watchdog } from '@rlp/core';
 import { callSampler } from './boundary.ts';
 import type { ResolvedRolloutOptions } from './options.ts';
 
@@ -11,6 +11,13 @@ export interface TurnRequest {
   readonly seed: string;
 }
 
+/** How a turn is sampled, and what may end the wait for it. */
+interface TurnLimits {
+  readonly options: ResolvedRolloutOptions;
+  readonly signal: AbortSignal;
+  readonly watchdog: Watchdog;
+}
+
 /**
  * Draws completions of one turn and checks them. An unnoticed NaN would fail the update of a whole batch.
  *
@@ -19,20 +26,25 @@ export interface TurnRequest {
 export function sampleTurn(
   sampler: Sampler,
   request: TurnRequest,
-  { options, signal }: { readonly options: ResolvedRolloutOptions; readonly signal: AbortSignal },
+  { options, ...limits }: TurnLimits,
 ): Promise<readonly Completion[]> {
-  return callSampler(async (own) => {
-    const completions = await sampler.sample({ ...options.sampling, ...request, signal: own });
+  return callSampler(async (signal) => {
+    const completions = await sampler.sample({ ...options.sampling, ...request, signal });
     checkCompletions(completions, request.count);
     return completions;
-  }, signal);
+  }, limits);
 }
 
 function checkCompletions(completions: readonly Completion[], count: number): void {
   if (completions.length !== count) {
     throw new SamplerError(`sampler.sample: expected ${count} completions, got ${completions.length}`);
   }
-  for (const [member, { tokens, behaviorLogprobs }] of completions.entries()) {
+  for (const [member, { tokens, behaviorLogprobs, policyVersion }] of completions.entries()) {
+    if (!Number.isFinite(policyVersion)) {
+      throw new SamplerError(
+        `sampler.sample: completion ${member} must have a number as policyVersion, got ${policyVersion}`,
+      );
+    }
     const bad = behaviorLogprobs.find((logprob) => !(logprob <= 0 && Number.isFinite(logprob)));
     if (behaviorLogprobs.length === tokens.length && bad === undefined) continue;
     throw new SamplerError(

@@ -8,7 +8,9 @@ export class Circuit {
   readonly #clock: () => number;
   #failures = 0;
   #openedAt: number | undefined;
-  #isProbing = false;
+  #openedBy: Error | undefined;
+  /** Settled with the request that sees whether the server is back. */
+  #probe: { readonly settled: Promise<void>; readonly settle: () => void } | undefined;
 
   constructor(options: {
     readonly failures: number;
@@ -25,31 +27,51 @@ export class Circuit {
     return this.#clock() - this.#openedAt >= this.#coolDownMs ? 'half-open' : 'open';
   }
 
-  /** Whether a request may go out now. A half-open circuit says yes once, until that request is settled. */
-  admit(): boolean {
-    const { state } = this;
-    if (state !== 'half-open') return state === 'closed';
-    if (this.#isProbing) return false;
-    this.#isProbing = true;
-    return true;
+  /** The last failure, while the circuit is open. */
+  get openedBy(): Error | undefined {
+    return this.#openedBy;
+  }
+
+  /**
+   * Whether a request may go out. A half-open circuit lets one out, and the others wait for what becomes of it: so a server that is
+   * back answers all of them.
+   */
+  async admit(): Promise<boolean> {
+    while (this.state === 'half-open') {
+      if (this.#probe === undefined) {
+        let settle!: () => void;
+        const settled = new Promise<void>((resolve) => {
+          settle = resolve;
+        });
+        this.#probe = { settled, settle };
+        return true;
+      }
+      await this.#probe.settled;
+    }
+    return this.state === 'closed';
   }
 
   /** The server answered. */
   succeed(): void {
     this.#failures = 0;
     this.#openedAt = undefined;
-    this.#isProbing = false;
+    this.#openedBy = undefined;
+    this.forget();
   }
 
   /** The server did not answer, or said that it is broken. */
-  fail(): void {
+  fail(error: Error): void {
     this.#failures += 1;
-    if (this.#failures >= this.#failuresToOpen) this.#openedAt = this.#clock();
-    this.#isProbing = false;
+    if (this.#failures >= this.#failuresToOpen) {
+      this.#openedAt = this.#clock();
+      this.#openedBy = error;
+    }
+    this.forget();
   }
 
   /** Nothing was learned: the request was given up. */
   forget(): void {
-    this.#isProbing = false;
+    this.#probe?.settle();
+    this.#probe = undefined;
   }
 }

@@ -1,4 +1,4 @@
-import { onAbort, type RandomStream } from '@rlp/core';
+import { pause, type RandomStream } from '@rlp/core';
 import { RequestError } from './request-error.ts';
 
 /** How often and how soon a request is sent again. */
@@ -21,28 +21,19 @@ export async function repeated<Answer>(
 ): Promise<Answer> {
   let wait = firstMs;
   let stream: RandomStream | undefined;
+  let unanswered: RequestError | undefined;
   for (let attempt = 1; ; attempt++) {
     try {
       return await send(attempt);
     } catch (error) {
-      if (!(error instanceof RequestError) || !error.isPassing || attempt >= attempts) throw error;
+      if (!(error instanceof RequestError)) throw error;
+      // A request that was sent failed by itself, even if the circuit opened before it could be sent again.
+      if (error.failure === 'circuit-open') throw unanswered ?? error;
+      if (!error.isPassing || attempt >= attempts) throw error;
+      unanswered = error;
       stream ??= random();
       wait = Math.min(longestMs, firstMs + stream.uniform() * (3 * wait - firstMs));
       await pause(Math.max(wait, Math.min(error.retryAfterMs ?? 0, longestMs)), signal);
     }
   }
-}
-
-/** Waits; rejects with the signal's reason. */
-function pause(milliseconds: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => {
-      release();
-      resolve();
-    }, milliseconds);
-    const release = onAbort(signal, () => {
-      clearTimeout(timer);
-      reject(signal.reason);
-    });
-  });
 }

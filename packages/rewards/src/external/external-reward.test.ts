@@ -196,6 +196,30 @@ describe('externalReward', () => {
     expect(external.getStatistics().circuit).toBe('closed');
   });
 
+  it('names what opened the circuit, and asks about all that waits once the server is back', async () => {
+    let status = 503;
+    let time = 0;
+    const server = await loopback((_: Asked, response) => response.writeHead(status).end('{"reward": 1}'));
+    const external = externalReward({
+      url: server.url,
+      ...quick,
+      attempts: 2,
+      circuit: { failures: 2, coolDownMs: 1000 },
+      clock: () => time,
+    });
+    const many = ['a', 'b', 'c', 'd', 'e', 'f'];
+    // What was sent counts as what became of it, although the circuit opened before the second attempt.
+    expect(await ask(external, many)).toEqual(many.map(() => 'status'));
+    const refused: unknown = await external.score(episode('g'), { signal }).catch((error: unknown) => error);
+    expect(refused).toMatchObject({ failure: 'circuit-open', cause: { failure: 'status', status: 503 } });
+    expect(String(refused)).toContain(
+      'expected status 200, got 503; not asked again, since the last 2 requests had no answer',
+    );
+    status = 200;
+    time = 1000;
+    expect(await ask(external, many)).toEqual(many.map(() => 1));
+  });
+
   it('ends with the signal, while it waits in the queue, for an answer or for another attempt', async () => {
     const server = await loopback(() => undefined);
     const external = externalReward({ url: server.url, concurrency: 1 });

@@ -2,6 +2,7 @@ import {
   ArgumentError,
   messageOf,
   onAbort,
+  orAborted,
   parseOptions,
   RandomStream,
   type RewardFunction,
@@ -247,12 +248,7 @@ class RewardModelClient {
 
   async #attempt(body: string, signal: AbortSignal): Promise<unknown> {
     signal.throwIfAborted();
-    if (!this.#circuit.admit()) {
-      throw new RequestError(
-        'circuit-open',
-        `${this.#endpoint.place}: not asked, since the last ${this.#options.circuit.failures} requests had no answer`,
-      );
-    }
+    if (!(await orAborted(this.#circuit.admit(), signal))) throw this.#refusal();
     this.#counts.requests += 1;
     this.#inFlight += 1;
     this.#peakInFlight = Math.max(this.#peakInFlight, this.#inFlight);
@@ -262,12 +258,23 @@ class RewardModelClient {
       return answer;
     } catch (error) {
       if (!(error instanceof RequestError)) this.#circuit.forget();
-      else if (error.isPassing) this.#circuit.fail();
+      else if (error.isPassing) this.#circuit.fail(error);
       else this.#circuit.succeed();
       throw error;
     } finally {
       this.#inFlight -= 1;
     }
+  }
+
+  /** Names what opened the circuit. */
+  #refusal(): RequestError {
+    const { openedBy } = this.#circuit;
+    const { failures } = this.#options.circuit;
+    return new RequestError(
+      'circuit-open',
+      `${openedBy?.message}; not asked again, since the last ${failures} requests had no answer`,
+      { cause: openedBy },
+    );
   }
 
   #bodyOf(episodes: readonly ReadEpisode[]): string | RequestError {

@@ -87,6 +87,7 @@ export function rewardFunctions<Metadata, Outcome = unknown>(
   return callableRewards({
     computeRewards,
     scaleWeight,
+    waitingFor: () => scored.filter(({ tally }) => tally.waiting > 0).map(({ name }) => name),
     getStatistics: () => Object.fromEntries(scored.map(({ name, tally }) => [name, tally.snapshot()])),
   });
 }

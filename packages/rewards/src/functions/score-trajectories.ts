@@ -1,4 +1,10 @@
-import type { RewardFailure, RewardFunction, ScoredTrajectory, Trajectory } from '@rlp/core';
+import {
+  type RewardFailure,
+  type RewardFunction,
+  type ScoredTrajectory,
+  type Trajectory,
+  withCause,
+} from '@rlp/core';
 import { callReward, type Verdict } from './call-reward.ts';
 import { Tally } from './tally.ts';
 
@@ -82,7 +88,11 @@ function judge<Metadata, Outcome>(
     return verdict;
   };
   const verdict = callReward(name, reward, trajectory, { timeoutMs, signal });
-  return verdict instanceof Promise ? verdict.then(count) : count(verdict);
+  if (!(verdict instanceof Promise)) return count(verdict);
+  tally.waiting += 1;
+  return verdict.then(count).finally(() => {
+    tally.waiting -= 1;
+  });
 }
 
 function scored<Metadata, Outcome>(
@@ -98,8 +108,10 @@ function scored<Metadata, Outcome>(
     const { name } = parts[k]!;
     const weight = weightOf(name);
     components[name] = value;
-    if (failure !== undefined)
-      failures.push({ source: name, cause: failure.cause, message: failure.error.message });
+    if (failure !== undefined) {
+      const { cause, error } = failure;
+      failures.push(withCause({ source: name, cause, message: error.message }, error));
+    }
     if (weight !== 0) sum = sum === null || value === null ? null : sum + weight * value;
   }
   const reward = withoutOverflow(sum, failures);

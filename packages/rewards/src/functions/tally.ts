@@ -18,6 +18,8 @@ export class Tally {
   readonly #failures = { threw: 0, 'timed-out': 0, 'not-finite': 0 };
   #lastFailure: string | undefined;
   #milliseconds = 0;
+  /** Calls that have not been answered yet. */
+  waiting = 0;
 
   /** Counts one call. */
   add({ failure }: Verdict, milliseconds: number): void {

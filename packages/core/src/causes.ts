@@ -1,0 +1,47 @@
+import { TimeoutError } from './errors.ts';
+
+/** Errors behind records of failures. The records are JSON data, which has no place for a stack. */
+const causes = new WeakMap<object, unknown>();
+
+/** Returns the record, and remembers the error behind it for {@link causeOf}. A copy of the record does not have it. */
+export function withCause<Failure extends object>(failure: Failure, cause: unknown): Failure {
+  causes.set(failure, cause);
+  return failure;
+}
+
+/** The error behind a record of a failure, or `undefined` if nobody remembered it. */
+export function causeOf(failure: object): unknown {
+  return causes.get(failure);
+}
+
+/** An error and what caused it, the outermost first. */
+function chainOf(error: unknown): readonly unknown[] {
+  const chain = [error];
+  for (let inner = error; inner instanceof Error && inner.cause !== undefined && chain.length < 16; ) {
+    inner = inner.cause;
+    chain.push(inner);
+  }
+  return chain;
+}
+
+/** The innermost error that caused this one: the one whose stack leads to the fault. */
+export function rootCause(error: unknown): unknown {
+  return chainOf(error).findLast((each) => each instanceof Error) ?? error;
+}
+
+/** Codes of the system for a server that is away or busy. */
+const awayCodes = /^(E(CONN\w+|TIMEDOUT|PIPE|HOST\w+|NET\w+|AI_AGAIN)|UND_ERR_\w+)$/;
+
+/**
+ * Whether trying again may help: something was late, or a server did not answer.
+ *
+ * Errors can say so themselves with a property `isPassing`. Reads the whole chain of causes.
+ */
+export function isPassing(error: unknown): boolean {
+  return chainOf(error).some((each) => {
+    if (typeof each !== 'object' || each === null) return false;
+    if (each instanceof TimeoutError || (each as Error).name === 'TimeoutError') return true;
+    if ('isPassing' in each && each.isPassing === true) return true;
+    return 'code' in each && awayCodes.test(String(each.code));
+  });
+}
