@@ -47,6 +47,7 @@ export {
   type TrajectoryAdvantage,
 } from './loop/protocol.ts';
 export { type ResumeOptions, runRlTraining } from './loop/rl.ts';
+export { RunStoppedError, type StopReason } from './loop/run-stopped.ts';
 export {
   runSftTraining,
   type SftDependencies,

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { causeOf, isPassing, rootCause, withCause } from './causes.ts';
-import { SamplerError, TimeoutError } from './errors.ts';
+import { causeOf, rootCause, transienceOf, withCause } from './causes.ts';
+import { ArgumentError, EngineError, SamplerError, TimeoutError } from './errors.ts';
 
 const refused = Object.assign(new Error('connect'), { code: 'ECONNREFUSED' });
 
@@ -21,14 +21,16 @@ it('finds the innermost error', () => {
 });
 
 it.each([
-  [true, new SamplerError('x', { cause: refused })],
-  [true, new TimeoutError('late')],
-  [true, new DOMException('late', 'TimeoutError')],
-  [true, Object.assign(new Error('503'), { isPassing: true })],
-  [false, new TypeError("Cannot read properties of undefined (reading 'length')")],
-  [false, Object.assign(new Error('no such file'), { code: 'ENOENT' })],
-  [false, Object.assign(new Error('no such host'), { code: 'ENOTFOUND' })],
-  [false, undefined],
-])('is %s that trying again may help: %s', (expected, error) => {
-  expect(isPassing(error)).toBe(expected);
+  ['passing', new SamplerError('x', { cause: refused })],
+  ['passing', new TimeoutError('late')],
+  ['passing', new DOMException('late', 'TimeoutError')],
+  ['passing', Object.assign(new Error('503'), { isPassing: true })],
+  ['lasting', new SamplerError('x', { cause: new EngineError('the engine was closed') })],
+  ['lasting', new ArgumentError('pass `chat`')],
+  ['unknown', new TypeError("Cannot read properties of undefined (reading 'length')")],
+  ['unknown', Object.assign(new Error('no such file'), { code: 'ENOENT' })],
+  ['unknown', Object.assign(new Error('no such host'), { code: 'ENOTFOUND' })],
+  ['unknown', undefined],
+])('says whether trying again may help: %s, %s', (expected, error) => {
+  expect(transienceOf(error)).toBe(expected);
 });

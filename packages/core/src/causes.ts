@@ -1,4 +1,4 @@
-import { TimeoutError } from './errors.ts';
+import { ArgumentError, EngineError, OptionsError, TimeoutError, TrainingError } from './errors.ts';
 
 /** Errors behind records of failures. The records are JSON data, which has no place for a stack. */
 const causes = new WeakMap<object, unknown>();
@@ -29,19 +29,25 @@ export function rootCause(error: unknown): unknown {
   return chainOf(error).findLast((each) => each instanceof Error) ?? error;
 }
 
+/** Errors that come again however often one tries. */
+const lasting = [ArgumentError, OptionsError, EngineError, TrainingError];
+
 /** Codes of the system for a server that is away or busy. */
 const awayCodes = /^(E(CONN\w+|TIMEDOUT|PIPE|HOST\w+|NET\w+|AI_AGAIN)|UND_ERR_\w+)$/;
 
 /**
- * Whether trying again may help: something was late, or a server did not answer.
+ * Whether trying again may help. `'passing'`: something was late, or a server did not answer. `'lasting'`: wrong use, or an engine that
+ * is gone. Reads the whole chain of causes, the innermost first.
  *
- * Errors can say so themselves with a property `isPassing`. Reads the whole chain of causes.
+ * Errors can say so themselves with a property `isPassing`.
  */
-export function isPassing(error: unknown): boolean {
-  return chainOf(error).some((each) => {
-    if (typeof each !== 'object' || each === null) return false;
-    if (each instanceof TimeoutError || (each as Error).name === 'TimeoutError') return true;
-    if ('isPassing' in each && each.isPassing === true) return true;
-    return 'code' in each && awayCodes.test(String(each.code));
-  });
+export function transienceOf(error: unknown): 'passing' | 'lasting' | 'unknown' {
+  for (const each of chainOf(error).toReversed()) {
+    if (typeof each !== 'object' || each === null) continue;
+    if (lasting.some((kind) => each instanceof kind)) return 'lasting';
+    if (each instanceof TimeoutError || (each as Error).name === 'TimeoutError') return 'passing';
+    if ('isPassing' in each && each.isPassing === true) return 'passing';
+    if ('code' in each && awayCodes.test(String(each.code))) return 'passing';
+  }
+  return 'unknown';
 }

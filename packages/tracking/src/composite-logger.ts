@@ -20,6 +20,7 @@ export function compositeLogger(...loggers: readonly MetricsLogger[]): MetricsLo
     }
   };
   return {
+    shows: loggers.find(({ shows }) => shows !== undefined)?.shows,
     log: (step, metrics) => each((logger) => logger.log(step, metrics)),
     note: (step, text) => each((logger) => logger.note?.(step, text)),
     samples: (step, rows) => each((logger) => logger.samples?.(step, rows)),

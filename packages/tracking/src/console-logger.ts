@@ -72,6 +72,7 @@ export function consoleLogger(options: ConsoleLoggerOptions): MetricsLogger {
   const begun = clock();
   let last = begun;
   return {
+    shows: 'console',
     log(step, metrics) {
       const now = clock();
       const made = Math.min(step + 1, iterations);

@@ -236,7 +236,7 @@ describe('a preset', () => {
 
   it('that is not there is refused with those that are', () => {
     expect(() => new RLOOAlgorithm(setUp(), { preset: 'tinker' as never })).toThrow(
-      /preset: .*"rlp"\|"trl"\|"verl"\|"skyrl"\|"openrlhf"/,
+      /preset: .*"rlp", "trl", "verl", "skyrl", "openrlhf"/,
     );
   });
 });

@@ -42,6 +42,8 @@ export interface AlgorithmDependencies<S extends State = State, Metadata = unkno
   readonly logger?: MetricsLogger | undefined;
   /** Milliseconds from any origin, such as `() => performance.now()`. */
   readonly clock?: (() => number) | undefined;
+  /** Waits between the tries of a lost iteration; rejects with the signal's reason. Default: a timer. */
+  readonly sleep?: ((milliseconds: number, signal: AbortSignal | undefined) => Promise<void>) | undefined;
 }
 
 /** Schema of an object that has a method; `what` says what is expected. */
@@ -71,6 +73,12 @@ export const dependencySchema = z.strictObject({
   interventions: z.custom<InterventionHandlers>((value) => typeof value === 'object').optional(),
   logger: having<MetricsLogger>('log', 'a logger').optional(),
   clock: z.custom<() => number>((value) => typeof value === 'function', 'must be a function').optional(),
+  sleep: z
+    .custom<NonNullable<AlgorithmDependencies['sleep']>>(
+      (value) => typeof value === 'function',
+      'must be a function',
+    )
+    .optional(),
 });
 
 /** Unused rows that a model's embedding may have beyond its tokenizer, to fill it up to a round number. */

@@ -22,7 +22,7 @@ describe('an algorithm', () => {
     expect(state).toEqual({ iteration: 3, taskCursor: 24 });
   });
 
-  it('says when nothing could be rewarded', async () => {
+  it('goes on with a note when nothing could be rewarded, if asked to', async () => {
     const setup = algorithmSetup('unscored');
     const rewards: typeof setup.rewards = {
       computeRewards: async ({ trajectories }) =>
@@ -31,16 +31,19 @@ describe('an algorithm', () => {
     const shown: (readonly string[])[] = [];
     const algorithm = new GRPOAlgorithm(
       { ...setup, rewards },
-      { tasksPerIteration: 2, rollout: { sampling: { maxTokens: 1 } } },
+      {
+        tasksPerIteration: 2,
+        rollout: { sampling: { maxTokens: 1 } },
+        failureBudget: { whenSpent: 'continue' },
+      },
     );
     const { notes } = await algorithm.train({
-      iterations: 1,
+      iterations: 3,
       progressBar: { update: (progress) => void shown.push(progress.notes), stop: () => undefined },
     });
-    expect(notes).toContain(
-      '16 of 16 finished trajectories got no reward: see the statistics of the reward functions',
-    );
-    expect(shown).toEqual([notes]);
+    const note = '16 of 16 finished trajectories got no reward: the reward was null';
+    expect(notes).toContain(`${note} (3 times)`);
+    expect(shown).toEqual(Array(3).fill(expect.arrayContaining([note])));
   });
 
   it('names the option that says how long it trains', async () => {

@@ -1,13 +1,21 @@
-import { ArgumentError, type CriticBackend, type Metrics, parseOptions, type State } from '@rlp/core';
+import {
+  ArgumentError,
+  type CriticBackend,
+  type Metrics,
+  type MetricsLogger,
+  parseOptions,
+  type State,
+} from '@rlp/core';
 import { RolloutManager } from '@rlp/rollout';
 import * as z from 'zod';
+import { NoteTally } from '../loop/notes.ts';
 import { rlSchema } from '../loop/options.ts';
 import type { AdvantageEstimator, GroupCollector, RlReport, RlState } from '../loop/protocol.ts';
 import { runRlTraining } from '../loop/rl.ts';
 import { resolvePolicyLoss } from '../loss/policy-loss-options.ts';
 import { type AlgorithmDependencies, dependencySchema, requireOnePolicy } from './dependencies.ts';
 import { type AlgorithmOptions, algorithmSchema } from './options.ts';
-import { progressLines } from './progress-lines.ts';
+import { bothLoggers, linePrinter } from './progress-lines.ts';
 
 /** Something that shows how far a run is. */
 export interface ProgressBar {
@@ -31,7 +39,7 @@ export interface TrainOptions {
   readonly progressBar?: ProgressBar | undefined;
   /**
    * Where `train` prints one line per iteration and every note: `'console'`, `'none'`, or a function that takes a line.
-   * Default `'console'`, and `'none'` with a `progressBar`.
+   * Default `'console'`, and `'none'` with a `progressBar` or a logger that shows the run on the console by itself.
    */
   readonly print?: 'console' | 'none' | ((line: string) => void) | undefined;
   /** Ends the run after the step under way; `train` then resolves with what it has. */
@@ -40,11 +48,17 @@ export interface TrainOptions {
   readonly resume?: RlState | undefined;
 }
 
+/** How long to run, from where. */
+export type RunOptions = Pick<TrainOptions, 'iterations' | 'signal' | 'resume'>;
+
 /** What {@link PolicyAlgorithm.train} resolves with. */
 export interface TrainResult {
   /** Metrics of every iteration made, in order. */
   readonly history: readonly Metrics[];
-  /** What a person should know of the last iteration, such as "8 of 64 trajectories failed". */
+  /**
+   * What a person should know of the run, such as "8 of 64 trajectories failed". Notes of one kind are counted: the first of them
+   * ends with "(17 times)". At most 100 kinds.
+   */
   readonly notes: readonly string[];
   /** Where the run stands; absent if it made no iteration. */
   readonly state: RlState | undefined;
@@ -83,9 +97,9 @@ function optionsOfLoop(options: AlgorithmOptions): Omit<AlgorithmOptions, 'rollo
 }
 
 /** Takes lines: the console is the edge where they leave the library. */
-function printer(print: NonNullable<TrainOptions['print']>): (line: string) => void {
+function printer(print: NonNullable<TrainOptions['print']>): ((line: string) => void) | undefined {
   if (typeof print === 'function') return print;
-  return print === 'none' ? () => undefined : (line) => console.info(line);
+  return print === 'none' ? undefined : (line) => console.info(line);
 }
 
 const runSchema = z.strictObject({ iterations: z.int().min(1).default(100) });
@@ -132,12 +146,15 @@ export abstract class PolicyAlgorithm<S extends State = State, Metadata = unknow
   }
 
   /** The run as a generator: one report per iteration, for callers that evaluate, save or stop in between. */
-  async *run({
-    iterations: given,
-    signal,
-    resume,
-  }: Omit<TrainOptions, 'progressBar' | 'print'> = {}): AsyncGenerator<RlReport<Metadata>, void, undefined> {
-    const { tasks, rewards, backend, loss, monitor, interventions, clock, logger, publications } =
+  run(options: RunOptions = {}): AsyncGenerator<RlReport<Metadata>, void, undefined> {
+    return this.#iterations(options, this.#dependencies.logger);
+  }
+
+  async *#iterations(
+    { iterations: given, signal, resume }: RunOptions,
+    logger: MetricsLogger | undefined,
+  ): AsyncGenerator<RlReport<Metadata>, void, undefined> {
+    const { tasks, rewards, backend, loss, monitor, interventions, clock, sleep, publications } =
       this.#dependencies;
     const { sampler: inference } = this.#dependencies;
     const { critic, options } = this.#plan;
@@ -148,7 +165,10 @@ export abstract class PolicyAlgorithm<S extends State = State, Metadata = unknow
     const greedyRollouts = this.#greedyRollouts;
     const made = { rollouts, greedyRollouts, critic, advantages, inference, groupFilter };
     yield* runRlTraining<Metadata, Outcome>(
-      { ...made, tasks, rewards, backend, publications, loss, monitor, interventions, logger, clock, signal },
+      {
+        ...{ ...made, tasks, rewards, backend, publications, loss, monitor, interventions },
+        ...{ logger, clock, sleep, signal },
+      },
       { ...optionsOfLoop(options), iterations, resume },
     );
   }
@@ -165,23 +185,28 @@ export abstract class PolicyAlgorithm<S extends State = State, Metadata = unknow
       );
     }
     const { iterations: total } = parseOptions(this.#plan.name, runSchema, { iterations });
-    const printed = printer(print ?? (progressBar ? 'none' : 'console'));
+    const { logger: given } = this.#dependencies;
+    const isShown = progressBar !== undefined || given?.shows === 'console';
+    const printed = printer(print ?? (isShown ? 'none' : 'console'));
+    const logger = printed === undefined ? given : bothLoggers(linePrinter(printed, total), given);
     this.#state = 'training';
     const history: Metrics[] = [];
-    let notes: readonly string[] = [];
+    const tally = new NoteTally();
     let state = options.resume;
     try {
-      for await (const report of this.run({ ...options, iterations: total })) {
-        history.push(report.metrics);
-        state = report.state;
-        notes = report.notes;
-        for (const line of progressLines(report, total)) printed(line);
-        progressBar?.update({ done: report.iteration + 1, total, metrics: report.metrics, notes });
+      for await (const { iteration, metrics, notes, state: reached } of this.#iterations(
+        { ...options, iterations: total },
+        logger,
+      )) {
+        history.push(metrics);
+        state = reached;
+        for (const note of notes) tally.add(note);
+        progressBar?.update({ done: iteration + 1, total, metrics, notes });
       }
     } finally {
       this.#state = 'idle';
       progressBar?.stop();
     }
-    return { history, notes, state };
+    return { history, notes: tally.list(), state };
   }
 }

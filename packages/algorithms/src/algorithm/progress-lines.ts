@@ -1,5 +1,4 @@
-import type { Metrics } from '@rlp/core';
-import type { RlReport } from '../loop/protocol.ts';
+import type { Metrics, MetricsLogger } from '@rlp/core';
 
 const columns = [
   ['reward', 'reward/mean'],
@@ -9,14 +8,17 @@ const columns = [
   ['response tokens', 'response/tokens'],
 ] as const;
 
-/** What a person reads of an iteration: one line of numbers, one for each note and finding. */
-export function progressLines({ iteration, metrics, notes, findings }: RlReport, total: number): string[] {
-  const head = `iteration ${iteration + 1}/${total}`;
-  return [
-    `${head}: ${numbers(metrics)}`,
-    ...notes.map((note) => `${head}, note: ${note}`),
-    ...findings.map(({ severity, rule, message }) => `${head}, ${severity} finding ${rule}: ${message}`),
-  ];
+/** Prints what a person reads of a run: one line of numbers per iteration, one for each note and finding. */
+export function linePrinter(print: (line: string) => void, total: number): MetricsLogger {
+  const head = (step: number) => `iteration ${step + 1}/${total}`;
+  return {
+    shows: 'console',
+    log: (step, metrics) => print(`${head(step)}: ${numbers(metrics)}`),
+    note: (step, text) => print(`${head(step)}, note: ${text}`),
+    finding: (step, { severity, rule, message }) =>
+      print(`${head(step)}, ${severity} finding ${rule}: ${message}`),
+    close: async () => undefined,
+  };
 }
 
 function numbers(metrics: Metrics): string {
@@ -25,4 +27,25 @@ function numbers(metrics: Metrics): string {
     return value === undefined ? [] : [`${label} ${Number(value.toPrecision(3))}`];
   });
   return metrics['reward/mean'] === undefined ? ['no reward', ...shown].join(', ') : shown.join(', ');
+}
+
+/** Two loggers as one. */
+export function bothLoggers(first: MetricsLogger, second: MetricsLogger | undefined): MetricsLogger {
+  if (second === undefined) return first;
+  return {
+    log(step, metrics) {
+      first.log(step, metrics);
+      second.log(step, metrics);
+    },
+    note(step, text) {
+      first.note?.(step, text);
+      second.note?.(step, text);
+    },
+    ...(second.samples && { samples: (step, rows) => second.samples?.(step, rows) }),
+    finding(step, finding) {
+      first.finding?.(step, finding);
+      second.finding?.(step, finding);
+    },
+    close: () => second.close(),
+  };
 }

@@ -7,6 +7,7 @@ import {
   type Task,
   type TaskSource,
   type TrajectoryGroup,
+  Watchdog,
 } from '@rlp/core';
 import { hasRewardVariance } from '../advantage/group-relative.ts';
 import type { ResolvedRlOptions } from './options.ts';
@@ -24,6 +25,8 @@ export interface Collection<Metadata = unknown> {
   /** Tasks taken. */
   readonly taken: number;
   readonly rounds: number;
+  /** What the reward computer threw, although it should not. */
+  readonly rejection?: unknown;
   /** Reward of the greedy trajectory of each group's task, where asked for. Shape: `[P]`. */
   readonly greedyRewards?: readonly (number | null)[] | undefined;
 }
@@ -33,6 +36,8 @@ export interface CollectContext {
   readonly options: ResolvedRlOptions;
   readonly iteration: number;
   readonly greedy: 'none' | 'wanted';
+  /** Takes a sentence for people who wait. */
+  readonly say: (text: string) => void;
 }
 
 /**
@@ -46,7 +51,7 @@ export interface CollectContext {
  */
 export async function collectIteration<Metadata>(
   dependencies: RlDependencies<Metadata>,
-  { options, iteration, greedy }: CollectContext,
+  { options, iteration, greedy, say }: CollectContext,
 ): Promise<Collection<Metadata> | undefined> {
   const { tasks, rollouts, greedyRollouts, groupFilter } = dependencies;
   const { tasksPerIteration, zeroVarianceGroups, collectionRounds } = options;
@@ -58,26 +63,36 @@ export async function collectIteration<Metadata>(
   let groups: readonly ScoredGroup<Metadata>[] = [];
   let taken = 0;
   let round = 0;
+  let rejection: unknown;
+  const watchdog = rewardsWatchdog(dependencies.rewards, options.deadlines, say);
   do {
     const batch = tasksFrom(tasks, tasksPerIteration - groups.length);
     const collectWith = (collector: GroupCollector<Metadata>) =>
-      collectScoredGroups({ ...dependencies, rollouts: collector, options }, batch, { iteration, round });
+      collectScoredGroups({ ...dependencies, rollouts: collector, options, watchdog, say }, batch, {
+        iteration,
+        round,
+      });
     const [scored, scoredGreedy] = await Promise.all([
       collectWith(rollouts),
-      greedy === 'wanted' && greedyRollouts ? collectWith(greedyRollouts) : [],
+      greedy === 'wanted' && greedyRollouts ? collectWith(greedyRollouts) : nothing,
     ]);
     if (scored === undefined || scoredGreedy === undefined) return undefined;
-    for (const greedyGroup of scoredGreedy)
+    for (const greedyGroup of scoredGreedy.groups)
       greedyRewards.set(greedyGroup.group.id, rewardsOf(greedyGroup)[0] ?? null);
+    rejection = scored.rejection ?? scoredGreedy.rejection;
     taken += batch.length;
     round += 1;
-    collected.push(...scored);
-    accepted.push(...scored.filter((group) => groupFilter?.(group) ?? true));
+    collected.push(...scored.groups);
+    accepted.push(...scored.groups.filter((group) => groupFilter?.(group) ?? true));
+
     groups = needsVariance ? accepted.filter((group) => hasRewardVariance(rewardsOf(group))) : accepted;
+    // Further rounds would only use tasks up.
+    if (!scored.groups.some(isScored)) break;
   } while (isReplacing && groups.length < tasksPerIteration && round < collectionRounds);
   return {
     groups,
     collected,
+    rejection,
     rejected: groupFilter && collected.length - accepted.length,
     taken,
     rounds: round,
@@ -85,6 +100,8 @@ export async function collectIteration<Metadata>(
       greedy === 'wanted' ? groups.map(({ group }) => greedyRewards.get(group.id) ?? null) : undefined,
   };
 }
+
+const nothing: Scored<never> = { groups: [] };
 
 function tasksFrom<Metadata>(source: TaskSource<Metadata>, count: number): readonly Task<Metadata>[] {
   const tasks = source.take(count);
@@ -100,31 +117,64 @@ interface Scoring<Metadata> {
   readonly rewards: RewardsFor<Metadata>;
   readonly signal?: AbortSignal | undefined;
   readonly options: ResolvedRlOptions;
+  readonly watchdog: Watchdog;
+  readonly say: (text: string) => void;
+}
+
+interface Scored<Metadata> {
+  readonly groups: readonly ScoredGroup<Metadata>[];
+  readonly rejection?: unknown;
 }
 
 /** Failed and aborted trajectories get the reward `null`, whatever the reward computer says. */
 async function collectScoredGroups<Metadata>(
-  { rollouts, rewards, signal, options }: Scoring<Metadata>,
+  { rollouts, rewards, signal, options, watchdog, say }: Scoring<Metadata>,
   tasks: readonly Task<Metadata>[],
   at: { readonly iteration: number; readonly round: number },
-): Promise<readonly ScoredGroup<Metadata>[] | undefined> {
-  const pending: Promise<ScoredGroup<Metadata>>[] = [];
-  for await (const group of rollouts.collectGroups(tasks, { ...at, signal })) {
+): Promise<Scored<Metadata> | undefined> {
+  const pending: Promise<ScoredGroup<Metadata> | { readonly rejection: unknown }>[] = [];
+  const given = signal === undefined ? {} : { signal };
+  for await (const group of rollouts.collectGroups(tasks, { ...at, signal, onNote: say })) {
     if (signal?.aborted) break;
-    const scoring = rewards.computeRewards(group, signal === undefined ? {} : { signal }).then((scored) => ({
-      group,
-      scored: checkScores(group, scored).map((score) => shaped(score, options)),
-    }));
+    const work = Promise.resolve().then(() => rewards.computeRewards(group, given));
+    const scoring = watchdog.watch(work, given).then(
+      (scored) => ({ group, scored: checkScores(group, scored).map((score) => shaped(score, options)) }),
+      (rejection: unknown) => ({ rejection: rejection ?? new RewardError('rejected without an error') }),
+    );
     scoring.catch(() => undefined); // awaited below
     pending.push(scoring);
   }
   try {
-    const groups = await Promise.all(pending);
-    return signal?.aborted ? undefined : groups;
+    const results = await Promise.all(pending);
+    if (signal?.aborted) return undefined;
+    const broken = results.find((result) => 'rejection' in result);
+    return { groups: results.filter((result) => 'group' in result), ...broken };
   } catch (error) {
     if (signal?.aborted) return undefined;
     throw error;
   }
+}
+
+/** Says what the run waits for, and gives up rewards that are late. */
+function rewardsWatchdog<Metadata>(
+  { waitingFor }: RewardsFor<Metadata>,
+  { rewardsMs, noteMs }: ResolvedRlOptions['deadlines'],
+  say: (text: string) => void,
+): Watchdog {
+  return new Watchdog({
+    timeoutMs: rewardsMs,
+    noteAfterMs: noteMs,
+    note(waitedMs) {
+      const names = waitingFor?.() ?? [];
+      const what = names.length === 0 ? 'the rewards' : `reward ${names.join(', ')}`;
+      say(`waiting for ${what} since ${waitedMs / 1000} s`);
+    },
+  });
+}
+
+/** Whether a group has a reward to learn from. */
+function isScored<Metadata>({ scored }: ScoredGroup<Metadata>): boolean {
+  return scored.some(({ reward }) => reward !== null);
 }
 
 function checkScores<Metadata>(

@@ -1,15 +1,23 @@
 import { type LoggedSample, type MetricsLogger, promptText } from '@rlp/core';
+import type { RunNotes } from './notes.ts';
 import type { RlReport, ScoredGroup } from './protocol.ts';
+
+interface LoggingContext {
+  readonly loggedSamples: number;
+  readonly runNotes: RunNotes;
+  /** Notes that were said in the middle of the iteration. */
+  readonly said: readonly string[];
+}
 
 /** Hands a report to a logger: metrics, notes, a few samples, findings. */
 export function logReport<Metadata>(
   logger: MetricsLogger | undefined,
   { iteration, metrics, notes, groups, findings }: RlReport<Metadata>,
-  loggedSamples: number,
+  { loggedSamples, runNotes, said }: LoggingContext,
 ): void {
   if (logger === undefined) return;
   logger.log(iteration, metrics);
-  for (const note of notes) logger.note?.(iteration, note);
+  for (const note of notes) if (!said.includes(note)) runNotes.repeat(iteration, note);
   const rows = logger.samples && sampleRows(groups, loggedSamples);
   if (rows !== undefined && rows.length > 0) logger.samples?.(iteration, rows);
   for (const finding of findings) logger.finding?.(iteration, finding);

@@ -1,5 +1,6 @@
 import type { ForwardBackwardResult, Metrics, ScoredTrajectory, Trajectory } from '@rlp/core';
 import { hasRewardVariance } from '../advantage/group-relative.ts';
+import type { Collection } from './collect.ts';
 import type { Coefficients } from './experience.ts';
 import type { LearnResult } from './learn.ts';
 import type { ResolvedRlOptions } from './options.ts';
@@ -33,8 +34,34 @@ export function groupMetrics(groups: readonly ScoredGroup[]): { metrics: Metrics
         'response/tokens-max': lengths.reduce((largest, length) => Math.max(largest, length), 0),
       }),
     },
-    notes: [...varianceNote(flat, groups.length), ...failureNotes(trajectories), ...unscoredNote(scored)],
+    notes: [...failureNotes(trajectories), ...unscoredNote(scored)],
   };
+}
+
+/** How an iteration was collected. */
+export function collectionMetrics({ rejected, rounds }: Collection): Metrics {
+  return {
+    ...(rejected !== undefined && { 'groups/rejected': rejected }),
+    ...(rounds > 1 && { 'groups/rounds': rounds }),
+  };
+}
+
+/** What was lost while an iteration was collected. `kept` groups are left to learn from. */
+export function collectionNotes(
+  { collected, taken, rounds }: Collection,
+  kept: number,
+  { tasksPerIteration }: ResolvedRlOptions,
+): string[] {
+  const lost = taken - collected.length;
+  const isShort = rounds > 1 && kept < tasksPerIteration;
+  return [
+    ...(lost > 0 ? [`${lost} of ${taken} groups were dropped by the failure policy`] : []),
+    ...(isShort
+      ? [
+          `${kept} of ${tasksPerIteration} groups were worth learning from after ${rounds} rounds of collection`,
+        ]
+      : []),
+  ];
 }
 
 /** Nothing if nothing was scored. */
@@ -46,10 +73,6 @@ function rewardMetrics(rewards: readonly number[]): Metrics {
     'reward/min': rewards.reduce((least, reward) => Math.min(least, reward)),
     'reward/max': rewards.reduce((largest, reward) => Math.max(largest, reward)),
   };
-}
-
-function varianceNote(flat: number, count: number): string[] {
-  return flat === 0 ? [] : [`${flat} of ${count} groups had no reward variance`];
 }
 
 function failureNotes(trajectories: readonly Trajectory[]): string[] {
@@ -66,12 +89,11 @@ function unscoredNote(scored: readonly ScoredTrajectory[]): string[] {
   const finished = scored.filter(
     ({ trajectory: { status } }) => status === 'completed' || status === 'truncated',
   );
-  const unscored = finished.filter(({ reward }) => reward === null).length;
-  return unscored === 0
-    ? []
-    : [
-        `${unscored} of ${finished.length} finished trajectories got no reward: see the statistics of the reward functions`,
-      ];
+  const unscored = finished.filter(({ reward }) => reward === null);
+  if (unscored.length === 0) return [];
+  const failure = unscored.flatMap(({ failures = [] }) => failures)[0];
+  const why = failure === undefined ? 'the reward was null' : `the first failed: ${failure.message}`;
+  return [`${unscored.length} of ${finished.length} finished trajectories got no reward: ${why}`];
 }
 
 function componentMeans(groups: readonly ScoredGroup[]): Metrics {

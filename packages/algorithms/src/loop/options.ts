@@ -100,6 +100,39 @@ const referenceUpdateSchema = z.discriminatedUnion('method', [
   }),
 ]);
 
+const timerMs = z.number().positive().max(2_147_483_647, 'must fit a timer (2^31 − 1 ms)');
+
+const failureBudgetSchema = z.strictObject({
+  /**
+   * Share of an iteration's trajectories without a reward at which the iteration is lost, 0 to 1. Its tasks are given back and
+   * collected again. Default 1.
+   */
+  share: z.number().gt(0).max(1).default(1),
+  /** Times in a row that a lost iteration is tried again. Default 5. */
+  retries: z.int().nonnegative().default(5),
+  /** Pause before the first of them, in milliseconds. It doubles with each, up to a minute. Default 1000. */
+  backOffMs: timerMs.default(1000),
+  /** Iterations from the start of a run in which the rewards of every group may be equal. Default 20. */
+  flatIterations: z.int().min(1).default(20),
+  /**
+   * Largest mean gap between the logprobs of sampler and trainer while both have the same weights, in nats. Above a tenth of it
+   * the report has a note. Default 1.
+   */
+  samplerGap: z.number().positive().default(1),
+  /** `'continue'` goes on with what there is instead of stopping. Default `'stop'`. */
+  whenSpent: z.enum(['stop', 'continue']).default('stop'),
+});
+
+/** Schema of the deadlines of all loops. */
+export const deadlinesSchema = z.strictObject({
+  /** Longest time in which no group gets its rewards while groups wait, in milliseconds. Default 1800000 (30 minutes). */
+  rewardsMs: timerMs.default(1_800_000),
+  /** Longest call of a backend, or of the sampler's `updateWeights`, in milliseconds. Default 3600000 (1 hour). */
+  backendMs: timerMs.default(3_600_000),
+  /** Waiting time before a note says what the run waits for, in milliseconds. Said again after twice that. Default 30000. */
+  noteMs: timerMs.default(30_000),
+});
+
 const rlShape = {
   /** Names the random streams that shuffle minibatches and draw tokens. Default `'rl'`. */
   seed: z.string().default('rl'),
@@ -201,6 +234,10 @@ const rlShape = {
     .optional(),
   /** `'always'` reports the KL to the reference policy even if the loss does not use it. Default `'when-penalised'`. */
   referenceKl: z.enum(['when-penalised', 'always']).default('when-penalised'),
+  /** What the run bears before it stops by itself with a `RunStoppedError`. Default: `{}`. */
+  failureBudget: failureBudgetSchema.prefault({}),
+  /** How long the run waits for others. Default: `{}`. */
+  deadlines: deadlinesSchema.prefault({}),
   /** Trajectories per iteration that the logger receives as samples. Default 4. */
   loggedSamples: z.int().nonnegative().default(4),
   /** Moves the reference policy during the run. Default: `{ method: 'none' }`. */

@@ -31,8 +31,12 @@ export interface GroupCollector<Metadata = unknown, Outcome = unknown> {
       /** Which collection of the iteration it is, from 0: another round draws other samples of the same task. */
       readonly round?: number | undefined;
       readonly signal?: AbortSignal | undefined;
+      /** Takes a sentence while the collection waits. */
+      readonly onNote?: ((text: string) => void) | undefined;
     },
   ): AsyncIterable<TrajectoryGroup<Metadata, Outcome>>;
+  /** Error of the last episode that failed, dropped ones included. */
+  readonly lastError?: unknown;
   /** Returns the notes that came up since the last call. The report of the iteration includes them. */
   takeNotes?(): readonly string[];
 }
@@ -176,7 +180,12 @@ export interface RlDependencies<Metadata = unknown, Outcome = unknown> {
   readonly logger?: MetricsLogger | undefined;
   /** Milliseconds from any origin, such as `performance.now`. Without it, times are not reported. */
   readonly clock?: (() => number) | undefined;
-  /** Ends the run: at once and without a report before the iteration's first update, else after its updates. */
+  /** Waits between the tries of a lost iteration; rejects with the signal's reason. Default: a timer. */
+  readonly sleep?: ((milliseconds: number, signal: AbortSignal | undefined) => Promise<void>) | undefined;
+  /**
+   * Ends the run: at once and without a report before the iteration's first update, else after its updates. A call of the backend
+   * that hangs is abandoned with a `TrainingError`.
+   */
   readonly signal?: AbortSignal | undefined;
 }
 

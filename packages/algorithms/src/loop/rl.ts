@@ -1,14 +1,26 @@
-import type { Metrics, PublishOptions } from '@rlp/core';
-import { type Collection, collectIteration } from './collect.ts';
+import type { Metrics, PublishOptions, TrainingBackend } from '@rlp/core';
+import { Attendant } from './attendant.ts';
+import type { Collection } from './collect.ts';
+import { collectPatiently } from './collect-patiently.ts';
 import { coefficientsOf, controlled } from './control.ts';
 import { groupRelativeEstimator } from './estimate.ts';
+import { RunHealth } from './health.ts';
 import { type LearnContext, type LearnResult, learn } from './learn.ts';
 import { logReport } from './logging.ts';
-import { coefficientMetrics, groupMetrics, learnMetrics } from './metrics.ts';
+import {
+  coefficientMetrics,
+  collectionMetrics,
+  collectionNotes,
+  groupMetrics,
+  learnMetrics,
+} from './metrics.ts';
 import { scaledForTheRun, type Watched, watch } from './monitoring.ts';
+import { RunNotes } from './notes.ts';
 import { type ResolvedRlOptions, type RlOptions, resolveRlOptions } from './options.ts';
 import { moveReference, needsOf, preflight } from './preflight.ts';
 import type { AdvantageEstimator, RlDependencies, RlReport, RlState } from './protocol.ts';
+import { RunStoppedError, type Stop } from './run-stopped.ts';
+import { Stopwatch } from './stopwatch.ts';
 
 /** How a run continues another. */
 export interface ResumeOptions<State> {
@@ -24,8 +36,11 @@ export interface ResumeOptions<State> {
  * before its first update leaves no trace: its tasks go back. Reward weights scaled by a monitor are restored when the run ends
  * and scaled again on resume.
  *
- * @throws OptionsError for options outside their ranges, ArgumentError for a sampling temperature of 0, and whatever
- *   rewards, backend or sampler reject with; the run can then be resumed from the last report's checkpoint.
+ * An iteration without rewards is lost: its tasks are given back and collected again after a pause, as `failureBudget` says.
+ *
+ * @throws OptionsError for options outside their ranges, ArgumentError for a sampling temperature of 0, RunStoppedError for a run
+ *   in which nothing can be learned, and whatever backend or sampler reject with. The run can then be resumed from the last
+ *   report's checkpoint.
  */
 export async function* runRlTraining<Metadata, Outcome>(
   given: RlDependencies<Metadata, Outcome>,
@@ -55,15 +70,20 @@ async function* iterations<Metadata>(
   },
 ): AsyncGenerator<RlReport<Metadata>, void, undefined> {
   const { tasks, monitor, logger, signal } = dependencies;
+  const { loggedSamples, failureBudget } = plan.options;
   if (resume !== undefined) continueFrom(resume, dependencies);
   if (signal?.aborted) return;
-  let version = await publishWeights(dependencies, plan.publish);
+  const notes = new RunNotes(logger);
+  const run = { notes, health: new RunHealth(failureBudget, resume === undefined ? 'fresh' : 'resumed') };
   let state = resume;
-  for (let iteration = resume?.iteration ?? 0; iteration < plan.options.iterations; iteration++) {
+  let iteration = resume?.iteration ?? 0;
+  const attended = waitedFor(dependencies, plan.options, (text) => notes.say(iteration, text));
+  let version = await publishWeights(attended, plan.publish);
+  for (; iteration < plan.options.iterations; iteration++) {
     if (signal?.aborted) return;
     const cursor = tasks.cursor;
     const remembered = state?.monitor ?? monitor?.saveState();
-    const made = await runIteration(dependencies, { ...plan, iteration, state, version }).catch(
+    const made = await runIteration(attended, { ...plan, run, iteration, state, version }).catch(
       (error: unknown) => {
         if (signal?.aborted && error === signal.reason) return undefined;
         throw error;
@@ -76,10 +96,29 @@ async function* iterations<Metadata>(
     }
     ({ version } = made);
     ({ state } = made.report);
-    logReport(logger, made.report, plan.options.loggedSamples);
+    logReport(logger, made.report, { loggedSamples, runNotes: notes, said: made.said });
     yield made.report;
     if (made.verdict === 'stop') return;
+    if (made.stop !== undefined) throw new RunStoppedError(made.stop, { iteration, state });
   }
+}
+
+/** The same dependencies, with every call of backend, critic and sampler waited for. */
+function waitedFor<Metadata>(
+  dependencies: RlDependencies<Metadata>,
+  { deadlines }: ResolvedRlOptions,
+  say: (text: string) => void,
+): RlDependencies<Metadata> {
+  const { backend, critic, inference, signal } = dependencies;
+  const attendant = new Attendant({ deadlines, signal, say });
+  const policy = attendant.attended(backend, 'backend');
+  const isShared = (critic as TrainingBackend | undefined) === backend;
+  return {
+    ...dependencies,
+    backend: policy,
+    critic: critic && (isShared ? (policy as typeof critic) : attendant.attended(critic, 'critic')),
+    inference: attendant.attended(inference, 'sampler'),
+  };
 }
 
 /** Takes tasks, monitor and reward weights to where a run stood. */
@@ -96,6 +135,7 @@ function continueFrom<Metadata>(
 
 interface IterationContext<Metadata> {
   readonly estimator: AdvantageEstimator<Metadata>;
+  readonly run: { readonly notes: RunNotes; readonly health: RunHealth };
   readonly iteration: number;
   /** After the iteration before. */
   readonly state: RlState | undefined;
@@ -121,13 +161,21 @@ async function runIteration<Metadata>(
       readonly report: RlReport<Metadata>;
       readonly verdict: Watched<Metadata>['verdict'];
       readonly version: number;
+      /** Why the run stops after the report. */
+      readonly stop: Stop | undefined;
+      /** Notes of the report that were said already. */
+      readonly said: readonly string[];
     }
   | undefined
 > {
-  const { estimator, iteration, state, options } = context;
+  const { estimator, iteration, state, options, run } = context;
   const stopwatch = new Stopwatch(dependencies.clock);
   const greedy = needsOf(estimator).includes('greedyRewards') ? 'wanted' : 'none';
-  const collection = await collectIteration(dependencies, { options, iteration, greedy });
+  const collection = await collectPatiently(dependencies, {
+    ...{ options, iteration, greedy, history: run.health.history },
+    state: state ?? { iteration, taskCursor: dependencies.tasks.cursor },
+    say: (text) => run.notes.say(iteration, text),
+  });
   stopwatch.lap('time/collect');
   if (collection === undefined) return undefined;
   const watched = await watch(collection.groups, dependencies, {
@@ -146,24 +194,27 @@ async function runIteration<Metadata>(
   stopwatch.lap('time/publish');
   const next = stateAfter(dependencies, context, watched, learned);
   if (dependencies.monitor !== undefined) stopwatch.lap('time/monitor');
+  const collected = groupMetrics(collection.collected);
   const metrics = {
+    ...collected.metrics,
+    ...collectionMetrics(collection),
     ...watched.metrics,
     ...(learned === 'nothing' ? { 'update/count': 0 } : learned.metrics),
     ...coefficientMetrics(coefficients, options),
     ...stopwatch.laps,
   };
-  const wanted = options.tasksPerIteration;
-  return {
-    verdict,
-    version,
-    report: report(collection, watched, {
-      iteration,
-      state: next,
-      metrics,
-      wanted,
-      notes: dependencies.rollouts.takeNotes?.() ?? [],
-    }),
-  };
+  const { notes: health, stop } = run.health.examine(metrics);
+  const said = run.notes.take();
+  const notes = [
+    ...said,
+    ...collectionNotes(collection, groups.length, options),
+    ...collected.notes,
+    ...health,
+    ...(dependencies.rollouts.takeNotes?.() ?? []),
+    ...watched.notes,
+  ];
+  const report = { iteration, metrics, notes, groups, findings: watched.findings, state: next };
+  return { report, verdict, version, stop, said };
 }
 
 /** What the next iteration, in this run or another, goes on from. */
@@ -218,62 +269,4 @@ async function publishWeights(
   publish: PublishOptions,
 ): Promise<number> {
   return inference.updateWeights(await backend.publish(publish));
-}
-
-function report<Metadata>(
-  { collected, rejected, taken, rounds }: Collection<Metadata>,
-  { groups, findings, notes: interventions }: Watched<Metadata>,
-  made: {
-    readonly iteration: number;
-    readonly state: RlState;
-    readonly metrics: Metrics;
-    readonly wanted: number;
-    readonly notes: readonly string[];
-  },
-): RlReport<Metadata> {
-  const { iteration, state, wanted } = made;
-  const { metrics, notes } = groupMetrics(collected);
-  const lost = taken - collected.length;
-  return {
-    iteration,
-    metrics: {
-      ...metrics,
-      ...(rejected !== undefined && { 'groups/rejected': rejected }),
-      ...(rounds > 1 && { 'groups/rounds': rounds }),
-      ...made.metrics,
-    },
-    notes: [
-      ...(lost > 0 ? [`${lost} of ${taken} groups were dropped by the failure policy`] : []),
-      ...notes,
-      ...made.notes,
-      ...(rounds > 1 && groups.length < wanted
-        ? [
-            `${groups.length} of ${wanted} groups were worth learning from after ${rounds} rounds of collection`,
-          ]
-        : []),
-      ...interventions,
-    ],
-    groups,
-    findings,
-    state,
-  };
-}
-
-/** Milliseconds between laps, added up by name; nothing without a clock. */
-class Stopwatch {
-  readonly laps: Record<string, number> = {};
-  readonly #clock: (() => number) | undefined;
-  #last: number;
-
-  constructor(clock: (() => number) | undefined) {
-    this.#clock = clock;
-    this.#last = clock?.() ?? 0;
-  }
-
-  lap(name: string): void {
-    if (this.#clock === undefined) return;
-    const now = this.#clock();
-    this.laps[name] = (this.laps[name] ?? 0) + now - this.#last;
-    this.#last = now;
-  }
 }

@@ -1,6 +1,7 @@
 import { parseOptions } from '@rlp/core';
 import * as z from 'zod';
 import { aggregationModes } from '../aggregation.ts';
+import { deadlinesSchema } from './options.ts';
 
 /** Schema of {@link SftOptions}. */
 export const sftSchema = z
@@ -17,6 +18,8 @@ export const sftSchema = z
     sequencesPerBatch: z.int().min(1).default(32),
     /** How token losses are averaged; see `aggregationWeights`. Default `'token-mean'`. */
     aggregation: z.enum(aggregationModes).default('token-mean'),
+    /** How long the run waits for the backend. Default: `{}`. */
+    deadlines: deadlinesSchema.omit({ rewardsMs: true }).prefault({}),
   })
   .refine(({ epochs, updates }) => epochs === undefined || updates === undefined, {
     path: ['updates'],

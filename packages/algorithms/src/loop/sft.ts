@@ -1,6 +1,7 @@
 import {
   ArgumentError,
   type Metrics,
+  type MetricsLogger,
   RandomStream,
   type TokenSequence,
   type TrainingBackend,
@@ -9,6 +10,7 @@ import {
 import * as z from 'zod';
 import { aggregationWeights } from '../aggregation.ts';
 import { crossEntropy } from '../loss/cross-entropy.ts';
+import { Attendant } from './attendant.ts';
 import { isMasked } from './experience.ts';
 import type { ResumeOptions } from './rl.ts';
 import { type ResolvedSftOptions, resolveSftOptions, type SftOptions } from './sft-options.ts';
@@ -19,9 +21,11 @@ export interface SftDependencies {
   readonly backend: TrainingBackend;
   /** What to imitate, for instance from `demonstrationSequences`. */
   readonly sequences: readonly TokenSequence[];
+  /** Gets every update's metrics and notes, before its report is yielded. */
+  readonly logger?: MetricsLogger | undefined;
   /** Milliseconds from any origin. Without it, times are not reported. */
   readonly clock?: (() => number) | undefined;
-  /** Ends the run after the update under way. */
+  /** Ends the run after the update under way. A call of the backend that hangs is abandoned with a `TrainingError`. */
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -54,7 +58,7 @@ export interface SftReport {
  * @throws OptionsError for options outside their ranges, ArgumentError when there is nothing to imitate.
  */
 export async function* runSftTraining(
-  { backend, sequences, clock, signal }: SftDependencies,
+  { backend: given, sequences, logger, clock, signal }: SftDependencies,
   options: SftOptions & ResumeOptions<SftState> = {},
 ): AsyncGenerator<SftReport, void, undefined> {
   const { resume, ...own } = options;
@@ -66,6 +70,9 @@ export async function* runSftTraining(
   }
   const made = resume?.iteration ?? 0;
   let iteration = -1;
+  const say = (text: string) => logger?.note?.(iteration, text);
+  const attendant = new Attendant({ deadlines: resolved.deadlines, signal, say });
+  const backend = attendant.attended(given, 'backend');
   for (const { rows, epoch } of batches(sequences, resolved)) {
     iteration += 1;
     if (iteration < made) continue;
@@ -76,19 +83,16 @@ export async function* runSftTraining(
       crossEntropy,
     );
     const { gradientNorm, learningRate } = await backend.optimStep();
-    yield {
-      iteration,
-      epoch,
-      state: { iteration: iteration + 1 },
-      metrics: {
-        'loss/sft': pass.loss,
-        'gradient/norm': gradientNorm,
-        'learning-rate': learningRate,
-        'tokens/trained': pass.tokens.trained,
-        'tokens/computed': pass.tokens.total,
-        ...(clock && { 'time/learn': clock() - start! }),
-      },
+    const metrics = {
+      'loss/sft': pass.loss,
+      'gradient/norm': gradientNorm,
+      'learning-rate': learningRate,
+      'tokens/trained': pass.tokens.trained,
+      'tokens/computed': pass.tokens.total,
+      ...(clock && { 'time/learn': clock() - start! }),
     };
+    logger?.log(iteration, metrics);
+    yield { iteration, epoch, state: { iteration: iteration + 1 }, metrics };
   }
 }
 

@@ -1,0 +1,124 @@
+import { onAbort, TimeoutError, TrainingError } from '@rlp/core';
+import type { ResolvedRlOptions } from './options.ts';
+
+/** Methods of backends and samplers that a run waits for. */
+const waitedFor: ReadonlySet<PropertyKey> = new Set([
+  'forwardBackward',
+  'optimStep',
+  'logprobs',
+  'values',
+  'publish',
+  'updateReference',
+  'updateWeights',
+]);
+
+/** Milliseconds that a call may have taken when the signal ends the run, if none has taken longer. */
+const leastPatienceMs = 250;
+
+/** Limits of {@link Attendant}. */
+export interface AttendantOptions {
+  readonly deadlines: Pick<ResolvedRlOptions['deadlines'], 'backendMs' | 'noteMs'>;
+  readonly signal: AbortSignal | undefined;
+  /** Takes a sentence for people who wait. */
+  readonly say: (text: string) => void;
+}
+
+/**
+ * Waits for the calls of a backend or a sampler, so that one that hangs ends the run with an error.
+ *
+ * A call may take `backendMs`. Once the signal fires, a call may go on to its end, so that backend and sampler agree. But one that
+ * has taken four times as long as every call before it hangs, and is abandoned.
+ */
+export class Attendant {
+  readonly #options: AttendantOptions;
+  #slowestMs = 0;
+
+  constructor(options: AttendantOptions) {
+    this.#options = options;
+  }
+
+  /** The same object, with every call waited for. */
+  attended<Part extends object>(part: Part, name: string): Part {
+    return new Proxy(part, {
+      get: (target, method) => {
+        const value: unknown = Reflect.get(target, method, target);
+        if (typeof value !== 'function') return value;
+        if (!waitedFor.has(method)) return value.bind(target);
+        return (...given: unknown[]) =>
+          this.#attend(`${name}.${String(method)}`, value.apply(target, given) as PromiseLike<unknown>);
+      },
+    });
+  }
+
+  #attend<Value>(call: string, work: PromiseLike<Value>): Promise<Value> {
+    const wait = new Wait(call, this.#options, () => Math.max(leastPatienceMs, 4 * this.#slowestMs));
+    const settled = Promise.race([work, wait.givenUp]).finally(() => {
+      wait.end();
+      this.#slowestMs = Math.max(this.#slowestMs, wait.tookMs);
+    });
+    // The loop submits some calls before it waits for those before them, which can fail first.
+    settled.catch(() => undefined);
+    return settled;
+  }
+}
+
+/** One call under way. It is timed in steps that double, which needs no clock. */
+class Wait {
+  /** Rejects when the call is given up. */
+  readonly givenUp: Promise<never>;
+  /** Milliseconds that have gone by, at the last step. */
+  tookMs = 0;
+  readonly #call: string;
+  readonly #options: AttendantOptions;
+  readonly #patienceMs: () => number;
+  readonly #timers: Record<'step' | 'note' | 'deadline', ReturnType<typeof setTimeout> | undefined>;
+  #giveUp!: (error: unknown) => void;
+  readonly #release: (() => void) | undefined;
+
+  constructor(call: string, options: AttendantOptions, patienceMs: () => number) {
+    this.#call = call;
+    this.#options = options;
+    this.#patienceMs = patienceMs;
+    this.givenUp = new Promise((_, reject) => {
+      this.#giveUp = reject;
+    });
+    this.givenUp.catch(() => undefined);
+    const { backendMs, noteMs } = options.deadlines;
+    const late = () => this.#giveUp(new TimeoutError(`${call} took longer than ${backendMs} ms`));
+    this.#timers = { step: undefined, note: undefined, deadline: setTimeout(late, backendMs) };
+    this.#step(leastPatienceMs);
+    this.#remind(noteMs, 0);
+    this.#release = options.signal && onAbort(options.signal, () => this.#abandonIfHanging());
+  }
+
+  end(): void {
+    for (const timer of Object.values(this.#timers)) clearTimeout(timer);
+    this.#release?.();
+  }
+
+  #step(atMs: number): void {
+    this.#timers.step = setTimeout(() => {
+      this.tookMs = atMs;
+      this.#abandonIfHanging();
+      this.#step(2 * atMs);
+    }, atMs - this.tookMs);
+  }
+
+  #remind(atMs: number, beforeMs: number): void {
+    this.#timers.note = setTimeout(() => {
+      this.#options.say(`waiting for ${this.#call} since ${atMs / 1000} s`);
+      this.#remind(2 * atMs, atMs);
+    }, atMs - beforeMs);
+  }
+
+  #abandonIfHanging(): void {
+    const { signal } = this.#options;
+    if (!signal?.aborted || this.tookMs < this.#patienceMs()) return;
+    this.#giveUp(
+      new TrainingError(
+        `${this.#call} did not end and was abandoned after the signal; load the last checkpoint before you continue`,
+        { cause: signal.reason },
+      ),
+    );
+  }
+}

@@ -1,0 +1,128 @@
+import { causeOf, messageOf, rootCause, type ScoredTrajectory } from '@rlp/core';
+import type { Collection } from './collect.ts';
+import type { Stop } from './run-stopped.ts';
+
+/** The first failure behind an iteration that brought nothing. */
+interface FirstFailure {
+  readonly kind: 'episode' | 'reward';
+  /** Where it happened, such as `at the sampler`. */
+  readonly place: string;
+  readonly message: string;
+  readonly error: unknown;
+}
+
+/** What became of the episodes of an iteration. */
+interface Outcome {
+  readonly tasks: number;
+  readonly episodes: number;
+  readonly failed: number;
+  /** Finished without a reward. */
+  readonly unscored: number;
+  readonly first?: FirstFailure | undefined;
+  /** Thrown by the reward computer, which should not. */
+  readonly rejection?: unknown;
+}
+
+/** A way in which an iteration can bring nothing to learn from. The first that applies names it. */
+interface LossCheck {
+  readonly reason: Stop['reason'];
+  readonly applies: (outcome: Outcome) => boolean;
+  readonly sentence: (outcome: Outcome) => string;
+  readonly remedy: string;
+}
+
+const checks: readonly LossCheck[] = [
+  {
+    reason: 'rewards-rejected',
+    applies: ({ rejection }) => rejection !== undefined,
+    sentence: ({ first }) => `the reward computer threw: ${first?.message}`,
+    remedy: 'return null for what it cannot score, and see `cause`',
+  },
+  {
+    reason: 'nothing-collected',
+    applies: ({ episodes }) => episodes === 0,
+    sentence: ({ tasks, first }) =>
+      `no episode of ${tasks} tasks was kept${first ? `; the last failure: ${first.message}` : ''}`,
+    remedy: 'correct the failure, or keep failed episodes with `rollout.onFailure`',
+  },
+  {
+    reason: 'episodes-failed',
+    applies: ({ failed, episodes }) => failed === episodes,
+    sentence: ({ failed, first }) =>
+      `all ${failed} episodes failed, the first ${first?.place}: ${first?.message}`,
+    remedy: 'correct the environment, the tasks or the sampler, and see `cause`',
+  },
+  {
+    reason: 'rewards-failed',
+    applies: ({ unscored, failed, episodes, first }) =>
+      unscored + failed === episodes && first?.kind === 'reward',
+    sentence: ({ unscored, first }) =>
+      `none of ${unscored} finished episodes got a reward: ${first?.message}`,
+    remedy: 'correct the reward, and see `cause`',
+  },
+  {
+    reason: 'rewards-null',
+    applies: ({ unscored, failed, episodes }) => unscored + failed === episodes,
+    sentence: ({ unscored }) => `the rewards of all ${unscored} finished episodes are null`,
+    remedy:
+      'return a number if an answer can be judged; if a judge gives the rewards, see its `getStatistics()`',
+  },
+  {
+    reason: 'rewards-missing',
+    applies: () => true,
+    sentence: ({ unscored, failed, episodes, first }) =>
+      `${failed + unscored} of ${episodes} episodes have no reward${first ? `, the first failed ${first.place}: ${first.message}` : ''}`,
+    remedy: 'correct the failure, or raise `failureBudget.share`',
+  },
+];
+
+/** Why an iteration is lost: `share` of its episodes or more have no reward. `undefined` if it is not. */
+export function lossOf(
+  { collected, taken, rejection }: Collection,
+  share: number,
+  lastError: unknown,
+): (Stop & { readonly error: unknown }) | undefined {
+  const scored = collected.flatMap((group) => group.scored);
+  const missing = scored.filter(({ reward }) => reward === null);
+  if (rejection === undefined && scored.length > 0 && missing.length < share * scored.length)
+    return undefined;
+  const failed = missing.filter(({ trajectory }) => trajectory.status === 'failed').length;
+  const first = rejection === undefined ? (firstFailure(missing) ?? dropped(lastError)) : rejected(rejection);
+  const outcome: Outcome = {
+    tasks: taken,
+    episodes: scored.length,
+    failed,
+    unscored: missing.length - failed,
+    first,
+    rejection,
+  };
+  const { reason, sentence, remedy } = checks.find((check) => check.applies(outcome))!;
+  const error = first?.error;
+  return { reason, sentence: sentence(outcome), remedy, error, cause: rootCause(error) };
+}
+
+function firstFailure(missing: readonly ScoredTrajectory[]): FirstFailure | undefined {
+  // A broken reward explains more than a broken episode beside it.
+  const reward = missing.flatMap(({ trajectory, failures = [] }) =>
+    trajectory.status === 'failed' ? [] : failures,
+  )[0];
+  if (reward !== undefined) {
+    const { source, message } = reward;
+    return { kind: 'reward', place: `in ${source}`, message, error: causeOf(reward) };
+  }
+  const episode = missing.find(({ trajectory }) => trajectory.failure !== undefined)?.trajectory.failure;
+  if (episode === undefined) return undefined;
+  const { boundary, message } = episode;
+  return { kind: 'episode', place: `at the ${boundary}`, message, error: causeOf(episode) };
+}
+
+/** Groups that the failure policy dropped left their error with what collects them. */
+function dropped(error: unknown): FirstFailure | undefined {
+  return error instanceof Error
+    ? { kind: 'episode', place: 'before', message: error.message, error }
+    : undefined;
+}
+
+function rejected(error: unknown): FirstFailure {
+  return { kind: 'reward', place: 'in the rewards', message: messageOf(error), error };
+}

@@ -1,0 +1,45 @@
+import { RlpError } from '@rlp/core';
+import type { RlState } from './protocol.ts';
+
+/** Why a run stopped by itself; docs/guides/when-a-run-stops.md describes each. */
+export type StopReason =
+  | 'nothing-collected'
+  | 'episodes-failed'
+  | 'rewards-rejected'
+  | 'rewards-failed'
+  | 'rewards-null'
+  | 'rewards-missing'
+  | 'rewards-equal'
+  | 'sampler-gap';
+
+/**
+ * A run in which nothing can be learned stopped by itself. The message has the remedy.
+ *
+ * `cause` is the first error behind it, with its own stack, if there was one.
+ */
+export class RunStoppedError extends RlpError {
+  override readonly name = 'RunStoppedError';
+  readonly reason: StopReason;
+  /** What to do. */
+  readonly remedy: string;
+  /** Continue with it, and with the backend's checkpoint of that moment. Tasks that taught nothing are not counted in it. */
+  readonly state: RlState;
+
+  constructor(
+    { reason, sentence, remedy, cause }: Stop,
+    { iteration, state }: { readonly iteration: number; readonly state: RlState },
+  ) {
+    super(`runRlTraining: iteration ${iteration + 1}: ${sentence}; ${remedy}`, { cause });
+    this.reason = reason;
+    this.remedy = remedy;
+    this.state = state;
+  }
+}
+
+/** What is wrong, what to do, and the first error behind it. */
+export interface Stop {
+  readonly reason: StopReason;
+  readonly sentence: string;
+  readonly remedy: string;
+  readonly cause?: unknown;
+}
