@@ -101,15 +101,8 @@ export class RolloutManager<S extends State = State, Metadata = unknown, Outcome
       limit(async () => {
         if (stop.signal.aborted) return undefined;
         const groupId = groupIds[index]!;
-        const outcomes = await runGroup({
-          dependencies: this.#dependencies,
-          environment,
-          options,
-          signal: stop.signal,
-          watchdog,
-          task,
-          groupId,
-        });
+        const shared = { dependencies: this.#dependencies, environment, options, watchdog };
+        const outcomes = await runGroup({ ...shared, signal: stop.signal, task, groupId });
         return { outcomes, group: { id: groupId, task } };
       }),
     );

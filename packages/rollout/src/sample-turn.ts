@@ -39,16 +39,16 @@ function checkCompletions(completions: readonly Completion[], count: number): vo
   if (completions.length !== count) {
     throw new SamplerError(`sampler.sample: expected ${count} completions, got ${completions.length}`);
   }
-  for (const [member, { tokens, behaviorLogprobs, policyVersion }] of completions.entries()) {
+  for (const [member, { tokens, behaviorLogprobs, policyVersion, text }] of completions.entries()) {
+    const place = `sampler.sample: completion ${member}`;
     if (!Number.isFinite(policyVersion)) {
-      throw new SamplerError(
-        `sampler.sample: completion ${member} must have a number as policyVersion, got ${policyVersion}`,
-      );
+      throw new SamplerError(`${place} must have a number as policyVersion, got ${policyVersion}`);
     }
+    if (typeof text !== 'string') throw new SamplerError(`${place} must have a text, got ${String(text)}`);
     const bad = behaviorLogprobs.find((logprob) => !(logprob <= 0 && Number.isFinite(logprob)));
     if (behaviorLogprobs.length === tokens.length && bad === undefined) continue;
     throw new SamplerError(
-      `sampler.sample: completion ${member} must have one finite logprob of at most 0 per token, got ` +
+      `${place} must have one finite logprob of at most 0 per token, got ` +
         (bad === undefined ? `${behaviorLogprobs.length} for ${tokens.length} tokens` : String(bad)),
     );
   }

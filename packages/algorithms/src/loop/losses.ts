@@ -35,7 +35,7 @@ const checks: readonly LossCheck[] = [
   {
     reason: 'rewards-rejected',
     applies: ({ rejection }) => rejection !== undefined,
-    sentence: ({ first }) => `the reward computer threw: ${first?.message}`,
+    sentence: ({ first }) => `the reward computer failed: ${first?.message}`,
     remedy: 'return null for what it cannot score, and see `cause`',
   },
   {

@@ -83,12 +83,8 @@ async function* iterations<Metadata>(
     if (signal?.aborted) return;
     const cursor = tasks.cursor;
     const remembered = state?.monitor ?? monitor?.saveState();
-    const made = await runIteration(attended, { ...plan, run, iteration, state, version }).catch(
-      (error: unknown) => {
-        if (signal?.aborted && error === signal.reason) return undefined;
-        throw error;
-      },
-    );
+    const context = { ...plan, run, iteration, state, version };
+    const made = await unlessAborted(runIteration(attended, context), signal);
     if (made === undefined) {
       tasks.seek(cursor);
       monitor?.loadState(remembered);
@@ -101,6 +97,14 @@ async function* iterations<Metadata>(
     if (made.verdict === 'stop') return;
     if (made.stop !== undefined) throw new RunStoppedError(made.stop, { iteration, state });
   }
+}
+
+/** What the promise gives, or `undefined` if it rejects with the signal's reason. */
+function unlessAborted<Value>(made: Promise<Value>, signal: AbortSignal | undefined) {
+  return made.catch((error: unknown) => {
+    if (signal?.aborted && error === signal.reason) return undefined;
+    throw error;
+  });
 }
 
 /** The same dependencies, with every call of backend, critic and sampler waited for. */
@@ -148,6 +152,16 @@ interface IterationContext<Metadata> {
 /** What came of learning; `'nothing'` where the monitor's verdict was not to. */
 type Learned = { readonly result: LearnResult; readonly metrics: Metrics } | 'nothing';
 
+/** An iteration that came to its end. */
+interface Made<Metadata> {
+  readonly report: RlReport<Metadata>;
+  readonly verdict: Watched<Metadata>['verdict'];
+  /** Why the run stops after the report. */
+  readonly stop: Stop | undefined;
+  /** Notes of the report that were said already. */
+  readonly said: readonly string[];
+}
+
 /**
  * One iteration; `undefined` when the signal ended it while groups were collected.
  *
@@ -156,18 +170,7 @@ type Learned = { readonly result: LearnResult; readonly metrics: Metrics } | 'no
 async function runIteration<Metadata>(
   dependencies: RlDependencies<Metadata>,
   context: IterationContext<Metadata>,
-): Promise<
-  | {
-      readonly report: RlReport<Metadata>;
-      readonly verdict: Watched<Metadata>['verdict'];
-      readonly version: number;
-      /** Why the run stops after the report. */
-      readonly stop: Stop | undefined;
-      /** Notes of the report that were said already. */
-      readonly said: readonly string[];
-    }
-  | undefined
-> {
+): Promise<(Made<Metadata> & { readonly version: number }) | undefined> {
   const { estimator, iteration, state, options, run } = context;
   const stopwatch = new Stopwatch(dependencies.clock);
   const greedy = needsOf(estimator).includes('greedyRewards') ? 'wanted' : 'none';
@@ -194,6 +197,32 @@ async function runIteration<Metadata>(
   stopwatch.lap('time/publish');
   const next = stateAfter(dependencies, context, watched, learned);
   if (dependencies.monitor !== undefined) stopwatch.lap('time/monitor');
+  const { laps } = stopwatch;
+  return {
+    ...concluded({ collection, watched, learned, laps, state: next }, dependencies, context),
+    version,
+  };
+}
+
+/** The report of an iteration, with what a person should know of it. */
+function concluded<Metadata>(
+  {
+    collection,
+    watched,
+    learned,
+    laps,
+    state,
+  }: {
+    readonly collection: Collection<Metadata>;
+    readonly watched: Watched<Metadata>;
+    readonly learned: Learned;
+    readonly laps: Metrics;
+    readonly state: RlState;
+  },
+  { rollouts }: RlDependencies<Metadata>,
+  { iteration, options, run }: IterationContext<Metadata>,
+): Made<Metadata> {
+  const { groups, findings, verdict, coefficients } = watched;
   const collected = groupMetrics(collection.collected);
   const metrics = {
     ...collected.metrics,
@@ -201,20 +230,20 @@ async function runIteration<Metadata>(
     ...watched.metrics,
     ...(learned === 'nothing' ? { 'update/count': 0 } : learned.metrics),
     ...coefficientMetrics(coefficients, options),
-    ...stopwatch.laps,
+    ...laps,
   };
-  const { notes: health, stop } = run.health.examine(metrics);
+  const health = run.health.examine(metrics);
   const said = run.notes.take();
   const notes = [
     ...said,
     ...collectionNotes(collection, groups.length, options),
     ...collected.notes,
-    ...health,
-    ...(dependencies.rollouts.takeNotes?.() ?? []),
+    ...health.notes,
+    ...(rollouts.takeNotes?.() ?? []),
     ...watched.notes,
   ];
-  const report = { iteration, metrics, notes, groups, findings: watched.findings, state: next };
-  return { report, verdict, version, stop, said };
+  const report = { iteration, metrics, notes, groups, findings, state };
+  return { report, verdict, stop: health.stop, said };
 }
 
 /** What the next iteration, in this run or another, goes on from. */
