@@ -1,4 +1,4 @@
-import { ArgumentError, parseOptions, RandomStream, type Task, type TaskSource } from '@rlp/core';
+import { ArgumentError, isRecord, parseOptions, RandomStream, type Task, type TaskSource } from '@rlp/core';
 import * as z from 'zod';
 
 const schema = z.strictObject({
@@ -50,9 +50,17 @@ export function taskSource<Metadata>(
 }
 
 function checkTasks(tasks: readonly Task[]): void {
+  if (!Array.isArray(tasks)) {
+    throw new ArgumentError(
+      `taskSource: expected a list of tasks, got ${tasks === null ? tasks : typeof tasks}`,
+    );
+  }
   if (tasks.length === 0) throw new ArgumentError('taskSource: expected at least one task, got none');
   const ids = new Set<string>();
-  for (const { id } of tasks) {
+  for (const [index, task] of tasks.entries()) {
+    const problem = problemOf(task);
+    if (problem !== undefined) throw new ArgumentError(`taskSource: task ${index}: ${problem}`);
+    const { id } = task;
     if (ids.has(id)) {
       throw new ArgumentError(
         `taskSource: task ids must be unique, "${id}" occurs twice: rename one of them`,
@@ -60,6 +68,16 @@ function checkTasks(tasks: readonly Task[]): void {
     }
     ids.add(id);
   }
+}
+
+/** What a task lacks that nothing can do without. Given as an object, it was not read from a checked file. */
+function problemOf(task: unknown): string | undefined {
+  if (!isRecord(task)) return 'expected an object { id, prompt, metadata }';
+  const { id, prompt } = task;
+  if (typeof id !== 'string') return `expected text as id, got ${typeof id}`;
+  if (typeof prompt === 'string' || Array.isArray(prompt)) return undefined;
+  const others = Object.keys(task).filter((name) => name !== 'id' && name !== 'prompt');
+  return `expected text or a list of messages as prompt, got ${typeof prompt}; the task has ${others.join(', ') || 'nothing else'}`;
 }
 
 function checkCount(what: string, value: number): void {

@@ -1,4 +1,4 @@
-import type { Weights } from '@rlp/core';
+import { ArgumentError, type Weights } from '@rlp/core';
 import type { Architecture, ModelConfig } from '../config/model-config.ts';
 import { parameterSpecs } from '../decoder/parameters.ts';
 import { fs, nodePath } from '../node-files.ts';
@@ -34,7 +34,7 @@ const TORCH_NAMES: Readonly<Record<FloatType, string>> = { F32: 'float32', F16: 
  * matrix is stored once. Files appear when all are complete, so a failed or aborted save leaves an earlier one unchanged.
  * Weight files of the earlier save that are no longer used are removed. Other fields of the loaded files are kept.
  *
- * @throws ArgumentError if the weights are not those of the config.
+ * @throws ArgumentError if the weights are not those of the config, or the folder has files and is not a model's.
  */
 export async function saveModel(
   folder: string,
@@ -43,6 +43,7 @@ export async function saveModel(
 ): Promise<void> {
   checkWeightShapes('saveModel', parameterSpecs(model.config), model.weights);
   await fs().mkdir(folder, { recursive: true });
+  await requireOwnFolder(folder);
   const weights = planSafetensors(nodePath().join(folder, 'model.safetensors'), model.weights, options);
   const { tokenizer, config, others = {} } = model.tokenizer.files;
   const files = {
@@ -58,6 +59,16 @@ export async function saveModel(
   );
   await writeAtomically(new Map([...weights, ...texts]));
   await removeStale(folder, [...weights.keys()]);
+}
+
+/** A folder with files belongs to a model if it has a config or weights. Hidden and temporary files say nothing. */
+async function requireOwnFolder(folder: string): Promise<void> {
+  const names = (await fs().readdir(folder)).filter((name) => !/^\.|\.tmp$/.test(name));
+  if (names.length === 0 || names.some((name) => name === 'config.json' || name.endsWith('.safetensors')))
+    return;
+  throw new ArgumentError(
+    `saveModel: ${folder}: expected an empty folder or one with a model, found ${names.slice(0, 3).join(', ')}; give another folder`,
+  );
 }
 
 /** The source config with the fields that saving decides: class, weight type, begin and end tokens. */

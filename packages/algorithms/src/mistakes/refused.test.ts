@@ -1,0 +1,116 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { TabularBackend } from '@rlp/backprop/tabular';
+import { taskSource, tasksFromJsonl } from '@rlp/env';
+import { characterTokenizer, loadModel } from '@rlp/models';
+import { createRolloutRewardProcessor } from '@rlp/rewards';
+import { afterAll, beforeAll, describe } from 'vitest';
+import { PPOAlgorithm } from '../algorithm/ppo.ts';
+import { describeMistakes, smallOptions, smallRun, train } from './mistakes.fixture.ts';
+
+let folder: string;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'rlp-mistakes-'));
+  await mkdir(join(folder, 'pickled'));
+  await writeFile(join(folder, 'pickled', 'pytorch_model.bin'), 'x');
+  await writeFile(join(folder, 'pickled', 'config.json'), '{"model_type":"llama"}');
+});
+afterAll(() => rm(folder, { recursive: true }));
+
+const tasksOf = (...tasks: object[]) => ({ tasks: taskSource(tasks as never) });
+
+describe('what cannot be right is refused before a run', () => {
+  describeMistakes([
+    [
+      'no such folder',
+      () => loadModel('models/none'),
+      /models\/none\/config\.json: no such file; give the folder/,
+    ],
+    [
+      'a hub id',
+      () => loadModel('Qwen/Qwen2.5-0.5B-Instruct'),
+      /no such file; give the folder of a Hugging Face model/,
+    ],
+    ['pickled weights', () => loadModel(join(folder, 'pickled')), /pickled|safe_serialization|config\.json/],
+    [
+      'a misspelt option',
+      () => train({}, { ...smallOptions, group_size: 8 }),
+      /Unrecognized option "group_size"; in rlp this is rollout\.groupSize/,
+    ],
+    [
+      'a number as text',
+      () => train({}, { rollout: { groupSize: '8' } }),
+      /rollout\.groupSize: expected a number, got "8"/,
+    ],
+    [
+      'an unknown preset',
+      () => train({}, { preset: 'unsloth' }),
+      /preset: expected one of "rlp", .*, got "unsloth"/,
+    ],
+    ['groups of one', () => train({}, { rollout: { groupSize: 1 } }), /groupSize must be at least 2/],
+    [
+      'temperature 0',
+      () => train({}, { rollout: { groupSize: 4, sampling: { temperature: 0 } } }),
+      /temperature must be above 0/,
+    ],
+    ['no iterations', () => train({}, smallOptions, 0), /iterations: expected a number of at least 1, got 0/],
+    [
+      'PPO without a critic',
+      () => new PPOAlgorithm(smallRun() as never),
+      /critic: must be a backend with a value head; pass `critic: backend`/,
+    ],
+    [
+      'a critic without a value head',
+      () =>
+        new PPOAlgorithm({ ...smallRun(), critic: new TabularBackend({ vocabularySize: 4 }) }).train({
+          iterations: 1,
+        }),
+      /critic → values: a value head/,
+    ],
+    [
+      'no rewards',
+      () => train({ rewards: undefined }),
+      /rewards: must be a reward computer; rewardFunctions/,
+    ],
+    ['tasks as a list', () => train({ tasks: [] }), /tasks: must be a task source; taskSource\(tasks\)/],
+    ['no tasks', () => taskSource([]), /expected at least one task, got none/],
+    [
+      'tasks that are missing',
+      () => taskSource(undefined as never),
+      /expected a list of tasks, got undefined/,
+    ],
+    [
+      'a task without a prompt',
+      () => tasksOf({ id: 'a', question: '1+1?' }),
+      /task 0: expected text or a list of messages as prompt, got undefined; the task has question/,
+    ],
+    ['a task without an id', () => tasksOf({ prompt: 'a' }), /task 0: expected text as id, got undefined/],
+    [
+      'a line without a prompt',
+      () => tasksFromJsonl('{"id":"a","prompt":"a"}\n{"id":"b","prompt":5}\n', { source: 'train.jsonl' }),
+      /train\.jsonl, line 2: prompt: expected text or a list of messages/,
+    ],
+    [
+      'lines of questions and answers',
+      () => tasksFromJsonl('{"question":"1+1?","answer":"2"}\n', { source: 'gsm8k.jsonl' }),
+      /name the field of the prompt, as in fields: \{ prompt: 'question' \}/,
+    ],
+    [
+      "another model's tokenizer",
+      () => train({ tokenizer: characterTokenizer('abcdefgh', { end: '.' }) }),
+      /`tokenizer` has 9 tokens and the sampler's has 4/,
+    ],
+    ["another backend's sampler", () => train({ sampler: smallRun().sampler }), /live in different engines/],
+    [
+      'episodes that are missing',
+      () => createRolloutRewardProcessor({}).processEpisodeRewards(undefined as never),
+      /processEpisodeRewards: expected an array of episodes, got undefined/,
+    ],
+    [
+      'one episode in place of a list',
+      () => createRolloutRewardProcessor({}).processEpisodeRewards({ prompt: 'a', response: 'b' } as never),
+      /expected an array of episodes/,
+    ],
+  ]);
+});
