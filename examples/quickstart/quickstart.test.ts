@@ -182,7 +182,7 @@ describe('its options', () => {
       ['--sft-updates', 'many', '--carelessness', '2'],
       /sft-updates: expected a number\n.*carelessness: expected a number of at most/,
     ],
-    [['--rl-iterations', '1.5', '--seed', ''], /seed: [\s\S]*rl-iterations: .*int/],
+    [['--rl-iterations', '1.5', '--seed', ''], /seed: [\s\S]*rl-iterations: expected a whole number/],
   ])('%j is refused', (args, message) => {
     expect(() => quickstartOptions(args)).toThrow(message);
   });
