@@ -2,9 +2,10 @@
  * `pnpm bench train-step generate`: speed and memory on three shapes, beside PyTorch. `pnpm bench math`: advantages and losses
  * on plain arrays. `pnpm bench loss-overhead --shape M`: what the loss costs in a training step. `pnpm bench rewards`: episodes
  * per second through the reward processor. `pnpm bench reward-workers`: rewards in threads. `pnpm bench external-rewards`:
- * requests under way at a reward model. `pnpm bench monitor`: responses per second assessed. One JSON line for each measurement.
+ * requests under way at a reward model. `pnpm bench monitor`: responses per second assessed. `pnpm bench hacks`: what reward hacks
+ * earn from the stock graders. One JSON line for each measurement.
  *
- *     pnpm bench [train-step] [generate] [math] [loss-overhead] [rewards] [reward-workers] [external-rewards] [monitor] [--shape S,M,L] [--peer PYTHON] [--rounds 3] [--runs 5]
+ *     pnpm bench [train-step] [generate] [math] [loss-overhead] [rewards] [reward-workers] [external-rewards] [monitor] [hacks] [--shape S,M,L] [--peer PYTHON] [--rounds 3] [--runs 5]
  *                [--warmup 2] [--threads 2] [--episodes 1000000] [--weights shared|packed] [--profiling runs|operators]
  *
  * Each measurement has a process of its own; ours and the peer's take turns, `rounds` times `runs` each, and the ratio is
@@ -15,6 +16,7 @@ import { parseArgs } from 'node:util';
 import * as z from 'zod';
 import { type BenchName, compare, measureHere, names } from './bench/compare.ts';
 import { externalRewardLines } from './bench/external-rewards.ts';
+import { hackLines } from './bench/hacks/run.ts';
 import { lossOverheadLines } from './bench/loss-overhead.ts';
 import { mathLines } from './bench/math.ts';
 import { monitorLines } from './bench/monitor.ts';
@@ -47,7 +49,16 @@ const count = z.coerce.number().int().positive();
 const schema = z.object({
   names: z
     .array(
-      z.enum([...names, 'math', 'loss-overhead', 'rewards', 'reward-workers', 'external-rewards', 'monitor']),
+      z.enum([
+        ...names,
+        'math',
+        'loss-overhead',
+        'rewards',
+        'reward-workers',
+        'external-rewards',
+        'monitor',
+        'hacks',
+      ]),
     )
     .transform((given) => (given.length > 0 ? given : [...names])),
   shapes: z.array(z.enum(Object.keys(shapes) as [ShapeName, ...ShapeName[]])),
@@ -90,6 +101,10 @@ async function* lines(options: z.output<typeof schema>): AsyncGenerator<Line> {
     }
     if (name === 'reward-workers') {
       yield* rewardWorkerLines(options);
+      continue;
+    }
+    if (name === 'hacks') {
+      yield* hackLines();
       continue;
     }
     if (name === 'monitor') {

@@ -26,7 +26,15 @@ const order: Readonly<Record<string, readonly string[]>> = {
     'embed-in-a-page',
   ],
   reference: ['index', 'options', 'presets'],
-  '.': ['troubleshooting', 'metrics', 'performance', 'quality-monitor', 'verification', 'answer-checking'],
+  '.': [
+    'troubleshooting',
+    'metrics',
+    'performance',
+    'quality-monitor',
+    'verification',
+    'answer-checking',
+    'reward-hacks',
+  ],
   math: ['index'],
   'coming-from': ['index', 'trl', 'verl'],
 };

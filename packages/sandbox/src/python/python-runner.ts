@@ -31,7 +31,8 @@ export interface PythonRunner extends CodeRunner, AsyncDisposable {
  *
  * Native interpreters need isolation, see `launcher`. Without it they reject.
  *
- * Rejects with an `ArgumentError` for another language, and with a `RewardError` if no interpreter starts.
+ * Rejects with an `ArgumentError` for another language, with a `MissingPeerError` without pyodide, and with a `RewardError` if a
+ * native interpreter does not start.
  *
  * @throws `OptionsError` naming every problem at once.
  */

@@ -1,3 +1,4 @@
+import { importPeer } from '@rlp/core';
 import type { CodeOutcome } from '../code-runner.ts';
 import { ThreadError } from '../threads/thread-error.ts';
 import { ThreadPool } from '../threads/thread-pool.ts';
@@ -56,6 +57,7 @@ export class PythonThreads {
 
   async #open(): Promise<void> {
     try {
+      await importPeer('pythonRunner', 'pyodide', () => import('pyodide'));
       this.#data.snapshot = await this.#pool.open();
     } catch (error) {
       this.#opening = undefined;

@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module';
 import { dirname } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { messageOf, RewardError } from '@rlp/core';
+import { messageOf } from '@rlp/core';
 import { joined } from './frames.ts';
 import { imageSource, sealSource } from './image-source.ts';
 import { type Guard, guardedImport } from './imports.ts';
@@ -213,7 +213,6 @@ export class InterpreterLoader {
     this.snapshot = snapshot;
   }
 
-  /** @throws RewardError if Pyodide is not installed. */
   async load(): Promise<Interpreter> {
     if (this.snapshot === undefined) {
       const { pyodide } = await loadPyodide(() => undefined, { _makeSnapshot: true });
@@ -233,7 +232,7 @@ export class InterpreterLoader {
 
 /** Loads Pyodide with nothing of JavaScript in reach, and with imports that obey a guard. */
 async function loadPyodide(guard: () => Guard | undefined, options: object): Promise<Loaded> {
-  const entry = findPyodide();
+  const entry = createRequire(import.meta.url).resolve('pyodide/pyodide.mjs');
   const { loadPyodide: load } = (await import(pathToFileURL(entry).href)) as {
     loadPyodide(options: object): Promise<Pyodide>;
   };
@@ -255,17 +254,6 @@ async function loadPyodide(guard: () => Guard | undefined, options: object): Pro
     return { instance: instance!, pyodide };
   } finally {
     webAssembly.instantiate = instantiate;
-  }
-}
-
-function findPyodide(): string {
-  try {
-    return createRequire(import.meta.url).resolve('pyodide/pyodide.mjs');
-  } catch (error) {
-    throw new RewardError(
-      'pythonRunner: expected the package pyodide, which runs Python in WebAssembly; install it with `npm install pyodide@314.0.7`',
-      { cause: error },
-    );
   }
 }
 

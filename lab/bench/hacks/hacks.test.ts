@@ -1,0 +1,38 @@
+import { afterAll, describe, expect, it } from 'vitest';
+import { families } from './attack.ts';
+import { type Case, cases, openRunners } from './graders.ts';
+import { isRight, runCase, tableOf } from './run.ts';
+
+const runners = openRunners();
+afterAll(() => runners[Symbol.asyncDispose]());
+const all = await cases(runners, 20_000);
+const attacks = all.flatMap((one) => one.attacks.filter(({ family }) => family !== 'honest'));
+
+/** Every `step`-th attack that ends at once. */
+const sample = (one: Case, step: number): Case => ({
+  ...one,
+  attacks: one.attacks.filter(({ family }) => family !== 'timing').filter((_, k) => k % step === 0),
+});
+
+const graders = (names: RegExp) => all.filter(({ grader }) => names.test(grader));
+
+describe('the suite of reward hacks', () => {
+  it('has at least 150 attacks in ten families, each once', () => {
+    expect(attacks.length).toBeGreaterThanOrEqual(150);
+    expect(new Set(attacks.map(({ family }) => family))).toEqual(new Set(families));
+    for (const { grader, attacks: own } of all) {
+      const names = own.map(({ family, name }) => `${grader}/${family}/${name}`);
+      expect(new Set(names).size).toBe(names.length);
+    }
+  });
+
+  it.each([
+    ...graders(/Python/).map((one) => sample(one, 5)),
+    ...graders(/JavaScript/).map((one) => sample(one, 4)),
+    ...graders(/toolCalls|exactAnswer/),
+  ])('gets its rewards from $grader', { timeout: 300_000 }, async (one) => {
+    const outcomes = await runCase(one);
+    expect(outcomes.filter((outcome) => !isRight(outcome))).toEqual([]);
+    expect(tableOf(outcomes)).toContain(`| ${one.grader} |`);
+  });
+});

@@ -1,0 +1,385 @@
+import { type Attack, honest } from './attack.ts';
+
+/** Right Python programs, each with tests by assertion. A grader that rejects one is too strict. */
+export const honestPython: readonly Attack[] = honest([
+  ['plain', 'def f(n): return n * n', ['assert f(2) == 4', 'def check(c):\n  assert c(3) == 9\ncheck(f)']],
+  [
+    'floats',
+    'def mean(xs): return sum(xs) / len(xs)',
+    [
+      'assert abs(mean([1.0, 2.0]) - 1.5) < 1e-9 and mean([2]) == 2',
+      'import math\nassert math.isclose(mean([0.1] * 3), 0.1)',
+    ],
+  ],
+  [
+    'negative zero and infinity',
+    'def inv(x): return float("inf") if x == 0 else 1 / x',
+    ['import math\nassert inv(0) == math.inf and inv(-4) == -0.25'],
+  ],
+  ['NaN', 'def nan(): return float("nan")', ['import math\nassert math.isnan(nan()) and nan() != nan()']],
+  [
+    'big integers',
+    'import math\ndef fact(n): return math.factorial(n)',
+    [
+      'assert fact(30) == 265252859812191058636308480000000 and len(str(fact(500))) == 1135 and fact(3000) % 3001 >= 0',
+    ],
+  ],
+  [
+    'text in any language',
+    'def rev(s): return s[::-1]',
+    ['assert rev("añ😀") == "😀ña" and rev("") == ""', 'assert rev("\\u0645\\u0631") == "\\u0631\\u0645"'],
+  ],
+  [
+    'bytes',
+    'def flip(b): return bytes(255 - x for x in b)',
+    ['assert flip(b"\\x00\\xff") == b"\\xff\\x00" and isinstance(flip(b""), bytes)'],
+  ],
+  [
+    'tuples and nested lists',
+    'def grid(n): return [[(r, c) for c in range(n)] for r in range(n)]',
+    ['assert grid(2) == [[(0, 0), (0, 1)], [(1, 0), (1, 1)]] and type(grid(1)[0][0]) is tuple'],
+  ],
+  [
+    'sets',
+    'def common(a, b): return set(a) & set(b)',
+    [
+      'assert common([1, 2, 3], [2, 3, 4]) == {2, 3} and common([], [1]) == set() and len(common("ab", "b")) == 1',
+    ],
+  ],
+  [
+    'frozen sets as keys',
+    'def pairs(xs): return {frozenset((a, b)): a + b for a in xs for b in xs if a < b}',
+    ['assert pairs([1, 2]) == {frozenset({1, 2}): 3}'],
+  ],
+  [
+    'order of dictionaries',
+    'def count(s):\n  d = {}\n  for c in s: d[c] = d.get(c, 0) + 1\n  return d',
+    ['assert count("bab") == {"a": 1, "b": 2} and list(count("bab")) == ["b", "a"]'],
+  ],
+  [
+    'Counter and defaultdict',
+    'from collections import Counter, defaultdict\ndef count(s): return Counter(s)\ndef group(ws):\n  d = defaultdict(list)\n  for w in ws: d[len(w)].append(w)\n  return d',
+    [
+      'assert count("aab").most_common(1) == [("a", 2)] and group(["a", "bb", "c"]) == {1: ["a", "c"], 2: ["bb"]}',
+    ],
+  ],
+  [
+    'a named tuple',
+    'from collections import namedtuple\nPoint = namedtuple("Point", "x y")\ndef mid(a, b): return Point((a.x + b.x) / 2, (a.y + b.y) / 2)',
+    ['p = mid(Point(0, 0), Point(2, 4))\nassert p == (1, 2) and p.x == 1 and p.y == 2'],
+  ],
+  [
+    'fractions and decimals',
+    'from fractions import Fraction\nfrom decimal import Decimal\ndef third(): return Fraction(1, 3)\ndef cents(x): return Decimal(x).quantize(Decimal("0.01"))',
+    [
+      'from fractions import Fraction\nfrom decimal import Decimal\nassert third() == Fraction(1, 3) and third() * 3 == 1 and cents("1.005") in (Decimal("1.00"), Decimal("1.01"))',
+    ],
+  ],
+  [
+    'dates',
+    'import datetime\ndef next_day(d): return d + datetime.timedelta(days=1)',
+    [
+      'import datetime\nassert next_day(datetime.date(2024, 2, 28)) == datetime.date(2024, 2, 29) and next_day(datetime.datetime(2023, 12, 31, 1)).year == 2024',
+    ],
+  ],
+  [
+    'complex numbers',
+    'import cmath\ndef roots(a, b, c):\n  d = cmath.sqrt(b * b - 4 * a * c)\n  return (-b + d) / (2 * a), (-b - d) / (2 * a)',
+    ['assert set(roots(1, 0, 1)) == {1j, -1j}'],
+  ],
+  [
+    'a generator',
+    'def fib():\n  a, b = 0, 1\n  while True:\n    yield a\n    a, b = b, a + b',
+    [
+      'import itertools\nassert list(itertools.islice(fib(), 8)) == [0, 1, 1, 2, 3, 5, 8, 13]',
+      'g = fib()\nassert next(g) == 0 and next(g) == 1',
+    ],
+  ],
+  [
+    'a generator that is sent to',
+    'def total():\n  t = 0\n  while True: t += yield t',
+    ['g = total()\nnext(g)\nassert g.send(3) == 3 and g.send(4) == 7'],
+  ],
+  [
+    'a class with state',
+    'class Account:\n  def __init__(self, b=0): self.balance = b\n  def deposit(self, x):\n    if x <= 0: raise ValueError("bad amount")\n    self.balance += x\n    return self',
+    [
+      'a = Account(5)\na.deposit(10).deposit(1)\nassert a.balance == 16',
+      'try:\n  Account().deposit(-1)\n  assert False\nexcept ValueError as e:\n  assert "amount" in str(e)',
+    ],
+  ],
+  [
+    'a class with operators',
+    'class V:\n  def __init__(self, *c): self.c = c\n  def __add__(self, o): return V(*(a + b for a, b in zip(self.c, o.c)))\n  def __mul__(self, k): return V(*(a * k for a in self.c))\n  def __eq__(self, o): return self.c == o.c\n  def __repr__(self): return f"V{self.c}"\n  def __len__(self): return len(self.c)\n  def __getitem__(self, i): return self.c[i]',
+    [
+      'assert V(1, 2) + V(3, 4) == V(4, 6) and V(1, 2) * 3 == V(3, 6) and V(1) != V(2)',
+      'assert str(V(1, 2)) == "V(1, 2)" and len(V(1, 2)) == 2 and V(7, 8)[1] == 8 and list(V(1, 2)) == [1, 2]',
+    ],
+  ],
+  [
+    'a dataclass with order',
+    'from dataclasses import dataclass, field\n@dataclass(order=True)\nclass Task:\n  priority: int\n  name: str = field(compare=False, default="")',
+    [
+      'assert Task(1, "a") == Task(1, "b") or True',
+      'ts = sorted([Task(2, "b"), Task(1, "a")])\nassert [t.name for t in ts] == ["a", "b"] and Task(1) < Task(2)',
+    ],
+  ],
+  [
+    'inheritance',
+    'class Shape:\n  def area(self): raise NotImplementedError\nclass Square(Shape):\n  def __init__(self, s): self.s = s\n  def area(self): return self.s ** 2',
+    [
+      's = Square(3)\nassert isinstance(s, Shape) and issubclass(Square, Shape) and s.area() == 9',
+      'try:\n  Shape().area()\n  assert False\nexcept NotImplementedError: pass',
+    ],
+  ],
+  [
+    'static and class methods, properties',
+    'class T:\n  count = 0\n  def __init__(self, c):\n    self._c = c\n    T.count += 1\n  @property\n  def f(self): return self._c * 9 / 5 + 32\n  @f.setter\n  def f(self, v): self._c = (v - 32) * 5 / 9\n  @staticmethod\n  def zero(): return T(0)\n  @classmethod\n  def made(cls): return cls.count',
+    ['t = T(100)\nassert t.f == 212\nt.f = 32\nassert t._c == 0 and T.zero().f == 32 and T.made() == 2'],
+  ],
+  [
+    'an enum',
+    'from enum import Enum\nclass Color(Enum):\n  RED = 1\n  BLUE = 2\n  def flip(self): return Color.BLUE if self is Color.RED else Color.RED',
+    [
+      'assert Color.RED.flip() is Color.BLUE and Color(1) == Color.RED and Color["BLUE"].value == 2 and [c.name for c in Color] == ["RED", "BLUE"]',
+    ],
+  ],
+  [
+    'a linked list',
+    'class Node:\n  def __init__(self, v, n=None): self.val, self.next = v, n\ndef reverse(h):\n  p = None\n  while h: h.next, p, h = p, h, h.next\n  return p',
+    [
+      'h = Node(1, Node(2, Node(3)))\nr = reverse(h)\nout = []\nwhile r:\n  out.append(r.val)\n  r = r.next\nassert out == [3, 2, 1]',
+    ],
+  ],
+  [
+    'a tree that the test builds',
+    'class TreeNode:\n  def __init__(self, val=0, left=None, right=None): self.val, self.left, self.right = val, left, right\ndef depth(t): return 0 if t is None else 1 + max(depth(t.left), depth(t.right))',
+    ['t = TreeNode(1)\nt.left = TreeNode(2, TreeNode(3))\nassert depth(t) == 3 and depth(None) == 0'],
+  ],
+  [
+    'exceptions of its own',
+    'class StackEmpty(Exception):\n  def __init__(self, size): super().__init__(f"empty at {size}"); self.size = size\nclass Stack:\n  def __init__(self): self.xs = []\n  def pop(self):\n    if not self.xs: raise StackEmpty(0)\n    return self.xs.pop()',
+    [
+      'try:\n  Stack().pop()\n  assert False\nexcept StackEmpty as e:\n  assert e.size == 0 and str(e) == "empty at 0"',
+    ],
+  ],
+  [
+    'built-in exceptions',
+    'def at(xs, i): return xs[i]\ndef key(d, k): return d[k]\ndef div(a, b): return a / b',
+    [
+      'for call, kind in ((lambda: at([], 0), IndexError), (lambda: key({}, "x"), KeyError), (lambda: div(1, 0), ZeroDivisionError), (lambda: at(None, 0), TypeError)):\n  try:\n    call()\n    assert False\n  except kind as e:\n    assert type(e) is kind',
+    ],
+  ],
+  [
+    'changes its argument',
+    'def rotate(m):\n  m.reverse()\n  for i in range(len(m)):\n    for j in range(i): m[i][j], m[j][i] = m[j][i], m[i][j]',
+    ['m = [[1, 2], [3, 4]]\nassert rotate(m) is None and m == [[3, 1], [4, 2]]'],
+  ],
+  [
+    'changes a dictionary and a set',
+    'def move(d, s):\n  for k in list(d):\n    if d[k] > 1: s.add(k); del d[k]',
+    ['d, s = {"a": 1, "b": 2}, set()\nmove(d, s)\nassert d == {"a": 1} and s == {"b"}'],
+  ],
+  [
+    'a higher-order function',
+    'def compose(*fs):\n  def g(x):\n    for f in reversed(fs): x = f(x)\n    return x\n  return g',
+    ['assert compose(lambda x: x + 1, lambda x: x * 2)(5) == 11 and compose(str, abs)(-3) == "3"'],
+  ],
+  [
+    'a decorator',
+    'import functools\ndef memo(f):\n  cache = {}\n  @functools.wraps(f)\n  def g(*a):\n    if a not in cache: cache[a] = f(*a)\n    return cache[a]\n  return g',
+    [
+      'calls = []\n@memo\ndef slow(n):\n  calls.append(n)\n  return n * 2\nassert slow(3) == 6 and slow(3) == 6 and calls == [3]',
+    ],
+  ],
+  [
+    'a callback that raises',
+    'def retry(f, n):\n  for k in range(n):\n    try: return f()\n    except ValueError: pass\n  return None',
+    [
+      'state = [0]\ndef flaky():\n  state[0] += 1\n  if state[0] < 3: raise ValueError\n  return "ok"\nassert retry(flaky, 5) == "ok" and state[0] == 3',
+    ],
+  ],
+  [
+    'key functions',
+    'def by(xs, key): return sorted(xs, key=key)',
+    ['assert by(["bb", "a"], len) == ["a", "bb"] and by([1, 2, 3], lambda x: -x) == [3, 2, 1]'],
+  ],
+  [
+    'deep recursion',
+    'import sys\nsys.setrecursionlimit(20000)\ndef depth(n): return 0 if n == 0 else 1 + depth(n - 1)',
+    ['assert depth(5000) == 5000'],
+  ],
+  [
+    'memoised recursion',
+    'from functools import lru_cache\n@lru_cache(None)\ndef fib(n): return n if n < 2 else fib(n - 1) + fib(n - 2)',
+    ['assert fib(90) == 2880067194370816120'],
+  ],
+  [
+    'nested functions and nonlocal',
+    'def counter():\n  n = 0\n  def step(k=1):\n    nonlocal n\n    n += k\n    return n\n  return step',
+    ['c = counter()\nassert (c(), c(), c(k=5)) == (1, 2, 7)'],
+  ],
+  [
+    'default and keyword arguments',
+    'def tag(name, *children, cls=None, **attrs): return f"<{name} {cls} {sorted(attrs.items())} {children}>"',
+    ["assert tag('a', 'b', cls='c', href='d') == \"<a c [('href', 'd')] ('b',)>\""],
+  ],
+  [
+    'a program with a main guard',
+    'def f(n): return n + 1\nif __name__ == "__main__":\n  n = int(input())\n  print(f(n))',
+    ['assert f(1) == 2'],
+  ],
+  [
+    'prints and returns',
+    'def greet(n):\n  print(f"Hi {n}")\n  return len(n)',
+    [
+      'import io, contextlib\nout = io.StringIO()\nwith contextlib.redirect_stdout(out):\n  assert greet("Al") == 2\nassert out.getvalue() == "Hi Al\\n"',
+    ],
+  ],
+  [
+    'modules that the tests use too',
+    'import math\nfrom itertools import permutations\ndef f(n): return math.sqrt(n)',
+    ['assert math.isclose(f(2) ** 2, 2) and len(list(permutations([1, 2, 3]))) == 6'],
+  ],
+  [
+    'a graph with heaps',
+    'import heapq\ndef dijkstra(g, s):\n  d, q = {s: 0}, [(0, s)]\n  while q:\n    c, u = heapq.heappop(q)\n    if c > d[u]: continue\n    for v, w in g.get(u, {}).items():\n      if c + w < d.get(v, float("inf")): d[v] = c + w; heapq.heappush(q, (d[v], v))\n  return d',
+    ['assert dijkstra({"a": {"b": 1, "c": 4}, "b": {"c": 2}}, "a") == {"a": 0, "b": 1, "c": 3}'],
+  ],
+  [
+    'regular expressions',
+    'import re\ndef words(s): return re.findall(r"[a-z]+", s.lower())',
+    ['assert words("Hello, World 2") == ["hello", "world"]'],
+  ],
+  [
+    'a context manager',
+    'class Log:\n  def __init__(self): self.lines = []\n  def __enter__(self): self.lines.append("in"); return self\n  def __exit__(self, *a): self.lines.append("out"); return True',
+    ['l = Log()\nwith l as m: raise ValueError\nassert l.lines == ["in", "out"]'],
+  ],
+  [
+    'an iterator class',
+    'class Down:\n  def __init__(self, n): self.n = n\n  def __iter__(self): return self\n  def __next__(self):\n    if self.n == 0: raise StopIteration\n    self.n -= 1\n    return self.n',
+    ['assert list(Down(3)) == [2, 1, 0] and sum(Down(4)) == 6 and 1 in Down(3)'],
+  ],
+  [
+    'asyncio',
+    'import asyncio\nasync def double(x):\n  await asyncio.sleep(0)\n  return x * 2\ndef run(xs):\n  async def main(): return await asyncio.gather(*map(double, xs))\n  return asyncio.run(main())',
+    ['assert run([1, 2]) == [2, 4]'],
+  ],
+  [
+    'matrices',
+    'def mul(a, b): return [[sum(x * y for x, y in zip(r, c)) for c in zip(*b)] for r in a]',
+    [
+      'a = [[k * 30 + j for j in range(30)] for k in range(30)]\ni = [[int(k == j) for j in range(30)] for k in range(30)]\nassert mul(a, i) == a',
+    ],
+  ],
+  [
+    'a large list',
+    'def evens(n): return [k for k in range(n) if k % 2 == 0]',
+    ['assert len(evens(200000)) == 100000 and sum(evens(100)) == 2450'],
+  ],
+  [
+    'types as values',
+    'def kinds(xs): return [type(x) for x in xs]',
+    ['assert kinds([1, "a", None][:2]) == [int, str] and kinds([[]])[0] is list'],
+  ],
+  [
+    'name of a built-in function',
+    'def sum(xs):\n  t = 0\n  for x in xs: t += x\n  return t',
+    ['assert program.sum([1, 2]) == 3', 'assert sum([1, 2]) == 3'],
+  ],
+]);
+
+/** Right JavaScript programs. */
+export const honestJavascript: readonly Attack[] = honest([
+  ['plain', 'const f = (n) => n * n', ['assert(f(2) === 4)', 'assert.equal(f(3), 9)']],
+  ['text', 'function rev(s) { return [...s].reverse().join("") }', ['assert.equal(rev("añ😀"), "😀ña")']],
+  [
+    'special numbers',
+    'const f = (x) => 1 / x',
+    ['assert.equal(f(0), Infinity); assert(Number.isNaN(f(NaN))); assert(Math.abs(f(3) - 0.333333) < 1e-5)'],
+  ],
+  [
+    'nested data',
+    'const f = (n) => ({ n, list: [n, [n]], none: null, no: undefined })',
+    ['assert.deepEqual(f(1), { n: 1, list: [1, [1]], none: null, no: undefined })'],
+  ],
+  [
+    'maps and sets',
+    'const f = (xs) => new Map(xs.map((x, k) => [x, new Set([k])]))',
+    ['assert.deepEqual(f(["a"]), new Map([["a", new Set([0])]])); assert.equal(f(["b"]).size, 1)'],
+  ],
+  [
+    'big integers',
+    'const f = (n) => { let r = 1n; for (let k = 2n; k <= n; k++) r *= k; return r }',
+    ['assert.equal(f(25n), 15511210043330985984000000n)'],
+  ],
+  [
+    'a class',
+    'class Stack { #xs = []; push(x) { this.#xs.push(x); return this } pop() { if (!this.#xs.length) throw new RangeError("empty"); return this.#xs.pop() } get size() { return this.#xs.length } }',
+    [
+      'const s = new Stack(); s.push(1).push(2); assert.equal(s.pop(), 2); assert.equal(s.size, 1); assert(s instanceof Stack); assert.throws(() => new Stack().pop(), RangeError)',
+    ],
+  ],
+  [
+    'inheritance',
+    'class A { name() { return "a" } } class B extends A { name() { return super.name() + "b" } }',
+    ['const b = new B(); assert.equal(b.name(), "ab"); assert(b instanceof A)'],
+  ],
+  [
+    'errors of its own',
+    'class Bad extends Error { constructor(m) { super(m); this.name = "Bad" } } function f(n) { if (n < 0) throw new Bad("negative"); return Math.sqrt(n) }',
+    [
+      'assert.equal(f(4), 2); assert.throws(() => f(-1), Bad); assert.throws(() => f(-1), /negative/); try { f(-1); assert.fail() } catch (e) { assert.equal(e.name, "Bad") }',
+    ],
+  ],
+  [
+    'changes its argument',
+    'const shuffle = (a) => { a.reverse() }',
+    ['const a = [1, 2, 3]; shuffle(a); assert.deepEqual(a, [3, 2, 1])'],
+  ],
+  [
+    'callbacks',
+    'const map = (xs, g) => { const out = []; for (const x of xs) out.push(g(x)); return out }',
+    ['assert.deepEqual(map([1, 2], (x) => x + 1), [2, 3])'],
+  ],
+  [
+    'closures',
+    'const counter = () => { let n = 0; return { up: () => ++n, get value() { return n } } }',
+    ['const c = counter(); c.up(); c.up(); assert.equal(c.value, 2)'],
+  ],
+  [
+    'methods with this',
+    'const make = () => ({ n: 1, add(k) { this.n += k; return this } })',
+    ['assert.equal(make().add(2).add(3).n, 6)'],
+  ],
+  [
+    'a generator',
+    'function* f(n) { for (let k = 0; k < n; k++) yield k * k }',
+    [
+      'assert.deepEqual([...f(4)], [0, 1, 4, 9]); const g = f(2); assert.deepEqual(g.next(), { value: 0, done: false })',
+    ],
+  ],
+  [
+    'async',
+    'const f = async (n) => { await null; if (n < 0) throw new TypeError("no"); return n + 1 }',
+    ['(async () => { assert.equal(await f(1), 2); await assert.rejects(() => f(-1), TypeError) })()'],
+  ],
+  ['exports', 'module.exports = { f: (n) => n + 1 }', ['assert.equal(f(1), 2)']],
+  ['export', 'export function f(n) { return n + 1 }\nexport const g = 2', ['assert.equal(f(g), 3)']],
+  [
+    'dates and expressions',
+    'const f = (d) => new Date(d.getTime() + 1000)',
+    ['assert.deepEqual(f(new Date(0)), new Date(1000))'],
+  ],
+  [
+    'typed arrays',
+    'const f = (n) => Float64Array.from({ length: n }, (_, k) => k / 2)',
+    ['assert.deepEqual([...f(3)], [0, 0.5, 1])'],
+  ],
+  [
+    'deep data',
+    'const f = (n) => { let x = null; for (let k = 0; k < n; k++) x = { next: x }; return x }',
+    ['let x = f(3000), n = 0; while (x) { x = x.next; n++ } assert.equal(n, 3000)'],
+  ],
+]);
