@@ -52,7 +52,7 @@ const batch = {
 };
 
 /** What an application brings itself, in the build that suits where it runs. */
-const brought = ['onnxruntime-node', 'eld/small', 'mathjs', 'obscenity'];
+const brought = ['onnxruntime-node', 'eld/small', 'obscenity'];
 
 /** How esbuild names helpers of its own. */
 const bundlerRuntime = '<runtime>';

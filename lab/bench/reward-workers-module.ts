@@ -1,6 +1,5 @@
 /** What `pnpm bench reward-workers` scores with and without threads. */
 import { createRolloutRewardProcessor, rewardFunctions } from '@rlp/rewards';
-import { symbolicEquivalence } from '@rlp/rewards/math';
 import { answerRougeL, finalAnswer, mathAnswer } from '@rlp/rewards/stock';
 import { createDefaultVerifierPipeline, verificationRequest } from '@rlp/rewards/verification';
 
@@ -16,18 +15,15 @@ export const overlap = rewardFunctions<Metadata>({
   overlap: { reward: answerRougeL({ reference: ({ answer }) => answer, extract: (response) => response }) },
 });
 
-/** Whether two formulas are the same, by a computer algebra system. */
-export const symbolic = symbolicEquivalence().then((equivalence) =>
-  rewardFunctions<Metadata>({
-    symbolic: {
-      reward: mathAnswer({
-        reference: () => 'x^4+4x^3+6x^2+4x+1',
-        extract: finalAnswer({ from: ['boxed'] }),
-        equivalence,
-      }),
-    },
-  }),
-);
+/** Whether two formulas are the same. */
+export const symbolic = rewardFunctions<Metadata>({
+  symbolic: {
+    reward: mathAnswer({
+      reference: () => 'x^4+4x^3+6x^2+4x+1',
+      extract: finalAnswer({ from: ['boxed'] }),
+    }),
+  },
+});
 
 const pipeline = createDefaultVerifierPipeline();
 

@@ -29,7 +29,7 @@ export async function* rewardWorkerLines({
 }): AsyncGenerator<Line> {
   const group = makeGroup();
   const module = new URL('./reward-workers-module.ts', import.meta.url);
-  const rewards = { processor, overlap, symbolic: await symbolic, verified };
+  const rewards = { processor, overlap, symbolic, verified };
   for (const [reward, computer] of Object.entries(rewards)) {
     const options = { module, export: reward, scope: 'episode', batchSize: 64, tokens: 'left-out' } as const;
     await using one = await createRewardWorkers<Answered>({ ...options, workers: 1 });

@@ -269,10 +269,12 @@ export const advantages: AdapterTable = {
     align_step_rewards: ({ inputs }) => ({
       base_rewards: alignedTurnRewards(
         inputs.turn_index,
-        inputs.step_outputs.map((output: { step_index: unknown; base_reward: number }) => ({
-          turn: output.step_index,
-          reward: output.base_reward,
-        })),
+        (inputs.step_outputs ?? [])
+          .filter((output: unknown) => output !== null)
+          .map((output: { step_index: unknown; base_reward: number }) => ({
+            turn: output.step_index,
+            reward: output.base_reward,
+          })),
       ),
     }),
   },

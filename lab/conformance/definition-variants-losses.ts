@@ -77,12 +77,12 @@ const geometricMeanOfRows: OperationsAdapter = async ({ inputs }, operations) =>
   return value;
 };
 
-/** The weight of CISPO, by which the slope of a logprob is `−A · weight`. */
+/** The loss of CISPO for one token: `−weight · A · ln π`. */
 function cispo(
   bounds: (inputs: Record<'eps_low' | 'eps_high', number>) => PolicyLossOptions,
 ): OperationsAdapter {
   return async ({ inputs }, operations) => {
-    const { grad } = await evaluateLoss(
+    const { loss } = await evaluateLoss(
       operations,
       plainPolicyLoss({ surrogate: 'cispo', ...bounds(inputs) }),
       {
@@ -92,7 +92,7 @@ function cispo(
         columns: { advantages: [[inputs.advantage]], proximalLogprobs: [[inputs.old_log_prob]] },
       },
     );
-    return grad[0]![0]! / -inputs.advantage;
+    return loss;
   };
 }
 

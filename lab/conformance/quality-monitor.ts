@@ -132,7 +132,9 @@ const wrappedReward: Adapter = ({ inputs, params }) => {
 
 /** Metrics of responses by themselves, in a batch without rewards. */
 const metricsOf = (responses: readonly string[]) =>
-  flatMetrics(new RewardQualityAssessor().assessBatch({ responses, rewards: {} }).metrics);
+  flatMetrics(
+    new RewardQualityAssessor({ conventions: 'tunrex' }).assessBatch({ responses, rewards: {} }).metrics,
+  );
 
 export const qualityMonitor: AdapterTable = {
   reward_quality_monitor: {

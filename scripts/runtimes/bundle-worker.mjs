@@ -14,7 +14,7 @@ await build({
   platform: 'browser',
   conditions: ['workerd', 'worker', 'browser', 'import'],
   // Loaded on demand by features that the smoke test does not use.
-  external: ['onnxruntime-node', 'eld/small', 'mathjs', 'obscenity', 'node:*'],
+  external: ['onnxruntime-node', 'eld/small', 'obscenity', 'node:*'],
   outfile: `${folder}/worker.mjs`,
   logLevel: 'warning',
   logOverride: { 'ignored-bare-import': 'silent' },

@@ -1,2 +1,6 @@
-/** Symbolic equivalence of mathematical answers through mathjs, an optional peer: `npm install mathjs`. */
-export { type SymbolicEquivalenceOptions, symbolicEquivalence } from './stock/math/symbolic-equivalence.ts';
+/** The comparison of expressions behind `mathAnswer`, for graders of your own. */
+export {
+  type MathEquivalence,
+  type SymbolicEquivalenceOptions,
+  symbolicEquivalence,
+} from './stock/math/symbolic-equivalence.ts';

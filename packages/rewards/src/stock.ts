@@ -18,12 +18,9 @@ export * from './stock/format/think-format.ts';
 export * from './stock/format/xml-format.ts';
 export * from './stock/math/final-answer.ts';
 export * from './stock/math/math-answer.ts';
-export {
-  type MathAgreementOptions,
-  type MathEquivalence,
-  mathAnswersAgree,
-} from './stock/math/math-equivalence.ts';
+export { type MathAgreementOptions, mathAnswersAgree } from './stock/math/math-equivalence.ts';
 export * from './stock/math/math-normal-form.ts';
+export type { MathEquivalence } from './stock/math/symbolic-equivalence.ts';
 export * from './stock/text/length-shaping.ts';
 export * from './stock/text/repetition.ts';
 export * from './stock/tools/code-tests.ts';

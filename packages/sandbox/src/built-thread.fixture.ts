@@ -18,7 +18,7 @@ export async function built(source: URL): Promise<URL> {
     format: 'esm',
     platform: 'node',
     conditions: ['@rlp/source'],
-    external: ['quickjs-emscripten-core', '@jitl/*', 'mathjs'],
+    external: ['quickjs-emscripten-core', '@jitl/*'],
     logLevel: 'silent',
   });
   afterAll(() => rm(outfile, { force: true }));

@@ -90,6 +90,14 @@ describe('RewardQualityAssessor', () => {
     expect(alertsOf(batchOf(100, text), undefined, { nearDuplicates: 'off' })).toEqual([]);
   });
 
+  it("tells words apart by case only with the conventions 'tunrex'", () => {
+    const responses = ['The cat sat the cat sat The cat sat'];
+    const rateOf = (conventions: 'rlp' | 'tunrex') =>
+      new RewardQualityAssessor({ conventions }).assessBatch({ responses, rewards: {} }).metrics
+        .repetitionRate;
+    expect([rateOf('rlp'), rateOf('tunrex')]).toEqual([expect.closeTo(4 / 7, 12), expect.closeTo(1 / 7, 12)]);
+  });
+
   it('detects saturation at either bound', () => {
     const rewards = [...constant(96, 3), ...varied(4)];
     expect(alertsOf(batchOf(100, good), rewards)).toEqual([

@@ -61,7 +61,10 @@ export function responseQuality(
   sequences.read(text, nearDuplicates === 'off' ? undefined : signature);
   if (nearDuplicates === 'off') exactSignature(response, signature);
   for (let at = 0; at < text.chunkCount; at++) tools.vocabulary.add(text.low[at]!, text.high[at]!);
-  const repetition = repetitionScore(lengthOf(response, text), text, sequences);
+  const repetition =
+    options.conventions === 'tunrex'
+      ? casedRepetition(response)
+      : repetitionScore(lengthOf(response, text), text, sequences);
   const coherence =
     options.coherence === undefined ? coherenceOf(text, repetition) : judgedCoherence(response, tools);
   const isFormatted = reasoning !== undefined && answer !== undefined;
@@ -103,6 +106,14 @@ function repetitionScore(length: number, { chunkCount }: ReadText, sequences: Se
   return length < 10 || chunkCount < 5 ? 0 : sequences.repetition;
 }
 
+/** The same as TunRex has it: letter case counts. */
+function casedRepetition(text: string): number {
+  const words = text.match(/\S+/g) ?? [];
+  if ([...text].length < 10 || words.length < 5) return 0;
+  const triples = words.slice(2).map((word, at) => `${words[at]} ${words[at + 1]} ${word}`);
+  return 1 - new Set(triples).size / triples.length;
+}
+
 /** Code points of a part of a text. Without garbled characters the text has no surrogates. */
 function lengthOf(part: string, { characters }: ReadText): number {
   if (characters.garbled === 0) return part.length;
@@ -129,7 +140,8 @@ function isTrivial(reasoning: string, answer: string): boolean {
  * repeat, the part need not be read.
  */
 function repeatsItself(part: string, { characters, chunkCount }: ReadText, tools: QualityTools): boolean {
-  const { sequences, texts } = tools;
+  const { sequences, texts, options } = tools;
+  if (options.conventions === 'tunrex') return casedRepetition(part) > 0.5;
   const wordsOutside = (characters.all - part.length) / 2 + 1;
   if (sequences.repeated + 2 <= (chunkCount - wordsOutside - 2) / 2) return false;
   const text = texts.read(part, tools.part);

@@ -3,6 +3,7 @@ import * as z from 'zod';
 import { trimmed } from '../../shared/text.ts';
 import { tagName } from '../format/extract-tag.ts';
 import { answerInLayout, reasoningTagsSchema } from '../format/match-format.ts';
+import { decimalDigit } from '../math/latex-tokens.ts';
 import { type ReferenceSource, requireReference } from './reference.ts';
 
 const tableSchema = z.strictObject({
@@ -107,19 +108,11 @@ export function checkNumbers<Metadata>({
 function readFloat(text: string): number | undefined {
   if (text.length > 400) return;
   const plain = trimmed(text)
-    .replaceAll(/\p{Nd}/gu, digitValue)
+    .replaceAll(/\p{Nd}/gu, decimalDigit)
     .replaceAll(/(?<=\d)_(?=\d)/g, '');
   if (/^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/.test(plain)) return Number(plain);
   const [, sign, name] = /^([+-]?)(inf(?:inity)?|nan)$/i.exec(plain) ?? [];
   if (name === undefined) return;
   if (name.toLowerCase() === 'nan') return Number.NaN;
   return sign === '-' ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY;
-}
-
-/** Decimal digits stand in runs of ten, from 0 to 9. */
-function digitValue(digit: string): string {
-  const code = digit.codePointAt(0)!;
-  let before = 0;
-  while (/\p{Nd}/u.test(String.fromCodePoint(code - before - 1))) before += 1;
-  return String(before % 10);
 }

@@ -2,7 +2,7 @@ import { parseOptions, type RewardFunction } from '@rlp/core';
 import { distance } from 'fastest-levenshtein';
 import * as z from 'zod';
 import { extractTag } from '../format/extract-tag.ts';
-import { rationalToNumber, readRational } from '../math/rational.ts';
+import { numberOf } from '../math/number-of.ts';
 import { type AnswerSources, referenceError, requireReference } from './reference.ts';
 
 /** Characters of which the edit distance is computed; what lies beyond counts as edited. */
@@ -80,23 +80,11 @@ export function numericMatch<Metadata>({
   const { absolute, relative } = parseOptions('numericMatch', numericSchema, options);
   return ({ task, response }) => {
     const text = requireReference('numericMatch', task.id, reference(task.metadata));
-    const expected = readNumber(text);
+    const expected = numberOf(text)?.valueOf();
     if (expected === undefined) throw referenceError('numericMatch', task.id, 'a number', text);
     const answered = extract(response);
-    const given = answered === undefined ? undefined : readNumber(answered);
+    const given = answered === undefined ? undefined : numberOf(answered)?.valueOf();
     if (given === undefined) return 0;
     return Math.abs(given - expected) <= absolute + relative * Math.abs(expected) ? 1 : 0;
   };
-}
-
-function readNumber(text: string): number | undefined {
-  if (text.length > 1000) return;
-  const read = readRational(
-    text
-      .trim()
-      .replaceAll(/[$\u20ac\u00a3%]/g, '')
-      .replace('\u2212', '-')
-      .trim(),
-  );
-  return read && rationalToNumber(read);
 }

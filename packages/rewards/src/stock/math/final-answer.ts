@@ -51,7 +51,8 @@ function matchingBrace(text: string, open: number): number | undefined {
 
 const hashed = /#### (-?[0-9.,]+)/g;
 const numeric = /-?[0-9.,]+/g;
-const phrase = /answer\s{0,8}(?:is\b\s{0,8}:?|[:=])[*\s]{0,8}/gi;
+const phrase =
+  /answer[*_]{0,4}\s{0,8}(?:(?:is|equals|should be|would be)\b\s{0,8}:?|[:=]|(?<=final answer[*_]{0,4}\s{0,8})\n)[*_\s]{0,8}/gi;
 const label = /answer\s{0,8}:\s{0,8}/gi;
 
 /** The number after `#### `, commas removed: the first one of a text, or the last. `undefined` if there is none. */
@@ -98,9 +99,9 @@ export function answerPhrase(text: string, reading: 'sentence' | 'line' = 'sente
   return answer === '' ? undefined : answer;
 }
 
-/** A line up to the mark that ends its first sentence; Markdown may close between that and the next word. */
+/** A line up to the mark that ends its first sentence, or the reason it gives; Markdown may close between that and the next word. */
 function firstSentence(line: string): string {
-  const end = line.search(/[.!?][*`]{0,4}(?:\s|$)/);
+  const end = line.search(/[.!?][*`]{0,4}(?:\s|$)|,?\s(?:because|since|which)\b/);
   return end < 0 ? line : line.slice(0, end);
 }
 
@@ -112,20 +113,57 @@ function withoutMarks(text: string): string {
   return text.slice(start, end);
 }
 
+const comments = /<!--(?:(?!-->)[\s\S])*(?:-->|$)/g;
+const negation =
+  /(?:(?:\bnot|\bnever|n't|n’t)(?:\s+(?:be|equal|to|the|exactly))*|\d\s+or)[\s$\\({*]*(?:f?boxed[{\s]*)?$/i;
+const denial = /^[\s$\\)}*]*(?:is|was|would be)(?:\s+(?:not|never|wrong|incorrect)|n't|n’t)\b/i;
+const negativeWord = /\b(?:not|never|wrong|incorrect)\b|n't\b|n’t\b/i;
+const sentenceNumber = /(?<![\w/^_.])-?[$€£]?\d[\d,]*(?:\.\d+)?(?![\w/^_]|\.\d)/g;
+
+/** What a text says at a place, unless the words around it deny it: "not \boxed{18}". */
+function undenied(text: string, found: string, at: number): string | undefined {
+  const isDenied =
+    negation.test(text.slice(Math.max(0, at - 60), at)) ||
+    denial.test(text.slice(at + found.length).slice(0, 60));
+  return isDenied ? undefined : found;
+}
+
+/** The only number of the last sentence that has one, or of what follows its last equals sign. */
+function sentenceAnswer(text: string): string | undefined {
+  const lines = text
+    .slice(-2000)
+    .trimEnd()
+    .split(/\n|(?<=[.!?])\s/);
+  const last = lines.findLast((line) => /\d/.test(line));
+  if (last === undefined || negativeWord.test(last)) return;
+  const numbers = last.slice(last.lastIndexOf('=') + 1).match(sentenceNumber);
+  return numbers?.length === 1 ? numbers[0] : undefined;
+}
+
 const readers = {
-  boxed: (text: string) => lastBoxed(text)?.content,
+  boxed(text: string) {
+    const box = lastBoxed(text);
+    return box && undenied(text, box.text, text.lastIndexOf(box.text)) && box.content;
+  },
   hash: (text: string) => hashAnswer(text, 'last'),
-  phrase: (text: string) => answerPhrase(text, 'sentence'),
-  number: (text: string) => lastNumber(text),
+  phrase(text: string) {
+    const found = answerPhrase(text, 'sentence');
+    return found === undefined || negativeWord.test(found) ? undefined : found;
+  },
+  sentence: sentenceAnswer,
+  number(text: string) {
+    const found = lastNumber(text);
+    return found && undenied(text, found, text.lastIndexOf(found));
+  },
 };
 
 const schema = z.strictObject({
   /**
-   * Places to look in, in order: {@link lastBoxed}, {@link hashAnswer}, {@link answerPhrase}, {@link lastNumber}. The first that has an answer
-   * gives it. Required.
+   * Places to look in, in order: {@link lastBoxed}, {@link hashAnswer}, {@link answerPhrase}, the only number of the last sentence
+   * (`'sentence'`), {@link lastNumber}. The first that has an answer gives it. Required.
    */
   from: z
-    .array(z.enum(['boxed', 'hash', 'phrase', 'number']))
+    .array(z.enum(['boxed', 'hash', 'phrase', 'sentence', 'number']))
     .min(1)
     .readonly(),
   /** Number of last characters that are read (verl reads 300). Default: all. */
@@ -136,14 +174,16 @@ const schema = z.strictObject({
 export interface FinalAnswerOptions extends z.input<typeof schema> {}
 
 /**
- * Makes a function that reads the final answer of a response, for the `extract` option of answer rewards.
+ * Makes a function that reads the final answer of a response, for the `extract` option of answer rewards. HTML comments are not
+ * read, nor is an answer that the words around it deny ("the answer is not 18").
  *
  * @throws OptionsError for no place to look in, or one that is not known.
  */
 export function finalAnswer(options: FinalAnswerOptions): (text: string) => string | undefined {
   const { from, within } = parseOptions('finalAnswer', schema, options);
   return (text) => {
-    const read = within === undefined ? text : text.slice(-within);
+    const visible = text.includes('<!--') ? text.replaceAll(comments, '') : text;
+    const read = within === undefined ? visible : visible.slice(-within);
     for (const place of from) {
       const answer = readers[place](read)?.trim();
       if (answer !== undefined && answer !== '') return answer;

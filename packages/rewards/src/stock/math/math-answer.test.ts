@@ -2,21 +2,16 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { RewardFunction } from '@rlp/core';
 import fc from 'fast-check';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { symbolicEquivalence } from '../../math.ts';
 import { answering } from '../../trajectories.fixture.ts';
 import { finalAnswer } from './final-answer.ts';
 import { gsm8kAnswer, mathAnswer } from './math-answer.ts';
-import { type MathEquivalence, mathAnswersAgree } from './math-equivalence.ts';
+import { mathAnswersAgree } from './math-equivalence.ts';
 
 function judge(reward: RewardFunction<{ answer: string }>, response: string, answer: string): unknown {
   return reward(answering(response, { answer }), { signal: new AbortController().signal });
 }
-
-let equivalence: MathEquivalence;
-beforeAll(async () => {
-  equivalence = await symbolicEquivalence();
-});
 
 describe('mathAnswersAgree', () => {
   it.each([
@@ -45,10 +40,7 @@ describe('mathAnswersAgree', () => {
 
   it.each([
     ['0.333', '\\frac{1}{3}'],
-    ['\\frac{26}{12}', '\\frac{13}{6}'],
-    ['\\frac{128}{2}', '64'],
     ['[0,1)', '(0,1)'],
-    ['3,1,2', '1,2,3'],
     ['1,2', '1,2,3'],
     ['100_8', '100'],
     ['-5', '5'],
@@ -61,9 +53,95 @@ describe('mathAnswersAgree', () => {
     expect(mathAnswersAgree(given, expected)).toBe(false);
   });
 
-  it('accepts any form where told to', () => {
-    expect(mathAnswersAgree('\\frac{128}{2}', '64', { form: 'any' })).toBe(true);
-    expect(mathAnswersAgree('\\frac{26}{12}', '\\frac{13}{6}', { form: 'any' })).toBe(true);
+  it.each([
+    ['\\frac{26}{12}', '\\frac{13}{6}'],
+    ['\\frac{128}{2}', '64'],
+    ['2 + 2', '4'],
+  ])('takes %j for %j, unless the form counts', (given, expected) => {
+    expect(mathAnswersAgree(given, expected)).toBe(true);
+    expect(mathAnswersAgree(given, expected, { form: 'simplified' })).toBe(false);
+  });
+
+  it('takes simplified numbers where the form counts', () => {
+    for (const given of ['13/6', '2\\frac{1}{6}', '\\frac{13}{6}']) {
+      expect(mathAnswersAgree(given, '\\frac{13}{6}', { form: 'simplified' })).toBe(true);
+    }
+  });
+
+  it.each([
+    ['4 r^2 \\pi', '4\\pi r^2'],
+    ['\\sin x', '\\sin(x)'],
+    ['\\ln(x)+C', '\\ln x+C'],
+    ['x(\\ln x-1)', 'x\\ln x-x'],
+    ['2\\sin x\\cos x', '\\sin 2x'],
+    ['\\frac{(n+1)!}{n!}', 'n+1'],
+    ['\\binom{n}{2}', 'n(n-1)/2'],
+    ['\\log_2 8', '3'],
+    ['0.\\overline{6}', '\\frac{2}{3}'],
+    ['x > 2', '(2,\\infty)'],
+    ['x<-2 \\text{ or } x>2', '(2,\\infty)\\cup(-\\infty,-2)'],
+    ['\\mathbb{R}\\setminus\\{3\\}', '(3,\\infty)\\cup(-\\infty,3)'],
+    ['3, 1, 2', '\\{1,2,3\\}'],
+    ['{1} \u222a {2}', '\\{1,2\\}'],
+    ['\\{0,\\pm 2\\}', '-2,0,2'],
+    ['6x - 2y = 4', 'y = 3x-2'],
+    ['2x+1 > y', 'y < 1+2x'],
+    ["f'(x) = 2x", '2x'],
+    ['x = 2 + 3 = 5', '5'],
+    ['5 m', '5\\text{ m}'],
+    ['60 miles per hour', '60\\text{ mph}'],
+    ['\\$1{,}200', '1200 dollars'],
+    ['3 million', '3{,}000{,}000'],
+    ['50', '50\\%'],
+    ['0.5', '50\\%'],
+    ['50\\%', '50'],
+    ['2\u221a5 x\u00b2', '\\sqrt{20}x^2'],
+    ['2\u00bd', '\\frac{5}{2}'],
+    ['\uff13\uff0e\uff15', '3.5'],
+    ['\u0664\u0662', '42'],
+    ['-inf', '-\\infty'],
+    ['B. 42', '\\text{(B)}'],
+    ['The answer is B', 'B'],
+  ])('reads %j as %j', (given, expected) => {
+    expect(mathAnswersAgree(given, expected)).toBe(true);
+  });
+
+  it.each([
+    ['3\\text{ g}', '3\\text{ kg}'],
+    ['5\\%', '50\\%'],
+    ['15\\%', '1.5'],
+    ['17 or 18', '18'],
+    ['x = 17 = 18', '18'],
+    ['17 = 18', '18'],
+    ['18 not', '18'],
+    ['18 \\pm 0', '18'],
+    ['18 is wrong', '18'],
+    ['1,2', '(1,2)'],
+    ['(5,1)', '(1,5)'],
+    ['x=3', 'y=3'],
+    ['0=0', 'y=x'],
+    ['y=3x-2', 'y=3x+2'],
+    ['x<1', 'x>1'],
+    ['\\infty-\\infty', '0'],
+    ['\u0410', 'A'],
+    ['B or C', 'B'],
+    ['B) 5, C) 6', 'B'],
+    ['1,50', '150'],
+    ['\\begin{pmatrix} or \\end{pmatrix}', '1'],
+  ])('does not read %j as %j', (given, expected) => {
+    expect(mathAnswersAgree(given, expected)).toBe(false);
+  });
+
+  it('asks a further opinion about what would be wrong, and survives its errors', () => {
+    const asked: string[] = [];
+    const equivalence = (given: string, expected: string) => {
+      asked.push(`${given} for ${expected}`);
+      if (given === 'bad') throw new Error('fault');
+      return true;
+    };
+    const verdicts = ['1', 'good', 'bad'].map((given) => mathAnswersAgree(given, '1', { equivalence }));
+    expect(verdicts).toEqual([true, true, false]);
+    expect(asked).toEqual(['good for 1', 'bad for 1']);
   });
 
   it('is reflexive and symmetric on numbers, and exact', () => {
@@ -75,14 +153,16 @@ describe('mathAnswersAgree', () => {
         (n, d, k) => {
           const plain = `${n}/${d}`;
           const latex = `\\frac{${n * k}}{${d * k}}`;
-          expect(mathAnswersAgree(plain, latex, { form: 'any' })).toBe(true);
-          expect(mathAnswersAgree(latex, plain, { form: 'any' })).toBe(true);
-          expect(mathAnswersAgree(plain, `${n + 1}/${d}`, { form: 'any' })).toBe(false);
+          expect(mathAnswersAgree(plain, latex)).toBe(true);
+          expect(mathAnswersAgree(latex, plain)).toBe(true);
+          expect(mathAnswersAgree(plain, `${n + 1}/${d}`)).toBe(false);
         },
       ),
     );
   });
 });
+
+const equivalence = symbolicEquivalence({ seed: 'tests' });
 
 describe('symbolicEquivalence', () => {
   it.each([
@@ -92,13 +172,11 @@ describe('symbolicEquivalence', () => {
     ['3 + 4i', '4i+3'],
     ['(1+i)^2', '2i'],
     ['\\sin^2 x + \\cos^2 x', '1.0'],
-    ['y = 2x + 3', '2x = y - 3'],
     ['2|x|', '|2x|'],
     ['x^{-2}', '1/x^2'],
     ['\\sqrt[3]{x^3y}', '\\sqrt[3]{y x^3}'],
-    ['3 \\pm 2\\sqrt2', '3+\\sqrt{8}, 3-\\sqrt{8}'],
   ])('takes %j for %j', (given, expected) => {
-    expect(mathAnswersAgree(given, expected, { equivalence })).toBe(true);
+    expect(equivalence(given, expected)).toBe(true);
   });
 
   it.each([
@@ -107,10 +185,25 @@ describe('symbolicEquivalence', () => {
     ['10^{10^{10}}', '10^{10^{11}}'],
     ['import("fs")', '1.5'],
     ['x+y=1', 'x+y'],
-    ['\\log_2 8', '3.0'],
-    ['2 + 2', '4'],
+    ['1,2', '1,2'],
+    ['(-3)!', '6'],
+    ['1.4142135624', '\\sqrt{2}'],
+    ['\\frac{14142135624}{10^{10}}', '\\sqrt2'],
+    ['1.41421356237309504880', '\\sqrt2'],
+    ['3.14159265358979 r^2', '\\pi r^2'],
+    ['x+10^{-12}', 'x'],
+    ['\\frac{x}{1+10^{-15}}', 'x'],
+    ['x+x(x-1)(x-2)(x-3)(x-4)(x-5)(x-6)(x-7)', 'x'],
   ])('does not take %j for %j', (given, expected) => {
-    expect(mathAnswersAgree(given, expected, { equivalence })).toBe(false);
+    expect(equivalence(given, expected)).toBe(false);
+  });
+
+  it('draws its points from the seed and both expressions, so that none can be known', () => {
+    const texts = ['\\frac{1}{x-y}', '\\frac{1}{x-y}+\\sin^2x+\\cos^2x-1'] as const;
+    for (const seed of ['a', 'b', undefined]) {
+      expect(symbolicEquivalence(seed === undefined ? {} : { seed })(...texts)).toBe(true);
+    }
+    expect(() => symbolicEquivalence({ seed: '' })).toThrow('seed');
   });
 
   it('is bounded in time on hostile expressions', () => {
@@ -135,7 +228,7 @@ describe('symbolicEquivalence', () => {
       for (const length of [24, 400, 2000, 100_000]) {
         const text = unit.repeat(Math.ceil(length / unit.length));
         for (const given of [text, `${text}1`, `1${text}`, `${text}1${')'.repeat(24)}`]) {
-          expect(typeof mathAnswersAgree(given, 'x+1', { equivalence, form: 'any' })).toBe('boolean');
+          expect(typeof mathAnswersAgree(given, 'x+1')).toBe('boolean');
         }
       }
     }
@@ -147,7 +240,7 @@ describe('symbolicEquivalence', () => {
       '9999999999!+x',
       'a+b+c+d+f+g',
     ]) {
-      expect(mathAnswersAgree(given, 'x+1', { equivalence, form: 'any' })).toBe(false);
+      expect(mathAnswersAgree(given, 'x+1')).toBe(false);
     }
     expect(performance.now() - begun).toBeLessThan(5000);
   });
@@ -177,8 +270,8 @@ describe('symbolicEquivalence', () => {
       fc.property(fc.array(piece, { maxLength: 12 }), (pieces) => {
         const text = pieces.join('');
         equivalence(text, 'x');
-        // Beside 22! or 2^{99} a hundred is within the tolerance.
-        expect(equivalence(text, `${text}+100`) && !/[!^]/.test(text)).toBe(false);
+        // Beside a large power of a float a hundred is within the tolerance.
+        expect(equivalence(text, `${text}+100`) && !text.includes('^')).toBe(false);
       }),
     );
   });
@@ -190,13 +283,13 @@ const pairs = join(shared, 'conformance/math_answers.json');
 describe.skipIf(!existsSync(pairs))(
   existsSync(pairs) ? 'published graders' : `skipped: no file ${pairs}`,
   () => {
-    it('accept nothing that we refuse, and refuse seven right answers that we accept', () => {
+    it('accept nothing that we refuse, and refuse eight answers that we accept', () => {
       const { cases } = JSON.parse(readFileSync(pairs, 'utf8'));
       const more: string[] = [];
       for (const { fn, inputs, expected } of cases) {
         if (fn !== 'equiv') continue;
         const isAccepted = expected.hendrycks || expected.prm800k;
-        const verdict = mathAnswersAgree(inputs.given, inputs.gold, { equivalence });
+        const verdict = mathAnswersAgree(inputs.given, inputs.gold, { form: 'simplified' });
         if (isAccepted) expect([inputs, verdict]).toEqual([inputs, true]);
         else if (verdict) more.push(`${inputs.given} for ${inputs.gold}`);
       }
@@ -208,6 +301,7 @@ describe.skipIf(!existsSync(pairs))(
         '\\mbox{5} for 5',
         'k=-\\frac{2}{3} for -2/3',
         'x \\in [1,2] for [1,2]',
+        '3,1,2 for 1,2,3',
       ]);
     });
   },
@@ -219,7 +313,18 @@ describe('mathAnswer', () => {
   it.each([
     ['so \\boxed{\\frac{1}{2}}', '0.5', 1],
     ['The answer is 7.', '7', 1],
-    ['it is 7', '7', 0],
+    ['it is 7', '7', 1],
+    ['so\n#### 7', '7', 1],
+    ['They have 7 apples.', '7', 1],
+    ['It takes 3 and then 7', '7', 0],
+    ['17 or 7', '7', 0],
+    ['not \\boxed{7}', '7', 0],
+    ['\\boxed{7} is wrong', '7', 0],
+    ['The answer is certainly not 7.', '7', 0],
+    ['<!-- #### 7 --> Hello', '7', 0],
+    ['**Final Answer**\n\n7', '7', 1],
+    ['The answer is 7 because 3 + 4 = 7.', '7', 1],
+    ['\\boxed{(-3)!}', '\\frac{1}{2}', 0],
     ['The final answer is **42**.', '42', 1],
     ['**The answer is 4.5.**', '4.5', 1],
     ['**Answer: `42`**', '42', 1],
@@ -251,6 +356,12 @@ describe('gsm8kAnswer', () => {
     ['18 apples and 3 pears', '18', 0],
     ['#### 18\nwait, 19', '18', 1],
     ['nothing', '18', 0],
+    ['The answer is certainly not 18.', '18', 0],
+    ['not \\boxed{18}', '18', 0],
+    ["It isn't 18", '18', 0],
+    ['17 or 18', '18', 0],
+    ['<!-- #### 18 -->', '18', 0],
+    ['#### 18\n<!-- #### 19', '18', 1],
   ])('gives %j for %j a %d', (response, answer, expected) => {
     expect(judge(reward, response, answer)).toBe(expected);
   });

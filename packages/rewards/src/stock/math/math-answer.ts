@@ -1,10 +1,14 @@
 import { parseOptions, type RewardFunction } from '@rlp/core';
+import type { Fraction } from 'fraction.js';
 import { type AnswerSources, referenceError, requireReference } from '../answers/reference.ts';
 import { finalAnswer } from './final-answer.ts';
 import { agreementSchema, type MathAgreementOptions, mathAnswersAgree } from './math-equivalence.ts';
-import { readRational, sameRational } from './rational.ts';
+import { numberOf } from './number-of.ts';
 
-/** Options of {@link mathAnswer}. `extract` reads the last box by default, else what follows "the answer is". */
+/**
+ * Options of {@link mathAnswer}. `extract` reads the last box by default, else the number after `####`, else what follows "the answer is", else the
+ * only number of the last sentence.
+ */
 export interface MathAnswerOptions<Metadata> extends MathAgreementOptions, AnswerSources<Metadata> {}
 
 /**
@@ -16,7 +20,7 @@ export interface MathAnswerOptions<Metadata> extends MathAgreementOptions, Answe
  */
 export function mathAnswer<Metadata>({
   reference,
-  extract = finalAnswer({ from: ['boxed', 'phrase'] }),
+  extract = finalAnswer({ from: ['boxed', 'hash', 'phrase', 'sentence'] }),
   ...options
 }: MathAnswerOptions<Metadata>): RewardFunction<Metadata> {
   const agreement = parseOptions('mathAnswer', agreementSchema, options);
@@ -54,20 +58,14 @@ export function gsm8kAnswer<Metadata>({
     if (expected === undefined) throw referenceError('gsm8kAnswer', task.id, 'a number', answer);
     const answered = extract(response);
     const given = answered === undefined ? undefined : readNumber(answered);
-    return given !== undefined && sameRational(given, expected) ? 1 : 0;
+    return given?.equals(expected) === true ? 1 : 0;
   };
 }
 
-/** The only number in an answer, without currency, thousands separators, a full stop and what surrounds it. */
-function readNumber(answer: string): ReturnType<typeof readRational> {
-  const bare = answer
-    .trim()
-    .replaceAll(/[\s$,*]|\\[$%!]|%/g, '')
-    .replace(/\.$/, '');
-  return readRational(bare) ?? onlyNumber(answer);
-}
-
-function onlyNumber(answer: string): ReturnType<typeof readRational> {
-  const numbers = answer.match(/-?\d[\d,]*(?:\.\d+)?/g) ?? [];
-  return numbers.length === 1 ? readRational(numbers[0]!.replaceAll(',', '')) : undefined;
+/** The number that an answer is, or the only one in its words. */
+function readNumber(answer: string): Fraction | undefined {
+  if (answer.length > 1000) return;
+  const read = numberOf(answer);
+  const numbers = read === undefined ? answer.match(/-?\d[\d,]*(?:\.\d+)?/g) : null;
+  return numbers?.length === 1 ? numberOf(numbers[0]!) : read;
 }

@@ -1,36 +1,52 @@
 import * as z from 'zod';
 import { functionSchema } from '../../shared/schemas.ts';
-import { cleanAnswer, maximumAnswerLength, readCollection, withoutAssignment } from './math-cleaning.ts';
-import { mathNormalForm } from './math-normal-form.ts';
-import { readRational, sameRational, type WrittenNumber } from './rational.ts';
-
-/** A further opinion on whether two cleaned expressions are equal, asked only where text and numbers do not decide. */
-export type MathEquivalence = (given: string, expected: string) => boolean;
+import { canonical, withoutLabel } from './canonical.ts';
+import { choiceOf } from './choice.ts';
+import { apply, constant, type Expression, writtenNumber } from './expression.ts';
+import { readExpression } from './expression-reader.ts';
+import { latexTokens, type Token, type TokenOptions } from './latex-tokens.ts';
+import {
+  type MathEquivalence,
+  maximumLength,
+  type Sameness,
+  sameValues,
+  secretSeed,
+  seedSchema,
+} from './symbolic-equivalence.ts';
 
 /** Schema of {@link MathAgreementOptions}. */
 export const agreementSchema = z.strictObject({
   /**
-   * Form that a right value must have. `'simplified'`: fractions are reduced, and an integer is written as one, so that `\frac{128}{2}` is
-   * not 64, as in the graders of MATH and PRM800K. `'any'`: the value decides. Default `'simplified'`.
+   * Form that a right value must have. `'simplified'`: fractions are reduced, and a number is written as one, so that `\frac{128}{2}` is
+   * not 64, as in the graders of MATH and PRM800K. `'any'`: the value decides. Default `'any'`.
    */
   form: z.enum(['simplified', 'any']).optional(),
-  /** Further opinion, such as `symbolicEquivalence` of `@rlp/rewards/math`. Default none. */
+  /** Further opinion, asked about answers that would be wrong. If it throws, they stay wrong. Default none. */
   equivalence: functionSchema<MathEquivalence>().optional(),
+  /** Seed of the points at which values are compared. Default: 128 random bits per process, which no policy knows. */
+  seed: seedSchema,
 });
 
 /** Options of {@link mathAnswersAgree}. */
 export interface MathAgreementOptions extends z.input<typeof agreementSchema> {}
 
-/** How deep collections in collections are taken apart. */
-const maximumDepth = 3;
+/** How deep collections in collections are compared. */
+const maximumDepth = 4;
+const maximumParts = 100;
 
 /**
- * Whether two LaTeX answers mean the same.
+ * Whether two LaTeX or plain answers mean the same: the same value, and the same kind of object.
  *
- * One of these must hold. They are equal once cleaned (spacing, units, dollar signs, type, boxes, `x =`). Their Hendrycks
- * forms are equal. Both are the same number (`1.5`, `3/2`, `1\frac{1}{2}`; `0.333` is not 1/3). Both are tuples, intervals, lists, sets
- * or matrices of one kind, and their parts agree, in order unless they are sets. `equivalence` returns true.
- * Answers of more than 2,000 characters are compared as written.
+ * - Numbers and expressions are equal if they have the same value wherever they have one ({@link sameValues}). A decimal is equal to a
+ *   fraction if it is exact.
+ * - Lists and sets may be in any order. Tuples, intervals and matrices keep theirs. A bare list is a set, but not a tuple.
+ * - An inequality for one variable is an interval. Equations are equal up to a factor. `x = 5` and `f(x) = 5` are 5.
+ * - A unit may be missing on one side. Two units must be the same; exponents of units are not compared.
+ * - A percent sign may be missing on one side, as the graders of MATH have it: 50 is right for 50 %, and 50 % for 50. So is the value: 0.5 for
+ *   50 %, and 500 % for 5.
+ * - Choice letters count without brackets and without the text of the choice. Words are compared without case.
+ *
+ * Answers that cannot be read are compared as written, spacing aside, and so are answers of more than 1,000 characters.
  *
  * @param given - The policy's answer.
  * @param expected - The right answer.
@@ -41,75 +57,163 @@ export function mathAnswersAgree(
   options: MathAgreementOptions = {},
 ): boolean {
   if (given.trim() === '' || expected.trim() === '') return false;
-  if (Math.max(given.length, expected.length) > maximumAnswerLength) return given.trim() === expected.trim();
-  const form = mathNormalForm(expected, 'hendrycks');
-  if (form !== null && form !== '' && mathNormalForm(given, 'hendrycks') === form) return true;
-  const [a, b] = [cleanAnswer(given), cleanAnswer(expected)];
-  if (agree(withoutAssignment(a), withoutAssignment(b), options, maximumDepth)) return true;
-  return a.includes('=') && b.includes('=') && agree(a, b, options, maximumDepth);
-}
-
-function agree(given: string, expected: string, options: MathAgreementOptions, depth: number): boolean {
-  if (given === '' || expected === '') return false;
-  if (given === expected || sameWord(given, expected)) return true;
-  const givenNumber = readRational(given);
-  const expectedNumber = readRational(expected);
-  if (givenNumber !== undefined && expectedNumber !== undefined) {
-    return sameRational(givenNumber, expectedNumber) && hasForm(givenNumber, expectedNumber, options);
-  }
-  const givenParts = depth > 0 ? readCollection(given) : undefined;
-  const expectedParts = depth > 0 ? readCollection(expected) : undefined;
-  if (givenParts === undefined && expectedParts === undefined) {
-    return decidedByEquivalence(given, expected, options, expectedNumber);
-  }
-  if (givenParts?.kind !== expectedParts?.kind || givenParts?.parts.length !== expectedParts?.parts.length)
+  if (Math.max(given.length, expected.length) > maximumLength) return given.trim() === expected.trim();
+  const comparison = { form: options.form ?? 'any', seed: options.seed ?? secretSeed() };
+  if (agreeAs({ commas: 'thousands' }, given, expected, comparison)) return true;
+  const hasCommas = /\d,\d{3}/.test(given) || /\d,\d{3}/.test(expected);
+  if (hasCommas && agreeAs({ commas: 'list' }, given, expected, comparison)) return true;
+  try {
+    return options.equivalence?.(given, expected) === true;
+  } catch {
     return false;
-  const isFree = givenParts!.order === 'free' || expectedParts!.order === 'free';
-  const same = (a: string, b: string) => agree(a, b, options, depth - 1);
-  return isFree
-    ? matchesInAnyOrder(givenParts!.parts, expectedParts!.parts, same)
-    : givenParts!.parts.every((part, index) => same(part, expectedParts!.parts[index]!));
+  }
 }
 
-/** Where an integer is expected, an expression that is not written as one counts only if any form does. */
-function decidedByEquivalence(
-  given: string,
-  expected: string,
-  { form = 'simplified', equivalence }: MathAgreementOptions,
-  expectedNumber: WrittenNumber | undefined,
-): boolean {
-  if (equivalence === undefined) return false;
-  if (form === 'simplified' && expectedNumber?.notation === 'integer') return false;
-  return equivalence(given, expected);
+interface Comparison {
+  readonly form: 'simplified' | 'any';
+  readonly seed: string;
 }
 
-function hasForm(
-  given: WrittenNumber,
-  expected: WrittenNumber,
-  { form = 'simplified' }: MathAgreementOptions,
-): boolean {
-  if (form === 'any' || given.notation === 'decimal' || given.notation === 'integer') return true;
-  if (expected.denominator === 1n || expected.numerator % expected.denominator === 0n) return false;
-  return given.notation === 'mixed' || !given.reducible;
+function agreeAs(reading: TokenOptions, given: string, expected: string, comparison: Comparison): boolean {
+  const right = latexTokens(expected, reading);
+  const left = latexTokens(given, reading);
+  if (right.length === 0 || left.length === 0) return false;
+  if (textOf(left) === textOf(right)) return true;
+  const choice = choiceOf(right);
+  if (choice !== undefined && choice === choiceOf(left)) return true;
+  if (areSameWords(left, right)) return true;
+  const [a, b] = readBoth([given, expected], [left, right], reading);
+  return a !== undefined && b !== undefined && agree(canonical(a), canonical(b), comparison, maximumDepth);
 }
 
-/** Words and choice letters: `\text{(A)}` is A is a. */
-function sameWord(a: string, b: string): boolean {
-  const [first, second] = [a, b].map((text) => /^\(?([a-zA-Z]+)\)?$/.exec(text)?.[1]?.toLowerCase());
-  return first !== undefined && first === second;
+function textOf(tokens: readonly Token[]): string {
+  return tokens.map(({ text }) => text).join(' ');
+}
+
+/** Words without regard to case, one of them at least known as such. */
+function areSameWords(...answers: readonly (readonly Token[])[]): boolean {
+  const isText = answers.every((tokens) => tokens.every(({ kind }) => kind === 'word' || kind === 'letter'));
+  const hasWord = answers.some((tokens) =>
+    tokens.some(({ kind, text }) => kind === 'word' && text.length > 1),
+  );
+  const [first, second] = answers.map((tokens) => textOf(tokens).replaceAll(' ', '').toLowerCase());
+  return isText && hasWord && first === second;
+}
+
+/** Both answers as expressions. Letters that are a unit of one, such as the `m` of `5\text{ m}`, are a unit of the other. */
+function readBoth(
+  texts: readonly string[],
+  tokens: readonly (readonly Token[])[],
+  reading: TokenOptions,
+): (Expression | undefined)[] {
+  const read = tokens.map((answer) => readExpression(answer));
+  return read.map((expression, index) => {
+    const other = read[1 - index];
+    if (other?.type !== 'quantity' || expression?.type === 'quantity') return expression;
+    return readExpression(latexTokens(texts[index]!, { ...reading, units: new Set([other.unit]) }));
+  });
+}
+
+function agree(given: Expression, expected: Expression, comparison: Comparison, depth: number): boolean {
+  if (depth === 0) return false;
+  const again = (a: Expression, b: Expression) => agree(a, b, comparison, depth - 1);
+  if (given.type === 'relation' && expected.type === 'relation')
+    return agreeRelations(given, expected, comparison, again);
+  if (given.type === 'relation' || expected.type === 'relation') {
+    const values = given.type === 'relation' ? withoutLabel(given) : [given];
+    const rights = expected.type === 'relation' ? withoutLabel(expected) : [expected];
+    return (
+      values.length > 0 &&
+      rights.length > 0 &&
+      values.every((value) => rights.every((right) => again(value, right)))
+    );
+  }
+  if (given.type === 'quantity' || expected.type === 'quantity')
+    return agreeQuantities(given, expected, again);
+  if (given.type === 'words' || expected.type === 'words') {
+    return given.type === 'words' && expected.type === 'words' && given.text === expected.text;
+  }
+  if (given.type === 'collection' || expected.type === 'collection') {
+    return (
+      given.type === 'collection' &&
+      expected.type === 'collection' &&
+      agreeCollections(given, expected, again)
+    );
+  }
+  return (comparison.form === 'any' || hasForm(given, expected)) && sameValues(given, expected, comparison);
+}
+
+type Agree = (given: Expression, expected: Expression) => boolean;
+type Relation = Extract<Expression, { type: 'relation' }>;
+type Collection = Extract<Expression, { type: 'collection' }>;
+
+/** Values with a unit on one side or on both. */
+function agreeQuantities(given: Expression, expected: Expression, again: Agree): boolean {
+  const [a, b] = [given, expected].map((side) =>
+    side.type === 'quantity' ? side : { value: side, unit: '' },
+  ) as [{ value: Expression; unit: string }, { value: Expression; unit: string }];
+  const percent = (value: Expression) => apply('divide', value, constant(100));
+  if (a.unit === '' && b.unit === '%') return again(a.value, b.value) || again(a.value, percent(b.value));
+  if (a.unit === '%' && b.unit === '') return again(a.value, b.value) || again(percent(a.value), b.value);
+  return (a.unit === '' || b.unit === '' || a.unit === b.unit) && a.unit !== '?' && again(a.value, b.value);
+}
+
+function agreeCollections(given: Collection, expected: Collection, again: Agree): boolean {
+  if (Math.max(given.parts.length, expected.parts.length) > maximumParts) return false;
+  const isLoose = (kind: string) => kind === 'list' || kind === 'set';
+  if (given.kind !== expected.kind && !(isLoose(given.kind) && isLoose(expected.kind))) return false;
+  const hasSet = given.kind === 'set' || expected.kind === 'set';
+  if (!hasSet && given.parts.length !== expected.parts.length) return false;
+  if (!isLoose(given.kind) && given.kind !== 'union') {
+    return given.parts.every((part, index) => again(part, expected.parts[index]!));
+  }
+  if (!hasSet) return matchesInAnyOrder(given.parts, expected.parts, again);
+  return (
+    given.parts.every((part) => expected.parts.some((other) => again(part, other))) &&
+    expected.parts.every((other) => given.parts.some((part) => again(part, other)))
+  );
 }
 
 /** Pairs parts greedily: enough for equality, which is transitive. At most `n²` comparisons. */
 function matchesInAnyOrder(
-  given: readonly string[],
-  expected: readonly string[],
-  same: (a: string, b: string) => boolean,
+  given: readonly Expression[],
+  expected: readonly Expression[],
+  same: Agree,
 ): boolean {
-  if (given.length > 50) return false;
   const left = [...expected];
   return given.every((part) => {
     const index = left.findIndex((other) => same(part, other));
     if (index >= 0) left.splice(index, 1);
     return index >= 0;
   });
+}
+
+const mirrored: Readonly<Record<string, string>> = { '>': '<', ge: 'le' };
+
+/** Equations and inequalities of two sides are equal up to a factor; longer chains side by side. */
+function agreeRelations(given: Relation, expected: Relation, { seed }: Comparison, again: Agree): boolean {
+  const [a, b] = [given, expected].map(({ operators, sides }) => {
+    const operator = operators[0]!;
+    const isMirrored = operators.length === 1 && mirrored[operator] !== undefined;
+    return isMirrored
+      ? { operators: [mirrored[operator]!], sides: [sides[1]!, sides[0]!] }
+      : { operators, sides };
+  }) as [Relation, Relation];
+  if (a.operators.join() !== b.operators.join()) return false;
+  if (a.sides.every((side, index) => again(side, b.sides[index]!))) return true;
+  if (a.sides.length > 2) return false;
+  const [first, second] = [a, b].map(({ sides: [left, right] }) =>
+    apply('add', left!, apply('negate', right!)),
+  );
+  const sameness: Sameness = /^(?:=|ne)$/.test(a.operators[0]!) ? 'proportional' : 'positively proportional';
+  return sameValues(first!, second!, { seed, sameness });
+}
+
+/** Whether a number is written as simply as the right one. */
+function hasForm(given: Expression, expected: Expression): boolean {
+  const [written, right] = [writtenNumber(given), writtenNumber(expected)];
+  if (right === undefined) return true;
+  if (written === undefined) return right.notation !== 'integer';
+  if (written.notation === 'decimal' || written.notation === 'integer') return true;
+  return right.value.d !== 1n && (written.notation === 'mixed' || !written.isReducible);
 }

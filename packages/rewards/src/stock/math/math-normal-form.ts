@@ -8,7 +8,7 @@ export type MathNormalFormRules = 'hendrycks' | 'mathd' | 'minerva';
  *
  * - `hendrycks`: `_strip_string` of the MATH data set's authors. `null` where theirs raises (two units, a `\frac` or `\sqrt`
  *   without an argument): they then compare the raw texts.
- * - `mathd`: the same as PRM800K applies it, with an enclosing `\text{…}` removed first, and bare `%` kept.
+ * - `mathd`: the same as PRM800K applies it, with an enclosing `\text{…}` removed first.
  * - `minerva`: `normalize_final_answer` of Minerva, as DAPO and verl use it.
  *
  * Linear in the text.
@@ -18,23 +18,22 @@ export type MathNormalFormRules = 'hendrycks' | 'mathd' | 'minerva';
  */
 export function mathNormalForm(answer: string, rules: MathNormalFormRules): string | null {
   if (rules === 'minerva') return minerva(answer);
-  if (rules === 'hendrycks') return stripped(answer, ['\\%', '%']);
+  if (rules === 'hendrycks') return stripped(answer);
   const raw = trimmed(answer);
   const inner = /^\\text\{([^\n]+)\}$/.exec(raw)?.[1];
   const text = inner === undefined ? raw : trimmed(inner);
-  return stripped(text, ['\\%']) ?? raw;
+  return stripped(text) ?? raw;
 }
 
 /** The rules of Hendrycks et al., in their order; `null` where their code raises. */
-function stripped(answer: string, percentages: readonly string[]): string | null {
+function stripped(answer: string): string | null {
   let text = answer.replaceAll('\n', '').replaceAll('\\!', '').replaceAll('\\\\', '\\');
   text = text.replaceAll('tfrac', 'frac').replaceAll('dfrac', 'frac');
   text = text.replaceAll('\\left', '').replaceAll('\\right', '');
   text = text.replaceAll('^{\\circ}', '').replaceAll('^\\circ', '').replaceAll('\\$', '');
   const parts = text.split('\\text{ ');
   if (parts.length > 2) return null;
-  text = parts[0]!;
-  for (const sign of percentages) text = text.replaceAll(sign, '');
+  text = parts[0]!.replaceAll('\\%', '');
   text = text.replaceAll(' .', ' 0.').replaceAll('{.', '{0.');
   if (text === '') return text;
   if (text.startsWith('.')) text = `0${text}`;

@@ -1,121 +1,203 @@
-import { importPeer, parseOptions, RandomStream } from '@rlp/core';
+import { parseOptions, RandomStream } from '@rlp/core';
+import { Complex } from 'complex.js';
+import { Fraction } from 'fraction.js';
 import * as z from 'zod';
-import { type InfixExpression, readExpression } from './latex-expression.ts';
-import type { MathEquivalence } from './math-equivalence.ts';
+import { bitsOf, evaluate, resultOf, toComplex, type Value } from './evaluate.ts';
+import { type Expression, partsOf, variablesOf } from './expression.ts';
+import { readExpression } from './expression-reader.ts';
+import { latexTokens } from './latex-tokens.ts';
+
+/** Points at which two expressions must agree: as many exact values as these, or floats. */
+const exactPoints = 3;
+const floatPoints = 8;
+const maximumVariables = 12;
+/** Longer texts are no expressions. */
+export const maximumLength = 1000;
+const tolerance = 1e-12;
+/** Rational numbers of more digits above and below the line are not taken for a number that is not rational. */
+const maximumHeight = 10_000_000_000n;
+
+/** A further opinion on whether two answers mean the same. */
+export type MathEquivalence = (given: string, expected: string) => boolean;
+
+/** Seed of the points, in options. */
+export const seedSchema = z.string().min(1).optional();
 
 const schema = z.strictObject({
-  /** Points at which both expressions must agree. Default 8. */
-  points: z.int().min(2).max(64).default(8),
-  /** Greatest difference, relative to the larger value. Default 1e-10. */
-  tolerance: z.number().positive().max(1e-3).default(1e-10),
-  /** Most characters of an expression. Default 400. */
-  maximumLength: z.int().positive().max(2000).default(400),
-  /** Deepest nesting of brackets. Default 24. */
-  maximumDepth: z.int().positive().max(100).default(24),
-  /** Most variables. Default 4. */
-  maximumVariables: z.int().nonnegative().max(20).default(4),
+  /** Seed of the points at which values are compared. Default: 128 random bits per process, which no policy knows. */
+  seed: seedSchema,
 });
 
-/** Options of {@link symbolicEquivalence}. Nothing is equal beyond its limits. */
+/** Options of {@link symbolicEquivalence}. */
 export interface SymbolicEquivalenceOptions extends z.input<typeof schema> {}
 
-/** What mathjs makes of an expression: its value at a point. */
-type Evaluate = (point: ReadonlyMap<string, number>) => unknown;
+let secret: string | undefined;
+
+/** The seed of this process. */
+export function secretSeed(): string {
+  secret ??= crypto.getRandomValues(new Uint32Array(4)).join('-');
+  return secret;
+}
 
 /**
- * Loads mathjs and makes a {@link MathEquivalence}: two expressions are equal if they agree as complex numbers at random
- * points, half of each variable's values negative. So `x^2+2x` is `x(x+2)`, `2\sqrt{3}` is `\sqrt{12}`, and `\sqrt{x^2}` is
- * not `x`. Two equations are equal if their differences of sides are, up to sign.
+ * Makes the comparison of expressions in `mathAnswersAgree`, alone: whether two LaTeX texts are expressions with the same value. Lists, units
+ * and equations are not expressions.
  *
- * What may be said wrongly: expressions that differ by less than `tolerance` everywhere are taken for equal. What is
- * undefined or infinite at a point does not count. If no point counts, nothing is equal.
- *
- * Safe on hostile text: only numbers, letters and the operators and functions of LaTeX answers are read, evaluation is in
- * floats (`10^{10^{10}}` is infinite at once), and its cost is bounded by `maximumLength · points`.
- *
- * @throws OptionsError for options outside their ranges; rejects with a `MissingPeerError` if mathjs is not installed.
+ * @throws OptionsError for bad options.
  */
-export async function symbolicEquivalence(
-  options: SymbolicEquivalenceOptions = {},
-): Promise<MathEquivalence> {
-  const limits = parseOptions('symbolicEquivalence', schema, options);
-  const { parse } = await importPeer('symbolicEquivalence', 'mathjs', () => import('mathjs'));
-  const compile = ({ text }: InfixExpression): Evaluate => {
-    const compiled = parse(text).compile();
-    return (point) => compiled.evaluate(new Map(point));
-  };
-  const read = (source: string) => readSides(source, (side) => readExpression(side, limits));
-  return (given, expected) => {
-    const [a, b] = [read(given), read(expected)];
-    if (a === undefined || b === undefined || a.isEquation !== b.isEquation) return false;
-    const variables = new Set([...a.expression.variables, ...b.expression.variables]);
-    if (variables.size > limits.maximumVariables) return false;
-    const [first, second] = [compile(a.expression), compile(b.expression)];
-    const signs = a.isEquation ? [1, -1] : [1];
-    return signs.some((sign) => agreeEverywhere(first, second, { sign, variables, ...limits }));
+export function symbolicEquivalence(options: SymbolicEquivalenceOptions = {}): MathEquivalence {
+  const { seed = secretSeed() } = parseOptions('symbolicEquivalence', schema, options);
+  return (...texts) => {
+    const [a, b] = texts.map((text) =>
+      text.length > maximumLength ? undefined : readExpression(latexTokens(text, { commas: 'thousands' })),
+    );
+    return a !== undefined && b !== undefined && sameValues(a, b, { seed });
   };
 }
 
-interface Sides {
-  readonly isEquation: boolean;
-  readonly expression: InfixExpression;
-}
+/** How the values of two expressions are related: equal, or in one proportion that is positive or not 0. */
+export type Sameness = 'equal' | 'proportional' | 'positively proportional';
 
-/** An equation `l = r` is read as `l − r`. */
-function readSides(source: string, read: (side: string) => InfixExpression | undefined): Sides | undefined {
-  const sides = source.split('=').map(read);
-  const [left, right] = sides;
-  if (left === undefined || sides.length > 2) return;
-  if (sides.length === 1) return { isEquation: false, expression: left };
-  if (right === undefined) return;
-  const variables = new Set([...left.variables, ...right.variables]);
-  return { isEquation: true, expression: { text: `${left.text}-${right.text}`, variables } };
-}
-
-function agreeEverywhere(
-  first: Evaluate,
-  second: Evaluate,
-  {
-    sign,
-    variables,
-    points,
-    tolerance,
-  }: {
-    readonly sign: number;
-    readonly variables: ReadonlySet<string>;
-    readonly points: number;
-    readonly tolerance: number;
-  },
+/**
+ * Whether two expressions have the same value wherever both have one: random points, drawn from `seed` and both expressions.
+ *
+ * Sums, products, quotients and whole powers of rational numbers are computed exactly, so `x + 10^{-12}` is not `x`. Everything
+ * else is computed in complex floats to 12 digits, half of each variable's values negative, so `\sqrt{x^2}` is not `x`. Numbers
+ * of more than ten digits are never taken for roots, logarithms or π.
+ * Variables of factorials and binomials are whole numbers.
+ */
+export function sameValues(
+  given: Expression,
+  expected: Expression,
+  { seed, sameness = 'equal' }: { readonly seed: string; readonly sameness?: Sameness },
 ): boolean {
+  const variables = [...variablesOf(given, expected)];
+  if (variables.length > maximumVariables || isInfinite(given) !== isInfinite(expected)) return false;
+  const streams = variables.map((name) => RandomStream.named(seed, 'answer', name));
+  const at = (domain: Domain) => (index: number) =>
+    new Map(streams.map((stream, k) => [variables[k]!, coordinate(stream, index, domain)]));
+  const isWhole = hasWholeVariables(given) || hasWholeVariables(expected);
+  const exactly = compareAt(given, expected, {
+    pointAt: at(isWhole ? 'whole' : 'integer'),
+    count: variables.length === 0 ? 1 : isWhole ? floatPoints : exactPoints,
+    compare: comparison(sameness),
+    values: 'exact',
+  });
+  if (exactly !== undefined) return exactly;
+  if (!areComparable(given, expected)) return false;
+  const approximately = compareAt(given, expected, {
+    pointAt: at(isWhole ? 'whole' : 'real'),
+    count: variables.length === 0 ? 1 : floatPoints,
+    compare: comparison(sameness),
+    values: 'any',
+  });
+  return approximately === true;
+}
+
+/** Compares at points; `undefined` if nowhere both have a value, or if a value is not exact though it must be. */
+function compareAt(
+  given: Expression,
+  expected: Expression,
+  {
+    pointAt,
+    count,
+    compare,
+    values,
+  }: {
+    readonly pointAt: (index: number) => ReadonlyMap<string, Value>;
+    readonly count: number;
+    readonly compare: Comparison;
+    readonly values: 'exact' | 'any';
+  },
+): boolean | undefined {
   let agreed = 0;
-  for (let point = 0; point < (variables.size === 0 ? 1 : points); point++) {
-    const place = new Map([...variables].map((name) => [name, coordinate(name, point)]));
-    const [a, b] = [complexOf(first(place)), complexOf(second(place))];
-    if (a === undefined || b === undefined) {
-      if ((a === undefined) !== (b === undefined)) return false;
-      continue;
-    }
-    const distance = Math.hypot(a.re - sign * b.re, a.im - sign * b.im);
-    const size = Math.max(Math.hypot(a.re, a.im), Math.hypot(b.re, b.im));
-    if (distance > tolerance * Math.max(size, Number.MIN_VALUE)) {
-      if (!(distance < 1e-13 && size < 1e-13)) return false;
-    }
-    agreed += 1;
+  for (let index = 0; index < 2 * count && agreed < count; index++) {
+    const point = pointAt(index);
+    const [a, b] = [evaluate(given, point), evaluate(expected, point)];
+    if (values === 'exact' && !(a instanceof Fraction && b instanceof Fraction)) return;
+    const verdict = compare(a, b);
+    if (verdict === false) return false;
+    if (verdict === true) agreed += 1;
   }
-  return agreed > 0;
+  return agreed > 0 ? true : undefined;
 }
 
-/** Between 0.5 and 2.5 in size, negative at odd points; a function of its names alone. */
-function coordinate(variable: string, point: number): number {
-  const size = 0.5 + 2 * RandomStream.named('symbolicEquivalence', variable, point).at(0);
-  return point % 2 === 0 ? size : -size;
+/** True, false, or `undefined` where a value is missing. */
+type Comparison = (a: Value, b: Value) => boolean | undefined;
+
+function comparison(sameness: Sameness): Comparison {
+  return sameness === 'equal' ? equal : proportion(sameness);
 }
 
-/** A finite value as a complex number; `undefined` for infinities, NaN and anything else. */
-function complexOf(value: unknown): { readonly re: number; readonly im: number } | undefined {
-  const { re, im } =
-    typeof value === 'number' ? { re: value, im: 0 } : ((value ?? {}) as { re?: unknown; im?: unknown });
-  if (typeof re !== 'number' || typeof im !== 'number' || !Number.isFinite(re) || !Number.isFinite(im))
-    return;
-  return { re, im };
+function equal(a: Value, b: Value): boolean | undefined {
+  if (a instanceof Fraction && b instanceof Fraction) return a.equals(b);
+  const [{ re, im }, other] = [toComplex(a), toComplex(b)];
+  const size = Math.max(Math.hypot(re, im), Math.hypot(other.re, other.im));
+  if (!Number.isFinite(size)) {
+    const isOneFinite = Number.isFinite(re + im) || Number.isFinite(other.re + other.im);
+    return isOneFinite ? false : undefined;
+  }
+  return Math.hypot(re - other.re, im - other.im) <= tolerance * size || size < 1e-13;
+}
+
+/** Holds the first proportion and compares the others with it. */
+function proportion(sameness: Sameness): Comparison {
+  let first: readonly [Value, Value] | undefined;
+  const times = (a: Value, b: Value): Value =>
+    a instanceof Fraction && b instanceof Fraction ? a.mul(b) : toComplex(a).mul(toComplex(b));
+  return (a, b) => {
+    const [x, y] = [toComplex(a), toComplex(b)];
+    if (!(x.abs() > 0 && y.abs() > 0)) return x.abs() === 0 && y.abs() === 0 ? undefined : false;
+    if (sameness === 'positively proportional' && !(x.div(y).re > 0)) return false;
+    first ??= [a, b];
+    return equal(times(a, first[1]), times(b, first[0]));
+  };
+}
+
+/** Integers of up to 40 bits; whole numbers from 5 to 404; or reals between 0.5 and 2.5 in size. Half of them are negative. */
+type Domain = 'integer' | 'whole' | 'real';
+
+function coordinate(stream: RandomStream, index: number, domain: Domain): Value {
+  const share = stream.at(index);
+  if (domain === 'whole') return new Fraction(5 + Math.floor(400 * share));
+  const sign = (index + Math.floor(2 * stream.at(1000))) % 2 === 0 ? 1 : -1;
+  return domain === 'integer'
+    ? new Fraction(sign * Math.floor(share * 2 ** 40))
+    : new Complex(sign * (0.5 + 2 * share), 0);
+}
+
+/** Infinity is a variable that does not cancel. */
+function isInfinite(expression: Expression): boolean {
+  return variablesOf(expression).has('infty');
+}
+
+/** Whether a factorial or a binomial has a variable. */
+function hasWholeVariables(expression: Expression): boolean {
+  const isCounting = (part: Expression) =>
+    part.type === 'apply' && (part.name === 'factorial' || part.name === 'binomial');
+  return partsOf(expression).some((part) => isCounting(part) && variablesOf(part).size > 0);
+}
+
+/** Long numbers must be in both expressions, so that no decimals pass for a root. */
+function areComparable(given: Expression, expected: Expression): boolean {
+  const [a, b] = [longNumbers(given), longNumbers(expected)];
+  return a.size === b.size && [...a].every((number) => b.has(number));
+}
+
+/** The largest exact parts of an expression that take many digits. */
+function longNumbers(expression: Expression): ReadonlySet<string> {
+  const parts: Value[] = [];
+  parts.push(visitValues(expression, (part) => parts.push(part)));
+  const exact = parts.filter((part) => part instanceof Fraction);
+  const long = exact.filter((part) => bitsOf(part) > 80 || part.n * part.d > maximumHeight);
+  return new Set(long.map((part) => part.abs().toFraction()));
+}
+
+/** Returns the value of an expression, and visits what its inexact parts are made of. */
+function visitValues(expression: Expression, visit: (part: Value) => void): Value {
+  if (expression.type !== 'apply') return evaluate(expression, new Map());
+  const values = expression.args.map((arg) => visitValues(arg, visit));
+  const value = resultOf(expression.name, values);
+  if (!(value instanceof Fraction)) for (const part of values) visit(part);
+  return value;
 }

@@ -1,0 +1,106 @@
+import { apply, collection, type Expression, symbol, variablesOf } from './expression.ts';
+
+type Relation = Extract<Expression, { type: 'relation' }>;
+
+const infinity = symbol('infty');
+const minusInfinity = apply('negate', infinity);
+const reals = collection('()', [minusInfinity, infinity]);
+
+/**
+ * An expression with one spelling for each thing: inequalities for one variable and `\mathbb{R}` become intervals, inequalities joined by
+ * "or" a union, unions of sets a set, `x \in S` becomes S.
+ */
+export function canonical(expression: Expression): Expression {
+  if (expression.type === 'symbol') {
+    if (expression.name === 'emptyset') return collection('set', []);
+    return expression.name === 'R' ? reals : expression;
+  }
+  if (expression.type === 'words')
+    return /^(?:all )?real(?: number)?s?$/.test(expression.text) ? reals : expression;
+  if (expression.type === 'relation') return ofRelation(expression);
+  if (expression.type === 'apply' && expression.name === 'without')
+    return realsWithout(expression) ?? expression;
+  if (expression.type !== 'collection') return expression;
+  const parts = expression.parts.map(canonical);
+  const kind = isUnionOfInequalities(expression)
+    ? 'union'
+    : expression.kind === 'all'
+      ? 'list'
+      : expression.kind;
+  if (kind !== 'union') return collection(kind, parts);
+  const members = parts.flatMap((part) => (isCollection(part, 'union') ? part.parts : [part]));
+  const isSet = members.every((part) => part.type !== 'collection' || part.kind === 'set');
+  return isSet
+    ? collection(
+        'set',
+        members.flatMap((part) => (part.type === 'collection' ? part.parts : [part])),
+      )
+    : collection('union', members);
+}
+
+function isCollection(part: Expression, kind: string): part is Extract<Expression, { type: 'collection' }> {
+  return part.type === 'collection' && part.kind === kind;
+}
+
+function isUnionOfInequalities({ kind, parts }: Extract<Expression, { type: 'collection' }>): boolean {
+  return kind === 'list' && parts.every((part) => part.type === 'relation' && intervalOf(part) !== undefined);
+}
+
+function ofRelation(relation: Relation): Expression {
+  const { operators, sides } = relation;
+  if (operators.length === 1 && operators[0] === 'in' && isLabel(sides[0]!)) return canonical(sides[1]!);
+  return intervalOf(relation) ?? { ...relation, sides: sides.map(canonical) };
+}
+
+const openings: Readonly<Record<string, string>> = { '<': '(', le: '[', '>': '(', ge: '[' };
+const closings: Readonly<Record<string, string>> = { '<': ')', le: ']', '>': ')', ge: ']' };
+
+/** The interval of `a < x`, `x \le b` or `a < x \le b`. */
+function intervalOf({ operators, sides }: Relation): Expression | undefined {
+  const isRising = operators.every((operator) => operator === '<' || operator === 'le');
+  if (!isRising && !operators.every((operator) => operator === '>' || operator === 'ge')) return;
+  const [signs, values] = isRising ? [operators, sides] : [[...operators].reverse(), [...sides].reverse()];
+  const middle = values.findIndex(
+    (side) => side.type === 'symbol' && variablesOf(side).size === 1 && side !== infinity,
+  );
+  const others = values.filter((_, index) => index !== middle);
+  if (middle < 0 || values.length > 3 || (values.length === 3 && middle !== 1)) return;
+  if (others.some((side) => [...variablesOf(side)].some((name) => name !== 'infty'))) return;
+  const low = values[middle - 1];
+  const high = values[middle + 1];
+  const kind =
+    (low === undefined ? '(' : openings[signs[0]!]!) + (high === undefined ? ')' : closings[signs.at(-1)!]!);
+  return collection(kind, [low ?? minusInfinity, high ?? infinity]);
+}
+
+/** `\mathbb{R} \setminus \{a\}`. */
+function realsWithout({ args: [all, left] }: Extract<Expression, { type: 'apply' }>): Expression | undefined {
+  if (all?.type !== 'symbol' || all.name !== 'R' || left === undefined) return;
+  if (!isCollection(left, 'set') || left.parts.length !== 1) return;
+  const [point] = left.parts;
+  return collection('union', [
+    collection('()', [minusInfinity, point!]),
+    collection('()', [point!, infinity]),
+  ]);
+}
+
+/** What an equation says that something is: `x = 5`, `f(x) = 5`, `5 = x` and `a = 2 + 3 = 5` say 5. Empty for other equations. */
+export function withoutLabel({ operators, sides }: Relation): readonly Expression[] {
+  if (!operators.every((operator) => operator === '=')) return [];
+  if (isLabel(sides[0]!)) return sides.slice(1);
+  return sides.length === 2 && isLabel(sides[1]!) && sides[1]!.type !== 'words' ? [sides[0]!] : [];
+}
+
+/** Names: `x`, `AB`, `f(x)`, `\frac{dy}{dx}`, `(x, y)`, `|v|`, words. */
+function isLabel(side: Expression): boolean {
+  if (side.type === 'words') return true;
+  if (side.type === 'symbol') return variablesOf(side).size === 1;
+  if (side.type === 'collection') return side.kind === '()' && side.parts.every(isLabel);
+  if (side.type !== 'apply') return false;
+  const [first, second] = side.args;
+  if (side.name === 'abs') return isLabel(first!);
+  if (side.name === 'divide') return isLabel(first!) && isLabel(second!);
+  if (side.name !== 'multiply') return false;
+  const isFunction = first!.type === 'apply' && first!.name === 'power' && first!.args[0]!.type === 'symbol';
+  return (isFunction || isLabel(first!)) && (second!.type === 'number' || isLabel(second!));
+}

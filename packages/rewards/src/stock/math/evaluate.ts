@@ -1,0 +1,155 @@
+import { Complex } from 'complex.js';
+import { Fraction } from 'fraction.js';
+import type { Expression } from './expression.ts';
+
+/** The value of an expression: exact as far as rational arithmetic reaches, else a complex float. */
+export type Value = Fraction | Complex;
+
+/** Exact numbers of more bits become floats. Fractions are reduced after each step, which takes long. */
+const maximumBits = { integer: 30_000, fraction: 1500 };
+const undefinedValue = new Complex(Number.NaN, 0);
+
+/** Functions of one complex number. */
+const functions: Readonly<Record<string, (z: Complex) => Complex>> = {
+  sqrt: (z) => z.sqrt(),
+  sin: (z) => z.sin(),
+  cos: (z) => z.cos(),
+  tan: (z) => z.tan(),
+  cot: (z) => z.cot(),
+  sec: (z) => z.sec(),
+  csc: (z) => z.csc(),
+  arcsin: (z) => z.asin(),
+  arccos: (z) => z.acos(),
+  arctan: (z) => z.atan(),
+  sinh: (z) => z.sinh(),
+  cosh: (z) => z.cosh(),
+  tanh: (z) => z.tanh(),
+  ln: (z) => z.log(),
+  exp: (z) => z.exp(),
+  degrees: (z) => z.mul(Math.PI / 180),
+};
+
+/** Names of the functions of one argument that an answer may have. */
+export const functionNames: ReadonlySet<string> = new Set([...Object.keys(functions), 'abs', 'log']);
+
+const constants: ReadonlyMap<string, Complex> = new Map([
+  ['e', new Complex(Math.E, 0)],
+  ['i', new Complex(0, 1)],
+  ['pi', new Complex(Math.PI, 0)],
+]);
+
+/** The complex float nearest to a value. */
+export function toComplex(value: Value): Complex {
+  if (!(value instanceof Fraction)) return value;
+  const excess = BigInt(Math.max(0, bitsOf(value) - 1000));
+  return new Complex(Number((value.s * value.n) >> excess) / Number(value.d >> excess), 0);
+}
+
+/**
+ * The value of an expression at a point. Not a number (in a `Complex`) for what has no value: words, collections, a division by 0,
+ * the factorial of a negative number.
+ *
+ * @param point - Values of the variables. A variable that is missing has no value.
+ */
+export function evaluate(expression: Expression, point: ReadonlyMap<string, Value>): Value {
+  if (expression.type === 'number') return expression.value;
+  if (expression.type === 'symbol') {
+    return constants.get(expression.name) ?? point.get(expression.name) ?? undefinedValue;
+  }
+  if (expression.type !== 'apply') return undefinedValue;
+  return resultOf(
+    expression.name,
+    expression.args.map((arg) => evaluate(arg, point)),
+  );
+}
+
+/** What an operation makes of values. */
+export function resultOf(name: string, values: readonly Value[]): Value {
+  const exact = values.every((value) => value instanceof Fraction) ? exactly(name, values) : undefined;
+  if (exact !== undefined && bitsOf(exact) <= maximumBits[exact.d === 1n ? 'integer' : 'fraction'])
+    return exact;
+  return approximately(name, values.map(toComplex), values.at(-1)!);
+}
+
+/** An exact result, where there is one. */
+function exactly(name: string, [a, b]: readonly Fraction[]): Fraction | undefined {
+  switch (name) {
+    case 'negate':
+      return a!.neg();
+    case 'add':
+    case 'mixed':
+      return a!.add(b!);
+    case 'multiply':
+      return a!.mul(b!);
+    case 'divide':
+      return b!.n === 0n ? undefined : a!.div(b!);
+    case 'power':
+      return exactPower(a!, b!);
+    case 'abs':
+      return a!.abs();
+    case 'floor':
+      return a!.floor();
+    case 'ceil':
+      return a!.ceil();
+    case 'factorial':
+      return exactBinomial(a!, undefined);
+    case 'binomial':
+      return exactBinomial(a!, b!);
+    default:
+      return;
+  }
+}
+
+/** Bits of the larger of numerator and denominator, to within four. */
+export function bitsOf({ n, d }: Fraction): number {
+  return 4 * (n > d ? n : d).toString(16).length;
+}
+
+function exactPower(base: Fraction, exponent: Fraction): Fraction | undefined {
+  if (exponent.d !== 1n || (base.n === 0n && exponent.s <= 0n)) return;
+  if (bitsOf(base) * Number(exponent.n) > maximumBits.integer && base.n !== base.d) return;
+  return base.pow(exponent) as Fraction | undefined;
+}
+
+/** `n!` without a second number, else n over k. */
+function exactBinomial(n: Fraction, k: Fraction | undefined): Fraction | undefined {
+  if (n.d !== 1n || n.s < 0n || n.n > 2000n) return;
+  if (k !== undefined && k.d !== 1n) return;
+  if (k !== undefined && (k.s < 0n || k.n > n.n)) return new Fraction(0);
+  let product = 1n;
+  for (let factor = k === undefined ? 2n : n.n - k.n + 1n; factor <= n.n; factor++) product *= factor;
+  return k === undefined ? new Fraction(product, 1n) : new Fraction(product, exactBinomial(k, undefined)!.n);
+}
+
+function approximately(name: string, [a, b]: readonly Complex[], last: Value): Complex {
+  switch (name) {
+    case 'negate':
+      return a!.neg();
+    case 'add':
+      return a!.add(b!);
+    case 'multiply':
+      return a!.mul(b!);
+    case 'divide':
+      return a!.div(b!);
+    case 'power':
+      return power(a!, b!, last);
+    case 'abs':
+      return new Complex(a!.abs(), 0);
+    case 'floor':
+      return a!.im === 0 ? a!.floor(0) : undefinedValue;
+    case 'ceil':
+      return a!.im === 0 ? a!.ceil(0) : undefinedValue;
+    case 'log':
+      return a!.log().div((b ?? new Complex(10, 0)).log());
+    default:
+      return functions[name]?.(a!) ?? undefinedValue;
+  }
+}
+
+/** An odd root of a negative number is negative, as schools have it: `(-8)^{1/3}` is −2. */
+function power(base: Complex, exponent: Complex, written: Value): Complex {
+  const isOddRoot = written instanceof Fraction && written.d > 1n && written.d % 2n === 1n;
+  if (!isOddRoot || base.im !== 0 || base.re >= 0) return base.pow(exponent);
+  const size = (-base.re) ** exponent.re;
+  return new Complex(written.n % 2n === 1n ? -size : size, 0);
+}

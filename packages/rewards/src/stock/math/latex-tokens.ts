@@ -1,0 +1,169 @@
+/** A piece of an answer. Words are what `\text{…}` holds, and plain runs of letters that are no product. */
+export interface Token {
+  readonly kind: 'number' | 'letter' | 'command' | 'word' | 'sign';
+  /** Without the backslash of a command. A number has no separators. */
+  readonly text: string;
+  /** Whether white space stands before it. */
+  readonly spaced: boolean;
+}
+
+/** How a text is taken apart. */
+export interface TokenOptions {
+  /** Whether `1,234` is a number or a list. */
+  readonly commas: 'thousands' | 'list';
+  /** Words that the other answer has as its unit, such as `m`. */
+  readonly units?: ReadonlySet<string>;
+}
+
+const maximumSource = 10_000;
+
+const greek =
+  'alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi omicron pi rho sigma sigma tau upsilon phi chi psi omega'.split(
+    ' ',
+  );
+
+const characters = table(
+  '− - – - — - ⁄ / ÷ / × * · * ⋅ * ∙ * ∗ * º ° ∞ \\infty ∅ \\emptyset ∪ \\cup ∩ \\cap ∈ \\in ≤ \\le ≥ \\ge ⩽ \\le ⩾ \\ge ≠ \\ne ± \\pm ∓ \\mp ' +
+    "ℝ \\mathbb{R} ≈ \\approx ∖ \\setminus ⌊ \\lfloor ⌋ \\rfloor ⌈ \\lceil ⌉ \\rceil ⟨ \\langle ⟩ \\rangle ′ ' ’ ' ∨ \\lor ∛ \\sqrt[3] ∜ \\sqrt[4]",
+);
+
+const synonyms = table(
+  'dfrac frac tfrac frac cfrac frac dbinom binom tbinom binom leq le leqslant le geq ge geqslant ge neq ne lt < gt > lbrace \\{ rbrace \\} ' +
+    '{ \\{ } \\} lbrack [ rbrack ] lvert | rvert | vert | mid | cdot * times * ast * div / colon : land and wedge and lor or vee or ' +
+    'infin infty inf infty infinity infty oo infty varnothing emptyset degree circ % % $ dollar lg log union cup varepsilon epsilon # # & & _ _',
+);
+
+const ignored = /^(?:left|right|middle|angle|[bB]igg?[lrm]?|(?:display|text|script)style|limits|rm|bf)$/;
+const wordStyles = /^(?:text(?:bf|it|rm|sf|tt|normal)?|mathrm|mbox|hbox|operatorname|emph)$/;
+const plainStyles = /^(?:mathbf|mathit|mathsf|boldsymbol|bm|vec|boxed|fbox)$/;
+
+/** Names that mathematics reads without a backslash too. */
+const plainNames = new Set(
+  'sin cos tan cot sec csc arcsin arccos arctan sinh cosh tanh ln log exp sqrt abs inf infinity oo pi theta alpha beta gamma lambda phi omega'.split(
+    ' ',
+  ),
+);
+
+/** Short runs of letters that are words, not products. */
+const shortWords = new Set(
+  'or and not no yes per the is are was of old cm mm km kg mg mi ft in lb lbs oz hr hrs min mins sec ml mph kph day days men way ways cup cups usd deg sq'.split(
+    ' ',
+  ),
+);
+
+const space = String.raw`(?:\s|~|\\[,;:! ]|\\q?quad(?![a-zA-Z]))+`;
+const number = String.raw`(?:\d*\.\d*\\(?:overline|bar)\s*\{\d+\}|\d{1,3}(?:(?:SEPARATOR)\d{3})+(?!\d)(?:\.\d+)?|\d*\.?\d+\.?(?:[eE][+-]?\d+(?![\d.a-zA-Z]))?)`;
+const spacing = String.raw`\{,\}|\\[,;: ]|,?\\!,?|[ ~]`;
+const patterns = {
+  list: pieces(spacing),
+  thousands: pieces(`,|${spacing}`),
+};
+
+function pieces(separator: string): RegExp {
+  const numbers = number.replace('SEPARATOR', separator);
+  return new RegExp(
+    String.raw`(?<space>${space})|(?<number>${numbers})|\\(?<command>[a-zA-Z]+|[^a-zA-Z])|(?<letters>[a-zA-Z]+)|(?<sign>[\s\S])`,
+    'gyu',
+  );
+}
+
+function table(entries: string): ReadonlyMap<string, string> {
+  const words = entries.split(' ');
+  return new Map(words.flatMap((word, at) => (at % 2 === 0 ? [[word, words[at + 1]!]] : [])));
+}
+
+/** Unicode signs as LaTeX, digits of every script as ASCII, characters that print nothing removed. */
+function plainCharacters(text: string): string {
+  return text
+    .replace(/\p{Cf}/gu, '')
+    .replace(/[⁰¹²³⁴-⁹⁺⁻ⁿⁱ]+/g, (run) => `^{${run.normalize('NFKC')}}`)
+    .replace(/[₀-₉₊₋]+/g, (run) => `_{${run.normalize('NFKC')}}`)
+    .replace(/[¼-¾⅐-⅞↉]/g, (sign) => `\\frac{${sign.normalize('NFKC').replace('⁄', '}{')}}`)
+    .replace(/√\s*(\d+(?:\.\d+)?|[a-zπ](?![a-z]))/gi, '\\sqrt{$1}')
+    .replaceAll('√', '\\sqrt ')
+    .replace(/\\[lc]?dots(?![a-z])/g, '...')
+    .replace(/[º℃ℝ]/g, (sign) => characters.get(sign) ?? '°C')
+    .normalize('NFKC')
+    .replace(/[^\u0020-\u007e]/g, (sign) => {
+      if (/[α-ω]/.test(sign)) return `\\${greek[sign.charCodeAt(0) - 0x3b1]} `;
+      const found = characters.get(sign);
+      return found === undefined ? sign : /\\[a-z]+$/.test(found) ? `${found} ` : found;
+    })
+    .replace(/\p{Nd}/gu, (digit) => (digit <= '9' ? digit : decimalDigit(digit)));
+}
+
+/** Decimal digits stand in runs of ten, from 0 to 9. */
+export function decimalDigit(digit: string): string {
+  const code = digit.codePointAt(0)!;
+  let before = 0;
+  while (/\p{Nd}/u.test(String.fromCodePoint(code - before - 1))) before += 1;
+  return String(before % 10);
+}
+
+/**
+ * Takes a LaTeX or plain answer apart. Dollar signs around formulas, sizes, type and what only spaces are left out, and commands of one
+ * meaning get one name. Linear in the text. Empty for a text that becomes longer than 10,000 characters by that.
+ */
+export function latexTokens(text: string, { commas, units }: TokenOptions): Token[] {
+  const source = plainCharacters(text.replace(/[.,;]\s*$/, ''))
+    .replaceAll(/\\mathbb\s*\{?\s*([A-Z])\s*\}?/g, '\\$1 ')
+    .replaceAll(/\\over(?:line|rightarrow)\s*\{([A-Z]+)\}/g, '$1')
+    .replaceAll(/\\(?:begin|end)\{([bpvBV]?)matrix\}/g, (whole) => ` ${whole.replaceAll(/[{}]/g, '')} `);
+  const tokens: Token[] = [];
+  if (source.length > maximumSource) return tokens;
+  /** For each open brace, whether a style opened it. */
+  const braces: ('group' | 'plain' | 'words')[] = [];
+  let style: 'plain' | 'words' | undefined;
+  let spaced = false;
+  const emit = (kind: Token['kind'], value: string) => {
+    tokens.push({ kind, text: value, spaced });
+    spaced = false;
+  };
+  for (const { groups } of source.matchAll(patterns[commas])) {
+    const { space: blank, number: digits, command, letters, sign } = groups!;
+    if (blank !== undefined) spaced ||= !/^\\!$/.test(blank);
+    else if (digits !== undefined) emit('number', plainNumber(digits));
+    else if (letters !== undefined) emitLetters(letters, { inWords: braces.includes('words'), units, emit });
+    else if (sign === '{') {
+      braces.push(style ?? 'group');
+      if (style === undefined) emit('sign', '{');
+    } else if (sign === '}') {
+      if ((braces.pop() ?? 'group') === 'group') emit('sign', '}');
+    } else if (sign !== undefined) {
+      if (sign !== '$') emit('sign', sign);
+    } else if (wordStyles.test(command!) || plainStyles.test(command!)) {
+      style = wordStyles.test(command!) ? 'words' : 'plain';
+      continue;
+    } else if (!ignored.test(command!)) emitCommand(command!, emit);
+    if (blank === undefined) style = undefined;
+  }
+  return tokens;
+}
+
+type Emit = (kind: Token['kind'], text: string) => void;
+
+function plainNumber(digits: string): string {
+  const [whole, repeated] = digits.split(/\\(?:overline|bar)\s*\{/);
+  const bare = whole!
+    .replaceAll(/\{,\}|\\[,;: !]|[, ~]/g, '')
+    .replace(/\.$/, repeated === undefined ? '' : '.');
+  return repeated === undefined ? bare : `${bare}(${repeated.slice(0, -1)})`;
+}
+
+function emitCommand(command: string, emit: Emit): void {
+  const name = synonyms.get(command) ?? command;
+  if (name === 'and' || name === 'or') emit('word', name);
+  else if (/^[a-zA-Z]/.test(name)) emit('command', name);
+  else emit('sign', name);
+}
+
+function emitLetters(
+  letters: string,
+  { inWords, units, emit }: { inWords: boolean; units: TokenOptions['units']; emit: Emit },
+): void {
+  const lower = letters.toLowerCase();
+  if (plainNames.has(lower)) emitCommand(lower, emit);
+  else if (inWords || letters.length > 3 || shortWords.has(lower) || units?.has(lower) === true) {
+    emit('word', letters);
+  } else for (const letter of letters) emit('letter', letter);
+}

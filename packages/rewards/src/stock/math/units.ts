@@ -1,0 +1,48 @@
+const spellings =
+  'mm millimeter millimetre|cm centimeter centimetre|m meter metre|km kilometer kilometre|in inch inche|ft foot feet|yd yard|mi mile|' +
+  'mg milligram|g gram|kg kilogram|lb pound|oz ounce|s sec second|min minute|h hr hour|l liter litre|ml milliliter millilitre|' +
+  'dollar usd|¢ cent|degree deg °|°c celsius|°f fahrenheit|% percent percentage|mi/h mph mi/hr|km/h kph kmh';
+
+const names = new Map(
+  spellings.split('|').flatMap((line) => line.split(' ').map((word, _, all) => [word, all[0]!] as const)),
+);
+
+const factors: Readonly<Record<string, number>> = {
+  dozen: 12,
+  hundred: 100,
+  thousand: 1e3,
+  million: 1e6,
+  billion: 1e9,
+  trillion: 1e12,
+};
+
+/** Words that count nothing by themselves. */
+const empty = /^(?:units?|squares?|sq|cubic|cu|of|the|a|an|in|total|each|old)$/;
+const negative = /^(?:not|no|nor|never|wrong|incorrect|if|unless|maybe|is|isn|times)$/;
+
+/**
+ * A unit under one name, and the factor of number words before it: `thousand dollars` is 1,000 of `dollar`. Exponents were left out
+ * by the reader, and so are "square" and "cubic". A phrase that negates has the name `?`, which no other unit has.
+ */
+export function unitOf(written: string): { readonly name: string; readonly factor: number } {
+  const words = written
+    .toLowerCase()
+    .replaceAll(/\s*(?:\/|\bper\b)\s*/g, ' / ')
+    .split(/\s+/);
+  let factor = 1;
+  const kept: string[] = [];
+  for (const word of words) {
+    if (negative.test(word)) return { name: '?', factor: 1 };
+    if (kept.length === 0 && Object.hasOwn(factors, word)) factor *= factors[word]!;
+    else if (!empty.test(word) && word !== '') kept.push(singular(word));
+  }
+  const joined = kept.join(' ').replaceAll(' / ', '/').trim();
+  return { name: names.get(joined) ?? joined, factor };
+}
+
+function singular(word: string): string {
+  const found = names.get(word);
+  if (found !== undefined) return found;
+  const bare = word.length > 2 ? word.replace(/s$/, '') : word;
+  return names.get(bare) ?? bare;
+}
