@@ -1,4 +1,3 @@
-import { parse, Template, tokenize } from '@huggingface/jinja';
 import {
   ArgumentError,
   type ChatRenderer,
@@ -10,6 +9,7 @@ import {
   type Tokenizer,
 } from '@rlp/core';
 
+import { compileTemplate, type TemplateFunctions } from './limited-template.ts';
 import { strftime } from './strftime.ts';
 
 /** Options of one rendering. */
@@ -49,6 +49,8 @@ export interface ChatRendererOptions {
  *
  * Special tokens that the template writes are recognised. None are added.
  *
+ * A template may come from anywhere. A rendering that takes too many steps or makes too large values is refused.
+ *
  * @throws FormatError if the template is not valid Jinja. Rendering throws an ArgumentError if the template refuses the
  *   messages (`raise_exception`), or prints the date and has no clock.
  */
@@ -73,15 +75,14 @@ export function templateText(
   template: string,
   { clock, variables, toolArguments = 'parsed', origin = 'chat template' }: ChatRendererOptions,
 ): TemplateChatRenderer['renderText'] {
-  const compiled = compile(template, origin);
   const strftimeNow = (format: string) => {
     if (clock) return strftime(clock(), format);
     throw new ArgumentError('the template prints the date; pass a clock');
   };
+  const render = compile(template, origin, { strftime_now: strftimeNow });
   return (messages, rendering = {}) => {
     try {
-      return compiled.render({
-        [CLOCKED]: strftimeNow,
+      return render({
         messages: messages.map((message) => templateMessage(message, toolArguments)),
         add_generation_prompt: rendering.generationPrompt !== 'none',
         ...(rendering.tools && { tools: rendering.tools }),
@@ -96,18 +97,9 @@ export function templateText(
   };
 }
 
-/** Replaces `strftime_now`, because the library's own function reads the system clock and cannot be redefined. */
-const CLOCKED = 'strftime_now_by_clock';
-
-function compile(template: string, origin: string): Template {
+function compile(template: string, origin: string, functions: TemplateFunctions) {
   try {
-    const tokens = tokenize(template, { lstrip_blocks: true, trim_blocks: true });
-    for (const token of tokens) {
-      if (token.type === 'Identifier' && token.value === 'strftime_now') token.value = CLOCKED;
-    }
-    const compiled = new Template('');
-    compiled.parsed = parse(tokens);
-    return compiled;
+    return compileTemplate(template, functions);
   } catch (cause) {
     const problem = `not a valid Jinja template (${(cause as Error).message})`;
     throw new FormatError(`${origin}: ${problem}; correct chat_template`, { cause });

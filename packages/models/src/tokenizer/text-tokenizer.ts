@@ -2,7 +2,8 @@ import { Tokenizer as HuggingFaceTokenizer } from '@huggingface/tokenizers';
 import { ArgumentError, FormatError, type TokenId, type Tokenizer } from '@rlp/core';
 import * as z from 'zod';
 
-import { parseContent } from '../config/validation.ts';
+import { configError, parseContent } from '../config/validation.ts';
+import { limitedBy } from './expressions.ts';
 import type { TokenizerFiles, TokenRoles } from './tokenizer-files.ts';
 
 /** A tokenizer that also knows its vocabulary by name and the files it came from. */
@@ -15,11 +16,17 @@ export interface TextTokenizer extends Tokenizer {
   readonly files: TokenizerFiles;
 }
 
-const id = z.int().nonnegative();
+/** Largest id that a token can have: vocabularies of models are far smaller. */
+const maxId = 2 ** 24;
+const id = z
+  .int('expected a token id, a whole number from 0')
+  .nonnegative('expected a token id, a whole number from 0')
+  .max(maxId, `expected a token id of at most ${maxId}`);
 const tokenizerSchema = z.looseObject({
   model: z.looseObject({
     type: z.enum(['BPE', 'Unigram', 'WordPiece'], 'only BPE, Unigram and WordPiece are supported').optional(),
     vocab: z.union([z.record(z.string(), id), z.array(z.tuple([z.string(), z.number()], z.unknown()))]),
+    unk_id: id.nullish(),
   }),
   added_tokens: z.array(z.looseObject({ id, content: z.string() })).default([]),
 });
@@ -53,7 +60,8 @@ const configSchema = z.looseObject({
 export function textTokenizer(files: TokenizerFiles, origin: string, roles: TokenRoles = {}): TextTokenizer {
   const parsed = parseContent(tokenizerSchema, files.tokenizer, `${origin}/tokenizer.json`);
   const config = parseContent(configSchema, files.config, `${origin}/tokenizer_config.json`);
-  const engine = createEngine(files, origin);
+  checkUnknown(parsed.model, `${origin}/tokenizer.json`);
+  const { engine, limited } = createEngine(files, origin);
   const idOf = (token: string | null | undefined) => (token == null ? undefined : engine.token_to_id(token));
   const eosId = idOf(config.eos_token);
   const vocabulary = parsed.model.vocab;
@@ -63,8 +71,10 @@ export function textTokenizer(files: TokenizerFiles, origin: string, roles: Toke
     vocabularySize: [...ids, ...added].reduce((largest, each) => Math.max(largest, each), -1) + 1,
     bosId: roles.bosId ?? idOf(config.bos_token),
     eosIds: roles.eosIds ?? (eosId === undefined ? [] : [eosId]),
-    encode: (text, options) => encode(engine, text, options?.specialTokens ?? 'add'),
-    decode: (tokens, options) => decode(engine, tokens, options?.specialTokens ?? 'skip'),
+    encode: (text, options) =>
+      limited('encode', text.length, () => encode(engine, text, options?.specialTokens ?? 'add')),
+    decode: (tokens, options) =>
+      limited('decode', tokens.length, () => decode(engine, tokens, options?.specialTokens ?? 'skip')),
     tokenId: idOf,
     tokenText: (token) => engine.id_to_token(token),
     files,
@@ -72,7 +82,20 @@ export function textTokenizer(files: TokenizerFiles, origin: string, roles: Toke
 }
 
 function isId(id: unknown): boolean {
-  return typeof id === 'number';
+  return Number.isInteger(id) && (id as number) >= 0;
+}
+
+/** The unknown token of a Unigram model is a place in its list. */
+function checkUnknown(
+  { vocab, unk_id: unknown }: z.output<typeof tokenizerSchema>['model'],
+  file: string,
+): void {
+  if (unknown == null || !Array.isArray(vocab) || unknown < vocab.length) return;
+  throw configError(
+    file,
+    'model.unk_id',
+    `token ${unknown} is not among the ${vocab.length} of the vocabulary`,
+  );
 }
 
 /** The library returns no number for a token that the vocabulary lacks. */
@@ -96,13 +119,22 @@ function decode(
   });
 }
 
-function createEngine({ tokenizer, config }: TokenizerFiles, origin: string): HuggingFaceTokenizer {
+/** The library's tokenizer, tried once, and the limits that its files need. */
+function createEngine({ tokenizer, config }: TokenizerFiles, origin: string) {
   try {
     const engine = new HuggingFaceTokenizer(tokenizer, config);
-    const ids = engine.encode('a').ids.filter(isId);
-    if (ids.length > 0) engine.decode(ids);
-    return engine;
+    const limited = limitedBy(engine, origin);
+    limited('encode', 1, () => {
+      const given: readonly unknown[] = engine.encode('a').ids;
+      const wrong = given.find((each) => typeof each === 'number' && !isId(each));
+      if (wrong !== undefined)
+        throw new Error(`it begins or ends texts with ${String(wrong)}, which is no token id`);
+      const ids = given.filter(isId) as TokenId[];
+      if (ids.length > 0) engine.decode(ids);
+    });
+    return { engine, limited };
   } catch (cause) {
+    if (cause instanceof FormatError) throw cause;
     const problem = `not a tokenizer that can be used (${(cause as Error).message})`;
     throw new FormatError(`${origin}/tokenizer.json: ${problem}; save it again with the tokenizers library`, {
       cause,

@@ -1,0 +1,65 @@
+import type { Tokenizer as HuggingFaceTokenizer } from '@huggingface/tokenizers';
+import { ArgumentError, FormatError } from '@rlp/core';
+import { matchCost } from '../limits/backtracking.ts';
+import { canInterrupt, withinTime } from '../limits/time-limit.ts';
+
+/** Longer texts are interrupted when they take too long, whatever the expressions. */
+const longText = 20_000;
+
+/**
+ * Makes the encoding and decoding of a downloaded tokenizer end.
+ *
+ * Its `tokenizer.json` may hold regular expressions. Those that can take exponential time are refused. With others that are slower than
+ * linear, and with long texts, work is interrupted after 2 seconds and 20 µs per character.
+ *
+ * @returns A function that runs work on a text of some length within the limit.
+ * @throws FormatError for an expression that takes exponential time.
+ */
+export function limitedBy(
+  engine: HuggingFaceTokenizer,
+  origin: string,
+): <Result>(owner: string, length: number, work: () => Result) => Result {
+  const expressions = expressionsOf(engine);
+  const costs = expressions.map(matchCost);
+  const worst = costs.indexOf('exponential');
+  if (worst >= 0) throw slowExpression(origin, expressions[worst]!, 'can take exponential time');
+  const slow = costs.indexOf('polynomial');
+  if (slow >= 0 && !canInterrupt())
+    throw slowExpression(origin, expressions[slow]!, 'may be slow, and nothing here could interrupt it');
+  return (owner, length, work) => {
+    if (slow < 0 && (length <= longText || expressions.length === 0)) return work();
+    const timeoutMs = Math.ceil(2000 + 0.02 * length);
+    const done = withinTime(timeoutMs, work);
+    if (done) return done.value;
+    throw new ArgumentError(
+      `${owner}: ${length} characters took longer than ${timeoutMs} ms with the expressions of ${origin}/tokenizer.json; ` +
+        'pass shorter texts, or another tokenizer',
+    );
+  };
+}
+
+function slowExpression(origin: string, { source }: RegExp, problem: string): FormatError {
+  const shown = source.length > 80 ? `${source.slice(0, 80)}…` : source;
+  return new FormatError(
+    `${origin}/tokenizer.json: pattern.Regex: /${shown}/ ${problem}; rewrite it without nested repetitions, or use another tokenizer`,
+  );
+}
+
+/** Expressions of the file, as the library compiled them. */
+function expressionsOf(engine: HuggingFaceTokenizer): RegExp[] {
+  const { normalizer, pre_tokenizer, post_processor, decoder } = engine as unknown as Record<string, unknown>;
+  const queue: unknown[] = [normalizer, pre_tokenizer, post_processor, decoder];
+  const seen = new Set(queue);
+  const found = new Map<string, RegExp>();
+  for (const part of queue) {
+    if ((typeof part !== 'object' && typeof part !== 'function') || part === null) continue;
+    const { pattern, config } = part as { pattern?: unknown; config?: { pattern?: { Regex?: unknown } } };
+    if (pattern instanceof RegExp && config?.pattern?.Regex !== undefined) found.set(pattern.source, pattern);
+    for (const [name, value] of Object.entries(part)) {
+      if (name === 'config' || seen.has(value)) continue;
+      seen.add(value);
+      queue.push(value);
+    }
+  }
+  return [...found.values()];
+}
