@@ -35,7 +35,8 @@ export default defineConfig({
   esbuildOptions: (options) => {
     options.sourcesContent = false;
   },
-  clean: ['!**/*.d.ts', '!**/*.d.ts.map'],
+  // What place-declarations.ts writes, perhaps at the same time, stays.
+  clean: ['!**/*.d.ts', '!**/*.d.ts.map', '!schemas/**'],
   removeNodeProtocol: false,
   silent: true,
 });

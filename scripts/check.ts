@@ -25,9 +25,10 @@ const lanes = 2;
 /** In the order they start, longest first. */
 const checks: readonly Check[] = [
   { name: 'types' },
-  { name: 'build', after: ['types'] },
-  { name: 'docs', after: ['build'] },
-  { name: 'packages', after: ['build'] },
+  { name: 'build' },
+  { name: 'declarations', after: ['types'] },
+  { name: 'packages', after: ['build', 'declarations'] },
+  { name: 'docs', after: ['build', 'declarations'] },
   { name: 'size' },
   { name: 'site' },
   { name: 'unused' },
@@ -59,7 +60,7 @@ function run(name: string, output: 'captured' | 'shown'): Promise<Outcome> {
 }
 
 function report({ name, passed, seconds, output }: Outcome): void {
-  console.log(`${passed ? '✓' : '✗'} ${name.padEnd(10)} ${seconds.toFixed(1).padStart(6)} s`);
+  console.log(`${passed ? '✓' : '✗'} ${name.padEnd(12)} ${seconds.toFixed(1).padStart(6)} s`);
   const notes = output.split('\n').filter((line) => line.startsWith('warning: '));
   if (!passed) console.log(output.trimEnd());
   else if (notes.length > 0) console.log(notes.join('\n'));

@@ -32,7 +32,7 @@ const libraries = new Map<string, ts.SourceFile | undefined>();
 
 /** Parses each file of a library once, however many readings there are. */
 function sharingHost(options: ts.CompilerOptions): ts.CompilerHost {
-  const host = ts.createCompilerHost(options, true);
+  const host = ts.createCompilerHost(options);
   return {
     ...host,
     getSourceFile(path, ...rest) {
