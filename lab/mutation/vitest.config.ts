@@ -14,5 +14,7 @@ export default defineConfig({
     include: [`packages/${process.env.MUTATION_PACKAGE}/src/**/*.test.ts`],
     exclude: ['**/learning/{learning,transformer}.test.ts', '**/{webgpu,event-loop}.test.ts'],
     execArgv: [],
+    // Mutated code is slower, and Stryker has its own limits.
+    testTimeout: 300_000,
   },
 });

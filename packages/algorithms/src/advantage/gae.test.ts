@@ -59,6 +59,16 @@ describe('gae', () => {
     expect(returns[0]![0]).toBeCloseTo(expected, 9);
   });
 
+  it('takes a gap for the last step of an episode if told to, as an end there would be', () => {
+    const options = { discount: 0.9, lambda: 0.8 };
+    const [rewards, values] = [[[1, 2, 9, 3]], [[0.5, 0.25, 9, 0.75]]];
+    const masked = gae({ rewards, values, masks: [[1, 1, 0, 1]] }, { ...options, maskedTokens: 'end' });
+    const ended = gae({ rewards, values, ends: [[0, 0, 1, 0]] }, options);
+    const trained = (row: ArrayLike<number>) => [0, 1, 3].map((t) => row[t]!);
+    expect(trained(masked.returns[0]!)).toEqual(close(trained(ended.returns[0]!)));
+    expect(trained(masked.returns[0]!)[2]).toBe(3);
+  });
+
   it('with λ = 1 is the return less the value, with λ = 0 the one-step error', () => {
     fc.assert(
       fc.property(row, unit, ({ rewards, values }, discount) => {

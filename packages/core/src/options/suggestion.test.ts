@@ -71,6 +71,10 @@ describe('a misspelt option', () => {
   });
 
   it.each([
+    // A list of choices needs choices, and not too many of them.
+    [{ rollout: { wholly_else: 1 } }, 'expected one of: groupSize, sampling'],
+    // Half of a name's letters may not be wrong.
+    [{ rollout: { grxxxize: 1 } }, 'expected one of'],
     // A name of three letters is too short to guess by, an abbreviation of four is not.
     [{ epo: 1 }, 'Unrecognized option "epo"; expected one of'],
     [{ rollout: { sampling: { topp: 1 } } }, 'did you mean rollout.sampling.topP?'],
