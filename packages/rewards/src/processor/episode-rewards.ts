@@ -87,6 +87,14 @@ export class EpisodeRewards implements Iterable<number | null> {
     return [...this];
   }
 
+  /** Plain arrays with `null` for NaN. */
+  toJSON() {
+    const plain = (column: Float64Array) => Array.from(column, (value) => (Number.isNaN(value) ? null : value));
+    const components = Object.entries(this.components).map(([name, column]) => [name, plain(column)] as const);
+    const { dtype, shape, failures } = this;
+    return { rewards: plain(this.data), components: Object.fromEntries(components), failures, dtype, shape };
+  }
+
   *[Symbol.iterator](): Iterator<number | null> {
     for (const value of this.data) yield Number.isNaN(value) ? null : value;
   }

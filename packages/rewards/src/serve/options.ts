@@ -31,6 +31,8 @@ export const serveOptionsSchema = z.strictObject({
   unscorable: z.union([z.literal('null'), z.number()]).default('null'),
   /** Longest request in bytes. Default 16 777 216 (16 MiB). */
   maxBodyBytes: z.int().positive().default(16_777_216),
+  /** Most episodes of a request. A longer one gets 413. Default 4096. */
+  maxEpisodes: z.int().positive().default(4096),
   /** Requests scored at once; others wait. Default 64. */
   concurrency: z.int().positive().default(64),
   /** Milliseconds to score a request. Default 60 000. */

@@ -154,6 +154,50 @@ describe('serveRewards', () => {
     expect(ended).toBe(true);
   });
 
+  it('refuses requests with more episodes than it takes', async () => {
+    const server = await serve({ rewards: () => 1, maxEpisodes: 2 });
+    const ask = (count: number) => post(server, '/', { episodes: Array(count).fill(episode('4')) });
+    expect(await ask(2)).toEqual([200, { rewards: [1, 1] }]);
+    const error = 'expected at most 2 episodes, got 3; split the request or raise maxEpisodes';
+    expect(await ask(3)).toEqual([413, { error }]);
+    const many = await serve({ rewards: () => 1 });
+    expect((await post(many, '/openrlhf', { query: Array(4097).fill('') }))[0]).toBe(413);
+  });
+
+  it('lets others have their turn during a large request, and ends it in time', async () => {
+    const busy = () => {
+      const until = performance.now() + 0.5;
+      while (performance.now() < until);
+      return 1;
+    };
+    const server = await serve({ rewards: busy, maxEpisodes: 100_000, timeoutMs: 1000 });
+    let turns = 0;
+    const timer = setInterval(() => {
+      turns += 1;
+    }, 1);
+    onTestFinished(() => clearInterval(timer));
+    const begun = performance.now();
+    const large = post(server, '/', { episodes: Array(20_000).fill(episode('4')) });
+    const small = await Promise.all(Array.from({ length: 5 }, () => post(server, '/', episode('4'))));
+    expect(small.map(([status]) => status)).toEqual([200, 200, 200, 200, 200]);
+    expect((await large)[0]).toBe(504);
+    // It would take 10 s.
+    expect(performance.now() - begun).toBeLessThan(6000);
+    expect(turns).toBeGreaterThan(5);
+  });
+
+  it('scores the episodes of a request at the same time', async () => {
+    const slow: RewardFunction = async () => {
+      await new Promise((resolve) => setTimeout(resolve, 50));
+      return 1;
+    };
+    const server = await serve({ rewards: slow, timeoutMs: 5000 });
+    const begun = performance.now();
+    const answer = await post(server, '/', { episodes: Array(320).fill(episode('4')) });
+    expect(answer).toEqual([200, { rewards: Array(320).fill(1) }]);
+    expect(performance.now() - begun).toBeLessThan(2000);
+  });
+
   it('tells the reward when the client goes away', async () => {
     let leave = () => undefined as unknown;
     const told = new Promise<void>((resolve) => {

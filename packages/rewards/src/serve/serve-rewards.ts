@@ -41,10 +41,13 @@ export interface RewardServer extends AsyncDisposable {
  * `{"prompt", "response", "metadata"}` or a list of them, `POST /slime` and `POST /openrlhf` in the shapes of these trainers' remote
  * reward models, `GET /health`.
  *
- * On loopback and with a token unless told otherwise. An episode that cannot be scored is `null` in a 200; a request that is
- * none of the above gets 400, 401, 403, 404, 405, 413 or 415, a reward that fails as a whole 500, and one that takes too long 504.
+ * Listens on loopback and asks for a token by default. An episode that cannot be scored is `null` in a 200. A request that is none of the
+ * above gets 400, 401, 403, 404, 405, 413 or 415. A reward that fails as a whole gives 500, and one that takes too long 504.
  *
- * @throws `OptionsError` naming every problem at once; rejects where the port is taken.
+ * Reward functions and verifiers score in slices, so that one large request neither keeps others waiting nor outlives `timeoutMs`. A
+ * computer gets all episodes of a request at once, as they are its group.
+ *
+ * @throws `OptionsError` naming every problem at once. Rejects if the port is taken.
  */
 export async function serveRewards<Metadata = unknown>(
   options: ServeRewardsOptions<Metadata>,
@@ -135,6 +138,11 @@ class RewardService implements RewardServer {
     if (url.pathname === '/health' && request.method === 'GET') return { status: 'ok' };
     const shape = shapeOf(request, url);
     const asked = readRequest(shape, await exchange.readBody(this.#options.maxBodyBytes));
+    const { maxEpisodes } = this.#options;
+    if (asked.episodes.length > maxEpisodes) {
+      const came = `got ${asked.episodes.length}; split the request or raise maxEpisodes`;
+      throw new Refusal(413, `expected at most ${maxEpisodes} episodes, ${came}`);
+    }
     const { rewards, problems } = await this.#limit(() => this.#scoreFor(asked, exchange.signal));
     this.#count(rewards, problems);
     const { unscorable } = this.#options;

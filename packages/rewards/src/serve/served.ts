@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import {
   ArgumentError,
   messageOf,
@@ -33,53 +34,99 @@ export function scorerOf<Metadata>(
   served: ServedRewards<Metadata>,
   { metadata, timeoutMs }: { readonly metadata: Schema<Metadata> | undefined; readonly timeoutMs: number },
 ): ScoreEpisodes {
-  const computer = computerOf(served, timeoutMs);
+  const score = groupScorer(served, timeoutMs);
   let groups = 0;
   return async (episodes, { signal }) => {
     const id = String(groups++);
     const problems: string[] = [];
-    const rows = episodes.map((given, row) => {
-      const trajectory = trajectoryOf(given, `${id}/${row}`, metadata);
-      if (typeof trajectory !== 'string') return trajectory;
-      problems.push(`episode ${row}: ${trajectory}`);
-      return undefined;
-    });
-    const trajectories = rows.filter((row) => row !== undefined);
-    const [first] = trajectories;
-    if (first === undefined) return { rewards: rows.map(() => null), problems };
-    const scored = await computer.computeRewards({ id, task: first.task, trajectories }, { signal });
-    if (scored.length !== trajectories.length) {
-      throw new ArgumentError(
-        `expected ${trajectories.length} rewards of the computer, got ${scored.length}`,
-      );
+    const rewards = new Array<number | null>(episodes.length).fill(null);
+    const rows: number[] = [];
+    const trajectories: Trajectory<Metadata>[] = [];
+    for await (const row of inSlices(episodes.length, signal)) {
+      const trajectory = trajectoryOf(episodes[row]!, `${id}/${row}`, metadata);
+      if (typeof trajectory === 'string') problems.push(`episode ${row}: ${trajectory}`);
+      else {
+        rows.push(row);
+        trajectories.push(trajectory);
+      }
     }
-    let next = 0;
-    const rewards = rows.map((row) => (row === undefined ? null : scored[next++]!.reward));
-    return { rewards: rewards.map((reward) => (Number.isFinite(reward) ? reward : null)), problems };
+    const scored = trajectories.length === 0 ? [] : await score(id, trajectories, signal);
+    for (const [k, row] of rows.entries()) {
+      const reward = scored[k] ?? null;
+      rewards[row] = Number.isFinite(reward) ? reward : null;
+    }
+    return { rewards, problems };
   };
 }
 
-function computerOf<Metadata>(served: ServedRewards<Metadata>, timeoutMs: number): RewardComputer<Metadata> {
-  if ('computeRewards' in served) return served;
-  if (typeof served === 'function') return rewardFunctions({ reward: served }, { timeoutMs });
-  if ('verifyBatch' in served) return verifierComputer(served);
+/** Milliseconds of work after which others get their turn. */
+const sliceMs = 5;
+
+/** Counts to `length`, and lets other work go on every few milliseconds. Rejects with the signal's reason. */
+async function* inSlices(length: number, signal: AbortSignal): AsyncGenerator<number> {
+  let begun = performance.now();
+  for (let row = 0; row < length; row++) {
+    if (performance.now() - begun > sliceMs) {
+      await setImmediate();
+      signal.throwIfAborted();
+      begun = performance.now();
+    }
+    yield row;
+  }
+}
+
+type GroupScorer<Metadata> = (
+  id: string,
+  trajectories: readonly Trajectory<Metadata>[],
+  signal: AbortSignal,
+) => Promise<readonly (number | null)[]>;
+
+function groupScorer<Metadata>(served: ServedRewards<Metadata>, timeoutMs: number): GroupScorer<Metadata> {
+  if ('computeRewards' in served)
+    return (id, trajectories, signal) => rewardsBy(served, id, trajectories, signal);
+  if (typeof served === 'function') {
+    const computer = rewardFunctions({ reward: served }, { timeoutMs });
+    return (id, all, signal) => byParts(all, signal, (part) => rewardsBy(computer, id, part, signal));
+  }
+  if ('verifyBatch' in served) {
+    return (_, all, signal) =>
+      byParts(all, signal, async (part) => {
+        const reports = await served.verifyBatch(part.map(verificationRequest), { signal });
+        return part.map((_, k) => reports[k]?.score ?? null);
+      });
+  }
   throw new ArgumentError(
     'serveRewards: expected a reward function, an object with computeRewards, or one with verifyBatch',
   );
 }
 
-/** A verifier as a reward: its score. */
-function verifierComputer<Metadata>(verifier: Verifier): RewardComputer<Metadata> {
-  return {
-    computeRewards: async ({ trajectories }, { signal } = {}) => {
-      const requests = trajectories.map(verificationRequest);
-      const reports = await verifier.verifyBatch(requests, { ...(signal && { signal }) });
-      return trajectories.map((trajectory, row) => {
-        const score = reports[row]?.score ?? null;
-        return { trajectory, reward: score, components: { [verifier.name]: score } };
-      });
-    },
-  };
+/** Episodes whose scores are begun before the clock is looked at. */
+const partSize = 32;
+
+async function byParts<Metadata>(
+  all: readonly Trajectory<Metadata>[],
+  signal: AbortSignal,
+  score: (part: readonly Trajectory<Metadata>[]) => Promise<readonly (number | null)[]>,
+): Promise<readonly (number | null)[]> {
+  const parts: Promise<readonly (number | null)[]>[] = [];
+  for await (const part of inSlices(Math.ceil(all.length / partSize), signal)) {
+    const scores = score(all.slice(part * partSize, (part + 1) * partSize));
+    scores.catch(() => undefined); // Read below, unless a later part does not begin.
+    parts.push(scores);
+  }
+  return (await Promise.all(parts)).flat();
+}
+
+async function rewardsBy<Metadata>(
+  computer: RewardComputer<Metadata>,
+  id: string,
+  trajectories: readonly Trajectory<Metadata>[],
+  signal: AbortSignal,
+): Promise<readonly (number | null)[]> {
+  const { task } = trajectories[0]!;
+  const scored = await computer.computeRewards({ id, task, trajectories }, { signal });
+  if (scored.length === trajectories.length) return scored.map(({ reward }) => reward);
+  throw new ArgumentError(`expected ${trajectories.length} rewards of the computer, got ${scored.length}`);
 }
 
 /** An episode as a trajectory with metadata by the schema, or a sentence that says why it cannot be read. */
