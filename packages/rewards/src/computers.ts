@@ -1,4 +1,4 @@
-/** Reward computers over whole groups: ranks, Pareto fronts, costs of verification, sums of normalised rewards. */
+/** Reward computers over whole groups, by ranks, Pareto fronts, costs of verification, sums of normalised rewards. */
 export {
   type GroupScores,
   type RankTies,

@@ -1,4 +1,4 @@
-/** What the models of the verifiers look at: for programs that fit them anew. */
+/** What the models of the verifiers look at, for programs that fit them anew. */
 export { answerFeatures } from './verification/model/answer-features.ts';
 export { type CoherenceEvidence, coherenceEvidence } from './verification/model/coherence-features.ts';
 export { windows } from './verification/model/excerpt.ts';

@@ -16,7 +16,7 @@ const entry = import.meta.url.endsWith('.ts') ? './reward.worker.ts' : './reward
  *     const scored = await workers.computeRewards(group); // as the module's export would, in other threads
  *     await workers.close();
  *
- * For rewards that take a tenth of a millisecond and more, or may hang: sending an episode takes some microseconds, and each thread
+ * Use them for rewards that take a tenth of a millisecond and more, or may hang. Sending an episode takes some microseconds, and each thread
  * compiles its own code. Threads are not a sandbox. The module may do what the process may. One is started at once, to see whether
  * the module can be used.
  *

@@ -63,7 +63,7 @@ export class Desk {
     return judgements.map((judgement) => this.#read(judgement));
   }
 
-  /** The judgement of what could not be judged because of `error`; counted. */
+  /** The judgement of what could not be judged because of `error`. Counted. */
   failed(error: RewardError): Judged {
     const named = new RewardError(`reward "${this.#options.name}": ${error.message}`, { cause: error });
     const failure = {

@@ -32,7 +32,7 @@ export interface DryRunExample<Metadata = unknown> {
   readonly messages?: readonly Message[] | undefined;
 }
 
-/** What can be tried: a reward function, or a computer such as `reward({ … })`. */
+/** What can be tried, a reward function or a computer such as `reward({ … })`. */
 export type DryRunSubject<Metadata> =
   | RewardFunction<Metadata>
   | {
@@ -45,9 +45,15 @@ export type DryRunSubject<Metadata> =
     };
 
 /**
- * Kind of a finding. `unscorable`: examples without a score. `constant`: the same score for all. `not-deterministic`: another score for the
- * same example. `out-of-range`: scores outside the documented range. `slow`: calls take long. `changes-input`: the reward writes to its
- * input. `follows-length`: scores correlate with the length of the response (over 0.95).
+ * Kind of a finding.
+ *
+ * - `unscorable`: examples without a score.
+ * - `constant`: the same score for all.
+ * - `not-deterministic`: another score for the same example.
+ * - `out-of-range`: scores outside the documented range.
+ * - `slow`: calls take long.
+ * - `changes-input`: the reward writes to its input.
+ * - `follows-length`: scores correlate with the length of the response (over 0.95).
  */
 export type DryRunFindingKind =
   | 'unscorable'
@@ -67,7 +73,7 @@ export interface DryRunFinding {
 /** How one reward did. */
 export interface DryRunReward {
   readonly name: string;
-  /** One per example; `null` if unscorable. */
+  /** One per example. `null` if unscorable. */
   readonly scores: readonly (number | null)[];
   /** Why examples have no score, if the reward broke. */
   readonly failures: readonly { readonly example: number; readonly message: string }[];
@@ -90,9 +96,9 @@ interface Run {
 }
 
 /**
- * Tries rewards on examples, twice each, before a training run does: scores, failures, times, and what looks wrong.
+ * Tries rewards on examples, twice each, before a training run does. Reports scores, failures, times, and what looks wrong.
  *
- * Never rejects because a reward misbehaves; rejects with the signal's reason.
+ * Never rejects because a reward misbehaves. Rejects with the signal's reason.
  *
  * @throws `OptionsError` naming every problem at once.
  */

@@ -10,11 +10,11 @@ import type { RewardFunctionStatistics } from '../functions/tally.ts';
 
 /** What a reward judges. */
 export interface RewardInput<Metadata> {
-  /** What the policy was asked; messages as their contents. */
+  /** What the policy was asked. Messages as their contents. */
   readonly prompt: string;
   /** Its last answer. */
   readonly response: string;
-  /** The whole conversation: for rewards of single steps, and of tool use. */
+  /** The whole conversation, for rewards of single steps and of tool use. */
   readonly messages: readonly Message[];
   /** What the task says about itself. */
   readonly metadata: Metadata;
@@ -28,10 +28,10 @@ export interface RewardContext {
   readonly signal: AbortSignal;
 }
 
-/** A judgement as its author may write it: `{ score }` is enough. */
+/** A judgement as its author may write it. `{ score }` is enough. */
 export type Evaluation = Pick<EvaluateResult, 'score'> & Partial<EvaluateResult>;
 
-/** A score; right or wrong (1 or 0); `null` for "cannot tell"; or a whole judgement with metrics and step outputs. */
+/** A score, right or wrong (1 or 0), `null` for "cannot tell", or a whole judgement with metrics and step outputs. */
 export type Judgement = number | boolean | null | Evaluation;
 
 /** Counts of an authored reward since it was made. */
@@ -52,7 +52,7 @@ export function inputOf<Metadata>(trajectory: Trajectory<Metadata>): RewardInput
 export class NotFiniteError extends RewardError {}
 
 /**
- * A judgement as an `EvaluateResult`; `null` for "cannot tell".
+ * A judgement as an `EvaluateResult`. `null` for "cannot tell".
  *
  * @throws `RewardError` for what is no judgement, {@link NotFiniteError} for a score that is not finite.
  */
@@ -69,7 +69,7 @@ export function evaluationOf(judgement: unknown): EvaluateResult | null {
   throw new RewardError(`expected a number, true, false, null or { score }: ${problems.join('; ')}`);
 }
 
-/** The reward of a judgement; `null` where it says that it is not valid. */
+/** The reward of a judgement. `null` if it says that it is not valid. */
 export function scoreOf(result: EvaluateResult | null): number | null {
   return result === null || !result.isScoreValid || result.error !== undefined ? null : result.score;
 }

@@ -44,14 +44,14 @@ export interface PointwiseRewardDefinition<Metadata> extends z.input<typeof fiel
 
 /** A reward that judges all episodes of a group together. */
 export interface BatchRewardDefinition<Metadata> extends z.input<typeof fields> {
-  /** Judges the episodes of a group: one judgement for each, in order. Required. */
+  /** Judges the episodes of a group, with one judgement for each, in order. Required. */
   readonly scoreBatch: (
     inputs: readonly RewardInput<Metadata>[],
     context: RewardContext,
   ) => readonly Judgement[] | PromiseLike<readonly Judgement[]>;
 }
 
-/** An authored reward: a reward computer with a name, a range and counts. */
+/** An authored reward, which is a reward computer with a name, a range and counts. */
 export interface BatchReward<Metadata> extends RewardComputer<Metadata> {
   readonly name: string;
   readonly range: readonly [number, number];

@@ -37,7 +37,7 @@ export interface SandboxedRewardsOptions<Metadata> extends z.input<typeof schema
   readonly groundTruth?: ((metadata: Metadata) => unknown) | undefined;
 }
 
-/** Counts of {@link sandboxedRewards}. A call is one of the code: for a trajectory, or for a group. */
+/** Counts of {@link sandboxedRewards}. The code is called once per trajectory, or once per group. */
 export interface SandboxedRewardsStatistics extends AuthoredStatistics {
   /** Calls that the sandbox ended, by cause. `ground-truth`: trajectories not shown, because `groundTruth` threw or gave no JSON. */
   readonly causes: Readonly<Partial<Record<SandboxFailureCause | 'ground-truth', number>>>;

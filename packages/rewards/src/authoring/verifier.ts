@@ -33,7 +33,7 @@ export interface VerifierDefinition extends z.input<typeof schema> {}
 
 /** A verifier with counts. */
 export interface AuthoredVerifier extends Verifier {
-  /** Counts since it was made; `milliseconds` from call to judgement, summed over calls. */
+  /** Counts since it was made. `milliseconds` from call to judgement, summed over calls. */
   getStatistics(): VerifierStatistics & { readonly milliseconds: number };
 }
 

@@ -17,7 +17,7 @@ export const groupMethodSchema = z.strictObject({
   timeoutMs: timerMs.default(30_000),
 });
 
-/** Schema of the method: the score itself, its standardised rank, or the Pareto front of the point. */
+/** Schema of the method, which is the score itself, its standardised rank, or the Pareto front of the point. */
 export const methodSchema = z.enum(['absolute', 'relative', 'pareto']);
 
 /** How the objectives of a group become rewards. */
@@ -34,7 +34,7 @@ export interface Objectives<Metadata> {
   point(values: readonly number[]): readonly number[];
 }
 
-/** A computer whose components are the objectives; who has one without a value takes no part in the group's comparison. */
+/** A computer whose components are the objectives. A trajectory without a value for one of them takes no part in the comparison. */
 export function groupComputer<Metadata>(
   { functions, score, point }: Objectives<Metadata>,
   options: GroupMethodOptions,
@@ -57,7 +57,7 @@ export function groupComputer<Metadata>(
   });
 }
 
-/** A computer that scores with another one first and then looks at the whole group; its components are added. */
+/** A computer that scores with another one first and then looks at the whole group. Its components are added. */
 export function regrouped<Metadata, Outcome>(
   inner: RewardComputer<Metadata, Outcome>,
   judge: (

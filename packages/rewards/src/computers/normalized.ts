@@ -1,14 +1,14 @@
 import { ArgumentError } from '@rlp/core';
 import * as z from 'zod';
 
-/** Scores of one group; `null` is unscorable. Shape: `[G]`. */
+/** Scores of one group. `null` is unscorable. Shape: `[G]`. */
 export type GroupScores = readonly (number | null)[];
 
 /**
- * Scores standardised within their group: `(s − mean) / std`, population deviation (divisor n); only centred where the
- * deviation is at most `1e-8`.
+ * Scores standardised within their group: `(s − mean) / std`, population deviation (divisor n). If the deviation is at
+ * most `1e-8`, they are only centred.
  *
- * `null` stays `null` and is left out. A score alone in its group stays as it is: there is nothing to compare it with.
+ * `null` stays `null` and is left out. A score alone in its group stays as it is, because there is nothing to compare it with.
  *
  * @throws `ArgumentError` for scores that are not finite.
  */
@@ -24,7 +24,7 @@ export function standardizedRewards(scores: GroupScores): (number | null)[] {
 export type RankTies = 'average' | 'minimum' | 'maximum' | 'dense';
 
 /**
- * Ranks from 1 (lowest score) up; `null` stays `null` and takes no rank.
+ * Ranks from 1 (lowest score) up. `null` stays `null` and takes no rank.
  *
  * `ties` (`'average'`): two equal scores at places 2 and 3 both get 2.5, so the sum of ranks does not depend on ties;
  * `'minimum'` gives both 2, `'maximum'` 3, `'dense'` 2 with the next score at 3.
@@ -64,7 +64,7 @@ export const relativeSchema = z.strictObject({
 export interface RelativeRewardsOptions extends z.input<typeof relativeSchema> {}
 
 /**
- * Rewards from ranks: only who did better than whom counts, not by how much, so outliers have no pull.
+ * Rewards from ranks. Only who did better than whom counts, not by how much, so outliers have no pull.
  *
  * All-equal scores, and a score alone in its group, give 0 (`'unit'`: 0.5). `null` stays `null` and is left out.
  *

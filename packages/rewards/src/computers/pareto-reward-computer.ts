@@ -20,7 +20,7 @@ export interface ParetoRewardComputerOptions<Metadata> extends z.input<typeof sc
 }
 
 /**
- * Rewards by several objectives that no single number weighs against each other; see {@link paretoRewards}.
+ * Rewards by several objectives that no single number weighs against each other. See {@link paretoRewards}.
  *
  * Objectives are components of the result, and with `'pareto'` so is `front`, from 0. A trajectory that an objective cannot
  * score has the reward `null` and takes no part in fronts, ranks and means.

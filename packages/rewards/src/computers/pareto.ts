@@ -75,7 +75,7 @@ export interface CrowdingOptions {
 }
 
 /**
- * Crowding distance within one front: distance of each point to its neighbours. Larger means less crowded; the ends of
+ * Crowding distance within one front: distance of each point to its neighbours. Larger means less crowded. The ends of
  * every objective have infinity. Shape: `[N]`.
  *
  * @throws `ArgumentError` for values that are not finite, and for points of different lengths.
@@ -106,7 +106,7 @@ function debCrowding(front: ObjectivePoints): number[] {
     );
     for (const [n, point] of front.entries()) distances[n]! += gapAt.get(point[f]!)!;
   }
-  // A front whose points are all equal has no range anywhere: each of them is an end of it.
+  // A front whose points are all equal has no range anywhere. Each of them is an end of it.
   return new Set(front.map(String)).size < 2 ? distances.map(() => Number.POSITIVE_INFINITY) : distances;
 }
 
@@ -135,11 +135,11 @@ export interface ParetoRewardsOptions extends ParetoOptions {
 }
 
 /**
- * Rewards in 0..1 by Pareto front: `1 − front / fronts`, so the first front has 1.
+ * Rewards in 0..1 by Pareto front. The reward is `1 − front / fronts`, so the first front has 1.
  *
  * With `tieBreak: 'crowding'` a point loses up to the distance to the next front: the share of its front that is less crowded
  * ({@link crowdingDistances}). Fronts never overlap, and variety pays. `null` stands for points that an
- * objective could not score; they get `null` and take no part. Shape: `[N]`.
+ * objective could not score. They get `null` and take no part. Shape: `[N]`.
  *
  * @throws `ArgumentError` for values that are not finite, and for points of different lengths.
  */

@@ -22,7 +22,7 @@ const schema = groupMethodSchema.extend({
   method: methodSchema.default('absolute'),
   /** Steps that an episode may take. Default 50. */
   maxTurns: z.int().positive().default(50),
-  /** Tool calls that an episode may make, for the default `verificationCost`. Default 10. */
+  /** Tool calls that an episode may make. Used by the default `verificationCost`. Default 10. */
   toolBudget: z.number().nonnegative().default(10),
 });
 
@@ -51,7 +51,7 @@ export interface SvrlScoreOptions extends z.input<typeof scoreSchema> {}
  * Spending over the budget costs more than all of it. With a budget of 0, having spent anything costs as much as having
  * spent it all (`emptyBudget: 'full-cost'`), or nothing, as rl_primitives has it (`'free'`).
  *
- * @throws `OptionsError` for options that are wrong; `ArgumentError` for costs that are negative or no numbers, a task score or a
+ * @throws `OptionsError` for options that are wrong. `ArgumentError` for costs that are negative or no numbers, a task score or a
  * number of steps that is none, and a `maxTurns` that is not positive.
  */
 export function svrlScore(input: SvrlScoreInput, options: SvrlScoreOptions = {}): number {
@@ -116,7 +116,7 @@ export class SVRLRewardComputer<Metadata = unknown> implements RewardComputer<Me
   }
 }
 
-/** Calls of the policy; those of a recorded conversation, which has no steps, are in its messages. */
+/** Calls of the policy. Those of a recorded conversation, which has no steps, are in its messages. */
 function toolCalls({ messages, steps }: Trajectory): number {
   const calls = steps.some((step) => step.toolCalls)
     ? steps.map((step) => step.toolCalls)

@@ -51,7 +51,7 @@ export function absoluteRewardComputer<Metadata, Outcome = unknown>(
 }
 
 /**
- * Ranks within the group instead of scores: the rewards of `inner` go through {@link relativeRewards}.
+ * Ranks within the group instead of scores. The rewards of `inner` go through {@link relativeRewards}.
  * The components stay, and `components.score` is the reward before.
  *
  * @throws `OptionsError` for options that are wrong.

@@ -53,9 +53,9 @@ export interface ExternalStatistics {
 export interface ExternalReward {
   /** Requests under way at once times episodes per request: as many episodes as can be asked about at a time. */
   readonly capacity: number;
-  /** Asks about an episode; for `external` of the reward processor. Rejects with an {@link RequestError}. */
+  /** Asks about an episode. For `external` of the reward processor. Rejects with an {@link RequestError}. */
   readonly score: (episode: ReadEpisode, context: { readonly signal: AbortSignal }) => Promise<number | null>;
-  /** Asks about a trajectory's prompt and last response; for `rewardFunctions`. Rejects as `score` does. */
+  /** Asks about a trajectory's prompt and last response. For `rewardFunctions`. Rejects as `score` does. */
   readonly reward: RewardFunction<unknown>;
   getStatistics(): ExternalStatistics;
 }
@@ -68,7 +68,7 @@ export interface ExternalReward {
  * refused (4xx) or answered with something else than one reward each is repeated with one episode at a time, so that only
  * the guilty one is left without. Redirects are not followed.
  *
- * @throws `OptionsError` naming every problem at once; `ArgumentError` on a platform without fetch.
+ * @throws `OptionsError` naming every problem at once. `ArgumentError` on a platform without fetch.
  */
 export function externalReward(options: ExternalRewardOptions): ExternalReward {
   const client = new RewardModelClient(options);
@@ -172,7 +172,7 @@ class RewardModelClient {
         resolve(answer);
       };
       this.#waiting.add({ episode, signal, settle });
-      // A turn for every full request; whoever has it takes along what waits.
+      // A turn for every full request. Whoever has it takes along what waits.
       if (this.#turns * this.#options.batchSize >= this.#waiting.size) return;
       this.#turns += 1;
       void this.#limit(() => this.#askNext());
@@ -224,7 +224,7 @@ class RewardModelClient {
       );
     } catch (error) {
       if (error instanceof RequestError) return error;
-      // Given up by everyone who asked, so that nobody reads what is returned; or a custom shape does not know the body.
+      // Given up by everyone who asked, so that nobody reads what is returned. Or a custom shape does not know the body.
       const reason = signal.aborted ? 'given up' : messageOf(error);
       return new RequestError('malformed', `${this.#endpoint.place}: ${reason}`, {
         cause: error,

@@ -39,7 +39,7 @@ export class QuestionQueue {
   }
 }
 
-/** A signal that fires once all who asked have given up; `release` ends the waiting for that. */
+/** A signal that fires once all who asked have given up. `release` ends the waiting for that. */
 export function givenUpByAll(questions: readonly Question[]): {
   readonly signal: AbortSignal;
   readonly release: () => void;

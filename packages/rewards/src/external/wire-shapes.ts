@@ -13,13 +13,13 @@ export interface WireShape {
   readonly name: string;
   /** Whether a request may hold several episodes. */
   readonly capacity: 'one' | 'many';
-  /** Client: the body that asks about the episodes; one or more, as the capacity says. */
+  /** Client: the body that asks about the episodes. One or more, as the capacity says. */
   readonly writeRequest: (episodes: readonly ReadEpisode[]) => unknown;
-  /** Client: what the body of an answer says about each episode; `undefined` for any other body. */
+  /** Client: what the body of an answer says about each episode. `undefined` for any other body. */
   readonly readAnswer: (body: unknown) => readonly unknown[] | undefined;
   /** Server: what the body of a request asks. @throws `ArgumentError` for another one. */
   readonly readRequest: (body: unknown) => WireRequest;
-  /** Server: the body that answers; `null` where an episode is unscorable. */
+  /** Server: the body that answers. `null` if an episode is unscorable. */
   readonly writeAnswer: (rewards: readonly (number | null)[], form: WireRequest['form']) => unknown;
 }
 
@@ -50,7 +50,7 @@ export const episodeShape: WireShape = {
 };
 
 /**
- * The remote reward model of slime: `{"prompt", "response", "label"}` is answered by the number itself; an answer
+ * The remote reward model of slime: `{"prompt", "response", "label"}` is answered by the number itself. An answer
  * `{"reward"}` or `{"score"}` is read too. The label is `metadata.label`, else the reference answer.
  *
  * @see https://github.com/THUDM/slime, `slime/rollout/rm_hub`

@@ -51,7 +51,7 @@ const schema = z
     message: 'must be at least minRewardThreshold',
   });
 
-/** A threshold that follows the data: a quantile of the latest scores. */
+/** A threshold that follows the data as a quantile of the latest scores. */
 export interface AdaptiveThreshold extends z.input<typeof adaptiveSchema> {}
 
 /** How episodes are scored, verified and filtered. */

@@ -22,9 +22,9 @@ const slack = 1e-9;
 /**
  * Whether an episode is let through.
  *
- * The reward passes if `minReward ≤ reward ≤ maxReward`: a reward above what can be earned is taken for a broken one (sums
+ * The reward passes if `minReward ≤ reward ≤ maxReward`. A reward above what can be earned is taken for a broken one (sums
  * may round past either end by 1e-9). Verification passes if its score is at least `verificationScore`. `strict` wants both,
- * `lenient` one of them; without a verification score the reward alone decides. An unscorable episode never passes,
+ * `lenient` one of them. Without a verification score the reward alone decides. An unscorable episode never passes,
  * since nothing can be learned from it.
  */
 export function isAccepted(

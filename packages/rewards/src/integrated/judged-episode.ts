@@ -5,14 +5,14 @@ import type { RewardEpisode } from '../shared/episode.ts';
 export interface EpisodeJudgement {
   /** `null`: unscorable. */
   readonly reward: number | null;
-  /** In 0..1; absent without verification, as what follows. */
+  /** In 0..1. Absent without verification, as what follows. */
   readonly verificationScore?: number | undefined;
   readonly verificationResult?: VerificationResult | undefined;
   readonly verificationMessage?: string | undefined;
   readonly verificationDetails?: Readonly<Record<string, unknown>> | undefined;
 }
 
-/** An episode with its judgement: a copy, the one that was given is left as it is. */
+/** A copy of an episode with its judgement. */
 export type JudgedEpisode<Episode extends RewardEpisode = RewardEpisode> = Episode & EpisodeJudgement;
 
 /** A copy of `episode` with its judgement. */
@@ -33,7 +33,7 @@ export function judgedEpisode<Episode extends RewardEpisode>(
   };
 }
 
-/** A shallow copy; nothing of an episode whose fields throw when they are read. */
+/** A shallow copy. Nothing of an episode whose fields throw when they are read. */
 function copyOf<Episode extends RewardEpisode>(episode: Episode): Episode {
   try {
     return { ...episode };

@@ -1,6 +1,6 @@
 import type { Metrics } from '@rlp/core';
 
-/** Metrics of one batch, as it was processed. */
+/** Metrics of one batch. */
 export interface LiveMetrics {
   /** Counts batches from 0. */
   readonly batch: number;
@@ -14,53 +14,50 @@ export interface LiveMetricsStream extends AsyncIterableIterator<LiveMetrics> {
   readonly dropped: number;
 }
 
-/** Hands metrics to any number of readers, each with its own bounded queue, and never waits for them. */
+/** Hands metrics to any number of readers and waits for none of them. Each has a bounded queue. */
 export class LiveMetricsHub {
-  readonly #queues = new Set<MetricsQueue>();
-  #state: 'open' | 'closed' = 'open';
+  readonly #readers = new Set<Reader>();
+  #isClosed = false;
 
   /** Whether anybody reads. */
   get isWatched(): boolean {
-    return this.#queues.size > 0;
+    return this.#readers.size > 0;
   }
 
-  /** Queues metrics for everybody who reads. */
+  /** Queues metrics for every reader. */
   publish(live: LiveMetrics): void {
-    for (const queue of this.#queues) queue.push(live);
+    for (const reader of this.#readers) reader.push(live);
   }
 
-  /** Ends all streams, once they are read to their end. */
+  /** Ends all streams after what they have queued. */
   close(): void {
-    this.#state = 'closed';
-    for (const queue of this.#queues) queue.end();
-    this.#queues.clear();
+    this.#isClosed = true;
+    for (const reader of this.#readers) reader.end();
   }
 
-  /** A stream of what is published from now on. @param capacity - Batches that wait to be read; more drop the oldest. */
+  /** A stream of what is published from now on. @param capacity - Batches that wait to be read. More drop the oldest. */
   subscribe(capacity: number): LiveMetricsStream {
-    const queue = new MetricsQueue(capacity, () => this.#queues.delete(queue));
-    if (this.#state === 'closed') queue.end();
-    else this.#queues.add(queue);
-    return queue;
+    const reader = new Reader(capacity, () => this.#readers.delete(reader));
+    if (this.#isClosed) reader.end();
+    else this.#readers.add(reader);
+    return reader;
   }
 }
 
-/** One reader's queue. */
-class MetricsQueue implements LiveMetricsStream {
+type Next = IteratorResult<LiveMetrics, undefined>;
+const done: Next = { value: undefined, done: true };
+
+class Reader implements LiveMetricsStream {
+  dropped = 0;
   readonly #capacity: number;
   readonly #leave: () => void;
-  readonly #waiting: ((result: IteratorResult<LiveMetrics, undefined>) => void)[] = [];
+  readonly #waiting: ((next: Next) => void)[] = [];
   #queued: LiveMetrics[] = [];
-  #dropped = 0;
-  #state: 'open' | 'ended' = 'open';
+  #hasEnded = false;
 
   constructor(capacity: number, leave: () => void) {
     this.#capacity = capacity;
     this.#leave = leave;
-  }
-
-  get dropped(): number {
-    return this.#dropped;
   }
 
   push(live: LiveMetrics): void {
@@ -70,28 +67,28 @@ class MetricsQueue implements LiveMetricsStream {
       return;
     }
     this.#queued.push(live);
-    if (this.#queued.length <= this.#capacity) return;
-    this.#queued.shift();
-    this.#dropped += 1;
+    if (this.#queued.length > this.#capacity) {
+      this.#queued.shift();
+      this.dropped += 1;
+    }
   }
 
   end(): void {
-    this.#state = 'ended';
-    for (const reader of this.#waiting.splice(0)) reader({ value: undefined, done: true });
-  }
-
-  next(): Promise<IteratorResult<LiveMetrics, undefined>> {
-    const value = this.#queued.shift();
-    if (value !== undefined) return Promise.resolve({ value, done: false });
-    if (this.#state === 'ended') return Promise.resolve({ value: undefined, done: true });
-    return new Promise((resolve) => this.#waiting.push(resolve));
-  }
-
-  async return(): Promise<IteratorResult<LiveMetrics, undefined>> {
+    this.#hasEnded = true;
     this.#leave();
+    for (const reader of this.#waiting.splice(0)) reader(done);
+  }
+
+  async next(): Promise<Next> {
+    const value = this.#queued.shift();
+    if (value !== undefined) return { value, done: false };
+    return this.#hasEnded ? done : new Promise((resolve) => this.#waiting.push(resolve));
+  }
+
+  async return(): Promise<Next> {
     this.#queued = [];
     this.end();
-    return { value: undefined, done: true };
+    return done;
   }
 
   [Symbol.asyncIterator](): this {

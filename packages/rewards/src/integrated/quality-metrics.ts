@@ -4,7 +4,7 @@ import type { JudgedEpisode } from './judged-episode.ts';
 /** Five numbers about many. */
 export interface SummaryStatistics {
   readonly mean: number;
-  /** Of the population: divided by n, as numpy's default. */
+  /** Population deviation, divided by n as numpy does by default. */
   readonly std: number;
   readonly min: number;
   readonly max: number;
@@ -15,21 +15,21 @@ export interface SummaryStatistics {
 /** What a batch of judged episodes is like. */
 export interface QualityMetrics {
   readonly numEpisodes: number;
-  /** Episodes without a reward; the statistics leave them out. */
+  /** Episodes without a reward. The statistics leave them out. */
   readonly unscorable: number;
   /** Absent if no episode has a reward. */
   readonly rewardStats?: SummaryStatistics | undefined;
   /** Absent without verification, as the counts. */
   readonly verificationStats?: SummaryStatistics | undefined;
   readonly verificationCounts?: Readonly<Record<VerificationResult, number>> | undefined;
-  /** Your own metrics; `null` if one threw or was not finite. */
+  /** Your own metrics. `null` if one threw or was not finite. */
   readonly custom: Readonly<Record<string, number | null>>;
 }
 
 /** Your own quality measure, over episodes with their rewards and verdicts. */
 export type CustomMetric = (episodes: readonly JudgedEpisode[]) => number;
 
-/** Mean, population deviation, extremes and median; `undefined` for no values. */
+/** Mean, population deviation, extremes and median. `undefined` for no values. */
 export function summaryStatistics(values: readonly number[]): SummaryStatistics | undefined {
   if (values.length === 0) return undefined;
   const sorted = Float64Array.from(values).sort();
@@ -47,9 +47,9 @@ export function summaryStatistics(values: readonly number[]): SummaryStatistics 
 }
 
 /**
- * Statistics of judged episodes; empty for none. Verification is left out where no episode was verified.
+ * Statistics of judged episodes. Empty for none. Verification is left out where no episode was verified.
  *
- * @param customMetrics - By name; one that fails is `null` and touches nothing else.
+ * @param customMetrics - By name. One that fails is `null` and touches nothing else.
  */
 export function qualityMetrics(
   episodes: readonly JudgedEpisode[],

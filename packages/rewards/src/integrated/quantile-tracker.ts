@@ -3,7 +3,7 @@ import { ArgumentError } from '@rlp/core';
 /**
  * Quantiles of the latest values of a stream, exact within a window of fixed size.
  *
- * A window rather than a sketch of everything seen, because scores drift while a policy learns: old ones have to go. Memory
+ * A window rather than a sketch of everything seen, because scores drift while a policy learns. Old ones have to go. Memory
  * is `window` float64, whatever is observed.
  */
 export class QuantileTracker {
@@ -24,7 +24,7 @@ export class QuantileTracker {
     return this.#observed;
   }
 
-  /** Takes a value in; what is not finite is left out. */
+  /** Takes a value in. What is not finite is left out. */
   observe(value: number): void {
     if (!Number.isFinite(value)) return;
     this.#ring[this.#observed % this.#ring.length] = value;
@@ -33,7 +33,7 @@ export class QuantileTracker {
   }
 
   /**
-   * The quantile of the values in the window, interpolated linearly between neighbours as numpy's default does; `undefined`
+   * The quantile of the values in the window, interpolated linearly between neighbours as numpy's default does. `undefined`
    * before there is one.
    *
    * @throws `ArgumentError` for a `q` outside 0..1.

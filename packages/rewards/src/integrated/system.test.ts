@@ -97,7 +97,7 @@ describe('IntegratedRolloutRewardSystem', () => {
       id: '0.1/0.1',
       verificationResult: 'fail',
       verificationScore: 0,
-      verificationMessage: 'could not be verified: scripted: boom',
+      verificationMessage: 'scripted: boom',
     });
     expect(rejected[1]).toMatchObject({ id: '1.5/0.1', verificationScore: 0.1 });
   });

@@ -22,7 +22,7 @@ import { verifyEpisodes } from './verify.ts';
 export interface IntegratedRewardDependencies extends RewardDependencies {
   /** Judges the text. Default `createDefaultVerifierPipeline()`, whose word lists are loaded when they are first needed. */
   readonly verifier?: Verifier | undefined;
-  /** Scores the episodes, in place of a processor made from `rewardConfig`; the system closes it. */
+  /** Scores the episodes, in place of a processor made from `rewardConfig`. The system closes it. */
   readonly processor?: RolloutRewardProcessor | undefined;
   /** Your own quality measures, by name. Default none. */
   readonly customMetrics?: Readonly<Record<string, CustomMetric>> | undefined;
@@ -52,7 +52,7 @@ export interface ProcessedEpisodes<Episode extends RewardEpisode = RewardEpisode
 export class IntegratedRolloutRewardSystem {
   /** The config with its defaults. */
   readonly config: ResolvedIntegratedRewardConfig;
-  /** Scores the episodes; `addReward` of it adds to the reward. */
+  /** Scores the episodes. `addReward` of it adds to the reward. */
   readonly processor: RolloutRewardProcessor;
   #verifier: Verifier | undefined;
   readonly #customMetrics: Readonly<Record<string, CustomMetric>>;
@@ -105,12 +105,12 @@ export class IntegratedRolloutRewardSystem {
     return { rewards, accepted, rejected };
   }
 
-  /** The same for everything in a buffer, in its order; see {@link episodesFromBuffer}. */
+  /** The same for everything in a buffer, in its order. See {@link episodesFromBuffer}. */
   async processBuffer(buffer: RewardBuffer, options: ProcessOptions = {}): Promise<ProcessedEpisodes> {
     return this.processEpisodes(episodesFromBuffer(buffer), options);
   }
 
-  /** Statistics of judged episodes, such as `[...accepted, ...rejected]`; empty for none. */
+  /** Statistics of judged episodes, such as `[...accepted, ...rejected]`. Empty for none. */
   getQualityMetrics(episodes: readonly JudgedEpisode[]): QualityMetrics | Record<string, never> {
     return qualityMetrics(episodes, this.#customMetrics);
   }

@@ -15,7 +15,7 @@ export class Thresholds {
     this.#verification = verification && new QuantileTracker(verification.window);
   }
 
-  /** What the next batch has to reach: decided by the batches before it, so that none raises its own bar. */
+  /** What the next batch has to reach. The batches before it decide, so that none raises its own bar. */
   current(): AcceptanceThresholds {
     const { minRewardThreshold, maxRewardThreshold, verificationThreshold, adaptiveThresholds } =
       this.#config;

@@ -57,7 +57,7 @@ const points = { first: [1, 0], tie: [0.5, 0.5], second: [0, 1], neither: [0, 0]
  * `null`), and the judge's leaning to a position is counted and reported.
  *
  * As a reward computer it gives each trajectory the mean of its points against the siblings it met: 1 a win, ½ a tie, 0 a loss. Pairs
- * without a verdict do not count, or are lost by both if `worstScoreFor` says so. A trajectory without any, or alone in its group, gets
+ * without a verdict do not count, or are lost by both with `worstScoreFor`. A trajectory without any, or alone in its group, gets
  * `null`.
  *
  * Cost: `2 · n (n − 1) / 2` calls for a group of `n`, or `2 · n · opponents`.

@@ -41,8 +41,8 @@ export interface RankingJudgeOptions<Metadata> extends z.input<typeof schema>, J
  * A model's scores of all responses of a group in one call, from 0 to 1, relative to each other: what group-relative advantages need,
  * without a reference answer or a rubric per task. The order is drawn anew for each round.
  *
- * A verdict that does not score every response exactly once is discarded. A group without a verdict gets `null`s, or zeros if
- * `worstScoreFor` says so.
+ * A verdict that does not score every response exactly once is discarded. A group without a verdict gets `null`s, or zeros with
+ * `worstScoreFor`.
  *
  * @throws OptionsError for bad options, ArgumentError for a template without a needed placeholder.
  * @see OpenPipe 2025, RULER, https://openpipe.ai/blog/ruler

@@ -13,7 +13,7 @@ import { readScores } from './verdict-lines.ts';
 
 /** One thing that counts. */
 export interface RubricCriterion {
-  /** A word; names the component and the judge's line. */
+  /** A word. Names the component and the judge's line. */
   readonly name: string;
   /** What is good, in words. */
   readonly description: string;
@@ -21,7 +21,7 @@ export interface RubricCriterion {
   readonly weight?: number | undefined;
 }
 
-/** The default prompt of {@link rubricJudge}; `{{criteria}}` lists names and descriptions, `{{lines}}` the lines to end with. */
+/** The default prompt of {@link rubricJudge}. `{{criteria}}` lists names and descriptions, `{{lines}}` the lines to end with. */
 export const rubricTemplate: JudgeTemplate = {
   system: judgeRules,
   user: `The task:
@@ -58,11 +58,11 @@ export interface JudgeComputer<Metadata, Statistics = JudgeStatistics> extends R
 }
 
 /**
- * A model's scores by several criteria in one call. Each is scaled to [0, 1] and is a component of the result; the reward is
+ * A model's scores by several criteria in one call. Each is scaled to [0, 1] and is a component of the result. The reward is
  *
  *     r = Σ_k weight_k · score_k / Σ_k weight_k
  *
- * If a criterion's score is missing or out of scale, the verdict is `null` and counted, or 0 if `worstScoreFor` says so.
+ * If a criterion's score is missing or out of scale, the verdict is `null` and counted, or 0 with `worstScoreFor`.
  *
  * @throws OptionsError for bad options, ArgumentError for criteria that are none, unnamed, doubled or without weight, a template
  * without a needed placeholder, or an empty scale.

@@ -105,13 +105,13 @@ export class JudgeTally {
 
 /** One question to the judge. */
 interface Question<Verdict> {
-  /** Names the question's random streams; unique within the judge. */
+  /** Names the question's random streams. Unique within the judge. */
   readonly name: readonly (string | number)[];
   /** What the key must not occur in. */
   readonly texts: readonly string[];
   readonly template: JudgeTemplate;
   readonly fill: FillTemplate;
-  /** The verdict in the lines of an output, by their labels; `undefined` if it cannot be read. */
+  /** The verdict in the lines of an output, by their labels. `undefined` if it cannot be read. */
   readonly read: (lines: ReadonlyMap<string, string>) => Verdict | undefined;
   readonly worst: Verdict;
   readonly signal: AbortSignal | undefined;

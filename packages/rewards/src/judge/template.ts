@@ -2,7 +2,7 @@ import { ArgumentError, type Message, RandomStream, type Task } from '@rlp/core'
 import { plainText } from '../shared/plain-text.ts';
 
 /**
- * A prompt as data. `{{name}}` stands for what the judge fills in; which names there are is said by each judge's default template.
+ * A prompt as data. `{{name}}` stands for what the judge fills in. Which names there are is said by each judge's default template.
  *
  * `{{key}}` must occur: it is drawn anew for each call and marks both where quoted material begins and ends, and the lines that hold
  * the verdict. A response cannot know it, so nothing in it is taken for a verdict.
@@ -47,7 +47,7 @@ function fillTemplate(template: JudgeTemplate, values: Readonly<Record<string, s
   ];
 }
 
-/** What stands for a template's placeholders, but for the key; `quote` puts material between the key's lines. */
+/** What stands for a template's placeholders, but for the key. `quote` puts material between the key's lines. */
 export type FillTemplate = (
   quote: (name: string, text: string) => string,
   key: string,

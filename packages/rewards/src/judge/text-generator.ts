@@ -2,7 +2,7 @@ import type { ChatRenderer, Message, Sampler, SamplingOptions } from '@rlp/core'
 
 /** How one text is generated. */
 export interface GenerateOptions {
-  /** Differs from call to call; a model that samples by it gives equal texts for equal seeds. */
+  /** Differs from call to call. A model that samples by it gives equal texts for equal seeds. */
   readonly seed: string;
   /** Ends the call. */
   readonly signal: AbortSignal;
@@ -10,7 +10,7 @@ export interface GenerateOptions {
 
 /**
  * A model that answers a conversation with text: all that a judge needs. Any HTTP client fits, and {@link samplerGenerator} makes
- * one of a `Sampler`. It may reject; it should once `signal` aborts.
+ * one of a `Sampler`. It may reject. It should once `signal` aborts.
  */
 export type TextGenerator = (messages: readonly Message[], options: GenerateOptions) => Promise<string>;
 

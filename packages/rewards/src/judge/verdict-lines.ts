@@ -21,7 +21,7 @@ export function readVerdictLines(output: string, key: string): ReadonlyMap<strin
   return verdicts;
 }
 
-/** The scores at the labels, in their order; `undefined` where one of them cannot be read. */
+/** The scores at the labels, in their order. `undefined` if one of them cannot be read. */
 export function readScores(
   lines: ReadonlyMap<string, string>,
   labels: readonly string[],
@@ -31,7 +31,7 @@ export function readScores(
   return scores.every((score) => score !== undefined) ? scores : undefined;
 }
 
-/** A plain decimal number within bounds; `undefined` for anything else, such as `8/10`, `N` or 11 of 10. */
+/** A plain decimal number within bounds. `undefined` for anything else, such as `8/10`, `N` or 11 of 10. */
 export function readScore(
   text: string | undefined,
   [minimum, maximum]: readonly [number, number],

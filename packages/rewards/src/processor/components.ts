@@ -79,7 +79,7 @@ export const readable: (trajectory: Trajectory) => ReadEpisode = oncePerObject((
   return episode as ReadEpisode;
 });
 
-/** All components read the same episode: what is computed from it is kept as long as it lives. */
+/** All components read the same episode. What is computed from it is kept as long as it lives. */
 function oncePerObject<Given extends object, Result>(
   compute: (given: Given) => Result,
 ): (given: Given) => Result {
@@ -90,7 +90,7 @@ function oncePerObject<Given extends object, Result>(
   };
 }
 
-/** Members of a group share their reference: the last result is kept. */
+/** Members of a group share their reference, so the last result is kept. */
 function lastOne<Result>(compute: (text: string) => Result): (text: string) => Result {
   let last: { readonly text: string; readonly result: Result } | undefined;
   return (text) => {

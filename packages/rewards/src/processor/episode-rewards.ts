@@ -7,7 +7,7 @@ export interface EpisodeFailure extends RewardFailure {
   readonly index: number;
 }
 
-/** What becomes of one episode: its score without the trajectory it was read into. */
+/** Score of an episode without the trajectory it was read into. */
 export type EpisodeScore = Pick<ScoredTrajectory, 'reward' | 'components' | 'failures'>;
 
 /** Score of an episode that is not judged, or cannot be read for the reason given. */
@@ -34,7 +34,7 @@ export function readEpisodes(episodes: readonly RewardEpisode[]) {
 /**
  * Rewards of a batch of episodes, with their parts, as columns.
  *
- * NaN in an array stands for an unscorable episode; everything else here says `null`.
+ * NaN in an array stands for an unscorable episode. Everything else here says `null`.
  */
 export class EpisodeRewards implements Iterable<number | null> {
   /** NaN if unscorable. Shape: `[B]`. */
@@ -89,8 +89,11 @@ export class EpisodeRewards implements Iterable<number | null> {
 
   /** Plain arrays with `null` for NaN. */
   toJSON() {
-    const plain = (column: Float64Array) => Array.from(column, (value) => (Number.isNaN(value) ? null : value));
-    const components = Object.entries(this.components).map(([name, column]) => [name, plain(column)] as const);
+    const plain = (column: Float64Array) =>
+      Array.from(column, (value) => (Number.isNaN(value) ? null : value));
+    const components = Object.entries(this.components).map(
+      ([name, column]) => [name, plain(column)] as const,
+    );
     const { dtype, shape, failures } = this;
     return { rewards: plain(this.data), components: Object.fromEntries(components), failures, dtype, shape };
   }

@@ -7,7 +7,7 @@ import { longestTimerMs } from '../shared/schemas.ts';
 import { readable } from './components.ts';
 import type { ResolvedRewardConfig } from './config.ts';
 
-/** Judges an episode elsewhere. `null`: it cannot tell. Throwing makes the episode unscorable. */
+/** Judges an episode elsewhere. `null` or throwing makes the episode unscorable. */
 export type EpisodeScorer = (
   episode: ReadEpisode,
   context: { readonly signal: AbortSignal },

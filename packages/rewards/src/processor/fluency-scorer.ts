@@ -9,7 +9,7 @@ export interface FluencyRequest {
 
 /** Asks a language model how well a response reads. */
 export interface FluencyScorer {
-  /** One perplexity (≥ 1) per request, in order; `null` for a response it cannot judge. */
+  /** One perplexity (≥ 1) per request, in order. `null` for a response it cannot judge. */
   perplexities(
     requests: readonly FluencyRequest[],
     options?: { readonly signal?: AbortSignal },

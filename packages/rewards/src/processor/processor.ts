@@ -33,13 +33,13 @@ import { type EpisodeScorer, externalPart } from './external.ts';
 import { batchedFluency, type FluencyScorer } from './fluency-scorer.ts';
 
 const addedSchema = z.strictObject({
-  /** Factor in the sum. 0 observes only: the part is reported and cannot make an episode unscorable. Default 1. */
+  /** Factor in the sum. 0 only observes, so the part is reported and cannot make an episode unscorable. Default 1. */
   weight: z.number().default(1),
   /** Milliseconds that an asynchronous call may take. Default 30 000. */
   timeoutMs: timerMs.default(30_000),
 });
 
-/** Your own reward: the worth of a response. `null`: it cannot tell, and the episode is unscorable. */
+/** Your own reward of a response. `null` makes the episode unscorable. */
 export type EpisodeReward = (
   prompt: string,
   response: string,
@@ -64,7 +64,7 @@ export interface RewardDependencies {
   readonly fetch?: Fetch | undefined;
   /** The reference answer of an example. Default {@link referenceOf}. */
   readonly reference?: ((metadata: Readonly<Record<string, unknown>>) => string | undefined) | undefined;
-  /** Milliseconds since any fixed point, for the statistics. Default `performance.now`. */
+  /** Milliseconds since any fixed point. Default `performance.now`. */
   readonly clock?: (() => number) | undefined;
 }
 
@@ -88,7 +88,7 @@ export interface ProcessorStatistics {
 }
 
 /**
- * Scores whole episodes in batches: `rewardFunctions` with textpolicy's components, names and defaults.
+ * Scores whole episodes in batches. It is `rewardFunctions` with textpolicy's components, names and defaults.
  *
  *     reward = Σ_k weight_k · component_k + Σ_j weight_j · added_j,   with an external reward:
  *     reward ← 0.7 · external + 0.3 · reward
@@ -126,7 +126,7 @@ export class RolloutRewardProcessor implements RewardComputer {
    * Adds your own reward to the sum.
    *
    * @param name - Names it in components, failures and statistics.
-   * @throws `ArgumentError` for a name that is taken, or for anything but a function; `OptionsError` for bad options.
+   * @throws `ArgumentError` for a name that is taken, or for anything but a function. `OptionsError` for bad options.
    */
   addReward(name: string, reward: EpisodeReward, options: AddRewardOptions = {}): this {
     const { weight, timeoutMs } = parseOptions('addReward', addedSchema, options);
@@ -149,7 +149,7 @@ export class RolloutRewardProcessor implements RewardComputer {
     return this;
   }
 
-  /** Rewards of episodes, in order; empty for none. Rejects with the signal's reason, or once closed. */
+  /** Rewards of episodes, in order. Empty for none. Rejects with the signal's reason, or once closed. */
   async processEpisodeRewards(
     episodes: readonly RewardEpisode[],
     options: ProcessOptions = {},
@@ -194,12 +194,12 @@ export class RolloutRewardProcessor implements RewardComputer {
     return this.processEpisodeRewards(episodes, options);
   }
 
-  /** Rewards of everything in a buffer, in its order; see {@link episodesFromBuffer}. */
+  /** Rewards of everything in a buffer, in its order. See {@link episodesFromBuffer}. */
   async processBufferRewards(buffer: RewardBuffer, options: ProcessOptions = {}): Promise<EpisodeRewards> {
     return this.processEpisodeRewards(episodesFromBuffer(buffer), options);
   }
 
-  /** Scores a group of trajectories, for training: a processor is a `RewardComputer`. */
+  /** Scores a group of trajectories, for training. A processor is a `RewardComputer`. */
   readonly computeRewards = async <Metadata>(
     { trajectories }: TrajectoryGroup<Metadata>,
     options: ProcessOptions = {},

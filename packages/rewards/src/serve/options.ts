@@ -15,7 +15,7 @@ export const serveOptionsSchema = z.strictObject({
       'must be a schema',
     )
     .optional(),
-  /** Address to listen on: by default this machine only. Default `'127.0.0.1'`. */
+  /** Address to listen on. Default `'127.0.0.1'`, which only this machine reaches. */
   host: z.string().min(1).default('127.0.0.1'),
   /** Port to listen on; 0 takes a free one. Default 0. */
   port: z.int().min(0).max(65_535).default(0),
@@ -33,7 +33,7 @@ export const serveOptionsSchema = z.strictObject({
   maxBodyBytes: z.int().positive().default(16_777_216),
   /** Most episodes of a request. A longer one gets 413. Default 4096. */
   maxEpisodes: z.int().positive().default(4096),
-  /** Requests scored at once; others wait. Default 64. */
+  /** Requests scored at once. Others wait. Default 64. */
   concurrency: z.int().positive().default(64),
   /** Milliseconds to score a request. Default 60 000. */
   timeoutMs: timerMs.default(60_000),
@@ -51,7 +51,7 @@ interface ServingOptions<Metadata> extends Omit<z.input<typeof serveOptionsSchem
 
 /**
  * Options of `serveRewards`. Metadata comes from outside, so rewards that read it need `metadata`, a schema that checks it
- * (zod, or any Standard Schema); an episode that does not fit is unscorable.
+ * (zod, or any Standard Schema). An episode that does not fit is unscorable.
  */
 export type ServeRewardsOptions<Metadata = unknown> = ServingOptions<Metadata> &
   (Readonly<Record<string, unknown>> extends Metadata

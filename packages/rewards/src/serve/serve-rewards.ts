@@ -27,7 +27,7 @@ export interface RewardServer extends AsyncDisposable {
   /** `http://host:port`. */
   readonly url: string;
   readonly port: number;
-  /** What requests must carry; `undefined` without authentication. */
+  /** What requests must carry. `undefined` without authentication. */
   readonly token: string | undefined;
   /** Address of a wire shape with the token in it, for clients that take nothing but an address. A secret, then. */
   endpointWithToken(shape: keyof typeof wireShapes): string;
@@ -37,7 +37,7 @@ export interface RewardServer extends AsyncDisposable {
 }
 
 /**
- * Serves rewards over HTTP, so that trainers in any language can use them: `POST /episode` (or `/`) with
+ * Serves rewards over HTTP to trainers in any language. It answers `POST /episode` (or `/`) with
  * `{"prompt", "response", "metadata"}` or a list of them, `POST /slime` and `POST /openrlhf` in the shapes of these trainers' remote
  * reward models, `GET /health`.
  *

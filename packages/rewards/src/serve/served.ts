@@ -12,7 +12,7 @@ import { rewardFunctions } from '../functions/reward-functions.ts';
 import { type RewardEpisode, trajectoryFromEpisode } from '../shared/episode.ts';
 import { verificationRequest } from '../verification/apply-verifiers.ts';
 
-/** What can be served: a reward function, a reward computer, or a verifier, whose score is the reward. */
+/** What can be served, namely a reward function, a reward computer, or a verifier, whose score is the reward. */
 export type ServedRewards<Metadata> = RewardFunction<Metadata> | RewardComputer<Metadata> | Verifier;
 
 /** What was found out about the episodes of a request. */
@@ -143,7 +143,7 @@ function trajectoryOf<Metadata>(
   return { ...trajectory, task: { ...trajectory.task, metadata: checked.value } };
 }
 
-/** Metadata by its schema, or its problem; a schema may also throw, as recursive ones do on what is nested deep enough. */
+/** Metadata by its schema, or its problem. A schema may also throw, as recursive ones do on what is nested deep enough. */
 function checkedMetadata<Metadata>(
   metadata: Readonly<Record<string, unknown>>,
   schema: Schema<Metadata> | undefined,
@@ -152,7 +152,7 @@ function checkedMetadata<Metadata>(
   try {
     const checked = schema['~standard'].validate(metadata);
     if (checked instanceof Promise) {
-      // zod tries once more, asynchronously, where a check throws: a rejection that nobody hears of would end the process.
+      // zod tries once more, asynchronously, if a check throws. An unhandled rejection would end the process.
       checked.catch(() => undefined);
       return { problem: 'metadata: its schema threw, or is not synchronous' };
     }

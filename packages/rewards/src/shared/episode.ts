@@ -6,7 +6,7 @@ export interface RewardEpisode {
   readonly prompt?: string | readonly Message[] | undefined;
   /** The policy's answer. Default `''`. Anything but text makes the episode unscorable. */
   readonly response?: string | undefined;
-  /** The example: what is known about the task, such as its reference answer. Default `{}`. */
+  /** What is known about the task, such as its reference answer. Default `{}`. */
   readonly metadata?: Readonly<Record<string, unknown>> | undefined;
   /** Only `completed` and `truncated` episodes are judged. Default `'completed'`. */
   readonly status?: TrajectoryStatus | undefined;
@@ -49,10 +49,10 @@ function kindOf(value: unknown): string {
 
 type Given = { readonly content?: unknown } | null;
 
-/** An assistant's turn that only calls tools has no content: the API says `null`. */
+/** An assistant's turn that only calls tools has no content. The API says `null`. */
 const hasContent = (message: Given) => typeof message?.content === 'string' || message?.content === null;
 
-/** The messages' contents, one after the other; `undefined` if it is not a list of messages. */
+/** The messages' contents, one after the other. `undefined` if it is not a list of messages. */
 function textOfMessages(prompt: unknown): string | undefined {
   if (!Array.isArray(prompt) || !prompt.every(hasContent)) return undefined;
   return prompt.map((message: Given) => message?.content ?? '').join('\n');
@@ -109,7 +109,7 @@ function episodeOfTrajectory({ task, response, status }: Trajectory): RewardEpis
   return { prompt, response, status, ...(isRecord(metadata) && { metadata }) };
 }
 
-/** An episode as step lists: observations, actions, and the policy's logprobs and values. */
+/** An episode as lists of observations, actions, and the policy's logprobs and values. */
 export interface BufferEpisode {
   readonly obs: readonly unknown[];
   readonly act: readonly unknown[];
@@ -117,7 +117,7 @@ export interface BufferEpisode {
   readonly value?: readonly unknown[] | null | undefined;
 }
 
-/** Collected episodes: trajectories, samples, or a buffer of step lists. */
+/** Collected episodes as trajectories, samples, or a buffer of step lists. */
 export type RewardBuffer =
   | readonly (Trajectory | Sample)[]
   | { readonly storage: { readonly episodes: readonly BufferEpisode[] } };

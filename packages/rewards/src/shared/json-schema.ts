@@ -1,7 +1,7 @@
 import { dereference, type Schema, type SchemaDraft, Validator } from '@cfworker/json-schema';
 import { messageOf, OptionsError } from '@rlp/core';
 
-/** What a value breaks: a sentence with its place for each, none for a value that fits. */
+/** What a value breaks, a sentence with its place for each. None for a value that fits. */
 export type JsonCheck = (value: unknown) => readonly string[];
 
 const types = ['null', 'boolean', 'object', 'array', 'number', 'integer', 'string'];
@@ -46,7 +46,7 @@ const grammar = new Validator(
 );
 
 /**
- * Reads a JSON Schema: draft 4, 7 or 2019-09 if its `$schema` names it, else draft 2020-12.
+ * Reads a JSON Schema of the draft that its `$schema` names (4, 7 or 2019-09), else of draft 2020-12.
  *
  * @param reasons - `'all'` of what a value breaks, or only the `'first'`, which is faster.
  * @throws `OptionsError` naming what is wrong with the schema, references that lead nowhere included.

@@ -65,7 +65,7 @@ const alike: Readonly<Record<string, string>> = {
   z: 'ᴢꮓʐƶȥᵶ',
 };
 
-/** Letters that are put for Latin ones though they look somewhat different. In words of their own script they mean themselves. */
+/** Letters that are put for Latin ones though they look somewhat different. In words of another script they are left as they are. */
 const near: Readonly<Record<string, string>> = {
   ...{ A: 'ΛД', E: 'ЄЭΣ', N: 'И', R: 'Я', U: 'Ц', W: 'ШЩ' },
   ...{ b: 'вβ', e: 'єэε', h: 'н', k: 'кκ', m: 'м', n: 'пи' },

@@ -22,10 +22,10 @@ export interface PlainText {
   readonly disguises: Disguises;
 }
 
-/** Characters without ink: those that Unicode calls ignorable, and control characters other than white space. */
+/** Characters that Unicode calls ignorable, and control characters other than white space. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are meant
 const invisible = /[\p{Default_Ignorable_Code_Point}\u0000-\u0008\u000e-\u001b\u007f-\u0084\u0086-\u009f]+/gu;
-/** The same within Latin words and numbers, soft hyphens left out: where they hide something. */
+/** The same within Latin words and numbers, soft hyphens left out. There they hide something. */
 const hiding = new RegExp(`(?<=[A-Za-z0-9])(?!\\u00ad)${invisible.source}(?=[A-Za-z0-9])`, 'gu');
 
 /** The text without invisible characters inside Latin words and numbers. Those that other scripts need stay. */
@@ -34,8 +34,8 @@ export function unhiddenText(text: string): string {
 }
 
 /**
- * The text as a reader sees it: without invisible characters, styled letters in their usual form, and letters of another script in or
- * among Latin words as the Latin ones that they look like. Ordinary text of any language stays as it is, up to canonical composition.
+ * The text as a reader sees it. Invisible characters go. Styled letters get their usual form. Letters of another script in or among
+ * Latin words become the Latin ones that they look like. Ordinary text of any language stays as it is, up to canonical composition.
  */
 export function plainText(given: string): PlainText {
   if (isAscii(given)) return { text: given, disguises: {} };

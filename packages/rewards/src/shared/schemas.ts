@@ -32,5 +32,5 @@ export const signalSchema = z.custom<AbortSignal>(
   'must be an AbortSignal',
 );
 
-/** Schema of text with a word in it: what whole-word matching can find. */
+/** Schema of text with a word in it, which whole-word matching can find. */
 export const phrase = z.string().refine((text) => foldedWords(text) !== '', 'must hold a word');

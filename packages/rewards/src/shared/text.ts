@@ -3,7 +3,7 @@ const highest = 0x3000;
 let table: Uint8Array | undefined;
 
 /**
- * A 1 at the index of every UTF-16 code unit that is white space, as Python's `str.split` and `str.strip` have it; those past the end
+ * A 1 at the index of every UTF-16 code unit that is white space, as Python's `str.split` and `str.strip` have it. Those past the end
  * are none. Built once.
  */
 export function whiteSpaceTable(): Uint8Array {
@@ -39,7 +39,7 @@ export function visitWords(text: string, visit: (start: number, end: number) => 
   }
 }
 
-/** The words of a text: what white space separates. */
+/** The words of a text, which white space separates. */
 export function wordsOf(text: string): string[] {
   const words: string[] = [];
   visitWords(text, (start, end) => {
@@ -62,7 +62,7 @@ export function countNgrams(
   return { total, unique: seen.size };
 }
 
-/** The text in a Markdown fence that encloses all of it; else the text itself. Trimmed. */
+/** The text in a Markdown fence that encloses all of it. Else the text itself. Trimmed. */
 export function withoutFence(text: string): string {
   const trimmed = text.trim();
   if (!trimmed.startsWith('```') || !trimmed.endsWith('```') || trimmed.length < 6) return trimmed;
@@ -71,7 +71,7 @@ export function withoutFence(text: string): string {
   return trimmed.slice(isLabelled ? lineEnd : 3, -3).trim();
 }
 
-/** Lower-case words, one space between them, punctuation gone: what whole-word matching compares. */
+/** Lower-case words, one space between them, without punctuation. Whole-word matching compares them. */
 export function foldedWords(text: string): string {
   return (text.toLowerCase().match(/[\p{L}\p{N}][\p{L}\p{N}\p{M}'’]*/gu) ?? []).join(' ');
 }

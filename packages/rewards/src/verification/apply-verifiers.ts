@@ -9,7 +9,7 @@ import * as z from 'zod';
 import { VerificationPipeline } from './pipeline.ts';
 
 const schema = z.strictObject({
-  /** Reward of a response that fails; `null` leaves it out of its group. Default 0. */
+  /** Reward of a response that fails. `null` leaves it out of its group. Default 0. */
   penaltyOnFailure: z.number().nullable().default(0),
   /** Lowest verdict that stops a response. Default `'fail'`. */
   failOn: z.enum(['fail', 'warning']).default('fail'),
@@ -19,7 +19,7 @@ const schema = z.strictObject({
 export interface ApplyVerifiersOptions extends z.input<typeof schema> {}
 
 /**
- * A reward behind a gate: a response that fails a verifier gets the penalty, and the reward function does not run.
+ * A reward behind a gate. A response that fails a verifier gets the penalty, and the reward function does not run.
  *
  * Verifiers run in order and stop at the first failure. The prompt they see is the task's prompt, as text.
  *
@@ -39,7 +39,7 @@ export function applyVerifiersToReward<Metadata>(
   };
 }
 
-/** What verifiers judge of a trajectory: its last response, the task's prompt (messages as lines `role: content`) and metadata. */
+/** What verifiers judge of a trajectory, namely its last response, the task's prompt (messages as lines `role: content`) and metadata. */
 export function verificationRequest({
   task,
   response,

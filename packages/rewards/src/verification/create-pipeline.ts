@@ -81,8 +81,8 @@ export function createCustomVerifierPipeline(
 }
 
 /**
- * The pipeline for text of any kind: not empty and at most 4,000 words; toxicity, coherence, facts, repetition and safety
- * patterns with their defaults.
+ * The pipeline for text of any kind. It checks that a text is not empty and has at most 4,000 words, and its toxicity, coherence, facts,
+ * repetition and safety patterns with their defaults.
  */
 export function createDefaultVerifierPipeline(
   options: Omit<VerificationPipelineOptions, 'verifiers'> = {},

@@ -1,13 +1,7 @@
-import {
-  messageOf,
-  parseOptions,
-  type VerificationReport,
-  type VerificationRequest,
-  type Verifier,
-} from '@rlp/core';
+import { parseOptions, type VerificationReport, type VerificationRequest, type Verifier } from '@rlp/core';
 import * as z from 'zod';
 import { hasMethod } from '../shared/schemas.ts';
-import { failure, readReport } from './read-report.ts';
+import { reportsOf } from './read-report.ts';
 
 const isVerifier = (value: unknown) =>
   hasMethod(value, 'verifyBatch') && typeof (value as Verifier).name === 'string';
@@ -27,7 +21,7 @@ export interface VerificationPipelineOptions extends z.input<typeof schema> {}
 /** A pipeline's report. */
 export interface PipelineReport extends VerificationReport {
   readonly details: {
-    /** The report of each verifier, by its name; a name used twice has `#2` appended. */
+    /** The report of each verifier, by its name. A name used twice has `#2` appended. */
     readonly verifiers: Readonly<Record<string, VerificationReport>>;
     /** Names of those that failed. */
     readonly failed: readonly string[];
@@ -37,10 +31,10 @@ export interface PipelineReport extends VerificationReport {
 }
 
 /**
- * Several verifiers as one: `fail` if one fails, else `warning` if one warns, else `pass`; the score by `aggregate`.
+ * Several verifiers as one. The result is `fail` if one fails, else `warning` if one warns, else `pass`. The score is that of `aggregate`.
  *
- * A verifier that rejects, or gives the wrong number of reports, fails every response it was shown, with the reason; what
- * is not a report fails its response. The pipeline rejects only with the signal's reason, once aborted.
+ * If a verifier rejects or gives the wrong number of reports, it is asked about each response alone, and only those that break it fail. An
+ * invalid report fails its response. The pipeline rejects only with the signal's reason, once aborted.
  */
 export class VerificationPipeline implements Verifier {
   readonly name = 'pipeline';
@@ -63,7 +57,7 @@ export class VerificationPipeline implements Verifier {
     const found = requests.map((): Record<string, VerificationReport> => ({}));
     const run = async (name: string, verifier: Verifier, places: readonly number[]) => {
       const shown = places.map((place) => requests[place]!);
-      const reports = await reportsOf(name, verifier, shown, signal);
+      const reports = await reportsOf(name, verifier, shown, { signal });
       for (const [k, place] of places.entries()) found[place]![name] = reports[k]!;
     };
     const all = requests.map((_, place) => place);
@@ -114,26 +108,4 @@ function named(verifiers: readonly Verifier[]): ReadonlyMap<string, Verifier> {
     byName.set(name, verifier);
   }
   return byName;
-}
-
-async function reportsOf(
-  name: string,
-  verifier: Verifier,
-  requests: readonly VerificationRequest[],
-  signal: AbortSignal | undefined,
-): Promise<readonly VerificationReport[]> {
-  try {
-    const reports: unknown = await verifier.verifyBatch(requests, signal === undefined ? {} : { signal });
-    if (Array.isArray(reports) && reports.length === requests.length) {
-      return reports.map((given) => {
-        const report = readReport(given);
-        return 'problem' in report ? failure(name, report.problem) : report;
-      });
-    }
-    const problem = `expected ${requests.length} reports, got ${Array.isArray(reports) ? reports.length : typeof reports}`;
-    return requests.map(() => failure(name, problem));
-  } catch (error) {
-    const problem = messageOf(error);
-    return requests.map(() => failure(name, problem));
-  }
 }

@@ -2,16 +2,16 @@ import { isRecord } from '@rlp/core';
 import { disguisedDetail, plainText } from '../shared/plain-text.ts';
 import { countMatches } from '../shared/text.ts';
 
-/** A prompt and a response as verifiers read them: well-formed text. */
+/** A prompt and a response as verifiers read them, as well-formed text. */
 export interface ReadRequest {
   readonly prompt: string;
-  /** The response without disguises; see `plainText`. */
+  /** The response without disguises. See `plainText`. */
   readonly response: string;
   /** The response as it came. */
   readonly original: string;
   /** Empty where there is none. */
   readonly metadata: Readonly<Record<string, unknown>>;
-  /** What was repaired, for the report's details. */
+  /** Details of the report about what was repaired. */
   readonly notes: Readonly<Record<string, unknown>>;
 }
 
@@ -44,7 +44,7 @@ function asRead(given: string): Pick<ReadRequest, 'response' | 'original' | 'not
   return { response, original, notes };
 }
 
-/** The fields; `undefined` if there are none to read, getters that throw included. */
+/** The fields. `undefined` if there are none to read, getters that throw included. */
 function fieldsOf(request: unknown): { prompt: unknown; response: unknown; metadata: unknown } | undefined {
   if (typeof request !== 'object' || request === null) return undefined;
   try {

@@ -5,7 +5,7 @@ import { TextVerifier, type VerificationContext, verifierLimitsSchema } from './
 import { scoreReport, type VerdictThresholds } from './verdict.ts';
 
 /**
- * Your judge in place of our model: a function that says how good a response is, from 0 to 1. If it throws or returns anything else, the
+ * Your judge in place of our model. It returns how good a response is, from 0 to 1. If it throws or returns anything else, the
  * response fails with the reason.
  */
 export type TextJudge = (

@@ -27,7 +27,7 @@ export interface VerifierLimits extends z.input<typeof verifierLimitsSchema> {}
 export interface VerificationContext {
   /** Fires when the batch is aborted or the time is up. */
   readonly signal: AbortSignal;
-  /** What is known about the task; empty where nothing is. */
+  /** What is known about the task. Empty where nothing is. */
   readonly metadata: Readonly<Record<string, unknown>>;
   /** The response as it came, with its disguises. */
   readonly original: string;
@@ -39,9 +39,9 @@ export interface VerifierStatistics {
   readonly pass: number;
   readonly warning: number;
   readonly fail: number;
-  /** Of the failures: values that were not text. */
+  /** Failures because the response was not text. */
   readonly malformed: number;
-  /** Of the failures: `verify` threw, hung, or gave no valid report. */
+  /** Failures because `verify` threw, hung, or gave no valid report. */
   readonly broken: number;
   /** The message of the last such failure. */
   readonly lastFailure: string | undefined;
@@ -50,17 +50,17 @@ export interface VerifierStatistics {
 type Pending = VerificationReport | PromiseLike<VerificationReport>;
 
 /**
- * Base class of verifiers that judge one response at a time: override `verify`, and `verifyBatch` follows.
+ * Base class of verifiers that judge one response at a time. Override `verify`, and `verifyBatch` follows.
  *
  * Whatever it is given, `verifyBatch` resolves with one report per request:
  *
- * - a response that is missing or not text is a `fail` with score 0 and `details.problem`;
- * - a prompt that is missing or not text is read as empty, with `details.promptProblem`;
- * - a lone surrogate is read as U+FFFD, with their number in `details.loneSurrogates`;
+ * - a response that is missing or not text is a `fail` with score 0 and `details.problem`.
+ * - a prompt that is missing or not text is read as empty, with `details.promptProblem`.
+ * - a lone surrogate is read as U+FFFD, with their number in `details.loneSurrogates`.
  * - a disguised response (invisible characters, styled letters, letters of another script) is read as a reader sees it, with the
- *   number of places by kind in `details.disguised`; `context.original` is what came;
+ *   number of places by kind in `details.disguised`. `context.original` is what came.
  * - a `verify` that throws, takes longer than `timeoutMs`, or gives anything but a report with a score in 0..1 is a `fail`
- *   with score 0 and `details.problem`; {@link getStatistics} counts it.
+ *   with score 0 and `details.problem`. {@link getStatistics} counts it.
  *
  * It rejects only with the signal's reason, once aborted.
  */
@@ -79,7 +79,7 @@ export abstract class TextVerifier implements Verifier {
   /** Judges one response. Both texts are well-formed and may be empty. The response is without disguises. */
   abstract verify(prompt: string, response: string, context: VerificationContext): Pending;
 
-  /** One report per request, in order; see the class. */
+  /** One report per request, in order. See the class. */
   async verifyBatch(
     requests: readonly VerificationRequest[],
     { signal }: { readonly signal?: AbortSignal | undefined } = {},

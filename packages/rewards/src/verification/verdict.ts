@@ -4,12 +4,12 @@ import type { VerificationReport, VerificationResult } from '@rlp/core';
 export interface VerdictThresholds {
   /** Scores from here on pass. Default 0.7. */
   readonly pass: number;
-  /** Scores from here on, below `pass`, warn; lower ones fail. Default 0.5. */
+  /** Scores from here on, below `pass`, warn. Lower ones fail. Default 0.5. */
   readonly warning: number;
 }
 
 /**
- * The scale every verifier of ours scores on: `pass` from 0.7, `warning` from 0.5, `fail` below. So scores of different
+ * Scale of our verifiers. They `pass` from 0.7, give a `warning` from 0.5, and `fail` below. So scores of different
  * verifiers can be compared, and a threshold of 0.7 on a score means "passes".
  */
 export const defaultThresholds: VerdictThresholds = { pass: 0.7, warning: 0.5 };
@@ -22,7 +22,7 @@ export function verdictOf(score: number, { pass, warning } = defaultThresholds):
 
 /** What {@link scoreReport} makes a report from. */
 export interface ScoreReportInput {
-  /** Clamped to 0..1; what is not a number counts as 0. */
+  /** Clamped to 0..1. NaN counts as 0. */
   readonly score: number;
   readonly message: string;
   readonly details?: Readonly<Record<string, unknown>> | undefined;

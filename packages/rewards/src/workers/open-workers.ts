@@ -4,7 +4,7 @@ import { ThreadPool } from '@rlp/sandbox/threads';
 import { type RewardWorkersOptions, workersSchema } from './options.ts';
 import { type RewardThreads, RewardWorkers } from './reward-workers.ts';
 
-/** Starts a thread of `program` to check that the module can be used; see `createRewardWorkers`. */
+/** Starts a thread of `program` to check that the module can be used. See `createRewardWorkers`. */
 export async function openRewardWorkers<Metadata>(
   options: RewardWorkersOptions,
   program: URL,

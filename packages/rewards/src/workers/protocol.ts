@@ -9,14 +9,14 @@ export interface ThreadData {
   readonly timeoutMs: number;
 }
 
-/** Unit of scoring: what can go to a separate thread. */
+/** Unit of scoring that can go to a separate thread. */
 export type RewardScope = 'episode' | 'group';
 
 /** What a thread found in the module. */
 export interface ThreadExport {
   /** Functions and processors judge each episode alone, other computers whole groups. */
   readonly scope: RewardScope;
-  /** Names of a processor's components; `undefined` for other exports. */
+  /** Names of a processor's components. `undefined` for other exports. */
   readonly components: readonly string[] | undefined;
 }
 

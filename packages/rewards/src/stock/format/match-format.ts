@@ -62,7 +62,7 @@ export interface MatchFormatExactlyOptions extends z.input<typeof exactSchema> {
 
 /**
  * 3 if the response has the layout `<reasoning>…</reasoning> … <answer>…</answer>`, both filled, each beginning and end alone on
- * its line but for white space; else 0.
+ * its line but for white space. Else 0.
  *
  * @throws OptionsError for bad options, such as a tag that is not a plain word.
  */

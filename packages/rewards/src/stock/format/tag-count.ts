@@ -15,7 +15,7 @@ const schema = z.strictObject({
 export interface TagCountOptions extends z.input<typeof schema> {}
 
 /**
- * Adds a reward for each tag that occurs, up to 1; where pairs must be balanced, takes as much for each that is not, down to 0.
+ * Adds a reward for each tag that occurs, up to 1. Where pairs must be balanced, takes as much for each that is not, down to 0.
  * Opening tags may carry attributes.
  *
  * @throws OptionsError for no tag, or one that is not a plain word.
@@ -37,7 +37,7 @@ export function tagCount<Metadata = unknown>(options: TagCountOptions): RewardFu
   };
 }
 
-/** `<tag`, then anything up to the next `>`; what lies between does not count again. */
+/** `<tag`, then anything up to the next `>`. What lies between does not count again. */
 function countOpening(text: string, tag: string): number {
   let count = 0;
   for (let at = text.indexOf(`<${tag}`); at >= 0; at = text.indexOf(`<${tag}`, at)) {

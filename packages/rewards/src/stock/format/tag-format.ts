@@ -23,7 +23,7 @@ export interface TagFormatOptions extends z.input<typeof schema> {}
  *
  * `n` tags have `2n + 1` conditions. Each tag opens exactly once. Each closes exactly once, after it opened. The layout is
  * right: tags in order, none nested, none blank, only white space around them.
- * `all` gives 1 if all hold, else 0; `share` gives `(conditions that hold) / (2n + 1)`.
+ * `all` gives 1 if all hold, else 0. `share` gives `(conditions that hold) / (2n + 1)`.
  *
  * @throws `OptionsError` for bad options, such as a tag that is not a plain word.
  */

@@ -4,8 +4,8 @@ import { plainText } from '../../shared/plain-text.ts';
 import { trimmed } from '../../shared/text.ts';
 
 /**
- * The answer after the last `</think>`, trimmed; `undefined` without that tag. (What verifiers' ThinkParser reads,
- * with `''` in its place; its MaybeThinkParser reads the whole text there.)
+ * The answer after the last `</think>`, trimmed. `undefined` without that tag. (What verifiers' ThinkParser reads,
+ * with `''` in its place. Its MaybeThinkParser reads the whole text there.)
  */
 export function afterThinking(text: string): string | undefined {
   const end = text.lastIndexOf('</think>');

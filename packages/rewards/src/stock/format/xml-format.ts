@@ -7,7 +7,7 @@ import { tagName } from './extract-tag.ts';
 export type XmlField = string | readonly string[];
 
 /**
- * Reads the content of each tag of the fields, trimmed; `null` where the tag has no complete pair.
+ * Reads the content of each tag of the fields, trimmed. `null` if the tag has no complete pair.
  *
  * A pair reaches from an opening tag to the next closing one. Linear in the text.
  *
@@ -34,7 +34,7 @@ function readPair(text: string, tag: string, occurrence: 'first' | 'last'): stri
   }
 }
 
-/** The field of the last assistant turn that has it, by its first pair; `null` where none has. */
+/** The field of the last assistant turn that has it, by its first pair. `null` if none has. */
 export function xmlAnswer(messages: readonly Message[], field = 'answer'): string | null {
   for (const { role, content } of [...messages].reverse()) {
     if (role !== 'assistant') continue;
@@ -57,7 +57,7 @@ const schema = z.strictObject({
 export interface XmlFormatOptions extends z.input<typeof schema> {}
 
 /**
- * How well the assistant's turns keep to a sequence of XML fields, as verifiers' XMLParser scores it; the mean over the turns, of
+ * How well the assistant's turns keep to a sequence of XML fields, as verifiers' XMLParser scores it. The mean over the turns, of
  * the response alone where a trajectory has no messages:
  *
  *     0.4 · (fields of which a tag occurs / fields)   if any field has a complete pair

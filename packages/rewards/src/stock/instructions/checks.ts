@@ -18,7 +18,7 @@ import {
   withoutQuotesAround,
 } from './text-tools.ts';
 
-/** Names the language of a text by its ISO 639-1 code; `undefined` where it cannot tell. */
+/** Names the language of a text by its ISO 639-1 code. `undefined` if it cannot tell. */
 export type LanguageDetector = (text: string) => string | undefined;
 
 /** A kind of instruction: what its arguments are, and whether a response follows it. */

@@ -62,7 +62,7 @@ export function isLower(text: string): boolean {
 }
 
 /**
- * The pieces between separators, blank ones at either end left out; `undefined` where one in the middle is blank.
+ * The pieces between separators, blank ones at either end left out. `undefined` if one in the middle is blank.
  */
 export function filledPieces(pieces: readonly string[]): readonly string[] | undefined {
   const filled = pieces.filter((piece) => piece.trim() !== '');

@@ -38,7 +38,7 @@ function callsOf({
   return parseToolCalls(content).calls.map((call) => call.function);
 }
 
-/** JSON text's value; tools without parameters may be called with nothing. */
+/** JSON text's value. Tools without parameters may be called with nothing. */
 function readJson(text: string): unknown {
   if (text.trim() === '') return {};
   try {
@@ -52,7 +52,7 @@ function readJson(text: string): unknown {
 const maximumDepth = 200;
 
 /**
- * Whether a JSON value equals an expected one, key order aside; with `'subset'`, whether the expected one is contained in it: objects may
+ * Whether a JSON value equals an expected one, key order aside. With `'subset'`, whether the expected one is contained in it: objects may
  * have further keys, at every level. Values nested beyond 200 levels equal nothing.
  */
 export function jsonMatches(

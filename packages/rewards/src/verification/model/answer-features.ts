@@ -5,7 +5,7 @@ const hedge =
 const negation = /\b(?:no|not|never|nothing|none|nobody|cannot)\b|n['’]t\b/iu;
 const absolute = /\b(?:always|all|every|never|must|will)\b/iu;
 
-/** What the model of answers looks at: how an answer to a question is put, not what it says. */
+/** What the model of answers looks at. It is how an answer to a question is put, not what it says. */
 export function answerFeatures(question: string, answer: string): ModelFeatures {
   const [asked, said] = [wordSet(question), wordSet(answer)];
   let shared = 0;

@@ -15,7 +15,7 @@ export interface CoherenceEvidence {
   readonly features: ModelFeatures;
   /** Words of the text. */
   readonly words: number;
-  /** Share of the words that are among English's commonest; low in other languages and in lists of names. */
+  /** Share of the words that are among English's commonest. Low in other languages and in lists of names. */
   readonly commonWords: number;
 }
 
@@ -55,7 +55,7 @@ function orderFeatures(classes: readonly number[], { words, information, scale }
     sum += value;
     if (value < -1) odd += 1;
   }
-  // Evidence grows with the text: what a few words say may be chance.
+  // Evidence grows with the text. What a few words say may be chance.
   const evidence = Math.sqrt(Math.min(pairs, 400)) / 10;
   return {
     order: sum / pairs,
@@ -66,7 +66,7 @@ function orderFeatures(classes: readonly number[], { words, information, scale }
   };
 }
 
-/** How much of a text repeats itself: shares of pairs and of runs of six words that occurred before. */
+/** Shares of pairs and of runs of six words that occurred before. */
 function repetitionFeatures(words: readonly string[]) {
   return { repeatedPairs: repeatedShare(words, 2), repeatedRuns: repeatedShare(words, 6) };
 }

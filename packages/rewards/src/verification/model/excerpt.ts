@@ -1,4 +1,4 @@
-/** Characters of a response that are looked at: what a person would not read to the end is judged by its ends. */
+/** Characters of a response that are looked at. A longer one is judged by its ends. */
 const judgedCharacters = 100_000;
 
 /** The text, or its first and last halves of `limit` where it is longer. */
@@ -13,7 +13,7 @@ export function windows(text: string, size: number, stride = size): string[] {
   const words = text.match(/\S+/gu) ?? [];
   const found: string[] = [];
   for (let start = 0; start < words.length; start += stride) {
-    // A short rest joins the piece before it: few words say little.
+    // A short rest joins the piece before it, because few words say little.
     const isLast = words.length - start - size < stride / 2;
     found.push(words.slice(start, isLast ? undefined : start + size).join(' '));
     if (isLast) break;

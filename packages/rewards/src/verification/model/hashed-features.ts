@@ -1,7 +1,7 @@
 /** A sparse vector: bucket to weight. */
 export type SparseVector = ReadonlyMap<number, number>;
 
-/** Longest token that counts; longer ones are cut, so that text without spaces costs no more than other text. */
+/** Longest token that counts. Longer ones are cut, so that text without spaces costs no more than other text. */
 const longestToken = 24;
 
 /**
@@ -32,7 +32,7 @@ export function hashedFeatures(text: string, bits: number): SparseVector {
   return vector;
 }
 
-/** Lower-case words, with the signs that stand for letters in masked words; runs of a letter over two are cut to two. */
+/** Lower-case words, with the signs that stand for letters in masked words. Runs of a letter over two are cut to two. */
 function tokens(text: string): string[] {
   const found = text.toLowerCase().match(/[\p{L}\p{N}*@$#'’!?]+/gu) ?? [];
   return found.map((token) => token.slice(0, longestToken).replace(/(.)\1{2,}/gu, '$1$1'));

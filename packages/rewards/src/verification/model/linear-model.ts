@@ -15,7 +15,7 @@ export interface ModelFeatures {
   readonly sparse?: SparseVector;
 }
 
-/** `σ(bias + Σ w·x)`: how likely the model's positive class is. */
+/** Probability of the model's positive class, `σ(bias + Σ w·x)`. */
 export function probability({ bias, dense, hashed }: LinearModel, features: ModelFeatures): number {
   let sum = bias;
   for (const [name, weight] of Object.entries(dense)) sum += weight * (features.dense[name] ?? 0);

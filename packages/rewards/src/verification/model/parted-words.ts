@@ -7,8 +7,8 @@ interface Way {
 }
 
 /**
- * A run of letters as words: parted where common words begin and end, so that `youarestupid` is `you are stupid`. A common word costs 1,
- * another 2 and 1 for each letter; the cheapest way wins. Linear.
+ * A run of letters as words. It is parted where common words begin and end, so that `youarestupid` is `you are stupid`. A common word costs 1,
+ * another 2 and 1 for each letter. The cheapest way wins. Linear.
  */
 export function partedWords(run: string, common: ReadonlySet<string>): string {
   const letters = run.toLowerCase();

@@ -7,11 +7,11 @@ import { partedWords } from './parted-words.ts';
 /** Hashed features have `2^15` buckets. */
 export const toxicityBits = 15;
 
-/** Words to a window: about the length of the comments the model learnt from. */
+/** Words of a window, about as many as the comments have that the model learnt from. */
 export const toxicityWindow = 60;
 
 /**
- * The pieces of a text that are judged each for itself: windows of 60 words, and overlapping ones of 20 and 10, so that friendly words
+ * The pieces of a text that are judged each for itself. They are windows of 60 words, and overlapping ones of 20 and 10, so that friendly words
  * around do not hide a few bad ones. Runs of letters without spaces are parted at common words.
  */
 export function toxicityPieces(text: string, commonWords: ReadonlySet<string>): ReadonlySet<string> {

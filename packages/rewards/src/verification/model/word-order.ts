@@ -37,7 +37,7 @@ export function classCount(words: number): number {
   return words + endings.length + marks.length + otherClasses;
 }
 
-/** Words, numbers and marks, in order; runs of line breaks count once. */
+/** Words, numbers and marks, in order. Runs of line breaks count once. */
 export function proseTokens(text: string): string[] {
   return text.replaceAll('’', "'").match(/\p{L}[\p{L}\p{M}']*|\p{N}+|[.,!?;:"()\n-]/gu) ?? [];
 }

@@ -26,7 +26,7 @@ const operators: Readonly<Record<string, string>> = {
 
 /**
  * The equations of a text that can be checked: `2 + 3 * 4 = 14`, chains `a = b = c` pair by pair, money and percent signs,
- * thousands separators. The left side must have an operator; letters next to a number make it no statement. A result of
+ * thousands separators. The left side must have an operator. Letters next to a number make it no statement. A result of
  * a division or of decimals may be rounded or cut off at its last digit.
  */
 export function arithmeticStatements(text: string): ArithmeticStatement[] {
@@ -101,7 +101,7 @@ function decimalsOf(number: string): number {
 
 const rank: Readonly<Record<string, number>> = { '+': 1, '-': 1, '*': 2, '/': 2, negate: 3 };
 
-/** Takes the last operator and its values off the stacks and puts the result on; `false` if a value is missing. */
+/** Takes the last operator and its values off the stacks and puts the result on. `false` if a value is missing. */
 function applyLast(pending: string[], values: number[]): boolean {
   const operator = pending.pop()!;
   const b = values.pop();
@@ -113,7 +113,7 @@ function applyLast(pending: string[], values: number[]): boolean {
   return true;
 }
 
-/** The value of an expression; `undefined` if it is none. Precedence climbing without recursion over terms. */
+/** The value of an expression. `undefined` if it is none. Precedence climbing without recursion over terms. */
 function evaluated(tokens: readonly Token[]): number | undefined {
   if (tokens.length > 400) return undefined;
   const values: number[] = [];

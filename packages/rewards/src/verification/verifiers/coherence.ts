@@ -35,11 +35,11 @@ const withModel = lazily(async (): Promise<Parts> => {
 });
 
 /**
- * Whether a response is English prose that holds together, sentence by sentence: words in an order that occurs, not stuck in a
+ * Whether a response is English prose that holds together, sentence by sentence, with words in an order that occurs, not stuck in a
  * loop, not garbled. The score is the probability of that, from a logistic regression over word-order statistics
  * (mutual information of neighbouring word classes and of neighbouring letters), repetition and sentence shape.
  *
- * It does not follow an argument: true sentences in the wrong order pass. Fenced code is left out. What is not judged passes
+ * It does not follow an argument. True sentences in the wrong order pass. Fenced code is left out. What is not judged passes
  * with score 0.7 and `details.judged: false`: fewer than `minWords` words, mostly symbols, another language. An empty
  * response fails. Texts over 100,000 characters are judged by their first and last halves. Measured in
  * `docs/verification.md`.
@@ -82,7 +82,7 @@ export class CoherenceVerifier extends JudgedVerifier {
         message: `not judged: ${reason}`,
       };
     }
-    // The model was fitted on as much nonsense as sense; the odds are moved to those expected.
+    // The model was fitted on as much nonsense as sense. The odds are moved to those expected.
     const bias = model.bias + Math.log((1 - expectedFailures) / expectedFailures);
     const score = probability({ ...model, bias }, features);
     return scoreReport({

@@ -19,13 +19,13 @@ export interface FactualVerifierOptions extends z.input<typeof schema> {}
 /**
  * Whether a response states what is false, as far as that shows without knowledge of the world.
  *
- * - `scope: 'statements'`: equations are worked out and days of the month looked up. Without a false one the score is 1;
- *   with f false ones of n it is `0.5·(1 − f/n)`, a failure. Without anything to check it does not fail.
+ * - `scope: 'statements'`: equations are worked out and days of the month looked up. Without a false one the score is 1.
+ *   With f false ones of n it is `0.5·(1 − f/n)`, a failure. With nothing to check the score is 1 as well.
  * - `scope: 'answers'`: besides, short answers to questions that invite misconceptions are judged by how they are put (hedged or
  *   absolute, denying or repeating the question): the score is the smaller of the above and the probability that people would
  *   call the answer truthful. It is calibrated for such questions alone, and fails plain true answers too.
  *
- * Neither knows facts: for those pass a `judge` with a source. Texts over 100,000 characters are judged by their first and
+ * Neither knows facts. For those pass a `judge` with a source. Texts over 100,000 characters are judged by their first and
  * last halves. Measured in `docs/verification.md`.
  */
 export class FactualVerifier extends JudgedVerifier {

@@ -27,10 +27,10 @@ const withDetector = lazily(async (): Promise<Detect> => {
 });
 
 /**
- * Whether a response is in one of the languages asked for: the score is the share of its letters in windows of 40 words that
+ * Whether a response is in one of the languages asked for. The score is the share of its letters in windows of 40 words that
  * are detected as such, so that a response that changes language on the way shows. Detection is that of `eld` (60
- * languages), loaded on first use; it errs on short texts and between close relatives (Croatian and Serbian, Marathi and
- * Hindi). Responses with fewer than `minLetters` letters pass with score 0.7 and `details.judged: false`; an empty one
+ * languages), loaded on first use. It errs on short texts and between close relatives (Croatian and Serbian, Marathi and
+ * Hindi). Responses with fewer than `minLetters` letters pass with score 0.7 and `details.judged: false`. An empty one
  * fails. Texts over 100,000 characters are judged by their first and last halves.
  */
 export class LanguageVerifier extends TextVerifier {

@@ -35,7 +35,7 @@ export interface LengthVerifierOptions extends z.input<typeof schema> {}
 /**
  * Whether a response is neither too short nor too long.
  *
- * Within the limits the score is 1; missed by a share `m` of the limit it is `0.7 − 0.2·m/tolerance` up to the tolerance (a
+ * Within the limits the score is 1. Missed by a share `m` of the limit it is `0.7 − 0.2·m/tolerance` up to the tolerance (a
  * warning), and `0.5·(1 − m)` beyond, never below 0 (a failure). Limits of the metadata that are not whole numbers, or
  * exclude each other, fail the response with `details.problem`.
  */

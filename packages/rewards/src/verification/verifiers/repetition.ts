@@ -19,7 +19,7 @@ const schema = z
 export interface RepetitionVerifierOptions extends z.input<typeof schema> {}
 
 /**
- * Whether a response repeats itself: the share of its runs of `size` words that occurred before, whatever the case; of fewer
+ * Whether a response repeats itself: the share of its runs of `size` words that occurred before, whatever the case. Of fewer
  * than 40 runs, the share of 40.
  *
  * The score falls from 1 without repetition to 0.7 at `warnAt`, to 0.5 at `failAt` and to 0 where all is repeated, linearly
@@ -59,6 +59,6 @@ export class RepetitionVerifier extends TextVerifier {
 
 function repeatedShare(items: readonly string[], size: number): number {
   const { total, unique } = countNgrams(items, size);
-  // Few runs are weak evidence: a short answer may take up its question.
+  // Few runs are weak evidence. A short answer may take up its question.
   return (total - unique) / Math.max(total, 40);
 }

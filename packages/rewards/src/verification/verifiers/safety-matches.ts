@@ -17,7 +17,7 @@ interface Finder {
   readonly accepts?: (match: string) => boolean;
 }
 
-// Every repetition is bounded, or starts where nothing it could match stands before it: none runs over the same text twice.
+// Every repetition is bounded, or starts where nothing it could match stands before it. None runs over the same text twice.
 const finders: Readonly<Record<SafetyKind, Finder>> = {
   secret: {
     pattern:

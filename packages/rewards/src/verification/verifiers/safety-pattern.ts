@@ -25,7 +25,7 @@ export interface SafetyPatternVerifierOptions extends z.input<typeof schema> {}
  * (IBAN's check holds), US social security numbers, addresses and
  * telephone numbers. Attacks: chat markers, prompt injections, commands that erase, script elements.
  *
- * Score 0.2 with anything that fails, 0.6 with anything that warns, else 1; `details.found` counts by kind and never repeats
+ * Score 0.2 with anything that fails, 0.6 with anything that warns, else 1. `details.found` counts by kind and never repeats
  * what was found. The response is read without disguises, and again with words put together that are spelt letter by letter. Every
  * pattern runs in linear time over the whole text.
  */

@@ -26,7 +26,7 @@ const greetingSchema = z.strictObject({
 /** Options of {@link GreetingVerifier}. */
 export interface GreetingVerifierOptions extends z.input<typeof greetingSchema> {}
 
-/** Whether a response begins with a greeting: within its first sentence, as whole words, whatever the case. */
+/** Whether a response begins with a greeting, within its first sentence, as whole words, in any case. */
 export class GreetingVerifier extends TextVerifier {
   readonly name = 'has-greeting';
   readonly #greetings: readonly string[];
@@ -70,7 +70,7 @@ const keywordSchema = z
 /** Options of {@link KeywordVerifier}. */
 export interface KeywordVerifierOptions extends z.input<typeof keywordSchema> {}
 
-/** Whether a response contains the keywords, whatever the case. The score is the share found; without keywords it is 1. */
+/** Whether a response contains the keywords, whatever the case. The score is the share found. Without keywords it is 1. */
 export class KeywordVerifier extends TextVerifier {
   readonly name = 'contains-keywords';
   readonly #options: z.output<typeof keywordSchema>;

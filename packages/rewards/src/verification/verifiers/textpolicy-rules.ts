@@ -6,7 +6,7 @@ import { TextVerifier, type VerificationContext } from '../text-verifier.ts';
 /** A rule of {@link textpolicyRules}: whether a response passes, nothing between. */
 export type TextRule = (response: string) => boolean;
 
-/** A {@link TextRule} as a verifier: score 1 or 0. */
+/** A {@link TextRule} as a verifier with the score 1 or 0. */
 export class RuleVerifier extends TextVerifier {
   readonly name: string;
   readonly #rule: TextRule;
@@ -53,8 +53,8 @@ const toxic =
   /\b(?:hate|kill|die|stupid|idiot|racist|sexist|fuck|shit|damn|hell|violence|abuse|harassment)\b/i;
 
 /**
- * The word-list rules of textpolicy, exactly as coded there: for comparison and for runs that must match it. They are weak
- * (`docs/verification.md` has the measurements); the verifiers named after what they check are the ones to use.
+ * The word-list rules of textpolicy, exactly as coded there, for comparison and for runs that must match it. They are weak
+ * (`docs/verification.md` has the measurements). The verifiers named after what they check are the ones to use.
  */
 export const textpolicyRules = {
   /** From `minLength` (10) to `maxLength` (500) words, both inclusive. */

@@ -50,7 +50,7 @@ const withModel = lazily(async (): Promise<Parts> => {
  *
  * A logistic regression over hashed words, word pairs and character n-grams, and over what the lexicon of `obscenity` finds, judges
  * windows of 60, 20 and 10 words. The worst one counts. The response is read without disguises (invisible characters, letters of other
- * scripts, words spelt letter by letter) and again with digits read as letters; `details.disguised` counts them.
+ * scripts, words spelt letter by letter) and again with digits read as letters. `details.disguised` counts them.
  *
  * It learnt English social media from a few hundred comments. Irony, slurs it has not met, other languages and toxicity without toxic
  * words escape it, and heated but fair criticism may not. For a gate that matters, pass a `judge`. Texts over 100,000 characters are
@@ -84,7 +84,7 @@ export class ToxicityVerifier extends JudgedVerifier {
   }
 
   #judge(response: string, { matcher, model, commonWords }: Parts): VerificationReport {
-    // The model was fitted on as many toxic comments as others; the odds are moved to those expected.
+    // The model was fitted on as many toxic comments as others. The odds are moved to those expected.
     const { expectedFailures, thresholds } = this.#options;
     const bias = model.bias + Math.log(expectedFailures / (1 - expectedFailures));
     const { text, disguises } = spelledText(excerpt(response));
