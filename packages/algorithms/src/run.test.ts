@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, rm, stat, truncate, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { FormatError } from '@rlp/core';
@@ -18,6 +18,9 @@ afterAll(async () => {
   await setup.close();
   await rm(directory, { recursive: true });
 });
+
+/** Names in a directory without those that begin with a dot. */
+const namesIn = async (path: string) => (await readdir(path)).filter((name) => !name.startsWith('.'));
 
 /** Two updates, a checkpoint after each. */
 async function train(into: string): Promise<void> {
@@ -40,7 +43,7 @@ describe('a checkpoint that cannot be written', () => {
       },
     } as unknown as typeof backend;
     await expect(saveRun(into, full, { kind: 'sft', state: { iteration: 3 } })).rejects.toThrow('ENOSPC');
-    expect(await readdir(into)).toEqual(['checkpoint-00000001', 'checkpoint-00000002']);
+    expect(await namesIn(into)).toEqual(['checkpoint-00000001', 'checkpoint-00000002', 'latest']);
     expect(await loadRun(into, backend, 'sft')).toEqual({ iteration: 2 });
   });
 
@@ -59,7 +62,7 @@ it('a run does not save beside what one that went farther has left', async () =>
   await expect(save).rejects.toThrow(
     /used holds checkpoint-00000002 of a run that went farther than iteration 1/,
   );
-  expect(await readdir(into)).toEqual(['checkpoint-00000001', 'checkpoint-00000002']);
+  expect(await namesIn(into)).toEqual(['checkpoint-00000001', 'checkpoint-00000002', 'latest']);
 });
 
 it('a position that is none is refused before anything is written', async () => {
@@ -71,6 +74,11 @@ it('a position that is none is refused before anything is written', async () => 
 
 describe('a damaged checkpoint', () => {
   const half = async (path: string) => truncate(path, Math.floor((await stat(path)).size / 2));
+  const flip = async (path: string) => {
+    const bytes = await readFile(path);
+    bytes[bytes.length - 9]! ^= 1;
+    await writeFile(path, bytes);
+  };
   it.each([
     ['run.json', (path: string) => writeFile(path, '{"format":"rlp-run-1"}')],
     ['run.json', half],
@@ -78,6 +86,9 @@ describe('a damaged checkpoint', () => {
     ['backend/model.safetensors', half],
     ['backend/optimizer.safetensors', (path: string) => writeFile(path, 'no tensors')],
     ['backend/reference.safetensors', (path: string) => rm(path)],
+    ['backend/optimizer.safetensors', flip],
+    ['backend/config.json', flip],
+    ['backend/tokenizer.json', (path: string) => rm(path)],
   ] as const)('is refused by its %s, changes nothing, and can be deleted', async (name, damage) => {
     const into = await mkdtemp(join(directory, 'damaged-'));
     await train(into);

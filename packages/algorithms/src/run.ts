@@ -1,6 +1,13 @@
-import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { ArgumentError, type CheckpointBackend, FormatError, parseOptions } from '@rlp/core';
+import {
+  continueNumbered,
+  newestNumbered,
+  releaseDirectory,
+  saveNumbered,
+  verifyDirectory,
+} from '@rlp/data/store';
 import * as z from 'zod';
 import { type RlState, rlStateSchema } from './loop/protocol.ts';
 import { type SftState, sftStateSchema } from './loop/sft.ts';
@@ -9,8 +16,6 @@ const recordSchema = z.discriminatedUnion('kind', [
   z.strictObject({ format: z.literal('rlp-run-1'), kind: z.literal('rl'), state: rlStateSchema }),
   z.strictObject({ format: z.literal('rlp-run-1'), kind: z.literal('sft'), state: sftStateSchema }),
 ]);
-
-const saveSchema = z.strictObject({ keep: z.int().min(1).default(2) });
 
 /** State of a run and the loop it belongs to. */
 export type RunPosition =
@@ -27,79 +32,86 @@ interface CriticOption {
   readonly critic?: CheckpointBackend | undefined;
 }
 
-const checkpointName = /^checkpoint-(\d{8})$/;
+/** Options of {@link saveRun}. */
+export interface SaveRunOptions extends CriticOption {
+  /** Number of checkpoints that stay, including the new one. Default 2. */
+  readonly keep?: number | undefined;
+}
+
+/** Options of {@link loadRun}. */
+export interface LoadRunOptions extends CriticOption {
+  /**
+   * `'continue'` takes the directory for this process, so that another one is refused. `'read'` takes nothing, as an evaluation
+   * beside a run needs. Default `'continue'`.
+   */
+  readonly access?: 'continue' | 'read' | undefined;
+}
 
 /**
- * Saves where a run stands: the backend's checkpoint and the loop's state, in `directory/checkpoint-NNNNNNNN`.
+ * Saves a run: the backend's checkpoint and the loop's state, in `directory/checkpoint-NNNNNNNN`.
  *
- * It writes a temporary directory and renames it, so a checkpoint is complete or absent at any time. Older checkpoints are
- * removed after that. Call it while you hold the report whose state this is. Use one directory per run, because `loadRun` takes
- * the latest checkpoint, even of another run.
+ * A checkpoint is complete or absent at any time. Its files are flushed to disk and have checksums, and `latest` names the
+ * newest. Older checkpoints are removed after that. If an equal checkpoint exists, nothing changes. Call it while you hold the
+ * report whose state this is. Use one directory per run, because `loadRun` takes the latest checkpoint.
  *
- * @param options - `keep` (2): checkpoints that stay, the new one included. `critic`: a separate critic, saved beside the
- *   backend; a shared one is in it.
+ * The process holds the directory until it ends or calls {@link closeRun}. Another process that saves there is refused.
+ *
+ * @param options - `critic`: a separate critic, saved beside the backend; a shared one is in it.
  * @returns Path of the checkpoint.
- * @throws ArgumentError where the directory has a later checkpoint, OptionsError for a position that is none.
+ * @throws DirectoryInUseError of `@rlp/data/store` if another process writes to the directory.
+ * @throws ArgumentError if the directory has a later checkpoint, or those of a run that this process did not load.
+ * @throws OptionsError for a position that is not one.
  */
 export async function saveRun(
   directory: string,
   backend: CheckpointBackend,
   position: RunPosition,
-  { critic, ...options }: CriticOption & { readonly keep?: number | undefined } = {},
+  { critic, ...options }: SaveRunOptions = {},
 ): Promise<string> {
-  const { keep } = parseOptions('saveRun', saveSchema, options);
   const record = parseOptions('saveRun', recordSchema, { format: 'rlp-run-1', ...position });
-  const name = `checkpoint-${String(position.state.iteration).padStart(8, '0')}`;
-  const path = join(directory, name);
-  const partial = join(directory, `.${name}.partial`);
-  const [newest = name] = await listCheckpoints(directory);
-  if (newest > name) {
-    throw new ArgumentError(
-      `saveRun: ${directory} holds ${newest} of a run that went farther than iteration ${position.state.iteration}, ` +
-        'and resuming would take that one; save to another directory, or delete what is there',
-    );
-  }
-  try {
-    await rm(partial, { recursive: true, force: true });
-    await mkdir(partial, { recursive: true });
-    await backend.saveCheckpoint(join(partial, 'backend'));
-    if (isSeparate(critic, backend)) await critic.saveCheckpoint(join(partial, 'critic'));
-    await writeFile(join(partial, 'run.json'), `${JSON.stringify(record, undefined, 2)}\n`);
-    await rm(path, { recursive: true, force: true });
-    await rename(partial, path);
-  } finally {
-    await rm(partial, { recursive: true, force: true });
-  }
-  const older = (await listCheckpoints(directory)).filter((other) => other !== name).slice(keep - 1);
-  for (const other of older) await rm(join(directory, other), { recursive: true, force: true });
-  return path;
+  return saveNumbered(directory, { number: position.state.iteration, ...options }, async (temporary) => {
+    await backend.saveCheckpoint(join(temporary, 'backend'));
+    if (isSeparate(critic, backend)) await critic.saveCheckpoint(join(temporary, 'critic'));
+    await writeFile(join(temporary, 'run.json'), `${JSON.stringify(record, undefined, 2)}\n`);
+  });
 }
 
 /**
  * Loads the newest checkpoint that {@link saveRun} wrote to `directory` into the backend.
  *
- * @returns The state to resume with; `undefined` where there is no checkpoint, and the backend is as it was.
+ * It completes or removes what a crash left in the directory, and compares the files with their checksums.
+ *
+ * @returns The state to resume with; `undefined` if there is no checkpoint, and the backend is as it was.
  * @param options - `critic`: a separate critic that was saved with the run. It is loaded first.
- * @throws FormatError for a malformed file, ArgumentError for a checkpoint of the other loop; the backend is then as it was.
+ * @throws FormatError for a malformed or damaged file, ArgumentError for a checkpoint of the other loop; the backend is then as
+ *   it was.
+ * @throws DirectoryInUseError of `@rlp/data/store` if another process writes to the directory.
  */
 export async function loadRun<Kind extends RunPosition['kind']>(
   directory: string,
   backend: CheckpointBackend,
   kind: Kind,
-  { critic }: CriticOption = {},
+  { critic, access = 'continue' }: LoadRunOptions = {},
 ): Promise<RunStates[Kind] | undefined> {
-  const [newest] = await listCheckpoints(directory);
-  if (newest === undefined) return undefined;
-  const path = join(directory, newest);
+  const path = await (access === 'read' ? newestNumbered : continueNumbered)(directory);
+  if (path === undefined) return undefined;
+  await orFallBack(path, () => verifyDirectory(path, { inside: 'skip' }));
   const record = await readRecord(join(path, 'run.json'));
   if (record.kind !== kind) {
     throw new ArgumentError(
       `loadRun: ${path} is a checkpoint of an ${record.kind} run, expected ${kind}; use another directory`,
     );
   }
-  if (isSeparate(critic, backend)) await loadBackend(join(path, 'critic'), critic);
-  await loadBackend(join(path, 'backend'), backend);
+  if (isSeparate(critic, backend)) {
+    await orFallBack(path, () => critic.loadCheckpoint(join(path, 'critic')));
+  }
+  await orFallBack(path, () => backend.loadCheckpoint(join(path, 'backend')));
   return record.state as RunStates[Kind];
+}
+
+/** Gives the directory of a run back before the process ends, so that another process can continue the run. */
+export function closeRun(directory: string): Promise<void> {
+  return releaseDirectory(directory);
 }
 
 function isSeparate(
@@ -109,17 +121,15 @@ function isSeparate(
   return critic !== undefined && critic !== backend;
 }
 
-async function loadBackend(path: string, backend: CheckpointBackend): Promise<void> {
+/** Adds to the error of a damaged file which directory to delete. */
+async function orFallBack(path: string, load: () => PromiseLike<void>): Promise<void> {
   try {
-    await backend.loadCheckpoint(path);
+    await load();
   } catch (cause) {
     if (!(cause instanceof FormatError)) throw cause;
-    throw new FormatError(
-      `${cause.message}; or delete ${dirname(path)} to fall back on the checkpoint before`,
-      {
-        cause,
-      },
-    );
+    throw new FormatError(`${cause.message}; or delete ${path} to fall back on the checkpoint before`, {
+      cause,
+    });
   }
 }
 
@@ -134,13 +144,4 @@ async function readRecord(path: string): Promise<z.output<typeof recordSchema>> 
       { cause },
     );
   }
-}
-
-/** Names of complete checkpoints, newest first. */
-async function listCheckpoints(directory: string): Promise<string[]> {
-  const names = await readdir(directory).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return [];
-    throw error;
-  });
-  return names.filter((name) => checkpointName.test(name)).sort((a, b) => b.localeCompare(a));
 }

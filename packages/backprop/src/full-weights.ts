@@ -1,7 +1,7 @@
 import type { Weights } from '@rlp/core';
 import type { Engine, ParameterSpec, RunningProgram } from '@rlp/onnx/runtime';
 import type { TrainingMethods } from './train.program.ts';
-import { ModelFiles, modelFile, type SaveWeights } from './weights/model-files.ts';
+import { ModelFiles, type SaveWeights } from './weights/model-files.ts';
 import {
   deleteStores,
   type PolicyWeights,
@@ -50,7 +50,7 @@ export class FullWeights extends ModelFiles implements PolicyWeights {
 
   async published(): Promise<PublishedFiles> {
     const weights = await this.read();
-    return { marker: modelFile, write: (directory) => this.write(directory, weights) };
+    return (directory) => this.write(directory, weights);
   }
 
   dispose(): Promise<void> {

@@ -5,7 +5,7 @@ import { adapterConfigFile, type ModelConfig, readLoraAdapter, writeSafetensors 
 import type { Engine, ParameterSpec, RunningProgram } from '@rlp/onnx/runtime';
 import type { TrainingMethods } from './train.program.ts';
 import { adapterConfig, factorsOf, type LoraPlan, toPeft } from './weights/lora.ts';
-import { modelFile, type SaveWeights } from './weights/model-files.ts';
+import type { SaveWeights } from './weights/model-files.ts';
 import {
   checkWeights,
   deleteStores,
@@ -95,16 +95,13 @@ export class LoraWeights implements PolicyWeights {
   async published(as: 'adapter' | 'checkpoint'): Promise<PublishedFiles> {
     if (as === 'checkpoint') {
       const weights = await this.read();
-      return {
-        marker: modelFile,
-        write: async (directory) => {
-          await this.#parts.save(directory, weights);
-        },
+      return async (directory) => {
+        await this.#parts.save(directory, weights);
       };
     }
     const { parameters } = await this.#parts.program.call('save', undefined);
     const factors = toWeights(splitHead(parameters).policy);
-    return { marker: adapterConfigFile, write: (directory) => this.write(directory, factors) };
+    return (directory) => this.write(directory, factors);
   }
 
   dispose(): Promise<void> {

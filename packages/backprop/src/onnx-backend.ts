@@ -197,7 +197,7 @@ export class OnnxTrainingBackend implements FullBackend {
       ]);
       this.#weightVersion = version;
       if (as === 'shared') return { kind: as, version, ...shares };
-      const path = await publishFiles(directory!, version, published!.marker, published!.write);
+      const path = await publishFiles(directory!, version, published!);
       return { kind: as, version, path };
     });
   }

@@ -49,7 +49,7 @@ export { linearLayer, type TrainingBlocksOptions, trainingBlocks } from './decod
 export { type CreateModelOptions, createModel } from './model/create-model.ts';
 export type { LanguageModel } from './model/language-model.ts';
 export { type LoadModelOptions, loadModel, loadModelConfig, loadWeights } from './model/load-model.ts';
-export { type SavableModel, type SaveModelOptions, saveModel } from './model/save-model.ts';
+export { type SavableModel, type SaveModelOptions, saveModel, writeModelFiles } from './model/save-model.ts';
 export { checkWeightShapes } from './model/weight-shapes.ts';
 export { decodeFloats, encodeFloats, type FloatType, floatSize } from './safetensors/floats.ts';
 export {

@@ -1,6 +1,7 @@
 import { nodeBuiltin } from '@rlp/core';
+import { writeDirectory } from '@rlp/data/store';
 import * as z from 'zod';
-import { readRecord, writeDirectory } from '../weights/checkpoint.ts';
+import { openCheckpoint, readRecord } from '../weights/checkpoint.ts';
 
 const fileName = 'tabular.json';
 
@@ -25,7 +26,7 @@ export type TabularCheckpoint = z.output<typeof schema>;
 
 /** Writes a checkpoint to `directory`. At any time, the directory is either complete or absent. */
 export async function writeCheckpoint(directory: string, checkpoint: TabularCheckpoint): Promise<void> {
-  await writeDirectory(directory, fileName, (temporary) =>
+  await writeDirectory(directory, (temporary) =>
     nodeBuiltin<typeof import('node:fs/promises')>('node:fs/promises').writeFile(
       `${temporary}/${fileName}`,
       JSON.stringify(checkpoint),
@@ -38,6 +39,7 @@ export async function writeCheckpoint(directory: string, checkpoint: TabularChec
  *
  * @throws FormatError naming the file and the problem.
  */
-export function readCheckpoint(directory: string): Promise<TabularCheckpoint> {
+export async function readCheckpoint(directory: string): Promise<TabularCheckpoint> {
+  await openCheckpoint(directory);
   return readRecord(`${directory}/${fileName}`, schema);
 }

@@ -24,7 +24,7 @@ import { type PackedBatch, type PackingOptions, packBatch, packSequences, unpack
 import { readsValues } from '../batch/value-losses.ts';
 import { Future, Sequence } from '../future.ts';
 import { referenceDecay } from '../optimizer/optimizer.ts';
-import { ModelFiles, modelFile, savingWith } from '../weights/model-files.ts';
+import { ModelFiles, savingWith } from '../weights/model-files.ts';
 import { publishFiles, requirePublishable } from '../weights/publication-files.ts';
 import { readTrainingCheckpoint, writeTrainingCheckpoint } from '../weights/training-checkpoint.ts';
 import type { Parameters } from './layers.ts';
@@ -161,7 +161,7 @@ export class TfjsTrainingBackend
     return this.#submit(async () => {
       requirePublishable(options, this.publishes);
       const { weightVersion, weights } = this.#state;
-      const path = await publishFiles(options.directory!, weightVersion + 1, modelFile, (directory) =>
+      const path = await publishFiles(options.directory!, weightVersion + 1, (directory) =>
         this.#files.write(directory, weights),
       );
       return { kind: 'checkpoint', version: this.#state.raiseVersion(), path } as const;

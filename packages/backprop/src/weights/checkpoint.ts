@@ -1,4 +1,5 @@
-import { ArgumentError, FormatError, nodeBuiltin } from '@rlp/core';
+import { FormatError, nodeBuiltin } from '@rlp/core';
+import { recoverDirectory, verifyDirectory } from '@rlp/data/store';
 import * as z from 'zod';
 
 // No static imports: a tabular policy also runs in a page and writes checkpoints only on request.
@@ -17,81 +18,22 @@ const schema = z.strictObject({
 /** Content of `state.json` in a checkpoint: all state except tensors. */
 export type CheckpointState = z.output<typeof schema>;
 
-/** File that identifies a checkpoint. */
+/** File of a checkpoint with its numbers. A directory without it is not a training checkpoint. */
 export const stateFile = 'state.json';
-
-/**
- * Writes a directory that is always complete or absent.
- *
- * Writes to a temporary directory beside `path` and renames it. Replaces an earlier save at the path. On
- * failure, the earlier save stays and the temporary directory is removed. If two calls write to one path at
- * once, the last to complete stays.
- *
- * @param marker - A file that every such directory holds.
- * @throws ArgumentError if anything else is at the path, because it would be lost.
- */
-export async function writeDirectory(
-  directory: string,
-  marker: string,
-  write: (temporary: string) => Promise<void>,
-): Promise<void> {
-  const path = nodePath().resolve(directory);
-  await requireReplaceable(path, marker);
-  await fs().mkdir(nodePath().dirname(path), { recursive: true });
-  const temporary = `${path}.${crypto.randomUUID()}.partial`;
-  try {
-    await fs().mkdir(temporary);
-    await write(temporary);
-    while ((await putInPlace(temporary, path)) === 'taken');
-  } finally {
-    await fs().rm(temporary, { recursive: true, force: true });
-  }
-}
-
-async function requireReplaceable(path: string, marker: string): Promise<void> {
-  const names = await fs()
-    .readdir(path)
-    .catch((cause: unknown) => {
-      if (hasCode(cause, 'ENOENT')) return [];
-      if (hasCode(cause, 'ENOTDIR')) return [path];
-      throw cause;
-    });
-  if (names.length === 0 || names.includes(marker)) return;
-  throw new ArgumentError(
-    `${path}: expected nothing or an earlier save with ${marker}, found other files; choose another path`,
-  );
-}
-
-/** Replaces the directory at `path`. `'taken'` means that another writer put a directory there in between. */
-async function putInPlace(temporary: string, path: string): Promise<'done' | 'taken'> {
-  const before = `${path}.${crypto.randomUUID()}.replaced`;
-  await fs().rename(path, before).catch(unless('ENOENT'));
-  try {
-    await fs().rename(temporary, path);
-    return 'done';
-  } catch (cause) {
-    if (hasCode(cause, 'ENOTEMPTY', 'EEXIST')) return 'taken';
-    await fs().rename(before, path).catch(unless('ENOENT'));
-    throw cause;
-  } finally {
-    await fs().rm(before, { recursive: true, force: true });
-  }
-}
-
-function hasCode(cause: unknown, ...codes: readonly string[]): boolean {
-  return cause instanceof Error && 'code' in cause && codes.includes(String(cause.code));
-}
-
-/** Ignores errors with this code. */
-function unless(code: string): (cause: unknown) => void {
-  return (cause) => {
-    if (!hasCode(cause, code)) throw cause;
-  };
-}
 
 /** Writes `state.json` into a checkpoint. */
 export async function writeState(directory: string, state: CheckpointState): Promise<void> {
   await fs().writeFile(nodePath().join(directory, stateFile), `${JSON.stringify(state, null, 2)}\n`);
+}
+
+/**
+ * Completes what a crash left of a checkpoint, and compares its files with their checksums.
+ *
+ * @throws FormatError naming a file that is damaged.
+ */
+export async function openCheckpoint(directory: string): Promise<void> {
+  await recoverDirectory(directory);
+  await verifyDirectory(directory);
 }
 
 /** Reads `state.json`. Throws a FormatError with the file, the field and a remedy. */

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { Weights } from '@rlp/core';
-import { type LanguageModel, readSafetensors, saveModel } from '@rlp/models';
+import { type LanguageModel, readSafetensors, writeModelFiles } from '@rlp/models';
 import type { ParameterSpec } from '@rlp/onnx/runtime';
 import { checkWeights } from './policy-weights.ts';
 
@@ -12,11 +12,10 @@ export type SaveWeights = (directory: string, weights: Weights) => Promise<unkno
  * collected.
  */
 export function savingWith({ config, tokenizer }: LanguageModel): SaveWeights {
-  return (directory, weights) => saveModel(directory, { config, tokenizer, weights });
+  return (directory, weights) => writeModelFiles(directory, { config, tokenizer, weights });
 }
 
-/** File of a model folder that holds its weights. */
-export const modelFile = 'model.safetensors';
+const modelFile = 'model.safetensors';
 
 /** All weights of a model in the files of its folder, for checkpoints and publications. */
 export class ModelFiles {

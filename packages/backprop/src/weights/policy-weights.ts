@@ -36,12 +36,8 @@ export async function deleteStores(engine: Engine, names: readonly string[]): Pr
   for (const name of names) if (engine.hasStore(name)) await engine.deleteStore(name);
 }
 
-/** Files of a publication. */
-export interface PublishedFiles {
-  /** A file that every such directory holds. */
-  readonly marker: string;
-  readonly write: (directory: string) => Promise<void>;
-}
+/** Writes the files of a publication to a directory. */
+export type PublishedFiles = (directory: string) => Promise<void>;
 
 /** Weights of a policy from the user's side, for full training and low-rank adaptation. */
 export interface PolicyWeights {

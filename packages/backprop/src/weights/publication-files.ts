@@ -1,23 +1,20 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ArgumentError, type PublicationForm, type PublishOptions } from '@rlp/core';
-import { writeDirectory } from './checkpoint.ts';
+import { writeDirectory } from '@rlp/data/store';
 
 /**
  * Writes a directory named by its version below `root`. Resolves with its path.
  *
  * Removes all but the last two directories, because a sampler may still read the previous one.
- *
- * @param marker - A file that every such directory holds.
  */
 export async function publishFiles(
   root: string,
   version: number,
-  marker: string,
   write: (directory: string) => Promise<void>,
 ): Promise<string> {
   const path = join(root, String(version));
-  await writeDirectory(path, marker, write);
+  await writeDirectory(path, write);
   await rm(join(root, String(version - 2)), { recursive: true, force: true });
   return path;
 }

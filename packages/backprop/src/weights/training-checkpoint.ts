@@ -1,10 +1,11 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ArgumentError, type Weights } from '@rlp/core';
+import { writeDirectory } from '@rlp/data/store';
 import { adapterConfigFile, readSafetensors, writeSafetensors } from '@rlp/models';
 import type { ParameterSpec } from '@rlp/onnx/runtime';
 import type { NamedTensor, ProgramState } from '../program-protocol.ts';
-import { type CheckpointState, readState, stateFile, writeDirectory, writeState } from './checkpoint.ts';
+import { type CheckpointState, openCheckpoint, readState, stateFile, writeState } from './checkpoint.ts';
 import { checkWeights, type PolicyWeights, toTensors, toWeights } from './policy-weights.ts';
 import { splitHead, valueHeadFile } from './value-head.ts';
 
@@ -30,15 +31,16 @@ const referenceFile = 'reference.safetensors';
  * - `reference.safetensors` if there is a reference policy
  * - `value_head.safetensors` if there is a value head
  * - `state.json`
+ * - `SHA256SUMS`
  *
- * @throws ArgumentError if something other than a checkpoint is at the path.
+ * @throws ArgumentError if something other than an earlier save is at the path.
  */
 export async function writeTrainingCheckpoint(
   directory: string,
   state: ProgramState,
   weights: CheckpointWeights,
 ): Promise<void> {
-  await writeDirectory(directory, stateFile, async (temporary) => {
+  await writeDirectory(directory, async (temporary) => {
     const { policy, head } = splitHead(state.parameters);
     await weights.write(temporary, toWeights(policy));
     if (head.length > 0) await writeSafetensors(join(temporary, valueHeadFile), toWeights(head));
@@ -59,13 +61,14 @@ export async function writeTrainingCheckpoint(
 /**
  * Reads a checkpoint of {@link writeTrainingCheckpoint}, or an adapter that PEFT wrote. Training starts anew from the latter.
  *
- * @throws FormatError for a malformed file.
+ * @throws FormatError for a malformed or damaged file.
  * @throws ArgumentError for a checkpoint of another model.
  */
 export async function readTrainingCheckpoint(
   directory: string,
   weights: CheckpointWeights,
 ): Promise<ProgramState> {
+  await openCheckpoint(directory);
   const state = (await isForeignAdapter(directory)) ? foreignAdapter : await readState(directory);
   if (state.adaptation !== weights.adaptation) {
     throw new ArgumentError(

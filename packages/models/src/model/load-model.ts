@@ -1,4 +1,5 @@
 import { FormatError } from '@rlp/core';
+import { recoverDirectory, verifyDirectory } from '@rlp/data/store';
 import type { ModelConfig } from '../config/model-config.ts';
 import { parseModelConfig } from '../config/parse-config.ts';
 import { readJsonObject } from '../config/validation.ts';
@@ -10,7 +11,14 @@ import { locateParameters } from './checkpoint-names.ts';
 import type { LanguageModel } from './language-model.ts';
 
 /** Options of {@link loadModel}. */
-export type LoadModelOptions = LoadTokenizerOptions & ReadOptions;
+export type LoadModelOptions = LoadTokenizerOptions &
+  ReadOptions & {
+    /**
+     * Whether the weights are compared with the `SHA256SUMS` that {@link saveModel} writes. Folders without that file are not
+     * checked, and the other files may be edited. `'skip'` saves reading a large model twice. Default `'verify'`.
+     */
+    readonly checksums?: 'verify' | 'skip' | undefined;
+  };
 
 /**
  * Loads a Hugging Face model folder.
@@ -18,10 +26,12 @@ export type LoadModelOptions = LoadTokenizerOptions & ReadOptions;
  * It reads `config.json`, the weights, the tokenizer and, if present, `generation_config.json`. Weights are safetensors in
  * one file or shards. F32, F16 and BF16 become float32.
  *
- * @throws FormatError naming the file, the field and a remedy if anything is missing, malformed, unsupported or does not
- *   fit together.
+ * @throws FormatError naming the file, the field and a remedy if anything is missing, malformed, damaged, unsupported or does
+ *   not fit together.
  */
 export async function loadModel(folder: string, options: LoadModelOptions = {}): Promise<LanguageModel> {
+  await recoverDirectory(folder);
+  if (options.checksums !== 'skip') await verifyDirectory(folder, { only: /\.safetensors$/ });
   const config = await loadModelConfig(folder);
   const { tokenizer, chat } = await loadTokenizer(folder, options);
   const roles = { ...tokenizer, bosId: config.bosId ?? tokenizer.bosId };

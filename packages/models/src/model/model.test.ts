@@ -127,6 +127,7 @@ describe('saveModel and loadModel', () => {
     expect((await readdir(folder)).filter((name) => name.startsWith('model-')).length).toBeGreaterThan(2);
     await saveModel(folder, make());
     expect((await readdir(folder)).sort()).toEqual([
+      'SHA256SUMS',
       'config.json',
       'generation_config.json',
       'model.safetensors',
@@ -166,6 +167,21 @@ describe('saveModel and loadModel', () => {
     const later = createModel({ config: make().config, tokenizer, seed: 'later' });
     await expect(saveModel(folder, later, { maxShardBytes: 500, signal })).rejects.toThrow('enough');
     expect(new Map((await loadModel(folder)).weights)).toEqual(new Map(make().weights));
+  });
+
+  it('refuse a folder with other files, and weights with a flipped bit', async () => {
+    await saveModel(folder, make());
+    const path = join(folder, 'model.safetensors');
+    const bytes = await readFile(path);
+    bytes[bytes.length - 3]! ^= 4;
+    await writeFile(path, bytes);
+    await expect(loadModel(folder)).rejects.toThrow(`${path}: the file differs from its SHA-256`);
+    await loadModel(folder, { checksums: 'skip' });
+    await writeFile(join(folder, 'thesis.txt'), 'years of work');
+    await expect(saveModel(folder, make())).rejects.toThrow(
+      /other files \(thesis\.txt\).*choose another path/,
+    );
+    expect(await readFile(join(folder, 'thesis.txt'), 'utf8')).toBe('years of work');
   });
 
   it('refuse weights that are not those of the config', async () => {

@@ -1,9 +1,10 @@
-import { ArgumentError, type Weights } from '@rlp/core';
+import type { Weights } from '@rlp/core';
+import { writeDirectory } from '@rlp/data/store';
 import type { Architecture, ModelConfig } from '../config/model-config.ts';
 import { parameterSpecs } from '../decoder/parameters.ts';
 import { fs, nodePath } from '../node-files.ts';
 import type { FloatType } from '../safetensors/floats.ts';
-import { planSafetensors, type WriteSafetensorsOptions, writeAtomically } from '../safetensors/write.ts';
+import { type WriteSafetensorsOptions, writeSafetensors } from '../safetensors/write.ts';
 import type { TextTokenizer } from '../tokenizer/text-tokenizer.ts';
 import { checkWeightShapes } from './weight-shapes.ts';
 
@@ -30,11 +31,13 @@ const TORCH_NAMES: Readonly<Record<FloatType, string>> = { F32: 'float32', F16: 
 /**
  * Writes a model as a Hugging Face folder that transformers and vLLM load.
  *
- * The files are `config.json`, `generation_config.json`, `model.safetensors` (or shards), and the tokenizer's files. A tied
- * matrix is stored once. Files appear when all are complete, so a failed or aborted save leaves an earlier one unchanged.
- * Weight files of the earlier save that are no longer used are removed. Other fields of the loaded files are kept.
+ * The files are `config.json`, `generation_config.json`, `model.safetensors` (or shards), the tokenizer's files, and
+ * `SHA256SUMS`. A tied matrix is stored once. Other fields of the loaded files are kept.
  *
- * @throws ArgumentError if the weights are not those of the config, or the folder has files and is not a model's.
+ * The folder appears when it is complete, and replaces an earlier save as a whole. A failed or aborted save leaves the earlier
+ * one unchanged, and so does a crash: {@link loadModel} puts in place what it left.
+ *
+ * @throws ArgumentError if the weights are not those of the config, or the folder holds files that are not an earlier save.
  */
 export async function saveModel(
   folder: string,
@@ -42,33 +45,32 @@ export async function saveModel(
   options: SaveModelOptions = {},
 ): Promise<void> {
   checkWeightShapes('saveModel', parameterSpecs(model.config), model.weights);
-  await fs().mkdir(folder, { recursive: true });
-  await requireOwnFolder(folder);
-  const weights = planSafetensors(nodePath().join(folder, 'model.safetensors'), model.weights, options);
+  await writeDirectory(folder, (temporary) => writeModelFiles(temporary, model, options));
+}
+
+/**
+ * Writes the files of {@link saveModel} one by one into an existing folder without such files.
+ *
+ * For savers that put more files beside them and complete the folder themselves.
+ *
+ * @throws ArgumentError if the weights are not those of the config.
+ */
+export async function writeModelFiles(
+  folder: string,
+  model: SavableModel,
+  options: SaveModelOptions = {},
+): Promise<void> {
+  checkWeightShapes('saveModel', parameterSpecs(model.config), model.weights);
+  await writeSafetensors(nodePath().join(folder, 'model.safetensors'), model.weights, options);
   const { tokenizer, config, others = {} } = model.tokenizer.files;
-  const files = {
+  const texts = {
     'tokenizer.json': json(tokenizer),
     'tokenizer_config.json': json(config),
     ...others,
     'generation_config.json': json(generationConfig(model)),
     'config.json': json(modelConfigJson(model, options.dtype ?? 'F32')),
   };
-  const texts = Object.entries(files).map(
-    ([name, text]) =>
-      [nodePath().join(folder, name), (temporary: string) => fs().writeFile(temporary, text)] as const,
-  );
-  await writeAtomically(new Map([...weights, ...texts]));
-  await removeStale(folder, [...weights.keys()]);
-}
-
-/** A folder with files belongs to a model if it has a config or weights. Hidden and temporary files say nothing. */
-async function requireOwnFolder(folder: string): Promise<void> {
-  const names = (await fs().readdir(folder)).filter((name) => !/^\.|\.tmp$/.test(name));
-  if (names.length === 0 || names.some((name) => name === 'config.json' || name.endsWith('.safetensors')))
-    return;
-  throw new ArgumentError(
-    `saveModel: ${folder}: expected an empty folder or one with a model, found ${names.slice(0, 3).join(', ')}; give another folder`,
-  );
+  for (const [name, text] of Object.entries(texts)) await fs().writeFile(nodePath().join(folder, name), text);
 }
 
 /** The source config with the fields that saving decides: class, weight type, begin and end tokens. */
@@ -105,12 +107,4 @@ function tokenIds(config: ModelConfig, tokenizer: TextTokenizer): Record<string,
 
 function json(value: unknown): string {
   return `${JSON.stringify(value, null, 2)}\n`;
-}
-
-async function removeStale(folder: string, written: readonly string[]): Promise<void> {
-  const current = new Set(written.map((path) => nodePath().basename(path)));
-  const ours = /^model(-\d{5}-of-\d{5})?\.safetensors(\.index\.json)?$/;
-  for (const name of await fs().readdir(folder)) {
-    if (ours.test(name) && !current.has(name)) await fs().rm(nodePath().join(folder, name));
-  }
 }

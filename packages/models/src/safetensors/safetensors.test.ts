@@ -89,6 +89,18 @@ describe('writing and reading', () => {
     expect(new Set(data).size).toBe(1);
   });
 
+  it('mixes no shards of several that are written to one path at once', async () => {
+    const folderOfAll = await mkdtemp(join(folder, 'contended-'));
+    const path = join(folderOfAll, 'model.safetensors');
+    const filled = (x: number) =>
+      new Map(['a', 'b', 'c'].map((name) => [name, { shape: [500], data: new Float32Array(500).fill(x) }]));
+    for (let round = 0; round < 3; round++) {
+      await Promise.all([1, 2, 3].map((x) => writeSafetensors(path, filled(x), { maxShardBytes: 2000 })));
+      const values = [...(await readSafetensors(folderOfAll)).values()].flatMap(({ data }) => [...data]);
+      expect(new Set(values).size).toBe(1);
+    }
+  });
+
   it('leaves no file behind when writing fails', async () => {
     const target = await mkdtemp(join(folder, 'failed-'));
     const wrong = new Map([['x', { shape: [2], data: new Float32Array(3) }]]);

@@ -1,7 +1,16 @@
-import type { FileHandle } from 'node:fs/promises';
 import { ArgumentError, type HostTensor, parseOptions, type Weights } from '@rlp/core';
+import {
+  type FilePlan,
+  type FileSystem,
+  nodeHost,
+  type OpenFile,
+  readText,
+  type StoreHost,
+  writeFiles,
+  writeFully,
+} from '@rlp/data/store';
 import * as z from 'zod';
-import { fs, nodePath } from '../node-files.ts';
+import { nodePath } from '../node-files.ts';
 
 import { encodeFloats, floatSize } from './floats.ts';
 
@@ -22,31 +31,71 @@ export interface WriteSafetensorsOptions extends z.input<typeof optionsSchema> {
 type Settings = z.output<typeof optionsSchema>;
 type NamedTensor = readonly [name: string, tensor: HostTensor];
 
-/** Files to write, by path. Each function writes one file to the path it is given. */
-export type FilePlan = ReadonlyMap<string, (temporary: string) => Promise<void>>;
-
 /**
  * Writes tensors to `path`, or to `…-00001-of-0000N.safetensors` shards with an index beside it.
  *
- * Tensors are sorted by name, so equal weights give equal bytes. Files are written under temporary names and renamed when the
- * last is complete. So nobody reads half a file, and a failure leaves the earlier files unchanged.
+ * Tensors are sorted by name, so equal weights give equal bytes. The files are flushed to disk and appear when all are
+ * complete. Shards never take the names of earlier ones: those of a second save begin with `…-2-00001`. So whoever reads
+ * sees the earlier tensors or the new ones, also after a crash. Earlier shards are then removed.
  *
  * @param path - Ends in `.safetensors`.
- * @returns Paths of the files written, the index included.
+ * @returns Paths of the files written, the index last.
  * @throws ArgumentError if a tensor's data does not fit its shape, OptionsError for bad options.
  */
-export async function writeSafetensors(
+export function writeSafetensors(
   path: string,
   tensors: Weights,
   options: WriteSafetensorsOptions = {},
 ): Promise<readonly string[]> {
-  const plan = planSafetensors(path, tensors, options);
-  await writeAtomically(plan);
+  return writeSafetensorsOn(nodeHost(), path, tensors, options);
+}
+
+/** {@link writeSafetensors} with the file system of a host. */
+export async function writeSafetensorsOn(
+  host: StoreHost,
+  path: string,
+  tensors: Weights,
+  options: WriteSafetensorsOptions = {},
+): Promise<readonly string[]> {
+  const earlier = await earlierFiles(host, path);
+  const plan = await planSafetensors(host.files, path, tensors, options);
+  const written = new Set([...plan.keys()].map((file) => nodePath().basename(file)));
+  const obsolete = earlier
+    .filter((name) => !written.has(name))
+    .map((name) => nodePath().join(nodePath().dirname(path), name));
+  await writeFiles(plan, obsolete, host);
   return [...plan.keys()];
 }
 
+/** Age in milliseconds after which shards that no index names are removed. A saver may still be writing younger ones. */
+const abandonedAfterMs = 86_400_000;
+
+/** Names of an earlier save at a path: the file itself, the index, its shards, and shards that a crash left. */
+async function earlierFiles({ files, now }: StoreHost, path: string): Promise<string[]> {
+  const folder = nodePath().dirname(path);
+  const index = (await readText(files, `${path}.index.json`)) ?? '';
+  const earlier: string[] = [];
+  for (const name of await files.readdir(folder)) {
+    const file = nodePath().basename(path);
+    const isWhole = name === file || name === `${file}.index.json`;
+    const isAbandoned = async () => {
+      const status = await files.lstat(nodePath().join(folder, name)).catch(() => undefined);
+      return status !== undefined && now() - status.mtimeMs > abandonedAfterMs;
+    };
+    if (isWhole || (isShard(name, path) && (index.includes(`"${name}"`) || (await isAbandoned())))) {
+      earlier.push(name);
+    }
+  }
+  return earlier;
+}
+
 /** Plans the files of {@link writeSafetensors}, the index last. Throws as it does. */
-export function planSafetensors(path: string, tensors: Weights, options: WriteSafetensorsOptions): FilePlan {
+async function planSafetensors(
+  files: FileSystem,
+  path: string,
+  tensors: Weights,
+  options: WriteSafetensorsOptions,
+): Promise<FilePlan> {
   const settings = parseOptions('writeSafetensors', optionsSchema, options);
   if (!path.endsWith('.safetensors')) {
     throw new ArgumentError(`writeSafetensors: expected a path ending in .safetensors, got '${path}'`);
@@ -54,8 +103,8 @@ export function planSafetensors(path: string, tensors: Weights, options: WriteSa
   for (const [name, tensor] of tensors) checkTensor(name, tensor);
   const sorted = [...tensors].sort(([a], [b]) => (a < b ? -1 : 1));
   const shards = intoShards(sorted, settings);
-  if (shards.length > 1) return planShards(path, shards, settings);
-  return new Map([[path, (temporary) => writeTensors(temporary, sorted, settings)]]);
+  if (shards.length > 1) return planShards(files, path, shards, settings);
+  return new Map([[path, (temporary) => writeTensors(files, temporary, sorted, settings)]]);
 }
 
 function checkTensor(name: string, { shape, data }: HostTensor): void {
@@ -67,26 +116,6 @@ function checkTensor(name: string, { shape, data }: HostTensor): void {
   const sizes = shape.every((size) => Number.isSafeInteger(size) && size >= 0);
   if (sizes && shape.reduce((product, size) => product * size, 1) === data.length) return;
   throw new ArgumentError(`writeSafetensors: ${name} has shape [${shape}] but ${data.length} values`);
-}
-
-/** Writes files under temporary names beside their own, then renames them all. Temporary files never survive. */
-export async function writeAtomically(plan: FilePlan): Promise<void> {
-  const files = [...plan].map(([path, write]) => {
-    return {
-      path,
-      write,
-      temporary: nodePath().join(
-        nodePath().dirname(path),
-        `.${nodePath().basename(path)}.${crypto.randomUUID()}.tmp`,
-      ),
-    };
-  });
-  try {
-    for (const { write, temporary } of files) await write(temporary);
-    for (const { path, temporary } of files) await fs().rename(temporary, path);
-  } finally {
-    for (const { temporary } of files) await fs().rm(temporary, { force: true });
-  }
 }
 
 function intoShards(tensors: readonly NamedTensor[], { dtype, maxShardBytes }: Settings): NamedTensor[][] {
@@ -104,16 +133,22 @@ function intoShards(tensors: readonly NamedTensor[], { dtype, maxShardBytes }: S
   return shards;
 }
 
-function planShards(path: string, shards: readonly NamedTensor[][], settings: Settings): FilePlan {
-  const five = (n: number) => String(n).padStart(5, '0');
-  const stem = nodePath().basename(path, '.safetensors');
+const five = (n: number) => String(n).padStart(5, '0');
+
+async function planShards(
+  files: FileSystem,
+  path: string,
+  shards: readonly NamedTensor[][],
+  settings: Settings,
+): Promise<FilePlan> {
+  const stem = await claimStem(files, path, shards.length);
   const plan = new Map<string, (temporary: string) => Promise<void>>();
   const homes = new Map<string, string>();
   let total = 0;
   for (const [index, shard] of shards.entries()) {
     const name = `${stem}-${five(index + 1)}-of-${five(shards.length)}.safetensors`;
     plan.set(nodePath().join(nodePath().dirname(path), name), (temporary) =>
-      writeTensors(temporary, shard, settings),
+      writeTensors(files, temporary, shard, settings),
     );
     for (const [tensor, { data }] of shard) {
       homes.set(tensor, name);
@@ -121,27 +156,66 @@ function planShards(path: string, shards: readonly NamedTensor[][], settings: Se
     }
   }
   const index = { metadata: { total_size: total }, weight_map: Object.fromEntries(homes) };
+  const text = `${JSON.stringify(index, null, 2)}\n`;
   plan.set(`${path}.index.json`, (temporary) =>
-    fs().writeFile(temporary, `${JSON.stringify(index, null, 2)}\n`),
+    writeBytes(files, temporary, async (file) => writeFully(file, new TextEncoder().encode(text))),
   );
   return plan;
 }
 
-async function writeTensors(
+/**
+ * Name of a path without its extension, with a number from 2 on while others have the name.
+ *
+ * Creating the first shard claims the name, so two savers never share one.
+ */
+async function claimStem(files: FileSystem, path: string, shards: number): Promise<string> {
+  const stem = nodePath().basename(path, '.safetensors');
+  for (let revision = 1; ; revision++) {
+    const candidate = revision === 1 ? stem : `${stem}-${revision}`;
+    const names = await files.readdir(nodePath().dirname(path));
+    const others = names.filter((name) => isShard(name, path) && name.startsWith(`${candidate}-00`));
+    if (others.length > 0) continue;
+    const first = `${candidate}-${five(1)}-of-${five(shards)}.safetensors`;
+    try {
+      await writeBytes(files, nodePath().join(nodePath().dirname(path), first), async () => undefined);
+      return candidate;
+    } catch (cause) {
+      if ((cause as NodeJS.ErrnoException).code !== 'EEXIST') throw cause;
+    }
+  }
+}
+
+/** Whether a file name is that of a shard of a path. */
+function isShard(name: string, path: string): boolean {
+  const stem = nodePath().basename(path, '.safetensors');
+  return name.startsWith(stem) && /^(-\d+)?-\d{5}-of-\d{5}\.safetensors$/.test(name.slice(stem.length));
+}
+
+function writeTensors(
+  files: FileSystem,
   path: string,
   tensors: readonly NamedTensor[],
   settings: Settings,
 ): Promise<void> {
-  const handle = await fs().open(path, 'w');
-  try {
-    await writeFully(handle, headerBytes(tensors, settings));
+  return writeBytes(files, path, async (file) => {
+    await writeFully(file, headerBytes(tensors, settings));
     for (const [, { data }] of tensors) {
       settings.signal?.throwIfAborted();
-      await writeFully(handle, encodeFloats(settings.dtype, data));
+      await writeFully(file, encodeFloats(settings.dtype, data));
     }
-    await handle.sync();
+  });
+}
+
+async function writeBytes(
+  files: FileSystem,
+  path: string,
+  write: (file: OpenFile) => Promise<void>,
+): Promise<void> {
+  const file = await files.open(path, 'wx');
+  try {
+    await write(file);
   } finally {
-    await handle.close();
+    await file.close();
   }
 }
 
@@ -159,11 +233,4 @@ function headerBytes(tensors: readonly NamedTensor[], { dtype, metadata }: Setti
   new DataView(bytes.buffer).setBigUint64(0, BigInt(bytes.length - 8), true);
   bytes.set(json, 8);
   return bytes;
-}
-
-async function writeFully(handle: FileHandle, bytes: Uint8Array): Promise<void> {
-  for (let done = 0; done < bytes.length; ) {
-    const { bytesWritten } = await handle.write(bytes, done, Math.min(bytes.length - done, 1 << 30));
-    done += bytesWritten;
-  }
 }

@@ -1,0 +1,77 @@
+import { FormatError } from '@rlp/core';
+import { describe, expect, it } from 'vitest';
+import {
+  continueNumbered,
+  newestNumbered,
+  recoverDirectory,
+  type StoreHost,
+  saveNumbered,
+  verifyDirectory,
+  writeDirectory,
+} from '../store.ts';
+import { type CrashScenario, crashTable } from '../testing/index.ts';
+import { readText, writeNewFile } from './file-system.ts';
+
+/** Three files that name their version, one of them in a directory that is complete in itself. */
+async function fill(host: StoreHost, directory: string, version: number): Promise<void> {
+  await writeDirectory(
+    `${directory}/backend`,
+    async (inner) => {
+      await writeNewFile(host.files, `${inner}/weights`, `${version}`.repeat(8));
+      await writeNewFile(host.files, `${inner}/moments`, `${version}`.repeat(8));
+    },
+    host,
+  );
+  await writeNewFile(host.files, `${directory}/state`, `${version}`);
+}
+
+async function versionIn(host: StoreHost, directory: string): Promise<number> {
+  await verifyDirectory(directory, {}, host);
+  const read = async (name: string) => Number((await readText(host.files, `${directory}/${name}`))?.[0]);
+  const versions = [await read('state'), await read('backend/weights'), await read('backend/moments')];
+  if (new Set(versions).size > 1) throw new FormatError(`versions ${versions} are mixed`);
+  return versions[0]!;
+}
+
+const numbered = (name: string, keep: number, numberOf: (version: number) => number) => ({
+  name,
+  resume: (host: StoreHost) => continueNumbered('/runs/a', host),
+  save: async (host: StoreHost, version: number) => {
+    const write = (directory: string) => fill(host, directory, version);
+    await saveNumbered('/runs/a', { number: numberOf(version), keep }, write, host);
+  },
+  load: async (host: StoreHost) => {
+    const newest = await newestNumbered('/runs/a', host);
+    return newest === undefined ? undefined : versionIn(host, newest);
+  },
+});
+
+const scenarios: readonly CrashScenario[] = [
+  { ...numbered('first save', 2, (version) => version), saves: 1 },
+  { ...numbered('another save of one number, keep 1', 1, () => 25), before: 1, saves: 1 },
+  { ...numbered('resumed, keep 1', 1, (version) => version), before: 1, saves: 2 },
+  { ...numbered('resumed, keep 2', 2, (version) => version), before: 2, saves: 1 },
+  {
+    name: 'a directory over an earlier one',
+    before: 1,
+    saves: 1,
+    save: (host, version) => writeDirectory('/models/a', (directory) => fill(host, directory, version), host),
+    load: async (host) => {
+      await recoverDirectory('/models/a', host);
+      return host.files.lstat('/models/a').then(
+        () => versionIn(host, '/models/a'),
+        () => undefined,
+      );
+    },
+  },
+];
+
+describe('crash points', () => {
+  it.each(scenarios)('$name: nothing is lost, mixed or left behind', async (scenario) => {
+    const { operations, points, problems } = await crashTable(scenario, 2);
+    console.log(
+      `${scenario.name}: ${operations} operations, ${Object.values(points).reduce((a, b) => a + b)} points`,
+    );
+    expect(problems).toEqual([]);
+  });
+});
