@@ -30,7 +30,7 @@ async function main(): Promise<void> {
     );
   } catch (error) {
     if (!signal.aborted) throw error;
-    const flags = process.argv.slice(2).filter((flag) => flag !== '--resume');
+    const flags = process.argv.slice(2).filter((flag) => flag !== '--resume' && flag !== '--new');
     const quoted = flags.map((flag) => (/^[\w./=:-]+$/.test(flag) ? flag : JSON.stringify(flag)));
     say(`\nStopped. Continue with: ${['npx -y pnpm@10 quickstart', ...quoted, '--resume'].join(' ')}`);
     process.exitCode = 130;

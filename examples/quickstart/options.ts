@@ -17,7 +17,8 @@ const schema = z.strictObject({
   'held-out': count.min(1).max(2000).default(400).describe('problems that only measure accuracy'),
   carelessness: number.min(0).max(1).default(0.75).describe('how often the teacher forgets to carry'),
   threads: count.min(1).optional().describe('threads that compute; default: all cores'),
-  resume: z.boolean().default(false).describe('continue an interrupted run'),
+  resume: z.boolean().default(false).describe('continue the run in the folder'),
+  new: z.boolean().default(false).describe('delete the run in the folder and start anew'),
   help: z.boolean().default(false).describe('print this text'),
 });
 
@@ -43,10 +44,13 @@ export const usage = [
 /**
  * Reads the command line.
  *
- * @throws ArgumentError for an unknown flag, OptionsError for values outside their ranges.
+ * @throws ArgumentError for an unknown flag or two that exclude each other, OptionsError for values outside their ranges.
  */
 export function quickstartOptions(args: readonly string[]): QuickstartOptions | 'help' {
   const { help, ...options } = parseOptions('quickstart', schema, readFlags(args));
+  if (options.resume && options.new) {
+    throw new ArgumentError('quickstart: --resume continues a run and --new deletes it; choose one of them');
+  }
   return help ? 'help' : options;
 }
 

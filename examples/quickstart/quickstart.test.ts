@@ -11,7 +11,6 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { additionTasks, demonstrations, workedSolution } from './addition.ts';
 import { quickstartOptions } from './options.ts';
 import { explained, quickstart } from './quickstart.ts';
-import { clearRun, readProgress } from './record.ts';
 
 const main = fileURLToPath(new URL('./main.ts', import.meta.url));
 /** Enough imitation for some answers to be in form, so that practice has something to learn from. Tests run beside others. */
@@ -182,27 +181,10 @@ describe('its options', () => {
       ['--sft-updates', 'many', '--carelessness', '2'],
       /sft-updates: expected a number\n.*carelessness: expected a number of at most/,
     ],
+    [['--resume', '--new'], /--resume continues a run and --new deletes it; choose one/],
     [['--rl-iterations', '1.5', '--seed', ''], /seed: [\s\S]*rl-iterations: expected a whole number/],
   ])('%j is refused', (args, message) => {
     expect(() => quickstartOptions(args)).toThrow(message);
-  });
-});
-
-describe('its directory', () => {
-  it('is only cleared of an earlier run', async () => {
-    const mine = join(directory, 'mine');
-    expect(await clearRun(mine)).toBeUndefined();
-    await writeFile(join(directory, 'thesis.txt'), 'years of work');
-    await expect(clearRun(directory)).rejects.toThrow('holds files that are not an earlier run');
-    expect(await readFile(join(directory, 'thesis.txt'), 'utf8')).toBe('years of work');
-  });
-
-  it('is not resumed from a broken file, or with another seed', async () => {
-    const path = join(directory, 'progress.json');
-    for (const text of ['{"seed":', '{"seed":"1","seconds":3}', '{"seed":"0"}']) {
-      await writeFile(path, text);
-      await expect(readProgress(path, '0')).rejects.toThrow(`${path}: expected the progress of a run`);
-    }
   });
 });
 

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { demonstrationSequences, GRPOAlgorithm, runSftTraining } from '@rlp/algorithms';
-import { loadRun, saveRun } from '@rlp/algorithms/run';
+import { closeRun, loadRun, saveRun } from '@rlp/algorithms/run';
 import { createOnnxBackend, estimateMemory, type OnnxBackendOptions } from '@rlp/backprop';
 import { type Metrics, RlpError } from '@rlp/core';
 import { SimpleTextEnvironment, taskSource } from '@rlp/env';
@@ -13,15 +13,7 @@ import { exactAnswer, rewardFunctions, tagFormat } from '@rlp/rewards';
 import { type ConsoleStream, compositeLogger, consoleLogger, JsonlLogger } from '@rlp/tracking';
 import { type AdditionTasks, additionTasks, demonstrations, type Evaluation, evaluate } from './addition.ts';
 import type { QuickstartOptions } from './options.ts';
-import {
-  clearRun,
-  conclude,
-  metricsPath,
-  type Progress,
-  percent,
-  readProgress,
-  writeWhole,
-} from './record.ts';
+import { conclude, metricsPath, type Progress, percent, startFrom, writeWhole } from './record.ts';
 
 const tags = ['<reasoning>', '</reasoning>', '<answer>', '</answer>'];
 
@@ -200,9 +192,8 @@ export async function quickstart(
   options: QuickstartOptions,
   { signal, stream }: { readonly signal: AbortSignal; readonly stream: ConsoleStream },
 ) {
-  if (!options.resume) await clearRun(options.out);
   const path = join(options.out, 'progress.json');
-  let progress = await readProgress(path, options.seed);
+  let progress = await startFrom(options);
   const start = clock() - 1000 * progress.seconds;
   const remember = async (found: Progress) => {
     progress = { ...found, seconds: (clock() - start) / 1000 };
@@ -223,6 +214,8 @@ export async function quickstart(
   } finally {
     if (signal.aborted) await remember(progress);
     await engine.close();
+    const held = [checkpoints(options, 'sft'), checkpoints(options, 'rl'), options.out];
+    for (const directory of held) await closeRun(directory);
   }
 }
 

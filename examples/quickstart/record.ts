@@ -1,6 +1,7 @@
-import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { ArgumentError, FormatError, type Metrics, RlpError } from '@rlp/core';
+import { holdDirectory, writeFiles } from '@rlp/data/store';
 import { type MetricRow, metricRowsFromJsonl, renderReport } from '@rlp/tracking';
 import * as z from 'zod';
 import { answerOf, type Evaluation } from './addition.ts';
@@ -20,17 +21,18 @@ const progressSchema = z.strictObject({
 /** Results so far: enough to finish the run in another process. */
 export type Progress = z.output<typeof progressSchema>;
 
-/** Reads the progress of an earlier process. @throws FormatError for a broken file, or one of another seed. */
-export async function readProgress(path: string, seed: string): Promise<Progress> {
+/** Reads the progress of an earlier process; `undefined` if there is none. @throws FormatError for a broken file. */
+async function readProgress(path: string): Promise<Progress | undefined> {
   const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return undefined;
     throw error;
   });
-  if (text === undefined) return { seed, seconds: 0 };
+  if (text === undefined) return undefined;
   const parsed = z.preprocess(parseJson, progressSchema).safeParse(text);
-  if (parsed.success && parsed.data.seed === seed) return parsed.data;
+  if (parsed.success) return parsed.data;
   throw new FormatError(
-    `${path}: expected the progress of a run with seed "${seed}"; start without --resume`,
+    `${path}: expected the progress of a run, and the file is broken; choose another folder with --out, or delete the run ` +
+      'with --new',
   );
 }
 
@@ -46,30 +48,69 @@ function parseJson(text: unknown): unknown {
 const written =
   'summary.json report.html metrics.jsonl metrics-sft.jsonl sft checkpoint checkpoints progress.json';
 
-/** Removes an earlier run from a folder. @throws ArgumentError for a folder with other files. */
-export async function clearRun(directory: string): Promise<void> {
+/** What the flags say about a run that is in the folder. */
+type Start = Pick<QuickstartOptions, 'out' | 'seed' | 'resume' | 'new'>;
+
+/**
+ * Progress to start from. An earlier run is continued with `--resume` and deleted with `--new`. The folder is held for this
+ * process.
+ *
+ * @throws ArgumentError for an earlier run without one of the two, a run of another seed, or a folder with other files.
+ * @throws DirectoryInUseError if another process writes there.
+ */
+export async function startFrom({ out, seed, resume, new: anew }: Start): Promise<Progress> {
+  const names = await namesIn(out);
+  const path = join(out, 'progress.json');
+  if (names.length > 0 && !names.includes('progress.json')) {
+    throw new ArgumentError(
+      `quickstart: ${out} holds files that are not an earlier run's; choose an empty directory with --out`,
+    );
+  }
+  const earlier = anew ? undefined : await readProgress(path);
+  if (earlier !== undefined) requireWanted(earlier, names, { out, seed, resume });
+  await holdDirectory(out);
+  if (anew) {
+    for (const name of written.split(' ')) await rm(join(out, name), { recursive: true, force: true });
+  }
+  return earlier ?? { seed, seconds: 0 };
+}
+
+function requireWanted(
+  earlier: Progress,
+  names: readonly string[],
+  { out, seed, resume }: Omit<Start, 'new'>,
+): void {
+  if (!resume) {
+    throw new ArgumentError(
+      `quickstart: ${out} holds a run with seed ${earlier.seed}, ${stageOf(earlier, names)}. Continue it with ` +
+        `--seed ${earlier.seed} --resume. Keep it and start another with --out DIR. Delete it and start anew with --new`,
+    );
+  }
+  if (earlier.seed === seed) return;
+  throw new ArgumentError(
+    `quickstart: ${out} holds a run with seed ${earlier.seed}, and this command has seed ${seed}. Continue that run with ` +
+      `--seed ${earlier.seed} --resume, or start another with --out DIR`,
+  );
+}
+
+function stageOf({ before, afterSft }: Progress, names: readonly string[]): string {
+  if (names.includes('summary.json')) return 'finished';
+  if (afterSft !== undefined) return 'stopped during GRPO';
+  return before === undefined ? 'stopped before training' : 'stopped during SFT';
+}
+
+/** Names in a directory without hidden ones. */
+async function namesIn(directory: string): Promise<string[]> {
   const names = await readdir(directory).catch((error: NodeJS.ErrnoException): string[] => {
     if (error.code === 'ENOENT') return [];
     throw error;
   });
-  if (names.length > 0 && !names.includes('progress.json')) {
-    throw new ArgumentError(
-      `quickstart: ${directory} holds files that are not an earlier run's; choose an empty directory with --out`,
-    );
-  }
-  for (const name of written.split(' ')) await rm(join(directory, name), { recursive: true, force: true });
+  return names.filter((name) => !name.startsWith('.'));
 }
 
 /** Writes a file as a whole or not at all. */
-export async function writeWhole(path: string, text: string): Promise<void> {
-  const partial = `${path}.partial`;
-  await mkdir(dirname(path), { recursive: true });
-  try {
-    await writeFile(partial, text);
-    await rename(partial, path);
-  } finally {
-    await rm(partial, { force: true });
-  }
+export function writeWhole(path: string, text: string): Promise<void> {
+  return writeFiles(new Map([[path, (temporary: string) => writeFile(temporary, text)]]));
 }
 
 /** Path of a stage's metrics. */

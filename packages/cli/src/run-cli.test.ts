@@ -1,7 +1,8 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { RandomStream } from '@rlp/core';
+import { releaseDirectory, saveNumbered, writeDirectory } from '@rlp/data/store';
 import { RewardQualityAssessor, RewardQualityMonitor } from '@rlp/quality-monitor';
 import { monitorLogger } from '@rlp/quality-monitor/files';
 import { afterAll, describe, expect, it } from 'vitest';
@@ -172,5 +173,53 @@ describe('rlp monitor analyze', () => {
       code: 1,
       complaints: expect.stringContaining('ENOENT'),
     });
+  });
+});
+
+describe('rlp run verify', () => {
+  it('names what is broken, and fails', async () => {
+    const run = join(directory, 'run');
+    const checkpoints = join(run, 'checkpoints');
+    for (const number of [1, 2, 3]) {
+      await saveNumbered(checkpoints, { number, keep: 3 }, async (path) =>
+        writeFileSync(join(path, 'weights'), `weights ${number}`),
+      );
+    }
+    await writeDirectory(join(run, 'model'), async (path) => writeFileSync(join(path, 'config.json'), '{}'));
+    writeFileSync(join(run, 'metrics.jsonl'), '{"step":1}\n{"step":2}\n');
+    const sound = await rlp('run', 'verify', run);
+    expect(sound).toMatchObject({ code: 0, complaints: '' });
+    expect(sound.said).toContain(`in use: process ${process.pid} on `);
+    expect(sound.said).toContain('4 saves intact, 0 problems');
+    await releaseDirectory(checkpoints);
+
+    writeFileSync(join(checkpoints, 'checkpoint-00000001', 'weights'), 'weights 7');
+    rmSync(join(checkpoints, 'checkpoint-00000002', 'SHA256SUMS'));
+    rmSync(join(checkpoints, 'checkpoint-00000003'), { recursive: true });
+    rmSync(join(run, 'model', 'config.json'));
+    writeFileSync(join(run, 'metrics.jsonl'), '{"step":1}\n{"ste');
+    const leftover = '.checkpoint-00000004.00000000-1-1.00000000.partial';
+    mkdirSync(join(checkpoints, leftover));
+    const broken = await rlp('run', 'verify', run, '--json');
+    expect(broken.code).toBe(1);
+    const { problems, intact } = JSON.parse(broken.said) as { problems: string[]; intact: string[] };
+    expect(intact).toEqual([]);
+    expect(problems).toEqual([
+      expect.stringMatching(/latest: names "checkpoint-00000003", which is not there/),
+      expect.stringMatching(/checkpoint-00000001\/weights: the file differs from its SHA-256/),
+      expect.stringMatching(/checkpoint-00000002: SHA256SUMS is missing, so the checkpoint is incomplete/),
+      expect.stringMatching(/metrics\.jsonl, line 2: not valid JSON; the next append repairs it/),
+      expect.stringMatching(/config\.json: the file is missing/),
+    ]);
+    expect((await rlp('run', 'verify', run)).said).toMatch(/^broken: .*\n[\s\S]*0 saves intact, 5 problems$/);
+  });
+
+  it('needs a directory that exists', async () => {
+    expect(await rlp('run', 'verify', join(directory, 'none'))).toMatchObject({
+      code: 1,
+      complaints: expect.stringContaining('ENOENT'),
+    });
+    expect(await rlp('run', 'verify')).toMatchObject({ code: 2 });
+    expect((await rlp('run')).said).toContain('verify');
   });
 });

@@ -4,21 +4,32 @@ import { RlpError } from '@rlp/core';
 import { type ArgsDef, type CommandDef, defineCommand, renderUsage, runCommand } from 'citty';
 import type { CliContext } from './context.ts';
 import { analyzeCommand, reportCommand } from './monitor-commands.ts';
+import { verifyCommand } from './run-commands.ts';
 
 const monitor = defineCommand({
   meta: { name: 'monitor', description: 'Reward quality of runs and of saved responses' },
   subCommands: { report: reportCommand, analyze: analyzeCommand },
 });
 
+const run = defineCommand({
+  meta: { name: 'run', description: 'Directories of training runs' },
+  subCommands: { verify: verifyCommand },
+});
+
+const groups: ReadonlyMap<string, CommandDef> = new Map([
+  ['monitor', monitor],
+  ['run', run],
+]);
+
 const rlp = defineCommand({
   meta: { name: 'rlp', description: 'Reinforcement learning of language models' },
-  subCommands: { monitor },
+  subCommands: { monitor, run },
 });
 
 /**
  * Runs the command `rlp`.
  *
- * @returns The exit code: 0, 1 if the command failed, or 2 for an unknown command or bad arguments.
+ * @returns The exit code: 0, 1 if the command failed or found something broken, or 2 for an unknown command or bad arguments.
  */
 export async function runCli(
   args: readonly string[],
@@ -30,7 +41,7 @@ export async function runCli(
     context.print(packageVersion());
     return 0;
   }
-  const isGroup = name === '' && (group === '' || group === 'monitor');
+  const isGroup = name === '' && (group === '' || groups.has(group));
   if (isGroup || args.includes('--help') || args.includes('-h')) {
     context.print(await (command?.usage() ?? groupUsage(group)));
     return 0;
@@ -47,8 +58,8 @@ export async function runCli(
     return 2;
   }
   try {
-    await command.run(args.slice(2), context);
-    return 0;
+    const { result } = await command.run(args.slice(2), context);
+    return result === 'failed' ? 1 : 0;
   } catch (error) {
     context.printError(describe(error));
     return isUsageError(error) ? 2 : 1;
@@ -59,17 +70,19 @@ interface Command {
   usage(): Promise<string>;
   /** Flags that the command does not have. citty ignores them. */
   unknownFlags(args: readonly string[]): string[];
-  run(args: readonly string[], context: CliContext): Promise<unknown>;
+  /** The result is `'failed'` if the command ran and found that something is wrong. */
+  run(args: readonly string[], context: CliContext): Promise<{ readonly result: unknown }>;
 }
 
 const commands: ReadonlyMap<string, Command> = new Map([
-  ['monitor report', commandOf(reportCommand)],
-  ['monitor analyze', commandOf(analyzeCommand)],
+  ['monitor report', commandOf(reportCommand, 'rlp monitor')],
+  ['monitor analyze', commandOf(analyzeCommand, 'rlp monitor')],
+  ['run verify', commandOf(verifyCommand, 'rlp run')],
 ]);
 
-function commandOf<Args extends ArgsDef>(definition: CommandDef<Args>): Command {
+function commandOf<Args extends ArgsDef>(definition: CommandDef<Args>, parent: string): Command {
   return {
-    usage: () => usageOf(definition, 'rlp monitor'),
+    usage: () => usageOf(definition, parent),
     unknownFlags: (args) =>
       args.flatMap((argument) => {
         const [flag = ''] = argument.split('=');
@@ -86,7 +99,8 @@ function packageVersion(): string {
 
 /** Usage of a group of commands, or of all groups. */
 function groupUsage(group: string): Promise<string> {
-  return group === 'monitor' ? usageOf(monitor, 'rlp') : usageOf(rlp);
+  const definition = groups.get(group);
+  return definition === undefined ? usageOf(rlp) : usageOf(definition, 'rlp');
 }
 
 /** Usage without colours, because citty writes them to files too. `parent` precedes the command's name. */

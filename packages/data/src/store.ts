@@ -28,5 +28,6 @@ export {
   saveNumbered,
 } from './store/numbered-checkpoints.ts';
 export type { ProcessIdentity } from './store/process-identity.ts';
+export { type RunVerification, verifyRun } from './store/verify-run.ts';
 export { recoverDirectory, writeDirectory } from './store/write-directory.ts';
 export { type FilePlan, writeFiles } from './store/write-files.ts';

@@ -158,7 +158,7 @@ describe('with a model', () => {
         await writeFile(join(documents, 'notes.txt'), 'mine');
         return saveModel(documents, model);
       },
-      /expected an empty folder or one with a model, found notes\.txt/,
+      /expected nothing or an earlier save, found other files \(notes\.txt\)/,
     ],
   ]);
 

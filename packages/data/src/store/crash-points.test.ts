@@ -10,19 +10,27 @@ import {
   writeDirectory,
 } from '../store.ts';
 import { type CrashScenario, crashTable } from '../testing/index.ts';
-import { readText, writeNewFile } from './file-system.ts';
+import { readText, writeFully } from './file-system.ts';
+import { numberedCheckpoints } from './numbered-checkpoints.ts';
+
+/** Writes a file as backends do, which flush nothing. */
+async function put({ files }: StoreHost, path: string, text: string): Promise<void> {
+  const file = await files.open(path, 'wx');
+  await writeFully(file, new TextEncoder().encode(text));
+  await file.close();
+}
 
 /** Three files that name their version, one of them in a directory that is complete in itself. */
 async function fill(host: StoreHost, directory: string, version: number): Promise<void> {
   await writeDirectory(
     `${directory}/backend`,
     async (inner) => {
-      await writeNewFile(host.files, `${inner}/weights`, `${version}`.repeat(8));
-      await writeNewFile(host.files, `${inner}/moments`, `${version}`.repeat(8));
+      await put(host, `${inner}/weights`, `${version}`.repeat(8));
+      await put(host, `${inner}/moments`, `${version}`.repeat(8));
     },
     host,
   );
-  await writeNewFile(host.files, `${directory}/state`, `${version}`);
+  await put(host, `${directory}/state`, `${version}`);
 }
 
 async function versionIn(host: StoreHost, directory: string): Promise<number> {
@@ -41,6 +49,7 @@ const numbered = (name: string, keep: number, numberOf: (version: number) => num
     await saveNumbered('/runs/a', { number: numberOf(version), keep }, write, host);
   },
   load: async (host: StoreHost) => {
+    for (const name of await numberedCheckpoints('/runs/a', host)) await versionIn(host, `/runs/a/${name}`);
     const newest = await newestNumbered('/runs/a', host);
     return newest === undefined ? undefined : versionIn(host, newest);
   },
@@ -68,7 +77,7 @@ const scenarios: readonly CrashScenario[] = [
 
 describe('crash points', () => {
   it.each(scenarios)('$name: nothing is lost, mixed or left behind', async (scenario) => {
-    const { operations, points, problems } = await crashTable(scenario, 2);
+    const { operations, points, problems } = await crashTable(scenario, 'distinct');
     console.log(
       `${scenario.name}: ${operations} operations, ${Object.values(points).reduce((a, b) => a + b)} points`,
     );

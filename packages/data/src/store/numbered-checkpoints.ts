@@ -28,6 +28,11 @@ export const pointerFile = 'latest';
 
 const checkpointPattern = /^checkpoint-(\d{8,})(?:-(\d+))?$/;
 
+/** Whether a directory of this name is a checkpoint. */
+export function isCheckpointName(name: string): boolean {
+  return checkpointPattern.test(name);
+}
+
 /** Leases of directories whose checkpoints this process loaded or wrote. */
 const continued = new WeakSet<Lease>();
 

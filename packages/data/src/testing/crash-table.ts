@@ -43,13 +43,13 @@ export const faults: readonly Fault[] = [
 /**
  * Injects every fault into every file operation of a scenario, each into a new disk.
  *
- * With fewer `faultsPerOperation`, the faults take turns. After each point, a new process must load a version that is complete, and at least as new as the last one whose save
+ * `'distinct'` leaves out points that leave the same disk as another one, such as a kill after a read. After each point, a new process must load a version that is complete, and at least as new as the last one whose save
  * had resolved. Then it saves the next version, loads it, and leaves nothing temporary behind. After a full disk and an
  * input error, the same process must do so too.
  */
 export async function crashTable(
   scenario: CrashScenario,
-  faultsPerOperation: number = faults.length,
+  which: 'all' | 'distinct' = 'all',
 ): Promise<CrashTable> {
   const points: Record<Fault, number> = Object.fromEntries(faults.map((fault) => [fault, 0])) as never;
   const problems: string[] = [];
@@ -58,11 +58,8 @@ export async function crashTable(
   await saveAll(scenario, dry.host, () => undefined);
   const operations = dry.disk.log.slice(first);
   for (const [index, operation] of operations.entries()) {
-    const applicable = faults.filter(
-      (kind) => operation.startsWith('write ') || (kind !== 'torn-write' && kind !== 'short-write'),
-    );
-    for (let turn = 0; turn < Math.min(faultsPerOperation, applicable.length); turn++) {
-      const kind = applicable[(index * faultsPerOperation + turn) % applicable.length]!;
+    for (const kind of faults) {
+      if (!applies(kind, operation, which)) continue;
       points[kind] += 1;
       const fault = { at: first + index, kind };
       const problem = await tryPoint(scenario, fault).catch((error: unknown) => String(error));
@@ -70,6 +67,16 @@ export async function crashTable(
     }
   }
   return { name: scenario.name, operations: operations.length, points, problems };
+}
+
+const changing = /^(mkdir|rmdir|unlink|rename|write|sync|open wx) /;
+const growing = /^(mkdir|rename|write|open wx) /;
+
+function applies(kind: Fault, operation: string, which: 'all' | 'distinct'): boolean {
+  if (kind === 'torn-write' || kind === 'short-write') return operation.startsWith('write ');
+  if (which === 'all' || kind === 'io-error') return true;
+  if (kind === 'kill-before') return false;
+  return (kind === 'disk-full' ? growing : changing).test(operation);
 }
 
 async function prepared(scenario: CrashScenario, seed: string) {

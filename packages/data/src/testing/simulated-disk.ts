@@ -311,6 +311,11 @@ function statusOf(node: Node): FileStatus {
   return { isDirectory: () => node.kind === 'directory', size, mtimeMs: node.mtimeMs };
 }
 
+/** An error of the system, which has no stack. A table of crash points makes very many. */
 function systemError(code: string, syscall: string, path: string): Error {
-  return Object.assign(new Error(`${code}: ${syscall} '${path}'`), { code, syscall, path });
+  const limit = Error.stackTraceLimit;
+  Error.stackTraceLimit = 0;
+  const error = Object.assign(new Error(`${code}: ${syscall} '${path}'`), { code, syscall, path });
+  Error.stackTraceLimit = limit;
+  return error;
 }

@@ -67,7 +67,7 @@ it.each([
       },
       load,
     },
-    3,
+    'distinct',
   );
   console.log(`${name}: ${Object.values(points).reduce((a, b) => a + b)} points`);
   expect(problems).toEqual([]);
