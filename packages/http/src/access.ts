@@ -21,11 +21,11 @@ export function accessCheck(rules: AccessRules): (request: AskedRequest, url: UR
   const isOwnHost = hostCheck(rules);
   const expected = token === undefined ? undefined : digestOf(token);
   return ({ headers }, url) => {
-    if (openPaths.includes(url.pathname)) return;
     if (!isOwnHost(headers.get('host') ?? '')) throw new Refusal(403, 'expected a host name of this server');
     if (isForeignPage(headers)) throw new Refusal(403, 'expected a page of this server');
-    if (expected === undefined || timingSafeEqual(digestOf(tokenOf(headers, url)), expected)) return;
-    throw new Refusal(401, 'expected the token, as "authorization: Bearer …" or "?token=…"');
+    if (expected === undefined || openPaths.includes(url.pathname)) return;
+    if (timingSafeEqual(digestOf(tokenOf(headers)), expected)) return;
+    throw new Refusal(401, 'expected the token, as "authorization: Bearer …"');
   };
 }
 
@@ -47,9 +47,9 @@ function hostCheck({ host, hostNames }: AccessRules): (header: string) => boolea
   };
 }
 
-/** Token from `authorization: Bearer …`, or from `?token=…` for clients that cannot set headers. */
-function tokenOf(headers: Headers, url: URL): string {
-  return headers.get('authorization')?.replace(/^Bearer +/i, '') ?? url.searchParams.get('token') ?? '';
+/** Token from `authorization: Bearer …`. Addresses hold none, because they end up in logs and histories. */
+function tokenOf(headers: Headers): string {
+  return headers.get('authorization')?.replace(/^Bearer +/i, '') ?? '';
 }
 
 /** Whether a request comes from a web page of another server. Such pages have no access. */

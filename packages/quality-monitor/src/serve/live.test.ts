@@ -24,6 +24,12 @@ async function liveMonitor() {
   return { live, step };
 }
 
+/** The stream of a page's updates, as its script asks for it. */
+function eventsOf({ origin, hash }: URL, init: RequestInit = {}): Promise<Response> {
+  const token = new URLSearchParams(hash.slice(1)).get('token');
+  return fetch(`${origin}/events`, { ...init, headers: { authorization: `Bearer ${token}` } });
+}
+
 /** A raw request, as no browser would let one make it. */
 async function raw(url: string, lines: readonly string[]): Promise<string> {
   const { hostname, port } = new URL(url);
@@ -37,20 +43,24 @@ async function raw(url: string, lines: readonly string[]): Promise<string> {
 describe('serveMonitor', () => {
   it('answers nobody without its token, under another name, or with another method', async () => {
     const { live } = await liveMonitor();
-    const { origin, search, host } = new URL(live.url);
+    const url = new URL(live.url);
+    const { origin, host } = url;
     const statusOf = async (path: string, init?: RequestInit) =>
       (await fetch(`${origin}${path}`, init)).status;
-    expect(await statusOf(`/${search}`)).toBe(200);
-    expect(await statusOf('/')).toBe(401);
-    expect(await statusOf('/?token=wrong')).toBe(401);
-    expect(await statusOf(`/other${search}`)).toBe(404);
-    expect(await statusOf(`/${search}`, { method: 'POST' })).toBe(405);
-    expect(await raw(live.url, [`GET /${search} HTTP/1.1`, 'host: evil.example'])).toContain('403');
-    expect(await raw(live.url, [`GET /${search} HTTP/1.1`, `host: ${host}`])).toContain('200');
-    expect(await raw(live.url, [`GET /${search} HTTP/1.1`, 'host: LOCALHOST:1'])).toContain('200');
+    expect(url.search).toBe('');
+    const token = url.hash.slice('#token='.length);
+    expect(await statusOf('/events')).toBe(401);
+    expect(await statusOf(`/events?token=${token}`)).toBe(401);
+    expect(await statusOf('/other')).toBe(401);
+    expect((await eventsOf(url)).status).toBe(200);
+    expect((await eventsOf(url, { method: 'POST' })).status).toBe(405);
+    expect(await (await fetch(origin)).text()).not.toContain('alerts');
+    expect(await raw(live.url, ['GET / HTTP/1.1', 'host: evil.example'])).toContain('403');
+    expect(await raw(live.url, ['GET / HTTP/1.1', `host: ${host}`])).toContain('200');
+    expect(await raw(live.url, ['GET / HTTP/1.1', 'host: LOCALHOST:1'])).toContain('200');
     // Another address of this machine is no name that could have been made to lead here.
-    expect(await raw(live.url, [`GET /${search} HTTP/1.1`, 'host: [::1]:80'])).toContain('200');
-    expect(await raw(live.url, [`GET /${search} HTTP/1.1`])).toContain('400');
+    expect(await raw(live.url, ['GET / HTTP/1.1', 'host: [::1]:80'])).toContain('200');
+    expect(await raw(live.url, ['GET / HTTP/1.1'])).toContain('400');
     expect(host.startsWith('127.0.0.1:')).toBe(true);
     await live.close();
   });
@@ -84,7 +94,7 @@ describe('serveMonitor', () => {
 
   it('sends the state at once, and updates no more often than told', async () => {
     const { live, step } = await liveMonitor();
-    const response = await fetch(live.url.replace('/?', '/events?'));
+    const response = await eventsOf(new URL(live.url));
     const reader = response.body!.getReader();
     const next = async () => new TextDecoder().decode((await reader.read()).value);
     expect(await next()).toContain('event: body');
@@ -108,7 +118,7 @@ describe('serveMonitor', () => {
     };
     const live = await serveMonitor({ refreshMs: 20, clock });
     const monitor = new RewardQualityMonitor({ loggers: [live.logger] });
-    const response = await fetch(live.url.replace('/?', '/events?'));
+    const response = await eventsOf(new URL(live.url));
     const reader = response.body!.getReader();
     await reader.read();
     for (let at = 0; at < 10; at++) {
@@ -151,7 +161,8 @@ describe('serveMonitor', () => {
   it('shows what is wrong with records that cannot be rendered', async () => {
     const { live } = await liveMonitor();
     live.logger.finding!(0, { iteration: 0, severity: 'high', rule: 'a', evidence: {} } as never);
-    expect(await (await fetch(live.url)).text()).toContain('This could not be shown');
+    const reader = (await eventsOf(new URL(live.url))).body!.getReader();
+    expect(new TextDecoder().decode((await reader.read()).value)).toContain('This could not be shown');
     await live.close();
   });
 
@@ -164,7 +175,7 @@ describe('serveMonitor', () => {
     const loader = ['--conditions=@rlp/source', '--import', import.meta.resolve('tsx')];
     const child = spawn(process.execPath, [...loader, '--input-type=module', '-e', program]);
     const [url] = (await once(child.stdout, 'data')) as [Buffer];
-    const response = await fetch(String(url).trim().replace('/?', '/events?'));
+    const response = await eventsOf(new URL(String(url).trim()));
     const ended = response.text().catch(() => 'cut off');
     const [code] = await once(child, 'exit');
     expect([code, await ended]).toEqual([0, expect.any(String)]);
@@ -172,9 +183,10 @@ describe('serveMonitor', () => {
 
   it('does not wait for a reader who never reads', async () => {
     const { live, step } = await liveMonitor();
-    const { hostname, port, search, host } = new URL(live.url);
+    const { hostname, port, hash, host } = new URL(live.url);
     const socket = connect(Number(port), hostname);
-    socket.write(`GET /events${search} HTTP/1.1\r\nhost: ${host}\r\n\r\n`);
+    const authorization = `authorization: Bearer ${hash.slice('#token='.length)}`;
+    socket.write(`GET /events HTTP/1.1\r\nhost: ${host}\r\n${authorization}\r\n\r\n`);
     await new Promise((connected) => socket.once('connect', connected));
     socket.pause();
     const start = performance.now();

@@ -21,7 +21,7 @@ const schema = z.strictObject({
   port: z.int().min(0).max(65_535).default(0),
   /** Address to listen on. Traffic is not encrypted, so others on the network can read it. Default `'127.0.0.1'`. */
   host: z.string().min(1).default('127.0.0.1'),
-  /** Token that the page's address must carry, at least 16 characters. Default: a random one. */
+  /** Token that readers need, at least 16 characters. Default: a random one. */
   token: z.string().min(16).optional(),
   /** Title of the page. Default `'Reward quality, live'`. */
   title: z.string().min(1).default('Reward quality, live'),
@@ -42,7 +42,10 @@ export interface LiveMonitorOptions extends z.input<typeof schema> {}
 
 /** The live page of a run. */
 export interface LiveMonitor {
-  /** Address with the token. Anyone who has it can see the run. */
+  /**
+   * Address with the token in its fragment, which browsers do not send. The page's script sends it in a header. Anyone who has the
+   * address can see the run.
+   */
   readonly url: string;
   /** Pass it to a monitor: `new RewardQualityMonitor({ loggers: [live.logger] })`. */
   readonly logger: MetricsLogger;
@@ -111,13 +114,15 @@ class LivePage {
   }
 
   get url(): string {
-    return `${this.#server!.url}/?token=${encodeURIComponent(this.#options.token)}`;
+    return `${this.#server!.url}/#token=${encodeURIComponent(this.#options.token)}`;
   }
 
   async listen(): Promise<void> {
     const { port, host, token, maximumReaders } = this.#options;
     this.#server = await serveHttp({
       ...{ port, host, token, hostNames: [], timeoutMs: 10_000, closeMs: 500 },
+      // The page itself says nothing of the run.
+      openPaths: ['/'],
       // Clients that open more, with or without the token, must not use up the files of the run.
       maxConnections: maximumReaders + spareConnections,
       // A run that is over ends its process while pages are open.
@@ -182,7 +187,7 @@ class LivePage {
   #page(): Response {
     const nonce = randomBytes(16).toString('base64');
     const { title } = this.#options;
-    const body = html`<p id="status" role="status">Connecting.</p><div id="live">${this.#body()}</div>`;
+    const body = html`<p id="status" role="status">Connecting.</p><div id="live"></div>`;
     const headers = {
       'content-type': 'text/html; charset=utf-8',
       'content-security-policy': contentSecurityPolicy(nonce),

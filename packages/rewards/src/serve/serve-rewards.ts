@@ -29,8 +29,6 @@ export interface RewardServer extends AsyncDisposable {
   readonly port: number;
   /** What requests must carry. `undefined` without authentication. */
   readonly token: string | undefined;
-  /** Address of a wire shape with the token in it, for clients that take nothing but an address. A secret, then. */
-  endpointWithToken(shape: keyof typeof wireShapes): string;
   getStatistics(): RewardServerStatistics;
   /** Takes no new requests, waits for those under way up to `closeMs`, and ends the others. May be called again. */
   close(): Promise<void>;
@@ -102,10 +100,6 @@ class RewardService implements RewardServer {
 
   get url(): string {
     return this.#server!.url;
-  }
-
-  endpointWithToken(shape: keyof typeof wireShapes): string {
-    return `${this.url}/${shape}${this.token === undefined ? '' : `?token=${this.token}`}`;
   }
 
   getStatistics(): RewardServerStatistics {
