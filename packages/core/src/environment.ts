@@ -1,5 +1,6 @@
 import type { Message } from './message.ts';
 import type { Task } from './task.ts';
+import type { ToolSchema } from './tool-schema.ts';
 import type { Termination } from './trajectory.ts';
 
 /** What every environment state carries. Environments add their own fields. All of it is immutable data. */
@@ -9,6 +10,12 @@ export interface State {
   readonly response: string;
   /** Responses taken so far. */
   readonly stepCount: number;
+}
+
+/** What an environment may use while it answers. */
+export interface EnvironmentContext {
+  /** Fires when the answer is no longer wanted: the run was stopped, or the time limit is over. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 /**
@@ -26,9 +33,11 @@ export interface Environment<S extends State = State, Metadata = unknown, Outcom
   /** What the policy sees in this state. Text for a plain completion, messages for a chat template. */
   buildPrompt(state: S): string | readonly Message[];
   /** The state after the policy answered `response`. Never mutates `state`. */
-  updateState(state: S, response: string): S | Promise<S>;
+  updateState(state: S, response: string, context?: EnvironmentContext): S | Promise<S>;
   /** Whether the episode is over. */
   isTerminal(state: S): boolean;
+  /** Tools that the policy may call in this state. A rollout passes them to the chat template. */
+  tools?(state: S): readonly ToolSchema[];
   /** Equal for states that are the same to the policy. GiGPO groups steps by it. */
   stateKey?(state: S): string;
   /**

@@ -1,4 +1,12 @@
-import type { Environment, Message, State, Task, Termination } from '@rlp/core';
+import type {
+  Environment,
+  EnvironmentContext,
+  Message,
+  State,
+  Task,
+  Termination,
+  ToolSchema,
+} from '@rlp/core';
 
 /** Answers a prompt. The smallest policy that an environment can be tried with. */
 export type Generate = (prompt: string | readonly Message[]) => string | Promise<string>;
@@ -23,9 +31,12 @@ export abstract class BaseEnvironment<S extends State = State, Metadata = unknow
   }
 
   /** The state after a response. Default is the same state with the response stored and counted. */
-  updateState(state: S, response: string): S | Promise<S> {
+  updateState(state: S, response: string, _context?: EnvironmentContext): S | Promise<S> {
     return { ...state, response, stepCount: state.stepCount + 1 };
   }
+
+  /** Tools that the policy may call in this state. Default none. */
+  tools?(state: S): readonly ToolSchema[];
 
   /** Equal for states that are the same to the policy. By default the environment has no keys. */
   stateKey?(state: S): string;

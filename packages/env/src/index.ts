@@ -19,4 +19,7 @@ export { SimpleTextEnvironment, type SimpleTextOptions, type TextState } from '.
 export { type SplitTasksOptions, splitTasks } from './split-tasks.ts';
 export { type TaskSourceOptions, taskSource } from './task-source.ts';
 export { type TaskFields, type TasksFromJsonlOptions, tasksFromJsonl } from './tasks-from-jsonl.ts';
+export { type Tool, type ToolContext, type ToolDefinition, tool } from './tools/tool.ts';
+export type { Exchange, ToolUse } from './tools/tool-use.ts';
+export { type WithToolsOptions, type WithToolUse, withTools, withVerification } from './tools/with-tools.ts';
 export { type EnvironmentLimits, withLimits } from './with-limits.ts';

@@ -1,5 +1,6 @@
 import { type Environment, parseOptions, type State } from '@rlp/core';
 import * as z from 'zod';
+import { lift } from './lift.ts';
 
 const schema = z.strictObject({
   /** Responses after which the episode is over. */
@@ -20,19 +21,15 @@ export function withLimits<S extends State, Metadata, Outcome>(
   limits: EnvironmentLimits,
 ): Environment<S, Metadata, Outcome> {
   const { maxTurns } = parseOptions('withLimits', schema, limits, 'EnvironmentLimits');
-  const { stateKey, transcript, outcome, metrics } = environment;
   return {
+    ...lift(environment, (state: S) => state),
     reset: (task, seed) => environment.reset(task, seed),
     buildPrompt: (state) => environment.buildPrompt(state),
-    updateState: (state, response) => environment.updateState(state, response),
+    updateState: (state, response, context) => environment.updateState(state, response, context),
     isTerminal: (state) => state.stepCount >= maxTurns || environment.isTerminal(state),
     termination: (state) =>
       environment.isTerminal(state)
         ? (environment.termination?.(state) ?? { reason: 'environment' })
         : { reason: 'turns' },
-    ...(stateKey && { stateKey: stateKey.bind(environment) }),
-    ...(transcript && { transcript: transcript.bind(environment) }),
-    ...(outcome && { outcome: outcome.bind(environment) }),
-    ...(metrics && { metrics: metrics.bind(environment) }),
   };
 }

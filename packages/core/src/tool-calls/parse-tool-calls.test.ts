@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { parseToolCalls } from './tool-calls.ts';
+import { parseToolCalls } from './parse-tool-calls.ts';
 
 const offered = new Set(['calculator', 'search']);
 const sum = '<tool_call>\n{"name": "calculator", "arguments": {"expression": "2+2"}}\n</tool_call>';
