@@ -12,75 +12,33 @@
  */
 import { GRPOAlgorithm } from '@rlp/algorithms';
 import { TabularBackend, TabularSampler } from '@rlp/backprop/tabular';
-import { type ChatRenderer, type Message, parseToolCalls, type State, type Task } from '@rlp/core';
-import { BaseEnvironment, taskSource } from '@rlp/env';
+import type { ChatRenderer, Task } from '@rlp/core';
+import {
+  ConversationEnvironment,
+  type ConversationState,
+  type ToolContext,
+  taskSource,
+  tool,
+  withTools,
+} from '@rlp/env';
 import { characterTokenizer } from '@rlp/models';
 import { rewardFunctions } from '@rlp/rewards';
-
-type Weather = 'rain' | 'sun';
+import * as z from 'zod';
 
 interface Trip {
-  readonly weather: Weather;
-}
-
-interface Dialogue extends State {
-  readonly weather: Weather;
-  readonly messages: readonly Message[];
-  readonly calls: number;
-  readonly isOver: boolean;
+  readonly weather: 'rain' | 'sun';
 }
 
 const cities = ['Bern', 'Rome'];
 const packed = { rain: 'umbrella', sun: 'hat' };
 
-/** Tools are functions to text. A wrong argument is an answer too, so that the agent can try again. */
-const tools: Readonly<Record<string, (given: { readonly city?: string }, state: Dialogue) => string>> = {
-  weather: ({ city }, { prompt, weather }) => (city === prompt ? weather : 'unknown city'),
-};
-
-/** How a dialogue ended. */
-interface Answer {
-  readonly answer: string | undefined;
-  readonly calls: number;
-}
-
-class TravelDesk extends BaseEnvironment<Dialogue, Trip, Answer> {
-  override reset({ prompt, metadata: { weather } }: Task<Trip>): Dialogue {
-    const messages: readonly Message[] = [{ role: 'user', content: String(prompt) }];
-    return { prompt, weather, response: '', stepCount: 0, messages, calls: 0, isOver: false };
-  }
-
-  override buildPrompt({ messages }: Dialogue) {
-    return messages;
-  }
-
-  override isTerminal({ isOver }: Dialogue) {
-    return isOver;
-  }
-
-  override updateState(state: Dialogue, response: string): Dialogue {
-    const { calls } = parseToolCalls(response, new Set(Object.keys(tools)));
-    const answers = calls.map(
-      ({ id, function: { name, arguments: json } }): Message => ({
-        role: 'tool',
-        tool_call_id: id,
-        content: tools[name]!(JSON.parse(json), state),
-      }),
-    );
-    return {
-      ...state,
-      response,
-      stepCount: state.stepCount + 1,
-      calls: state.calls + calls.length,
-      messages: [...state.messages, { role: 'assistant', content: response }, ...answers],
-      isOver: calls.length === 0,
-    };
-  }
-
-  override outcome({ response, calls, isOver }: Dialogue): Answer {
-    return { answer: isOver ? response : undefined, calls };
-  }
-}
+const weather = tool({
+  name: 'weather',
+  description: 'Weather in a city today.',
+  parameters: z.object({ city: z.string() }),
+  execute: ({ city }, { state }: ToolContext<ConversationState<Trip>>) =>
+    city === state.prompt[0]?.content ? state.metadata.weather : 'unknown city',
+});
 
 const callOf = (city: string) =>
   `<tool_call>{"name": "weather", "arguments": {"city": "${city}"}}</tool_call>`;
@@ -108,14 +66,14 @@ export async function* trainAgent(iterations: number) {
   );
   const grpo = new GRPOAlgorithm(
     {
-      environment: new TravelDesk(),
+      environment: withTools(new ConversationEnvironment<Trip>(), [weather]),
       tasks: taskSource(tasks),
       rewards: rewardFunctions({
         // 1 for the right answer, −0.5 for a wrong one, less 0.2 for each call beyond the first.
-        rightAnswer: ({ outcome, task }) => {
-          if (outcome?.answer === undefined) return 0;
-          const isRight = outcome.answer === packed[task.metadata.weather];
-          return (isRight ? 1 : -0.5) - 0.2 * Math.max(0, outcome.calls - 1);
+        rightAnswer: ({ status, response, task, metrics }) => {
+          if (status !== 'completed') return 0;
+          const isRight = response === packed[task.metadata.weather];
+          return (isRight ? 1 : -0.5) - 0.2 * Math.max(0, (metrics?.['tools/calls'] ?? 0) - 1);
         },
       }),
       sampler: new TabularSampler({ backend, tokenizer }),

@@ -149,7 +149,7 @@ export class InferenceModule implements Sampler, TokenScorer, InferenceEngine {
   /**
    * Completes prompts with tools on offer, and separates the calls from the text.
    *
-   * The chat template shows the tools to the model. Calls are recognised in the form `<tool_call>{json}</tool_call>`. They
+   * The chat template shows the tools to the model. Calls are recognised in the forms of `toolCallFormats` of `@rlp/core`. They
    * are returned, not carried out.
    *
    * @throws ArgumentError if the model has no chat template; else what {@link InferenceModule.generate} throws.
@@ -162,10 +162,9 @@ export class InferenceModule implements Sampler, TokenScorer, InferenceEngine {
     requireList('batchGenerateWithTools', 'prompts', prompts);
     requireList('batchGenerateWithTools', 'tools', availableTools);
     const tools = availableTools.map(toolSchema);
-    const names = new Set(tools.map((tool) => tool.function.name));
     const encoded = prompts.map((prompt) => promptTokens(this, promptMessages(prompt), tools));
     const results = await this.generate(encoded, options);
-    const parsed = results.map(({ text }) => parseToolCalls(text, names));
+    const parsed = results.map(({ text }) => parseToolCalls(text, tools));
     return { responses: parsed.map(({ text }) => text), toolCalls: parsed.map(({ calls }) => calls) };
   }
 

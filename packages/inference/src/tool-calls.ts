@@ -1,17 +1,7 @@
-import type { ToolCall } from '@rlp/core';
+import type { ToolCall, ToolSchema } from '@rlp/core';
 
-/** A function that a model may call, in OpenAI shape. A plain name offers it without description. */
-export type OfferedTool =
-  | string
-  | {
-      readonly type: 'function';
-      readonly function: {
-        readonly name: string;
-        readonly description?: string;
-        /** JSON schema of the arguments. */
-        readonly parameters?: unknown;
-      };
-    };
+/** A function that a model may call. A plain name offers it without description. */
+export type OfferedTool = string | ToolSchema;
 
 /** What {@link InferenceModule.batchGenerateWithTools} gives, prompt by prompt. */
 export interface ToolResponses {
@@ -22,6 +12,6 @@ export interface ToolResponses {
 }
 
 /** An offered tool in OpenAI shape, as chat templates want it. */
-export function toolSchema(tool: OfferedTool): Exclude<OfferedTool, string> {
+export function toolSchema(tool: OfferedTool): ToolSchema {
   return typeof tool === 'string' ? { type: 'function', function: { name: tool } } : tool;
 }

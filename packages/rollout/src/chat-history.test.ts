@@ -221,7 +221,7 @@ describe('a dialogue that cannot be extended', () => {
         stopReason: 'length',
       } as const;
       const next = nextPrompt(
-        [...view, ...userAnswers('one', 0)],
+        { view: [...view, ...userAnswers('one', 0)] },
         { view, step },
         { tokenizer: spaced, chat: plain },
         history,

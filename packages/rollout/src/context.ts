@@ -1,4 +1,11 @@
-import { ArgumentError, type ChatRenderer, type Message, type TokenId, type Tokenizer } from '@rlp/core';
+import {
+  ArgumentError,
+  type ChatRenderer,
+  type Message,
+  type TokenId,
+  type Tokenizer,
+  type ToolSchema,
+} from '@rlp/core';
 
 /** What an environment shows the policy, text or a conversation. */
 export type View = string | readonly Message[];
@@ -11,13 +18,21 @@ export interface Encoding {
   readonly chat?: ChatRenderer | undefined;
 }
 
-/** Tokens of a view on its own. Throws an `ArgumentError` for messages where no chat renderer was given. */
-export function encodeView(view: View, { tokenizer, chat }: Encoding): readonly TokenId[] {
+/**
+ * Tokens of a view on its own. Throws an `ArgumentError` for messages where no chat renderer was given.
+ *
+ * @param tools - Tools that the environment offers. The chat template prints them.
+ */
+export function encodeView(
+  view: View,
+  { tokenizer, chat }: Encoding,
+  tools?: readonly ToolSchema[],
+): readonly TokenId[] {
   if (typeof view === 'string') return tokenizer.encode(view);
   if (chat === undefined) {
     throw new ArgumentError(
       'RolloutManager: the environment builds prompts of messages, which need a chat renderer: pass `chat`',
     );
   }
-  return chat.render(view);
+  return chat.render(view, tools && { tools });
 }

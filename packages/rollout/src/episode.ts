@@ -75,7 +75,9 @@ async function openEpisodes<S extends State, Metadata, Outcome>(
   if (await environment.isTerminal(state)) {
     return { state, end: { status: 'completed', termination: await environment.termination(state) } };
   }
-  const { view, encoded: prompt } = await environment.show(state, (shown) => encodeView(shown, dependencies));
+  const { view, encoded: prompt } = await environment.show(state, (shown, tools) =>
+    encodeView(shown, dependencies, tools),
+  );
   const room = roomFor(prompt, options);
   if (room < 1) {
     throw new EnvironmentError(
@@ -167,8 +169,8 @@ async function advance<S extends State, Metadata, Outcome>(
   if (progress.steps.length >= options.maxTurns) return truncated('turns');
 
   const last = { view: turn.view, step: progress.steps.at(-1)! };
-  const { view, encoded } = await environment.show(state, (shown) =>
-    nextPrompt(shown, last, dependencies, options.history),
+  const { view, encoded } = await environment.show(state, (shown, tools) =>
+    nextPrompt({ view: shown, tools }, last, dependencies, options.history),
   );
   const { tokens, continuity, reason } = encoded;
   const maxTokens = roomFor(tokens, options);

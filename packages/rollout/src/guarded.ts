@@ -8,6 +8,7 @@ import {
   type Task,
   type Termination,
   TimeoutError,
+  type ToolSchema,
 } from '@rlp/core';
 import type { View } from './context.ts';
 
@@ -23,10 +24,10 @@ export interface GuardedEnvironment<S extends State, Metadata, Outcome> {
   reset(task: Task<Metadata>, seed: number): Promise<S>;
   updateState(state: S, response: string): Promise<S>;
   isTerminal(state: S): Promise<boolean>;
-  /** What the state shows, encoded. A view that cannot be encoded is the environment's failure. */
+  /** What the state shows, encoded with the tools it offers. A view that cannot be encoded is the environment's failure. */
   show<Encoded>(
     state: S,
-    encode: (view: View) => Encoded,
+    encode: (view: View, tools: readonly ToolSchema[] | undefined) => Encoded,
   ): Promise<{ readonly view: View; readonly encoded: Encoded }>;
   /** Last view of an ended episode, or `undefined` if the environment shows nothing there. */
   lastView(state: S): View | undefined;
@@ -54,18 +55,18 @@ export function guarded<S extends State, Metadata, Outcome>(
 ): GuardedEnvironment<S, Metadata, Outcome> {
   const call = <Result>(method: string, work: () => Result | PromiseLike<Result>) =>
     callEnvironment(method, work, { signal });
-  const callState = async (method: string, work: () => S | Promise<S>) =>
+  const callState = async (method: string, work: (own: AbortSignal) => S | Promise<S>) =>
     checkedState(method, await callEnvironment(method, work, { signal, timeoutMs }));
 
   return {
     reset: (task, seed) => callState('reset', () => environment.reset(task, seed)),
     updateState: (state, response) =>
-      callState('updateState', () => environment.updateState(state, response)),
+      callState('updateState', (own) => environment.updateState(state, response, { signal: own })),
     isTerminal: (state) => call('isTerminal', () => environment.isTerminal(state)),
     show: (state, encode) =>
       call('buildPrompt', () => {
         const view = environment.buildPrompt(state);
-        return { view, encoded: encode(view) };
+        return { view, encoded: encode(view, environment.tools?.(state)) };
       }),
     lastView(state) {
       try {
@@ -87,13 +88,13 @@ export function guarded<S extends State, Metadata, Outcome>(
 
 async function callEnvironment<Result>(
   method: string,
-  work: () => Result | PromiseLike<Result>,
+  work: (own: AbortSignal) => Result | PromiseLike<Result>,
   { signal, timeoutMs }: { readonly signal: AbortSignal; readonly timeoutMs?: number },
 ): Promise<Result> {
   signal.throwIfAborted();
   const controller = new AbortController();
   try {
-    const working = work();
+    const working = work(controller.signal);
     // Most environments are done at once: nothing to wait for, and thousands of calls an iteration.
     if (!isPromiseLike(working)) return working;
     return await settleWithin(working, controller, { signal, timeoutMs });

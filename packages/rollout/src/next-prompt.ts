@@ -4,6 +4,7 @@ import {
   type Step,
   type TokenId,
   type Tokenizer,
+  type ToolSchema,
   turnContinuation,
 } from '@rlp/core';
 
@@ -15,6 +16,13 @@ export interface TurnPrompt {
   readonly continuity: 'first' | 'extended' | 'split';
   /** Why the prompt does not continue the tokens before it. */
   readonly reason?: string | undefined;
+}
+
+/** What the policy is shown next. */
+export interface NextView {
+  readonly view: View;
+  /** Tools that the environment offers. */
+  readonly tools?: readonly ToolSchema[] | undefined;
 }
 
 /** What the last turn showed the policy, and what the policy did. */
@@ -31,16 +39,16 @@ export interface LastTurn {
  * appended. A prompt that continues in neither way stands alone.
  */
 export function nextPrompt(
-  view: View,
+  next: NextView,
   last: LastTurn,
   encoding: Encoding,
   history: 'sampled' | 'template',
 ): TurnPrompt {
   const context = [...last.step.promptTokens, ...last.step.tokens];
-  const sampled = history === 'sampled' ? sampledHistory(view, last, encoding, context) : undefined;
+  const sampled = history === 'sampled' ? sampledHistory(next, last, encoding, context) : undefined;
   if (Array.isArray(sampled)) return { tokens: sampled, continuity: 'extended' };
 
-  const fresh = encodeView(view, encoding);
+  const fresh = encodeView(next.view, encoding, next.tools);
   const tokens = renderedHistory(fresh, context, encoding.tokenizer);
   if (tokens !== undefined) return { tokens, continuity: 'extended' };
   const reason = sampled ?? 'the rendered prompt does not begin with the last prompt and response';
@@ -54,13 +62,13 @@ export function nextPrompt(
  * rewrites history, and the text behind the response is found by a marker.
  */
 function sampledHistory(
-  view: View,
+  { view, tools }: NextView,
   last: LastTurn,
   { tokenizer, chat }: Encoding,
   context: readonly TokenId[],
 ): TokenId[] | string | undefined {
   if (chat === undefined || typeof view === 'string' || typeof last.view === 'string') return undefined;
-  const render = textRenderer(chat, tokenizer);
+  const render = textRenderer(chat, tokenizer, tools);
   const addition = continued(render(view, 'add'), context, tokenizer);
   const extended = addition === undefined ? undefined : append(context, addition, tokenizer);
   if (extended !== undefined) return extended;
@@ -176,10 +184,14 @@ function canonical({ role, content, name, tool_calls: calls, tool_call_id: id }:
   return JSON.stringify([role, content, name, calls, id]);
 }
 
-function textRenderer(chat: ChatRenderer, tokenizer: Tokenizer) {
-  return (messages: readonly Message[], generationPrompt: 'add' | 'none') =>
-    chat.renderText?.(messages, { generationPrompt }) ??
-    tokenizer.decode(chat.render(messages, { generationPrompt }), { specialTokens: 'keep' });
+function textRenderer(chat: ChatRenderer, tokenizer: Tokenizer, tools: readonly ToolSchema[] | undefined) {
+  return (messages: readonly Message[], generationPrompt: 'add' | 'none') => {
+    const options = { generationPrompt, ...(tools && { tools }) };
+    return (
+      chat.renderText?.(messages, options) ??
+      tokenizer.decode(chat.render(messages, options), { specialTokens: 'keep' })
+    );
+  };
 }
 
 function startsWith(tokens: readonly TokenId[], prefix: readonly TokenId[]): boolean {

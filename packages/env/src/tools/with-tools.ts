@@ -61,7 +61,7 @@ export type WithToolUse<S extends State, Key extends string = 'tools'> = S & {
  */
 export function withTools<S extends State, Metadata, Outcome>(
   environment: Environment<S, Metadata, Outcome>,
-  tools: readonly Tool<S>[],
+  tools: readonly Tool<NoInfer<S>>[],
   options: WithToolsOptions = {},
 ): Environment<WithToolUse<S>, Metadata, Outcome> {
   const resolved = parseOptions('withTools', schema, options, 'WithToolsOptions');
@@ -78,7 +78,7 @@ export function withTools<S extends State, Metadata, Outcome>(
  */
 export function withVerification<S extends State, Metadata, Outcome>(
   environment: Environment<S, Metadata, Outcome>,
-  tools: readonly Tool<S>[],
+  tools: readonly Tool<NoInfer<S>>[],
   options: WithToolsOptions & { readonly budget: number },
 ): Environment<WithToolUse<S, 'verification'>, Metadata, Outcome> {
   const resolved = parseOptions(
@@ -105,7 +105,7 @@ class ToolLayer<S extends State, Metadata, Outcome, Key extends string> {
 
   constructor(
     environment: Environment<S, Metadata, Outcome>,
-    tools: readonly Tool<S>[],
+    tools: readonly Tool<NoInfer<S>>[],
     options: z.output<typeof schema>,
     key: Key,
   ) {

@@ -7,6 +7,9 @@ import {
   parseToolCalls,
   type TokenId,
   type Tokenizer,
+  type ToolCallFormat,
+  toolCallFormatNames,
+  toolCallFormats,
 } from '@rlp/core';
 
 import { compileTemplate, type TemplateFunctions } from './limited-template.ts';
@@ -66,8 +69,16 @@ export function chatRenderer(
     renderText,
     render: (messages, rendering) =>
       tokenizer.encode(renderText(messages, rendering), { specialTokens: 'none' }),
-    ...(template.includes('<tool_call>') && { parseToolCalls: (text: string) => parseToolCalls(text) }),
+    ...(writesCalls(template) && { parseToolCalls: (text: string) => parseToolCalls(text) }),
   };
+}
+
+/** Whether a template knows the marks of a format of tool calls. */
+function writesCalls(template: string): boolean {
+  return toolCallFormatNames.some((name) => {
+    const { mark }: ToolCallFormat = toolCallFormats[name];
+    return mark !== undefined && template.includes(mark);
+  });
 }
 
 /** Compiles a template to a function from messages to text. Throws as {@link chatRenderer} does. */
