@@ -19,6 +19,13 @@ export { SimpleTextEnvironment, type SimpleTextOptions, type TextState } from '.
 export { type SplitTasksOptions, splitTasks } from './split-tasks.ts';
 export { type TaskSourceOptions, taskSource } from './task-source.ts';
 export { type TaskFields, type TasksFromJsonlOptions, tasksFromJsonl } from './tasks-from-jsonl.ts';
+export {
+  type AiSdkTool,
+  type ForeignToolOptions,
+  type McpClient,
+  toolsFromAiSdk,
+  toolsFromMcp,
+} from './tools/foreign-tools.ts';
 export { type Tool, type ToolContext, type ToolDefinition, tool } from './tools/tool.ts';
 export type { Exchange, ToolUse } from './tools/tool-use.ts';
 export { type WithToolsOptions, type WithToolUse, withTools, withVerification } from './tools/with-tools.ts';

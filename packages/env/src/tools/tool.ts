@@ -77,30 +77,37 @@ export function tool<Parameters extends z.ZodType, S extends State = State>(
   const { name, description, cost, timeoutMs } = parseOptions('tool', schema, definition, 'ToolDefinition');
   const { parameters, execute } = definition;
   return {
-    schema: {
-      type: 'function',
-      function: { name, description, parameters: argumentsSchema(name, parameters) },
-    },
+    schema: functionSchema(name, description, argumentsSchema(name, parameters)),
     cost,
     timeoutMs,
-    run: async (args, context) => execute(await checked(parameters, args), context),
+    run: async (args, context) => execute(await checkedArguments(parameters, args), context),
   };
 }
 
 /** The arguments as the schema wants them. Throws an `ArgumentError` for the policy to read. */
-async function checked<Parameters extends z.ZodType>(
+export async function checkedArguments<Parameters extends z.core.$ZodType>(
   parameters: Parameters,
   args: Readonly<Record<string, unknown>>,
 ): Promise<z.output<Parameters>> {
-  const { data, error } = await parameters.safeParseAsync(args);
+  const { data, error } = await z.safeParseAsync(parameters, args);
   if (error === undefined) return data as z.output<Parameters>;
   const problems = error.issues.map(({ path, message }) => `${path.join('.') || 'arguments'}: ${message}`);
   throw new ArgumentError(`wrong arguments: ${problems.join('; ')}`);
 }
 
+/** A tool as the policy is told of it. */
+export function functionSchema(
+  name: string,
+  description: unknown,
+  { $schema: _, ...parameters }: Readonly<Record<string, unknown>>,
+): ToolSchema {
+  const told = typeof description === 'string' && description !== '' ? { description } : {};
+  return { type: 'function', function: { name, ...told, parameters } };
+}
+
 /** JSON Schema of the arguments of a tool. Throws an `OptionsError` if they are no object. */
 function argumentsSchema(name: string, parameters: z.ZodType): Readonly<Record<string, unknown>> {
-  const { $schema: _, ...json } = z.toJSONSchema(parameters, { io: 'input', unrepresentable: 'any' });
+  const json = z.toJSONSchema(parameters, { io: 'input', unrepresentable: 'any' });
   if (json.type === 'object') return json;
   throw new OptionsError(`tool "${name}"`, ['parameters: must be a z.object, because arguments have names']);
 }

@@ -1,0 +1,155 @@
+import { ArgumentError, isRecord, parseOptions } from '@rlp/core';
+import * as z from 'zod';
+import { checkedArguments, functionSchema, type Tool } from './tool.ts';
+
+const schema = z.strictObject({
+  /** What a call costs. Default 1. */
+  cost: z.number().nonnegative().default(1),
+  /** Time limit of a call, in milliseconds. Default 10000. */
+  timeoutMs: z.number().positive().max(2_147_483_647).default(10_000),
+});
+
+/** Options of {@link toolsFromAiSdk} and {@link toolsFromMcp}. */
+export interface ForeignToolOptions extends z.input<typeof schema> {}
+
+/** The parts of a tool of the AI SDK (`ai` 5 to 7) that are used here. `tool({ … })` of that package makes them. */
+export interface AiSdkTool {
+  readonly description?: unknown;
+  /** A zod schema, or what `jsonSchema()` of the AI SDK returns. */
+  readonly inputSchema: unknown;
+  readonly execute?: ((input: never, options: never) => unknown) | undefined;
+}
+
+/**
+ * Tools of the AI SDK as they are: `toolsFromAiSdk({ weather: tool({ … }) })`.
+ *
+ * `execute` gets `toolCallId`, `abortSignal` and no messages. Of a tool that streams, the last value counts.
+ *
+ * @throws `ArgumentError` for a tool without `execute`, and for a schema that is neither zod's nor made by `jsonSchema()`.
+ */
+export function toolsFromAiSdk(
+  tools: Readonly<Record<string, AiSdkTool>>,
+  options: ForeignToolOptions = {},
+): readonly Tool[] {
+  const limits = parseOptions('toolsFromAiSdk', schema, options, 'ForeignToolOptions');
+  return Object.entries(tools).map(([name, given]) => {
+    const input = readInput(name, given.inputSchema);
+    const execute = given.execute?.bind(given) as AiExecute | undefined;
+    if (execute === undefined) {
+      throw new ArgumentError(`toolsFromAiSdk: "${name}" has no execute; a policy can only call what runs`);
+    }
+    return {
+      ...limits,
+      schema: functionSchema(name, given.description, input.json),
+      run: async (args, { callId, signal }) =>
+        lastOf(
+          await execute(await input.check(args), { toolCallId: callId, messages: [], abortSignal: signal }),
+        ),
+    };
+  });
+}
+
+type AiExecute = (input: unknown, options: object) => unknown;
+
+interface Input {
+  /** JSON Schema of the arguments. */
+  readonly json: Readonly<Record<string, unknown>>;
+  /** The arguments as the schema wants them. */
+  check(args: Readonly<Record<string, unknown>>): unknown;
+}
+
+function readInput(name: string, given: unknown): Input {
+  if (given instanceof z.core.$ZodType) {
+    return {
+      json: z.toJSONSchema(given, { io: 'input', unrepresentable: 'any' }),
+      check: (args) => checkedArguments(given, args),
+    };
+  }
+  if (isRecord(given) && isRecord(given.jsonSchema)) {
+    const { jsonSchema: json, validate } = given;
+    return {
+      json,
+      check: async (args) =>
+        validated(typeof validate === 'function' ? await validate(args) : undefined, args),
+    };
+  }
+  throw new ArgumentError(
+    `toolsFromAiSdk: the inputSchema of "${name}" is neither a schema of zod 4 nor made by jsonSchema(); wrap it in jsonSchema() of the AI SDK`,
+  );
+}
+
+/** What `validate` of the AI SDK says of arguments. */
+function validated(result: unknown, args: unknown): unknown {
+  if (!isRecord(result)) return args;
+  if (result.success === false) throw result.error;
+  return result.value;
+}
+
+/** The last value of a stream, or the value itself. */
+async function lastOf(result: unknown): Promise<unknown> {
+  if (typeof result !== 'object' || result === null || !(Symbol.asyncIterator in result)) return result;
+  let last: unknown;
+  for await (const value of result as AsyncIterable<unknown>) last = value;
+  return last;
+}
+
+/** The parts of a client of `@modelcontextprotocol/sdk` that are used here. Connect it before you pass it. */
+export interface McpClient {
+  listTools(params?: { cursor?: string }): Promise<{
+    readonly tools: readonly {
+      readonly name: string;
+      readonly description?: string | undefined;
+      readonly inputSchema: object;
+    }[];
+    readonly nextCursor?: string | undefined;
+  }>;
+  callTool(
+    params: { name: string; arguments?: Record<string, unknown> },
+    resultSchema?: undefined,
+    options?: { signal?: AbortSignal; timeout?: number },
+  ): Promise<unknown>;
+}
+
+/**
+ * The tools of an MCP server, over a connected client of `@modelcontextprotocol/sdk`.
+ *
+ * Text of an answer is what the policy reads. Other parts, such as images, are named in brackets. An answer with `isError` is an error.
+ */
+export async function toolsFromMcp(
+  client: McpClient,
+  options: ForeignToolOptions = {},
+): Promise<readonly Tool[]> {
+  const limits = parseOptions('toolsFromMcp', schema, options, 'ForeignToolOptions');
+  const tools: Tool[] = [];
+  let cursor: string | undefined;
+  do {
+    const page = await client.listTools(cursor === undefined ? undefined : { cursor });
+    for (const { name, description, inputSchema } of page.tools) {
+      tools.push({
+        ...limits,
+        schema: functionSchema(name, description, { ...inputSchema }),
+        run: async (args, { signal }) =>
+          answerOf(
+            await client.callTool({ name, arguments: { ...args } }, undefined, {
+              signal,
+              timeout: limits.timeoutMs,
+            }),
+          ),
+      });
+    }
+    cursor = page.nextCursor;
+  } while (cursor !== undefined);
+  return tools;
+}
+
+function answerOf(result: unknown): string {
+  const parts: readonly unknown[] = isRecord(result) && Array.isArray(result.content) ? result.content : [];
+  const texts = parts.map((part) => {
+    if (!isRecord(part)) return '';
+    return typeof part.text === 'string' ? part.text : `[${String(part.type)}]`;
+  });
+  const structured = isRecord(result) ? result.structuredContent : undefined;
+  const text = texts.length === 0 && structured !== undefined ? JSON.stringify(structured) : texts.join('\n');
+  if (isRecord(result) && result.isError === true) throw new Error(text);
+  return text;
+}
