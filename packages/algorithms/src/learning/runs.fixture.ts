@@ -109,7 +109,7 @@ export async function learningCurve(
     tasksPerIteration: 4,
     rollout,
   });
-  const { history } = await run.train({ iterations });
+  const { history } = await run.train({ iterations, print: 'none' });
   return history.map((metrics) => metrics['reward/mean']!);
 }
 

@@ -1,5 +1,5 @@
 import { TabularBackend } from '@rlp/backprop/tabular';
-import type { ChatRenderer, Message } from '@rlp/core';
+import { type ChatRenderer, type Message, OptionsError } from '@rlp/core';
 import { describe, expect, it } from 'vitest';
 import { demonstrationSequences } from '../sequence/demonstration.ts';
 import { letterTokenizer as tokenizer } from './bandit.fixture.ts';
@@ -50,6 +50,15 @@ describe('runSftTraining', () => {
     const rest = await train(parts, { sequencesPerBatch: 4, updates: 7, resume: first.at(-1)!.state });
     expect([...first, ...rest]).toEqual(reports);
     expect(await parts.getWeights()).toEqual(await whole.getWeights());
+  });
+
+  it('refuses dependencies that are missing or not known, all in one error', async () => {
+    const misspelt = { backnd: create(), sequences: alphabet, clock: 7 } as never;
+    const refused = runSftTraining(misspelt).next();
+    await expect(refused).rejects.toThrow(OptionsError);
+    await expect(refused).rejects.toThrow(
+      /backend: [\s\S]*clock: must be a function[\s\S]*did you mean backend\?/,
+    );
   });
 
   it('ends when the signal fires, and refuses an empty dataset', async () => {

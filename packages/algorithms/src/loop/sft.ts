@@ -2,6 +2,7 @@ import {
   ArgumentError,
   type Metrics,
   type MetricsLogger,
+  parseOptions,
   RandomStream,
   type TokenSequence,
   type TrainingBackend,
@@ -9,6 +10,7 @@ import {
 } from '@rlp/core';
 import * as z from 'zod';
 import { aggregationWeights } from '../aggregation.ts';
+import { having } from '../algorithm/dependencies.ts';
 import { crossEntropy } from '../loss/cross-entropy.ts';
 import { Attendant } from './attendant.ts';
 import { isMasked } from './experience.ts';
@@ -28,6 +30,16 @@ export interface SftDependencies {
   /** Ends the run after the update under way. A call of the backend that hangs is abandoned with a `TrainingError`. */
   readonly signal?: AbortSignal | undefined;
 }
+
+const isFunction = (value: unknown) => typeof value === 'function';
+
+const dependencySchema = z.strictObject({
+  backend: having<TrainingBackend>('forwardBackward', 'a training backend'),
+  sequences: z.custom<readonly TokenSequence[]>(Array.isArray, 'must be a list of sequences'),
+  logger: having<MetricsLogger>('log', 'a logger').optional(),
+  clock: z.custom<() => number>(isFunction, 'must be a function').optional(),
+  signal: z.custom<AbortSignal>((value) => value instanceof AbortSignal, 'must be an AbortSignal').optional(),
+} satisfies Record<keyof SftDependencies, z.ZodType>);
 
 /** Schema of {@link SftState}. */
 export const sftStateSchema = z.strictObject({ iteration: z.int().nonnegative() });
@@ -55,12 +67,15 @@ export interface SftReport {
  * Examples are shuffled in each epoch by a stream named by seed and epoch, then batched in that order. A resumed run sees
  * exactly the batches that the interrupted run would have seen. Publishes nothing.
  *
- * @throws OptionsError for options outside their ranges, ArgumentError when there is nothing to imitate.
+ * @throws OptionsError for options outside their ranges and for dependencies that are missing or not known, ArgumentError when there
+ *   is nothing to imitate.
  */
 export async function* runSftTraining(
-  { backend: given, sequences, logger, clock, signal }: SftDependencies,
+  dependencies: SftDependencies,
   options: SftOptions & ResumeOptions<SftState> = {},
 ): AsyncGenerator<SftReport, void, undefined> {
+  parseOptions('runSftTraining', dependencySchema, dependencies, 'SftDependencies');
+  const { backend: given, sequences, logger, clock, signal } = dependencies;
   const { resume, ...own } = options;
   const resolved = resolveSftOptions(own);
   if (sequences.every(({ mask }) => isMasked(mask))) {
