@@ -217,7 +217,7 @@ describe('groupRelativeAdvantages', () => {
 
   it('names rewards that are not finite', () => {
     expect(() => groupRelativeAdvantages([[1], [0, Number.NaN]])).toThrow(
-      /groups\[1\]\[1\] must be a finite number, or null if unscorable, got NaN/,
+      /groups\[1\]\[1\] must be a finite number \(at most 1e100 in size\), or null if unscorable, got NaN/,
     );
   });
 

@@ -205,7 +205,7 @@ function requireRewards(groups: GroupRewards): void {
     const g = rewards.findIndex((reward) => reward !== null && !isUsable(reward));
     if (g < 0) continue;
     throw new ArgumentError(
-      `groupRelativeAdvantages: groups[${p}][${g}] must be a finite number, or null if unscorable, ` +
+      `groupRelativeAdvantages: groups[${p}][${g}] must be a finite number (at most 1e100 in size), or null if unscorable, ` +
         `got ${String(rewards[g])}`,
     );
   }

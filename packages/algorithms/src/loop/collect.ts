@@ -10,6 +10,7 @@ import {
   Watchdog,
 } from '@rlp/core';
 import { hasRewardVariance } from '../advantage/group-relative.ts';
+import { isUsable } from '../statistics/token-rows.ts';
 import type { ResolvedRlOptions } from './options.ts';
 import type { GroupCollector, RlDependencies, ScoredGroup } from './protocol.ts';
 import { rewardsOf, sampledTokens } from './trajectory-rows.ts';
@@ -138,7 +139,10 @@ async function collectScoredGroups<Metadata>(
     if (signal?.aborted) break;
     const work = Promise.resolve().then(() => rewards.computeRewards(group, given));
     const scoring = watchdog.watch(work, given).then(
-      (scored) => ({ group, scored: checkScores(group, scored).map((score) => shaped(score, options)) }),
+      (scored) => ({
+        group,
+        scored: checkScores(group, scored).map((score) => usable(shaped(score, options))),
+      }),
       (rejection: unknown) => ({ rejection: rejection ?? new RewardError('rejected without an error') }),
     );
     scoring.catch(() => undefined); // awaited below
@@ -204,6 +208,16 @@ function checkScores<Metadata>(
     if (wrong === undefined) return score;
     throw new RewardError(`trajectory "${id}": the reward must be a finite number or null, got ${wrong}`);
   });
+}
+
+/** `null` for a reward beyond 1e100: its square leaves no room for sums, so nothing can be compared with it. */
+function usable<Metadata>(score: ScoredTrajectory<Metadata>): ScoredTrajectory<Metadata> {
+  const earned = [score.reward ?? 0, ...score.trajectory.steps.map(({ reward }) => reward ?? 0)];
+  const huge = earned.find((reward) => !isUsable(reward));
+  if (huge === undefined) return score;
+  const message = `expected a reward of at most 1e100 in size, got ${huge}`;
+  const failure = { source: 'reward', cause: 'not-finite', message } as const;
+  return { ...score, reward: null, failures: [...(score.failures ?? []), failure] };
 }
 
 /** The reward within its limits, with the penalty for long answers. */

@@ -178,7 +178,10 @@ function lossMetrics(passes: readonly ForwardBackwardResult[], trained: number):
 
 /** Of at least one value. */
 function mean(values: readonly number[]): number {
-  return values.reduce((sum, value) => sum + value, 0) / values.length;
+  const total = values.reduce((sum, value) => sum + value, 0);
+  // Components are not bounded: their sum may overflow where their mean does not.
+  if (!Number.isFinite(total)) return values.reduce((sum, value) => sum + value / values.length, 0);
+  return total / values.length;
 }
 
 /** Population standard deviation. */
