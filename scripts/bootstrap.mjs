@@ -23,12 +23,13 @@ async function run(program, args, shell = false) {
   const child = spawn(program, args, { cwd: root, stdio: 'inherit', shell });
   const stay = () => undefined;
   const pass = () => child.kill('SIGTERM');
-  process.on('SIGINT', stay).on('SIGTERM', pass);
+  const hangUp = () => child.kill('SIGHUP');
+  process.on('SIGINT', stay).on('SIGHUP', hangUp).on('SIGTERM', pass);
   const [code, signal] = await once(child, 'exit').catch((error) => {
     console.error(`bootstrap: cannot run ${program}: ${error.message}`);
     return [1];
   });
-  process.off('SIGINT', stay).off('SIGTERM', pass);
+  process.off('SIGINT', stay).off('SIGHUP', hangUp).off('SIGTERM', pass);
   if (code !== 0) process.exit(signal === 'SIGINT' ? 130 : (code ?? 1));
 }
 

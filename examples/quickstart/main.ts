@@ -5,15 +5,17 @@ import { percent } from './record.ts';
 
 const say = (line: string) => console.log(line);
 
-/** The first Ctrl-C stops after the current step, the second at once. */
+/** The first Ctrl-C, or the end of the terminal, stops after the current step. The second stops at once. */
 function interruptible(): AbortSignal {
   const controller = new AbortController();
-  const stop = () => {
-    if (controller.signal.aborted) process.exit(130);
+  const stop = (signal: NodeJS.Signals) => {
+    // A terminal that is gone cannot be written to, and may say so several times.
+    if (signal === 'SIGHUP')
+      for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {});
+    else if (controller.signal.aborted) process.exit(130);
     controller.abort(new Error('interrupted'));
   };
-  process.on('SIGINT', stop);
-  process.on('SIGTERM', stop);
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, stop);
   return controller.signal;
 }
 

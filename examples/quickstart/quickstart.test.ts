@@ -36,7 +36,7 @@ interface Ended {
 /** Runs the quickstart as a shell would; presses Ctrl-C, so many times, when the output matches. */
 function runInShell(
   flags: readonly string[],
-  interrupt?: { readonly at: RegExp; readonly times: number },
+  interrupt?: { readonly at: RegExp; readonly times: number; readonly signal: NodeJS.Signals },
 ): Promise<Ended> {
   const args = ['--conditions=@rlp/source', '--import', import.meta.resolve('tsx'), main, ...flags];
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'] });
@@ -47,7 +47,7 @@ function runInShell(
     output += text;
     if (!interrupt?.at.test(output) || !Number.isNaN(interruptedAt)) return;
     interruptedAt = performance.now();
-    for (let n = 0; n < interrupt.times; n++) setTimeout(() => child.kill('SIGINT'), 100 * n);
+    for (let n = 0; n < interrupt.times; n++) setTimeout(() => child.kill(interrupt.signal), 100 * n);
   });
   child.stderr.on('data', (text: Buffer) => {
     errors += text;
@@ -138,12 +138,12 @@ describe('the quickstart', () => {
 
     const out = join(directory, 'interrupted');
     const flags = [...short, '--out', out];
-    const duringSft = await runInShell(flags, { at: /SFT +\d+\/12/, times: 1 });
+    const duringSft = await runInShell(flags, { at: /SFT +\d+\/12/, times: 2, signal: 'SIGHUP' });
     expect(duringSft).toMatchObject({ code: 130, errors: '' });
     expect(duringSft.output).toContain(
       `Continue with: npx -y pnpm@10 quickstart ${flags.join(' ')} --resume`,
     );
-    console.log(`Ctrl-C stopped after ${Math.round(duringSft.stoppedAfter)} ms`);
+    console.log(`The end of the terminal stopped it after ${Math.round(duringSft.stoppedAfter)} ms`);
     expect(duringSft.stoppedAfter).toBeLessThan(5000);
     expect(await partialFiles(out)).toEqual([]);
     const duringRl = await runHere([...flags, '--resume'], /GRPO 1\/2/);
@@ -157,7 +157,11 @@ describe('the quickstart', () => {
 
   it('ends at once at the second Ctrl-C', async () => {
     const out = join(directory, 'twice');
-    const ended = await runInShell(['--out', out], { at: /million random weights/, times: 2 });
+    const ended = await runInShell(['--out', out], {
+      at: /million random weights/,
+      times: 2,
+      signal: 'SIGINT',
+    });
     expect(ended.code).toBe(130);
     expect(ended.stoppedAfter).toBeLessThan(5000);
     expect(await partialFiles(out)).toEqual([]);

@@ -278,6 +278,12 @@ describe('numbers and durations', () => {
 });
 
 describe('compositeLogger', () => {
+  it('shows the run on the console if one of its loggers does', () => {
+    const shown = consoleLogger({ iterations: 1, stream: sink() });
+    expect(compositeLogger(newJsonl(), shown).shows).toBe('console');
+    expect(compositeLogger(newJsonl()).shows).toBeUndefined();
+  });
+
   it('gives the others their row when one breaks its contract', async () => {
     const broken: MetricsLogger = {
       log: () => {

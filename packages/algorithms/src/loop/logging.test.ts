@@ -1,5 +1,5 @@
 import type { LoggedSample, Metrics, Monitor } from '@rlp/core';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { GRPOAlgorithm } from '../algorithm/grpo.ts';
 import { algorithmSetup, banditSetup, collect, forAlgorithm } from './bandit.fixture.ts';
 
@@ -100,6 +100,39 @@ describe('logging', () => {
 
 describe('train', () => {
   const options = { tasksPerIteration: 2, rollout: { sampling: { maxTokens: 1 } } };
+
+  it('prints nothing if the logger shows the run on the console', async () => {
+    const printed = vi.spyOn(console, 'info').mockImplementation(() => undefined);
+    onTestFinished(() => printed.mockRestore());
+    const { logger, told } = memoryLogger();
+    const trained = (given: object) =>
+      new GRPOAlgorithm({ ...algorithmSetup('shown'), logger: given as never }, options).train({
+        iterations: 2,
+      });
+    await trained({ ...logger, shows: 'console' });
+    expect([printed.mock.calls.length, told.metrics.length]).toEqual([0, 2]);
+    await trained(logger);
+    expect(printed.mock.calls.length).toBeGreaterThanOrEqual(2);
+    expect(told.metrics).toHaveLength(4);
+  });
+
+  it('says a note that iterations repeat once, and counts it', async () => {
+    const { logger, told } = memoryLogger();
+    const setup = { ...algorithmSetup('repeated'), logger };
+    const rewards: typeof setup.rewards = {
+      computeRewards: async ({ trajectories }) =>
+        trajectories.map((trajectory) => ({ trajectory, reward: 1, components: {} })),
+    };
+    const { notes } = await new GRPOAlgorithm({ ...setup, rewards }, options).train({
+      iterations: 12,
+      print: 'none',
+    });
+    expect(told.notes).toEqual([
+      expect.stringMatching(/^0 the rewards of every group are equal .*rewards$/),
+      expect.stringMatching(/^9 the rewards of every group are equal .* \(10 times so far\)$/),
+    ]);
+    expect(notes).toEqual([expect.stringMatching(/ \(12 times\)$/)]);
+  });
 
   it('prints one line per iteration and every note and finding', async () => {
     const lines: string[] = [];
