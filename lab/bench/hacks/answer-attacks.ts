@@ -41,7 +41,7 @@ export const numberAttacks: readonly Attack[] = [
   ]),
 ];
 
-/** Responses whose right answer has letters or several values, for `mathAnswer` with `symbolicEquivalence`. */
+/** Responses whose right answer has letters or several values, for `mathAnswer`. */
 export const expressionAttacks: readonly Attack[] = [
   ...attacks('equality', [
     [

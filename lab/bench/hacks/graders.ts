@@ -1,7 +1,6 @@
 import type { RewardFunction, Trajectory } from '@rlp/core';
 import { instructionFollowing } from '@rlp/rewards/instructions';
 import { pointwiseJudge, rubricJudge, type TextGenerator } from '@rlp/rewards/judge';
-import { symbolicEquivalence } from '@rlp/rewards/math';
 import {
   answerF1,
   type CodeTest,
@@ -93,7 +92,6 @@ export async function cases(runners: Runners, timeoutMs: number): Promise<Case[]
 
 /** The graders that need no sandbox. */
 async function textCases(): Promise<Case[]> {
-  const equivalence = await symbolicEquivalence();
   const reference = (metadata: unknown) => String(metadata);
   const tags = ['reasoning', 'answer'];
   const expected = () => [{ name: 'book', arguments: { city: 'Bern', nights: 2 } }];
@@ -102,9 +100,9 @@ async function textCases(): Promise<Case[]> {
     { grader: 'gsm8kAnswer', attacks: answers.numberAttacks, reward: gsm8kAnswer({ reference: () => '18' }) },
     { grader: 'mathAnswer', attacks: answers.numberAttacks, reward: mathAnswer({ reference: () => '18' }) },
     {
-      grader: 'symbolicEquivalence',
+      grader: 'mathAnswer, expressions',
       attacks: answers.expressionAttacks,
-      reward: mathAnswer({ reference, equivalence }),
+      reward: mathAnswer({ reference }),
     },
     {
       grader: 'exactAnswer',

@@ -16,7 +16,16 @@ export * from './stock/format/tag-count.ts';
 export * from './stock/format/tag-format.ts';
 export * from './stock/format/think-format.ts';
 export * from './stock/format/xml-format.ts';
-export * from './stock/math/final-answer.ts';
+export {
+  answerPhrase,
+  type BoxedAnswer,
+  type FinalAnswerOptions,
+  finalAnswer,
+  hashAnswer,
+  hashSection,
+  lastBoxed,
+  lastNumber,
+} from './stock/math/final-answer.ts';
 export * from './stock/math/math-answer.ts';
 export { type MathAgreementOptions, mathAnswersAgree } from './stock/math/math-equivalence.ts';
 export * from './stock/math/math-normal-form.ts';

@@ -99,7 +99,7 @@ class Reader extends TermReader {
     const unit = written || currency || (this.degrees ? 'degree' : '');
     this.degrees = false;
     const { name, factor } = unitOf(unit);
-    const scaled = factor === 1 ? value : apply('multiply', value, constant(factor));
+    const scaled = factor === 1 ? value : times(value, factor);
     return name === '' ? scaled : { type: 'quantity', value: scaled, unit: name };
   }
 
@@ -206,4 +206,9 @@ class Reader extends TermReader {
     if (rows.at(-1)!.length === 0) rows.pop();
     return collection(`matrix ${rows.map((row) => row.length).join(',')}`, rows.flat());
   }
+}
+
+function times(value: Expression, factor: number): Expression {
+  if (value.type !== 'number') return apply('multiply', value, constant(factor));
+  return { ...value, value: value.value.mul(factor) };
 }

@@ -115,9 +115,12 @@ function withoutMarks(text: string): string {
 
 const comments = /<!--(?:(?!-->)[\s\S])*(?:-->|$)/g;
 const negation =
-  /(?:(?:\bnot|\bnever|n't|n’t)(?:\s+(?:be|equal|to|the|exactly))*|\d\s+or)[\s$\\({*]*(?:f?boxed[{\s]*)?$/i;
+  /(?:(?:\b(?:can)?not|\bnever|n't|n’t)(?:\s+(?:be|equal|to|the|exactly))*|\d\s+or)[\s$\\({*]*(?:f?boxed[{\s]*)?$/i;
 const denial = /^[\s$\\)}*]*(?:is|was|would be)(?:\s+(?:not|never|wrong|incorrect)|n't|n’t)\b/i;
-const negativeWord = /\b(?:not|never|wrong|incorrect)\b|n't\b|n’t\b/i;
+
+/** A word that denies an answer. */
+export const negativeWord = /\b(?:not|cannot|never|neither|wrong|incorrect)\b|n't\b|n’t\b/i;
+
 const sentenceNumber = /(?<![\w/^_.])-?[$€£]?\d[\d,]*(?:\.\d+)?(?![\w/^_]|\.\d)/g;
 
 /** What a text says at a place, unless the words around it deny it: "not \boxed{18}". */
@@ -140,10 +143,13 @@ function sentenceAnswer(text: string): string | undefined {
   return numbers?.length === 1 ? numbers[0] : undefined;
 }
 
+/** What the places say; `null` for a box that is denied or not closed, so that nothing else is read. */
 const readers = {
   boxed(text: string) {
     const box = lastBoxed(text);
-    return box && undenied(text, box.text, text.lastIndexOf(box.text)) && box.content;
+    if (box === undefined) return text.includes('\\boxed') ? null : undefined;
+    const isUndenied = undenied(text, box.text, text.lastIndexOf(box.text)) !== undefined;
+    return isUndenied ? box.content : null;
   },
   hash: (text: string) => hashAnswer(text, 'last'),
   phrase(text: string) {
@@ -185,7 +191,9 @@ export function finalAnswer(options: FinalAnswerOptions): (text: string) => stri
     const visible = text.includes('<!--') ? text.replaceAll(comments, '') : text;
     const read = within === undefined ? visible : visible.slice(-within);
     for (const place of from) {
-      const answer = readers[place](read)?.trim();
+      const found = readers[place](read);
+      if (found === null) return;
+      const answer = found?.trim();
       if (answer !== undefined && answer !== '') return answer;
     }
     return;

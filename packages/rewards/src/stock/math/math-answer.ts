@@ -1,7 +1,7 @@
 import { parseOptions, type RewardFunction } from '@rlp/core';
 import type { Fraction } from 'fraction.js';
 import { type AnswerSources, referenceError, requireReference } from '../answers/reference.ts';
-import { finalAnswer } from './final-answer.ts';
+import { finalAnswer, negativeWord } from './final-answer.ts';
 import { agreementSchema, type MathAgreementOptions, mathAnswersAgree } from './math-equivalence.ts';
 import { numberOf } from './number-of.ts';
 
@@ -66,6 +66,7 @@ export function gsm8kAnswer<Metadata>({
 function readNumber(answer: string): Fraction | undefined {
   if (answer.length > 1000) return;
   const read = numberOf(answer);
-  const numbers = read === undefined ? answer.match(/-?\d[\d,]*(?:\.\d+)?/g) : null;
-  return numbers?.length === 1 ? numberOf(numbers[0]!) : read;
+  if (read !== undefined || negativeWord.test(answer) || /[\\<>?~]/.test(answer)) return read;
+  const numbers = answer.match(/-?\d[\d,]*(?:\.\d+)?/g);
+  return numbers?.length === 1 ? numberOf(numbers[0]!) : undefined;
 }
