@@ -49,7 +49,7 @@ function isUnionOfInequalities({ kind, parts }: Extract<Expression, { type: 'col
 function ofRelation(relation: Relation): Expression {
   const { operators, sides } = relation;
   if (operators.length === 1 && operators[0] === 'in' && isLabel(sides[0]!)) return canonical(sides[1]!);
-  return intervalOf(relation) ?? { ...relation, sides: sides.map(canonical) };
+  return intervalOf(relation) ?? ofDistance(relation) ?? { ...relation, sides: sides.map(canonical) };
 }
 
 const openings: Readonly<Record<string, string>> = { '<': '(', le: '[', '>': '(', ge: '[' };
@@ -71,6 +71,20 @@ function intervalOf({ operators, sides }: Relation): Expression | undefined {
   const kind =
     (low === undefined ? '(' : openings[signs[0]!]!) + (high === undefined ? ')' : closings[signs.at(-1)!]!);
   return collection(kind, [low ?? minusInfinity, high ?? infinity]);
+}
+
+/** `|x| < a` is an interval, and `|x| > a` a union. */
+function ofDistance({
+  operators: [operator, ...others],
+  sides: [first, second],
+}: Relation): Expression | undefined {
+  const isInside = operator === '<' || operator === 'le';
+  if (others.length > 0 || !(isInside || operator === '>' || operator === 'ge')) return;
+  if (first?.type !== 'apply' || first.name !== 'abs' || first.args[0]!.type !== 'symbol') return;
+  const [low, high] = [apply('negate', second!), second!];
+  if (isInside) return collection(openings[operator!]! + closings[operator!]!, [low, high]);
+  const below = collection(`(${closings[operator!]!}`, [minusInfinity, low]);
+  return collection('union', [below, collection(`${openings[operator!]!})`, [high, infinity])]);
 }
 
 /** `\mathbb{R} \setminus \{a\}`. */

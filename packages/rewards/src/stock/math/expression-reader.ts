@@ -187,12 +187,15 @@ class Reader extends TermReader {
     this.bars = 0;
     if (open === '{') this.sign = 'unread';
     const isEmpty = open === '{' && this.is('sign', '\\}');
-    const inner = isEmpty ? collection('list', []) : this.#list();
+    let inner = isEmpty ? collection('list', []) : this.#list();
+    const isCondition = open === '{' && this.take(':');
+    if (isCondition) inner = this.#list();
     this.bars = bars;
     this.sign = sign;
     const closing = closings[this.advance().text];
     if (closing === undefined) throw new Unreadable();
     const parts = inner.type === 'collection' && inner.kind === 'list' ? inner.parts : undefined;
+    if (isCondition) return inner;
     if (open === '{') return collection('set', parts ?? [inner]);
     return parts === undefined ? inner : collection(open + closing, parts);
   }

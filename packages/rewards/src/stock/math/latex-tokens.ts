@@ -23,13 +23,13 @@ const greek =
   );
 
 const characters = table(
-  '− - – - — - ⁄ / ÷ / × * · * ⋅ * ∙ * ∗ * º ° ∞ \\infty ∅ \\emptyset ∪ \\cup ∩ \\cap ∈ \\in ≤ \\le ≥ \\ge ⩽ \\le ⩾ \\ge ≠ \\ne ± \\pm ∓ \\mp ' +
+  '− - – - — - ‐ - ⁄ / ÷ / × * · * ⋅ * ∙ * ∗ * º ° ∞ \\infty ∅ \\emptyset ∪ \\cup ∩ \\cap ∈ \\in ≤ \\le ≥ \\ge ⩽ \\le ⩾ \\ge ≠ \\ne ± \\pm ∓ \\mp ' +
     "ℝ \\mathbb{R} ≈ \\approx ∖ \\setminus ⌊ \\lfloor ⌋ \\rfloor ⌈ \\lceil ⌉ \\rceil ⟨ \\langle ⟩ \\rangle ′ ' ’ ' ∨ \\lor ∛ \\sqrt[3] ∜ \\sqrt[4]",
 );
 
 const synonyms = table(
   'dfrac frac tfrac frac cfrac frac dbinom binom tbinom binom leq le leqslant le geq ge geqslant ge neq ne lt < gt > lbrace \\{ rbrace \\} ' +
-    '{ \\{ } \\} lbrack [ rbrack ] lvert | rvert | vert | mid | cdot * times * ast * div / colon : land and wedge and lor or vee or ' +
+    '{ \\{ } \\} lbrack [ rbrack ] lvert | rvert | vert | mid : cdot * times * ast * div / colon : land and wedge and lor or vee or ' +
     'infin infty inf infty infinity infty oo infty varnothing emptyset degree circ % % $ dollar lg log union cup varepsilon epsilon # # & & _ _',
 );
 
@@ -53,7 +53,7 @@ const shortWords = new Set(
 
 const space = String.raw`(?:\s|~|\\[,;:! ]|\\q?quad(?![a-zA-Z]))+`;
 const number = String.raw`(?:\d*\.\d*\\(?:overline|bar)\s*\{\d+\}|\d{1,3}(?:(?:SEPARATOR)\d{3})+(?!\d)(?:\.\d+)?|\d*\.?\d+\.?(?:[eE][+-]?\d+(?![\d.a-zA-Z]))?)`;
-const spacing = String.raw`\{,\}|\\[,;: ]|,?\\!,?|[ ~]`;
+const spacing = String.raw`'|\{,\}|\\[,;: ]|,?\\!,?|[ ~]`;
 const patterns = {
   list: pieces(spacing),
   thousands: pieces(`,|${spacing}`),
@@ -76,6 +76,11 @@ function table(entries: string): ReadonlyMap<string, string> {
 function plainCharacters(text: string): string {
   return text
     .replace(/\p{Cf}/gu, '')
+    .replace(/^([^$]*)(?<!\\)\$([^$]*)$/, '$1\\$ $2')
+    .replace(
+      /([⁰¹²³⁴-⁹]+)[⁄/]([₀-₉]+)/g,
+      (_, above, below) => `\\frac{${`${above}}{${below}`.normalize('NFKC')}}`,
+    )
     .replace(/[⁰¹²³⁴-⁹⁺⁻ⁿⁱ]+/g, (run) => `^{${run.normalize('NFKC')}}`)
     .replace(/[₀-₉₊₋]+/g, (run) => `_{${run.normalize('NFKC')}}`)
     .replace(/[¼-¾⅐-⅞↉]/g, (sign) => `\\frac{${sign.normalize('NFKC').replace('⁄', '}{')}}`)
@@ -145,7 +150,7 @@ type Emit = (kind: Token['kind'], text: string) => void;
 function plainNumber(digits: string): string {
   const [whole, repeated] = digits.split(/\\(?:overline|bar)\s*\{/);
   const bare = whole!
-    .replaceAll(/\{,\}|\\[,;: !]|[, ~]/g, '')
+    .replaceAll(/\{,\}|\\[,;: !]|[,' ~]/g, '')
     .replace(/\.$/, repeated === undefined ? '' : '.');
   return repeated === undefined ? bare : `${bare}(${repeated.slice(0, -1)})`;
 }

@@ -100,6 +100,13 @@ describe('mathAnswersAgree', () => {
     ['\uff13\uff0e\uff15', '3.5'],
     ['\u0664\u0662', '42'],
     ['-inf', '-\\infty'],
+    ['|x| < 2', '(-2,2)'],
+    ['|x| \\ge 2', '(-\\infty,-2]\\cup[2,\\infty)'],
+    ['\\{x \\mid x > 2\\}', '(2,\\infty)'],
+    ['(-1)^n', '\\cos(n\\pi)'],
+    ['\u00b9\u2044\u2082', '0.5'],
+    ["1'234", '1234'],
+    ['$5', '5 dollars'],
     ['B. 42', '\\text{(B)}'],
     ['The answer is B', 'B'],
   ])('reads %j as %j', (given, expected) => {
@@ -108,6 +115,9 @@ describe('mathAnswersAgree', () => {
 
   it.each([
     ['3\\text{ g}', '3\\text{ kg}'],
+    ['\u20ac5', '$5'],
+    ['|x| < 2', '[-2,2]'],
+    ['|x| < 2', '(2,\\infty)'],
     ['5\\%', '50\\%'],
     ['15\\%', '1.5'],
     ['17 or 18', '18'],

@@ -3,13 +3,14 @@ import { Complex } from 'complex.js';
 import { Fraction } from 'fraction.js';
 import * as z from 'zod';
 import { bitsOf, evaluate, resultOf, toComplex, type Value } from './evaluate.ts';
-import { type Expression, partsOf, variablesOf } from './expression.ts';
+import { type Expression, partsOf, variablesOf, writtenNumber } from './expression.ts';
 import { readExpression } from './expression-reader.ts';
 import { latexTokens } from './latex-tokens.ts';
 
-/** Points at which two expressions must agree: as many exact values as these, or floats. */
-const exactPoints = 3;
-const floatPoints = 8;
+/** Points at which two expressions must agree: all combinations of signs of three variables. */
+const pointCount = 8;
+/** For each variable, the bits of a point's index whose parity is its sign; any two are independent. */
+const signBits = [1, 2, 4, 7, 3, 5, 6];
 const maximumVariables = 12;
 /** Longer texts are no expressions. */
 export const maximumLength = 1000;
@@ -59,7 +60,7 @@ export function symbolicEquivalence(options: SymbolicEquivalenceOptions = {}): M
 export type Sameness = 'equal' | 'proportional' | 'positively proportional';
 
 /**
- * Whether two expressions have the same value wherever both have one: random points, drawn from `seed` and both expressions.
+ * Whether two expressions have the same value wherever both have one: random points, drawn from `seed` and the names of the variables.
  *
  * Sums, products, quotients and whole powers of rational numbers are computed exactly, so `x + 10^{-12}` is not `x`. Everything
  * else is computed in complex floats to 12 digits, half of each variable's values negative, so `\sqrt{x^2}` is not `x`. Numbers
@@ -71,15 +72,21 @@ export function sameValues(
   expected: Expression,
   { seed, sameness = 'equal' }: { readonly seed: string; readonly sameness?: Sameness },
 ): boolean {
-  const variables = [...variablesOf(given, expected)];
+  const variables = [...variablesOf(given, expected)].sort();
   if (variables.length > maximumVariables || isInfinite(given) !== isInfinite(expected)) return false;
   const streams = variables.map((name) => RandomStream.named(seed, 'answer', name));
   const at = (domain: Domain) => (index: number) =>
-    new Map(streams.map((stream, k) => [variables[k]!, coordinate(stream, index, domain)]));
+    new Map(
+      streams.map((stream, k) => [
+        variables[k]!,
+        coordinate(stream, index, { domain, bits: signBits[k % 7]! }),
+      ]),
+    );
   const isWhole = hasWholeVariables(given) || hasWholeVariables(expected);
+  const count = variables.length === 0 ? 1 : pointCount;
   const exactly = compareAt(given, expected, {
     pointAt: at(isWhole ? 'whole' : 'integer'),
-    count: variables.length === 0 ? 1 : isWhole ? floatPoints : exactPoints,
+    count,
     compare: comparison(sameness),
     values: 'exact',
   });
@@ -87,7 +94,7 @@ export function sameValues(
   if (!areComparable(given, expected)) return false;
   const approximately = compareAt(given, expected, {
     pointAt: at(isWhole ? 'whole' : 'real'),
-    count: variables.length === 0 ? 1 : floatPoints,
+    count,
     compare: comparison(sameness),
     values: 'any',
   });
@@ -157,10 +164,14 @@ function proportion(sameness: Sameness): Comparison {
 /** Integers of up to 40 bits; whole numbers from 5 to 404; or reals between 0.5 and 2.5 in size. Half of them are negative. */
 type Domain = 'integer' | 'whole' | 'real';
 
-function coordinate(stream: RandomStream, index: number, domain: Domain): Value {
+function coordinate(
+  stream: RandomStream,
+  index: number,
+  { domain, bits }: { readonly domain: Domain; readonly bits: number },
+): Value {
   const share = stream.at(index);
   if (domain === 'whole') return new Fraction(5 + Math.floor(400 * share));
-  const sign = (index + Math.floor(2 * stream.at(1000))) % 2 === 0 ? 1 : -1;
+  const sign = [1, 2, 4].filter((bit) => index & bits & bit).length % 2 === 0 ? 1 : -1;
   return domain === 'integer'
     ? new Fraction(sign * Math.floor(share * 2 ** 40))
     : new Complex(sign * (0.5 + 2 * share), 0);
@@ -171,11 +182,15 @@ function isInfinite(expression: Expression): boolean {
   return variablesOf(expression).has('infty');
 }
 
-/** Whether a factorial or a binomial has a variable. */
+/** Whether a factorial, a binomial or an exponent of −1 has a variable. */
 function hasWholeVariables(expression: Expression): boolean {
   const isCounting = (part: Expression) =>
-    part.type === 'apply' && (part.name === 'factorial' || part.name === 'binomial');
+    part.type === 'apply' && (/^(?:factorial|binomial)$/.test(part.name) || isNegativePower(part));
   return partsOf(expression).some((part) => isCounting(part) && variablesOf(part).size > 0);
+}
+
+function isNegativePower({ name, args: [base] }: Extract<Expression, { type: 'apply' }>): boolean {
+  return name === 'power' && base !== undefined && (writtenNumber(base)?.value.s ?? 0n) < 0n;
 }
 
 /** Long numbers must be in both expressions, so that no decimals pass for a root. */
