@@ -14,9 +14,9 @@ const signBits = [1, 2, 4, 7, 3, 5, 6];
 const maximumVariables = 12;
 /** Longer texts are no expressions. */
 export const maximumLength = 1000;
-const tolerance = 1e-12;
-/** Rational numbers of more digits above and below the line are not taken for a number that is not rational. */
-const maximumHeight = 10_000_000_000n;
+const tolerance = 1e-11;
+/** Rational numbers with a larger product of numerator and denominator are not taken for a number that is not rational. */
+const maximumHeight = 1_000_000_000n;
 
 /** A further opinion on whether two answers mean the same. */
 export type MathEquivalence = (given: string, expected: string) => boolean;
@@ -63,8 +63,8 @@ export type Sameness = 'equal' | 'proportional' | 'positively proportional';
  * Whether two expressions have the same value wherever both have one: random points, drawn from `seed` and the names of the variables.
  *
  * Sums, products, quotients and whole powers of rational numbers are computed exactly, so `x + 10^{-12}` is not `x`. Everything
- * else is computed in complex floats to 12 digits, half of each variable's values negative, so `\sqrt{x^2}` is not `x`. Numbers
- * of more than ten digits are never taken for roots, logarithms or π.
+ * else is computed in complex floats to 11 digits, half of each variable's values negative, so `\sqrt{x^2}` is not `x`. Long
+ * decimals and fractions are never taken for roots, logarithms or π.
  * Variables of factorials and binomials are whole numbers.
  */
 export function sameValues(
