@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { plainText, spelledText, unhiddenText, unleeted } from './plain-text.ts';
+import { looseText, plainText, spelledText, unhiddenText } from './plain-text.ts';
 
 const wide = (text: string) =>
   text.replace(/[!-~]/g, (sign) => String.fromCharCode(sign.charCodeAt(0) + 0xfee0));
@@ -17,6 +17,7 @@ describe('plainText', () => {
     ['styled', bold('you are stupid')],
     ['styled', 'ⓨⓞⓤ ⓐⓡⓔ ⓢⓣⓤⓟⓘⓓ'],
     ['styled', 'you are s̶t̶u̶p̶i̶d̶'],
+    ['invisible', `\u202e${Array.from('you are stupid').reverse().join('')}\u202c`],
     ['look-alike', 'yоu аrе ѕtupіd'],
     ['look-alike', 'ʏᴏᴜ ᴀʀᴇ sᴛᴜᴘɪᴅ'],
   ] as const)('reads what is disguised: %s', (kind, disguised) => {
@@ -36,6 +37,7 @@ describe('plainText', () => {
     'x² + ½ = α … “quotes” 5 µm',
     '日本語、テスト。１，０００円',
     'Δt σ Ω',
+    '№ 5 ™ 20 ℃',
   ])('leaves ordinary text: %s', (text) => {
     const plain = plainText(text);
     expect(plain.disguises).toEqual(text.includes('１') ? { styled: 1 } : {});
@@ -71,14 +73,16 @@ describe('spelledText', () => {
   });
 });
 
-describe('unleeted', () => {
+describe('looseText', () => {
   it.each([
     ['y0u 4r3 5tup1d!', 'you are stupid!'],
     ['k1ll y0ur$3lf', 'kill yourself'],
+    ['stüpíd', 'stupid'],
+    ['stuuuupid', 'stupid'],
     ['in 2024, 100 of them', 'in 2024, 100 of them'],
     ['hello! (see) a-b', 'hello! (see) a-b'],
   ])('reads %s', (leet, text) => {
-    expect(unleeted(leet)).toBe(text);
+    expect(looseText(leet)).toBe(text);
   });
 });
 
@@ -90,7 +94,7 @@ it('takes linear time', () => {
   for (const text of texts) {
     const begun = performance.now();
     spelledText(text);
-    unleeted(text);
+    looseText(text);
     unhiddenText(text);
     expect(performance.now() - begun).toBeLessThan(4000);
   }

@@ -46,7 +46,8 @@ export function plainText(given: string): PlainText {
       if (plain !== match) counts[kind] = (counts[kind] ?? 0) + 1;
       return plain;
     });
-  let text = replaced('invisible', given, hiding, () => '').replace(invisible, '');
+  let text = replaced('invisible', given, reversed, (run) => Array.from(run).reverse().join(''));
+  text = replaced('invisible', text, hiding, () => '').replace(invisible, '');
   text = replaced('styled', text, styled, unstyled).normalize('NFC');
   text = replaced('styled', text, overlaid, (match) => match.replace(marks, ''));
   if (!suspicious.test(text)) return { text, disguises: counts };
@@ -63,23 +64,24 @@ const isAscii = (text: string) => ascii.test(text);
 
 /** Runs of styled letters. Signs of full width count in a run with a letter or digit, so that CJK punctuation stays. */
 const styled =
-  /[\uff01-\uff5e]*[\uff10-\uff19\uff21-\uff3a\uff41-\uff5a][\uff01-\uff5e]*|[\u{1d400}-\u{1d7ff}\u24b6-\u24e9\u{1f110}-\u{1f1ac}\u{1f1e6}-\u{1f1ff}\u2100-\u2138\ufb00-\ufb06\u02b0-\u02b8\u1d2c-\u1d6a\u2071\u207f\u2090-\u209c]+/gu;
+  /[\uff01-\uff5e]*[\uff10-\uff19\uff21-\uff3a\uff41-\uff5a][\uff01-\uff5e]*|[\u{1d400}-\u{1d7ff}\u249c-\u24e9\u{1f110}-\u{1f1ac}\u2102\u210a-\u2115\u2118-\u211d\u2124\u2128\u212a\u212c-\u2138\ufb00-\ufb06\u02b0-\u02b8\u1d2c-\u1d6a\u2071\u207f\u2090-\u209c]+/gu;
 
-/** Styled letters in their usual form. Boxed letters, which have no decomposition, stand in alphabetical order. */
+/** Styled letters in their usual form. Those in boxes and brackets stand in alphabetical order. */
 function unstyled(run: string): string {
   const plain = Array.from(run, (character) => {
     const code = character.codePointAt(0)!;
-    for (const start of [0x1f150, 0x1f170]) {
-      if (code >= start && code < start + 26) return String.fromCharCode(65 + code - start);
-    }
+    const start = [0x249c, 0x1f110, 0x1f150, 0x1f170].find((first) => code >= first && code < first + 26);
+    if (start !== undefined) return String.fromCharCode((start === 0x249c ? 97 : 65) + code - start);
     return character.normalize('NFKC');
   });
   return plain.join('');
 }
 
 /** Latin letters with marks that no language puts there, after composition. */
-const overlaid = /\p{Script=Latin}[\u0300-\u036f\u20d0-\u20ff]+/gu;
-const marks = /[\u0300-\u036f\u20d0-\u20ff]+/gu;
+const overlaid = /\p{Script=Latin}[\p{Mn}\p{Me}]+/gu;
+const marks = /[\p{Mn}\p{Me}]+/gu;
+/** What is shown from right to left though it is not written so. */
+const reversed = /\u202e[^\u202c\n]+/gu;
 
 const word = /[\p{L}\p{M}\p{N}]+/gu;
 const suspicious = new RegExp(`[${[...lookAlikesAmongLatin.keys()].join('')}]`, 'u');
@@ -136,9 +138,16 @@ const letterOf: Readonly<Record<string, string>> = {
 };
 const leetWord = /(?<![\p{L}\p{N}@$!|+€])(?=[\d@$!|+€]*\p{L})(?=\p{L}*[\d@$|+€!])[\p{L}\d@$|+€!']+/gu;
 
-/** The text with digits and signs inside words read as letters: `h4t3`, `1d10t`. What means a number changes too, as in `10k`. */
-export function unleeted(text: string): string {
-  return text.replace(leetWord, (one) => {
+/**
+ * The text read loosely: digits and signs inside words as letters (`h4t3`, `1d10t`), letters without accents, and long repeats of a
+ * letter once. What means a number changes too, as in `10k`.
+ */
+export function looseText(text: string): string {
+  const bare = text
+    .normalize('NFD')
+    .replace(marks, '')
+    .replace(/([A-Za-z])\1{2,}/g, '$1');
+  return bare.replace(leetWord, (one) => {
     const core = one.replace(/[!+|]+$/, '');
     const plain = Array.from(core, (character) => letterOf[character] ?? character).join('');
     return plain + one.slice(core.length);

@@ -1,7 +1,7 @@
 import { parseOptions, type VerificationReport } from '@rlp/core';
 import type { RegExpMatcher } from 'obscenity';
 import * as z from 'zod';
-import { disguisedDetail, spelledText, unleeted } from '../../shared/plain-text.ts';
+import { disguisedDetail, looseText, spelledText } from '../../shared/plain-text.ts';
 import { phrase } from '../../shared/schemas.ts';
 import { foldedWords } from '../../shared/text.ts';
 import { excerpt } from '../model/excerpt.ts';
@@ -50,7 +50,7 @@ const withModel = lazily(async (): Promise<Parts> => {
  *
  * A logistic regression over hashed words, word pairs and character n-grams, and over what the lexicon of `obscenity` finds, judges
  * windows of 60, 20 and 10 words. The worst one counts. The response is read without disguises (invisible characters, letters of other
- * scripts, words spelt letter by letter) and again with digits read as letters. `details.disguised` counts them.
+ * scripts, words spelt letter by letter) and again loosely, with digits as letters and without accents. `details.disguised` counts them.
  *
  * It learnt English social media from a few hundred comments. Irony, slurs it has not met, other languages and toxicity without toxic
  * words escape it, and heated but fair criticism may not. For a gate that matters, pass a `judge`. Texts over 100,000 characters are
@@ -90,7 +90,7 @@ export class ToxicityVerifier extends JudgedVerifier {
     const { text, disguises } = spelledText(excerpt(response));
     let worst = 0;
     let profanities = 0;
-    for (const reading of new Set([text, unleeted(text)])) {
+    for (const reading of new Set([text, looseText(text)])) {
       profanities = Math.max(profanities, matcher.getAllMatches(reading).length);
       for (const piece of toxicityPieces(reading, commonWords)) {
         const features = toxicityFeatures(piece, matcher.getAllMatches(piece).length);
@@ -114,6 +114,6 @@ function phrasesOf({ toxicPhrases }: VerificationContext['metadata']): readonly 
 function firstPhrase(response: string, phrases: readonly string[]): string | undefined {
   if (phrases.length === 0) return undefined;
   const { text } = spelledText(response);
-  const readings = [text, unleeted(text)].map((reading) => ` ${foldedWords(reading)} `);
+  const readings = [text, looseText(text)].map((reading) => ` ${foldedWords(reading)} `);
   return phrases.find((words) => readings.some((reading) => reading.includes(` ${foldedWords(words)} `)));
 }
