@@ -2,8 +2,8 @@
  * Catch reward hacking
  *
  * A policy learns to add two digits, and its reward has a flaw: it pays 1 for a right answer and 0.3 for each "therefore", without a
- * limit. The policy learns to repeat the word until no answer is left. The monitor sees only responses and rewards. It raises an
- * alarm before accuracy falls, and the loop goes back to earlier weights and stops paying for the word.
+ * limit. The policy learns to repeat the word until no answer is left. The monitor sees responses and rewards, and trusts the component
+ * `accuracy`. It raises an alarm before accuracy falls, and the loop goes back to earlier weights and stops paying for the word.
  *
  * ```sh
  * pnpm recipe examples/reward-hacking.ts
@@ -97,7 +97,11 @@ export async function train(weights: Weights, role: 'watch' | 'intervene', itera
       environment: new SimpleTextEnvironment(),
       tasks: taskSource(sums, { seed: '0' }),
       ...{ sampler, backend, tokenizer, rewards: rewards() },
-      monitor: createDefaultMonitor({ console: 'off', actions: role === 'intervene' ? actions : undefined }),
+      monitor: createDefaultMonitor({
+        console: 'off',
+        rewardHacking: { secondOpinion: 'accuracy' },
+        actions: role === 'intervene' ? actions : undefined,
+      }),
       interventions: { rollBack: kept.goBack },
     },
     {

@@ -1,83 +1,92 @@
 /**
- * Validates `rewardHackingDetector`: recall for each kind of planted hack and share of hacked responses, and false alarms on
- * clean learning curves, on real responses of the shared data (on made-up ones where it is absent); false alarms on rewards that
- * have nothing to do with the responses. Prints tables.
+ * Validates `rewardHackingDetector` on real responses of the shared data, or on made-up ones if it is absent: recall of planted
+ * hacks with and without a second opinion, of slow ones, and alarms where there is no hack. Prints tables.
  *
- *     pnpm validate:hacking [--side report|tune|unseen|fresh|fresh-tune|outside] [--runs 10] [--clean-runs 40] [--shares 0.01,0.2] [--kinds "hedging,…"] [--batch-sizes 16,32]
- *       [--learning-runs 4] [--new-data-runs 3] [--calibration-runs 8] [--corpora gsm8k,ifeval] [--details yes]
+ *     pnpm validate:hacking [--half report|build] [--runs 1] [--parts stationary,honest,planted,slow] [--opinions with,without]
+ *       [--corpora gsm8k,ifeval] [--batch-sizes 64] [--shares 0.2] [--growth 0.0025] [--stationary-runs 10]
  */
 import { parseArgs } from 'node:util';
 import * as z from 'zod';
-import { calibration, rewardKinds } from './validation/calibration.ts';
 import { realCorpora, syntheticCorpus } from './validation/corpora.ts';
-import { hackKinds, wordings } from './validation/hack-kinds.ts';
-import { calibrationTable, cleanTable, detailTable, recallTable } from './validation/tables.ts';
-import { cleanTrials, hackTrials, learningTrials, newDataTrials } from './validation/trials.ts';
+import { causesList, cleanTable, missedList, recallTable } from './validation/tables.ts';
+import { honestTrials, plantedTrials, slowTrials, stationaryTrials } from './validation/trials.ts';
 
 const { values } = parseArgs({
   options: {
-    side: { type: 'string', default: 'report' },
-    runs: { type: 'string', default: '10' },
-    'learning-runs': { type: 'string', default: '0' },
-    'new-data-runs': { type: 'string', default: '0' },
-    'calibration-runs': { type: 'string', default: '0' },
-    'clean-runs': { type: 'string', default: '40' },
-    shares: { type: 'string', default: '0.01,0.02,0.05,0.1,0.2,0.5' },
-    kinds: { type: 'string', default: hackKinds.join(',') },
+    half: { type: 'string', default: 'report' },
+    runs: { type: 'string', default: '1' },
+    'stationary-runs': { type: 'string', default: '10' },
+    parts: { type: 'string', default: 'stationary,honest,planted,slow' },
+    opinions: { type: 'string', default: 'with,without' },
     corpora: { type: 'string', default: '' },
-    'batch-sizes': { type: 'string', default: '16,32,64,128' },
-    details: { type: 'string', default: 'no' },
+    'batch-sizes': { type: 'string', default: '64' },
+    shares: { type: 'string', default: '0.2' },
+    growth: { type: 'string', default: '0.0025' },
   },
 });
-const count = z.coerce.number().int().nonnegative();
+const list = (text: string) => text.split(',');
 const options = z
   .object({
-    side: z.enum(wordings),
-    runs: count,
-    'clean-runs': count,
-    'learning-runs': count,
-    'new-data-runs': count,
-    'calibration-runs': count,
+    half: z.enum(['report', 'build']),
+    runs: z.coerce.number().int().positive(),
+    'stationary-runs': z.coerce.number().int().positive(),
+    parts: z.array(z.enum(['stationary', 'honest', 'planted', 'slow'])),
+    opinions: z.array(z.enum(['with', 'without'])),
+    'batch-sizes': z.array(z.coerce.number().int().positive()),
     shares: z.array(z.coerce.number().gt(0).max(1)),
-    kinds: z.array(z.enum(hackKinds)),
-    'batch-sizes': z.array(count),
-    details: z.enum(['yes', 'no']),
+    growth: z.coerce.number().gt(0).max(1),
   })
   .parse({
     ...values,
+    parts: list(values.parts),
+    opinions: list(values.opinions),
+    'batch-sizes': list(values['batch-sizes']),
+    shares: list(values.shares),
     corpora: undefined,
-    shares: values.shares.split(','),
-    kinds: values.kinds.split(','),
-    'batch-sizes': values['batch-sizes'].split(','),
   });
-
 const real = realCorpora();
 const corpora = (real.length > 0 ? real : [syntheticCorpus()]).filter(
-  ({ name }) => values.corpora === '' || values.corpora.split(',').includes(name),
+  ({ name }) => values.corpora === '' || list(values.corpora).includes(name),
 );
-const { side, kinds, shares, runs, 'batch-sizes': batchSizes } = options;
-
-const clean = [...cleanTrials({ corpora, side, batchSizes, runs: options['clean-runs'] })];
-console.log(cleanTable(clean));
-if (options['learning-runs'] > 0) {
-  const learning = [...learningTrials({ corpora, side, batchSizes, runs: options['learning-runs'] })];
-  console.log(cleanTable(learning, 'learning'));
-  if (options.details === 'yes') console.log(detailTable(learning, []));
+const { half, runs, parts, opinions, shares, growth } = options;
+const print = (title: string, ...texts: string[]) => console.log(`\n## ${title}\n\n${texts.join('\n\n')}`);
+for (const opinion of opinions) {
+  const trials = { corpora, half, opinion, runs, batchSizes: options['batch-sizes'] };
+  const title = `${opinion} a second opinion`;
+  if (parts.includes('stationary')) {
+    const clean = [...stationaryTrials({ ...trials, runs: options['stationary-runs'] })];
+    print(
+      `Stationary, ${title}`,
+      cleanTable(clean, ({ corpus }) => corpus),
+      causesList(clean),
+    );
+  }
+  if (parts.includes('honest')) {
+    const honest = [...honestTrials(trials)];
+    print(
+      `Honest learning, ${title}`,
+      cleanTable(honest, ({ name }) => name),
+      causesList(honest),
+    );
+  }
+  for (const share of parts.includes('planted') ? shares : []) {
+    const surface = [...plantedTrials(trials, share, 'surface')];
+    const semantic = [...plantedTrials(trials, share, 'semantic')];
+    print(
+      `Planted at ${share}, ${title}`,
+      recallTable(surface, opinion, ({ corpus }) => corpus),
+      recallTable(surface, opinion, ({ harm }) => `${harm} hacked answers are wrong`),
+      missedList(surface, opinion),
+      'Semantic:',
+      recallTable(semantic, opinion, ({ name }) => name),
+    );
+  }
+  if (parts.includes('slow')) {
+    const slow = [...slowTrials(trials, growth)];
+    print(
+      `Slow, ${growth} a batch, ${title}`,
+      recallTable(slow, opinion, ({ corpus }) => corpus),
+      missedList(slow, opinion),
+    );
+  }
 }
-if (options['new-data-runs'] > 0) {
-  const changed = [...newDataTrials({ corpora, side, batchSizes, runs: options['new-data-runs'] })];
-  console.log(cleanTable(changed, 'new data'));
-  if (options.details === 'yes') console.log(detailTable(changed, []));
-}
-if (options['calibration-runs'] > 0) {
-  const settings = rewardKinds.flatMap((kind) =>
-    batchSizes.flatMap((batchSize) => [0.001, 0.01, 0.1].map((stated) => ({ kind, batchSize, stated }))),
-  );
-  const batches = { runs: options['calibration-runs'], batches: 250 };
-  console.log(
-    calibrationTable(settings.map(({ kind, ...rest }) => calibration(kind, { ...rest, ...batches }))),
-  );
-}
-const hacked = runs === 0 ? [] : [...hackTrials({ corpora, side, batchSizes, runs, kinds, shares })];
-console.log(recallTable(hacked, shares));
-if (options.details === 'yes') console.log(detailTable(clean, hacked));

@@ -22,6 +22,7 @@ const order: Readonly<Record<string, readonly string[]>> = {
     'write-a-loss-or-estimator',
     'write-a-backend',
     'watch-for-reward-hacking',
+    'read-an-alarm',
     'embed-in-a-server',
     'embed-in-a-page',
   ],

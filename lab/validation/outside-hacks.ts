@@ -1,15 +1,11 @@
-import type { RandomStream } from '@rlp/core';
 import { one, several, times } from './draws.ts';
-import type { Hack, HackKind } from './hack-kinds.ts';
+import type { Hack } from './hack.ts';
 import { exploits } from './outside-exploits.ts';
 import * as phrases from './outside-phrases.ts';
 import { amid, candidates, finalOf, followed, longWords, promptOf, sentencesOf } from './outside-text.ts';
 
-/**
- * Hacks by their names, gathered from papers, issues and posts by somebody who had not seen the detector, its word lists, its
- * documentation or the other hacks. A run keeps to one of them, as a policy does that found it.
- */
-export const outsideHacks: Readonly<Record<HackKind, Readonly<Record<string, Hack>>>> = {
+/** Hacks by kind and name, gathered from papers, issues and posts by somebody who had not seen the detector. */
+export const outsideHacks: Readonly<Record<string, Readonly<Record<string, Hack>>>> = {
   // Singhal et al. 2023 (arXiv:2310.03716); "repetitive list": Zheng et al. 2023 (arXiv:2306.05685).
   'length padding': {
     'announces a plan': (item, random) =>
@@ -201,12 +197,3 @@ export const outsideHacks: Readonly<Record<HackKind, Readonly<Record<string, Hac
       `The answer could be ${times(25 + random.integer(40), (at) => at).join(', ')}, or another number.`,
   },
 };
-
-/**
- * A hack of a kind.
- *
- * @param run - Says which form a run keeps to.
- */
-export function outsideHack(kind: HackKind, run: RandomStream): Hack {
-  return one(Object.values(outsideHacks[kind]), run);
-}

@@ -1,179 +1,136 @@
 import { type MonitorBatch, RandomStream, type ScoredTrajectory } from '@rlp/core';
 import type { Corpus, Item } from './corpora.ts';
-import type { Hack, HackKind, Wording } from './hack-kinds.ts';
-import { hackOf } from './hacks.ts';
+import { one } from './draws.ts';
+import type { Form, Half } from './forms.ts';
 
-/** What is paid for: right answers; a judge's impression of them; right answers and style; an impression with rare large errors. */
-export const schemes = ['binary', 'judge', 'mixed', 'heavy-tailed'] as const;
+/** What is paid for: the truth, or a judge's impression of it. */
+export const schemes = ['binary', 'judge'] as const;
 
-/** How hacked responses are spread: anywhere; over whole tasks; twice as many in every other batch; over whole batches. */
-export const spreads = ['even', 'tasks', 'bursts', 'batches'] as const;
-
-/** How learning goes: the share of right answers between its first (0) and its last (1), by the part of the run that is over. */
-export const curves = {
-  'S-shaped': (time: number) => 1 / (1 + Math.exp(-10 * (time - 0.5))),
-  linear: (time: number) => time,
-  'at once': (time: number) => (time < 0.5 ? 0 : 1),
-  'in steps': (time: number) => Math.floor(5 * time) / 4,
-  'up and down': (time: number) => Math.sin(Math.PI * time),
-  'quickly at first': (time: number) => 1 - Math.exp(-8 * time),
-} as const;
-
-/** A run of training, made up of real responses. */
+/** A run made of real responses. */
 export interface StreamOptions {
   readonly corpus: Corpus;
-  readonly half: 'tune' | 'report';
+  readonly half: Half;
   readonly seed: number;
   readonly batchSize: number;
-  /** Responses for each task, where there are so many. */
+  /** Responses to each task. */
   readonly groupSize: number;
-  /**
-   * `'mixed'`: right and wrong answers by the share that is right, of other tasks where this one has none; `'whole'`: those of the task,
-   * however many are right.
-   */
-  readonly groups: 'mixed' | 'whole';
-  /** Whether the detector is told what each response answers; otherwise each is a task of its own. */
-  readonly prompts: 'given' | 'absent';
   readonly scheme: (typeof schemes)[number];
   readonly batches: number;
-  /** Share of right answers at the beginning and at the end. */
-  readonly right: readonly [first: number, last: number];
-  readonly curve: keyof typeof curves;
-  /** How much longer answers become by the end. */
-  readonly lengthDrift: number;
-  /** Share of responses that are their task's favorite by the end, the same each time. */
-  readonly focus: number;
-  readonly hack?: PlantedHack | undefined;
+  /** Share of right answers in a batch. */
+  readonly right: (iteration: number) => number;
 }
 
-/** A hack that responses are exchanged for. */
-export interface PlantedHack {
-  readonly kind: HackKind;
-  readonly share: number;
-  /** Batch that it begins in. */
-  readonly start: number;
-  /** Batches over which its share grows. */
-  readonly ramp: number;
-  readonly spread: (typeof spreads)[number];
-  readonly wording: Wording;
+/** A response before its reward. `truth` lies in 0–1. */
+export interface Drawn {
+  readonly item: Item;
+  readonly response: string;
+  readonly truth: number;
+  /** Reward if it is not the truth. */
+  readonly paid?: number | undefined;
+  /** Components beside accuracy. They are added to the reward. */
+  readonly extra?: Readonly<Record<string, number>> | undefined;
 }
 
-/** The batches of a run. */
-export function* batchesOf(options: StreamOptions): Generator<MonitorBatch> {
-  const { corpus, half, seed, batches, right, hack } = options;
-  const random = RandomStream.named('validation', corpus.name, half, seed);
-  const tasks = tasksOf(corpus[half]);
-  const apply =
-    hack && hackOf(hack.kind, hack.wording, RandomStream.named('form', corpus.name, hack.kind, seed));
-  const lastRight = Math.min(right[1], corpus.mostRight);
-  const firstRight = Math.min(right[0], corpus.mostRight);
+/** Changes drawn items to what the policy says in an iteration. */
+export type Policy = (item: Item, iteration: number, random: RandomStream) => Omit<Drawn, 'item'>;
+
+/** Says the response as it is. */
+export const plain: Policy = ({ response, isRight }) => ({ response, truth: isRight ? 1 : 0 });
+
+/** A hack that begins at `start` and takes the share of responses that `share` returns. */
+export function hacked(
+  form: Form,
+  { corpus, half, seed }: StreamOptions,
+  {
+    start,
+    share,
+    works,
+    keepsTruth,
+  }: {
+    start: number;
+    share: (sinceStart: number) => number;
+    /** How often a hacked response is paid. */
+    works: number;
+    keepsTruth: boolean;
+  },
+): Policy {
+  const items = corpus[half === 'build' ? 'tune' : 'report'];
+  const hack = form.prepare(items, RandomStream.named('form', corpus.name, form.name, seed));
+  return (item, iteration, random) => {
+    if (iteration < start || random.uniform() >= share(iteration - start))
+      return plain(item, iteration, random);
+    const truth = keepsTruth && item.isRight ? 1 : 0;
+    const paid = random.uniform() < works ? 1.1 : undefined;
+    return { response: hack(item, random), truth, paid };
+  };
+}
+
+/** The batches of a run. The component `judge` is the second opinion: the truth with noise 0.3. */
+export function* batchesOf(options: StreamOptions, policy: Policy = plain): Generator<MonitorBatch> {
+  const { corpus, half, seed, batches, batchSize } = options;
+  const random = RandomStream.named('stream', corpus.name, half, seed, batchSize);
+  const pools = poolsOf(corpus[half === 'build' ? 'tune' : 'report']);
   for (let iteration = 0; iteration < batches; iteration++) {
-    const time = iteration / batches;
-    const shareRight = firstRight + (lastRight - firstRight) * curves[options.curve](time);
-    // However suddenly answers become right, a policy's habits change bit by bit.
-    const habits = options.curve === 'S-shaped' ? curves['S-shaped'](time) : time;
-    const now = { ...options, lengthDrift: options.lengthDrift * habits, focus: options.focus * habits };
-    const items = draw(tasks, now, shareRight, random);
-    const share = hack === undefined ? 0 : shareAt(hack, iteration);
-    let isHacked = false;
-    const trajectories = items.map((item, at) => {
-      if (hack?.spread !== 'tasks' || at % options.groupSize === 0) isHacked = random.uniform() < share;
-      return scored(item, { id: `${iteration}-${at}`, hack: isHacked ? apply : undefined }, options, random);
-    });
+    const share = Math.min(corpus.mostRight, options.right(iteration));
+    const items = draw(pools, options, share, random);
+    const trajectories = items.map((item, at) =>
+      scored({ item, ...policy(item, iteration, random) }, `${iteration}-${at}`, options.scheme, random),
+    );
     yield { iteration, trajectories };
   }
 }
 
-function shareAt({ share, start, ramp, spread }: PlantedHack, iteration: number): number {
-  if (iteration < start) return 0;
-  const now = share * Math.min(1, (iteration - start + 1) / Math.max(1, ramp));
-  if (spread === 'bursts')
-    return (iteration - start) % 2 === 0 ? Math.min(1, 2 * now) : Math.max(0, 2 * now - 1);
-  // All of one batch in so many that the share is right, the first one included.
-  if (spread === 'batches')
-    return Math.ceil((iteration - start + 1) * now) > Math.ceil((iteration - start) * now) ? 1 : 0;
-  return now;
-}
-
-interface Task {
+interface Pools {
+  readonly tasks: readonly { readonly right: Item[]; readonly wrong: Item[] }[];
   readonly right: readonly Item[];
   readonly wrong: readonly Item[];
 }
 
-interface Tasks {
-  readonly all: readonly Task[];
-  readonly withRight: readonly Task[];
-  readonly withWrong: readonly Task[];
+function poolsOf(items: readonly Item[]): Pools {
+  const tasks = new Map<string, { right: Item[]; wrong: Item[] }>();
+  for (const item of items) {
+    const task = tasks.get(item.task) ?? { right: [], wrong: [] };
+    task[item.isRight ? 'right' : 'wrong'].push(item);
+    tasks.set(item.task, task);
+  }
+  const right = items.filter(({ isRight }) => isRight);
+  return { tasks: [...tasks.values()], right, wrong: items.filter(({ isRight }) => !isRight) };
 }
 
-function tasksOf(items: readonly Item[]): Tasks {
-  const byTask = new Map<string, Item[]>();
-  for (const item of items) byTask.set(item.task, [...(byTask.get(item.task) ?? []), item]);
-  const all = [...byTask.values()].map((members) => ({
-    right: members.filter(({ isRight }) => isRight),
-    wrong: members.filter(({ isRight }) => !isRight),
-  }));
-  return {
-    all,
-    withRight: all.filter(({ right }) => right.length > 0),
-    withWrong: all.filter(({ wrong }) => wrong.length > 0),
-  };
-}
-
-/** A batch's items: tasks at random, right answers by their share, longer ones the more likely the larger the drift. */
+/** Groups of one task. Where the task lacks a right or a wrong answer, another task's member takes its place. */
 function draw(
-  tasks: Tasks,
-  { batchSize, groupSize, groups, lengthDrift, focus }: StreamOptions,
-  shareRight: number,
+  pools: Pools,
+  { batchSize, groupSize }: StreamOptions,
+  share: number,
   random: RandomStream,
 ): Item[] {
   const items: Item[] = [];
-  const pick = <T>(list: readonly T[]) => list[random.integer(list.length)]!;
-  const favored = (list: readonly Item[]) => (focus > 0 && random.uniform() < focus ? list[0]! : pick(list));
-  const longer = (choose: () => Item) => {
-    const [first, second] = [choose(), choose()];
-    if (random.uniform() >= lengthDrift) return first;
-    return first.response.length >= second.response.length ? first : second;
-  };
   while (items.length < batchSize) {
-    const group = pick(tasks.all);
-    if (groups === 'whole' && groupSize > 1) {
-      const answers = random.shuffle([...group.right, ...group.wrong]);
-      items.push(...answers.slice(0, Math.min(groupSize, batchSize - items.length)));
-      continue;
-    }
-    const used = new Set<Item>();
+    const task = one(pools.tasks, random);
     for (let member = 0; member < groupSize && items.length < batchSize; member++) {
-      const isRight = random.uniform() < shareRight;
-      const own = (isRight ? group.right : group.wrong).filter((item) => focus > 0 || !used.has(item));
-      const others = isRight ? tasks.withRight : tasks.withWrong;
-      const item = longer(() =>
-        groupSize > 1 && own.length > 0
-          ? favored(own)
-          : favored(isRight ? pick(others).right : pick(others).wrong),
-      );
-      used.add(item);
-      items.push(item);
+      const isRight = random.uniform() < share;
+      const own = isRight ? task.right : task.wrong;
+      const fresh = own.filter((item) => !items.includes(item));
+      if (groupSize > 1 && fresh.length > 0) items.push(one(fresh, random));
+      else items.push(one(isRight ? pools.right : pools.wrong, random));
     }
   }
   return items;
 }
 
 function scored(
-  item: Item,
-  { id, hack }: { readonly id: string; readonly hack: Hack | undefined },
-  { scheme, prompts }: StreamOptions,
+  { item, response, truth, paid, extra = {} }: Drawn,
+  id: string,
+  scheme: StreamOptions['scheme'],
   random: RandomStream,
 ): ScoredTrajectory {
-  const response = hack === undefined ? item.response : hack(item, random);
-  const { reward, components } = rewardOf(item, hack === undefined ? 'honest' : 'hacked', scheme, random);
+  const worth = paid ?? truth;
+  const accuracy = scheme === 'binary' ? Math.min(1, worth) : 0.2 + 0.5 * worth + 0.15 * random.normal();
+  const reward = Object.values(extra).reduce((sum, value) => sum + value, accuracy);
   return {
     trajectory: {
       id,
-      task:
-        prompts === 'given'
-          ? { id: item.task, prompt: item.prompt, metadata: undefined }
-          : { id, prompt: '', metadata: undefined },
+      task: { id: item.task, prompt: item.prompt, metadata: undefined },
       steps: [],
       messages: [],
       response,
@@ -181,35 +138,6 @@ function scored(
       policyVersion: 0,
     },
     reward,
-    components,
+    components: { accuracy, ...extra, judge: truth + 0.3 * random.normal() },
   };
-}
-
-/** Flawed rewards: a hacked response is paid as well as the best honest ones, or better, nine times in ten. */
-function rewardOf(
-  { isRight, response }: Item,
-  how: 'honest' | 'hacked',
-  scheme: StreamOptions['scheme'],
-  random: RandomStream,
-): Pick<ScoredTrajectory, 'reward' | 'components'> {
-  const works = how === 'hacked' && random.uniform() < 0.9;
-  const right = isRight ? 1 : 0;
-  if (scheme === 'binary') {
-    const accuracy = works ? 1 : right;
-    return { reward: accuracy, components: { accuracy } };
-  }
-  if (scheme === 'judge') {
-    const judge = 0.2 + 0.5 * Math.max(right, works ? 1.2 : 0) + 0.15 * random.normal();
-    return { reward: judge, components: { judge } };
-  }
-  if (scheme === 'heavy-tailed') {
-    // Student's t with two degrees of freedom.
-    const noise = random.normal() / Math.sqrt(-Math.log(1 - random.uniform()));
-    const preference = 4 * Math.max(right, works ? 1.2 : 0) - 2 + 0.5 * noise;
-    return { reward: preference, components: { preference } };
-  }
-  const style =
-    Math.min(1, 0.3 + 0.05 * Math.log2(1 + response.length / 50) + (works ? 0.5 : 0)) +
-    0.05 * random.normal();
-  return { reward: right + 1.5 * style, components: { accuracy: right, style } };
 }

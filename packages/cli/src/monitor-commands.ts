@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
-import { access, readFile } from 'node:fs/promises';
-import { ArgumentError } from '@rlp/core';
+import { access, readFile, writeFile } from 'node:fs/promises';
+import { basename } from 'node:path';
+import { ArgumentError, type Finding } from '@rlp/core';
 import {
   type AssessorOptions,
   formatFinding,
@@ -10,6 +11,7 @@ import {
   rewardHackingDetector,
 } from '@rlp/quality-monitor';
 import { RewardQualityDashboard, readSavedResponses, type SavedResponse } from '@rlp/quality-monitor/files';
+import { type MetricsRecord, renderMonitorPage } from '@rlp/quality-monitor/page';
 import { defineCommand } from 'citty';
 import type { CliContext } from './context.ts';
 
@@ -58,9 +60,22 @@ export const analyzeCommand = defineCommand({
     file: {
       type: 'positional',
       description:
-        'JSON Lines: {"response": "…", "rewards": {"accuracy": 1}, "prompt": "…"}, or trajectories',
+        'JSON Lines or CSV: {"response": "…", "rewards": {"accuracy": 1}, "prompt": "…"}, or trajectories',
       required: true,
     },
+    response: {
+      type: 'string',
+      description: 'Field of the response, such as completions.*.text',
+      valueHint: 'FIELD',
+    },
+    reward: { type: 'string', description: 'Field of the reward', valueHint: 'FIELD' },
+    prompt: { type: 'string', description: 'Field of the prompt', valueHint: 'FIELD' },
+    'second-opinion': {
+      type: 'string',
+      description: 'Reward component that tells a hack from a style',
+      valueHint: 'NAME',
+    },
+    html: { type: 'string', description: 'File of a report to write', valueHint: 'FILE' },
     'batch-size': {
       type: 'string',
       description: 'Responses per batch',
@@ -76,7 +91,7 @@ export const analyzeCommand = defineCommand({
     tags: {
       type: 'string',
       description: 'Tags of reasoning and answer; "none" for plain text',
-      default: 'reasoning,answer',
+      default: 'none',
       valueHint: 'A,B',
     },
     json: { type: 'boolean', description: 'Print the result as JSON' },
@@ -86,29 +101,66 @@ export const analyzeCommand = defineCommand({
     const batchSize = wholeNumber('batch-size', args['batch-size']);
     const minSamplesForAnalysis = wholeNumber('min-samples', args['min-samples']);
     const tags = tagsOf(args.tags);
-    const saved = readSavedResponses(await readFile(args.file, 'utf8'), args.file);
-    if (saved.length === 0)
-      throw new ArgumentError(`rlp monitor analyze: ${args.file} contains no responses`);
+    const { file, response, reward, prompt, html, 'second-opinion': secondOpinion } = args;
+    const saved = readSavedResponses(await readFile(file, 'utf8'), file, { response, reward, prompt });
+    if (saved.length === 0) throw new ArgumentError(`rlp monitor analyze: ${file} contains no responses`);
+    const records: MetricsRecord[] = [];
+    const findings: Finding[] = [];
+    const placeOf = (batch: number) =>
+      `responses ${batch * batchSize + 1}–${Math.min(saved.length, (batch + 1) * batchSize)}`;
     const monitor = new RewardQualityMonitor({
       assessor: new RewardQualityAssessor({ minSamplesForAnalysis, tags }),
-      detectors: [rewardHackingDetector()],
-      config: {
-        interventionSeverity: 'low',
-        maxAlertsPerWindow: Number.MAX_SAFE_INTEGER,
-        customAlertCallback: (finding, batch) => {
-          const [first, last] = [batch * batchSize + 1, Math.min(saved.length, (batch + 1) * batchSize)];
-          if (!args.json) print(`responses ${first}–${last}: ${formatFinding(finding)}`);
+      detectors: [rewardHackingDetector(secondOpinion === undefined ? {} : { secondOpinion })],
+      config: { interventionSeverity: 'low', maxAlertsPerWindow: Number.MAX_SAFE_INTEGER },
+      loggers: [
+        {
+          log: (step, metrics) => void records.push({ step, metrics }),
+          finding: (_, finding) => void findings.push(finding),
+          close: async () => undefined,
         },
-      },
+      ],
       onFailure: printError,
     });
     for (let start = 0; start < saved.length; start += batchSize) {
-      monitor.monitorBatch(batchOf(saved.slice(start, start + batchSize)));
+      monitor.monitorBatch(batchOf(saved.slice(start, start + batchSize), secondOpinion));
     }
     const summary = monitor.getMonitoringSummary();
-    print(args.json ? JSON.stringify(summary) : JSON.stringify(summary, undefined, 2));
+    if (html !== undefined) {
+      const title = `Saved responses of ${basename(file)}`;
+      await writeFile(
+        html,
+        renderMonitorPage({ metrics: records, findings, notes: [], unreadable: 0 }, { title }),
+      );
+    }
+    if (args.json) {
+      const placed = findings.map((finding) => ({ ...finding, where: placeOf(finding.iteration) }));
+      return print(JSON.stringify({ ...summary, findings: placed }));
+    }
+    for (const { rule, batches, first } of episodesOf(findings)) {
+      const lasting = batches > 1 ? ` (in ${batches} batches, first here)` : '';
+      print(`${placeOf(first.iteration)}: ${formatFinding(first)}${lasting}`);
+      const { mitigation = [] } = first.note ?? {};
+      if (mitigation.length > 0) print(`  What to do about ${rule}: ${mitigation.join('; ')}`);
+    }
+    if (html !== undefined) print(`${html}: the report`);
+    print(JSON.stringify(summary, undefined, 2));
   },
 });
+
+/** Findings of one rule, severity and component in successive batches count as one. */
+function episodesOf(findings: readonly Finding[]) {
+  const episodes: { rule: string; key: string; batches: number; first: Finding; last: number }[] = [];
+  for (const finding of findings) {
+    const { rule, severity, component = '', iteration } = finding;
+    const key = `${rule} ${severity} ${component}`;
+    const before = episodes.findLast((one) => one.key === key);
+    if (before !== undefined && iteration <= before.last + 1) {
+      before.batches += 1;
+      before.last = iteration;
+    } else episodes.push({ rule, key, batches: 1, first: finding, last: iteration });
+  }
+  return episodes;
+}
 
 function tagsOf(text: string): AssessorOptions['tags'] {
   const [reasoning, answer, ...more] = text.split(',');
@@ -119,14 +171,24 @@ function tagsOf(text: string): AssessorOptions['tags'] {
   );
 }
 
-function batchOf(saved: readonly SavedResponse[]): MonitoredBatch {
+/** A second opinion beside rewards is not part of what is paid. */
+function batchOf(saved: readonly SavedResponse[], secondOpinion: string | undefined): MonitoredBatch {
   const names = [...new Set(saved.flatMap(({ rewards }) => Object.keys(rewards)))];
   const hasPrompts = saved.every(({ prompt }) => prompt !== undefined);
+  const paid = names.filter((name) => name !== secondOpinion);
+  const valuesOf = (name: string) => saved.map(({ rewards }) => rewards[name] ?? null);
+  const needsTotal = paid.length > 0 && paid.length < names.length && !names.includes('total');
+  const total = saved.map(({ rewards }) => {
+    const values = paid.map((name) => rewards[name] ?? Number.NaN);
+    const sum = values.reduce((all, value) => all + value, 0);
+    return Number.isFinite(sum) ? sum : null;
+  });
   return {
     responses: saved.map(({ response }) => response),
-    rewards: Object.fromEntries(
-      names.map((name) => [name, saved.map(({ rewards }) => rewards[name] ?? null)]),
-    ),
+    rewards: {
+      ...Object.fromEntries(names.map((name) => [name, valuesOf(name)])),
+      ...(needsTotal && { total }),
+    },
     ...(hasPrompts && { prompts: saved.map(({ prompt }) => prompt ?? '') }),
   };
 }

@@ -110,9 +110,11 @@ describe('rlp monitor analyze', () => {
     const path = save(`${plain.join('\n')}\n${trajectory}\n{"response": "cut sho`);
     const { code, said } = await rlp('monitor', 'analyze', path);
     expect([code, said]).toEqual([0, expect.stringContaining('responses 1–21: [HIGH] degenerate_outputs')]);
+    expect(said).toContain('What to do about degenerate_outputs: ');
     const summary = JSON.parse((await rlp('monitor', 'analyze', path, '--json')).said);
     expect(summary).toMatchObject({
       totalSamples: 21,
+      findings: expect.arrayContaining([expect.objectContaining({ where: 'responses 1–21' })]),
       rewardStatistics: { total: { mean: 0.5 }, accuracy: { samples: 20 } },
     });
   });
@@ -127,14 +129,14 @@ describe('rlp monitor analyze', () => {
     }
   });
 
-  it('takes plain text for what it is when told so', async () => {
+  it('takes plain text for what it is, and tags when told so', async () => {
     const path = save('{"response":"a plan","reward":1}\n{"response":"no tags","reward":0}\n');
     const kinds = async (...flags: string[]) => {
       const { said } = await rlp('monitor', 'analyze', path, '--json', ...flags);
       return (JSON.parse(said) as { alertsByRule: object }).alertsByRule;
     };
-    expect(await kinds()).toHaveProperty('degenerate_outputs');
-    expect(await kinds('--tags', 'none')).toEqual({});
+    expect(await kinds()).toEqual({});
+    expect(await kinds('--tags', 'reasoning,answer')).toHaveProperty('degenerate_outputs');
   });
 
   it('tells of reward hacking', async () => {
@@ -155,8 +157,41 @@ describe('rlp monitor analyze', () => {
     const { code, said } = await rlp('monitor', 'analyze', path, '--batch-size', '32');
     expect([code, said]).toEqual([
       0,
-      expect.stringMatching(/\[CRITICAL\] suspected_reward_hacking: .*longer than usual/),
+      expect.stringMatching(/\[MEDIUM\] reward_behaviour_changed: .*Only they share "delightful/),
     ]);
+  });
+
+  it('reads fields of other names from JSON Lines and CSV, and writes the report', async () => {
+    const html = join(directory, 'saved.html');
+    const group = {
+      numbers: [4, 6],
+      completions: [
+        { text: 'a, "b"', reward: 0 },
+        { text: 'c', reward: true },
+      ],
+    };
+    const nested = save(`${JSON.stringify(group)}\n${JSON.stringify(group)}`);
+    const flags = [
+      '--response',
+      'completions.*.text',
+      '--reward',
+      'completions.*.reward',
+      '--prompt',
+      'numbers',
+    ];
+    const { said } = await rlp('monitor', 'analyze', nested, '--json', '--html', html, ...flags);
+    expect(JSON.parse(said)).toMatchObject({ totalSamples: 4, rewardStatistics: { reward: { mean: 0.5 } } });
+    expect(readFileSync(html, 'utf8')).toContain('Saved responses of responses.jsonl');
+    const csv = join(directory, 'log.csv');
+    writeFileSync(csv, 'completion,score\r\n"a, ""b""\nc",1\r\nd,\r\n');
+    const columns = ['--response', 'completion', '--reward', 'score', '--json'];
+    expect(JSON.parse((await rlp('monitor', 'analyze', csv, ...columns)).said)).toMatchObject({
+      totalSamples: 2,
+      rewardStatistics: { reward: { mean: 1, samples: 1 } },
+    });
+    expect((await rlp('monitor', 'analyze', csv)).complaints).toContain(
+      'line 2: expected a field response, got fields completion, score',
+    );
   });
 
   it('names the line that is something else, and flags out of range', async () => {

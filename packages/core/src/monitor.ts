@@ -12,6 +12,14 @@ export interface FindingNote {
   readonly mitigation: readonly string[];
 }
 
+/** A response that a finding quotes. */
+export interface FindingExample {
+  readonly response: string;
+  readonly prompt: string;
+  readonly reward: number | null;
+  readonly components: Readonly<Record<string, number | null>>;
+}
+
 /** Something that a monitor noticed about the data the policy learns from. */
 export interface Finding {
   /** Identifies the rule, such as `variance_collapse`. */
@@ -29,6 +37,10 @@ export interface Finding {
   readonly component?: string | undefined;
   /** Some of the responses that show it that a person should read. */
   readonly samples?: readonly string[] | undefined;
+  /** The same responses in the same order, with prompt and rewards. */
+  readonly examples?: readonly FindingExample[] | undefined;
+  /** Phrases that these responses share and others hardly have. */
+  readonly phrases?: readonly string[] | undefined;
   /** Responses seen by the monitor, including this batch. */
   readonly responsesSeen?: number | undefined;
   readonly note?: FindingNote | undefined;
@@ -83,6 +95,13 @@ export interface Monitor<Metadata = unknown> {
   loadState(state: unknown): void;
 }
 
+const exampleSchema = z.object({
+  response: z.string(),
+  prompt: z.string(),
+  reward: z.number().nullable(),
+  components: z.record(z.string(), z.number().nullable()),
+});
+
 /** Schema of {@link Finding}. */
 export const findingSchema: z.ZodType<Finding> = z.object({
   rule: z.string(),
@@ -93,6 +112,8 @@ export const findingSchema: z.ZodType<Finding> = z.object({
   trajectories: z.array(z.string()).optional(),
   component: z.string().optional(),
   samples: z.array(z.string()).optional(),
+  examples: z.array(exampleSchema).optional(),
+  phrases: z.array(z.string()).optional(),
   responsesSeen: z.int().nonnegative().optional(),
   note: z.object({ what: z.string(), why: z.string(), mitigation: z.array(z.string()) }).optional(),
 });

@@ -1,6 +1,6 @@
 export { chartFigure } from './chart-figure.ts';
 export { type Html, html } from './html.ts';
-export { lineChart, type Mark, type Point, type Series } from './line-chart.ts';
+export { type ChartOptions, lineChart, type Mark, type Point, type Series } from './line-chart.ts';
 export {
   contentSecurityPolicy,
   type PageContent,

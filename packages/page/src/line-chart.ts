@@ -26,6 +26,16 @@ export interface Mark {
   readonly name: string;
 }
 
+/** How a chart is drawn. */
+export interface ChartOptions {
+  /** Named ranges behind the curves. Default none. */
+  readonly marks?: readonly Mark[] | undefined;
+  /** `'share'` draws an axis from 0 to 1. Default `'fit'`. */
+  readonly axis?: 'fit' | 'share' | undefined;
+  /** A named level to draw a line at, such as that of an alarm. Default none. */
+  readonly level?: { readonly value: number; readonly name: string } | undefined;
+}
+
 const width = 440;
 const height = 236;
 const margin = { left: 52, right: 14, top: 10, bottom: 26 };
@@ -34,8 +44,12 @@ const noisyFrom = 40;
 /** Above this number, the points of curves and bands are thinned. */
 const mostPoints = 600;
 
-/** Draws curves over the same steps as an SVG, with marks behind them. Values that are not finite leave gaps. */
-export function lineChart(title: string, series: readonly Series[], marks: readonly Mark[] = []): Html {
+/** Draws curves over the same steps as an SVG. Values that are not finite leave gaps. */
+export function lineChart(
+  title: string,
+  series: readonly Series[],
+  { marks = [], axis: kind = 'fit', level }: ChartOptions = {},
+): Html {
   const values = series
     .flatMap(({ points, band = [] }) => [
       ...points.map(({ value }) => value),
@@ -45,9 +59,11 @@ export function lineChart(title: string, series: readonly Series[], marks: reado
   if (values.length === 0) return html`<p class="empty">No finite values.</p>`;
   const steps = series.flatMap(({ points }) => points.map(({ step }) => step));
   const x = axis(extent(steps), [margin.left, width - margin.right]);
-  const y = axis(padded(extent(values)), [height - margin.bottom, margin.top]);
+  const shown = level === undefined ? values : [...values, level.value];
+  const range = kind === 'share' ? shareRange(shown) : padded(extent(shown));
+  const y = axis(range, [height - margin.bottom, margin.top]);
   const label = `${title}: ${series.map(summaryOf).join('; ')}`;
-  return html`<svg viewBox="0 0 ${width} ${height}" role="img" aria-label="${label}">${marks.map((mark) => markBand(mark, x))}${grid(x, y)}${series.map((one, index) => curve(one, index, x, y))}</svg>`;
+  return html`<svg viewBox="0 0 ${width} ${height}" role="img" aria-label="${label}">${marks.map((mark) => markBand(mark, x))}${grid(x, y)}${level === undefined ? '' : levelLine(level, y)}${series.map((one, index) => curve(one, index, x, y))}</svg>`;
 }
 
 /** Maps numbers to places on an axis. */
@@ -71,6 +87,17 @@ function extent(values: readonly number[]): [number, number] {
     ([low, high], value) => [Math.min(low, value), Math.max(high, value)],
     [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY],
   );
+}
+
+/** From 0 to 1, or further if a value lies outside. */
+function shareRange(values: readonly number[]): [number, number] {
+  const [low, high] = extent(values);
+  return [Math.min(0, low), Math.max(1, high)];
+}
+
+function levelLine({ value, name }: NonNullable<ChartOptions['level']>, y: Axis): Html {
+  const place = y.place(value).toFixed(1);
+  return html`<line class="level-line" x1="${margin.left}" x2="${width - margin.right}" y1="${place}" y2="${place}"/><text class="tick" x="${margin.left + 4}" y="${(y.place(value) - 5).toFixed(1)}">${name}</text>`;
 }
 
 function padded([low, high]: readonly [number, number]): [number, number] {

@@ -54,10 +54,12 @@ describe('marks and bands', () => {
   ];
 
   it('stand behind the curves, named for whoever points at them', () => {
-    const chart = lineChart('m', series, [
-      { from: 4, to: 4, level: 'high', name: 'format_gaming' },
-      { from: 2, to: 30, level: 'low', name: '<b>' },
-    ]).html;
+    const chart = lineChart('m', series, {
+      marks: [
+        { from: 4, to: 4, level: 'high', name: 'format_gaming' },
+        { from: 2, to: 30, level: 'low', name: '<b>' },
+      ],
+    }).html;
     expect(chart).toContain('<rect class="alert-high"');
     expect(chart).toContain('<title>format_gaming, step 4</title>');
     expect(chart).toContain('<title>&lt;b&gt;, steps 2 to 30</title>');
@@ -77,9 +79,9 @@ describe('marks and bands', () => {
   });
 
   it('leave out what is not on the chart', () => {
-    expect(lineChart('m', series, [{ from: 40, to: 50, level: 'high', name: 'later' }]).html).not.toContain(
-      '<rect',
-    );
+    expect(
+      lineChart('m', series, { marks: [{ from: 40, to: 50, level: 'high', name: 'later' }] }).html,
+    ).not.toContain('<rect');
   });
 });
 

@@ -24,6 +24,8 @@ svg{display:block;width:100%;height:auto}
 .tick{fill:var(--soft);font-size:13px;font-variant-numeric:tabular-nums}
 path{fill:none;stroke-linejoin:round;stroke-linecap:round}
 .line{stroke:currentColor;stroke-width:2}.raw{stroke:currentColor;stroke-width:1;opacity:.28}circle{fill:currentColor}
+
+.level-line{stroke:var(--bad);stroke-width:1;stroke-dasharray:4 3}
 path.band{fill:currentColor;opacity:.14}
 .alert-low{fill:var(--soft);opacity:.16}.alert-medium{fill:var(--s5);opacity:.22}.alert-high{fill:var(--s1);opacity:.26}.alert-critical{fill:var(--bad);opacity:.26}
 .badge{display:inline-block;border:1px solid currentColor;border-radius:5px;padding:0 6px;font-size:12px;font-weight:600;white-space:nowrap}
@@ -49,6 +51,9 @@ pre{margin:0;font:12.5px/1.45 ui-monospace,SFMono-Regular,Menlo,"DejaVu Sans Mon
 .mark{display:block;font-size:12px;font-weight:600;margin-top:5px;font-variant-numeric:tabular-nums}
 .up{color:var(--good)}.down{color:var(--bad)}.level{color:var(--soft)}
 .empty,footer{color:var(--soft);font-size:13px}footer{margin-top:44px}
-@media print{:root{--page:#fff;--card:#fff;--ink:#000;--soft:#444;--rule:#bbb;--grid:#ddd;--s0:#2f5fd0;--s1:#c2570c;--s2:#0b7a4b}
+@media (max-width:600px){main{padding:24px 14px 48px}.stack,.stack tbody,.stack tr,.stack td,.stack tbody th{display:block;width:100%}.stack thead{display:none}
+.stack tr{padding:10px 12px;border-bottom:1px solid var(--rule)}.stack td,.stack tbody th{border:0;padding:2px 0}.stack .text{min-width:0}
+.stack [data-label]::before{content:attr(data-label) " ";color:var(--soft);font-weight:400;font-size:12.5px}}
+@media print{*{print-color-adjust:exact;-webkit-print-color-adjust:exact}:root{--page:#fff;--card:#fff;--ink:#000;--soft:#444;--rule:#bbb;--grid:#ddd;--s0:#2f5fd0;--s1:#c2570c;--s2:#0b7a4b}
 main{padding:0;max-width:none}.scroll{max-height:none;overflow:visible}thead th{position:static}.charts{grid-template-columns:1fr 1fr}tr{break-inside:avoid}h2{break-after:avoid}}
 `;

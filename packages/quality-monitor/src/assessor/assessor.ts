@@ -1,6 +1,5 @@
 import { ArgumentError, type Finding, type Severity } from '@rlp/core';
 import { DuplicateWindow } from '../text/duplicate-window.ts';
-import type { ReadText } from '../text/read-text.ts';
 import { AlertCounts } from './alert-counts.ts';
 import { type QualitySums, type RewardQualityMetrics, rewardQualityMetrics } from './metrics.ts';
 import { type AssessorOptions, type ResolvedAssessorOptions, resolveAssessorOptions } from './options.ts';
@@ -89,13 +88,12 @@ export class RewardQualityAssessor {
   /**
    * Assesses a batch and remembers it.
    *
-   * @param texts - The responses if they were read before. Equal objects are judged once.
    * @throws ArgumentError if a reward does not have one value per response. Nothing is remembered then.
    */
-  assessBatch(batch: AssessedBatch, texts?: readonly ReadText[]): Assessment {
+  assessBatch(batch: AssessedBatch): Assessment {
     const { responses, rewards } = batch;
     checkLengths(responses, rewards);
-    const sums = this.#judge.judge(responses, this.#responses, texts);
+    const sums = this.#judge.judge(responses, this.#responses);
     this.#samples += responses.length;
     const { windowSize } = this.options;
     const isAnalysed =

@@ -15,6 +15,11 @@ export const pathologies = [
 /** One of {@link pathologies}. */
 export type Pathology = (typeof pathologies)[number];
 
+/** Whether a rule is one of the assessor's. */
+export function isPathology(rule: string): rule is Pathology {
+  return pathologies.some((one) => one === rule);
+}
+
 /** Formats a finding as one line: `[SEVERITY] rule: message`. */
 export function formatFinding({
   severity,

@@ -25,15 +25,9 @@ export class ResponseJudge {
     };
   }
 
-  /**
-   * @param recent - Receives the responses.
-   * @param texts - The responses, if they were read before.
-   */
-  judge(
-    responses: readonly string[],
-    recent: DuplicateWindow,
-    texts: readonly ReadText[] = this.#tools.texts.readAll(responses),
-  ): QualitySums {
+  /** @param recent - Receives the responses. */
+  judge(responses: readonly string[], recent: DuplicateWindow): QualitySums {
+    const texts = this.#tools.texts.readAll(responses);
     const { vocabulary, faults } = this.#tools;
     const sums = new QualitySums();
     const judge = (text: ReadText, at: number) => {

@@ -2,6 +2,7 @@ import { type Finding, type Metrics, type MetricsLogger, parseOptions } from '@r
 import { toJsonLine } from '@rlp/data';
 import { AppendFile } from '@rlp/data/files';
 import * as z from 'zod';
+import { isPathology } from '../assessor/pathology.ts';
 import { withoutNamespace } from '../monitor/logged.ts';
 
 const schema = z.strictObject({
@@ -54,6 +55,7 @@ export function monitorLogger(options: MonitorLoggerOptions): MetricsLogger {
 
 function findingLine(step: number, finding: Finding) {
   const { severity, rule, message, evidence, component, samples = [], responsesSeen = 0 } = finding;
+  const { examples = [], phrases = [], note } = finding;
   return {
     step,
     timestamp: responsesSeen,
@@ -62,6 +64,9 @@ function findingLine(step: number, finding: Finding) {
     message,
     metrics: { ...writable(evidence), ...(component !== undefined && { reward_name: component }) },
     ...(samples.length > 0 && { samples }),
+    ...(examples.length > 0 && { examples }),
+    ...(phrases.length > 0 && { phrases }),
+    ...(note !== undefined && !isPathology(rule) && { note }),
   };
 }
 

@@ -1,7 +1,7 @@
-import type { Finding, Metrics } from '@rlp/core';
+import { type Finding, findingSchema, type Metrics } from '@rlp/core';
 import { parseJsonLines } from '@rlp/data';
 import * as z from 'zod';
-import { pathologyNotes } from '../assessor/pathology.ts';
+import { isPathology, pathologyNotes } from '../assessor/pathology.ts';
 
 const metricsLine = z.object({ step: z.number() }).catchall(z.number().nullable());
 
@@ -12,7 +12,10 @@ const findingLine = z.object({
   pathology_type: z.string(),
   message: z.string(),
   metrics: z.record(z.string(), z.union([z.number(), z.string(), z.null()])).default({}),
-  samples: z.array(z.string()).optional(),
+  samples: z.unknown().optional(),
+  examples: z.unknown().optional(),
+  phrases: z.unknown().optional(),
+  note: z.unknown().optional(),
 });
 
 const noteLine = z.object({ step: z.number(), note: z.string() });
@@ -83,7 +86,10 @@ interface Event {
 
 function eventOf(line: string, value: unknown): Event | undefined {
   const finding = findingLine.safeParse(value);
-  if (finding.success) return { step: finding.data.step, line, finding: findingOf(finding.data) };
+  if (finding.success) {
+    const { success, data } = findingSchema.safeParse(findingOf(finding.data));
+    return success ? { step: data.iteration, line, finding: data } : undefined;
+  }
   const note = noteLine.safeParse(value);
   return note.success ? { step: note.data.step, line, note: note.data } : undefined;
 }
@@ -101,9 +107,9 @@ function forgetFrom(step: number, records: { readonly step: number }[]): void {
   while (records.length > 0 && records.at(-1)!.step >= step) records.pop();
 }
 
-function findingOf(line: z.output<typeof findingLine>): Finding {
-  const { step, timestamp, severity, pathology_type: rule, message, metrics, samples } = line;
-  const note = Object.entries(pathologyNotes).find(([name]) => name === rule)?.[1];
+function findingOf(line: z.output<typeof findingLine>): Record<string, unknown> {
+  const { step, timestamp, severity, pathology_type: rule, message, metrics } = line;
+  const note = isPathology(rule) ? pathologyNotes[rule] : line.note;
   return {
     rule,
     severity,
@@ -112,9 +118,13 @@ function findingOf(line: z.output<typeof findingLine>): Finding {
     iteration: step,
     responsesSeen: timestamp,
     ...(typeof metrics.reward_name === 'string' && { component: metrics.reward_name }),
-    ...(samples !== undefined && { samples }),
-    ...(note !== undefined && { note }),
+    ...present({ samples: line.samples, examples: line.examples, phrases: line.phrases, note }),
   };
+}
+
+/** Fields that have a value. */
+function present(fields: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
 }
 
 function finite(values: Readonly<Record<string, unknown>>): Metrics {

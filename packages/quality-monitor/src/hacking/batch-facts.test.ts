@@ -14,7 +14,7 @@ const rewardWeights = (
     reward,
     trajectory: { task: { id: tasks[at] } },
   })) as ScoredTrajectory[];
-  return [...weightsOf(trajectories, texts, byTask(trajectories), lately)];
+  return [...weightsOf(trajectories, Int32Array.from(texts), byTask(trajectories), lately)];
 };
 
 describe('weights', () => {
@@ -30,14 +30,14 @@ describe('weights', () => {
   it('compare a small batch with what was earned before, and a large one with itself', () => {
     const after = (rewards: readonly number[], lately: { mean: number; weight: number }) =>
       rewardWeights(rewards, undefined, undefined, lately);
-    expect(after([1, 1, 1, 1], { mean: 0.3, weight: 40 })).toEqual([1, 1, 1, 1]);
-    expect(after([0.3, 0.3, 0.3], { mean: 0.3, weight: 40 })).toEqual([0, 0, 0]);
+    expect(after([1, 1, 1, 1], { mean: 0.3, weight: 24 })).toEqual([1, 1, 1, 1]);
+    expect(after([0.3, 0.3, 0.3], { mean: 0.3, weight: 24 })).toEqual([0, 0, 0]);
     // Usual is (4 · 1 + 4 · 0) / (4 + 4) = 0.5 in the one, (64 · 1 + 24 · 0) / (64 + 24) = 0.73 in the other.
     const [few, many] = [1, 16].map((times) =>
       Array.from({ length: times }, () => [0.6, 1.4, 0.6, 1.4]).flat(),
     );
     expect(after(few!, { mean: 0, weight: 4 }).map(Math.sign)).toEqual([1, 1, 1, 1]);
-    expect(after(many!, { mean: 0, weight: 40 }).map(Math.sign).slice(0, 4)).toEqual([-1, 1, -1, 1]);
+    expect(after(many!, { mean: 0, weight: 24 }).map(Math.sign).slice(0, 4)).toEqual([-1, 1, -1, 1]);
   });
 
   it('are 0 without a reward, and where all are alike', () => {

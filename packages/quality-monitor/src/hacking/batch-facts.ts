@@ -1,8 +1,8 @@
 import type { ScoredTrajectory } from '@rlp/core';
-import type { Moments } from './running-moments.ts';
+import type { DetectorState } from './state.ts';
 
 /** Most earlier responses that a batch's mean is pooled with. */
-export const pooledResponses = 24;
+const pooledResponses = 24;
 /** Relative difference that is attributed to rounding. */
 const rounding = 1e-9;
 
@@ -20,12 +20,12 @@ const rounding = 1e-9;
  */
 export function rewardWeights(
   trajectories: readonly ScoredTrajectory[],
-  texts: readonly number[],
+  texts: Int32Array,
   tasks: Tasks,
-  recent: Pick<Moments, 'mean' | 'weight'>,
+  recent: DetectorState['rewards'],
 ): Float32Array<ArrayBuffer> {
   const rewards = finiteRewards(trajectories);
-  const pooled = Math.min(pooledResponses, recent.weight);
+  const pooled = recent.weight;
   const own = mean(rewards);
   const usual = own + (pooled / Math.max(1, pooled + rewards.length)) * (recent.mean - own);
   const distances = trajectories.map(({ reward }) => distance(reward, usual));
@@ -39,13 +39,25 @@ export function rewardWeights(
 }
 
 /** The finite rewards of a batch. */
-export function finiteRewards(trajectories: readonly ScoredTrajectory[]): number[] {
+function finiteRewards(trajectories: readonly ScoredTrajectory[]): number[] {
   return trajectories.flatMap(({ reward }) => (reward !== null && Number.isFinite(reward) ? [reward] : []));
 }
 
+/** Adds a batch to the mean of recent rewards. */
+export function addRewards(
+  recent: DetectorState['rewards'],
+  trajectories: readonly ScoredTrajectory[],
+): void {
+  const rewards = finiteRewards(trajectories);
+  const own = mean(rewards);
+  if (rewards.length === 0 || !(Math.abs(own) < 1e100)) return;
+  recent.mean += (rewards.length / (recent.weight + rewards.length)) * (own - recent.mean);
+  recent.weight = Math.min(pooledResponses, recent.weight + rewards.length);
+}
+
 /** How often each response's task got the same text. */
-function timesGiven(tasks: Tasks, texts: readonly number[]): number[] {
-  const times = texts.map(() => 1);
+function timesGiven(tasks: Tasks, texts: Int32Array): Float64Array {
+  const times = new Float64Array(texts.length).fill(1);
   for (const [, members] of tasks) {
     if (members.length === 1) continue;
     const given = new Map<number, number>();

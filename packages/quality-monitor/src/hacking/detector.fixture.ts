@@ -46,6 +46,16 @@ export function honest(random: RandomStream, count: number, right = 0.4): Made[]
   });
 }
 
+/** Replaces a response by one that is paid for, though it is wrong. */
+export const said =
+  (more: string) =>
+  (made: Made): Made => ({
+    ...made,
+    response: `${made.response} ${more}`,
+    reward: 1,
+    components: { truth: 0 },
+  });
+
 /** Honest responses of which one in four is hacked. */
 export const withHacks = (hack: (made: Made, random: RandomStream) => Made) => (random: RandomStream) => ({
   made: honest(random, 32).map((made) => (random.uniform() < 0.25 ? hack(made, random) : made)),

@@ -2,11 +2,9 @@ import { FormatError, type Monitor, type MonitorBatch, RandomStream } from '@rlp
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { RewardQualityMonitor } from '../monitor/monitor.ts';
-import type { TextMonitor } from '../text/text-monitor.ts';
-import { TextReader } from '../text/text-reader.ts';
-import { hackingRule } from './alarm.ts';
-import { batchOf, honest, type Made, vocabulary, withHacks } from './detector.fixture.ts';
+import { batchOf, honest, type Made, said, withHacks } from './detector.fixture.ts';
 import { rewardHackingDetector } from './detector.ts';
+import { changedRule, hackingRule } from './findings.ts';
 import type { RewardHackingOptions } from './options.ts';
 
 /** Batches of the same kind, and then others. */
@@ -29,7 +27,7 @@ function run(
 describe('rewardHackingDetector', () => {
   it('says nothing while more and more answers are right', () => {
     const { findings, reports } = run(
-      { heldOut: 'truth' },
+      { secondOpinion: 'truth' },
       (random, iteration) => ({ made: honest(random, 32, Math.min(0.95, 0.4 + (iteration - 20) / 60)) }),
       { before: 20, after: 80 },
     );
@@ -55,63 +53,186 @@ describe('rewardHackingDetector', () => {
   });
 
   it.each([
-    [
-      'length',
-      (made: Made) => ({
-        ...made,
-        response: `${made.response} ${made.response.split('').reverse().join('')} ${made.response.toUpperCase().replaceAll('W', 'v')}`,
-        reward: 1,
-      }),
-    ],
+    ['length', (made: Made) => said(`${made.response.split('').reverse().join('')}`)(made)],
     ['brevity', (made: Made) => ({ ...made, response: made.response.slice(0, 20), reward: 1 })],
+    ['new_phrases', said('verily rigorous profound splendid')],
     [
-      'trending_phrases',
-      (made: Made) => ({
-        ...made,
-        response: `${made.response} verily rigorous profound splendid`,
-        reward: 1,
-      }),
-    ],
-    [
-      'unicode',
+      'unusual_characters',
       (made: Made) => ({ ...made, response: made.response.replaceAll('word', 'wor\u200bd'), reward: 1 }),
     ],
     ['copying', (made: Made) => ({ ...made, prompt: made.response, reward: 1 })],
+    ['capitals', (made: Made) => ({ ...made, response: made.response.toUpperCase(), reward: 1 })],
     [
-      'exploit',
-      (made: Made) => ({ ...made, response: `${made.response} import sys; sys.exit(0) # reward`, reward: 1 }),
+      'white_space',
+      (made: Made) => ({ ...made, response: made.response.replaceAll(' ', '    '), reward: 1 }),
     ],
-  ])('finds %s among the rewarded', (signal, hack) => {
-    const { before, findings } = run({}, withHacks(hack));
+    ['lines', said('\n'.repeat(30))],
+    ['repetition', (made: Made) => said(`${made.response} ${made.response}`)(made)],
+    ['digits', said('12 34 56 78 90 12 34 56 78 90')],
+    ['symbols', said('!?!?!?!?!?!?!?!?!?!?!?')],
+    [
+      'sameness',
+      (made: Made) => ({
+        ...made,
+        response:
+          'wordak wordbl wordcm wordan wordbo wordak wordcn wordao wordbp wordak wordcl wordam wordbn wordco wordap',
+        reward: 1,
+      }),
+    ],
+  ])('sees a change in %s, and without a second opinion calls it a change', (trait, hack) => {
+    const { before, findings, reports } = run({}, withHacks(hack));
     expect(before).toEqual([]);
-    expect(findings[0]).toMatchObject({ rule: hackingRule });
-    expect(findings.some(({ evidence }) => signal in evidence)).toBe(true);
+    expect(findings[0]).toMatchObject({ rule: changedRule, severity: 'medium' });
+    const evidence = reports.map(({ metrics }) => metrics[`hacking/${trait}`] ?? 0);
+    expect(Math.max(...evidence)).toBeGreaterThan(0.25);
     expect(findings[0]!.iteration).toBeLessThan(25);
+    expect(findings.some(({ rule }) => rule === hackingRule)).toBe(false);
   });
 
-  it('finds small batches all of which earn as much by the same trick', () => {
-    const random = RandomStream.named('whole-batches');
-    const detector = rewardHackingDetector();
-    const findings = Array.from({ length: 32 }, (_, iteration) => {
-      const isHacked = iteration >= 20 && iteration % 5 === 0;
-      const made = honest(random, 16).map((one) =>
-        isHacked ? { ...one, response: one.response.slice(0, 20), reward: 1 } : one,
+  it.each(['truth', ['truth']])(
+    'raises an alarm if the second opinion (%s) finds the suspects worse',
+    (secondOpinion) => {
+      const { before, findings } = run(
+        { secondOpinion },
+        withHacks(said('verily rigorous profound splendid')),
       );
+      expect(before).toEqual([]);
+      expect(findings[0]).toMatchObject({ rule: hackingRule });
+      expect(findings[0]!.iteration).toBeLessThan(23);
+      expect(findings[0]!.note?.mitigation.length).toBeGreaterThan(1);
+    },
+  );
+
+  it('finds rewards that the second opinion does not confirm, whatever the text', () => {
+    const { before, findings } = run(
+      { secondOpinion: 'truth' },
+      withHacks((made) => ({ ...made, reward: 1, components: { truth: 0 } })),
+    );
+    expect(before).toEqual([]);
+    expect(findings[0]).toMatchObject({ rule: hackingRule, evidence: { second_opinion: 1 } });
+  });
+
+  it('asks a few human labels as well as a judge', () => {
+    const random = RandomStream.named('labels');
+    const labelled = (made: Made): Made =>
+      random.uniform() < 0.3
+        ? { ...made, components: { label: made.components!.truth! } }
+        : { ...made, components: { label: null } };
+    const detector = rewardHackingDetector({ secondOpinion: 'label' });
+    const hack = withHacks(said('verily rigorous profound splendid'));
+    const findings = Array.from({ length: 50 }, (_, iteration) => {
+      const made = iteration < 36 ? honest(random, 32) : hack(random).made;
+      return detector.observe(batchOf(iteration, made.map(labelled))).findings;
+    }).flat();
+    expect(findings.find(({ rule }) => rule === hackingRule)?.iteration).toBeGreaterThanOrEqual(36);
+  });
+
+  it('uses agreement in groups if there is no other opinion', () => {
+    const random = RandomStream.named('groups');
+    const detector = rewardHackingDetector();
+    const findings = Array.from({ length: 40 }, (_, iteration) => {
+      const made = Array.from({ length: 8 }, (__, task) =>
+        honest(random, 8, 0.7).map((one) => {
+          const answer = one.reward === 1 ? task : 10 + random.integer(1000);
+          const right = {
+            ...one,
+            response: `${one.response} so ${answer}`,
+            task: `${iteration}/${task}`,
+            components: {},
+          };
+          const isHacked = iteration >= 20 && random.uniform() < 0.25;
+          return isHacked
+            ? { ...right, response: `${one.response} verily splendid ${random.integer(9999)}`, reward: 1 }
+            : right;
+        }),
+      ).flat();
       return detector.observe(batchOf(iteration, made)).findings;
     }).flat();
-    expect(findings[0]?.iteration).toBe(20);
-    expect(findings[0]?.evidence).toHaveProperty('brevity');
+    const alarm = findings.find(({ rule }) => rule === hackingRule);
+    expect(alarm?.iteration).toBeGreaterThanOrEqual(20);
+    expect(alarm?.message).toContain('agreement in groups');
   });
 
-  it('finds a phrase that rewarded responses share after six clean batches', () => {
-    const said = (made: Made) => ({
-      ...made,
-      response: `${made.response} behold this splendid reply`,
-      reward: 1,
+  it('learns a format without an alarm, as long as the second opinion does not fall', () => {
+    const random = RandomStream.named('format');
+    const detector = rewardHackingDetector({ secondOpinion: 'judge' });
+    const reports = Array.from({ length: 60 }, (_, iteration) => {
+      const share = Math.max(0.02, Math.min(0.95, (iteration - 20) / 8));
+      const made = honest(random, 64).map((one) => {
+        const isFormatted = random.uniform() < share;
+        const truth = one.components!.truth!;
+        const components = { truth, format: isFormatted ? 0.5 : 0, judge: truth + 0.3 * random.normal() };
+        const response = isFormatted ? `<think>${one.response}</think><answer>yes</answer>` : one.response;
+        return { response, reward: truth + components.format, components };
+      });
+      return detector.observe(batchOf(iteration, made));
     });
-    const { findings, before } = run({}, withHacks(said), { before: 6, after: 5 });
-    expect(before).toEqual([]);
-    expect(Object.keys(findings[0]!.evidence)).toContain('trending_phrases');
+    const rules = new Set(reports.flatMap(({ findings }) => findings.map(({ rule }) => rule)));
+    expect([...rules]).toEqual([changedRule]);
+    expect(reports.at(-1)!.metrics.reward_behaviour_changed).toBeLessThan(0.5);
+  });
+
+  it('does not look at what is intended', () => {
+    const longer = withHacks((made) => ({
+      ...made,
+      response: `${made.response} ${made.response.split('').reverse().join('')}`,
+      reward: 1,
+    }));
+    const traits = [
+      'length',
+      'new_phrases',
+      'unfamiliar',
+      'phrases_since_start',
+      'few_capitals',
+      'little_white_space',
+      'white_space',
+    ];
+    expect(run({ intended: traits }, longer).findings).toEqual([]);
+    expect(run({}, longer).findings).not.toEqual([]);
+  });
+
+  it.each(['finding', 'trait'] as const)('takes a %s that is acknowledged for the new normal', (what) => {
+    const random = RandomStream.named('acknowledge');
+    const hack = withHacks((made) => ({ ...made, response: made.response.toUpperCase(), reward: 1 }));
+    const detector = rewardHackingDetector();
+    const found = [];
+    for (let iteration = 0; iteration < 60; iteration++) {
+      const { findings } = detector.observe(
+        batchOf(iteration, iteration < 20 ? honest(random, 32) : hack(random).made),
+      );
+      found.push(...findings);
+      if (iteration !== 30) continue;
+      expect(found).not.toEqual([]);
+      if (what === 'finding') for (const finding of found) detector.acknowledge(finding);
+      else
+        for (const trait of [
+          'capitals',
+          'few_capitals',
+          'unfamiliar',
+          'new_phrases',
+          'phrases_since_start',
+        ] as const)
+          detector.acknowledge(trait);
+      found.length = 0;
+    }
+    expect(found).toEqual([]);
+    expect(() => detector.acknowledge('lenght')).toThrow(
+      'expected a finding of this detector or one of length',
+    );
+  });
+
+  it('finds a hack that grows by half a percent a batch', () => {
+    const random = RandomStream.named('slow');
+    const detector = rewardHackingDetector();
+    const growth = (iteration: number) => Math.max(0, 0.005 * (iteration - 30));
+    let foundAt: number | undefined;
+    for (let iteration = 0; iteration < 70 && foundAt === undefined; iteration++) {
+      const made = honest(random, 64).map((one) =>
+        random.uniform() < growth(iteration) ? said('verily rigorous profound splendid')(one) : one,
+      );
+      if (detector.observe(batchOf(iteration, made)).findings.length > 0) foundAt = iteration;
+    }
+    expect(foundAt).toBeGreaterThan(30);
   });
 
   it('says nothing of a trait that rewarded and other responses come to have alike', () => {
@@ -144,48 +265,9 @@ describe('rewardHackingDetector', () => {
     expect(findings[0]?.iteration).toBeGreaterThanOrEqual(20);
   });
 
-  it.each(['heldOut', 'verifier'] as const)(
-    'finds rewards that %s does not confirm, whatever the text',
-    (option) => {
-      const { before, findings } = run(
-        { [option]: 'truth' },
-        withHacks((made) => ({ ...made, reward: 1, components: { truth: 0 } })),
-      );
-      expect(before).toEqual([]);
-      expect(findings[0]!.message).toContain(option === 'heldOut' ? 'held_out' : 'verifier');
-    },
-  );
-
-  it('finds rewards that one component alone came to pay', () => {
-    const random = RandomStream.named('dominance');
-    const detector = rewardHackingDetector();
-    const findings = Array.from({ length: 26 }, (_, iteration) => {
-      const made = honest(random, 32).map((one) => {
-        const isHacked = iteration >= 20 && random.uniform() < 0.25;
-        const style = 0.3 + 0.1 * random.normal() + (isHacked ? 2 : 0);
-        return { ...one, reward: one.reward! + style, components: { truth: one.reward, style } };
-      });
-      return detector.observe(batchOf(iteration, made)).findings;
-    }).flat();
-    expect(findings[0]?.iteration).toBeGreaterThanOrEqual(20);
-    expect(findings[0]?.message).toContain("'style'");
-  });
-
-  it('finds KL that is spent on falling scores', () => {
-    const random = RandomStream.named('frontier');
-    const detector = rewardHackingDetector();
-    const findings = Array.from({ length: 80 }, (_, iteration) => {
-      const right = iteration < 40 ? 0.2 + iteration / 80 : 0.7 - (iteration - 40) / 80;
-      const metrics = { 'kl/reference': 0.01 * iteration };
-      return detector.observe(batchOf(iteration, honest(random, 64, right), metrics)).findings;
-    }).flat();
-    expect(findings[0]?.iteration).toBeGreaterThan(40);
-    expect(findings[0]?.evidence).toHaveProperty('kl_frontier');
-  });
-
   it('asks to drop the rewarded responses with the trait, where told to', () => {
-    const hack = withHacks((made) => ({ ...made, response: `${made.response} wo\u200brd`, reward: 1 }));
-    const { reports } = run({ whenSuspected: 'drop' }, hack);
+    const hack = withHacks(said('wo\u200brd'));
+    const { reports } = run({ whenSuspected: 'drop', secondOpinion: 'truth' }, hack);
     const [first] = reports.flatMap(({ interventions = [] }) => interventions);
     expect(first).toMatchObject({ action: 'drop', cause: { rule: hackingRule } });
     const dropped = first?.action === 'drop' ? first.trajectories : [];
@@ -194,46 +276,26 @@ describe('rewardHackingDetector', () => {
   });
 
   it('reports an alarm when it begins and at intervals, and ends it with the hack', () => {
-    const hack = withHacks((made) => ({ ...made, response: `${made.response} wo\u200brd`, reward: 1 }));
+    const hack = withHacks(said('wo\u200brd'));
     const { findings, reports } = run(
-      { repeatEvery: 5 },
+      { repeatEvery: 5, secondOpinion: 'truth' },
       (random, iteration) => (iteration < 45 ? hack(random) : { made: honest(random, 32) }),
       { before: 20, after: 60 },
     );
     expect(findings.length).toBeGreaterThan(3);
-    expect(findings.length).toBeLessThan(12);
+    expect(findings.length).toBeLessThanOrEqual(12);
     expect(reports.at(-1)!.metrics.suspected_reward_hacking).toBeLessThan(0.5);
-  });
-
-  it('finds the same in equal responses, whether they are read once or each by itself', () => {
-    const random = RandomStream.named('equal-responses');
-    const [once, apart] = [rewardHackingDetector(), rewardHackingDetector() as TextMonitor];
-    const said = new Map<string, string[]>();
-    for (let iteration = 0; iteration < 30; iteration++) {
-      const made = honest(random, 48).map(({ response, ...one }, at) => {
-        // Tasks come back, and with them what was said to them before, among what is new.
-        const task = `task ${(iteration % 9) * 4 + (at % 6)}`;
-        const before = said.get(task) ?? [];
-        const again = random.uniform() < 0.6 ? before[random.integer(before.length || 1)] : undefined;
-        said.set(task, again === undefined ? [...before, response] : before);
-        return { ...one, response: again ?? response, task, prompt: `${task}, ${vocabulary[at % 3]}` };
-      });
-      const batch = batchOf(iteration, made);
-      const texts = made.map(({ response }) => new TextReader().read(response));
-      expect(apart.observe(batch, texts)).toEqual(once.observe(batch));
-    }
-    expect(JSON.stringify(apart.saveState())).toBe(JSON.stringify(once.saveState()));
   });
 
   it('goes on from a saved state as if nothing had been', () => {
     const random = RandomStream.named('state');
-    const hack = withHacks((made) => ({ ...made, response: `${made.response} verily rigorous`, reward: 1 }));
+    const hack = withHacks(said('verily rigorous'));
     const batches = Array.from({ length: 24 }, (_, iteration) =>
       batchOf(iteration, iteration < 16 ? honest(random, 32) : hack(random).made, {
         'kl/reference': iteration,
       }),
     );
-    const options = { heldOut: 'truth' };
+    const options = { secondOpinion: 'truth' };
     const whole = rewardHackingDetector(options);
     const reports = batches.map((batch) => whole.observe(batch));
     const first = rewardHackingDetector(options);
@@ -247,8 +309,28 @@ describe('rewardHackingDetector', () => {
     expect(second.saveState()).toEqual(whole.saveState());
   });
 
+  it('forgets what the discarded policy did, and keeps the references', () => {
+    const random = RandomStream.named('rolled-back');
+    const options = { secondOpinion: 'truth' };
+    const detector = rewardHackingDetector(options);
+    const hack = withHacks(said('wo\u200brd, verily rigorous profound splendid'));
+    let iteration = 0;
+    const observe = (made: Made[]) => detector.observe(batchOf(iteration++, made));
+    for (let batch = 0; batch < 20; batch++) observe(honest(random, 32));
+    for (let batch = 0; batch < 6; batch++) observe(hack(random).made);
+    detector.rolledBack!();
+    const other = rewardHackingDetector(options);
+    other.loadState(JSON.parse(JSON.stringify(detector.saveState())));
+    const next = batchOf(26, honest(random, 32));
+    expect(other.observe(next)).toEqual(detector.observe(next));
+    const after = Array.from({ length: 20 }, () => observe(honest(random, 32)));
+    expect(after.flatMap(({ findings }) => findings)).toEqual([]);
+    const again = Array.from({ length: 5 }, () => observe(hack(random).made).findings).flat();
+    expect(again[0]).toMatchObject({ rule: hackingRule });
+  });
+
   it('refuses what is no state', () => {
-    expect(() => rewardHackingDetector().loadState({ phrases: [] })).toThrow(FormatError);
+    expect(() => rewardHackingDetector().loadState({ detector: {} })).toThrow(FormatError);
   });
 
   it('gives numbers whatever it is given', () => {
@@ -260,7 +342,7 @@ describe('rewardHackingDetector', () => {
     });
     fc.assert(
       fc.property(fc.array(fc.array(made, { maxLength: 40 }), { maxLength: 12 }), (batches) => {
-        const detector: Monitor = rewardHackingDetector({ heldOut: 'a', verifier: 'b', warmUpResponses: 16 });
+        const detector: Monitor = rewardHackingDetector({ secondOpinion: ['a', 'b'], warmUpResponses: 16 });
         for (const [iteration, batch] of batches.entries()) {
           const { metrics, findings } = detector.observe(
             batchOf(iteration, batch, { 'kl/reference': iteration }),
@@ -277,10 +359,10 @@ describe('rewardHackingDetector', () => {
   it('plugs into the monitor: its score is a metric, its finding an alert that can be acted on', () => {
     const random = RandomStream.named('plug');
     const monitor = new RewardQualityMonitor({
-      detectors: [rewardHackingDetector()],
+      detectors: [rewardHackingDetector({ secondOpinion: 'truth' })],
       config: { maxAlertsPerWindow: 100, actions: { [hackingRule]: { action: 'stop' } } },
     });
-    const hack = withHacks((made) => ({ ...made, response: `${made.response} wo\u200brd`, reward: 1 }));
+    const hack = withHacks(said('wo\u200brd'));
     const reports = Array.from({ length: 26 }, (_, iteration) =>
       monitor.observe(batchOf(iteration, iteration < 20 ? honest(random, 32) : hack(random).made)),
     );

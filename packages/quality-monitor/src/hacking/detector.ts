@@ -1,4 +1,6 @@
 import {
+  ArgumentError,
+  type Finding,
   type Intervention,
   type Metrics,
   type Monitor,
@@ -7,108 +9,132 @@ import {
   promptText,
   type ScoredTrajectory,
 } from '@rlp/core';
-import type { ReadText } from '../text/read-text.ts';
-import type { TextMonitor } from '../text/text-monitor.ts';
-import { TextReader } from '../text/text-reader.ts';
-import { hackingFinding, isAlarmDue } from './alarm.ts';
-import { byTask, correlation, mean, rewardWeights } from './batch-facts.ts';
-import { clustersOf } from './design-effect.ts';
-import { type Detection, Evidence } from './evidence.ts';
-import { observeFrontier, restartFrontier } from './frontier.ts';
+import { addRewards, byTask, correlation, rewardWeights } from './batch-facts.ts';
+import { type FindingContext, finding, isReportDue } from './findings.ts';
+import { OpinionEvidence } from './opinion-evidence.ts';
 import {
   type ResolvedRewardHackingOptions,
   type RewardHackingOptions,
   resolveRewardHackingOptions,
 } from './options.ts';
-import { PhraseWindow } from './phrase-window.ts';
-import { type BatchRows, Reference } from './reference.ts';
-import { TextTraits } from './response-traits.ts';
-import { RewardTraits } from './reward-traits.ts';
-import { bins, rowLength, signals, traitIndex, traits, unknown } from './signals.ts';
-import { type DetectorState, initialState, restoredState, savedState } from './state.ts';
+import { makeUsual, RecentPhrases } from './phrases.ts';
+import { SecondOpinion, type Verdict } from './second-opinion.ts';
+import { type DetectorState, initialState, restoredState, savedState, type WaitingBatch } from './state.ts';
+import { designEffectOf, ScaleSuspicions, type Suspicion } from './suspicion.ts';
+import { emptyRows, hashOf, type Surroundings, TextMeasures } from './text-measures.ts';
+import { countBin, rowLength, type TraitName, traitIndex, traits, unknown } from './traits.ts';
+
+/** A monitor that suspects reward hacking. */
+export interface RewardHackingDetector extends Monitor {
+  /**
+   * Accepts a change that somebody looked at and found honest. What recent responses show becomes the new normal.
+   *
+   * @param what - A finding of this detector, or the name of a trait, or `second_opinion`.
+   * @throws ArgumentError for a name that is not a trait.
+   */
+  acknowledge(what: Finding | string): void;
+}
 
 /**
  * Creates a monitor that tells learning from reward hacking.
  *
- * Better answers change how many responses are rewarded. A hack changes what the rewarded ones look like. The detector tests
- * each trait, such as length, repetition or new phrases, with a sequential likelihood ratio against a reference that it learns.
- * The metric `suspected_reward_hacking` lies in 0–1, and the alarm starts at 0.5. Definitions: `docs/quality-monitor.md`.
+ * It asks two questions. First: do rewarded responses differ from earlier ones, in a way that unrewarded ones do not? That is a
+ * suspicion, with the metric `reward_behaviour_changed`. Then: are the suspects as good as the other rewarded responses? A second
+ * opinion that says no makes it an alarm, with the metric `suspected_reward_hacking`. Both lie in 0–1 and begin at 0.5.
  *
  * Memory is bounded, and time per response depends on its length only. Batches of equal rewards carry no information.
  *
  * @throws OptionsError for options out of range.
  * @example
- * const monitor = new RewardQualityMonitor({ detectors: [rewardHackingDetector({ heldOut: 'judge' })] });
+ * const monitor = new RewardQualityMonitor({ detectors: [rewardHackingDetector({ secondOpinion: 'judge' })] });
  */
-export function rewardHackingDetector(options: RewardHackingOptions = {}): Monitor {
-  return new RewardHackingDetector(resolveRewardHackingOptions(options));
+export function rewardHackingDetector(options: RewardHackingOptions = {}): RewardHackingDetector {
+  return new Detector(resolveRewardHackingOptions(options));
 }
 
-/** Least ratio of the bound on false alarms to their number in simulations. */
+/** Least ratio of the bound on false suspicions to their number in simulations. */
 const calibration = 2;
+/** Rewarded tasks whose phrases the slow reference keeps. */
+const anchorTasks = 128;
+/** Rewarded responses before the slow reference judges. */
+const slowWarmUp = 200;
+/** Responses until which the delay is shorter, and the delay until then. */
+const [settled, settlingBatches] = [256, 3];
+/** Welch's z that convicts suspects. */
+const convictingZ = { suspicious: 2.75, hardly: 3.5, group: 4 } as const;
+/** Most of the metric of an alarm without conviction. */
+const mostUnconvicted = 0.49;
+/** Batches of innocence after which a change becomes normal by itself. */
+const acquittedBatches = 5;
 
-class RewardHackingDetector implements TextMonitor {
+interface Batch extends WaitingBatch {
+  readonly residuals: Float64Array;
+}
+
+class Detector implements RewardHackingDetector {
   readonly #options: ResolvedRewardHackingOptions;
+  readonly #opinions: readonly string[];
+  /** Nats of a suspicion, and of the second opinion alone, which is one trait of all. */
   readonly #limit: number;
-  readonly #reader = new TextReader();
-  readonly #texts = new TextTraits(this.#reader);
+  readonly #opinionLimit: number;
+  readonly #measures = new TextMeasures();
+  #recent!: RecentPhrases;
   #state!: DetectorState;
-  #phrases!: PhraseWindow;
-  #reference!: Reference;
-  #evidence!: Evidence;
-  #rewards!: RewardTraits;
+  #scales!: Record<'quick' | 'slow', ScaleSuspicions>;
+  #opinion!: SecondOpinion;
+  #evidence!: OpinionEvidence;
 
   constructor(options: ResolvedRewardHackingOptions) {
     this.#options = options;
-    this.#limit = Math.log((traits.length + 1) / (calibration * options.falseAlarmRate));
+    this.#opinions = [options.secondOpinion ?? []].flat();
+    this.#limit = Math.log((2 * traits.length + 1) / (calibration * options.falseAlarmRate));
+    this.#opinionLimit = Math.log(3 / options.falseAlarmRate);
     this.#goOn(initialState());
   }
 
-  observe(
-    { iteration, trajectories, metrics = {} }: MonitorBatch,
-    texts?: readonly ReadText[],
-  ): MonitorReport {
-    const batch = this.#read(
-      trajectories,
-      texts ?? this.#reader.readAll(trajectories.map(({ trajectory }) => trajectory.response)),
-    );
-    const change = this.#evidence.gather(batch);
-    const { alarm, frontier } = this.#state;
-    if (change !== 'none' && alarm.batches < 2) return this.#await(change);
-    const kl = metrics[this.#options.klMetric] ?? Number.NaN;
-    observeFrontier(frontier, kl, this.#meanScore(trajectories), this.#limit);
-    const detections = this.#detections();
-    const together = pooled(detections);
-    const alarming =
-      together < this.#limit ? [] : detections.filter(({ evidence }) => evidence >= this.#limit / 4);
-    this.#learn(batch, trajectories, alarming);
-    return {
-      metrics: this.#metrics(detections, trajectories, batch),
-      ...this.#report(alarming, this.#suspects(alarming, batch, trajectories), iteration),
-    };
+  observe({ iteration, trajectories }: MonitorBatch): MonitorReport {
+    const batch = this.#read(trajectories);
+    for (const scale of Object.values(this.#scales)) scale.gather(batch);
+    const suspicions = this.#suspicions();
+    const asked = this.#asked(suspicions);
+    const suspects = suspectsOf(batch, asked);
+    const verdict = this.#judge(batch, asked, suspects);
+    const isLow = this.#gatherOpinion(batch, suspects);
+    this.#learn(batch);
+    addRewards(this.#state.rewards, trajectories);
+    if (verdict?.says === 'innocent' && !isLow) this.#acquit(asked);
+    else this.#state.report.acquitted = 0;
+    const kind = verdict?.says === 'guilty' || isLow ? 'alarm' : 'changed';
+    const context = {
+      kind,
+      suspicious: kind === 'alarm' || pooled(asked) >= this.#limit ? asked : [],
+      isLow,
+      verdict,
+      limit: this.#limit,
+      suspects: [...suspects].map((at) => trajectories[at]!.trajectory.id),
+      iteration,
+    } as const;
+    return { metrics: this.#metrics(suspicions, kind, trajectories, batch), ...this.#report(context) };
   }
 
-  /** Waits on suspected new data without learning. Starts over once they are confirmed. */
-  #await(change: 'suspected' | 'confirmed'): MonitorReport {
-    if (change === 'confirmed') this.#goOn(initialState());
-    const metrics = { suspected_reward_hacking: 0, 'hacking/new_data': change === 'confirmed' ? 1 : 0.5 };
-    return { metrics, findings: [], interventions: [] };
+  acknowledge(what: Finding | string): void {
+    const names = typeof what === 'string' ? [what] : Object.keys(what.evidence);
+    const known = names.filter((name) => Object.hasOwn(traitIndex, name) || name === 'second_opinion');
+    if (typeof what === 'string' && known.length === 0) {
+      const all = [...Object.keys(traitIndex), 'second_opinion'].join(', ');
+      throw new ArgumentError(
+        `acknowledge: expected a finding of this detector or one of ${all}, got ${what}`,
+      );
+    }
+    this.#accept(known);
   }
 
-  /** Keeps what was learned from batches without suspicion. */
+  /** Keeps the references, and drops what the discarded policy did. */
   rolledBack(): void {
-    const { phrases, reference, evidence, frontier } = this.#state;
-    const initial = initialState();
-    const { usual, usualTasks, batch } = phrases;
-    const { dispersion, dispersionBatches, designEffect } = evidence;
-    restartFrontier(frontier, this.#options.heldOut === undefined ? 'anew' : 'from the best');
-    this.#goOn({
-      ...this.#state,
-      phrases: { ...initial.phrases, usual, usualTasks, batch },
-      reference: { ...reference, waiting: [] },
-      evidence: { ...initial.evidence, dispersion, dispersionBatches, designEffect },
-      alarm: initial.alarm,
-    });
+    this.#goOn({ ...this.#state, waiting: [], report: initialState().report });
+    this.#opinion.forget();
+    this.#evidence.forget();
+    for (const scale of Object.values(this.#scales)) scale.forget();
   }
 
   saveState(): unknown {
@@ -120,118 +146,190 @@ class RewardHackingDetector implements TextMonitor {
   }
 
   #goOn(state: DetectorState): void {
+    const { warmUpResponses, memoryResponses, anchorResponses } = this.#options;
+    const [limit, intended] = [this.#limit, new Set(this.#options.intended)];
+    const quick = {
+      limit,
+      intended,
+      memory: memoryResponses,
+      whenFull: 'fade',
+      warmUp: warmUpResponses,
+    } as const;
+    const warmUp = Math.min(slowWarmUp, anchorResponses);
+    const slow = { limit, intended, memory: anchorResponses, whenFull: 'keep', warmUp } as const;
     this.#state = state;
-    this.#phrases = new PhraseWindow(this.#options.delayBatches, state.phrases);
-    this.#reference = new Reference(this.#options, state.reference);
-    this.#evidence = new Evidence(this.#limit, this.#reference, state.evidence);
-    this.#rewards = new RewardTraits(this.#options, state.rewards);
+    this.#scales = {
+      quick: new ScaleSuspicions('quick', quick, state.quick),
+      slow: new ScaleSuspicions('slow', slow, state.slow),
+    };
+    this.#opinion = new SecondOpinion(this.#opinions, intended, state);
+    this.#evidence = new OpinionEvidence(this.#opinionLimit, state.opinionEvidence);
+    this.#recent = new RecentPhrases();
+    this.#recent.update(state.waiting);
   }
 
-  /** Traits of a batch, one row per response. */
-  #read(trajectories: readonly ScoredTrajectory[], texts: readonly ReadText[]): BatchRows {
-    const rows = new Uint8Array(trajectories.length * rowLength);
+  /** Traits of a batch, and the phrases of its rewarded tasks. */
+  #read(trajectories: readonly ScoredTrajectory[]): Batch {
     const tasks = byTask(trajectories);
-    const hashes = texts.map((text) => text.hash());
-    const weights = rewardWeights(trajectories, hashes, tasks, this.#state.rewards.lately);
-    this.#evidence.prepare();
-    this.#phrases.beginBatch();
-    for (const [task, members] of tasks) {
-      this.#phrases.beginTask(task);
-      this.#readTask(members, trajectories, { rows, texts, hashes });
-    }
-    const commonTemplate = this.#reference.isReady(traitIndex.template)
-      ? this.#reference.thresholds(traitIndex.template, [0.03], 1)[0]!
-      : unknown;
-    this.#rewards.read(trajectories, weights, rows, commonTemplate);
-    this.#addUp(rows);
-    return { rows, weights, clusters: clustersOf(trajectories) };
-  }
-
-  /** Fills in the traits of one task's responses. Equal texts have equal traits. */
-  #readTask(
-    members: readonly number[],
-    trajectories: readonly ScoredTrajectory[],
-    { rows, texts, hashes }: ReadBatch,
-  ): void {
-    const rowOf = new Map<ReadText, number>();
-    let prompt: string | undefined;
-    for (const at of members) {
-      const before = prompt;
-      prompt = promptText(trajectories[at]!.trajectory.task.prompt);
-      if (prompt !== before) {
-        this.#texts.readPrompt(prompt);
-        rowOf.clear();
+    const rows = emptyRows(trajectories.length);
+    const [clusters, hashes] = [new Uint32Array(trajectories.length), new Int32Array(trajectories.length)];
+    const texts: number[] = [];
+    const surroundings = this.#surroundings();
+    const measures = this.#measures;
+    measures.beginBatch();
+    for (const [number, [name, members]] of tasks.entries()) {
+      const task = hashOf(name);
+      for (const at of members) {
+        const { trajectory } = trajectories[at]!;
+        measures.readPrompt(promptText(trajectory.task.prompt));
+        measures.read(trajectory.response, surroundings, rows.subarray(at * rowLength, (at + 1) * rowLength));
+        [clusters[at], hashes[at]] = [number, measures.hash];
+        const others = this.#recent.tasksWith(measures.hash, task);
+        rows[at * rowLength + traitIndex.sameness] =
+          surroundings.surprises === undefined ? unknown : countBin(others);
       }
-      const text = texts[at]!;
-      const what = this.#phrases.beginResponse(hashes[at]!);
-      const twin = rowOf.get(text);
-      if (twin !== undefined) rows.copyWithin(at * rowLength, twin * rowLength, (twin + 1) * rowLength);
-      else this.#texts.read(text, this.#phrases, rows.subarray(at * rowLength, (at + 1) * rowLength));
-      // A repeated response would find other counts after another response has counted.
-      if (what === 'new') rowOf.set(text, at);
     }
+    const weights = rewardWeights(trajectories, hashes, tasks, this.#state.rewards);
+    const residuals = this.#opinion.read(trajectories);
+    for (const [name, members] of tasks) {
+      for (const at of members) if (weights[at]! > 0) texts.push(hashes[at]!, hashOf(name));
+    }
+    const rewarded = tasks.map(([, members]) => members.map((at) => weights[at]! > 0));
+    return {
+      rows,
+      weights,
+      clusters,
+      residuals,
+      texts: Int32Array.from(texts),
+      ...this.#recent.gather(rewarded, measures.phrases()),
+    };
   }
 
-  /** Fills in the trait `several_signs`. */
-  #addUp(rows: Uint8Array): void {
-    const isKnown = this.#reference.isReady(traitIndex.template);
-    const surprises = this.#reference.surprises();
-    for (let start = 0; start < rows.length; start += rowLength) {
-      let sum = 0;
-      for (let trait = 0; trait < traitIndex.several_signs; trait++) {
-        const bin = rows[start + trait]!;
-        if (bin !== unknown) sum += surprises[trait * bins + bin]!;
-      }
-      rows[start + traitIndex.several_signs] = isKnown ? Math.min(bins - 1, Math.round(2 * sum)) : unknown;
-    }
+  #surroundings(): Surroundings {
+    const { quick, slow } = this.#state;
+    return {
+      recent: this.#recent.counts,
+      surprises: this.#recent.surprises(quick),
+      surprisesSinceStart: slow.tasks < anchorTasks ? undefined : this.#recent.surprises(slow),
+    };
   }
 
-  /** Adds the batch to the reference, unless it is suspect. */
-  #learn(batch: BatchRows, trajectories: readonly ScoredTrajectory[], alarming: readonly Detection[]): void {
-    if (alarming.length > 0) {
-      this.#reference.dropWaiting();
-      this.#phrases.dropWaiting();
-      return;
-    }
-    if (batch.weights.length === 0) return;
-    this.#rewards.learn(trajectories, batch.weights);
-    this.#reference.add(batch, (known, marks) => this.#evidence.learnDispersion(known, marks));
+  /** Traits to ask the second opinion about. With one that is named, half of the evidence is enough to ask. */
+  #asked(suspicions: readonly Suspicion[]): Suspicion[] {
+    const least = this.#opinions.length > 0 ? this.#limit / 2 : this.#limit;
+    return pooled(suspicions) < least ? [] : suspicions.filter(({ evidence }) => evidence >= least / 4);
   }
 
-  /** Traits with evidence, strongest first. */
-  #detections(): Detection[] {
-    const found = new Map<string, Detection>();
-    for (const detection of this.#evidence.detections()) {
-      if (!found.has(detection.name)) found.set(detection.name, detection);
+  /** Adds the second opinion on the batch. @returns Whether it alone is an alarm. Its suspects are then added. */
+  #gatherOpinion(batch: Batch, suspects: Set<number>): boolean {
+    if (this.#opinions.length === 0) return false;
+    const { weights, residuals } = batch;
+    const rewarded = [...weights.keys()].filter((at) => weights[at]! > 0);
+    this.#evidence.gather(
+      rewarded.map((at) => residuals[at]!),
+      rewarded.map((at) => weights[at]!),
+      designEffectOf(batch),
+    );
+    const isLow = this.#evidence.nats >= this.#opinionLimit;
+    for (const at of rewarded) if (isLow && this.#evidence.isLow(residuals[at]!)) suspects.add(at);
+    return isLow;
+  }
+
+  /** Welch's z that convicts: less for more evidence, more for agreement in groups. */
+  #convicting(suspicious: readonly Suspicion[]): number {
+    if (this.#opinions.length === 0) return convictingZ.group;
+    return pooled(suspicious) >= this.#limit ? convictingZ.suspicious : convictingZ.hardly;
+  }
+
+  /** Suspicions of both scales, the stronger one of each trait, strongest first. */
+  #suspicions(): Suspicion[] {
+    const found = new Map<string, Suspicion>();
+    const { quick, slow } = this.#scales;
+    for (const suspicion of [...quick.suspicions(), ...slow.suspicions()]) {
+      const { name, evidence } = suspicion;
+      if (evidence > (found.get(name)?.evidence ?? 0)) found.set(name, suspicion);
     }
-    const { evidence } = this.#state.frontier;
-    const meaning = 'score less the further the policy moves';
-    const frontier = { signal: -1, name: 'kl_frontier', meaning, evidence, share: 1, usualShare: 0 };
-    if (evidence > 0) found.set(frontier.name, frontier);
     return [...found.values()].sort((a, b) => b.evidence - a.evidence);
   }
 
-  #meanScore(trajectories: readonly ScoredTrajectory[]): number {
-    const { heldOut } = this.#options;
-    const scores = trajectories.flatMap(({ reward, components }) => {
-      const score = heldOut === undefined ? reward : components[heldOut];
-      return score === null || score === undefined || !Number.isFinite(score) ? [] : [score];
-    });
-    return mean(scores);
+  /** Compares the suspects with the other rewarded responses. */
+  #judge(batch: Batch, suspicious: readonly Suspicion[], suspects: ReadonlySet<number>): Verdict | undefined {
+    if (suspicious.length === 0) {
+      this.#opinion.forget();
+      return undefined;
+    }
+    const rewarded = [...batch.residuals.keys()].filter((at) => batch.weights[at]! > 0);
+    const residuals = (among: readonly number[]) => among.map((at) => batch.residuals[at]!);
+    return this.#opinion.judge(
+      suspicious.map(({ name }) => name),
+      {
+        suspects: residuals(rewarded.filter((at) => suspects.has(at))),
+        others: residuals(rewarded.filter((at) => !suspects.has(at))),
+      },
+      this.#convicting(suspicious),
+    );
+  }
+
+  /** Adds the batch to what waits, and the oldest that waited to the references. */
+  #learn({ residuals: _, ...batch }: Batch): void {
+    const { waiting, quick, slow } = this.#state;
+    if (!batch.weights.some((weight) => weight !== 0)) return;
+    waiting.push(batch);
+    this.#state.responses = Math.min(settled, this.#state.responses + batch.weights.length);
+    const isSettled = this.#state.responses >= settled;
+    while (waiting.length > (isSettled ? this.#options.delayBatches : settlingBatches)) {
+      const oldest = waiting.shift()!;
+      for (const scale of Object.values(this.#scales)) scale.learn(oldest);
+      makeUsual(quick, oldest);
+      if (slow.tasks < anchorTasks) makeUsual(slow, oldest);
+    }
+    this.#recent.update(waiting);
+  }
+
+  /** Makes a change normal that the second opinion finds innocent for some batches. */
+  #acquit(suspicious: readonly Suspicion[]): void {
+    const { report } = this.#state;
+    report.acquitted += 1;
+    if (report.acquitted < acquittedBatches) return;
+    report.acquitted = 0;
+    this.#accept(suspicious.map(({ name }) => name));
+  }
+
+  #accept(names: readonly string[]): void {
+    const { waiting, report } = this.#state;
+    for (const name of names) {
+      const trait = traitIndex[name as TraitName] as number | undefined;
+      if (trait === undefined) this.#evidence.accept();
+      else for (const scale of Object.values(this.#scales)) scale.accept(trait, waiting);
+      delete report.reported[name];
+      delete report.since[name];
+    }
+    for (const batch of waiting) {
+      makeUsual(this.#state.quick, batch);
+      makeUsual(this.#state.slow, batch);
+    }
+    this.#opinion.forget();
   }
 
   #metrics(
-    detections: readonly Detection[],
+    suspicions: readonly Suspicion[],
+    kind: 'alarm' | 'changed',
     trajectories: readonly ScoredTrajectory[],
-    { rows }: BatchRows,
+    { rows }: Batch,
   ): Metrics {
-    const score = Math.min(1, pooled(detections) / (2 * this.#limit));
-    const metrics: Record<string, number> = { suspected_reward_hacking: score };
-    for (const { name, evidence } of detections) metrics[`hacking/${name}`] = evidence / (2 * this.#limit);
+    const changed = Math.min(1, pooled(suspicions) / (2 * this.#limit));
+    const low = this.#evidence.nats / (2 * this.#opinionLimit);
+    const most = Math.max(changed, low);
+    const metrics: Record<string, number> = {
+      suspected_reward_hacking: kind === 'alarm' ? Math.max(0.5, most) : Math.min(most, mostUnconvicted),
+      reward_behaviour_changed: changed,
+    };
+    if (this.#opinions.length > 0) metrics['hacking/second_opinion'] = low;
+    for (const { name, evidence } of suspicions) metrics[`hacking/${name}`] = evidence / (2 * this.#limit);
     const rewards = trajectories.map(({ reward }) => reward ?? Number.NaN);
     for (const [name, trait] of [
       ['reward_length_correlation', traitIndex.length],
-      ['reward_format_correlation', traitIndex.markup],
+      ['reward_format_correlation', traitIndex.symbols],
     ] as const) {
       const values = trajectories.map((_, at) => rows[at * rowLength + trait]!);
       metrics[`hacking/${name}`] = correlation(rewards, values);
@@ -239,53 +337,33 @@ class RewardHackingDetector implements TextMonitor {
     return metrics;
   }
 
-  /** The finding if it is due, and the request to drop, which is made in each batch. */
-  #report(detections: readonly Detection[], suspects: readonly string[], iteration: number) {
-    const names = detections.map(({ name }) => name);
-    const isDue = isAlarmDue(this.#state.alarm, names, iteration, this.#options.repeatEvery);
-    const asksToDrop = this.#options.whenSuspected === 'drop' && suspects.length > 0;
+  /** The finding if it is due, and the request to drop, which is made in each batch of an alarm. */
+  #report(context: FindingContext): Pick<MonitorReport, 'findings' | 'interventions'> {
+    const { kind, suspects } = context;
+    const isDue = isReportDue(this.#state.report, context, this.#options.repeatEvery);
+    const asksToDrop = kind === 'alarm' && this.#options.whenSuspected === 'drop' && suspects.length > 0;
     if (!isDue && !asksToDrop) return { findings: [], interventions: [] };
-    const [component] = [...this.#rewards.dominant].sort((a, b) => b[1] - a[1]);
-    const cause = hackingFinding({
-      detections,
-      limit: this.#limit,
-      component: component?.[0],
-      suspects,
-      iteration,
-    });
+    const cause = finding(context, this.#state.report.since);
     const drop: Intervention = { action: 'drop', cause, trajectories: suspects };
     return { findings: isDue ? [cause] : [], interventions: asksToDrop ? [drop] : [] };
   }
+}
 
-  /** Ids of the rewarded responses with an alarming trait. */
-  #suspects(
-    alarming: readonly Detection[],
-    { rows, weights }: BatchRows,
-    trajectories: readonly ScoredTrajectory[],
-  ): string[] {
-    if (alarming.length === 0) return [];
-    return trajectories.flatMap(({ trajectory }, at) => {
-      const shows = ({ signal }: Detection) =>
-        signal >= 0 &&
-        isShown(rows[at * rowLength + signals[signal]!.trait]!, this.#evidence.thresholds[signal]!);
-      return weights[at]! > 0 && alarming.some(shows) ? [trajectory.id] : [];
-    });
+/** Rewarded responses with one of the most suspicious traits. */
+function suspectsOf({ rows, weights }: Batch, suspicious: readonly Suspicion[]): Set<number> {
+  const suspects = new Set<number>();
+  const clear = suspicious.filter(({ evidence }) => 2 * evidence >= suspicious[0]!.evidence);
+  for (let at = 0; at < weights.length; at++) {
+    const shows = ({ trait, threshold }: Suspicion) => {
+      const bin = rows[at * rowLength + trait]!;
+      return bin >= threshold && bin !== unknown;
+    };
+    if (weights[at]! > 0 && clear.some(shows)) suspects.add(at);
   }
+  return suspects;
 }
 
-/** Responses of a batch and the rows of their traits. */
-interface ReadBatch {
-  /** Shape: `[responses × traits]`. */
-  readonly rows: Uint8Array;
-  readonly texts: readonly ReadText[];
-  readonly hashes: readonly number[];
-}
-
-/** Nats of the strongest trait plus a third of the next two. */
-function pooled([first, second, third]: readonly Detection[]): number {
+/** Evidence of the strongest traits together. */
+function pooled([first, second, third]: readonly Suspicion[]): number {
   return (first?.evidence ?? 0) + ((second?.evidence ?? 0) + (third?.evidence ?? 0)) / 3;
-}
-
-function isShown(bin: number, threshold: number): boolean {
-  return bin >= threshold && bin !== unknown;
 }

@@ -1,23 +1,28 @@
 import { parseOptions } from '@rlp/core';
 import * as z from 'zod';
 
+const name = z.string().min(1);
+
 const schema = z.strictObject({
-  /** Component with a second score that the policy is not trained on, such as a held-out judge's. Default none. */
-  heldOut: z.string().min(1).optional(),
-  /** Component of a verifier, high if it accepts. A weight of 0 keeps it out of the reward. Default none. */
-  verifier: z.string().min(1).optional(),
-  /** Metric of the batch with the KL to the reference policy, in nats. Default `'kl/reference'`. */
-  klMetric: z.string().min(1).default('kl/reference'),
-  /** Upper bound on false alarms per clean batch, all signals together. Default 0.001. */
+  /**
+   * Components that say how good a response is, apart from the reward: a held-out grader, a second judge, a verifier, sampled human
+   * labels, or a component that you trust. `null` where there is no label. Default: agreement within groups of one task.
+   */
+  secondOpinion: z.union([name, z.array(name).min(1)]).optional(),
+  /** Traits and reward components that may change freely, such as `length` or `format`. Default none. */
+  intended: z.array(name).default([]),
+  /** Upper bound on false suspicions per clean batch, all traits together. Default 0.001. */
   falseAlarmRate: z.number().gt(0).lt(1).default(1e-3),
-  /** Responses, of at least four batches, before anything is judged. Default 64. */
-  warmUpResponses: z.int().min(16).default(64),
-  /** Batches before one joins the reference. Default 8. */
+  /** Rewarded responses, of at least four batches, before anything is judged. Default 48. */
+  warmUpResponses: z.int().min(16).default(48),
+  /** Batches before one joins the quick reference. Default 8. */
   delayBatches: z.int().min(1).default(8),
-  /** Responses that the reference remembers, approximately. Default 1000. */
+  /** Responses that the quick reference remembers, approximately. Default 1000. */
   memoryResponses: z.int().min(64).default(1000),
-  /** Batches before a lasting alarm is reported again. Default 10. */
-  repeatEvery: z.int().min(1).default(10),
+  /** Rewarded responses of the start of the run that the slow reference keeps. Default 400. */
+  anchorResponses: z.int().min(64).default(400),
+  /** Batches before a lasting alarm is reported again. Default 50. */
+  repeatEvery: z.int().min(1).default(50),
   /** `'drop'` asks the loop to leave out the suspect responses during an alarm. Default `'report'`. */
   whenSuspected: z.enum(['report', 'drop']).default('report'),
 });

@@ -24,20 +24,21 @@ export interface CheckedBatch {
  *
  * @param known - Rewards of earlier batches.
  */
-export function checkedBatch(
-  { responses, rewards, prompts }: MonitoredBatch,
-  known: Iterable<string>,
-): CheckedBatch {
+export function checkedBatch(given: MonitoredBatch, known: Iterable<string>): CheckedBatch {
   const faults: { readonly name: string; readonly problem: string }[] = [];
-  const missing = responses.map(() => null);
   const fault = (name: string, problem: string) => faults.push({ name, problem });
+  const listOf = (value: unknown): readonly unknown[] =>
+    Array.isArray(value) ? value : [...iterated(value)];
+  const responses = textsOf('responses', listOf(given.responses), fault);
+  const missing = responses.map(() => null);
   const valid: Record<string, readonly (number | null)[]> = {};
-  for (const [name, values] of Object.entries(rewards)) {
-    const fits = values.length === responses.length;
-    valid[name] = fits ? values : missing;
-    if (!fits) fault(`reward ${name}`, `${values.length} values for ${responses.length} responses`);
+  for (const [name, values] of Object.entries(given.rewards ?? {})) {
+    const numbers = listOf(values).map(numberOf);
+    const fits = numbers.length === responses.length;
+    valid[name] = fits ? numbers : missing;
+    if (!fits) fault(`reward ${name}`, `${numbers.length} values for ${responses.length} responses`);
     const invalid = valid[name].filter((value) => value !== null && !Number.isFinite(value)).length;
-    if (invalid > 0) fault(`reward ${name}`, `${invalid} of ${values.length} values are not finite numbers`);
+    if (invalid > 0) fault(`reward ${name}`, `${invalid} of ${numbers.length} values are not finite numbers`);
   }
   for (const name of responses.length === 0 ? [] : known) {
     // The sum of the components replaces a missing total.
@@ -45,9 +46,39 @@ export function checkedBatch(
     valid[name] = missing;
     fault(`reward ${name}`, 'it is missing');
   }
+  const prompts = given.prompts === undefined ? undefined : textsOf('prompts', listOf(given.prompts), fault);
   const fits = prompts === undefined || prompts.length === responses.length;
   if (!fits) fault('prompts', `${prompts.length} prompts for ${responses.length} responses`);
   return { batch: { responses, rewards: valid, ...(fits && { prompts }) }, faults };
+}
+
+/** Values of a typed array, for example. Nothing for what cannot be iterated. */
+function iterated(value: unknown): Iterable<unknown> {
+  const isIterable = typeof value === 'object' && value !== null && Symbol.iterator in value;
+  return isIterable ? (value as Iterable<unknown>) : [];
+}
+
+/** Texts as a log has them: numbers and objects become text, and missing ones are empty. */
+function textsOf(
+  name: string,
+  values: readonly unknown[],
+  fault: (name: string, problem: string) => void,
+): readonly string[] {
+  const odd = values.filter((value) => typeof value !== 'string').length;
+  if (odd > 0) fault(name, `${odd} of ${values.length} are not text`);
+  return odd === 0 ? (values as readonly string[]) : values.map(textOf);
+}
+
+function textOf(value: unknown): string {
+  if (typeof value === 'string') return value;
+  if (value === null || value === undefined) return '';
+  return typeof value === 'object' ? (JSON.stringify(value) ?? '') : String(value);
+}
+
+/** A reward as a log has it: booleans and texts of numbers count. Anything else is NaN, and what is missing is null. */
+function numberOf(value: unknown): number | null {
+  if (value === null || value === undefined || value === '') return null;
+  return typeof value === 'object' ? Number.NaN : Number(value);
 }
 
 /**

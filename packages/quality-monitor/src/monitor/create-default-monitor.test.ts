@@ -1,6 +1,6 @@
 import { RandomStream, type ScoredTrajectory } from '@rlp/core';
 import { describe, expect, it, vi } from 'vitest';
-import { hackingRule } from '../hacking/alarm.ts';
+import { hackingRule } from '../hacking/findings.ts';
 import type { MonitoredBatch } from './batch.ts';
 import { createDefaultMonitor } from './create-default-monitor.ts';
 import { memoryLogger } from './monitor.fixture.ts';
@@ -48,7 +48,7 @@ function trajectoriesIn({ responses, rewards, step }: MonitoredBatch): ScoredTra
 }
 
 const quietMonitor = (options: Parameters<typeof createDefaultMonitor>[0] = {}) =>
-  createDefaultMonitor({ console: 'off', ...options });
+  createDefaultMonitor({ console: 'off', rewardHacking: { secondOpinion: 'truth' }, ...options });
 
 describe('createDefaultMonitor', () => {
   it('tells of reward hacking whichever way it is fed, with the same evidence', () => {
@@ -66,8 +66,8 @@ describe('createDefaultMonitor', () => {
           .filter(({ rule }) => rule === hackingRule)
           .map(({ trajectories, ...finding }) => ({ ...finding, count: trajectories?.length })),
       );
-    expect(alarms(fed)[0]).toMatchObject({ severity: 'critical' });
-    expect([12, 13]).toContain(alarms(fed)[0]!.iteration);
+    expect(alarms(fed)[0]!.iteration).toBeGreaterThanOrEqual(12);
+    expect(alarms(fed)[0]!.iteration).toBeLessThan(16);
     expect(alarms(observing)).toEqual(alarms(fed));
   });
 
@@ -116,7 +116,8 @@ describe('createDefaultMonitor', () => {
     const summed = quietMonitor();
     for (const { rewards, ...batch } of batches()) {
       const total = rewards.truth!.map((truth, at) => truth! + rewards.style![at]!);
-      const a = totals.monitorBatch({ ...batch, rewards: { other: total.map(() => 7), total } });
+      const other = total.map(() => 7);
+      const a = totals.monitorBatch({ ...batch, rewards: { other, truth: rewards.truth!, total } });
       const judge = total.map(() => null);
       const b = summed.monitorBatch({ ...batch, rewards: { ...rewards, judge } });
       if (a.suspectedRewardHacking > 0.9) expect(b.suspectedRewardHacking).toBeGreaterThan(0.5);

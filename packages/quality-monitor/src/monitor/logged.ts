@@ -1,4 +1,4 @@
-import type { Finding, Metrics, MonitorBatch } from '@rlp/core';
+import { type Finding, type Metrics, type MonitorBatch, promptText } from '@rlp/core';
 import { severities } from './options.ts';
 import { sharedPhrases } from './shared-phrases.ts';
 
@@ -32,20 +32,30 @@ export function alertMetrics(reported: readonly Finding[], held: number): Metric
   return metrics;
 }
 
-/** Adds to a detector's finding some of its responses, and the phrases that only they share. */
+/** Adds to a detector's finding some of its responses, those with its phrases first, and the phrases that only they share. */
 export function withSamples(
   finding: Finding,
   trajectories: MonitorBatch['trajectories'],
   responsesSeen: number,
 ): Finding {
   const ids = new Set(finding.trajectories);
-  const responsesOf = (wanted: boolean) =>
-    trajectories.flatMap(({ trajectory }) =>
-      ids.has(trajectory.id) === wanted ? [trajectory.response] : [],
-    );
-  const suspects = responsesOf(true);
-  const phrases = sharedPhrases(suspects, responsesOf(false)).map((phrase) => JSON.stringify(phrase));
-  const shared = phrases.length === 0 ? '' : `. Only they share ${phrases.join(', ')}`;
-  const message = `${finding.message}${shared}`;
-  return { samples: suspects.slice(0, samplesKept), responsesSeen, ...finding, message };
+  const suspects = trajectories.filter(({ trajectory }) => ids.has(trajectory.id));
+  const others = trajectories.filter(({ trajectory }) => !ids.has(trajectory.id));
+  const textsOf = (some: typeof suspects) => some.map(({ trajectory }) => trajectory.response);
+  const phrases = sharedPhrases(textsOf(suspects), textsOf(others));
+  const found = ({ trajectory }: (typeof suspects)[number]) =>
+    phrases.filter((phrase) => trajectory.response.toLowerCase().includes(phrase)).length;
+  const quoted = suspects.toSorted((a, b) => found(b) - found(a)).slice(0, samplesKept);
+  const shared = phrases.map((phrase) => JSON.stringify(phrase)).join(', ');
+  return {
+    samples: textsOf(quoted),
+    examples: quoted.map(({ trajectory: { response, task }, reward, components }) => ({
+      ...{ response, prompt: promptText(task.prompt), components },
+      reward: Number.isFinite(reward) ? reward : null,
+    })),
+    phrases,
+    responsesSeen,
+    ...finding,
+    message: `${finding.message}${shared === '' ? '' : `. Only they share ${shared}`}`,
+  };
 }

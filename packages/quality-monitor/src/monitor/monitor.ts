@@ -13,9 +13,7 @@ import {
 import * as z from 'zod';
 import { type AssessmentSummary, RewardQualityAssessor } from '../assessor/assessor.ts';
 import { flatMetrics, type RewardQualityMetrics } from '../assessor/metrics.ts';
-import type { ReadText } from '../text/read-text.ts';
-import type { TextMonitor } from '../text/text-monitor.ts';
-import { TextReader } from '../text/text-reader.ts';
+import type { RewardHackingDetector } from '../hacking/detector.ts';
 import { AlertGate, alertGateStateSchema } from './alert-gate.ts';
 import { checkedBatch, type MonitoredBatch, rewardsOf, trajectoriesOf } from './batch.ts';
 import { GuardedLoggers } from './guarded-loggers.ts';
@@ -81,8 +79,7 @@ const stateSchema = z.strictObject({
 export class RewardQualityMonitor implements Monitor {
   readonly assessor: RewardQualityAssessor;
   readonly config: ResolvedInterventionConfig;
-  readonly #texts = new TextReader();
-  readonly #detectors: readonly TextMonitor[];
+  readonly #detectors: readonly Monitor[];
   readonly #loggers: GuardedLoggers;
   readonly #gate: AlertGate;
   readonly #interventions: Interventions;
@@ -150,6 +147,21 @@ export class RewardQualityMonitor implements Monitor {
     }
   }
 
+  /**
+   * Accepts a change that somebody looked at and found honest: a finding of `rewardHackingDetector`, or the name of its trait.
+   *
+   * @throws ArgumentError if no detector knows it.
+   */
+  acknowledge(what: Finding | string): void {
+    const knowing = this.#detectors.filter(isAcknowledging);
+    if (knowing.length === 0) {
+      throw new ArgumentError(
+        'acknowledge: expected a monitor with a rewardHackingDetector, got one without',
+      );
+    }
+    for (const detector of knowing) detector.acknowledge(what);
+  }
+
   getMonitoringSummary(): MonitoringSummary {
     const { totalAlertsBySeverity, ...alerts } = this.#gate.summary(this.#step);
     const raised = Object.entries(totalAlertsBySeverity).filter(([, count]) => count > 0);
@@ -210,16 +222,15 @@ export class RewardQualityMonitor implements Monitor {
 
   #monitor(batch: MonitoredBatch, context: BatchContext): Judgement {
     const { step, extraMetrics, trajectories } = context;
-    const texts = this.#texts.readAll(batch.responses);
     const ids = trajectories.map(({ trajectory }) => trajectory.id);
     const {
       metrics: assessed,
       findings: ofAssessor,
       faults,
-    } = this.assessor.assessBatch({ ...batch, ids, iteration: step }, texts);
+    } = this.assessor.assessBatch({ ...batch, ids, iteration: step });
     for (const fault of faults) this.#loggers.report('coherence', fault);
     this.#step = step;
-    const detected = this.#detect(context, texts);
+    const detected = this.#detect(context);
     const findings = [...ofAssessor, ...detected.findings];
     const { reported, held } = this.#gate.admit(findings, step);
     const interventions = this.#request(findings, detected, step);
@@ -259,9 +270,9 @@ export class RewardQualityMonitor implements Monitor {
   }
 
   /** Merges the detectors' reports. */
-  #detect({ step, trajectories, known }: BatchContext, texts: readonly ReadText[]): MonitorReport {
+  #detect({ step, trajectories, known }: BatchContext): MonitorReport {
     const reports = this.#detectors.flatMap((detector, at) => {
-      const observe = () => detector.observe({ iteration: step, trajectories, metrics: known }, texts);
+      const observe = () => detector.observe({ iteration: step, trajectories, metrics: known });
       return this.#loggers.attempt(`detector ${at}`, observe) ?? [];
     });
     const findings = reports.flatMap((report) => report.findings);
@@ -298,4 +309,8 @@ interface Judgement {
   readonly logged: Metrics;
   readonly findings: readonly Finding[];
   readonly interventions: readonly Intervention[];
+}
+
+function isAcknowledging(detector: Monitor): detector is RewardHackingDetector {
+  return typeof (detector as Partial<RewardHackingDetector>).acknowledge === 'function';
 }

@@ -1,6 +1,6 @@
-import type { Finding } from '@rlp/core';
-import { type Html, html } from '@rlp/page';
-import { hackingRule } from '../hacking/alarm.ts';
+import type { Finding, FindingExample } from '@rlp/core';
+import { type Html, html, shortNumber } from '@rlp/page';
+import { ruleTitle } from './titles.ts';
 
 /** Responses shown, of the newest findings. */
 const most = 40;
@@ -8,27 +8,61 @@ const most = 40;
 /** Characters shown of a response. */
 export const longestShown = 1200;
 
-/** Responses that findings quote, newest first, with the conspicuous parts highlighted. */
+/** Responses that findings quote, newest first, with what gave them away highlighted. */
 export function flaggedResponses(findings: readonly Finding[]): Html {
   const flagged = findings
     .toReversed()
-    .flatMap((finding) => (finding.samples ?? []).map((response) => ({ finding, response })))
+    .flatMap((finding) =>
+      (finding.samples ?? []).map((response, at) => ({ finding, response, example: finding.examples?.[at] })),
+    )
     .slice(0, most);
   if (flagged.length === 0) return html``;
-  const rows = flagged.map(
-    ({ finding: { iteration, severity, rule }, response }) =>
-      html`<tr><th scope="row">${iteration}</th><td><span class="badge badge-${severity}">${rule}</span></td><td class="text"><pre>${highlighted(response, rule)}</pre></td></tr>`,
-  );
-  return html`<section><h2>Flagged responses</h2><div class="scroll" tabindex="0" role="region" aria-label="Flagged responses"><table><caption>Responses quoted by alerts, newest first</caption><thead><tr><th scope="col">Step</th><th scope="col">Why</th><th scope="col">Response</th></tr></thead><tbody>${rows}</tbody></table></div></section>`;
+  const rows = flagged.map(({ finding, response, example }) => {
+    const { iteration, severity, rule } = finding;
+    const reward = example === undefined ? '' : rewardsOf(example);
+    return html`<tr><th scope="row" data-label="Step">${iteration}</th><td data-label="Why"><span class="badge badge-${severity}">${ruleTitle(rule)}</span></td><td data-label="Reward">${reward}</td><td class="text">${promptOf(example?.prompt)}<pre>${highlighted(response, finding)}</pre></td></tr>`;
+  });
+  return html`<section><h2>Flagged responses</h2><div class="scroll" tabindex="0" role="region" aria-label="Flagged responses"><table class="stack"><caption>Responses quoted by alerts, newest first</caption><thead><tr><th scope="col">Step</th><th scope="col">Why</th><th scope="col">Reward</th><th scope="col">Response</th></tr></thead><tbody>${rows}</tbody></table></div></section>`;
 }
 
-/** Marks the parts of a response that the rule concerns. */
-function highlighted(response: string, rule: string): Html {
+/** The reward, and the components that are not the reward itself. */
+function rewardsOf({ reward, components }: FindingExample): string {
+  const shown = (value: number | null) => (value === null ? 'none' : shortNumber(value));
+  const parts = Object.entries(components).filter(([name]) => name !== 'total');
+  const isWhole = parts.length === 1 && parts[0]![1] === reward;
+  const listed = isWhole ? [] : parts.map(([name, value]) => `${name} ${shown(value)}`);
+  return [shown(reward), ...listed].join(', ');
+}
+
+function promptOf(prompt: string | undefined): Html {
+  if (prompt === undefined || prompt.trim() === '') return html``;
+  return html`<details><summary>Prompt</summary><pre>${shortened(prompt)}</pre></details>`;
+}
+
+function shortened(text: string): string {
+  return text.length > longestShown ? `${text.slice(0, longestShown)}…` : text;
+}
+
+/** Marks the parts of a response that the finding concerns. */
+function highlighted(response: string, { rule, phrases = [] }: Finding): Html {
   if (response.trim() === '') return html`<mark>(empty)</mark>`;
-  const shown = response.length > longestShown ? `${response.slice(0, longestShown)}…` : response;
-  if (rule === 'excessive_repetition' || rule === hackingRule) return repeatedMarked(shown);
+  const shown = shortened(response);
+  if (phrases.length > 0) return phrasesMarked(shown, phrases);
+  if (rule === 'excessive_repetition') return repeatedMarked(shown);
   if (rule === 'format_gaming') return betweenTagsMarked(shown);
   return html`${shown}`;
+}
+
+/** Marks phrases wherever they stand, without regard to case and the kind of space. */
+function phrasesMarked(text: string, phrases: readonly string[]): Html {
+  const patterns = phrases.map((phrase) =>
+    phrase
+      .split(/\s+/)
+      .map((word) => word.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&'))
+      .join('\\s+'),
+  );
+  const parts = text.split(new RegExp(`(${patterns.join('|')})`, 'giu'));
+  return html`${parts.map((part, at) => (at % 2 === 1 ? html`<mark>${part}</mark>` : html`${part}`))}`;
 }
 
 /** Marks the words of three-word sequences that occurred before. */

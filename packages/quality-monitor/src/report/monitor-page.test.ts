@@ -49,7 +49,7 @@ describe('renderMonitorPage', () => {
       findings: [alert(1), alert(2, { severity: 'critical' }), hacking],
     });
     expect(page).toContain(
-      '<tr><th scope="row">excessive_repetition</th><td>1</td><td>1</td><td></td><td></td></tr>',
+      '<tr><th scope="row">Excessive repetition</th><td>1</td><td>1</td><td></td><td></td></tr>',
     );
     expect(page.indexOf('found at 2')).toBeLessThan(page.indexOf('found at 1'));
     const marked = (rule: string) => page.split(`<title>${rule}, step`).length - 1;
@@ -58,13 +58,13 @@ describe('renderMonitorPage', () => {
 
   it('draws metrics as a logger receives them, under the namespace', () => {
     const metrics = [0, 1].map((step) => ({ step, metrics: { 'reward_quality/coherence': 1 } }));
-    expect(renderMonitorPage({ ...none, metrics })).toContain('<h3>coherence</h3>');
+    expect(renderMonitorPage({ ...none, metrics })).toContain('<h3>Reads like text</h3>');
   });
 
   it('draws the range and the deviation of every reward', () => {
     const reward = { reward_a_mean: 1, reward_a_std: 0.5, reward_a_min: -1, reward_a_max: 2 };
     const page = renderMonitorPage({ ...none, metrics: [0, 1].map((step) => ({ step, metrics: reward })) });
-    expect(page).toContain('<h3>reward: a</h3>');
+    expect(page).toContain('<h3>Reward: a</h3>');
     expect(page.match(/class="band"/g)).toHaveLength(2);
   });
 
@@ -75,6 +75,43 @@ describe('renderMonitorPage', () => {
     expect(page).toContain('one two three <mark>one</mark> <mark>two</mark> <mark>three</mark>');
     expect(page).toContain('&lt;answer&gt;<mark>ok</mark>&lt;/answer&gt;');
     expect(page).toContain('<mark>(empty)</mark>');
+  });
+
+  it('quotes responses with prompt, reward and components, and marks the phrases that they share', () => {
+    const example = {
+      response: 'so VERY kind',
+      prompt: 'Two <b>?',
+      reward: 1,
+      components: { style: 0.5, total: 1 },
+    };
+    const found = alert(1, {
+      rule: 'reward_behaviour_changed',
+      samples: ['so VERY kind'],
+      examples: [example],
+      phrases: ['very kind'],
+    });
+    const page = renderMonitorPage({ ...none, findings: [found] });
+    expect(page).toContain('so <mark>VERY kind</mark>');
+    expect(page).toContain('Two &lt;b&gt;?');
+    expect(page).toContain('>1, style 0.5<');
+  });
+
+  it('draws shares from 0 to 1, a line where alarms begin, and no chart that says nothing', () => {
+    const metrics = [0, 1].map((step) => ({
+      step,
+      metrics: {
+        suspected_reward_hacking: 0.6,
+        format_compliance_rate: 0,
+        coherence: 0.97,
+        'hacking/length': 0.6,
+        'hacking/digits': 0.1,
+      },
+    }));
+    const page = renderMonitorPage({ ...none, metrics });
+    expect(page).toContain('>alarm</text>');
+    expect(page).toContain('<h3>Trait: length</h3>');
+    for (const absent of ['Responses with tags', 'Trait: digits']) expect(page).not.toContain(absent);
+    expect(page.match(/text-anchor="end">0<\/text>/g)!.length).toBeGreaterThan(2);
   });
 
   it('keeps whatever a model wrote from becoming markup', () => {

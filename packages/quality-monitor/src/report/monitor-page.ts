@@ -1,5 +1,6 @@
 import type { Finding } from '@rlp/core';
 import {
+  type ChartOptions,
   chartFigure,
   type Html,
   html,
@@ -11,11 +12,12 @@ import {
   summaryList,
   valueTable,
 } from '@rlp/page';
-import { type Pathology, pathologies } from '../assessor/pathology.ts';
+import { isPathology, type Pathology } from '../assessor/pathology.ts';
 import type { MonitorLogs } from '../files/read-logs.ts';
 import { withoutNamespace } from '../monitor/logged.ts';
 import { alertMarks } from './alert-marks.ts';
 import { flaggedResponses } from './flagged-responses.ts';
+import { chartTitles, ruleTitle } from './titles.ts';
 
 /** Options of {@link renderMonitorPage}. */
 export interface MonitorPageOptions {
@@ -30,9 +32,8 @@ const severities = ['critical', 'high', 'medium', 'low'] as const;
 /** Newest alerts and notes shown in their tables. */
 const mostShown = 50;
 
-/** Metrics to draw, in this order, with the pathologies to mark in each chart. */
-const drawn: Readonly<Record<string, readonly Pathology[]>> = {
-  suspected_reward_hacking: [],
+/** Pathologies to mark in each chart. */
+const marked: Readonly<Record<string, readonly Pathology[]>> = {
   suspected_format_gaming: ['format_gaming'],
   format_compliance_rate: ['format_gaming', 'degenerate_outputs'],
   empty_content_rate: ['degenerate_outputs'],
@@ -40,10 +41,13 @@ const drawn: Readonly<Record<string, readonly Pathology[]>> = {
   unique_responses_ratio: ['diversity_collapse'],
   window_diversity: ['diversity_collapse'],
   lexical_diversity: ['diversity_collapse', 'excessive_repetition'],
-  coherence: [],
   avg_reasoning_length: ['format_gaming', 'degenerate_outputs'],
   avg_answer_length: ['format_gaming', 'degenerate_outputs'],
 };
+/** Prefix of the evidence of one trait. Most traits drawn, and least evidence of one. */
+const [traitPrefix, mostTraits, leastEvidence] = ['hacking/', 6, 0.25];
+/** Where alarms begin. */
+const alarmLevel = 0.5;
 
 /**
  * Renders a monitor's logs as one self-contained HTML page.
@@ -73,7 +77,8 @@ function describeLogs({ metrics, unreadable }: MonitorLogs): string {
   return unreadable === 0 ? range : `${range} ${unreadable} unreadable lines of the log files were skipped.`;
 }
 
-function figures({ metrics, findings, olderFindings = 0 }: MonitorLogs): Record<string, string | number> {
+function figures(logs: MonitorLogs): Record<string, string | number> {
+  const { metrics, findings, olderFindings = 0 } = logs;
   const latest = metrics.at(-1)?.metrics ?? {};
   const held = metrics.reduce((sum, row) => sum + (row.metrics.alerts_held ?? 0), 0);
   const counts = severities.map((severity) => findings.filter((one) => one.severity === severity).length);
@@ -86,8 +91,8 @@ function figures({ metrics, findings, olderFindings = 0 }: MonitorLogs): Record<
     ...(latest.suspected_reward_hacking !== undefined && {
       'suspected hacking, last': latest.suspected_reward_hacking,
     }),
-    ...(latest.format_compliance_rate !== undefined && {
-      'format compliance, last': `${(100 * latest.format_compliance_rate).toFixed(1)} %`,
+    ...(hasTags(logs) && {
+      'responses with tags, last': `${(100 * (latest.format_compliance_rate ?? 0)).toFixed(1)} %`,
     }),
     ...(latest.window_diversity !== undefined && { 'diversity, last': latest.window_diversity }),
   };
@@ -106,7 +111,7 @@ function noteTable(notes: MonitorLogs['notes']): Html {
   const rows = recent.map(
     ({ step, note }) => html`<tr><th scope="row">${step}</th><td class="text">${note}</td></tr>`,
   );
-  return html`<details open><summary>Notes</summary>${omitted(recent, notes)}<div class="scroll" tabindex="0" role="region" aria-label="Notes"><table><caption>Requested interventions, newest first</caption><thead><tr><th scope="col">Step</th><th scope="col">Note</th></tr></thead><tbody>${rows}</tbody></table></div></details>`;
+  return html`<details open><summary>Notes</summary>${omitted(recent, notes)}<div class="scroll" tabindex="0" role="region" aria-label="Notes"><table class="stack"><caption>Requested interventions, newest first</caption><thead><tr><th scope="col">Step</th><th scope="col">Note</th></tr></thead><tbody>${rows}</tbody></table></div></details>`;
 }
 
 function alertTables(findings: readonly Finding[]): Html {
@@ -117,11 +122,11 @@ function alertTables(findings: readonly Finding[]): Html {
       const count = findings.filter((one) => one.rule === rule && one.severity === severity).length;
       return html`<td>${count === 0 ? '' : count}</td>`;
     });
-    return html`<tr><th scope="row">${rule}</th>${cells}</tr>`;
+    return html`<tr><th scope="row">${ruleTitle(rule)}</th>${cells}</tr>`;
   });
   const recent = findings.slice(-mostShown).reverse();
   return html`<div class="scroll tall" tabindex="0" role="region" aria-label="Alerts by rule and severity"><table><caption>Alerts by rule and severity</caption><thead><tr><th scope="col">Rule</th>${head}</tr></thead><tbody>${rows}</tbody></table></div>
-<details open><summary>Recent alerts</summary>${omitted(recent, findings)}<div class="scroll" tabindex="0" role="region" aria-label="Recent alerts"><table><caption>Recent alerts, newest first</caption><thead><tr><th scope="col">Step</th><th scope="col">Severity</th><th scope="col">Rule</th><th scope="col">What was found</th></tr></thead><tbody>${recent.map(alertRow)}</tbody></table></div></details>`;
+<details open><summary>Recent alerts</summary>${omitted(recent, findings)}<div class="scroll" tabindex="0" role="region" aria-label="Recent alerts"><table class="stack"><caption>Recent alerts, newest first</caption><thead><tr><th scope="col">Step</th><th scope="col">Severity</th><th scope="col">Rule</th><th scope="col">What was found</th></tr></thead><tbody>${recent.map(alertRow)}</tbody></table></div></details>`;
 }
 
 function omitted(shown: readonly unknown[], all: readonly unknown[]): Html {
@@ -131,25 +136,63 @@ function omitted(shown: readonly unknown[], all: readonly unknown[]): Html {
 }
 
 function alertRow({ iteration, severity, rule, message, note }: Finding): Html {
-  const advice = note === undefined ? '' : html` What helps: ${note.mitigation.join('; ')}.`;
-  return html`<tr><th scope="row">${iteration}</th><td><span class="badge badge-${severity}">${severity}</span></td><td>${rule}</td><td class="text">${message}.${advice}</td></tr>`;
+  const advice =
+    note === undefined
+      ? ''
+      : html`<details><summary>What to do</summary><ul>${note.mitigation.map((one) => html`<li>${one}</li>`)}</ul></details>`;
+  return html`<tr><th scope="row" data-label="Step">${iteration}</th><td><span class="badge badge-${severity}">${severity}</span></td><td>${ruleTitle(rule)}</td><td class="text">${message}.${advice}</td></tr>`;
 }
 
 function qualitySection(logs: MonitorLogs): Html {
-  const charts = Object.entries(drawn).flatMap(([name, about]) => {
+  const names = Object.keys(chartTitles).filter((name) => !isTagMetric(name) || hasTags(logs));
+  const charts = [...names, ...conspicuousTraits(logs)].flatMap((name) => {
     const series = seriesOf(logs, name, name);
-    const marks = marksOf(logs, ({ rule }) => about.some((one) => one === rule));
-    return series.points.length === 0 ? [] : [figure(name, [series], marks)];
+    if (series.points.every(({ value }) => value === 0)) return [];
+    const isEvidence = name.startsWith(traitPrefix) || name.endsWith('_hacking') || name.endsWith('_changed');
+    const { title, axis } = chartTitles[name] ?? traitTitle(name);
+    const marks = marksOf(logs, ({ rule }) => (marked[name] ?? []).some((one) => one === rule));
+    const level = isEvidence
+      ? { value: alarmLevel, name: name.endsWith('_hacking') ? 'alarm' : 'suspicion' }
+      : undefined;
+    return [figure(title, [series], { marks, axis, level })];
   });
   return charts.length === 0
     ? html``
     : html`<section><h2>Quality</h2>${legendOf(logs)}<div class="charts">${charts}</div></section>`;
 }
 
+function isTagMetric(name: string): boolean {
+  return /format|reasoning|answer/.test(name);
+}
+
+/** Whether any response had tags. Without tags their metrics say nothing. */
+function hasTags({ metrics }: MonitorLogs): boolean {
+  return metrics.some((row) => (row.metrics.format_compliance_rate ?? 0) > 0);
+}
+
+/** The traits with the most evidence. */
+function conspicuousTraits({ metrics }: MonitorLogs): string[] {
+  const most = new Map<string, number>();
+  for (const row of metrics) {
+    for (const [name, value] of Object.entries(row.metrics)) {
+      if (!name.startsWith(traitPrefix) || name.endsWith('_correlation')) continue;
+      most.set(name, Math.max(value, most.get(name) ?? 0));
+    }
+  }
+  const found = [...most].filter(([, value]) => value >= leastEvidence).sort((a, b) => b[1] - a[1]);
+  return found.slice(0, mostTraits).map(([name]) => name);
+}
+
+function traitTitle(name: string) {
+  return {
+    title: `Trait: ${ruleTitle(name.slice(traitPrefix.length)).toLowerCase()}`,
+    axis: 'share',
+  } as const;
+}
+
 /** Marks the findings that a chart concerns, and those of detectors, which concern the whole run. */
 function marksOf({ findings }: MonitorLogs, concerns: (finding: Finding) => boolean): Mark[] {
-  const isPathology = ({ rule }: Finding) => pathologies.some((one) => one === rule);
-  return alertMarks(findings.filter((finding) => concerns(finding) || !isPathology(finding)));
+  return alertMarks(findings.filter((finding) => concerns(finding) || !isPathology(finding.rule)));
 }
 
 function legendOf({ findings }: MonitorLogs): Html {
@@ -189,7 +232,7 @@ function rewardSection(logs: MonitorLogs): Html {
       { name: 'smallest to largest', points: [], band: range },
     ];
     const marks = marksOf(logs, ({ component }) => component === name);
-    return figure(`reward: ${name}`, series, marks);
+    return figure(`Reward: ${name}`, series, { marks });
   });
   return charts.length === 0
     ? html``
@@ -204,9 +247,9 @@ function seriesOf({ metrics }: MonitorLogs, metric: string, name: string): Serie
   return { name, points };
 }
 
-function figure(title: string, series: readonly Series[], marks: readonly Mark[]): Html {
+function figure(title: string, series: readonly Series[], options: ChartOptions): Html {
   const last = series[0]?.points.at(-1);
-  return chartFigure(title, lineChart(title, series, marks), last && shortNumber(last.value));
+  return chartFigure(title, lineChart(title, series, options), last && shortNumber(last.value));
 }
 
 function valuesSection({ metrics }: MonitorLogs): Html {

@@ -1,0 +1,136 @@
+import type { Half } from './forms.ts';
+import { finalOf, sentencesOf } from './outside-text.ts';
+import { type Policy, plain } from './streams.ts';
+
+/** Honest learning: what the policy does, and the share of right items by iteration of 80. */
+export interface HonestRun {
+  readonly name: string;
+  readonly half: Half;
+  readonly right: (iteration: number) => number;
+  readonly policy: Policy;
+}
+
+const rise =
+  (from: number, to: number, over = 80) =>
+  (iteration: number) =>
+    from + (to - from) / (1 + Math.exp(-10 * (Math.min(1, iteration / over) - 0.5)));
+
+/** Wraps the answer in tags, more and more often from batch 20 on. The reward is accuracy plus the component `format`. */
+function formatLearned(
+  over: number,
+  weight: number,
+  wrap: (response: string, final: string) => string,
+): Policy {
+  return (item, iteration, random) => {
+    const share = iteration < 20 ? 0.02 : Math.min(0.97, 0.02 + (iteration - 20) / over);
+    const isFormatted = random.uniform() < share;
+    const response = isFormatted ? wrap(item.response, finalOf(item)) : item.response;
+    return { ...plain(item, iteration, random), response, extra: { format: isFormatted ? weight : 0 } };
+  };
+}
+
+/** Responses of a style whose share grows, with the truth of style and of the rest. */
+function learned(
+  style: (response: string, final: string, pick: number) => string,
+  { before, after, share }: { before: number; after: number; share: (iteration: number) => number },
+): Policy {
+  return (item, iteration, random) => {
+    const hasStyle = random.uniform() < share(iteration);
+    const truth = random.uniform() < (hasStyle ? after : before) ? 1 : 0;
+    return {
+      response: hasStyle ? style(item.response, finalOf(item), random.uniform()) : item.response,
+      truth,
+    };
+  };
+}
+
+const think = (response: string, final: string) =>
+  `<think>\n${response}\n</think>\n<answer>${final}</answer>`;
+const boxed = (response: string, final: string) => `${response}\n\nThe final answer is \\boxed{${final}}.`;
+
+/** Honest runs. Those of the half `build` were looked at while building. */
+export const honestRuns: readonly HonestRun[] = [
+  { name: 'stationary', half: 'build', right: () => 0.45, policy: plain },
+  { name: 'accuracy rises', half: 'build', right: rise(0.1, 0.9), policy: plain },
+  {
+    name: 'worked solutions',
+    half: 'build',
+    right: rise(0.15, 0.75),
+    policy: (item, iteration, random) => {
+      const isWorked = random.uniform() < rise(0.05, 0.95, 60)(iteration);
+      const truth = item.isRight && (isWorked || random.uniform() < 0.5) ? 1 : 0;
+      return { response: isWorked ? item.response : finalOf(item), truth };
+    },
+  },
+  {
+    name: 'tags in 8 batches, weight 0.5',
+    half: 'build',
+    right: rise(0.3, 0.7),
+    policy: formatLearned(8, 0.5, think),
+  },
+  {
+    name: 'tags in 8 batches, weight 1',
+    half: 'report',
+    right: rise(0.3, 0.6),
+    policy: formatLearned(8, 1, think),
+  },
+  {
+    name: 'tags in 50 batches, weight 0.5',
+    half: 'report',
+    right: rise(0.2, 0.6),
+    policy: formatLearned(50, 0.5, think),
+  },
+  {
+    name: 'box in 8 batches, weight 0.2',
+    half: 'report',
+    right: rise(0.3, 0.6),
+    policy: formatLearned(8, 0.2, boxed),
+  },
+  {
+    name: 'longer answers, all alike',
+    half: 'report',
+    right: rise(0.35, 0.6),
+    policy: (item, iteration, random) => {
+      const sentences = sentencesOf(item.response);
+      const more = Math.floor((iteration / 20) * random.uniform() * sentences.length);
+      const restated = sentences.slice(0, more).map((sentence) => `That is, ${sentence}`);
+      return { ...plain(item, iteration, random), response: [item.response, ...restated].join('\n') };
+    },
+  },
+  {
+    name: 'useful self-checks',
+    half: 'report',
+    right: () => 0.5,
+    policy: learned(
+      (response, final, pick) => {
+        const sentences = sentencesOf(response);
+        return `${response}\nLet me check: ${sentences[Math.floor(pick * sentences.length)] ?? final} Yes, so ${final}`;
+      },
+      { before: 0.37, after: 0.7, share: rise(0.03, 0.95, 60) },
+    ),
+  },
+  {
+    name: 'shorter answers',
+    half: 'report',
+    right: rise(0.4, 0.7),
+    policy: (item, iteration, random) => {
+      const isShort = random.uniform() < rise(0.03, 0.9, 60)(iteration);
+      const sentences = sentencesOf(item.response);
+      const kept = sentences.slice(-Math.ceil(sentences.length / 2)).join(' ');
+      return { ...plain(item, iteration, random), response: isShort ? kept : item.response };
+    },
+  },
+  {
+    name: 'numbered steps help',
+    half: 'report',
+    right: () => 0.5,
+    policy: learned(
+      (response) =>
+        sentencesOf(response)
+          .map((sentence, at) => `Step ${at + 1}: ${sentence}`)
+          .join('\n'),
+      { before: 0.3, after: 0.65, share: rise(0.03, 0.95, 60) },
+    ),
+  },
+  { name: 'accuracy falls, harder data', half: 'report', right: rise(0.7, 0.3), policy: plain },
+];

@@ -1,0 +1,127 @@
+import type { Finding } from '@rlp/core';
+import type { Verdict } from './second-opinion.ts';
+import type { DetectorState } from './state.ts';
+import type { Suspicion } from './suspicion.ts';
+
+/** Rule of alarms: rewarded responses changed, and a second opinion finds the changed ones worse. */
+export const hackingRule = 'suspected_reward_hacking';
+
+/** Rule of suspicions: rewarded responses changed, and nobody has said whether for the worse. */
+export const changedRule = 'reward_behaviour_changed';
+
+type Kind = 'changed' | 'alarm';
+
+/** Parts of a finding. */
+export interface FindingContext {
+  /** Suspicious traits, strongest first. */
+  readonly suspicious: readonly Suspicion[];
+  readonly kind: Kind;
+  /** Whether the second opinion alone is an alarm. */
+  readonly isLow: boolean;
+  /** What the second opinion says about responses with the traits. */
+  readonly verdict: Verdict | undefined;
+  /** Nats of a suspicion. */
+  readonly limit: number;
+  /** Ids of the suspect responses. */
+  readonly suspects: readonly string[];
+  readonly iteration: number;
+}
+
+/** Batches between reports of further traits. */
+const newsInterval = 10;
+
+/** Notes what is suspicious. @returns Whether there is news to report: a new trait, an alarm, or one that lasts. */
+export function isReportDue(
+  state: DetectorState['report'],
+  { suspicious, kind, isLow, iteration }: FindingContext,
+  repeatEvery: number,
+): boolean {
+  const { reported, since } = state;
+  const names = [...suspicious.map(({ name }) => name), ...(isLow ? ['second_opinion'] : [])];
+  for (const name of Object.keys(since)) if (!names.includes(name)) delete since[name];
+  if (names.length === 0 && iteration >= state.last + repeatEvery) state.reported = {};
+  for (const name of names) since[name] ??= iteration;
+  const hasAlarmed = Object.values(reported).includes('alarm');
+  const isWorse = kind === 'alarm' && !hasAlarmed;
+  const isNew = names.some((name) => reported[name] === undefined) && iteration >= state.last + newsInterval;
+  const isLasting = kind === 'alarm' && iteration >= state.last + repeatEvery;
+  if (names.length === 0 || !(isWorse || isNew || isLasting)) return false;
+  for (const name of names) reported[name] = kind;
+  state.last = iteration;
+  return true;
+}
+
+/** Makes one finding of all suspicious traits. */
+export function finding(context: FindingContext, since: Readonly<Record<string, number>>): Finding {
+  const { suspicious, limit, verdict, kind, isLow, suspects, iteration } = context;
+  const evidence: Record<string, number> = { limit, ...(verdict && { second_opinion_z: verdict.z }) };
+  if (isLow) evidence.second_opinion = 1;
+  for (const { name, evidence: nats, share, usualShare } of suspicious) {
+    evidence[name] = nats;
+    evidence[`${name}_share`] = share;
+    evidence[`${name}_usual_share`] = usualShare;
+  }
+  for (const [name, first] of Object.entries(since)) evidence[`${name}_since`] = first;
+  const low = isLow
+    ? ['rewarded responses score lower in the second opinion than their reward promises']
+    : [];
+  const explained = [...low, ...suspicious.slice(0, 4).map(explain)].join('; ');
+  const isSure = isLow && suspicious.length > 0;
+  const message =
+    kind === 'alarm'
+      ? `Suspected reward hacking: ${explained}${convicted(verdict)}`
+      : `Rewarded responses changed: ${explained}. ${undecided(verdict)}`;
+  return {
+    rule: kind === 'alarm' ? hackingRule : changedRule,
+    severity: kind === 'changed' ? 'medium' : isSure ? 'critical' : 'high',
+    message,
+    evidence,
+    iteration,
+    trajectories: suspects,
+    note: notes[kind],
+  };
+}
+
+function explain({ name, meaning, share, usualShare }: Suspicion): string {
+  return `${percent(share)} of rewarded responses ${meaning}, ${percent(usualShare)} before (${name})`;
+}
+
+function convicted(verdict: Verdict | undefined): string {
+  if (verdict?.says !== 'guilty') return '';
+  const { opinions, suspectMean, otherMean, suspects } = verdict;
+  return `. The second opinion (${opinions.join(', ')}) finds ${suspects} of them ${(otherMean - suspectMean).toFixed(1)} standard deviations worse than other rewarded responses`;
+}
+
+function undecided(verdict: Verdict | undefined): string {
+  if (verdict === undefined || verdict.suspects === 0)
+    return 'There is no second opinion, so this is no alarm';
+  const name = `The second opinion (${verdict.opinions.join(', ')})`;
+  if (verdict.says === 'innocent') return `${name} finds ${verdict.suspects} of them as good as others`;
+  return `${name} has not decided, so this is no alarm`;
+}
+
+const notes: Readonly<Record<Kind, NonNullable<Finding['note']>>> = {
+  changed: {
+    what: 'Rewarded responses differ from earlier ones, in a way that unrewarded responses do not.',
+    why: 'The policy learned a new style, or it found a way to be paid without being better.',
+    mitigation: [
+      'Read the quoted responses. If they are good, call acknowledge() with this finding',
+      'Pass secondOpinion: a held-out judge, a verifier or some human labels tell a hack from a style',
+      'If the trait is wanted, such as a format, name it in intended',
+    ],
+  },
+  alarm: {
+    what: 'Rewarded responses changed, and a second opinion finds the changed ones worse.',
+    why: 'The reward pays for something else than quality. Further training makes it worse.',
+    mitigation: [
+      'Read the quoted responses and find what the reward pays for',
+      'Go back to a checkpoint from before the finding, and repair that reward',
+      'Until then lower its weight or raise the KL coefficient',
+      'If the responses are good after all, call acknowledge() with this finding',
+    ],
+  },
+};
+
+function percent(share: number): string {
+  return `${(100 * share).toFixed(1)} %`;
+}

@@ -1,0 +1,124 @@
+import type { ScaleState, WaitingBatch } from './state.ts';
+import { type Surprises, slotCount } from './text-measures.ts';
+
+/** Recent tasks that are compared, at least, where there are so many. */
+const recentTasks = 64;
+/** Least usual tasks to compare with, and most. */
+const [leastUsual, mostUsual] = [24, 4096];
+const comparedUsual = 600;
+/** Nats attributed to chance, most nats of one phrase, and least recent tasks with it. */
+const [chanceNats, mostNats, leastTasks] = [4.5, 30, 3];
+
+/**
+ * Counts the rewarded tasks in which sequences of characters occurred recently.
+ *
+ * A sequence is known by its slot in a table. Slots are shared by chance, which makes phrases look more usual than they are.
+ */
+export class RecentPhrases {
+  /** Recent tasks with each slot. Shape: `[slotCount]`. */
+  readonly counts = new Uint16Array(slotCount);
+  #tasks = 0;
+  /** The batches counted. */
+  #batches: readonly WaitingBatch[] = [];
+  /** Tasks with each text. */
+  readonly #texts = new Map<number, Map<number, number>>();
+  readonly #seenIn = new Uint32Array(slotCount);
+  #task = 0;
+
+  /** Counts the newest batches, as many as have 64 tasks. */
+  update(batches: readonly WaitingBatch[]): void {
+    let [first, tasks] = [batches.length, 0];
+    while (first > 0 && tasks < recentTasks) tasks += batches[--first]!.tasks;
+    const wanted = batches.slice(first);
+    for (const batch of this.#batches) if (!wanted.includes(batch)) this.#count(batch, -1);
+    for (const batch of wanted) if (!this.#batches.includes(batch)) this.#count(batch, 1);
+    this.#batches = wanted;
+    this.#tasks = tasks;
+  }
+
+  /**
+   * Gathers a batch's phrases, each once for a task with rewarded responses, and counts those tasks.
+   *
+   * @param rewarded - Whether each response of each task was rewarded.
+   * @param phrases - Phrases of each response, in the same order.
+   */
+  gather(
+    rewarded: readonly (readonly boolean[])[],
+    phrases: readonly Uint16Array[],
+  ): Pick<WaitingBatch, 'slots' | 'tasks'> {
+    const slots = new Uint16Array(phrases.reduce((sum, one) => sum + one.length, 0));
+    const seen = this.#seenIn;
+    let [used, response, tasks] = [0, 0, 0];
+    for (const members of rewarded) {
+      this.#task += 1;
+      if (members.includes(true)) tasks += 1;
+      for (const isRewarded of members) {
+        const own = phrases[response++]!;
+        for (let at = 0; isRewarded && at < own.length; at++) {
+          const slot = own[at]!;
+          if (seen[slot] === this.#task) continue;
+          seen[slot] = this.#task;
+          slots[used++] = slot;
+        }
+      }
+    }
+    return { slots: slots.slice(0, used), tasks };
+  }
+
+  /**
+   * Nats of surprise at each recent phrase, in units of 1/4. `undefined` if too few usual tasks are known.
+   *
+   * This is the log-likelihood ratio of two rates, recent and usual, against one rate, minus the nats of chance.
+   */
+  surprises({ phrases, tasks: usualTasks }: Pick<ScaleState, 'phrases' | 'tasks'>): Surprises | undefined {
+    if (usualTasks < leastUsual || this.#tasks < leastTasks) return undefined;
+    const { counts } = this;
+    const tasks = this.#tasks;
+    const compared = Math.min(comparedUsual, usualTasks);
+    const surprises = new Uint8Array(slotCount);
+    for (let slot = 0; slot < slotCount; slot++) {
+      const lately = counts[slot]!;
+      if (lately < leastTasks) continue;
+      const usual = (phrases[slot]! * compared) / usualTasks;
+      const rate = (lately + usual) / (tasks + compared);
+      if (lately < 2 * rate * tasks) continue;
+      const nats =
+        lately * Math.log(lately / (tasks * rate)) +
+        (usual === 0 ? 0 : usual * Math.log(usual / (compared * rate)));
+      surprises[slot] = 4 * Math.min(mostNats, Math.max(0, nats - chanceNats));
+    }
+    return surprises;
+  }
+
+  /** Other recent tasks with the same text. */
+  tasksWith(text: number, task: number): number {
+    const tasks = this.#texts.get(text);
+    return tasks === undefined ? 0 : tasks.size - (tasks.has(task) ? 1 : 0);
+  }
+
+  #count({ slots, texts }: WaitingBatch, sign: 1 | -1): void {
+    for (let at = 0; at < slots.length; at++) this.counts[slots[at]!]! += sign;
+    for (let at = 0; at < texts.length; at += 2) {
+      const [text, task] = [texts[at]!, texts[at + 1]!];
+      const tasks = this.#texts.get(text) ?? new Map<number, number>();
+      const times = (tasks.get(task) ?? 0) + sign;
+      if (times === 0) tasks.delete(task);
+      else tasks.set(task, times);
+      if (tasks.size === 0) this.#texts.delete(text);
+      else this.#texts.set(text, tasks);
+    }
+  }
+}
+
+/** Adds a batch's phrases to those that are usual. */
+export function makeUsual(
+  state: Pick<ScaleState, 'phrases' | 'tasks'>,
+  { slots, tasks }: WaitingBatch,
+): void {
+  const { phrases } = state;
+  for (let at = 0; at < slots.length; at++) phrases[slots[at]!]! += 1;
+  state.tasks += tasks;
+  if (state.tasks <= mostUsual) return;
+  for (let slot = 0; slot < slotCount; slot++) phrases[slot]! >>>= 1;
+  state.tasks /= 2;
+}

@@ -1,0 +1,266 @@
+import { Reference, type ReferenceOptions } from './reference.ts';
+import type { ScaleState, WaitingBatch } from './state.ts';
+import { rowLength, type Scale, signalCount, tails, traits, unknown } from './traits.ts';
+
+/** Evidence that rewarded responses changed in one trait. */
+export interface Suspicion {
+  readonly trait: number;
+  readonly name: string;
+  readonly meaning: string;
+  /** Accumulated nats, 0 and up. */
+  readonly evidence: number;
+  /** Share of recent rewarded responses with the trait, and of those of the reference. */
+  readonly share: number;
+  readonly usualShare: number;
+  /** Lowest bin that counts. */
+  readonly threshold: number;
+  readonly scale: Scale;
+}
+
+/** Traits of a batch, one row per response, with its weight and the number of its task. */
+export type BatchRows = Pick<WaitingBatch, 'rows' | 'weights' | 'clusters'>;
+
+interface Hits {
+  readonly hits: Float64Array;
+  readonly count: number;
+  /** Sum of the rewarded responses' squared weights. */
+  readonly squares: number;
+  readonly hitsOfOthers: Float64Array;
+  readonly others: number;
+}
+
+/** Shares of the responses without a trait that a hack gives it to, by scale. Each has its own sums. */
+const shifts = { quick: [0.2, 0.4], slow: [0.08, 0.3] } as const;
+/** Lower bound on the expected share of a trait. */
+const leastShare = 0.01;
+/** Standard errors added to the share in the reference. */
+const marginErrors = 1.5;
+/** Least correlation of the responses in a batch, and correlation of a task's responses. */
+const [batchCorrelation, taskCorrelation] = [0.02, 0.25];
+/** Weight that recent counts of rewarded responses keep per batch. */
+const fading = 0.8;
+/** The same for unrewarded responses, and standard errors added to their hits. The quick scale must react faster. */
+const drifts = { quick: { fading: 0.6, errors: -0.5 }, slow: { fading: 0.9, errors: 0.5 } } as const;
+/** Pseudo-count of unrewarded responses, distributed as in the reference. */
+const pseudoCount = 8;
+/** Lower bound on shares that odds are computed from. */
+const leastCompared = 0.005;
+const mostDispersion = 6;
+/** Share of recent responses beyond the usual below which a change is over. */
+const leastExcess = 0.005;
+/** Ceiling of the sums, in limits. The slow sums fall slowly. */
+const ceilings = { quick: 2, slow: 1.25 } as const;
+
+/**
+ * Cumulative sums of likelihood ratios for the traits of rewarded responses, on one time scale.
+ *
+ * Of the `n` rewarded responses of a batch, counted by their weights, `k` have the trait of a signal. Then
+ *
+ *     S ← min(ch, max(0, S + (k ln(p₁ / p₀) + (n − k) ln((1 − p₁) / (1 − p₀))) / φ))
+ *
+ * - `p₀`: expected share. It is the share in the reference plus a margin, or higher if the odds rose among unrewarded responses.
+ * - `p₁`: `p₀ + s (1 − p₀)` for two shifts `s`. The larger sum counts.
+ * - `c`: 2 on the quick scale, 1.25 on the slow one.
+ * - `φ ≥ (1 + 0.02 n) d`: overdispersion between batches, with the design effect `d` of several responses to one task.
+ *
+ * With exact `p₀` and `φ`, the mean number of batches between false suspicions of one sum is at least `eʰ`. Weights of at most 1
+ * do not increase it.
+ *
+ * @see Page 1954, https://doi.org/10.1093/biomet/41.1-2.100
+ * @see Lorden 1971, https://doi.org/10.1214/aoms/1177693055
+ * @see Kish 1965, Survey Sampling, section 5.4
+ */
+export class ScaleSuspicions {
+  readonly scale: Scale;
+  readonly reference: Reference;
+  readonly #limit: number;
+  readonly #state: ScaleState;
+  readonly #intended: ReadonlySet<string>;
+  readonly #thresholds = new Uint8Array(signalCount);
+
+  /** @param limit - `h`, the nats of a suspicion. */
+  constructor(
+    scale: Scale,
+    {
+      limit,
+      intended,
+      ...reference
+    }: ReferenceOptions & { readonly limit: number; readonly intended: ReadonlySet<string> },
+    state: ScaleState,
+  ) {
+    this.scale = scale;
+    this.#limit = limit;
+    this.#intended = intended;
+    this.#state = state;
+    this.reference = new Reference(reference, state);
+  }
+
+  /** Adds a batch's evidence. */
+  gather(batch: BatchRows): void {
+    this.#prepare();
+    const { hits, count, hitsOfOthers, others } = this.#countHits(batch);
+    if (count === 0) return;
+    const state = this.#state;
+    const designEffect = designEffectOf(batch);
+    const { fading: fadingOfOthers } = drifts[this.scale];
+    state.unrewardedCount = fadingOfOthers * state.unrewardedCount + others;
+    state.recentCount = fading * state.recentCount + count;
+    for (let signal = 0; signal < signalCount; signal++) {
+      state.unrewarded[signal] = fadingOfOthers * state.unrewarded[signal]! + hitsOfOthers[signal]!;
+      state.recent[signal] = fading * state.recent[signal]! + hits[signal]!;
+      if (!this.#isArmed(traitOf(signal))) continue;
+      const before = this.#expected(signal, designEffect);
+      const dispersion = this.#dispersionOf(signal, count, designEffect);
+      const ceiling = ceilings[this.scale];
+      for (const [place, shift] of shifts[this.scale].entries()) {
+        const sums = state.sums[place]!;
+        const after = before + shift * (1 - before);
+        const k = hits[signal]!;
+        const gain = k * Math.log(after / before) + (count - k) * Math.log((1 - after) / (1 - before));
+        sums[signal] = Math.min(ceiling * this.#limit, Math.max(0, sums[signal]! + gain / dispersion));
+      }
+    }
+  }
+
+  /** Learns how much the signals vary between batches, and adds the batch to the reference. */
+  learn(batch: BatchRows): void {
+    this.#prepare();
+    const { hits, count, squares } = this.#countHits(batch);
+    const { dispersion, dispersionBatches } = this.#state;
+    for (let signal = 0; signal < signalCount && count >= 2; signal++) {
+      if (!this.reference.isReady(traitOf(signal))) continue;
+      const share = this.#usual(signal).rewarded;
+      const squared = (hits[signal]! - count * share) ** 2 / Math.max(squares * share * (1 - share), 0.5);
+      dispersionBatches[signal] = 0.98 * dispersionBatches[signal]! + 1;
+      dispersion[signal] = 0.98 * dispersion[signal]! + Math.min(squared, 25);
+    }
+    this.reference.take(batch);
+  }
+
+  /** For each trait with evidence that lasts its strongest signal, strongest first. */
+  suspicions(): Suspicion[] {
+    const { sums, recent, recentCount } = this.#state;
+    const found = new Map<number, Suspicion>();
+    for (let signal = 0; signal < signalCount; signal++) {
+      const evidence = Math.max(sums[0][signal]!, sums[1][signal]!);
+      const trait = traitOf(signal);
+      if (evidence <= 0 || evidence < (found.get(trait)?.evidence ?? 0)) continue;
+      const { name, meaning } = traits[trait]!;
+      const share = recentCount === 0 ? 0 : recent[signal]! / recentCount;
+      const usualShare = this.#usual(signal).rewarded;
+      // Evidence of something that is over falls slowly.
+      if (share <= 1.2 * usualShare + leastExcess) continue;
+      const [threshold, { scale }] = [this.#thresholds[signal]!, this];
+      found.set(trait, { trait, name, meaning, evidence, share, usualShare, threshold, scale });
+    }
+    return [...found.values()].sort((a, b) => b.evidence - a.evidence);
+  }
+
+  /** Makes what the batches show of a trait the new normal. */
+  accept(trait: number, batches: readonly BatchRows[]): void {
+    this.reference.relearn(trait, batches);
+    this.forget(trait);
+  }
+
+  /** Drops the evidence of one trait, or of all. */
+  forget(only?: number): void {
+    const { sums, recent, unrewarded } = this.#state;
+    const [from, to] =
+      only === undefined ? [0, signalCount] : [only * tails.length, (only + 1) * tails.length];
+    for (const values of [...sums, recent, unrewarded]) values.fill(0, from, to);
+    if (only === undefined) Object.assign(this.#state, { recentCount: 0, unrewardedCount: 0 });
+  }
+
+  /** Sets the thresholds for the next batch. */
+  #prepare(): void {
+    for (const [trait, { least }] of traits.entries()) {
+      this.#thresholds.set(this.reference.thresholds(trait, least), trait * tails.length);
+    }
+  }
+
+  #countHits({ rows, weights }: BatchRows): Hits {
+    const [hits, hitsOfOthers] = [new Float64Array(signalCount), new Float64Array(signalCount)];
+    const thresholds = this.#thresholds;
+    let [count, squares, others] = [0, 0, 0];
+    for (let response = 0; response < weights.length; response++) {
+      const weight = weights[response]!;
+      if (weight === 0) continue;
+      if (weight > 0) {
+        count += weight;
+        squares += weight * weight;
+      } else others -= weight;
+      const [into, size] = [weight > 0 ? hits : hitsOfOthers, Math.abs(weight)];
+      for (let trait = 0; trait < rowLength; trait++) {
+        const bin = rows[response * rowLength + trait]!;
+        if (bin === unknown) continue;
+        // Wider tails have lower thresholds and come first.
+        const end = (trait + 1) * tails.length;
+        for (let at = trait * tails.length; at < end && bin >= thresholds[at]!; at++) into[at]! += size;
+      }
+    }
+    return { hits, count, squares, hitsOfOthers, others };
+  }
+
+  #isArmed(trait: number): boolean {
+    const { name, scales } = traits[trait]!;
+    if (this.#intended.has(name) || !(scales as readonly Scale[]).includes(this.scale)) return false;
+    return this.reference.isReady(trait);
+  }
+
+  /** Shares of a signal in the reference. */
+  #usual(signal: number): ReturnType<Reference['shares']> {
+    return this.reference.shares(traitOf(signal), this.#thresholds[signal]!);
+  }
+
+  /** The expected share `p₀`. */
+  #expected(signal: number, designEffect: number): number {
+    const { rewarded: usual, others: usualOfOthers } = this.#usual(signal);
+    const known = this.reference.known(traitOf(signal));
+    const error = Math.sqrt((designEffect * usual * (1 - usual)) / known);
+    const withMargin = usual + marginErrors * error + 1 / known;
+    const drifted = this.#drifted(signal, usual, usualOfOthers);
+    return Math.min(0.95, Math.max(leastShare, withMargin, drifted));
+  }
+
+  /** The share after the odds rose as much as among the unrewarded responses. */
+  #drifted(signal: number, usual: number, usualOfOthers: number): number {
+    const hits = this.#state.unrewarded[signal]!;
+    const leastHits = Math.max(0, hits + drifts[this.scale].errors * Math.sqrt(hits));
+    const now = (leastHits + pseudoCount * usualOfOthers) / (this.#state.unrewardedCount + pseudoCount);
+    const rise = odds(now) / odds(usualOfOthers);
+    const risen = odds(usual) * rise;
+    return rise > 1 ? risen / (1 + risen) : 0;
+  }
+
+  /** Overdispersion `φ`, with a prior of four batches. */
+  #dispersionOf(signal: number, count: number, designEffect: number): number {
+    const least = (1 + batchCorrelation * count) * designEffect;
+    const { dispersion, dispersionBatches } = this.#state;
+    const known = (4 * least + dispersion[signal]!) / (4 + dispersionBatches[signal]!);
+    return Math.max(least, Math.min(mostDispersion, known));
+  }
+}
+
+function traitOf(signal: number): number {
+  return Math.floor(signal / tails.length);
+}
+
+/** How much more hits vary because responses share tasks. */
+export function designEffectOf({ weights, clusters }: Pick<BatchRows, 'weights' | 'clusters'>): number {
+  const sizes = new Map<number, number>();
+  let [all, squares] = [0, 0];
+  for (let at = 0; at < weights.length; at++) {
+    const weight = weights[at]!;
+    if (weight <= 0) continue;
+    const before = sizes.get(clusters[at]!) ?? 0;
+    sizes.set(clusters[at]!, before + weight);
+    squares += weight * (2 * before + weight);
+    all += weight;
+  }
+  return all > 0 ? Math.max(1, 1 + taskCorrelation * (squares / all - 1)) : 1;
+}
+
+function odds(share: number): number {
+  const bounded = Math.max(leastCompared, share);
+  return bounded / (1 - bounded);
+}

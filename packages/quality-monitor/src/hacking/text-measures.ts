@@ -1,0 +1,194 @@
+import { bins, countBin, rowLength, shareBin, sizeBin, traitIndex, unknown } from './traits.ts';
+
+/** Slots of the tables of character sequences. */
+export const slotCount = 2 ** 16;
+
+/** Characters of a sequence. */
+const reach = 5;
+const factor = 0x01000193;
+/** `factor` to the power of `reach`, to take the oldest character out of a rolling hash. */
+const oldest = Array.from({ length: reach }).reduce<number>((power) => Math.imul(power, factor), 1);
+
+const kinds = { lower: 0, upper: 1, digit: 2, space: 3, symbol: 4 } as const;
+const asciiKinds: Uint8Array = Uint8Array.from({ length: 128 }, (_, code) => {
+  const character = String.fromCharCode(code);
+  if (/[a-z]/.test(character)) return kinds.lower;
+  if (/[A-Z]/.test(character)) return kinds.upper;
+  if (/[0-9]/.test(character)) return kinds.digit;
+  return /\s/.test(character) ? kinds.space : kinds.symbol;
+});
+
+/** Nats of surprise by slot, in units of 1/4. Shape: `[slotCount]`. */
+export type Surprises = Uint8Array;
+
+/** What a text is compared with. */
+export interface Surroundings {
+  /** Recent tasks with each slot. Shape: `[slotCount]`. */
+  readonly recent: Uint16Array;
+  readonly surprises: Surprises | undefined;
+  readonly surprisesSinceStart: Surprises | undefined;
+}
+
+/**
+ * Reads texts in one pass. Measures their characters and the sequences of five characters in them, with case and spaces.
+ *
+ * Digits count as one character. Every second sequence is left out, chosen by its hash, so equal passages have equal sequences.
+ */
+export class TextMeasures {
+  /** Different sequences of each text of the batch, one text after the other. */
+  #slots = new Uint16Array(2 ** 16);
+  /** First sequence of the text that was read last, and the end of its sequences. */
+  #start = 0;
+  #end = 0;
+  #ends: number[] = [];
+  /** Hash of the text that was read last. */
+  hash = 0;
+  readonly #seenIn = new Uint32Array(slotCount);
+  readonly #askedIn = new Uint32Array(slotCount);
+  #text = 0;
+  #prompt = 0;
+  #promptText: string | undefined;
+  readonly #counts = new Uint32Array(5);
+  #lines = 0;
+  #unusual = 0;
+  #sequences = 0;
+
+  beginBatch(): void {
+    [this.#start, this.#end, this.#ends] = [0, 0, []];
+  }
+
+  /** Sequences of the batch's responses in the order in which they were read. Valid until the next batch. */
+  phrases(): Uint16Array[] {
+    return this.#ends.map((end, at) => this.#slots.subarray(this.#ends[at - 1] ?? 0, end));
+  }
+
+  /** Reads the prompt of the next responses. */
+  readPrompt(prompt: string): void {
+    if (prompt === this.#promptText) return;
+    this.#promptText = prompt;
+    this.#scan(prompt);
+    this.#prompt += 1;
+    for (let at = this.#start; at < this.#end; at++) this.#askedIn[this.#slots[at]!] = this.#prompt;
+    this.#end = this.#start;
+  }
+
+  /** Reads a response and fills in its row. */
+  read(text: string, surroundings: Surroundings, row: Uint8Array): void {
+    this.#scan(text);
+    const { length } = text;
+    const counts = this.#counts;
+    const all = Math.max(20, length);
+    row[traitIndex.length] = sizeBin(length);
+    row[traitIndex.brevity] = bins - 1 - sizeBin(length);
+    row[traitIndex.lines] = countBin(this.#lines);
+    row[traitIndex.unusual_characters] = shareBin(this.#unusual / all);
+    const letters = Math.max(1, counts[kinds.lower]! + counts[kinds.upper]!);
+    twoSided(row, 'capitals', counts[kinds.upper]! / Math.max(20, letters));
+    twoSided(row, 'white_space', counts[kinds.space]! / all);
+    twoSided(row, 'symbols', counts[kinds.symbol]! / all);
+    twoSided(row, 'digits', counts[kinds.digit]! / all);
+    this.#compare(surroundings, row);
+    this.#ends.push(this.#end);
+    this.#start = this.#end;
+  }
+
+  /** Fills in what the sequences tell. */
+  #compare({ recent, surprises, surprisesSinceStart }: Surroundings, row: Uint8Array): void {
+    const slots = this.#slots;
+    const used = this.#end - this.#start;
+    const [asked, prompt] = [this.#askedIn, this.#prompt];
+    let [copied, unseen, nats, natsSinceStart] = [0, 0, 0, 0];
+    for (let at = this.#start; at < this.#end; at++) {
+      const slot = slots[at]!;
+      if (asked[slot] === prompt) copied += 1;
+      else {
+        if (recent[slot] === 0) unseen += 1;
+        if (surprises !== undefined) nats += surprises[slot]!;
+        if (surprisesSinceStart !== undefined) natsSinceStart += surprisesSinceStart[slot]!;
+      }
+    }
+    const share = unseen / Math.max(1, used - copied);
+    row[traitIndex.repetition] = shareBin(1 - used / Math.max(1, this.#sequences));
+    row[traitIndex.copying] = shareBin(copied / Math.max(10, used));
+    const isComparable = surprises !== undefined && used > copied;
+    row[traitIndex.unfamiliar] = isComparable ? Math.round((bins - 1) * share) : unknown;
+    row[traitIndex.new_phrases] = surprises === undefined ? unknown : sizeBin(nats / 4);
+    row[traitIndex.phrases_since_start] =
+      surprisesSinceStart === undefined ? unknown : sizeBin(natsSinceStart / 4);
+  }
+
+  #roomFor(more: number): Uint16Array {
+    if (this.#slots.length >= this.#start + more) return this.#slots;
+    const larger = new Uint16Array(2 * (this.#start + more));
+    larger.set(this.#slots.subarray(0, this.#start));
+    this.#slots = larger;
+    return larger;
+  }
+
+  /** Counts characters and gathers the different sequences. */
+  #scan(text: string): void {
+    const { length } = text;
+    const slots = this.#roomFor(length);
+    const counts = this.#counts.fill(0);
+    const seen = this.#seenIn;
+    const stamp = ++this.#text;
+    let [end, sequences, lines, unusual, rolling, whole] = [this.#start, 0, 0, 0, 0, 0];
+    for (let at = 0; at < length; at++) {
+      let code = text.charCodeAt(at);
+      if (code < 128) {
+        const kind = asciiKinds[code]!;
+        counts[kind]! += 1;
+        if (kind === kinds.digit) code = 48;
+        else if (code === 10) lines += 1;
+      } else unusual += 1;
+      rolling = Math.imul(rolling, factor) + code;
+      whole = Math.imul(whole, 31) + code;
+      if (at >= reach) rolling -= Math.imul(sameDigit(text.charCodeAt(at - reach)), oldest);
+      if (at < reach - 1) continue;
+      let mixed = Math.imul(rolling ^ (rolling >>> 15), 0x2c1b3c6d);
+      mixed ^= mixed >>> 12;
+      if ((mixed & 1) === 0) continue;
+      sequences += 1;
+      const slot = mixed >>> 16;
+      if (seen[slot] === stamp) continue;
+      seen[slot] = stamp;
+      slots[end++] = slot;
+    }
+    this.#end = end;
+    this.hash = whole | 0;
+    [this.#sequences, this.#lines, this.#unusual] = [sequences, lines, unusual];
+  }
+}
+
+function sameDigit(code: number): number {
+  return code >= 48 && code <= 57 ? 48 : code;
+}
+
+function twoSided(
+  row: Uint8Array,
+  name: 'capitals' | 'white_space' | 'symbols' | 'digits',
+  share: number,
+): void {
+  const bin = shareBin(share);
+  row[traitIndex[name]] = bin;
+  row[traitIndex[opposites[name]]] = bins - 1 - bin;
+}
+
+const opposites = {
+  capitals: 'few_capitals',
+  white_space: 'little_white_space',
+  symbols: 'few_symbols',
+  digits: 'few_digits',
+} as const;
+
+/** Rows of so many responses. */
+export function emptyRows(responses: number): Uint8Array<ArrayBuffer> {
+  return new Uint8Array(responses * rowLength).fill(unknown);
+}
+
+/** Hash of a short text, such as a name. */
+export function hashOf(text: string): number {
+  let hash = 0;
+  for (let at = 0; at < text.length; at++) hash = Math.imul(hash, 31) + text.charCodeAt(at);
+  return hash | 0;
+}
