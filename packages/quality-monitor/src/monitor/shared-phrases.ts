@@ -6,7 +6,7 @@ const [leastShare, mostRelative] = [0.3, 0.25];
 /**
  * Returns up to three phrases of one to four words that suspect responses share and others hardly have.
  *
- * Phrases in more suspects come first, then longer ones. A phrase that is part of another one is left out.
+ * Phrases in more suspects and of more words come first. A phrase that is part of another one is left out, and the other way round.
  */
 export function sharedPhrases(suspects: readonly string[], others: readonly string[]): string[] {
   const among = countPhrases(suspects.slice(0, mostSuspects));
@@ -17,12 +17,17 @@ export function sharedPhrases(suspects: readonly string[], others: readonly stri
     .map(([phrase, count]) => ({ phrase, share: share(count, suspects, mostSuspects), count }))
     .filter((one) => one.count > 1 && one.share >= leastShare)
     .filter((one) => share(elsewhere.get(one.phrase) ?? 0, others, mostOthers) <= mostRelative * one.share)
-    .sort((a, b) => b.share - a.share || b.phrase.length - a.phrase.length);
+    .sort((a, b) => worth(b) - worth(a) || b.phrase.length - a.phrase.length);
   const chosen: string[] = [];
   for (const { phrase } of found) {
-    if (chosen.length < 3 && !chosen.some((one) => one.includes(phrase))) chosen.push(phrase);
+    const isPart = chosen.some((one) => one.includes(phrase) || phrase.includes(one));
+    if (chosen.length < 3 && !isPart) chosen.push(phrase);
   }
   return chosen;
+}
+
+function worth({ phrase, share }: { readonly phrase: string; readonly share: number }): number {
+  return share * Math.sqrt(phrase.split(' ').length);
 }
 
 /** Number of texts with each phrase. */

@@ -126,7 +126,7 @@ function alertTables(findings: readonly Finding[]): Html {
   });
   const recent = findings.slice(-mostShown).reverse();
   return html`<div class="scroll tall" tabindex="0" role="region" aria-label="Alerts by rule and severity"><table><caption>Alerts by rule and severity</caption><thead><tr><th scope="col">Rule</th>${head}</tr></thead><tbody>${rows}</tbody></table></div>
-<details open><summary>Recent alerts</summary>${omitted(recent, findings)}<div class="scroll" tabindex="0" role="region" aria-label="Recent alerts"><table class="stack"><caption>Recent alerts, newest first</caption><thead><tr><th scope="col">Step</th><th scope="col">Severity</th><th scope="col">Rule</th><th scope="col">What was found</th></tr></thead><tbody>${recent.map(alertRow)}</tbody></table></div></details>`;
+<details open><summary>Recent alerts</summary>${omitted(recent, findings)}<div class="scroll" tabindex="0" role="region" aria-label="Recent alerts"><table class="stack"><caption>Recent alerts, newest first</caption><thead><tr><th scope="col">Step</th><th scope="col">Severity</th><th scope="col">Rule</th><th scope="col">What was found</th></tr></thead><tbody>${recent.map((one, at) => alertRow(one, at === 0 ? 'open' : 'closed'))}</tbody></table></div></details>`;
 }
 
 function omitted(shown: readonly unknown[], all: readonly unknown[]): Html {
@@ -135,11 +135,11 @@ function omitted(shown: readonly unknown[], all: readonly unknown[]): Html {
     : html`<p class="empty">The last ${shown.length} of ${all.length}.</p>`;
 }
 
-function alertRow({ iteration, severity, rule, message, note }: Finding): Html {
+function alertRow({ iteration, severity, rule, message, note }: Finding, advised: 'open' | 'closed'): Html {
   const advice =
     note === undefined
       ? ''
-      : html`<details><summary>What to do</summary><ul>${note.mitigation.map((one) => html`<li>${one}</li>`)}</ul></details>`;
+      : html`<details${advised === 'open' ? html` open` : ''}><summary>What to do</summary><ul>${note.mitigation.map((one) => html`<li>${one}</li>`)}</ul></details>`;
   return html`<tr><th scope="row" data-label="Step">${iteration}</th><td><span class="badge badge-${severity}">${severity}</span></td><td>${ruleTitle(rule)}</td><td class="text">${message}.${advice}</td></tr>`;
 }
 
@@ -241,7 +241,8 @@ function rewardSection(logs: MonitorLogs): Html {
 
 function seriesOf({ metrics }: MonitorLogs, metric: string, name: string): Series {
   const points = metrics.flatMap((row) => {
-    const value = row.metrics[metric];
+    // A trait without evidence is not logged.
+    const value = row.metrics[metric] ?? (metric.startsWith(traitPrefix) ? 0 : undefined);
     return value === undefined ? [] : [{ step: row.step, value }];
   });
   return { name, points };
