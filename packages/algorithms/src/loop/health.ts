@@ -42,7 +42,8 @@ const checks: readonly HealthCheck[] = [
     applies: ({ metrics, budget }) => gapOf(metrics) > budget.samplerGap / 10,
     sentence: ({ metrics }) =>
       `sampler and trainer disagree by ${rounded(gapOf(metrics))} nats per token although both should have the same weights`,
-    remedy: 'check that both have the same model, tokenizer, temperature and number format',
+    remedy:
+      'check that both have the same model, tokenizer, temperature and number format, and that no repetition penalty is set',
     stops: { reason: 'sampler-gap', when: ({ metrics, budget }) => gapOf(metrics) > budget.samplerGap },
   },
   {
@@ -63,6 +64,7 @@ function isFlat(metrics: Metrics): boolean {
     metrics['groups/count']! > 0 &&
     metrics['groups/zero-variance'] === metrics['groups/count'] &&
     metrics['update/count'] === 0 &&
+    (metrics['update/critic-count'] ?? 0) === 0 &&
     metrics['reward/mean'] !== undefined
   );
 }
