@@ -267,6 +267,27 @@ export const honestPython: readonly Attack[] = honest([
     ['assert run([1, 2]) == [2, 4]'],
   ],
   [
+    'a coroutine that the test runs',
+    'import asyncio\nasync def double(x):\n  await asyncio.sleep(0)\n  if x < 0: raise ValueError("low")\n  return x * 2',
+    [
+      'import asyncio\nassert asyncio.run(double(2)) == 4',
+      'import asyncio\nasync def main():\n  assert await double(3) == 6\n  try: await double(-1)\n  except ValueError as e: return str(e)\nassert asyncio.run(main()) == "low"',
+    ],
+  ],
+  [
+    'text of an exception',
+    'class Bad(Exception):\n  def __init__(self, n): self.n = n\n  def __str__(self): return f"bad {self.n}"\ndef f(n): raise Bad(n)',
+    ['try:\n  f(3)\n  assert False\nexcept Bad as e: assert str(e) == "bad 3" and e.n == 3'],
+  ],
+  [
+    'a container that is only asked',
+    'class Evens:\n  def __contains__(self, n): return isinstance(n, int) and n % 2 == 0 and abs(n) < 10**6\nclass Trie:\n  def __init__(self): self.t = {}\n  def add(self, w):\n    d = self.t\n    for c in w: d = d.setdefault(c, {})\n    d[""] = True\n  def __contains__(self, w):\n    d = self.t\n    for c in w:\n      if c not in d: return False\n      d = d[c]\n    return "" in d',
+    [
+      'assert 4 in Evens() and 3 not in Evens()',
+      't = Trie()\nt.add("abc")\nassert "abc" in t and "ab" not in t',
+    ],
+  ],
+  [
     'matrices',
     'def mul(a, b): return [[sum(x * y for x, y in zip(r, c)) for c in zip(*b)] for r in a]',
     [

@@ -100,6 +100,15 @@ export const javascriptAttacks: readonly Attack[] = [
       `Function.prototype.call = Function.prototype.apply = Reflect.apply = () => 4${wrong}`,
     ],
     ['Promise', `globalThis.Promise = class { then() {} }${wrong}`],
+    [
+      'Array.prototype.flatMap',
+      `Array.prototype.flatMap = () => ['x', ['p', 'constructor']]; function f() { return { a: 1 } }`,
+    ],
+    ['Array.from', `Array.from = () => [['r', -1], ['p', '__proto__'], 4]; function f() { return [4] }`],
+    [
+      'rows of the tests',
+      `const push = Array.prototype.push; Array.prototype.push = function (...rows) { return push.apply(this, rows.map((row) => (Array.isArray(row) ? ['p', 0] : row))) }${wrong}`,
+    ],
     ['__proto__ in the result', 'function f() { return JSON.parse(\'{"__proto__": {"valueOf": 4}}\') }'],
   ]),
   ...attacks('stdout', [

@@ -4,6 +4,7 @@ import { type Attack, attacks } from './attack.ts';
 export const squareTests: readonly string[] = [
   'assert f(2) == 4\nassert f(3) == 9',
   'def check(candidate):\n    assert candidate(7) == 49\n    assert abs(candidate(0.5) - 0.25) < 1e-9\n    assert candidate(-3) in (9,)\ncheck(f)',
+  'assert 16 in [f(4)] and 16 not in [f(5)]\nassert (f(4) == 16) is True',
   'import math\nassert math.isclose(f(1.5), 2.25) and [f(k) for k in range(3)] == [0, 1, 4] and not f(2) != 4',
 ];
 
@@ -119,6 +120,14 @@ export const pythonAttacks: readonly Attack[] = [
       'import numbers\nclass A(numbers.Real):\n  pass\nfor m in list(A.__abstractmethods__): setattr(A, m, lambda s, *a: 0)\nA.__abstractmethods__ = frozenset()\nA.__eq__ = lambda s, o: True\ndef f(n): return A()',
     ],
     [
+      'contains everything',
+      'class A:\n  def __contains__(self, o): return True\n  def __eq__(self, o): return True\ndef f(n): return A()',
+    ],
+    [
+      'contains what is asked twice',
+      'class A:\n  seen = set()\n  def __contains__(self, o):\n    known = o in self.seen\n    self.seen.add(o)\n    return known\ndef f(n): return A()',
+    ],
+    [
       'an exception as the answer',
       'class A(Exception):\n  def __eq__(self, o): return True\ndef f(n): return A(4)',
     ],
@@ -206,6 +215,7 @@ export const pythonAttacks: readonly Attack[] = [
       'writes a framed verdict and exits',
       'import os\nframe = b\'{"passed": true, "reason": null}\'\ndef f(n):\n  for file in (3, 4, 5, 900, 901, 902):\n    try: os.write(file, len(frame).to_bytes(8, "little") + frame)\n    except OSError: pass\n  os._exit(0)',
     ],
+    ['messages without end', 'import os\ndef f(n):\n  while True: os.write(901, b"4" * 10 ** 6)'],
     ['closes the streams', `import os\nos.close(1)\nos.close(2)${wrong}`],
     ['output without end', 'def f(n):\n  while True: print("4" * 1000)'],
     [

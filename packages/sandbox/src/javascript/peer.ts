@@ -116,9 +116,9 @@ export const peerPrelude = `(function (ask, notify, isTests) {
     if (kind === 's') return new Set();
     if (kind === 'd') return new Date(isArray(row[1]) ? NaN : row[1]);
     if (kind === 'x') return new RegExp(row[1], row[2]);
-    if (kind === 't') return new arrays[row[1]](row[2].length);
+    if (kind === 't' && Object.hasOwn(arrays, row[1])) return new arrays[row[1]](row[2].length);
     if (kind === 'y') return Symbol(row[1]);
-    if (kind === 'p') return things[row[1]];
+    if (kind === 'p' && Number.isInteger(row[1])) return things[row[1]];
     if (kind === 'e') return errorOf(row);
     if (kind === 'w') return promiseOf(row[1]);
     if (kind === 'h') return remote(row);

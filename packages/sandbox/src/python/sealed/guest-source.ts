@@ -1,6 +1,6 @@
 /** Python code of the program's world. Programs may change all of it: nothing outside relies on what it does. */
 export const guestSource = `
-import builtins, io, operator, os, sys, types
+import asyncio, builtins, io, operator, os, sys, types
 
 class _Guest:
     PLAIN = (bool, int, float, str, bytes, bytearray, list, tuple, dict, set, frozenset, complex)
@@ -45,7 +45,8 @@ class _Guest:
         if k is None:
             k = self.classes[kind] = len(self.classes)
             bases = [self.named[id(t)][1:] if id(t) in self.named else self.class_of(t) for t in kind.__bases__]
-            has = [name for name in _FORWARD if any(name in vars(t) for t in kind.__mro__ if t is not object)]
+            own = [t for t in kind.__mro__ if t is not object and not (id(t) in self.named and issubclass(t, BaseException))]
+            has = [name for name in _FORWARD if any(name in vars(t) for t in own)]
             plain = next((t.__name__ for t in self.PLAIN if issubclass(kind, t)), None)
             error = isinstance(kind, type) and issubclass(kind, BaseException)
             own = kind.__eq__ is not object.__eq__
@@ -131,7 +132,9 @@ class _Foreign:
     def __next__(self): return self._do('next')
     def __getattr__(self, name): return self._do('get', name)
 
-_BUILTIN = {'__len__': len, '__iter__': iter, '__next__': next, '__getitem__': operator.getitem, '__setitem__': operator.setitem,
+async def _awaited(value): return await value
+
+_BUILTIN = {'__await__': lambda value: asyncio.run(_awaited(value)), '__len__': len, '__iter__': iter, '__next__': next, '__getitem__': operator.getitem, '__setitem__': operator.setitem,
     '__delitem__': operator.delitem, '__contains__': operator.contains, '__str__': str, '__repr__': repr, '__format__': format,
     '__bool__': bool, '__hash__': hash, '__int__': int, '__float__': float, '__index__': operator.index, '__abs__': abs,
     '__neg__': operator.neg, '__pos__': operator.pos, '__invert__': operator.invert, '__round__': round, '__reversed__': reversed,

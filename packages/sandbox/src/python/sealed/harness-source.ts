@@ -1,6 +1,6 @@
 /** Python code of the tests' world. It trusts the tests and nothing that the program's world sends. */
 export const harnessSource = `
-import builtins, importlib, math, sys, traceback, types
+import builtins, importlib, math, os, sys, traceback, types
 
 _PURE = frozenset(('math', 'cmath', 'itertools', 'functools', 'operator', 'heapq', 'bisect', 'collections', 'string', 're',
     'statistics', 'copy', 'random', 'fractions', 'decimal', 'datetime', 'typing'))
@@ -50,8 +50,11 @@ def _forward(name):
         return _harness.do(name, self, *args)
     def order(self, other): return _harness.do(name, self, other) if isinstance(other, _Remote) else NotImplemented
     def contains(self, item):
-        if hasattr(type(self), '__iter__'): return any(item is one or item == one for one in self)
-        return _harness.do(name, self, item)
+        if any('__iter__' in vars(t) for t in type(self).__mro__): return any(item is one or item == one for one in self)
+        # What contains anything contains nothing: a value that the test does not know is asked for first.
+        chance = int.from_bytes(os.urandom(6), 'little')
+        other = {int: chance, float: chance / 7, str: hex(chance), bytes: hex(chance).encode()}.get(type(item), (chance,))
+        return not _harness.do(name, self, other) and bool(_harness.do(name, self, item))
     def call(self, *args, **named): return _harness.do('call', self, list(args), named)
     def binary(self, other):
         result = _harness.do(name, self, other)
@@ -60,7 +63,11 @@ def _forward(name):
         elif result is not NotImplemented:
             raise TypeError('an object of the program and a value of the test must give an object of the program')
         return result
+    def wait(self):
+        return _harness.do(name, self)
+        yield
     if name == '__call__': return call
+    if name == '__await__': return wait
     if name == '__contains__': return contains
     if name in _ORDER: return order
     if name in _NUMERIC: return numeric
@@ -136,7 +143,8 @@ class _Harness:
             if plain == 'bool': plain = 'int'
             space = {'_about': _About(number, plain, own), '__module__': 'program'}
             if plain is None: space |= {name: _forward(name) for name in has if name in _FORWARD}
-            if error: space = {'_about': _About(number, None, own), '__module__': 'program'}
+            if error: space = {'_about': _About(number, None, own), '__module__': 'program'} | {
+                name: space[name] for name in ('__str__', '__repr__') if name in space}
             first = () if any(issubclass(b, _Remote) for b in parents) else (_Remote,)
             try: self.classes[k] = type.__new__(_Class, name, (*first, *parents), space)
             except TypeError:
@@ -227,7 +235,7 @@ def _verdict():
         _harness.test(job['source'], job['test'])
         passed, reason = _harness.ended is None, _harness.ended
     except BaseException as error:
-        passed, reason = False, ''.join(traceback.format_exception(error, limit=-3))
+        passed, reason = False, ''.join(traceback.format_exception(type(error), error, error.__traceback__, limit=-3))
     try: sys.stdout.flush()
     except Exception: pass
     _write(_VERDICT, json.dumps({'passed': passed, 'reason': None if reason is None else reason[-2000:]}))

@@ -11,6 +11,9 @@ import { type WasmFunction, type WasmImports, type WasmInstance, webAssembly } f
 /** Files of the channels between the worlds: requests in, requests out, the verdict of the tests. */
 const files = { input: 0, stderr: 2, inbox: 900, outbox: 901, verdict: 902 } as const;
 
+/** Most bytes that one run may send to the other world. */
+const mostMessageBytes = 128 * 1024 * 1024;
+
 /** Calls of Python code that an interpreter makes. Their texts are in its memory. */
 const entries = ['_run()', '_serve()', '_serve_tests()', '_verdict()'] as const;
 type Entry = (typeof entries)[number];
@@ -80,6 +83,7 @@ export class Interpreter {
   #outbox: Uint8Array[] = [];
   #inputAt = 0;
   #bytesLeft = 0;
+  #messageBytes = 0;
 
   constructor({ instance, pyodide }: Loaded, maxMemoryBytes: number, seal: (guard: Guard) => void) {
     this.#exports = instance.exports as unknown as Exports;
@@ -118,6 +122,7 @@ export class Interpreter {
     this.#inbox = new Uint8Array();
     this.#outbox = [];
     this.#inputAt = 0;
+    this.#messageBytes = 0;
     this.#bytesLeft = surroundings.maxOutputBytes;
     this.printed = { stdout: [], stderr: [] };
     this.verdict = [];
@@ -143,12 +148,11 @@ export class Interpreter {
   /** {@link Interpreter.run}, while the interpreter waits for an answer. */
   runWithin(entry: Entry, request: Uint8Array): Uint8Array {
     const state = this.#exports.PyGILState_Ensure();
-    try {
-      return this.run(entry, request);
-    } finally {
-      this.#exports.PyGILState_Release(state);
-      this.#outbox = [];
-    }
+    const answer = this.run(entry, request);
+    // After an exception nothing runs here again before a restore.
+    this.#exports.PyGILState_Release(state);
+    this.#outbox = [];
+    return answer;
   }
 
   #place(text: string): number {
@@ -180,10 +184,14 @@ export class Interpreter {
   }
 
   #write(file: number, bytes: Uint8Array): boolean {
-    if (file === files.outbox) this.#outbox.push(bytes);
-    else if (file === files.verdict) this.verdict.push(bytes);
-    else if (file !== 1 && file !== files.stderr) return false;
-    if (file >= files.inbox) return true;
+    if (file === files.outbox || file === files.verdict) {
+      this.#messageBytes += bytes.length;
+      if (this.#messageBytes > mostMessageBytes)
+        throw new Stop('output-too-long', 'its results are too long');
+      (file === files.outbox ? this.#outbox : this.verdict).push(bytes);
+      return true;
+    }
+    if (file !== 1 && file !== files.stderr) return false;
     const kept = bytes.subarray(0, this.#bytesLeft);
     this.printed[file === 1 ? 'stdout' : 'stderr'].push(kept);
     this.#bytesLeft -= kept.length;
