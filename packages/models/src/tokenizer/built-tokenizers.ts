@@ -56,28 +56,42 @@ export function characterTokenizer(
     tokenizer: tokenizerJson(vocabulary, parsed, { decoder: { type: 'Fuse' } }),
     config: configJson(parsed, settings),
   };
-  const tokenizer = textTokenizer(files, 'characterTokenizer');
-  return parsed.unknown === undefined ? withAlphabet(tokenizer, characters, names) : tokenizer;
+  return byCharacters(textTokenizer(files, 'characterTokenizer'), vocabulary, parsed);
 }
 
-/** Wraps a tokenizer to throw for text that it would silently drop. */
-function withAlphabet(
+/** Gives the ids of characters at once. The library would look for pairs to merge, of which there are none. */
+function byCharacters(
   tokenizer: TextTokenizer,
-  characters: readonly string[],
-  specials: readonly string[],
+  vocabulary: Readonly<Record<string, number>>,
+  specials: Specials,
 ): TextTokenizer {
-  const known = new Set([...characters, ...specials.join('')]);
+  const ids = new Map(Object.entries(vocabulary));
+  const names = specialNames(specials);
+  const unknown = specials.unknown === undefined ? undefined : ids.get(specials.unknown)!;
+  const begin = specials.begin === undefined ? [] : [ids.get(specials.begin)!];
+  const idOf = (part: string) => {
+    const id = ids.get(part) ?? unknown;
+    if (id !== undefined) return id;
+    const remedy = 'add it to the alphabet or give an unknown token';
+    throw new ArgumentError(`encode: ${JSON.stringify(part)} is not in the alphabet; ${remedy}`);
+  };
   return {
     ...tokenizer,
-    encode(text, options) {
-      for (const character of text) {
-        if (known.has(character)) continue;
-        const remedy = 'add it to the alphabet or give an unknown token';
-        throw new ArgumentError(`encode: ${JSON.stringify(character)} is not in the alphabet; ${remedy}`);
-      }
-      return tokenizer.encode(text, options);
+    encode(text, { specialTokens = 'add' } = {}) {
+      const encoded = specialTokens === 'add' ? begin.slice() : [];
+      for (const part of partsOf(text, names)) encoded.push(idOf(part));
+      return encoded;
     },
   };
+}
+
+/** Special tokens and characters of a text. Of several special tokens at one place the longest counts. */
+function partsOf(text: string, specials: readonly string[]): Iterable<string> {
+  if (!specials.some((special) => text.includes(special))) return text;
+  const alternatives = specials
+    .toSorted((a, b) => b.length - a.length)
+    .map((special) => special.replaceAll(/[\\^$.*+?()[\]{}|]/g, '\\$&'));
+  return text.match(new RegExp(`${alternatives.join('|')}|[\\s\\S]`, 'gu')) ?? [];
 }
 
 /**
