@@ -220,3 +220,41 @@ describe('loadTokenizer', () => {
     );
   });
 });
+
+describe('the quick way of a character tokenizer', () => {
+  it.each([
+    ['ab é東\u{1F600}\n.', { begin: '<s>', end: '</s>', others: ['<think>', '<think>x', 'ab'] }],
+    ['ab', { begin: '<s>', unknown: '<unk>', padding: '<p>' }],
+    ['abc', {}],
+  ])('gives the ids that its saved files give: %j', (alphabet, specials) => {
+    const pieces = [...alphabet, '<s>', '</s>', '<unk>', '<think>', '<think>x', '<s', 'z', '\ud800', ''];
+    const quick = characterTokenizer(alphabet, specials);
+    const saved = textTokenizer(quick.files, 'saved');
+    fc.assert(
+      fc.property(
+        fc.array(fc.constantFrom(...pieces), { maxLength: 12 }),
+        fc.constantFrom('add', 'none'),
+        (parts, added) => {
+          const text = parts.join('');
+          const options = { specialTokens: added as 'add' | 'none' };
+          let ids: readonly number[];
+          try {
+            ids = quick.encode(text, options);
+          } catch (error) {
+            expect(error).toMatchObject({ message: expect.stringContaining('is not in the alphabet') });
+            return;
+          }
+          expect(ids).toEqual(saved.encode(text, options));
+        },
+      ),
+      { numRuns: 500 },
+    );
+  });
+
+  it('takes a million characters in less than a second and a half', () => {
+    const tokenizer = characterTokenizer('abc', { end: '.' });
+    const start = performance.now();
+    expect(tokenizer.encode('abc.'.repeat(250_000))).toHaveLength(1_000_000);
+    expect(performance.now() - start).toBeLessThan(1500);
+  });
+});
