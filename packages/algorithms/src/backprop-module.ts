@@ -74,7 +74,7 @@ export interface AdvantageEstimate {
 export interface PendingLoss {
   /** Of the policy and, with its coefficient, of the critic. */
   readonly value: number;
-  /** Metrics of `policyLoss`, means over trained tokens; with a critic also `loss/value`. */
+  /** Metrics of `policyLoss`, means over trained tokens. With a critic also `loss/value`. */
   readonly metrics: Readonly<Record<string, number>>;
   readonly tokens: ForwardBackwardResult['tokens'];
 }

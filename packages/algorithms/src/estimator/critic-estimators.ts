@@ -9,8 +9,8 @@ import { applyWhitening, whiteningSchema } from './whitening.ts';
 export const gaeEstimatorSchema = z.strictObject({
   ...gaeSchema.shape,
   /**
-   * Value after a trajectory that a limit cut. `'terminal'` is 0: the limit is part of the task. `'bootstrap'` is the critic's
-   * value of the last state, if the task would go on. Default `'terminal'`.
+   * Value after a trajectory that a limit cut. `'terminal'` is 0, because the limit is part of the task. `'bootstrap'` is the
+   * critic's value of the last state, if the task would go on. Default `'terminal'`.
    */
   truncation: z.enum(['terminal', 'bootstrap']).default('terminal'),
   /** Whitens the advantages over the tokens of the iteration, as TRL and verl do. Default `{}`. */
@@ -21,7 +21,7 @@ export const gaeEstimatorSchema = z.strictObject({
 export interface GaeEstimatorOptions extends z.input<typeof gaeEstimatorSchema> {}
 
 /**
- * Generalized advantage estimation along every trajectory's tokens, with a critic: PPO's estimator.
+ * Generalized advantage estimation along every trajectory's tokens, with a critic. PPO's estimator.
  *
  * Runs across turns and sequences. See `TokenBatch`. The critic learns `A_t + V(s_t)`, before whitening.
  *

@@ -27,7 +27,7 @@ export interface GdpoOptions extends GroupRelativeOptions {
 }
 
 /**
- * GDPO: every component of the reward standardised in its group, their weighted sum over the batch. See `normalizedThenSummed`.
+ * GDPO standardises every component of the reward in its group, and their weighted sum over the batch. See `normalizedThenSummed`.
  *
  * A component that a trajectory does not have counts as not scored.
  *
@@ -51,7 +51,7 @@ export function gdpoEstimator({ weights, ...options }: GdpoOptions): GroupEstima
 
 /** Schema of {@link GigpoEstimatorOptions}: the options of `gigpoAdvantages`, and two more. */
 export const gigpoEstimatorSchema = gigpoSchema.extend({
-  /** Which states are the same: equal `stateKey`s, or similar ones. See `anchorGroups`. Default: equal ones. */
+  /** Whether equal or similar `stateKey`s are the same state. See `anchorGroups`. Default: equal ones. */
   anchors: anchorSchema.optional(),
   /**
    * Which rewards step returns see. `'last-step'`: steps' own rewards, and the trajectory's reward at the last step, as in the
@@ -64,9 +64,9 @@ export const gigpoEstimatorSchema = gigpoSchema.extend({
 export interface GigpoEstimatorOptions extends z.input<typeof gigpoEstimatorSchema> {}
 
 /**
- * GiGPO: trajectories against their group, and steps against other steps from the same state.
+ * GiGPO compares trajectories with their group, and steps with other steps from the same state.
  *
- * Needs an environment with `stateKey`. The trajectory's reward is its score; rewards of steps enter step returns.
+ * Needs an environment with `stateKey`. The trajectory's reward is its score. Rewards of steps enter step returns.
  *
  * @throws OptionsError for options outside their ranges; the estimator an ArgumentError for a step without `stateKey`.
  */

@@ -25,9 +25,9 @@ export type ReinforceBaseline = z.output<typeof reinforceEstimatorSchema>['basel
 export interface ReinforceEstimatorOptions extends z.input<typeof reinforceEstimatorSchema> {}
 
 /**
- * REINFORCE: the reward still to come, per token, less a baseline.
+ * REINFORCE takes the reward still to come, per token, less a baseline.
  *
- * Sees rewards of steps and the KL in the reward where they stand: what was earned before a token is not its merit.
+ * Sees rewards of steps and the KL in the reward where they stand, because what was earned before a token is not its merit.
  *
  * @throws OptionsError for options outside their ranges.
  * @see Williams 1992, https://doi.org/10.1007/BF00992696
@@ -52,7 +52,7 @@ export function reinforceEstimator(options: ReinforceEstimatorOptions = {}): Tok
   };
 }
 
-/** Index of the first token that counts; −1 where none does. */
+/** Index of the first token that counts, or −1 if none does. */
 function firstTrained(mask: ArrayLike<number>): number {
   return Array.prototype.findIndex.call(mask, (counts) => counts !== 0);
 }
@@ -78,7 +78,7 @@ function baselinesOf(
 }
 
 /**
- * REINFORCE++: returns whitened over the batch; `baseline: 'group-mean'` is its baseline variant, for groups.
+ * REINFORCE++ whitens returns over the batch. `baseline: 'group-mean'` is its baseline variant, for groups.
  *
  * @throws OptionsError for options outside their ranges.
  * @see Hu et al. 2025, https://arxiv.org/abs/2501.03262
@@ -88,7 +88,7 @@ export function reinforcePlusPlusEstimator(options: ReinforceEstimatorOptions = 
 }
 
 /**
- * ReMax: the baseline is the reward of the greedy trajectory of the same task, which the loop collects besides.
+ * ReMax has the reward of the greedy trajectory of the same task as its baseline. The loop collects that trajectory besides.
  *
  * Where that could not be scored, nothing is learned from the task's trajectories.
  *
@@ -109,7 +109,7 @@ export function remaxEstimator(options: DiscountedReturnOptions = {}): TokenEsti
 }
 
 /**
- * Optimal token baseline: per position of a group, the mean return weighted by the size of the gradient so far.
+ * Optimal token baseline. It is the mean return at each position of a group, weighted by the size of the gradient so far.
  *
  * Its weight of a token holds `Σ π(v)²`, which backends do not give. The entropy and the token itself give a lower bound,
  * `max(e^−H, π²)`. It is exact if the policy is uniform on some tokens or certain of this one.

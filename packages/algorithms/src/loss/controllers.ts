@@ -8,7 +8,7 @@ const klSchema = z.strictObject({
   target: z.number().positive(),
   /** Steps over which a fully wrong KL changes the coefficient by a fifth. */
   horizon: z.number().positive(),
-  /** Steps since the last call; TRL and verl count sequences. Default 1. */
+  /** Steps since the last call. TRL and verl count sequences. Default 1. */
   steps: z.number().positive().default(1),
 });
 

@@ -14,7 +14,7 @@ export interface CovarianceInputs {
 
 /** What {@link clipCovarianceKeep} reads. */
 export interface ClipCovarianceInputs extends CovarianceInputs {
-  /** `ln π_prox`; tokens that the ratio's clip already stops are not drawn. Shape `[B][T]`. */
+  /** `ln π_prox`. Tokens that the ratio's clip already stops are not drawn. Shape `[B][T]`. */
   readonly proximalLogprobs: TokenRows;
 }
 

@@ -9,9 +9,9 @@ export type RatioLevel = (typeof ratioLevels)[number];
 
 /** What {@link importanceRatio} reads. Each is `[B, T]`. */
 export interface RatioInputs<T> {
-  /** `ln π_θ`: of the policy being updated. */
+  /** `ln π_θ` of the policy being updated. */
   readonly logprobs: T;
-  /** `ln π_prox`: of the policy that the ratio is taken to, a constant. */
+  /** `ln π_prox` of the policy that the ratio is taken to, a constant. */
   readonly proximalLogprobs: T;
   /** 1 where a token counts. */
   readonly mask: T;
@@ -75,9 +75,9 @@ function logRatio<T>(
 
 /** How {@link mixedRatio} weighs its two parts. */
 export interface MixedRatioOptions {
-  /** α: share of the sequence's mean log-ratio. */
+  /** Share α of the sequence's mean log-ratio. */
   readonly sequence: number;
-  /** β: share of the token's log-ratio, which carries the gradient. */
+  /** Share β of the token's log-ratio, which carries the gradient. */
   readonly token: number;
 }
 

@@ -20,11 +20,11 @@ export interface KlOptions {
   /** `'k1'`: −δ; `'k2'`: δ²/2; `'k3'`: e^δ − δ − 1; `'absolute'`: |δ|; with δ = ln π_ref − ln π_θ. */
   readonly estimator: KlEstimator;
   /**
-   * δ is limited to ± this; the gradient dies beyond. Default 20 for `k3`, so that float32 cannot overflow, else no limit
+   * δ is limited to ± this. The gradient dies beyond. Default 20 for `k3`, so that float32 cannot overflow, else no limit
    * (open-instruct: 40 for all).
    */
   readonly logRatioLimit?: number | undefined;
-  /** The estimate is limited to ± this; the gradient dies beyond. Default: no limit (verl: 10 for k3, OpenRLHF: 10). */
+  /** The estimate is limited to ± this. The gradient dies beyond. Default: no limit (verl: 10 for k3, OpenRLHF: 10). */
   readonly limit?: number | undefined;
   /**
    * `'own'`: gradient of the estimate. `'k2'`: straight through, the value of the estimator with the gradient of k2. In

@@ -1,6 +1,6 @@
 import type { TensorOps } from '@rlp/core';
 
-/** How many tokens divide a mean over a sequence: at least 1, or the count plus a number. */
+/** Divisor of a mean over a sequence, which is at least 1, or the count plus a number. */
 export type CountFloor =
   | 'at-least-one'
   | {
@@ -8,7 +8,7 @@ export type CountFloor =
       readonly plus: number;
     };
 
-/** `x` where the mask is not 0, else 0: never NaN, and no gradient. `[B, T]` */
+/** `x` where the mask is not 0, else 0. Never NaN, and no gradient. `[B, T]` */
 export function masked<T>(ops: TensorOps<T>, x: T, mask: T): T {
   return ops.where(mask, x, ops.constant(0));
 }
@@ -37,7 +37,7 @@ export function sign<T>(ops: TensorOps<T>, x: T): T {
   return ops.sub(ops.greater(x, zero), ops.greater(zero, x));
 }
 
-/** `x` limited to `[−bound, bound]`; `x` itself when the bound is infinite. */
+/** `x` limited to `[−bound, bound]`. `x` itself if the bound is infinite. */
 export function limit<T>(ops: TensorOps<T>, x: T, bound: number): T {
   return Number.isFinite(bound) ? ops.clip(x, -bound, bound) : x;
 }

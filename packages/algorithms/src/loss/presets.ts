@@ -4,7 +4,11 @@ import type { KlOptions } from './kl-estimate.ts';
 import type { PolicyLossOptions } from './policy-loss-options.ts';
 import type { ValueLossOptions } from './value-loss.ts';
 
-/** How one project reads the losses; what it does not have is absent. Conventions only: bounds and coefficients are yours. */
+/**
+ * How one project reads the losses. What it does not have is absent.
+ *
+ * These are conventions only. Bounds and coefficients are yours.
+ */
 export interface LossPreset {
   /** PPO's and GRPO's clipped surrogate, for `policyLoss`. */
   readonly clip: PolicyLossOptions;

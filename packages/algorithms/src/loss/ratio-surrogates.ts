@@ -14,12 +14,12 @@ export function importanceSampling<T>(ops: TensorOps<T>, { ratio, advantages }: 
 export interface SoftGateOptions {
   /** τ where `A > 0`. */
   readonly temperaturePositive: number;
-  /** τ where `A ≤ 0`; larger forgets faster. */
+  /** τ where `A ≤ 0`. A larger one forgets faster. */
   readonly temperatureNegative: number;
 }
 
 /**
- * SAPO: a smooth gate in place of the clip.
+ * SAPO has a smooth gate in place of the clip.
  *
  *     L = −(4/τ) · σ(τ·(ρ − 1)) · A
  *
@@ -42,7 +42,7 @@ export function softGateSurrogate<T>(
 
 /** What {@link geometricMeanRatio} reads. Each is `[B, T]`. */
 export interface GeometricInputs<T> extends RatioInputs<T> {
-  /** Only their signs matter: each token is clipped on its pessimistic side. */
+  /** Only their signs matter. Each token is clipped on its pessimistic side. */
   readonly advantages: T;
 }
 

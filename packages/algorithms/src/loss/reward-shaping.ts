@@ -15,7 +15,7 @@ export interface KlRewardInputs {
  * KL in the reward: `r_t − β · KL_t` on tokens that count, `r_t` elsewhere. The policy gradient then sees the KL through the
  * advantages, and its estimator is `k1` in most projects. In the loss it is `policyLoss`'s `klCoefficient`.
  *
- * @param coefficient - β; below 0 it counts as 0 (OpenRLHF).
+ * @param coefficient - β. Below 0 it counts as 0 (OpenRLHF).
  * @throws ArgumentError for mismatched shapes or numbers that are not finite.
  * @see Ziegler et al. 2019, §2.1, https://arxiv.org/abs/1909.08593
  */

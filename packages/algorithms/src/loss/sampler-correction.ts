@@ -3,9 +3,9 @@ import { limit, masked, maskedRowMean, maskedRowSum, not } from './masked.ts';
 
 /** What corrections of the gap between sampler and trainer read. Each is `[B, T]`. */
 export interface CorrectionInputs<T> {
-  /** `ln π_prox`: the trainer's logprobs before the update. */
+  /** The trainer's logprobs before the update, `ln π_prox`. */
   readonly proximalLogprobs: T;
-  /** `ln π_b`: the sampler's logprobs. */
+  /** The sampler's logprobs, `ln π_b`. */
   readonly behaviorLogprobs: T;
   /** 1 where a token counts. */
   readonly mask: T;

@@ -5,7 +5,7 @@ import { maskedRowSum, not } from './masked.ts';
 export interface ScoreInputs<T> {
   readonly logprobs: T;
   readonly advantages: T;
-  /** `π_θ / π_prox`; a constant to the gradient here. */
+  /** `π_θ / π_prox`, a constant to the gradient here. */
   readonly ratio: T;
 }
 
@@ -23,14 +23,14 @@ export function policyGradient<T>(
 
 /** Bounds of a ratio: `1 − clipLow` and `1 + clipHigh`. */
 export interface RatioBounds {
-  /** The lower bound is `1 − clipLow`; 1 is none. */
+  /** The lower bound is `1 − clipLow`. 1 means no bound. */
   readonly clipLow: number;
   /** The upper bound is `1 + clipHigh`. */
   readonly clipHigh: number;
 }
 
 /**
- * CISPO: clips the weight of the policy gradient, not the gradient, so every token keeps one.
+ * CISPO clips the weight of the policy gradient, not the gradient, so every token keeps one.
  *
  *     L = −sg[clip(ρ, 1 − clipLow, 1 + clipHigh)] · A · ln π_θ
  *

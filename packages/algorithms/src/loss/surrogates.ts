@@ -92,7 +92,7 @@ export const surrogates: Readonly<Record<SurrogateKind, Compute>> = {
   },
 };
 
-/** Metrics of a surrogate: what its bounds stopped, as 0 or 1 per token. */
+/** Metrics of a surrogate, which are what its bounds stopped, as 0 or 1 per token. */
 export function boundMetrics<T>(
   ops: TensorOps<T>,
   kind: SurrogateKind,

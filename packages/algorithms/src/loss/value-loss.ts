@@ -4,14 +4,14 @@ import type { TensorOps } from '@rlp/core';
 export interface ValueInputs<T> {
   /** Of the critic being updated. */
   readonly values: T;
-  /** The critic's before the update; needed with `clip`. */
+  /** The critic's before the update. Needed with `clip`. */
   readonly oldValues?: T | undefined;
   readonly returns: T;
 }
 
 /** Options of {@link valueLoss}. */
 export interface ValueLossOptions {
-  /** Values are also judged where they may not leave `oldValues ± clip`; the worse of both counts. Default: no clipping. */
+  /** Values are also judged where they may not leave `oldValues ± clip`. The worse of both counts. Default: no clipping. */
   readonly clip?: number | undefined;
   /**
    * How the clipped value is written: `'bounds'`, `clip(V, V_old − c, V_old + c)`, or `'difference'`,
@@ -61,7 +61,7 @@ export function valueLoss<T>(
   return { losses: ops.maximum(plain, bounded), clipped: ops.greater(bounded, plain) };
 }
 
-/** `x` limited to bounds that are data; on a bound the gradient is whole, as `clip` has it. */
+/** `x` limited to bounds that are data. On a bound the gradient is whole, as with `clip`. */
 function clampBetween<T>(ops: TensorOps<T>, x: T, low: T, high: T): T {
   const notBelow = ops.where(ops.greaterEqual(x, low), x, low);
   return ops.where(ops.greaterEqual(high, notBelow), notBelow, high);

@@ -8,7 +8,7 @@ import {
   tokenSequences,
 } from '@rlp/core';
 
-/** Something to imitate: a completion of a prompt, or the assistant's turns of a conversation. */
+/** A completion of a prompt, or the assistant's turns of a conversation, to be imitated. */
 export type Demonstration =
   | { readonly prompt: string; readonly completion: string }
   | { readonly messages: readonly Message[] };

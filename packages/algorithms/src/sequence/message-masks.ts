@@ -3,11 +3,11 @@ import type { Message, TokenId } from '@rlp/core';
 /** A message of a conversation as tokens, cut where its header ends. */
 export interface MessageTokens {
   readonly role: Message['role'];
-  /** What introduces it, such as its role; where a sampler would begin to write, it ends. */
+  /** What introduces it, such as its role. It ends where a sampler would begin to write. */
   readonly header: readonly TokenId[];
   /** What it says, with what ends it. */
   readonly body: readonly TokenId[];
-  /** `'context'`: not trained, whatever its role. Default `'train'`. */
+  /** `'context'` is not trained, whatever its role. Default `'train'`. */
   readonly use?: 'train' | 'context' | undefined;
 }
 
@@ -69,7 +69,7 @@ export function messageMasks(
   return { tokens, mask, spans };
 }
 
-/** Tokens of a row from the first trained one to the end, as slime counts a response; 0 where none is trained. */
+/** Tokens of a row from the first trained one to the end, as slime counts a response. It is 0 if none is trained. */
 export function responseLength(mask: ArrayLike<number>): number {
   for (let t = 0; t < mask.length; t++) if (mask[t] !== 0) return mask.length - t;
   return 0;

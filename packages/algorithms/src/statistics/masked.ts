@@ -57,7 +57,8 @@ export function maskedRowMeans(
 /**
  * Variance over the tokens that count: `Σ m·(x − mean)² / (n + ε)`, times `n / (n − 1)` where unbiased.
  *
- * 0 where it is not defined: no token, or one token and the unbiased divisor (verl raises there, TRL gives NaN).
+ * 0 where it is not defined, which is without a token, or with one token and the unbiased divisor. There verl raises, and TRL
+ * gives NaN.
  *
  * @throws ArgumentError for values that are not finite or a mask of another shape.
  */

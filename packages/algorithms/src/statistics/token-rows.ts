@@ -3,7 +3,7 @@ import { ArgumentError } from '@rlp/core';
 /** One number per token of every sequence. Shape `[B][T]`, rows may differ in length. Masks are 1 where a token counts. */
 export type TokenRows = readonly ArrayLike<number>[];
 
-/** Zeros in the shape of `rows`: views of one buffer, so that a batch costs one large allocation. */
+/** Zeros in the shape of `rows`. They are views of one buffer, so a batch costs one large allocation. */
 export function zeroRows(rows: TokenRows): Float64Array[] {
   let total = 0;
   for (const { length } of rows) total += length;
@@ -18,7 +18,7 @@ export function zeroRows(rows: TokenRows): Float64Array[] {
 /** Beyond it squares and their sums could overflow, and a difference of infinities is not a number. */
 const largest = 1e100;
 
-/** Whether a number can be computed with: finite and at most 1e100 in size. */
+/** Whether a number is finite and at most 1e100 in size, so that one can compute with it. */
 export function isUsable(value: number): boolean {
   return Math.abs(value) <= largest;
 }

@@ -1,5 +1,5 @@
 /**
- * Indices of the `count` largest values. Among equal values the earlier ones win; order of the result: largest first.
+ * Indices of the `count` largest values. Among equal values the earlier ones win. The largest comes first.
  *
  * @param count - At most as many as there are values are given.
  */
@@ -9,7 +9,7 @@ export function topK(values: ArrayLike<number>, count: number): number[] {
 }
 
 /**
- * Indices of the `count` largest values; among equal values those that `torch.topk` gives on a CPU. In no particular order.
+ * Indices of the `count` largest values, in no particular order. Among equal values they are those that `torch.topk` gives on a CPU.
  *
  * Which of equal values torch returns depends on its selection algorithm: libstdc++'s `nth_element`, a quickselect that swaps
  * equal elements. This function follows it step by step, except for its fallback to a heap in adversarial orders. If
@@ -48,7 +48,7 @@ function partition(order: number[], first: number, last: number, isBefore: Befor
   }
 }
 
-/** The place whose element lies between the other two; with equal elements, the one that libstdc++ takes. */
+/** The place whose element lies between the other two. With equal elements it is the one that libstdc++ takes. */
 function medianOf(order: readonly number[], [a, b, c]: [number, number, number], isBefore: Before): number {
   const goesBefore = (x: number, y: number) => isBefore(order[x]!, order[y]!);
   if (goesBefore(a, b)) return goesBefore(b, c) ? b : goesBefore(a, c) ? c : a;

@@ -44,8 +44,8 @@ export interface WhiteningOptions extends z.input<typeof whiteningOptionsSchema>
  *
  *     y = (x − mean) / √(variance + ε)
  *
- * Fewer than two tokens with the unbiased divisor have no deviation: they are only shifted, to exactly 0. No token: zeros.
- * Shape: as `values`, `[B][T]`; a mask that is not given keeps all.
+ * Fewer than two tokens with the unbiased divisor have no deviation. They are only shifted, to exactly 0. No token gives zeros.
+ * Shape: as `values`, `[B][T]`. A mask that is not given keeps all.
  *
  * @throws ArgumentError for values that are not finite or a mask of another shape, OptionsError for wrong options.
  */
@@ -77,7 +77,7 @@ export function whitened(
   return result;
 }
 
-/** The only token that counts: `countEpsilon` would leave a rest of it. */
+/** The only token that counts. `countEpsilon` would leave a rest of it. */
 function meanOfOne(values: TokenRows, masks: TokenRows | undefined): number {
   for (const [b, row] of values.entries()) {
     for (let t = 0; t < row.length; t++) if (masks === undefined || masks[b]![t] !== 0) return row[t]!;
