@@ -2,7 +2,7 @@ import { ArgumentError, isRecord, type State, settleWithin, type ToolCall } from
 import type { Tool } from './tool.ts';
 
 /** A change that a tool asked for. */
-export type Change<S extends State> = (state: S) => S;
+type Change<S extends State> = (state: S) => S;
 
 /** What came of a call. */
 export interface CallResult<S extends State> {
