@@ -29,6 +29,7 @@ interface RunStates {
 
 /** A critic that is saved and loaded with the run. */
 interface CriticOption {
+  /** A separate critic, saved and loaded beside the backend. A shared one is part of the backend. Default none. */
   readonly critic?: CheckpointBackend | undefined;
 }
 
@@ -56,7 +57,6 @@ export interface LoadRunOptions extends CriticOption {
  *
  * The process holds the directory until it ends or calls {@link closeRun}. Another process that saves there is refused.
  *
- * @param options - `critic`: a separate critic, saved beside the backend; a shared one is in it.
  * @returns Path of the checkpoint.
  * @throws DirectoryInUseError of `@rlp/data/store` if another process writes to the directory.
  * @throws ArgumentError if the directory has a later checkpoint, or those of a run that this process did not load.
@@ -82,7 +82,6 @@ export async function saveRun(
  * It completes or removes what a crash left in the directory, and compares the files with their checksums.
  *
  * @returns The state to resume with; `undefined` if there is no checkpoint, and the backend is as it was.
- * @param options - `critic`: a separate critic that was saved with the run. It is loaded first.
  * @throws FormatError for a malformed or damaged file, ArgumentError for a checkpoint of the other loop; the backend is then as
  *   it was.
  * @throws DirectoryInUseError of `@rlp/data/store` if another process writes to the directory.
