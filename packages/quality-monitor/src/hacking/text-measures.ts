@@ -133,6 +133,8 @@ export class TextMeasures {
     const seen = this.#seenIn;
     const stamp = ++this.#text;
     let [end, sequences, lines, unusual, rolling, whole] = [this.#start, 0, 0, 0, 0, 0];
+    // The last characters, the newest first.
+    let [first, second, third, fourth, fifth] = [0, 0, 0, 0, 0];
     for (let at = 0; at < length; at++) {
       let code = text.charCodeAt(at);
       if (code < 128) {
@@ -143,7 +145,12 @@ export class TextMeasures {
       } else unusual += 1;
       rolling = Math.imul(rolling, factor) + code;
       whole = Math.imul(whole, 31) + code;
-      if (at >= reach) rolling -= Math.imul(sameDigit(text.charCodeAt(at - reach)), oldest);
+      rolling -= Math.imul(fifth, oldest);
+      fifth = fourth;
+      fourth = third;
+      third = second;
+      second = first;
+      first = code;
       if (at < reach - 1) continue;
       let mixed = Math.imul(rolling ^ (rolling >>> 15), 0x2c1b3c6d);
       mixed ^= mixed >>> 12;
@@ -158,10 +165,6 @@ export class TextMeasures {
     this.hash = whole | 0;
     [this.#sequences, this.#lines, this.#unusual] = [sequences, lines, unusual];
   }
-}
-
-function sameDigit(code: number): number {
-  return code >= 48 && code <= 57 ? 48 : code;
 }
 
 function twoSided(

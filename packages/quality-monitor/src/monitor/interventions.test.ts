@@ -125,7 +125,7 @@ describe('interventions', () => {
   });
 
   it('refuse a cooldown that is none', () => {
-    expect(() => monitorOf({ actions: { [rule]: { action: 'stop', cooldown: 0 } } })).toThrow('>=1');
+    expect(() => monitorOf({ actions: { [rule]: { action: 'stop', cooldown: 0 } } })).toThrow('at least 1');
   });
 });
 
