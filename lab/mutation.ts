@@ -25,6 +25,7 @@ async function measure(name: string, files: readonly string[]): Promise<Score> {
   const results = await new Stryker({
     checkers: process.env.MUTATION_SAMPLE === undefined ? [] : ['sample'],
     mutate: [...mutate, `!${source}/testing/**`],
+    testRunner: 'vitest-with-files',
     jsonReporter: { fileName: `${folder}/mutation.json` },
     htmlReporter: { fileName: `${folder}/mutation.html` },
   }).runMutationTest();
