@@ -21,7 +21,7 @@ export interface StreamOptions {
 }
 
 /** A response before its reward. `truth` lies in 0–1. */
-export interface Drawn {
+interface Drawn {
   readonly item: Item;
   readonly response: string;
   readonly truth: number;

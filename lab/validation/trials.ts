@@ -41,7 +41,7 @@ export interface Trial {
 }
 
 /** The detector as users create it. */
-export function defaultDetector(opinion: Opinion): Monitor {
+function defaultDetector(opinion: Opinion): Monitor {
   return rewardHackingDetector(opinion === 'with' ? { secondOpinion: 'judge' } : {});
 }
 
@@ -112,7 +112,7 @@ export function* slowTrials(trials: TrialOptions, growth: number): Generator<Tri
   }
 }
 
-export function formsOf(half: Half, what: Form['what']): readonly Form[] {
+function formsOf(half: Half, what: Form['what']): readonly Form[] {
   return forms.filter((form) => form.half === half && form.what === what);
 }
 

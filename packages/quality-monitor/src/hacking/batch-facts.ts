@@ -97,7 +97,7 @@ export function byTask(trajectories: readonly ScoredTrajectory[]): Tasks {
 }
 
 /** Mean. 0 for no values. */
-export function mean(values: readonly number[]): number {
+function mean(values: readonly number[]): number {
   let sum = 0;
   for (let at = 0; at < values.length; at++) sum += values[at]! / values.length;
   return sum;

@@ -1,7 +1,7 @@
 import type { MonitorBatch, RandomStream, ScoredTrajectory } from '@rlp/core';
 
 /** Words that responses are made of. */
-export const vocabulary = Array.from(
+const vocabulary = Array.from(
   { length: 400 },
   (_, at) => `word${'abcdefghij'[at % 10]}${'klmnopqrst'[Math.floor(at / 10) % 10]}${'uvwx'[at % 4]}`,
 );
