@@ -65,7 +65,7 @@ const placed = directories.map((directory) => placeDeclarations(directory, compi
 const schemas = optionSchemas(compilation);
 for (const { path, schema } of schemas) {
   mkdirSync(dirname(path), { recursive: true });
-  writeFileSync(path, `${JSON.stringify(schema, undefined, 2)}\n`);
+  writeFileSync(path, `${JSON.stringify(schema)}\n`);
 }
 const undescribedFields = schemas.flatMap(({ path, schema }) =>
   undescribed(schema, schema.title!).map((field) => `${path}: ${field} has no description`),

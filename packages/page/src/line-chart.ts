@@ -33,7 +33,14 @@ export interface ChartOptions {
   /** `'share'` draws an axis from 0 to 1. Default `'fit'`. */
   readonly axis?: 'fit' | 'share' | undefined;
   /** A named level to draw a line at, such as that of an alarm. Default none. */
-  readonly level?: { readonly value: number; readonly name: string } | undefined;
+  readonly level?:
+    | {
+        /** Where the line is, on the axis of the values. */
+        readonly value: number;
+        /** What is written at the line. */
+        readonly name: string;
+      }
+    | undefined;
 }
 
 const width = 440;
