@@ -1,6 +1,6 @@
 /**
  * Validates `rewardHackingDetector` on real responses of the shared data, or on made-up ones if it is absent: recall of planted
- * hacks with and without a second opinion, of slow ones, and alarms where there is no hack. Prints tables.
+ * hacks with and without a second opinion, of slow ones, and false alarms. Prints tables.
  *
  *     pnpm validate:hacking [--half report|build] [--runs 1] [--parts stationary,honest,planted,slow] [--opinions with,without]
  *       [--corpora gsm8k,ifeval] [--batch-sizes 64] [--shares 0.2] [--growth 0.0025] [--stationary-runs 10]

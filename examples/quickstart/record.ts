@@ -21,7 +21,7 @@ const progressSchema = z.strictObject({
 /** Results so far: enough to finish the run in another process. */
 export type Progress = z.output<typeof progressSchema>;
 
-/** Reads the progress of an earlier process; `undefined` if there is none. @throws FormatError for a broken file. */
+/** Reads the progress of an earlier process; `undefined` if none was saved. @throws FormatError for a broken file. */
 async function readProgress(path: string): Promise<Progress | undefined> {
   const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return undefined;

@@ -16,10 +16,10 @@ import {
 import * as z from 'zod';
 import { type GaeResult, gae } from './advantage/gae.ts';
 import { aggregationModes } from './aggregation.ts';
-import { having } from './algorithm/dependencies.ts';
 import { criticLoss } from './loop/critic-loss.ts';
 import { criticSequences } from './loop/critic-update.ts';
 import type { Experience } from './loop/experience.ts';
+import { having } from './loop/having.ts';
 import { type ResolvedRlOptions, resolveRlOptions } from './loop/options.ts';
 import { policyLossOf, policySequences } from './loop/policy-update.ts';
 import { type Score, scoreSequences } from './loop/scores.ts';

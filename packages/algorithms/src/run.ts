@@ -81,7 +81,7 @@ export async function saveRun(
  *
  * It completes or removes what a crash left in the directory, and compares the files with their checksums.
  *
- * @returns The state to resume with; `undefined` if there is no checkpoint, and the backend is as it was.
+ * @returns The state to resume with; `undefined` if no checkpoint was found. The backend is then unchanged.
  * @throws FormatError for a malformed or damaged file, ArgumentError for a checkpoint of the other loop; the backend is then as
  *   it was.
  * @throws DirectoryInUseError of `@rlp/data/store` if another process writes to the directory.

@@ -14,7 +14,7 @@ export interface State {
 
 /** What an environment may use while it answers. */
 export interface EnvironmentContext {
-  /** Fires when the answer is no longer wanted: the run was stopped, or the time limit is over. */
+  /** Fires when the run is stopped or the time limit is over. */
   readonly signal?: AbortSignal | undefined;
 }
 

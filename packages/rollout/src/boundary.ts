@@ -1,5 +1,4 @@
-import { EnvironmentError, SamplerError, type Watchdog } from '@rlp/core';
-import { messageOf } from './guarded.ts';
+import { EnvironmentError, messageOf, SamplerError, type Watchdog } from '@rlp/core';
 
 /**
  * Runs one request to a sampler with a separate signal. Node warns of a leak if thousands of requests listen to one signal.

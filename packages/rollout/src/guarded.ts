@@ -3,6 +3,7 @@ import {
   EnvironmentError,
   isPromiseLike,
   type Message,
+  messageOf,
   type State,
   settleWithin,
   type Task,
@@ -125,9 +126,4 @@ function checkedMetrics(metrics: Readonly<Record<string, number>> | undefined) {
 
 function describe(value: unknown): string {
   return value === null || typeof value !== 'object' ? String(value) : `an object with ${Object.keys(value)}`;
-}
-
-/** The message of whatever was thrown. */
-export function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -15,6 +15,7 @@ import {
 } from '@rlp/core';
 import type { Encoding } from '@rlp/rollout';
 import * as z from 'zod';
+import { having } from '../loop/having.ts';
 import type { InterventionHandlers } from '../loop/protocol.ts';
 
 /** What an algorithm works with. It creates none of it and closes none of it. */
@@ -28,7 +29,7 @@ export interface AlgorithmDependencies<S extends State = State, Metadata = unkno
   readonly sampler: Sampler & InferenceEngine;
   /** Trains the policy. */
   readonly backend: TrainingBackend;
-  /** Directory for weights that are published as files, if trainer and sampler share no store. Both must reach it. */
+  /** Directory for published weights. Needed if trainer and sampler do not share a store. Both must be able to read it. */
   readonly publications?: string | undefined;
   /** Scores trajectories. Reads the metadata of `tasks` and the outcome of `environment`. */
   readonly rewards: RewardsFor<NoInfer<Metadata>, NoInfer<Outcome>>;
@@ -44,14 +45,6 @@ export interface AlgorithmDependencies<S extends State = State, Metadata = unkno
   readonly clock?: (() => number) | undefined;
   /** Waits between the tries of a lost iteration; rejects with the signal's reason. Default: a timer. */
   readonly sleep?: ((milliseconds: number, signal: AbortSignal | undefined) => Promise<void>) | undefined;
-}
-
-/** Schema of an object that has a method; `what` says what is expected. */
-export function having<Value extends object>(method: keyof Value & string, what: string) {
-  return z.custom<Value>(
-    (value) => typeof (value as Record<string, unknown> | null | undefined)?.[method] === 'function',
-    `must be ${what}`,
-  );
 }
 
 /** Schema of {@link AlgorithmDependencies}. Algorithms extend it with further dependencies. */

@@ -1,8 +1,9 @@
 import type { CriticBackend, State } from '@rlp/core';
 import type * as z from 'zod';
 import { gaeEstimator, gaeEstimatorSchema } from '../estimator/critic-estimators.ts';
+import { having } from '../loop/having.ts';
 import type { TokenEstimator } from '../loop/protocol.ts';
-import { type AlgorithmDependencies, dependencySchema, having } from './dependencies.ts';
+import { type AlgorithmDependencies, dependencySchema } from './dependencies.ts';
 import { layered } from './layered.ts';
 import { type AlgorithmOptions, advantagesSchema, algorithmSchema, presetSchema } from './options.ts';
 import { PolicyAlgorithm } from './policy-algorithm.ts';

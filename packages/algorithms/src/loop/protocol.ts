@@ -158,7 +158,7 @@ export interface RlDependencies<Metadata = unknown, Outcome = unknown> {
   readonly critic?: CriticBackend | undefined;
   /** The sampler that `rollouts` draws from: takes over the weights. */
   readonly inference: InferenceEngine;
-  /** Directory for weights that are published as files, if trainer and sampler share no store. Both must reach it. */
+  /** Directory for published weights. Needed if trainer and sampler do not share a store. Both must be able to read it. */
   readonly publications?: string | undefined;
   /** Default: `estimators.groupRelative` with the options' `advantage`. */
   readonly advantages?: AdvantageEstimator<NoInfer<Metadata>> | undefined;

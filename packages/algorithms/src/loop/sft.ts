@@ -10,10 +10,10 @@ import {
 } from '@rlp/core';
 import * as z from 'zod';
 import { aggregationWeights } from '../aggregation.ts';
-import { having } from '../algorithm/dependencies.ts';
 import { crossEntropy } from '../loss/cross-entropy.ts';
 import { Attendant } from './attendant.ts';
 import { isMasked } from './experience.ts';
+import { having } from './having.ts';
 import type { ResumeOptions } from './rl.ts';
 import { type ResolvedSftOptions, resolveSftOptions, type SftOptions } from './sft-options.ts';
 

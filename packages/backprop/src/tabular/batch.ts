@@ -73,7 +73,7 @@ export interface StateValues {
  * Evaluates the loss of a scored batch.
  *
  * @throws TrainingError if the loss or a gradient is not finite.
- * @throws ArgumentError if the loss reads values and there is no critic.
+ * @throws ArgumentError if the loss reads values but the backend has no critic.
  */
 export function evaluateBatch(batch: ScoredBatch, loss: Loss, critic: StateValues | undefined): Evaluation {
   const { sequences, positions } = batch;

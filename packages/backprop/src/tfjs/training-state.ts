@@ -85,7 +85,7 @@ export class TrainingState {
     throw overflowError();
   }
 
-  /** Copy of the accumulated gradient. Zeros if there is none. */
+  /** Copy of the accumulated gradient. Zeros if none was accumulated. */
   gradient(): Weights {
     return this.#gradient ? copyWeights(this.#gradient) : zeros(this.#specs);
   }

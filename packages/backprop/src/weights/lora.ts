@@ -41,7 +41,7 @@ function factorNames(weight: string): { readonly down: string; readonly up: stri
 /**
  * Decides what is adapted and where it starts.
  *
- * @throws ArgumentError for targets that are no linear layers. FormatError for an adapter that is not supported.
+ * @throws ArgumentError for targets that are not linear layers. FormatError for an adapter of an unsupported kind.
  */
 export async function planCorrection(
   { config, folder }: Pick<LanguageModel, 'config' | 'folder'>,

@@ -102,6 +102,18 @@ export function describeEnvironment<S extends State, Metadata>(
       }
     });
 
+    it('offers the same tools in equal states, with names and an object of parameters', async () => {
+      const environment = create();
+      for (const state of await play(environment, subject)) {
+        const tools = environment.tools?.(state) ?? [];
+        expect(create().tools?.(structuredClone(state)) ?? []).toEqual(tools);
+        const names = tools.map((tool) => tool.function.name);
+        expect(new Set(names).size).toBe(names.length);
+        for (const { function: offered } of tools)
+          expect(offered.parameters?.type ?? 'object', offered.name).toBe('object');
+      }
+    });
+
     it('gives equal keys for equal states, where it gives keys', async () => {
       const environment = create();
       for (const state of await play(environment, subject)) {

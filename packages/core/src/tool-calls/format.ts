@@ -38,7 +38,7 @@ export function callOf(json: unknown): WrittenCall | undefined {
   if (!isRecord(json) || typeof json.name !== 'string') return undefined;
   const given = json.arguments ?? json.parameters ?? {};
   const args = typeof given === 'string' ? parsed(given) : given;
-  return isRecord(args) && !Array.isArray(args) ? { name: json.name, arguments: args } : undefined;
+  return isRecord(args) ? { name: json.name, arguments: args } : undefined;
 }
 
 /** The value of JSON text, or `undefined`. */
@@ -53,7 +53,7 @@ export function parsed(json: string): unknown {
 /** A record from JSON text, or `undefined`. */
 export function parsedRecord(json: string): Readonly<Record<string, unknown>> | undefined {
   const value = parsed(json);
-  return isRecord(value) && !Array.isArray(value) ? value : undefined;
+  return isRecord(value) ? value : undefined;
 }
 
 /**
@@ -86,7 +86,7 @@ function stringEnd(text: string, from: number): number {
 export interface Marked {
   readonly open: string;
   readonly close: string;
-  /** The call between the marks, or `undefined` if that is none. */
+  /** The call between the marks, or `undefined` if it is not a call. */
   readonly read: (inside: string) => WrittenCall | undefined;
 }
 

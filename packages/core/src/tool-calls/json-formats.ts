@@ -127,7 +127,7 @@ function kimiCall(inside: string): WrittenCall | undefined {
   return call && { ...call, id };
 }
 
-/** A call of a tool with arguments as JSON text. No text is no arguments. */
+/** A call of a tool with arguments as JSON text. Empty text means no arguments. */
 function withArguments(name: string, json: string): WrittenCall | undefined {
   const args = json.trim() === '' ? {} : parsedRecord(json);
   return args === undefined || name === '' ? undefined : { name, arguments: args };

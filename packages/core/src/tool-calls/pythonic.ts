@@ -43,10 +43,10 @@ const ESCAPES: Readonly<Record<string, string>> = {
   '\n': '',
 };
 
-/** Raised where the text is no list of calls. Never leaves this file. */
+/** Raised where the text is not a list of calls. Never leaves this file. */
 class NotPython extends Error {}
 
-/** Nested deeper than this is no argument of a tool. */
+/** Values nested deeper than this are not read as arguments. */
 const DEEPEST = 100;
 
 /** Reads Python literals and calls with keyword arguments, and nothing else of the language. */

@@ -1,4 +1,4 @@
-import { ArgumentError, isRecord, type State, settleWithin, type ToolCall } from '@rlp/core';
+import { ArgumentError, isRecord, messageOf, type State, settleWithin, type ToolCall } from '@rlp/core';
 import type { Tool } from './tool.ts';
 
 /** A change that a tool asked for. */
@@ -69,8 +69,4 @@ function cut(text: string, limit: number): string {
   if (text.length <= limit) return text;
   const end = /[\uD800-\uDBFF]/.test(text[limit - 1] ?? '') ? limit - 1 : limit;
   return `${text.slice(0, end)}… (${text.length - end} more characters)`;
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -105,7 +105,7 @@ export function functionSchema(
   return { type: 'function', function: { name, ...told, parameters } };
 }
 
-/** JSON Schema of the arguments of a tool. Throws an `OptionsError` if they are no object. */
+/** JSON Schema of the arguments of a tool. Throws an `OptionsError` if they are not an object. */
 function argumentsSchema(name: string, parameters: z.ZodType): Readonly<Record<string, unknown>> {
   const json = z.toJSONSchema(parameters, { io: 'input', unrepresentable: 'any' });
   if (json.type === 'object') return json;

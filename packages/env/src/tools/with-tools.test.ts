@@ -242,7 +242,7 @@ describe('withTools', () => {
     });
     const state = await play(environment, [call('weather', { city: 'Bern' })]);
     expect(environment.isTerminal(state)).toBe(true);
-    expect(environment.termination?.(state)).toEqual({ reason: 'budget', detail: 'spent on tools: 1 calls' });
+    expect(environment.termination?.(state)).toEqual({ reason: 'budget', detail: 'tools: 1 calls, cost 1' });
   });
 
   it('stops tools when the episode is stopped', async () => {

@@ -65,7 +65,7 @@ export function withTools<S extends State, Metadata, Outcome>(
   options: WithToolsOptions = {},
 ): Environment<WithToolUse<S>, Metadata, Outcome> {
   const resolved = parseOptions('withTools', schema, options, 'WithToolsOptions');
-  return new ToolLayer(environment, tools, resolved, 'tools').environment();
+  return new ToolLayer(environment, toolsByName('withTools', tools), resolved, 'tools').environment();
 }
 
 /**
@@ -87,7 +87,24 @@ export function withVerification<S extends State, Metadata, Outcome>(
     options,
     'WithToolsOptions',
   );
-  return new ToolLayer(environment, tools, resolved, 'verification').environment();
+  return new ToolLayer(
+    environment,
+    toolsByName('withVerification', tools),
+    resolved,
+    'verification',
+  ).environment();
+}
+
+/** The tools by name. Throws an `OptionsError` if there is none, or two have one name. */
+function toolsByName<S extends State>(
+  owner: string,
+  tools: readonly Tool<S>[],
+): ReadonlyMap<string, Tool<S>> {
+  const names = tools.map((tool) => tool.schema.function.name);
+  const twice = names.find((name, index) => names.indexOf(name) < index);
+  if (tools.length === 0) throw new OptionsError(owner, ['tools: expected at least one']);
+  if (twice !== undefined) throw new OptionsError(owner, [`tools: two have the name "${twice}"`]);
+  return new Map(tools.map((tool) => [tool.schema.function.name, tool]));
 }
 
 /** What each call of a response is answered with. */
@@ -105,18 +122,14 @@ class ToolLayer<S extends State, Metadata, Outcome, Key extends string> {
 
   constructor(
     environment: Environment<S, Metadata, Outcome>,
-    tools: readonly Tool<NoInfer<S>>[],
+    tools: ReadonlyMap<string, Tool<S>>,
     options: z.output<typeof schema>,
     key: Key,
   ) {
     this.#environment = environment;
-    this.#tools = new Map(tools.map((tool) => [tool.schema.function.name, tool]));
+    this.#tools = tools;
     this.#options = options;
     this.#key = key;
-    const names = tools.map((tool) => tool.schema.function.name);
-    const twice = names.filter((name, index) => names.indexOf(name) < index);
-    if (tools.length === 0) throw new OptionsError('withTools', ['tools: expected at least one']);
-    if (twice.length > 0) throw new OptionsError('withTools', [`tools: two have the name "${twice[0]}"`]);
   }
 
   environment(): Environment<WithToolUse<S, Key>, Metadata, Outcome> {
@@ -134,7 +147,10 @@ class ToolLayer<S extends State, Metadata, Outcome, Key extends string> {
       metrics: (state) => ({ ...environment.metrics?.(inner(state)), ...this.#metrics(this.#use(state)) }),
       termination: (state) =>
         this.#isSpent(state)
-          ? { reason: 'budget', detail: `spent on ${this.#key}: ${this.#use(state).calls} calls` }
+          ? {
+              reason: 'budget',
+              detail: `${this.#key}: ${this.#use(state).calls} calls, cost ${this.#use(state).spent}`,
+            }
           : (termination?.call(environment, inner(state)) ?? { reason: 'environment' }),
       ...(transcript && {
         transcript: (state) =>

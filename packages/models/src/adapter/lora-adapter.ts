@@ -150,7 +150,7 @@ function shapeOf(tensor: HostTensor | undefined): string {
   return tensor === undefined ? 'none' : `[${tensor.shape.join(', ')}]`;
 }
 
-/** Names tensors that are no factors of the model's linear layers. */
+/** Names tensors that are not factors of the model's linear layers. */
 function strangers(layers: LoraAdapter['layers'], tensors: Weights): string {
   const known = new Set(layers.flatMap(({ layer }) => Object.values(adapterTensorNames(layer.weight))));
   const others = [...tensors.keys()].filter((name) => !known.has(name));

@@ -128,7 +128,7 @@ function createEngine({ tokenizer, config }: TokenizerFiles, origin: string) {
       const given: readonly unknown[] = engine.encode('a').ids;
       const wrong = given.find((each) => typeof each === 'number' && !isId(each));
       if (wrong !== undefined)
-        throw new Error(`it begins or ends texts with ${String(wrong)}, which is no token id`);
+        throw new Error(`it begins or ends texts with ${String(wrong)}, which is not a token id`);
       const ids = given.filter(isId) as TokenId[];
       if (ids.length > 0) engine.decode(ids);
     });

@@ -94,10 +94,10 @@ function convicted(verdict: Verdict | undefined): string {
 
 function undecided(verdict: Verdict | undefined): string {
   if (verdict === undefined || verdict.suspects === 0)
-    return 'There is no second opinion, so this is no alarm';
+    return 'No second opinion was given, so this is not an alarm';
   const name = `The second opinion (${verdict.opinions.join(', ')})`;
   if (verdict.says === 'innocent') return `${name} finds ${verdict.suspects} of them as good as others`;
-  return `${name} has not decided, so this is no alarm`;
+  return `${name} has not decided, so this is not an alarm`;
 }
 
 const notes: Readonly<Record<Kind, NonNullable<Finding['note']>>> = {

@@ -132,7 +132,7 @@ class LikelihoodSession {
     try {
       const given = await this.#probabilities(promptOf(), signal);
       const mass = given.reduce((sum, probability) => sum + probability, 0);
-      // Also where a probability is no number. Float32 may round a little above 1.
+      // Also where a probability is not a number. Float32 may round a little above 1.
       if (!(mass > 0 && mass >= this.#limits.minimumMass && mass < 1.001)) {
         return this.#tally.fail('unparsable', `the scores have a probability of ${mass} together`, 0);
       }

@@ -170,7 +170,7 @@ export const peerPrelude = `(function (ask, notify, isTests) {
         if (key === Symbol.toPrimitive)
           return (hint) => {
             if (hint === 'string') return String(request('text', proxy));
-            throw new TypeError('an object of the program is no plain value');
+            throw new TypeError('an object of the program is not a plain value');
           };
         if (key === Symbol.iterator) return type === 'object' && has ? () => request('iterate', proxy) : undefined;
         if (key === Symbol.hasInstance) return (value) => remoteOf.has(value) && request('instance', value, proxy) === true;

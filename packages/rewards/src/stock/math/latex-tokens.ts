@@ -1,4 +1,4 @@
-/** A piece of an answer. Words are what `\text{…}` holds, and plain runs of letters that are no product. */
+/** A piece of an answer. Words are what `\text{…}` holds, and plain runs of letters that are not a product. */
 export interface Token {
   readonly kind: 'number' | 'letter' | 'command' | 'word' | 'sign';
   /** Without the backslash of a command. A number has no separators. */

@@ -12,7 +12,7 @@ const pointCount = 8;
 /** For each variable, the bits of a point's index whose parity is its sign; any two are independent. */
 const signBits = [1, 2, 4, 7, 3, 5, 6];
 const maximumVariables = 12;
-/** Longer texts are no expressions. */
+/** Longer texts are not read as expressions. */
 export const maximumLength = 1000;
 const tolerance = 1e-11;
 /** Rational numbers with a larger product of numerator and denominator are not taken for a number that is not rational. */

@@ -1,6 +1,6 @@
 import type { Token } from './latex-tokens.ts';
 
-/** A text that is no answer of a known form. */
+/** A text that is not an answer of a known form. */
 export class Unreadable extends Error {}
 
 const maximumDepth = 40;

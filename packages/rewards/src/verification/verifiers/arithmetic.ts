@@ -113,7 +113,7 @@ function applyLast(pending: string[], values: number[]): boolean {
   return true;
 }
 
-/** The value of an expression. `undefined` if it is none. Precedence climbing without recursion over terms. */
+/** The value of an expression. `undefined` if it is not one. Precedence climbing without recursion over terms. */
 function evaluated(tokens: readonly Token[]): number | undefined {
   if (tokens.length > 400) return undefined;
   const values: number[] = [];

@@ -165,7 +165,7 @@ class _Harness:
             kind = 'value' if 'value' in answer else 'error'
             [result], made, value = self.codec.decode([answer[kind]], answer['rows'], todo)
             self.codec.update(made, answer['changes'], value)
-            if kind == 'error' and not isinstance(result, Exception): raise ValueError('what it raised is no exception')
+            if kind == 'error' and not isinstance(result, Exception): raise ValueError('what it raised is not an exception')
         except Exception as error:
             self.ended = f'{type(error).__name__}: {error}'
             raise _Ended(self.ended) from None
