@@ -1,6 +1,6 @@
-import type { RewardFunction, Trajectory } from '@rlp/core';
+import type { RewardFunction, TextGenerator, Trajectory } from '@rlp/core';
 import { instructionFollowing } from '@rlp/rewards/instructions';
-import { pointwiseJudge, rubricJudge, type TextGenerator } from '@rlp/rewards/judge';
+import { pointwiseJudge, rubricJudge } from '@rlp/rewards/judge';
 import {
   answerF1,
   type CodeTest,

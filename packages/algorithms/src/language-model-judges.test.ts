@@ -1,7 +1,13 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { ChatRenderer, Trajectory, TrajectoryGroup } from '@rlp/core';
+import {
+  type ChatRenderer,
+  samplerGenerator,
+  type TextGenerator,
+  type Trajectory,
+  type TrajectoryGroup,
+} from '@rlp/core';
 import { createOnnxSampler, InferenceModule } from '@rlp/inference';
 import { loadModel } from '@rlp/models';
 import { createEngine, type Engine } from '@rlp/onnx/runtime';
@@ -11,8 +17,6 @@ import {
   pointwiseJudge,
   rankingJudge,
   rubricJudge,
-  samplerGenerator,
-  type TextGenerator,
 } from '@rlp/rewards/judge';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 

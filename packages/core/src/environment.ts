@@ -16,6 +16,8 @@ export interface State {
 export interface EnvironmentContext {
   /** Fires when the run is stopped or the time limit is over. */
   readonly signal?: AbortSignal | undefined;
+  /** Tokens of the response that the policy sampled. Absent if nobody counted, and at the start of an episode. */
+  readonly tokens?: number | undefined;
 }
 
 /**
@@ -29,7 +31,7 @@ export interface EnvironmentContext {
  */
 export interface Environment<S extends State = State, Metadata = unknown, Outcome = unknown> {
   /** First state of an episode. Equal arguments give equal states. */
-  reset(task: Task<Metadata>, seed: number): S | Promise<S>;
+  reset(task: Task<Metadata>, seed: number, context?: EnvironmentContext): S | Promise<S>;
   /** What the policy sees in this state. Text for a plain completion, messages for a chat template. */
   buildPrompt(state: S): string | readonly Message[];
   /** The state after the policy answered `response`. Never mutates `state`. */

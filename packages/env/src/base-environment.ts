@@ -20,7 +20,7 @@ export abstract class BaseEnvironment<S extends State = State, Metadata = unknow
   implements Environment<S, Metadata, Outcome>
 {
   /** First state of an episode: `{ prompt, response: '', stepCount: 0 }` and what the environment needs besides. */
-  abstract reset(task: Task<Metadata>, seed: number): S | Promise<S>;
+  abstract reset(task: Task<Metadata>, seed: number, context?: EnvironmentContext): S | Promise<S>;
 
   /** Whether the episode is over. */
   abstract isTerminal(state: S): boolean;

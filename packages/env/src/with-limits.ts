@@ -23,7 +23,7 @@ export function withLimits<S extends State, Metadata, Outcome>(
   const { maxTurns } = parseOptions('withLimits', schema, limits, 'EnvironmentLimits');
   return {
     ...lift(environment, (state: S) => state),
-    reset: (task, seed) => environment.reset(task, seed),
+    reset: (task, seed, context) => environment.reset(task, seed, context),
     buildPrompt: (state) => environment.buildPrompt(state),
     updateState: (state, response, context) => environment.updateState(state, response, context),
     isTerminal: (state) => state.stepCount >= maxTurns || environment.isTerminal(state),

@@ -14,4 +14,3 @@ export * from './judge/ranking.ts';
 export * from './judge/rubric.ts';
 export type { JudgeFailureCause, JudgeOptions, JudgeStatistics } from './judge/session.ts';
 export type { JudgeTemplate } from './judge/template.ts';
-export * from './judge/text-generator.ts';

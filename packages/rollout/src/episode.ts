@@ -1,6 +1,7 @@
 import {
   type Completion,
   EnvironmentError,
+  patternTermination,
   RandomStream,
   type State,
   type Step,
@@ -154,18 +155,16 @@ function timeEnvironment({ steps }: Progress<State>, environmentMs: number): voi
 async function advance<S extends State, Metadata, Outcome>(
   { environment, dependencies, options, task }: GroupContext<S, Metadata, Outcome>,
   progress: Progress<S>,
-  { turn, completion: { text, stopReason } }: Answered<S>,
+  { turn, completion: { text, tokens: sampled, stopReason } }: Answered<S>,
 ): Promise<Turn<S> | End> {
-  const state = await environment.updateState(turn.state, text);
+  const state = await environment.updateState(turn.state, text, sampled.length);
   progress.state = state;
   if (await environment.isTerminal(state)) {
     if (stopReason === 'length') return truncated('tokens');
     return { status: 'completed', termination: await environment.termination(state) };
   }
-  const pattern = task.terminationPattern;
-  if (pattern !== undefined && new RegExp(pattern).test(text)) {
-    return { status: 'completed', termination: { reason: 'pattern', detail: pattern } };
-  }
+  const matched = patternTermination(task.terminationPattern, text);
+  if (matched !== undefined) return { status: 'completed', termination: matched };
   if (progress.steps.length >= options.maxTurns) return truncated('turns');
 
   const last = { view: turn.view, step: progress.steps.at(-1)! };

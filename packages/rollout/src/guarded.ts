@@ -23,7 +23,8 @@ export interface Ending<Outcome> {
 /** An environment that a rollout can rely on: see {@link guarded}. */
 export interface GuardedEnvironment<S extends State, Metadata, Outcome> {
   reset(task: Task<Metadata>, seed: number): Promise<S>;
-  updateState(state: S, response: string): Promise<S>;
+  /** @param tokens - Length of the response. */
+  updateState(state: S, response: string, tokens: number): Promise<S>;
   isTerminal(state: S): Promise<boolean>;
   /** What the state shows, encoded with the tools it offers. A view that cannot be encoded is the environment's failure. */
   show<Encoded>(
@@ -60,9 +61,9 @@ export function guarded<S extends State, Metadata, Outcome>(
     checkedState(method, await callEnvironment(method, work, { signal, timeoutMs }));
 
   return {
-    reset: (task, seed) => callState('reset', () => environment.reset(task, seed)),
-    updateState: (state, response) =>
-      callState('updateState', (own) => environment.updateState(state, response, { signal: own })),
+    reset: (task, seed) => callState('reset', (own) => environment.reset(task, seed, { signal: own })),
+    updateState: (state, response, tokens) =>
+      callState('updateState', (own) => environment.updateState(state, response, { signal: own, tokens })),
     isTerminal: (state) => call('isTerminal', () => environment.isTerminal(state)),
     show: (state, encode) =>
       call('buildPrompt', () => {

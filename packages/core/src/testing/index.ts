@@ -11,3 +11,4 @@ export * from './tensor-ops.ts';
 export * from './token-scorer.ts';
 export * from './training-backend.ts';
 export * from './verifier.ts';
+export * from './world.ts';

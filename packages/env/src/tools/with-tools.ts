@@ -138,7 +138,7 @@ class ToolLayer<S extends State, Metadata, Outcome, Key extends string> {
     const { transcript, stateKey, termination } = environment;
     return {
       ...lift(environment, inner),
-      reset: async (task, seed) => this.#opened(await environment.reset(task, seed)),
+      reset: async (task, seed, context) => this.#opened(await environment.reset(task, seed, context)),
       buildPrompt: (state) =>
         withExchanges(environment.buildPrompt(inner(state)), this.#use(state).exchanges),
       updateState: (state, response, context) => this.#update(state, response, context),

@@ -1,7 +1,6 @@
-import { parseOptions, RandomStream, RewardError, TimeoutError } from '@rlp/core';
+import { parseOptions, RandomStream, RewardError, type TextGenerator, TimeoutError } from '@rlp/core';
 import { endpointOf, postJson, RequestError, repeated, requestSchema } from '@rlp/http/client';
 import * as z from 'zod';
-import type { TextGenerator } from './text-generator.ts';
 
 const schema = requestSchema.extend({
   /** Name of the model on the server. Required. */

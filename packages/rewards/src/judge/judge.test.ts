@@ -1,16 +1,15 @@
-import { ArgumentError, type Message, OptionsError, type TrajectoryGroup } from '@rlp/core';
+import {
+  ArgumentError,
+  type Message,
+  OptionsError,
+  samplerGenerator,
+  type TextGenerator,
+  type TrajectoryGroup,
+} from '@rlp/core';
 import { describeRewardComputer } from '@rlp/core/testing';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import {
-  pairwiseJudge,
-  pointwiseJudge,
-  pointwiseTemplate,
-  rankingJudge,
-  rubricJudge,
-  samplerGenerator,
-  type TextGenerator,
-} from '../judge.ts';
+import { pairwiseJudge, pointwiseJudge, pointwiseTemplate, rankingJudge, rubricJudge } from '../judge.ts';
 import { groupAnswering } from '../trajectories.fixture.ts';
 import { drawKey } from './template.ts';
 

@@ -1,10 +1,16 @@
-import { type Message, messageOf, settleWithin, TimeoutError, type Trajectory } from '@rlp/core';
+import {
+  type Message,
+  messageOf,
+  settleWithin,
+  type TextGenerator,
+  TimeoutError,
+  type Trajectory,
+} from '@rlp/core';
 import pLimit from 'p-limit';
 import * as z from 'zod';
 import { functionSchema, timerMs } from '../shared/schemas.ts';
 import { overWindows, type TextWindow } from './long-text.ts';
 import { drawKey, type FillTemplate, type JudgeTemplate, quotingMessages } from './template.ts';
-import type { TextGenerator } from './text-generator.ts';
 import { readVerdictLines } from './verdict-lines.ts';
 
 /** Schema of {@link JudgeOptions}. */

@@ -1,7 +1,9 @@
-import type { ChatRenderer, Message, Sampler, SamplingOptions } from '@rlp/core';
+import type { Message } from './message.ts';
+import type { Sampler, SamplingOptions } from './sampler.ts';
+import type { ChatRenderer } from './tokenizer.ts';
 
 /** How one text is generated. */
-export interface GenerateOptions {
+export interface TextGenerationOptions {
   /** Differs from call to call. A model that samples by it gives equal texts for equal seeds. */
   readonly seed: string;
   /** Ends the call. */
@@ -9,10 +11,10 @@ export interface GenerateOptions {
 }
 
 /**
- * A model that answers a conversation with text: all that a judge needs. Any HTTP client fits, and {@link samplerGenerator} makes
- * one of a `Sampler`. It may reject. It should once `signal` aborts.
+ * A model that answers a conversation with text: all that a judge or a simulated user needs. Any HTTP client fits, and
+ * {@link samplerGenerator} makes one of a `Sampler`. It may reject. It should once `signal` aborts.
  */
-export type TextGenerator = (messages: readonly Message[], options: GenerateOptions) => Promise<string>;
+export type TextGenerator = (messages: readonly Message[], options: TextGenerationOptions) => Promise<string>;
 
 /** What {@link samplerGenerator} is made of. */
 export interface SamplerGeneratorOptions extends SamplingOptions {
