@@ -42,29 +42,34 @@ export function callWithin(
   call: (context: { readonly signal: AbortSignal }) => number | null | PromiseLike<number | null>,
   limits: CallLimits,
 ): Verdict | Promise<Verdict> {
-  let controller: AbortController | undefined;
-  const controllerOf = () => {
-    controller ??= new AbortController();
-    return controller;
-  };
-  const context = {
-    get signal() {
-      return controllerOf().signal;
-    },
-  };
+  const context = new CallContext();
   try {
     const value = call(context);
-    return isPromiseLike(value) ? settled(name, value, controllerOf(), limits) : verdictOf(name, value);
+    return isPromiseLike(value) ? settled(name, value, context, limits) : verdictOf(name, value);
   } catch (error) {
     limits.signal?.throwIfAborted();
     return failed('threw', name, messageOf(error), error);
   }
 }
 
+/** Has a signal once somebody asks for it. */
+class CallContext {
+  #controller: AbortController | undefined;
+
+  get controller(): AbortController {
+    this.#controller ??= new AbortController();
+    return this.#controller;
+  }
+
+  get signal(): AbortSignal {
+    return this.controller.signal;
+  }
+}
+
 async function settled(
   name: string,
   value: PromiseLike<number | null>,
-  controller: AbortController,
+  { controller }: CallContext,
   { timeoutMs, signal }: CallLimits,
 ): Promise<Verdict> {
   try {

@@ -51,10 +51,8 @@ export async function scoreTrajectories<Metadata, Outcome>(
 ): Promise<readonly ScoredTrajectory<Metadata, Outcome>[]> {
   scoring.signal?.throwIfAborted();
   const columns = await Promise.all(parts.map((part) => columnOf(part, trajectories, scoring)));
-  return trajectories.map((trajectory, row) => {
-    const verdicts = columns.map((column) => column[row]!);
-    return scored(trajectory, parts, verdicts, scoring.weightOf);
-  });
+  const table = { parts, columns, weightOf: scoring.weightOf };
+  return trajectories.map((trajectory, row) => scored(trajectory, row, table));
 }
 
 /** A part's verdicts on all trajectories, `concurrency` calls at a time. */
@@ -71,7 +69,10 @@ async function columnOf<Metadata, Outcome>(
       column[row] = verdict instanceof Promise ? await verdict : verdict;
     }
   };
-  await Promise.all(Array.from({ length: Math.min(part.concurrency, trajectories.length) }, lane));
+  // A lane runs until it has to wait, so that functions that answer at once need only one.
+  const lanes: Promise<void>[] = [];
+  while (lanes.length < part.concurrency && next < trajectories.length) lanes.push(lane());
+  await Promise.all(lanes);
   return column;
 }
 
@@ -83,29 +84,35 @@ function judge<Metadata, Outcome>(
   signal?.throwIfAborted();
   if (!isJudged(trajectory)) return notJudged;
   const begun = clock();
-  const count = (verdict: Verdict) => {
-    tally.add(verdict, clock() - begun);
-    return verdict;
-  };
   const verdict = callReward(name, reward, trajectory, { timeoutMs, signal });
-  if (!(verdict instanceof Promise)) return count(verdict);
+  if (!(verdict instanceof Promise)) return tally.add(verdict, clock() - begun);
   tally.waiting += 1;
-  return verdict.then(count).finally(() => {
-    tally.waiting -= 1;
-  });
+  return verdict
+    .then((given) => tally.add(given, clock() - begun))
+    .finally(() => {
+      tally.waiting -= 1;
+    });
 }
 
+/** The weighted sum of one row of verdicts. */
 function scored<Metadata, Outcome>(
   trajectory: Trajectory<Metadata, Outcome>,
-  parts: readonly ScoredPart<Metadata, Outcome>[],
-  verdicts: readonly Verdict[],
-  weightOf: Scoring['weightOf'],
+  row: number,
+  {
+    parts,
+    columns,
+    weightOf,
+  }: Pick<Scoring, 'weightOf'> & {
+    readonly parts: readonly ScoredPart<Metadata, Outcome>[];
+    readonly columns: readonly (readonly Verdict[])[];
+  },
 ): ScoredTrajectory<Metadata, Outcome> {
   const failures: RewardFailure[] = [];
   const components: Record<string, number | null> = {};
   let sum: number | null = isJudged(trajectory) ? 0 : null;
-  for (const [k, { value, failure }] of verdicts.entries()) {
+  for (let k = 0; k < parts.length; k++) {
     const { name } = parts[k]!;
+    const { value, failure } = columns[k]![row]!;
     const weight = weightOf(name);
     components[name] = value;
     if (failure !== undefined) {

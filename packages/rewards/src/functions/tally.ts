@@ -21,11 +21,12 @@ export class Tally {
   /** Calls that have not been answered yet. */
   waiting = 0;
 
-  /** Counts one call. */
-  add({ failure }: Verdict, milliseconds: number): void {
+  /** Counts one call. Returns its verdict. */
+  add(verdict: Verdict, milliseconds: number): Verdict {
     this.#calls += 1;
     this.#milliseconds += milliseconds;
-    if (failure !== undefined) this.fail(failure);
+    if (verdict.failure !== undefined) this.fail(verdict.failure);
+    return verdict;
   }
 
   /** Counts a failure that is not a whole call: one verdict of several that a call gave. */

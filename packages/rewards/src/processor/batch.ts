@@ -1,6 +1,6 @@
 import { ArgumentError, messageOf } from '@rlp/core';
-import { type ReadEpisode, type RewardEpisode, readEpisode, referenceOf } from '../shared/episode.ts';
-import { textComponents, type WeightedComponent } from './components.ts';
+import { type RewardEpisode, readEpisode, referenceOf } from '../shared/episode.ts';
+import { EpisodeText, textComponents, type WeightedComponent } from './components.ts';
 import { type RewardConfig, resolveRewardConfig } from './config.ts';
 import { EpisodeRewards, type EpisodeScore, unreadScore } from './episode-rewards.ts';
 
@@ -28,7 +28,9 @@ export function processEpisodeBatchRewards(
   const components = textComponents(resolved, referenceOf);
   const scores = episodes.map((given) => {
     const episode = readEpisode(given);
-    return typeof episode === 'object' && episode ? sumOf(components, episode) : unreadScore(episode);
+    return typeof episode === 'object' && episode
+      ? sumOf(components, new EpisodeText(episode))
+      : unreadScore(episode);
   });
   return EpisodeRewards.of(
     scores,
@@ -36,12 +38,12 @@ export function processEpisodeBatchRewards(
   );
 }
 
-function sumOf(parts: readonly WeightedComponent[], episode: ReadEpisode): EpisodeScore {
+function sumOf(parts: readonly WeightedComponent[], text: EpisodeText): EpisodeScore {
   const components: Record<string, number> = {};
   let reward = 0;
   for (const { name, weight, score } of parts) {
     try {
-      components[name] = score(episode);
+      components[name] = score(text);
     } catch (error) {
       const failure = { source: name, cause: 'threw', message: messageOf(error) } as const;
       return { reward: null, components: {}, failures: [failure] };

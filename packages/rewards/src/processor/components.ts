@@ -17,14 +17,29 @@ export const componentNames = ['length', 'keyword', 'fluency', 'accuracy'] as co
 /** Name of a component. */
 export type ComponentName = (typeof componentNames)[number];
 
-/** A component as a function of an episode with words. */
-type Component = (episode: ReadEpisode, scan: TextScan) => number;
+/** A component as a function of a text with words. */
+type Component = (text: EpisodeText) => number;
 
 /** A component and its weight. */
 export interface WeightedComponent {
   readonly name: ComponentName;
   readonly weight: number;
-  readonly score: (episode: ReadEpisode) => number;
+  readonly score: (text: EpisodeText) => number;
+}
+
+/** An episode, and the counts of its response that all components share. */
+export class EpisodeText {
+  readonly episode: ReadEpisode;
+  #scan: TextScan | undefined;
+
+  constructor(episode: ReadEpisode) {
+    this.episode = episode;
+  }
+
+  get scan(): TextScan {
+    this.#scan ??= scanText(this.episode.response);
+    return this.#scan;
+  }
 }
 
 const agreement = { similarityThreshold: 0.7, punctuation: 'ignored' } as const;
@@ -38,12 +53,11 @@ export function textComponents(
 ): readonly WeightedComponent[] {
   const { keywords, targetLength } = config;
   const wordsOf = lastOne((text: string) => wordSet(text, agreement.punctuation));
-  const scanOf = oncePerObject(({ response }: ReadEpisode) => scanText(response));
   const components: Readonly<Record<ComponentName, Component>> = {
-    length: (_, { words }) => lengthScore(words, { targetLength, tolerance }),
-    keyword: (episode) => keywordScore(episode, keywords, bonusMultiplier),
-    fluency: (_, scanned) => fluencyScore(scanned),
-    accuracy({ response, metadata }) {
+    length: ({ scan }) => lengthScore(scan.words, { targetLength, tolerance }),
+    keyword: ({ episode }) => keywordScore(episode, keywords, bonusMultiplier),
+    fluency: ({ scan }) => fluencyScore(scan),
+    accuracy({ episode: { response, metadata } }) {
       const expected = reference(metadata);
       if (expected === undefined) return confidenceScore(response);
       return agreementScore(response, wordsOf(expected), agreement);
@@ -54,40 +68,31 @@ export function textComponents(
     .map((name, k) => ({ name, weight: weights[k]!, compute: components[name] }))
     .filter(({ weight }) => weight > 0)
     .map(({ name, weight, compute }) => {
-      const score = (episode: ReadEpisode) => {
-        const scanned = scanOf(episode);
-        return scanned.words === 0 ? 0 : compute(episode, scanned);
-      };
-      return { name, weight, score };
+      return { name, weight, score: (text) => (text.scan.words === 0 ? 0 : compute(text)) };
     });
 }
 
 /** A component as a reward function. */
 export function rewardOfComponent({ score }: WeightedComponent): RewardFunction {
-  return (trajectory) => score(readable(trajectory));
+  return (trajectory) => score(textOf(trajectory));
 }
 
-/** The text of a trajectory, read once. @throws `TypeError` if it cannot be read. */
-export const readable: (trajectory: Trajectory) => ReadEpisode = oncePerObject(({ task, response }) => {
-  const { prompt, metadata } = task;
+const texts = new WeakMap<Trajectory, EpisodeText>();
+
+/** The text of a trajectory, read once for all components. @throws `TypeError` if it cannot be read. */
+export function textOf(trajectory: Trajectory): EpisodeText {
+  const known = texts.get(trajectory);
+  if (known !== undefined) return known;
+  const { prompt, metadata } = trajectory.task;
   const episode = readEpisode({
     prompt,
-    response,
+    response: trajectory.response,
     metadata: typeof metadata === 'object' && metadata !== null ? (metadata as object) : {},
   });
   if (typeof episode === 'string') throw new TypeError(episode);
-  return episode as ReadEpisode;
-});
-
-/** All components read the same episode. What is computed from it is kept as long as it lives. */
-function oncePerObject<Given extends object, Result>(
-  compute: (given: Given) => Result,
-): (given: Given) => Result {
-  const results = new WeakMap<Given, Result>();
-  return (given) => {
-    if (!results.has(given)) results.set(given, compute(given));
-    return results.get(given)!;
-  };
+  const text = new EpisodeText(episode as ReadEpisode);
+  texts.set(trajectory, text);
+  return text;
 }
 
 /** Members of a group share their reference, so the last result is kept. */

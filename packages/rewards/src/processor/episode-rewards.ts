@@ -57,8 +57,11 @@ export class EpisodeRewards implements Iterable<number | null> {
 
   /** Scores in rows as columns. @param names - Components, also those of no row. */
   static of(scores: readonly EpisodeScore[], names: readonly string[]): EpisodeRewards {
-    const column = (value: (score: EpisodeScore) => number | null | undefined) =>
-      Float64Array.from(scores, (score) => value(score) ?? Number.NaN);
+    const column = (value: (score: EpisodeScore) => number | null | undefined) => {
+      const data = new Float64Array(scores.length);
+      for (let row = 0; row < data.length; row++) data[row] = value(scores[row]!) ?? Number.NaN;
+      return data;
+    };
     return new EpisodeRewards(
       column(({ reward }) => reward),
       Object.fromEntries(names.map((name) => [name, column(({ components }) => components[name])])),

@@ -22,9 +22,9 @@ import { episodesFromBuffer, type RewardBuffer, type RewardEpisode, referenceOf 
 import { longestTimerMs, timerMs } from '../shared/schemas.ts';
 import {
   componentNames,
-  readable,
   rewardOfComponent,
   textComponents,
+  textOf,
   type WeightedComponent,
 } from './components.ts';
 import { type ResolvedRewardConfig, type RewardConfig, resolveRewardConfig } from './config.ts';
@@ -140,7 +140,7 @@ export class RolloutRewardProcessor implements RewardComputer {
       throw new ArgumentError(`addReward: expected "${name}" to be a function, got ${typeof reward}`);
     }
     const call: RewardFunction = (trajectory, context) => {
-      const { prompt, response, metadata } = readable(trajectory);
+      const { prompt, response, metadata } = textOf(trajectory).episode;
       return reward(prompt, response, { metadata, signal: context.signal });
     };
     this.#weights.set(name, weight);
@@ -302,8 +302,8 @@ export class RolloutRewardProcessor implements RewardComputer {
     }
     const ask = batchedFluency(fluencyScorer, this.config.batchSize);
     const reward: RewardFunction = (trajectory, { signal }) => {
-      const episode = readable(trajectory);
-      return component.score(episode) === 0 ? 0 : ask(episode, signal);
+      const text = textOf(trajectory);
+      return component.score(text) === 0 ? 0 : ask(text.episode, signal);
     };
     return scoredPart<unknown, unknown>({ ...limits, reward });
   }

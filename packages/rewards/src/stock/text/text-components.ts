@@ -179,9 +179,14 @@ export function accuracyReward(response: string, options: AccuracyRewardOptions 
     : agreementScore(response, wordSet(reference, agreement.punctuation), agreement);
 }
 
+const uncertain = new RegExp(uncertainPhrases.join('|'));
+
 /** {@link accuracyReward} without a reference. */
 export function confidenceScore(response: string): number {
-  return Math.max(0.3, 1 - occurrences(response, uncertainPhrases).size * 0.2);
+  const lower = response.toLowerCase();
+  // One search tells that most responses have none.
+  if (!uncertain.test(lower)) return 1;
+  return Math.max(0.3, 1 - uncertainPhrases.filter((phrase) => lower.includes(phrase)).length * 0.2);
 }
 
 /** Distinct words of a text, in lower case. */
@@ -202,10 +207,14 @@ export function agreementScore(
   { similarityThreshold, punctuation }: Omit<z.output<typeof accuracySchema>, 'reference'>,
 ): number {
   if (reference.size === 0) return 0.5;
-  const said = wordSet(response, punctuation);
-  let common = 0;
-  for (const word of reference) if (said.has(word)) common += 1;
-  const similarity = common / reference.size;
+  const said = new Set<string>();
+  const lower = response.toLowerCase();
+  visitWords(lower, (start, end) => {
+    const word = wordAt(lower, start, end, punctuation);
+    if (reference.has(word)) said.add(word);
+    return said.size === reference.size ? 'stop' : undefined;
+  });
+  const similarity = said.size / reference.size;
   return similarity >= similarityThreshold ? 1 : similarity / similarityThreshold;
 }
 
