@@ -73,7 +73,7 @@ describe.skipIf(!present)('judges by a real model', () => {
   const goesOn: TextGenerator = async (messages, options) =>
     `${messages.at(-1)!.content.split('\n').at(-1)!}${await says(messages, options)}`;
 
-  it('give null for whatever it writes, asked twice for each', async () => {
+  it('have no verdict in whatever it writes, asked twice for each', async () => {
     outputs.length = 0;
     const judges = {
       rubric: rubricJudge({
@@ -96,14 +96,16 @@ describe.skipIf(!present)('judges by a real model', () => {
       expect(judge.getStatistics()).toMatchObject({ asked: verdicts, calls: 2 * verdicts, failures });
     }
     const judge = pointwiseJudge({ generator: goesOn, rubric: 'good', template: pointwise });
-    expect(await Promise.all(trajectories.map((one) => judge.reward(one, { signal })))).toEqual(nobody);
+    for (const one of trajectories) {
+      await expect(judge.reward(one, { signal })).rejects.toThrow('pointwiseJudge: expected a verdict');
+    }
     // Each another text: an output that cannot be read is asked for with another seed.
     expect([outputs.length, new Set(outputs).size]).toEqual([28, 28]);
   });
 
-  it('give null for a prompt beyond its context, without asking again', async () => {
+  it('fail at a prompt beyond its context, without asking again', async () => {
     const judge = pointwiseJudge({ generator: says, rubric: 'good '.repeat(600) });
-    expect(await judge.reward(trajectories[0]!, { signal })).toBeNull();
+    await expect(judge.reward(trajectories[0]!, { signal })).rejects.toThrow('context holds 512');
     expect(judge.getStatistics()).toMatchObject({ calls: 1, failures: { threw: 1 } });
     expect(judge.getStatistics().lastFailure).toContain('context holds 512');
   });
@@ -131,7 +133,7 @@ describe.skipIf(!present)('judges by a real model', () => {
     const long = samplerGenerator({ sampler: inference, renderer, maxTokens: 300 });
     const options = { rubric: 'good', template: pointwise, generator: long } as const;
     const hurried = pointwiseJudge({ ...options, timeoutMs: 1 });
-    expect(await hurried.reward(trajectories[0]!, { signal })).toBeNull();
+    await expect(hurried.reward(trajectories[0]!, { signal })).rejects.toThrow('took longer than 1 ms');
     expect(hurried.getStatistics().failures).toEqual({ unparsable: 0, threw: 0, 'timed-out': 1 });
     const controller = new AbortController();
     const judge = pointwiseJudge(options);
@@ -145,7 +147,9 @@ describe.skipIf(!present)('judges by a real model', () => {
   it('by likelihood tell that it does not answer, or score by what it finds likely', async () => {
     const options = { rubric: 'good', renderer, tokenizer: { encode }, template: pointwise } as const;
     const judge = likelihoodJudge({ ...options, scorer: inference });
-    expect(await Promise.all(trajectories.map((one) => judge.reward(one, { signal })))).toEqual(nobody);
+    for (const one of trajectories) {
+      await expect(judge.reward(one, { signal })).rejects.toThrow('the scores have a probability of');
+    }
     expect(judge.getStatistics().failures.unparsable).toBe(3);
     const anyhow = likelihoodJudge({ ...options, scorer: inference, minimumMass: 0 });
     const rewards = await Promise.all(trajectories.map((one) => anyhow.reward(one, { signal })));

@@ -58,14 +58,13 @@ const checks: readonly LossCheck[] = [
       unscored + failed === episodes && first?.kind === 'reward',
     sentence: ({ unscored, first }) =>
       `none of ${unscored} finished episodes got a reward: ${first?.message}`,
-    remedy: 'correct the reward, and see `cause`',
+    remedy: 'correct the reward, or bring its judge back and resume; see `cause`',
   },
   {
     reason: 'rewards-null',
     applies: ({ unscored, failed, episodes }) => unscored + failed === episodes,
     sentence: ({ unscored }) => `the rewards of all ${unscored} finished episodes are null`,
-    remedy:
-      'return a number if an answer can be judged; if a judge gives the rewards, see its `getStatistics()`',
+    remedy: 'return a number if an answer can be judged',
   },
   {
     reason: 'rewards-missing',

@@ -76,7 +76,7 @@ async function settled(
     return verdictOf(name, await settleWithin(value, controller, { timeoutMs, signal }));
   } catch (error) {
     signal?.throwIfAborted();
-    const cause = error instanceof TimeoutError && controller.signal.aborted ? 'timed-out' : 'threw';
+    const cause = error instanceof TimeoutError ? 'timed-out' : 'threw';
     return failed(cause, name, messageOf(error), error);
   }
 }

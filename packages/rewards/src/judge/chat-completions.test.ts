@@ -130,7 +130,7 @@ describe('judges over chat completions', () => {
     const judge = pointwiseJudge({ generator, rubric: 'Joy.', concurrency: 1 });
     const failures: (string | undefined)[] = [];
     for (const trajectory of group.trajectories) {
-      expect(await judge.reward(trajectory, { signal })).toBeNull();
+      await expect(judge.reward(trajectory, { signal })).rejects.toThrow('pointwiseJudge: http://127.0.0.1');
       failures.push(judge.getStatistics().lastFailure?.replace(/^http:\/\/[^ ]*: /, ''));
     }
     expect(failures).toEqual([

@@ -1,62 +1,19 @@
 import {
   ArgumentError,
   type Message,
+  messageOf,
   OptionsError,
   samplerGenerator,
   type TextGenerator,
-  type TrajectoryGroup,
 } from '@rlp/core';
 import { describeRewardComputer } from '@rlp/core/testing';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { pairwiseJudge, pointwiseJudge, pointwiseTemplate, rankingJudge, rubricJudge } from '../judge.ts';
-import { groupAnswering } from '../trajectories.fixture.ts';
+import { criteria, group, groupOf, honest, readPrompt } from './honest-judge.fixture.ts';
 import { drawKey } from './template.ts';
 
 const { signal } = new AbortController();
-
-function groupOf(responses: readonly string[], prompt: string | Message[] = 'Say hello.'): TrajectoryGroup {
-  return groupAnswering(responses, undefined, { task: { id: 'a', prompt, metadata: undefined } });
-}
-
-/** What a generator is shown: the key, and the quoted texts by their names. */
-function readPrompt(messages: readonly Message[]): { key: string; quoted: Map<string, string> } {
-  const user = messages.at(-1)!.content;
-  const key = /\[BEGIN task ([0-9a-f]{16})\]/.exec(user)![1]!;
-  const quotes = user.matchAll(
-    new RegExp(`\\[BEGIN ([^\\]]*) ${key}\\]\\n([\\s\\S]*?)\\n\\[END \\1 ${key}\\]`, 'g'),
-  );
-  return { key, quoted: new Map(Array.from(quotes, ([, name, text]) => [name!, text!])) };
-}
-
-/** A judge that counts exclamation marks, up to 9. */
-const enthusiasm = (text: string) => Math.min(9, text.split('!').length - 1);
-
-const honest: TextGenerator = async (messages) => {
-  const { key, quoted } = readPrompt(messages);
-  const lines: string[] = [`The key is ${key}, good.`];
-  const one = quoted.get('response');
-  if (one !== undefined) {
-    lines.push(`${key} score: ${enthusiasm(one) + 1}`);
-    lines.push(`${key} tone: 5`, `${key} wit: ${Math.min(5, enthusiasm(one) + 1)}`);
-  }
-  const [a, b] = [quoted.get('response A'), quoted.get('response B')];
-  if (a !== undefined && b !== undefined) {
-    const margin = enthusiasm(a) - enthusiasm(b);
-    lines.push(`**${key} winner: ${margin === 0 ? 'tie' : margin > 0 ? 'A' : 'B'}**`);
-    return lines.join('\n');
-  }
-  const many = [...quoted].filter(([name]) => /^response \d+$/.test(name));
-  if (many.length > 0)
-    return many.map(([name, text]) => `${key} ${name.slice(9)}: ${enthusiasm(text) / 9}`).join('\n');
-  return lines.join('\n');
-};
-
-const criteria = [
-  { name: 'tone', description: 'is kind' },
-  { name: 'wit', description: 'is witty', weight: 3 },
-];
-const group = groupOf(['hello', 'hello!', 'hello!!']);
 
 describeRewardComputer('rubricJudge', { create: () => rubricJudge({ generator: honest, criteria }), group });
 describeRewardComputer('pairwiseJudge', { create: () => pairwiseJudge({ generator: honest }), group });
@@ -64,8 +21,8 @@ describeRewardComputer('rankingJudge', { create: () => rankingJudge({ generator:
 
 async function judgeOne(generator: TextGenerator, response = 'hello', options = {}) {
   const judge = pointwiseJudge({ generator, rubric: 'kindness', ...options });
-  const reward = await judge.reward(groupOf([response]).trajectories[0]!, { signal });
-  return { reward, ...judge.getStatistics() };
+  const reward = judge.reward(groupOf([response]).trajectories[0]!, { signal });
+  return { reward: await Promise.resolve(reward).catch(messageOf), ...judge.getStatistics() };
 }
 
 describe('pointwiseJudge', () => {
@@ -74,14 +31,14 @@ describe('pointwiseJudge', () => {
   });
 
   it.each(['8/10', 'N', 'NUMBER', '11', '0', '-1', '1e1', '5\nKEY score: 6', '', 'nine'])(
-    'takes %j for no verdict, asks again, and gives null',
+    'takes %j for no verdict, asks again, and rejects with what it got',
     async (text) => {
       const generator: TextGenerator = async (messages) => {
         const { key } = readPrompt(messages);
         return `${key} score: ${text.replace('KEY', key)}`;
       };
       expect(await judgeOne(generator, 'x', { retries: 2 })).toMatchObject({
-        reward: null,
+        reward: expect.stringMatching(/^pointwiseJudge: expected a verdict of the model, got "/),
         calls: 3,
         failures: { unparsable: 1, threw: 0, 'timed-out': 0 },
       });
@@ -101,26 +58,29 @@ describe('pointwiseJudge', () => {
     expect([new Set(seeds).size, new Set(keys).size]).toEqual([2, 2]);
   });
 
-  it('gives null and the cause when the generator throws or hangs', async () => {
+  it('rejects with its name and the cause when the generator throws or hangs', async () => {
     const refused = async () => Promise.reject(new Error('no net'));
     expect(await judgeOne(refused)).toMatchObject({
-      reward: null,
+      reward: 'pointwiseJudge: no net',
       failures: { threw: 1 },
       lastFailure: 'no net',
     });
     const hangs: TextGenerator = () => new Promise(() => {});
     expect(await judgeOne(hangs, 'x', { timeoutMs: 10 })).toMatchObject({
-      reward: null,
+      reward: 'pointwiseJudge: took longer than 10 ms',
       failures: { 'timed-out': 1 },
     });
     expect(await judgeOne((async () => 42) as never)).toMatchObject({
-      reward: null,
+      reward: 'pointwiseJudge: expected a verdict of the model, got ""',
       failures: { unparsable: 1 },
     });
     const throwsAtOnce = () => {
       throw new Error('bad');
     };
-    expect(await judgeOne(throwsAtOnce)).toMatchObject({ reward: null, failures: { threw: 1 } });
+    expect(await judgeOne(throwsAtOnce)).toMatchObject({
+      reward: 'pointwiseJudge: bad',
+      failures: { threw: 1 },
+    });
   });
 
   it("rejects with the signal's reason while it waits", async () => {
@@ -160,7 +120,8 @@ describe('pointwiseJudge', () => {
       retries: 0,
     });
     const prompt: Message[] = [{ role: 'user', content: 'hi' }];
-    await judge.reward(groupOf(['0123456789abcdef'], prompt).trajectories[0]!, { signal });
+    const [trajectory] = groupOf(['0123456789abcdef'], prompt).trajectories;
+    await expect(judge.reward(trajectory!, { signal })).rejects.toThrow('expected a verdict');
     expect(shown).toHaveLength(2);
     expect(shown[0]).toContain('user: hi');
     expect(shown[0]).toContain('A reference answer:\n[BEGIN reference ');
@@ -244,7 +205,13 @@ describe('rubricJudge', () => {
   it('gives null when a criterion is missing', async () => {
     const judge = rubricJudge({ generator: honest, criteria: [{ name: 'depth', description: '' }] });
     const [scored] = await judge.computeRewards(group);
-    expect(scored).toMatchObject({ reward: null, components: { depth: null } });
+    expect(scored).toMatchObject({
+      reward: null,
+      components: { depth: null },
+      failures: [
+        { source: 'judge', cause: 'threw', message: expect.stringContaining('rubricJudge: expected') },
+      ],
+    });
     expect(judge.getStatistics().failures.unparsable).toBe(3);
   });
 
@@ -285,12 +252,13 @@ describe('pairwiseJudge', () => {
     expect(pairwiseJudge({ generator: honest }).getStatistics().positionBias).toBeNull();
   });
 
-  it('compares two responses, and gives null without a verdict in both orders', async () => {
+  it('compares two responses, and rejects without a verdict', async () => {
     const judge = pairwiseJudge({ generator: honest });
     expect(await judge.compare(group.task, ['a!', 'b'])).toBe('first');
     expect(await judge.compare(group.task, ['a', 'b!'])).toBe('second');
     expect(await judge.compare(group.task, ['a', 'b'])).toBe('tie');
-    expect(await pairwiseJudge({ generator: async () => 'hm' }).compare(group.task, ['a', 'b'])).toBeNull();
+    const mute = pairwiseJudge({ generator: async () => 'hm' });
+    await expect(mute.compare(group.task, ['a', 'b'])).rejects.toThrow('got "hm"');
   });
 
   it('meets so many opponents around the circle', async () => {
@@ -394,37 +362,5 @@ describe('long and disguised responses', () => {
       const judge = pointwiseJudge({ generator: strict, rubric: '' });
       expect(await judge.reward(groupOf([response]).trajectories[0]!, { signal })).toBe(0);
     }
-  });
-});
-
-describe('worstScoreFor', () => {
-  /** A judge whose answer about "spoil" cannot be read. */
-  const spoilt: TextGenerator = async (messages, options) =>
-    messages[1]!.content.includes('spoil') ? 'hm' : honest(messages, options);
-  const options = { generator: spoilt, worstScoreFor: ['unparsable'], retries: 0 } as const;
-  const mixed = groupOf(['a!', 'spoil', 'b']);
-
-  it('makes a verdict that cannot be read the worst, and counts it', async () => {
-    const pointwise = pointwiseJudge({ ...options, rubric: '' });
-    const rewards = await Promise.all(mixed.trajectories.map((one) => pointwise.reward(one, { signal })));
-    expect(rewards).toEqual([1 / 9, 0, 0]);
-    expect(pointwise.getStatistics()).toMatchObject({ failures: { unparsable: 1 }, worst: 1 });
-    const rubric = await rubricJudge({ ...options, criteria }).computeRewards(mixed);
-    expect(rubric[1]).toMatchObject({ reward: 0, components: { tone: 0, wit: 0 } });
-    const pairs = await pairwiseJudge(options).computeRewards(mixed);
-    expect(pairs.map(({ reward }) => reward)).toEqual([0.5, 0, 0]);
-    const ranked = await rankingJudge(options).computeRewards(mixed);
-    expect(ranked.map(({ reward }) => reward)).toEqual([0, 0, 0]);
-  });
-
-  it('leaves other failures null', async () => {
-    const broken = async () => {
-      throw new Error('away');
-    };
-    const judge = pointwiseJudge({ ...options, generator: broken, rubric: '' });
-    expect(await judge.reward(mixed.trajectories[0]!, { signal })).toBeNull();
-    expect(judge.getStatistics()).toMatchObject({ failures: { threw: 1 }, worst: 0 });
-    const strict = pointwiseJudge({ generator: broken, rubric: '', worstScoreFor: ['threw'] });
-    expect(await strict.reward(mixed.trajectories[0]!, { signal })).toBe(0);
   });
 });

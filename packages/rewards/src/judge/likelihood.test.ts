@@ -66,9 +66,9 @@ describe('likelihoodJudge', () => {
     ],
     ['gives too few', { scoreTokens: async () => [] }, 'threw'],
     ['hangs', { scoreTokens: () => new Promise<never>(() => undefined) }, 'timed-out'],
-  ])('is null where the model %s', async (_, scorer, cause) => {
+  ])('rejects where the model %s', async (_, scorer, cause) => {
     const judge = judgeBy(scorer, { timeoutMs: 20 });
-    expect(await judge.reward(hello, { signal })).toBeNull();
+    await expect(judge.reward(hello, { signal })).rejects.toThrow(/^likelihoodJudge: /);
     expect(judge.getStatistics().failures).toMatchObject({ [cause]: 1 });
   });
 

@@ -65,8 +65,8 @@ export interface LikelihoodJudgeOptions<Metadata>
  *     E = Σ_s s · p(s) / Σ_s p(s),   p(s) = π(s | prompt, lead)
  *
  * Nothing is sampled, so the same weights give the same reward. It is finer than whole scores, and small models can judge. If the scores
- * have less than `minimumMass` together, the verdict is `null` and counted as `unparsable`. It is `null` too if the model fails or takes
- * too long. `worstScoreFor` makes it 0. Costs a scored row for each score of the scale and window of the response.
+ * have less than `minimumMass` together, the reward rejects and the failure is counted as `unparsable`. It rejects too if the model fails
+ * or takes too long. `worstScoreFor` makes it 0. Costs a scored row for each score of the scale and window of the response.
  *
  * @throws OptionsError for bad options; ArgumentError for a template without a needed placeholder, an empty scale, or a tokenizer that
  * does not tell the scores apart.
@@ -99,11 +99,10 @@ export function likelihoodJudge<Metadata = unknown>({
   };
   return {
     reward: async (trajectory, { signal }) => {
-      const expected = await overWindows(show(trajectory), settings, async (window) => {
-        const score = await limit(() => session.ask(() => promptOf(trajectory, window), signal));
-        return score === null ? null : [score];
-      });
-      return expected?.[0] ?? null;
+      const expected = await overWindows(show(trajectory), settings, async (window) => [
+        await limit(() => session.ask(() => promptOf(trajectory, window), signal)),
+      ]);
+      return expected[0]!;
     },
     getStatistics: () => session.getStatistics(),
   };
@@ -122,24 +121,25 @@ class LikelihoodSession {
     this.#scorer = scorer;
     this.#scores = scores;
     this.#limits = limits;
-    this.#tally = new JudgeTally(limits);
+    this.#tally = new JudgeTally('likelihoodJudge', limits);
   }
 
-  /** The expected score after a prompt, scaled to [0, 1]. After a failure `null`, or 0. Rejects only with the signal's reason. */
-  async ask(promptOf: () => readonly TokenId[], signal: AbortSignal): Promise<number | null> {
+  /** The expected score after a prompt, scaled to [0, 1], or 0 for the failures of `worstScoreFor`. Rejects if the model fails. */
+  async ask(promptOf: () => readonly TokenId[], signal: AbortSignal): Promise<number> {
     this.#tally.count('asked');
     signal.throwIfAborted();
+    let given: readonly number[];
     try {
-      const given = await this.#probabilities(promptOf(), signal);
-      const mass = given.reduce((sum, probability) => sum + probability, 0);
-      // Also where a probability is not a number. Float32 may round a little above 1.
-      if (!(mass > 0 && mass >= this.#limits.minimumMass && mass < 1.001)) {
-        return this.#tally.fail('unparsable', `the scores have a probability of ${mass} together`, 0);
-      }
-      return given.reduce((sum, probability, k) => sum + k * probability, 0) / mass / (given.length - 1);
+      given = await this.#probabilities(promptOf(), signal);
     } catch (error) {
       return this.#tally.failBy(error, signal, 0);
     }
+    const mass = given.reduce((sum, probability) => sum + probability, 0);
+    // Also where a probability is not a number. Float32 may round a little above 1.
+    if (!(mass > 0 && mass >= this.#limits.minimumMass && mass < 1.001)) {
+      return this.#tally.fail('unparsable', `the scores have a probability of ${mass} together`, 0);
+    }
+    return given.reduce((sum, probability, k) => sum + k * probability, 0) / mass / (given.length - 1);
   }
 
   getStatistics(): JudgeStatistics {

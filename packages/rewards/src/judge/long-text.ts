@@ -27,19 +27,19 @@ function windowsOf(text: string, size: number): TextWindow[] {
 }
 
 /**
- * Scores of a text, without disguises, by its windows: of each score the lowest, or the mean. `null` if a window has none.
+ * Scores of a text, without disguises, by its windows: of each score the lowest, or the mean.
  *
- * @param ask - Scores a window.
+ * @param ask - Scores a window. If it rejects for one, so does this, after all windows.
  */
 export async function overWindows(
   text: string,
   { maximumCharacters, longText }: { readonly maximumCharacters: number; readonly longText: LongText },
-  ask: (window: TextWindow) => Promise<readonly number[] | null>,
-): Promise<readonly number[] | null> {
-  const asked = await Promise.all(windowsOf(plainText(text).text, maximumCharacters).map(ask));
-  const [first, ...others] = asked.filter((scores) => scores !== null);
-  if (first === undefined || others.length < asked.length - 1) return null;
-  return first.map((score, k) => {
+  ask: (window: TextWindow) => Promise<readonly number[]>,
+): Promise<readonly number[]> {
+  const asking = windowsOf(plainText(text).text, maximumCharacters).map(ask);
+  await Promise.allSettled(asking);
+  const [first, ...others] = await Promise.all(asking);
+  return first!.map((score, k) => {
     const all = [score, ...others.map((scores) => scores[k]!)];
     if (longText === 'worst') return Math.min(...all);
     return all.reduce((sum, one) => sum + one, 0) / all.length;

@@ -1,7 +1,7 @@
 import type { JudgeSession, JudgeStatistics } from './session.ts';
 import type { JudgeTemplate } from './template.ts';
 
-/** Which of two responses is better. `neither`: the verdict failed and `worstScoreFor` names the cause. `null`: no verdict. */
+/** Which of two responses is better. `neither`: the verdict failed and `worstScoreFor` names the cause. `null`: the orders disagree. */
 export type PairWinner = 'first' | 'second' | 'tie' | 'neither' | null;
 
 /** Counts of a pairwise judge. */
@@ -49,11 +49,12 @@ export class PairComparison {
 
   async compare(question: PairQuestion): Promise<PairWinner> {
     const [first, second] = question.responses;
-    const [forth, back] = await Promise.all([
+    const asking = [
       this.#askInOrder(question, [first, second], 0),
       this.#askInOrder(question, [second, first], 1),
-    ]);
-    if (forth === null || back === null) return null;
+    ] as const;
+    await Promise.allSettled(asking);
+    const [forth, back] = await Promise.all(asking);
     if (forth === 'neither' || back === 'neither') return 'neither';
     this.#tally.compared += 1;
     if (forth === 'A' && back === 'A') this.#tally.favouredFirst += 1;

@@ -4,7 +4,7 @@ import { isJudged, unscored } from '../functions/score-trajectories.ts';
 import { PairComparison, type PairWinner, type PairwiseStatistics } from './pair-comparison.ts';
 import { judgeRules } from './pointwise.ts';
 import type { JudgeComputer } from './rubric.ts';
-import { type JudgePrompt, JudgeSession, judgeSchema } from './session.ts';
+import { type JudgePrompt, JudgeSession, judgeSchema, unjudged } from './session.ts';
 import { checkTemplate, type JudgeTemplate, taskText } from './template.ts';
 
 /** The default prompt of {@link pairwiseJudge}: `{{first}}` and `{{second}}` are the responses in the order shown. */
@@ -41,7 +41,7 @@ export interface PairwiseJudgeOptions<Metadata> extends z.input<typeof schema>, 
 
 /** Compares two responses, and scores groups by who wins. */
 export interface PairwiseJudge<Metadata> extends JudgeComputer<Metadata, PairwiseStatistics> {
-  /** Compares two responses to a task, each shown first once. */
+  /** Compares two responses to a task, each shown first once. Rejects if the judge fails. */
   compare(
     task: Task,
     responses: readonly [string, string],
@@ -58,7 +58,7 @@ const points = { first: [1, 0], tie: [0.5, 0.5], second: [0, 1], neither: [0, 0]
  *
  * As a reward computer it gives each trajectory the mean of its points against the siblings it met: 1 a win, ½ a tie, 0 a loss. Pairs
  * without a verdict do not count, or are lost by both with `worstScoreFor`. A trajectory without any, or alone in its group, gets
- * `null`.
+ * `null`. If the judge failed, a failure says why.
  *
  * Cost: `2 · n (n − 1) / 2` calls for a group of `n`, or `2 · n · opponents`.
  *
@@ -72,7 +72,7 @@ export function pairwiseJudge<Metadata = unknown>({
 }: PairwiseJudgeOptions<Metadata>): PairwiseJudge<Metadata> {
   const parsed = parseOptions('pairwiseJudge', schema, options);
   const { rubric, disagreement, opponents, ...settings } = parsed;
-  const session = new JudgeSession(settings);
+  const session = new JudgeSession('pairwiseJudge', settings);
   checkTemplate('pairwiseJudge', template, {
     required: ['key', 'first', 'second'],
     optional: ['task', 'rubric'],
@@ -84,34 +84,53 @@ export function pairwiseJudge<Metadata = unknown>({
     compare,
     computeRewards: async (group, { signal } = {}) => {
       signal?.throwIfAborted();
-      return playedOut(group, opponents, (a, b) =>
-        compare(group.task, [show(a), show(b)], { name: `${a.id} ${b.id}`, signal }),
-      );
+      const meet: Meeting<Metadata> = (a, b) =>
+        compare(group.task, [show(a), show(b)], { name: `${a.id} ${b.id}`, signal });
+      return playedOut(group, meet, { opponents, signal });
     },
     getStatistics: () => comparison.getStatistics(),
   };
 }
 
+/** Compares two trajectories. */
+type Meeting<Metadata> = (a: Trajectory<Metadata>, b: Trajectory<Metadata>) => Promise<PairWinner>;
+
+/** What became of a trajectory's comparisons. */
+interface Played {
+  points: number;
+  games: number;
+  /** Why a comparison has no winner. */
+  error?: unknown;
+}
+
 /** Lets the scorable trajectories of a group meet, and scores each by its mean points. */
 async function playedOut<Metadata>(
   { trajectories }: TrajectoryGroup<Metadata>,
-  opponents: number,
-  compare: (a: Trajectory<Metadata>, b: Trajectory<Metadata>) => Promise<PairWinner>,
+  meet: Meeting<Metadata>,
+  { opponents, signal }: { readonly opponents: number; readonly signal: AbortSignal | undefined },
 ) {
   const players = trajectories.filter(isJudged);
-  const won = new Map(players.map((player) => [player, { points: 0, games: 0 }]));
+  const won = new Map(players.map((player): [typeof player, Played] => [player, { points: 0, games: 0 }]));
   const play = async ([a, b]: readonly [Trajectory<Metadata>, Trajectory<Metadata>]) => {
-    const winner = await compare(a, b);
-    if (winner === null) return;
     const [one, other] = [won.get(a)!, won.get(b)!];
+    const winner = await meet(a, b).catch((error: unknown) => {
+      one.error = error;
+      other.error = error;
+      return null;
+    });
+    if (winner === null) return;
     one.points += points[winner][0];
     other.points += points[winner][1];
     one.games += 1;
     other.games += 1;
   };
   await Promise.all(pairsOf(players, opponents).map(play));
+  signal?.throwIfAborted();
   return trajectories.map((trajectory) => {
     const record = won.get(trajectory);
+    if (record?.games === 0 && record.error !== undefined) {
+      return unjudged(trajectory, ['winRate'], { error: record.error, signal });
+    }
     if (record === undefined || record.games === 0) return unscored(trajectory, ['winRate']);
     const winRate = record.points / record.games;
     return { trajectory, reward: winRate, components: { winRate } };

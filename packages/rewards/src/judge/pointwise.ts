@@ -50,8 +50,8 @@ export interface PointwiseJudge<Metadata> {
 
 /**
  * A model's score of each response by a rubric, scaled from `scale` to [0, 1]. If the model fails, takes too long, or gives no score in
- * the form asked for, it is `null` and counted, or 0 with `worstScoreFor`. A response is read without disguises, and in windows if
- * it is longer than `maximumCharacters`.
+ * the form asked for, the reward rejects with the cause and the failure is counted. With `worstScoreFor` it is 0. `rewardFunctions`
+ * makes a rejection a reward of `null`. A response is read without disguises, and in windows if it is longer than `maximumCharacters`.
  *
  * @throws OptionsError for bad options, ArgumentError for a template without a needed placeholder or an empty scale.
  * @see Zheng et al. 2023, https://arxiv.org/abs/2306.05685
@@ -64,7 +64,7 @@ export function pointwiseJudge<Metadata = unknown>({
   template = pointwiseTemplate,
   ...options
 }: PointwiseJudgeOptions<Metadata>): PointwiseJudge<Metadata> {
-  const session = new JudgeSession(parseOptions('pointwiseJudge', judgeSchema, options));
+  const session = new JudgeSession('pointwiseJudge', parseOptions('pointwiseJudge', judgeSchema, options));
   checkTemplate('pointwiseJudge', template, {
     required: ['key', 'response'],
     optional: ['task', 'reference', 'rubric', 'minimum', 'maximum'],
@@ -80,9 +80,9 @@ export function pointwiseJudge<Metadata = unknown>({
         read: (lines) => readScore(lines.get('score'), scale),
         worst: scale[0],
       });
-      return score === null ? null : [(score - scale[0]) / (scale[1] - scale[0])];
+      return [(score - scale[0]) / (scale[1] - scale[0])];
     });
-    return scores?.[0] ?? null;
+    return scores[0]!;
   };
   return { reward, getStatistics: () => session.getStatistics() };
 }

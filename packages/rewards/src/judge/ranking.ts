@@ -3,7 +3,7 @@ import * as z from 'zod';
 import { isJudged, unscored } from '../functions/score-trajectories.ts';
 import { judgeRules } from './pointwise.ts';
 import type { JudgeComputer } from './rubric.ts';
-import { type JudgePrompt, JudgeSession, judgeSchema } from './session.ts';
+import { type JudgePrompt, JudgeSession, judgeSchema, unjudged } from './session.ts';
 import { checkTemplate, type JudgeTemplate, taskText } from './template.ts';
 import { readScores } from './verdict-lines.ts';
 
@@ -41,8 +41,8 @@ export interface RankingJudgeOptions<Metadata> extends z.input<typeof schema>, J
  * A model's scores of all responses of a group in one call, from 0 to 1, relative to each other: what group-relative advantages need,
  * without a reference answer or a rubric per task. The order is drawn anew for each round.
  *
- * A verdict that does not score every response exactly once is discarded. A group without a verdict gets `null`s, or zeros with
- * `worstScoreFor`.
+ * A verdict that does not score every response exactly once is discarded. A group without a verdict gets `null`s with a failure that
+ * says why, or zeros with `worstScoreFor`.
  *
  * @throws OptionsError for bad options, ArgumentError for a template without a needed placeholder.
  * @see OpenPipe 2025, RULER, https://openpipe.ai/blog/ruler
@@ -53,7 +53,7 @@ export function rankingJudge<Metadata = unknown>({
   ...options
 }: RankingJudgeOptions<Metadata>): JudgeComputer<Metadata> {
   const { rubric, rounds, ...settings } = parseOptions('rankingJudge', schema, options);
-  const session = new JudgeSession(settings);
+  const session = new JudgeSession('rankingJudge', settings);
   checkTemplate('rankingJudge', template, {
     required: ['key', 'responses', 'lines'],
     optional: ['task', 'rubric'],
@@ -66,13 +66,16 @@ export function rankingJudge<Metadata = unknown>({
       const scorable = trajectories.filter(isJudged);
       const judged = scorable.map(show);
       const numbers = Array.from({ length: judged.length === 0 ? 0 : rounds }, (_, round) => round);
-      const verdicts = await Promise.all(
+      const verdicts = await Promise.allSettled(
         numbers.map((round) => judgeRound(about, { id, task: taskText(task), judged, round, signal })),
       );
-      const given = verdicts.filter((scores) => scores !== null);
+      const given = verdicts.flatMap((verdict) => (verdict.status === 'fulfilled' ? [verdict.value] : []));
+      const error = verdicts.find((verdict) => verdict.status === 'rejected')?.reason;
+      signal?.throwIfAborted();
       return trajectories.map((trajectory) => {
         const index = scorable.indexOf(trajectory);
-        if (index < 0 || given.length === 0) return unscored(trajectory, ['ranking']);
+        if (index < 0) return unscored(trajectory, ['ranking']);
+        if (given.length === 0) return unjudged(trajectory, ['ranking'], { error, signal });
         const ranking = given.reduce((sum, scores) => sum + scores[index]!, 0) / given.length;
         return { trajectory, reward: ranking, components: { ranking } };
       });
@@ -97,7 +100,7 @@ async function judgeRound(
     template,
   }: { readonly session: JudgeSession; readonly rubric: string; readonly template: JudgeTemplate },
   { id, task, judged, round, signal }: RankingRound,
-): Promise<readonly number[] | null> {
+): Promise<readonly number[]> {
   const name = ['ranking', id, round] as const;
   const order = RandomStream.named(session.seed, 'order', ...name).shuffle([...judged.keys()]);
   const shown = order.map((index) => judged[index]!);
@@ -115,7 +118,7 @@ async function judgeRound(
     read: (lines) => readRanking(lines, shown.length),
     worst: shown.map(() => 0),
   });
-  return scores && judged.map((_, index) => scores[order.indexOf(index)]!);
+  return judged.map((_, index) => scores[order.indexOf(index)]!);
 }
 
 /** One score for each of the responses shown, and nothing else. */

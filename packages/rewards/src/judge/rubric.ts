@@ -7,7 +7,7 @@ import {
 } from '@rlp/core';
 import { isJudged, unscored } from '../functions/score-trajectories.ts';
 import { checkScale, judgeRules } from './pointwise.ts';
-import { type JudgeOptions, JudgeSession, type JudgeStatistics, judgeSchema } from './session.ts';
+import { type JudgeOptions, JudgeSession, type JudgeStatistics, judgeSchema, unjudged } from './session.ts';
 import { checkTemplate, type JudgeTemplate, taskText } from './template.ts';
 import { readScores } from './verdict-lines.ts';
 
@@ -62,7 +62,7 @@ export interface JudgeComputer<Metadata, Statistics = JudgeStatistics> extends R
  *
  *     r = Σ_k weight_k · score_k / Σ_k weight_k
  *
- * If a criterion's score is missing or out of scale, the verdict is `null` and counted, or 0 with `worstScoreFor`.
+ * If a criterion's score is missing or out of scale, the verdict is `null` with a failure that says why, or 0 with `worstScoreFor`.
  *
  * @throws OptionsError for bad options, ArgumentError for criteria that are none, unnamed, doubled or without weight, a template
  * without a needed placeholder, or an empty scale.
@@ -74,7 +74,7 @@ export function rubricJudge<Metadata = unknown>({
   template = rubricTemplate,
   ...options
 }: RubricJudgeOptions<Metadata>): JudgeComputer<Metadata> {
-  const session = new JudgeSession(parseOptions('rubricJudge', judgeSchema, options));
+  const session = new JudgeSession('rubricJudge', parseOptions('rubricJudge', judgeSchema, options));
   checkTemplate('rubricJudge', template, templateNames);
   checkScale('rubricJudge', scale);
   checkCriteria(criteria);
@@ -84,22 +84,26 @@ export function rubricJudge<Metadata = unknown>({
   const score = async (trajectory: Trajectory<Metadata>, signal: AbortSignal | undefined) => {
     if (!isJudged(trajectory)) return unscored(trajectory, names);
     const question = taskText(trajectory.task);
-    const scores = await session.score(show(trajectory), ({ text, part, label }) =>
-      session.ask<readonly number[]>({
-        name: ['rubric', trajectory.id, ...part],
-        texts: [question, text],
-        signal,
-        template,
-        fill: (quote, key) => ({
-          task: quote('task', question),
-          response: quote(`response${label}`, text),
-          ...placeholders(about, key),
+    try {
+      const scores = await session.score(show(trajectory), ({ text, part, label }) =>
+        session.ask<readonly number[]>({
+          name: ['rubric', trajectory.id, ...part],
+          texts: [question, text],
+          signal,
+          template,
+          fill: (quote, key) => ({
+            task: quote('task', question),
+            response: quote(`response${label}`, text),
+            ...placeholders(about, key),
+          }),
+          read: (lines) => readScores(lines, names, scale),
+          worst: names.map(() => scale[0]),
         }),
-        read: (lines) => readScores(lines, names, scale),
-        worst: names.map(() => scale[0]),
-      }),
-    );
-    return scores === null ? unscored(trajectory, names) : weighed(trajectory, scores, about);
+      );
+      return weighed(trajectory, scores, about);
+    } catch (error) {
+      return unjudged(trajectory, names, { error, signal });
+    }
   };
 
   return {

@@ -1,13 +1,17 @@
 import {
   type Message,
   messageOf,
+  RewardError,
+  type ScoredTrajectory,
   settleWithin,
   type TextGenerator,
   TimeoutError,
   type Trajectory,
+  withCause,
 } from '@rlp/core';
 import pLimit from 'p-limit';
 import * as z from 'zod';
+import { unscored } from '../functions/score-trajectories.ts';
 import { functionSchema, timerMs } from '../shared/schemas.ts';
 import { overWindows, type TextWindow } from './long-text.ts';
 import { drawKey, type FillTemplate, type JudgeTemplate, quotingMessages } from './template.ts';
@@ -33,7 +37,7 @@ export const judgeSchema = z.strictObject({
   /** Whether the worst window of a long response counts, or the mean of all. Default `'worst'`. */
   longText: z.enum(['worst', 'mean']).default('worst'),
   /**
-   * Failures that give the worst score instead of `null`. With `['unparsable']` a response gains nothing by a text that makes the judge's
+   * Failures that give the worst score instead of none. With `['unparsable']` a response gains nothing by a text that makes the judge's
    * answer unreadable. Such verdicts still count as failures. Default `[]`.
    */
   worstScoreFor: z
@@ -74,12 +78,14 @@ export interface JudgeStatistics {
 
 /** Counts verdicts and their failures. */
 export class JudgeTally {
+  readonly #owner: string;
   readonly #worstScoreFor: readonly JudgeFailureCause[];
   readonly #counts = { asked: 0, calls: 0, worst: 0 };
   readonly #failures = { unparsable: 0, threw: 0, 'timed-out': 0 };
   #lastFailure: string | undefined;
 
-  constructor({ worstScoreFor }: Pick<z.output<typeof judgeSchema>, 'worstScoreFor'>) {
+  constructor(owner: string, { worstScoreFor }: Pick<z.output<typeof judgeSchema>, 'worstScoreFor'>) {
+    this.#owner = owner;
     this.#worstScoreFor = worstScoreFor;
   }
 
@@ -88,25 +94,45 @@ export class JudgeTally {
     this.#counts[what] += 1;
   }
 
-  /** Counts a failure. Returns the worst verdict if the options say so, else `null`. */
-  fail<Verdict>(cause: JudgeFailureCause, message: string, worst: Verdict): Verdict | null {
+  /**
+   * Counts a failure. Returns the worst verdict if the options say so.
+   *
+   * @throws TimeoutError or RewardError that names the judge, otherwise.
+   */
+  fail<Verdict>(cause: JudgeFailureCause, message: string, worst: Verdict, error?: unknown): Verdict {
     this.#failures[cause] += 1;
     this.#lastFailure = message;
-    if (!this.#worstScoreFor.includes(cause)) return null;
-    this.#counts.worst += 1;
-    return worst;
+    if (this.#worstScoreFor.includes(cause)) {
+      this.#counts.worst += 1;
+      return worst;
+    }
+    const Failure = cause === 'timed-out' ? TimeoutError : RewardError;
+    throw new Failure(`${this.#owner}: ${message}`, { cause: error });
   }
 
   /** Counts an error of the model as a failure. Rethrows the signal's reason, once aborted. */
-  failBy<Verdict>(error: unknown, signal: AbortSignal | undefined, worst: Verdict): Verdict | null {
+  failBy<Verdict>(error: unknown, signal: AbortSignal | undefined, worst: Verdict): Verdict {
     signal?.throwIfAborted();
-    return this.fail(error instanceof TimeoutError ? 'timed-out' : 'threw', messageOf(error), worst);
+    const cause = error instanceof TimeoutError ? 'timed-out' : 'threw';
+    return this.fail(cause, messageOf(error), worst, error);
   }
 
   /** The counts so far, as a value. */
   snapshot(): JudgeStatistics {
     return { ...this.#counts, failures: { ...this.#failures }, lastFailure: this.#lastFailure };
   }
+}
+
+/** A trajectory whose judge failed: without a score, with the reason. Rethrows the signal's reason, once aborted. */
+export function unjudged<Metadata>(
+  trajectory: Trajectory<Metadata>,
+  components: readonly string[],
+  { error, signal }: { readonly error: unknown; readonly signal: AbortSignal | undefined },
+): ScoredTrajectory<Metadata> {
+  signal?.throwIfAborted();
+  const cause = error instanceof TimeoutError ? 'timed-out' : 'threw';
+  const failure = { source: 'judge', cause, message: messageOf(error) } as const;
+  return { ...unscored(trajectory, components), failures: [withCause(failure, error)] };
 }
 
 /** One question to the judge. */
@@ -130,21 +156,22 @@ export class JudgeSession {
   readonly #limit: <Value>(task: () => Promise<Value>) => Promise<Value>;
   readonly #tally: JudgeTally;
 
-  constructor(options: z.output<typeof judgeSchema>) {
+  /** @param owner - Name of the judge in error messages. */
+  constructor(owner: string, options: z.output<typeof judgeSchema>) {
     this.#options = options;
     this.seed = options.seed;
-    this.#tally = new JudgeTally(options);
+    this.#tally = new JudgeTally(owner, options);
     this.#limit = pLimit(options.concurrency);
   }
 
-  /** The verdict. After a failure `null`, or the worst one. Rejects only with the signal's reason, once aborted. */
-  ask<Verdict>(question: Question<Verdict>): Promise<Verdict | null> {
+  /** The verdict, or the worst one for the failures of `worstScoreFor`. Rejects if the judge fails otherwise, and once aborted. */
+  ask<Verdict>(question: Question<Verdict>): Promise<Verdict> {
     this.#tally.count('asked');
     return this.#limit(() => this.#askNow(question));
   }
 
   /** Scores of a response, asked about in windows if it is long. */
-  score(text: string, ask: (window: TextWindow) => Promise<readonly number[] | null>) {
+  score(text: string, ask: (window: TextWindow) => Promise<readonly number[]>) {
     return overWindows(text, this.#options, ask);
   }
 
@@ -152,7 +179,7 @@ export class JudgeSession {
     return this.#tally.snapshot();
   }
 
-  async #askNow<Verdict>(question: Question<Verdict>): Promise<Verdict | null> {
+  async #askNow<Verdict>(question: Question<Verdict>): Promise<Verdict> {
     const { name, texts, template, fill, read, worst, signal } = question;
     const { maximumCharacters } = this.#options;
     let output = '';
@@ -170,7 +197,8 @@ export class JudgeSession {
       const verdict = lines && read(lines);
       if (verdict !== undefined) return verdict;
     }
-    return this.#tally.fail('unparsable', `no verdict in ${JSON.stringify(output.slice(-200))}`, worst);
+    const end = JSON.stringify(output.slice(-200));
+    return this.#tally.fail('unparsable', `expected a verdict of the model, got ${end}`, worst);
   }
 
   async #generate(
