@@ -30,6 +30,8 @@ export interface EnvironmentContext {
  * Four methods are required. The others say more about an episode, and each may be left out.
  */
 export interface Environment<S extends State = State, Metadata = unknown, Outcome = unknown> {
+  /** Changes when stored states no longer fit. An unfinished episode of another version is not continued. Default none. */
+  readonly version?: string | undefined;
   /** First state of an episode. Equal arguments give equal states. */
   reset(task: Task<Metadata>, seed: number, context?: EnvironmentContext): S | Promise<S>;
   /** What the policy sees in this state. Text for a plain completion, messages for a chat template. */

@@ -27,6 +27,7 @@ export { type RandomState, RandomStream } from './random.ts';
 export { type Retries, retried } from './retried.ts';
 export * from './reward.ts';
 export * from './reward-sums.ts';
+export * from './rollout-event.ts';
 export * from './sample.ts';
 export * from './sampler.ts';
 export { isPromiseLike, settleWithin, type WorkLimits } from './settle-within.ts';

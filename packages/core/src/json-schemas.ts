@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { messageSchema } from './message.ts';
+import { rolloutEventSchema } from './rollout-event.ts';
 import { rolloutBatchSchema, sampleSchema } from './sample.ts';
 import { evaluateResultSchema, stepDataSchema } from './step-data.ts';
 import { taskSchema } from './task.ts';
@@ -16,6 +17,7 @@ const schemas = {
   TrajectoryGroup: trajectoryGroupSchema,
   Sample: sampleSchema,
   RolloutBatch: rolloutBatchSchema,
+  RolloutEvent: rolloutEventSchema,
   StepData: stepDataSchema,
   EvaluateResult: evaluateResultSchema,
   VerificationReport: verificationReportSchema,

@@ -101,7 +101,10 @@ export interface Trajectory<Metadata = unknown, Outcome = unknown> {
   readonly id: string;
   readonly task: Task<Metadata>;
   readonly steps: readonly Step[];
-  /** The whole conversation, from the prompt to the last message of the environment. Responses carry their tool calls. */
+  /**
+   * The whole conversation, from the prompt to the last message of the environment. Responses carry their tool calls. Of an unfinished
+   * episode, what the last step was shown and its response, as the environment wrote them.
+   */
   readonly messages: readonly Message[];
   /** Text of the last step, which single-turn graders read. */
   readonly response: string;
@@ -113,10 +116,12 @@ export interface Trajectory<Metadata = unknown, Outcome = unknown> {
   /** Numbers that the environment reports about the episode, such as calls of tools or budget spent. */
   readonly metrics?: Readonly<Record<string, number>> | undefined;
   /**
-   * Environment state that an unfinished episode can go on from: the one before its last step if that step's `stopReason` is `abort`,
-   * else the one after. JSON if the environment's states are.
+   * Environment state that an unfinished episode can go on from: the one after its last step. A turn that the environment has not
+   * answered is not part of it. JSON if the environment's states are.
    */
   readonly state?: unknown;
+  /** `version` of the environment that made `state`. */
+  readonly environmentVersion?: string | undefined;
   /** Version of the weights that sampled it. If they changed on the way, the oldest. */
   readonly policyVersion: number;
   /** The group it belongs to, and its place in it. */
@@ -194,6 +199,7 @@ export const trajectorySchema: z.ZodType<Trajectory> = z.strictObject({
   outcome: z.unknown().optional(),
   metrics: z.record(z.string(), z.number()).optional(),
   state: z.unknown().optional(),
+  environmentVersion: z.string().optional(),
   policyVersion: z.int().nonnegative(),
   group: z.strictObject({ id: z.string(), member: z.int().nonnegative() }).optional(),
   failure: z

@@ -3,14 +3,14 @@ import type { Environment, State } from '@rlp/core';
 /** Methods that an environment may leave out, and that only read a state. */
 const readers = ['tools', 'stateKey', 'transcript', 'outcome', 'metrics', 'termination'] as const;
 
-/** The optional methods of an environment. */
+/** The optional members of an environment. */
 export type Readers<S extends State, Metadata, Outcome> = Pick<
   Environment<S, Metadata, Outcome>,
-  (typeof readers)[number]
+  (typeof readers)[number] | 'version'
 >;
 
 /**
- * The optional methods that an environment has, for states of an environment around it.
+ * The optional methods that an environment has, and its version, for states of an environment around it.
  *
  * @param inner - The state of the environment within a state of the one around it.
  */
@@ -20,5 +20,7 @@ export function lift<Outer extends State, S extends State, Metadata, Outcome>(
 ): Readers<Outer, Metadata, Outcome> {
   const present = readers.filter((name) => environment[name] !== undefined);
   const lifted = present.map((name) => [name, (state: Outer) => environment[name]!(inner(state))]);
-  return Object.fromEntries(lifted) as Readers<Outer, Metadata, Outcome>;
+  const { version } = environment;
+  const methods = Object.fromEntries(lifted) as Readers<Outer, Metadata, Outcome>;
+  return { ...methods, ...(version !== undefined && { version }) };
 }

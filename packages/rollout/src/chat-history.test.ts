@@ -3,7 +3,7 @@ import { byteTokenizer, chatRenderer } from '@rlp/models';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
-import { nextPrompt } from './next-prompt.ts';
+import { nextPrompt } from './episode/next-prompt.ts';
 import { type Play, play as playWith, type Said, userAnswers } from './scripted-dialogue.ts';
 
 /** Templates that behave as those of well-known models do, written for these tests. */

@@ -8,7 +8,7 @@ import {
   type Trajectory,
 } from '@rlp/core';
 import * as z from 'zod';
-import type { RolloutDependencies } from './group-context.ts';
+import type { RolloutDependencies } from './episode/group-context.ts';
 import { rolloutSchema } from './options.ts';
 import { RolloutManager } from './rollout-manager.ts';
 import type { RolloutStatistics } from './statistics.ts';

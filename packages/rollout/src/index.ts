@@ -1,11 +1,14 @@
-export type { Encoding } from './context.ts';
+export type { CollectOptions, CollectRolloutsOptions, EpisodeState } from './collect-options.ts';
 export {
   createRolloutCoordinator,
   type RolloutCoordinator,
   type RolloutCoordinatorOptions,
   type RolloutPolicy,
 } from './coordinator.ts';
-export type { RolloutDependencies } from './group-context.ts';
+export type { Encoding } from './episode/context.ts';
+export type { RolloutDependencies } from './episode/group-context.ts';
+export { progressLine, type RolloutProgress, type RunningEpisode } from './events/progress.ts';
+export { debugLogger, type RecordTrajectoriesOptions, recordTrajectories } from './events/sinks.ts';
 export {
   type ResolvedRolloutOptions,
   type RolloutOptions,
@@ -13,9 +16,5 @@ export {
   rolloutSchema,
 } from './options.ts';
 export { trajectoriesFromJsonl, trajectoryFromLine, trajectoryToLine } from './records.ts';
-export {
-  type CollectOptions,
-  type CollectRolloutsOptions,
-  RolloutManager,
-} from './rollout-manager.ts';
+export { RolloutManager } from './rollout-manager.ts';
 export type { RolloutStatistics } from './statistics.ts';

@@ -28,6 +28,11 @@ export const rolloutSchema = z.strictObject({
   groupSize: z.int().min(1).default(8),
   /** Groups that run at the same time. Default 64. */
   concurrency: z.int().min(1).default(64),
+  /**
+   * Episodes that run at the same time, over all groups. A group begins once there is room for all its members, so at least one
+   * group runs. Bounds what environments hold open. Default `Infinity`.
+   */
+  concurrentEpisodes: z.int().min(1).or(z.literal(Infinity)).default(Infinity),
   /** Maximum turns of the policy per episode. A longer episode is `truncated`. Default 16. */
   maxTurns: z.int().min(1).default(16),
   /** How tokens are drawn. Default 256 tokens per turn at temperature 1. */

@@ -1,49 +1,33 @@
 import {
   ArgumentError,
   onAbort,
+  type RolloutEvent,
   type State,
   type Task,
-  type TaskSource,
   type Trajectory,
   type TrajectoryGroup,
   Watchdog,
 } from '@rlp/core';
-import pLimit from 'p-limit';
-import { runGroup } from './episode.ts';
-import type { EpisodeOutcome } from './episode-record.ts';
-import type { RolloutDependencies } from './group-context.ts';
-import { guarded } from './guarded.ts';
+import pLimit, { type LimitFunction } from 'p-limit';
+import { asFinished } from './as-finished.ts';
+import type { CollectOptions, CollectRolloutsOptions, EpisodeState } from './collect-options.ts';
+import { type EpisodeOutcome, unfinished } from './episode/episode-record.ts';
+import { runGroup } from './episode/group.ts';
+import type { GroupContext, GroupStart, RolloutDependencies } from './episode/group-context.ts';
+import { guarded } from './episode/guarded.ts';
+import { newMembers } from './episode/member.ts';
+import { EventBus } from './events/event-bus.ts';
+import { progressOf, type RolloutProgress } from './events/progress.ts';
+import { TokenMeter } from './events/token-meter.ts';
+import { startsOfStates, startsOfTasks, startsOfTrajectories } from './group-starts.ts';
 import { type ResolvedRolloutOptions, type RolloutOptions, resolveRolloutOptions } from './options.ts';
+import { Slots } from './slots.ts';
 import { RolloutCounter, type RolloutStatistics } from './statistics.ts';
-
-/** Which collection this is, and what may end it early. */
-export interface CollectOptions {
-  /**
-   * Names the random streams together with the run's seed and the task's id: equal iterations of equal weights give
-   * equal trajectories. Pass the training iteration, so that a resumed run continues as the interrupted one would
-   * have. Defaults to the number of collections made by this manager.
-   */
-  readonly iteration?: number | undefined;
-  /** Index of the collection within the iteration. Each has different random streams. Default 0. */
-  readonly round?: number | undefined;
-  /** Stops the collection. Unfinished episodes are returned as `aborted`. */
-  readonly signal?: AbortSignal | undefined;
-  /** Called with a sentence while the collection waits for a sampler that does not answer. Default: nobody is told. */
-  readonly onNote?: ((text: string) => void) | undefined;
-}
-
-/** How many trajectories, and how long. */
-export interface CollectRolloutsOptions<Metadata = unknown> extends CollectOptions {
-  /** Where tasks come from. Whole groups are taken until there are enough trajectories. */
-  readonly tasks: TaskSource<Metadata>;
-  /** At least so many are collected, unless aborted. */
-  readonly minTrajectories: number;
-  /** Replaces the manager's `maxTurns` for this collection. */
-  readonly maxTurns?: number | undefined;
-}
 
 /** Rounds in a row that may bring nothing before `collectRollouts` gives up. */
 const MAX_FRUITLESS_ROUNDS = 10;
+
+type Groups<Metadata, Outcome> = AsyncIterableIterator<TrajectoryGroup<Metadata, Outcome>>;
 
 /**
  * Runs an environment against a policy. Takes tasks and returns groups of trajectories.
@@ -58,13 +42,24 @@ export class RolloutManager<S extends State = State, Metadata = unknown, Outcome
   readonly options: ResolvedRolloutOptions;
   readonly #dependencies: RolloutDependencies<S, Metadata, Outcome>;
   readonly #counter = new RolloutCounter();
+  readonly #events: EventBus;
+  readonly #meter: TokenMeter;
+  readonly #limit: LimitFunction;
+  readonly #slots: Slots;
+  readonly #running = new Set<GroupContext<S, Metadata, Outcome>>();
   #lastError: unknown;
   #collections = 0;
 
   /** @throws `OptionsError` naming every problem at once. */
   constructor(dependencies: RolloutDependencies<S, Metadata, Outcome>, options: RolloutOptions = {}) {
+    const { onEvent = [], clock } = dependencies;
     this.#dependencies = dependencies;
     this.options = resolveRolloutOptions(options);
+    this.#limit = pLimit(this.options.concurrency);
+    this.#slots = new Slots(this.options.concurrentEpisodes);
+    const sinks = typeof onEvent === 'function' ? [onEvent] : onEvent;
+    this.#meter = new TokenMeter(clock);
+    this.#events = new EventBus(sinks, (text) => this.#counter.note(text), clock);
   }
 
   /**
@@ -76,47 +71,113 @@ export class RolloutManager<S extends State = State, Metadata = unknown, Outcome
    */
   collectGroups(
     tasks: readonly Task<Metadata>[],
-    { iteration = this.#collections, ...options }: CollectOptions = {},
-  ): AsyncIterableIterator<TrajectoryGroup<Metadata, Outcome>> {
-    // Counted now, not once somebody asks for the first group: so two that wait to be read are two.
+    options: CollectOptions<Metadata, Outcome> = {},
+  ): Groups<Metadata, Outcome> {
+    const at = { ...options, iteration: this.#nextIteration(options) };
+    return this.#collect(startsOfTasks<S, Metadata, Outcome>(tasks, at, new Map()), options, this.options);
+  }
+
+  /**
+   * Goes on with episodes that a collection was stopped in, or that {@link unfinished} returned, and yields their groups.
+   *
+   * With equal weights they become what they would have become: their random streams have the same names. Episodes that are over stay as
+   * they are. Members that are missing begin. A state that the environment cannot go on from gives a trajectory with status `failed`.
+   *
+   * @throws `ArgumentError` for a trajectory without a group.
+   */
+  resume(
+    trajectories: readonly Trajectory<Metadata, Outcome>[],
+    options: Omit<CollectOptions<Metadata, Outcome>, 'iteration' | 'round' | 'unfinished'> = {},
+  ): Groups<Metadata, Outcome> {
+    return this.#collect(startsOfTrajectories<S, Metadata, Outcome>(trajectories), options, this.options);
+  }
+
+  /**
+   * Collects one group per state, whose members all begin in it: forks from the middle of an episode.
+   *
+   * Their steps begin with the fork. States are values, so any state of any episode will do.
+   */
+  continueFrom(
+    states: readonly EpisodeState<S, Metadata>[],
+    options: CollectOptions<Metadata, Outcome> = {},
+  ): Groups<Metadata, Outcome> {
+    const at = { ...options, iteration: this.#nextIteration(options) };
+    return this.#collect(startsOfStates<S, Metadata, Outcome>(states, at), options, this.options);
+  }
+
+  /** Counted when asked for, not when the first group is: two collections that wait to be read are two. */
+  #nextIteration({ iteration = this.#collections }: CollectOptions<Metadata, Outcome>): number {
     this.#collections += 1;
-    return this.#collect(tasks, { ...options, iteration }, { ...this.options, repetitions: new Map() });
+    return iteration;
   }
 
   async *#collect(
-    tasks: readonly Task<Metadata>[],
-    { iteration, round = 0, signal, onNote }: CollectOptions & { readonly iteration: number },
-    { repetitions, ...options }: ResolvedRolloutOptions & { readonly repetitions: Map<string, number> },
+    starts: readonly GroupStart<S, Metadata, Outcome>[],
+    { signal, onNote, onEnded, order = 'tasks' }: CollectOptions<Metadata, Outcome>,
+    options: ResolvedRolloutOptions,
   ): AsyncGenerator<TrajectoryGroup<Metadata, Outcome>, void, undefined> {
+    const begun: GroupContext<S, Metadata, Outcome>[] = [];
     const stop = new AbortController();
     const release = signal && onAbort(signal, () => stop.abort(signal.reason));
-    const limit = pLimit(options.concurrency);
-    const environment = guarded(this.#dependencies.environment, {
-      signal: stop.signal,
-      timeoutMs: options.environmentTimeoutMs,
-    });
-    const watchdog = samplerWatchdog(options, onNote);
-    const groupIds = nameGroups(tasks, round === 0 ? `${iteration}` : `${iteration}.${round}`, repetitions);
-    const pending = tasks.map((task, index) =>
-      limit(async () => {
-        if (stop.signal.aborted) return undefined;
-        const groupId = groupIds[index]!;
-        const shared = { dependencies: this.#dependencies, environment, options, watchdog };
-        const outcomes = await runGroup({ ...shared, signal: stop.signal, task, groupId });
-        return { outcomes, group: { id: groupId, task } };
+    const shared = {
+      dependencies: this.#dependencies,
+      environment: guarded(this.#dependencies.environment, {
+        signal: stop.signal,
+        timeoutMs: options.environmentTimeoutMs,
       }),
+      options,
+      signal: stop.signal,
+      watchdog: samplerWatchdog(options, onNote),
+      ...{ events: this.#events, meter: this.#meter },
+    };
+    const pending = starts.map((start) =>
+      this.#limit(() => this.#run({ ...shared, ...start, onEnded }, begun)),
     );
     for (const promise of pending) promise.catch(() => undefined); // reported where it is awaited below
     try {
-      for (const promise of pending) {
-        const collected = await promise;
+      for await (const collected of order === 'tasks' ? pending : asFinished(pending)) {
         if (collected === undefined) continue;
-        const trajectories = this.#settle(collected.outcomes, options);
-        if (trajectories.length > 0) yield { ...collected.group, trajectories };
+        const { context, outcomes } = collected;
+        const { groupId: id, task } = context;
+        const trajectories = this.#settle(outcomes, options);
+        this.#running.delete(context);
+        if (trajectories.length > 0) yield { id, task, trajectories };
       }
     } finally {
       release?.();
       stop.abort(new Error('the consumer of this collection left it'));
+      for (const context of begun) this.#running.delete(context);
+    }
+  }
+
+  /** Runs a group once there is room for its episodes. */
+  async #run(
+    given: Omit<GroupContext<S, Metadata, Outcome>, 'members'>,
+    begun: GroupContext<S, Metadata, Outcome>[],
+  ) {
+    const { options, carried, signal, onEnded } = given;
+    const { clock, sampler } = this.#dependencies;
+    const count = Math.max(options.groupSize, ...Array.from(carried?.keys() ?? [], (member) => member + 1));
+    let taken = await this.#slots.take(count);
+    if (signal.aborted && carried === undefined) {
+      this.#slots.give(taken);
+      return undefined;
+    }
+    const giveOne = (trajectory: Trajectory<Metadata, Outcome>) => {
+      onEnded?.(trajectory);
+      if (taken <= 0) return;
+      taken -= 1;
+      this.#slots.give(1);
+    };
+    const members = newMembers<S>(count, sampler.policyVersion, clock?.());
+    const context: GroupContext<S, Metadata, Outcome> = { ...given, members, onEnded: giveOne };
+    this.#running.add(context);
+    begun.push(context);
+    try {
+      return { context, outcomes: await runGroup(context) };
+    } finally {
+      this.#slots.give(taken);
+      taken = 0;
     }
   }
 
@@ -154,24 +215,46 @@ export class RolloutManager<S extends State = State, Metadata = unknown, Outcome
         `collectRollouts: minTrajectories must be a positive integer, got ${minTrajectories}`,
       );
     }
-    const resolved = resolveRolloutOptions({ ...this.options, maxTurns });
-    const options = { ...resolved, repetitions: new Map<string, number>() };
+    const options = resolveRolloutOptions({ ...this.options, maxTurns });
+    const repetitions = new Map<string, number>();
     const collected: Trajectory<Metadata, Outcome>[] = [];
     let fruitlessRounds = 0;
     while (collected.length < minTrajectories && fruitlessRounds < MAX_FRUITLESS_ROUNDS && !signal?.aborted) {
       const before = collected.length;
       const wanted = Math.ceil((minTrajectories - before) / options.groupSize);
       this.#collections += 1;
-      for await (const { trajectories } of this.#collect(
-        tasks.take(wanted),
-        { iteration, signal },
-        options,
-      )) {
+      const starts = startsOfTasks<S, Metadata, Outcome>(tasks.take(wanted), { iteration }, repetitions);
+      for await (const { trajectories } of this.#collect(starts, { signal }, options)) {
         collected.push(...trajectories);
       }
       fruitlessRounds = collected.length > before ? 0 : fruitlessRounds + 1;
     }
     return collected;
+  }
+
+  /**
+   * The episodes of every group that was begun and not yet yielded, as they stand: those that run are `pending`, with the state that they can
+   * go on from. Plain data for a checkpoint. {@link resume} goes on with it, here or on another machine.
+   */
+  unfinished(): Trajectory<Metadata, Outcome>[] {
+    return [...this.#running].flatMap((context) =>
+      context.members.map(({ trajectory }, member) => trajectory ?? unfinished(context, member, 'pending')),
+    );
+  }
+
+  /** Sends an event to the sinks of this manager: what others know of its episodes, such as their rewards. */
+  tell(event: RolloutEvent): void {
+    this.#events.send(event);
+  }
+
+  /** What runs at this moment, and what it waits for. */
+  progress(): RolloutProgress {
+    return progressOf([...this.#running], {
+      queued: this.#limit.pendingCount,
+      yielded: this.#counter.groups,
+      tokensPerSecond: this.#meter.perSecond,
+      nowMs: this.#dependencies.clock?.(),
+    });
   }
 
   /** Returns the notes since the last call. They say why conversations could not be extended, once per reason. */
@@ -196,13 +279,4 @@ const noteAfterMs = 30_000;
 function samplerWatchdog({ samplerTimeoutMs }: ResolvedRolloutOptions, onNote: CollectOptions['onNote']) {
   const note = (waitedMs: number) => onNote?.(`waiting for the sampler since ${waitedMs / 1000} s`);
   return new Watchdog({ timeoutMs: samplerTimeoutMs, noteAfterMs, note });
-}
-
-/** Ids of groups: `collection/task`, and `collection/task#n` for its n-th repetition within one collection. */
-function nameGroups(tasks: readonly Task[], collection: string, repetitions: Map<string, number>): string[] {
-  return tasks.map(({ id }) => {
-    const repetition = repetitions.get(id) ?? 0;
-    repetitions.set(id, repetition + 1);
-    return repetition === 0 ? `${collection}/${id}` : `${collection}/${id}#${repetition}`;
-  });
 }

@@ -1,5 +1,5 @@
 import type { TrajectoryStatus } from '@rlp/core';
-import type { EpisodeOutcome } from './episode-record.ts';
+import type { EpisodeOutcome } from './episode/episode-record.ts';
 
 /** Counts over everything a manager has collected, failures and dropped trajectories included. */
 export interface RolloutStatistics {
@@ -12,6 +12,8 @@ export interface RolloutStatistics {
   readonly lastFailure: string | undefined;
   /** Groups and trajectories that the failure policy left out. */
   readonly dropped: { readonly groups: number; readonly trajectories: number };
+  /** Trajectories that an earlier collection began. Their earlier steps are not counted again. */
+  readonly carried: number;
   /** Responses. */
   readonly steps: number;
   /** Turns whose prompt did not continue the tokens before it. Each starts another training sequence. */
@@ -36,10 +38,21 @@ export class RolloutCounter {
   readonly #dropped = { groups: 0, trajectories: 0 };
   #steps = 0;
   #splits = 0;
+  #carried = 0;
   #lastSplit: string | undefined;
   readonly #splitReasons = new Set<string>();
   #notes: string[] = [];
   readonly #tokens = { sampled: 0, prompt: 0 };
+
+  /** Groups so far. */
+  get groups(): number {
+    return this.#groups;
+  }
+
+  /** Takes a note. */
+  note(text: string): void {
+    this.#notes.push(text);
+  }
 
   /** Counts one group's outcomes. */
   addGroup(outcomes: readonly EpisodeOutcome[]): void {
@@ -53,8 +66,11 @@ export class RolloutCounter {
     this.#dropped.groups += groups;
   }
 
-  #add({ trajectory, splits, splitReason }: EpisodeOutcome): void {
-    const { status, failure, steps } = trajectory;
+  #add({ trajectory, splits, splitReason, carriedSteps, isCarried }: EpisodeOutcome): void {
+    const { status, failure } = trajectory;
+    const steps = trajectory.steps.slice(carriedSteps);
+    this.#carried += carriedSteps === undefined ? 0 : 1;
+    if (isCarried) return;
     this.#trajectories += 1;
     if (status !== 'pending') this.#byStatus[status] += 1;
     if (failure !== undefined && failure.boundary !== 'reward') this.#failures[failure.boundary] += 1;
@@ -93,6 +109,7 @@ export class RolloutCounter {
       failures: { ...this.#failures },
       lastFailure: this.#lastFailure,
       dropped: { ...this.#dropped },
+      carried: this.#carried,
       steps: this.#steps,
       splits: this.#splits,
       lastSplit: this.#lastSplit,

@@ -224,9 +224,25 @@ const tinker = {
   ttl_seconds: notNeeded,
 };
 
+/** Earlier rollout libraries in Python: RolloutConfig and collect_rollouts of textpolicy and its kin. */
+const rollouts = {
+  num_parallel: 'RolloutOptions.concurrency',
+  maintain_parallel_count: 'leave it out; a group begins as soon as another ends',
+  max_steps_per_rollout: 'RolloutOptions.maxTurns',
+  over_sampling_factor: 'RolloutStreamOptions.overSampling',
+  verbose: 'pass `onEvent: debugLogger(console.debug)` of @rlp/rollout with the dependencies',
+  enable_progress_bar: 'print progressLine(manager.progress()) of @rlp/rollout as often as you like',
+};
+
 /**
  * Options of TRL, verl, OpenRLHF and tinker-cookbook, and what they are called in rlp.
  *
  * A value without spaces is a place, `Interface.path`. Several are joined by `+`. A value with spaces is advice.
  */
-export const foreignNames: Readonly<Record<string, string>> = { ...tinker, ...openRlhf, ...verl, ...trl };
+export const foreignNames: Readonly<Record<string, string>> = {
+  ...rollouts,
+  ...tinker,
+  ...openRlhf,
+  ...verl,
+  ...trl,
+};

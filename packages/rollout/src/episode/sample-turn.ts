@@ -1,6 +1,6 @@
 import { type Completion, type Sampler, SamplerError, type TokenId, type Watchdog } from '@rlp/core';
+import type { ResolvedRolloutOptions } from '../options.ts';
 import { callSampler } from './boundary.ts';
-import type { ResolvedRolloutOptions } from './options.ts';
 
 /** What a turn is sampled from. */
 export interface TurnRequest {

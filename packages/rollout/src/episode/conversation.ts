@@ -54,7 +54,8 @@ export function withToolCalls(
   };
 }
 
-function withCalls(message: Message, chat: ChatRenderer | undefined): Message {
+/** A message with the calls that its text holds. */
+export function withCalls(message: Message, chat: ChatRenderer | undefined): Message {
   if (message.tool_calls !== undefined) return message;
   const { text: content, calls } = chat?.parseToolCalls?.(message.content) ?? { text: '', calls: [] };
   return calls.length === 0 ? message : { ...message, content, tool_calls: calls };

@@ -23,6 +23,8 @@ export interface Ending<Outcome> {
 /** An environment that a rollout can rely on: see {@link guarded}. */
 export interface GuardedEnvironment<S extends State, Metadata, Outcome> {
   reset(task: Task<Metadata>, seed: number): Promise<S>;
+  /** A state that was stored, or that a caller gave. `version` is that of the environment that made it. */
+  given(state: unknown, version: string | undefined): S;
   /** @param tokens - Length of the response. */
   updateState(state: S, response: string, tokens: number): Promise<S>;
   isTerminal(state: S): Promise<boolean>;
@@ -62,6 +64,16 @@ export function guarded<S extends State, Metadata, Outcome>(
 
   return {
     reset: (task, seed) => callState('reset', (own) => environment.reset(task, seed, { signal: own })),
+    given(state, version) {
+      signal.throwIfAborted();
+      if (version !== undefined && version !== environment.version) {
+        throw new EnvironmentError(
+          `environment: cannot go on from a state of version "${version}", because this is version ` +
+            `"${environment.version}": begin the episode again`,
+        );
+      }
+      return checkedState('(the given state)', state as S);
+    },
     updateState: (state, response, tokens) =>
       callState('updateState', (own) => environment.updateState(state, response, { signal: own, tokens })),
     isTerminal: (state) => call('isTerminal', () => environment.isTerminal(state)),

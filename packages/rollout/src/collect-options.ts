@@ -1,0 +1,46 @@
+import type { State, Task, TaskSource, Trajectory } from '@rlp/core';
+
+/** Which collection this is, and what may end it early. */
+export interface CollectOptions<Metadata = unknown, Outcome = unknown> {
+  /**
+   * Names the random streams together with the run's seed and the task's id: equal iterations of equal weights give
+   * equal trajectories. Pass the training iteration, so that a resumed run continues as the interrupted one would
+   * have. Defaults to the number of collections made by this manager.
+   */
+  readonly iteration?: number | undefined;
+  /** Index of the collection within the iteration. Each has different random streams. Default 0. */
+  readonly round?: number | undefined;
+  /** Stops the collection. Unfinished episodes are returned as `aborted`. */
+  readonly signal?: AbortSignal | undefined;
+  /** Called with a sentence while the collection waits for a sampler that does not answer. Default: nobody is told. */
+  readonly onNote?: ((text: string) => void) | undefined;
+  /** Called with each episode that ends, before its group does. An aborted episode has not ended. Default: nobody is told. */
+  readonly onEnded?: ((trajectory: Trajectory<Metadata, Outcome>) => void) | undefined;
+  /** Order of the groups: that of their tasks, or as they finish. Default `'tasks'`. */
+  readonly order?: 'tasks' | 'finished' | undefined;
+  /**
+   * Episodes of an earlier collection of this iteration and round. Groups whose names they have go on from them, with the same random
+   * streams. Others are left out. Default none.
+   */
+  readonly unfinished?: readonly Trajectory<Metadata, Outcome>[] | undefined;
+}
+
+/** How many trajectories, and how long. */
+export interface CollectRolloutsOptions<Metadata = unknown> {
+  /** Where tasks come from. Whole groups are taken until there are enough trajectories. */
+  readonly tasks: TaskSource<Metadata>;
+  /** At least so many are collected, unless aborted. */
+  readonly minTrajectories: number;
+  /** Replaces the manager's `maxTurns` for this collection. */
+  readonly maxTurns?: number | undefined;
+  /** See {@link CollectOptions.iteration}. */
+  readonly iteration?: number | undefined;
+  /** Stops the collection. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** A state in the middle of an episode, and the task of that episode. */
+export interface EpisodeState<S extends State = State, Metadata = unknown> {
+  readonly task: Task<Metadata>;
+  readonly state: S;
+}

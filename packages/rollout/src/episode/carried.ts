@@ -1,0 +1,50 @@
+import type { State, Trajectory } from '@rlp/core';
+import type { View } from './context.ts';
+import { afterAnswer, nextTurn, runEpisode } from './episode.ts';
+import { brokenOutcome, type EpisodeOutcome, finish } from './episode-record.ts';
+import type { GroupContext } from './group-context.ts';
+import { isOver, type Progress } from './member.ts';
+
+/**
+ * Goes on with an episode that another collection began, as that collection would have: the streams of its next turns have the same
+ * names. One that is over stays as it is. A state that the environment cannot go on from fails the episode.
+ */
+export async function goOn<S extends State, Metadata, Outcome>(
+  context: GroupContext<S, Metadata, Outcome>,
+  member: number,
+  trajectory: Trajectory<Metadata, Outcome>,
+): Promise<EpisodeOutcome<Metadata, Outcome>> {
+  const self = context.members[member]!;
+  if (isOver(trajectory)) {
+    self.trajectory = trajectory;
+    context.onEnded?.(trajectory);
+    return { trajectory, splits: 0, carriedSteps: trajectory.steps.length, isCarried: true };
+  }
+  self.progress = progressOf(trajectory);
+  self.carriedSteps = trajectory.steps.length;
+  context.events.started(context, member);
+  try {
+    self.progress.state = context.environment.given(trajectory.state, trajectory.environmentVersion);
+    const next = await afterAnswer(context, self.progress, lastView(trajectory));
+    if ('status' in next) return await finish(context, member, next);
+    return await runEpisode(context, member, await nextTurn(context, member, next));
+  } catch (error) {
+    return brokenOutcome(context, member, error);
+  }
+}
+
+function progressOf<S extends State>({ steps, state, messages, policyVersion }: Trajectory): Progress<S> {
+  return {
+    steps: [...steps],
+    state: state as S | undefined, // checked before it is used
+    messages,
+    splits: 0,
+    policyVersion,
+    answered: { steps: steps.length, messages },
+  };
+}
+
+/** What the last step showed the policy. Messages of an unfinished episode end with its answer. */
+function lastView({ steps, messages }: Trajectory): View {
+  return typeof steps.at(-1)!.observation === 'string' ? '' : messages.slice(0, -1);
+}

@@ -1,0 +1,140 @@
+import {
+  type Message,
+  type RlpError,
+  type State,
+  type Termination,
+  type Trajectory,
+  type TrajectoryStatus,
+  withCause,
+} from '@rlp/core';
+import { boundaryOf } from './boundary.ts';
+import { withLastView, withToolCalls } from './conversation.ts';
+import type { GroupContext } from './group-context.ts';
+import type { Ending } from './guarded.ts';
+
+/** An episode's record, and what only the manager needs to know of it. */
+export interface EpisodeOutcome<Metadata = unknown, Outcome = unknown> {
+  readonly trajectory: Trajectory<Metadata, Outcome>;
+  /** Turns whose prompt did not continue the tokens before it. */
+  readonly splits: number;
+  /** Why the last of them did not. */
+  readonly splitReason?: string | undefined;
+  readonly error?: RlpError | undefined;
+  /** Steps that another collection made and counted. Default none. */
+  readonly carriedSteps?: number | undefined;
+  /** Whether it was over before this collection. */
+  readonly isCarried?: boolean | undefined;
+}
+
+/** How an episode ended. */
+export interface End {
+  readonly status: Exclude<TrajectoryStatus, 'pending'>;
+  readonly termination: Termination;
+}
+
+/** Asks the environment what it has to say about an episode that came to its end. */
+export async function finish<S extends State, Metadata, Outcome>(
+  context: GroupContext<S, Metadata, Outcome>,
+  member: number,
+  { status, termination }: End,
+): Promise<EpisodeOutcome<Metadata, Outcome>> {
+  const { progress } = context.members[member]!;
+  const state = progress.state!;
+  const { transcript, ...said } = await context.environment.ending(state);
+  const view = context.environment.lastView(state);
+  if (view !== undefined && progress.steps.length > 0) context.events.answered(context, member, view);
+  const messages = transcript ?? withLastView(progress.messages, view);
+  return ended(context, member, record(context, member, { messages }, { status, termination, ...said }));
+}
+
+/** The record of an episode that an error ended. Throws errors that are neither the environment's nor the sampler's. */
+export function brokenOutcome<S extends State, Metadata, Outcome>(
+  context: GroupContext<S, Metadata, Outcome>,
+  member: number,
+  error: unknown,
+): EpisodeOutcome<Metadata, Outcome> {
+  if (context.signal.aborted) return abortedOutcome(context, member);
+  const boundary = boundaryOf(error);
+  if (boundary === undefined) throw error;
+  const { message } = error as RlpError;
+  const { messages } = context.members[member]!.progress;
+  const end = { status: 'failed', termination: { reason: 'error', detail: message } } as const;
+  const trajectory = record(context, member, { messages }, end);
+  const failure = withCause({ boundary, message }, error);
+  return { ...ended(context, member, { ...trajectory, failure }), error: error as RlpError };
+}
+
+/** The record of an episode that a signal stopped. */
+export function abortedOutcome<S extends State, Metadata, Outcome>(
+  context: GroupContext<S, Metadata, Outcome>,
+  member: number,
+): EpisodeOutcome<Metadata, Outcome> {
+  return ended(context, member, {
+    ...unfinished(context, member, 'aborted'),
+    termination: { reason: 'aborted' },
+  });
+}
+
+/**
+ * An episode as it stood when the environment answered last, with the state that it can go on from. Its messages are as the
+ * environment showed them, because the next prompt continues them.
+ */
+export function unfinished<S extends State, Metadata, Outcome>(
+  context: Pick<GroupContext<S, Metadata, Outcome>, 'task' | 'groupId' | 'members' | 'dependencies'>,
+  member: number,
+  status: 'pending' | 'aborted',
+): Trajectory<Metadata, Outcome> {
+  const { progress } = context.members[member]!;
+  const { state, answered, policyVersion } = progress;
+  const steps = progress.steps.slice(0, answered.steps);
+  const { version } = context.dependencies.environment;
+  return {
+    id: `${context.groupId}/${member}`,
+    task: context.task,
+    steps,
+    messages: answered.messages,
+    response: steps.at(-1)?.text ?? '',
+    status,
+    ...(state !== undefined && { state, ...(version !== undefined && { environmentVersion: version }) }),
+    policyVersion,
+    group: { id: context.groupId, member },
+  };
+}
+
+/** The outcome of an episode, once it is told to those who watch. */
+function ended<S extends State, Metadata, Outcome>(
+  context: GroupContext<S, Metadata, Outcome>,
+  member: number,
+  trajectory: Trajectory<Metadata, Outcome>,
+): EpisodeOutcome<Metadata, Outcome> {
+  const self = context.members[member]!;
+  const { splits, splitReason } = self.progress;
+  self.trajectory = trajectory;
+  self.waitsFor = 'nothing';
+  context.events.ended(context, member, trajectory);
+  if (trajectory.status !== 'aborted') context.onEnded?.(trajectory);
+  return { trajectory, splits, splitReason, carriedSteps: self.carriedSteps };
+}
+
+function record<S extends State, Metadata, Outcome>(
+  context: GroupContext<S, Metadata, Outcome>,
+  member: number,
+  said: { readonly messages: readonly Message[] },
+  { status, termination, outcome, metrics }: End & Omit<Ending<Outcome>, 'transcript'>,
+): Trajectory<Metadata, Outcome> {
+  const { progress } = context.members[member]!;
+  const { messages, steps } = withToolCalls(said.messages, progress.steps, context.dependencies.chat);
+  return {
+    id: `${context.groupId}/${member}`,
+    task: context.task,
+    steps,
+    messages,
+    response: steps.at(-1)?.text ?? '',
+    status,
+    termination,
+    ...(outcome !== undefined && { outcome }),
+    ...(metrics !== undefined && { metrics }),
+    policyVersion: progress.policyVersion,
+    group: { id: context.groupId, member },
+  };
+}

@@ -1,0 +1,48 @@
+import type { Environment, RolloutSink, Sampler, State, Task, Trajectory, Watchdog } from '@rlp/core';
+import type { EventBus } from '../events/event-bus.ts';
+import type { TokenMeter } from '../events/token-meter.ts';
+import type { ResolvedRolloutOptions } from '../options.ts';
+import type { Encoding } from './context.ts';
+import type { GuardedEnvironment } from './guarded.ts';
+import type { Member } from './member.ts';
+
+/** What a rollout runs on. */
+export interface RolloutDependencies<S extends State = State, Metadata = unknown, Outcome = unknown>
+  extends Encoding {
+  /** The world that the policy acts in. */
+  readonly environment: Environment<S, Metadata, Outcome>;
+  /** Policy that samples the responses. */
+  readonly sampler: Sampler;
+  /** Milliseconds since any fixed point, such as `() => performance.now()`. By default steps have no `timing`. */
+  readonly clock?: (() => number) | undefined;
+  /** Takes the events of all episodes. It cannot slow or fail them. Default: nobody is told. */
+  readonly onEvent?: RolloutSink | readonly RolloutSink[] | undefined;
+}
+
+/** Where the episodes of a group begin. */
+export interface GroupStart<S extends State, Metadata, Outcome> {
+  readonly task: Task<Metadata>;
+  /** Unique within a run. Names the group, its members and their random streams. */
+  readonly groupId: string;
+  /** State that every member begins in. Default: what the environment's `reset` returns. */
+  readonly state?: S | undefined;
+  /** Members that another collection began, by their place. The others begin. */
+  readonly carried?: ReadonlyMap<number, Trajectory<Metadata, Outcome>> | undefined;
+}
+
+/** Everything the episodes of one group have in common. */
+export interface GroupContext<S extends State, Metadata, Outcome> extends GroupStart<S, Metadata, Outcome> {
+  readonly dependencies: RolloutDependencies<S, Metadata, Outcome>;
+  readonly environment: GuardedEnvironment<S, Metadata, Outcome>;
+  readonly options: ResolvedRolloutOptions;
+  readonly signal: AbortSignal;
+  /** Watches the requests of all groups. */
+  readonly watchdog: Watchdog;
+  readonly events: EventBus;
+  /** Counts the tokens that the sampler returns. */
+  readonly meter: TokenMeter;
+  /** The episodes as they stand, one per member. */
+  readonly members: Member<S, Metadata, Outcome>[];
+  /** Called when an episode ends, before its group does. */
+  readonly onEnded?: ((trajectory: Trajectory<Metadata, Outcome>) => void) | undefined;
+}

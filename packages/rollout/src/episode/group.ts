@@ -1,0 +1,110 @@
+import { EnvironmentError, RandomStream, type State } from '@rlp/core';
+import { goOn } from './carried.ts';
+import { encodeView } from './context.ts';
+import { draw, roomFor, runEpisode, type Turn } from './episode.ts';
+import { brokenOutcome, type End, type EpisodeOutcome, finish } from './episode-record.ts';
+import type { GroupContext } from './group-context.ts';
+import { emptyProgress, isOver } from './member.ts';
+
+/** A group whose members have yet to act. */
+type Opening<S extends State> = { readonly state: S } & ({ readonly end: End } | { readonly turn: Turn<S> });
+
+/**
+ * Runs the G episodes of one task. They share their initial state and one request to the sampler for their first
+ * turn. From there each goes its own way. Members that another collection began go on from where they stood. Never rejects because of
+ * an environment or a sampler. Their errors are outcomes with status `failed`, or `aborted` once the signal fired.
+ */
+export async function runGroup<S extends State, Metadata, Outcome>(
+  context: GroupContext<S, Metadata, Outcome>,
+): Promise<readonly EpisodeOutcome<Metadata, Outcome>[]> {
+  const members = [...context.members.keys()];
+  const hasBegun = (member: number) => {
+    const known = context.carried?.get(member);
+    return known !== undefined && (known.steps.length > 0 || isOver(known));
+  };
+  const fresh = members.filter((member) => !hasBegun(member));
+  const carried = members.filter(hasBegun);
+  const outcomes = await Promise.all([
+    fresh.length === 0 ? [] : beginEpisodes(context, fresh),
+    ...carried.map((member) => goOn(context, member, context.carried!.get(member)!)),
+  ]);
+  const [begun, ...others] = outcomes;
+  for (const [at, member] of carried.entries()) begun[member] = others[at]!;
+  return begun;
+}
+
+/** Runs the members that have not acted yet. */
+async function beginEpisodes<S extends State, Metadata, Outcome>(
+  context: GroupContext<S, Metadata, Outcome>,
+  members: readonly number[],
+): Promise<EpisodeOutcome<Metadata, Outcome>[]> {
+  const startVersion = context.members[members[0]!]!.progress.policyVersion;
+  const outcomes: EpisodeOutcome<Metadata, Outcome>[] = [];
+  type Run = (
+    member: number,
+  ) => EpisodeOutcome<Metadata, Outcome> | Promise<EpisodeOutcome<Metadata, Outcome>>;
+  const all = async (run: Run) => {
+    const settle = async (member: number) => {
+      outcomes[member] = await run(member);
+    };
+    await Promise.all(members.map(settle));
+    return outcomes;
+  };
+  const open = (state?: S) => {
+    for (const member of members) context.members[member]!.progress = emptyProgress(startVersion, state);
+  };
+  open(firstState(context, members).state);
+  for (const member of members) context.events.started(context, member);
+  try {
+    const opening = await openEpisodes(context, members);
+    open(opening.state);
+    if ('end' in opening) return await all((member) => finish(context, member, opening.end));
+    const { turn } = opening;
+    // Member m draws from stream m, whoever else is asked for.
+    const count = Math.max(...members) + 1;
+    const { completions, sampleMs } = await draw(context, turn, { count, path: ['first'], members });
+    return await all((member) =>
+      runEpisode(context, member, { turn, completion: completions[member]!, sampleMs }),
+    );
+  } catch (error) {
+    return all((member) => brokenOutcome(context, member, error));
+  }
+}
+
+/** The first state and turn, once for the whole group. */
+async function openEpisodes<S extends State, Metadata, Outcome>(
+  context: GroupContext<S, Metadata, Outcome>,
+  members: readonly number[],
+): Promise<Opening<S>> {
+  const { environment, dependencies, task, groupId, options } = context;
+  const seed = RandomStream.named(options.seed, 'environment', groupId).integer(0xffffffff);
+  const given = firstState(context, members);
+  const state =
+    given.state === undefined
+      ? await environment.reset(task, seed)
+      : environment.given(given.state, given.environmentVersion);
+  if (await environment.isTerminal(state)) {
+    return { state, end: { status: 'completed', termination: await environment.termination(state) } };
+  }
+  const { view, encoded: prompt } = await environment.show(state, (shown, tools) =>
+    encodeView(shown, dependencies, tools),
+  );
+  const room = roomFor(prompt, options);
+  if (room < 1) {
+    throw new EnvironmentError(
+      `the prompt of task "${task.id}" has ${prompt.length} tokens, which leaves no room for an answer in a context ` +
+        `of ${options.contextLength}: shorten it or raise contextLength`,
+    );
+  }
+  return { state, turn: { state, view, prompt, maxTokens: room } };
+}
+
+/** The state that the members begin in, if it is known before the environment is asked. */
+function firstState<S extends State, Metadata, Outcome>(
+  { state, carried }: GroupContext<S, Metadata, Outcome>,
+  members: readonly number[],
+): { readonly state?: S | undefined; readonly environmentVersion?: string | undefined } {
+  if (state !== undefined) return { state };
+  const known = carried?.get(members[0]!);
+  return { state: known?.state as S | undefined, environmentVersion: known?.environmentVersion };
+}

@@ -1,0 +1,89 @@
+import type { State } from '@rlp/core';
+import type { GroupContext } from '../episode/group-context.ts';
+import type { Member, WaitsFor } from '../episode/member.ts';
+
+/** An episode that runs. */
+export interface RunningEpisode {
+  /** Id of its trajectory. */
+  readonly episode: string;
+  readonly task: string;
+  /** Responses so far. */
+  readonly turns: number;
+  /** Whom it waits for. */
+  readonly waitsFor: WaitsFor;
+  /** Since it began. Absent without a clock. */
+  readonly ageMs?: number | undefined;
+}
+
+/** What runs at one moment. */
+export interface RolloutProgress {
+  /** Groups that wait for others to end, that run, and that were yielded since the manager was made. */
+  readonly groups: { readonly queued: number; readonly running: number; readonly yielded: number };
+  /** Episodes of the groups that run. */
+  readonly episodes: {
+    readonly running: number;
+    readonly ended: number;
+    /** Of those that run. `start` is the environment's `reset`. */
+    readonly waitingFor: Readonly<Record<'start' | 'sampler' | 'environment', number>>;
+  };
+  /** Tokens sampled per second, over the last ten. Absent without a clock. */
+  readonly tokensPerSecond?: number | undefined;
+  /** The episode that runs longest. Absent if none runs. */
+  readonly slowest?: RunningEpisode | undefined;
+}
+
+/** What is known besides the groups that run. */
+interface Known {
+  readonly queued: number;
+  readonly yielded: number;
+  readonly tokensPerSecond: number | undefined;
+  readonly nowMs: number | undefined;
+}
+
+/** Looks at the groups that run. The first is the oldest. */
+export function progressOf<S extends State, Metadata, Outcome>(
+  running: readonly GroupContext<S, Metadata, Outcome>[],
+  { queued, yielded, tokensPerSecond, nowMs }: Known,
+): RolloutProgress {
+  const waitingFor = { start: 0, sampler: 0, environment: 0 };
+  let ended = 0;
+  let slowest: RunningEpisode | undefined;
+  for (const { groupId, task, members } of running) {
+    for (const [place, member] of members.entries()) {
+      if (member.trajectory !== undefined || member.waitsFor === 'nothing') {
+        ended += 1;
+        continue;
+      }
+      waitingFor[member.waitsFor] += 1;
+      slowest ??= { episode: `${groupId}/${place}`, task: task.id, ...stateOf(member, nowMs) };
+    }
+  }
+  return {
+    groups: { queued, running: running.length, yielded },
+    episodes: { running: waitingFor.start + waitingFor.sampler + waitingFor.environment, ended, waitingFor },
+    ...(tokensPerSecond !== undefined && { tokensPerSecond }),
+    ...(slowest !== undefined && { slowest }),
+  };
+}
+
+function stateOf<S extends State>({ progress, waitsFor, sinceMs }: Member<S>, nowMs: number | undefined) {
+  const ageMs = sinceMs === undefined || nowMs === undefined ? {} : { ageMs: nowMs - sinceMs };
+  return { turns: progress.steps.length, waitsFor, ...ageMs };
+}
+
+/** Progress as a line for people. */
+export function progressLine({ groups, episodes, tokensPerSecond, slowest }: RolloutProgress): string {
+  const { running, ended, waitingFor } = episodes;
+  const seconds = (ms: number | undefined) => (ms === undefined ? '' : ` in ${(ms / 1000).toFixed(1)} s`);
+  const parts = [
+    `${groups.yielded} groups done, ${groups.running} running, ${groups.queued} queued`,
+    `${running} episodes running (${waitingFor.sampler} wait for the sampler, ${waitingFor.environment} for the environment), ${ended} ended`,
+    ...(tokensPerSecond === undefined ? [] : [`${Math.round(tokensPerSecond)} tokens/s`]),
+    ...(slowest === undefined
+      ? []
+      : [
+          `slowest ${slowest.episode}: ${slowest.turns} turns${seconds(slowest.ageMs)}, waits for ${slowest.waitsFor}`,
+        ]),
+  ];
+  return parts.join('; ');
+}

@@ -1,0 +1,68 @@
+import { ArgumentError, type State, type Task, type Trajectory } from '@rlp/core';
+import type { CollectOptions, EpisodeState } from './collect-options.ts';
+import type { GroupStart } from './episode/group-context.ts';
+
+/** Which collection a group belongs to. */
+interface Collection {
+  readonly iteration: number;
+  readonly round?: number | undefined;
+}
+
+/** A group per task, named `collection/task`, and `collection/task#n` for its n-th repetition within one collection. */
+export function startsOfTasks<S extends State, Metadata, Outcome>(
+  tasks: readonly Task<Metadata>[],
+  { unfinished = [], ...at }: Collection & Pick<CollectOptions<Metadata, Outcome>, 'unfinished'>,
+  repetitions: Map<string, number>,
+): GroupStart<S, Metadata, Outcome>[] {
+  const carried = byGroup(unfinished);
+  return tasks.map((task) => {
+    const groupId = nameOf(task.id, at, repetitions);
+    return { task, groupId, carried: carried.get(groupId) };
+  });
+}
+
+/** A group per state, named after the turn that it begins in. */
+export function startsOfStates<S extends State, Metadata, Outcome>(
+  states: readonly EpisodeState<S, Metadata>[],
+  at: Collection,
+): GroupStart<S, Metadata, Outcome>[] {
+  const repetitions = new Map<string, number>();
+  return states.map(({ task, state }) => {
+    const groupId = nameOf(`${task.id}~${state.stepCount}`, at, repetitions);
+    return { task, groupId, state };
+  });
+}
+
+/** A group per name that the trajectories have. */
+export function startsOfTrajectories<S extends State, Metadata, Outcome>(
+  trajectories: readonly Trajectory<Metadata, Outcome>[],
+): GroupStart<S, Metadata, Outcome>[] {
+  const nameless = trajectories.find(({ group }) => group === undefined);
+  if (nameless !== undefined) {
+    throw new ArgumentError(
+      `resume: trajectory "${nameless.id}" has no group: pass trajectories that a RolloutManager collected`,
+    );
+  }
+  return Array.from(byGroup(trajectories), ([groupId, carried]) => {
+    const [first] = [...carried.values()];
+    return { task: first!.task, groupId, carried };
+  });
+}
+
+function nameOf(id: string, { iteration, round = 0 }: Collection, repetitions: Map<string, number>): string {
+  const collection = round === 0 ? `${iteration}` : `${iteration}.${round}`;
+  const repetition = repetitions.get(id) ?? 0;
+  repetitions.set(id, repetition + 1);
+  return repetition === 0 ? `${collection}/${id}` : `${collection}/${id}#${repetition}`;
+}
+
+function byGroup<Metadata, Outcome>(trajectories: readonly Trajectory<Metadata, Outcome>[]) {
+  const groups = new Map<string, Map<number, Trajectory<Metadata, Outcome>>>();
+  for (const trajectory of trajectories) {
+    if (trajectory.group === undefined) continue;
+    const { id, member } = trajectory.group;
+    const members = groups.get(id) ?? new Map<number, Trajectory<Metadata, Outcome>>();
+    groups.set(id, members.set(member, trajectory));
+  }
+  return groups;
+}
