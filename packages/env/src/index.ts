@@ -15,6 +15,11 @@ export {
   type GuessNumberState,
   guessNumberTasks,
 } from './guess-number.ts';
+export type { Exchange, Keyed, LayerUse } from './layers/layer.ts';
+export { type MemoryOptions, type Notebook, type WithMemory, withMemory } from './layers/with-memory.ts';
+export { type RetryOptions, type RetryUse, withRetries } from './layers/with-retries.ts';
+export { type TerminationOptions, type TerminationUse, withTermination } from './layers/with-termination.ts';
+export { type UserUse, type WithUserOptions, withUser } from './layers/with-user.ts';
 export { SimpleTextEnvironment, type SimpleTextOptions, type TextState } from './simple-text-environment.ts';
 export { type SplitTasksOptions, splitTasks } from './split-tasks.ts';
 export { type TaskSourceOptions, taskSource } from './task-source.ts';
@@ -27,6 +32,6 @@ export {
   toolsFromMcp,
 } from './tools/foreign-tools.ts';
 export { type Tool, type ToolContext, type ToolDefinition, tool } from './tools/tool.ts';
-export type { Exchange, ToolUse } from './tools/tool-use.ts';
+export type { ToolUse } from './tools/tool-use.ts';
 export { type WithToolsOptions, type WithToolUse, withTools, withVerification } from './tools/with-tools.ts';
 export { type EnvironmentLimits, withLimits } from './with-limits.ts';

@@ -1,0 +1,373 @@
+import { type Environment, type Message, type State, type TextGenerator, TimeoutError } from '@rlp/core';
+import { describeEnvironment } from '@rlp/core/testing';
+import { describe, expect, it } from 'vitest';
+import * as z from 'zod';
+import {
+  BaseEnvironment,
+  ConversationEnvironment,
+  tool,
+  withLimits,
+  withMemory,
+  withRetries,
+  withTermination,
+  withTools,
+  withUser,
+  withVerification,
+} from '../index.ts';
+
+interface Trip {
+  readonly wish: string;
+}
+const task = { id: 't', prompt: 'I want to travel.', metadata: { wish: 'Rome' } };
+const call = (name: string, args: unknown = {}) =>
+  `<tool_call>${JSON.stringify({ name, arguments: args })}</tool_call>`;
+
+const weather = tool({
+  name: 'weather',
+  description: 'Weather in a city today.',
+  parameters: z.object({ city: z.string() }),
+  execute: ({ city }) => (city === 'Bern' ? 'rain' : 'sun'),
+});
+
+/** Answers with the number of messages it sees and its seed, and is content after three. */
+const counting: TextGenerator = async (messages, { seed }) =>
+  messages.length > 6 ? 'Thanks! ###STOP###' : `${messages.length} ${seed}`;
+
+const dialogue = () => new ConversationEnvironment<Trip>({ systemPrompt: 'Help.' });
+const instructions = ({ metadata }: { metadata: Trip }) => `You want to go to ${metadata.wish}.`;
+const visitor = (user: TextGenerator = counting) => withUser(dialogue(), user, { instructions });
+
+async function play<S extends State, M>(
+  environment: Environment<S, M>,
+  responses: readonly string[],
+  { metadata = task.metadata as M, tokens }: { readonly metadata?: M; readonly tokens?: number } = {},
+) {
+  let state = await environment.reset({ ...task, metadata }, 1);
+  for (const response of responses) state = await environment.updateState(state, response, { tokens });
+  return state;
+}
+const shown = <S extends State>(environment: Environment<S, never>, state: S) =>
+  environment.buildPrompt(state) as readonly Message[];
+const rolesIn = (messages: readonly Message[]) => messages.map(({ role }) => role[0]).join('');
+
+const responses = ['Where to?', call('weather', { city: 'Bern' }), 'Sure?', call('none'), 'Right.', 'Bye.'];
+describeEnvironment('a user', { create: () => visitor(), task, responses });
+describeEnvironment('a user who opens', {
+  create: () => withUser(dialogue(), counting, { instructions, first: 'user', maxTurns: 2 }),
+  task: { ...task, prompt: [{ role: 'system', content: 'Sell.' }] },
+  responses,
+});
+describeEnvironment('a user within tools', {
+  create: () => withTools(visitor(), [weather]),
+  task,
+  responses,
+});
+describeEnvironment('a user around tools', {
+  create: () => withUser(withTools(dialogue(), [weather]), counting, { instructions }),
+  task,
+  responses,
+});
+describeEnvironment('a notebook', {
+  create: () => withMemory(withTools(visitor(), [weather]), { keepTurns: 1, maxCharacters: 20 }),
+  task,
+  responses: [call('write_notes', { text: 'Rome' }), ...responses],
+});
+describeEnvironment('a notebook that drops nothing', {
+  create: () => withMemory(dialogue()),
+  task,
+  responses: [call('write_notes', { text: 'Rome' }), call('read_notes'), 'Bye.'],
+});
+describeEnvironment('an end by tool, pattern and tokens', {
+  create: () =>
+    withTermination(withTools(visitor(), [weather]), {
+      pattern: '^Bye',
+      tool: 'finish',
+      maxTokens: 1000,
+      countTokens: (text) => text.length,
+    }),
+  task,
+  responses: ['Where to?', call('weather', { city: 'Bern' }), call('finish', { answer: 'Rome' })],
+});
+describeEnvironment('everything', {
+  create: () =>
+    withLimits(
+      withMemory(
+        withRetries(
+          withVerification(
+            withTools(withTermination(visitor(), { tool: 'finish' }), [weather]),
+            [{ ...weather, schema: { ...weather.schema, function: { name: 'check' } } }],
+            { budget: 2 },
+          ),
+        ),
+        { keepTurns: 2 },
+      ),
+      { maxTurns: 12 },
+    ),
+  task,
+  responses: [
+    call('check', { city: 'Bern' }),
+    call('write_notes', { text: 'x' }),
+    ...responses,
+    call('finish'),
+  ],
+});
+
+describe('withUser', () => {
+  it('answers responses from the side of the user, and tells the environment the last one', async () => {
+    const seen: (readonly Message[])[] = [];
+    const environment = withTools(
+      withUser(
+        dialogue(),
+        async (messages, { seed }) => {
+          seen.push(messages);
+          return seen.length > 1 ? '###STOP###' : `Rome (${seed})`;
+        },
+        { instructions },
+      ),
+      [weather],
+    );
+    const state = await play(environment, [
+      '<think>They want</think>Where to?',
+      call('weather', { city: 'Rome' }),
+      'Sun. Anything else?',
+    ]);
+    expect(seen[0]!.slice(1)).toEqual([
+      { role: 'user', content: 'Hi! How can I help you today?' },
+      { role: 'assistant', content: 'I want to travel.' },
+      { role: 'user', content: 'Where to?' },
+    ]);
+    expect(seen[0]![0]!.content).toContain('You want to go to Rome.');
+    expect(rolesIn(seen[1]!)).toBe('suauau');
+    expect(rolesIn(shown(environment as never, state))).toBe('suauata');
+    expect(environment.isTerminal(state)).toBe(true);
+    expect(environment.termination?.(state)).toEqual({
+      reason: 'environment',
+      detail: 'the user ended the conversation',
+    });
+    expect(environment.metrics?.(state)).toMatchObject({
+      'user/turns': 1,
+      'user/stopped': 1,
+      'tools/calls': 1,
+    });
+  });
+
+  it('ends after the last answer of the user', async () => {
+    const environment = withUser(dialogue(), async () => 'More.', { instructions, maxTurns: 2 });
+    const state = await play(environment, ['a', 'b', 'c']);
+    expect([environment.isTerminal(state), environment.termination?.(state).reason]).toEqual([true, 'turns']);
+    expect(rolesIn(shown(environment as never, state))).toBe('suauaua');
+  });
+
+  it('draws each answer from a stream of its own, the same in equal states', async () => {
+    const seeds: string[] = [];
+    const environment = visitor(async (_, { seed }) => {
+      seeds.push(seed);
+      return 'yes';
+    });
+    const state = await play(environment, ['a', 'b']);
+    expect(new Set(seeds).size).toBe(2);
+    expect(await environment.updateState(structuredClone(state), 'c')).toEqual(
+      await environment.updateState(state, 'c'),
+    );
+    expect(new Set(seeds).size).toBe(3);
+  });
+
+  it('asks again, and then names the user and the cause', async () => {
+    let asked = 0;
+    const once = visitor(async () => {
+      asked += 1;
+      if (asked === 1) throw new Error('no credit');
+      return asked === 2 ? 'yes' : '  ';
+    });
+    const state = await play(once, ['a']);
+    expect(once.metrics?.(state)).toMatchObject({ 'user/retries': 1 });
+    await expect(once.updateState(state, 'b')).rejects.toThrow(
+      'withUser: the simulated user failed (after 1 answers, asked 2 times): expected text, got "  "',
+    );
+  });
+
+  it('gives up a user that hangs, and stops at a signal', async () => {
+    const signals: AbortSignal[] = [];
+    const hanging = withUser(
+      dialogue(),
+      (_, { signal }) => {
+        signals.push(signal);
+        return new Promise(() => undefined);
+      },
+      { instructions, timeoutMs: 20, retries: 0 },
+    );
+    await expect(play(hanging, ['a'])).rejects.toThrow('took longer than 20 ms');
+    expect(signals[0]!.aborted).toBe(true);
+    const state = await hanging.reset(task, 1);
+    const signal = AbortSignal.abort(new Error('stopped'));
+    await expect(hanging.updateState(state, 'a', { signal })).rejects.toThrow('stopped');
+  });
+
+  it('refuses options that are wrong', () => {
+    expect(() => withUser(dialogue(), counting, { instructions, maxTurns: 0 })).toThrow('maxTurns');
+    expect(() => withUser(dialogue(), counting, {} as never)).toThrow('instructions');
+  });
+});
+
+describe('withMemory', () => {
+  const ask = () =>
+    new ConversationEnvironment<Trip>({ maxTurns: 9, nextUserTurn: ({ turn }) => `q${turn}` });
+
+  it('shows the notebook once turns were dropped, and records all of them', async () => {
+    const environment = withMemory(ask(), { keepTurns: 1 });
+    const state = await play(environment, [call('write_notes', { text: 'Rome' }), 'a', 'b']);
+    expect(shown(environment as never, state)).toEqual([
+      { role: 'user', content: 'I want to travel.\n\nYour notebook:\nRome' },
+      { role: 'assistant', content: 'b' },
+      { role: 'user', content: 'q2' },
+    ]);
+    expect(rolesIn(environment.transcript!(state))).toBe('uatauau');
+    expect(environment.metrics?.(state)).toMatchObject({ 'memory/characters': 4, 'memory/calls': 1 });
+  });
+
+  it('keeps a turn with its tool results', async () => {
+    const environment = withMemory(withTools(ask(), [weather]), { keepTurns: 2 });
+    const state = await play(environment, ['a', 'b', call('weather', { city: 'Bern' }), 'c']);
+    expect(rolesIn(shown(environment as never, state))).toBe('uatau');
+  });
+
+  it('refuses notes that do not fit, and takes shorter ones', async () => {
+    const environment = withMemory(ask(), { maxCharacters: 10 });
+    const note = (text: string, mode?: string) => call('write_notes', { text, mode });
+    const state = await play(environment, [
+      note('12345'),
+      note('123456'),
+      note('x', 'replace'),
+      call('read_notes'),
+    ]);
+    const results = shown(environment as never, state).filter(({ role }) => role === 'tool');
+    expect(results.map(({ content }) => content)).toEqual([
+      'Your notebook:\n12345',
+      'Error: the notebook holds 10 characters and this would make 12: replace it by a shorter text',
+      'Your notebook:\nx',
+      'Your notebook:\nx',
+    ]);
+  });
+
+  it('goes outside of layers with turns of their own', async () => {
+    const wrong = withTools(withMemory(ask(), { keepTurns: 1 }), [weather]);
+    await expect(wrong.reset(task, 1)).rejects.toThrow('put withMemory outside of withTools');
+  });
+});
+
+describe('withTermination', () => {
+  const ask = () => new ConversationEnvironment<Trip>({ maxTurns: 9, nextUserTurn: () => 'And?' });
+
+  it.each([
+    [{ pattern: '^Bye' }, ['a', 'Bye!'], { reason: 'pattern', detail: '^Bye' }],
+    [
+      { tool: 'finish' },
+      ['a', call('finish', { answer: '4' })],
+      { reason: 'terminate', detail: '{"answer":"4"}' },
+    ],
+    [{ maxTokens: 5 }, ['a', 'b'], { reason: 'tokens', detail: '6 of 5 tokens' }],
+  ] as const)('ends by %o', async (options, said, termination) => {
+    const environment = withTermination(ask(), options);
+    const state = await play(environment, said, { tokens: 3 });
+    expect(environment.isTerminal(state)).toBe(true);
+    expect(environment.termination?.(state)).toEqual(termination);
+    expect(environment.isTerminal(await play(environment, said.slice(0, 1), { tokens: 3 }))).toBe(false);
+  });
+
+  it('leaves the reason to an environment that ends by itself', async () => {
+    const environment = withTermination(withLimits(dialogue(), { maxTurns: 1 }), { pattern: 'a' });
+    const state = await play(environment, ['a']);
+    expect(environment.termination?.(state).reason).toBe('environment');
+  });
+
+  it.each([
+    ['inside', () => withTermination(withTools(ask(), [weather]), { tool: 'finish' })],
+    ['outside', () => withTools(withTermination(ask(), { tool: 'finish' }), [weather])],
+  ])(
+    'runs other calls of the response first, and asks for a call alone, with tools %s',
+    async (_, create) => {
+      const environment = create() as Environment<State, Trip>;
+      const both = await play(environment, [call('weather', { city: 'Bern' }) + call('finish')]);
+      const results = shown(environment as never, both as never).filter(({ role }) => role === 'tool');
+      expect(results[0]?.content).toBe('rain');
+      expect(results[1]?.content).toMatch(/^Error/);
+      expect(environment.isTerminal(both)).toBe(false);
+      expect(environment.isTerminal(await environment.updateState(both, call('finish')))).toBe(true);
+    },
+  );
+
+  it('asks for the number of tokens where nobody counts', async () => {
+    await expect(play(withTermination(ask(), { maxTokens: 5 }), ['a'])).rejects.toThrow('countTokens');
+  });
+
+  it('wants something to end by', () => {
+    expect(() => withTermination(ask(), {})).toThrow('give pattern, tool or maxTokens');
+    expect(() => withTermination(ask(), { pattern: '(' })).toThrow('pattern');
+  });
+});
+
+/** Fails as told before it answers. */
+class Flaky extends BaseEnvironment<State> {
+  readonly #failures: Error[];
+  readonly signals: (AbortSignal | undefined)[] = [];
+  constructor(failures: Error[]) {
+    super();
+    this.#failures = failures;
+  }
+  #fail() {
+    const error = this.#failures.shift();
+    if (error !== undefined) throw error;
+  }
+  override reset(): State {
+    this.#fail();
+    return { prompt: 'x', response: '', stepCount: 0 };
+  }
+  override updateState(state: State, response: string) {
+    this.#fail();
+    return super.updateState(state, response);
+  }
+  override isTerminal({ stepCount }: State) {
+    return stepCount >= 3;
+  }
+}
+
+describe('withRetries', () => {
+  const away = () => Object.assign(new Error('away'), { code: 'ECONNRESET' });
+  const waits: number[] = [];
+  const sleep = async (milliseconds: number) => void waits.push(milliseconds);
+
+  it('tries again what failed for a moment, and counts it', async () => {
+    const environment = withRetries(new Flaky([away(), new TimeoutError('late')]), { sleep });
+    const state = await play(environment, ['a'], { metadata: undefined });
+    expect([state.response, environment.metrics?.(state)]).toEqual(['a', { 'retries/made': 2 }]);
+    expect(waits).toHaveLength(2);
+    for (const wait of waits) expect(wait).toBeGreaterThanOrEqual(100);
+  });
+
+  it('does not repeat what would fail again', async () => {
+    const environment = withRetries(new Flaky([new TypeError('bug')]), { sleep });
+    await expect(environment.reset({ ...task, metadata: undefined }, 1)).rejects.toThrow(
+      new TypeError('bug'),
+    );
+  });
+
+  it('gives up after the last attempt, with the cause', async () => {
+    const environment = withRetries(new Flaky([away(), away(), away()]), { sleep });
+    await expect(environment.reset({ ...task, metadata: undefined }, 1)).rejects.toMatchObject({
+      message: 'withRetries: attempt 3 of 3: away',
+      cause: { code: 'ECONNRESET' },
+    });
+  });
+
+  it('gives up at the deadline, and at the signal', async () => {
+    const endless = withRetries(new Flaky(Array.from({ length: 99 }, away)), {
+      attempts: 99,
+      deadlineMs: 50,
+    });
+    await expect(endless.reset({ ...task, metadata: undefined }, 1)).rejects.toThrow(
+      /attempt \d+ of 99: took longer than 50 ms, after away/,
+    );
+    const signal = AbortSignal.abort(new Error('stopped'));
+    await expect(endless.reset({ ...task, metadata: undefined }, 1, { signal })).rejects.toThrow('stopped');
+  });
+});

@@ -1,0 +1,239 @@
+import {
+  type Environment,
+  type EnvironmentContext,
+  EnvironmentError,
+  type Message,
+  messageOf,
+  parseOptions,
+  parseToolCalls,
+  promptMessages,
+  type State,
+  settleWithin,
+  type Task,
+  type Termination,
+  type TextGenerator,
+} from '@rlp/core';
+import * as z from 'zod';
+import {
+  exchanged,
+  heardOf,
+  innerState,
+  type Keyed,
+  type LayerUse,
+  liftLayer,
+  nothingSaid,
+  opened,
+  outerState,
+  withExchanges,
+} from './layer.ts';
+import { userPrompt, userSide, withoutThinking } from './user-side.ts';
+
+const schema = z.strictObject({
+  /** Text of the user that ends the conversation. Default `'###STOP###'`. */
+  stop: z.string().min(1).default('###STOP###'),
+  /** Answers of the user. The response to the last one ends the episode with the reason `turns`. Default 16. */
+  maxTurns: z.int().min(1).default(16),
+  /** Who opens the conversation. `'task'`: the prompt of the task is the user's first message. `'user'`: the user writes it. Default `'task'`. */
+  first: z.enum(['task', 'user']).default('task'),
+  /** What the user reads before their own first message. Default `'Hi! How can I help you today?'`. */
+  greeting: z.string().min(1).default('Hi! How can I help you today?'),
+  /**
+   * Milliseconds that one answer may take. Default 12000. Keep it times the attempts below `environmentTimeoutMs` of the rollout, so that the
+   * record names the user.
+   */
+  timeoutMs: z.number().positive().max(2_147_483_647, 'must fit a timer (2^31 − 1 ms)').default(12_000),
+  /** Times that a user who failed, was late or said nothing is asked again. Default 1. */
+  retries: z.int().nonnegative().default(1),
+  /** Characters of an answer that the policy reads. A longer one is cut. Default 20000. */
+  maxCharacters: z.int().min(1).default(20_000),
+  /** What the user reads of a response. Default: all after `</think>`. */
+  show: z
+    .custom<(response: string) => string>((value) => typeof value === 'function', 'must be a function')
+    .default(() => withoutThinking),
+});
+
+const withInstructions = schema.extend({
+  instructions: z.custom((value) => typeof value === 'function', 'must be a function of the task'),
+});
+
+/** Options of {@link withUser}. */
+export interface WithUserOptions<Metadata = unknown> extends z.input<typeof schema> {
+  /** Who the user is and what they want, such as `({ metadata }) => metadata.persona`. Required. */
+  readonly instructions: (task: Task<Metadata>) => string;
+}
+
+/** What {@link withUser} keeps in the state. */
+export interface UserUse extends LayerUse {
+  readonly instructions: string;
+  /** Names the random streams of the user. */
+  readonly seed: number;
+  /** Answers of the user so far. */
+  readonly turns: number;
+  /** Times the user was asked again. */
+  readonly retries: number;
+  /** Why the conversation is over: the user ended it, or all turns were taken. */
+  readonly over?: 'stopped' | 'turns' | undefined;
+}
+
+type Outer<S extends State> = Keyed<S, 'user', UserUse>;
+type Settings = z.output<typeof schema>;
+
+/**
+ * The same environment, in which a model plays the user.
+ *
+ * The user answers every response that calls no tool. The environment hears only the last one, after which the user ended the
+ * conversation or all turns were taken. It is then over. Tools may be inside or outside: `withTools(withUser(…), tools)`.
+ *
+ * Answers are drawn with a seed per state, so equal states are answered equally: the members of a group meet the same user. A user that
+ * fails, hangs or says nothing is asked again, and then fails the episode with its cause. Metrics: `user/turns`, `user/retries` and
+ * `user/stopped`.
+ *
+ * @param user - The model. `samplerGenerator` makes one of a sampler, `chatCompletionsGenerator` of `@rlp/rewards/judge` one of a server.
+ * @throws `OptionsError` naming every problem at once.
+ */
+export function withUser<S extends State, Metadata, Outcome>(
+  environment: Environment<S, Metadata, Outcome>,
+  user: TextGenerator,
+  options: WithUserOptions<NoInfer<Metadata>>,
+): Environment<Outer<S>, Metadata, Outcome> {
+  const { instructions, ...settings } = parseOptions(
+    'withUser',
+    withInstructions,
+    options,
+    'WithUserOptions',
+  );
+  const brief = instructions as WithUserOptions<Metadata>['instructions'];
+  return new UserLayer(environment, user, brief, settings).environment();
+}
+
+/** An environment with a simulated user. */
+class UserLayer<S extends State, Metadata, Outcome> {
+  readonly #environment: Environment<S, Metadata, Outcome>;
+  readonly #user: TextGenerator;
+  readonly #instructions: (task: Task<Metadata>) => string;
+  readonly #settings: Settings;
+
+  constructor(
+    environment: Environment<S, Metadata, Outcome>,
+    user: TextGenerator,
+    instructions: (task: Task<Metadata>) => string,
+    settings: Settings,
+  ) {
+    this.#environment = environment;
+    this.#user = user;
+    this.#instructions = instructions;
+    this.#settings = settings;
+  }
+
+  environment(): Environment<Outer<S>, Metadata, Outcome> {
+    const environment = this.#environment;
+    const lifted = liftLayer<S, 'user', UserUse, Metadata, Outcome>(environment, 'user');
+    return {
+      ...lifted,
+      reset: (task, seed, context) => this.#open(task, seed, context),
+      updateState: (state, response, context) => this.#update(state, response, context),
+      isTerminal: (state) => state.user.over !== undefined || lifted.isTerminal(state),
+      metrics: (state) => ({
+        ...environment.metrics?.(innerState(state, 'user')),
+        ...metricsOf(state.user),
+      }),
+      termination: (state) =>
+        terminationOf(state.user) ?? lifted.termination?.(state) ?? { reason: 'environment' },
+    };
+  }
+
+  async #open(
+    task: Task<Metadata>,
+    seed: number,
+    context: EnvironmentContext | undefined,
+  ): Promise<Outer<S>> {
+    const environment = this.#environment;
+    const state = await environment.reset(task, seed, context);
+    const told = { instructions: this.#instructions(task), seed, turns: 0, retries: 0 };
+    const use: UserUse = { ...nothingSaid(state), ...told };
+    const begun = opened('withUser', state, 'user', use);
+    if (this.#settings.first === 'task') return begun;
+    const { text, retries } = await answerOf(this.#user, use, [], this.#settings, context?.signal);
+    if (text === undefined) throw new EnvironmentError('withUser: the user ended before the first message');
+    const exchange = exchanged(environment, state, use, [{ role: 'user', content: text }]);
+    return { ...begun, user: { ...use, ...exchange, retries } };
+  }
+
+  async #update(
+    state: Outer<S>,
+    response: string,
+    context: EnvironmentContext | undefined,
+  ): Promise<Outer<S>> {
+    const environment = this.#environment;
+    const inner = innerState(state, 'user');
+    const use: UserUse = state.user;
+    const said = { response, stepCount: state.stepCount + 1 };
+    const tell = async (change: Partial<UserUse>) => {
+      const next = await environment.updateState(inner, response, context);
+      return outerState(next, 'user', { ...use, ...change, ...heardOf(next) }, said);
+    };
+    if (callsTools(environment, inner, response)) return tell({});
+    if (use.turns >= this.#settings.maxTurns) return tell({ over: 'turns' });
+    const spoken: Message = { role: 'assistant', content: response };
+    const shown = [...withExchanges(environment.buildPrompt(inner), use.exchanges), spoken];
+    const { text, ...answer } = await answerOf(this.#user, use, shown, this.#settings, context?.signal);
+    const retries = use.retries + answer.retries;
+    if (text === undefined) return tell({ over: 'stopped', retries });
+    const exchange = exchanged(environment, inner, use, [spoken, { role: 'user', content: text }]);
+    return outerState(inner, 'user', { ...use, ...exchange, retries, turns: use.turns + 1 }, said);
+  }
+}
+
+/** Why the conversation is over, if the user's layer ended it. */
+function terminationOf({ over, turns }: UserUse): Termination | undefined {
+  if (over === 'turns') return { reason: 'turns', detail: `${turns} answers of the user` };
+  return over && { reason: 'environment', detail: 'the user ended the conversation' };
+}
+
+/** Whether a response is for the tools of the environment within. */
+function callsTools<S extends State>(
+  environment: Environment<S, never>,
+  state: S,
+  response: string,
+): boolean {
+  const offered = environment.tools?.(state) ?? [];
+  if (offered.length === 0) return false;
+  return parseToolCalls(response, offered, { format: 'any', unknown: 'call' }).calls.length > 0;
+}
+
+/** What the user says next, or no text if the user ends the conversation. */
+async function answerOf(
+  user: TextGenerator,
+  { instructions, seed, turns }: UserUse,
+  conversation: readonly Message[],
+  settings: Settings,
+  signal: AbortSignal | undefined,
+): Promise<{ readonly text: string | undefined; readonly retries: number }> {
+  const system: Message = { role: 'system', content: userPrompt({ instructions, stop: settings.stop }) };
+  const messages = [system, ...userSide(promptMessages(conversation), settings)];
+  for (let retries = 0; ; retries++) {
+    const controller = new AbortController();
+    try {
+      const asked = user(messages, {
+        seed: JSON.stringify(['user', seed, turns, retries]),
+        signal: controller.signal,
+      });
+      const text: unknown = await settleWithin(asked, controller, { timeoutMs: settings.timeoutMs, signal });
+      if (typeof text !== 'string' || text.trim() === '')
+        throw new TypeError(`expected text, got ${JSON.stringify(text)}`);
+      const cut = text.trim().slice(0, settings.maxCharacters);
+      return { text: text.includes(settings.stop) ? undefined : cut, retries };
+    } catch (error) {
+      signal?.throwIfAborted();
+      if (retries < settings.retries) continue;
+      const place = `after ${turns} answers, asked ${retries + 1} times`;
+      throw new EnvironmentError(`withUser: the simulated user failed (${place}): ${messageOf(error)}`, {
+        cause: error,
+      });
+    }
+  }
+}
+
+function metricsOf({ turns, retries, over }: UserUse): Readonly<Record<string, number>> {
+  return { 'user/turns': turns, 'user/retries': retries, 'user/stopped': Number(over === 'stopped') };
+}
