@@ -1,67 +1,80 @@
 /**
  * Moves the declaration files that `tsc -p tsconfig.types.json` emitted into each package's `dist/`, beside the code.
  *
- * Relative imports change from `.ts` to `.js`, and declaration maps point at the `src/` that is published with them. Fields of
- * options get the comments of their schemas. Options that configuration files hold are also written as JSON Schemas. Fails if an
- * editor has nothing to say about an option; see `options/undocumented-options.ts`.
+ * Only what an entry reaches is placed. Relative imports change from `.ts` to `.js`, and declaration maps point at the `src/`
+ * that is published with them. Fields of options get the comments of their schemas. Options that configuration files hold are
+ * also written as JSON Schemas. Fails if an editor has nothing to say about an option; see `options/undocumented-options.ts`.
  */
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { type Compilation, compile } from './compiler.ts';
+import { smallMap } from './declaration-maps.ts';
 import { withFieldComments } from './options/field-comments.ts';
 import { optionSchemas, undescribed } from './options/json-schemas.ts';
 import { undocumentedOptions } from './options/undocumented-options.ts';
-import { conclude, entriesOf, filesIn, packagesIn } from './workspace.ts';
+import { conclude, entriesOf, filesIn, type Package, packagesIn } from './workspace.ts';
 
 const emitted = 'runs/check/types';
 
+/** An import of a file beside it: what leads to it with the quote, and its path without extension. */
+const relativeImport = /((?:from |import\(|import )['"])(\.{1,2}\/[^'"]+)\.ts(?=['"])/g;
+
 function withBuiltExtensions(declaration: string): string {
-  return declaration.replaceAll(/(from |import\()(['"])(\.{1,2}\/[^'"]+)\.ts\2/g, '$1$2$3.js$2');
+  return declaration.replaceAll(relativeImport, '$1$2.js');
 }
 
-function withPublishedSources(map: string, source: string, placed: string): string {
-  const parsed = JSON.parse(map) as { sources: string[] };
-  return JSON.stringify({ ...parsed, sources: [relative(dirname(placed), source).replaceAll('\\', '/')] });
+/** The file that the compiler emitted for a source. */
+function emittedFor(source: string): string {
+  const path = join(emitted, source.replace(/\.ts$/, '.d.ts'));
+  if (!existsSync(path))
+    throw new Error(`place-declarations: ${path} is missing; run pnpm check:types first`);
+  return path;
 }
 
-/** Sources of a package that have declarations, each with the file that the compiler emitted for it. */
-function declarationsOf(directory: string): readonly (readonly [source: string, emitted: string])[] {
-  return filesIn(join(directory, 'src'), '.ts')
-    .filter((source) => !/\.(test|fixture)\.ts$/.test(source))
-    .map((source) => [source, join(emitted, source.replace(/\.ts$/, '.d.ts'))]);
+/** Adds a source, and the sources whose declarations its declaration imports. */
+function addReached(source: string, found: Set<string>): void {
+  if (found.has(source)) return;
+  found.add(source);
+  const declaration = readFileSync(emittedFor(source), 'utf8');
+  for (const [, , target] of declaration.matchAll(relativeImport))
+    addReached(join(dirname(source), `${target}.ts`), found);
+}
+
+/** Sources of a package whose declarations its entries reach, each with the file that the compiler emitted for it. */
+function declarationsOf(own: Package): readonly (readonly [source: string, emitted: string])[] {
+  const found = new Set<string>();
+  for (const { source } of entriesOf(own)) addReached(source, found);
+  return [...found].map((source) => [source, emittedFor(source)]);
 }
 
 /** Whether a declaration describes the fields of a schema. */
 function describesFields(path: string): boolean {
-  if (!existsSync(path))
-    throw new Error(`place-declarations: ${path} is missing; run pnpm check:types first`);
   return /\bz\.Zod\w+</.test(readFileSync(path, 'utf8'));
 }
 
-function placeDeclarations(directory: string, { checker, sourceOf }: Compilation): number {
-  const placed = join(directory, 'dist');
-  for (const stale of [...filesIn(placed, '.d.ts'), ...filesIn(placed, '.d.ts.map')]) rmSync(stale);
-  const declarations = declarationsOf(directory);
+function placeDeclarations(own: Package, { checker, sourceOf }: Compilation): number {
+  const { directory } = own;
+  const built = join(directory, 'dist');
+  for (const stale of [...filesIn(built, '.d.ts'), ...filesIn(built, '.d.ts.map')]) rmSync(stale);
+  const declarations = declarationsOf(own);
   for (const [source, from] of declarations) {
-    const to = join(placed, relative(join(directory, 'src'), source).replace(/\.ts$/, '.d.ts'));
+    const to = join(built, relative(join(directory, 'src'), source).replace(/\.ts$/, '.d.ts'));
     mkdirSync(dirname(to), { recursive: true });
-    const bare = readFileSync(from, 'utf8');
-    const text = describesFields(from) ? withFieldComments(bare, sourceOf(source), checker) : bare;
-    writeFileSync(to, withBuiltExtensions(text));
-    writeFileSync(
-      `${to}.map`,
-      withPublishedSources(readFileSync(`${from}.map`, 'utf8'), source, `${to}.map`),
-    );
+    const emitted = readFileSync(from, 'utf8');
+    const placed = describesFields(from) ? withFieldComments(emitted, sourceOf(source), checker) : emitted;
+    writeFileSync(to, withBuiltExtensions(placed));
+    const map = readFileSync(`${from}.map`, 'utf8');
+    writeFileSync(`${to}.map`, smallMap(map, { emitted, placed, source, path: to }));
   }
   return declarations.length;
 }
 
-const directories = packagesIn('packages').map(({ directory }) => directory);
-const described = directories.flatMap(declarationsOf).filter(([, from]) => describesFields(from));
-const entries = packagesIn('packages').flatMap(entriesOf);
+const packages = packagesIn('packages');
+const described = packages.flatMap(declarationsOf).filter(([, from]) => describesFields(from));
+const entries = packages.flatMap(entriesOf);
 const sources = [...described.map(([source]) => source), ...entries.map(({ source }) => source)];
 const compilation = compile(sources, 'source');
-const placed = directories.map((directory) => placeDeclarations(directory, compilation));
+const placed = packages.map((own) => placeDeclarations(own, compilation));
 const schemas = optionSchemas(compilation);
 for (const { path, schema } of schemas) {
   mkdirSync(dirname(path), { recursive: true });

@@ -3,13 +3,15 @@ import type * as z from 'zod';
 import { gigpoEstimator, gigpoEstimatorSchema } from '../estimator/group-estimators.ts';
 import type { AlgorithmDependencies } from './dependencies.ts';
 import { layered } from './layered.ts';
-import { type AlgorithmOptions, algorithmSchema } from './options.ts';
+import { type AlgorithmOptions, algorithmSchema, type ExtendedSchema } from './options.ts';
 import { PolicyAlgorithm } from './policy-algorithm.ts';
 
-const schema = algorithmSchema.safeExtend({
+const shape = {
   /** How steps and trajectories are compared; see `estimators.gigpo`. Default: `{}`. */
   gigpo: gigpoEstimatorSchema.optional(),
-});
+};
+
+const schema: ExtendedSchema<typeof algorithmSchema, typeof shape> = algorithmSchema.safeExtend(shape);
 
 /** Options of {@link GiGPOAlgorithm}: those of `runRlTraining`, and `rollout` (groups of 8). */
 export interface GigpoAlgorithmOptions extends Omit<z.input<typeof schema>, 'iterations'> {}

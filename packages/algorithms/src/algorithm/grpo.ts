@@ -4,7 +4,13 @@ import { groupRelativeEstimator } from '../loop/estimate.ts';
 import type { AdvantageEstimator } from '../loop/protocol.ts';
 import type { AlgorithmDependencies } from './dependencies.ts';
 import { layered } from './layered.ts';
-import { type AlgorithmOptions, advantagesSchema, algorithmSchema, presetSchema } from './options.ts';
+import {
+  type AlgorithmOptions,
+  advantagesSchema,
+  algorithmSchema,
+  type ExtendedSchema,
+  presetSchema,
+} from './options.ts';
 import { PolicyAlgorithm } from './policy-algorithm.ts';
 import { presetOf } from './preset-of.ts';
 
@@ -12,12 +18,15 @@ import { presetOf } from './preset-of.ts';
 export interface GrpoDependencies<S extends State = State, Metadata = unknown, Outcome = unknown>
   extends AlgorithmDependencies<S, Metadata, Outcome> {}
 
-/** Schema of {@link GrpoOptions}. */
-export const grpoSchema = algorithmSchema.safeExtend({
+const shape = {
   /** Defaults of a project, under your options. Default `'rlp'`. */
   preset: presetSchema('grpo').optional(),
   advantages: advantagesSchema.optional(),
-});
+};
+
+/** Schema of {@link GrpoOptions}. */
+export const grpoSchema: ExtendedSchema<typeof algorithmSchema, typeof shape> =
+  algorithmSchema.safeExtend(shape);
 
 /** Options of {@link GRPOAlgorithm}: those of `runRlTraining`, and `rollout` (groups of 8, see `RolloutManager`). */
 export interface GrpoOptions<Metadata = unknown>

@@ -4,8 +4,16 @@ import { rlSchema } from '../loop/options.ts';
 import type { AdvantageEstimator, GroupFilter } from '../loop/protocol.ts';
 import { algorithmPresets, type PresetName } from './presets.ts';
 
-/** Schema of {@link AlgorithmOptions}. Algorithms extend it with further options. */
-export const algorithmSchema = rlSchema.safeExtend({
+/**
+ * A schema with further fields. A declared schema of this type names what it extends: an inferred one would repeat all of it in
+ * the published declarations.
+ */
+export type ExtendedSchema<Base extends z.ZodObject, Added extends z.ZodRawShape> = z.ZodObject<
+  z.util.Extend<Base['shape'], Added>,
+  z.core.$strict
+>;
+
+const shape = {
   /** Not an option here: pass it to `train` or `run`. */
   iterations: z
     .custom<number>(
@@ -17,13 +25,18 @@ export const algorithmSchema = rlSchema.safeExtend({
   rollout: rolloutSchema.prefault({}),
   /** Groups that it rejects are replaced by groups of further tasks; see `groupFilters`. Default: none are. */
   groupFilter: z.custom<GroupFilter>((value) => typeof value === 'function', 'must be a function').optional(),
-});
+};
+
+/** Schema of {@link AlgorithmOptions}. Algorithms extend it with further options. */
+export const algorithmSchema: ExtendedSchema<typeof rlSchema, typeof shape> = rlSchema.safeExtend(shape);
 
 /** Options that all algorithms share. */
 export interface AlgorithmOptions extends Omit<z.input<typeof algorithmSchema>, 'iterations'> {}
 
 /** Schema of an algorithm's `preset`. */
-export function presetSchema<Algorithm extends keyof typeof algorithmPresets>(algorithm: Algorithm) {
+export function presetSchema<Algorithm extends keyof typeof algorithmPresets>(
+  algorithm: Algorithm,
+): z.ZodEnum<{ [Name in PresetName<Algorithm> & string]: Name }> {
   return z.enum(Object.keys(algorithmPresets[algorithm]) as (PresetName<Algorithm> & string)[]);
 }
 

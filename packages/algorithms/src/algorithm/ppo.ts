@@ -5,7 +5,13 @@ import { having } from '../loop/having.ts';
 import type { TokenEstimator } from '../loop/protocol.ts';
 import { type AlgorithmDependencies, dependencySchema } from './dependencies.ts';
 import { layered } from './layered.ts';
-import { type AlgorithmOptions, advantagesSchema, algorithmSchema, presetSchema } from './options.ts';
+import {
+  type AlgorithmOptions,
+  advantagesSchema,
+  algorithmSchema,
+  type ExtendedSchema,
+  presetSchema,
+} from './options.ts';
 import { PolicyAlgorithm } from './policy-algorithm.ts';
 import { presetOf } from './preset-of.ts';
 
@@ -26,14 +32,17 @@ const ppoDependencySchema = dependencySchema.extend({
   ),
 });
 
-/** Schema of {@link PpoOptions}. */
-export const ppoSchema = algorithmSchema.safeExtend({
+const shape = {
   /** Defaults of a project, under your options. Default `'rlp'`. */
   preset: presetSchema('ppo').optional(),
   /** How values become advantages: discount 1, λ 0.95, whitened; see `estimators.gae`. Default: `{}`. */
   gae: gaeEstimatorSchema.optional(),
   advantages: advantagesSchema.optional(),
-});
+};
+
+/** Schema of {@link PpoOptions}. */
+export const ppoSchema: ExtendedSchema<typeof algorithmSchema, typeof shape> =
+  algorithmSchema.safeExtend(shape);
 
 /**
  * Options of {@link PPOAlgorithm}: those of `runRlTraining`, with 4 `epochs`, 64 `tasksPerIteration`, `clipHigh` 0.2 and a

@@ -7,12 +7,11 @@ import {
 } from '../estimator/return-estimators.ts';
 import type { AlgorithmDependencies } from './dependencies.ts';
 import { layered } from './layered.ts';
-import { type AlgorithmOptions, algorithmSchema, presetSchema } from './options.ts';
+import { type AlgorithmOptions, algorithmSchema, type ExtendedSchema, presetSchema } from './options.ts';
 import { PolicyAlgorithm } from './policy-algorithm.ts';
 import { presetOf } from './preset-of.ts';
 
-/** Schema of {@link ReinforceOptions}. */
-export const reinforceSchema = algorithmSchema.safeExtend({
+const shape = {
   /** Defaults of a project, under your options. Default `'rlp'`. */
   preset: presetSchema('reinforce').optional(),
   /**
@@ -22,7 +21,11 @@ export const reinforceSchema = algorithmSchema.safeExtend({
   variant: z.enum(['plain', 'plus-plus']).optional(),
   /** How rewards become returns; see `estimators.reinforce`. Default: `{}`. */
   reinforce: reinforceEstimatorSchema.optional(),
-});
+};
+
+/** Schema of {@link ReinforceOptions}. */
+export const reinforceSchema: ExtendedSchema<typeof algorithmSchema, typeof shape> =
+  algorithmSchema.safeExtend(shape);
 
 /**
  * Options of {@link REINFORCEAlgorithm}: those of `runRlTraining`, with 64 `tasksPerIteration` and a `rollout` of one

@@ -3,15 +3,18 @@ import type * as z from 'zod';
 import { groupRelativeEstimator } from '../loop/estimate.ts';
 import type { AlgorithmDependencies } from './dependencies.ts';
 import { layered } from './layered.ts';
-import { type AlgorithmOptions, algorithmSchema, presetSchema } from './options.ts';
+import { type AlgorithmOptions, algorithmSchema, type ExtendedSchema, presetSchema } from './options.ts';
 import { PolicyAlgorithm } from './policy-algorithm.ts';
 import { presetOf } from './preset-of.ts';
 
-/** Schema of {@link RlooOptions}. */
-export const rlooSchema = algorithmSchema.safeExtend({
+const shape = {
   /** Defaults of a project, under your options. Default `'rlp'`. */
   preset: presetSchema('rloo').optional(),
-});
+};
+
+/** Schema of {@link RlooOptions}. */
+export const rlooSchema: ExtendedSchema<typeof algorithmSchema, typeof shape> =
+  algorithmSchema.safeExtend(shape);
 
 /** Options of {@link RLOOAlgorithm}: those of `runRlTraining`, and `rollout` (groups of 8). */
 export interface RlooOptions extends Omit<z.input<typeof rlooSchema>, 'iterations'> {}

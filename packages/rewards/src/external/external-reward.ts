@@ -17,7 +17,7 @@ import {
   type RequestFailureCause,
   repeated,
 } from '@rlp/http/client';
-import { LRUCache } from 'lru-cache';
+import { createLRU } from 'lru.min';
 import pLimit from 'p-limit';
 import type * as z from 'zod';
 import { type ReadEpisode, readEpisode } from '../shared/episode.ts';
@@ -97,7 +97,7 @@ class RewardModelClient {
   readonly #endpoint: Endpoint;
   readonly #circuit: Circuit;
   /** The latest rewards by request, if any are kept. */
-  readonly #answers: LRUCache<string, { readonly reward: number | null }> | undefined;
+  readonly #answers: ReturnType<typeof createLRU<string, { readonly reward: number | null }>> | undefined;
   readonly #limit: ReturnType<typeof pLimit>;
   readonly #waiting = new QuestionQueue();
   /** Turns asked for and not yet had. */
@@ -125,7 +125,7 @@ class RewardModelClient {
     this.#shape = typeof options.shape === 'string' ? wireShapes[options.shape] : options.shape;
     this.#endpoint = endpointOf('externalReward', options);
     this.#circuit = new Circuit({ ...options.circuit, clock: options.clock });
-    this.#answers = options.cacheSize === 0 ? undefined : new LRUCache({ max: options.cacheSize });
+    this.#answers = options.cacheSize === 0 ? undefined : createLRU({ max: options.cacheSize });
     this.#limit = pLimit(options.concurrency);
   }
 
