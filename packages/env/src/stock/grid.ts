@@ -1,4 +1,3 @@
-import type { RandomStream } from '@rlp/core';
 import { type Refusal, wordIn } from './game.ts';
 
 /** Directions in the order of Gymnasium's FrozenLake. */
@@ -51,11 +50,6 @@ export function drawRows(size: number, of: (cell: Cell) => string): string[] {
   return Array.from({ length: size }, (_, row) =>
     Array.from({ length: size }, (__, column) => of([row, column])).join(''),
   );
-}
-
-/** A random cell of a square. */
-export function randomCell(random: RandomStream, size: number): Cell {
-  return [random.integer(size), random.integer(size)];
 }
 
 /**

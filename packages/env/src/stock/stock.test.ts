@@ -44,7 +44,7 @@ const garbage = [
   '<tool_call>{"name": "no_such_tool", "arguments": {}}</tool_call>',
   '-1e309',
   'NaN',
-  ')))((((' + '('.repeat(3000),
+  '('.repeat(3000),
 ];
 
 /** Plays an episode with a policy. Returns every state. */
