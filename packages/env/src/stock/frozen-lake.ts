@@ -18,7 +18,10 @@ const setupSchema = z
   .strictObject({
     maxTurns: z.int().min(1),
     /** Rows of `S` start, `F` ice, `H` hole, `G` goal. */
-    rows: z.array(z.string().regex(/^[SFHG]+$/, 'must consist of S, F, H and G')).min(1).readonly(),
+    rows: z
+      .array(z.string().regex(/^[SFHG]+$/, 'must consist of S, F, H and G'))
+      .min(1)
+      .readonly(),
     /** Chance of going where the policy wants. Otherwise it slips to one of the two sides. 1 is not slippery. */
     successRate: z.number().min(0).max(1),
   })

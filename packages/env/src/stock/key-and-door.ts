@@ -18,7 +18,10 @@ const setupSchema = z
   .strictObject({
     maxTurns: z.int().min(1),
     /** Rows of `#` wall, `.` floor, `S` start, `K` key, `D` door, `G` goal. */
-    rows: z.array(z.string().regex(/^[#.SKDG]+$/, 'must consist of #, ., S, K, D and G')).min(1).readonly(),
+    rows: z
+      .array(z.string().regex(/^[#.SKDG]+$/, 'must consist of #, ., S, K, D and G'))
+      .min(1)
+      .readonly(),
   })
   .refine(({ rows }) => rows.every(({ length }) => length === rows[0]!.length), 'rows must have one length')
   .refine(
