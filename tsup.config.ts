@@ -30,6 +30,8 @@ export default defineConfig({
   target: 'es2023',
   platform: 'node',
   splitting: true,
+  // Modules that a step after this one writes to `dist/`.
+  external: [/^#/],
   sourcemap: true,
   // The maps name the files of `src/`, which is published with them.
   esbuildOptions: (options) => {

@@ -12,7 +12,7 @@ import { conclude, filesIn, isTest, type Package, packagesIn, readManifest } fro
 const floors = [
   ['core'],
   ['onnx', 'tensor', 'data', 'sandbox', 'http', 'page'],
-  ['models', 'env', 'rewards', 'quality-monitor', 'tracking'],
+  ['models', 'env', 'rewards', 'quality-monitor', 'tracking', 'viewer'],
   ['inference', 'backprop'],
   ['rollout'],
   ['algorithms'],
@@ -33,9 +33,9 @@ const rootDevelopment = Object.keys(
   (readManifest('package.json').devDependencies ?? {}) as Record<string, string>,
 ).filter((name) => !name.startsWith('@rlp/'));
 
-/** `@scope/name/sub` → `@scope/name`. Relative paths and Node's own modules are nobody's dependency. */
+/** `@scope/name/sub` → `@scope/name`. Files of the package and modules of Node are not dependencies. */
 function packageOf(specifier: string): string | undefined {
-  if (/^[./]/.test(specifier) || specifier.startsWith('node:') || builtinModules.includes(specifier)) return;
+  if (/^[./#]/.test(specifier) || specifier.startsWith('node:') || builtinModules.includes(specifier)) return;
   return specifier
     .split('/')
     .slice(0, specifier.startsWith('@') ? 2 : 1)

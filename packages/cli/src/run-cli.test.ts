@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { RandomStream } from '@rlp/core';
@@ -51,6 +51,52 @@ describe('rlp', () => {
       code: 2,
       complaints: expect.stringMatching(/metrics/i),
     });
+  });
+});
+
+describe('rlp view', () => {
+  const trajectory = {
+    id: 'a',
+    task: { id: 'sum', prompt: '2 + 2 =' },
+    steps: [],
+    messages: [],
+    response: '4',
+    status: 'completed',
+    policyVersion: 0,
+  };
+  const line = JSON.stringify({ version: 1, ...trajectory });
+  const page = join(directory, 'view.html');
+
+  it('makes a page of a file, or of the files of a run', async () => {
+    mkdirSync(join(directory, 'run', 'trajectories'), { recursive: true });
+    const scored = JSON.stringify({ trajectory, reward: 1, components: {}, iteration: 2 });
+    writeFileSync(join(directory, 'run', 'trajectories', '1.jsonl'), `${line}\n\n${scored}\n`);
+    writeFileSync(join(directory, 'run', 'trajectories', '2.jsonl'), line);
+    const made = await rlp('view', join(directory, 'run'), '--html', page, '--json');
+    expect([made.complaints, made.code]).toEqual(['', 0]);
+    expect(JSON.parse(made.said)).toEqual({ out: page, trajectories: 3, files: 2 });
+    expect(readFileSync(page, 'utf8')).toContain('<title>Trajectories of run</title>');
+  });
+
+  it.each([
+    ['', 'contains no trajectories'],
+    [`${line}\n{"id": 1}\n`, 'view.jsonl, line 2: not a trajectory'],
+    [`${line}\n{"id": `, 'view.jsonl, line 2: expected one JSON object per line'],
+  ])('says what is wrong with a file: %j', async (text, problem) => {
+    const path = join(directory, 'view.jsonl');
+    writeFileSync(path, text);
+    const made = await rlp('view', path, '--html', join(directory, 'none.html'));
+    expect(made).toMatchObject({ code: 1, said: '', complaints: expect.stringContaining(problem) });
+    expect(existsSync(join(directory, 'none.html'))).toBe(false);
+  });
+
+  it('needs a path that is there', async () => {
+    expect(await rlp('view')).toMatchObject({ code: 2, complaints: expect.stringMatching(/path/i) });
+    expect(await rlp('view', join(directory, 'gone'))).toMatchObject({
+      code: 1,
+      complaints: expect.stringContaining('ENOENT'),
+    });
+    expect((await rlp('view', '--help')).said).toContain('USAGE rlp view [OPTIONS] <PATH>');
   });
 });
 

@@ -5,6 +5,7 @@ import { type ArgsDef, type CommandDef, defineCommand, renderUsage, runCommand }
 import type { CliContext } from './context.ts';
 import { analyzeCommand, reportCommand } from './monitor-commands.ts';
 import { verifyCommand } from './run-commands.ts';
+import { viewCommand } from './view-command.ts';
 
 const monitor = defineCommand({
   meta: { name: 'monitor', description: 'Reward quality of runs and of saved responses' },
@@ -23,7 +24,7 @@ const groups: ReadonlyMap<string, CommandDef> = new Map([
 
 const rlp = defineCommand({
   meta: { name: 'rlp', description: 'Reinforcement learning of language models' },
-  subCommands: { monitor, run },
+  subCommands: { view: viewCommand, monitor, run },
 });
 
 /**
@@ -35,30 +36,34 @@ export async function runCli(
   args: readonly string[],
   context: CliContext = { print: console.log, printError: console.error },
 ): Promise<number> {
-  const [group = '', name = ''] = args;
-  const command = commands.get(`${group} ${name}`);
+  const [group = '', second = ''] = args;
+  // A command has one word, or two if it belongs to a group.
+  const name = groups.has(group) ? second : '';
+  const title = `${group} ${name}`.trim();
+  const command = commands.get(title);
+  const rest = args.slice(name === '' ? 1 : 2);
   if (group === '--version') {
     context.print(packageVersion());
     return 0;
   }
-  const isGroup = name === '' && (group === '' || groups.has(group));
+  const isGroup = group === '' || (name === '' && groups.has(group));
   if (isGroup || args.includes('--help') || args.includes('-h')) {
     context.print(await (command?.usage() ?? groupUsage(group)));
     return 0;
   }
   if (command === undefined) {
     context.printError(
-      `rlp: unknown command "${[group, name].join(' ').trim()}"\n${await groupUsage(group)}`,
+      `rlp: unknown command "${[group, second].join(' ').trim()}"\n${await groupUsage(group)}`,
     );
     return 2;
   }
-  const unknown = command.unknownFlags(args.slice(2));
+  const unknown = command.unknownFlags(rest);
   if (unknown.length > 0) {
-    context.printError(`rlp ${group} ${name}: unknown flag ${unknown.join(', ')}\n${await command.usage()}`);
+    context.printError(`rlp ${title}: unknown flag ${unknown.join(', ')}\n${await command.usage()}`);
     return 2;
   }
   try {
-    const { result } = await command.run(args.slice(2), context);
+    const { result } = await command.run(rest, context);
     return result === 'failed' ? 1 : 0;
   } catch (error) {
     context.printError(describe(error));
@@ -75,6 +80,7 @@ interface Command {
 }
 
 const commands: ReadonlyMap<string, Command> = new Map([
+  ['view', commandOf(viewCommand, 'rlp')],
   ['monitor report', commandOf(reportCommand, 'rlp monitor')],
   ['monitor analyze', commandOf(analyzeCommand, 'rlp monitor')],
   ['run verify', commandOf(verifyCommand, 'rlp run')],

@@ -24,6 +24,7 @@ export * from './pattern-termination.ts';
 export * from './pause.ts';
 export * from './publication.ts';
 export { type RandomState, RandomStream } from './random.ts';
+export * from './recorded-trajectory.ts';
 export { type Retries, retried } from './retried.ts';
 export * from './reward.ts';
 export * from './reward-sums.ts';

@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { messageSchema } from './message.ts';
+import { recordedTrajectorySchema } from './recorded-trajectory.ts';
 import { rolloutEventSchema } from './rollout-event.ts';
 import { rolloutBatchSchema, sampleSchema } from './sample.ts';
 import { evaluateResultSchema, stepDataSchema } from './step-data.ts';
@@ -15,6 +16,7 @@ const schemas = {
   Step: stepSchema,
   Trajectory: trajectorySchema,
   TrajectoryGroup: trajectoryGroupSchema,
+  RecordedTrajectory: recordedTrajectorySchema,
   Sample: sampleSchema,
   RolloutBatch: rolloutBatchSchema,
   RolloutEvent: rolloutEventSchema,

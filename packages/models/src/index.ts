@@ -80,4 +80,5 @@ export {
 } from './tokenizer/load-tokenizer.ts';
 export { StreamDecoder } from './tokenizer/stream-decoder.ts';
 export { type TextTokenizer, textTokenizer } from './tokenizer/text-tokenizer.ts';
+export { tokenTexts } from './tokenizer/token-texts.ts';
 export type { TokenizerFiles, TokenRoles } from './tokenizer/tokenizer-files.ts';

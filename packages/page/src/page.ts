@@ -7,6 +7,8 @@ export interface PageScript {
   readonly code: string;
   /** Random number that allows this script. Use a new one for each page. */
   readonly nonce: string;
+  /** `'server'`: it may make requests to the server of the page. Default `'server'`. */
+  readonly asks?: 'server' | 'nothing' | undefined;
 }
 
 /** Content of a page. */
@@ -24,11 +26,12 @@ export interface PageContent {
  * The page follows the reader's light or dark preference, works with the keyboard and prints well.
  */
 export function renderPage({ title, lead, body, script }: PageContent): string {
+  const asks = script === undefined ? 'nothing' : (script.asks ?? 'server');
   const page = html`<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="${contentSecurityPolicy(script?.nonce)}">
+<meta http-equiv="Content-Security-Policy" content="${contentSecurityPolicy(script?.nonce, asks)}">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="referrer" content="no-referrer">
 <title>${title}</title>
@@ -38,7 +41,7 @@ export function renderPage({ title, lead, body, script }: PageContent): string {
 <main>
 <header><h1>${title}</h1>${lead === undefined ? '' : html`<p class="lead">${lead}</p>`}</header>
 ${body}
-<footer>Made by rlp. ${script === undefined ? 'This page makes no requests.' : 'This page asks only the process that serves it.'}</footer>
+<footer>Made by rlp. ${asks === 'nothing' ? 'This page makes no requests.' : 'This page asks only the process that serves it.'}</footer>
 </main>
 ${script === undefined ? '' : html`<script nonce="${script.nonce}">${{ html: script.code }}</script>`}</body>
 </html>
@@ -46,9 +49,10 @@ ${script === undefined ? '' : html`<script nonce="${script.nonce}">${{ html: scr
   return page.html;
 }
 
-/** Content security policy of a page. With a nonce, that script may run and call its own server. */
-export function contentSecurityPolicy(nonce?: string): string {
-  const script = nonce === undefined ? '' : ` script-src 'nonce-${nonce}'; connect-src 'self';`;
+/** Content security policy of a page. With a nonce, that script may run and, if it asks the server, make requests to it. */
+export function contentSecurityPolicy(nonce?: string, asks: 'server' | 'nothing' = 'server'): string {
+  const requests = asks === 'server' ? ` connect-src 'self';` : '';
+  const script = nonce === undefined ? '' : ` script-src 'nonce-${nonce}';${requests}`;
   return `default-src 'none'; style-src 'unsafe-inline';${script} base-uri 'none'; form-action 'none'`;
 }
 

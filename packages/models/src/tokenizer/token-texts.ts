@@ -1,0 +1,14 @@
+import type { TokenId, Tokenizer } from '@rlp/core';
+import { StreamDecoder } from './stream-decoder.ts';
+
+/**
+ * Text of each token, special tokens included. Joined, they are the text of all. Shape: `[T]`.
+ *
+ * A character whose bytes are spread over several tokens stands with the last of them. Viewers colour tokens by it.
+ */
+export function tokenTexts(tokenizer: Tokenizer, tokens: readonly TokenId[]): string[] {
+  const decoder = new StreamDecoder(tokenizer, { specialTokens: 'keep' });
+  const texts = tokens.map((token) => decoder.push(token));
+  if (texts.length > 0) texts[texts.length - 1] += decoder.finish();
+  return texts;
+}

@@ -1,0 +1,2 @@
+/** The program that runs in the page, as text. */
+export function bundleClient(): Promise<string>;
