@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { access, readFile, writeFile } from 'node:fs/promises';
+import { access, writeFile } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { ArgumentError, type Finding } from '@rlp/core';
 import {
@@ -60,7 +60,7 @@ export const analyzeCommand = defineCommand({
     file: {
       type: 'positional',
       description:
-        'JSON Lines or CSV: {"response": "…", "rewards": {"accuracy": 1}, "prompt": "…"}, or trajectories',
+        'JSON Lines, CSV or Parquet: {"response": "…", "rewards": {"accuracy": 1}, "prompt": "…"}, or trajectories',
       required: true,
     },
     response: {
@@ -68,11 +68,11 @@ export const analyzeCommand = defineCommand({
       description: 'Field of the response, such as completions.*.text',
       valueHint: 'FIELD',
     },
-    reward: { type: 'string', description: 'Field of the reward', valueHint: 'FIELD' },
+    reward: { type: 'string', description: 'Field of the reward, or of several: a,b', valueHint: 'FIELD' },
     prompt: { type: 'string', description: 'Field of the prompt', valueHint: 'FIELD' },
     'second-opinion': {
       type: 'string',
-      description: 'Reward component that tells a hack from a style',
+      description: 'Reward component or field that tells a hack from a style',
       valueHint: 'NAME',
     },
     html: { type: 'string', description: 'File of a report to write', valueHint: 'FILE' },
@@ -102,29 +102,29 @@ export const analyzeCommand = defineCommand({
     const minSamplesForAnalysis = wholeNumber('min-samples', args['min-samples']);
     const tags = tagsOf(args.tags);
     const { file, response, reward, prompt, html, 'second-opinion': secondOpinion } = args;
-    const saved = readSavedResponses(await readFile(file, 'utf8'), file, { response, reward, prompt });
-    if (saved.length === 0) throw new ArgumentError(`rlp monitor analyze: ${file} contains no responses`);
-    const records: MetricsRecord[] = [];
-    const findings: Finding[] = [];
-    const placeOf = (batch: number) =>
-      `responses ${batch * batchSize + 1}–${Math.min(saved.length, (batch + 1) * batchSize)}`;
-    const monitor = new RewardQualityMonitor({
-      assessor: new RewardQualityAssessor({ minSamplesForAnalysis, tags }),
-      detectors: [rewardHackingDetector(secondOpinion === undefined ? {} : { secondOpinion })],
-      config: { interventionSeverity: 'low', maxAlertsPerWindow: Number.MAX_SAFE_INTEGER },
-      loggers: [
-        {
-          log: (step, metrics) => void records.push({ step, metrics }),
-          finding: (_, finding) => void findings.push(finding),
-          close: async () => undefined,
-        },
-      ],
+    const saved = await readSavedResponses(file, {
+      response,
+      prompt,
+      rewards: reward === undefined ? undefined : [reward.split(','), secondOpinion ?? []].flat(),
+    });
+    if (saved.length === 0) {
+      throw new ArgumentError(
+        `rlp monitor analyze: ${file} contains no responses; expected JSON Lines, a JSON list, CSV or Parquet`,
+      );
+    }
+    for (const problem of problemsOf(saved, secondOpinion))
+      printError(`rlp monitor analyze: ${file}: ${problem}`);
+    const placeOf = (batch: number) => {
+      const last = Math.min(saved.length, (batch + 1) * batchSize);
+      const places = [saved[batch * batchSize]!, saved[last - 1]!].map(({ place }) => place);
+      return `responses ${batch * batchSize + 1}–${last} (${places.join(' to ')})`;
+    };
+    const { records, findings, summary } = analysed(saved, {
+      assessor: { minSamplesForAnalysis, tags },
+      batchSize,
+      secondOpinion,
       onFailure: printError,
     });
-    for (let start = 0; start < saved.length; start += batchSize) {
-      monitor.monitorBatch(batchOf(saved.slice(start, start + batchSize), secondOpinion));
-    }
-    const summary = monitor.getMonitoringSummary();
     if (html !== undefined) {
       const title = `Saved responses of ${basename(file)}`;
       await writeFile(
@@ -146,6 +146,42 @@ export const analyzeCommand = defineCommand({
     print(JSON.stringify(summary, undefined, 2));
   },
 });
+
+/** What a monitor logs about saved responses, batch by batch. */
+function analysed(
+  saved: readonly SavedResponse[],
+  {
+    assessor,
+    batchSize,
+    secondOpinion,
+    onFailure,
+  }: {
+    readonly assessor: AssessorOptions;
+    readonly batchSize: number;
+    readonly secondOpinion: string | undefined;
+    readonly onFailure: (message: string) => void;
+  },
+) {
+  const records: MetricsRecord[] = [];
+  const findings: Finding[] = [];
+  const monitor = new RewardQualityMonitor({
+    assessor: new RewardQualityAssessor(assessor),
+    detectors: [rewardHackingDetector(secondOpinion === undefined ? {} : { secondOpinion })],
+    config: { interventionSeverity: 'low', maxAlertsPerWindow: Number.MAX_SAFE_INTEGER },
+    loggers: [
+      {
+        log: (step, metrics) => void records.push({ step, metrics }),
+        finding: (_, finding) => void findings.push(finding),
+        close: async () => undefined,
+      },
+    ],
+    onFailure,
+  });
+  for (let start = 0; start < saved.length; start += batchSize) {
+    monitor.monitorBatch(batchOf(saved.slice(start, start + batchSize), secondOpinion));
+  }
+  return { records, findings, summary: monitor.getMonitoringSummary() };
+}
 
 /** Findings of one rule, severity and component in successive batches count as one. */
 function episodesOf(findings: readonly Finding[]) {
@@ -171,12 +207,35 @@ function tagsOf(text: string): AssessorOptions['tags'] {
   );
 }
 
+/** What a person should know about the rewards before reading the result. */
+function problemsOf(saved: readonly SavedResponse[], secondOpinion: string | undefined): string[] {
+  const names = [...new Set(saved.flatMap(({ rewards }) => Object.keys(rewards)))];
+  const faulty = names.flatMap((name) => {
+    const isFaulty = ({ rewards }: SavedResponse) => Number.isNaN(rewards[name]);
+    const first = saved.find(isFaulty);
+    if (first === undefined) return [];
+    const count = saved.filter(isFaulty).length;
+    return [
+      `${name} is not a number in ${count} of ${saved.length} responses, first in ${first.place}; they count as missing`,
+    ];
+  });
+  const rewards = names.length === 0 ? 'it has no rewards' : `its rewards are ${names.join(', ')}`;
+  if (secondOpinion !== undefined && !names.includes(secondOpinion)) {
+    throw new ArgumentError(
+      `rlp monitor analyze: expected --second-opinion to be a reward of the file, got ${secondOpinion}; ${rewards}. Pass --reward too if they are fields of each record`,
+    );
+  }
+  if (names.length > 0) return faulty;
+  return [`${rewards}, so only the responses are assessed; name the field of the reward with --reward`];
+}
+
 /** A second opinion beside rewards is not part of what is paid. */
 function batchOf(saved: readonly SavedResponse[], secondOpinion: string | undefined): MonitoredBatch {
   const names = [...new Set(saved.flatMap(({ rewards }) => Object.keys(rewards)))];
   const hasPrompts = saved.every(({ prompt }) => prompt !== undefined);
   const paid = names.filter((name) => name !== secondOpinion);
-  const valuesOf = (name: string) => saved.map(({ rewards }) => rewards[name] ?? null);
+  const finite = (value = Number.NaN) => (value !== null && Number.isFinite(value) ? value : null);
+  const valuesOf = (name: string) => saved.map(({ rewards }) => finite(rewards[name] ?? undefined));
   const needsTotal = paid.length > 0 && paid.length < names.length && !names.includes('total');
   const total = saved.map(({ rewards }) => {
     const values = paid.map((name) => rewards[name] ?? Number.NaN);

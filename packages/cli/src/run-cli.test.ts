@@ -155,12 +155,17 @@ describe('rlp monitor analyze', () => {
     });
     const path = save(`${plain.join('\n')}\n${trajectory}\n{"response": "cut sho`);
     const { code, said } = await rlp('monitor', 'analyze', path);
-    expect([code, said]).toEqual([0, expect.stringContaining('responses 1–21: [HIGH] degenerate_outputs')]);
+    expect([code, said]).toEqual([
+      0,
+      expect.stringContaining('responses 1–21 (line 1 to line 21): [HIGH] degenerate_outputs'),
+    ]);
     expect(said).toContain('What to do about degenerate_outputs: ');
     const summary = JSON.parse((await rlp('monitor', 'analyze', path, '--json')).said);
     expect(summary).toMatchObject({
       totalSamples: 21,
-      findings: expect.arrayContaining([expect.objectContaining({ where: 'responses 1–21' })]),
+      findings: expect.arrayContaining([
+        expect.objectContaining({ where: 'responses 1–21 (line 1 to line 21)' }),
+      ]),
       rewardStatistics: { total: { mean: 0.5 }, accuracy: { samples: 20 } },
     });
   });
@@ -233,11 +238,37 @@ describe('rlp monitor analyze', () => {
     const columns = ['--response', 'completion', '--reward', 'score', '--json'];
     expect(JSON.parse((await rlp('monitor', 'analyze', csv, ...columns)).said)).toMatchObject({
       totalSamples: 2,
-      rewardStatistics: { reward: { mean: 1, samples: 1 } },
+      rewardStatistics: { score: { mean: 1, samples: 1 } },
     });
     expect((await rlp('monitor', 'analyze', csv)).complaints).toContain(
-      'line 2: expected a field response, got fields completion, score',
+      'The record has fields completion, score; name its fields if they differ',
     );
+  });
+
+  it('says what is wrong with rewards', async () => {
+    const path = save('{"response":"a","score":"n/a","judge":1}\n{"response":"b","score":2,"judge":0}\n');
+    const complaints = async (...flags: string[]) =>
+      (await rlp('monitor', 'analyze', path, '--json', ...flags)).complaints;
+    expect(await complaints('--reward', 'score')).toBe(
+      `rlp monitor analyze: ${path}: score is not a number in 1 of 2 responses, first in line 1; they count as missing`,
+    );
+    expect(await complaints()).toContain('it has no rewards, so only the responses are assessed; name the');
+    expect(await complaints('--second-opinion', 'judge')).toContain(
+      'got judge; it has no rewards. Pass --reward',
+    );
+    const { said } = await rlp(
+      'monitor',
+      'analyze',
+      path,
+      '--json',
+      '--reward',
+      'score',
+      '--second-opinion',
+      'judge',
+    );
+    expect(JSON.parse(said)).toMatchObject({
+      rewardStatistics: { judge: { samples: 2 }, score: { mean: 2 } },
+    });
   });
 
   it('names the line that is something else, and flags out of range', async () => {

@@ -5,10 +5,11 @@ import type { ScoredTrajectory } from './trajectory.ts';
 /** How bad a finding is, from "know about it" (`low`) to "this run is not worth continuing" (`critical`). */
 export type Severity = 'low' | 'medium' | 'high' | 'critical';
 
-/** What a rule means, why it matters, and what usually helps. */
+/** What a rule means, why it matters, how it may look, and what usually helps. */
 export interface FindingNote {
   readonly what: string;
   readonly why: string;
+  readonly example?: string | undefined;
   readonly mitigation: readonly string[];
 }
 
@@ -115,5 +116,12 @@ export const findingSchema: z.ZodType<Finding> = z.object({
   examples: z.array(exampleSchema).optional(),
   phrases: z.array(z.string()).optional(),
   responsesSeen: z.int().nonnegative().optional(),
-  note: z.object({ what: z.string(), why: z.string(), mitigation: z.array(z.string()) }).optional(),
+  note: z
+    .object({
+      what: z.string(),
+      why: z.string(),
+      example: z.string().optional(),
+      mitigation: z.array(z.string()),
+    })
+    .optional(),
 });

@@ -20,14 +20,13 @@ export {
   type RewardQualityMonitorParts,
 } from './monitor/monitor.ts';
 export {
-  type BatchReward,
+  type AnyReward,
   createMonitoredRewardFunctions,
   type Monitored,
   type MonitoredRewardFunctions,
   type MonitoredRewardOptions,
   monitoredReward,
   monitoredRewards,
-  type PointwiseReward,
 } from './monitor/monitored-rewards.ts';
 export type {
   InterventionAction,

@@ -8,6 +8,19 @@ const samples = [
 const finding = { rule: 'spread', severity: 'high', message: 'wide', evidence: {}, iteration: 3 } as const;
 
 describe('wandbLogger', () => {
+  it('logs recent findings as blocks of HTML if the client has them', () => {
+    const logged: unknown[] = [];
+    const run = { log: (data: object) => logged.push(data) };
+    const logger = wandbLogger(run, { html: (markup) => ({ markup }) });
+    const note = { what: '', why: '', mitigation: ['a < b'] };
+    for (let step = 0; step < 12; step++) logger.finding?.(step, { ...finding, message: '<b>', note });
+    const { markup } = (logged.at(-1) as { findings: { markup: string } }).findings;
+    expect(markup.split('<section>')).toHaveLength(11);
+    expect(markup).toContain(
+      '<section><h4>high spread, step 11</h4><p>&lt;b></p><ul><li>a &lt; b</li></ul></section>',
+    );
+  });
+
   it('logs notes, tables and findings, and raises alerts', async () => {
     const logged: unknown[] = [];
     const run = {

@@ -1,4 +1,4 @@
-import { ArgumentError, type LoggedSample, type MetricsLogger } from '@rlp/core';
+import { ArgumentError, type Finding, type LoggedSample, type MetricsLogger } from '@rlp/core';
 import { Problems } from './problems.ts';
 import { sampleColumns } from './sample-columns.ts';
 
@@ -20,17 +20,22 @@ export interface WandbLoggerOptions {
   readonly table?:
     | ((columns: readonly string[], data: readonly (readonly (string | number | null)[])[]) => unknown)
     | undefined;
+  /** Makes a block of HTML of your client, such as `new wandb.Html(…)`. By default findings are text. */
+  readonly html?: ((markup: string) => unknown) | undefined;
   /** Called once when the run throws. Default `process.emitWarning`. */
   readonly onProblem?: ((message: string) => void) | undefined;
 }
+
+/** Findings that W&B shows at a step. */
+const recentFindings = 10;
 
 const levels = { low: 'INFO', medium: 'WARN', high: 'ERROR', critical: 'ERROR' } as const;
 
 /**
  * Logs to a Weights & Biases run. JavaScript has no maintained client, so you pass the run. Any object with a `log` will do.
  *
- * Metrics keep their names. Notes are logged as `notes`, samples as the table `samples`, findings as `findings` and, if the
- * run has `alert`, as alerts.
+ * Metrics keep their names. Notes are logged as `notes`, samples as the table `samples`, the ten latest findings as `findings` and,
+ * if the run has `alert`, each as an alert.
  *
  * @throws ArgumentError for a run without `log`.
  */
@@ -38,6 +43,7 @@ export function wandbLogger(
   run: WandbRun,
   {
     table = (columns, data) => ({ columns, data }),
+    html,
     onProblem = (message) => process.emitWarning(message),
   }: WandbLoggerOptions = {},
 ): MetricsLogger {
@@ -55,12 +61,16 @@ export function wandbLogger(
       report(error);
     }
   };
+  let recent: readonly string[] = [];
   return {
     log: (step, metrics) => attempt(() => run.log(metrics, { step })),
     note: (step, text) => attempt(() => run.log({ notes: text }, { step })),
     samples: (step, rows) => attempt(() => run.log({ samples: sampleTable(rows, table) }, { step })),
-    finding(step, { rule, severity, message }) {
-      attempt(() => run.log({ findings: `${severity} ${rule}: ${message}` }, { step }));
+    finding(step, finding) {
+      const { rule, severity, message } = finding;
+      const shown = html === undefined ? `${severity} ${rule}: ${message}` : blockOf(step, finding);
+      recent = [...recent, shown].slice(-recentFindings);
+      attempt(() => run.log({ findings: html?.(recent.join('')) ?? recent.join('\n') }, { step }));
       attempt(() => run.alert?.({ title: rule, text: message, level: levels[severity] }));
     },
     async close() {
@@ -72,6 +82,16 @@ export function wandbLogger(
       problems.conclude();
     },
   };
+}
+
+/** A finding with its advice, as HTML. */
+function blockOf(step: number, { rule, severity, message, note }: Finding): string {
+  const advice = (note?.mitigation ?? []).map((one) => `<li>${escaped(one)}</li>`).join('');
+  return `<section><h4>${escaped(severity)} ${escaped(rule)}, step ${step}</h4><p>${escaped(message)}</p><ul>${advice}</ul></section>`;
+}
+
+function escaped(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;');
 }
 
 function sampleTable(

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { RewardQualityAssessor } from './assessor.ts';
 import { fixed, pythonNumber } from './number-format.ts';
 import type { AssessorOptions } from './options.ts';
-import { formatFinding } from './pathology.ts';
+import { formatFinding, pathologies, pathologyNotes } from './pathology.ts';
 
 const good = (at: number) =>
   `<reasoning>number ${at} is what ${at - 1} and one make, as counting ${at % 7} fingers shows</reasoning>` +
@@ -98,6 +98,32 @@ describe('RewardQualityAssessor', () => {
     expect([rateOf('rlp'), rateOf('tunrex')]).toEqual([expect.closeTo(4 / 7, 12), expect.closeTo(1 / 7, 12)]);
   });
 
+  it("counts tags as correct if they are a pair; with the conventions 'tunrex', if both occur", () => {
+    const responses = [
+      '<reasoning>a</reasoning>',
+      '</reasoning>a<reasoning>',
+      '<reasoning>a',
+      'a</reasoning>',
+    ];
+    const rateOf = (conventions: 'rlp' | 'tunrex') =>
+      new RewardQualityAssessor({ conventions }).assessBatch({ responses, rewards: {} }).metrics
+        .tagCorrectnessRate;
+    expect([rateOf('rlp'), rateOf('tunrex')]).toEqual([0.25, 0.5]);
+  });
+
+  it('explains each pathology: what, why, an example and what helps', () => {
+    for (const { what, why, example, mitigation } of pathologies.map((rule) => pathologyNotes[rule])) {
+      for (const text of [what, why, example, ...mitigation]) expect(text).toMatch(/\S{2}/);
+      expect(mitigation.length).toBeGreaterThanOrEqual(3);
+    }
+    const { findings } = new RewardQualityAssessor({ minSamplesForAnalysis: 1 }).assessBatch({
+      responses: ['', '', ''],
+      rewards: {},
+    });
+    for (const { rule, note } of findings) expect(note).toEqual(pathologyNotes[rule as 'format_gaming']);
+    expect(findings.length).toBeGreaterThan(0);
+  });
+
   it('detects saturation at either bound', () => {
     const rewards = [...constant(96, 3), ...varied(4)];
     expect(alertsOf(batchOf(100, good), rewards)).toEqual([
@@ -178,7 +204,7 @@ describe('RewardQualityAssessor', () => {
       avgReasoningLength: 4,
       avgAnswerLength: 2 / 3,
       emptyContentRate: 1,
-      tagCorrectnessRate: 1,
+      tagCorrectnessRate: 2 / 3,
     });
   });
 

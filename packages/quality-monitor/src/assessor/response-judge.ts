@@ -16,7 +16,7 @@ export class ResponseJudge {
   constructor(options: ResolvedAssessorOptions) {
     this.#tools = {
       options,
-      readShape: shapeReader(options.tags),
+      readShape: shapeReader(options.tags, options.conventions),
       sequences: new Sequences(),
       texts: new TextReader(),
       part: new ReadText(),

@@ -12,7 +12,7 @@ interface ResponseShape {
   /** Trimmed content of the first pair of the tag, if any. */
   readonly reasoning: string | undefined;
   readonly answer: string | undefined;
-  /** Whether both reasoning tags occur, in any order. */
+  /** Whether the reasoning tags are a pair. With the conventions of TunRex, whether both occur in any order. */
   readonly hasReasoningTags: boolean;
 }
 
@@ -20,12 +20,13 @@ interface ResponseShape {
 export type ShapeReader = (response: string) => ResponseShape;
 
 /** @throws ArgumentError for tags that are not plain words. */
-export function shapeReader(tags: ResponseTags | 'none'): ShapeReader {
+export function shapeReader(tags: ResponseTags | 'none', conventions: 'rlp' | 'tunrex' = 'rlp'): ShapeReader {
   if (tags === 'none') return () => ({ reasoning: undefined, answer: undefined, hasReasoningTags: false });
   const { reasoning, answer } = tags;
   const readReasoning = pairReader(reasoning);
   const readAnswer = pairReader(answer);
-  const hasTags = (text: string) => text.includes(`<${reasoning}>`) && text.includes(`</${reasoning}>`);
+  const hasTags = (text: string) =>
+    conventions === 'tunrex' && text.includes(`<${reasoning}>`) && text.includes(`</${reasoning}>`);
   return (response) => {
     const content = readReasoning(response);
     return {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { RewardQualityAssessor } from '../assessor/assessor.ts';
-import { monitorLogger, readSavedResponses } from '../files.ts';
+import { monitorLogger } from '../files.ts';
 import { RewardQualityMonitor } from '../monitor/monitor.ts';
 import { readMonitorLogs } from './read-logs.ts';
 
@@ -26,20 +26,6 @@ function monitorTo(options: Parameters<typeof monitorLogger>[0], onFailure?: (me
     onFailure: onFailure ?? (() => undefined),
   });
 }
-
-describe('readSavedResponses', () => {
-  it('leaves out a last line that was cut short, and refuses one that is something else', () => {
-    const line = '{"response":"a","reward":1}';
-    expect(readSavedResponses(`${line}\n{"response":"b`, 'f')).toHaveLength(1);
-    expect(() => readSavedResponses(`${line}\n{"respons":"b"}`, 'f')).toThrow('f, line 2: expected');
-    expect(() => readSavedResponses(`{"respon\n${line}`, 'f')).toThrow('f, line 1: expected');
-  });
-
-  it('reads lines as Windows ends them, behind a byte order mark', () => {
-    const lines = '\uFEFF{"response":"a","reward":1}\r\n{"response":"b","reward":0}\r\n';
-    expect(readSavedResponses(lines, 'f').map(({ response }) => response)).toEqual(['a', 'b']);
-  });
-});
 
 describe('monitorLogger', () => {
   it('writes what readMonitorLogs reads back', async () => {

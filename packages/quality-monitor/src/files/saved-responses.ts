@@ -1,18 +1,116 @@
+import { readFile } from 'node:fs/promises';
 import { FormatError, promptText } from '@rlp/core';
-import { parseJsonLines } from '@rlp/data';
+import { parseCsv, parseJsonLines } from '@rlp/data';
+import { readParquetFile } from '@rlp/data/parquet';
 import * as z from 'zod';
-import { csvRecords } from './csv.ts';
+import { loggedReward } from '../monitor/batch.ts';
+import { loggedText } from '../text/logged-text.ts';
 
 /** A saved response with its rewards. */
 export interface SavedResponse {
   readonly response: string;
-  /** By component. */
+  /** By component. `null` if it is missing, NaN if it is not a number. */
   readonly rewards: Readonly<Record<string, number | null>>;
   /** The prompt, if it was saved. */
   readonly prompt?: string | undefined;
+  /** Place in the file, such as `line 7`. */
+  readonly place: string;
 }
 
-const rewards = z.record(z.string(), z.number().nullable());
+/** Fields of a file with other names. A dot leads into an object, `*` into each element of a list. */
+export interface SavedFields {
+  /** The response, such as `completion` or `completions.*.text`. Default `response`. */
+  readonly response?: string | undefined;
+  /** Its rewards: numbers, booleans or texts of numbers. Each is named by the last part of its field. Default `reward` or `rewards`. */
+  readonly rewards?: readonly string[] | undefined;
+  /** Its prompt. Default `prompt`. */
+  readonly prompt?: string | undefined;
+}
+
+interface SavedRecord {
+  readonly place: string;
+  readonly value: unknown;
+}
+
+/**
+ * Reads saved responses from JSON Lines, a JSON list, CSV or Parquet. Parquet needs the package `hyparquet`. A last line of JSON Lines
+ * that a crash cut short is left out.
+ *
+ * @throws FormatError naming the line or row that is something else.
+ * @throws MissingPeerError for a Parquet file without `hyparquet`.
+ */
+export async function readSavedResponses(path: string, fields: SavedFields = {}): Promise<SavedResponse[]> {
+  const isMapped = Object.values(fields).some((field) => field !== undefined);
+  const saved: SavedResponse[] = [];
+  let first: unknown;
+  for await (const { place, value } of recordsOf(path)) {
+    first ??= value;
+    const where = `${path}, ${place}`;
+    const responses = isMapped ? mapped(value, fields, where) : [parsed(value, where)];
+    for (const one of responses) saved.push({ ...one, place });
+  }
+  const unknown = unknownFields(saved, fields);
+  if (saved.length === 0 || unknown.length === 0) return saved;
+  throw new FormatError(
+    `${path}: expected records with a field ${unknown.join(' and a field ')}, but none has it; the first has ${keysOf(first)}`,
+  );
+}
+
+/** Fields of rewards and prompts that no record has. */
+function unknownFields(saved: readonly SavedResponse[], { rewards = [], prompt }: SavedFields): string[] {
+  const without = rewards.filter((field) => !saved.some((one) => nameOf(field) in one.rewards));
+  const lacksPrompt = prompt !== undefined && saved.every((one) => one.prompt === undefined);
+  return lacksPrompt ? [...without, prompt] : without;
+}
+
+async function* recordsOf(path: string): AsyncGenerator<SavedRecord> {
+  const bytes = await readFile(path);
+  if (bytes.subarray(0, 4).toString('latin1') === 'PAR1' || /\.parquet$/i.test(path)) {
+    for await (const { number, value } of readParquetFile(path)) yield { place: `row ${number}`, value };
+    return;
+  }
+  const text = textOf(bytes, path);
+  if (/\.[ct]sv$/i.test(path)) {
+    for (const { number, record } of parseCsv(text, { source: path })) {
+      yield { place: `line ${number}`, value: record };
+    }
+  } else if (/^\s*\[/.test(text)) {
+    for (const [at, value] of listOf(text, path).entries()) yield { place: `element ${at + 1}`, value };
+  } else {
+    for (const { number, value } of parseJsonLines(text, { source: path, expected, tornLine: 'skip' })) {
+      yield { place: `line ${number}`, value };
+    }
+  }
+}
+
+function textOf(bytes: Uint8Array, path: string): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch (cause) {
+    throw new FormatError(
+      `${path}: expected UTF-8 text or Parquet, got other bytes; unpack the file, or save it as UTF-8`,
+      { cause },
+    );
+  }
+}
+
+function listOf(text: string, path: string): readonly unknown[] {
+  try {
+    return JSON.parse(text) as readonly unknown[];
+  } catch (cause) {
+    throw new FormatError(`${path}: expected a JSON list or one JSON record per line: ${String(cause)}`, {
+      cause,
+    });
+  }
+}
+
+/** A response before its place is known. */
+type Unplaced = Omit<SavedResponse, 'place'>;
+
+const reward = z.unknown().transform(loggedReward);
+const rewards = z.record(z.string(), reward);
+const text = z.unknown().transform(loggedText);
+const response = z.unknown().refine((value) => value !== undefined, 'it is missing');
 
 /** An assistant turn that only calls tools has `null`. */
 const message = z.object({
@@ -23,84 +121,81 @@ const message = z.object({
 });
 
 /** A scored trajectory, as rollouts save it. */
-const trajectoryLine = z.object({
+const trajectoryRecord = z.object({
   trajectory: z.object({
     response: z.string(),
     task: z
       .object({ prompt: z.union([z.string(), z.array(message)], 'expected text or a list of messages') })
       .optional(),
   }),
-  reward: z.number().nullable(),
+  reward,
   components: rewards,
 });
 
-const rewardsLine = z.object({ response: z.string(), rewards, prompt: z.string().optional() });
-
-const rewardLine = z.object({
-  response: z.string(),
-  reward: z.number().nullable().optional(),
-  prompt: z.string().optional(),
+const rewardsRecord = z.object({
+  response: response.transform(loggedText),
+  rewards,
+  prompt: text.optional(),
 });
-
-/** By what a line says that it is, so that what is wrong with it can be told. */
-function parseLine(value: unknown) {
-  const line: object = typeof value === 'object' && value !== null ? value : {};
-  if ('trajectory' in line) return trajectoryLine.safeParse(line);
-  return 'rewards' in line ? rewardsLine.safeParse(line) : rewardLine.safeParse(line);
-}
-
-/** Fields of a file with other names. A dot leads into an object, `*` into each element of a list. */
-export interface SavedFields {
-  /** The response, such as `completion` or `completions.*.text`. Default `response`. */
-  readonly response?: string | undefined;
-  /** Its reward: a number, a boolean or a text of a number. Default `reward` or `rewards`. */
-  readonly reward?: string | undefined;
-  /** Its prompt. Default `prompt`. */
-  readonly prompt?: string | undefined;
-}
-
-/**
- * Reads saved responses from JSON Lines, or from CSV if the path ends with `.csv`. A last line that a crash cut short is left out.
- *
- * @param path - Named in errors.
- * @throws FormatError naming the line that is something else.
- */
-export function readSavedResponses(text: string, path: string, fields: SavedFields = {}): SavedResponse[] {
-  const isMapped = Object.values(fields).some((field) => field !== undefined);
-  if (path.toLowerCase().endsWith('.csv')) {
-    return csvRecords(text).flatMap(({ number, record }) =>
-      mapped(record, fields, `${path}, line ${number}`),
-    );
-  }
-  const lines = parseJsonLines(text, { source: path, expected, tornLine: 'skip' });
-  return Array.from(lines).flatMap(({ number, value }) => {
-    if (isMapped) return mapped(value, fields, `${path}, line ${number}`);
-    const parsed = parseLine(value);
-    if (parsed.success) return savedResponse(parsed.data);
-    const { path: field, message: problem } = parsed.error.issues[0]!;
-    throw new FormatError(
-      `${path}, line ${number}: expected ${expected}; ${field.join('.')}: ${problem}. The record has ${keysOf(value)}; name its fields if they differ`,
-    );
-  });
-}
+const rewardRecord = z.object({
+  response: response.transform(loggedText),
+  reward: reward.optional(),
+  prompt: text.optional(),
+});
 
 const expected = '{"response": "…", "rewards": {"name": number}} or a scored trajectory';
 
+/** Reads a record by what it says that it is, so that the error fits. */
+function parsed(value: unknown, where: string): Unplaced {
+  const record: object = typeof value === 'object' && value !== null ? value : {};
+  const read = 'trajectory' in record ? asTrajectory : 'rewards' in record ? asRewards : asReward;
+  const { success, data, error } = read(record);
+  if (success) return data;
+  const { path: field, message: problem } = error.issues[0]!;
+  throw new FormatError(
+    `${where}: expected ${expected}; ${field.join('.')}: ${problem}. The record has ${keysOf(value)}; name its fields if they differ`,
+  );
+}
+
+const asRewards = (record: object) => rewardsRecord.safeParse(record);
+const asReward = (record: object) =>
+  rewardRecord
+    .transform(({ reward: only, ...rest }) => ({
+      ...rest,
+      rewards: only === undefined ? {} : { reward: only },
+    }))
+    .safeParse(record);
+const asTrajectory = (record: object) =>
+  trajectoryRecord
+    .transform(({ trajectory, reward: total, components }) => ({
+      response: trajectory.response,
+      rewards: { ...components, total },
+      prompt: trajectory.task && promptText(trajectory.task.prompt),
+    }))
+    .safeParse(record);
+
 /** The responses of a record. A reward or a prompt counts for all of them if there is one only. */
-function mapped(record: unknown, fields: SavedFields, where: string): SavedResponse[] {
-  const { response = 'response', reward = 'reward', prompt = 'prompt' } = fields;
-  const responses = valuesAt(record, response.split('.'));
+function mapped(record: unknown, fields: SavedFields, where: string): Unplaced[] {
+  const { response = 'response', rewards = ['reward'], prompt = 'prompt' } = fields;
+  const valuesOf = (field: string) => valuesAt(record, field.split('.'));
+  const responses = valuesOf(response);
   if (responses.length === 0) {
     throw new FormatError(`${where}: expected a field ${response}, got ${keysOf(record)}`);
   }
-  const rewards = valuesAt(record, reward.split('.'));
-  const prompts = valuesAt(record, prompt.split('.'));
+  const paid = rewards.map((field) => ({ name: nameOf(field), values: valuesOf(field) }));
+  const known = paid.filter(({ values }) => values.length > 0);
+  const prompts = valuesOf(prompt);
   const one = (values: readonly unknown[], at: number) => (values.length === 1 ? values[0] : values[at]);
   return responses.map((value, at) => ({
-    response: typeof value === 'string' ? value : (JSON.stringify(value) ?? ''),
-    rewards: rewards.length === 0 ? {} : { reward: rewardOf(one(rewards, at)) },
-    ...(prompts.length > 0 && { prompt: textOf(one(prompts, at)) }),
+    response: loggedText(value),
+    rewards: Object.fromEntries(known.map(({ name, values }) => [name, loggedReward(one(values, at))])),
+    ...(prompts.length > 0 && { prompt: loggedText(one(prompts, at)) }),
   }));
+}
+
+/** The last part of a field's path. */
+function nameOf(field: string): string {
+  return field.slice(field.lastIndexOf('.') + 1);
 }
 
 function valuesAt(value: unknown, path: readonly string[]): unknown[] {
@@ -111,30 +206,7 @@ function valuesAt(value: unknown, path: readonly string[]): unknown[] {
   return Object.hasOwn(value, name) ? valuesAt(value[name as never], rest) : [];
 }
 
-function rewardOf(value: unknown): number | null {
-  const number = value === null || value === undefined || value === '' ? Number.NaN : Number(value);
-  return Number.isFinite(number) ? number : null;
-}
-
-function textOf(value: unknown): string {
-  return typeof value === 'string' ? value : (JSON.stringify(value) ?? '');
-}
-
 function keysOf(value: unknown): string {
   if (typeof value !== 'object' || value === null) return JSON.stringify(value);
   return `fields ${Object.keys(value).join(', ') || 'none'}`;
-}
-
-function savedResponse(line: NonNullable<ReturnType<typeof parseLine>['data']>): SavedResponse {
-  if ('trajectory' in line) {
-    const { response, task } = line.trajectory;
-    return {
-      response,
-      rewards: { ...line.components, total: line.reward },
-      prompt: task && promptText(task.prompt),
-    };
-  }
-  if ('rewards' in line) return line;
-  const { response, prompt, reward } = line;
-  return { response, prompt, rewards: reward === undefined ? {} : { reward } };
 }

@@ -17,6 +17,12 @@ function watched(detectors: readonly Monitor[] = [rewardHackingDetector()]) {
   return { monitor, records: logger.records, said, faults };
 }
 
+function cyclic(): object {
+  const value: { self?: object } = {};
+  value.self = value;
+  return value;
+}
+
 describe('bad input costs no run, and only what nobody could keep', () => {
   it('rewards that are not one per response: the others and the responses are assessed', () => {
     const { monitor, records, said, faults } = watched();
@@ -117,6 +123,50 @@ describe('bad input costs no run, and only what nobody could keep', () => {
     expect(monitor.getMonitoringSummary().rewardStatistics.truth).toMatchObject({ samples: 8, mean: 0.5 });
     expect(said[0]).toContain('reward truth: 2 of 4 values are not finite numbers');
     expect(faults()).toMatchObject({ 'reward truth': 5 });
+  });
+
+  it.each<[string, unknown, Record<string, number>]>([
+    ['nothing', {}, { samples: 0 }],
+    ['null', { responses: null, rewards: null, prompts: null }, { samples: 0 }],
+    ['a list of rewards', { responses, rewards: [1, 0, 1, 0] }, { reward: 0.5 }],
+    ['a typed list', { responses, rewards: new Float32Array([1, 0, 1, 1]) }, { reward: 0.75 }],
+    [
+      'a record for each response',
+      { responses, rewards: [{ a: 1 }, { a: '0' }, { b: true }, null] },
+      { a: 0.5, b: 1 },
+    ],
+    [
+      'rewards of all types',
+      { responses, rewards: { a: [1n, true, ' 0 ', ''], b: [Symbol('x'), { x: 1 }, [1], 'n/a'] } },
+      { a: 2 / 3 },
+    ],
+    [
+      'messages, cycles and numbers',
+      { responses: [[{ role: 'assistant', content: good }], cyclic(), 10n, Symbol('x')], rewards: {} },
+      { samples: 4 },
+    ],
+    [
+      'parts of messages',
+      {
+        responses: [{ role: 'assistant', content: [{ type: 'text', text: 'a' }] }],
+        prompts: [[{ content: null }]],
+        rewards: { a: [1] },
+      },
+      { a: 1 },
+    ],
+    ['an error in place of rewards', { responses, rewards: new Error('judge is down') }, { samples: 4 }],
+    [
+      'metrics that are not numbers',
+      { responses, rewards: {}, extraMetrics: { a: 'x', b: Number.NaN } },
+      { samples: 4 },
+    ],
+  ])('a batch as a log holds it: %s', (_, batch, { samples, ...means }) => {
+    const { monitor, records } = watched();
+    for (let step = 0; step < 3; step++) monitor.monitorBatch(batch as never);
+    const { rewardStatistics, totalSamples } = monitor.getMonitoringSummary();
+    if (samples !== undefined) expect(totalSamples).toBe(3 * samples);
+    for (const [name, mean] of Object.entries(means)) expect(rewardStatistics[name]?.mean).toBe(mean);
+    expect(records.flatMap(({ metrics }) => Object.values(metrics)).every(Number.isFinite)).toBe(true);
   });
 
   it('prompts that are not one per response are left out', () => {

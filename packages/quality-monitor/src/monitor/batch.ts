@@ -1,5 +1,6 @@
 import type { Metrics, ScoredTrajectory } from '@rlp/core';
 import type { AssessedBatch } from '../assessor/assessor.ts';
+import { loggedText } from '../text/logged-text.ts';
 
 /** Responses and rewards of one batch, without trajectories. */
 export interface MonitoredBatch extends Pick<AssessedBatch, 'responses' | 'rewards'> {
@@ -32,8 +33,8 @@ export function checkedBatch(given: MonitoredBatch, known: Iterable<string>): Ch
   const responses = textsOf('responses', listOf(given.responses), fault);
   const missing = responses.map(() => null);
   const valid: Record<string, readonly (number | null)[]> = {};
-  for (const [name, values] of Object.entries(given.rewards ?? {})) {
-    const numbers = listOf(values).map(numberOf);
+  for (const [name, values] of Object.entries(rewardsByName(given.rewards))) {
+    const numbers = listOf(values).map(loggedReward);
     const fits = numbers.length === responses.length;
     valid[name] = fits ? numbers : missing;
     if (!fits) fault(`reward ${name}`, `${numbers.length} values for ${responses.length} responses`);
@@ -58,7 +59,20 @@ function iterated(value: unknown): Iterable<unknown> {
   return isIterable ? (value as Iterable<unknown>) : [];
 }
 
-/** Texts as a log has them: numbers and objects become text, and missing ones are empty. */
+/** Rewards by name. Logs also hold a list of numbers, or one record of rewards for each response. */
+function rewardsByName(rewards: unknown): Readonly<Record<string, unknown>> {
+  if (typeof rewards !== 'object' || rewards === null) return {};
+  const rows = [...iterated(rewards)];
+  if (!(Symbol.iterator in rewards)) return rewards as Readonly<Record<string, unknown>>;
+  const isRecord = (row: unknown): row is Readonly<Record<string, unknown>> =>
+    typeof row === 'object' && row !== null;
+  const names = new Set(rows.filter(isRecord).flatMap((row) => Object.keys(row)));
+  if (names.size === 0) return { reward: rows };
+  const rewardOf = (row: unknown, name: string) => (isRecord(row) ? row[name] : undefined);
+  return Object.fromEntries([...names].map((name) => [name, rows.map((row) => rewardOf(row, name))]));
+}
+
+/** Texts as a log has them: numbers, messages and objects become text, and missing ones are empty. */
 function textsOf(
   name: string,
   values: readonly unknown[],
@@ -66,19 +80,14 @@ function textsOf(
 ): readonly string[] {
   const odd = values.filter((value) => typeof value !== 'string').length;
   if (odd > 0) fault(name, `${odd} of ${values.length} are not text`);
-  return odd === 0 ? (values as readonly string[]) : values.map(textOf);
-}
-
-function textOf(value: unknown): string {
-  if (typeof value === 'string') return value;
-  if (value === null || value === undefined) return '';
-  return typeof value === 'object' ? (JSON.stringify(value) ?? '') : String(value);
+  return odd === 0 ? (values as readonly string[]) : values.map(loggedText);
 }
 
 /** A reward as a log has it: booleans and texts of numbers count. Anything else is NaN, and what is missing is null. */
-function numberOf(value: unknown): number | null {
-  if (value === null || value === undefined || value === '') return null;
-  return typeof value === 'object' ? Number.NaN : Number(value);
+export function loggedReward(value: unknown): number | null {
+  if (value === null || value === undefined) return null;
+  if (typeof value === 'string') return value.trim() === '' ? null : Number(value);
+  return ['number', 'boolean', 'bigint'].includes(typeof value) ? Number(value) : Number.NaN;
 }
 
 /**

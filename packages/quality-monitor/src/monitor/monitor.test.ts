@@ -1,5 +1,13 @@
-import { FormatError, type MetricsLogger } from '@rlp/core';
+import {
+  callableRewards,
+  FormatError,
+  type MetricsLogger,
+  type RewardComputer,
+  type RewardFunction,
+  type ScoredTrajectory,
+} from '@rlp/core';
 import { describe, expect, it } from 'vitest';
+import type { MonitoredBatch } from './batch.ts';
 import { consoleAlerts } from './console-alerts.ts';
 import { empty, good, memoryLogger, monitorOf, scored } from './monitor.fixture.ts';
 import { createMonitoredRewardFunctions, monitoredReward, monitoredRewards } from './monitored-rewards.ts';
@@ -218,16 +226,58 @@ describe('monitored rewards', () => {
     expect(Object.keys(monitor.getMonitoringSummary().rewardStatistics)).toEqual(['length', 'half']);
   });
 
+  const group = { id: 'g', task: { id: 't', prompt: '2 + 2?', metadata: 4 }, trajectories: [] };
+  const computer: RewardComputer<number> = {
+    computeRewards: async () => [scored('a', good, 1), scored('b', '', 0)] as ScoredTrajectory<number>[],
+  };
+
   it('may be a reward computer, of which each group is a batch', async () => {
     const monitor = monitorOf();
-    const group = { id: 'g', task: { id: 't', prompt: '', metadata: undefined }, trajectories: [] };
-    const computer = monitoredRewards(
-      { computeRewards: async () => [scored('a', good, 1), scored('b', '', 0)] },
-      monitor,
-    );
-    expect(await computer.computeRewards(group)).toHaveLength(2);
-    await computer.computeRewards(group);
+    const watched = monitoredRewards(computer, monitor);
+    expect(await watched.computeRewards(group)).toHaveLength(2);
+    await watched.computeRewards(group);
     expect([monitor.step, monitor.getMonitoringSummary().totalSamples]).toEqual([1, 4]);
+  });
+
+  it('may be made of rewards of all kinds, and stay what they are', async () => {
+    class Judge {
+      readonly #name = 'judge';
+      readonly computeRewards = computer.computeRewards;
+      scaleWeight = (name: string) => (name === this.#name ? 'scaled' : 'unknown component');
+      describe() {
+        return this.#name;
+      }
+    }
+    const exact: RewardFunction<number> = ({ response, task }) => (response === `${task.metadata}` ? 1 : 0);
+    const { functions, monitor, flush } = createMonitoredRewardFunctions({
+      exact,
+      callable: callableRewards(computer),
+      frozen: Object.freeze({ ...computer }),
+      judge: new Judge(),
+      batch: async (responses: readonly string[]) => responses.map(length),
+    });
+    const batches: MonitoredBatch[] = [];
+    monitor.monitorBatch = (batch) => void batches.push(batch) as never;
+    const signal = new AbortController().signal;
+    const trajectory = { ...scored('a', good, 1).trajectory, task: group.task };
+    expect(functions.exact(trajectory, { signal })).toBe(0);
+    expect(await functions.callable(group)).toHaveLength(2);
+    expect(await functions.frozen.computeRewards(group)).toHaveLength(2);
+    expect(await functions.judge.computeRewards(group)).toHaveLength(2);
+    expect([functions.judge.describe(), functions.judge.scaleWeight('judge')]).toEqual(['judge', 'scaled']);
+    expect(await functions.batch([good, ''])).toEqual([good.length, 0]);
+    expect(functions.judge.pending).toBe(2);
+    flush();
+    const rewards = { callable: [1, 0], frozen: [1, 0], judge: [1, 0], batch: [good.length, 0] };
+    expect(batches).toEqual([
+      { step: 2, responses: [good, ''], prompts: ['2 + 2?', ''], rewards: { ...rewards, exact: [0, null] } },
+    ]);
+  });
+
+  it('refuses what cannot score', () => {
+    expect(() => createMonitoredRewardFunctions({ accuracy: { accuracy: 1 } as never })).toThrow(
+      'expected accuracy to be a function or a reward computer, got {"accuracy":1}',
+    );
   });
 
   it('throw what they threw before', () => {

@@ -121,7 +121,12 @@ export class RewardQualityMonitor implements Monitor {
   monitorBatch({ step = this.#step + 1, extraMetrics, ...given }: MonitoredBatch): RewardQualityMetrics {
     this.#requireGrown(step);
     const batch = this.#checked(given);
-    return this.#monitor(batch, { step, extraMetrics, trajectories: trajectoriesOf(batch) }).metrics;
+    const extra = Object.entries(extraMetrics ?? {});
+    for (const [name, value] of extra) {
+      if (!Number.isFinite(value)) this.#loggers.report(`metric ${name}`, 'it is not a finite number');
+    }
+    const finite = Object.fromEntries(extra.filter(([, value]) => Number.isFinite(value)));
+    return this.#monitor(batch, { step, extraMetrics: finite, trajectories: trajectoriesOf(batch) }).metrics;
   }
 
   /** Observes a batch of a training loop, with each reward component and the reward itself as `total`. */

@@ -1,25 +1,28 @@
-import { ArgumentError, type RewardComputer } from '@rlp/core';
+import { ArgumentError, promptText, type ScoredTrajectory, type Trajectory } from '@rlp/core';
+import { loggedText } from '../text/logged-text.ts';
 import { createDefaultMonitor } from './create-default-monitor.ts';
 import type { RewardQualityMonitor } from './monitor.ts';
-import { ledgerOf } from './reward-ledger.ts';
+import { type LedgerEntry, ledgerOf } from './reward-ledger.ts';
 
-/** Scores one response. Further arguments, such as a reference, follow. */
-export type PointwiseReward<Rest extends readonly unknown[] = readonly unknown[]> = (
-  response: string,
-  ...rest: Rest
-) => number | null | Promise<number | null>;
+type Scores = number | null | readonly (number | null)[];
 
-/** Scores a batch of responses, one number for each, in order. */
-export type BatchReward<Rest extends readonly unknown[] = readonly unknown[]> = (
-  responses: readonly string[],
-  ...rest: Rest
-) => readonly (number | null)[] | Promise<readonly (number | null)[]>;
+/** A `RewardComputer` of any metadata. */
+interface AnyRewardComputer {
+  readonly computeRewards: (...given: never) => Promise<readonly ScoredTrajectory[]>;
+}
 
-type AnyReward = PointwiseReward<never> | BatchReward<never>;
+/**
+ * What scores responses, synchronous or not:
+ *
+ * - a function of one response, which returns its score. Further arguments, such as a reference, follow
+ * - a function of several responses, which returns one score for each
+ * - a `RewardFunction` or a `RewardComputer` of `@rlp/core`, such as those of `@rlp/rewards`
+ */
+export type AnyReward = ((...given: never) => Scores | Promise<Scores>) | AnyRewardComputer;
 
-/** A reward function that reports to a monitor. */
+/** A reward that reports to a monitor. */
 export type Monitored<Reward> = Reward & {
-  /** Assesses what is pending, of all functions of the monitor. Call it after training. */
+  /** Assesses what is pending, of all rewards of the monitor. Call it after training. */
   flush(): void;
   /** Responses with this reward that are not assessed yet. */
   readonly pending: number;
@@ -31,18 +34,18 @@ export interface MonitoredRewardOptions {
   readonly name: string;
   /** Monitor that assesses the responses and their rewards. Required. */
   readonly monitor: RewardQualityMonitor;
-  /** Responses per assessment. They count once they have the rewards of all functions of the monitor. Default 10. */
+  /** Responses per assessment. They count once they have all rewards of the monitor. Default 10. */
   readonly batchInterval?: number | undefined;
   /** `'off'` does not report to the monitor. Default `'on'`. */
   readonly monitoring?: 'on' | 'off' | undefined;
 }
 
 /**
- * Wraps a reward function, pointwise or for batches, so that a monitor sees responses and rewards.
+ * Wraps a reward, so that a monitor sees responses and rewards. Results and errors stay the same.
  *
- * Results and errors stay the same. Functions of one monitor are assessed together: each response with all its rewards.
+ * Rewards of one monitor are assessed together: each response with all its rewards.
  *
- * @throws ArgumentError if `batchInterval` is not a whole number above 0.
+ * @throws ArgumentError if `reward` cannot score, or `batchInterval` is not a whole number above 0.
  */
 export function monitoredReward<Reward extends AnyReward>(
   reward: Reward,
@@ -53,19 +56,44 @@ export function monitoredReward<Reward extends AnyReward>(
       `monitoredReward: expected batchInterval to be a whole number above 0, got ${batchInterval}`,
     );
   }
+  if (typeof reward !== 'function' && !isComputer(reward)) {
+    throw new ArgumentError(
+      `monitoredReward: expected ${name} to be a function or a reward computer, got ${loggedText(reward) || String(reward)}`,
+    );
+  }
   const ledger = ledgerOf(monitor);
   if (monitoring === 'on') ledger.join(name);
-  const record = (given: string | readonly string[], result: unknown) => {
-    if (monitoring === 'off') return;
-    if (typeof given === 'string') return ledger.add(name, given, result as number | null, batchInterval);
+  const add = (entry: LedgerEntry, score: number | null) => {
+    if (monitoring === 'on') ledger.add(name, entry, score, batchInterval);
+  };
+  const described = {
+    flush: { value: () => ledger.flush() },
+    pending: { get: () => ledger.pending(name) },
+  };
+  if (!isComputer(reward)) {
+    const wrapped = reported(reward as (...given: unknown[]) => unknown, add);
+    return Object.defineProperties(wrapped, described) as unknown as Monitored<Reward>;
+  }
+  const hear = (scored: readonly ScoredTrajectory[]) => {
+    for (const { trajectory, reward: score } of scored) add(entryOf(trajectory), score);
+  };
+  return overheard(reward, hear, described) as unknown as Monitored<Reward>;
+}
+
+/** Calls a function, and adds what it scored. */
+function reported(
+  reward: (...given: unknown[]) => unknown,
+  add: (entry: LedgerEntry, score: number | null) => void,
+): (...given: unknown[]) => unknown {
+  const record = (given: unknown, result: unknown) => {
+    const isOne = !Array.isArray(given) || typeof result === 'number' || result === null;
+    if (isOne) return add(entryOf(given), result as number | null);
     // If the number of values differs, it is unknown which response each belongs to.
     const values = Array.isArray(result) && result.length === given.length ? result : undefined;
-    for (const [at, response] of given.entries()) {
-      ledger.add(name, response, values?.[at] ?? null, batchInterval);
-    }
+    for (const [at, one] of given.entries()) add(entryOf(one), values?.[at] ?? null);
   };
-  const wrapped = (given: never, ...rest: never[]) => {
-    const result = (reward as (...all: never[]) => unknown)(given, ...rest);
+  return (given, ...rest) => {
+    const result = reward(given, ...rest);
     if (!(result instanceof Promise)) {
       record(given, result);
       return result;
@@ -75,16 +103,47 @@ export function monitoredReward<Reward extends AnyReward>(
       return value;
     });
   };
-  const described = {
-    flush: { value: () => ledger.flush() },
-    pending: { get: () => ledger.pending(name) },
+}
+
+/** A response as rewards get it: a text, a trajectory, or messages. */
+function entryOf(given: unknown): LedgerEntry {
+  if (typeof given === 'object' && given !== null && 'response' in given) {
+    const { response, task } = given as Partial<Trajectory>;
+    return { response: loggedText(response), prompt: task && promptText(task.prompt) };
+  }
+  return { response: loggedText(given) };
+}
+
+function isComputer(reward: unknown): reward is AnyRewardComputer {
+  return typeof (reward as Partial<AnyRewardComputer> | null)?.computeRewards === 'function';
+}
+
+/** The same computer, with further members. `hear` gets what each group scored. */
+function overheard<Computer extends AnyRewardComputer>(
+  computer: Computer,
+  hear: (scored: readonly ScoredTrajectory[]) => void,
+  further: PropertyDescriptorMap = {},
+): Computer {
+  const computeRewards = async (...given: never) => {
+    const scored = await computer.computeRewards(...given);
+    hear(scored);
+    return scored;
   };
-  return Object.defineProperties(wrapped, described) as unknown as Monitored<Reward>;
+  const members = Object.defineProperties({ computeRewards }, further);
+  // A proxy of a frozen object could not answer with another member.
+  return new Proxy(Object.isFrozen(computer) ? { ...computer } : computer, {
+    apply: (_, __, given) => computeRewards(...(given as never)),
+    get: (_, key) => {
+      if (Object.hasOwn(members, key)) return Reflect.get(members, key);
+      const value: unknown = Reflect.get(computer, key);
+      return typeof value === 'function' ? value.bind(computer) : value;
+    },
+  });
 }
 
 /** Result of {@link createMonitoredRewardFunctions}. */
 export interface MonitoredRewardFunctions<Rewards> {
-  /** The wrapped functions by name. */
+  /** The wrapped rewards by name. */
   readonly functions: { readonly [Name in keyof Rewards]: Monitored<Rewards[Name]> };
   readonly monitor: RewardQualityMonitor;
   /** Assesses what is pending. */
@@ -92,7 +151,7 @@ export interface MonitoredRewardFunctions<Rewards> {
 }
 
 /**
- * Wraps named reward functions for one monitor: `options.monitor`, or a `createDefaultMonitor()`.
+ * Wraps named rewards for one monitor: `options.monitor`, or a `createDefaultMonitor()`.
  *
  * @example
  * const { functions, monitor, flush } = createMonitoredRewardFunctions({ format, accuracy });
@@ -112,20 +171,16 @@ export function createMonitoredRewardFunctions<Rewards extends Readonly<Record<s
 }
 
 /**
- * Attaches a monitor to a reward computer, such as one of a `RewardRegistry` of `@rlp/rewards`. Each scored group is one batch.
+ * Attaches a monitor to a reward computer, such as one of a `RewardRegistry` of `@rlp/rewards`. Each scored group is one batch, with
+ * all components.
  *
  * In a training loop pass `monitor` to the algorithm instead: there a batch is an iteration, and interventions are applied.
  */
-export function monitoredRewards<Metadata>(
-  computer: RewardComputer<Metadata>,
+export function monitoredRewards<Computer extends AnyRewardComputer>(
+  computer: Computer,
   monitor: RewardQualityMonitor,
-): RewardComputer<Metadata> {
-  return {
-    ...computer,
-    async computeRewards(group, options) {
-      const trajectories = await computer.computeRewards(group, options);
-      monitor.observe({ iteration: monitor.step + 1, trajectories });
-      return trajectories;
-    },
-  };
+): Computer {
+  return overheard(computer, (trajectories) => {
+    monitor.observe({ iteration: monitor.step + 1, trajectories });
+  });
 }

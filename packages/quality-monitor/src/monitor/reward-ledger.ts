@@ -3,8 +3,16 @@ import type { RewardQualityMonitor } from './monitor.ts';
 /** Responses that wait for further rewards. Beyond it, all are assessed as they are. */
 const mostIncomplete = 1024;
 
+/** A response that was scored. */
+export interface LedgerEntry {
+  readonly response: string;
+  /** Its prompt, if the reward was given it. */
+  readonly prompt?: string | undefined;
+}
+
 interface Row {
   readonly response: string;
+  prompt: string | undefined;
   readonly rewards: Map<string, number | null>;
 }
 
@@ -37,10 +45,11 @@ export class RewardLedger {
   }
 
   /** Adds a score. Assesses once `interval` responses have all their rewards. */
-  add(name: string, response: string, reward: number | null, interval: number): void {
+  add(name: string, { response, prompt }: LedgerEntry, reward: number | null, interval: number): void {
     const waiting = this.#incomplete.get(response) ?? [];
     const row = waiting.find(({ rewards }) => !rewards.has(name)) ?? this.#begin(response, waiting);
     row.rewards.set(name, reward);
+    row.prompt ??= prompt;
     if (row.rewards.size >= this.#names.size) this.#complete.push(this.#taken(row, waiting));
     if (this.#complete.length >= interval) this.#assess(this.#complete.splice(0));
     else if (this.#incompleteRows > mostIncomplete) this.flush();
@@ -60,7 +69,7 @@ export class RewardLedger {
   }
 
   #begin(response: string, waiting: Row[]): Row {
-    const row = { response, rewards: new Map<string, number | null>() };
+    const row: Row = { response, prompt: undefined, rewards: new Map() };
     waiting.push(row);
     this.#incomplete.set(response, waiting);
     this.#incompleteRows += 1;
@@ -79,8 +88,10 @@ export class RewardLedger {
     this.#assessed += rows.length;
     const names = [...this.#names].filter((name) => rows.some(({ rewards }) => rewards.has(name)));
     const valuesOf = (name: string) => rows.map(({ rewards }) => rewards.get(name) ?? null);
+    const prompts = rows.flatMap(({ prompt }) => prompt ?? []);
     this.#monitor.monitorBatch({
       responses: rows.map(({ response }) => response),
+      ...(prompts.length === rows.length && { prompts }),
       rewards: Object.fromEntries(names.map((name) => [name, valuesOf(name)])),
       step: Math.max(this.#assessed, this.#monitor.step + 1),
     });

@@ -1,0 +1,39 @@
+import { expect, it } from 'vitest';
+import { parseCsv } from './parse-csv.ts';
+
+const records = (text: string) => Array.from(parseCsv(text, { source: 'log.csv' }));
+
+it.each([
+  ['a,b\n1,2\n', [{ number: 2, record: { a: '1', b: '2' } }]],
+  [
+    '\ufeffa,b\r\n1,2\r\n\r\n3,\r\n',
+    [{ record: { a: '1', b: '2' } }, { number: 4, record: { a: '3', b: '' } }],
+  ],
+  ['a,b\r1,2', [{ number: 2, record: { a: '1', b: '2' } }]],
+  ['a,b\n"1,\r\n""x""",2\n3,4', [{ number: 2, record: { a: '1,\r\n"x"', b: '2' } }, { number: 4 }]],
+  ['a;b,c\n1;2\n', [{ record: { 'a;b': '1;2', c: undefined } }]],
+  ['"a,b";c;d\n1;2;3\n', [{ record: { 'a,b': '1', c: '2', d: '3' } }]],
+  ['a\tb\n1,5\t2\n', [{ record: { a: '1,5', b: '2' } }]],
+  ['a, b \n__proto__, say "x" ', [{ record: { a: '__proto__', b: ' say "x" ' } }]],
+  ['a\n"\n"\n', [{ number: 2, record: { a: '\n' } }]],
+  ['a,b\n', []],
+  ['', []],
+])('reads %j', (text, expected) => {
+  if (text.startsWith('a;b,c')) expect(() => records(text)).toThrow('line 2: expected 2 fields');
+  else expect(records(text)).toMatchObject(expected);
+});
+
+it.each([
+  ['a,b\n1,2\n1,2,3\n', 'log.csv, line 3: expected 2 fields as in the header, got 3'],
+  ['a,b\n\n1\n', 'log.csv, line 3: expected 2 fields as in the header, got 1'],
+  ['a,b\n"1"x,2\n', 'log.csv, line 2: expected a quoted field to end with a quote'],
+  ['a,b\n"1\n\n,2\n', 'log.csv, line 2: expected a quoted field to end'],
+  ['a,b,a\n', 'log.csv: expected different column names, got "a" twice'],
+])('refuses %j', (text, message) => {
+  expect(() => records(text)).toThrow(message);
+});
+
+it('reads a field of some megabytes', () => {
+  const long = 'x "" y\n'.repeat(100_000);
+  expect(records(`a,b\n"${long}",1`)[0]!.record.a!.length).toBe(600_000);
+});
