@@ -61,7 +61,7 @@ const judges = {
 
 function generatorAt(url: string) {
   const backoff = { firstMs: 1, longestMs: 2 };
-  return chatCompletionsGenerator({ url, model: 'judge', attempts: 2, backoff, timeoutMs: 250 });
+  return chatCompletionsGenerator({ url, model: 'judge', attempts: 1, backoff, timeoutMs: 1000 });
 }
 
 async function trainUnder(name: keyof typeof judges, server: Awaited<ReturnType<typeof judgeServer>>) {
@@ -76,9 +76,9 @@ async function trainUnder(name: keyof typeof judges, server: Awaited<ReturnType<
 it.each([
   ['pointwise', 'refuses', /reward "oddness": pointwiseJudge: http:\S+: .*ECONNREFUSED/],
   ['pointwise', 'gives 500', /reward "oddness": pointwiseJudge: http:\S+: expected status 200, got 500/],
-  ['pointwise', 'hangs', /reward "oddness": pointwiseJudge: http:\S+: no answer within 250 ms/],
+  ['pointwise', 'hangs', /reward "oddness": pointwiseJudge: http:\S+: no answer within 1000 ms/],
   ['ranking', 'refuses', /got a reward: rankingJudge: http:\S+: .*ECONNREFUSED/],
-  ['ranking', 'hangs', /got a reward: rankingJudge: http:\S+: no answer within 250 ms/],
+  ['ranking', 'hangs', /got a reward: rankingJudge: http:\S+: no answer within 1000 ms/],
   ['pairwise', 'gives 500', /got a reward: pairwiseJudge: http:\S+: expected status 200, got 500/],
 ] as const)(
   'a judge (%s) whose server %s gives the tasks back and stops the run',
