@@ -8,6 +8,7 @@ import {
 } from './backend-options.ts';
 import { FullWeights, type FullWeightsParts } from './full-weights.ts';
 import { LoraWeights } from './lora-weights.ts';
+import { memoryForecast } from './memory-forecast.ts';
 import { OnnxTrainingBackend } from './onnx-backend.ts';
 import type { MergePlan, TrainingProgramOptions } from './program-protocol.ts';
 import type { ModelPlan, TrainingMethods } from './train.program.ts';
@@ -144,6 +145,7 @@ async function startBackend(
     },
     shares: { engine, store },
     reference: options.reference,
+    forecastMemory: memoryForecast(options, plan.lora?.rank),
   });
 }
 

@@ -1,6 +1,7 @@
 import { parseModelConfig } from '@rlp/models';
 import { describe, expect, it } from 'vitest';
 import { countParameters, estimateMemory } from './memory.ts';
+import { memoryForecast } from './memory-forecast.ts';
 
 const llama = (change: Record<string, unknown>) =>
   parseModelConfig({
@@ -107,5 +108,50 @@ describe('estimateMemory', () => {
   it('refuses fields that it does not know', () => {
     const wrong = { ...question, adaptation: { kind: 'lora', rank: 4 } };
     expect(() => estimateMemory(wrong)).toThrow('Unrecognized option "adaptation"');
+  });
+});
+
+describe('memoryForecast', () => {
+  const config = parseModelConfig({
+    model_type: 'llama',
+    vocab_size: 1000,
+    hidden_size: 64,
+    intermediate_size: 128,
+    num_hidden_layers: 2,
+    num_attention_heads: 4,
+    max_position_embeddings: 256,
+  });
+  const forecastOn = (executionProvider: string, rank?: number) =>
+    memoryForecast(
+      {
+        ...{ engine: { executionProvider }, model: { config } },
+        ...{ tokensPerMicroBatch: 512, activations: 'keep', reference: 'none' },
+      } as never,
+      rank,
+    );
+
+  it('is the estimate of the largest micro-batch, without the copy of the model', () => {
+    const { bytes, held, available } = forecastOn('cpu')({ sequences: 64, tokens: 100 })!;
+    const {
+      model: _,
+      total: __,
+      table: ___,
+      ...parts
+    } = estimateMemory({
+      ...{ config, rows: 5, length: 100, reference: 'none', microBatches: 'several' },
+    });
+    expect(bytes).toEqual(parts);
+    expect(held).toBeGreaterThan(2 ** 20);
+    expect(available).toBeGreaterThan(2 ** 20);
+    const long = forecastOn('cpu')({ sequences: 2, tokens: 9999 })!.bytes;
+    const { activations } = estimateMemory({ config, rows: 2, length: 256, reference: 'none' });
+    expect(long.activations).toBe(activations);
+    expect(forecastOn('cpu', 4)({ sequences: 1, tokens: 1 })!.bytes.gradients).toBeLessThan(
+      bytes.gradients! / 8,
+    );
+  });
+
+  it('is unknown on other devices', () => {
+    expect(forecastOn('cuda')({ sequences: 1, tokens: 1 })).toBeUndefined();
   });
 });

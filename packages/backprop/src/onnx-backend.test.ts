@@ -52,6 +52,7 @@ async function create(): Promise<OnnxTrainingBackend> {
     packing: { vocabularySize, contextLength: 64, tokensPerMicroBatch: 16 },
     shares: { engine, store },
     reference: 'initial',
+    forecastMemory: () => undefined,
   });
 }
 
@@ -114,6 +115,7 @@ it('sends a graph again after a request that failed before it was compiled', asy
     }),
     packing: { vocabularySize, contextLength: 64, tokensPerMicroBatch: 16 },
     shares: { engine, store: 'none' },
+    forecastMemory: () => undefined,
     reference: 'initial',
   });
   const loss: Loss = {

@@ -1,9 +1,11 @@
 import {
   ArgumentError,
   type BackendGroup,
+  type BatchSize,
   type ForwardBackwardResult,
   type FullBackend,
   type Loss,
+  type MemoryForecast,
   type OptimStepResult,
   type PublicationForm,
   type PublishOptions,
@@ -46,6 +48,7 @@ export interface OnnxBackendParts {
   readonly shares: SharedWeights;
   /** Whether the backend keeps a reference policy. */
   readonly reference: 'initial' | 'none';
+  readonly forecastMemory: (batch: BatchSize) => MemoryForecast | undefined;
 }
 
 /** Options of {@link OnnxTrainingBackend.logprobs}. */
@@ -101,6 +104,10 @@ export class OnnxTrainingBackend implements FullBackend {
       ...(reference === 'none' ? (['reference'] as const) : []),
       ...(weights.valueHead ? [] : (['values'] as const)),
     ];
+  }
+
+  forecastMemory(batch: BatchSize): MemoryForecast | undefined {
+    return this.#parts.forecastMemory(batch);
   }
 
   get weightVersion(): number {

@@ -118,6 +118,25 @@ export type ReferenceUpdate =
   | { readonly method: 'copy' }
   | { readonly method: 'ema'; readonly decay: number };
 
+/** Size of a batch. */
+export interface BatchSize {
+  readonly sequences: number;
+  /** Tokens of the longest sequence. */
+  readonly tokens: number;
+}
+
+/** Memory that training takes at its peak, and what the machine has. */
+export interface MemoryForecast {
+  /** Bytes at the peak of an update, by purpose, such as `optimizer`. */
+  readonly bytes: Readonly<Record<string, number>>;
+  /** Bytes that the process holds now. */
+  readonly held: number;
+  /** Bytes that the machine or the process's container has left. */
+  readonly available: number;
+  /** What to do if that is too much, with the names of the backend's options. */
+  readonly remedy: string;
+}
+
 /**
  * A policy that learns. Calls run in the order they are made, whether or not their futures are awaited.
  *
@@ -133,6 +152,8 @@ export interface TrainingBackend {
   readonly vocabularySize?: number | undefined;
   /** Groups whose methods it has and whose data it was created without, such as `values` without a value head. */
   readonly lacks?: readonly BackendGroup[] | undefined;
+  /** Memory that updates with such a batch take. `undefined` if it is unknown, which is the default. */
+  forecastMemory?(batch: BatchSize): MemoryForecast | undefined;
 
   /**
    * Adds the gradient of the batch's loss to the accumulated gradient. Weights do not change.

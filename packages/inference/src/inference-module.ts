@@ -72,6 +72,11 @@ export class InferenceModule implements Sampler, TokenScorer, InferenceEngine {
     return this.backend.vocabularySize;
   }
 
+  /** Bytes that sequences of so many tokens take while they are sampled, 0 if the backend cannot tell. */
+  cacheBytes(tokens: number): number {
+    return this.backend.cacheBytes?.(tokens) ?? 0;
+  }
+
   get tokenizer(): Tokenizer {
     return this.backend.tokenizer;
   }

@@ -84,6 +84,7 @@ class OnnxSampler implements InferenceBackend {
   readonly #store: string;
   readonly #program: RunningProgram<GenerationProgram>;
   readonly #turn: TurnGate;
+  readonly #maxSequences: number;
   #policyVersion: number;
   /** What adapters correct: layers as they were before the first one. */
   #base: Weights | undefined;
@@ -91,17 +92,24 @@ class OnnxSampler implements InferenceBackend {
   #closing: Promise<void> | undefined;
 
   constructor(options: ResolvedOnnxSamplerOptions, program: RunningProgram<GenerationProgram>) {
-    const { engine, model, store, renderer, contextLength, policyVersion } = options;
+    const { engine, model, store, renderer, contextLength, policyVersion, maxSequences } = options;
     this.#config = model.config;
     this.#engine = engine;
     this.#store = store;
     this.#program = program;
+    this.#maxSequences = maxSequences;
     this.#turn = new TurnGate(() => this.#ask('begin', undefined));
     this.#policyVersion = policyVersion;
     this.tokenizer = model.tokenizer;
     this.renderer = renderer ?? model.chat;
     this.contextLength = contextLength;
     this.vocabularySize = model.config.vocabularySize;
+  }
+
+  cacheBytes(tokens: number): number {
+    const { layers, keyValueHeads, headDimension } = this.#config;
+    const positions = this.#maxSequences * Math.min(tokens, this.contextLength);
+    return 2 * Float32Array.BYTES_PER_ELEMENT * positions * layers * keyValueHeads * headDimension;
   }
 
   get shares(): SharedWeights {

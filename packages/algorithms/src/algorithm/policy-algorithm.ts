@@ -14,6 +14,7 @@ import type { AdvantageEstimator, GroupCollector, RlReport, RlState } from '../l
 import { runRlTraining } from '../loop/rl.ts';
 import { resolvePolicyLoss } from '../loss/policy-loss-options.ts';
 import { type AlgorithmDependencies, dependencySchema, requireOnePolicy } from './dependencies.ts';
+import { lostCharacters } from './lost-characters.ts';
 import { type AlgorithmOptions, algorithmSchema } from './options.ts';
 import { bothLoggers, linePrinter } from './progress-lines.ts';
 
@@ -102,6 +103,9 @@ function printer(print: NonNullable<TrainOptions['print']>): ((line: string) => 
   return print === 'none' ? undefined : (line) => console.info(line);
 }
 
+/** Tasks whose characters are checked before a run. */
+const tasksLookedAt = 256;
+
 const runSchema = z.strictObject({ iterations: z.int().min(1).default(100) });
 
 /** What every algorithm is: rollouts, an estimator and options for `runRlTraining`. */
@@ -164,13 +168,32 @@ export abstract class PolicyAlgorithm<S extends State = State, Metadata = unknow
     const { rollouts } = this;
     const greedyRollouts = this.#greedyRollouts;
     const made = { rollouts, greedyRollouts, critic, advantages, inference, groupFilter };
-    yield* runRlTraining<Metadata, Outcome>(
+    const notes = resume === undefined ? this.#checkCharacters() : [];
+    for (const note of notes) logger?.note?.(0, note);
+    for await (const report of runRlTraining<Metadata, Outcome>(
       {
         ...{ ...made, tasks, rewards, backend, publications, loss, monitor, interventions },
         ...{ logger, clock, sleep, signal },
       },
       { ...optionsOfLoop(options), iterations, resume },
-    );
+    )) {
+      yield { ...report, notes: [...notes.splice(0), ...report.notes] };
+    }
+  }
+
+  /** What the tokenizer loses of the first tasks. @throws ArgumentError if nothing is left of a prompt. */
+  #checkCharacters(): string[] {
+    const { tasks, tokenizer } = this.#dependencies;
+    const { cursor } = tasks;
+    const { note, whole } = lostCharacters(tasks.take(tasksLookedAt), tokenizer);
+    tasks.seek(cursor);
+    const { name, options } = this.#plan;
+    if (whole !== undefined && options.failureBudget?.whenSpent !== 'continue') {
+      throw new ArgumentError(
+        `${name}: nothing is left of the prompt of task ${JSON.stringify(whole.id)}: ${note}`,
+      );
+    }
+    return note === undefined ? [] : [note];
   }
 
   /**

@@ -7,6 +7,7 @@ import { groupRelativeEstimator } from './estimate.ts';
 import { RunHealth } from './health.ts';
 import { type LearnContext, type LearnResult, learn } from './learn.ts';
 import { logReport } from './logging.ts';
+import { MemoryCheck } from './memory.ts';
 import {
   coefficientMetrics,
   collectionMetrics,
@@ -74,10 +75,13 @@ async function* iterations<Metadata>(
   if (resume !== undefined) continueFrom(resume, dependencies);
   if (signal?.aborted) return;
   const notes = new RunNotes(logger);
-  const run = { notes, health: new RunHealth(failureBudget, resume === undefined ? 'fresh' : 'resumed') };
+  const health = new RunHealth(failureBudget, resume === undefined ? 'fresh' : 'resumed');
+  const memory = new MemoryCheck(dependencies, failureBudget, (text) => notes.say(iteration, text));
+  const run = { notes, health, memory };
   let state = resume;
   let iteration = resume?.iteration ?? 0;
   const attended = waitedFor(dependencies, plan.options, (text) => notes.say(iteration, text));
+  memory.atStart({ iteration, state: state ?? { iteration, taskCursor: tasks.cursor } });
   let version = await publishWeights(attended, plan.publish);
   for (; iteration < plan.options.iterations; iteration++) {
     if (signal?.aborted) return;
@@ -139,7 +143,7 @@ function continueFrom<Metadata>(
 
 interface IterationContext<Metadata> {
   readonly estimator: AdvantageEstimator<Metadata>;
-  readonly run: { readonly notes: RunNotes; readonly health: RunHealth };
+  readonly run: { readonly notes: RunNotes; readonly health: RunHealth; readonly memory: MemoryCheck };
   readonly iteration: number;
   /** After the iteration before. */
   readonly state: RlState | undefined;
@@ -174,13 +178,15 @@ async function runIteration<Metadata>(
   const { estimator, iteration, state, options, run } = context;
   const stopwatch = new Stopwatch(dependencies.clock);
   const greedy = needsOf(estimator).includes('greedyRewards') ? 'wanted' : 'none';
+  const before = state ?? { iteration, taskCursor: dependencies.tasks.cursor };
   const collection = await collectPatiently(dependencies, {
     ...{ options, iteration, greedy, history: run.health.history },
-    state: state ?? { iteration, taskCursor: dependencies.tasks.cursor },
+    state: before,
     say: (text) => run.notes.say(iteration, text),
   });
   stopwatch.lap('time/collect');
   if (collection === undefined) return undefined;
+  run.memory.beforeUpdates(collection.groups, { iteration, state: before });
   const watched = await watch(collection.groups, dependencies, {
     iteration,
     coefficients: coefficientsOf(options, state, dependencies.monitor && 'watched'),

@@ -10,7 +10,8 @@ export type StopReason =
   | 'rewards-null'
   | 'rewards-missing'
   | 'rewards-equal'
-  | 'sampler-gap';
+  | 'sampler-gap'
+  | 'memory';
 
 /**
  * A run in which nothing can be learned stopped by itself. The message has the remedy.

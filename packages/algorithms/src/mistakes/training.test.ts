@@ -1,4 +1,5 @@
 import { ConversationEnvironment, SimpleTextEnvironment, taskSource } from '@rlp/env';
+import { characterTokenizer } from '@rlp/models';
 import { rewardFunctions } from '@rlp/rewards';
 import { describe, expect, it } from 'vitest';
 import { GRPOAlgorithm } from '../algorithm/grpo.ts';
@@ -37,6 +38,15 @@ describe('a run in which nothing can be learned stops after its first iteration'
       'a prompt with letters that the tokenizer lacks',
       () => train(tasksOf({ id: 'x', prompt: 'xyz' })),
       /"x" is not in the alphabet; add it/,
+    ],
+    [
+      'a prompt of which the tokenizer leaves nothing',
+      () =>
+        train({
+          ...tasksOf({ id: 'x', prompt: 'xyz' }),
+          tokenizer: characterTokenizer('abc', { end: '.', unknown: '?' }),
+        }),
+      /nothing is left of the prompt of task "x": the tokenizer lacks 3 characters \(x y z\) of 1 prompts.*use a tokenizer/,
     ],
     [
       'a prompt longer than the context',

@@ -1,0 +1,68 @@
+import { isRecord, type Task, type Tokenizer } from '@rlp/core';
+
+/** Letters, digits, punctuation and symbols. A tokenizer may well drop others, such as control characters and combining marks. */
+const visible = /[\p{L}\p{N}\p{P}\p{S}]/gu;
+/** Text of an unknown token. */
+const unknown = /^(<unk>|\[unk\]|[\s\u2047\ufffd])*$/i;
+
+/** Characters shown in a sentence at most. */
+const mostShown = 20;
+
+/** What a tokenizer loses of some tasks. */
+export interface LostCharacters {
+  /** What a person should know. `undefined` if nothing is lost. */
+  readonly note?: string;
+  /** The first task of whose prompt nothing is left without an error. */
+  readonly whole?: Task;
+}
+
+/**
+ * Looks for characters of prompts and answers (`metadata.answer`) that a tokenizer lacks: it refuses them, leaves them out or writes
+ * its unknown token in their place. The policy cannot read or write them.
+ */
+export function lostCharacters(tasks: readonly Task[], tokenizer: Tokenizer): LostCharacters {
+  const fates = new Map<string, Fate>();
+  const fateOf = (character: string): Fate => {
+    const fate = fates.get(character) ?? fateUnder(tokenizer, character);
+    fates.set(character, fate);
+    return fate;
+  };
+  const charactersOf = (text: string) => text.match(visible) ?? [];
+  const prompts = tasks.map((task) => ({ task, characters: charactersOf(promptText(task)) }));
+  const answers = tasks.map(({ metadata }) => charactersOf(answerText(metadata)));
+  const damaged = (characters: readonly string[]) =>
+    characters.filter((each) => fateOf(each) !== 'kept').length > 0;
+  const counts = [prompts.filter(({ characters }) => damaged(characters)), answers.filter(damaged)] as const;
+  if (counts.every(({ length }) => length === 0)) return {};
+  const lost = [...fates].flatMap(([character, fate]) => (fate === 'kept' ? [] : [character]));
+  const shown = lost.slice(0, mostShown).join(' ') + (lost.length > mostShown ? ' …' : '');
+  const note =
+    `the tokenizer lacks ${lost.length} characters (${shown}) of ${counts[0].length} prompts and ${counts[1].length} answers of ` +
+    `the ${tasks.length} tasks looked at, so the policy cannot read or write them; use a tokenizer that has them`;
+  const whole = prompts.find(
+    ({ characters }) => characters.length > 0 && characters.every((each) => fateOf(each) === 'lost'),
+  );
+  return whole === undefined ? { note } : { note, whole: whole.task };
+}
+
+/** What becomes of a character: `refused` with an error, `lost` without one. */
+type Fate = 'kept' | 'refused' | 'lost';
+
+function fateUnder(tokenizer: Tokenizer, character: string): Fate {
+  try {
+    const tokens = tokenizer.encode(character, { specialTokens: 'none' });
+    const text = tokenizer.decode(tokens);
+    return unknown.test(text) && !unknown.test(character) ? 'lost' : 'kept';
+  } catch {
+    return 'refused';
+  }
+}
+
+function promptText({ prompt }: Task): string {
+  return typeof prompt === 'string' ? prompt : prompt.map(({ content }) => content).join('\n');
+}
+
+function answerText(metadata: unknown): string {
+  const answer = isRecord(metadata) ? metadata.answer : undefined;
+  return typeof answer === 'string' || typeof answer === 'number' ? String(answer) : '';
+}

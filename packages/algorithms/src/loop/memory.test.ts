@@ -1,0 +1,78 @@
+import type { BatchSize, MemoryForecast } from '@rlp/core';
+import { describe, expect, it } from 'vitest';
+import { banditSetup } from './bandit.fixture.ts';
+import type { RlOptions } from './options.ts';
+import { runRlTraining } from './rl.ts';
+import type { RunStoppedError } from './run-stopped.ts';
+
+const gib = 2 ** 30;
+
+/** A run whose backend takes so much; what it was asked, what it said, and how it ended. */
+async function runWith(
+  take: (batch: BatchSize) => Partial<MemoryForecast> | undefined,
+  options: RlOptions = {},
+) {
+  const setup = banditSetup('memory');
+  const asked: BatchSize[] = [];
+  const backend = Object.assign(setup.backend, {
+    forecastMemory(batch: BatchSize): MemoryForecast | undefined {
+      asked.push(batch);
+      const given = take(batch);
+      return given && { bytes: {}, held: gib, available: 4 * gib, remedy: 'lower tokens', ...given };
+    },
+  });
+  const notes: string[] = [];
+  let iterations = 0;
+  const error = await (async () => {
+    for await (const report of runRlTraining(
+      { ...setup, backend },
+      { iterations: 3, tasksPerIteration: 2, ...options },
+    )) {
+      notes.push(...report.notes.filter((note) => note.includes('GiB')));
+      iterations += 1;
+    }
+  })().catch((reason: unknown) => reason as RunStoppedError);
+  return { asked, notes, iterations, error, cursor: setup.tasks.cursor };
+}
+
+describe('memory of a run', () => {
+  it('is asked for before the run and before the first updates', async () => {
+    const { asked, notes, iterations, error } = await runWith(() => ({ bytes: { weights: 2 * gib } }));
+    expect([iterations, notes, error]).toEqual([3, [], undefined]);
+    expect(asked[0]).toEqual({ sequences: 1, tokens: 1 });
+    expect(asked[1]).toEqual({ sequences: 16, tokens: expect.any(Number) });
+    expect(asked).toHaveLength(2);
+  });
+
+  it('that is far too much stops the run before anything is sampled', async () => {
+    const { error, iterations, cursor } = await runWith(() => ({
+      bytes: { weights: 3 * gib, optimizer: 6 * gib, runtime: 1 },
+    }));
+    expect([iterations, cursor, error?.reason]).toEqual([0, 0, 'memory']);
+    expect(error?.message).toBe(
+      'runRlTraining: iteration 1: updates with 1 sequences of up to 1 tokens take about 8.00 GiB more memory than the process has, ' +
+        'and 4.00 GiB are free (weights 3.00 GiB, optimizer 6.00 GiB); lower tokens',
+    );
+  });
+
+  it('that the samples make too much gives their tasks back', async () => {
+    const { error, iterations, cursor } = await runWith(({ tokens }) => ({
+      bytes: { activations: tokens > 1 ? 9 * gib : 0 },
+    }));
+    expect([iterations, cursor, error?.reason, error?.state.taskCursor]).toEqual([0, 0, 'memory', 0]);
+  });
+
+  it('near the limit is a note, and so is any with whenSpent: continue', async () => {
+    const near = await runWith(() => ({ bytes: { weights: 4.9 * gib } }));
+    expect([near.iterations, near.error]).toEqual([3, undefined]);
+    expect(near.notes[0]).toMatch(/take about 3\.90 GiB more memory .* 4\.00 GiB are free .*; lower tokens$/);
+    const failureBudget = { whenSpent: 'continue' } as const;
+    const far = await runWith(() => ({ bytes: { weights: 90 * gib } }), { failureBudget });
+    expect([far.iterations, far.error]).toEqual([3, undefined]);
+    expect(far.notes[0]).toContain('89.00 GiB');
+  });
+
+  it('that nobody knows stops nothing', async () => {
+    expect(await runWith(() => undefined)).toMatchObject({ iterations: 3, notes: [], error: undefined });
+  });
+});

@@ -1,0 +1,77 @@
+import type { BatchSize } from '@rlp/core';
+import type { ResolvedRlOptions } from './options.ts';
+import type { RlDependencies, RlState, ScoredGroup } from './protocol.ts';
+import { RunStoppedError } from './run-stopped.ts';
+
+/** Where the run stands. */
+interface Place {
+  readonly iteration: number;
+  readonly state: RlState;
+}
+
+/** Share of the free memory from which a run is told. */
+const noteShare = 0.85;
+/** Share from which it stops: an estimate may be a tenth too high. */
+const stopShare = 1.1;
+
+/**
+ * Compares what training takes with what the machine has.
+ *
+ * Before a run only weights, gradients and the optimizer are sure. The lengths of the samples are known before the first update, and
+ * grow. So each batch with longer or more sequences than any before is looked at.
+ */
+export class MemoryCheck {
+  readonly #parts: Pick<RlDependencies, 'backend' | 'inference' | 'tasks'>;
+  readonly #whenSpent: 'stop' | 'continue';
+  readonly #say: (text: string) => void;
+  #largest = 0;
+
+  constructor(
+    parts: Pick<RlDependencies, 'backend' | 'inference' | 'tasks'>,
+    { whenSpent }: Pick<ResolvedRlOptions['failureBudget'], 'whenSpent'>,
+    say: (text: string) => void,
+  ) {
+    this.#parts = parts;
+    this.#whenSpent = whenSpent;
+    this.#say = say;
+  }
+
+  /** @throws RunStoppedError if weights, gradients and the optimizer alone are too much. */
+  atStart(at: Place): void {
+    this.#look({ sequences: 1, tokens: 1 }, at);
+  }
+
+  /** Gives the tasks back before it throws. @throws RunStoppedError if the updates of an iteration take too much. */
+  beforeUpdates(groups: readonly ScoredGroup[], at: Place): void {
+    const steps = groups.flatMap(({ group }) => group.trajectories.map(({ steps }) => steps));
+    const lengths = steps.flat().map(({ promptTokens, tokens }) => promptTokens.length + tokens.length);
+    const batch = { sequences: steps.length, tokens: lengths.reduce((a, b) => Math.max(a, b), 0) };
+    if (batch.sequences * batch.tokens <= 1.25 * this.#largest) return;
+    this.#largest = batch.sequences * batch.tokens;
+    this.#look(batch, at);
+  }
+
+  #look(batch: BatchSize, at: Place): void {
+    const { backend, inference, tasks } = this.#parts;
+    const forecast = backend.forecastMemory?.(batch);
+    if (forecast === undefined) return;
+    const { available, remedy } = forecast;
+    const bytes = { ...forecast.bytes, 'key-value cache': inference.cacheBytes?.(batch.tokens) ?? 0 };
+    const more = Object.values(bytes).reduce((sum, value) => sum + value, 0) - forecast.held;
+    if (more <= noteShare * available) return;
+    const parts = Object.entries(bytes).filter(([, value]) => value > 0.02 * more);
+    const sentence =
+      `updates with ${batch.sequences} sequences of up to ${batch.tokens} tokens take about ${gib(more)} more memory than the process ` +
+      `has, and ${gib(available)} are free (${parts.map(([name, value]) => `${name} ${gib(value)}`).join(', ')})`;
+    if (more <= stopShare * available || this.#whenSpent === 'continue') {
+      this.#say(`${sentence}; ${remedy}`);
+      return;
+    }
+    tasks.seek(at.state.taskCursor);
+    throw new RunStoppedError({ reason: 'memory', sentence, remedy }, at);
+  }
+}
+
+function gib(value: number): string {
+  return `${(value / 2 ** 30).toFixed(2)} GiB`;
+}

@@ -1,0 +1,33 @@
+import type { BatchSize, MemoryForecast } from '@rlp/core';
+import { maximumSequenceLength } from '@rlp/models';
+import { availableMemory } from './available-memory.ts';
+import type { ResolvedOnnxBackendOptions } from './backend-options.ts';
+import { estimateMemory } from './memory.ts';
+
+const remedy =
+  "lower tokensPerMicroBatch, train a correction with `lora: {}`, or set activations: 'recompute' or reference: 'none'";
+
+/**
+ * What a backend will take of the machine's memory. Unknown for devices that have memory of their own.
+ *
+ * Keeps nothing of the model but its shape, and does not count the caller's copy, which may be freed.
+ *
+ * @param rank - Rank of the correction. `undefined` if every weight is trained.
+ */
+export function memoryForecast(
+  { engine, model, tokensPerMicroBatch, activations, reference }: ResolvedOnnxBackendOptions,
+  rank: number | undefined,
+): (batch: BatchSize) => MemoryForecast | undefined {
+  const { executionProvider } = engine;
+  const { config } = model;
+  const lora = rank === undefined ? undefined : { rank };
+  return ({ sequences, tokens }) => {
+    if (executionProvider !== 'cpu') return undefined;
+    const length = Math.max(1, Math.min(tokens, maximumSequenceLength(config)));
+    const rows = Math.max(1, Math.min(sequences, Math.floor(tokensPerMicroBatch / length)));
+    const microBatches = sequences > rows ? 'several' : 'one';
+    const estimate = estimateMemory({ config, rows, length, activations, reference, microBatches, lora });
+    const { model: _copy, total: _total, table: _table, ...bytes } = estimate;
+    return { bytes, held: process.memoryUsage.rss(), available: availableMemory(), remedy };
+  };
+}
