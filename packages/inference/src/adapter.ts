@@ -1,14 +1,19 @@
 import { SamplerError, type Weights } from '@rlp/core';
-import { type LoraAdapter, type ModelConfig, readLoraAdapter } from '@rlp/models';
+import { checkBaseModel, type LanguageModel, type LoraAdapter, readLoraAdapter } from '@rlp/models';
 
 /**
  * Reads an adapter in PEFT's files.
  *
  * @throws SamplerError, caused by the error that names file, tensor and remedy.
  */
-export async function readAdapter(config: ModelConfig, path: string): Promise<LoraAdapter> {
+export async function readAdapter(
+  { config, folder }: Pick<LanguageModel, 'config' | 'folder'>,
+  path: string,
+): Promise<LoraAdapter> {
   try {
-    return await readLoraAdapter(path, config);
+    const adapter = await readLoraAdapter(path, config);
+    await checkBaseModel(adapter.baseModel, folder);
+    return adapter;
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause);
     throw new SamplerError(`updateWeights: the adapter cannot be taken over: ${reason}`, { cause });

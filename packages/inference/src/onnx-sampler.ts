@@ -80,6 +80,7 @@ class OnnxSampler implements InferenceBackend {
   readonly vocabularySize: number;
   /** Without the model's weights, so that the caller's copy can be collected. */
   readonly #config: ModelConfig;
+  readonly #folder: string | undefined;
   readonly #engine: Engine;
   readonly #store: string;
   readonly #program: RunningProgram<GenerationProgram>;
@@ -94,6 +95,7 @@ class OnnxSampler implements InferenceBackend {
   constructor(options: ResolvedOnnxSamplerOptions, program: RunningProgram<GenerationProgram>) {
     const { engine, model, store, renderer, contextLength, policyVersion, maxSequences } = options;
     this.#config = model.config;
+    this.#folder = model.folder;
     this.#engine = engine;
     this.#store = store;
     this.#program = program;
@@ -217,7 +219,7 @@ class OnnxSampler implements InferenceBackend {
 
   /** The layers that an adapter corrects, with its correction. The first one reads what they were without any. */
   async #corrected(path: string): Promise<Weights> {
-    const adapter = await readAdapter(this.#config, path);
+    const adapter = await readAdapter({ config: this.#config, folder: this.#folder }, path);
     this.#base ??= new Map(await this.#engine.readStore(this.#store));
     // A later adapter may correct other layers: what an earlier one changed goes back.
     return new Map([...this.#base, ...merged(this.#base, adapter)]);

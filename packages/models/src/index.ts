@@ -1,3 +1,4 @@
+export { checkBaseModel } from './adapter/base-model.ts';
 export {
   adapterConfigFile,
   adapterTensorNames,

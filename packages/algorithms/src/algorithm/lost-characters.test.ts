@@ -3,7 +3,12 @@ import { byteTokenizer, characterTokenizer } from '@rlp/models';
 import { describe, expect, it } from 'vitest';
 import { lostCharacters } from './lost-characters.ts';
 
-const task = (prompt: Task['prompt'], answer?: unknown): Task => ({ id: 'a', prompt, metadata: { answer } });
+let tasksMade = 0;
+const task = (prompt: Task['prompt'], answer?: unknown): Task => ({
+  id: String(tasksMade++),
+  prompt,
+  metadata: { answer },
+});
 const strict = characterTokenizer('abc 12', { end: '.' });
 const withUnknown = characterTokenizer('abc 12', { end: '.', unknown: '<unk>' });
 /** Leaves out what it does not know, as some tokenizers do. */

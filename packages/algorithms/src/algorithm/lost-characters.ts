@@ -20,7 +20,8 @@ export interface LostCharacters {
  * Looks for characters of prompts and answers (`metadata.answer`) that a tokenizer lacks: it refuses them, leaves them out or writes
  * its unknown token in their place. The policy cannot read or write them.
  */
-export function lostCharacters(tasks: readonly Task[], tokenizer: Tokenizer): LostCharacters {
+export function lostCharacters(taken: readonly Task[], tokenizer: Tokenizer): LostCharacters {
+  const tasks = [...new Map(taken.map((task) => [task.id, task])).values()];
   const fates = new Map<string, Fate>();
   const fateOf = (character: string): Fate => {
     const fate = fates.get(character) ?? fateUnder(tokenizer, character);

@@ -1,3 +1,4 @@
+import { TabularBackend, TabularSampler } from '@rlp/backprop/tabular';
 import { ConversationEnvironment, SimpleTextEnvironment, taskSource } from '@rlp/env';
 import { characterTokenizer } from '@rlp/models';
 import { rewardFunctions } from '@rlp/rewards';
@@ -41,11 +42,12 @@ describe('a run in which nothing can be learned stops after its first iteration'
     ],
     [
       'a prompt of which the tokenizer leaves nothing',
-      () =>
-        train({
-          ...tasksOf({ id: 'x', prompt: 'xyz' }),
-          tokenizer: characterTokenizer('abc', { end: '.', unknown: '?' }),
-        }),
+      () => {
+        const tokenizer = characterTokenizer('abc', { end: '.', unknown: '?' });
+        const backend = new TabularBackend({ vocabularySize: tokenizer.vocabularySize, contextTokens: 1 });
+        const sampler = new TabularSampler({ backend, tokenizer });
+        return train({ ...tasksOf({ id: 'x', prompt: 'xyz' }), tokenizer, backend, sampler });
+      },
       /nothing is left of the prompt of task "x": the tokenizer lacks 3 characters \(x y z\) of 1 prompts.*use a tokenizer/,
     ],
     [

@@ -1,6 +1,7 @@
 import { ArgumentError, type HostTensor, RandomStream, type Weights } from '@rlp/core';
 import {
   adapterTensorNames,
+  checkBaseModel,
   type LanguageModel,
   type LinearLayer,
   type LoraAdapter,
@@ -55,6 +56,7 @@ export async function planCorrection(
     return { ...settings, scale: loraScale(settings), targets, factors };
   }
   const read = await readLoraAdapter(adapter, config);
+  if (baseModel === undefined) await checkBaseModel(read.baseModel, folder);
   return {
     ...read,
     baseModel: baseModel ?? folder ?? read.baseModel,

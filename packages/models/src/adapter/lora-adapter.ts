@@ -1,4 +1,5 @@
 import { FormatError, type HostTensor, type Weights } from '@rlp/core';
+import { recoverDirectory } from '@rlp/data/store';
 import * as z from 'zod';
 import type { ModelConfig } from '../config/model-config.ts';
 import { configError, parseContent, readJsonObject } from '../config/validation.ts';
@@ -114,6 +115,7 @@ export function loraScale({
  * @throws FormatError if a file is missing, malformed or not supported, or if the factors do not fit the model.
  */
 export async function readLoraAdapter(folder: string, config: ModelConfig): Promise<LoraAdapter> {
+  await recoverDirectory(folder);
   const file = nodePath().join(folder, adapterConfigFile);
   const json = await readJsonObject(file);
   if (!json) throw new FormatError(`${file}: no such file; give the folder of a PEFT adapter`);

@@ -51,6 +51,7 @@ export async function loadWeights(
   config: ModelConfig,
   options: ReadOptions = {},
 ): Promise<Pick<LanguageModel, 'weights' | 'files'>> {
+  await recoverDirectory(path);
   const checkpoint = await openSafetensors(path);
   const files = locateParameters(config, checkpoint.tensors, checkpoint.files[0] ?? path);
   const stored = await readTensors([...files.values()], options);
@@ -64,6 +65,7 @@ export async function loadWeights(
  * @throws FormatError if `config.json` is missing, or either is malformed or unsupported.
  */
 export async function loadModelConfig(folder: string): Promise<ModelConfig> {
+  await recoverDirectory(folder);
   const file = nodePath().join(folder, 'config.json');
   const json = await readJsonObject(file);
   if (!json) throw new FormatError(`${file}: no such file; give the folder of a Hugging Face model`);

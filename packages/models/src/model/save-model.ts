@@ -35,7 +35,8 @@ const TORCH_NAMES: Readonly<Record<FloatType, string>> = { F32: 'float32', F16: 
  * `SHA256SUMS`. A tied matrix is stored once. Other fields of the loaded files are kept.
  *
  * The folder appears when it is complete, and replaces an earlier save as a whole. A failed or aborted save leaves the earlier
- * one unchanged, and so does a crash: {@link loadModel} puts in place what it left.
+ * one unchanged. The exchange takes two renames. After a crash between them, whatever reads the folder next puts one of the two saves in
+ * place: {@link loadModel}, `loadTokenizer`, `loadWeights` and `readLoraAdapter` do. Other programs find no folder until then.
  *
  * @throws ArgumentError if the weights are not those of the config, or the folder holds files that are not an earlier save.
  */

@@ -1,4 +1,5 @@
 import { FormatError } from '@rlp/core';
+import { recoverDirectory } from '@rlp/data/store';
 import { chatRenderer, type TemplateChatRenderer } from '../chat/chat-renderer.ts';
 import { generationSchema } from '../config/schemas.ts';
 import { parseContent, readJsonObject, readText } from '../config/validation.ts';
@@ -28,6 +29,7 @@ export async function loadTokenizer(
   folder: string,
   options: LoadTokenizerOptions = {},
 ): Promise<LoadedTokenizer> {
+  await recoverDirectory(folder);
   const tokenizerFile = nodePath().join(folder, 'tokenizer.json');
   const json = await readJsonObject(tokenizerFile);
   if (!json) {
