@@ -1,7 +1,7 @@
 import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Loss } from '@rlp/core';
+import { type Loss, TrainingError } from '@rlp/core';
 import { describeCriticBackend, describeFullBackend } from '@rlp/core/testing';
 import { describe, expect, it } from 'vitest';
 import { TabularBackend } from './backend.ts';
@@ -76,6 +76,46 @@ describe('TabularBackend', () => {
     await learner.optimStep();
     // V(0) precedes tokens 1 and 3: 2·(0.25·1 + 0.125·4) = 1.5; V(2) precedes token 2: 2·0.5·2 = 2; V(1) nothing.
     expect([...(await learner.values([[0, 1, 2]]))[0]!]).toEqual([0, 1.5, 0, 2]);
+  });
+
+  it('drops a gradient of which one number is not finite, and keeps its weights', async () => {
+    const backend = new TabularBackend({ vocabularySize: 3, optimizer: 'sgd', learningRate: 1 });
+    const before = await backend.getWeights();
+    // The square root of 0 is finite, its slope is not.
+    const rooted: Loss = {
+      key: 'rooted',
+      columns: ['scale'],
+      compute: (ops, { logprobs, columns }) => ({
+        tokenLosses: ops.sqrt(ops.mul(logprobs, columns.scale!)),
+      }),
+    };
+    const columns = { scale: [0, -1, 0] };
+    const sequence = { tokens: [0, 1, 2], mask: [0, 1, 1], weights: [0, 1, 1], columns };
+    const failed = backend.forwardBackward({ sequences: [sequence] }, rooted);
+    await expect(failed).rejects.toThrow(TrainingError);
+    await expect(failed).rejects.toThrow('the gradient of logprobs is not finite');
+    await backend.optimStep();
+    expect(await backend.getWeights()).toEqual(before);
+  });
+
+  it('takes exactly its own logits, and says what else came', async () => {
+    const backend = new TabularBackend({ vocabularySize: 3 });
+    const { shape } = (await backend.getWeights()).get('logits')!;
+    const expected = `expected exactly logits [${shape.join(', ')}], got`;
+    await expect(backend.loadWeights(new Map())).rejects.toThrow(`${expected} nothing`);
+    const other = { shape: [2, 2], data: new Float32Array(4) };
+    await expect(backend.loadWeights(new Map([['logits', other]]))).rejects.toThrow(
+      `${expected} logits [2, 2]`,
+    );
+  });
+
+  it('refuses the checkpoint of a table of another size', async () => {
+    const directory = await checkpointDirectory();
+    await new TabularBackend(shape).saveCheckpoint(directory);
+    const other = new TabularBackend({ ...shape, contextTokens: 1 });
+    await expect(other.loadCheckpoint(directory)).rejects.toThrow(
+      'holds a policy of vocabulary 4 and 2 context tokens, this one has 4 and 1',
+    );
   });
 
   it('names everything that is wrong with its options', () => {

@@ -1,3 +1,4 @@
+import { characterTokenizer } from '@rlp/models';
 import { describe, expect, it } from 'vitest';
 import { TabularBackend } from './backend.ts';
 import { TabularSampler } from './sampler.ts';
@@ -71,5 +72,50 @@ describe('TabularSampler', () => {
     expect(stopped.map(({ tokens, stopReason }) => [tokens.length, stopReason])).toEqual(
       Array.from({ length: 4 }, () => [1, 'stop']),
     );
+  });
+
+  it('ends at the first stop string, which is not part of the text', async () => {
+    const tokenizer = characterTokenizer('abcd', { end: '.' });
+    const backend = new TabularBackend({ vocabularySize: 5, initialScale: 1 });
+    const sampler = new TabularSampler({ backend, tokenizer });
+    const [free] = await sampler.sample({ ...request, count: 1, maxTokens: 40 });
+    const needle = free!.text.slice(3, 5);
+    const stops = { stopStrings: ['never there', needle] };
+    const [stopped] = await sampler.sample({ ...request, count: 1, maxTokens: 40, ...stops });
+    const at = free!.text.indexOf(needle);
+    expect(stopped).toMatchObject({ text: free!.text.slice(0, at), stopReason: 'stop' });
+    expect(stopped!.tokens).toEqual(free!.tokens.slice(0, at + 2));
+  });
+
+  it('ends at the end token, which is not part of the text', async () => {
+    const tokenizer = characterTokenizer('abcd', { end: '.' });
+    const backend = new TabularBackend({ vocabularySize: 5 });
+    const sampler = new TabularSampler({ backend, tokenizer });
+    const completions = await sampler.sample({ ...request, count: 20, maxTokens: 100 });
+    for (const { tokens, text, stopReason } of completions) {
+      expect(stopReason).toBe('stop');
+      expect(tokens.indexOf(tokenizer.eosIds[0]!)).toBe(tokens.length - 1);
+      expect(text).toBe(tokenizer.decode(tokens.slice(0, -1)));
+    }
+  });
+
+  it.each([{ topK: 2 }, { topP: 0.9 }, { minP: 0.1 }, { repetitionPenalty: 1.2 }])(
+    'refuses %j, which it cannot do',
+    async (filter) => {
+      await expect(create().sampler.sample({ ...request, ...filter })).rejects.toThrow('are not supported');
+    },
+  );
+
+  it('takes filters that filter nothing', async () => {
+    const { sampler } = create();
+    const filters = { topK: 0, topP: 1, minP: 0, repetitionPenalty: 1 };
+    expect(await sampler.sample({ ...request, ...filters })).toEqual(await sampler.sample(request));
+  });
+
+  it('needs a token to continue from', async () => {
+    const { sampler } = create();
+    await expect(sampler.sample({ ...request, prompt: [] })).rejects.toThrow('the prompt must hold a token');
+    const scored = sampler.scoreTokens([{ prompt: [], completion: [1] }]);
+    await expect(scored).rejects.toThrow('the prompt must hold a token');
   });
 });

@@ -1,7 +1,7 @@
 import { mkdtemp, readdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { ArgumentError, type Loss, OptionsError } from '@rlp/core';
+import { ArgumentError, type Loss, OptionsError, type Weights } from '@rlp/core';
 import { describeFullBackend } from '@rlp/core/testing';
 import { loadModel } from '@rlp/models';
 import { createEngine } from '@rlp/onnx/runtime';
@@ -155,6 +155,33 @@ describe('a backend on TensorFlow.js', () => {
       expect(step.learningRate).toBeCloseTo(learningRate, 12);
     }
     expect(await backend.getWeights()).not.toEqual(before);
+  });
+
+  it('takes the step that the ONNX backend takes with a clipped gradient', async () => {
+    const engine = await createEngine({ thread: 'inline', threads: 1 });
+    const clipped = { learningRate: 0.01, maxGradientNorm: 1e-7 } as const;
+    const backends = [
+      await createOnnxBackend({ engine, model: model(), ...clipped }),
+      create(clipped),
+      create(),
+    ];
+    const [onnx, tfjs, unclipped] = await Promise.all(
+      backends.map(async (backend) => {
+        await backend.forwardBackward({ sequences }, negativeLogLikelihood);
+        await backend.optimStep();
+        return backend.getWeights();
+      }),
+    );
+    await engine.close();
+    const apart = (one: Weights, other: Weights) =>
+      Math.max(
+        ...[...one].flatMap(([name, { data }]) =>
+          [...data].map((x, i) => Math.abs(x - other.get(name)!.data[i]!)),
+        ),
+      );
+    expect(apart(tfjs!, onnx!)).toBeLessThan(1e-4);
+    // With a gradient this small, Adam's epsilon keeps the step far below the learning rate.
+    expect(apart(tfjs!, unclipped!)).toBeGreaterThan(1e-3);
   });
 
   it('publishes model folders and keeps the last two', async () => {

@@ -1,6 +1,6 @@
 import { describeTensorOps, type Rows } from '@rlp/core/testing';
 import * as tf from '@tensorflow/tfjs';
-import { beforeAll } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
 import { TfTensorOps } from './tensor-ops.ts';
 import type { TensorFlow, TfTensor } from './tensorflow.ts';
 
@@ -24,4 +24,16 @@ describeTensorOps('TensorFlow.js', {
     const gradients = differentiate(variables).grads.map(rowsOf);
     return { value, gradients };
   },
+});
+
+it('keeps sums as matrices of one cell, which other operations broadcast', () => {
+  const ops = new TfTensorOps(tf as unknown as TensorFlow);
+  const total = ops.sum(
+    tf.tensor2d([
+      [1, 2],
+      [3, 4],
+    ]) as unknown as TfTensor,
+  );
+  expect((total as tf.Tensor).shape).toEqual([1, 1]);
+  expect(rowsOf(total)).toEqual([[10]]);
 });

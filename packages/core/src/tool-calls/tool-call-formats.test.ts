@@ -142,9 +142,10 @@ describe('the calls of a response', () => {
       '<parameter=',
       '<|start|>to=functions.a',
     ]) {
-      const begun = performance.now();
+      // Time of the processor: that of the clock also counts what else runs on the machine.
+      const begun = process.cpuUsage();
       parseToolCalls(piece.repeat(60_000), golden.tools, { format });
-      expect(performance.now() - begun, piece).toBeLessThan(1500);
+      expect(process.cpuUsage(begun).user / 1000, piece).toBeLessThan(1500);
     }
   });
 });
