@@ -59,11 +59,11 @@ export function guarded<S extends State, Metadata, Outcome>(
 ): GuardedEnvironment<S, Metadata, Outcome> {
   const call = <Result>(method: string, work: () => Result | PromiseLike<Result>) =>
     callEnvironment(method, work, { signal });
-  const callState = async (method: string, work: (own: AbortSignal) => S | Promise<S>) =>
+  const callState = async (method: string, work: (own: AbortController) => S | Promise<S>) =>
     checkedState(method, await callEnvironment(method, work, { signal, timeoutMs }));
 
   return {
-    reset: (task, seed) => callState('reset', (own) => environment.reset(task, seed, { signal: own })),
+    reset: (task, seed) => callState('reset', (own) => environment.reset(task, seed, lazily(own))),
     given(state, version) {
       signal.throwIfAborted();
       if (version !== undefined && version !== environment.version) {
@@ -75,7 +75,7 @@ export function guarded<S extends State, Metadata, Outcome>(
       return checkedState('(the given state)', state as S);
     },
     updateState: (state, response, tokens) =>
-      callState('updateState', (own) => environment.updateState(state, response, { signal: own, tokens })),
+      callState('updateState', (own) => environment.updateState(state, response, lazily(own, { tokens }))),
     isTerminal: (state) => call('isTerminal', () => environment.isTerminal(state)),
     show: (state, encode) =>
       call('buildPrompt', () => {
@@ -100,15 +100,25 @@ export function guarded<S extends State, Metadata, Outcome>(
   };
 }
 
+/** Context of a call. Its signal is made when the environment asks for it: that takes longer than most calls. */
+function lazily<Context extends object>(own: AbortController, context?: Context) {
+  return {
+    ...(context as Context),
+    get signal() {
+      return own.signal;
+    },
+  };
+}
+
 async function callEnvironment<Result>(
   method: string,
-  work: (own: AbortSignal) => Result | PromiseLike<Result>,
+  work: (own: AbortController) => Result | PromiseLike<Result>,
   { signal, timeoutMs }: { readonly signal: AbortSignal; readonly timeoutMs?: number },
 ): Promise<Result> {
   signal.throwIfAborted();
   const controller = new AbortController();
   try {
-    const working = work(controller.signal);
+    const working = work(controller);
     // Most environments are done at once: nothing to wait for, and thousands of calls an iteration.
     if (!isPromiseLike(working)) return working;
     return await settleWithin(working, controller, { signal, timeoutMs });
