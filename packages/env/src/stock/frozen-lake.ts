@@ -1,6 +1,7 @@
 import { parseOptions, type RandomStream } from '@rlp/core';
 import * as z from 'zod';
-import { type Game, type GameTasksOptions, gameTasks, gameTasksSchema, scaled } from './game.ts';
+import { scaled } from '../draws.ts';
+import { type Game, type GameTasksOptions, gameTasks, gameTasksSchema } from './game.ts';
 import {
   at,
   type Cell,
@@ -74,7 +75,7 @@ export const frozenLake: Game<FrozenLakeSetup, FrozenLakePosition, FrozenLakeOpt
     return lake === 'each' ? tasks : tasks.map((task) => ({ ...task, metadata: tasks[0]!.metadata }));
   },
   start: ({ rows, successRate }) => ({ rows, successRate, cell: find(rows, 'S')! }),
-  play: (position, text, chance) => {
+  play: (position, text, { chance }) => {
     const wanted = directionIn(text);
     if (typeof wanted !== 'string') return wanted;
     const draw = chance.uniform();

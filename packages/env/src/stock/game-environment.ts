@@ -8,8 +8,9 @@ import {
   type Task,
 } from '@rlp/core';
 import * as z from 'zod';
+import { answerIn } from '../answer-in.ts';
 import { withTools } from '../tools/with-tools.ts';
-import { answerIn, type Game, type GameOutcome, type GameSetup, type GameState } from './game.ts';
+import type { Game, GameOutcome, GameSetup, GameState, Refusal } from './game.ts';
 
 const schema = z.strictObject({
   /**
@@ -50,21 +51,26 @@ export function gameEnvironment<Setup extends GameSetup, Position>(
       return { prompt: opening, response: '', stepCount: 0, position, seed, maxTurns, refused: 0 };
     },
     buildPrompt: ({ prompt: seen }) => seen,
-    updateState: (state, response) => {
-      const { stepCount, position, seed, refused } = state;
+    updateState: (state, response, context) => {
+      const { stepCount, position, seed } = state;
       const chance = RandomStream.named(game.name, seed, stepCount);
-      const played = game.play(position, answerIn(response), chance);
-      const refusal = isRefusal(played) ? played.refusal : undefined;
-      const next = isRefusal(played) ? position : played;
-      const news = refusal ?? game.news?.(next) ?? game.view(next);
-      return {
-        ...state,
-        prompt: typeof state.prompt === 'string' ? shown(next) : extended(state.prompt, response, news),
-        response,
-        stepCount: stepCount + 1,
-        position: next,
-        refused: refused + (refusal === undefined ? 0 : 1),
-      };
+      const text = (game.read ?? answerIn)(response);
+      const played = game.play(position, text, { chance, signal: context?.signal });
+      return played instanceof Promise ? played.then(after) : after(played);
+
+      function after(result: Position | Refusal): GameState<Position> {
+        const refusal = isRefusal(result) ? result.refusal : undefined;
+        const next = isRefusal(result) ? position : result;
+        const news = refusal ?? game.news?.(next) ?? game.view(next);
+        return {
+          ...state,
+          prompt: typeof state.prompt === 'string' ? shown(next) : extended(state.prompt, response, news),
+          response,
+          stepCount: stepCount + 1,
+          position: next,
+          refused: state.refused + (refusal === undefined ? 0 : 1),
+        };
+      }
     },
     isTerminal: ({ position }) => game.isOver(position),
     stateKey: ({ position }) => key(position),
@@ -90,7 +96,7 @@ function limited<S extends GameState, Setup>(
   };
 }
 
-function isRefusal(played: unknown): played is { readonly refusal: string } {
+function isRefusal(played: unknown): played is Refusal {
   return typeof played === 'object' && played !== null && Object.hasOwn(played, 'refusal');
 }
 

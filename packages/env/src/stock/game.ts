@@ -1,6 +1,14 @@
-import { ArgumentError, parseOptions, RandomStream, type State, type Task } from '@rlp/core';
+import { parseOptions, RandomStream, type State, type Task } from '@rlp/core';
 import * as z from 'zod';
 import type { Tool } from '../tools/tool.ts';
+
+/** What a turn may use besides the text. */
+export interface PlayContext {
+  /** Draws of this turn, for games with chance. */
+  readonly chance: RandomStream;
+  /** Fires when the run is stopped. */
+  readonly signal: AbortSignal | undefined;
+}
 
 /** Why a response changes nothing: what was expected, for the policy to read. */
 export interface Refusal {
@@ -75,10 +83,15 @@ export interface Game<
   /**
    * The position after the policy wrote `text`, or why it changes nothing. Never throws, whatever the text.
    *
-   * @param text - The answer in the response: what stands in the last `<answer>`, or else the last line.
-   * @param chance - Draws of this turn, for games with chance.
+   * @param text - The answer in the response, by `read`.
    */
-  play(position: Position, text: string, chance: RandomStream): Position | Refusal;
+  play(
+    position: Position,
+    text: string,
+    context: PlayContext,
+  ): Position | Refusal | Promise<Position | Refusal>;
+  /** The answer in a response. Default: what stands in the last `<answer>`, or else the last line. */
+  read?(response: string): string;
   /** Everything the policy may know of a position. */
   view(position: Position): string;
   /** What is new in a position, for a policy that sees the earlier ones too. Default the view. */
@@ -108,34 +121,6 @@ export function gameTasks<Setup extends GameSetup>(
     const { prompt, setup } = draw(RandomStream.named(seed, name, difficulty, index), difficulty);
     return { id: `${name}/${seed}/${difficulty}/${index}`, prompt, metadata: setup };
   });
-}
-
-/** An integer from `low` at difficulty 0 to `high` at difficulty 1. */
-export function scaled(difficulty: number, low: number, high: number): number {
-  return Math.round(low + (high - low) * difficulty);
-}
-
-/** One of the items. */
-export function pick<Item>(random: RandomStream, items: readonly Item[]): Item {
-  if (items.length === 0) throw new ArgumentError('pick: there is nothing to pick from');
-  return items[random.integer(items.length)]!;
-}
-
-/** An integer from `low` to `high`, both included. */
-export function between(random: RandomStream, low: number, high: number): number {
-  return low + random.integer(high - low + 1);
-}
-
-/** Characters of a response that are read. An answer that is longer is not an answer. */
-const maxAnswerCharacters = 4000;
-
-/** The answer in a response: what stands in the last `<answer>…</answer>`, or else the last line that is not empty. */
-export function answerIn(response: string): string {
-  const close = response.lastIndexOf('</answer>');
-  const open = close < 0 ? -1 : response.lastIndexOf('<answer>', close);
-  const inside = open < 0 ? response.trimEnd() : response.slice(open + '<answer>'.length, close);
-  const answer = open < 0 ? inside.slice(inside.lastIndexOf('\n') + 1) : inside;
-  return answer.length > maxAnswerCharacters ? '' : answer.trim();
 }
 
 /** The word that the text is, or begins with one letter. `undefined` if it is none of them. */

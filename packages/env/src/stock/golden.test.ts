@@ -1,7 +1,15 @@
 import { readFileSync } from 'node:fs';
 import { RandomStream } from '@rlp/core';
 import { describe, expect, it } from 'vitest';
-import { type FrozenLakePosition, frozenLake, frozenLakeMoves } from './index.ts';
+import {
+  type FrozenLakePosition,
+  frozenLake,
+  frozenLakeMoves,
+  mastermindPegs,
+  type SokobanPosition,
+  sokoban,
+  wordleMarks,
+} from './index.ts';
 
 // Recorded by lab/golden/games.py from Gymnasium, gym-sokoban and TextArena.
 const file = new URL('../../fixtures/testdata/games.jsonl', import.meta.url);
@@ -72,12 +80,52 @@ describe('frozenLake', () => {
     const lake = placed({ rows: ['FFF', 'FSF', 'FFG'], successRate: 0.5 }, 4);
     const counts = new Map<number, number>();
     for (let turn = 0; turn < 4000; turn++) {
-      const next = frozenLake.play(lake, 'up', RandomStream.named('slips', turn)) as FrozenLakePosition;
+      const next = frozenLake.play(lake, 'up', {
+        chance: RandomStream.named('slips', turn),
+        signal: undefined,
+      }) as FrozenLakePosition;
       counts.set(placeOf(next), (counts.get(placeOf(next)) ?? 0) + 1);
     }
     // Up with 1/2, left and right with 1/4 each: five standard deviations are 160 and 140.
     expect([...counts.keys()].toSorted()).toEqual([1, 3, 5]);
     expect(Math.abs(counts.get(1)! - 2000)).toBeLessThan(160);
     expect(Math.abs(counts.get(3)! - 1000)).toBeLessThan(140);
+  });
+});
+
+describe('sokoban', () => {
+  type Played = readonly (readonly [direction: string, rows: string, over: boolean])[];
+  const context = { chance: RandomStream.named('unused'), signal: undefined };
+
+  it.each(of<{ rows: string[]; played: Played }>('sokoban', 'played'))(
+    'plays as gym-sokoban: $rows',
+    ({ rows, played }) => {
+      let position = sokoban.start({ maxTurns: 1, rows });
+      for (const [direction, after, over] of played) {
+        const wanted = after === '' ? sokoban.view(position) : after;
+        position = sokoban.play(position, direction, context) as SokobanPosition;
+        expect(sokoban.view(position)).toBe(wanted);
+        expect(sokoban.isOver(position)).toBe(over);
+        expect(sokoban.score(position) === 1).toBe(over);
+      }
+    },
+  );
+});
+
+describe('feedback on guesses', () => {
+  it('marks words as TextArena does', () => {
+    const [{ marks }] = of<{ marks: [string, string, string][] }>('wordle', 'marks') as [
+      { marks: [string, string, string][] },
+    ];
+    for (const [secret, guess, marked] of marks)
+      expect([secret, guess, wordleMarks(secret, guess)]).toEqual([secret, guess, marked]);
+  });
+
+  it('counts pegs as TextArena does', () => {
+    const [{ pegs }] = of<{ pegs: [number[], number[], number, number][] }>('mastermind', 'pegs') as [
+      { pegs: [number[], number[], number, number][] },
+    ];
+    for (const [secret, guess, black, white] of pegs)
+      expect(mastermindPegs(secret, guess)).toEqual({ black, white });
   });
 });

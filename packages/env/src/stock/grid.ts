@@ -53,44 +53,60 @@ export function drawRows(size: number, of: (cell: Cell) => string): string[] {
 }
 
 /**
- * A shortest way from a state to a goal, breadth first: the moves, or `undefined` if there is none within `limit` states.
- *
- * @param next - Moves and the states they lead to.
- * @param key - Equal for equal states.
+ * A shortest way from a state to a goal (A*): the moves, or `undefined` if there is none within `limit` states.
  */
 export function shortestWay<Node, Move>(
   from: Node,
-  { next, key, isGoal, limit = 200_000 }: Search<Node, Move>,
+  { next, key, isGoal, estimate = () => 0, limit = 200_000 }: Search<Node, Move>,
 ): Move[] | undefined {
-  interface Visit {
-    readonly node: Node;
-    readonly before: Visit | undefined;
-    readonly move: Move | undefined;
-  }
-  const seen = new Set([key(from)]);
-  const queue: Visit[] = [{ node: from, before: undefined, move: undefined }];
-  for (let index = 0; index < queue.length && queue.length < limit; index++) {
-    const visit = queue[index]!;
-    if (isGoal(visit.node)) {
-      const moves: Move[] = [];
-      for (let back: Visit | undefined = visit; back?.before; back = back.before) moves.push(back.move!);
-      return moves.reverse();
-    }
-    for (const [move, node] of next(visit.node)) {
-      const name = key(node);
-      if (seen.has(name)) continue;
-      seen.add(name);
-      queue.push({ node, before: visit, move });
+  const best = new Map([[key(from), 0]]);
+  // Visits by the length of the way so far and the estimate of the rest, which only grows.
+  const queues: Visit<Node, Move>[][] = [];
+  const put = (visit: Visit<Node, Move>) => {
+    const length = visit.moves + estimate(visit.node);
+    queues[length] ??= [];
+    queues[length].push(visit);
+  };
+  put({ node: from, moves: 0 });
+  for (let length = 0; length < queues.length; length++) {
+    for (let visit = queues[length]?.pop(); visit; visit = queues[length]?.pop()) {
+      if (isGoal(visit.node)) return movesTo(visit);
+      if (best.get(key(visit.node))! < visit.moves) continue;
+      for (const [move, node] of next(visit.node)) {
+        const moves = visit.moves + 1;
+        const name = key(node);
+        if ((best.get(name) ?? Number.POSITIVE_INFINITY) <= moves) continue;
+        if (best.size >= limit) return undefined;
+        best.set(name, moves);
+        put({ node, moves, move, before: visit });
+      }
     }
   }
   return undefined;
 }
 
+interface Visit<Node, Move> {
+  readonly node: Node;
+  readonly moves: number;
+  readonly move?: Move;
+  readonly before?: Visit<Node, Move>;
+}
+
+function movesTo<Node, Move>(visit: Visit<Node, Move>): Move[] {
+  const moves: Move[] = [];
+  for (let at: Visit<Node, Move> | undefined = visit; at?.before; at = at.before) moves.push(at.move!);
+  return moves.reverse();
+}
+
 /** What {@link shortestWay} searches in. */
-export interface Search<Node, Move> {
+interface Search<Node, Move> {
+  /** Moves and the states they lead to. */
   next(node: Node): Iterable<readonly [Move, Node]>;
+  /** Equal for equal states. */
   key(node: Node): string;
   isGoal(node: Node): boolean;
+  /** An integer, at most the moves that are left. A move lowers it by at most one. Default 0. */
+  estimate?(node: Node): number;
   /** States after which the search gives up. Default 200000. */
   readonly limit?: number;
 }

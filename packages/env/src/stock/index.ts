@@ -1,3 +1,12 @@
+export { type AdventurePosition, type AdventureSetup, adventure } from './adventure.ts';
+export {
+  type ArithmeticPosition,
+  type ArithmeticSetup,
+  arithmetic,
+  type CalculatorPosition,
+  calculator,
+} from './arithmetic.ts';
+export { type CountdownPosition, type CountdownSetup, countdown } from './countdown.ts';
 export {
   type FrozenLakeOptions,
   type FrozenLakePosition,
@@ -5,9 +14,27 @@ export {
   frozenLake,
   frozenLakeMoves,
 } from './frozen-lake.ts';
-export type { Game, GameOutcome, GameSetup, GameState, GameTasksOptions, Refusal } from './game.ts';
-export {
-  type GameEnvironmentOptions,
-  gameEnvironment,
-} from './game-environment.ts';
+export type {
+  Game,
+  GameOutcome,
+  GameSetup,
+  GameState,
+  GameTasksOptions,
+  PlayContext,
+  Refusal,
+} from './game.ts';
+export { type GameEnvironmentOptions, gameEnvironment } from './game-environment.ts';
 export { type KeyAndDoorPosition, type KeyAndDoorSetup, keyAndDoor } from './key-and-door.ts';
+export {
+  type LibraryDeskOptions,
+  type LibraryDeskPosition,
+  type LibraryDeskSetup,
+  libraryDesk,
+  libraryDeskMember,
+} from './library-desk.ts';
+export { type MastermindPosition, type MastermindSetup, mastermind, mastermindPegs } from './mastermind.ts';
+export { type ShopPosition, type ShopSetup, shop } from './shop.ts';
+export { type SokobanPosition, type SokobanSetup, sokoban } from './sokoban.ts';
+export { type SortingPosition, type SortingSetup, sorting } from './sorting.ts';
+export { type SudokuPosition, type SudokuSetup, sudoku } from './sudoku.ts';
+export { type WordlePosition, type WordleSetup, wordle, wordleMarks } from './wordle.ts';

@@ -1,6 +1,7 @@
 import type { RandomStream } from '@rlp/core';
 import * as z from 'zod';
-import { type Game, gameTasks, scaled } from './game.ts';
+import { scaled } from '../draws.ts';
+import { type Game, gameTasks } from './game.ts';
 import {
   at,
   type Cell,

@@ -2,6 +2,10 @@ import { type Environment, EnvironmentError, RandomStream, type Task } from '@rl
 import { describeEnvironment } from '@rlp/core/testing';
 import { describe, expect, it } from 'vitest';
 import {
+  adventure,
+  arithmetic,
+  calculator,
+  countdown,
   frozenLake,
   type Game,
   type GameOutcome,
@@ -10,6 +14,13 @@ import {
   type GameTasksOptions,
   gameEnvironment,
   keyAndDoor,
+  libraryDesk,
+  mastermind,
+  shop,
+  sokoban,
+  sorting,
+  sudoku,
+  wordle,
 } from './index.ts';
 
 /** A game with the types of its setup and positions forgotten. */
@@ -30,7 +41,10 @@ function any<Setup extends GameSetup, Position>(game: Game<Setup, Position>): An
   };
 }
 
-const games: readonly AnyGame[] = [any(frozenLake), any(keyAndDoor)];
+const games: readonly AnyGame[] = [
+  ...[any(adventure), any(arithmetic), any(calculator), any(countdown), any(frozenLake), any(keyAndDoor)],
+  ...[any(libraryDesk), any(mastermind), any(shop), any(sokoban), any(sorting), any(sudoku), any(wordle)],
+];
 
 const garbage = [
   '',

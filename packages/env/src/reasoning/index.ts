@@ -1,0 +1,7 @@
+export {
+  isReasoningAnswer,
+  type ReasoningMetadata,
+  type ReasoningOptions,
+  reasoningFamilies,
+  reasoningTasks,
+} from './reasoning-tasks.ts';

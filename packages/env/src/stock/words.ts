@@ -1,0 +1,59 @@
+/** Common English words of five letters, in order. The list was written for this package. */
+export const words: readonly string[] = `
+about above abuse actor acute admit adopt adult after again agent agree ahead alarm album alert
+alike alive allow alone along alter amber amend among ample angel anger angle angry ankle apart
+apple apply apron arena argue arise armor array arrow ashes aside asset attic audio audit avoid
+awake award aware awful bacon badge badly baker basic basin basis batch beach beard beast begin
+being belly below bench berry birth black blade blame bland blank blast blaze bleak blend bless
+blind block blond blood bloom board boast bonus boost booth bound bowel brain brake brand brass
+brave bread break breed brick bride brief bring brisk broad brook broom brown brush build bunch
+burst buyer cabin cable camel canal candy canoe cargo carry carve catch cause cease chain chair
+chalk charm chart chase cheap check cheek cheer chess chest chick chief child chill choir chord
+chunk cider cigar civic civil claim clash class clean clear clerk click cliff climb cling clock
+clone close cloth cloud clown coach coast cocoa color comet comic coral couch cough could count
+court cover crack craft crane crash crawl crazy cream creek creep crest crime crisp cross crowd
+crown crude cruel crush crust curve cycle daily dairy dance dealt death debut decay delay dense
+depth devil diary digit diner dirty disco ditch diver dizzy dodge donor doubt dough dozen draft
+drain drama drawn dream dress dried drift drill drink drive drown eager eagle early earth easel
+eaten ebony eight elbow elder elect elite empty enemy enjoy enter entry equal equip error essay
+event every exact exile exist extra fable faint fairy faith false fancy fatal fault favor feast
+fence ferry fetch fever fiber field fiery fifth fifty fight final first flame flank flash flask
+fleet flesh float flock flood floor flour fluid flute focus foggy force forge forth forty forum
+found frame fraud fresh front frost fruit fully funny gauge ghost giant glass gleam globe gloom
+glory glove grace grade grain grand grant grape graph grasp grass grave great greed green greet
+grief grill grind group grove growl grown guard guess guest guide guilt habit hairy handy happy
+harsh haste hatch haunt haven hazel heart heavy hedge hello hence hinge hobby honey honor horse
+hotel house human humid humor hurry ideal image imply index infer inner input irony issue ivory
+jelly jewel joint judge juice juicy jumbo karma kayak knack kneel knife knock known label labor
+large laser later laugh layer learn lease least leave legal lemon level lever light limit linen
+liver llama lobby local lodge logic loose lorry loser loyal lucky lunar lunch lyric magic major
+maker mango manor maple march marsh match maybe mayor medal media melon mercy merge merit merry
+metal meter midst might minor minus mixed model moist money month moral motor mount mouse mouth
+movie music naive nasty naval nerve never newly niece night ninth noble noise north novel nurse
+ocean offer often olive onion opera orbit order organ other otter ought ounce outer owner oxide
+paint panda panel panic paper party pasta paste patch pause peace peach pearl pedal penny perch
+phase phone photo piano piece pilot pinch pitch pizza place plain plane plant plate plaza plead
+pluck point polar porch pouch pound power press price pride prime print prize probe proof proud
+prove pulse punch pupil puppy purse quack queen query quest queue quick quiet quilt quite quota
+quote radar radio raise rally ranch range rapid ratio raven razor reach react ready realm rebel
+refer reign relax relay renew reply rider ridge rifle right rigid risky rival river roast robot
+rocky rough round route royal rugby ruler rural saint salad sauce scale scare scarf scene scent
+scold scope score scout scrap screw seize sense serve seven shade shaft shake shall shame shape
+share shark sharp sheep sheet shelf shell shift shine shiny shirt shock shore short shout shown
+shrub sight silly since siren skate skill skirt skull slate sleep slice slide slope small smart
+smell smile smoke snack snail snake sneak solar solid solve sorry sound south space spade spare
+spark speak spear speed spell spend spice spicy spike spine split spoke spoon sport spray squad
+stack staff stage stain stair stake stale stamp stand stare start state steak steal steam steel
+steep steer stick stiff still sting stock stone stool store storm story stove straw strip study
+stuff style sugar suite sunny super surge swamp swarm swear sweat sweep sweet swift swing sword
+syrup table taste teach tenth thank theft their theme there thick thief thigh thing think third
+thorn those three throw thumb tiger tight timer tired title toast today token tooth topic torch
+total touch tough towel tower trace track trade trail train trait tramp trash treat trend trial
+tribe trick troop truck trunk trust truth tulip tumor tutor twice twist uncle under union unite
+unity until upper upset urban usage usual valid value vapor vault venue verse video villa viola
+virus visit vital vivid vocal vodka voice voter wagon waist waste watch water weary weigh weird
+whale wheat wheel where which while whirl white whole whose widow width witch woman world worry
+worse worst worth would wound woven wreck wrist write wrong yacht yeast yield young youth zebra
+`
+  .trim()
+  .split(/\s+/);
