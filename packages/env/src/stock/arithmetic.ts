@@ -52,7 +52,7 @@ export const arithmetic: Game<ArithmeticSetup, ArithmeticPosition> = {
   news: ({ given }) => `You answered ${given}.`,
   isOver: ({ given }) => given !== undefined,
   score,
-  solve: ({ expression }) => valueOf(expression),
+  solve: ({ expression }) => exactValue(expression),
 };
 
 /**
@@ -109,7 +109,7 @@ function number(random: RandomStream, digits: number): string {
   return String(between(random, digits === 1 ? 0 : 10 ** (digits - 1), 10 ** digits - 1));
 }
 
-function valueOf(expression: string): string {
+function exactValue(expression: string): string {
   return fractionText((evaluate(expression) as Evaluated).value);
 }
 
@@ -122,5 +122,5 @@ function answered<Position extends ArithmeticPosition>(position: Position, text:
 }
 
 function score({ expression, given }: ArithmeticPosition): number {
-  return given === valueOf(expression) ? 1 : 0;
+  return given === exactValue(expression) ? 1 : 0;
 }
