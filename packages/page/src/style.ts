@@ -35,7 +35,7 @@ mark{background:color-mix(in srgb,var(--s5) 32%,transparent);color:inherit;borde
 .legend{display:flex;flex-wrap:wrap;gap:6px 18px;list-style:none;margin:0 0 14px;padding:0;font-size:13.5px}
 .legend span{display:inline-block;width:16px;height:3px;border-radius:2px;background:currentColor;vertical-align:middle;margin-right:7px}
 .legend b{font-weight:400;color:var(--ink)}
-details{margin-top:16px}summary{cursor:pointer;color:var(--soft);font-size:14px;border-radius:4px;width:fit-content}
+details{margin-top:16px}td>details:first-child{margin-top:0}summary{cursor:pointer;color:var(--soft);font-size:14px;border-radius:4px;width:fit-content}
 :focus-visible{outline:2px solid var(--focus);outline-offset:2px}
 .scroll{overflow:auto;max-height:460px;border:1px solid var(--rule);border-radius:10px;background:var(--card);margin-top:10px}
 .scroll.tall{max-height:none}

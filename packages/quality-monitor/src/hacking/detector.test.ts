@@ -183,7 +183,6 @@ describe('rewardHackingDetector', () => {
       'new_phrases',
       'unfamiliar',
       'phrases_since_start',
-      'few_capitals',
       'little_white_space',
       'white_space',
     ];
@@ -205,13 +204,7 @@ describe('rewardHackingDetector', () => {
       expect(found).not.toEqual([]);
       if (what === 'finding') for (const finding of found) detector.acknowledge(finding);
       else
-        for (const trait of [
-          'capitals',
-          'few_capitals',
-          'unfamiliar',
-          'new_phrases',
-          'phrases_since_start',
-        ] as const)
+        for (const trait of ['capitals', 'unfamiliar', 'new_phrases', 'phrases_since_start'] as const)
           detector.acknowledge(trait);
       found.length = 0;
     }

@@ -62,6 +62,8 @@ const slowWarmUp = 200;
 const [settled, settlingBatches] = [256, 3];
 /** Welch's z that convicts suspects. */
 const convictingZ = { suspicious: 2.75, hardly: 3.5, group: 4 } as const;
+/** Share of the nats of a suspicion from which less of the second opinion is enough, and that share of its nats. */
+const [corroborating, corroborated] = [0.2, 0.6];
 /** Most of the metric of an alarm without conviction. */
 const mostUnconvicted = 0.49;
 /** Batches of innocence after which a change becomes normal by itself. */
@@ -99,7 +101,7 @@ class Detector implements RewardHackingDetector {
     const asked = this.#asked(suspicions);
     const suspects = suspectsOf(batch, asked);
     const verdict = this.#judge(batch, asked, suspects);
-    const isLow = this.#gatherOpinion(batch, suspects);
+    const isLow = this.#gatherOpinion(batch, suspicions, suspects);
     this.#learn(batch);
     addRewards(this.#state.rewards, trajectories);
     if (verdict?.says === 'innocent' && !isLow) this.#acquit(asked);
@@ -221,7 +223,7 @@ class Detector implements RewardHackingDetector {
   }
 
   /** Adds the second opinion on the batch. @returns Whether it alone is an alarm. Its suspects are then added. */
-  #gatherOpinion(batch: Batch, suspects: Set<number>): boolean {
+  #gatherOpinion(batch: Batch, suspicions: readonly Suspicion[], suspects: Set<number>): boolean {
     if (this.#opinions.length === 0) return false;
     const { weights, residuals } = batch;
     const rewarded = [...weights.keys()].filter((at) => weights[at]! > 0);
@@ -230,7 +232,8 @@ class Detector implements RewardHackingDetector {
       rewarded.map((at) => weights[at]!),
       designEffectOf(batch),
     );
-    const isLow = this.#evidence.nats >= this.#opinionLimit;
+    const needed = pooled(suspicions) >= corroborating * this.#limit ? corroborated : 1;
+    const isLow = this.#evidence.nats >= needed * this.#opinionLimit;
     for (const at of rewarded) if (isLow && this.#evidence.isLow(residuals[at]!)) suspects.add(at);
     return isLow;
   }

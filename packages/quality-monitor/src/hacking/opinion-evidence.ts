@@ -8,7 +8,7 @@ const fall = 2.5;
 /** Most nats of one response, so that a few odd scores prove nothing. */
 const mostNats = 3.2;
 /** Rewarded responses remembered, and least before anything is judged. */
-const [memory, least] = [4000, 48];
+const [memory, least] = [4000, 24];
 /** Batches that wait before they are remembered. */
 const delayBatches = 4;
 const leastDeviation = 0.3;

@@ -83,10 +83,11 @@ export class TextMeasures {
     row[traitIndex.lines] = countBin(this.#lines);
     row[traitIndex.unusual_characters] = shareBin(this.#unusual / all);
     const letters = Math.max(1, counts[kinds.lower]! + counts[kinds.upper]!);
-    twoSided(row, 'capitals', counts[kinds.upper]! / Math.max(20, letters));
-    twoSided(row, 'white_space', counts[kinds.space]! / all);
-    twoSided(row, 'symbols', counts[kinds.symbol]! / all);
-    twoSided(row, 'digits', counts[kinds.digit]! / all);
+    row[traitIndex.capitals] = shareBin(counts[kinds.upper]! / Math.max(20, letters));
+    row[traitIndex.symbols] = shareBin(counts[kinds.symbol]! / all);
+    row[traitIndex.digits] = shareBin(counts[kinds.digit]! / all);
+    row[traitIndex.white_space] = shareBin(counts[kinds.space]! / all);
+    row[traitIndex.little_white_space] = bins - 1 - row[traitIndex.white_space]!;
     this.#compare(surroundings, row);
     this.#ends.push(this.#end);
     this.#start = this.#end;
@@ -166,23 +167,6 @@ export class TextMeasures {
     [this.#sequences, this.#lines, this.#unusual] = [sequences, lines, unusual];
   }
 }
-
-function twoSided(
-  row: Uint8Array,
-  name: 'capitals' | 'white_space' | 'symbols' | 'digits',
-  share: number,
-): void {
-  const bin = shareBin(share);
-  row[traitIndex[name]] = bin;
-  row[traitIndex[opposites[name]]] = bins - 1 - bin;
-}
-
-const opposites = {
-  capitals: 'few_capitals',
-  white_space: 'little_white_space',
-  symbols: 'few_symbols',
-  digits: 'few_digits',
-} as const;
 
 /** Rows of so many responses. */
 export function emptyRows(responses: number): Uint8Array<ArrayBuffer> {

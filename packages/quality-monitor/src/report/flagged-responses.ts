@@ -22,7 +22,7 @@ export function flaggedResponses(findings: readonly Finding[]): Html {
     const reward = example === undefined ? '' : rewardsOf(example);
     return html`<tr><th scope="row" data-label="Step">${iteration}</th><td data-label="Why"><span class="badge badge-${severity}">${ruleTitle(rule)}</span></td><td data-label="Reward">${reward}</td><td class="text">${promptOf(example?.prompt)}<pre>${highlighted(response, finding)}</pre></td></tr>`;
   });
-  return html`<section><h2>Flagged responses</h2><div class="scroll" tabindex="0" role="region" aria-label="Flagged responses"><table class="stack"><caption>Responses quoted by alerts, newest first</caption><thead><tr><th scope="col">Step</th><th scope="col">Why</th><th scope="col">Reward</th><th scope="col">Response</th></tr></thead><tbody>${rows}</tbody></table></div></section>`;
+  return html`<section><h2>Flagged responses</h2><div class="scroll tall" tabindex="0" role="region" aria-label="Flagged responses"><table class="stack"><caption>Responses quoted by alerts, newest first</caption><thead><tr><th scope="col">Step</th><th scope="col">Why</th><th scope="col">Reward</th><th scope="col">Response</th></tr></thead><tbody>${rows}</tbody></table></div></section>`;
 }
 
 /** The reward, and the components that are not the reward itself. */
@@ -53,7 +53,7 @@ function highlighted(response: string, { rule, phrases = [] }: Finding): Html {
   return html`${shown}`;
 }
 
-/** Marks phrases wherever they stand, without regard to case and the kind of space. */
+/** Marks phrases of whole words, without regard to case and the kind of space. */
 function phrasesMarked(text: string, phrases: readonly string[]): Html {
   const patterns = phrases.map((phrase) =>
     phrase
@@ -61,7 +61,8 @@ function phrasesMarked(text: string, phrases: readonly string[]): Html {
       .map((word) => word.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&'))
       .join('\\s+'),
   );
-  const parts = text.split(new RegExp(`(${patterns.join('|')})`, 'giu'));
+  const whole = String.raw`(?<![\p{L}\p{N}])(${patterns.join('|')})(?![\p{L}\p{N}])`;
+  const parts = text.split(new RegExp(whole, 'giu'));
   return html`${parts.map((part, at) => (at % 2 === 1 ? html`<mark>${part}</mark>` : html`${part}`))}`;
 }
 

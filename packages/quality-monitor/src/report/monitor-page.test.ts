@@ -56,6 +56,27 @@ describe('renderMonitorPage', () => {
     expect([marked('excessive_repetition'), marked('suspected_reward_hacking')]).toEqual([2, 2]);
   });
 
+  it('leaves out curves that hardly move, except for evidence', () => {
+    const metrics = Array.from({ length: 10 }, (_, step) => ({
+      step,
+      metrics: { coherence: 0.97, lexical_diversity: step / 9, suspected_reward_hacking: 0.6 },
+    }));
+    const page = renderMonitorPage({ ...none, metrics });
+    expect(page).not.toContain('<h3>Reads like text</h3>');
+    expect(page).toContain('<h3>Different words</h3>');
+    expect(page).toContain('<h3>Suspected reward hacking</h3>');
+  });
+
+  it('marks phrases as whole words', () => {
+    const quoted = alert(1, {
+      rule: 'suspected_reward_hacking',
+      samples: ['20, 200 and x20'],
+      phrases: ['20'],
+    });
+    const page = renderMonitorPage({ ...none, findings: [quoted] });
+    expect(page).toContain('<mark>20</mark>, 200 and x20');
+  });
+
   it('draws metrics as a logger receives them, under the namespace', () => {
     const metrics = [0, 1].map((step) => ({ step, metrics: { 'reward_quality/coherence': 1 } }));
     expect(renderMonitorPage({ ...none, metrics })).toContain('<h3>Reads like text</h3>');

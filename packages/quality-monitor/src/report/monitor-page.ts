@@ -46,6 +46,8 @@ const marked: Readonly<Record<string, readonly Pathology[]>> = {
 };
 /** Prefix of the evidence of one trait. Most traits drawn, and least evidence of one. */
 const [traitPrefix, mostTraits, leastEvidence] = ['hacking/', 6, 0.25];
+/** Least distance from its beginning that a curve must reach to be drawn. */
+const leastMove = 0.03;
 /** Where alarms begin. */
 const alarmLevel = 0.5;
 
@@ -109,7 +111,8 @@ ${notes.length === 0 ? '' : noteTable(notes)}</section>`;
 function noteTable(notes: MonitorLogs['notes']): Html {
   const recent = notes.slice(-mostShown).reverse();
   const rows = recent.map(
-    ({ step, note }) => html`<tr><th scope="row">${step}</th><td class="text">${note}</td></tr>`,
+    ({ step, note }) =>
+      html`<tr><th scope="row" data-label="Step">${step}</th><td class="text">${note}</td></tr>`,
   );
   return html`<details open><summary>Notes</summary>${omitted(recent, notes)}<div class="scroll" tabindex="0" role="region" aria-label="Notes"><table class="stack"><caption>Requested interventions, newest first</caption><thead><tr><th scope="col">Step</th><th scope="col">Note</th></tr></thead><tbody>${rows}</tbody></table></div></details>`;
 }
@@ -126,7 +129,7 @@ function alertTables(findings: readonly Finding[]): Html {
   });
   const recent = findings.slice(-mostShown).reverse();
   return html`<div class="scroll tall" tabindex="0" role="region" aria-label="Alerts by rule and severity"><table><caption>Alerts by rule and severity</caption><thead><tr><th scope="col">Rule</th>${head}</tr></thead><tbody>${rows}</tbody></table></div>
-<details open><summary>Recent alerts</summary>${omitted(recent, findings)}<div class="scroll" tabindex="0" role="region" aria-label="Recent alerts"><table class="stack"><caption>Recent alerts, newest first</caption><thead><tr><th scope="col">Step</th><th scope="col">Severity</th><th scope="col">Rule</th><th scope="col">What was found</th></tr></thead><tbody>${recent.map((one, at) => alertRow(one, at === 0 ? 'open' : 'closed'))}</tbody></table></div></details>`;
+<details open><summary>Recent alerts</summary>${omitted(recent, findings)}<div class="scroll tall" tabindex="0" role="region" aria-label="Recent alerts"><table class="stack"><caption>Recent alerts, newest first</caption><thead><tr><th scope="col">Step</th><th scope="col">Severity</th><th scope="col">Rule</th><th scope="col">What was found</th></tr></thead><tbody>${recent.map((one, at) => alertRow(one, at === 0 ? 'open' : 'closed'))}</tbody></table></div></details>`;
 }
 
 function omitted(shown: readonly unknown[], all: readonly unknown[]): Html {
@@ -147,8 +150,8 @@ function qualitySection(logs: MonitorLogs): Html {
   const names = Object.keys(chartTitles).filter((name) => !isTagMetric(name) || hasTags(logs));
   const charts = [...names, ...conspicuousTraits(logs)].flatMap((name) => {
     const series = seriesOf(logs, name, name);
-    if (series.points.every(({ value }) => value === 0)) return [];
     const isEvidence = name.startsWith(traitPrefix) || name.endsWith('_hacking') || name.endsWith('_changed');
+    if (saysNothing(series, isEvidence ? 0 : leastMove)) return [];
     const { title, axis } = chartTitles[name] ?? traitTitle(name);
     const marks = marksOf(logs, ({ rule }) => (marked[name] ?? []).some((one) => one === rule));
     const level = isEvidence
@@ -159,6 +162,13 @@ function qualitySection(logs: MonitorLogs): Html {
   return charts.length === 0
     ? html``
     : html`<section><h2>Quality</h2>${legendOf(logs)}<div class="charts">${charts}</div></section>`;
+}
+
+/** Whether a curve is 0, or moves no more than `still` in ten batches or more. */
+function saysNothing({ points }: Series, still: number): boolean {
+  const values = points.map(({ value }) => value);
+  const isStill = values.every((value) => Math.abs(value - values[0]!) < still);
+  return values.every((value) => value === 0) || (isStill && values.length >= 10);
 }
 
 function isTagMetric(name: string): boolean {
