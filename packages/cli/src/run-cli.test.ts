@@ -241,7 +241,7 @@ describe('rlp monitor analyze', () => {
       rewardStatistics: { score: { mean: 1, samples: 1 } },
     });
     expect((await rlp('monitor', 'analyze', csv)).complaints).toContain(
-      'The record has fields completion, score; name its fields if they differ',
+      'The record has fields completion, score; name its fields (--response, --reward, --prompt)',
     );
   });
 

@@ -41,9 +41,9 @@ it.each<[string, string, string, SavedFields | undefined, object[]]>([
   [
     'responses of other types',
     'a.jsonl',
-    '{"response":null}\n{"response":7}\n{"response":[{"role":"assistant","content":"a"}],"prompt":[{"content":"b"}]}',
+    '{"response":null}\n{"response":7}\n{"response":[{"role":"assistant","content":"a"}],"prompt":[{"content":"b"}]}\n{"response":[{"role":"user","content":"q"},{"role":"assistant","content":null},{"role":"assistant","content":[{"type":"text","text":"c"}]}]}',
     undefined,
-    [{ response: '' }, { response: '7' }, { response: 'a', prompt: 'b' }],
+    [{ response: '' }, { response: '7' }, { response: 'a', prompt: 'b' }, { response: '\nc' }],
   ],
   [
     'semicolons and a column of each reward',
@@ -85,7 +85,12 @@ it('reads Parquet with nested columns', async () => {
 it.each<[string, string | Uint8Array, SavedFields | undefined, string]>([
   ['a.jsonl', `${line}\n{"respons":"b"}`, undefined, 'line 2: expected {"response"'],
   ['a.jsonl', `{"respon\n${line}`, undefined, 'line 1: expected'],
-  ['a.jsonl', '{"text":"b"}', undefined, 'response: it is missing. The record has fields text; name its'],
+  [
+    'a.jsonl',
+    '{"text":"b"}',
+    undefined,
+    'response: it is missing. The record has fields text; name its fields (--response',
+  ],
   ['a.jsonl', '7\n', undefined, 'line 1: expected {"response": "…"'],
   ['a.json', `[${line},`, undefined, 'expected a JSON list or one JSON record per line'],
   ['a.csv', 'completion,score\na,1\n', undefined, 'line 2: expected'],
@@ -109,4 +114,10 @@ it.each<[string, string | Uint8Array, SavedFields | undefined, string]>([
 ])('refuses %s with %j', async (name, content, fields, message) => {
   await expect(read(name, content, fields)).rejects.toThrow(message);
   await expect(read(name, content, fields)).rejects.toThrow(join(directory, name));
+});
+
+it('refuses a directory', async () => {
+  await expect(readSavedResponses(directory)).rejects.toThrow(
+    `${directory}: expected a file, got a directory`,
+  );
 });

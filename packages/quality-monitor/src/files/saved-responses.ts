@@ -4,7 +4,7 @@ import { parseCsv, parseJsonLines } from '@rlp/data';
 import { readParquetFile } from '@rlp/data/parquet';
 import * as z from 'zod';
 import { loggedReward } from '../monitor/batch.ts';
-import { loggedText } from '../text/logged-text.ts';
+import { loggedResponse, loggedText } from '../text/logged-text.ts';
 
 /** A saved response with its rewards. */
 export interface SavedResponse {
@@ -64,7 +64,7 @@ function unknownFields(saved: readonly SavedResponse[], { rewards = [], prompt }
 }
 
 async function* recordsOf(path: string): AsyncGenerator<SavedRecord> {
-  const bytes = await readFile(path);
+  const bytes = await bytesOf(path);
   if (bytes.subarray(0, 4).toString('latin1') === 'PAR1' || /\.parquet$/i.test(path)) {
     for await (const { number, value } of readParquetFile(path)) yield { place: `row ${number}`, value };
     return;
@@ -80,6 +80,16 @@ async function* recordsOf(path: string): AsyncGenerator<SavedRecord> {
     for (const { number, value } of parseJsonLines(text, { source: path, expected, tornLine: 'skip' })) {
       yield { place: `line ${number}`, value };
     }
+  }
+}
+
+async function bytesOf(path: string): Promise<Buffer> {
+  try {
+    return await readFile(path);
+  } catch (cause) {
+    // The system's other messages name the path.
+    if ((cause as NodeJS.ErrnoException).code !== 'EISDIR') throw cause;
+    throw new FormatError(`${path}: expected a file, got a directory; pass one of its files`, { cause });
   }
 }
 
@@ -133,12 +143,12 @@ const trajectoryRecord = z.object({
 });
 
 const rewardsRecord = z.object({
-  response: response.transform(loggedText),
+  response: response.transform(loggedResponse),
   rewards,
   prompt: text.optional(),
 });
 const rewardRecord = z.object({
-  response: response.transform(loggedText),
+  response: response.transform(loggedResponse),
   reward: reward.optional(),
   prompt: text.optional(),
 });
@@ -153,7 +163,7 @@ function parsed(value: unknown, where: string): Unplaced {
   if (success) return data;
   const { path: field, message: problem } = error.issues[0]!;
   throw new FormatError(
-    `${where}: expected ${expected}; ${field.join('.')}: ${problem}. The record has ${keysOf(value)}; name its fields if they differ`,
+    `${where}: expected ${expected}; ${field.join('.')}: ${problem}. The record has ${keysOf(value)}; name its fields (--response, --reward, --prompt) if they differ`,
   );
 }
 
@@ -187,7 +197,7 @@ function mapped(record: unknown, fields: SavedFields, where: string): Unplaced[]
   const prompts = valuesOf(prompt);
   const one = (values: readonly unknown[], at: number) => (values.length === 1 ? values[0] : values[at]);
   return responses.map((value, at) => ({
-    response: loggedText(value),
+    response: loggedResponse(value),
     rewards: Object.fromEntries(known.map(({ name, values }) => [name, loggedReward(one(values, at))])),
     ...(prompts.length > 0 && { prompt: loggedText(one(prompts, at)) }),
   }));

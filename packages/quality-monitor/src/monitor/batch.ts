@@ -1,6 +1,6 @@
 import type { Metrics, ScoredTrajectory } from '@rlp/core';
 import type { AssessedBatch } from '../assessor/assessor.ts';
-import { loggedText } from '../text/logged-text.ts';
+import { loggedResponse, loggedText } from '../text/logged-text.ts';
 
 /** Responses and rewards of one batch, without trajectories. */
 export interface MonitoredBatch extends Pick<AssessedBatch, 'responses' | 'rewards'> {
@@ -30,7 +30,7 @@ export function checkedBatch(given: MonitoredBatch, known: Iterable<string>): Ch
   const fault = (name: string, problem: string) => faults.push({ name, problem });
   const listOf = (value: unknown): readonly unknown[] =>
     Array.isArray(value) ? value : [...iterated(value)];
-  const responses = textsOf('responses', listOf(given.responses), fault);
+  const responses = textsOf('responses', listOf(given.responses), loggedResponse, fault);
   const missing = responses.map(() => null);
   const valid: Record<string, readonly (number | null)[]> = {};
   for (const [name, values] of Object.entries(rewardsByName(given.rewards))) {
@@ -47,7 +47,8 @@ export function checkedBatch(given: MonitoredBatch, known: Iterable<string>): Ch
     valid[name] = missing;
     fault(`reward ${name}`, 'it is missing');
   }
-  const prompts = given.prompts === undefined ? undefined : textsOf('prompts', listOf(given.prompts), fault);
+  const prompts =
+    given.prompts === undefined ? undefined : textsOf('prompts', listOf(given.prompts), loggedText, fault);
   const fits = prompts === undefined || prompts.length === responses.length;
   if (!fits) fault('prompts', `${prompts.length} prompts for ${responses.length} responses`);
   return { batch: { responses, rewards: valid, ...(fits && { prompts }) }, faults };
@@ -76,11 +77,12 @@ function rewardsByName(rewards: unknown): Readonly<Record<string, unknown>> {
 function textsOf(
   name: string,
   values: readonly unknown[],
+  textOf: (value: unknown) => string,
   fault: (name: string, problem: string) => void,
 ): readonly string[] {
   const odd = values.filter((value) => typeof value !== 'string').length;
   if (odd > 0) fault(name, `${odd} of ${values.length} are not text`);
-  return odd === 0 ? (values as readonly string[]) : values.map(loggedText);
+  return odd === 0 ? (values as readonly string[]) : values.map(textOf);
 }
 
 /** A reward as a log has it: booleans and texts of numbers count. Anything else is NaN, and what is missing is null. */

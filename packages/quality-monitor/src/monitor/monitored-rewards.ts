@@ -1,5 +1,5 @@
 import { ArgumentError, promptText, type ScoredTrajectory, type Trajectory } from '@rlp/core';
-import { loggedText } from '../text/logged-text.ts';
+import { loggedResponse, loggedText } from '../text/logged-text.ts';
 import { createDefaultMonitor } from './create-default-monitor.ts';
 import type { RewardQualityMonitor } from './monitor.ts';
 import { type LedgerEntry, ledgerOf } from './reward-ledger.ts';
@@ -109,9 +109,9 @@ function reported(
 function entryOf(given: unknown): LedgerEntry {
   if (typeof given === 'object' && given !== null && 'response' in given) {
     const { response, task } = given as Partial<Trajectory>;
-    return { response: loggedText(response), prompt: task && promptText(task.prompt) };
+    return { response: loggedResponse(response), prompt: task && promptText(task.prompt) };
   }
-  return { response: loggedText(given) };
+  return { response: loggedResponse(given) };
 }
 
 function isComputer(reward: unknown): reward is AnyRewardComputer {

@@ -18,6 +18,16 @@ export function loggedText(value: unknown): string {
   }
 }
 
+/** Text of a response as a production log has it. Of messages only those of the assistant count, if there are any. */
+export function loggedResponse(value: unknown): string {
+  const own = Array.isArray(value) ? value.filter((one) => hasContent(one) && isAssistant(one)) : [];
+  return loggedText(own.length > 0 ? own : value);
+}
+
+function isAssistant(message: object): boolean {
+  return 'role' in message && message.role === 'assistant';
+}
+
 function hasContent(value: unknown): value is { readonly content: unknown } | { readonly text: unknown } {
   return typeof value === 'object' && value !== null && ('content' in value || 'text' in value);
 }
