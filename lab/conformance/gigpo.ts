@@ -6,6 +6,8 @@ import {
   sequenceScores,
   spreadOverTokens,
 } from '@rlp/algorithms/advantage';
+import { applyGigpoToBatchSteps } from '@rlp/algorithms/steps';
+import type { StepData, StepTrace } from '@rlp/core';
 import type { AdapterTable, FixtureCase } from './fixture.ts';
 
 function optionsOf({ params }: FixtureCase): GigpoOptions {
@@ -39,23 +41,43 @@ function verlAgent(fixtureCase: FixtureCase): unknown {
   };
 }
 
-function convex(fixtureCase: FixtureCase): unknown {
-  const { inputs, params } = fixtureCase;
-  const result = gigpoAdvantages(
-    {
-      groups: inputs.group,
-      trajectories: inputs.traj,
-      anchors: anchorGroups(inputs.anchor, inputs.group),
-      stepRewards: inputs.step_rewards,
-      episodeScores: inputs.episode_scores,
-    },
-    { ...optionsOf(fixtureCase), joint: 'mix', weight: params.omega },
+function convex({ inputs, params }: FixtureCase): unknown {
+  const names: readonly string[] = inputs.traj;
+  const episodes = [...new Set(names)].map((name) =>
+    names.flatMap((traj, row) => (traj === name ? [row] : [])),
   );
+  const traces: StepTrace[] = [];
+  const { mode, gamma, omega, epsilon } = params;
+  const steps = applyGigpoToBatchSteps(
+    episodes.map((rows) => rows.map((row, at) => stepOf(row, at, inputs))),
+    episodes.map(([row]) => inputs.episode_scores[row!]),
+    {
+      groups: episodes.map(([row]) => inputs.group[row!]),
+      ...{ gamma, omega, epsilon, terminalScore: 'never' },
+      scale: mode === 'mean_std_norm' ? 'std' : 'none',
+      onTrace: (trace, { stepInfo }) => {
+        traces[Number(stepInfo.row)] = trace;
+      },
+    },
+  ).flat();
+  const advantages = new Map(steps.map(({ stepInfo, advantage }) => [stepInfo.row, advantage]));
   return {
-    step_returns: result.stepReturns,
-    episode_advantages: result.episode,
-    step_advantages: result.step,
-    advantages: result.advantages,
+    step_returns: traces.map(({ returnToGo }) => returnToGo),
+    episode_advantages: traces.map(({ episodeAdvantage }) => episodeAdvantage),
+    step_advantages: traces.map(({ stepAdvantage }) => stepAdvantage),
+    advantages: names.map((_, row) => advantages.get(row)),
+  };
+}
+
+function stepOf(row: number, at: number, inputs: FixtureCase['inputs']): StepData {
+  return {
+    systemStepIndex: at,
+    observationData: undefined,
+    actionTaken: { type: 'text', content: '' },
+    resultingMessagesHistory: [],
+    isDone: false,
+    stepInfo: { row, stateKey: JSON.stringify(inputs.anchor[row]) },
+    baseReward: inputs.step_rewards[row],
   };
 }
 

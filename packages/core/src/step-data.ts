@@ -174,6 +174,31 @@ function actionOf(
 }
 
 /**
+ * Which steps a judgement rewards.
+ *
+ * @param turns - Place of each step's answer among the assistant messages, from 0.
+ * @returns Rewards by step, and one sentence per output that names no step or one already judged. Those are left out.
+ */
+export function rewardsOfTurns(
+  turns: readonly (number | string)[],
+  outputs: readonly StepOutput[] = [],
+): { readonly rewards: ReadonlyMap<number, number>; readonly problems: readonly string[] } {
+  const stepOfTurn = new Map(turns.map((turn, step) => [String(turn), step]));
+  const rewards = new Map<number, number>();
+  const problems: string[] = [];
+  for (const { stepIndex, baseReward } of outputs) {
+    const step = stepOfTurn.get(String(stepIndex));
+    if (step === undefined) {
+      const known = [...stepOfTurn.keys()].join(', ');
+      problems.push(`no step wrote assistant message ${stepIndex}, expected one of: ${known}`);
+    } else if (rewards.has(step)) {
+      problems.push(`assistant message ${stepIndex} is judged twice; the first judgement counts`);
+    } else rewards.set(step, baseReward);
+  }
+  return { rewards, problems };
+}
+
+/**
  * Scores a trajectory with a user's judgement. The score becomes its reward (`null` when invalid), the metrics its
  * components, and each step output the reward of the step that wrote that assistant message.
  *
@@ -184,27 +209,10 @@ export function scoreFromEvaluateResult<Metadata, Outcome>(
   trajectory: Trajectory<Metadata, Outcome>,
   result: EvaluateResult,
 ): { readonly scored: ScoredTrajectory<Metadata, Outcome>; readonly problems: readonly string[] } {
-  const turns = stepMessages(trajectory);
-  const stepOfTurn = new Map(
-    trajectory.steps.map((_, index) => [String(turns[index]?.turn ?? index), index]),
-  );
-  const rewards = new Map<number, number>();
-  const problems: string[] = [];
-  for (const { stepIndex, baseReward } of result.stepOutputs ?? []) {
-    const step = stepOfTurn.get(String(stepIndex));
-    if (step === undefined) {
-      const known = [...stepOfTurn.keys()].join(', ');
-      problems.push(
-        `${trajectory.id}: no step wrote assistant message ${stepIndex}, expected one of: ${known}`,
-      );
-    } else if (rewards.has(step)) {
-      problems.push(
-        `${trajectory.id}: assistant message ${stepIndex} is judged twice; the first judgement counts`,
-      );
-    } else {
-      rewards.set(step, baseReward);
-    }
-  }
+  const written = stepMessages(trajectory);
+  const turns = trajectory.steps.map((_, index) => written[index]?.turn ?? index);
+  const { rewards, problems: found } = rewardsOfTurns(turns, result.stepOutputs);
+  const problems = found.map((problem) => `${trajectory.id}: ${problem}`);
   const steps = trajectory.steps.map((step, index) =>
     rewards.has(index) ? { ...step, reward: rewards.get(index) } : step,
   );

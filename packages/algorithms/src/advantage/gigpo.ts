@@ -1,4 +1,4 @@
-import { ArgumentError, parseOptions } from '@rlp/core';
+import { ArgumentError, parseOptions, type StepTrace } from '@rlp/core';
 import * as z from 'zod';
 import { requireFinite } from '../statistics/token-rows.ts';
 import { discountedReturns } from './discounted-returns.ts';
@@ -82,6 +82,26 @@ export function gigpoAdvantages(inputs: GigpoInputs, options: GigpoOptions = {})
     resolved.joint === 'sum' ? [1, resolved.weight] : [resolved.weight, 1 - resolved.weight];
   const advantages = episode.map((value, row) => episodeWeight * value + stepWeight * step[row]!);
   return { advantages, episode, step, stepReturns };
+}
+
+/**
+ * What {@link gigpoAdvantages} found for each step, for logs and viewers. Shape: `[B]`.
+ *
+ * @param states - Text of each step's state.
+ */
+export function gigpoTraces(
+  { groups, anchors }: Pick<GigpoInputs, 'groups' | 'anchors'>,
+  states: readonly string[],
+  { episode, step, stepReturns }: GigpoResult,
+): StepTrace[] {
+  const sizes = new Float64Array(groups.length);
+  for (const rows of nestedIndices(groups, anchors).flat()) for (const row of rows) sizes[row] = rows.length;
+  return states.map((state, row) => ({
+    episodeAdvantage: episode[row]!,
+    stepAdvantage: step[row]!,
+    returnToGo: stepReturns[row]!,
+    anchor: { state, steps: sizes[row]! },
+  }));
 }
 
 function episodeAdvantages(

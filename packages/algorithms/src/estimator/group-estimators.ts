@@ -1,7 +1,7 @@
 import { ArgumentError, parseOptions } from '@rlp/core';
 import * as z from 'zod';
 import { anchorGroups, anchorSchema } from '../advantage/anchor-groups.ts';
-import { gigpoAdvantages, gigpoSchema } from '../advantage/gigpo.ts';
+import { gigpoAdvantages, gigpoSchema, gigpoTraces } from '../advantage/gigpo.ts';
 import { type GroupRelativeOptions, groupRelativeAdvantages } from '../advantage/group-relative.ts';
 import { normalizedThenSummed } from '../advantage/reward-functions.ts';
 import { groupRelativeEstimator } from '../loop/estimate.ts';
@@ -77,28 +77,28 @@ export function gigpoEstimator(options: GigpoEstimatorOptions = {}): GroupEstima
     options,
     'GigpoEstimatorOptions',
   );
-  return (groups) => {
+  return (groups, watch) => {
     const steps = groups.flatMap((group, p) => stepsOf(group, p, outcome));
     const ids = steps.map(({ group }) => group);
-    const { advantages } = gigpoAdvantages(
-      {
-        groups: ids,
-        trajectories: steps.map(({ member }) => member),
-        anchors: anchorGroups(
-          steps.map(({ state }) => state),
-          ids,
-          anchors,
-        ),
-        stepRewards: steps.map(({ reward }) => reward),
-        episodeScores: steps.map(({ score }) => score),
-      },
-      own,
-    );
+    const states = steps.map(({ state }) => state);
+    const inputs = {
+      groups: ids,
+      trajectories: steps.map(({ member }) => member),
+      anchors: anchorGroups(states, ids, anchors),
+      stepRewards: steps.map(({ reward }) => reward),
+      episodeScores: steps.map(({ score }) => score),
+    };
+    const result = gigpoAdvantages(inputs, own);
+    const traces = watch?.onTrace && gigpoTraces(inputs, states, result);
     let at = 0;
     return groups.map(({ scored }) =>
-      scored.map(({ reward, trajectory }) =>
-        reward === null ? 0 : Array.from(trajectory.steps, () => advantages[at++]!),
-      ),
+      scored.map((score) => {
+        if (score.reward === null) return 0;
+        const from = at;
+        at += score.trajectory.steps.length;
+        if (traces !== undefined) watch?.onTrace?.(score, traces.slice(from, at));
+        return Array.from(result.advantages.subarray(from, at));
+      }),
     );
   };
 }

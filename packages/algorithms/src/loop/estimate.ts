@@ -3,6 +3,7 @@ import { discountedReturns } from '../advantage/discounted-returns.ts';
 import { type GroupRelativeOptions, groupRelativeAdvantages } from '../advantage/group-relative.ts';
 import type {
   AdvantageEstimator,
+  EstimateWatch,
   GroupEstimator,
   ScoredGroup,
   TokenBatch,
@@ -25,18 +26,20 @@ export function groupRelativeEstimator(options?: GroupRelativeOptions): GroupEst
  *
  * @param penaltyPlace - Where a function of groups finds the KL in the reward: off its trajectories' rewards, or off the
  *   tokens' advantages afterwards.
+ * @param watch - Is told what a function of groups can say of its steps.
  */
 export function tokenEstimator<Metadata>(
   estimator: AdvantageEstimator<Metadata>,
   penaltyPlace: 'trajectory' | 'token' = 'trajectory',
+  watch?: EstimateWatch,
 ): TokenEstimator<Metadata> {
   if (typeof estimator !== 'function') return estimator;
   if (penaltyPlace === 'trajectory') {
-    return { estimate: (batch) => spreadOverRows(estimator, penalized(batch), batch) };
+    return { estimate: (batch) => spreadOverRows(estimator(penalized(batch), watch), batch) };
   }
   return {
     estimate: (batch) => {
-      const { advantages } = spreadOverRows(estimator, batch.groups, batch);
+      const { advantages } = spreadOverRows(estimator(batch.groups, watch), batch);
       const { penalties, masks } = batch;
       if (penalties === undefined) return { advantages };
       const toCome = discountedReturns({ rewards: penalties, masks });
@@ -50,12 +53,10 @@ export function tokenEstimator<Metadata>(
  *
  * @throws ArgumentError when the estimator's advantages do not fit the groups.
  */
-function spreadOverRows<Metadata>(
-  estimator: GroupEstimator<Metadata>,
-  groups: readonly ScoredGroup<Metadata>[],
-  { owners, steps }: TokenBatch<Metadata>,
+function spreadOverRows(
+  advantages: ReturnType<GroupEstimator>,
+  { owners, steps }: TokenBatch,
 ): TokenEstimate {
-  const advantages = estimator(groups);
   return {
     advantages: owners.map(({ group, member, scored }, b) => {
       const advantage = advantages[group]?.[member];

@@ -1,10 +1,11 @@
-import type { Loss, TokenSequence } from '@rlp/core';
+import type { Loss, RecordedTrajectory, StepTrace, TokenSequence, Trajectory } from '@rlp/core';
 import { explainedVariance } from '../diagnostics.ts';
 import { maskedMean } from '../statistics/masked.ts';
 import { correctionWeights, isNormalized } from './correction.ts';
 import { updateCritic } from './critic-update.ts';
 import { tokenEstimator } from './estimate.ts';
 import type { Experience, UpdateContext } from './experience.ts';
+import { type AnchorStatistics, anchorStatistics, recordedTrajectories } from './learned.ts';
 import type { ResolvedRlOptions } from './options.ts';
 import { policyLossOf, updatePolicy } from './policy-update.ts';
 import type { AdvantageEstimator, ScoredGroup } from './protocol.ts';
@@ -19,6 +20,8 @@ export interface LearnContext<Metadata = unknown> extends UpdateContext {
   readonly greedyRewards?: readonly (number | null)[] | undefined;
   /** Ends it before the first update; afterwards it is not heeded. */
   readonly signal?: AbortSignal | undefined;
+  /** Takes what was known of each trajectory before the first update. Default: nobody is told. */
+  readonly onLearned?: ((record: RecordedTrajectory) => void) | undefined;
 }
 
 /** What came of an iteration's updates, and what was there before them. Means are over trained tokens. */
@@ -35,6 +38,8 @@ export interface LearnResult {
   readonly entropy?: number | undefined;
   /** Mean of −behaviorLogprobs: an unbiased estimate of the entropy, in nats. Absent if nothing was trained. */
   readonly surprise?: number | undefined;
+  /** How far steps were compared with others from their state, if the estimator does that. */
+  readonly anchors?: AnchorStatistics | undefined;
   /** Share of the returns' variance that the critic explains, absent if they hardly vary, and means of both. */
   readonly values?:
     | { readonly explained: number | undefined; readonly mean: number; readonly returns: number }
@@ -52,7 +57,10 @@ export async function learn<Metadata>(
   context: LearnContext<Metadata>,
 ): Promise<LearnResult> {
   const { options, coefficients, greedyRewards, signal } = context;
-  const estimator = tokenEstimator(context.estimator, options.rewardKl?.place);
+  const traces = new Map<Trajectory, readonly StepTrace[]>();
+  const estimator = tokenEstimator(context.estimator, options.rewardKl?.place, {
+    onTrace: ({ trajectory }, trace) => traces.set(trajectory, trace),
+  });
   const rows = trajectoryRows(groups, options);
   const { sequences } = rows;
   const loss = context.loss ?? policyLossOf(options, coefficients);
@@ -68,6 +76,7 @@ export async function learn<Metadata>(
     returns: estimate.returns && scatterRows('returns', rows, estimate.returns),
     correctionWeights: correctionWeights({ sequences, scores }, options),
   };
+  tellOf({ batch, advantages: estimate.advantages, traces }, context);
   const critic = await updateCritic(experience, context);
   const policy = await updatePolicy(experience, loss, context);
   return {
@@ -77,7 +86,17 @@ export async function learn<Metadata>(
     ...beforeUpdates(sequences, scores),
     rewardKl: kl && maskedMean(kl, batch.masks),
     values: valuesOf(experience),
+    anchors: anchorStatistics(traces),
   };
+}
+
+/** Tells of each trajectory, if somebody listens. */
+function tellOf<Metadata>(
+  learned: Omit<Parameters<typeof recordedTrajectories>[0], 'iteration'>,
+  { onLearned, iteration }: LearnContext<Metadata>,
+): void {
+  if (onLearned === undefined) return;
+  for (const record of recordedTrajectories({ ...learned, iteration })) onLearned(record);
 }
 
 function wantedScores(needs: readonly string[], { columns }: Loss, options: ResolvedRlOptions): Set<Score> {

@@ -113,7 +113,7 @@ function componentMeans(groups: readonly ScoredGroup[]): Metrics {
 
 /** What an iteration's updates did. The losses' own metrics are means over trained tokens of all passes. */
 export function learnMetrics(result: LearnResult): Metrics {
-  const { policy, critic, referenceKl, rewardKl, entropy, surprise, values } = result;
+  const { policy, critic, referenceKl, rewardKl, entropy, surprise, values, anchors } = result;
   const last = policy.updates.at(-1);
   return {
     'update/count': policy.updates.length,
@@ -136,6 +136,7 @@ export function learnMetrics(result: LearnResult): Metrics {
     ...(entropy !== undefined && { 'entropy/mean': entropy }),
     ...(rewardKl !== undefined && { 'kl/reward': rewardKl }),
     ...(referenceKl !== undefined && { 'kl/reference': referenceKl }),
+    ...(anchors && { 'anchors/compared': anchors.compared, 'anchors/steps': anchors.steps }),
   };
 }
 

@@ -9,6 +9,7 @@ import type {
   Monitor,
   RewardsFor,
   ScoredTrajectory,
+  StepTrace,
   Task,
   TaskSource,
   TrainingBackend,
@@ -56,7 +57,14 @@ export type TrajectoryAdvantage = number | readonly number[];
 /** Rewards to advantages, for all groups of an iteration. Shape: `[P][G]`. Unscorable trajectories are not trained. */
 export type GroupEstimator<Metadata = unknown> = (
   groups: readonly ScoredGroup<Metadata>[],
+  watch?: EstimateWatch,
 ) => readonly (readonly TrajectoryAdvantage[])[];
+
+/** Somebody who wants to know how an estimator came to its advantages. */
+export interface EstimateWatch {
+  /** Called for each trajectory that the estimator can say more of, with a trace of each step. */
+  readonly onTrace?: ((scored: ScoredTrajectory, trace: readonly StepTrace[]) => void) | undefined;
+}
 
 /**
  * What an estimator can ask for besides rewards; computed once, before the first update.
