@@ -4,8 +4,12 @@ export { type CoherenceEvidence, coherenceEvidence } from './verification/model/
 export { windows } from './verification/model/excerpt.ts';
 export type { SparseVector } from './verification/model/hashed-features.ts';
 export { type LinearModel, type ModelFeatures, probability } from './verification/model/linear-model.ts';
-export { profanityMatcher } from './verification/model/profanity.ts';
-export { toxicityBits, toxicityFeatures, toxicityWindow } from './verification/model/toxicity-features.ts';
+export {
+  profanityMatcher,
+  toxicityBits,
+  toxicityFeatures,
+  toxicityWindow,
+} from './verification/model/toxicity-features.ts';
 export {
   classCount,
   type LetterOrder,

@@ -1,7 +1,6 @@
 /** Rewards in several threads of one machine. Needs Node. */
-import { openRewardWorkers } from './workers/open-workers.ts';
 import type { RewardWorkersOptions } from './workers/options.ts';
-import type { RewardWorkers } from './workers/reward-workers.ts';
+import { openRewardWorkers, type RewardWorkers } from './workers/reward-workers.ts';
 
 export type { RewardWorkersOptions } from './workers/options.ts';
 export type { RewardScope } from './workers/protocol.ts';

@@ -3,10 +3,8 @@ import {
   messageOf,
   RewardError,
   type RewardFailureCause,
-  type RewardFunction,
   settleWithin,
   TimeoutError,
-  type Trajectory,
 } from '@rlp/core';
 
 /** Result of one call of a reward function. `failure` says why a value is `null` although the function did not return `null`. */
@@ -23,19 +21,9 @@ export interface CallLimits {
   readonly signal: AbortSignal | undefined;
 }
 
-/** Calls a reward function. Rejects only with the signal's reason, once aborted. */
-export function callReward<Metadata, Outcome>(
-  name: string,
-  reward: RewardFunction<Metadata, Outcome>,
-  trajectory: Trajectory<Metadata, Outcome>,
-  limits: CallLimits,
-): Verdict | Promise<Verdict> {
-  return callWithin(name, (context) => reward(trajectory, context), limits);
-}
-
 /**
  * Calls anything that gives a reward, with a signal that fires when its time is up. A call that answers at once costs no promise
- * and no timer.
+ * and no timer. Rejects only with the signal's reason, once aborted.
  */
 export function callWithin(
   name: string,

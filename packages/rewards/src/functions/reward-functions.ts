@@ -7,7 +7,7 @@ import {
   type RewardFunction,
 } from '@rlp/core';
 import * as z from 'zod';
-import { clockSchema, functionSchema, timerMs } from '../shared/schemas.ts';
+import { clockSchema, functionSchema, hasMethod, timerMs } from '../shared/schemas.ts';
 import { scoredPart, scoreTrajectories } from './score-trajectories.ts';
 import type { RewardFunctionStatistics } from './tally.ts';
 
@@ -90,6 +90,16 @@ export function rewardFunctions<Metadata, Outcome = unknown>(
     waitingFor: () => scored.filter(({ tally }) => tally.waiting > 0).map(({ name }) => name),
     getStatistics: () => Object.fromEntries(scored.map(({ name, tally }) => [name, tally.snapshot()])),
   });
+}
+
+/** A computer as it is, or one of a function. `undefined` for anything else. */
+export function rewardComputerOf<Metadata>(
+  reward: unknown,
+  timeoutMs: number,
+): RewardComputer<Metadata> | undefined {
+  if (hasMethod(reward, 'computeRewards')) return reward as RewardComputer<Metadata>;
+  if (typeof reward !== 'function') return undefined;
+  return rewardFunctions({ [reward.name || 'reward']: reward as RewardFunction<Metadata> }, { timeoutMs });
 }
 
 /** The weights of parts as they are now, and what scales them. */

@@ -5,7 +5,8 @@ import {
   type Trajectory,
   withCause,
 } from '@rlp/core';
-import { callReward, type Verdict } from './call-reward.ts';
+import { inLanes } from '../shared/in-lanes.ts';
+import { callWithin, type Verdict } from './call-reward.ts';
 import { Tally } from './tally.ts';
 
 /** A reward function with its limits and its counts. */
@@ -50,30 +51,13 @@ export async function scoreTrajectories<Metadata, Outcome>(
   scoring: Scoring,
 ): Promise<readonly ScoredTrajectory<Metadata, Outcome>[]> {
   scoring.signal?.throwIfAborted();
-  const columns = await Promise.all(parts.map((part) => columnOf(part, trajectories, scoring)));
+  const columns = await Promise.all(
+    parts.map((part) =>
+      inLanes(trajectories.length, part.concurrency, (row) => judge(part, trajectories[row]!, scoring)),
+    ),
+  );
   const table = { parts, columns, weightOf: scoring.weightOf };
   return trajectories.map((trajectory, row) => scored(trajectory, row, table));
-}
-
-/** A part's verdicts on all trajectories, `concurrency` calls at a time. */
-async function columnOf<Metadata, Outcome>(
-  part: ScoredPart<Metadata, Outcome>,
-  trajectories: readonly Trajectory<Metadata, Outcome>[],
-  scoring: Scoring,
-): Promise<readonly Verdict[]> {
-  const column = new Array<Verdict>(trajectories.length);
-  let next = 0;
-  const lane = async () => {
-    for (let row = next++; row < trajectories.length; row = next++) {
-      const verdict = judge(part, trajectories[row]!, scoring);
-      column[row] = verdict instanceof Promise ? await verdict : verdict;
-    }
-  };
-  // A lane runs until it has to wait, so that functions that answer at once need only one.
-  const lanes: Promise<void>[] = [];
-  while (lanes.length < part.concurrency && next < trajectories.length) lanes.push(lane());
-  await Promise.all(lanes);
-  return column;
 }
 
 function judge<Metadata, Outcome>(
@@ -84,7 +68,7 @@ function judge<Metadata, Outcome>(
   signal?.throwIfAborted();
   if (!isJudged(trajectory)) return notJudged;
   const begun = clock();
-  const verdict = callReward(name, reward, trajectory, { timeoutMs, signal });
+  const verdict = callWithin(name, (context) => reward(trajectory, context), { timeoutMs, signal });
   if (!(verdict instanceof Promise)) return tally.add(verdict, clock() - begun);
   tally.waiting += 1;
   return verdict

@@ -20,7 +20,6 @@ export {
   type SummaryStatistics,
   summaryStatistics,
 } from './quality-metrics.ts';
-export { QuantileTracker } from './quantile-tracker.ts';
 export {
   createIntegratedRewardSystem,
   type IntegratedRewardDependencies,
@@ -28,3 +27,4 @@ export {
   type ProcessedEpisodes,
   processEpisodesWithQualityControl,
 } from './system.ts';
+export { QuantileTracker } from './thresholds.ts';

@@ -12,11 +12,10 @@ import {
   resolveIntegratedRewardConfig,
 } from './config.ts';
 import { type AcceptanceThresholds, isAccepted } from './filter.ts';
-import { type JudgedEpisode, judgedEpisode } from './judged-episode.ts';
+import { type JudgedEpisode, judgedEpisode, verifyEpisodes } from './judged-episode.ts';
 import { LiveMetricsHub, type LiveMetricsStream } from './live-metrics.ts';
 import { type CustomMetric, flatMetrics, type QualityMetrics, qualityMetrics } from './quality-metrics.ts';
 import { Thresholds } from './thresholds.ts';
-import { verifyEpisodes } from './verify.ts';
 
 /** What a system works with, besides its config. */
 export interface IntegratedRewardDependencies extends RewardDependencies {

@@ -1,61 +1,37 @@
-import { OptionsError, parseOptions, type Verifier } from '@rlp/core';
-import * as z from 'zod';
+import { OptionsError, type Verifier } from '@rlp/core';
 import { VerificationPipeline, type VerificationPipelineOptions } from './pipeline.ts';
-import { CoherenceVerifier, type CoherenceVerifierOptions } from './verifiers/coherence.ts';
-import { FactualVerifier, type FactualVerifierOptions } from './verifiers/factual.ts';
-import { FormatVerifier, type FormatVerifierOptions } from './verifiers/format.ts';
-import { LanguageVerifier, type LanguageVerifierOptions } from './verifiers/language.ts';
-import { LengthVerifier, type LengthVerifierOptions } from './verifiers/length.ts';
-import { RepetitionVerifier, type RepetitionVerifierOptions } from './verifiers/repetition.ts';
-import { SafetyPatternVerifier, type SafetyPatternVerifierOptions } from './verifiers/safety-pattern.ts';
-import {
-  GreetingVerifier,
-  type GreetingVerifierOptions,
-  KeywordVerifier,
-  type KeywordVerifierOptions,
-  NonEmptyVerifier,
-} from './verifiers/simple.ts';
-import { ToxicityVerifier, type ToxicityVerifierOptions } from './verifiers/toxicity.ts';
+import type { TextVerifier } from './text-verifier.ts';
+import { CoherenceVerifier } from './verifiers/coherence.ts';
+import { FactualVerifier } from './verifiers/factual.ts';
+import { FormatVerifier } from './verifiers/format.ts';
+import { LanguageVerifier } from './verifiers/language.ts';
+import { LengthVerifier } from './verifiers/length.ts';
+import { RepetitionVerifier } from './verifiers/repetition.ts';
+import { SafetyPatternVerifier } from './verifiers/safety-pattern.ts';
+import { GreetingVerifier, KeywordVerifier, NonEmptyVerifier } from './verifiers/simple.ts';
+import { ToxicityVerifier } from './verifiers/toxicity.ts';
 
-interface OptionsByType {
-  readonly length: LengthVerifierOptions;
-  readonly toxicity: ToxicityVerifierOptions;
-  readonly coherence: CoherenceVerifierOptions;
-  readonly factual: FactualVerifierOptions;
-  readonly format: FormatVerifierOptions;
-  readonly language: LanguageVerifierOptions;
-  readonly repetition: RepetitionVerifierOptions;
-  readonly 'safety-pattern': SafetyPatternVerifierOptions;
-  readonly 'has-greeting': GreetingVerifierOptions;
-  readonly 'no-empty-response': object;
-  readonly 'contains-keywords': KeywordVerifierOptions;
-}
+const verifiers = {
+  length: LengthVerifier,
+  toxicity: ToxicityVerifier,
+  coherence: CoherenceVerifier,
+  factual: FactualVerifier,
+  format: FormatVerifier,
+  language: LanguageVerifier,
+  repetition: RepetitionVerifier,
+  'safety-pattern': SafetyPatternVerifier,
+  'has-greeting': GreetingVerifier,
+  'no-empty-response': NonEmptyVerifier,
+  'contains-keywords': KeywordVerifier,
+} as const;
 
 /** One part of a pipeline as a record, such as `{ type: 'length', minLength: 20, maxLength: 200 }`. */
 export type VerifierConfig = {
-  [Type in keyof OptionsByType]: {
+  [Type in keyof typeof verifiers]: {
     /** Kind of verifier. Required. */
     readonly type: Type;
-  } & OptionsByType[Type];
-}[keyof OptionsByType];
-
-/** Makes a verifier from the rest of its record. Each checks its own options. */
-const creators: { [Type in keyof OptionsByType]: (options: OptionsByType[Type]) => Verifier } = {
-  length: (options) => new LengthVerifier(options),
-  toxicity: (options) => new ToxicityVerifier(options),
-  coherence: (options) => new CoherenceVerifier(options),
-  factual: (options) => new FactualVerifier(options),
-  format: (options) => new FormatVerifier(options),
-  language: (options) => new LanguageVerifier(options),
-  repetition: (options) => new RepetitionVerifier(options),
-  'safety-pattern': (options) => new SafetyPatternVerifier(options),
-  'has-greeting': (options) => new GreetingVerifier(options),
-  'no-empty-response': (options) => {
-    parseOptions('NonEmptyVerifier', z.strictObject({}), options);
-    return new NonEmptyVerifier();
-  },
-  'contains-keywords': (options) => new KeywordVerifier(options),
-};
+  } & NonNullable<ConstructorParameters<(typeof verifiers)[Type]>[0]>;
+}[keyof typeof verifiers];
 
 /**
  * A pipeline from records, as read from a file, and from your own verifiers, in their order.
@@ -67,7 +43,7 @@ export function createCustomVerifierPipeline(
   options: Omit<VerificationPipelineOptions, 'verifiers'> = {},
 ): VerificationPipeline {
   const issues: string[] = [];
-  const verifiers = configs.flatMap((config, index) => {
+  const parts = configs.flatMap((config, index) => {
     try {
       return [verifierOf(config)];
     } catch (error) {
@@ -77,7 +53,7 @@ export function createCustomVerifierPipeline(
     }
   });
   if (issues.length > 0) throw new OptionsError('createCustomVerifierPipeline', issues);
-  return new VerificationPipeline({ ...options, verifiers });
+  return new VerificationPipeline({ ...options, verifiers: parts });
 }
 
 /**
@@ -106,11 +82,12 @@ function verifierOf(config: VerifierConfig | Verifier): Verifier {
   }
   if ('verifyBatch' in config) return config;
   const { type, ...options } = config;
-  if (!Object.hasOwn(creators, type)) {
-    const known = Object.keys(creators).join(', ');
+  if (!Object.hasOwn(verifiers, type)) {
+    const known = Object.keys(verifiers).join(', ');
     throw new OptionsError('createCustomVerifierPipeline', [
       `type: expected one of ${known}, got ${JSON.stringify(type)}`,
     ]);
   }
-  return (creators[type] as (options: object) => Verifier)(options);
+  // Each checks its own options.
+  return new (verifiers[type] as new (options: object) => TextVerifier)(options);
 }

@@ -8,6 +8,7 @@ import {
   type Verifier,
 } from '@rlp/core';
 import * as z from 'zod';
+import { inLanes } from '../shared/in-lanes.ts';
 import { timerMs } from '../shared/schemas.ts';
 import { failure, readReport } from './read-report.ts';
 import { type ReadRequest, readRequest } from './read-request.ts';
@@ -85,23 +86,10 @@ export abstract class TextVerifier implements Verifier {
     { signal }: { readonly signal?: AbortSignal | undefined } = {},
   ): Promise<readonly VerificationReport[]> {
     signal?.throwIfAborted();
-    const reports = new Array<VerificationReport>(requests.length);
-    const inFlight = new Set<Promise<void>>();
-    for (let index = 0; index < requests.length; index++) {
-      const given = this.#start(requests[index], signal);
-      if (!isPromiseLike(given)) {
-        reports[index] = given;
-        continue;
-      }
-      const settled = Promise.resolve(given).then((report) => {
-        reports[index] = report;
-        inFlight.delete(settled);
-      });
-      inFlight.add(settled);
-      if (inFlight.size >= this.#limits.concurrency) await Promise.race(inFlight);
+    const reports = await inLanes(requests.length, this.#limits.concurrency, (row) => {
       signal?.throwIfAborted();
-    }
-    await Promise.all(inFlight);
+      return this.#start(requests[row], signal);
+    });
     signal?.throwIfAborted();
     return reports;
   }

@@ -1,16 +1,19 @@
+import { availableParallelism } from 'node:os';
 import {
   ArgumentError,
+  parseOptions,
   type RewardComputer,
   type ScoredTrajectory,
+  type Step,
   type Trajectory,
   type TrajectoryGroup,
 } from '@rlp/core';
-import { ThreadError, type ThreadFailureCause, type ThreadPool } from '@rlp/sandbox/threads';
+import { ThreadError, type ThreadFailureCause, ThreadPool } from '@rlp/sandbox/threads';
 import { EpisodeRewards, type EpisodeScore, readEpisodes } from '../processor/episode-rewards.ts';
 import type { RewardEpisode } from '../shared/episode.ts';
+import { type RewardWorkersOptions, workersSchema } from './options.ts';
 import { askInParts } from './parts.ts';
 import type { RewardScope, ThreadExport, TrajectoryScores } from './protocol.ts';
-import { withoutTokens, withTokensOf } from './tokens.ts';
 
 /** Counts of {@link RewardWorkers} since they were made. */
 export interface RewardWorkersStatistics {
@@ -27,10 +30,10 @@ export interface RewardWorkersStatistics {
 }
 
 /** Threads that score groups. */
-export type RewardThreads = ThreadPool<TrajectoryGroup, TrajectoryScores, ThreadExport>;
+type RewardThreads = ThreadPool<TrajectoryGroup, TrajectoryScores, ThreadExport>;
 
 /** How {@link RewardWorkers} divide their work. */
-export interface RewardWorkersSettings {
+interface RewardWorkersSettings {
   readonly components: ThreadExport['components'];
   readonly scope: RewardScope;
   readonly tokens: 'sent' | 'left-out';
@@ -138,4 +141,53 @@ export class RewardWorkers<Metadata = unknown> implements RewardComputer<Metadat
     this.#counts.unscorable += scores.filter(({ reward }) => reward === null).length;
     return scores;
   }
+}
+
+/** Starts a thread of `program` to check that the module can be used. See `createRewardWorkers`. */
+export async function openRewardWorkers<Metadata>(
+  options: RewardWorkersOptions,
+  program: URL,
+): Promise<RewardWorkers<Metadata>> {
+  const given = parseOptions('createRewardWorkers', workersSchema, options);
+  const { module, export: exportName, timeoutMs, startMs, heapMb, batchSize } = given;
+  const workers = given.workers ?? Math.max(1, availableParallelism() - 1);
+  const data = { module: String(module), exportName, timeoutMs };
+  const pool: RewardThreads = new ThreadPool(
+    { program, data, name: 'RewardWorkers', startMs, heapMb },
+    workers,
+  );
+  try {
+    const { scope, components } = await pool.open();
+    return new RewardWorkers(pool, {
+      components,
+      scope: given.scope ?? scope,
+      tokens: given.tokens ?? (components === undefined ? 'sent' : 'left-out'),
+      workers,
+      batchSize,
+      timeoutMs,
+    });
+  } catch (error) {
+    await pool.close();
+    throw error;
+  }
+}
+
+/** A trajectory whose steps have texts and no tokens: those are most of what there is to copy. */
+function withoutTokens<Metadata>(trajectory: Trajectory<Metadata>): Trajectory<Metadata> {
+  const none = { promptTokens: [], tokens: [], behaviorLogprobs: [] };
+  return { ...trajectory, steps: trajectory.steps.map((step) => ({ ...step, ...none })) };
+}
+
+/** The trajectory of a thread that got no tokens, with those of the one it was made of. */
+function withTokensOf<Metadata>(
+  { steps }: Trajectory<Metadata>,
+  trajectory: Trajectory<Metadata>,
+): Trajectory<Metadata> {
+  const restored = (step: Step, index: number): Step => {
+    const given = steps[index];
+    if (given === undefined) return step;
+    const { promptTokens, tokens, behaviorLogprobs } = given;
+    return { ...step, promptTokens, tokens, behaviorLogprobs };
+  };
+  return { ...trajectory, steps: trajectory.steps.map(restored) };
 }

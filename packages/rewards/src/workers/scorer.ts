@@ -1,6 +1,6 @@
-import type { RewardComputer, RewardFunction, TrajectoryGroup } from '@rlp/core';
+import type { RewardComputer, TrajectoryGroup } from '@rlp/core';
 import type { ThreadService } from '@rlp/sandbox/threads';
-import { rewardFunctions } from '../functions/reward-functions.ts';
+import { rewardComputerOf } from '../functions/reward-functions.ts';
 import type { RolloutRewardProcessor } from '../processor/processor.ts';
 import { hasMethod } from '../shared/schemas.ts';
 import type { ThreadData, ThreadExport, TrajectoryScores } from './protocol.ts';
@@ -16,7 +16,7 @@ export async function openScorer({
 }: ThreadData): Promise<ThreadService<TrajectoryGroup, TrajectoryScores, ThreadExport>> {
   const loaded = (await import(module)) as Readonly<Record<string, unknown>>;
   const reward = await loaded[exportName];
-  const computer = computerOf(reward, functionShare * timeoutMs);
+  const computer = rewardComputerOf(reward, functionShare * timeoutMs);
   if (computer === undefined) {
     throw new TypeError(
       `${module}: expected the export "${exportName}" to be a reward function or to have computeRewards, got ${typeof reward}; ` +
@@ -33,12 +33,6 @@ export async function openScorer({
     },
     answer: (group) => scoresOf(computer, group),
   };
-}
-
-function computerOf(reward: unknown, timeoutMs: number): RewardComputer | undefined {
-  if (hasMethod(reward, 'computeRewards')) return reward as RewardComputer;
-  if (typeof reward !== 'function') return undefined;
-  return rewardFunctions({ [reward.name || 'reward']: reward as RewardFunction }, { timeoutMs });
 }
 
 async function scoresOf(computer: RewardComputer, group: TrajectoryGroup): Promise<TrajectoryScores> {

@@ -6,9 +6,8 @@ import { built } from '../built-thread.fixture.ts';
 import { createRolloutRewardProcessor } from '../index.ts';
 import { answering, groupAnswering } from '../trajectories.fixture.ts';
 import { createRewardWorkers, type RewardWorkersOptions } from '../workers.ts';
-import { openRewardWorkers } from './open-workers.ts';
 import { askInParts } from './parts.ts';
-import { RewardWorkers } from './reward-workers.ts';
+import { openRewardWorkers, RewardWorkers } from './reward-workers.ts';
 import { ranked } from './rewards.fixture.ts';
 
 const source = new URL('./rewards.fixture.ts', import.meta.url);

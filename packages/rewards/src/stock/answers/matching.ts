@@ -2,7 +2,7 @@ import { parseOptions, type RewardFunction } from '@rlp/core';
 import { distance } from 'fastest-levenshtein';
 import * as z from 'zod';
 import { extractTag } from '../format/extract-tag.ts';
-import { numberOf } from '../math/number-of.ts';
+import { numberOf } from '../math/expression-reader.ts';
 import { type AnswerSources, referenceError, requireReference } from './reference.ts';
 
 /** Characters of which the edit distance is computed; what lies beyond counts as edited. */

@@ -1,7 +1,7 @@
 import { parseOptions, type RewardFunction } from '@rlp/core';
 import * as z from 'zod';
 import { whiteSpaceTable } from '../../shared/text.ts';
-import { tagName } from './extract-tag.ts';
+import { occurrencesOf, tagName } from './extract-tag.ts';
 
 /** Schema of {@link ReasoningTags}. */
 export const reasoningTagsSchema = z.strictObject({
@@ -93,17 +93,12 @@ export function matchFormatApproximately<Metadata = unknown>(
   const { step, reasoning, answer } = parseOptions('matchFormatApproximately', approximateSchema, options);
   return ({ response }) => {
     const conditions = [
-      occursOnce(response, `<${reasoning}>`),
+      occurrencesOf(response, `<${reasoning}>`) === 1,
       response.startsWith(`<${reasoning}>`),
-      occursOnce(response, `</${reasoning}>`),
-      occursOnce(response, `<${answer}>`),
-      occursOnce(response, `</${answer}>`),
+      occurrencesOf(response, `</${reasoning}>`) === 1,
+      occurrencesOf(response, `<${answer}>`) === 1,
+      occurrencesOf(response, `</${answer}>`) === 1,
     ];
     return conditions.reduce((sum, holds) => sum + (holds ? step : -step), 0);
   };
-}
-
-function occursOnce(text: string, part: string): boolean {
-  const first = text.indexOf(part);
-  return first >= 0 && text.indexOf(part, first + part.length) < 0;
 }

@@ -1,6 +1,7 @@
 import { parseOptions, type RewardFunction } from '@rlp/core';
 import * as z from 'zod';
-import { tagName } from './extract-tag.ts';
+import { countMatches } from '../../shared/text.ts';
+import { occurrencesOf, tagName } from './extract-tag.ts';
 
 const schema = z.strictObject({
   /** Tags to count. Required. */
@@ -27,7 +28,7 @@ export function tagCount<Metadata = unknown>(options: TagCountOptions): RewardFu
     let [found, mismatched] = [0, 0];
     for (const tag of new Set(tags)) {
       const opening = countOpening(response, tag);
-      const closing = countOf(response, `</${tag}>`);
+      const closing = occurrencesOf(response, `</${tag}>`);
       if (pairs === 'any') found += opening > 0 || closing > 0 ? 1 : 0;
       else if (opening !== closing) mismatched += 1;
       else if (opening > 0) found += 1;
@@ -45,12 +46,6 @@ function countOpening(text: string, tag: string): number {
     if (at < 0) break;
     count += 1;
   }
-  return count;
-}
-
-function countOf(text: string, part: string): number {
-  let count = 0;
-  for (let at = text.indexOf(part); at >= 0; at = text.indexOf(part, at + part.length)) count += 1;
   return count;
 }
 
@@ -80,8 +75,7 @@ const spoken = new RegExp(
 
 /** Spoken steps, numbered lines, and bulleted lines but for the first line. Linear. */
 function countSteps(text: string): number {
-  let steps = 0;
-  for (const _ of text.matchAll(spoken)) steps += 1;
+  let steps = countMatches(text, spoken);
   const lines = text.split('\n');
   lines.forEach((line, index) => {
     const start = `${line.trimStart()}${index === lines.length - 1 ? '' : '\n'}`;

@@ -1,6 +1,6 @@
 import { parseOptions, type RewardFunction } from '@rlp/core';
 import * as z from 'zod';
-import { tagName } from './extract-tag.ts';
+import { occurrencesOf, tagName } from './extract-tag.ts';
 
 const schema = z.strictObject({
   /** Tags of a response, in their order. Required. */
@@ -39,15 +39,10 @@ export function tagFormat<Metadata = unknown>(options: TagFormatOptions): Reward
 
 /** Whether the tag opens exactly once, and whether it closes exactly once after that. */
 function pairConditions(text: string, tag: string): [boolean, boolean] {
-  const start = onlyIndexOf(text, `<${tag}>`);
-  const end = onlyIndexOf(text, `</${tag}>`);
-  const isClosed = end !== undefined && text.indexOf(`<${tag}>`) >= 0 && text.indexOf(`<${tag}>`) < end;
-  return [start !== undefined, isClosed];
-}
-
-function onlyIndexOf(text: string, part: string): number | undefined {
-  const first = text.indexOf(part);
-  return first >= 0 && first === text.lastIndexOf(part) ? first : undefined;
+  const [opening, closing] = [`<${tag}>`, `</${tag}>`];
+  const start = text.indexOf(opening);
+  const isClosed = occurrencesOf(text, closing) === 1 && start >= 0 && start < text.indexOf(closing);
+  return [occurrencesOf(text, opening) === 1, isClosed];
 }
 
 /** Whether tags that are all there once follow each other in order, filled, with nothing around them. */

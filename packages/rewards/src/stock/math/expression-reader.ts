@@ -1,22 +1,10 @@
-import { apply, collection, constant, type Expression } from './expression.ts';
-import type { Token } from './latex-tokens.ts';
-import { TermReader } from './term-reader.ts';
-import { Unreadable } from './token-cursor.ts';
+import type { Fraction } from 'fraction.js';
+import { apply, collection, constant, type Expression, writtenNumber } from './expression.ts';
+import { latexTokens, type Token } from './latex-tokens.ts';
+import { TermReader, Unreadable } from './term-reader.ts';
 import { unitOf } from './units.ts';
 
-const relations: ReadonlySet<string> = new Set([
-  '=',
-  '<',
-  '>',
-  'le',
-  'ge',
-  'ne',
-  'in',
-  'approx',
-  'equiv',
-  'is',
-  'are',
-]);
+const relations: ReadonlySet<string> = new Set('= < > le ge ne in approx equiv is are'.split(' '));
 const closers: Readonly<Record<string, string>> = { ')': ')', ']': ']', '[': ')' };
 
 /**
@@ -214,4 +202,14 @@ class Reader extends TermReader {
 function times(value: Expression, factor: number): Expression {
   if (value.type !== 'number') return apply('multiply', value, constant(factor));
   return { ...value, value: value.value.mul(factor) };
+}
+
+/**
+ * The number that an answer writes out, whatever its unit: `-12`, `1,234.50`, `$5`, `1e3`, `3/4`, `1 3/4`, `\frac{3}{4}`, `5 cm`, `50%`.
+ * `undefined` for anything else, also for what is still to be computed, and beyond 200 digits.
+ */
+export function numberOf(text: string): Fraction | undefined {
+  if (text.length > 1000) return;
+  const expression = readExpression(latexTokens(text, { commas: 'thousands' }));
+  return expression && writtenNumber(expression.type === 'quantity' ? expression.value : expression)?.value;
 }

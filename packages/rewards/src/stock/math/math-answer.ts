@@ -1,9 +1,9 @@
 import { parseOptions, type RewardFunction } from '@rlp/core';
 import type { Fraction } from 'fraction.js';
 import { type AnswerSources, referenceError, requireReference } from '../answers/reference.ts';
+import { numberOf } from './expression-reader.ts';
 import { finalAnswer, negativeWord } from './final-answer.ts';
 import { agreementSchema, type MathAgreementOptions, mathAnswersAgree } from './math-equivalence.ts';
-import { numberOf } from './number-of.ts';
 
 /**
  * Options of {@link mathAnswer}. `extract` reads the last box by default, else the number after `####`, else what follows "the answer is", else the

@@ -7,7 +7,7 @@ import {
   type Trajectory,
 } from '@rlp/core';
 import * as z from 'zod';
-import { wordsOf } from '../../shared/text.ts';
+import { countMatches, wordsOf } from '../../shared/text.ts';
 
 /** Tokens that a policy sampled in all steps of a trajectory. */
 export function sampledTokens({ steps }: Trajectory): number {
@@ -99,10 +99,7 @@ export function cosineScaled<Metadata>({
  */
 export function textLength(text: string, unit: 'words' | 'alphanumeric' | 'characters'): number {
   if (unit === 'words') return Math.max(1, wordsOf(text).length);
-  let count = 0;
-  if (unit === 'alphanumeric') for (const _ of text.matchAll(/[\p{L}\p{N}_]+/gu)) count += 1;
-  else for (const _ of text) count += 1;
-  return count;
+  return countMatches(text, unit === 'alphanumeric' ? /[\p{L}\p{N}_]+/gu : /./gsu);
 }
 
 const windowSchema = z

@@ -32,10 +32,10 @@ export function repetitionPenalty<Metadata = unknown>(
   };
 }
 
-/** `1 − different n-grams / n-grams`; 0 where there is none. */
-export function repeatedShare(items: readonly (string | number)[], size: number): number {
+/** Share of the n-grams, or of `fewest` where there are less, that repeat an earlier one. */
+export function repeatedShare(items: readonly (string | number)[], size: number, fewest = 1): number {
   const { total, unique } = countNgrams(items, size);
-  return total === 0 ? 0 : 1 - unique / total;
+  return (total - unique) / Math.max(total, fewest);
 }
 
 const diversitySchema = z

@@ -1,8 +1,9 @@
+import { importPeer } from '@rlp/core';
+import type { RegExpMatcher } from 'obscenity';
 import { countMatches } from '../../shared/text.ts';
-import { windows } from './excerpt.ts';
+import { partedWords, windows } from './excerpt.ts';
 import { hashedFeatures } from './hashed-features.ts';
 import type { ModelFeatures } from './linear-model.ts';
-import { partedWords } from './parted-words.ts';
 
 /** Hashed features have `2^15` buckets. */
 export const toxicityBits = 15;
@@ -32,4 +33,15 @@ export function toxicityFeatures(text: string, profanities: number): ModelFeatur
       secondPerson: /\b(?:you|your|you're|ur)\b/iu.test(text) ? 1 : 0,
     },
   };
+}
+
+let matcher: Promise<RegExpMatcher> | undefined;
+
+/** The English lexicon of `obscenity`, which also reads masked spellings. Loaded once, on first use. */
+export function profanityMatcher(): Promise<RegExpMatcher> {
+  matcher ??= importPeer('ToxicityVerifier', 'obscenity', () => import('obscenity')).then(
+    ({ RegExpMatcher: Matcher, englishDataset, englishRecommendedTransformers }) =>
+      new Matcher({ ...englishDataset.build(), ...englishRecommendedTransformers }),
+  );
+  return matcher;
 }

@@ -1,6 +1,6 @@
 import { parseOptions, type VerificationReport } from '@rlp/core';
 import * as z from 'zod';
-import { countNgrams } from '../../shared/text.ts';
+import { repeatedShare } from '../../stock/text/repetition.ts';
 import { excerpt } from '../model/excerpt.ts';
 import { TextVerifier } from '../text-verifier.ts';
 
@@ -41,7 +41,9 @@ export class RepetitionVerifier extends TextVerifier {
     const text = excerpt(response).toLowerCase();
     const words = text.match(/\S+/gu) ?? [];
     const isSpaced = text.length <= 20 * words.length;
-    const share = isSpaced ? repeatedShare(words, size) : repeatedShare(Array.from(text), 2 * size);
+    const share = isSpaced
+      ? repeatedShare(words, size, fewestRuns)
+      : repeatedShare(Array.from(text), 2 * size, fewestRuns);
     const score =
       share <= warnAt
         ? 1 - (0.3 * share) / warnAt
@@ -57,8 +59,5 @@ export class RepetitionVerifier extends TextVerifier {
   }
 }
 
-function repeatedShare(items: readonly string[], size: number): number {
-  const { total, unique } = countNgrams(items, size);
-  // Few runs are weak evidence. A short answer may take up its question.
-  return (total - unique) / Math.max(total, 40);
-}
+/** Few runs are weak evidence. A short answer may take up its question. */
+const fewestRuns = 40;

@@ -5,9 +5,17 @@ import { foldedWords } from '../../shared/text.ts';
 import { TextVerifier } from '../text-verifier.ts';
 import { scoreReport } from '../verdict.ts';
 
+const emptySchema = z.strictObject({});
+
 /** Fails a response that is empty or only white space. */
 export class NonEmptyVerifier extends TextVerifier {
   readonly name = 'no-empty-response';
+
+  /** @throws `OptionsError` for any option. */
+  constructor(options: object = {}) {
+    super();
+    parseOptions('NonEmptyVerifier', emptySchema, options);
+  }
 
   override verify(_prompt: string, response: string): VerificationReport {
     const isEmpty = !/\S/u.test(response);

@@ -6,8 +6,12 @@ import { phrase } from '../../shared/schemas.ts';
 import { foldedWords } from '../../shared/text.ts';
 import { excerpt } from '../model/excerpt.ts';
 import { bytesFromBase64, type LinearModel, lazily, probability } from '../model/linear-model.ts';
-import { profanityMatcher } from '../model/profanity.ts';
-import { toxicityBits, toxicityFeatures, toxicityPieces } from '../model/toxicity-features.ts';
+import {
+  profanityMatcher,
+  toxicityBits,
+  toxicityFeatures,
+  toxicityPieces,
+} from '../model/toxicity-features.ts';
 import { JudgedVerifier, judgedSchema } from '../text-judge.ts';
 import type { VerificationContext } from '../text-verifier.ts';
 import { scoreReport } from '../verdict.ts';
