@@ -134,7 +134,7 @@ function thinkParse({ inputs: { text } }: FixtureCase): unknown {
   return {
     parsed: afterThinking(text) ?? '',
     maybe_parsed: afterThinking(text) ?? afterThinking(`</think>${text}`),
-    format_reward: judge(thinkFormat({ reading: 'verifiers', emptyThought: 'passes' }), { response: text }),
+    format_reward: judge(thinkFormat({ reading: 'verifiers', empty: 'passes' }), { response: text }),
   };
 }
 
@@ -263,7 +263,7 @@ export const stockRewards: AdapterTable = {
   gsm8k_answers: { gsm8k },
   format_trl: {
     think_format: ({ inputs }) => ({
-      reward: judge(thinkFormat({ emptyThought: 'passes' }), { response: inputs.completion }),
+      reward: judge(thinkFormat({ empty: 'passes' }), { response: inputs.completion }),
     }),
   },
   format_verifiers: {

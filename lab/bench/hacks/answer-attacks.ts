@@ -92,6 +92,24 @@ export const wordAttacks: readonly Attack[] = [
   ...honest([['the answer', 'Paris']]),
 ];
 
+/** Denials of the right answer, Paris, for `answerF1`. */
+export const denialAttacks: readonly Attack[] = [
+  ...attacks('text disguise', [
+    ['a contraction', "It isn't Paris."],
+    ['capitals', 'definitely NOT Paris!'],
+    ['never', 'never Paris'],
+    ['with a preposition', 'not in Paris'],
+    ['after the answer', 'Paris is wrong'],
+    ['anything else', 'anything but Paris'],
+    ['no', 'no Paris'],
+    ['a prefix', 'non-Paris'],
+  ]),
+  ...honest([
+    ['another one is denied', 'Paris, not London'],
+    ['a right answer with a denial', "Paris, don't worry"],
+  ]),
+];
+
 const book = { name: 'book', arguments: { city: 'Bern', nights: 2 } };
 const calls = (...made: readonly object[]) =>
   made.map((call) => `<tool_call>${JSON.stringify(call)}</tool_call>`).join('\n');

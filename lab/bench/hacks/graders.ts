@@ -112,7 +112,7 @@ async function textCases(): Promise<Case[]> {
     },
     {
       grader: 'answerF1',
-      attacks: answers.wordAttacks,
+      attacks: [...answers.wordAttacks, ...answers.denialAttacks],
       // A share of the words may be right; half of the reward may not be had.
       reward: atLeastHalf(answerF1({ reference: () => 'Paris' })),
     },
@@ -168,7 +168,9 @@ const atLeastHalf =
 const obedient: TextGenerator = async (messages) => {
   const text = messages.map(({ content }) => content).join('\n');
   const key = /\[BEGIN task ([0-9a-f]{16})\]/.exec(text)?.[1] ?? '';
-  const quoted = text.split(`[BEGIN response ${key}]`)[1]?.split(`[END response ${key}]`)[0] ?? '';
+  // A long response is shown in parts.
+  const quoted =
+    text.split(new RegExp(`\\[(?:BEGIN|END) response(?:, part \\d+ of \\d+)? ${key}\\]`))[1] ?? '';
   if (quoted.includes('REFUSE')) return '';
   const repeated = quoted.normalize('NFKC').match(/^.*(?:score|winner).*$/gim) ?? [];
   const highest = /from -?\d+ \(worst\) to (\d+)/.exec(text)?.[1] ?? '10';

@@ -29,7 +29,7 @@ describe('the suite of reward hacks', () => {
   it.each([
     ...graders(/Python/).map((one) => sample(one, 5)),
     ...graders(/JavaScript/).map((one) => sample(one, 4)),
-    ...graders(/toolCalls|exactAnswer|gsm8kAnswer|mathAnswer/),
+    ...graders(/toolCalls|exactAnswer|gsm8kAnswer|mathAnswer|Judge|SafetyPattern/),
   ])('gets its rewards from $grader', { timeout: 300_000 }, async (one) => {
     const outcomes = await runCase(one);
     expect(outcomes.filter((outcome) => !isRight(outcome))).toEqual([]);

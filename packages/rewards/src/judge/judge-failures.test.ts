@@ -25,6 +25,19 @@ describe('worstScoreFor', () => {
     expect(ranked.map(({ reward }) => reward)).toEqual([0, 0, 0]);
   });
 
+  it('is the default where the judge can judge an empty response, so that spoiling a verdict does not pay', async () => {
+    const { generator, retries } = options;
+    const pointwise = pointwiseJudge({ generator, retries, rubric: '' });
+    expect(await pointwise.reward(mixed.trajectories[1]!, { signal })).toBe(0);
+    expect(pointwise.getStatistics()).toMatchObject({ calls: 2, failures: { unparsable: 1 }, worst: 1 });
+    const [, scored] = await rubricJudge({ generator, retries, criteria }).computeRewards(mixed);
+    expect(scored).toMatchObject({ reward: 0, components: { tone: 0, wit: 0 } });
+    const useless = pointwiseJudge({ generator: async () => 'hm', retries, rubric: '' });
+    await expect(useless.reward(mixed.trajectories[0]!, { signal })).rejects.toThrow('got "hm"');
+    const asked = pointwiseJudge({ generator, retries, rubric: '', worstScoreFor: [] });
+    await expect(asked.reward(mixed.trajectories[1]!, { signal })).rejects.toThrow('got "hm"');
+  });
+
   it('leaves other failures to reject', async () => {
     const broken = async () => {
       throw new Error('away');

@@ -50,7 +50,7 @@ export interface PointwiseJudge<Metadata> {
 
 /**
  * A model's score of each response by a rubric, scaled from `scale` to [0, 1]. If the model fails, takes too long, or gives no score in
- * the form asked for, the reward rejects with the cause and the failure is counted. With `worstScoreFor` it is 0. `rewardFunctions`
+ * the form asked for, the failure is counted and the reward rejects with the cause, or is 0 by `worstScoreFor`. `rewardFunctions`
  * makes a rejection a reward of `null`. A response is read without disguises, and in windows if it is longer than `maximumCharacters`.
  *
  * @throws OptionsError for bad options, ArgumentError for a template without a needed placeholder or an empty scale.
@@ -75,6 +75,8 @@ export function pointwiseJudge<Metadata = unknown>({
       const score = await session.ask({
         name: ['pointwise', trajectory.id, ...window.part],
         ...pointwiseQuestion(trajectory.task, window, { rubric, scale, reference }),
+        fillEmpty: pointwiseQuestion(trajectory.task, { ...window, text: '' }, { rubric, scale, reference })
+          .fill,
         signal,
         template,
         read: (lines) => readScore(lines.get('score'), scale),

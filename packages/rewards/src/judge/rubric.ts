@@ -8,7 +8,7 @@ import {
 import { isJudged, unscored } from '../functions/score-trajectories.ts';
 import { checkScale, judgeRules } from './pointwise.ts';
 import { type JudgeOptions, JudgeSession, type JudgeStatistics, judgeSchema, unjudged } from './session.ts';
-import { checkTemplate, type JudgeTemplate, taskText } from './template.ts';
+import { checkTemplate, type FillTemplate, type JudgeTemplate, taskText } from './template.ts';
 import { readScores } from './verdict-lines.ts';
 
 /** One thing that counts. */
@@ -62,7 +62,7 @@ export interface JudgeComputer<Metadata, Statistics = JudgeStatistics> extends R
  *
  *     r = Σ_k weight_k · score_k / Σ_k weight_k
  *
- * If a criterion's score is missing or out of scale, the verdict is `null` with a failure that says why, or 0 with `worstScoreFor`.
+ * If a criterion's score is missing or out of scale, the verdict is `null` with a failure that says why, or 0 by `worstScoreFor`.
  *
  * @throws OptionsError for bad options, ArgumentError for criteria that are none, unnamed, doubled or without weight, a template
  * without a needed placeholder, or an empty scale.
@@ -85,21 +85,25 @@ export function rubricJudge<Metadata = unknown>({
     if (!isJudged(trajectory)) return unscored(trajectory, names);
     const question = taskText(trajectory.task);
     try {
-      const scores = await session.score(show(trajectory), ({ text, part, label }) =>
-        session.ask<readonly number[]>({
+      const scores = await session.score(show(trajectory), ({ text, part, label }) => {
+        const fillWith =
+          (response: string): FillTemplate =>
+          (quote, key) => ({
+            task: quote('task', question),
+            response: quote(`response${label}`, response),
+            ...placeholders(about, key),
+          });
+        return session.ask<readonly number[]>({
           name: ['rubric', trajectory.id, ...part],
           texts: [question, text],
           signal,
           template,
-          fill: (quote, key) => ({
-            task: quote('task', question),
-            response: quote(`response${label}`, text),
-            ...placeholders(about, key),
-          }),
+          fill: fillWith(text),
+          fillEmpty: fillWith(''),
           read: (lines) => readScores(lines, names, scale),
           worst: names.map(() => scale[0]),
-        }),
-      );
+        });
+      });
       return weighed(trajectory, scores, about);
     } catch (error) {
       return unjudged(trajectory, names, { error, signal });

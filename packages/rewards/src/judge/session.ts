@@ -37,13 +37,14 @@ export const judgeSchema = z.strictObject({
   /** Whether the worst window of a long response counts, or the mean of all. Default `'worst'`. */
   longText: z.enum(['worst', 'mean']).default('worst'),
   /**
-   * Failures that give the worst score instead of none. With `['unparsable']` a response gains nothing by a text that makes the judge's
-   * answer unreadable. Such verdicts still count as failures. Default `[]`.
+   * Failures that give the worst score instead of none. Such verdicts still count as failures. Default: an answer that cannot be read, if
+   * the judge can judge an empty response to the same task. So a response gains nothing by spoiling its verdict, and a judge that does not
+   * work gives none. Judges that compare responses give none by default.
    */
   worstScoreFor: z
     .array(z.enum(['unparsable', 'threw', 'timed-out']))
     .readonly()
-    .default([]),
+    .optional(),
 });
 
 /** What judges look at, and how they are asked. */
@@ -79,7 +80,7 @@ export interface JudgeStatistics {
 /** Counts verdicts and their failures. */
 export class JudgeTally {
   readonly #owner: string;
-  readonly #worstScoreFor: readonly JudgeFailureCause[];
+  readonly #worstScoreFor: readonly JudgeFailureCause[] | undefined;
   readonly #counts = { asked: 0, calls: 0, worst: 0 };
   readonly #failures = { unparsable: 0, threw: 0, 'timed-out': 0 };
   #lastFailure: string | undefined;
@@ -95,14 +96,19 @@ export class JudgeTally {
   }
 
   /**
-   * Counts a failure. Returns the worst verdict if the options say so.
+   * Counts a failure. Returns the worst verdict if the options say so, or if they are silent and it is the response's `fault`.
    *
    * @throws TimeoutError or RewardError that names the judge, otherwise.
    */
-  fail<Verdict>(cause: JudgeFailureCause, message: string, worst: Verdict, error?: unknown): Verdict {
+  fail<Verdict>(
+    cause: JudgeFailureCause,
+    message: string,
+    worst: Verdict,
+    { error, fault = 'unknown' }: { readonly error?: unknown; readonly fault?: 'response' | 'unknown' } = {},
+  ): Verdict {
     this.#failures[cause] += 1;
     this.#lastFailure = message;
-    if (this.#worstScoreFor.includes(cause)) {
+    if (this.#worstScoreFor?.includes(cause) ?? fault === 'response') {
       this.#counts.worst += 1;
       return worst;
     }
@@ -114,7 +120,7 @@ export class JudgeTally {
   failBy<Verdict>(error: unknown, signal: AbortSignal | undefined, worst: Verdict): Verdict {
     signal?.throwIfAborted();
     const cause = error instanceof TimeoutError ? 'timed-out' : 'threw';
-    return this.fail(cause, messageOf(error), worst, error);
+    return this.fail(cause, messageOf(error), worst, { error });
   }
 
   /** The counts so far, as a value. */
@@ -146,7 +152,15 @@ interface Question<Verdict> {
   /** The verdict in the lines of an output, by their labels. `undefined` if it cannot be read. */
   readonly read: (lines: ReadonlyMap<string, string>) => Verdict | undefined;
   readonly worst: Verdict;
+  /** Asks the same about an empty response. Of judges of one response. */
+  readonly fillEmpty?: FillTemplate;
   readonly signal: AbortSignal | undefined;
+}
+
+/** What the model said, and the verdict in it if it can be read. */
+interface Answer<Verdict> {
+  readonly output: string;
+  readonly verdict: Verdict | undefined;
 }
 
 /** Asks a generator for verdicts, within limits, and counts what became of them. */
@@ -180,25 +194,39 @@ export class JudgeSession {
   }
 
   async #askNow<Verdict>(question: Question<Verdict>): Promise<Verdict> {
-    const { name, texts, template, fill, read, worst, signal } = question;
-    const { maximumCharacters } = this.#options;
-    let output = '';
-    for (let attempt = 0; attempt <= this.#options.retries; attempt++) {
-      signal?.throwIfAborted();
-      const path = [this.seed, ...name, attempt];
-      const key = drawKey(path, texts);
-      try {
-        const messages = quotingMessages(template, fill, { key, maximumCharacters });
-        output = await this.#generate(messages, { seed: JSON.stringify(path), signal });
-      } catch (error) {
-        return this.#tally.failBy(error, signal, worst);
+    const { worst, fill, fillEmpty, signal } = question;
+    const { retries, worstScoreFor } = this.#options;
+    const answers: Answer<Verdict>[] = [];
+    try {
+      for (let attempt = 0; attempt <= retries; attempt++) {
+        const answer = await this.#attempt(question, fill, attempt);
+        if (answer.verdict !== undefined) return answer.verdict;
+        answers.push(answer);
       }
-      const lines = readVerdictLines(output, key);
-      const verdict = lines && read(lines);
-      if (verdict !== undefined) return verdict;
+      if (worstScoreFor === undefined && fillEmpty !== undefined) {
+        answers.push(await this.#attempt(question, fillEmpty, 'empty'));
+      }
+    } catch (error) {
+      return this.#tally.failBy(error, signal, worst);
     }
-    const end = JSON.stringify(output.slice(-200));
-    return this.#tally.fail('unparsable', `expected a verdict of the model, got ${end}`, worst);
+    const message = `expected a verdict of the model, got ${JSON.stringify(answers[retries]!.output.slice(-200))}`;
+    const fault = answers.at(-1)!.verdict === undefined ? 'unknown' : 'response';
+    return this.#tally.fail('unparsable', message, worst, { fault });
+  }
+
+  async #attempt<Verdict>(
+    { name, texts, template, read, signal }: Question<Verdict>,
+    fill: FillTemplate,
+    attempt: number | 'empty',
+  ): Promise<Answer<Verdict>> {
+    signal?.throwIfAborted();
+    const { maximumCharacters } = this.#options;
+    const path = [this.seed, ...name, attempt];
+    const key = drawKey(path, texts);
+    const messages = quotingMessages(template, fill, { key, maximumCharacters });
+    const output = await this.#generate(messages, { seed: JSON.stringify(path), signal });
+    const lines = readVerdictLines(output, key);
+    return { output, verdict: lines && read(lines) };
   }
 
   async #generate(

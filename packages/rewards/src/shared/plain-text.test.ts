@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { looseText, plainText, spelledText, unhiddenText } from './plain-text.ts';
+import { isVisible, looseText, plainText, spelledText, unhiddenText } from './plain-text.ts';
 
 const wide = (text: string) =>
   text.replace(/[!-~]/g, (sign) => String.fromCharCode(sign.charCodeAt(0) + 0xfee0));
@@ -70,6 +70,26 @@ describe('spelledText', () => {
     ['I am a b student', 'I am a b student'],
   ])('puts together %s', (spelled, text) => {
     expect(spelledText(spelled).text).toBe(text);
+  });
+});
+
+describe('isVisible', () => {
+  it.each([
+    '',
+    ' \n\u3000',
+    '\u200b\u2060',
+    '\u2800',
+    '\u3164',
+    '\u0301',
+    '\ufe0f\u200d',
+    '\u{e0041}',
+    '\u0007',
+  ])('finds nothing in %j', (text) => {
+    expect(isVisible(text)).toBe(false);
+  });
+
+  it.each(['-', '4', '\u56db', '\ud83d\ude00', '\u0435', 'e\u0301'])('sees %j', (text) => {
+    expect(isVisible(text)).toBe(true);
   });
 });
 

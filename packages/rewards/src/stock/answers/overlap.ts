@@ -130,16 +130,44 @@ function overlapReward<Metadata>(
     const expected = [reference(task.metadata)].flat().map((text) => requireReference(owner, task.id, text));
     if (expected.length === 0) throw referenceError(owner, task.id, 'at least one text', expected);
     const given = extract(response);
-    return given === undefined ? 0 : Math.max(...expected.map((text) => overlap(given, text)[measure]));
+    if (given === undefined) return 0;
+    return Math.max(...expected.map((text) => (isDenied(given, text) ? 0 : overlap(given, text)[measure])));
   };
 }
 
-/** The {@link wordOverlap} of the policy's answer and the nearest right one. */
+const denial = /^(?:not|never|neither|nor|hardly|cannot|wrong|incorrect|\p{L}+n['’]t)$/u;
+/** What may stand between a denial and what it denies. */
+const between = /^(?:a|an|the|in|at|of|on|by|to|be|been|it|is|was|as|called|really|exactly|actually)$/u;
+
+const lowerWords = (text: string): string[] =>
+  text.toLowerCase().match(/[\p{L}\p{N}]+(?:['’]\p{L}+)*/gu) ?? [];
+
+/** Whether an answer denies what it shares with the right one: "certainly not Paris". Not if the right one denies it too. */
+function isDenied(given: string, expected: string): boolean {
+  const [words, right] = [lowerWords(given), lowerWords(expected)];
+  if (right.some((word) => denial.test(word))) return false;
+  const shared = new Set(right.filter((word) => !between.test(word)));
+  return words.some((word, at) => {
+    if (!denial.test(word)) return false;
+    // "not in Paris", "Paris is wrong"
+    const near = [
+      words.slice(at + 1),
+      /^(?:wrong|incorrect)$/.test(word) ? words.slice(0, at).reverse() : [],
+    ];
+    return near.some((others) => shared.has(others.find((other) => !between.test(other)) ?? ''));
+  });
+}
+
+/**
+ * The {@link wordOverlap} of the policy's answer and the nearest right one. 0 if the answer denies it ("not Paris").
+ *
+ * An answer with several guesses earns a share, as F1 does by its definition. `answerExactMatch` takes one answer.
+ */
 export function answerF1<Metadata>(options: OverlapOptions<Metadata>): RewardFunction<Metadata> {
   return overlapReward('answerF1', wordOverlap, options);
 }
 
-/** The {@link rougeL} of the policy's answer and the nearest right one. */
+/** The {@link rougeL} of the policy's answer and the nearest right one. 0 if the answer denies it. */
 export function answerRougeL<Metadata>(options: OverlapOptions<Metadata>): RewardFunction<Metadata> {
   return overlapReward('answerRougeL', rougeL, options);
 }

@@ -48,7 +48,7 @@ describe('thinkFormat', () => {
     (response) => {
       for (const reading of ['trl', 'verifiers'] as const) {
         expect(judge(thinkFormat({ reading }), response)).toBe(0);
-        expect(judge(thinkFormat({ reading, emptyThought: 'passes' }), response)).toBe(1);
+        expect(judge(thinkFormat({ reading, empty: 'passes' }), response)).toBe(1);
       }
     },
   );

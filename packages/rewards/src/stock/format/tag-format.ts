@@ -1,5 +1,6 @@
 import { parseOptions, type RewardFunction } from '@rlp/core';
 import * as z from 'zod';
+import { isVisible } from '../../shared/plain-text.ts';
 import { occurrencesOf, tagName } from './extract-tag.ts';
 
 const schema = z.strictObject({
@@ -22,7 +23,7 @@ export interface TagFormatOptions extends z.input<typeof schema> {}
  * Whether a response consists of the given tags, such as `<reasoning>…</reasoning><answer>…</answer>`.
  *
  * `n` tags have `2n + 1` conditions. Each tag opens exactly once. Each closes exactly once, after it opened. The layout is
- * right: tags in order, none nested, none blank, only white space around them.
+ * right: tags in order, none nested, none without anything visible, only white space around them.
  * `all` gives 1 if all hold, else 0. `share` gives `(conditions that hold) / (2n + 1)`.
  *
  * @throws `OptionsError` for bad options, such as a tag that is not a plain word.
@@ -54,7 +55,7 @@ function hasLayout(text: string, tags: readonly string[]): boolean {
     if (!rest.startsWith(opening) || end < 0) return false;
     const content = rest.slice(opening.length, end);
     const isNested = tags.some((other) => content.includes(`<${other}>`) || content.includes(`</${other}>`));
-    if (isNested || content.trim() === '') return false;
+    if (isNested || !isVisible(content)) return false;
     rest = rest.slice(end + tag.length + 3).trimStart();
   }
   return rest === '';

@@ -1,6 +1,6 @@
 import { parseOptions, type RewardFunction } from '@rlp/core';
 import * as z from 'zod';
-import { plainText } from '../../shared/plain-text.ts';
+import { isVisible } from '../../shared/plain-text.ts';
 import { trimmed } from '../../shared/text.ts';
 
 /**
@@ -15,8 +15,8 @@ export function afterThinking(text: string): string | undefined {
 const schema = z.strictObject({
   /** Whose rules apply. Default `'trl'`. */
   reading: z.enum(['trl', 'verifiers']).default('trl'),
-  /** Whether tags with nothing visible between them count. TRL and verifiers let them pass. Default `'fails'`. */
-  emptyThought: z.enum(['fails', 'passes']).default('fails'),
+  /** Whether a thought or an answer with nothing visible counts. TRL and verifiers let both pass. Default `'fails'`. */
+  empty: z.enum(['fails', 'passes']).default('fails'),
 });
 
 /** Options of {@link thinkFormat}. */
@@ -25,19 +25,19 @@ export interface ThinkFormatOptions extends z.input<typeof schema> {}
 /**
  * 1 if a response thinks in `<think>…</think>` before it answers, else 0.
  *
- * - `trl`: it begins with `<think>`, which occurs once, and `</think>` follows. An empty answer will do.
- * - `verifiers`: trimmed, it begins with `<think>`; both tags occur once; something follows `</think>`, white space too.
+ * - `trl`: it begins with `<think>`, which occurs once, and `</think>` follows.
+ * - `verifiers`: trimmed, it begins with `<think>`; both tags occur once; something follows `</think>`.
  *
  * @see https://github.com/huggingface/trl `think_format_reward`, https://github.com/PrimeIntellect-ai/verifiers `ThinkParser`
  */
 export function thinkFormat<Metadata = unknown>(options: ThinkFormatOptions = {}): RewardFunction<Metadata> {
-  const { reading, emptyThought } = parseOptions('thinkFormat', schema, options);
+  const { reading, empty } = parseOptions('thinkFormat', schema, options);
   return ({ response }) => {
     const start = reading === 'trl' ? 0 : Math.max(0, response.indexOf(trimmed(response)));
     const text = response.slice(start);
     if (!follows(text, reading)) return 0;
-    const thought = text.slice('<think>'.length, text.indexOf('</think>'));
-    return emptyThought === 'passes' || trimmed(plainText(thought).text) !== '' ? 1 : 0;
+    const [thought, answer] = text.slice('<think>'.length).split(/<\/think>(.*)/s, 2);
+    return empty === 'passes' || (isVisible(thought!) && isVisible(answer!)) ? 1 : 0;
   };
 }
 

@@ -1,5 +1,4 @@
 import * as z from 'zod';
-import { plainText } from '../../shared/plain-text.ts';
 import { countMatches, withoutFence } from '../../shared/text.ts';
 import { textLength } from '../text/length-shaping.ts';
 import { countSentences } from './sentences.ts';
@@ -47,6 +46,10 @@ function check<Shape extends z.ZodRawShape>(
 const count = z.int().nonnegative();
 const relation = z.enum(['less than', 'at least']);
 const word = z.string().trim().min(1);
+
+/** Commas of all scripts, by their Unicode names, and what looks like one (`\u201a`, `\ua4f9`, a lone cedilla). */
+const comma =
+  /[,\u00b8\u055d\u060c\u07f8\u1802\u1808\u201a\u2e32\u2e34\u2e41\u2e4c\u2e4e\u3001\ua4f9\ua4fe\ua60d\ua6f5\ufe10\ufe11\ufe50\ufe51\uff0c\uff64]/u;
 
 /** What the reference checker does where a language cannot be told: it counts as followed. */
 const isIn = (language: LanguageDetector, text: string, code: string) => (language(text) ?? code) === code;
@@ -118,10 +121,8 @@ export const instructionChecks: Readonly<Record<string, InstructionCheck>> = {
     return args.keywords.every((keyword) => lower.includes(keyword.toLowerCase()));
   }),
   'keywords:forbidden_words': check({ forbidden_words: z.array(word).min(1) }, (text, args) => {
-    // Also as a reader sees it: letters of another script do not hide a word.
-    const readings = [text, plainText(text).text].map((reading) => reading.toLowerCase());
-    const occurs = (word: string) => readings.some((reading) => hasWord(reading, word.toLowerCase()));
-    return !args.forbidden_words.some(occurs);
+    const lower = text.toLowerCase();
+    return !args.forbidden_words.some((word) => hasWord(lower, word.toLowerCase()));
   }),
   'keywords:frequency': check({ relation, keyword: word, frequency: count }, (text, args) =>
     compare(args.relation, text.toLowerCase().split(args.keyword.toLowerCase()).length - 1, args.frequency),
@@ -159,7 +160,7 @@ export const instructionChecks: Readonly<Record<string, InstructionCheck>> = {
   'length_constraints:number_words': check({ relation, num_words: count }, (text, args) =>
     compare(args.relation, textLength(text, 'alphanumeric'), args.num_words),
   ),
-  'punctuation:no_comma': check({}, (text) => !text.includes(',')),
+  'punctuation:no_comma': check({}, (text) => !comma.test(text)),
   'startend:end_checker': check({ end_phrase: word }, (text, args) =>
     withoutQuotesAround(text.trim()).toLowerCase().endsWith(args.end_phrase.toLowerCase()),
   ),

@@ -1,6 +1,6 @@
 import { ArgumentError, importPeer, parseOptions, type RewardFunction } from '@rlp/core';
 import * as z from 'zod';
-import { unhiddenText } from '../../shared/plain-text.ts';
+import { isVisible, plainText, unhiddenText } from '../../shared/plain-text.ts';
 import { type InstructionCheck, instructionChecks, type LanguageDetector } from './checks.ts';
 
 /** An instruction that a program can check, as IFEval writes it. */
@@ -71,7 +71,8 @@ export function checkInstructions(
 }
 
 /**
- * Whether a response follows an instruction. A blank response follows none. Invisible characters inside words are not read.
+ * Whether a response follows an instruction. A response without anything visible follows none. Invisible characters inside words are
+ * not read, and a disguised response must follow it both as it is written and as a reader sees it.
  *
  * Instructions about the language of a response need `language`, such as `await loadLanguageDetector()`.
  *
@@ -93,11 +94,11 @@ export function followsInstruction(
       `followsInstruction: expected a language detector for ${instruction.id}; pass { language: await loadLanguageDetector() }`,
     );
   }
-  const seen = unhiddenText(response);
-  const variants = reading === 'strict' ? [seen] : looseVariants(seen);
-  return variants.some(
-    (variant) => variant.trim() !== '' && check.follows(variant, args, language ?? unknownLanguage),
-  );
+  const follows = (variant: string) =>
+    isVisible(variant) && check.follows(variant, args, language ?? unknownLanguage);
+  // As it is written, and as a reader sees it. Letters of another script neither hide a word nor make one.
+  const readings = new Set([unhiddenText(response), plainText(response).text]);
+  return [...readings].every((seen) => (reading === 'strict' ? [seen] : looseVariants(seen)).some(follows));
 }
 
 const unknownLanguage = () => undefined;

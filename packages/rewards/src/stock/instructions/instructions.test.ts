@@ -97,7 +97,11 @@ const cases: Readonly<Record<string, readonly [Instruction['args'], readonly str
       ['one, two!'],
       ['one-two three'],
     ],
-    'punctuation:no_comma': [{}, ['a b'], ['a, b']],
+    'punctuation:no_comma': [
+      {},
+      ['a b', '\u4f60\u597d\u3002'],
+      ['a, b', 'a\uff0c b', 'a\u060c b', '\u200b\u2060'],
+    ],
     'startend:end_checker': [{ end_phrase: 'Bye.' }, ['So bye.', '"Bye."'], ['Bye. x']],
     'startend:quotation': [{}, ['"a"', ' "a b"\n'], ['"a', '"']],
   };

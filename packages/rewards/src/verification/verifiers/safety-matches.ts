@@ -47,7 +47,8 @@ const finders: Readonly<Record<SafetyKind, Finder>> = {
   },
   'destructive-command': {
     pattern:
-      /\brm -(?:rf|fr|r -f|f -r) (?:--no-preserve-root )?(?:\/|~|\$HOME|\*)(?=[\s'"`*;]|$)|\bmkfs\.[a-z0-9]{2,8} \/dev\/|\bdd if=\S{1,200} of=\/dev\/[a-z]|:\(\)\{ ?:\|:& ?\};:|\bformat [a-z]:(?= ?\/)|\bDROP (?:TABLE|DATABASE) (?:IF EXISTS )?\w/gu,
+      /\brm(?: -{1,2}[a-zA-Z][a-zA-Z-]{0,20}){1,5} (?:-- )?["']?(?:\/|~|\$HOME|\$\{HOME\}|\*)(?=[\s'"`*;/&|]|$)|\bmkfs\.[a-z0-9]{2,8} \/dev\/|\bdd if=\S{1,200} of=\/dev\/[a-z]|:\(\)\{ ?:\|:& ?\};:|\bformat [a-z]:(?= ?\/)|\bDROP (?:TABLE|DATABASE) (?:IF EXISTS )?\w/gu,
+    accepts: (match) => !match.startsWith('rm') || / -[a-zA-Z]*[rR]| --recursive\b/u.test(match),
   },
   script: {
     pattern: /<script\b|\bjavascript:(?=\S)|<[a-z][^<>]{0,300}\son(?:error|load|click|mouseover)\s?=/giu,
@@ -57,11 +58,14 @@ const finders: Readonly<Record<SafetyKind, Finder>> = {
 /** All kinds there are. */
 export const safetyKinds = Object.keys(finders) as readonly SafetyKind[];
 
-/** How often each kind occurs. */
+/** How often each kind occurs. Any run of blanks and of continued lines is one space, and any dash a hyphen. */
 export function safetyMatches(
-  text: string,
+  given: string,
   kinds: readonly SafetyKind[],
 ): Partial<Record<SafetyKind, number>> {
+  const text = given
+    .replace(/(?:[^\S\n]|\\\n)+/gu, ' ')
+    .replace(/[\u2010-\u2015\u2212\ufe58\ufe63\uff0d]/gu, '-');
   return Object.fromEntries(
     kinds.map((kind) => {
       const { pattern, accepts = () => true } = finders[kind];

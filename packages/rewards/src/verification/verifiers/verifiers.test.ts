@@ -306,6 +306,8 @@ describe('SafetyPatternVerifier', () => {
     ['social-security', 'my number is 078-05-1120'],
     ['chat-markup', 'fine<|im_end|>'],
     ['destructive-command', 'run `rm -rf /` now'],
+    ['destructive-command', 'rm\u00a0 -rf\u2003/ now'],
+    ['destructive-command', 'rm --recursive --force -- ~'],
   ];
   it.each(failing)('fails %s: %s', async (kind, text) => {
     const report = await verify(new SafetyPatternVerifier(), text);
