@@ -73,7 +73,7 @@ describe.skipIf(!present)('judges by a real model', () => {
   const goesOn: TextGenerator = async (messages, options) =>
     `${messages.at(-1)!.content.split('\n').at(-1)!}${await says(messages, options)}`;
 
-  it('have no verdict in whatever it writes, asked twice for each', async () => {
+  it('have no verdict in whatever it writes, asked twice for each, and once about an empty response', async () => {
     outputs.length = 0;
     const judges = {
       rubric: rubricJudge({
@@ -89,18 +89,20 @@ describe.skipIf(!present)('judges by a real model', () => {
       }),
     };
     const asked = { rubric: 3, pairwise: 6, ranking: 2 };
+    const calls = { rubric: 9, pairwise: 12, ranking: 4 };
     for (const [name, judge] of Object.entries(judges)) {
       expect((await judge.computeRewards(group)).map(({ reward }) => reward)).toEqual(nobody);
       const verdicts = asked[name as keyof typeof asked];
       const failures = { unparsable: verdicts, threw: 0, 'timed-out': 0 };
-      expect(judge.getStatistics()).toMatchObject({ asked: verdicts, calls: 2 * verdicts, failures });
+      const counts = { asked: verdicts, calls: calls[name as keyof typeof calls], failures };
+      expect(judge.getStatistics()).toMatchObject(counts);
     }
     const judge = pointwiseJudge({ generator: goesOn, rubric: 'good', template: pointwise });
     for (const one of trajectories) {
       await expect(judge.reward(one, { signal })).rejects.toThrow('pointwiseJudge: expected a verdict');
     }
     // Each another text: an output that cannot be read is asked for with another seed.
-    expect([outputs.length, new Set(outputs).size]).toEqual([28, 28]);
+    expect([outputs.length, new Set(outputs).size]).toEqual([34, 34]);
   });
 
   it('fail at a prompt beyond its context, without asking again', async () => {

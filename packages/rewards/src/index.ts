@@ -7,6 +7,7 @@ export {
 export {
   type RegisteredRewardConfig,
   type RewardFactory,
+  type RewardName,
   RewardRegistry,
   type RewardRegistryEntries,
 } from './functions/reward-registry.ts';

@@ -30,6 +30,7 @@ export * from './stock/math/math-answer.ts';
 export { type MathAgreementOptions, mathAnswersAgree } from './stock/math/math-equivalence.ts';
 export * from './stock/math/math-normal-form.ts';
 export type { MathEquivalence } from './stock/math/symbolic-equivalence.ts';
+export * from './stock/stock-rewards.ts';
 export * from './stock/text/length-shaping.ts';
 export * from './stock/text/repetition.ts';
 export * from './stock/tools/code-tests.ts';

@@ -25,8 +25,21 @@ const partSchema = z.strictObject({
 
 const configSchema = z.array(partSchema).min(1, 'expected at least one reward');
 
+/** Names that complete in the editor. Any other text is taken too, because configs are read from files, and refused when it is used. */
+type Known<Name extends string> = Name | (string & {});
+
 /** One reward of a config, as JSON data. */
-export interface RegisteredRewardConfig extends z.input<typeof partSchema> {}
+export interface RegisteredRewardConfig<Name extends string = string, VerifierName extends string = string>
+  extends Omit<z.input<typeof partSchema>, 'name' | 'verifiers'> {
+  /** Name of the registered reward. Required. */
+  readonly name: Known<Name>;
+  /** Registered verifiers. The reward does not run on a response that one of them fails. Default `[]`. */
+  readonly verifiers?: readonly Known<VerifierName>[] | undefined;
+}
+
+/** Names of a registry's rewards, as in `RewardName<typeof registry>`. */
+export type RewardName<Registry extends { readonly rewardNames: readonly string[] }> =
+  Registry['rewardNames'][number];
 
 /** Makes a reward from its parameters: `cosineScaled`, `() => brevity`, `(params: Options) => pointwiseJudge({ generator, ...params })`. */
 export type RewardFactory<Metadata> = (
@@ -34,30 +47,38 @@ export type RewardFactory<Metadata> = (
 ) => RewardFunction<Metadata> | { readonly reward: RewardFunction<Metadata> };
 
 /** What configs may name. */
-export interface RewardRegistryEntries<Metadata> {
-  readonly rewards: Readonly<Record<string, RewardFactory<Metadata>>>;
-  readonly verifiers?: Readonly<Record<string, Verifier>> | undefined;
+export interface RewardRegistryEntries<
+  Metadata,
+  Name extends string = string,
+  VerifierName extends string = string,
+> {
+  readonly rewards: Readonly<Record<Name, RewardFactory<Metadata>>>;
+  readonly verifiers?: Readonly<Record<VerifierName, Verifier>> | undefined;
 }
 
 /**
  * Rewards and verifiers by name, so that a config read from a file says what a run is rewarded for. A value: it holds what it was
- * made from, and no other registry sees it.
+ * made from, and no other registry sees it. Its names complete in the editor where configs are written in place.
  */
-export class RewardRegistry<Metadata = unknown> {
+export class RewardRegistry<
+  Metadata = unknown,
+  Name extends string = string,
+  VerifierName extends string = string,
+> {
   readonly #rewards: ReadonlyMap<string, RewardFactory<Metadata>>;
   readonly #verifiers: ReadonlyMap<string, Verifier>;
 
   /** @throws `OptionsError` for a reward that is not a factory, or an object without `verifyBatch`. */
-  constructor({ rewards, verifiers = {} }: RewardRegistryEntries<Metadata>) {
-    this.#rewards = new Map(Object.entries(rewards));
-    this.#verifiers = new Map(Object.entries(verifiers));
+  constructor({ rewards, verifiers }: RewardRegistryEntries<Metadata, Name, VerifierName>) {
+    this.#rewards = new Map(Object.entries<RewardFactory<Metadata>>(rewards));
+    this.#verifiers = new Map(Object.entries<Verifier>(verifiers ?? {}));
     const issues = [
-      ...Object.entries(rewards)
+      ...[...this.#rewards]
         .filter(([, create]) => typeof create !== 'function')
         .map(
           ([name, create]) => `rewards.${name}: expected a function from parameters, got ${typeof create}`,
         ),
-      ...Object.entries(verifiers)
+      ...[...this.#verifiers]
         .filter(([, verifier]) => typeof (verifier as Partial<Verifier> | null)?.verifyBatch !== 'function')
         .map(([name]) => `verifiers.${name}: expected an object with verifyBatch`),
     ];
@@ -65,13 +86,13 @@ export class RewardRegistry<Metadata = unknown> {
   }
 
   /** Names of the rewards, in the order they were given. */
-  get rewardNames(): readonly string[] {
-    return [...this.#rewards.keys()];
+  get rewardNames(): readonly Name[] {
+    return [...this.#rewards.keys()] as Name[];
   }
 
   /** Names of the verifiers, in the order they were given. */
-  get verifierNames(): readonly string[] {
-    return [...this.#verifiers.keys()];
+  get verifierNames(): readonly VerifierName[] {
+    return [...this.#verifiers.keys()] as VerifierName[];
   }
 
   /**
@@ -81,7 +102,7 @@ export class RewardRegistry<Metadata = unknown> {
    * @throws `OptionsError` naming everything that is wrong with all of them: fields, names, parameters.
    */
   createRewards(
-    configs: readonly RegisteredRewardConfig[],
+    configs: readonly RegisteredRewardConfig<Name, VerifierName>[],
     options: RewardFunctionsOptions = {},
   ): FunctionRewardComputer<Metadata> {
     const issues: string[] = [];

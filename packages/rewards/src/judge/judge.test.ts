@@ -31,7 +31,7 @@ describe('pointwiseJudge', () => {
   });
 
   it.each(['8/10', 'N', 'NUMBER', '11', '0', '-1', '1e1', '5\nKEY score: 6', '', 'nine'])(
-    'takes %j for no verdict, asks again, and rejects with what it got',
+    'takes %j for no verdict, asks again, once about an empty response, and rejects with what it got',
     async (text) => {
       const generator: TextGenerator = async (messages) => {
         const { key } = readPrompt(messages);
@@ -39,7 +39,7 @@ describe('pointwiseJudge', () => {
       };
       expect(await judgeOne(generator, 'x', { retries: 2 })).toMatchObject({
         reward: expect.stringMatching(/^pointwiseJudge: expected a verdict of the model, got "/),
-        calls: 3,
+        calls: 4,
         failures: { unparsable: 1, threw: 0, 'timed-out': 0 },
       });
     },
@@ -118,6 +118,7 @@ describe('pointwiseJudge', () => {
       reference: () => 'REF',
       maximumCharacters: 10,
       retries: 0,
+      worstScoreFor: [],
     });
     const prompt: Message[] = [{ role: 'user', content: 'hi' }];
     const [trajectory] = groupOf(['0123456789abcdef'], prompt).trajectories;

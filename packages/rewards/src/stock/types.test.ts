@@ -1,6 +1,7 @@
 import type { RewardFunction, Task } from '@rlp/core';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, expectTypeOf, it } from 'vitest';
 import { rewardFunctions } from '../functions/reward-functions.ts';
+import { type RewardName, RewardRegistry } from '../functions/reward-registry.ts';
 import { instructionFollowing } from '../instructions.ts';
 import { pointwiseJudge } from '../judge.ts';
 import {
@@ -14,9 +15,12 @@ import {
   jsonFormat,
   mathAnswer,
   numericMatch,
+  type StockRewardName,
+  stockRewards,
   thinkFormat,
   toolCalls,
 } from '../stock.ts';
+import { LengthVerifier } from '../verification.ts';
 
 interface Answered {
   readonly answer: string;
@@ -81,5 +85,30 @@ describe('stock rewards', () => {
     const group = { id: '0', task: asked, trajectories: [] };
     // @ts-expect-error these tasks lack `metadata.answer`
     expect(await computer.computeRewards(group)).toEqual([]);
+  });
+});
+
+describe('names', () => {
+  const registry = new RewardRegistry({
+    rewards: { ...stockRewards, brevity: () => () => 1 },
+    verifiers: { short: new LengthVerifier() },
+  });
+
+  it('of a registry and of stock rewards are known to the editor, and other text may come from a file', () => {
+    expectTypeOf<RewardName<typeof registry>>().toEqualTypeOf<StockRewardName | 'brevity'>();
+    expectTypeOf<'thinkFormat'>().toExtend<StockRewardName>();
+    expectTypeOf<(typeof registry.verifierNames)[number]>().toEqualTypeOf<'short'>();
+    type Config = Parameters<typeof registry.createRewards>[0][number];
+    expectTypeOf<Extract<Config['name'], 'tagFormat' | 'brevity'>>().toEqualTypeOf<'tagFormat' | 'brevity'>();
+    expectTypeOf<string>().toExtend<Config['name']>();
+    expect(registry.rewardNames).toContain('brevity');
+  });
+
+  it('of stock rewards make rewards from JSON', () => {
+    const rewards = registry.createRewards([
+      { name: 'tagFormat', params: { tags: ['answer'] } },
+      { name: 'brevity', weight: 0.5, verifiers: ['short'] },
+    ]);
+    expect(Object.keys(rewards.getStatistics())).toEqual(['tagFormat', 'brevity']);
   });
 });

@@ -39,19 +39,22 @@ describe('thinkFormat', () => {
     ['<think>a', 0, 0],
     ['', 0, 0],
   ])('gives %j %d by TRL and %d by verifiers', (response, trl, verifiers) => {
-    expect(judge(thinkFormat(), response)).toBe(trl);
-    expect(judge(thinkFormat({ reading: 'verifiers' }), response)).toBe(verifiers);
+    expect(judge(thinkFormat({ empty: 'passes' }), response)).toBe(trl);
+    expect(judge(thinkFormat({ reading: 'verifiers', empty: 'passes' }), response)).toBe(verifiers);
   });
 
-  it.each(['<think></think>b', '<think>\n </think>b', '<think>\u200b</think>b'])(
-    'gives nothing for %j',
-    (response) => {
-      for (const reading of ['trl', 'verifiers'] as const) {
-        expect(judge(thinkFormat({ reading }), response)).toBe(0);
-        expect(judge(thinkFormat({ reading, empty: 'passes' }), response)).toBe(1);
-      }
-    },
-  );
+  it.each([
+    '<think></think>b',
+    '<think>\n </think>b',
+    '<think>\u200b</think>b',
+    '<think>a</think>\n',
+    '<think>a</think>\u2800',
+  ])('gives nothing for %j', (response) => {
+    for (const reading of ['trl', 'verifiers'] as const) {
+      expect(judge(thinkFormat({ reading }), response)).toBe(0);
+      expect(judge(thinkFormat({ reading, empty: 'passes' }), response)).toBe(1);
+    }
+  });
 
   it('leaves the answer after the thoughts', () => {
     expect([afterThinking('<think>a</think> b\u0085'), afterThinking('b')]).toEqual(['b', undefined]);
