@@ -56,6 +56,7 @@ export {
   sftStateSchema,
 } from './loop/sft.ts';
 export { type ResolvedSftOptions, resolveSftOptions, type SftOptions } from './loop/sft-options.ts';
+export type { PolicyColumn } from './loss/policy-loss.ts';
 export type { DecisionNumbers } from './sequence/decision-numbers.ts';
 export {
   type Demonstration,

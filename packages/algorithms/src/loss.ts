@@ -46,7 +46,7 @@ export {
   klEstimators,
 } from './loss/kl-estimate.ts';
 export type { CountFloor } from './loss/masked.ts';
-export { policyLoss } from './loss/policy-loss.ts';
+export { type PolicyColumn, policyLoss } from './loss/policy-loss.ts';
 export type { PolicyLossOptions } from './loss/policy-loss-options.ts';
 export {
   type DivergenceInputs,

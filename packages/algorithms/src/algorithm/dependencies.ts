@@ -15,8 +15,10 @@ import {
 } from '@rlp/core';
 import type { Encoding } from '@rlp/rollout';
 import * as z from 'zod';
+import { sharedShape } from '../loop/dependencies.ts';
 import { having } from '../loop/having.ts';
 import type { InterventionHandlers } from '../loop/protocol.ts';
+import type { PolicyColumn } from '../loss/policy-loss.ts';
 
 /** What an algorithm works with. It creates none of it and closes none of it. */
 export interface AlgorithmDependencies<S extends State = State, Metadata = unknown, Outcome = unknown>
@@ -34,7 +36,7 @@ export interface AlgorithmDependencies<S extends State = State, Metadata = unkno
   /** Scores trajectories. Reads the metadata of `tasks` and the outcome of `environment`. */
   readonly rewards: RewardsFor<NoInfer<Metadata>, NoInfer<Outcome>>;
   /** Your own loss of the policy; see `RlDependencies`. Default: what the algorithm's options describe. */
-  readonly loss?: Loss | undefined;
+  readonly loss?: Loss<PolicyColumn> | undefined;
   /** Sees every batch before it is learned from, such as a `RewardQualityMonitor`; what it asks for is done. */
   readonly monitor?: Monitor<NoInfer<Metadata>> | undefined;
   /** Does what a monitor can ask for and the loop cannot do by itself. */
@@ -49,29 +51,12 @@ export interface AlgorithmDependencies<S extends State = State, Metadata = unkno
 
 /** Schema of {@link AlgorithmDependencies}. Algorithms extend it with further dependencies. */
 export const dependencySchema = z.strictObject({
+  ...sharedShape,
   environment: having<Environment>('reset', 'an environment'),
-  tasks: having<TaskSource>('take', 'a task source; taskSource(tasks) of @rlp/env makes one of an array'),
   sampler: having<Sampler>('sample', 'a sampler'),
-  backend: having<TrainingBackend>('forwardBackward', 'a training backend'),
   tokenizer: having<Tokenizer>('encode', 'a tokenizer'),
-  rewards: having<RewardsFor<unknown>>(
-    'computeRewards',
-    'a reward computer; rewardFunctions({ … }) of @rlp/rewards makes one of functions',
-  ),
   critic: z.custom<never>(() => false, 'only PPOAlgorithm learns from a critic; leave it out').optional(),
   chat: having<NonNullable<Encoding['chat']>>('render', 'a chat renderer').optional(),
-  publications: z.string().optional(),
-  loss: having<Loss>('compute', 'a loss').optional(),
-  monitor: having<Monitor>('observe', 'a monitor').optional(),
-  interventions: z.custom<InterventionHandlers>((value) => typeof value === 'object').optional(),
-  logger: having<MetricsLogger>('log', 'a logger').optional(),
-  clock: z.custom<() => number>((value) => typeof value === 'function', 'must be a function').optional(),
-  sleep: z
-    .custom<NonNullable<AlgorithmDependencies['sleep']>>(
-      (value) => typeof value === 'function',
-      'must be a function',
-    )
-    .optional(),
 });
 
 /** Unused rows that a model's embedding may have beyond its tokenizer, to fill it up to a round number. */

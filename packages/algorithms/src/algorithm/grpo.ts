@@ -1,16 +1,11 @@
 import type { State } from '@rlp/core';
 import type * as z from 'zod';
+import { estimatorSchema } from '../loop/dependencies.ts';
 import { groupRelativeEstimator } from '../loop/estimate.ts';
 import type { AdvantageEstimator } from '../loop/protocol.ts';
 import type { AlgorithmDependencies } from './dependencies.ts';
 import { layered } from './layered.ts';
-import {
-  type AlgorithmOptions,
-  advantagesSchema,
-  algorithmSchema,
-  type ExtendedSchema,
-  presetSchema,
-} from './options.ts';
+import { type AlgorithmOptions, algorithmSchema, type ExtendedSchema, presetSchema } from './options.ts';
 import { PolicyAlgorithm } from './policy-algorithm.ts';
 import { presetOf } from './preset-of.ts';
 
@@ -21,7 +16,7 @@ export interface GrpoDependencies<S extends State = State, Metadata = unknown, O
 const shape = {
   /** Defaults of a project, under your options. Default `'rlp'`. */
   preset: presetSchema('grpo').optional(),
-  advantages: advantagesSchema.optional(),
+  advantages: estimatorSchema.optional(),
 };
 
 /** Schema of {@link GrpoOptions}. */

@@ -1,7 +1,8 @@
 import { rolloutSchema } from '@rlp/rollout';
 import * as z from 'zod';
+import { callback } from '../loop/dependencies.ts';
 import { rlSchema } from '../loop/options.ts';
-import type { AdvantageEstimator, GroupFilter } from '../loop/protocol.ts';
+import type { GroupFilter } from '../loop/protocol.ts';
 import { algorithmPresets, type PresetName } from './presets.ts';
 
 /**
@@ -24,7 +25,7 @@ const shape = {
   /** How trajectories are sampled; see `RolloutManager`. Default: `{}`. */
   rollout: rolloutSchema.prefault({}),
   /** Groups that it rejects are replaced by groups of further tasks; see `groupFilters`. Default: none are. */
-  groupFilter: z.custom<GroupFilter>((value) => typeof value === 'function', 'must be a function').optional(),
+  groupFilter: callback<GroupFilter>().optional(),
 };
 
 /** Schema of {@link AlgorithmOptions}. Algorithms extend it with further options. */
@@ -39,10 +40,3 @@ export function presetSchema<Algorithm extends keyof typeof algorithmPresets>(
 ): z.ZodEnum<{ [Name in PresetName<Algorithm> & string]: Name }> {
   return z.enum(Object.keys(algorithmPresets[algorithm]) as (PresetName<Algorithm> & string)[]);
 }
-
-/** Schema of an algorithm's `advantages`. */
-export const advantagesSchema = z.custom<AdvantageEstimator>(
-  (value) =>
-    typeof value === 'function' || typeof (value as { estimate?: unknown } | null)?.estimate === 'function',
-  'must be an estimator; `estimators` of @rlp/algorithms/advantage has some',
-);

@@ -1,17 +1,12 @@
 import type { CriticBackend, State } from '@rlp/core';
 import type * as z from 'zod';
 import { gaeEstimator, gaeEstimatorSchema } from '../estimator/critic-estimators.ts';
+import { estimatorSchema } from '../loop/dependencies.ts';
 import { having } from '../loop/having.ts';
 import type { TokenEstimator } from '../loop/protocol.ts';
 import { type AlgorithmDependencies, dependencySchema } from './dependencies.ts';
 import { layered } from './layered.ts';
-import {
-  type AlgorithmOptions,
-  advantagesSchema,
-  algorithmSchema,
-  type ExtendedSchema,
-  presetSchema,
-} from './options.ts';
+import { type AlgorithmOptions, algorithmSchema, type ExtendedSchema, presetSchema } from './options.ts';
 import { PolicyAlgorithm } from './policy-algorithm.ts';
 import { presetOf } from './preset-of.ts';
 
@@ -37,7 +32,7 @@ const shape = {
   preset: presetSchema('ppo').optional(),
   /** How values become advantages: discount 1, λ 0.95, whitened; see `estimators.gae`. Default: `{}`. */
   gae: gaeEstimatorSchema.optional(),
-  advantages: advantagesSchema.optional(),
+  advantages: estimatorSchema.optional(),
 };
 
 /** Schema of {@link PpoOptions}. */
@@ -48,9 +43,10 @@ export const ppoSchema: ExtendedSchema<typeof algorithmSchema, typeof shape> =
  * Options of {@link PPOAlgorithm}: those of `runRlTraining`, with 4 `epochs`, 64 `tasksPerIteration`, `clipHigh` 0.2 and a
  * `rollout` of one trajectory per task.
  */
-export interface PpoOptions extends Omit<z.input<typeof ppoSchema>, 'iterations' | 'advantages'> {
+export interface PpoOptions<Metadata = unknown>
+  extends Omit<z.input<typeof ppoSchema>, 'iterations' | 'advantages'> {
   /** Another estimator that needs the critic, such as `estimators.bilevelGae()`. Default: `estimators.gae` with `gae`. */
-  readonly advantages?: TokenEstimator | undefined;
+  readonly advantages?: TokenEstimator<NoInfer<Metadata>> | undefined;
 }
 
 const own = {
@@ -71,8 +67,8 @@ export class PPOAlgorithm<
   Outcome = unknown,
 > extends PolicyAlgorithm<S, Metadata, Outcome> {
   /** @throws OptionsError for options outside their ranges, ArgumentError for something missing, a critic above all. */
-  constructor(dependencies: PpoDependencies<S, Metadata, Outcome>, given: PpoOptions = {}) {
-    const options = layered<PpoOptions>(own, presetOf('ppo', given.preset), given);
+  constructor(dependencies: PpoDependencies<S, Metadata, Outcome>, given: PpoOptions<Metadata> = {}) {
+    const options = layered<PpoOptions<Metadata>>(own, presetOf('ppo', given.preset), given);
     super(dependencies, {
       name: 'PPOAlgorithm',
       optionsType: 'PpoOptions',

@@ -28,8 +28,8 @@ type Setup = ReturnType<typeof setUp>;
 
 /** Calls `onCall` with every call that the loop makes, before it. */
 function spyOn(setup: Setup, onCall: () => void): void {
-  const { tasks, sampler, backend, critic, rewards, monitor } = setup;
-  for (const part of [tasks, sampler, backend, critic, rewards, monitor] as object[]) {
+  const { tasks, inference, backend, critic, rewards, monitor } = setup;
+  for (const part of [tasks, inference, backend, critic, rewards, monitor] as object[]) {
     const methods = part as Record<string, (...call: unknown[]) => unknown>;
     for (const name of [
       'take',

@@ -15,7 +15,7 @@ const hanging = [
 
 function hangingSetup(seed: string, part: 'backend' | 'sampler', method: string) {
   const setup = banditSetup(seed);
-  Object.assign(setup[part], { [method]: never });
+  Object.assign(setup[part === 'sampler' ? 'inference' : part], { [method]: never });
   return setup;
 }
 

@@ -9,6 +9,7 @@ import {
   type Tokenizer,
 } from '@rlp/core';
 import { RolloutManager } from '@rlp/rollout';
+import { rlDependencySchema } from './dependencies.ts';
 import type { RlOptions } from './options.ts';
 import type { RlDependencies, RlReport, RlState } from './protocol.ts';
 import { type ResumeOptions, runRlTraining } from './rl.ts';
@@ -67,33 +68,30 @@ function letterTasks(seed: string): TaskSource<Metadata> {
   });
 }
 
-/** Everything a run needs, from one seed. */
+/** Everything that the loop needs, from one seed. */
 export function banditSetup(seed: string, training: Partial<TabularOptions> = {}) {
   const backend = new TabularBackend({ vocabularySize: 8, contextTokens: 1, learningRate: 0.2, ...training });
-  const sampler = new TabularSampler({ backend, tokenizer: letterTokenizer });
+  const inference = new TabularSampler({ backend, tokenizer: letterTokenizer });
   const rollouts = new RolloutManager<State, Metadata>(
-    { environment, sampler, tokenizer: letterTokenizer },
+    { environment, sampler: inference, tokenizer: letterTokenizer },
     { seed, groupSize: 8, sampling: { maxTokens: 1 } },
   );
-  return {
-    environment,
-    tokenizer: letterTokenizer,
-    backend,
-    sampler,
-    inference: sampler,
-    rollouts,
-    tasks: letterTasks(seed),
-    rewards: nextLetterReward,
-  };
+  return { backend, inference, rollouts, tasks: letterTasks(seed), rewards: nextLetterReward };
 }
 
-/** The part of a setup that an algorithm works with. */
-export function forAlgorithm<Setup extends { readonly inference: unknown; readonly rollouts: unknown }>({
-  inference: _,
-  rollouts: __,
-  ...dependencies
-}: Setup): Omit<Setup, 'inference' | 'rollouts'> {
-  return dependencies;
+/** The parts of a setup that the loop takes. */
+export function forLoop<Setup extends object>(setup: Setup): Setup {
+  return Object.fromEntries(
+    Object.entries(setup).filter(([name]) => name in rlDependencySchema.shape),
+  ) as Setup;
+}
+
+/** The same parts as an algorithm takes them. */
+export function forAlgorithm<
+  Sampler,
+  Parts extends { readonly inference: Sampler; readonly rollouts: unknown },
+>({ inference, rollouts: _, ...parts }: Parts & { readonly inference: Sampler }) {
+  return { ...parts, sampler: inference, environment, tokenizer: letterTokenizer };
 }
 
 /** {@link banditSetup} for an algorithm. */

@@ -2,6 +2,7 @@ import type { TaskSource } from '@rlp/core';
 import { type ArithmeticMetadata, SimpleTextEnvironment } from '@rlp/env';
 import { RolloutManager } from '@rlp/rollout';
 import { expect, it, onTestFinished } from 'vitest';
+import { forLoop } from './bandit.fixture.ts';
 import { type EngineVariation, engineSetup } from './engine.fixture.ts';
 import { runRlTraining } from './rl.ts';
 
@@ -15,7 +16,7 @@ it.each(['inline', 'worker'] as const)(
   'ends with one error when its engine is closed beneath it (%s)',
   async (thread) => {
     const setup = await setUp({ thread });
-    const run = runRlTraining(setup, { iterations: 50, tasksPerIteration: 2 });
+    const run = runRlTraining(forLoop(setup), { iterations: 50, tasksPerIteration: 2 });
     expect((await run.next()).done).toBe(false);
     const next = run.next();
     const closing = setup.engine.close();
@@ -34,7 +35,7 @@ it('trains on what fits when a prompt is longer than the context', async () => {
     take: (count) => [long, ...setup.tasks.take(count - 1)],
     seek: () => undefined,
   };
-  const run = runRlTraining({ ...setup, tasks }, { iterations: 1, tasksPerIteration: 3 });
+  const run = runRlTraining({ ...forLoop(setup), tasks }, { iterations: 1, tasksPerIteration: 3 });
   const { value } = await run.next();
   expect(value?.metrics).toMatchObject({ 'trajectories/failed': 1 / 3, 'update/count': 1 });
   expect(value?.notes.join()).toMatch(
@@ -57,7 +58,7 @@ it('goes on after an environment that hangs, with the same tasks', async () => {
   );
   const counts: (number | undefined)[] = [];
   const sleep = async () => undefined;
-  const run = runRlTraining({ ...setup, rollouts, sleep }, { iterations: 2, tasksPerIteration: 2 });
+  const run = runRlTraining({ ...forLoop(setup), rollouts, sleep }, { iterations: 2, tasksPerIteration: 2 });
   for await (const { metrics } of run) counts.push(metrics['trajectories/failed'], metrics['update/count']);
   expect(counts).toEqual([0, 1, 0, 1]);
 });

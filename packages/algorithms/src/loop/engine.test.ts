@@ -5,6 +5,7 @@ import type { Step, Weights } from '@rlp/core';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { estimators } from '../estimator/estimators.ts';
 import { loadRun, saveRun } from '../run.ts';
+import { forLoop } from './bandit.fixture.ts';
 import { type EngineKind, engineSetup, sums } from './engine.fixture.ts';
 import type { RlOptions } from './options.ts';
 import type { RlReport, RlState } from './protocol.ts';
@@ -39,7 +40,7 @@ async function temporary(): Promise<string> {
 
 async function practise(setup: Setup, options: RlOptions & ResumeOptions<RlState> = grpo) {
   const reports: RlReport[] = [];
-  for await (const report of runRlTraining(setup, options)) reports.push(report as RlReport);
+  for await (const report of runRlTraining(forLoop(setup), options)) reports.push(report as RlReport);
   return reports;
 }
 
@@ -76,7 +77,7 @@ describe('GRPO on an engine', () => {
     const reports = await practise(whole);
     const directory = await temporary();
     const first = await setUp();
-    for await (const { state } of runRlTraining(first, grpo)) {
+    for await (const { state } of runRlTraining(forLoop(first), grpo)) {
       await saveRun(directory, first.backend, { kind: 'rl', state });
       if (state.iteration === 3) break;
     }
@@ -109,7 +110,7 @@ describe('PPO on an engine, its critic on the same trunk', () => {
     const reports = await practise(whole, ppo);
     const directory = await temporary();
     const first = await actorCritic();
-    for await (const { state } of runRlTraining(first, ppo)) {
+    for await (const { state } of runRlTraining(forLoop(first), ppo)) {
       await saveRun(directory, first.backend, { kind: 'rl', state }, { critic: first.critic });
       if (state.iteration === 2) break;
     }

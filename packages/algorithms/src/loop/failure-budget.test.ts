@@ -2,7 +2,7 @@ import type { RewardComputer } from '@rlp/core';
 import { RewardQualityMonitor } from '@rlp/quality-monitor';
 import { rewardFunctions } from '@rlp/rewards';
 import { describe, expect, it } from 'vitest';
-import { banditSetup } from './bandit.fixture.ts';
+import { banditSetup, forLoop } from './bandit.fixture.ts';
 import type { RlOptions } from './options.ts';
 import type { RlDependencies, RlReport, RlState } from './protocol.ts';
 import { type ResumeOptions, runRlTraining } from './rl.ts';
@@ -16,8 +16,8 @@ const loop = { iterations: 6, tasksPerIteration: 2, failureBudget: { retries: 3,
 function setUp(seed = 'budget') {
   const setup = banditSetup(seed);
   const world = { judge: 'there' as 'there' | 'away', sampler: 'there' as 'there' | 'away' };
-  const sample = setup.sampler.sample.bind(setup.sampler);
-  setup.sampler.sample = async (request) => {
+  const sample = setup.inference.sample.bind(setup.inference);
+  setup.inference.sample = async (request) => {
     if (world.sampler === 'away') throw Object.assign(new Error('connect'), { code: 'ECONNREFUSED' });
     return sample(request);
   };
@@ -55,7 +55,7 @@ async function run(
     onSleep?.(setup.slept.length);
   };
   try {
-    for await (const report of runRlTraining({ ...setup, sleep, ...more }, options)) {
+    for await (const report of runRlTraining({ ...forLoop(setup), sleep, ...more }, options)) {
       reports.push(report);
       onReport?.(report.iteration);
     }
@@ -149,7 +149,7 @@ describe('an outage', () => {
     const options = { ...loop, failureBudget: { backOffMs: 1e6 } };
     const { sleep: _, ...more } = { sleep: undefined, signal: controller.signal };
     const reports: unknown[] = [];
-    for await (const report of runRlTraining({ ...setup, ...more }, options)) {
+    for await (const report of runRlTraining({ ...forLoop(setup), ...more }, options)) {
       reports.push(report);
       onReport();
     }
@@ -208,8 +208,8 @@ describe('a budget', () => {
 
   it('stops where sampler and trainer disagree', async () => {
     const setup = setUp();
-    const sample = setup.sampler.sample;
-    setup.sampler.sample = async (request) =>
+    const sample = setup.inference.sample;
+    setup.inference.sample = async (request) =>
       (await sample(request)).map((completion) => ({
         ...completion,
         behaviorLogprobs: completion.behaviorLogprobs.map((logprob) => logprob - 1.5),

@@ -1,6 +1,6 @@
-import type { Loss, TrainingBackend, TrainingBatch } from '@rlp/core';
+import { defineLoss, type Loss, type TrainingBackend, type TrainingBatch } from '@rlp/core';
 import { describe, expect, it } from 'vitest';
-import { policyLoss } from '../loss/policy-loss.ts';
+import { type PolicyColumn, policyLoss } from '../loss/policy-loss.ts';
 import { banditSetup } from './bandit.fixture.ts';
 import { type RlOptions, resolveRlOptions } from './options.ts';
 import { runRlTraining } from './rl.ts';
@@ -14,8 +14,8 @@ async function iterate(options: RlOptions) {
     batches.push(batch);
     return forwardBackward(batch, loss);
   };
-  const sample = setup.sampler.sample.bind(setup.sampler);
-  setup.sampler.sample = async (request) =>
+  const sample = setup.inference.sample.bind(setup.inference);
+  setup.inference.sample = async (request) =>
     (await sample(request)).map((completion, member) => ({
       ...completion,
       behaviorLogprobs: completion.behaviorLogprobs.map((logprob) => logprob - (member % 5) / 4),
@@ -94,7 +94,7 @@ describe('correctionNormalization', () => {
 });
 
 describe('a loss of one’s own', () => {
-  const learned = async (loss: Loss, options: RlOptions = {}) => {
+  const learned = async (loss: Loss<PolicyColumn>, options: RlOptions = {}) => {
     const setup = banditSetup('own loss');
     const rewards: number[] = [];
     const run = runRlTraining({ ...setup, loss }, { iterations: 12, ...options });
@@ -112,16 +112,16 @@ describe('a loss of one’s own', () => {
   });
 
   it('learns, and may want something of tokens without an advantage', async () => {
-    const loss: Loss = {
+    const loss = defineLoss({
       key: 'reinforce with entropy',
       columns: ['advantages'],
       entropies: 'needed',
       compute: (ops, { logprobs, entropies, columns }) => ({
         tokenLosses: ops.neg(
-          ops.add(ops.mul(logprobs, columns.advantages!), ops.mul(ops.constant(0.001), entropies!)),
+          ops.add(ops.mul(logprobs, columns.advantages), ops.mul(ops.constant(0.001), entropies!)),
         ),
       }),
-    };
+    });
     const { rewards } = await learned(loss);
     expect(rewards[0]).toBeLessThan(0.3);
     expect(rewards.at(-1)).toBeGreaterThan(0.6);

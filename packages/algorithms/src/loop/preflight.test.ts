@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createOnnxBackend } from '@rlp/backprop';
 import { TabularBackend, TabularSampler } from '@rlp/backprop/tabular';
-import { choosePublication, type TrainingBackend } from '@rlp/core';
+import { choosePublication, OptionsError, type TrainingBackend } from '@rlp/core';
 import { SimpleTextEnvironment, taskSource } from '@rlp/env';
 import { createOnnxSampler } from '@rlp/inference';
 import { characterTokenizer, createModel, parseModelConfig } from '@rlp/models';
@@ -33,6 +33,21 @@ describe('preflight', () => {
     const setup = banditSetup('bare');
     const [report] = await collect({ ...setup, backend: bare(setup.backend) }, loop);
     expect(report!.metrics).toMatchObject({ 'update/count': 1, 'staleness/max': 0 });
+  });
+
+  it('refuses dependencies that are misspelt, missing or unfit, all in one error', async () => {
+    const { inference, ...setup } = banditSetup('misspelt');
+    const wrong = { ...setup, sampler: inference, reward: setup.rewards, groupFilters: () => true, clock: 3 };
+    const error = (await collect(wrong as never, loop).catch((cause: unknown) => cause)) as Error;
+    expect(error).toBeInstanceOf(OptionsError);
+    for (const part of [
+      'runRlTraining: invalid options (RlDependencies)',
+      '"reward"; did you mean rewards?',
+      '"groupFilters"; did you mean groupFilter?',
+      'clock: must be a function',
+      'inference: must be the sampler that takes over the weights',
+    ])
+      expect(error.message).toContain(part);
   });
 
   it('names every option whose group the backend lacks, in one error', async () => {

@@ -7,6 +7,7 @@ import {
   requireGroups,
   type TrainingBackend,
 } from '@rlp/core';
+import { requireKnown } from './dependencies.ts';
 import type { ResolvedRlOptions } from './options.ts';
 import { policyLossOf } from './policy-update.ts';
 import type { AdvantageEstimator, EstimatorNeed, RlDependencies } from './protocol.ts';
@@ -20,13 +21,15 @@ export function needsOf<Metadata>(estimator: AdvantageEstimator<Metadata>): read
  * Checks that a run has what its options and its estimator need, before its first iteration.
  *
  * @returns How weights are published.
- * @throws ArgumentError for what is missing: dependencies, groups of the backend, a common form of publication.
+ * @throws OptionsError for dependencies that are missing or not known, ArgumentError for what they lack: groups of the backend, a
+ *   common form of publication.
  */
 export function preflight<Metadata>(
   dependencies: RlDependencies<Metadata>,
   estimator: AdvantageEstimator<Metadata>,
   options: ResolvedRlOptions,
 ): PublishOptions {
+  requireKnown(dependencies);
   requireDependencies(dependencies, estimator, options);
   const { backend, critic, inference, publications } = dependencies;
   requireGroups('runRlTraining', backend, referenceNeeds(dependencies, estimator, options));

@@ -16,6 +16,7 @@ import type {
   TrajectoryGroup,
 } from '@rlp/core';
 import * as z from 'zod';
+import type { PolicyColumn } from '../loss/policy-loss.ts';
 import type { TokenRows } from '../statistics/token-rows.ts';
 
 /** What collects groups of trajectories; a `RolloutManager` does. */
@@ -149,10 +150,13 @@ export interface InterventionHandlers {
   readonly rollBack?: ((intervention: Intervention) => Promise<void>) | undefined;
 }
 
-/** What `runRlTraining` works with. It creates nothing and closes nothing. */
-export interface RlDependencies<Metadata = unknown, Outcome = unknown> {
+/**
+ * What `runRlTraining` works with. It creates nothing and closes nothing. `Metadata` is that of the tasks, and `Known` what the
+ * environment reads of it.
+ */
+export interface RlDependencies<Metadata = unknown, Outcome = unknown, Known = Metadata> {
   /** Collects groups of trajectories, such as a `RolloutManager`. */
-  readonly rollouts: GroupCollector<Metadata, Outcome>;
+  readonly rollouts: GroupCollector<Known, Outcome>;
   /** Source of the tasks. */
   readonly tasks: TaskSource<Metadata>;
   /** Scores trajectories. */
@@ -175,11 +179,11 @@ export interface RlDependencies<Metadata = unknown, Outcome = unknown> {
    * the iteration's first update) and `referenceLogprobs`. The options' `loss` is then ignored. Default: `policyLoss` with the
    * options' `loss`.
    */
-  readonly loss?: Loss | undefined;
+  readonly loss?: Loss<PolicyColumn> | undefined;
   /** Groups that it turns down are replaced by groups of further tasks, in at most `collectionRounds` rounds. */
   readonly groupFilter?: GroupFilter | undefined;
   /** Collects the greedy trajectory of a task, in groups of one at temperature 0; for estimators that ask for `greedyRewards`. */
-  readonly greedyRollouts?: GroupCollector<NoInfer<Metadata>, NoInfer<Outcome>> | undefined;
+  readonly greedyRollouts?: GroupCollector<NoInfer<Known>, NoInfer<Outcome>> | undefined;
   /** Sees every batch before it is learned from; what it asks for is done, and noted in the report. */
   readonly monitor?: Monitor<NoInfer<Metadata>> | undefined;
   /** Does what a monitor can ask for and the loop cannot do by itself. */

@@ -5,7 +5,7 @@ import type { Step, Trajectory } from '@rlp/core';
 import { RolloutManager } from '@rlp/rollout';
 import { describe, expect, it } from 'vitest';
 import { loadRun, saveRun } from '../run.ts';
-import { banditSetup } from './bandit.fixture.ts';
+import { banditSetup, forAlgorithm } from './bandit.fixture.ts';
 import type { RlReport } from './protocol.ts';
 import { runRlTraining } from './rl.ts';
 
@@ -82,7 +82,7 @@ describe('runRlTraining', () => {
 
   it('does not say so of groups of one, which nothing is compared in', async () => {
     const setup = banditSetup('alone');
-    const rollouts = new RolloutManager(setup, { groupSize: 1, sampling: { maxTokens: 1 } });
+    const rollouts = new RolloutManager(forAlgorithm(setup), { groupSize: 1, sampling: { maxTokens: 1 } });
     const [report] = await collect(runRlTraining({ ...setup, rollouts }, { iterations: 1 }));
     expect([report!.metrics['groups/zero-variance'], report!.notes]).toEqual([0, []]);
   });
@@ -167,7 +167,7 @@ describe('runRlTraining', () => {
       runRlTraining({ ...setup, signal: controller.signal }, { iterations: 5, epochs: 3 }),
     );
     expect(reports.map(({ metrics }) => metrics['update/count'])).toEqual([3]);
-    expect(setup.sampler.policyVersion).toBe(setup.backend.weightVersion);
+    expect(setup.inference.policyVersion).toBe(setup.backend.weightVersion);
   });
 
   it('stops at a gradient that is not finite, with the weights as they were', async () => {

@@ -43,12 +43,13 @@ export interface ResumeOptions<State> {
  *   in which nothing can be learned, and whatever backend or sampler reject with. The run can then be resumed from the last
  *   report's checkpoint.
  */
-export async function* runRlTraining<Metadata, Outcome>(
-  given: RlDependencies<Metadata, Outcome>,
+export async function* runRlTraining<Metadata extends Known, Outcome, Known = Metadata>(
+  given: RlDependencies<Metadata, Outcome, Known>,
   options: RlOptions & ResumeOptions<RlState> = {},
 ): AsyncGenerator<RlReport<Metadata>, void, undefined> {
-  // Only rollouts and rewards deal in outcomes, and they agree on them: the loop itself need not know.
-  const dependencies = given as RlDependencies<Metadata>;
+  // Only rollouts and rewards deal in outcomes, and they agree on them: the loop itself need not know. Groups hold the tasks that were
+  // taken, so their metadata is that of the tasks.
+  const dependencies = given as unknown as RlDependencies<Metadata>;
   const { resume, ...own } = options;
   const resolved = resolveRlOptions(own);
   const estimator = dependencies.advantages ?? groupRelativeEstimator(resolved.advantage);

@@ -12,6 +12,21 @@ import { offPolicySequenceMask, samplerCorrections, samplerWeights } from './sam
 import { boundMetrics, surrogates } from './surrogates.ts';
 
 /**
+ * Columns that the training loop can give to a loss: the advantages and the logprobs under three policies, and factors that its
+ * options ask for.
+ */
+export type PolicyColumn =
+  | 'advantages'
+  | 'behaviorLogprobs'
+  | 'proximalLogprobs'
+  | 'referenceLogprobs'
+  | 'correctionWeights'
+  | 'keep'
+  | 'selected'
+  | 'klCoefficients'
+  | 'entropyCoefficients';
+
+/**
  * The policy-gradient loss of GRPO and its kin, per token.
  *
  *     L = w · m · (surrogate(ρ, A) + c_prox · KL(π_θ ‖ π_prox)) + c_ref · KL(π_θ ‖ π_ref) − c_H · H
@@ -37,7 +52,7 @@ import { boundMetrics, surrogates } from './surrogates.ts';
  *
  * @throws OptionsError for options outside their ranges or that the surrogate does not read.
  */
-export function policyLoss(options: PolicyLossOptions = {}): Loss {
+export function policyLoss(options: PolicyLossOptions = {}): Loss<PolicyColumn> {
   const resolved = resolvePolicyLoss(options);
   return {
     key: `policy-loss ${JSON.stringify(resolved)}`,
@@ -47,9 +62,9 @@ export function policyLoss(options: PolicyLossOptions = {}): Loss {
   };
 }
 
-function columnsOf(options: ResolvedPolicyLoss): string[] {
+function columnsOf(options: ResolvedPolicyLoss): PolicyColumn[] {
   const { proximal, correction, keep } = options;
-  const columns = ['advantages'];
+  const columns: PolicyColumn[] = ['advantages'];
   if (proximal === 'column') columns.push('proximalLogprobs');
   if (proximal === 'behavior' || isComputed(correction) || options.offPolicyThreshold !== undefined) {
     columns.push('behaviorLogprobs');

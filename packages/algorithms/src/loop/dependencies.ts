@@ -1,0 +1,60 @@
+import type { CriticBackend, InferenceEngine, Loss, Monitor, RewardsFor } from '@rlp/core';
+import { type MetricsLogger, parseOptions, type TaskSource, type TrainingBackend } from '@rlp/core';
+import * as z from 'zod';
+import type { PolicyColumn } from '../loss/policy-loss.ts';
+import { having } from './having.ts';
+import type {
+  AdvantageEstimator,
+  GroupCollector,
+  GroupFilter,
+  InterventionHandlers,
+  RlDependencies,
+} from './protocol.ts';
+
+/** Schema of a function. */
+export function callback<Type extends (...given: never) => unknown>() {
+  return z.custom<Type>((value) => typeof value === 'function', 'must be a function');
+}
+
+/** Schema of an estimator of advantages. */
+export const estimatorSchema = z.custom<AdvantageEstimator>(
+  (value) =>
+    typeof value === 'function' || typeof (value as { estimate?: unknown } | null)?.estimate === 'function',
+  'must be an estimator; `estimators` of @rlp/algorithms/advantage has some',
+);
+
+/** Dependencies that the loop and the algorithms share. */
+export const sharedShape = {
+  tasks: having<TaskSource>('take', 'a task source; taskSource(tasks) of @rlp/env makes one of an array'),
+  rewards: having<RewardsFor<unknown>>(
+    'computeRewards',
+    'a reward computer; rewardFunctions({ … }) of @rlp/rewards makes one of functions',
+  ),
+  backend: having<TrainingBackend>('forwardBackward', 'a training backend'),
+  publications: z.string().optional(),
+  loss: having<Loss<PolicyColumn>>('compute', 'a loss').optional(),
+  monitor: having<Monitor>('observe', 'a monitor').optional(),
+  interventions: z
+    .custom<InterventionHandlers>((value) => typeof value === 'object', 'must be an object of handlers')
+    .optional(),
+  logger: having<MetricsLogger>('log', 'a logger').optional(),
+  clock: callback<() => number>().optional(),
+  sleep: callback<NonNullable<RlDependencies['sleep']>>().optional(),
+};
+
+/** Schema of {@link RlDependencies}. */
+export const rlDependencySchema = z.strictObject({
+  ...sharedShape,
+  rollouts: having<GroupCollector>('collectGroups', 'a collector of groups, such as a RolloutManager'),
+  inference: having<InferenceEngine>('updateWeights', 'the sampler that takes over the weights'),
+  critic: having<CriticBackend>('forwardBackward', 'a training backend with a value head').optional(),
+  advantages: estimatorSchema.optional(),
+  groupFilter: callback<GroupFilter>().optional(),
+  greedyRollouts: having<GroupCollector>('collectGroups', 'a collector of groups').optional(),
+  signal: z.custom<AbortSignal>((value) => value instanceof AbortSignal, 'must be an AbortSignal').optional(),
+} satisfies Record<keyof RlDependencies, z.ZodType>);
+
+/** @throws OptionsError naming every dependency that is missing, unfit or not known. */
+export function requireKnown(dependencies: object): void {
+  parseOptions('runRlTraining', rlDependencySchema, dependencies, 'RlDependencies');
+}
