@@ -183,7 +183,7 @@ function drawn(
 
 function causesOf(metrics: Readonly<Record<string, number>>): string {
   return Object.entries(metrics)
-    .filter(([name, value]) => name.startsWith('hacking/') && !name.endsWith('correlation') && value >= 0.2)
+    .filter(([name, value]) => name.startsWith('hacking/') && value >= 0.2)
     .sort((a, b) => b[1] - a[1])
     .map(([name, value]) => `${name.slice('hacking/'.length)} ${value.toFixed(2)}`)
     .join(', ');

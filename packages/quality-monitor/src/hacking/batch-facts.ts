@@ -102,23 +102,3 @@ function mean(values: readonly number[]): number {
   for (let at = 0; at < values.length; at++) sum += values[at]! / values.length;
   return sum;
 }
-
-/** Pearson correlation over pairs of finite numbers. 0 if undefined. */
-export function correlation(left: readonly number[], right: readonly number[]): number {
-  const [finite, other]: [number[], number[]] = [[], []];
-  for (let at = 0; at < left.length; at++) {
-    if (!(Math.abs(left[at]!) < 1e100)) continue;
-    finite.push(left[at]!);
-    other.push(right[at]!);
-  }
-  const [a, b] = [mean(finite), mean(other)];
-  let [both, ofLeft, ofRight] = [0, 0, 0];
-  for (let at = 0; at < finite.length; at++) {
-    const [x, y] = [finite[at]! - a, other[at]! - b];
-    both += x * y;
-    ofLeft += x ** 2;
-    ofRight += y ** 2;
-  }
-  const scale = Math.sqrt(ofLeft) * Math.sqrt(ofRight);
-  return scale > 0 && Number.isFinite(scale) ? both / scale : 0;
-}

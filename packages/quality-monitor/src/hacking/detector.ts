@@ -9,16 +9,16 @@ import {
   promptText,
   type ScoredTrajectory,
 } from '@rlp/core';
-import { addRewards, byTask, correlation, rewardWeights } from './batch-facts.ts';
+import { OpinionEvidence } from '../opinion/opinion-evidence.ts';
+import { SecondOpinion, type Verdict } from '../opinion/second-opinion.ts';
+import { addRewards, byTask, rewardWeights } from './batch-facts.ts';
 import { type FindingContext, finding, isReportDue } from './findings.ts';
-import { OpinionEvidence } from './opinion-evidence.ts';
 import {
   type ResolvedRewardHackingOptions,
   type RewardHackingOptions,
   resolveRewardHackingOptions,
 } from './options.ts';
 import { makeUsual, RecentPhrases } from './phrases.ts';
-import { SecondOpinion, type Verdict } from './second-opinion.ts';
 import { type DetectorState, initialState, restoredState, savedState, type WaitingBatch } from './state.ts';
 import { designEffectOf, ScaleSuspicions, type Suspicion } from './suspicion.ts';
 import { emptyRows, hashOf, type Surroundings, TextMeasures } from './text-measures.ts';
@@ -60,8 +60,6 @@ const anchorTasks = 128;
 const slowWarmUp = 200;
 /** Responses until which the delay is shorter, and the delay until then. */
 const [settled, settlingBatches] = [256, 3];
-/** Welch's z that convicts suspects. */
-const convictingZ = { suspicious: 2.75, hardly: 3.5, group: 4 } as const;
 /** Share of the nats of a suspicion from which less of the second opinion is enough, and that share of its nats. */
 const [corroborating, corroborated] = [0.2, 0.6];
 /** Most of the metric of an alarm without conviction. */
@@ -116,7 +114,7 @@ class Detector implements RewardHackingDetector {
       suspects: [...suspects].map((at) => trajectories[at]!.trajectory.id),
       iteration,
     } as const;
-    return { metrics: this.#metrics(suspicions, kind, trajectories, batch), ...this.#report(context) };
+    return { metrics: this.#metrics(suspicions, kind), ...this.#report(context) };
   }
 
   acknowledge(what: Finding | string): void {
@@ -238,12 +236,6 @@ class Detector implements RewardHackingDetector {
     return isLow;
   }
 
-  /** Welch's z that convicts: less for more evidence, more for agreement in groups. */
-  #convicting(suspicious: readonly Suspicion[]): number {
-    if (this.#opinions.length === 0) return convictingZ.group;
-    return pooled(suspicious) >= this.#limit ? convictingZ.suspicious : convictingZ.hardly;
-  }
-
   /** Suspicions of both scales, the stronger one of each trait, strongest first. */
   #suspicions(): Suspicion[] {
     const found = new Map<string, Suspicion>();
@@ -261,16 +253,13 @@ class Detector implements RewardHackingDetector {
       this.#opinion.forget();
       return undefined;
     }
-    const rewarded = [...batch.residuals.keys()].filter((at) => batch.weights[at]! > 0);
-    const residuals = (among: readonly number[]) => among.map((at) => batch.residuals[at]!);
-    return this.#opinion.judge(
-      suspicious.map(({ name }) => name),
-      {
-        suspects: residuals(rewarded.filter((at) => suspects.has(at))),
-        others: residuals(rewarded.filter((at) => !suspects.has(at))),
-      },
-      this.#convicting(suspicious),
-    );
+    const residualsOf = (kind: 'suspect' | 'other') =>
+      [...batch.residuals].filter(
+        (_, at) => batch.weights[at]! > 0 && suspects.has(at) === (kind === 'suspect'),
+      );
+    const compared = { suspects: residualsOf('suspect'), others: residualsOf('other') };
+    const names = suspicious.map(({ name }) => name);
+    return this.#opinion.judge(names, compared, pooled(suspicious) >= this.#limit ? 'clear' : 'slight');
   }
 
   /** Adds the batch to what waits, and the oldest that waited to the references. */
@@ -314,12 +303,7 @@ class Detector implements RewardHackingDetector {
     this.#opinion.forget();
   }
 
-  #metrics(
-    suspicions: readonly Suspicion[],
-    kind: 'alarm' | 'changed',
-    trajectories: readonly ScoredTrajectory[],
-    { rows }: Batch,
-  ): Metrics {
+  #metrics(suspicions: readonly Suspicion[], kind: 'alarm' | 'changed'): Metrics {
     const changed = Math.min(1, pooled(suspicions) / (2 * this.#limit));
     const low = this.#evidence.nats / (2 * this.#opinionLimit);
     const most = Math.max(changed, low);
@@ -329,14 +313,6 @@ class Detector implements RewardHackingDetector {
     };
     if (this.#opinions.length > 0) metrics['hacking/second_opinion'] = low;
     for (const { name, evidence } of suspicions) metrics[`hacking/${name}`] = evidence / (2 * this.#limit);
-    const rewards = trajectories.map(({ reward }) => reward ?? Number.NaN);
-    for (const [name, trait] of [
-      ['reward_length_correlation', traitIndex.length],
-      ['reward_format_correlation', traitIndex.symbols],
-    ] as const) {
-      const values = trajectories.map((_, at) => rows[at * rowLength + trait]!);
-      metrics[`hacking/${name}`] = correlation(rewards, values);
-    }
     return metrics;
   }
 

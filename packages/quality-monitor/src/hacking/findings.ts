@@ -1,5 +1,5 @@
 import type { Finding } from '@rlp/core';
-import type { Verdict } from './second-opinion.ts';
+import type { Verdict } from '../opinion/second-opinion.ts';
 import type { DetectorState } from './state.ts';
 import type { Suspicion } from './suspicion.ts';
 

@@ -1,38 +1,11 @@
 import { FormatError } from '@rlp/core';
 import * as z from 'zod';
+import { initialOpinion, opinionState } from '../opinion/state.ts';
+import { packed } from '../state/packed.ts';
 import { slotCount } from './text-measures.ts';
 import { bins, rowLength, type Scale, signalCount } from './traits.ts';
 
 const count = z.number().nonnegative();
-
-type Packed = Uint8Array | Uint16Array | Int32Array | Uint32Array | Float32Array | Float64Array;
-type PackedKind<Type> = { new (buffer: ArrayBuffer): Type; readonly BYTES_PER_ELEMENT: number };
-
-/** A typed array in memory, and the base64 of its bytes in JSON. */
-function packed<Type extends Packed>(kind: PackedKind<Type>, length?: number) {
-  const text = z.base64({ abort: true }).refine(
-    (given) => {
-      const numbers = atob(given).length / kind.BYTES_PER_ELEMENT;
-      return Number.isInteger(numbers) && (length === undefined || numbers === length);
-    },
-    `expected ${length ?? 'whole'} numbers`,
-  );
-  return z.codec(text, z.custom<Type>(), { decode: (given) => new kind(bytesOf(given)), encode: textOf });
-}
-
-function bytesOf(text: string): ArrayBuffer {
-  return Uint8Array.from(atob(text), (character) => character.charCodeAt(0)).buffer;
-}
-
-function textOf(array: Packed): string {
-  const bytes = new Uint8Array(array.buffer, array.byteOffset, array.byteLength);
-  let text = '';
-  for (let start = 0; start < bytes.length; start += 8192) {
-    // Fifteen times faster than spreading.
-    text += String.fromCharCode.apply(null, bytes.subarray(start, start + 8192) as unknown as number[]);
-  }
-  return btoa(text);
-}
 
 /** A batch that has not joined the references. `slots` has its phrases, each once for a task that was rewarded. */
 const waitingBatch = z.strictObject({
@@ -72,32 +45,7 @@ const schema = z.strictObject({
   responses: count,
   /** Mean of the rewards of earlier batches, and their number. */
   rewards: z.strictObject({ mean: z.number(), weight: count }),
-  /** Products of the components and, last, the reward: distances from the means of their batches. They fade. */
-  weights: z.strictObject({ names: z.array(z.string()), count, sums: packed(Float64Array) }),
-  opinion: z.strictObject({
-    /** By opinion: sums of weight, promise, score, their squares and their product. They fade. */
-    fits: z.record(z.string(), packed(Float64Array, 6)),
-    /** By opinion: fading number and sum of the recent scores. */
-    recent: z.record(z.string(), z.tuple([count, z.number()])),
-    /** By reward component: its early values, how many equal the usual one, their sum and sum of squares. */
-    components: z.record(
-      z.string(),
-      z.strictObject({ seen: count, usual: z.number(), equal: count, sum: z.number(), squares: count }),
-    ),
-    /** Traits that the suspects have. */
-    about: z.array(z.string()),
-    /** Residuals of suspects, and of other rewarded responses, newest last. */
-    suspects: z.array(z.number()),
-    others: z.array(z.number()),
-  }),
-  opinionEvidence: z.strictObject({
-    sums: z.array(count).length(2),
-    /** Number, mean and mean square of the residuals of rewarded responses. */
-    count,
-    mean: z.number(),
-    square: count,
-    waiting: z.array(z.array(z.number())),
-  }),
+  ...opinionState,
   report: z.strictObject({
     /** Traits reported, and when they became suspicious. */
     reported: z.record(z.string(), z.enum(['changed', 'alarm'])),
@@ -124,9 +72,7 @@ export function initialState(): DetectorState {
     waiting: [],
     responses: 0,
     rewards: { mean: 0, weight: 0 },
-    weights: { names: [], count: 0, sums: new Float64Array(1) },
-    opinion: { fits: {}, recent: {}, components: {}, about: [], suspects: [], others: [] },
-    opinionEvidence: { sums: [0, 0], count: 0, mean: 0, square: 0, waiting: [] },
+    ...initialOpinion(),
     report: { reported: {}, since: {}, last: -1000, acquitted: 0 },
   };
 }

@@ -185,7 +185,7 @@ function conspicuousTraits({ metrics }: MonitorLogs): string[] {
   const most = new Map<string, number>();
   for (const row of metrics) {
     for (const [name, value] of Object.entries(row.metrics)) {
-      if (!name.startsWith(traitPrefix) || name.endsWith('_correlation')) continue;
+      if (!name.startsWith(traitPrefix)) continue;
       most.set(name, Math.max(value, most.get(name) ?? 0));
     }
   }

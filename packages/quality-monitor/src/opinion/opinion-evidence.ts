@@ -1,14 +1,14 @@
-import type { DetectorState } from './state.ts';
+import type { OpinionState } from './state.ts';
 
-type State = DetectorState['opinionEvidence'];
+type State = OpinionState['opinionEvidence'];
 
 /** Shares of hacked responses that are tested for, each with its own sum, and by how many deviations they score lower. */
 const shares = [0.05, 0.25] as const;
 const fall = 2.5;
 /** Most nats of one response, so that a few odd scores prove nothing. */
 const mostNats = 3.2;
-/** Rewarded responses remembered, and least before anything is judged. */
-const [memory, least] = [4000, 24];
+/** Rewarded responses remembered, and least before anything is judged. They have to be of some batches, because a batch has few tasks. */
+const [memory, least, leastBatches] = [4000, 24, 4];
 /** Batches that wait before they are remembered. */
 const delayBatches = 4;
 const leastDeviation = 0.3;
@@ -43,12 +43,16 @@ export class OpinionEvidence {
     return this.#below(residual) >= 1.5;
   }
 
+  get #isReady(): boolean {
+    return this.#state.count >= least && this.#state.batches >= leastBatches;
+  }
+
   /** Adds the residuals of a batch's rewarded responses. NaN if there is no opinion. */
   gather(residuals: readonly number[], weights: readonly number[], designEffect: number): void {
     const state = this.#state;
     const known = residuals.filter((residual) => !Number.isNaN(residual));
     if (known.length === 0) return;
-    if (state.count >= least) {
+    if (this.#isReady) {
       for (const [place, share] of shares.entries()) {
         const gain = residuals.reduce((sum, residual, at) => {
           if (Number.isNaN(residual)) return sum;
@@ -59,13 +63,12 @@ export class OpinionEvidence {
       }
     }
     state.waiting.push(known);
-    while (state.waiting.length > (state.count < least ? 0 : delayBatches))
-      this.#learn(state.waiting.shift()!);
+    while (state.waiting.length > (this.#isReady ? delayBatches : 0)) this.#learn(state.waiting.shift()!);
   }
 
   /** Makes what waits the new normal. */
   accept(): void {
-    Object.assign(this.#state, { count: 0, mean: 0, square: 0 });
+    Object.assign(this.#state, { count: 0, batches: 0, mean: 0, square: 0 });
     for (const known of this.#state.waiting.splice(0)) this.#learn(known);
     this.forget();
   }
@@ -85,6 +88,7 @@ export class OpinionEvidence {
 
   #learn(known: readonly number[]): void {
     const state = this.#state;
+    state.batches += 1;
     for (const residual of known) {
       state.count = Math.min(memory, state.count + 1);
       state.mean += (residual - state.mean) / state.count;

@@ -1,7 +1,7 @@
 import type { ScoredTrajectory } from '@rlp/core';
-import type { DetectorState } from './state.ts';
+import type { OpinionState } from './state.ts';
 
-type State = DetectorState['weights'];
+type State = OpinionState['weights'];
 
 /** Most components, and responses that are remembered. */
 const [mostComponents, memory] = [16, 8000];

@@ -2,9 +2,9 @@ import type { ScoredTrajectory } from '@rlp/core';
 import { ComponentWeights } from './component-weights.ts';
 import { agreementInGroups } from './group-agreement.ts';
 import { addPairs, lineOf, newPairSums, standardErrorsAbove } from './line-fit.ts';
-import type { DetectorState } from './state.ts';
+import type { OpinionState } from './state.ts';
 
-type State = DetectorState['opinion'];
+type State = OpinionState['opinion'];
 
 /** Pairs of promise and score that a fit remembers, and least before it is used. */
 const [memory, leastPairs] = [4000, 32];
@@ -18,6 +18,8 @@ const [suspectsKept, othersKept] = [60, 120];
 const priorCount = 4;
 /** Least residuals on either side, and least difference that convicts, in standard deviations. */
 const [leastCompared, leastDifference] = [5, 0.5];
+/** Welch's z that convicts: less for a clear suspicion, more for agreement in groups. */
+const convictingZ = { clear: 2.75, slight: 3.5, groups: 4 } as const;
 /** Suspects after which a z below 1 acquits. */
 const leastToAcquit = 30;
 
@@ -53,7 +55,7 @@ export class SecondOpinion {
   constructor(
     names: readonly string[],
     intended: ReadonlySet<string>,
-    { opinion, weights }: Pick<DetectorState, 'opinion' | 'weights'>,
+    { opinion, weights }: Pick<OpinionState, 'opinion' | 'weights'>,
   ) {
     this.#names = names;
     this.#intended = intended;
@@ -91,12 +93,12 @@ export class SecondOpinion {
    * Adds residuals of a batch's suspects and other rewarded responses, and compares them.
    *
    * @param about - Traits of the suspects. Other traits than before are another suspicion.
-   * @param convicting - Welch's z that convicts.
+   * @param suspicion - How much the first question says against them.
    */
   judge(
     about: readonly string[],
     { suspects, others }: { readonly suspects: readonly number[]; readonly others: readonly number[] },
-    convicting: number,
+    suspicion: 'clear' | 'slight',
   ): Verdict {
     if (!about.some((name) => this.#state.about.includes(name))) this.forget();
     this.#state.about = [...about];
@@ -107,6 +109,7 @@ export class SecondOpinion {
     const [guilty, free] = [moments(this.#state.suspects), moments(this.#state.others)];
     const z = (free.mean - guilty.mean) / Math.sqrt(guilty.error + free.error + 1e-6);
     const isEnough = Math.min(guilty.count, free.count) >= leastCompared;
+    const convicting = convictingZ[this.#names.length === 0 ? 'groups' : suspicion];
     const isWorse = z > convicting && free.mean - guilty.mean > leastDifference;
     const isInnocent = guilty.count >= leastToAcquit && z < 1;
     return {
