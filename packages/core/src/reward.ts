@@ -7,7 +7,7 @@ export type RewardFunction<Metadata = unknown, Outcome = unknown> = (
 ) => number | null | Promise<number | null>;
 
 /**
- * Scores trajectories after they were collected, never during.
+ * Scores trajectories after their episodes ended, never during.
  *
  * Resolves with one {@link ScoredTrajectory} per trajectory, in order. It never rejects because one trajectory cannot be
  * scored: that one gets `null`. A non-finite reward is a `RewardError`. It rejects with the signal's reason once aborted.
@@ -19,6 +19,16 @@ export interface RewardComputer<Metadata = unknown, Outcome = unknown> {
     group: TrajectoryGroup<Metadata, Outcome>,
     options?: { readonly signal?: AbortSignal | undefined },
   ) => Promise<readonly ScoredTrajectory<Metadata, Outcome>[]>;
+  /**
+   * Begins what can be judged of a trajectory alone, before its group is complete. `computeRewards` then takes what was begun for this
+   * very object. Never throws. Present if some parts look at one trajectory at a time.
+   */
+  readonly prepare?:
+    | ((
+        trajectory: Trajectory<Metadata, Outcome>,
+        options?: { readonly signal?: AbortSignal | undefined },
+      ) => void)
+    | undefined;
   /**
    * Has the weight that a component was given multiplied by a factor, from the next group on: what a monitor can ask for. The
    * last factor counts, so 1 undoes it. Present if there are weights.
@@ -37,6 +47,9 @@ export interface RewardsFor<Metadata, Outcome = unknown>
   readonly computeRewards: (
     ...given: Parameters<RewardComputer<Metadata, Outcome>['computeRewards']>
   ) => Promise<readonly ScoredTrajectory[]>;
+  readonly prepare?:
+    | ((...given: Parameters<NonNullable<RewardComputer<Metadata, Outcome>['prepare']>>) => void)
+    | undefined;
 }
 
 /**

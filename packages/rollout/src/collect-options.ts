@@ -1,4 +1,4 @@
-import type { State, Task, TaskSource, Trajectory } from '@rlp/core';
+import type { State, Task, TaskSource, Trajectory, TrajectoryGroup } from '@rlp/core';
 
 /** Which collection this is, and what may end it early. */
 export interface CollectOptions<Metadata = unknown, Outcome = unknown> {
@@ -16,8 +16,8 @@ export interface CollectOptions<Metadata = unknown, Outcome = unknown> {
   readonly onNote?: ((text: string) => void) | undefined;
   /** Called with each episode that ends, before its group does. An aborted episode has not ended. Default: nobody is told. */
   readonly onEnded?: ((trajectory: Trajectory<Metadata, Outcome>) => void) | undefined;
-  /** Order of the groups: that of their tasks, or as they finish. Default `'tasks'`. */
-  readonly order?: 'tasks' | 'finished' | undefined;
+  /** Called with each group as it ends, before those in front of it are there. Default: nobody is told. */
+  readonly onGroup?: ((group: TrajectoryGroup<Metadata, Outcome>) => void) | undefined;
   /**
    * Episodes of an earlier collection of this iteration and round. Groups whose names they have go on from them, with the same random
    * streams. Others are left out. Default none.

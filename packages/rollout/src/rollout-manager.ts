@@ -9,7 +9,6 @@ import {
   Watchdog,
 } from '@rlp/core';
 import pLimit, { type LimitFunction } from 'p-limit';
-import { asFinished } from './as-finished.ts';
 import type { CollectOptions, CollectRolloutsOptions, EpisodeState } from './collect-options.ts';
 import { type EpisodeOutcome, unfinished } from './episode/episode-record.ts';
 import { runGroup } from './episode/group.ts';
@@ -40,6 +39,8 @@ type Groups<Metadata, Outcome> = AsyncIterableIterator<TrajectoryGroup<Metadata,
 export class RolloutManager<S extends State = State, Metadata = unknown, Outcome = unknown> {
   /** Options with their defaults. */
   readonly options: ResolvedRolloutOptions;
+  /** Collections call `onEnded` and `onGroup` with the very objects that they yield. */
+  readonly tellsEarly = true;
   readonly #dependencies: RolloutDependencies<S, Metadata, Outcome>;
   readonly #counter = new RolloutCounter();
   readonly #events: EventBus;
@@ -113,7 +114,7 @@ export class RolloutManager<S extends State = State, Metadata = unknown, Outcome
 
   async *#collect(
     starts: readonly GroupStart<S, Metadata, Outcome>[],
-    { signal, onNote, onEnded, order = 'tasks' }: CollectOptions<Metadata, Outcome>,
+    { signal, onNote, onEnded, onGroup }: CollectOptions<Metadata, Outcome>,
     options: ResolvedRolloutOptions,
   ): AsyncGenerator<TrajectoryGroup<Metadata, Outcome>, void, undefined> {
     const begun: GroupContext<S, Metadata, Outcome>[] = [];
@@ -130,18 +131,19 @@ export class RolloutManager<S extends State = State, Metadata = unknown, Outcome
       watchdog: samplerWatchdog(options, onNote),
       ...{ events: this.#events, meter: this.#meter },
     };
-    const pending = starts.map((start) =>
-      this.#limit(() => this.#run({ ...shared, ...start, onEnded }, begun)),
-    );
+    const run = async (start: GroupStart<S, Metadata, Outcome>) => {
+      const collected = await this.#run({ ...shared, ...start, onEnded }, begun);
+      if (collected !== undefined && collected.group.trajectories.length > 0) onGroup?.(collected.group);
+      return collected;
+    };
+    const pending = starts.map((start) => this.#limit(run, start));
     for (const promise of pending) promise.catch(() => undefined); // reported where it is awaited below
     try {
-      for await (const collected of order === 'tasks' ? pending : asFinished(pending)) {
+      for await (const collected of pending) {
         if (collected === undefined) continue;
-        const { context, outcomes } = collected;
-        const { groupId: id, task } = context;
-        const trajectories = this.#settle(outcomes, options);
-        this.#running.delete(context);
-        if (trajectories.length > 0) yield { id, task, trajectories };
+        this.#count(collected, options);
+        if (collected.group.trajectories.length > 0) yield collected.group;
+        this.#running.delete(collected.context);
       }
     } finally {
       release?.();
@@ -174,27 +176,24 @@ export class RolloutManager<S extends State = State, Metadata = unknown, Outcome
     this.#running.add(context);
     begun.push(context);
     try {
-      return { context, outcomes: await runGroup(context) };
+      const outcomes = await runGroup(context);
+      const trajectories = keptOf(outcomes, options);
+      return { context, outcomes, group: { id: context.groupId, task: context.task, trajectories } };
     } finally {
       this.#slots.give(taken);
       taken = 0;
     }
   }
 
-  /** Counts a group and applies the failure policy. */
-  #settle(
-    outcomes: readonly EpisodeOutcome<Metadata, Outcome>[],
-    { onFailure }: ResolvedRolloutOptions,
-  ): readonly Trajectory<Metadata, Outcome>[] {
+  /** Counts a group. Throws its first error if the failure policy says so. */
+  #count({ outcomes, group }: Collected<Metadata, Outcome>, { onFailure }: ResolvedRolloutOptions): void {
     this.#counter.addGroup(outcomes);
-    const all = outcomes.map(({ trajectory }) => trajectory);
     const firstError = outcomes.find(({ error }) => error !== undefined)?.error;
-    this.#lastError = firstError ?? this.#lastError;
-    if (firstError === undefined || onFailure === 'keep') return all;
+    if (firstError === undefined) return;
+    this.#lastError = firstError;
     if (onFailure === 'stop') throw firstError;
-    const kept = onFailure === 'drop-group' ? [] : all.filter(({ status }) => status !== 'failed');
-    this.#counter.addDropped(all.length - kept.length, kept.length === 0 ? 1 : 0);
-    return kept;
+    const dropped = outcomes.length - group.trajectories.length;
+    if (dropped > 0) this.#counter.addDropped(dropped, group.trajectories.length === 0 ? 1 : 0);
   }
 
   /**
@@ -271,6 +270,22 @@ export class RolloutManager<S extends State = State, Metadata = unknown, Outcome
   getStatistics(): RolloutStatistics {
     return this.#counter.snapshot();
   }
+}
+
+/** A group with what only the manager needs to know of it. */
+interface Collected<Metadata, Outcome> {
+  readonly outcomes: readonly EpisodeOutcome<Metadata, Outcome>[];
+  readonly group: TrajectoryGroup<Metadata, Outcome>;
+}
+
+/** The trajectories that the failure policy leaves in their group. */
+function keptOf<Metadata, Outcome>(
+  outcomes: readonly EpisodeOutcome<Metadata, Outcome>[],
+  { onFailure }: ResolvedRolloutOptions,
+): readonly Trajectory<Metadata, Outcome>[] {
+  const all = outcomes.map(({ trajectory }) => trajectory);
+  if (onFailure === 'keep' || outcomes.every(({ error }) => error === undefined)) return all;
+  return onFailure === 'drop-member' ? all.filter(({ status }) => status !== 'failed') : [];
 }
 
 /** Milliseconds without an answer before somebody is told. */

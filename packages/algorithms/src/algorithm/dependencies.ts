@@ -7,6 +7,7 @@ import {
   type MetricsLogger,
   type Monitor,
   type RewardsFor,
+  type RolloutSink,
   type Sampler,
   type State,
   type TaskSource,
@@ -47,6 +48,8 @@ export interface AlgorithmDependencies<S extends State = State, Metadata = unkno
   readonly clock?: (() => number) | undefined;
   /** Waits between the tries of a lost iteration; rejects with the signal's reason. Default: a timer. */
   readonly sleep?: ((milliseconds: number, signal: AbortSignal | undefined) => Promise<void>) | undefined;
+  /** Takes the events of all episodes, such as `debugLogger` of `@rlp/rollout`. Default: nobody is told. */
+  readonly onEvent?: RolloutSink | readonly RolloutSink[] | undefined;
 }
 
 /** Schema of {@link AlgorithmDependencies}. Algorithms extend it with further dependencies. */
@@ -57,6 +60,12 @@ export const dependencySchema = z.strictObject({
   tokenizer: having<Tokenizer>('encode', 'a tokenizer'),
   critic: z.custom<never>(() => false, 'only PPOAlgorithm learns from a critic; leave it out').optional(),
   chat: having<NonNullable<Encoding['chat']>>('render', 'a chat renderer').optional(),
+  onEvent: z
+    .custom<RolloutSink | readonly RolloutSink[]>(
+      (value) => [value].flat().every((sink) => typeof sink === 'function'),
+      'must be a function, or a list of functions',
+    )
+    .optional(),
 });
 
 /** Unused rows that a model's embedding may have beyond its tokenizer, to fill it up to a round number. */

@@ -10,7 +10,13 @@ import { RolloutManager } from '@rlp/rollout';
 import * as z from 'zod';
 import { NoteTally } from '../loop/notes.ts';
 import { rlSchema } from '../loop/options.ts';
-import type { AdvantageEstimator, GroupCollector, RlReport, RlState } from '../loop/protocol.ts';
+import type {
+  AdvantageEstimator,
+  GroupCollector,
+  RlDependencies,
+  RlReport,
+  RlState,
+} from '../loop/protocol.ts';
 import { runRlTraining } from '../loop/rl.ts';
 import { resolvePolicyLoss } from '../loss/policy-loss-options.ts';
 import { type AlgorithmDependencies, dependencySchema, requireOnePolicy } from './dependencies.ts';
@@ -50,7 +56,10 @@ export interface TrainOptions {
 }
 
 /** How long to run, from where. */
-export type RunOptions = Pick<TrainOptions, 'iterations' | 'signal' | 'resume'>;
+export interface RunOptions extends Pick<TrainOptions, 'iterations' | 'signal' | 'resume'> {
+  /** See `RlDependencies`. */
+  readonly onInterrupted?: RlDependencies['onInterrupted'];
+}
 
 /** What {@link PolicyAlgorithm.train} resolves with. */
 export interface TrainResult {
@@ -61,7 +70,9 @@ export interface TrainResult {
    * ends with "(17 times)". At most 100 kinds.
    */
   readonly notes: readonly string[];
-  /** Where the run stands; absent if it made no iteration. */
+  /**
+   * Where the run stands. If the signal interrupted an iteration, with the episodes that were under way. Absent if the run began nothing.
+   */
   readonly state: RlState | undefined;
 }
 
@@ -128,9 +139,9 @@ export abstract class PolicyAlgorithm<S extends State = State, Metadata = unknow
     const { rollout } = options;
     requireOnePolicy(name, dependencies);
     this.#estimator = plan.estimator();
-    const { environment, sampler, tokenizer, chat, clock } = dependencies;
+    const { environment, sampler, tokenizer, chat, clock, onEvent } = dependencies;
     const rolling = { environment, sampler, tokenizer, chat, clock };
-    this.rollouts = new RolloutManager(rolling, rollout);
+    this.rollouts = new RolloutManager({ ...rolling, onEvent }, rollout);
     if (groups === 'at-least-two' && this.rollouts.options.groupSize < 2) {
       throw new ArgumentError(
         `${name}: rollout.groupSize must be at least 2: a completion alone in its group has advantage 0 and teaches nothing`,
@@ -155,7 +166,7 @@ export abstract class PolicyAlgorithm<S extends State = State, Metadata = unknow
   }
 
   async *#iterations(
-    { iterations: given, signal, resume }: RunOptions,
+    { iterations: given, signal, resume, onInterrupted }: RunOptions,
     logger: MetricsLogger | undefined,
   ): AsyncGenerator<RlReport<Metadata>, void, undefined> {
     const { tasks, rewards, backend, loss, monitor, interventions, clock, sleep, publications } =
@@ -173,7 +184,7 @@ export abstract class PolicyAlgorithm<S extends State = State, Metadata = unknow
     for await (const report of runRlTraining<Metadata, Outcome>(
       {
         ...{ ...made, tasks, rewards, backend, publications, loss, monitor, interventions },
-        ...{ logger, clock, sleep, signal },
+        ...{ logger, clock, sleep, signal, onInterrupted },
       },
       { ...optionsOfLoop(options), iterations, resume },
     )) {
@@ -218,7 +229,7 @@ export abstract class PolicyAlgorithm<S extends State = State, Metadata = unknow
     let state = options.resume;
     try {
       for await (const { iteration, metrics, notes, state: reached } of this.#iterations(
-        { ...options, iterations: total },
+        { ...options, iterations: total, onInterrupted: (interrupted) => (state = interrupted) },
         logger,
       )) {
         history.push(metrics);

@@ -10,7 +10,7 @@ const longestBackOffMs = 60_000;
 /** What collecting needs to know of the run. */
 export interface PatienceContext extends CollectContext {
   /** Whether this run has already had rewards: what brings none now did work before. */
-  readonly history: 'scored' | 'nothing scored yet';
+  readonly history: () => 'scored' | 'nothing scored yet';
   /** Where the run stands; an error carries it. */
   readonly state: RlState;
 }
@@ -37,7 +37,7 @@ export async function collectPatiently<Metadata>(
     const loss = lossOf(collection, share, rollouts.lastError);
     if (loss === undefined) return collection;
     const transience = transienceOf(loss.error);
-    const mayPass = transience === 'passing' || (transience === 'unknown' && context.history === 'scored');
+    const mayPass = transience === 'passing' || (transience === 'unknown' && context.history() === 'scored');
     if (tries >= retries || !mayPass) {
       if (whenSpent === 'continue') return collection;
       tasks.seek(cursor);

@@ -1,19 +1,10 @@
-import {
-  ArgumentError,
-  overlongPenalty,
-  RewardError,
-  type RewardsFor,
-  type ScoredTrajectory,
-  type Task,
-  type TaskSource,
-  type TrajectoryGroup,
-  Watchdog,
-} from '@rlp/core';
+import { ArgumentError, type Task, type TaskSource, type Trajectory, type TrajectoryGroup } from '@rlp/core';
 import { hasRewardVariance } from '../advantage/group-relative.ts';
-import { isUsable } from '../statistics/token-rows.ts';
 import type { ResolvedRlOptions } from './options.ts';
 import type { GroupCollector, RlDependencies, ScoredGroup } from './protocol.ts';
-import { rewardsOf, sampledTokens } from './trajectory-rows.ts';
+import type { SamplingGate } from './sampling-gate.ts';
+import { collectScoredGroups, rewardsWatchdog, type Scored } from './score-groups.ts';
+import { rewardsOf } from './trajectory-rows.ts';
 
 /** The groups of an iteration. */
 export interface Collection<Metadata = unknown> {
@@ -32,13 +23,23 @@ export interface Collection<Metadata = unknown> {
   readonly greedyRewards?: readonly (number | null)[] | undefined;
 }
 
+/** What is kept of a collection that may be interrupted, and what it goes on from. */
+interface Carrying {
+  /** Groups that were collected, by their ids, whatever became of them. */
+  readonly gathered: Map<string, TrajectoryGroup>;
+  /** Episodes that go on. Default none. */
+  readonly unfinished?: readonly Trajectory[] | undefined;
+}
+
 /** What collecting needs to know of the iteration. */
-export interface CollectContext {
+export interface CollectContext extends Carrying {
   readonly options: ResolvedRlOptions;
   readonly iteration: number;
   readonly greedy: 'none' | 'wanted';
   /** Takes a sentence for people who wait. */
   readonly say: (text: string) => void;
+  /** Lets groups be sampled only while weights stay. */
+  readonly gate: SamplingGate;
 }
 
 /**
@@ -52,8 +53,9 @@ export interface CollectContext {
  */
 export async function collectIteration<Metadata>(
   dependencies: RlDependencies<Metadata>,
-  { options, iteration, greedy, say }: CollectContext,
+  context: CollectContext,
 ): Promise<Collection<Metadata> | undefined> {
+  const { options, iteration, greedy, say, gate, gathered, unfinished } = context;
   const { tasks, rollouts, greedyRollouts, groupFilter } = dependencies;
   const { tasksPerIteration, zeroVarianceGroups, collectionRounds } = options;
   const needsVariance = zeroVarianceGroups === 'replace';
@@ -66,15 +68,16 @@ export async function collectIteration<Metadata>(
   let round = 0;
   let rejection: unknown;
   const watchdog = rewardsWatchdog(dependencies.rewards, options.deadlines, say);
+  const shared = { options, watchdog, say, gate };
   do {
     const batch = tasksFrom(tasks, tasksPerIteration - groups.length);
-    const collectWith = (collector: GroupCollector<Metadata>) =>
-      collectScoredGroups({ ...dependencies, rollouts: collector, options, watchdog, say }, batch, {
+    const collectWith = (collector: GroupCollector<Metadata>, carrying?: Carrying) =>
+      collectScoredGroups({ ...dependencies, ...shared, rollouts: collector, ...carrying }, batch, {
         iteration,
         round,
       });
     const [scored, scoredGreedy] = await Promise.all([
-      collectWith(rollouts),
+      collectWith(rollouts, { gathered, unfinished }),
       greedy === 'wanted' && greedyRollouts ? collectWith(greedyRollouts) : nothing,
     ]);
     if (scored === undefined || scoredGreedy === undefined) return undefined;
@@ -112,122 +115,7 @@ function tasksFrom<Metadata>(source: TaskSource<Metadata>, count: number): reado
   );
 }
 
-/** What collects and scores. */
-interface Scoring<Metadata> {
-  readonly rollouts: GroupCollector<Metadata>;
-  readonly rewards: RewardsFor<Metadata>;
-  readonly signal?: AbortSignal | undefined;
-  readonly options: ResolvedRlOptions;
-  readonly watchdog: Watchdog;
-  readonly say: (text: string) => void;
-}
-
-interface Scored<Metadata> {
-  readonly groups: readonly ScoredGroup<Metadata>[];
-  readonly rejection?: unknown;
-}
-
-/** Failed and aborted trajectories get the reward `null`, whatever the reward computer says. */
-async function collectScoredGroups<Metadata>(
-  { rollouts, rewards, signal, options, watchdog, say }: Scoring<Metadata>,
-  tasks: readonly Task<Metadata>[],
-  at: { readonly iteration: number; readonly round: number },
-): Promise<Scored<Metadata> | undefined> {
-  const pending: Promise<ScoredGroup<Metadata> | { readonly rejection: unknown }>[] = [];
-  const given = signal === undefined ? {} : { signal };
-  for await (const group of rollouts.collectGroups(tasks, { ...at, signal, onNote: say })) {
-    if (signal?.aborted) break;
-    const work = Promise.resolve().then(() => rewards.computeRewards(group, given));
-    const scoring = watchdog.watch(work, given).then(
-      (scored) => ({
-        group,
-        scored: checkScores(group, scored).map((score) => usable(shaped(score, options))),
-      }),
-      (rejection: unknown) => ({ rejection: rejection ?? new RewardError('rejected without an error') }),
-    );
-    scoring.catch(() => undefined); // awaited below
-    pending.push(scoring);
-  }
-  try {
-    const results = await Promise.all(pending);
-    if (signal?.aborted) return undefined;
-    const broken = results.find((result) => 'rejection' in result);
-    return { groups: results.filter((result) => 'group' in result), ...broken };
-  } catch (error) {
-    if (signal?.aborted) return undefined;
-    throw error;
-  }
-}
-
-/** Says what the run waits for, and gives up rewards that are late. */
-function rewardsWatchdog<Metadata>(
-  { waitingFor }: RewardsFor<Metadata>,
-  { rewardsMs, noteMs }: ResolvedRlOptions['deadlines'],
-  say: (text: string) => void,
-): Watchdog {
-  return new Watchdog({
-    timeoutMs: rewardsMs,
-    noteAfterMs: noteMs,
-    note(waitedMs) {
-      const names = waitingFor?.() ?? [];
-      const what = names.length === 0 ? 'the rewards' : `reward ${names.join(', ')}`;
-      say(`waiting for ${what} since ${waitedMs / 1000} s`);
-    },
-  });
-}
-
 /** Whether a group has a reward to learn from. */
-function isScored<Metadata>({ scored }: ScoredGroup<Metadata>): boolean {
+export function isScored<Metadata>({ scored }: ScoredGroup<Metadata>): boolean {
   return scored.some(({ reward }) => reward !== null);
-}
-
-function checkScores<Metadata>(
-  group: TrajectoryGroup<Metadata>,
-  given: readonly ScoredTrajectory[],
-): readonly ScoredTrajectory<Metadata>[] {
-  // Whatever a computer reads of them, it returns the trajectories that it was given.
-  const scored = given as readonly ScoredTrajectory<Metadata>[];
-  if (scored.length !== group.trajectories.length) {
-    throw new RewardError(
-      `group "${group.id}": the reward computer must return one score per trajectory, ` +
-        `got ${scored.length} for ${group.trajectories.length}`,
-    );
-  }
-  return scored.map((score: ScoredTrajectory<Metadata> | null, index) => {
-    if (typeof score?.trajectory !== 'object') {
-      throw new RewardError(
-        `group "${group.id}": the reward computer must return { trajectory, reward, components } for each trajectory, ` +
-          `got ${String(score)} at ${index}; rewardFunctions of @rlp/rewards makes a reward computer of functions ` +
-          'that return numbers',
-      );
-    }
-    const { id, status, steps } = score.trajectory;
-    if (status !== 'completed' && status !== 'truncated') return { ...score, reward: null };
-    const earned = [score.reward ?? 0, ...steps.map(({ reward }) => reward ?? 0)];
-    const wrong = earned.find((reward) => !Number.isFinite(reward));
-    if (wrong === undefined) return score;
-    throw new RewardError(`trajectory "${id}": the reward must be a finite number or null, got ${wrong}`);
-  });
-}
-
-/** `null` for a reward beyond 1e100: its square leaves no room for sums, so nothing can be compared with it. */
-function usable<Metadata>(score: ScoredTrajectory<Metadata>): ScoredTrajectory<Metadata> {
-  const earned = [score.reward ?? 0, ...score.trajectory.steps.map(({ reward }) => reward ?? 0)];
-  const huge = earned.find((reward) => !isUsable(reward));
-  if (huge === undefined) return score;
-  const message = `expected a reward of at most 1e100 in size, got ${huge}`;
-  const failure = { source: 'reward', cause: 'not-finite', message } as const;
-  return { ...score, reward: null, failures: [...(score.failures ?? []), failure] };
-}
-
-/** The reward within its limits, with the penalty for long answers. */
-function shaped<Metadata>(
-  score: ScoredTrajectory<Metadata>,
-  { overlong, rewardClip: { low, high } = { low: -Infinity, high: Infinity } }: ResolvedRlOptions,
-): ScoredTrajectory<Metadata> {
-  if (score.reward === null) return score;
-  const reward = Math.min(high, Math.max(low, score.reward));
-  if (overlong === undefined) return { ...score, reward };
-  const penalty = overlongPenalty(sampledTokens(score.trajectory), overlong);
-  return { ...score, reward: reward + penalty, components: { ...score.components, overlong: penalty } };
 }

@@ -51,6 +51,7 @@ export const rlDependencySchema = z.strictObject({
   advantages: estimatorSchema.optional(),
   groupFilter: callback<GroupFilter>().optional(),
   greedyRollouts: having<GroupCollector>('collectGroups', 'a collector of groups').optional(),
+  onInterrupted: callback<NonNullable<RlDependencies['onInterrupted']>>().optional(),
   signal: z.custom<AbortSignal>((value) => value instanceof AbortSignal, 'must be an AbortSignal').optional(),
 } satisfies Record<keyof RlDependencies, z.ZodType>);
 

@@ -132,6 +132,7 @@ export function scaledForTheRun<Metadata>(given: RewardsFor<Metadata>): {
   return {
     rewards: {
       computeRewards: (group, options) => given.computeRewards(group, options),
+      prepare: (trajectory, options) => given.prepare?.(trajectory, options),
       waitingFor: () => given.waitingFor?.() ?? [],
       scaleWeight(component, factor) {
         scaled.add(component);

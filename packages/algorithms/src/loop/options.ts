@@ -140,6 +140,16 @@ const rlShape = {
   iterations: z.int().min(1).default(100),
   /** Groups per iteration. Default 8. */
   tasksPerIteration: z.int().min(1).default(8),
+  /**
+   * Iterations whose groups are sampled before they are learned from. 0 samples and learns in turn. With n, weights that sampled an
+   * episode's first turn are at most n publications old when it is learned from. Default 0.
+   */
+  lookAhead: z.int().nonnegative().default(0),
+  /**
+   * What a publication does while groups are sampled ahead. `'wait'` lets them end first, so each episode has one version of the weights
+   * and runs stay reproducible. `'continue'` publishes at once. Episodes then mix versions, which their steps record. Default `'wait'`.
+   */
+  publishWhileSampling: z.enum(['wait', 'continue']).default('wait'),
   /** Passes over an iteration's sequences. Default 1. */
   epochs: z.int().min(1).default(1),
   /** Optimizer steps per pass. Default 1. */

@@ -1,19 +1,22 @@
-import type {
-  CriticBackend,
-  Finding,
-  InferenceEngine,
-  Intervention,
-  Loss,
-  Metrics,
-  MetricsLogger,
-  Monitor,
-  RewardsFor,
-  ScoredTrajectory,
-  StepTrace,
-  Task,
-  TaskSource,
-  TrainingBackend,
-  TrajectoryGroup,
+import {
+  type CriticBackend,
+  type Finding,
+  type InferenceEngine,
+  type Intervention,
+  type Loss,
+  type Metrics,
+  type MetricsLogger,
+  type Monitor,
+  type RewardsFor,
+  type RolloutEvent,
+  type ScoredTrajectory,
+  type StepTrace,
+  type Task,
+  type TaskSource,
+  type TrainingBackend,
+  type Trajectory,
+  type TrajectoryGroup,
+  trajectorySchema,
 } from '@rlp/core';
 import * as z from 'zod';
 import type { PolicyColumn } from '../loss/policy-loss.ts';
@@ -22,6 +25,11 @@ import type { TokenRows } from '../statistics/token-rows.ts';
 /** What collects groups of trajectories; a `RolloutManager` does. */
 export interface GroupCollector<Metadata = unknown, Outcome = unknown> {
   readonly options: { readonly sampling: { readonly temperature: number } };
+  /**
+   * Whether `collectGroups` calls `onEnded` and `onGroup` with the very objects that it yields, and goes on from `unfinished`. Rewards then
+   * begin as episodes end, and an interrupted iteration keeps its episodes. Default `false`.
+   */
+  readonly tellsEarly?: boolean | undefined;
   /**
    * Yields one group per task. Equal iterations and rounds of equal weights give equal groups. Ends early, without
    * throwing, once `signal` fires.
@@ -35,10 +43,20 @@ export interface GroupCollector<Metadata = unknown, Outcome = unknown> {
       readonly signal?: AbortSignal | undefined;
       /** Takes a sentence while the collection waits. */
       readonly onNote?: ((text: string) => void) | undefined;
+      /** Called with each episode as it ends. */
+      readonly onEnded?: ((trajectory: Trajectory<Metadata, Outcome>) => void) | undefined;
+      /** Called with each group as it ends. */
+      readonly onGroup?: ((group: TrajectoryGroup<Metadata, Outcome>) => void) | undefined;
+      /** Episodes of an earlier collection. Groups whose names they have go on from them. */
+      readonly unfinished?: readonly Trajectory<Metadata, Outcome>[] | undefined;
     },
   ): AsyncIterable<TrajectoryGroup<Metadata, Outcome>>;
   /** Error of the last episode that failed, dropped ones included. */
   readonly lastError?: unknown;
+  /** The episodes of groups that were begun and not yet yielded, as they stand. */
+  unfinished?(): readonly Trajectory<Metadata, Outcome>[];
+  /** Takes events that others know of, such as rewards. */
+  tell?(event: RolloutEvent): void;
   /** Returns the notes that came up since the last call. The report of the iteration includes them. */
   takeNotes?(): readonly string[];
 }
@@ -199,6 +217,11 @@ export interface RlDependencies<Metadata = unknown, Outcome = unknown, Known = M
    * that hangs is abandoned with a `TrainingError`.
    */
   readonly signal?: AbortSignal | undefined;
+  /**
+   * Called if the signal interrupts an iteration before its first update, with the state of the last report and the episodes that were
+   * under way. A run that resumes from it goes on with them. Default: they are lost, and their tasks are taken again.
+   */
+  readonly onInterrupted?: ((state: RlState) => void) | undefined;
 }
 
 /** Schema of {@link RlState}. */
@@ -210,6 +233,7 @@ export const rlStateSchema = z.strictObject({
   weightFactors: z.record(z.string(), z.number()).optional(),
   monitor: z.unknown().optional(),
   referenceKl: z.number().optional(),
+  unfinished: z.array(trajectorySchema).readonly().optional(),
 });
 
 /** Where an RL run stands: with the backend's checkpoint (and the critic's), all that is needed to continue it. */
@@ -228,6 +252,11 @@ export interface RlState {
   readonly monitor?: unknown;
   /** The KL to the reference policy that was measured last, which the monitor is told with the next batch. */
   readonly referenceKl?: number | undefined;
+  /**
+   * Episodes that were sampled, or begun, and not learned from: those of an interrupted iteration, and with `lookAhead` those of the
+   * next ones. A resumed run goes on with them. Absent if there are none.
+   */
+  readonly unfinished?: readonly Trajectory[] | undefined;
 }
 
 /** One iteration: collected, learned, published. */

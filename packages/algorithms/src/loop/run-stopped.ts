@@ -25,15 +25,21 @@ export class RunStoppedError extends RlpError {
   readonly remedy: string;
   /** Continue with it, and with the backend's checkpoint of that moment. Tasks that taught nothing are not counted in it. */
   readonly state: RlState;
+  readonly #why: readonly [Stop, number];
 
-  constructor(
-    { reason, sentence, remedy, cause }: Stop,
-    { iteration, state }: { readonly iteration: number; readonly state: RlState },
-  ) {
+  constructor(stop: Stop, { iteration, state }: { readonly iteration: number; readonly state: RlState }) {
+    const { reason, sentence, remedy, cause } = stop;
     super(`runRlTraining: iteration ${iteration + 1}: ${sentence}; ${remedy}`, { cause });
+    this.#why = [stop, iteration];
     this.reason = reason;
     this.remedy = remedy;
     this.state = state;
+  }
+
+  /** The same, for a run that went on until it needed what failed. */
+  at(state: RlState): RunStoppedError {
+    const [stop, iteration] = this.#why;
+    return new RunStoppedError(stop, { iteration, state });
   }
 }
 

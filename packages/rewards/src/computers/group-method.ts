@@ -65,6 +65,7 @@ export function regrouped<Metadata, Outcome>(
   ) => readonly Pick<ScoredTrajectory, 'reward' | 'components'>[],
 ): RewardComputer<Metadata, Outcome> {
   return {
+    ...(inner.prepare && { prepare: inner.prepare }),
     async computeRewards(group, options) {
       const scored = await inner.computeRewards(group, options);
       const judged = judge(scored);

@@ -27,6 +27,7 @@ export interface ParetoRewardComputerOptions<Metadata> extends z.input<typeof sc
  */
 export class ParetoRewardComputer<Metadata = unknown> implements RewardComputer<Metadata> {
   readonly computeRewards: RewardComputer<Metadata>['computeRewards'];
+  readonly prepare: RewardComputer<Metadata>['prepare'];
   /** Names of the objectives, in order. */
   readonly objectiveNames: readonly string[];
 
@@ -38,10 +39,9 @@ export class ParetoRewardComputer<Metadata = unknown> implements RewardComputer<
     const shares = weightShares(this.objectiveNames.length, weights);
     const score = (values: readonly number[]) =>
       values.reduce((sum, value, f) => sum + value * shares[f]!, 0);
-    this.computeRewards = groupComputer(
-      { functions, score, point: (values) => values },
-      resolved,
-    ).computeRewards;
+    const computer = groupComputer({ functions, score, point: (values) => values }, resolved);
+    this.computeRewards = computer.computeRewards;
+    this.prepare = computer.prepare;
   }
 }
 

@@ -89,6 +89,7 @@ export interface SVRLRewardComputerOptions<Metadata> extends z.input<typeof sche
  */
 export class SVRLRewardComputer<Metadata = unknown> implements RewardComputer<Metadata> {
   readonly computeRewards: RewardComputer<Metadata>['computeRewards'];
+  readonly prepare: RewardComputer<Metadata>['prepare'];
 
   /** @throws `OptionsError` for options that are wrong. */
   constructor({ taskEvaluator, verificationCost, ...options }: SVRLRewardComputerOptions<Metadata>) {
@@ -112,7 +113,9 @@ export class SVRLRewardComputer<Metadata = unknown> implements RewardComputer<Me
       -verification!,
       efficiency!,
     ];
-    this.computeRewards = groupComputer({ functions, score, point }, method).computeRewards;
+    const computer = groupComputer({ functions, score, point }, method);
+    this.computeRewards = computer.computeRewards;
+    this.prepare = computer.prepare;
   }
 }
 

@@ -68,13 +68,13 @@ function overScores<Metadata, Outcome>(
   inner: RewardComputer<Metadata, Outcome>,
   rewardsOf: (scores: readonly (number | null)[]) => readonly (number | null)[],
 ): CallableRewardComputer<Metadata, Outcome> {
-  const { computeRewards } = regrouped(inner, (scored) => {
+  const computer = regrouped(inner, (scored) => {
     const rewards = rewardsOf(scored.map(({ reward }) => reward));
     return scored.map(({ reward: score }, g) => ({ reward: rewards[g]!, components: { score } }));
   });
   const scaleWeight: RewardComputer['scaleWeight'] =
     inner.scaleWeight && ((component, factor) => inner.scaleWeight!(component, factor));
-  return callableRewards({ computeRewards, ...(scaleWeight && { scaleWeight }) });
+  return callableRewards({ ...computer, ...(scaleWeight && { scaleWeight }) });
 }
 
 /** Options of {@link normalizedRewardFunctions}. */
@@ -99,7 +99,7 @@ export function normalizedRewardFunctions<Metadata, Outcome = unknown>(
   const inner = rewardFunctions(parts, options);
   const { missing } = parseOptions('normalizedRewardFunctions', missingSchema, { missing: given });
   const { weightOf, scaleWeight } = scalableWeights(parts);
-  const { computeRewards } = regrouped(inner, (scored) => {
+  const computer = regrouped(inner, (scored) => {
     const counting = [...weightOf].filter(([, weight]) => weight !== 0);
     const names = counting.map(([name]) => name);
     const weights = counting.map(([, weight]) => weight);
@@ -113,7 +113,7 @@ export function normalizedRewardFunctions<Metadata, Outcome = unknown>(
     ]);
     return rewards!.map((reward) => ({ reward, components: {} }));
   });
-  return callableRewards({ computeRewards, scaleWeight, getStatistics: () => inner.getStatistics() });
+  return callableRewards({ ...computer, scaleWeight, getStatistics: () => inner.getStatistics() });
 }
 
 function isAlone(scores: readonly (number | null)[]): boolean {

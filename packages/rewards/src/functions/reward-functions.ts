@@ -8,7 +8,7 @@ import {
 } from '@rlp/core';
 import * as z from 'zod';
 import { clockSchema, functionSchema, hasMethod, timerMs } from '../shared/schemas.ts';
-import { scoredPart, scoreTrajectories } from './score-trajectories.ts';
+import { prepareTrajectory, scoredPart, scoreTrajectories } from './score-trajectories.ts';
 import type { RewardFunctionStatistics } from './tally.ts';
 
 const partsSchema = z
@@ -84,8 +84,11 @@ export function rewardFunctions<Metadata, Outcome = unknown>(
     { trajectories },
     { signal } = {},
   ) => scoreTrajectories(scored, trajectories, { weightOf: (name) => weightOf.get(name)!, clock, signal });
+  const prepare: RewardComputer<Metadata, Outcome>['prepare'] = (trajectory, { signal } = {}) =>
+    prepareTrajectory(scored, trajectory, { clock, signal });
   return callableRewards({
     computeRewards,
+    prepare,
     scaleWeight,
     waitingFor: () => scored.filter(({ tally }) => tally.waiting > 0).map(({ name }) => name),
     getStatistics: () => Object.fromEntries(scored.map(({ name, tally }) => [name, tally.snapshot()])),

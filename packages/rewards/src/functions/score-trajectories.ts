@@ -18,6 +18,8 @@ export interface ScoredPart<Metadata = never, Outcome = never> {
   /** Calls in progress at once. */
   readonly concurrency: number;
   readonly tally: Tally;
+  /** Verdicts that were asked for before the group was complete. */
+  readonly begun: WeakMap<object, Verdict | Promise<Verdict>>;
 }
 
 /** How {@link scoreTrajectories} adds up. */
@@ -28,11 +30,11 @@ export interface Scoring {
   readonly signal: AbortSignal | undefined;
 }
 
-/** A part with fresh counts. */
+/** A part with fresh counts, of which nothing was asked. */
 export function scoredPart<Metadata, Outcome>(
-  part: Omit<ScoredPart<Metadata, Outcome>, 'tally'>,
+  part: Omit<ScoredPart<Metadata, Outcome>, 'tally' | 'begun'>,
 ): ScoredPart<Metadata, Outcome> {
-  return { ...part, tally: new Tally() };
+  return { ...part, tally: new Tally(), begun: new WeakMap() };
 }
 
 const notJudged: Verdict = { value: null };
@@ -53,17 +55,43 @@ export async function scoreTrajectories<Metadata, Outcome>(
   scoring.signal?.throwIfAborted();
   const columns = await Promise.all(
     parts.map((part) =>
-      inLanes(trajectories.length, part.concurrency, (row) => judge(part, trajectories[row]!, scoring)),
+      inLanes(trajectories.length, part.concurrency, (row) => takeOrJudge(part, trajectories[row]!, scoring)),
     ),
   );
   const table = { parts, columns, weightOf: scoring.weightOf };
   return trajectories.map((trajectory, row) => scored(trajectory, row, table));
 }
 
+/** Begins the calls of every part for a trajectory whose group is not complete. A part that limits its calls waits for the group. */
+export function prepareTrajectory<Metadata, Outcome>(
+  parts: readonly ScoredPart<Metadata, Outcome>[],
+  trajectory: Trajectory<Metadata, Outcome>,
+  scoring: Pick<Scoring, 'clock' | 'signal'>,
+): void {
+  if (scoring.signal?.aborted || !isJudged(trajectory)) return;
+  for (const part of parts) {
+    if (part.concurrency !== Infinity || part.begun.has(trajectory)) continue;
+    const verdict = judge(part, trajectory, scoring);
+    part.begun.set(trajectory, verdict);
+    if (verdict instanceof Promise) verdict.catch(() => undefined); // awaited with the group, if there is one
+  }
+}
+
+/** The verdict that was begun, or else a call. */
+function takeOrJudge<Metadata, Outcome>(
+  part: ScoredPart<Metadata, Outcome>,
+  trajectory: Trajectory<Metadata, Outcome>,
+  scoring: Scoring,
+): Verdict | Promise<Verdict> {
+  const begun = part.begun.get(trajectory);
+  part.begun.delete(trajectory);
+  return begun ?? judge(part, trajectory, scoring);
+}
+
 function judge<Metadata, Outcome>(
   { name, reward, timeoutMs, tally }: ScoredPart<Metadata, Outcome>,
   trajectory: Trajectory<Metadata, Outcome>,
-  { clock, signal }: Scoring,
+  { clock, signal }: Pick<Scoring, 'clock' | 'signal'>,
 ): Verdict | Promise<Verdict> {
   signal?.throwIfAborted();
   if (!isJudged(trajectory)) return notJudged;
