@@ -18,3 +18,9 @@ export {
 export { trajectoriesFromJsonl, trajectoryFromLine, trajectoryToLine } from './records.ts';
 export { RolloutManager } from './rollout-manager.ts';
 export type { RolloutStatistics } from './statistics.ts';
+export { type AgentRolloutDependencies, agentRollouts } from './worker/agent-rollouts.ts';
+export {
+  RLRolloutWorker,
+  type RolloutWorkerDependencies,
+  type WorkedEpisode,
+} from './worker/rollout-worker.ts';

@@ -1,0 +1,168 @@
+import {
+  type Action,
+  type AgentPolicy,
+  type Environment,
+  type EvaluateResult,
+  type Message,
+  promptMessages,
+  type State,
+  type Task,
+  type ToolSchema,
+} from '@rlp/core';
+import { describe, expect, it } from 'vitest';
+import { agentRollouts, RLRolloutWorker, type RolloutOptions } from '../index.ts';
+
+interface Counting extends State {
+  readonly said: readonly string[];
+}
+
+const tool: ToolSchema = { type: 'function', function: { name: 'add', parameters: { type: 'object' } } };
+
+/** Hears three responses. Each is shown to the policy again. Uses `this`, as classes do. */
+class Listening implements Environment<Counting, { readonly answer: string }> {
+  readonly #limit = 3;
+
+  reset(task: Task, seed: number): Counting {
+    return { prompt: `${task.prompt} (${seed})`, response: '', stepCount: 0, said: [] };
+  }
+  buildPrompt({ prompt, said }: Counting): readonly Message[] {
+    return [
+      ...promptMessages(prompt),
+      ...said.flatMap((content): Message[] => [
+        { role: 'assistant', content },
+        { role: 'user', content: 'go on' },
+      ]),
+    ];
+  }
+  updateState(state: Counting, response: string): Counting {
+    if (response === 'break') throw new Error('broken');
+    return { ...state, response, stepCount: state.stepCount + 1, said: [...state.said, response] };
+  }
+  isTerminal({ said }: Counting) {
+    return said.length >= this.#limit;
+  }
+  tools() {
+    return [tool];
+  }
+}
+
+const taskOf = (id: string): Task<{ readonly answer: string }> => {
+  return { id, prompt: `do ${id}`, metadata: { answer: id } };
+};
+
+/** Tasks by these names, once. */
+function tasksOf(...ids: readonly string[]) {
+  let cursor = 0;
+  return {
+    get cursor() {
+      return cursor;
+    },
+    take: (count: number) => {
+      const taken = ids.slice(cursor, cursor + count);
+      cursor += taken.length;
+      return taken.map(taskOf);
+    },
+    seek: (to: number) => {
+      cursor = to;
+    },
+  };
+}
+
+/** Decides what `decide` says, and remembers what it was shown. */
+function policyOf(decide: (turn: number) => Action | Promise<Action>) {
+  const shown: { readonly observation: unknown; readonly tools: unknown }[] = [];
+  const policy: AgentPolicy = {
+    getAction: async (observation, tools) => {
+      shown.push({ observation, tools });
+      const turn = (observation as readonly Message[]).filter(({ role }) => role === 'assistant').length;
+      return { action: await decide(turn) };
+    },
+  };
+  return { policy, shown };
+}
+
+const workerOf = (policy: AgentPolicy, options: RolloutOptions = { groupSize: 1 }, ...ids: string[]) =>
+  new RLRolloutWorker({
+    rollouts: agentRollouts({ environment: new Listening(), policy }, options),
+    tasks: tasksOf(...(ids.length > 0 ? ids : ['a', 'b'])),
+  });
+
+const say = (content: string): Action => ({ type: 'text', content });
+const call: Action = { type: 'tool_call', name: 'add', arguments: '{"a":1}' };
+
+describe('RLRolloutWorker', () => {
+  it('returns steps, the conversation and what to compare it with', async () => {
+    const { policy, shown } = policyOf((turn) => (turn === 1 ? call : say(`turn ${turn}`)));
+    const { steps, messages, groundTruth, trajectory } = await workerOf(policy).runEpisode();
+    expect(steps.map(({ actionTaken }) => actionTaken)).toEqual([say('turn 0'), call, say('turn 2')]);
+    expect(steps.map(({ isDone }) => isDone)).toEqual([false, false, true]);
+    expect(messages.map(({ role }) => role).join()).toBe('user,assistant,user,assistant,user,assistant,user');
+    expect(groundTruth).toEqual({ answer: 'a' });
+    expect(trajectory).toMatchObject({ status: 'completed', termination: { reason: 'environment' } });
+    expect(shown.map(({ observation }) => (observation as readonly Message[]).length)).toEqual([1, 3, 5]);
+    expect(shown[0]!.tools).toEqual([tool]);
+  });
+
+  it('ends when the policy says so', async () => {
+    const { policy } = policyOf((turn) => (turn === 1 ? { type: 'terminate' } : say('x')));
+    const { steps, trajectory } = await workerOf(policy).runEpisode();
+    expect(trajectory).toMatchObject({ status: 'completed', termination: { reason: 'terminate' } });
+    expect(steps.map(({ actionTaken }) => actionTaken.type)).toEqual(['text', 'terminate']);
+  });
+
+  it('gives the members of a group to calls in a row, however they overlap', async () => {
+    const { policy } = policyOf(() => say('x'));
+    const worker = workerOf(policy, { groupSize: 2 });
+    const episodes = await Promise.all(Array.from({ length: 4 }, () => worker.runEpisode()));
+    const members = episodes.map(({ trajectory: { task, group } }) => `${task.id} ${group?.member}`);
+    expect(members).toEqual(['a 0', 'a 1', 'b 0', 'b 1']);
+    const begins = episodes.map(({ messages }) => messages[0]!.content);
+    expect([begins[0] === begins[1], begins[1] === begins[2]]).toEqual([true, false]);
+    await expect(worker.runEpisode()).rejects.toThrow('RLRolloutWorker: the task source has no task left');
+  });
+
+  it('tells what broke, and goes on with the next task', async () => {
+    const { policy } = policyOf(async () => {
+      throw new Error('the model is down');
+    });
+    const failed = await workerOf(policy).runEpisode();
+    expect(failed.trajectory).toMatchObject({
+      status: 'failed',
+      failure: { boundary: 'sampler', message: 'policy.getAction: the model is down' },
+    });
+    const dropping = workerOf(policy, { groupSize: 1, onFailure: 'drop-member' });
+    await expect(dropping.runEpisode()).rejects.toThrow('the failure policy dropped it');
+    const broken = await workerOf(policyOf(() => say('break')).policy).runEpisode();
+    expect(broken.trajectory.failure).toMatchObject({ boundary: 'environment' });
+    const odd = await workerOf(policyOf(() => ({ type: 'wait' }) as never).policy).runEpisode();
+    expect(odd.trajectory.failure?.message).toContain(
+      'expected an action of type text, tool_call or terminate',
+    );
+  });
+
+  it('stops with its signal', async () => {
+    const stop = new AbortController();
+    const { policy } = policyOf((turn) => {
+      if (turn === 1) stop.abort(new Error('enough'));
+      return say('x');
+    });
+    const { trajectory } = await workerOf(policy).runEpisode({ signal: stop.signal });
+    expect(trajectory.status).toBe('aborted');
+    await expect(workerOf(policy).runEpisode({ signal: stop.signal })).rejects.toThrow('enough');
+  });
+});
+
+it('a judgement of the conversation becomes rewards of steps', async () => {
+  const { policy } = policyOf((turn) => say(`turn ${turn}`));
+  const { messages, steps } = await workerOf(policy).runEpisode();
+  const answers = messages.filter(({ role }) => role === 'assistant');
+  const judged: EvaluateResult = {
+    score: 1,
+    isScoreValid: true,
+    metrics: {},
+    stepOutputs: answers.map((_, stepIndex) => ({ stepIndex, baseReward: stepIndex / 2, metrics: {} })),
+  };
+  expect(steps.map(({ stepInfo }) => stepInfo.assistantTurnIndex)).toEqual(
+    judged.stepOutputs!.map(({ stepIndex }) => stepIndex),
+  );
+});
