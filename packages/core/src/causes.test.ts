@@ -31,6 +31,9 @@ it.each([
   ['unknown', Object.assign(new Error('no such file'), { code: 'ENOENT' })],
   ['unknown', Object.assign(new Error('no such host'), { code: 'ENOTFOUND' })],
   ['unknown', undefined],
+  ['unknown', new Error('x', { cause: 'a text' })],
+  ['unknown', new Error('x', { cause: null })],
+  ['unknown', Object.assign(new Error('x'), { isPassing: 'maybe' })],
 ])('says whether trying again may help: %s, %s', (expected, error) => {
   expect(transienceOf(error)).toBe(expected);
 });

@@ -13,6 +13,11 @@ it('names the module where there is no Node', () => {
   expect(() => nodeBuiltin('node:fs/promises')).toThrow(/node:fs\/promises is not available here/);
 });
 
+it('names the module where the host lists no built-in modules', () => {
+  vi.stubGlobal('process', {});
+  expect(() => nodeBuiltin('node:fs/promises')).toThrow(/node:fs\/promises is not available here/);
+});
+
 it('names a module that does not exist', () => {
   expect(() => nodeBuiltin('node:none')).toThrow(/node:none is not available here/);
 });

@@ -33,6 +33,16 @@ function trajectory(steps: readonly Step[], fields: Partial<Trajectory> = {}): T
 }
 
 describe('samplesFromTrajectory', () => {
+  it('has no places of the samples unless they are given', () => {
+    const scored = { trajectory: trajectory([step([1], [2])]), reward: 1 };
+    expect(samplesFromTrajectory(scored, { index: 5 })[0]).not.toHaveProperty('groupIndex');
+    expect(samplesFromTrajectory(scored, { groupIndex: 0 })[0]).not.toHaveProperty('index');
+    expect(samplesFromTrajectory(scored, { index: 5, groupIndex: 0 })[0]).toMatchObject({
+      index: 5,
+      groupIndex: 0,
+    });
+  });
+
   it('puts a conversation that was only extended into one sequence', () => {
     const steps = [step([1, 2], [3, 4]), step([1, 2, 3, 4, 5, 6], [7])];
     expect(samplesFromTrajectory({ trajectory: trajectory(steps), reward: 1 })).toEqual([

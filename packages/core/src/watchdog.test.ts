@@ -34,6 +34,18 @@ it('gives up what waits when nothing was answered in time, and says while it wai
   vi.useRealTimers();
 });
 
+it('waits in silence if nobody wants notes', async () => {
+  vi.useFakeTimers();
+  const watchdog = new Watchdog(patient);
+  const { promise, resolve } = deferred();
+  const waiting = watchdog.watch(promise, {});
+  expect(vi.getTimerCount()).toBe(1);
+  await vi.advanceTimersByTimeAsync(90);
+  resolve(1);
+  await expect(waiting).resolves.toBe(1);
+  vi.useRealTimers();
+});
+
 it('rejects with the reason of the signal at once, and passes errors on', async () => {
   const watchdog = new Watchdog(patient);
   const { signal, abort } = (() => {

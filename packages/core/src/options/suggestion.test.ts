@@ -164,3 +164,45 @@ describe('the error', () => {
     expect(refused).toThrow(/bounds: low must be positive$/);
   });
 });
+
+describe('a hint', () => {
+  const places = (count: number) =>
+    z.strictObject(
+      Object.fromEntries(
+        Array.from({ length: count }, (_, k) => [
+          `part${k}`,
+          z.strictObject({ weight: z.number() }).optional(),
+        ]),
+      ),
+    );
+  const hint = (shape: z.ZodType, input: object) => {
+    try {
+      parseOptions('create', shape, input);
+    } catch (error) {
+      return (error as OptionsError).issues[0];
+    }
+    return undefined;
+  };
+
+  it('offers up to three places, and none of more', () => {
+    expect(hint(places(3), { weight: 1 })).toContain(
+      'did you mean part0.weight or part1.weight or part2.weight?',
+    );
+    expect(hint(places(4), { weight: 1 })).not.toContain('did you mean');
+  });
+
+  it('lists up to twelve keys, and none of more', () => {
+    const keys = (count: number) =>
+      z.strictObject(
+        Object.fromEntries(Array.from({ length: count }, (_, k) => [`k${k}`, z.number().optional()])),
+      );
+    expect(hint(keys(12), { zzzzzzzz: 1 })).toContain('expected one of: k0, k1,');
+    expect(hint(keys(13), { zzzzzzzz: 1 })).toBe('Unrecognized option "zzzzzzzz"');
+  });
+
+  it('says what is near before what another library means that is not here', () => {
+    const near = z.strictObject({ betas: z.number().optional() });
+    expect(hint(near, { beta: 1 })).toContain('did you mean betas?');
+    expect(hint(z.strictObject({ x: z.number().optional() }), { beta: 1 })).toContain('in rlp this is');
+  });
+});

@@ -29,6 +29,15 @@ function found(response: string, format: ToolCallFormatName | 'any') {
   return { text, calls: calls.map(({ function: { name, arguments: json } }) => [name, JSON.parse(json)]) };
 }
 
+/** What is read whatever the tools are called. */
+function foundOfAny(text: string, format: ToolCallFormatName) {
+  const { calls, ...rest } = parseToolCalls(text, undefined, { format });
+  return { ...rest, calls: calls.map(({ function: it }) => [it.name, JSON.parse(it.arguments)]) };
+}
+
+const kimiSection = (call: string) =>
+  `<|tool_calls_section_begin|><|tool_call_begin|>${call}<|tool_call_end|><|tool_calls_section_end|>`;
+
 describe('the calls of a response', () => {
   it.each(parsers)('are those that vLLM finds with its parser %s', (parser) => {
     const cases = golden.cases.filter((each) => each.parser === parser && !each.isBroken);
@@ -114,6 +123,63 @@ describe('the calls of a response', () => {
     expect(parseToolCalls(text).calls[0]?.id).toBe('functions.clock:0');
   });
 
+  it.each([
+    ['[f(a=(1, 2), b={1, 2}, c={})]', { a: [1, 2], b: [1, 2], c: {} }],
+    ['[f(a=\'it\'\'s\', b="""two\nlines""")]', { a: 'its', b: 'two\nlines' }],
+    ["[f(a='\\n\\x41\\u00e9\\U0001f600\\q')]", { a: '\nAé😀\\q' }],
+    [
+      '[f(a=-1.5e3, b=.5, c=1_000, d=None, e=True, f=false)]',
+      { a: -1500, b: 0.5, c: 1000, d: null, e: true, f: false },
+    ],
+    ['<|python_start|>[f(a=1,)]<|python_end|>', { a: 1 }],
+    [`[f(a=${'['.repeat(97)}${']'.repeat(97)})]`, expect.anything()],
+  ])('are read from Python literals: %s', (text, args) => {
+    expect(foundOfAny(text, 'pythonic').calls).toEqual([['f', args]]);
+  });
+
+  it.each([
+    '[f(a=open)]',
+    '[f(a=1, 2)]',
+    '[f(a={1: 2, 3})]',
+    "[f(a='open)]",
+    "[f(a='\\x4')]",
+    "[f(a='\\U00110000')]",
+    '[f(a=1e999)]',
+    '[f(a=1)] and more',
+    '[f]',
+    '[]',
+    `[f(a=${'['.repeat(99)}${']'.repeat(99)})]`,
+  ])('are not read from what is not a list of Python calls: %s', (text) => {
+    expect(foundOfAny(text, 'pythonic')).toEqual({ text, calls: [] });
+  });
+
+  it.each([
+    ['glm', '<tool_call>f<arg_key>a</arg_key></tool_call>'],
+    ['glm', '<tool_call>f<arg_key>a</arg_key>1</tool_call>'],
+    ['glm', '<tool_call>f<arg_key>a</arg_key><arg_value>1</tool_call>'],
+    ['glm', '<tool_call>f<arg_key>a</arg_key><arg_value>1</arg_value></arg_key></tool_call>'],
+    ['glm', '<tool_call>f g<arg_key>a</arg_key><arg_value>1</arg_value></tool_call>'],
+    ['qwenXml', '<function=f><parameter=a</parameter></function>'],
+    ['qwenXml', '<function=f><parameter=a>1</function>'],
+    ['qwenXml', '<function=f g></function>'],
+    ['harmony', '<|channel|>commentary to=functions.f<|message|>[1]<|call|>'],
+    ['mistral', '[TOOL_CALLS]'],
+    ['mistral', '[TOOL_CALLS]f'],
+    ['mistral', '[TOOL_CALLS][{"name": "f"}, 1]'],
+    ['deepseek', '<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>f<｜tool▁call▁end｜><｜tool▁calls▁end｜>'],
+    [
+      'deepseek',
+      '<｜tool▁calls▁begin｜><｜tool▁call▁begin｜><｜tool▁sep｜>{}<｜tool▁call▁end｜><｜tool▁calls▁end｜>',
+    ],
+    ['kimi', kimiSection('functions.f:x<|tool_call_argument_begin|>{}')],
+    ['kimi', kimiSection('functions.f:1x<|tool_call_argument_begin|>{}')],
+    ['kimi', kimiSection('functions.f<|tool_call_argument_begin|>{}')],
+    ['kimi', kimiSection('functions.f:0')],
+    ['llama3', '{"name": "f", "parameters": {}} and more'],
+  ] as const)('leave what is broken in the text: %s %s', (format, text) => {
+    expect(foundOfAny(text, format)).toEqual({ text, calls: [] });
+  });
+
   it('without marks are calls only if the whole response is calls of tools that were offered', () => {
     const plain = ['{"name": "clock", "parameters": {}}', '[clock()]'];
     for (const text of plain) {
@@ -142,10 +208,14 @@ describe('the calls of a response', () => {
       '<parameter=',
       '<|start|>to=functions.a',
     ]) {
-      // Time of the processor: that of the clock also counts what else runs on the machine.
-      const begun = process.cpuUsage();
-      parseToolCalls(piece.repeat(60_000), golden.tools, { format });
-      expect(process.cpuUsage(begun).user / 1000, piece).toBeLessThan(1500);
+      // Four times the text may take four times as long, where quadratic time is sixteen times as long.
+      const [short, long] = [15_000, 60_000].map((count) => {
+        const text = piece.repeat(count);
+        const begun = process.cpuUsage();
+        parseToolCalls(text, golden.tools, { format });
+        return process.cpuUsage(begun).user / 1000;
+      });
+      expect(long, piece).toBeLessThan(8 * short! + 300);
     }
   });
 });

@@ -26,12 +26,15 @@ describe('a tokenizer file with an expression that backtracks', () => {
     expect(performance.now() - start).toBeLessThan(2000);
   });
 
-  it.each(['a*a*a*a*a*c', 'a+c'])('is interrupted where it takes too long: %s', (Regex) => {
+  it.each([
+    ['a*a*a*a*a*c', 2000, 2040],
+    ['a+c', 90_000, 3800],
+  ])('is interrupted where it takes too long: %s', (Regex, characters, limit) => {
     const tokenizer = make({ pre_tokenizer: split(Regex) });
     expect(tokenizer.encode('ab')).toEqual([0, 1]);
     const start = performance.now();
-    expect(() => tokenizer.encode('a'.repeat(90_000))).toThrow(
-      /^encode: 90000 characters took longer than 3800 ms with the expressions of x\/tokenizer.json; pass shorter/,
+    expect(() => tokenizer.encode('a'.repeat(characters))).toThrow(
+      `encode: ${characters} characters took longer than ${limit} ms with the expressions of x/tokenizer.json; pass shorter`,
     );
     expect(performance.now() - start).toBeLessThan(8000);
     expect(tokenizer.encode('ab')).toEqual([0, 1]);

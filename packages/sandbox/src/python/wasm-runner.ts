@@ -10,9 +10,15 @@ const graceMs = 300;
 /** Programs recurse into the interpreter's own functions, for example when a nested list is printed. */
 const stackMb = 16;
 
+/**
+ * Memory of the first interpreter of this process, before any program ran in it. It depends on no option, so interpreters of all
+ * runners start from it.
+ */
+let firstMemory: Uint8Array | undefined;
+
 /** Threads with Python interpreters. Later threads start from the memory of the first, in a fraction of its time. */
 export class PythonThreads {
-  readonly #data: { memoryBytes: number; snapshot?: Uint8Array };
+  readonly #data: { memoryBytes: number; snapshot?: Uint8Array | undefined };
   readonly #pool: ThreadPool<PythonJob, CodeOutcome, Uint8Array>;
   #opening: Promise<void> | undefined;
 
@@ -58,7 +64,9 @@ export class PythonThreads {
   async #open(): Promise<void> {
     try {
       await importPeer('pythonRunner', 'pyodide', () => import('pyodide'));
+      this.#data.snapshot = firstMemory;
       this.#data.snapshot = await this.#pool.open();
+      firstMemory ??= this.#data.snapshot;
     } catch (error) {
       this.#opening = undefined;
       throw error;
