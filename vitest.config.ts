@@ -4,7 +4,8 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 /** What starts engines and processes takes longest and comes first; the quick ones fill both workers to the end. */
 class SlowFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const slow = /[\\/](examples|scripts|lab|backprop|inference|models|onnx|learning|workers|sandbox|store|hacking)[\\/]/;
+    const slow =
+      /[\\/](examples|scripts|lab|backprop|inference|models|onnx|learning|workers|sandbox|store|hacking)[\\/]/;
     const sorted = await super.sort(files);
     return sorted.toSorted((a, b) => Number(slow.test(b.moduleId)) - Number(slow.test(a.moduleId)));
   }
