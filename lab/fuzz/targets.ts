@@ -9,9 +9,9 @@ import {
   chatRenderer,
   describeChatTemplate,
   parseModelConfig,
-  parseSafetensorsHeader,
   textTokenizer,
 } from '@rlp/models';
+import { parseSafetensorsHeader } from '@rlp/models/safetensors';
 import { RewardQualityAssessor, RewardQualityMonitor } from '@rlp/quality-monitor';
 
 /** A function that reads what others wrote, with input that it takes. */

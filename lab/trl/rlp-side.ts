@@ -12,7 +12,8 @@ import type {
   TrainingBackend,
 } from '@rlp/core';
 import { SimpleTextEnvironment, taskSource } from '@rlp/env';
-import { loadModel, readSafetensors } from '@rlp/models';
+import { loadModel } from '@rlp/models';
+import { readSafetensors } from '@rlp/models/safetensors';
 import { createEngine } from '@rlp/onnx/runtime';
 import type { TrlCase } from './cases.ts';
 

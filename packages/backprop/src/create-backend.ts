@@ -1,5 +1,6 @@
 import { ArgumentError, type Weights } from '@rlp/core';
-import { maximumSequenceLength, parameterSpecs } from '@rlp/models';
+import { maximumSequenceLength } from '@rlp/models';
+import { parameterSpecs } from '@rlp/models/decoder';
 import { type Engine, type ParameterSpec, programUrl, type RunningProgram } from '@rlp/onnx/runtime';
 import {
   type OnnxBackendOptions,

@@ -1,7 +1,8 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ArgumentError, type Weights } from '@rlp/core';
-import { adapterConfigFile, type ModelConfig, readLoraAdapter, writeSafetensors } from '@rlp/models';
+import { adapterConfigFile, type ModelConfig, readLoraAdapter } from '@rlp/models';
+import { writeSafetensors } from '@rlp/models/safetensors';
 import type { Engine, ParameterSpec, RunningProgram } from '@rlp/onnx/runtime';
 import type { TrainingMethods } from './train.program.ts';
 import { adapterConfig, factorsOf, type LoraPlan, toPeft } from './weights/lora.ts';

@@ -1,5 +1,6 @@
 import { parseOptions } from '@rlp/core';
-import { linearLayers, type ModelConfig, parameterSpecs } from '@rlp/models';
+import type { ModelConfig } from '@rlp/models';
+import { linearLayers, parameterSpecs } from '@rlp/models/decoder';
 import * as z from 'zod';
 import { headBlockRows } from './graphs/parameter-blocks.ts';
 

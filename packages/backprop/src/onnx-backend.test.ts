@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { EngineError, type Loss, RandomStream, type Weights } from '@rlp/core';
 import { describeFullBackend } from '@rlp/core/testing';
-import { writeSafetensors } from '@rlp/models';
+import { writeSafetensors } from '@rlp/models/safetensors';
 import { createEngine, type Engine, programUrl, type RunningProgram } from '@rlp/onnx/runtime';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { FullWeights } from './full-weights.ts';

@@ -1,5 +1,5 @@
 import type { ScoreRequest, TokenScores } from '@rlp/core';
-import type { OperatorSet } from '@rlp/onnx';
+import type { OperatorSet } from '@rlp/onnx/layers';
 import type { CallContext, EngineHost } from '@rlp/onnx/runtime';
 import type { TokenLogits } from './backend.ts';
 import type { DecoderOptions, ManagedDecoder } from './decoding/cached-decoder.ts';

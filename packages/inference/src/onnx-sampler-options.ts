@@ -1,6 +1,6 @@
 import { ArgumentError, type ChatRenderer, parseOptions } from '@rlp/core';
 import { type LanguageModel, maximumSequenceLength } from '@rlp/models';
-import type { OperatorSet } from '@rlp/onnx';
+import type { OperatorSet } from '@rlp/onnx/layers';
 import type { Engine } from '@rlp/onnx/runtime';
 import * as z from 'zod';
 

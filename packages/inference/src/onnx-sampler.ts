@@ -13,7 +13,8 @@ import {
   type WeightPublication,
   type Weights,
 } from '@rlp/core';
-import { checkWeightShapes, type LanguageModel, type ModelConfig, parameterSpecs } from '@rlp/models';
+import { checkWeightShapes, type LanguageModel, type ModelConfig } from '@rlp/models';
+import { parameterSpecs } from '@rlp/models/decoder';
 import { type Engine, programUrl, type RunningProgram } from '@rlp/onnx/runtime';
 import { merged, readAdapter } from './adapter.ts';
 import { endTokens, type InferenceBackend, type ScoreOptions, type TokenLogits } from './backend.ts';

@@ -1,15 +1,6 @@
 import { declaredColumns, type Loss, type LossInputs } from '@rlp/core';
-import {
-  Graph,
-  type GraphRecord,
-  mul,
-  pullback,
-  recordGraph,
-  reshape,
-  sum,
-  traceOps,
-  type Value,
-} from '@rlp/onnx';
+import { Graph, type GraphRecord, pullback, recordGraph, traceOps, type Value } from '@rlp/onnx';
+import { mul, reshape, sum } from '@rlp/onnx/ops';
 import { readsValues } from './value-losses.ts';
 
 /** Rows and length of a micro-batch, known at run time. */

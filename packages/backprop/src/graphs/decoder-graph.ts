@@ -1,5 +1,7 @@
-import { decoderHidden, headParameter, type ModelConfig, parameterSpecs, trainingBlocks } from '@rlp/models';
-import type { Dimension, Graph, OperatorSet, TableGradient, Value } from '@rlp/onnx';
+import type { ModelConfig } from '@rlp/models';
+import { decoderHidden, headParameter, parameterSpecs, trainingBlocks } from '@rlp/models/decoder';
+import type { Dimension, Graph, Value } from '@rlp/onnx';
+import type { OperatorSet, TableGradient } from '@rlp/onnx/layers';
 import type { ParameterSpec } from '@rlp/onnx/runtime';
 import { corrected, type LoraTarget } from '../weights/lora.ts';
 import type { DecoderBuilder, TableLookup } from './policy-graphs.ts';

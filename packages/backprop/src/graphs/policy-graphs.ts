@@ -1,16 +1,6 @@
-import {
-  filled,
-  Graph,
-  gemm,
-  productDimension,
-  pullback,
-  replayGraph,
-  reshape,
-  serialize,
-  type TableGradient,
-  tokenLogprobs,
-  type Value,
-} from '@rlp/onnx';
+import { Graph, productDimension, pullback, replayGraph, serialize, type Value } from '@rlp/onnx';
+import { type TableGradient, tokenLogprobs } from '@rlp/onnx/layers';
+import { filled, gemm, reshape } from '@rlp/onnx/ops';
 import { batchShape, type Score, type TracedLoss } from '../batch/traced-loss.ts';
 import type { GraphPlan, ParameterBlock, ScatteredGradient } from '../program-protocol.ts';
 import { type BlockInput, cutRows } from './parameter-blocks.ts';

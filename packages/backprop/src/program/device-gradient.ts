@@ -1,4 +1,5 @@
-import { add, addAll, Graph, reshape, serialize, square, sum } from '@rlp/onnx';
+import { Graph, serialize } from '@rlp/onnx';
+import { add, addAll, reshape, square, sum } from '@rlp/onnx/ops';
 import type { EngineHost, EngineSession, ParameterStore, Tensors } from '@rlp/onnx/runtime';
 import { checkGradient, overflowError } from '../batch/not-finite.ts';
 import type { MicroBatchRequest } from '../program-protocol.ts';

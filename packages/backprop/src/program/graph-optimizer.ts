@@ -1,4 +1,5 @@
-import { add, div, type Graph, mul, sqrt, square, sub } from '@rlp/onnx';
+import type { Graph } from '@rlp/onnx';
+import { add, div, mul, sqrt, square, sub } from '@rlp/onnx/ops';
 import { type EngineHost, Tensor } from '@rlp/onnx/runtime';
 import { clipFactor, type Optimizer, weightDecayOf } from '../optimizer/optimizer.ts';
 import type { DeviceGradient } from './device-gradient.ts';

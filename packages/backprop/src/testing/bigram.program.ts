@@ -1,4 +1,6 @@
-import { embedding, type Graph, reshape, type Value } from '@rlp/onnx';
+import type { Graph, Value } from '@rlp/onnx';
+import { embedding } from '@rlp/onnx/layers';
+import { reshape } from '@rlp/onnx/ops';
 import type { EngineHost } from '@rlp/onnx/runtime';
 import { type DecoderValues, PolicyGraphs } from '../graphs/policy-graphs.ts';
 import { TrainingProgram } from '../program/training-program.ts';

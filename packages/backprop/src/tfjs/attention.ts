@@ -1,4 +1,5 @@
-import { type ModelConfig, ropeTables } from '@rlp/models';
+import type { ModelConfig } from '@rlp/models';
+import { ropeTables } from '@rlp/models/decoder';
 import type { TensorFlow, TfTensor } from './tensorflow.ts';
 
 /**

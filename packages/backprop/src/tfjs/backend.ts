@@ -18,7 +18,8 @@ import {
   type WeightPublication,
   type Weights,
 } from '@rlp/core';
-import { maximumSequenceLength, parameterSpecs } from '@rlp/models';
+import { maximumSequenceLength } from '@rlp/models';
+import { parameterSpecs } from '@rlp/models/decoder';
 import { lossError } from '../batch/not-finite.ts';
 import { type PackedBatch, type PackingOptions, packBatch, packSequences, unpack } from '../batch/packing.ts';
 import { readsValues } from '../batch/value-losses.ts';

@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { Loss, TrainingSequence } from '@rlp/core';
-import { loadModelConfig, loadWeights, readSafetensors } from '@rlp/models';
+import { loadModelConfig, loadWeights } from '@rlp/models';
+import { readSafetensors } from '@rlp/models/safetensors';
 import { describe, expect, it } from 'vitest';
 import { inlineBackends } from '../testing/inline-backends.ts';
 import { tinyModel } from '../testing/tiny-model.ts';

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describeFullBackend } from '@rlp/core/testing';
-import { readSafetensors } from '@rlp/models';
+import { readSafetensors } from '@rlp/models/safetensors';
 import { describe, expect, it } from 'vitest';
 import { inlineBackends, temporaryCheckpoint } from '../testing/inline-backends.ts';
 import { gpt2, negativeLogLikelihood, sequences, tinyModel, tokenizer } from '../testing/tiny-model.ts';

@@ -3,15 +3,15 @@ import {
   adapterTensorNames,
   checkBaseModel,
   type LanguageModel,
-  type LinearLayer,
   type LoraAdapter,
   type LoraSettings,
-  linearLayers,
   loraScale,
   type ModelConfig,
   readLoraAdapter,
 } from '@rlp/models';
-import { add, Graph, gemm, mul, serialize, type Value } from '@rlp/onnx';
+import { type LinearLayer, linearLayers } from '@rlp/models/decoder';
+import { Graph, serialize, type Value } from '@rlp/onnx';
+import { add, gemm, mul } from '@rlp/onnx/ops';
 import type { ParameterSpec } from '@rlp/onnx/runtime';
 import type { LoraOptions } from '../backend-options.ts';
 import type { MergePlan } from '../program-protocol.ts';

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import type { Weights } from '@rlp/core';
-import { type LanguageModel, readSafetensors, writeModelFiles } from '@rlp/models';
+import { type LanguageModel, writeModelFiles } from '@rlp/models';
+import { readSafetensors } from '@rlp/models/safetensors';
 import type { ParameterSpec } from '@rlp/onnx/runtime';
 import { checkWeights } from './policy-weights.ts';
 

@@ -1,7 +1,7 @@
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { FormatError, type HostTensor } from '@rlp/core';
-import { openSafetensors, readTensors } from '@rlp/models';
+import { openSafetensors, readTensors } from '@rlp/models/safetensors';
 import { valueHeadFile, valueHeadName } from './value-head.ts';
 
 /**

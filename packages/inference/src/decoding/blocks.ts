@@ -1,18 +1,8 @@
-import { type DecoderBlocks, type LinearLayer, linearLayer, type ModelConfig, ropeTables } from '@rlp/models';
-import {
-  add,
-  type Dimension,
-  embedding,
-  type Graph,
-  gemm,
-  type OperatorSet,
-  productDimension,
-  reshape,
-  rotaryEmbedding,
-  splitHeads,
-  transpose,
-  type Value,
-} from '@rlp/onnx';
+import type { ModelConfig } from '@rlp/models';
+import { type DecoderBlocks, type LinearLayer, linearLayer, ropeTables } from '@rlp/models/decoder';
+import { type Dimension, type Graph, productDimension, type Value } from '@rlp/onnx';
+import { embedding, type OperatorSet, rotaryEmbedding, splitHeads } from '@rlp/onnx/layers';
+import { add, gemm, reshape, transpose } from '@rlp/onnx/ops';
 
 /** How a linear layer is computed: `x Wᵀ`, or `(W xᵀ)ᵀ`, for which few rows need no repacking of the weight. */
 export type LinearOrder = 'plain' | 'swapped';

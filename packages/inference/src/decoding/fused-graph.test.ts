@@ -1,4 +1,5 @@
-import { parameterSpecs, parseModelConfig } from '@rlp/models';
+import { parseModelConfig } from '@rlp/models';
+import { parameterSpecs } from '@rlp/models/decoder';
 import type { Graph } from '@rlp/onnx';
 import { describe, expect, it } from 'vitest';
 

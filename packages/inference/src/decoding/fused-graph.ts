@@ -1,16 +1,8 @@
-import { decoderHidden, headParameter, type ModelConfig } from '@rlp/models';
-import {
-  type Dimension,
-  defineOp,
-  embedding,
-  Graph,
-  mul,
-  productDimension,
-  reshape,
-  rotaryEmbedding,
-  softmax,
-  type Value,
-} from '@rlp/onnx';
+import type { ModelConfig } from '@rlp/models';
+import { decoderHidden, headParameter } from '@rlp/models/decoder';
+import { type Dimension, defineOp, Graph, productDimension, type Value } from '@rlp/onnx';
+import { embedding, rotaryEmbedding } from '@rlp/onnx/layers';
+import { mul, reshape, softmax } from '@rlp/onnx/ops';
 import { inferenceBlocks, type LinearOrder, outputLogits, ropeConstants } from './blocks.ts';
 
 /** Keys and values of the cache before and after attention. */

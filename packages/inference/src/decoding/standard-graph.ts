@@ -1,15 +1,8 @@
-import { decoderHidden, headParameter, type ModelConfig } from '@rlp/models';
-import {
-  attention,
-  concat,
-  embedding,
-  Graph,
-  mul,
-  softmax,
-  splitHeads,
-  sumDimension,
-  type Value,
-} from '@rlp/onnx';
+import type { ModelConfig } from '@rlp/models';
+import { decoderHidden, headParameter } from '@rlp/models/decoder';
+import { Graph, sumDimension, type Value } from '@rlp/onnx';
+import { attention, embedding, splitHeads } from '@rlp/onnx/layers';
+import { concat, mul, softmax } from '@rlp/onnx/ops';
 import { inferenceBlocks, outputLogits, turnedHeads } from './blocks.ts';
 import { cacheNames } from './fused-graph.ts';
 

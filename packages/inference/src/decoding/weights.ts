@@ -1,5 +1,6 @@
 import { ArgumentError } from '@rlp/core';
-import { type ModelConfig, parameterSpecs } from '@rlp/models';
+import type { ModelConfig } from '@rlp/models';
+import { parameterSpecs } from '@rlp/models/decoder';
 import type { Graph, Value } from '@rlp/onnx';
 import type { EngineHost, ParameterStore } from '@rlp/onnx/runtime';
 

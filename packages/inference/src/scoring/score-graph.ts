@@ -1,14 +1,14 @@
-import { decoderHidden, headParameter, type ModelConfig } from '@rlp/models';
+import type { ModelConfig } from '@rlp/models';
+import { decoderHidden, headParameter } from '@rlp/models/decoder';
+import { Graph, type Value } from '@rlp/onnx';
 import {
   attention,
   embedding,
-  Graph,
   getLogits,
   type OperatorSet,
   splitHeads,
   tokenLogprobs,
-  type Value,
-} from '@rlp/onnx';
+} from '@rlp/onnx/layers';
 import { inferenceBlocks, turnedHeads } from '../decoding/blocks.ts';
 
 /** Options of {@link scoreGraph}. */

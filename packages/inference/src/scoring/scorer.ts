@@ -1,6 +1,7 @@
 import { SamplerError, type ScoreRequest, type TokenScores } from '@rlp/core';
 import type { ModelConfig } from '@rlp/models';
-import { type OperatorSet, serialize } from '@rlp/onnx';
+import { serialize } from '@rlp/onnx';
+import type { OperatorSet } from '@rlp/onnx/layers';
 import { type EngineHost, type EngineSession, Tensor, type Tensors } from '@rlp/onnx/runtime';
 import type { TokenLogits } from '../backend.ts';
 import { StoredWeights } from '../decoding/weights.ts';

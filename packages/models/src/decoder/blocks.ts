@@ -1,4 +1,5 @@
-import type { OperatorSet, Value } from '@rlp/onnx';
+import type { Value } from '@rlp/onnx';
+import type { OperatorSet } from '@rlp/onnx/layers';
 
 import type { LinearLayer } from './layout.ts';
 

@@ -1,4 +1,6 @@
-import { add, gelu, layerNorm, mul, reshape, rmsNorm, silu, split, swiglu, type Value } from '@rlp/onnx';
+import type { Value } from '@rlp/onnx';
+import { gelu, layerNorm, rmsNorm, silu, swiglu } from '@rlp/onnx/layers';
+import { add, mul, reshape, split } from '@rlp/onnx/ops';
 
 import type { Activation, ModelConfig } from '../config/model-config.ts';
 import type { DecoderBlocks } from './blocks.ts';

@@ -1,5 +1,6 @@
 import { ArgumentError } from '@rlp/core';
-import { cast, cos, type Dimension, type Graph, mul, range, reshape, sin, type Value } from '@rlp/onnx';
+import type { Dimension, Graph, Value } from '@rlp/onnx';
+import { cast, cos, mul, range, reshape, sin } from '@rlp/onnx/ops';
 
 import type { ModelConfig, RopeScaling } from '../config/model-config.ts';
 

@@ -1,23 +1,15 @@
 import { ArgumentError } from '@rlp/core';
+import { type Dimension, type Graph, productDimension, recompute, type Value } from '@rlp/onnx';
 import {
   attention,
   causalMask,
-  type Dimension,
   embedding,
-  expand,
-  type Graph,
-  gather,
-  gemm,
   type OperatorSet,
-  productDimension,
-  range,
-  recompute,
-  reshape,
   rotaryEmbedding,
   splitHeads,
   type TableGradient,
-  type Value,
-} from '@rlp/onnx';
+} from '@rlp/onnx/layers';
+import { expand, gather, gemm, range, reshape } from '@rlp/onnx/ops';
 
 import { type ModelConfig, maximumSequenceLength } from '../config/model-config.ts';
 import type { DecoderBlocks } from './blocks.ts';

@@ -1,16 +1,7 @@
 import type { Weights } from '@rlp/core';
-import {
-  Graph,
-  getLogits,
-  gradients,
-  mean,
-  neg,
-  type OperatorSet,
-  reshape,
-  serialize,
-  tokenLogprobs,
-  type Value,
-} from '@rlp/onnx';
+import { Graph, gradients, serialize, type Value } from '@rlp/onnx';
+import { getLogits, type OperatorSet, tokenLogprobs } from '@rlp/onnx/layers';
+import { mean, neg, reshape } from '@rlp/onnx/ops';
 import { InferenceSession, Tensor } from 'onnxruntime-node';
 
 import type { ModelConfig } from '../config/model-config.ts';

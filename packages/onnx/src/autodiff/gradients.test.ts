@@ -2,10 +2,12 @@ import { ArgumentError } from '@rlp/core';
 import { describe, expect, it } from 'vitest';
 
 import { Graph } from '../graph/graph.ts';
-import * as ops from '../index.ts';
+import * as onnx from '../index.ts';
+import * as layers from '../layers.ts';
+import * as ops from '../ops.ts';
 import { load, normals, relativeError } from '../testing/evaluate.ts';
 
-function graphOf(shape: ops.Shape = [2, 3]) {
+function graphOf(shape: onnx.Shape = [2, 3]) {
   const graph = new Graph();
   return { graph, x: graph.input('x', 'float32', shape), w: graph.input('w', 'float32', shape) };
 }
@@ -14,7 +16,7 @@ describe('gradients', () => {
   it('adds up all the ways a value takes, and gives zeros where there is none', async () => {
     const { graph, x, w } = graphOf([2]);
     const loss = ops.sum(ops.add(ops.mul(x, 3), ops.mul(x, x)));
-    const [dx, dw] = ops.gradients(loss, [x, w]);
+    const [dx, dw] = onnx.gradients(loss, [x, w]);
     graph.output('dx', dx!);
     graph.output('dw', dw!);
     const { run } = await load(graph);
@@ -26,14 +28,14 @@ describe('gradients', () => {
     const { graph, x, w } = graphOf();
     const loss = ops.sum(ops.mul(ops.exp(x), w));
     const before = graph.nodes.length;
-    ops.gradients(loss, [w]);
+    onnx.gradients(loss, [w]);
     const made = graph.nodes.slice(before).map(({ definition }) => definition.type);
     expect(made).toEqual(['ConstantOfShape', 'Reshape', 'Expand', 'Mul']);
   });
 
   it('stops at stopGradient', async () => {
     const { graph, x } = graphOf([2]);
-    graph.output('dx', ops.gradients(ops.sum(ops.mul(x, ops.stopGradient(x))), [x])[0]!);
+    graph.output('dx', onnx.gradients(ops.sum(ops.mul(x, ops.stopGradient(x))), [x])[0]!);
     const { run } = await load(graph);
     expect((await run({ x: { shape: [2], data: [3, 4] } })).dx!.data).toEqual([3, 4]);
   });
@@ -42,7 +44,7 @@ describe('gradients', () => {
     const { graph, x } = graphOf([2]);
     const middle = ops.mul(x, 2);
     const y = ops.square(middle);
-    const found = ops.gradients(y, [middle, x], { upstream: graph.constant([1, 10]) });
+    const found = onnx.gradients(y, [middle, x], { upstream: graph.constant([1, 10]) });
     graph.output('middle', found[0]!);
     graph.output('x1', found[1]!);
     const { run } = await load(graph);
@@ -57,7 +59,7 @@ describe('gradients', () => {
     const { graph, x } = graphOf([2]);
     const whole = ops.cast(ops.cast(x, 'int64'), 'float32');
     const loss = ops.sum(ops.square(ops.cast(ops.add(x, whole), 'float64')));
-    const [dx] = ops.gradients(loss, [x]);
+    const [dx] = onnx.gradients(loss, [x]);
     expect(dx!.type).toBe('float32');
     graph.output('dx', dx!);
     const { run } = await load(graph);
@@ -67,25 +69,25 @@ describe('gradients', () => {
   it('refuses what it cannot differentiate', () => {
     const { graph, x, w } = graphOf();
     const loss = ops.sum(ops.mul(x, w));
-    expect(() => ops.gradients(x, [x])).toThrow(
+    expect(() => onnx.gradients(x, [x])).toThrow(
       new ArgumentError('gradients: the loss must have one element, got [2, 3]; reduce it or give upstream'),
     );
-    expect(() => ops.gradients(loss, [graph.input('ids', 'int64', [2])])).toThrow(
+    expect(() => onnx.gradients(loss, [graph.input('ids', 'int64', [2])])).toThrow(
       new ArgumentError('gradients: "ids" is int64 and carries no gradient'),
     );
-    expect(() => ops.gradients(loss, [x], { upstream: x })).toThrow(/upstream must be float32 \[\]/);
-    const [dx] = ops.gradients(ops.sum(ops.exp(x)), [x]);
-    expect(() => ops.gradients(ops.sum(ops.mul(dx!, dx!)), [x])).toThrow(
+    expect(() => onnx.gradients(loss, [x], { upstream: x })).toThrow(/upstream must be float32 \[\]/);
+    const [dx] = onnx.gradients(ops.sum(ops.exp(x)), [x]);
+    expect(() => onnx.gradients(ops.sum(ops.mul(dx!, dx!)), [x])).toThrow(
       /second derivatives are not supported/,
     );
-    expect(() => ops.gradients(ops.sum(ops.mul(ops.stopGradient(dx!), x)), [x])).not.toThrow();
+    expect(() => onnx.gradients(ops.sum(ops.mul(ops.stopGradient(dx!), x)), [x])).not.toThrow();
   });
 });
 
 describe('customGradient', () => {
   it('uses the rule given instead of the nodes of the forward part', async () => {
     const { graph, x, w } = graphOf([2]);
-    const [y] = ops.customGradient(
+    const [y] = onnx.customGradient(
       [x, w],
       () => [ops.mul(ops.exp(x), w)],
       ([upstream], needs) => {
@@ -93,31 +95,31 @@ describe('customGradient', () => {
         return [ops.mul(upstream!, 7), undefined];
       },
     );
-    graph.output('dx', ops.gradients(ops.sum(y), [x])[0]!);
+    graph.output('dx', onnx.gradients(ops.sum(y), [x])[0]!);
     const { run } = await load(graph);
     expect((await run({ x: { shape: [2], data: [3, 4] } })).dx!.data).toEqual([7, 7]);
   });
 
   it('counts a value passed through once', async () => {
     const { graph, x } = graphOf([2]);
-    const [y] = ops.customGradient(
+    const [y] = onnx.customGradient(
       [x],
       () => [x],
       ([upstream]) => [upstream],
     );
-    graph.output('dx', ops.gradients(ops.sum(y), [x])[0]!);
+    graph.output('dx', onnx.gradients(ops.sum(y), [x])[0]!);
     const { run } = await load(graph);
     expect((await run({ x: { shape: [2], data: [3, 4] } })).dx!.data).toEqual([1, 1]);
   });
 
   it('names the value whose gradient has the wrong shape', () => {
     const { x } = graphOf([2]);
-    const [y] = ops.customGradient(
+    const [y] = onnx.customGradient(
       [x],
       () => [ops.exp(x)],
       ([upstream]) => [ops.sum(upstream!)],
     );
-    expect(() => ops.gradients(ops.sum(y), [x])).toThrow(
+    expect(() => onnx.gradients(ops.sum(y), [x])).toThrow(
       new ArgumentError('gradients: a rule gave float32 [] as the gradient of "x", which is float32 [2]'),
     );
   });
@@ -127,17 +129,17 @@ describe('symbolic dimensions', () => {
   const shapes = { x: [4, 3], w: [5, 3], b: [5] } as const;
 
   /** A layer whose gradients sum over the batch, expand to it, gather along it and reshape with it. */
-  function layer(graph: Graph, batch: ops.Dimension) {
+  function layer(graph: Graph, batch: onnx.Dimension) {
     const x = graph.input('x', 'float32', [batch, 3]);
     const w = graph.input('w', 'float32', shapes.w);
     const b = graph.input('b', 'float32', shapes.b);
     const hidden = ops.tanh(ops.add(ops.matmul(x, ops.transpose(w)), b));
-    const normal = ops.rmsNorm(hidden, b, { epsilon: 1e-5 });
+    const normal = layers.rmsNorm(hidden, b, { epsilon: 1e-5 });
     const probabilities = ops.softmax(ops.sub(normal, ops.mean(hidden, { axes: 0 })));
     const scaled = ops.div(ops.sum(probabilities, { axes: 1, keepAxes: 'yes' }), ops.mean(ops.square(x)));
     const loss = ops.mean(ops.mul(ops.mul(probabilities, probabilities), scaled));
     graph.output('loss', loss);
-    for (const [index, gradient] of ops.gradients(loss, [x, w, b]).entries())
+    for (const [index, gradient] of onnx.gradients(loss, [x, w, b]).entries())
       graph.output(`d${index}`, gradient);
     return graph;
   }
@@ -158,7 +160,7 @@ describe('symbolic dimensions', () => {
     const a = graph.input('a', 'float32', ['past', 2]);
     const b = graph.input('b', 'float32', [1, 2]);
     const loss = ops.sum(ops.square(ops.concat([a, b], 0)));
-    expect(() => ops.gradients(loss, [b])).toThrow(
+    expect(() => onnx.gradients(loss, [b])).toThrow(
       new ArgumentError(
         'concat gradient: dimension "past" of [past, 2] must be a number here; build the graph with its size',
       ),

@@ -5,10 +5,12 @@ import { join } from 'node:path';
 import { InferenceSession, Tensor } from 'onnxruntime-node';
 import { describe, expect, it } from 'vitest';
 
-import * as ops from '../index.ts';
+import * as onnx from '../index.ts';
+import * as layers from '../layers.ts';
+import * as ops from '../ops.ts';
 import { load, normals, relativeError } from '../testing/evaluate.ts';
 
-type Block = (x: ops.Value, weight: ops.Value) => ops.Value;
+type Block = (x: onnx.Value, weight: onnx.Value) => onnx.Value;
 
 const block: Block = (x, weight) =>
   ops.add(x, ops.tanh(ops.gemm(ops.sigmoid(ops.exp(ops.mul(x, 0.1))), weight)));
@@ -16,8 +18,8 @@ const block: Block = (x, weight) =>
 const width = 4;
 
 /** Blocks of one weight each, the weights taken from outside by the recomputed part. */
-function stack(mode: 'kept' | 'recomputed', depth: number, rows: ops.Dimension = 2): ops.Graph {
-  const graph = new ops.Graph();
+function stack(mode: 'kept' | 'recomputed', depth: number, rows: onnx.Dimension = 2): onnx.Graph {
+  const graph = new onnx.Graph();
   const x = graph.input('x', 'float32', [rows, width]);
   const weights = Array.from({ length: depth }, (_, index) =>
     graph.input(`w${index}`, 'float32', [width, width]),
@@ -28,17 +30,17 @@ function stack(mode: 'kept' | 'recomputed', depth: number, rows: ops.Dimension =
     hidden =
       mode === 'kept'
         ? block(input, weight)
-        : ops.recompute([input], ([gated]) => [block(gated!, weight)])[0];
+        : onnx.recompute([input], ([gated]) => [block(gated!, weight)])[0];
   }
   const loss = ops.sum(ops.square(hidden));
   graph.output('loss', loss);
-  for (const [index, gradient] of ops.gradients(loss, [x, ...weights]).entries()) {
+  for (const [index, gradient] of onnx.gradients(loss, [x, ...weights]).entries()) {
     graph.output(`d${index}`, gradient);
   }
   return graph;
 }
 
-function feedsOf(graph: ops.Graph, rows: number) {
+function feedsOf(graph: onnx.Graph, rows: number) {
   return Object.fromEntries(
     graph.inputs.map(({ name, shape }) => [
       name,
@@ -48,10 +50,10 @@ function feedsOf(graph: ops.Graph, rows: number) {
 }
 
 /** What ONNX Runtime ran after its own optimisations, in order, and the bytes its arena held at most. */
-async function profile(graph: ops.Graph, rows: number): Promise<{ order: string[]; peak: number }> {
+async function profile(graph: onnx.Graph, rows: number): Promise<{ order: string[]; peak: number }> {
   const folder = await mkdtemp(join(tmpdir(), 'rlp-onnx-'));
   try {
-    const session = await InferenceSession.create(ops.serialize(graph), {
+    const session = await InferenceSession.create(onnx.serialize(graph), {
       enableProfiling: true,
       profileFilePrefix: join(folder, 'profile'),
       enableMemPattern: false,
@@ -90,8 +92,8 @@ describe('recompute', () => {
   });
 
   it('adds up gradients of values passed through, repeated or taken from outside', async () => {
-    const gradient = async (wrap: typeof ops.recompute) => {
-      const graph = new ops.Graph();
+    const gradient = async (wrap: typeof onnx.recompute) => {
+      const graph = new onnx.Graph();
       const x = graph.input('x', 'float32', [3]);
       const outside = ops.exp(x);
       const [a, b, c] = wrap([x, x], ([first, second]) => [
@@ -100,11 +102,11 @@ describe('recompute', () => {
         outside,
       ]);
       const loss = ops.sum(ops.add(ops.square(a), ops.mul(b, c)));
-      graph.output('dx', ops.gradients(loss, [x])[0]!);
+      graph.output('dx', onnx.gradients(loss, [x])[0]!);
       return (await (await load(graph)).run({ x: normals('x', [3]) })).dx!;
     };
     const expected = await gradient((inputs, build) => build(inputs));
-    expect(relativeError(await gradient(ops.recompute), expected)).toBeLessThan(1e-6);
+    expect(relativeError(await gradient(onnx.recompute), expected)).toBeLessThan(1e-6);
   });
 
   it('runs every block again, and only after the gradient of the blocks behind it', async () => {
@@ -128,7 +130,7 @@ describe('recompute', () => {
 
 describe('rebuild', () => {
   it('gives rules of the operators that read a value another one, made once and only if it is used', () => {
-    const graph = new ops.Graph();
+    const graph = new onnx.Graph();
     const x = graph.input('x', 'float32', [2, 3]);
     const y = ops.exp(x);
     let built = 0;
@@ -138,7 +140,7 @@ describe('rebuild', () => {
     });
     const loss = ops.sum(ops.mul(ops.mul(y, y), y));
     expect(built).toBe(0);
-    ops.gradients(loss, [x]);
+    onnx.gradients(loss, [x]);
     expect(built).toBe(1);
     expect(graph.rebuilt(x)).toBe(x);
   });
@@ -146,7 +148,7 @@ describe('rebuild', () => {
   it('keeps two of the four matrices of a gated layer', async () => {
     const [rows, inner] = [256, 64];
     const peak = async (set: 'fused' | 'standard') => {
-      const graph = new ops.Graph();
+      const graph = new onnx.Graph();
       const matrix = (name: string, shape: number[]) => graph.input(name, 'float32', shape);
       let hidden = matrix('x', [rows, width]);
       const weights = Array.from({ length: 6 }, (_, layer) => ({
@@ -155,11 +157,11 @@ describe('rebuild', () => {
         down: matrix(`down${layer}`, [width, inner]),
       }));
       for (const { gate, up, down } of weights) {
-        const opened = ops.swiglu(ops.linear(hidden, gate), ops.linear(hidden, up), { ops: set });
+        const opened = layers.swiglu(ops.linear(hidden, gate), ops.linear(hidden, up), { ops: set });
         hidden = ops.linear(opened, down);
       }
       const wrt = weights.flatMap((layer) => Object.values(layer));
-      for (const [index, gradient] of ops.gradients(ops.sum(hidden), wrt).entries()) {
+      for (const [index, gradient] of onnx.gradients(ops.sum(hidden), wrt).entries()) {
         graph.output(`d${index}`, gradient);
       }
       return (await profile(graph, rows)).peak;

@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest';
 
 import type { Value } from '../graph/graph.ts';
-import * as ops from '../index.ts';
+import * as onnx from '../index.ts';
+import * as layers from '../layers.ts';
+import * as ops from '../ops.ts';
 import {
   differentiate,
   finiteDifferences,
@@ -15,7 +17,7 @@ import {
 interface CompositeCase {
   readonly name: string;
   readonly inputs: readonly Numbers[];
-  readonly composite: (set: ops.OperatorSet, ...values: Value[]) => Value;
+  readonly composite: (set: layers.OperatorSet, ...values: Value[]) => Value;
   readonly composed: (...values: Value[]) => Value;
   /** ONNX Runtime's CPU provider has no float64 kernel for an operator of these. */
   readonly float64?: 'unavailable';
@@ -78,7 +80,7 @@ const cases: readonly CompositeCase[] = [
   {
     name: 'rmsNorm',
     inputs: [x, weight],
-    composite: (set, a, w) => ops.rmsNorm(a!, w!, { epsilon, ops: set }),
+    composite: (set, a, w) => layers.rmsNorm(a!, w!, { epsilon, ops: set }),
     composed: (a, w) =>
       ops.mul(
         ops.div(a!, ops.sqrt(ops.add(ops.mean(ops.square(a!), { axes: -1, keepAxes: 'yes' }), epsilon))),
@@ -88,7 +90,7 @@ const cases: readonly CompositeCase[] = [
   {
     name: 'layerNorm',
     inputs: [x, weight, bias],
-    composite: (set, a, w, b) => ops.layerNorm(a!, w!, b!, { epsilon, ops: set }),
+    composite: (set, a, w, b) => layers.layerNorm(a!, w!, b!, { epsilon, ops: set }),
     composed: (a, w, b) => {
       const centered = ops.sub(a!, ops.mean(a!, { axes: -1, keepAxes: 'yes' }));
       const variance = ops.mean(ops.square(centered), { axes: -1, keepAxes: 'yes' });
@@ -99,14 +101,14 @@ const cases: readonly CompositeCase[] = [
     name: 'rotaryEmbedding from position 0',
     inputs: [normals('x', [2, 3, 8])],
     composite: (set, a) =>
-      ops.rotaryEmbedding(a!, { heads: 2, cos: table(a!, Math.cos), sin: table(a!, Math.sin), ops: set }),
+      layers.rotaryEmbedding(a!, { heads: 2, cos: table(a!, Math.cos), sin: table(a!, Math.sin), ops: set }),
     composed: (a) => composedRotary(a!, [0, 1, 2, 0, 1, 2]),
   },
   {
     name: 'rotaryEmbedding at given positions',
     inputs: [normals('x', [2, 3, 8])],
     composite: (set, a) =>
-      ops.rotaryEmbedding(a!, {
+      layers.rotaryEmbedding(a!, {
         heads: 2,
         cos: table(a!, Math.cos),
         sin: table(a!, Math.sin),
@@ -118,44 +120,44 @@ const cases: readonly CompositeCase[] = [
   {
     name: 'attention with grouped queries',
     inputs: [normals('q', [2, 4, 3, 4]), normals('k', [2, 2, 3, 4]), normals('v', [2, 2, 3, 4])],
-    composite: (set, q, k, v) => ops.attention(q!, k!, v!, { ops: set }),
+    composite: (set, q, k, v) => layers.attention(q!, k!, v!, { ops: set }),
     composed: (q, k, v) => composedAttention(q!, k!, v!),
   },
   {
     name: 'attention with grouped queries, merged',
     inputs: [normals('q', [2, 4, 3, 4]), normals('k', [2, 2, 3, 4]), normals('v', [2, 2, 3, 4])],
-    composite: (set, q, k, v) => ops.attention(q!, k!, v!, { ops: set, output: 'merged' }),
-    composed: (q, k, v) => ops.mergeHeads(composedAttention(q!, k!, v!)),
+    composite: (set, q, k, v) => layers.attention(q!, k!, v!, { ops: set, output: 'merged' }),
+    composed: (q, k, v) => layers.mergeHeads(composedAttention(q!, k!, v!)),
   },
   {
     name: 'swiglu',
     inputs: [x, normals('up', [2, 3, 4])],
-    composite: (set, a, b) => ops.swiglu(a!, b!, { ops: set }),
+    composite: (set, a, b) => layers.swiglu(a!, b!, { ops: set }),
     composed: (a, b) => ops.mul(ops.mul(a!, ops.sigmoid(a!)), b!),
   },
   {
     name: 'swiglu before a linear layer',
     inputs: [normals('gate', [3, 4]), normals('up', [3, 4]), normals('down', [2, 4])],
-    composite: (set, a, b, w) => ops.linear(ops.swiglu(a!, b!, { ops: set }), w!),
+    composite: (set, a, b, w) => ops.linear(layers.swiglu(a!, b!, { ops: set }), w!),
     composed: (a, b, w) => ops.matmul(ops.mul(ops.mul(a!, ops.sigmoid(a!)), b!), ops.transpose(w!)),
   },
   {
     name: 'silu',
     inputs: [x],
-    composite: (set, a) => ops.silu(a!, { ops: set }),
+    composite: (set, a) => layers.silu(a!, { ops: set }),
     composed: (a) => ops.mul(a!, ops.sigmoid(a!)),
   },
   {
     name: 'gelu',
     inputs: [x],
-    composite: (set, a) => ops.gelu(a!, { ops: set }),
+    composite: (set, a) => layers.gelu(a!, { ops: set }),
     composed: (a) => ops.mul(a!, ops.mul(ops.add(ops.erf(ops.mul(a!, Math.SQRT1_2)), 1), 0.5)),
     float64: 'unavailable',
   },
   {
     name: 'gelu approximated by tanh',
     inputs: [x],
-    composite: (set, a) => ops.gelu(a!, { approximate: 'tanh', ops: set }),
+    composite: (set, a) => layers.gelu(a!, { approximate: 'tanh', ops: set }),
     composed: (a) => {
       const inner = ops.mul(ops.add(a!, ops.mul(ops.pow(a!, 3), 0.044715)), Math.sqrt(2 / Math.PI));
       return ops.mul(ops.mul(a!, 0.5), ops.add(ops.tanh(inner), 1));
@@ -164,7 +166,7 @@ const cases: readonly CompositeCase[] = [
   {
     name: 'embedding',
     inputs: [normals('table', [6, 4])],
-    composite: (_, w) => ops.embedding(w!, targets(w!)),
+    composite: (_, w) => layers.embedding(w!, targets(w!)),
     composed: (w) => {
       const oneHot = targetIds.flatMap((id) => Array.from({ length: 6 }, (_, index) => Number(index === id)));
       return ops.matmul(w!.graph.constant(oneHot, [5, 6], w!.type), w!);
@@ -173,7 +175,7 @@ const cases: readonly CompositeCase[] = [
   {
     name: 'tokenLogprobs',
     inputs: [normals('hidden', [5, 4]), normals('head', [6, 4])],
-    composite: (_, h, w) => ops.tokenLogprobs(h!, w!, targets(h!)).logprobs,
+    composite: (_, h, w) => layers.tokenLogprobs(h!, w!, targets(h!)).logprobs,
     composed: (h, w) => ops.reshape(composedLogprobs(h!, w!, undefined, 1)[0]!, [5]),
   },
   {
@@ -181,7 +183,7 @@ const cases: readonly CompositeCase[] = [
     inputs: [normals('hidden', [5, 4]), normals('head', [6, 4]), normals('bias', [6])],
     composite: (_, h, w, b) => {
       const options = { bias: b!, temperature: 0.7, entropies: 'needed' } as const;
-      const { logprobs, entropies } = ops.tokenLogprobs(h!, w!, targets(h!), options);
+      const { logprobs, entropies } = layers.tokenLogprobs(h!, w!, targets(h!), options);
       return ops.concat([logprobs, entropies!], 0);
     },
     composed: (h, w, b) => ops.reshape(ops.concat(composedLogprobs(h!, w!, b!, 0.7), 0), [10]),
@@ -192,15 +194,15 @@ const cases: readonly CompositeCase[] = [
     composite: (_, h, w, b) => {
       const temperature = h!.graph.constant([0.5, 0.5, 0.5, 0.5, 0.5], [5, 1], h!.type);
       const options = { bias: b!, temperature, entropies: 'needed' } as const;
-      return ops.tokenLogprobs(h!, w!, targets(h!), options).entropies!;
+      return layers.tokenLogprobs(h!, w!, targets(h!), options).entropies!;
     },
     composed: (h, w, b) => ops.reshape(composedLogprobs(h!, w!, b!, 0.5)[1]!, [5]),
   },
 ];
 
 describe.each(cases)('$name', ({ inputs, composite, composed, float64 }) => {
-  const build = (set: ops.OperatorSet) => (values: readonly Value[]) => composite(set, ...values);
-  const reference = (type: ops.DataType) =>
+  const build = (set: layers.OperatorSet) => (values: readonly Value[]) => composite(set, ...values);
+  const reference = (type: onnx.DataType) =>
     differentiate({ inputs, build: (values) => composed(...values), type });
 
   it.skipIf(float64)('has the value and gradients of its definition, in float64', async () => {
@@ -226,13 +228,13 @@ describe.each(cases)('$name', ({ inputs, composite, composed, float64 }) => {
 
 describe('causalMask', () => {
   it.each([{ window: undefined }, { window: 2 }])('is the same for named sizes, %o', async ({ window }) => {
-    const graph = new ops.Graph();
+    const graph = new onnx.Graph();
     graph.input('q', 'float32', ['queries']);
     graph.input('k', 'float32', ['keys']);
-    graph.output('named', ops.causalMask(graph, { queries: 'queries', keys: 'keys', window }));
-    graph.output('square', ops.causalMask(graph, { queries: 'keys', window }));
-    graph.output('constant', ops.causalMask(graph, { queries: 3, keys: 5, window }));
-    graph.output('squareConstant', ops.causalMask(graph, { queries: 5, window }));
+    graph.output('named', layers.causalMask(graph, { queries: 'queries', keys: 'keys', window }));
+    graph.output('square', layers.causalMask(graph, { queries: 'keys', window }));
+    graph.output('constant', layers.causalMask(graph, { queries: 3, keys: 5, window }));
+    graph.output('squareConstant', layers.causalMask(graph, { queries: 5, window }));
     const evaluator = await load(graph);
     const zeros = (size: number) => ({ shape: [size], data: Array<number>(size).fill(0) });
     const { named, constant, square, squareConstant } = await evaluator.run({ q: zeros(3), k: zeros(5) });

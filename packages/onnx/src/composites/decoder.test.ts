@@ -1,17 +1,19 @@
 import { describe, expect, it } from 'vitest';
 
-import * as ops from '../index.ts';
+import * as onnx from '../index.ts';
+import * as layers from '../layers.ts';
+import * as ops from '../ops.ts';
 import { load, type Numbers, normals, relativeError } from '../testing/evaluate.ts';
 
 const size = { batch: 2, time: 5, width: 8, heads: 4, keyHeads: 2, headSize: 2, inner: 6, vocabulary: 11 };
-const layers = 2;
+const depth = 2;
 const epsilon = 1e-5;
 
 const shapes: Readonly<Record<string, readonly number[]>> = {
   embedding: [size.vocabulary, size.width],
   norm: [size.width],
   ...Object.fromEntries(
-    Array.from({ length: layers }, (_, layer) => [
+    Array.from({ length: depth }, (_, layer) => [
       [`${layer}.norm1`, [size.width]],
       [`${layer}.q`, [size.heads * size.headSize, size.width]],
       [`${layer}.k`, [size.keyHeads * size.headSize, size.width]],
@@ -26,16 +28,16 @@ const shapes: Readonly<Record<string, readonly number[]>> = {
 };
 
 interface Variant {
-  readonly ops: ops.OperatorSet;
-  readonly type?: ops.DataType;
+  readonly ops: layers.OperatorSet;
+  readonly type?: onnx.DataType;
   readonly activations?: 'kept' | 'recomputed';
   /** Named instead of numbers, as graphs for any batch and length have them. */
   readonly dimensions?: 'symbolic';
 }
 
-type Weights = Readonly<Record<string, ops.Value>>;
+type Weights = Readonly<Record<string, onnx.Value>>;
 
-function angles(graph: ops.Graph, type: ops.DataType, f: (angle: number) => number): ops.Value {
+function angles(graph: onnx.Graph, type: onnx.DataType, f: (angle: number) => number): onnx.Value {
   return graph.constant(
     Array.from({ length: 8 }, (_, position) => f(position * 0.3)),
     [8, 1],
@@ -43,37 +45,37 @@ function angles(graph: ops.Graph, type: ops.DataType, f: (angle: number) => numb
   );
 }
 
-function attentionPart(x: ops.Value, weights: Weights, layer: number, variant: Variant): ops.Value {
+function attentionPart(x: onnx.Value, weights: Weights, layer: number, variant: Variant): onnx.Value {
   const { graph, type } = x;
   const [batch, time] = variant.dimensions ? ['batch', 'time'] : [size.batch, size.time];
   const rotated = (weight: string, heads: number) => {
     const projected = ops.linear(x, weights[weight]!);
     const tables = { cos: angles(graph, type, Math.cos), sin: angles(graph, type, Math.sin) };
     const rows = ops.reshape(projected, [batch!, time!, -1]);
-    const turned = ops.rotaryEmbedding(rows, { ...tables, heads, ops: variant.ops });
-    return ops.splitHeads(turned, { batch: batch!, time: time!, heads });
+    const turned = layers.rotaryEmbedding(rows, { ...tables, heads, ops: variant.ops });
+    return layers.splitHeads(turned, { batch: batch!, time: time!, heads });
   };
-  const value = ops.splitHeads(ops.linear(x, weights[`${layer}.v`]!), {
+  const value = layers.splitHeads(ops.linear(x, weights[`${layer}.v`]!), {
     batch: batch!,
     time: time!,
     heads: size.keyHeads,
   });
   const mask = variant.dimensions ? graph.inputs.find(({ name }) => name === 'mask') : undefined;
-  const y = ops.attention(rotated(`${layer}.q`, size.heads), rotated(`${layer}.k`, size.keyHeads), value, {
+  const y = layers.attention(rotated(`${layer}.q`, size.heads), rotated(`${layer}.k`, size.keyHeads), value, {
     ops: variant.ops,
     mask,
   });
-  return ops.linear(ops.mergeHeads(y), weights[`${layer}.o`]!);
+  return ops.linear(layers.mergeHeads(y), weights[`${layer}.o`]!);
 }
 
-function block(x: ops.Value, weights: Weights, layer: number, variant: Variant): ops.Value {
+function block(x: onnx.Value, weights: Weights, layer: number, variant: Variant): onnx.Value {
   const options = { epsilon, ops: variant.ops };
   const attended = ops.add(
     x,
-    attentionPart(ops.rmsNorm(x, weights[`${layer}.norm1`]!, options), weights, layer, variant),
+    attentionPart(layers.rmsNorm(x, weights[`${layer}.norm1`]!, options), weights, layer, variant),
   );
-  const normal = ops.rmsNorm(attended, weights[`${layer}.norm2`]!, options);
-  const inner = ops.swiglu(
+  const normal = layers.rmsNorm(attended, weights[`${layer}.norm2`]!, options);
+  const inner = layers.swiglu(
     ops.linear(normal, weights[`${layer}.gate`]!),
     ops.linear(normal, weights[`${layer}.up`]!),
     options,
@@ -81,28 +83,28 @@ function block(x: ops.Value, weights: Weights, layer: number, variant: Variant):
   return ops.add(attended, ops.linear(inner, weights[`${layer}.down`]!));
 }
 
-function decoder(variant: Variant): ops.Graph {
+function decoder(variant: Variant): onnx.Graph {
   const { type = 'float32', activations = 'kept' } = variant;
-  const graph = new ops.Graph();
+  const graph = new onnx.Graph();
   const [batch, time] = variant.dimensions ? ['batch', 'time'] : [size.batch, size.time];
   const tokens = graph.input('tokens', 'int64', [batch!, time!]);
-  const targets = graph.input('targets', 'int64', [ops.productDimension([batch!, time!])]);
+  const targets = graph.input('targets', 'int64', [onnx.productDimension([batch!, time!])]);
   if (variant.dimensions) graph.input('mask', type, ['time', 'time']);
   const weights = Object.fromEntries(
     Object.entries(shapes).map(([name, shape]) => [name, graph.input(name, type, shape)]),
   );
-  let hidden = ops.reshape(ops.embedding(weights.embedding!, tokens), [-1, size.width]);
-  for (let layer = 0; layer < layers; layer++) {
-    const build = (x: ops.Value) => block(x, weights, layer, variant);
-    hidden = activations === 'kept' ? build(hidden) : ops.recompute([hidden], ([x]) => [build(x!)])[0];
+  let hidden = ops.reshape(layers.embedding(weights.embedding!, tokens), [-1, size.width]);
+  for (let layer = 0; layer < depth; layer++) {
+    const build = (x: onnx.Value) => block(x, weights, layer, variant);
+    hidden = activations === 'kept' ? build(hidden) : onnx.recompute([hidden], ([x]) => [build(x!)])[0];
   }
-  hidden = ops.rmsNorm(hidden, weights.norm!, { epsilon, ops: variant.ops });
+  hidden = layers.rmsNorm(hidden, weights.norm!, { epsilon, ops: variant.ops });
   const options = { temperature: 0.9, entropies: 'needed' } as const;
-  const { logprobs, entropies } = ops.tokenLogprobs(hidden, weights.embedding!, targets, options);
+  const { logprobs, entropies } = layers.tokenLogprobs(hidden, weights.embedding!, targets, options);
   const loss = ops.neg(ops.mean(ops.add(logprobs, ops.mul(entropies!, 0.1))));
   graph.output('loss', loss);
   graph.output('logprobs', logprobs);
-  const found = ops.gradients(loss, Object.values(weights));
+  const found = onnx.gradients(loss, Object.values(weights));
   for (const [index, name] of Object.keys(weights).entries()) graph.output(`d.${name}`, found[index]!);
   return graph;
 }

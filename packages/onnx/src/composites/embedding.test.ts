@@ -2,19 +2,21 @@ import { ArgumentError, RandomStream } from '@rlp/core';
 import { InferenceSession, Tensor } from 'onnxruntime-node';
 import { describe, expect, it } from 'vitest';
 
-import * as ops from '../index.ts';
+import * as onnx from '../index.ts';
+import * as layers from '../layers.ts';
+import * as ops from '../ops.ts';
 import { load, normals, relativeError } from '../testing/evaluate.ts';
 
 describe('embedding', () => {
   it('adds up heavily duplicated ids exactly, run after run on two threads', async () => {
     const [vocabulary, width, count] = [16, 32, 4096];
-    const graph = new ops.Graph();
+    const graph = new onnx.Graph();
     const weight = graph.input('weight', 'float32', [vocabulary, width]);
     const ids = graph.input('ids', 'int64', [count]);
     const upstream = graph.input('upstream', 'float32', [count, width]);
-    const loss = ops.sum(ops.mul(ops.embedding(weight, ids), upstream));
-    graph.output('gradient', ops.gradients(loss, [weight])[0]!);
-    const session = await InferenceSession.create(ops.serialize(graph), { intraOpNumThreads: 2 });
+    const loss = ops.sum(ops.mul(layers.embedding(weight, ids), upstream));
+    graph.output('gradient', onnx.gradients(loss, [weight])[0]!);
+    const session = await InferenceSession.create(onnx.serialize(graph), { intraOpNumThreads: 2 });
     const stream = RandomStream.named('duplicates');
     const chosen = Array.from({ length: count }, () => stream.integer(vocabulary));
     // Small integers, so that float32 sums are exact in any order.
@@ -35,13 +37,13 @@ describe('embedding', () => {
   });
 
   it('gives row gradients that make up the dense one', async () => {
-    const graph = new ops.Graph();
+    const graph = new onnx.Graph();
     const weight = graph.input('weight', 'float32', [5, 3]);
     const ids = graph.constant([4, 0, 4], [3], 'int64');
-    const dense = ops.sum(ops.exp(ops.embedding(weight, ids)));
-    const rows = ops.embedding(weight, ids, { gradient: 'rows' });
-    const [rowGradient, none] = ops.gradients(ops.sum(ops.exp(rows)), [rows, weight]);
-    graph.output('dense', ops.gradients(dense, [weight])[0]!);
+    const dense = ops.sum(ops.exp(layers.embedding(weight, ids)));
+    const rows = layers.embedding(weight, ids, { gradient: 'rows' });
+    const [rowGradient, none] = onnx.gradients(ops.sum(ops.exp(rows)), [rows, weight]);
+    graph.output('dense', onnx.gradients(dense, [weight])[0]!);
     graph.output('rows', rowGradient!);
     graph.output('none', none!);
     const result = await (await load(graph)).run({ weight: normals('weight', [5, 3]) });
@@ -55,9 +57,9 @@ describe('embedding', () => {
   });
 
   it('names what it expects', () => {
-    const graph = new ops.Graph();
+    const graph = new onnx.Graph();
     const weight = graph.input('weight', 'float32', [5]);
-    expect(() => ops.embedding(weight, graph.constant([0], [1], 'int64'))).toThrow(
+    expect(() => layers.embedding(weight, graph.constant([0], [1], 'int64'))).toThrow(
       new ArgumentError('embedding: weight must be [vocabulary, width], got [5]'),
     );
   });
@@ -69,14 +71,14 @@ describe('tokenLogprobs', () => {
   const ids = [4, 0, 4, 2];
 
   it('gives row gradients that, scattered, complete the gradient of the head', async () => {
-    const graph = new ops.Graph();
+    const graph = new onnx.Graph();
     const h = graph.input('h', 'float32', hidden.shape);
     const w = graph.input('w', 'float32', head.shape);
     const targets = graph.constant(ids, [4], 'int64');
-    const dense = ops.tokenLogprobs(h, w, targets);
-    graph.output('dense', ops.gradients(ops.sum(dense.logprobs), [w])[0]!);
-    const { logprobs, targetRows } = ops.tokenLogprobs(h, w, targets, { gradient: 'rows' });
-    const [partial, rows] = ops.gradients(ops.sum(logprobs), [w, targetRows!]);
+    const dense = layers.tokenLogprobs(h, w, targets);
+    graph.output('dense', onnx.gradients(ops.sum(dense.logprobs), [w])[0]!);
+    const { logprobs, targetRows } = layers.tokenLogprobs(h, w, targets, { gradient: 'rows' });
+    const [partial, rows] = onnx.gradients(ops.sum(logprobs), [w, targetRows!]);
     graph.output('partial', partial!);
     graph.output('rows', rows!);
     const result = await (await load(graph)).run({ h: hidden, w: head });
@@ -91,7 +93,7 @@ describe('tokenLogprobs', () => {
   });
 
   it.each([1, 1e5])('gives the same in blocks, for logits about %d', async (factor) => {
-    const graph = new ops.Graph();
+    const graph = new onnx.Graph();
     const h = graph.input('h', 'float32', hidden.shape);
     const w = graph.input('w', 'float32', head.shape);
     const parts = [
@@ -102,14 +104,14 @@ describe('tokenLogprobs', () => {
     const targets = graph.constant(ids, [4], 'int64');
     const options = { temperature: 0.7, entropies: 'needed', gradient: 'rows' } as const;
     const scores = {
-      whole: ops.tokenLogprobs(h, w, targets, options),
-      blocks: ops.tokenLogprobs(h, w, targets, { ...options, blocks: parts }),
+      whole: layers.tokenLogprobs(h, w, targets, options),
+      blocks: layers.tokenLogprobs(h, w, targets, { ...options, blocks: parts }),
     };
     for (const [name, { logprobs, entropies, targetRows }] of Object.entries(scores)) {
       const weighted = ops.mul(logprobs, graph.constant([1, -2, 0.5, 3], [4]));
       const loss = ops.sum(ops.add(weighted, ops.mul(entropies!, 0.3)));
       const matrices = name === 'whole' ? [w] : parts;
-      const [ofHidden, ofRows, ...ofMatrices] = ops.gradients(loss, [h, targetRows!, ...matrices]);
+      const [ofHidden, ofRows, ...ofMatrices] = onnx.gradients(loss, [h, targetRows!, ...matrices]);
       graph.output(`${name} logprobs`, logprobs);
       graph.output(`${name} entropies`, entropies!);
       graph.output(`${name} hidden`, ofHidden!);
@@ -134,27 +136,27 @@ describe('tokenLogprobs', () => {
   });
 
   it('says what is wrong with blocks', () => {
-    const graph = new ops.Graph();
+    const graph = new onnx.Graph();
     const h = graph.input('h', 'float32', hidden.shape);
     const w = graph.input('w', 'float32', head.shape);
     const targets = graph.constant(ids, [4], 'int64');
     const blocks = [graph.input('w0', 'float32', [2, width])];
-    expect(() => ops.tokenLogprobs(h, w, targets, { blocks })).toThrow("blocks need gradient: 'rows'");
-    expect(() => ops.tokenLogprobs(h, w, targets, { blocks, gradient: 'rows' })).toThrow(
+    expect(() => layers.tokenLogprobs(h, w, targets, { blocks })).toThrow("blocks need gradient: 'rows'");
+    expect(() => layers.tokenLogprobs(h, w, targets, { blocks, gradient: 'rows' })).toThrow(
       new ArgumentError('tokenLogprobs: blocks must be the rows of weight [5, 3], got [2, 3]'),
     );
   });
 
   it('stays finite and non-positive for logits of any size', async () => {
-    const graph = new ops.Graph();
+    const graph = new onnx.Graph();
     const h = graph.input('h', 'float32', hidden.shape);
     const w = graph.input('w', 'float32', head.shape);
     const targets = graph.constant(ids, [4], 'int64');
-    const { logprobs, entropies } = ops.tokenLogprobs(h, w, targets, { entropies: 'needed' });
+    const { logprobs, entropies } = layers.tokenLogprobs(h, w, targets, { entropies: 'needed' });
     const loss = ops.sum(ops.add(logprobs, entropies!));
     graph.output('logprobs', logprobs);
     graph.output('entropies', entropies!);
-    for (const [index, gradient] of ops.gradients(loss, [h, w]).entries())
+    for (const [index, gradient] of onnx.gradients(loss, [h, w]).entries())
       graph.output(`d${index}`, gradient);
     const large = { shape: hidden.shape, data: hidden.data.map((value) => value * 1e6) };
     const result = await (await load(graph)).run({ h: large, w: head });
@@ -168,14 +170,14 @@ describe('tokenLogprobs', () => {
   });
 
   it('has logits that agree with it', async () => {
-    const graph = new ops.Graph();
+    const graph = new onnx.Graph();
     const h = graph.input('h', 'float32', hidden.shape);
     const w = graph.input('w', 'float32', head.shape);
     const targets = graph.constant(ids, [4, 1], 'int64');
-    const all = ops.logSoftmax(ops.getLogits(h, w, { temperature: 0.5 }));
+    const all = ops.logSoftmax(layers.getLogits(h, w, { temperature: 0.5 }));
     graph.output('chosen', ops.reshape(ops.gatherElements(all, targets), [4]));
     const options = { temperature: graph.constant(0.5) };
-    graph.output('logprobs', ops.tokenLogprobs(h, w, ops.reshape(targets, [4]), options).logprobs);
+    graph.output('logprobs', layers.tokenLogprobs(h, w, ops.reshape(targets, [4]), options).logprobs);
     const { chosen, logprobs } = await (await load(graph)).run({ h: hidden, w: head });
     expect(relativeError(logprobs!, chosen!)).toBeLessThan(1e-6);
   });

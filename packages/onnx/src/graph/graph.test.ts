@@ -1,11 +1,12 @@
 import { ArgumentError } from '@rlp/core';
 import { describe, expect, it } from 'vitest';
 
-import * as ops from '../index.ts';
+import type * as onnx from '../index.ts';
+import * as ops from '../ops.ts';
 import { Graph } from './graph.ts';
 import { bfloat16Bits, float16Bits } from './tensor-data.ts';
 
-function values(...shapes: ops.Shape[]) {
+function values(...shapes: onnx.Shape[]) {
   const graph = new Graph();
   return shapes.map((shape, index) => graph.input(`x${index}`, 'float32', shape));
 }
@@ -84,7 +85,7 @@ describe('shape inference', () => {
     expect(ops.reshape(a!, ['batch', -1]).shape).toEqual(['batch', '8*time']);
   });
 
-  it.each<[string, (a: ops.Value, b: ops.Value) => ops.Value, ops.Shape, ops.Shape, string]>([
+  it.each<[string, (a: onnx.Value, b: onnx.Value) => onnx.Value, onnx.Shape, onnx.Shape, string]>([
     [
       'add',
       ops.add,

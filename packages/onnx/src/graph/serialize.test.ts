@@ -7,7 +7,8 @@ import { InferenceSession, Tensor } from 'onnxruntime-node';
 import protobuf from 'protobufjs';
 import { describe, expect, it } from 'vitest';
 
-import * as ops from '../index.ts';
+import * as onnx from '../index.ts';
+import * as ops from '../ops.ts';
 import { Graph } from './graph.ts';
 import { serialize } from './serialize.ts';
 
@@ -77,7 +78,7 @@ describe('serialize', () => {
   it('writes every kind of attribute', () => {
     const graph = new Graph();
     const x = graph.input('x', 'float32', [2]);
-    const definition = ops.defineOp({ type: 'Custom', domain: 'com.microsoft' });
+    const definition = onnx.defineOp({ type: 'Custom', domain: 'com.microsoft' });
     const attributes = {
       int: -3,
       float: { float: 0.25 },

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 
 import type { Value } from '../graph/graph.ts';
-import * as ops from '../index.ts';
+import * as ops from '../ops.ts';
 import {
   differentiate,
   finiteDifferences,

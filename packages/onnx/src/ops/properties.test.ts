@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
 import type { Value } from '../graph/graph.ts';
-import * as ops from '../index.ts';
+import * as ops from '../ops.ts';
 import { differentiate, finiteDifferences, normals, relativeError } from '../testing/evaluate.ts';
 
 const sizes = fc.array(fc.integer({ min: 1, max: 3 }), { minLength: 0, maxLength: 4 });

@@ -2,7 +2,8 @@ import * as tf from '@tensorflow/tfjs';
 import { beforeAll, describe, expect, it } from 'vitest';
 
 import type { Value } from '../graph/graph.ts';
-import * as ops from '../index.ts';
+import * as layers from '../layers.ts';
+import * as ops from '../ops.ts';
 import {
   differentiate,
   finiteDifferences,
@@ -159,29 +160,29 @@ const cases: readonly TwinCase[] = [
   },
   { name: 'softmax', inputs: [x], ours: (a) => ops.softmax(a!), theirs: (a) => tf.softmax(a!) },
   { name: 'logSoftmax', inputs: [x], ours: (a) => ops.logSoftmax(a!), theirs: (a) => tf.logSoftmax(a!) },
-  { name: 'silu', inputs: [x], ours: (a) => ops.silu(a!), theirs: (a) => tf.mul(a!, tf.sigmoid(a!)) },
+  { name: 'silu', inputs: [x], ours: (a) => layers.silu(a!), theirs: (a) => tf.mul(a!, tf.sigmoid(a!)) },
   {
     name: 'swiglu',
     inputs: [x, y],
-    ours: (a, b) => ops.swiglu(a!, b!),
+    ours: (a, b) => layers.swiglu(a!, b!),
     theirs: (a, b) => tf.mul(tf.mul(a!, tf.sigmoid(a!)), b!),
   },
   {
     name: 'gelu',
     inputs: [x],
-    ours: (a) => ops.gelu(a!),
+    ours: (a) => layers.gelu(a!),
     theirs: (a) => tf.mul(tf.mul(a!, 0.5), tf.add(tf.erf(tf.mul(a!, Math.SQRT1_2)), 1)),
   },
   {
     name: 'rmsNorm',
     inputs: [x, row],
-    ours: (a, b) => ops.rmsNorm(a!, b!, { epsilon: 1e-5 }),
+    ours: (a, b) => layers.rmsNorm(a!, b!, { epsilon: 1e-5 }),
     theirs: (a, b) => tf.mul(tf.mul(a!, tf.rsqrt(tf.add(tf.mean(tf.square(a!), -1, true), 1e-5))), b!),
   },
   {
     name: 'layerNorm',
     inputs: [x, row, normals('bias', [4])],
-    ours: (a, b, c) => ops.layerNorm(a!, b!, c!, { epsilon: 1e-5 }),
+    ours: (a, b, c) => layers.layerNorm(a!, b!, c!, { epsilon: 1e-5 }),
     theirs: (a, b, c) => {
       const { mean, variance } = tf.moments(a!, -1, true);
       return tf.add(tf.mul(tf.div(tf.sub(a!, mean), tf.sqrt(tf.add(variance, 1e-5))), b!), c!);
@@ -190,13 +191,13 @@ const cases: readonly TwinCase[] = [
   {
     name: 'embedding',
     inputs: [x],
-    ours: (a) => ops.embedding(a!, ids(a!, [1, 1, 0, 1], [4])),
+    ours: (a) => layers.embedding(a!, ids(a!, [1, 1, 0, 1], [4])),
     theirs: (a) => tf.gather(a!, tf.tensor1d([1, 1, 0, 1], 'int32')),
   },
   {
     name: 'attention',
     inputs: [normals('q', [1, 2, 3, 4]), normals('k', [1, 2, 3, 4]), normals('v', [1, 2, 3, 4])],
-    ours: (q, k, v) => ops.attention(q!, k!, v!),
+    ours: (q, k, v) => layers.attention(q!, k!, v!),
     theirs: (q, k, v) => {
       const mask = tf.tensor2d([0, -1e30, -1e30, 0, 0, -1e30, 0, 0, 0], [3, 3]);
       const scores = tf.add(tf.mul(tf.matMul(q!, k!, false, true), 0.5), mask);
@@ -206,7 +207,7 @@ const cases: readonly TwinCase[] = [
   {
     name: 'tokenLogprobs',
     inputs: [x, normals('head', [5, 4])],
-    ours: (h, w) => ops.tokenLogprobs(h!, w!, ids(h!, [4, 0, 4], [3])).logprobs,
+    ours: (h, w) => layers.tokenLogprobs(h!, w!, ids(h!, [4, 0, 4], [3])).logprobs,
     theirs: (h, w) => {
       const oneHot = tf.oneHot(tf.tensor1d([4, 0, 4], 'int32'), 5);
       return tf.sum(tf.mul(tf.logSoftmax(tf.matMul(h!, w!, false, true)), oneHot), 1);
@@ -251,12 +252,12 @@ describe('float32-only operators agree with central differences of their formula
   it.each<[string, (a: Value) => Value, (at: number) => number]>([
     ['erf', ops.erf, erf],
     ['softplus', ops.softplus, (at) => Math.log1p(Math.exp(at))],
-    ['silu', ops.silu, (at) => at / (1 + Math.exp(-at))],
-    ['gelu', ops.gelu, exactGelu],
-    ['gelu of standard operators', (a) => ops.gelu(a, { ops: 'standard' }), exactGelu],
+    ['silu', layers.silu, (at) => at / (1 + Math.exp(-at))],
+    ['gelu', layers.gelu, exactGelu],
+    ['gelu of standard operators', (a) => layers.gelu(a, { ops: 'standard' }), exactGelu],
     [
       'gelu approximated by tanh',
-      (a) => ops.gelu(a, { approximate: 'tanh' }),
+      (a) => layers.gelu(a, { approximate: 'tanh' }),
       (at) => 0.5 * at * (1 + Math.tanh(Math.sqrt(2 / Math.PI) * (at + 0.044715 * at ** 3))),
     ],
   ])('%s', async (_, build, formula) => {

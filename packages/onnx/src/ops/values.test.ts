@@ -1,13 +1,14 @@
 import { ArgumentError } from '@rlp/core';
 import { describe, expect, it } from 'vitest';
 
-import * as ops from '../index.ts';
+import * as onnx from '../index.ts';
+import * as ops from '../ops.ts';
 import { load } from '../testing/evaluate.ts';
 
 const data = [3, -1, 0, 2, 2, -5];
 
-async function evaluate(build: (x: ops.Value, y: ops.Value) => ops.Value, shape: ops.Shape = [2, 3]) {
-  const graph = new ops.Graph();
+async function evaluate(build: (x: onnx.Value, y: onnx.Value) => onnx.Value, shape: onnx.Shape = [2, 3]) {
+  const graph = new onnx.Graph();
   const x = graph.input('x', 'float32', shape);
   const y = build(x, graph.constant([0, 0, 0, 2, 3, -6], [2, 3]));
   graph.output('y', y);
@@ -20,7 +21,7 @@ async function evaluate(build: (x: ops.Value, y: ops.Value) => ops.Value, shape:
 
 // Worked out on paper for x = [[3, −1, 0], [2, 2, −5]] and y = [[0, 0, 0], [2, 3, −6]].
 describe('operators without a gradient', () => {
-  it.each<[string, (x: ops.Value, y: ops.Value) => ops.Value, ops.DataType, number[]]>([
+  it.each<[string, (x: onnx.Value, y: onnx.Value) => onnx.Value, onnx.DataType, number[]]>([
     ['greater', ops.greater, 'bool', [1, 0, 0, 0, 0, 1]],
     ['greaterOrEqual', ops.greaterOrEqual, 'bool', [1, 0, 1, 1, 0, 1]],
     ['less', ops.less, 'bool', [0, 1, 0, 0, 1, 0]],
@@ -44,7 +45,7 @@ describe('operators without a gradient', () => {
     expect(result.data).toEqual(expected);
   });
 
-  it.each<[string, (x: ops.Value) => ops.Value, number[]]>([
+  it.each<[string, (x: onnx.Value) => onnx.Value, number[]]>([
     ['range', (x) => ops.range(x.graph, 'batch'), [0, 1]],
     ['filled', (x) => ops.filled(x.graph, 'float32', ['batch', 2], 7), [7, 7, 7, 7]],
     ['dimensionSize of a product', (x) => ops.dimensionSize(x.graph, '4*batch'), [8]],
@@ -54,7 +55,7 @@ describe('operators without a gradient', () => {
   });
 
   it('names the dimensions it knows when asked for another', () => {
-    const graph = new ops.Graph();
+    const graph = new onnx.Graph();
     graph.input('x', 'float32', ['batch', 'time']);
     expect(() => ops.range(graph, 'tme')).toThrow(
       new ArgumentError('no value of the graph has a dimension "tme"; known: batch, time'),

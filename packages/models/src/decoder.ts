@@ -1,0 +1,18 @@
+/** Decoders as graphs: their layout, parameters and blocks. For those who build training or sampling graphs. */
+export type { DecoderBlocks } from './decoder/blocks.ts';
+export { decoderHidden } from './decoder/decoder.ts';
+export {
+  type DecoderLayer,
+  type DecoderLayout,
+  decoderLayout,
+  type LinearLayer,
+  type NormLayer,
+} from './decoder/layout.ts';
+export {
+  type DecoderParameter,
+  headParameter,
+  linearLayers,
+  parameterSpecs,
+} from './decoder/parameters.ts';
+export { type RopeTables, ropeTables } from './decoder/rope.ts';
+export { linearLayer, type TrainingBlocksOptions, trainingBlocks } from './decoder/training-blocks.ts';
