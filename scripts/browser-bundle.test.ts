@@ -27,7 +27,16 @@ function sourceOf(specifier: string): string {
 
 /** Entries that promise to run anywhere JavaScript does. */
 const isomorphic = [
-  ...['@rlp/core', '@rlp/tensor', '@rlp/data', '@rlp/env', '@rlp/rollout', '@rlp/backprop/tabular'],
+  ...[
+    '@rlp/core',
+    '@rlp/tensor',
+    '@rlp/data',
+    '@rlp/env',
+    '@rlp/env/stock',
+    '@rlp/env/reasoning',
+    '@rlp/rollout',
+    '@rlp/backprop/tabular',
+  ],
   ...['', '/advantage', '/loss', '/presets', '/statistics'].map((subpath) => `@rlp/algorithms${subpath}`),
   ...['@rlp/onnx', '@rlp/models', '@rlp/page', '@rlp/quality-monitor', '@rlp/quality-monitor/page'],
   ...[...entries.keys()].filter(

@@ -92,10 +92,12 @@ export function isReasoningAnswer(
   response: string,
   { family: name, answer, data }: ReasoningMetadata,
 ): boolean {
-  const text = answerIn(response);
+  const text = answerIn(response).toLowerCase();
   if (text === '') return false;
   const check = Object.hasOwn(families, name) ? families[name]!.check : undefined;
-  return check ? check(text, { answer, data }) : normalized(text) === normalized(answer);
+  if (check === undefined) return normalized(text) === normalized(answer);
+  const isRight = (said: string) => check(said, { answer, data });
+  return isRight(text) || (text.endsWith('.') && isRight(text.slice(0, -1)));
 }
 
 function weighted(random: RandomStream, names: readonly string[], shares: readonly number[]): string {

@@ -134,37 +134,41 @@ function drawLake(random: RandomStream, size: number, holes: number): string[] {
   }
 }
 
-/** Chance to arrive from each cell, discounted by 0.99 a turn so that shorter ways are better. Value iteration. */
-function chances(rows: readonly string[], successRate: number): number[] {
-  const cells = rows.flatMap((line, row) =>
-    [...line].map((mark, column) => ({ mark, cell: [row, column] as const })),
-  );
-  let values = cells.map(({ mark }): number => (mark === 'G' ? 1 : 0));
-  for (let sweep = 0; sweep < 500; sweep++) {
-    const next = cells.map(({ mark, cell }, index) => {
-      if (mark === 'G' || mark === 'H') return values[index]!;
-      return 0.99 * bestWorth({ rows, cell, successRate }, values);
-    });
-    const change = Math.max(...next.map((value, index) => Math.abs(value - values[index]!)));
-    values = next;
-    if (change < 1e-9) break;
+/** Where each cell's moves lead: by direction, pairs of probability and index of the cell. */
+type Table = readonly (readonly (readonly [probability: number, to: number])[])[];
+
+/** Value of a move: the expected chance to arrive. */
+function worth(ways: Table[number], values: Float64Array): number {
+  let sum = 0;
+  for (const [probability, to] of ways) sum += probability * values[to]!;
+  return sum;
+}
+
+/** The direction with the largest chance to arrive, by value iteration. Each turn counts 0.99, so that shorter ways are better. */
+function likeliest(position: FrozenLakePosition): Direction {
+  const { rows, cell } = position;
+  const width = rows[0]!.length;
+  const marks = rows.join('');
+  const tables = [...marks].map((_, index): Table => {
+    const from = { ...position, cell: [Math.floor(index / width), index % width] as const };
+    return directions.map((way) =>
+      frozenLakeMoves(from, way).map(
+        ({ probability, cell: [row, column] }) => [probability, row * width + column] as const,
+      ),
+    );
+  });
+  const values = Float64Array.from(marks, (mark) => (mark === 'G' ? 1 : 0));
+  for (let change = 1, sweep = 0; change > 1e-9 && sweep < 2000; sweep++) {
+    change = 0;
+    for (const [index, table] of tables.entries()) {
+      if (marks[index] === 'G' || marks[index] === 'H') continue;
+      const value = 0.99 * Math.max(...table.map((ways) => worth(ways, values)));
+      change = Math.max(change, Math.abs(value - values[index]!));
+      values[index] = value;
+    }
   }
-  return values;
-}
-
-function bestWorth(position: FrozenLakePosition, values: readonly number[]): number {
-  return Math.max(...worths(position, values));
-}
-
-/** Expected value of each direction. */
-function worths(position: FrozenLakePosition, values: readonly number[]): number[] {
-  const width = position.rows[0]!.length;
-  return directions.map((way) =>
-    frozenLakeMoves(position, way).reduce(
-      (sum, { probability, cell: [row, column] }) => sum + probability * values[row * width + column]!,
-      0,
-    ),
-  );
+  const worths = tables[cell[0] * width + cell[1]]!.map((ways) => worth(ways, values));
+  return directions[worths.indexOf(Math.max(...worths))]!;
 }
 
 /** A shortest way over ice that is not slippery. */
@@ -181,6 +185,5 @@ function wayOver(position: FrozenLakePosition): Direction[] | undefined {
 
 function bestDirection(position: FrozenLakePosition): Direction {
   if (position.successRate === 1) return wayOver(position)?.[0] ?? 'left';
-  const worth = worths(position, chances(position.rows, position.successRate));
-  return directions[worth.indexOf(Math.max(...worth))]!;
+  return likeliest(position);
 }

@@ -36,5 +36,6 @@ export { type MastermindPosition, type MastermindSetup, mastermind, mastermindPe
 export { type ShopPosition, type ShopSetup, shop } from './shop.ts';
 export { type SokobanPosition, type SokobanSetup, sokoban } from './sokoban.ts';
 export { type SortingPosition, type SortingSetup, sorting } from './sorting.ts';
+export { type SqlQuestionsPosition, type SqlQuestionsSetup, sqlQuestions } from './sql-questions.ts';
 export { type SudokuPosition, type SudokuSetup, sudoku } from './sudoku.ts';
 export { type WordlePosition, type WordleSetup, wordle, wordleMarks } from './wordle.ts';

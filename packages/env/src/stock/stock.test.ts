@@ -19,6 +19,7 @@ import {
   shop,
   sokoban,
   sorting,
+  sqlQuestions,
   sudoku,
   wordle,
 } from './index.ts';
@@ -43,7 +44,16 @@ function any<Setup extends GameSetup, Position>(game: Game<Setup, Position>): An
 
 const games: readonly AnyGame[] = [
   ...[any(adventure), any(arithmetic), any(calculator), any(countdown), any(frozenLake), any(keyAndDoor)],
-  ...[any(libraryDesk), any(mastermind), any(shop), any(sokoban), any(sorting), any(sudoku), any(wordle)],
+  ...[
+    any(libraryDesk),
+    any(mastermind),
+    any(shop),
+    any(sokoban),
+    any(sorting),
+    any(sudoku),
+    any(wordle),
+    any(sqlQuestions),
+  ],
 ];
 
 const garbage = [

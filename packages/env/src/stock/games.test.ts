@@ -1,0 +1,457 @@
+import { promptMessages, RandomStream, type Task } from '@rlp/core';
+import { describeEnvironment } from '@rlp/core/testing';
+import { createSandbox, javascriptRunner } from '@rlp/sandbox';
+import fc from 'fast-check';
+import { afterAll, describe, expect, expectTypeOf, it } from 'vitest';
+import { withUser } from '../index.ts';
+import { codeGame } from './code.ts';
+import { evaluate, fractionText } from './expression.ts';
+import {
+  arithmetic,
+  calculator,
+  countdown,
+  type FrozenLakeSetup,
+  frozenLake,
+  type Game,
+  type GameOutcome,
+  type GameSetup,
+  gameEnvironment,
+  keyAndDoor,
+  libraryDesk,
+  libraryDeskMember,
+  mastermind,
+  shop,
+  sokoban,
+  sorting,
+  sqlQuestions,
+  sudoku,
+  wordle,
+} from './index.ts';
+
+const sandbox = createSandbox();
+afterAll(() => sandbox.close());
+const code = codeGame(javascriptRunner(sandbox));
+const [codeTask] = code.tasks({ count: 1, seed: 'contract' });
+describeEnvironment('codeGame', {
+  create: () => gameEnvironment(code),
+  task: codeTask!,
+  responses: ['', 'function nothing() {', '```js\nprocess.exit()\n```'],
+});
+
+/** Says these things one after the other. Returns the state after the last. */
+async function say<Setup extends GameSetup, Position>(
+  game: Game<Setup, Position>,
+  setup: Setup,
+  responses: readonly string[],
+) {
+  const environment = gameEnvironment(game);
+  let state = await environment.reset({ id: 'one', prompt: 'Play.', metadata: setup }, 1);
+  for (const response of responses) state = await environment.updateState(state, response);
+  return {
+    state,
+    outcome: environment.outcome!(state),
+    heard: promptMessages(state.prompt).at(-1)!.content,
+  };
+}
+
+describe('gameEnvironment', () => {
+  const lake: FrozenLakeSetup = { maxTurns: 9, rows: ['SF', 'FG'], successRate: 1 };
+
+  it('shows a conversation, a view or a key', async () => {
+    const task: Task<FrozenLakeSetup> = { id: 'a', prompt: 'Rules.', metadata: lake };
+    const shown = async (prompt: 'conversation' | 'view' | 'key') => {
+      const environment = gameEnvironment(frozenLake, { prompt });
+      const first = await environment.reset(task, 1);
+      const next = await environment.updateState(first, 'd');
+      return [environment.buildPrompt(first), environment.buildPrompt(next), environment.stateKey!(next)];
+    };
+    expect(await shown('key')).toEqual(['0', '2', '2']);
+    expect(await shown('view')).toEqual(['@F\nFG', 'SF\n@G', '2']);
+    expect(await shown('conversation')).toEqual([
+      [{ role: 'user', content: 'Rules.\n\n@F\nFG' }],
+      [
+        { role: 'user', content: 'Rules.\n\n@F\nFG' },
+        { role: 'assistant', content: 'd' },
+        { role: 'user', content: 'SF\n@G' },
+      ],
+      '2',
+    ]);
+  });
+
+  it('reads the last answer, or else the last line, by word or letter', async () => {
+    for (const response of [
+      'down',
+      'D',
+      'I think:\n\n down \n',
+      '<answer>up</answer> no, <answer> DOWN </answer>.',
+    ])
+      expect((await say(frozenLake, lake, [response])).state.position.cell, response).toEqual([1, 0]);
+    for (const response of ['go down', 'down!', 'dow', '1', 'down</answer>', '__proto__', 'toString']) {
+      const { state, heard } = await say(frozenLake, lake, [response]);
+      expect([state.position.cell, state.refused], response).toEqual([[0, 0], 1]);
+      expect(heard).toContain('Expected one of left, down, right, up');
+    }
+  });
+
+  it('has a typed outcome and position', async () => {
+    const environment = gameEnvironment(keyAndDoor);
+    const state = await environment.reset(keyAndDoor.tasks({ count: 1 })[0]!, 1);
+    expectTypeOf(state.position.hasKey).toEqualTypeOf<boolean>();
+    expectTypeOf(environment.outcome!(state)).toEqualTypeOf<GameOutcome>();
+  });
+
+  it.each<[string, unknown]>([
+    ['no start', { maxTurns: 1, rows: ['FG'], successRate: 1 }],
+    ['no goal', { maxTurns: 1, rows: ['SF'], successRate: 1 }],
+    ['ragged', { maxTurns: 1, rows: ['SFG', 'F'], successRate: 1 }],
+    ['a misspelt field', { maxTurns: 1, rows: ['SG'], successRate: 1, sucessRate: 1 }],
+    ['nothing', undefined],
+  ])('refuses a lake with %s', (_, metadata) => {
+    const reset = () =>
+      gameEnvironment(frozenLake).reset({ id: 'x', prompt: '', metadata: metadata as FrozenLakeSetup }, 1);
+    expect(reset).toThrow('task "x" is not a task of frozen-lake');
+  });
+
+  it('gives all tasks one lake when asked, and lakes with a way', () => {
+    const tasks = frozenLake.tasks({ count: 5, lake: 'one' });
+    expect(new Set(tasks.map(({ metadata }) => metadata)).size).toBe(1);
+    expect(new Set(tasks.map(({ id }) => id)).size).toBe(5);
+    expect(() => frozenLake.tasks({ count: 1, successRate: 2, slippery: true } as never)).toThrow(
+      /successRate[\s\S]*slippery/,
+    );
+  });
+
+  it('crosses slippery ice more often by the solver than straight ahead', async () => {
+    const tasks = frozenLake.tasks({ count: 60, difficulty: 0.3, successRate: 0.8 });
+    const environment = gameEnvironment(frozenLake, { prompt: 'view' });
+    const wins = async (policy: (position: Parameters<typeof frozenLake.solve>[0]) => string) => {
+      let won = 0;
+      for (const [seed, task] of tasks.entries()) {
+        let state = await environment.reset(task, seed);
+        while (!environment.isTerminal(state))
+          state = await environment.updateState(state, policy(state.position));
+        won += environment.outcome!(state).score;
+      }
+      return won;
+    };
+    const careless = await wins((position) => frozenLake.solve({ ...position, successRate: 1 }));
+    expect(await wins(frozenLake.solve)).toBeGreaterThan(careless);
+  });
+});
+
+describe('puzzles', () => {
+  it('takes any expression of all numbers, exactly', async () => {
+    const setup = { maxTurns: 3, numbers: [3, 3, 8, 8], target: 24 };
+    expect((await say(countdown, setup, ['8 / (3 - 8 / 3)'])).outcome.isSolved).toBe(true);
+    expect((await say(countdown, setup, ['8/(3-8/3) = 24'])).outcome.isSolved).toBe(true);
+    expect((await say(countdown, setup, [countdown.solve(countdown.start(setup))])).outcome.isSolved).toBe(
+      true,
+    );
+    expect((await say(countdown, setup, ['3 * 8', '24', '3 + 3 + 8 + 8'])).outcome).toMatchObject({
+      score: 0.1,
+      refused: 2,
+    });
+    for (const cheat of ['24', '3*8+0*3*8', '(3*8)+(3-3)*8', '8/(3-8/3)+1-1', '33 - 8 - 8', '3 8 3 8', '1e1'])
+      expect((await say(countdown, setup, [cheat])).outcome.score, cheat).toBe(0);
+  });
+
+  it('evaluates expressions as JavaScript does, where that is exact', () => {
+    const leaf = fc.integer({ min: 0, max: 99 }).map(String);
+    const { tree } = fc.letrec<{ tree: string }>((tie) => ({
+      tree: fc.oneof(
+        { maxDepth: 4 },
+        leaf,
+        fc
+          .tuple(tie('tree'), fc.constantFrom('+', '-', '*'), tie('tree'))
+          .map(([a, operator, b]) => `(${a} ${operator} ${b})`),
+        tie('tree').map((inner) => `-(${inner})`),
+      ),
+    }));
+    fc.assert(
+      fc.property(tree, (text) => {
+        const evaluated = evaluate(text);
+        const [value, expected] = [
+          typeof evaluated === 'string' ? Number.NaN : Number(fractionText(evaluated.value)),
+          jsValue(text),
+        ];
+        return value === expected || Math.abs(expected) > 2 ** 53;
+      }),
+      { numRuns: 300 },
+    );
+    expect(
+      ['1/3 + 1/6', '2 - -3', '7/2', '1/0', '2 +', '(1', '1)', '', 'a', '1 2'].map((text) => {
+        const evaluated = evaluate(text);
+        return typeof evaluated === 'string' ? 'refused' : fractionText(evaluated.value);
+      }),
+    ).toEqual(['1/2', '5', '7/2', ...Array.from({ length: 7 }, () => 'refused')]);
+  });
+
+  it('takes numbers in any common form, once', async () => {
+    const setup = { maxTurns: 1, expression: '1200 - 7 * 300' };
+    for (const answer of ['-900', '−900', '-900.0', ' -0900 ', '<answer>-900</answer>'])
+      expect((await say(arithmetic, setup, [answer])).outcome.isSolved, answer).toBe(true);
+    for (const answer of ['900', '-900 or 900', '1200 - 7 * 300', '-9e2', '-900\n900'])
+      expect((await say(arithmetic, setup, [answer])).outcome.isSolved, answer).toBe(false);
+  });
+
+  it('computes with the calculator, and reads its errors', async () => {
+    const setup = { maxTurns: 4, expression: '12 * (3 + 4)' };
+    const call = (expression: string) =>
+      `<tool_call>${JSON.stringify({ name: 'calculator', arguments: { expression } })}</tool_call>`;
+    const environment = gameEnvironment(calculator);
+    let state = await environment.reset({ id: 'c', prompt: 'Compute.', metadata: setup }, 1);
+    for (const response of [call('12 * )'), call('12 * (3 + 4)')])
+      state = await environment.updateState(state, response);
+    const said = environment.buildPrompt(state) as readonly { content: string }[];
+    expect(said.at(-1)!.content).toBe('84');
+    expect(said.at(-3)!.content).toContain('is not a number');
+    expect(environment.outcome!(await environment.updateState(state, '84'))).toMatchObject({
+      isSolved: true,
+      turns: 3,
+    });
+    expect(environment.tools!(state).map((tool) => tool.function.name)).toEqual(['calculator']);
+  });
+
+  it('ends a game of only tool calls by its turns', async () => {
+    const environment = gameEnvironment(calculator);
+    let state = await environment.reset(
+      { id: 'c', prompt: 'Compute.', metadata: { maxTurns: 4, expression: '1 + 1' } },
+      1,
+    );
+    for (let turn = 0; turn < 4; turn++) {
+      expect(environment.isTerminal(state)).toBe(false);
+      state = await environment.updateState(
+        state,
+        '<tool_call>{"name": "calculator", "arguments": {}}</tool_call>',
+      );
+    }
+    expect([environment.isTerminal(state), environment.termination!(state)]).toEqual([
+      true,
+      { reason: 'turns' },
+    ]);
+  });
+
+  it('keeps to the rules of its puzzles', async () => {
+    const rows = ['#####', '#@$.#', '#####'];
+    expect((await say(sokoban, { maxTurns: 3, rows }, ['left', 'right'])).outcome.isSolved).toBe(true);
+    expect(() =>
+      gameEnvironment(sokoban).reset({ id: 's', prompt: '', metadata: { maxTurns: 1, rows: ['@$'] } }, 1),
+    ).toThrow('as many targets');
+    const { state } = await say(sorting, { maxTurns: 5, numbers: [3, 1, 2] }, ['1 2', '9 1', '0 1', '2 3']);
+    expect([state.position.numbers, state.refused]).toEqual([[1, 2, 3], 2]);
+    const puzzle = { maxTurns: 9, givens: '1234341221434300' };
+    const { state: filled, outcome } = await say(sudoku, puzzle, ['1 1 2', '4 3 1', '4 3 2', '4,4,1']);
+    expect([filled.position.cells, filled.refused, outcome.isSolved]).toEqual(['1234341221434321', 2, true]);
+    expect(() =>
+      gameEnvironment(sudoku).reset(
+        { id: 's', prompt: '', metadata: { maxTurns: 1, givens: '0'.repeat(16) } },
+        1,
+      ),
+    ).toThrow('one solution');
+  });
+
+  it('tells what guesses are worth, and never the secret', async () => {
+    const word = await say(wordle, { maxTurns: 6, secret: 'allee' }, ['eagle', 'hello!', 'geese']);
+    expect(
+      promptMessages(word.state.prompt)
+        .map(({ content }) => content)
+        .slice(2),
+    ).toEqual([
+      'eagle YYXYG',
+      'hello!',
+      'I could not read that. Expected a word of five letters.',
+      'geese',
+      'geese XYXXG',
+    ]);
+    const pegs = await say(mastermind, { maxTurns: 9, secret: [1, 2, 2], colors: 4 }, [
+      '2 2 1',
+      '125',
+      '1,2,2',
+    ]);
+    expect([pegs.state.position.turns[0], pegs.state.refused, pegs.outcome.isSolved]).toEqual([
+      { guess: [2, 2, 1], black: 1, white: 2 },
+      1,
+      true,
+    ]);
+    for (const game of [wordle, mastermind] as const)
+      for (const { prompt, metadata } of game.tasks({ count: 20 }))
+        expect(String(prompt)).not.toContain([...(metadata.secret as string | number[])].join(''));
+  });
+});
+
+describe('shop', () => {
+  const [task] = shop.tasks({ count: 1, difficulty: 1, seed: 'shop' });
+  const setup = task!.metadata;
+
+  it('pays for each wish that is met, and little for another kind', async () => {
+    const solution: string[] = [];
+    for (let position = shop.start(setup); !shop.isOver(position); ) {
+      solution.push(shop.solve(position));
+      position = shop.play(position, solution.at(-1)!, {
+        chance: RandomStream.named('unused'),
+        signal: undefined,
+      }) as typeof position;
+    }
+    expect((await say(shop, setup, solution)).outcome.isSolved).toBe(true);
+    const withoutChoices = solution.filter((command) => !command.startsWith('choose'));
+    const { outcome } = await say(shop, setup, withoutChoices);
+    expect(outcome.score).toBeLessThan(1);
+    expect(outcome.score).toBeGreaterThan(0.5);
+    const other = await say(shop, { ...setup, wish: { ...setup.wish, kind: 'spaceship' } }, solution);
+    expect(other.outcome.score).toBe(0.1);
+  });
+
+  it('sells nothing that was not found and opened', async () => {
+    const { state, outcome } = await say(shop, setup, [
+      'buy',
+      'open[p1]',
+      'choose[size=small]',
+      'search[]',
+      'open[__proto__]',
+      'buy',
+    ]);
+    expect([state.refused, outcome.score, state.position.isBought]).toEqual([5, 0, false]);
+    const { heard } = await say(shop, setup, ['SEARCH[lamp backpack shirt]']);
+    expect(heard.split('\n').length).toBeLessThanOrEqual(10);
+  });
+});
+
+describe('libraryDesk', () => {
+  const member = { card: '1001', name: 'Ada Lopez', fees: 0 };
+  const book = { id: 'b1', title: 'Red Dust', borrower: '1001', renewals: 0, reservedBy: null };
+  const visit = (change: Partial<typeof book> | { reservedBy: string }, fees = 0) => ({
+    ...{ maxTurns: 20, card: '1001', user: 'scripted' as const },
+    database: {
+      members: [
+        { ...member, fees },
+        { card: '2002', name: 'Bo Sato', fees: 0 },
+      ],
+      books: [{ ...book, ...change }],
+    },
+    requests: [{ kind: 'renew' as const, title: 'Red Dust' }],
+  });
+  const renew =
+    '<tool_call>{"name": "renew_book", "arguments": {"card": "1001", "bookId": "b1"}}</tool_call>';
+  const talk = ['What is your card number?', renew, 'It is renewed. Anything else?'];
+  const refuse = ['What is your card number?', 'I am sorry, I cannot renew it.'];
+
+  it.each([
+    ['may be renewed', visit({}), talk, true],
+    ['may be renewed, but is not', visit({}), refuse, false],
+    ['was renewed twice', visit({ renewals: 2 }), talk, false],
+    ['was renewed twice, and is not renewed', visit({ renewals: 2 }), refuse, true],
+    ['is reserved', visit({ reservedBy: '2002' }), talk, false],
+    ['belongs to one who owes much', visit({}, 10), refuse, true],
+    ['is renewed twice in one visit', visit({}), [talk[0]!, renew, renew, 'Done.'], false],
+  ])('scores a book that %s', async (_, setup, said, isSolved) => {
+    expect((await say(libraryDesk, setup, said)).outcome.isSolved).toBe(isSolved);
+  });
+
+  it('answers as a member would', async () => {
+    const asked = async (...said: string[]) => {
+      const { state } = await say(libraryDesk, visit({}), said);
+      return state.position.said;
+    };
+    expect(await asked('Your card number, please?')).toBe('My card number is 1001.');
+    expect(await asked('How can I help you?')).toBe('I would like to renew "Red Dust".');
+    expect(await asked('Shall I renew it now?')).toBe('Yes, please.');
+    expect(await asked('')).toContain('Sorry?');
+    expect(await asked('It is renewed. Is there anything else I can help with?')).toBe(
+      'Thank you, that is all.',
+    );
+  });
+
+  it('can be played by a model, whose end of the talk ends the game', async () => {
+    const [task] = libraryDesk.tasks({ count: 1, difficulty: 0, user: 'outside', seed: 'user' });
+    const heard: string[] = [];
+    const environment = withUser(
+      gameEnvironment(libraryDesk),
+      async (messages) => {
+        heard.push(JSON.stringify(messages));
+        return heard.length === 1 ? 'It is on my card.' : 'Bye! ###STOP###';
+      },
+      { instructions: ({ metadata }) => libraryDeskMember(metadata) },
+    );
+    let state = await environment.reset(task!, 1);
+    const { position } = state;
+    for (const response of ['What is your card number?', ...actionsOf(position), 'Done.'])
+      state = await environment.updateState(state, response);
+    expect(environment.isTerminal(state)).toBe(true);
+    expect(environment.outcome!(state)).toMatchObject({ isSolved: true });
+    expect(heard[0]).toContain(task!.metadata.card);
+  });
+
+  /** What the solver calls once it knows the card. */
+  function actionsOf(position: Parameters<typeof libraryDesk.solve>[0]): string[] {
+    const action = libraryDesk.solve({ ...position, said: 'My card number is …' });
+    return action.startsWith('<tool_call>') ? [action] : [];
+  }
+});
+
+describe('codeGame', () => {
+  it('is solved by its programs at every difficulty, which pass tests computed in another way', async () => {
+    const environment = gameEnvironment(code);
+    for (const difficulty of [0, 0.5, 1]) {
+      for (const task of code.tasks({ count: 8, difficulty })) {
+        const state = await environment.updateState(
+          await environment.reset(task, 1),
+          code.solve(code.start(task.metadata)),
+        );
+        expect(environment.outcome!(state), task.prompt as string).toMatchObject({
+          isSolved: true,
+          turns: 1,
+        });
+      }
+    }
+  });
+
+  it('gives part of the score for part of the tests, and none for programs that break', async () => {
+    const setup = {
+      maxTurns: 3,
+      name: 'f',
+      tests: ['assert.equal(f(1), 1);', 'assert.equal(f(2), 4);'],
+      solution: '',
+    };
+    const score = async (...responses: string[]) => (await say(code, setup, responses)).outcome.score;
+    expect(await score('```js\nfunction f(x) { return x; }\n```')).toBe(0.5);
+    expect(
+      await score('function f(x) { return x; }', 'Now right:\n```js\nconst f = (x) => x * x;\n```\nDone.'),
+    ).toBe(1);
+    for (const program of [
+      '```js\nfunction f( {\n```',
+      'globalThis.assert = { equal() {} }; function f() {}',
+      'process.exit(0)',
+      '```js\nwhile (true);\n```',
+    ])
+      expect(await score(program), program).toBe(0);
+    expect((await say(code, setup, ['', ' ', '`````'])).outcome).toMatchObject({ score: 0, turns: 3 });
+  }, 60_000);
+});
+
+describe('sqlQuestions', () => {
+  it('scores the answer', async () => {
+    for (const task of sqlQuestions.tasks({ count: 20, difficulty: 1 })) {
+      const right = sqlQuestions.solve(sqlQuestions.start(task.metadata));
+      expect((await say(sqlQuestions, task.metadata, [right])).outcome.isSolved).toBe(true);
+      expect((await say(sqlQuestions, task.metadata, [`${right}0`])).outcome.isSolved).toBe(false);
+    }
+  });
+});
+
+/** Value of sums and products by the rules of JavaScript's own parser, through JSON-safe recursion. */
+function jsValue(text: string): number {
+  // The trees above have parentheses around every operation.
+  const inner = /^\((.*)\)$/s.exec(text)?.[1];
+  if (text.startsWith('-(')) return 0 - jsValue(text.slice(2, -1));
+  if (inner === undefined) return Number(text);
+  let depth = 0;
+  for (let place = 0; place < inner.length; place++) {
+    if (inner[place] === '(') depth++;
+    if (inner[place] === ')') depth--;
+    if (depth > 0 || inner[place] !== ' ') continue;
+    const [left, operator, right] = [inner.slice(0, place), inner[place + 1], inner.slice(place + 3)];
+    const [a, b] = [jsValue(left), jsValue(right)];
+    return operator === '+' ? a + b : operator === '-' ? a - b : a * b;
+  }
+  return Number.NaN;
+}
