@@ -1,7 +1,7 @@
 import type { RandomStream } from '@rlp/core';
 import * as z from 'zod';
 import { pick, scaled } from '../draws.ts';
-import { type Game, gameTasks, type Refusal } from './game.ts';
+import { bare, type Game, gameTasks, type Refusal } from './game.ts';
 import { shortestWay } from './grid.ts';
 
 const roomSchema = z.strictObject({
@@ -70,7 +70,7 @@ export const adventure: Game<AdventureSetup, AdventurePosition> = {
       return { prompt: instructions(world), setup: { maxTurns: 2 * shortest + 10, ...world } };
     }),
   start: opened,
-  play: (position, text) => done(position, text.toLowerCase().replaceAll(/\s+/g, ' ')),
+  play: (position, text) => done(position, bare(text).replaceAll(/\s+/g, ' ')),
   view: (position) => `${position.news}\n${described(position)}`.trim(),
   isOver: isDelivered,
   score: (position) => (isDelivered(position) ? 1 : position.things[position.world.wanted] === -1 ? 0.5 : 0),
@@ -163,16 +163,15 @@ function moved(
 function commandsToGoal(position: AdventurePosition): string[] | undefined {
   return shortestWay<AdventurePosition, string>(position, {
     next: (from) => {
-      const taken = Object.keys(from.things).filter((thing) => from.things[thing] === from.room);
-      const commands = [
-        ...ways.flatMap((way) => [`go ${way}`, `unlock ${way}`]),
-        ...taken.map((thing) => `take ${thing}`),
-        `drop ${from.world.wanted}`,
+      const useful = [from.world.wanted, ...Object.values(from.world.locks)];
+      const taken = useful.filter((thing) => from.things[thing] === from.room);
+      const tried: readonly (readonly [string, AdventurePosition | Refusal])[] = [
+        ...ways.map((way) => [`go ${way}`, gone(from, way)] as const),
+        ...ways.map((way) => [`unlock ${way}`, unlockedBy(from, way)] as const),
+        ...taken.map((thing) => [`take ${thing}`, moved(from, 'take', thing)] as const),
+        [`drop ${from.world.wanted}`, moved(from, 'drop', from.world.wanted)],
       ];
-      return commands.flatMap((command) => {
-        const to = done(from, command);
-        return 'refusal' in to ? [] : [[command, to] as const];
-      });
+      return tried.filter((one): one is [string, AdventurePosition] => !('refusal' in one[1]));
     },
     key: adventure.key!,
     isGoal: isDelivered,

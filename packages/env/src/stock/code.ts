@@ -57,15 +57,12 @@ export function codeGame(run: CodeRunner): Game<CodeSetup, CodePosition> {
       }),
     start: ({ name, tests, solution }) => ({ name, tests, solution, passed: 0, programs: 0 }),
     read: programIn,
-    play: async (position, source, { signal }) => {
+    play: async (position, source, { signal = AbortSignal.timeout(10 * timeoutMs) }) => {
       if (source.trim() === '') return { refusal: 'I found no program. Expected one in a block of ```js.' };
       let passed = 0;
       for (const test of position.tests) {
         const program = { language: 'javascript', source, input: '', test };
-        const outcome = await run(program, {
-          timeoutMs,
-          signal: signal ?? AbortSignal.timeout(10 * timeoutMs),
-        });
+        const outcome = await run(program, { timeoutMs, signal });
         if (outcome.test === 'passed') passed++;
       }
       return { ...position, passed, programs: position.programs + 1 };

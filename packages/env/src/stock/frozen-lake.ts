@@ -1,7 +1,7 @@
 import { parseOptions, type RandomStream } from '@rlp/core';
 import * as z from 'zod';
 import { scaled } from '../draws.ts';
-import { type Game, type GameTasksOptions, gameTasks, gameTasksSchema } from './game.ts';
+import { type Game, gameTasks, gameTasksSchema } from './game.ts';
 import {
   at,
   type Cell,
@@ -64,7 +64,9 @@ export const frozenLake: Game<FrozenLakeSetup, FrozenLakePosition, FrozenLakeOpt
       options,
       'FrozenLakeOptions',
     );
-    const tasks = gameTasks('frozen-lake', common satisfies GameTasksOptions, (random, difficulty) => {
+    // Ids differ from those of lakes that are not slippery.
+    const name = successRate === 1 ? 'frozen-lake' : `frozen-lake-${successRate}`;
+    const tasks = gameTasks(name, common, (random, difficulty) => {
       const rows = drawLake(random, scaled(difficulty, 3, 8), 0.1 + 0.15 * difficulty);
       const slack = successRate === 1 ? 4 : 12;
       return {

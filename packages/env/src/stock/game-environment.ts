@@ -33,54 +33,64 @@ export interface GameEnvironmentOptions extends z.input<typeof schema> {}
  * @throws `OptionsError` naming every problem at once.
  */
 export function gameEnvironment<Setup extends GameSetup, Position>(
-  game: Pick<Game<Setup, Position>, Exclude<keyof Game<Setup, Position>, 'tasks'>>,
+  game: Rules<Setup, Position>,
   options: GameEnvironmentOptions = {},
 ): Environment<GameState<Position>, Setup, GameOutcome> {
   const { prompt } = parseOptions('gameEnvironment', schema, options, 'GameEnvironmentOptions');
   const key = (position: Position) => game.key?.(position) ?? game.view(position);
   const shown = (position: Position) => (prompt === 'key' ? key(position) : game.view(position));
-  const outcome = ({ position, stepCount, refused }: GameState<Position>): GameOutcome => {
-    const score = game.score(position);
-    return { score, isSolved: score === 1, turns: stepCount, refused };
-  };
   const environment: Environment<GameState<Position>, Setup, GameOutcome> = {
     reset: (task, seed) => {
-      const { maxTurns, ...setup } = checkedSetup(game, task);
-      const position = game.start({ maxTurns, ...setup } as Setup);
+      const setup = checkedSetup(game, task);
+      const position = game.start(setup);
       const opening = prompt === 'conversation' ? opened(task.prompt, game.view(position)) : shown(position);
+      const { maxTurns } = setup;
       return { prompt: opening, response: '', stepCount: 0, position, seed, maxTurns, refused: 0 };
     },
     buildPrompt: ({ prompt: seen }) => seen,
     updateState: (state, response, context) => {
-      const { stepCount, position, seed } = state;
-      const chance = RandomStream.named(game.name, seed, stepCount);
+      const chance = RandomStream.named(game.name, state.seed, state.stepCount);
       const text = (game.read ?? answerIn)(response);
-      const played = game.play(position, text, { chance, signal: context?.signal });
+      const played = game.play(state.position, text, { chance, signal: context?.signal });
+      const after = (result: Position | Refusal) => nextState(game, shown, state, response, result);
       return played instanceof Promise ? played.then(after) : after(played);
-
-      function after(result: Position | Refusal): GameState<Position> {
-        const refusal = isRefusal(result) ? result.refusal : undefined;
-        const next = isRefusal(result) ? position : result;
-        const news = refusal ?? game.news?.(next) ?? game.view(next);
-        return {
-          ...state,
-          prompt: typeof state.prompt === 'string' ? shown(next) : extended(state.prompt, response, news),
-          response,
-          stepCount: stepCount + 1,
-          position: next,
-          refused: state.refused + (refusal === undefined ? 0 : 1),
-        };
-      }
     },
     isTerminal: ({ position }) => game.isOver(position),
     stateKey: ({ position }) => key(position),
-    outcome,
-    metrics: (state) => {
-      const { score, isSolved, refused } = outcome(state);
-      return { 'game/score': score, 'game/solved': isSolved ? 1 : 0, 'game/refused': refused };
+    outcome: ({ position, stepCount, refused }) => {
+      const score = game.score(position);
+      return { score, isSolved: score === 1, turns: stepCount, refused };
+    },
+    metrics: ({ position, refused }) => {
+      const score = game.score(position);
+      return { 'game/score': score, 'game/solved': score === 1 ? 1 : 0, 'game/refused': refused };
     },
   };
   return limited(game.tools ? withTools(environment, game.tools) : environment);
+}
+
+/** A game, whatever the options of its tasks. */
+type Rules<Setup extends GameSetup, Position> = Omit<Game<Setup, Position>, 'tasks'>;
+
+/** The state after a response that led to a position or was refused. */
+function nextState<Setup extends GameSetup, Position>(
+  { news, view }: Rules<Setup, Position>,
+  shown: (position: Position) => string,
+  state: GameState<Position>,
+  response: string,
+  result: Position | Refusal,
+): GameState<Position> {
+  const refusal = isRefusal(result) ? result.refusal : undefined;
+  const position = isRefusal(result) ? state.position : result;
+  const heard = () => refusal ?? news?.(position) ?? view(position);
+  return {
+    ...state,
+    prompt: typeof state.prompt === 'string' ? shown(position) : extended(state.prompt, response, heard()),
+    response,
+    stepCount: state.stepCount + 1,
+    position,
+    refused: state.refused + (refusal === undefined ? 0 : 1),
+  };
 }
 
 /** The environment, over after the turns of the task. Turns that only call tools count. */

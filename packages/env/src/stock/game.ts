@@ -123,11 +123,19 @@ export function gameTasks<Setup extends GameSetup>(
   });
 }
 
-/** The word that the text is, or begins with one letter. `undefined` if it is none of them. */
+/** The word that the text is, or begins with one letter, but for marks around it. `undefined` if it is none of them. */
 export function wordIn<Word extends string>(text: string, words: readonly Word[]): Word | undefined {
-  const said = text.toLowerCase();
+  const said = bare(text);
   return (
     words.find((word) => word === said) ??
     (said.length === 1 ? words.find((word) => word[0] === said) : undefined)
   );
+}
+
+/** Text in small letters, without marks around it such as `**` or a full stop. */
+export function bare(text: string): string {
+  return text
+    .toLowerCase()
+    .replace(/^[^a-z0-9]+/, '')
+    .replace(/[^a-z0-9]+$/, '');
 }

@@ -1,10 +1,6 @@
-import { promptMessages, RandomStream, type Task } from '@rlp/core';
-import { describeEnvironment } from '@rlp/core/testing';
-import { createSandbox, javascriptRunner } from '@rlp/sandbox';
+import { promptMessages, type Task } from '@rlp/core';
 import fc from 'fast-check';
-import { afterAll, describe, expect, expectTypeOf, it } from 'vitest';
-import { withUser } from '../index.ts';
-import { codeGame } from './code.ts';
+import { describe, expect, expectTypeOf, it } from 'vitest';
 import { evaluate, fractionText } from './expression.ts';
 import {
   arithmetic,
@@ -12,47 +8,16 @@ import {
   countdown,
   type FrozenLakeSetup,
   frozenLake,
-  type Game,
   type GameOutcome,
-  type GameSetup,
   gameEnvironment,
   keyAndDoor,
-  libraryDesk,
-  libraryDeskMember,
   mastermind,
-  shop,
   sokoban,
   sorting,
-  sqlQuestions,
   sudoku,
   wordle,
 } from './index.ts';
-
-const sandbox = createSandbox();
-afterAll(() => sandbox.close());
-const code = codeGame(javascriptRunner(sandbox));
-const [codeTask] = code.tasks({ count: 1, seed: 'contract' });
-describeEnvironment('codeGame', {
-  create: () => gameEnvironment(code),
-  task: codeTask!,
-  responses: ['', 'function nothing() {', '```js\nprocess.exit()\n```'],
-});
-
-/** Says these things one after the other. Returns the state after the last. */
-async function say<Setup extends GameSetup, Position>(
-  game: Game<Setup, Position>,
-  setup: Setup,
-  responses: readonly string[],
-) {
-  const environment = gameEnvironment(game);
-  let state = await environment.reset({ id: 'one', prompt: 'Play.', metadata: setup }, 1);
-  for (const response of responses) state = await environment.updateState(state, response);
-  return {
-    state,
-    outcome: environment.outcome!(state),
-    heard: promptMessages(state.prompt).at(-1)!.content,
-  };
-}
+import { say } from './say.fixture.ts';
 
 describe('gameEnvironment', () => {
   const lake: FrozenLakeSetup = { maxTurns: 9, rows: ['SF', 'FG'], successRate: 1 };
@@ -84,9 +49,10 @@ describe('gameEnvironment', () => {
       'D',
       'I think:\n\n down \n',
       '<answer>up</answer> no, <answer> DOWN </answer>.',
+      '**Down**.',
     ])
       expect((await say(frozenLake, lake, [response])).state.position.cell, response).toEqual([1, 0]);
-    for (const response of ['go down', 'down!', 'dow', '1', 'down</answer>', '__proto__', 'toString']) {
+    for (const response of ['go down', 'dow', 'down up', '1', 'down</answer>', '__proto__', 'toString']) {
       const { state, heard } = await say(frozenLake, lake, [response]);
       expect([state.position.cell, state.refused], response).toEqual([[0, 0], 1]);
       expect(heard).toContain('Expected one of left, down, right, up');
@@ -122,7 +88,7 @@ describe('gameEnvironment', () => {
   });
 
   it('crosses slippery ice more often by the solver than straight ahead', async () => {
-    const tasks = frozenLake.tasks({ count: 60, difficulty: 0.3, successRate: 0.8 });
+    const tasks = frozenLake.tasks({ count: 25, difficulty: 0.3, successRate: 0.8 });
     const environment = gameEnvironment(frozenLake, { prompt: 'view' });
     const wins = async (policy: (position: Parameters<typeof frozenLake.solve>[0]) => string) => {
       let won = 0;
@@ -251,14 +217,14 @@ describe('puzzles', () => {
   });
 
   it('tells what guesses are worth, and never the secret', async () => {
-    const word = await say(wordle, { maxTurns: 6, secret: 'allee' }, ['eagle', 'hello!', 'geese']);
+    const word = await say(wordle, { maxTurns: 6, secret: 'allee' }, ['eagle', 'hell no', 'geese']);
     expect(
       promptMessages(word.state.prompt)
         .map(({ content }) => content)
         .slice(2),
     ).toEqual([
       'eagle YYXYG',
-      'hello!',
+      'hell no',
       'I could not read that. Expected a word of five letters.',
       'geese',
       'geese XYXXG',
@@ -276,165 +242,6 @@ describe('puzzles', () => {
     for (const game of [wordle, mastermind] as const)
       for (const { prompt, metadata } of game.tasks({ count: 20 }))
         expect(String(prompt)).not.toContain([...(metadata.secret as string | number[])].join(''));
-  });
-});
-
-describe('shop', () => {
-  const [task] = shop.tasks({ count: 1, difficulty: 1, seed: 'shop' });
-  const setup = task!.metadata;
-
-  it('pays for each wish that is met, and little for another kind', async () => {
-    const solution: string[] = [];
-    for (let position = shop.start(setup); !shop.isOver(position); ) {
-      solution.push(shop.solve(position));
-      position = shop.play(position, solution.at(-1)!, {
-        chance: RandomStream.named('unused'),
-        signal: undefined,
-      }) as typeof position;
-    }
-    expect((await say(shop, setup, solution)).outcome.isSolved).toBe(true);
-    const withoutChoices = solution.filter((command) => !command.startsWith('choose'));
-    const { outcome } = await say(shop, setup, withoutChoices);
-    expect(outcome.score).toBeLessThan(1);
-    expect(outcome.score).toBeGreaterThan(0.5);
-    const other = await say(shop, { ...setup, wish: { ...setup.wish, kind: 'spaceship' } }, solution);
-    expect(other.outcome.score).toBe(0.1);
-  });
-
-  it('sells nothing that was not found and opened', async () => {
-    const { state, outcome } = await say(shop, setup, [
-      'buy',
-      'open[p1]',
-      'choose[size=small]',
-      'search[]',
-      'open[__proto__]',
-      'buy',
-    ]);
-    expect([state.refused, outcome.score, state.position.isBought]).toEqual([5, 0, false]);
-    const { heard } = await say(shop, setup, ['SEARCH[lamp backpack shirt]']);
-    expect(heard.split('\n').length).toBeLessThanOrEqual(10);
-  });
-});
-
-describe('libraryDesk', () => {
-  const member = { card: '1001', name: 'Ada Lopez', fees: 0 };
-  const book = { id: 'b1', title: 'Red Dust', borrower: '1001', renewals: 0, reservedBy: null };
-  const visit = (change: Partial<typeof book> | { reservedBy: string }, fees = 0) => ({
-    ...{ maxTurns: 20, card: '1001', user: 'scripted' as const },
-    database: {
-      members: [
-        { ...member, fees },
-        { card: '2002', name: 'Bo Sato', fees: 0 },
-      ],
-      books: [{ ...book, ...change }],
-    },
-    requests: [{ kind: 'renew' as const, title: 'Red Dust' }],
-  });
-  const renew =
-    '<tool_call>{"name": "renew_book", "arguments": {"card": "1001", "bookId": "b1"}}</tool_call>';
-  const talk = ['What is your card number?', renew, 'It is renewed. Anything else?'];
-  const refuse = ['What is your card number?', 'I am sorry, I cannot renew it.'];
-
-  it.each([
-    ['may be renewed', visit({}), talk, true],
-    ['may be renewed, but is not', visit({}), refuse, false],
-    ['was renewed twice', visit({ renewals: 2 }), talk, false],
-    ['was renewed twice, and is not renewed', visit({ renewals: 2 }), refuse, true],
-    ['is reserved', visit({ reservedBy: '2002' }), talk, false],
-    ['belongs to one who owes much', visit({}, 10), refuse, true],
-    ['is renewed twice in one visit', visit({}), [talk[0]!, renew, renew, 'Done.'], false],
-  ])('scores a book that %s', async (_, setup, said, isSolved) => {
-    expect((await say(libraryDesk, setup, said)).outcome.isSolved).toBe(isSolved);
-  });
-
-  it('answers as a member would', async () => {
-    const asked = async (...said: string[]) => {
-      const { state } = await say(libraryDesk, visit({}), said);
-      return state.position.said;
-    };
-    expect(await asked('Your card number, please?')).toBe('My card number is 1001.');
-    expect(await asked('How can I help you?')).toBe('I would like to renew "Red Dust".');
-    expect(await asked('Shall I renew it now?')).toBe('Yes, please.');
-    expect(await asked('')).toContain('Sorry?');
-    expect(await asked('It is renewed. Is there anything else I can help with?')).toBe(
-      'Thank you, that is all.',
-    );
-  });
-
-  it('can be played by a model, whose end of the talk ends the game', async () => {
-    const [task] = libraryDesk.tasks({ count: 1, difficulty: 0, user: 'outside', seed: 'user' });
-    const heard: string[] = [];
-    const environment = withUser(
-      gameEnvironment(libraryDesk),
-      async (messages) => {
-        heard.push(JSON.stringify(messages));
-        return heard.length === 1 ? 'It is on my card.' : 'Bye! ###STOP###';
-      },
-      { instructions: ({ metadata }) => libraryDeskMember(metadata) },
-    );
-    let state = await environment.reset(task!, 1);
-    const { position } = state;
-    for (const response of ['What is your card number?', ...actionsOf(position), 'Done.'])
-      state = await environment.updateState(state, response);
-    expect(environment.isTerminal(state)).toBe(true);
-    expect(environment.outcome!(state)).toMatchObject({ isSolved: true });
-    expect(heard[0]).toContain(task!.metadata.card);
-  });
-
-  /** What the solver calls once it knows the card. */
-  function actionsOf(position: Parameters<typeof libraryDesk.solve>[0]): string[] {
-    const action = libraryDesk.solve({ ...position, said: 'My card number is …' });
-    return action.startsWith('<tool_call>') ? [action] : [];
-  }
-});
-
-describe('codeGame', () => {
-  it('is solved by its programs at every difficulty, which pass tests computed in another way', async () => {
-    const environment = gameEnvironment(code);
-    for (const difficulty of [0, 0.5, 1]) {
-      for (const task of code.tasks({ count: 8, difficulty })) {
-        const state = await environment.updateState(
-          await environment.reset(task, 1),
-          code.solve(code.start(task.metadata)),
-        );
-        expect(environment.outcome!(state), task.prompt as string).toMatchObject({
-          isSolved: true,
-          turns: 1,
-        });
-      }
-    }
-  });
-
-  it('gives part of the score for part of the tests, and none for programs that break', async () => {
-    const setup = {
-      maxTurns: 3,
-      name: 'f',
-      tests: ['assert.equal(f(1), 1);', 'assert.equal(f(2), 4);'],
-      solution: '',
-    };
-    const score = async (...responses: string[]) => (await say(code, setup, responses)).outcome.score;
-    expect(await score('```js\nfunction f(x) { return x; }\n```')).toBe(0.5);
-    expect(
-      await score('function f(x) { return x; }', 'Now right:\n```js\nconst f = (x) => x * x;\n```\nDone.'),
-    ).toBe(1);
-    for (const program of [
-      '```js\nfunction f( {\n```',
-      'globalThis.assert = { equal() {} }; function f() {}',
-      'process.exit(0)',
-      '```js\nwhile (true);\n```',
-    ])
-      expect(await score(program), program).toBe(0);
-    expect((await say(code, setup, ['', ' ', '`````'])).outcome).toMatchObject({ score: 0, turns: 3 });
-  }, 60_000);
-});
-
-describe('sqlQuestions', () => {
-  it('scores the answer', async () => {
-    for (const task of sqlQuestions.tasks({ count: 20, difficulty: 1 })) {
-      const right = sqlQuestions.solve(sqlQuestions.start(task.metadata));
-      expect((await say(sqlQuestions, task.metadata, [right])).outcome.isSolved).toBe(true);
-      expect((await say(sqlQuestions, task.metadata, [`${right}0`])).outcome.isSolved).toBe(false);
-    }
   });
 });
 

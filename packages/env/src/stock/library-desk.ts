@@ -3,39 +3,23 @@ import * as z from 'zod';
 import { pick, scaled } from '../draws.ts';
 import { type Tool, tool } from '../tools/tool.ts';
 import { type Game, type GameState, gameTasks, gameTasksSchema } from './game.ts';
+import {
+  type Book,
+  changed,
+  changes,
+  handled,
+  isAllowed,
+  type Library,
+  type LibraryRequest,
+  librarySchema,
+  requestSchema,
+} from './library.ts';
 
-const memberSchema = z.strictObject({
-  card: z.string(),
-  name: z.string(),
-  /** Unpaid fees in dollars. */
-  fees: z.number().nonnegative(),
-});
-
-const bookSchema = z.strictObject({
-  id: z.string(),
-  title: z.string(),
-  /** Card of the member who has it, or `null` if it is on the shelf. */
-  borrower: z.string().nullable(),
-  /** How often the present loan was renewed. */
-  renewals: z.int().min(0),
-  /** Card of the member who waits for it. */
-  reservedBy: z.string().nullable(),
-});
-
-const databaseSchema = z.strictObject({
-  members: z.array(memberSchema).min(1).readonly(),
-  books: z.array(bookSchema).min(1).readonly(),
-});
-
-const requestSchema = z.strictObject({
-  kind: z.enum(['borrow', 'renew', 'return', 'reserve']),
-  /** Title of the book. */
-  title: z.string(),
-});
+const cardSchema = z.string().describe('Card number of the member');
 
 const setupSchema = z.strictObject({
   maxTurns: z.int().min(1),
-  database: databaseSchema,
+  database: librarySchema,
   /** Card of the member at the desk. */
   card: z.string(),
   /** What the member wants, one after the other. */
@@ -55,13 +39,10 @@ const optionsSchema = gameTasksSchema.extend({
 /** Options of `libraryDesk.tasks`. */
 export interface LibraryDeskOptions extends z.input<typeof optionsSchema> {}
 
-type Database = z.output<typeof databaseSchema>;
-type Request = z.output<typeof requestSchema>;
-
 /** The database, and what the member has said. */
 export interface LibraryDeskPosition extends Omit<LibraryDeskSetup, 'maxTurns'> {
   /** The database once all requests are handled by the rules. */
-  readonly expected: Database;
+  readonly expected: Library;
   /** Requests that are behind. */
   readonly handled: number;
   /** What the member said last. */
@@ -104,7 +85,14 @@ export const libraryDesk: Game<LibraryDeskSetup, LibraryDeskPosition, LibraryDes
   isOver: ({ handled: count, requests }) => count >= requests.length,
   score: ({ database, expected, handled: count, requests }) =>
     count >= requests.length && JSON.stringify(database) === JSON.stringify(expected) ? 1 : 0,
-  key: ({ database, said, handled: count }) => JSON.stringify([database, said, count]),
+  key: ({ database, said, handled: count }) => {
+    const books = database.books.map(({ borrower, renewals, reservedBy }) => [
+      borrower,
+      renewals,
+      reservedBy,
+    ]);
+    return JSON.stringify([books.flat(), said, count]);
+  },
   solve: nextAction,
 };
 
@@ -117,69 +105,15 @@ const rules =
   'Reserve a book only if somebody else has it and nobody has reserved it. ' +
   'If the rules forbid a request, change nothing and say so. Ask a question only if you need the answer: after any other message the member goes on.';
 
-/** What the rules allow. */
-function isAllowed({ members, books }: Database, card: string, { kind, title }: Request): boolean {
-  const book = books.find((one) => one.title === title);
-  const member = members.find((one) => one.card === card);
-  if (book === undefined || member === undefined) return false;
-  const { borrower, renewals, reservedBy } = book;
-  const isReserved = reservedBy !== null && reservedBy !== card;
-  if (kind === 'borrow') return borrower === null && !isReserved && member.fees < 10;
-  if (kind === 'renew') return borrower === card && renewals < 2 && reservedBy === null && member.fees < 10;
-  if (kind === 'return') return borrower === card;
-  return borrower !== null && borrower !== card && reservedBy === null;
-}
-
-type Book = z.output<typeof bookSchema>;
-
-/** What each kind of request does to a book, whether it is allowed or not. */
-const changes: Readonly<Record<Request['kind'], (book: Book, card: string) => Book>> = {
-  borrow: (book, card) => ({ ...book, borrower: card, renewals: 0, reservedBy: null }),
-  renew: (book) => ({ ...book, renewals: book.renewals + 1 }),
-  return: (book) => ({ ...book, borrower: null, renewals: 0 }),
-  reserve: (book, card) => ({ ...book, reservedBy: card }),
-};
-
-function changed(database: Database, id: string, change: (book: Book) => Book): Database {
-  return { ...database, books: database.books.map((book) => (book.id === id ? change(book) : book)) };
-}
-
-function handled(database: Database, card: string, request: Request): Database {
-  const book = database.books.find(({ title }) => title === request.title);
-  if (book === undefined || !isAllowed(database, card, request)) return database;
-  return changed(database, book.id, (now) => changes[request.kind](now, card));
-}
-
 type DeskState = GameState<LibraryDeskPosition>;
 
 /** The tools of the desk. They do what they are told, and check no rules. */
 function deskTools(): Tool<DeskState>[] {
-  const card = z.string().describe('Card number of the member');
-  const bookId = z.string().describe('Id of the book');
-  const write = (kind: Request['kind'], description: string) =>
-    tool<z.ZodObject<{ card: typeof card; bookId: typeof bookId }>, DeskState>({
-      name: `${kind}_book`,
-      description,
-      parameters: z.object({ card, bookId }),
-      execute: (args, { state: { position }, update }) => {
-        const { database } = position;
-        if (!database.books.some(({ id }) => id === args.bookId))
-          throw new Error(`no book has the id "${args.bookId}"`);
-        if (!database.members.some((member) => member.card === args.card))
-          throw new Error(`no member has the card "${args.card}"`);
-        update((state) => {
-          const { position: now } = state;
-          const next = changed(now.database, args.bookId, (book) => changes[kind](book, args.card));
-          return { ...state, position: { ...now, database: next, writes: now.writes + 1 } };
-        });
-        return 'done';
-      },
-    });
   return [
-    tool<z.ZodObject<{ card: typeof card }>, DeskState>({
+    tool<z.ZodObject<{ card: z.ZodString }>, DeskState>({
       name: 'find_member',
       description: 'Name and unpaid fees of a member.',
-      parameters: z.object({ card }),
+      parameters: z.object({ card: cardSchema }),
       execute: (args, { state }) =>
         state.position.database.members.find((member) => member.card === args.card) ?? 'no such member',
     }),
@@ -190,14 +124,35 @@ function deskTools(): Tool<DeskState>[] {
       execute: (args, { state }) =>
         state.position.database.books.find(({ title }) => title === args.title) ?? 'no such book',
     }),
-    write('borrow', 'Lends a book to a member.'),
-    write('renew', 'Renews the loan of a book.'),
-    write('return', 'Takes a book back.'),
-    write('reserve', 'Reserves a book for a member.'),
+    changeTool('borrow', 'Lends a book to a member.'),
+    changeTool('renew', 'Renews the loan of a book.'),
+    changeTool('return', 'Takes a book back.'),
+    changeTool('reserve', 'Reserves a book for a member.'),
   ];
 }
 
-function wish({ kind, title }: Request): string {
+function changeTool(kind: LibraryRequest['kind'], description: string): Tool<DeskState> {
+  const bookId = z.string().describe('Id of the book');
+  return tool<z.ZodObject<{ card: z.ZodString; bookId: z.ZodString }>, DeskState>({
+    name: `${kind}_book`,
+    description,
+    parameters: z.object({ card: cardSchema, bookId }),
+    execute: (args, { state: { position }, update }) => {
+      const { members, books } = position.database;
+      if (!books.some(({ id }) => id === args.bookId)) throw new Error(`no book has the id "${args.bookId}"`);
+      if (!members.some((member) => member.card === args.card))
+        throw new Error(`no member has the card "${args.card}"`);
+      update((state) => {
+        const { database, writes } = state.position;
+        const next = changed(database, args.bookId, (book) => changes[kind](book, args.card));
+        return { ...state, position: { ...state.position, database: next, writes: writes + 1 } };
+      });
+      return 'done';
+    },
+  });
+}
+
+function wish({ kind, title }: LibraryRequest): string {
   return `I would like to ${kind} "${title}".`;
 }
 
@@ -305,6 +260,6 @@ function drawVisit(random: RandomStream, count: number): Omit<LibraryDeskSetup, 
 }
 
 /** A request that makes sense of this book, if the member does not know the rules. */
-function drawKind(random: RandomStream, { borrower }: Book, card: string): Request['kind'] {
+function drawKind(random: RandomStream, { borrower }: Book, card: string): LibraryRequest['kind'] {
   return pick(random, borrower === card ? ['renew', 'renew', 'return'] : ['borrow', 'borrow', 'reserve']);
 }

@@ -1,7 +1,7 @@
 import type { RandomStream } from '@rlp/core';
 import * as z from 'zod';
 import { between, pick, scaled } from '../draws.ts';
-import { type Game, gameTasks } from './game.ts';
+import { bare, type Game, gameTasks } from './game.ts';
 
 const setupSchema = z.strictObject({
   maxTurns: z.int().min(1),
@@ -42,11 +42,11 @@ export const sqlQuestions: Game<SqlQuestionsSetup, SqlQuestionsPosition> = {
     }),
   start: ({ question, answer, query }) => ({ question, answer, query }),
   play: (position, text) =>
-    text === '' ? { refusal: 'Expected an answer.' } : { ...position, given: text.replace(/\.$/, '') },
+    text === '' ? { refusal: 'Expected an answer.' } : { ...position, given: bare(text) },
   view: ({ question }) => question,
   news: ({ given }) => `You answered ${given}.`,
   isOver: ({ given }) => given !== undefined,
-  score: ({ given, answer }) => (given?.toLowerCase() === answer.toLowerCase() ? 1 : 0),
+  score: ({ given, answer }) => (given === answer.toLowerCase() ? 1 : 0),
   solve: ({ answer }) => answer,
 };
 

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { pick, scaled } from '../draws.ts';
-import { type Game, gameTasks } from './game.ts';
+import { bare, type Game, gameTasks } from './game.ts';
 import { words } from './words.ts';
 
 const word = z.string().regex(/^[a-z]{5}$/, 'must be five small letters');
@@ -36,7 +36,7 @@ export const wordle: Game<WordleSetup, WordlePosition> = {
     })),
   start: ({ secret }) => ({ secret, guesses: [] }),
   play: (position, text) => {
-    const guess = text.toLowerCase();
+    const guess = bare(text);
     if (!word.safeParse(guess).success)
       return { refusal: 'I could not read that. Expected a word of five letters.' };
     return { ...position, guesses: [...position.guesses, guess] };
