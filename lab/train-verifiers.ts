@@ -33,8 +33,7 @@ const folder = new URL('../packages/rewards/src/verification/model/', import.met
 function write(name: string, about: string, fields: Readonly<Record<string, unknown>>): void {
   const lines = Object.entries(fields).map(([key, value]) => {
     if (typeof value !== 'string' || value.length < 100) return `  ${key}: ${JSON.stringify(value)},`;
-    const chunks = value.match(/.{1,2000}/g) ?? [];
-    return `  ${key}:\n${chunks.map((chunk) => `    ${JSON.stringify(chunk)}`).join(' +\n')},`;
+    return `  ${key}:\n    ${JSON.stringify(value)},`;
   });
   const text = `/** ${about} Written by \`lab/train-verifiers.ts\`. */\nexport const ${name} = {\n${lines.join('\n')}\n} as const;\n`;
   const file = name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);

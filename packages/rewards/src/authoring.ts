@@ -1,6 +1,5 @@
 /** Writing your own rewards and verifiers, and trying them out. */
 export * from './authoring/dry-run.ts';
-export * from './authoring/format-dry-run.ts';
 export type {
   AuthoredStatistics,
   Evaluation,

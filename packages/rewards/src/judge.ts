@@ -1,7 +1,6 @@
 /** Rewards that ask a language model, pointwise, by a rubric, in pairs, and as a ranking of a group. */
 export * from './judge/chat-completions.ts';
 export * from './judge/likelihood.ts';
-export type { PairWinner, PairwiseStatistics } from './judge/pair-comparison.ts';
 export * from './judge/pairwise.ts';
 export {
   judgeRules,

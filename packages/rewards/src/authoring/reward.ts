@@ -69,8 +69,6 @@ export interface PointwiseReward<Metadata> extends BatchReward<Metadata> {
  *
  * The function may be asynchronous. If it throws, takes too long, or returns anything but a judgement, the episode is `null` and counted
  * with its cause. Episodes that failed, were aborted or are pending are not judged.
- *
- * @throws `OptionsError` naming every problem at once.
  */
 export function reward<Metadata = unknown>(
   definition: PointwiseRewardDefinition<Metadata>,

@@ -51,8 +51,6 @@ export interface SandboxedRewards<Metadata = unknown> extends RewardComputer<Met
 /**
  * Rewards by code that is not trusted. Its arguments and judgements travel as JSON. If a call fails, its trajectories are `null` and
  * counted with the cause. Step outputs become `Step.reward`. Only completed and truncated trajectories are shown to it.
- *
- * @throws `OptionsError` naming every problem at once.
  */
 export function sandboxedRewards<Metadata = unknown>({
   groundTruth = (metadata) => metadata,

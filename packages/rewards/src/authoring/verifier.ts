@@ -37,11 +37,7 @@ export interface AuthoredVerifier extends Verifier {
   getStatistics(): VerifierStatistics & { readonly milliseconds: number };
 }
 
-/**
- * A verifier from a function, synchronous or not. If it throws or returns no valid judgement, the response fails and is counted.
- *
- * @throws `OptionsError` naming every problem at once.
- */
+/** A verifier from a function, synchronous or not. If it throws or returns no valid judgement, the response fails and is counted. */
 export function verifier(definition: VerifierDefinition): AuthoredVerifier {
   const { name, verify, clock, ...limits } = parseOptions('verifier', schema, definition);
   let milliseconds = 0;

@@ -31,7 +31,6 @@ export class ParetoRewardComputer<Metadata = unknown> implements RewardComputer<
   /** Names of the objectives, in order. */
   readonly objectiveNames: readonly string[];
 
-  /** @throws `OptionsError` for options that are wrong. */
   constructor({ objectives, objectiveNames, weights, ...options }: ParetoRewardComputerOptions<Metadata>) {
     const resolved = parseOptions('ParetoRewardComputer', schema, options);
     const functions = namedFunctions(objectives, objectiveNames);

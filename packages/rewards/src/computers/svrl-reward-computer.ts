@@ -91,7 +91,6 @@ export class SVRLRewardComputer<Metadata = unknown> implements RewardComputer<Me
   readonly computeRewards: RewardComputer<Metadata>['computeRewards'];
   readonly prepare: RewardComputer<Metadata>['prepare'];
 
-  /** @throws `OptionsError` for options that are wrong. */
   constructor({ taskEvaluator, verificationCost, ...options }: SVRLRewardComputerOptions<Metadata>) {
     const resolved = parseOptions('SVRLRewardComputer', schema, options);
     const { verificationWeight, efficiencyWeight, emptyBudget, maxTurns, toolBudget, ...method } = resolved;

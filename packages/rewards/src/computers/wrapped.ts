@@ -39,8 +39,6 @@ export interface AbsoluteRewardOptions extends z.input<typeof absoluteSchema> {}
 /**
  * Sum-then-normalise: the rewards of `inner`, standardised within the group by {@link standardizedRewards}.
  * The components stay, and `components.score` is the reward before.
- *
- * @throws `OptionsError` for options that are wrong.
  */
 export function absoluteRewardComputer<Metadata, Outcome = unknown>(
   inner: RewardComputer<Metadata, Outcome>,
@@ -53,8 +51,6 @@ export function absoluteRewardComputer<Metadata, Outcome = unknown>(
 /**
  * Ranks within the group instead of scores. The rewards of `inner` go through {@link relativeRewards}.
  * The components stay, and `components.score` is the reward before.
- *
- * @throws `OptionsError` for options that are wrong.
  */
 export function relativeRewardComputer<Metadata, Outcome = unknown>(
   inner: RewardComputer<Metadata, Outcome>,
@@ -89,7 +85,6 @@ export interface NormalizedRewardFunctionsOptions
  *
  * so that a part decides as its weight says, not as its spread. The components stay raw. Parts with weight 0 only observe.
  *
- * @throws `OptionsError` naming every problem at once.
  * @see Liu et al. 2026 (GDPO), https://arxiv.org/abs/2601.05242
  */
 export function normalizedRewardFunctions<Metadata, Outcome = unknown>(

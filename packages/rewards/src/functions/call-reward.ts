@@ -41,7 +41,7 @@ export function callWithin(
 }
 
 /** Has a signal once somebody asks for it. */
-class CallContext {
+export class CallContext {
   #controller: AbortController | undefined;
 
   get controller(): AbortController {

@@ -67,8 +67,6 @@ export interface FunctionRewardComputer<Metadata = unknown, Outcome = unknown>
  * Inside a call such as `new GRPOAlgorithm({ tasks, environment, rewards: rewardFunctions({ … }) })` the functions know the metadata of
  * the tasks and the outcome of the environment. On its own, name them if functions are written in place:
  * `rewardFunctions<{ answer: string }>({ … })`.
- *
- * @throws `OptionsError` naming every problem at once.
  */
 export function rewardFunctions<Metadata, Outcome = unknown>(
   parts: RewardParts<Metadata, Outcome>,

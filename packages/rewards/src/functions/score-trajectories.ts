@@ -59,7 +59,7 @@ export async function scoreTrajectories<Metadata, Outcome>(
     ),
   );
   const table = { parts, columns, weightOf: scoring.weightOf };
-  return trajectories.map((trajectory, row) => scored(trajectory, row, table));
+  return trajectories.map((trajectory, row) => weighed(trajectory, row, table));
 }
 
 /** Begins the calls of every part for a trajectory whose group is not complete. A part that limits its calls waits for the group. */
@@ -106,18 +106,19 @@ function judge<Metadata, Outcome>(
     });
 }
 
-/** The weighted sum of one row of verdicts. */
-function scored<Metadata, Outcome>(
+/** Verdicts on trajectories, and what they add up with. */
+export interface VerdictTable {
+  readonly parts: readonly { readonly name: string }[];
+  /** Shape: `[parts][trajectories]`. */
+  readonly columns: readonly (readonly Verdict[])[];
+  readonly weightOf: Scoring['weightOf'];
+}
+
+/** A trajectory with the weighted sum of its row of verdicts. */
+export function weighed<Metadata, Outcome>(
   trajectory: Trajectory<Metadata, Outcome>,
   row: number,
-  {
-    parts,
-    columns,
-    weightOf,
-  }: Pick<Scoring, 'weightOf'> & {
-    readonly parts: readonly ScoredPart<Metadata, Outcome>[];
-    readonly columns: readonly (readonly Verdict[])[];
-  },
+  { parts, columns, weightOf }: VerdictTable,
 ): ScoredTrajectory<Metadata, Outcome> {
   const failures: RewardFailure[] = [];
   const components: Record<string, number | null> = {};

@@ -60,7 +60,6 @@ export class IntegratedRolloutRewardSystem {
   readonly #live = new LiveMetricsHub();
   #batches = 0;
 
-  /** @throws `OptionsError` naming every problem of the config at once. */
   constructor(config: IntegratedRewardConfig = {}, dependencies: IntegratedRewardDependencies = {}) {
     const { verifier, processor, customMetrics = {}, logger, ...ofProcessor } = dependencies;
     this.config = resolveIntegratedRewardConfig(config);
@@ -178,7 +177,7 @@ export class IntegratedRolloutRewardSystem {
   }
 }
 
-/** An {@link IntegratedRolloutRewardSystem}. @throws `OptionsError` naming every problem of the config at once. */
+/** An {@link IntegratedRolloutRewardSystem}. */
 export function createIntegratedRewardSystem(
   config: IntegratedRewardConfig = {},
   dependencies: IntegratedRewardDependencies = {},

@@ -18,7 +18,7 @@ import {
   type PointwiseQuestionOptions,
   pointwiseQuestion,
 } from './pointwise.ts';
-import { type JudgePrompt, type JudgeStatistics, JudgeTally, judgeSchema } from './session.ts';
+import { type JudgePrompt, JudgeTally, judgeSchema } from './session.ts';
 import { checkTemplate, drawKey, type JudgeTemplate, quotingMessages } from './template.ts';
 
 /** The default prompt of {@link likelihoodJudge}, with the placeholders of `pointwiseTemplate`. */
@@ -83,81 +83,61 @@ export function likelihoodJudge<Metadata = unknown>({
   ...options
 }: LikelihoodJudgeOptions<Metadata>): PointwiseJudge<Metadata> {
   const settings = parseOptions('likelihoodJudge', schema, options);
-  const { scale, lead, seed, concurrency, maximumCharacters } = settings;
+  const { scale, lead, seed, concurrency, maximumCharacters, minimumMass, timeoutMs } = settings;
   checkTemplate('likelihoodJudge', template, {
     required: ['response'],
     optional: ['key', 'task', 'reference', 'rubric', 'minimum', 'maximum'],
   });
   checkScale('likelihoodJudge', scale);
   const { begun, scores } = scoreTokensOf(tokenizer, lead, scale);
-  const session = new LikelihoodSession(scorer, scores, settings);
+  const tally = new JudgeTally('likelihoodJudge', settings);
   const limit = pLimit(concurrency);
   const promptOf = ({ id, task }: Trajectory<Metadata>, window: TextWindow) => {
     const { texts, fill } = pointwiseQuestion(task, window, { rubric, scale, reference });
     const key = drawKey([seed, 'likelihood', id, ...window.part], texts);
     return [...renderer.render(quotingMessages(template, fill, { key, maximumCharacters })), ...begun];
   };
-  return {
-    reward: async (trajectory, { signal }) => {
-      const expected = await overWindows(show(trajectory), settings, async (window) => [
-        await limit(() => session.ask(() => promptOf(trajectory, window), signal)),
-      ]);
-      return expected[0]!;
-    },
-    getStatistics: () => session.getStatistics(),
-  };
-}
-
-type LikelihoodLimits = Pick<z.output<typeof schema>, 'timeoutMs' | 'minimumMass' | 'worstScoreFor'>;
-
-/** Asks for the probabilities of the scores, within limits, and counts what became of it. */
-class LikelihoodSession {
-  readonly #scorer: TokenScorer;
-  readonly #scores: readonly (readonly TokenId[])[];
-  readonly #limits: LikelihoodLimits;
-  readonly #tally: JudgeTally;
-
-  constructor(scorer: TokenScorer, scores: readonly (readonly TokenId[])[], limits: LikelihoodLimits) {
-    this.#scorer = scorer;
-    this.#scores = scores;
-    this.#limits = limits;
-    this.#tally = new JudgeTally('likelihoodJudge', limits);
-  }
-
-  /** The expected score after a prompt, scaled to [0, 1], or 0 for the failures of `worstScoreFor`. Rejects if the model fails. */
-  async ask(promptOf: () => readonly TokenId[], signal: AbortSignal): Promise<number> {
-    this.#tally.count('asked');
+  const ask = async (trajectory: Trajectory<Metadata>, window: TextWindow, signal: AbortSignal) => {
+    tally.count('asked');
     signal.throwIfAborted();
     let given: readonly number[];
     try {
-      given = await this.#probabilities(promptOf(), signal);
+      const prompt = promptOf(trajectory, window);
+      tally.count('calls');
+      const requests = scores.map((completion) => ({ prompt, completion }));
+      given = await probabilities(scorer, requests, { timeoutMs, signal });
     } catch (error) {
-      return this.#tally.failBy(error, signal, 0);
+      return tally.failBy(error, signal, [0]);
     }
     const mass = given.reduce((sum, probability) => sum + probability, 0);
     // Also where a probability is not a number. Float32 may round a little above 1.
-    if (!(mass > 0 && mass >= this.#limits.minimumMass && mass < 1.001)) {
-      return this.#tally.fail('unparsable', `the scores have a probability of ${mass} together`, 0);
+    if (!(mass > 0 && mass >= minimumMass && mass < 1.001)) {
+      return tally.fail('unparsable', `the scores have a probability of ${mass} together`, [0]);
     }
-    return given.reduce((sum, probability, k) => sum + k * probability, 0) / mass / (given.length - 1);
-  }
+    return [given.reduce((sum, probability, k) => sum + k * probability, 0) / mass / (given.length - 1)];
+  };
+  return {
+    reward: async (trajectory, { signal }) => {
+      const judge = (window: TextWindow) => limit(() => ask(trajectory, window, signal));
+      return (await overWindows(show(trajectory), settings, judge))[0]!;
+    },
+    getStatistics: () => tally.snapshot(),
+  };
+}
 
-  getStatistics(): JudgeStatistics {
-    return this.#tally.snapshot();
+/** Probabilities of completions after a prompt. Shape: `[S]`. */
+async function probabilities(
+  scorer: TokenScorer,
+  requests: Parameters<TokenScorer['scoreTokens']>[0],
+  limits: { readonly timeoutMs: number; readonly signal: AbortSignal },
+): Promise<readonly number[]> {
+  const controller = new AbortController();
+  const work = scorer.scoreTokens(requests, { signal: controller.signal });
+  const scored = await settleWithin(work, controller, limits);
+  if (scored.length !== requests.length) {
+    throw new ArgumentError(`expected ${requests.length} scored rows of the model, got ${scored.length}`);
   }
-
-  async #probabilities(prompt: readonly TokenId[], signal: AbortSignal): Promise<readonly number[]> {
-    this.#tally.count('calls');
-    const controller = new AbortController();
-    const requests = this.#scores.map((completion) => ({ prompt, completion }));
-    const work = this.#scorer.scoreTokens(requests, { signal: controller.signal });
-    const { timeoutMs } = this.#limits;
-    const scored = await settleWithin(work, controller, { timeoutMs, signal });
-    if (scored.length !== requests.length) {
-      throw new ArgumentError(`expected ${requests.length} scored rows of the model, got ${scored.length}`);
-    }
-    return scored.map(({ logprobs }) => Math.exp(logprobs.reduce((sum, logprob) => sum + logprob, 0)));
-  }
+  return scored.map(({ logprobs }) => Math.exp(logprobs.reduce((sum, logprob) => sum + logprob, 0)));
 }
 
 /** The tokens of each score after the lead, and before them those that all have in common: words are split as in a whole text. */

@@ -1,11 +1,26 @@
 import { parseOptions, type Task, type Trajectory, type TrajectoryGroup } from '@rlp/core';
 import * as z from 'zod';
 import { isJudged, unscored } from '../functions/score-trajectories.ts';
-import { PairComparison, type PairWinner, type PairwiseStatistics } from './pair-comparison.ts';
 import { judgeRules } from './pointwise.ts';
 import type { JudgeComputer } from './rubric.ts';
-import { type JudgePrompt, JudgeSession, judgeSchema, unjudged } from './session.ts';
+import { type JudgePrompt, JudgeSession, type JudgeStatistics, judgeSchema, unjudged } from './session.ts';
 import { checkTemplate, type JudgeTemplate, taskText } from './template.ts';
+
+/** Which of two responses is better. `neither`: the verdict failed and `worstScoreFor` names the cause. `null`: the orders disagree. */
+export type PairWinner = 'first' | 'second' | 'tie' | 'neither' | null;
+
+/** Counts of a pairwise judge. */
+export interface PairwiseStatistics extends JudgeStatistics {
+  /** Pairs with a verdict in both orders. */
+  readonly compared: number;
+  /** Of these, pairs judged alike in both orders. */
+  readonly consistent: number;
+  /** Of these, pairs in which both orders chose what was shown first, or both what was shown second. */
+  readonly favouredFirst: number;
+  readonly favouredSecond: number;
+  /** `(favouredFirst − favouredSecond) / compared`: 0 without bias, 1 if the first shown always wins. `null` before any pair. */
+  readonly positionBias: number | null;
+}
 
 /** The default prompt of {@link pairwiseJudge}: `{{first}}` and `{{second}}` are the responses in the order shown. */
 export const pairwiseTemplate: JudgeTemplate = {
@@ -77,9 +92,24 @@ export function pairwiseJudge<Metadata = unknown>({
     required: ['key', 'first', 'second'],
     optional: ['task', 'rubric'],
   });
-  const comparison = new PairComparison(session, { rubric, template, disagreement });
-  const compare: PairwiseJudge<Metadata>['compare'] = (task, responses, { name = task.id, signal } = {}) =>
-    comparison.compare({ name, task: taskText(task), responses, signal });
+  const counts = { compared: 0, consistent: 0, favouredFirst: 0, favouredSecond: 0 };
+  const compare: PairwiseJudge<Metadata>['compare'] = async (task, responses, given = {}) => {
+    const { name = task.id, signal } = given;
+    const about = { session, rubric, template, task: taskText(task), signal };
+    const asking = [
+      choose(about, ['pairwise', name, 0], responses),
+      choose(about, ['pairwise', name, 1], [responses[1], responses[0]]),
+    ] as const;
+    await Promise.allSettled(asking);
+    const [forth, back] = await Promise.all(asking);
+    if (forth === 'neither' || back === 'neither') return 'neither';
+    counts.compared += 1;
+    if (forth === back && forth !== 'tie') counts[forth === 'A' ? 'favouredFirst' : 'favouredSecond'] += 1;
+    const winner = winnerBy[forth];
+    if (winner !== winnerBy[swapped[back]]) return disagreement === 'tie' ? 'tie' : null;
+    counts.consistent += 1;
+    return winner;
+  };
   return {
     compare,
     computeRewards: async (group, { signal } = {}) => {
@@ -88,8 +118,49 @@ export function pairwiseJudge<Metadata = unknown>({
         compare(group.task, [show(a), show(b)], { name: `${a.id} ${b.id}`, signal });
       return playedOut(group, meet, { opponents, signal });
     },
-    getStatistics: () => comparison.getStatistics(),
+    getStatistics: () => {
+      const { compared, favouredFirst, favouredSecond } = counts;
+      const positionBias = compared === 0 ? null : (favouredFirst - favouredSecond) / compared;
+      return { ...session.getStatistics(), ...counts, positionBias };
+    },
   };
+}
+
+type Choice = 'A' | 'B' | 'tie';
+const winnerBy = { A: 'first', B: 'second', tie: 'tie' } as const;
+const swapped = { A: 'B', B: 'A', tie: 'tie' } as const;
+const choices: ReadonlyMap<string, Choice> = new Map(
+  (['A', 'B', 'tie'] as const).map((one) => [one.toLowerCase(), one]),
+);
+
+/** Which of two responses is better, in the order shown. */
+function choose(
+  {
+    session,
+    rubric,
+    template,
+    task,
+    signal,
+  }: {
+    readonly session: JudgeSession;
+    readonly rubric: string;
+    readonly template: JudgeTemplate;
+    readonly task: string;
+    readonly signal: AbortSignal | undefined;
+  },
+  name: readonly (string | number)[],
+  [first, second]: readonly [string, string],
+): Promise<Choice | 'neither'> {
+  return session.ask<Choice | 'neither'>({
+    ...{ name, texts: [task, first, second], signal, template, worst: 'neither' },
+    fill: (quote) => ({
+      rubric,
+      task: quote('task', task),
+      first: quote('response A', first),
+      second: quote('response B', second),
+    }),
+    read: (lines) => choices.get(lines.get('winner')?.toLowerCase() ?? ''),
+  });
 }
 
 /** Compares two trajectories. */

@@ -1,8 +1,10 @@
-import { ArgumentError, messageOf } from '@rlp/core';
-import { type RewardEpisode, readEpisode, referenceOf } from '../shared/episode.ts';
-import { EpisodeText, textComponents, type WeightedComponent } from './components.ts';
+import { ArgumentError } from '@rlp/core';
+import { callWithin, type Verdict } from '../functions/call-reward.ts';
+import { weighed } from '../functions/score-trajectories.ts';
+import { type RewardEpisode, referenceOf } from '../shared/episode.ts';
+import { textComponents } from './components.ts';
 import { type RewardConfig, resolveRewardConfig } from './config.ts';
-import { EpisodeRewards, type EpisodeScore, unreadScore } from './episode-rewards.ts';
+import { EpisodeRewards, readEpisodes } from './episode-rewards.ts';
 
 /**
  * Rewards of a batch by the text components alone:
@@ -26,29 +28,17 @@ export function processEpisodeBatchRewards(
     );
   }
   const components = textComponents(resolved, referenceOf);
-  const scores = episodes.map((given) => {
-    const episode = readEpisode(given);
-    return typeof episode === 'object' && episode
-      ? sumOf(components, new EpisodeText(episode))
-      : unreadScore(episode);
-  });
+  const { trajectories, scoresOf } = readEpisodes(episodes);
+  // The components answer at once.
+  const columns = components.map(({ name, reward }) =>
+    trajectories.map(
+      (one) => callWithin(name, () => reward(one), { timeoutMs: 0, signal: undefined }) as Verdict,
+    ),
+  );
+  const weights = new Map<string, number>(components.map(({ name, weight }) => [name, weight]));
+  const table = { parts: components, columns, weightOf: (name: string) => weights.get(name)! };
   return EpisodeRewards.of(
-    scores,
+    scoresOf(trajectories.map((trajectory, row) => weighed(trajectory, row, table))),
     components.map(({ name }) => name),
   );
-}
-
-function sumOf(parts: readonly WeightedComponent[], text: EpisodeText): EpisodeScore {
-  const components: Record<string, number> = {};
-  let reward = 0;
-  for (const { name, weight, score } of parts) {
-    try {
-      components[name] = score(text);
-    } catch (error) {
-      const failure = { source: name, cause: 'threw', message: messageOf(error) } as const;
-      return { reward: null, components: {}, failures: [failure] };
-    }
-    reward += weight * components[name];
-  }
-  return { reward, components };
 }

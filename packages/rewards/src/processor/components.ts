@@ -1,4 +1,4 @@
-import type { RewardFunction, Trajectory } from '@rlp/core';
+import type { Trajectory } from '@rlp/core';
 import { type ReadEpisode, readEpisode } from '../shared/episode.ts';
 import {
   agreementScore,
@@ -17,18 +17,15 @@ export const componentNames = ['length', 'keyword', 'fluency', 'accuracy'] as co
 /** Name of a component. */
 export type ComponentName = (typeof componentNames)[number];
 
-/** A component as a function of a text with words. */
-type Component = (text: EpisodeText) => number;
-
-/** A component and its weight. */
+/** A component as a reward function that answers at once, and its weight. */
 export interface WeightedComponent {
   readonly name: ComponentName;
   readonly weight: number;
-  readonly score: (text: EpisodeText) => number;
+  readonly reward: (trajectory: Trajectory) => number;
 }
 
 /** An episode, and the counts of its response that all components share. */
-export class EpisodeText {
+class EpisodeText {
   readonly episode: ReadEpisode;
   #scan: TextScan | undefined;
 
@@ -53,7 +50,7 @@ export function textComponents(
 ): readonly WeightedComponent[] {
   const { keywords, targetLength } = config;
   const wordsOf = lastOne((text: string) => wordSet(text, agreement.punctuation));
-  const components: Readonly<Record<ComponentName, Component>> = {
+  const components: Readonly<Record<ComponentName, (text: EpisodeText) => number>> = {
     length: ({ scan }) => lengthScore(scan.words, { targetLength, tolerance }),
     keyword: ({ episode }) => keywordScore(episode, keywords, bonusMultiplier),
     fluency: ({ scan }) => fluencyScore(scan),
@@ -68,19 +65,18 @@ export function textComponents(
     .map((name, k) => ({ name, weight: weights[k]!, compute: components[name] }))
     .filter(({ weight }) => weight > 0)
     .map(({ name, weight, compute }) => {
-      return { name, weight, score: (text) => (text.scan.words === 0 ? 0 : compute(text)) };
+      const reward = (trajectory: Trajectory) => {
+        const text = textOf(trajectory);
+        return text.scan.words === 0 ? 0 : compute(text);
+      };
+      return { name, weight, reward };
     });
-}
-
-/** A component as a reward function. */
-export function rewardOfComponent({ score }: WeightedComponent): RewardFunction {
-  return (trajectory) => score(textOf(trajectory));
 }
 
 const texts = new WeakMap<Trajectory, EpisodeText>();
 
-/** The text of a trajectory, read once for all components. @throws `TypeError` if it cannot be read. */
-export function textOf(trajectory: Trajectory): EpisodeText {
+/** The text of a trajectory, read once for all components. */
+function textOf(trajectory: Trajectory): EpisodeText {
   const known = texts.get(trajectory);
   if (known !== undefined) return known;
   const { prompt, metadata } = trajectory.task;
@@ -102,4 +98,9 @@ function lastOne<Result>(compute: (text: string) => Result): (text: string) => R
     if (last?.text !== text) last = { text, result: compute(text) };
     return last.result;
   };
+}
+
+/** The episode of a trajectory. @throws `TypeError` if it cannot be read. */
+export function episodeOf(trajectory: Trajectory): ReadEpisode {
+  return textOf(trajectory).episode;
 }

@@ -46,11 +46,7 @@ export interface RewardConfig extends z.input<typeof rewardConfigSchema> {}
 /** A {@link RewardConfig} with its defaults. */
 export interface ResolvedRewardConfig extends Readonly<z.output<typeof rewardConfigSchema>> {}
 
-/**
- * Applies the defaults of {@link RewardConfig}.
- *
- * @throws `OptionsError` naming every problem at once.
- */
+/** Applies the defaults of {@link RewardConfig}. */
 export function resolveRewardConfig(config: RewardConfig = {}): ResolvedRewardConfig {
   return parseOptions('RewardConfig', rewardConfigSchema, config);
 }

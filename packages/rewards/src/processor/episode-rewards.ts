@@ -11,7 +11,7 @@ export interface EpisodeFailure extends RewardFailure {
 export type EpisodeScore = Pick<ScoredTrajectory, 'reward' | 'components' | 'failures'>;
 
 /** Score of an episode that is not judged, or cannot be read for the reason given. */
-export function unreadScore(problem: string | null): EpisodeScore {
+function unreadScore(problem: string | null): EpisodeScore {
   if (problem === null) return { reward: null, components: {} };
   const failure = { source: 'episode', cause: 'unreadable', message: problem } as const;
   return { reward: null, components: {}, failures: [failure] };

@@ -4,7 +4,7 @@ import type { ExternalReward } from '../external/external-reward.ts';
 import { type ScoredPart, scoredPart } from '../functions/score-trajectories.ts';
 import type { ReadEpisode } from '../shared/episode.ts';
 import { longestTimerMs } from '../shared/schemas.ts';
-import { textOf } from './components.ts';
+import { episodeOf } from './components.ts';
 import type { ResolvedRewardConfig } from './config.ts';
 
 /** Judges an episode elsewhere. `null` or throwing makes the episode unscorable. */
@@ -32,7 +32,7 @@ export function externalPart(
   }
   const timeoutMs = externalRmTimeout * 1000;
   const part = (score: EpisodeScorer, limits: { timeoutMs: number; concurrency: number }) => {
-    const reward: RewardFunction = (trajectory, context) => score(textOf(trajectory).episode, context);
+    const reward: RewardFunction = (trajectory, context) => score(episodeOf(trajectory), context);
     return scoredPart<unknown, unknown>({ name: 'external', reward, ...limits });
   };
   if (typeof external === 'function') return part(external, { timeoutMs, concurrency: maxWorkers });

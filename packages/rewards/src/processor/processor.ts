@@ -20,13 +20,7 @@ import {
 import type { RewardFunctionStatistics } from '../functions/tally.ts';
 import { episodesFromBuffer, type RewardBuffer, type RewardEpisode, referenceOf } from '../shared/episode.ts';
 import { longestTimerMs, timerMs } from '../shared/schemas.ts';
-import {
-  componentNames,
-  rewardOfComponent,
-  textComponents,
-  textOf,
-  type WeightedComponent,
-} from './components.ts';
+import { componentNames, episodeOf, textComponents, type WeightedComponent } from './components.ts';
 import { type ResolvedRewardConfig, type RewardConfig, resolveRewardConfig } from './config.ts';
 import { EpisodeRewards, type EpisodeScore, readEpisodes } from './episode-rewards.ts';
 import { type EpisodeScorer, externalPart } from './external.ts';
@@ -109,7 +103,6 @@ export class RolloutRewardProcessor implements RewardComputer {
   #unscorable = 0;
   #milliseconds = 0;
 
-  /** @throws `OptionsError` naming every problem of the config at once. */
   constructor(config: RewardConfig = {}, dependencies: RewardDependencies = {}) {
     const { fluencyScorer, reference = referenceOf, clock = () => performance.now() } = dependencies;
     this.config = resolveRewardConfig(config);
@@ -140,7 +133,7 @@ export class RolloutRewardProcessor implements RewardComputer {
       throw new ArgumentError(`addReward: expected "${name}" to be a function, got ${typeof reward}`);
     }
     const call: RewardFunction = (trajectory, context) => {
-      const { prompt, response, metadata } = textOf(trajectory).episode;
+      const { prompt, response, metadata } = episodeOf(trajectory);
       return reward(prompt, response, { metadata, signal: context.signal });
     };
     this.#weights.set(name, weight);
@@ -298,18 +291,16 @@ export class RolloutRewardProcessor implements RewardComputer {
     const { name } = component;
     const limits = { name, timeoutMs: longestTimerMs, concurrency: Infinity };
     if (name !== 'fluency' || fluencyScorer === undefined) {
-      return scoredPart<unknown, unknown>({ ...limits, reward: rewardOfComponent(component) });
+      return scoredPart<unknown, unknown>({ ...limits, reward: component.reward });
     }
     const ask = batchedFluency(fluencyScorer, this.config.batchSize);
-    const reward: RewardFunction = (trajectory, { signal }) => {
-      const text = textOf(trajectory);
-      return component.score(text) === 0 ? 0 : ask(text.episode, signal);
-    };
+    const reward: RewardFunction = (trajectory, { signal }) =>
+      component.reward(trajectory) === 0 ? 0 : ask(episodeOf(trajectory), signal);
     return scoredPart<unknown, unknown>({ ...limits, reward });
   }
 }
 
-/** A {@link RolloutRewardProcessor}. @throws `OptionsError` naming every problem of the config at once. */
+/** A {@link RolloutRewardProcessor}. */
 export function createRolloutRewardProcessor(
   config: RewardConfig = {},
   dependencies: RewardDependencies = {},

@@ -68,7 +68,11 @@ export function plainText(given: string): PlainText {
 }
 
 const ascii = /^[\t-\r -~]*$/;
-const isAscii = (text: string) => ascii.test(text);
+
+/** Whether a text has only printable ASCII and white space. Such a text is what a reader sees. */
+export function isAscii(text: string): boolean {
+  return ascii.test(text);
+}
 
 /** Runs of styled letters. Signs of full width count in a run with a letter or digit, so that CJK punctuation stays. */
 const styled =

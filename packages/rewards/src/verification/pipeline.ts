@@ -42,7 +42,6 @@ export class VerificationPipeline implements Verifier {
   readonly verifiers: ReadonlyMap<string, Verifier>;
   readonly #options: z.output<typeof schema>;
 
-  /** @throws `OptionsError` naming every problem. */
   constructor(options: VerificationPipelineOptions) {
     this.#options = parseOptions('VerificationPipeline', schema, options);
     this.verifiers = named(this.#options.verifiers);

@@ -1,5 +1,5 @@
 import { isRecord } from '@rlp/core';
-import { disguisedDetail, plainText } from '../shared/plain-text.ts';
+import { disguisedDetail, isAscii, plainText } from '../shared/plain-text.ts';
 import { countMatches } from '../shared/text.ts';
 
 /** A prompt and a response as verifiers read them, as well-formed text. */
@@ -37,6 +37,7 @@ export function readRequest(request: unknown): ReadRequest | { readonly problem:
 
 /** What a response says, with and without disguises. */
 function asRead(given: string): Pick<ReadRequest, 'response' | 'original' | 'notes'> {
+  if (isAscii(given)) return { response: given, original: given, notes: {} };
   const original = wellFormed(given);
   const loneSurrogates = countMatches(given, /\p{Surrogate}/gu);
   const { text: response, disguises } = plainText(original);
@@ -56,7 +57,7 @@ function fieldsOf(request: unknown): { prompt: unknown; response: unknown; metad
 }
 
 function wellFormed(text: string): string {
-  return text.replace(/\p{Surrogate}/gu, '\uFFFD');
+  return isAscii(text) ? text : text.replace(/\p{Surrogate}/gu, '\uFFFD');
 }
 
 function kindOf(value: unknown): string {

@@ -8,6 +8,7 @@ import {
   type Verifier,
 } from '@rlp/core';
 import * as z from 'zod';
+import { CallContext } from '../functions/call-reward.ts';
 import { inLanes } from '../shared/in-lanes.ts';
 import { timerMs } from '../shared/schemas.ts';
 import { failure, readReport } from './read-report.ts';
@@ -72,7 +73,6 @@ export abstract class TextVerifier implements Verifier {
   #counts = { pass: 0, warning: 0, fail: 0, malformed: 0, broken: 0 };
   #lastFailure: string | undefined;
 
-  /** @throws `OptionsError` naming every problem. */
   constructor(limits: VerifierLimits = {}) {
     this.#limits = parseOptions('TextVerifier', verifierLimitsSchema, limits);
   }
@@ -109,13 +109,20 @@ export abstract class TextVerifier implements Verifier {
       this.#counts.malformed += 1;
       return this.#count(failure(this.name, read.problem));
     }
-    const controller = new AbortController();
+    const call = new CallContext();
     try {
       const { prompt, response, metadata, original } = read;
-      const given = this.verify(prompt, response, { signal: controller.signal, metadata, original });
+      const context: VerificationContext = {
+        get signal() {
+          return call.signal;
+        },
+        metadata,
+        original,
+      };
+      const given = this.verify(prompt, response, context);
       if (!isPromiseLike(given)) return this.#finish(given, read);
       const { timeoutMs } = this.#limits;
-      return settleWithin(given, controller, { timeoutMs, signal }).then(
+      return settleWithin(given, call.controller, { timeoutMs, signal }).then(
         (report) => this.#finish(report, read),
         (error: unknown) => {
           const problem = messageOf(error);

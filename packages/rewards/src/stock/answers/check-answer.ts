@@ -49,8 +49,6 @@ export interface CheckAnswerOptions<Metadata> extends z.input<typeof schema>, Re
  * Scores the answer of a response in the layout of `matchFormatExactly` by a table: see {@link AnswerTable}.
  *
  * A task without a reference answer is an error (and so unscorable).
- *
- * @throws OptionsError for bad options.
  */
 export function checkAnswer<Metadata>({
   reference,
@@ -84,8 +82,6 @@ export interface CheckNumbersOptions<Metadata>
 /**
  * 1.5 if the first run of digits and points after `<answer>` is the right number, else 0. Signs and thousands separators are
  * not read; `numericMatch` reads them. A reference must be a number to be matched.
- *
- * @throws OptionsError for bad options.
  */
 export function checkNumbers<Metadata>({
   reference,

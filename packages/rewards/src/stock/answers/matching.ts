@@ -33,8 +33,6 @@ export interface FuzzyMatchOptions<Metadata> extends AnswerSources<Metadata>, z.
 /**
  * The similarity of the policy's answer and the right one by {@link textSimilarity}, white space normalised, letter case
  * ignored unless `letterCase` is `'kept'`; with a `threshold` 1 or 0. No answer: 0.
- *
- * @throws OptionsError for a threshold outside [0, 1].
  */
 export function fuzzyMatch<Metadata>({
   reference,
@@ -69,8 +67,6 @@ export interface NumericMatchOptions<Metadata>
 /**
  * 1 if the policy's answer is a number within `absolute + relative · |right answer|` of the right one, else 0. Numbers may be
  * signed, with thousands separators, a currency or percent sign, in scientific notation or a fraction.
- *
- * @throws OptionsError for negative tolerances.
  */
 export function numericMatch<Metadata>({
   reference,

@@ -63,8 +63,6 @@ export interface MatchFormatExactlyOptions extends z.input<typeof exactSchema> {
 /**
  * 3 if the response has the layout `<reasoning>…</reasoning> … <answer>…</answer>`, both filled, each beginning and end alone on
  * its line but for white space. Else 0.
- *
- * @throws OptionsError for bad options, such as a tag that is not a plain word.
  */
 export function matchFormatExactly<Metadata = unknown>(
   options: MatchFormatExactlyOptions = {},
@@ -84,8 +82,6 @@ export interface MatchFormatApproximatelyOptions extends z.input<typeof approxim
 /**
  * From −2.5 to 2.5: plus or minus 0.5 for each of five conditions: `<reasoning>` once, at the very beginning, `</reasoning>`
  * once, `<answer>` once, `</answer>` once.
- *
- * @throws OptionsError for bad options, such as a tag that is not a plain word.
  */
 export function matchFormatApproximately<Metadata = unknown>(
   options: MatchFormatApproximatelyOptions = {},

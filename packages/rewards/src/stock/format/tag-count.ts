@@ -19,7 +19,6 @@ export interface TagCountOptions extends z.input<typeof schema> {}
  * Adds a reward for each tag that occurs, up to 1. Where pairs must be balanced, takes as much for each that is not, down to 0.
  * Opening tags may carry attributes.
  *
- * @throws OptionsError for no tag, or one that is not a plain word.
  * @see https://github.com/fw-ai-external/reward-kit `tag_count_reward`
  */
 export function tagCount<Metadata = unknown>(options: TagCountOptions): RewardFunction<Metadata> {
@@ -89,7 +88,6 @@ function countSteps(text: string): number {
  *
  *     min(1, steps / minimum),   or with a maximum:   (steps − minimum + 1) / (maximum − minimum + 1), in [0, 1]
  *
- * @throws OptionsError for options outside their ranges.
  * @see https://github.com/fw-ai-external/reward-kit `reasoning_steps_reward`
  */
 export function reasoningSteps<Metadata = unknown>(

@@ -25,8 +25,6 @@ export interface TagFormatOptions extends z.input<typeof schema> {}
  * `n` tags have `2n + 1` conditions. Each tag opens exactly once. Each closes exactly once, after it opened. The layout is
  * right: tags in order, none nested, none without anything visible, only white space around them.
  * `all` gives 1 if all hold, else 0. `share` gives `(conditions that hold) / (2n + 1)`.
- *
- * @throws `OptionsError` for bad options, such as a tag that is not a plain word.
  */
 export function tagFormat<Metadata = unknown>(options: TagFormatOptions): RewardFunction<Metadata> {
   const { tags, grading } = parseOptions('tagFormat', schema, options);
@@ -75,7 +73,6 @@ export interface TagLinesOptions extends z.input<typeof linesSchema> {}
  *
  *     <think>⏎…</think>⏎<answer>⏎…</answer>
  *
- * @throws `OptionsError` for bad options, such as a tag that is not a plain word.
  * @see https://github.com/fw-ai-external/reward-kit `format_reward`
  */
 export function tagLines<Metadata = unknown>(options: TagLinesOptions): RewardFunction<Metadata> {

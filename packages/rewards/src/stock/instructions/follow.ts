@@ -134,7 +134,6 @@ export interface InstructionFollowingOptions<Metadata> extends z.input<typeof sc
  *
  * A task without instructions is an error and so unscorable. So is one with an instruction that {@link checkInstructions} refuses.
  *
- * @throws OptionsError for bad options.
  * @see Zhou et al. 2023, https://arxiv.org/abs/2311.07911
  */
 export function instructionFollowing<Metadata>({

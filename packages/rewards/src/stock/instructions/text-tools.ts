@@ -61,9 +61,7 @@ export function isLower(text: string): boolean {
   return /\p{Ll}/u.test(text) && !/[\p{Lu}\p{Lt}]/u.test(text);
 }
 
-/**
- * The pieces between separators, blank ones at either end left out. `undefined` if one in the middle is blank.
- */
+/** The pieces between separators, blank ones at either end left out. `undefined` if one in the middle is blank. */
 export function filledPieces(pieces: readonly string[]): readonly string[] | undefined {
   const filled = pieces.filter((piece) => piece.trim() !== '');
   const blankInside = pieces.slice(1, -1).some((piece) => piece.trim() === '');

@@ -15,8 +15,6 @@ export interface MathAnswerOptions<Metadata> extends MathAgreementOptions, Answe
  * 1 if the final answer of a response means the same as the right one by {@link mathAnswersAgree}, else 0. No answer: 0.
  *
  * A task without a reference answer is an error (and so unscorable), never a wrong answer.
- *
- * @throws OptionsError for bad options.
  */
 export function mathAnswer<Metadata>({
   reference,

@@ -1,7 +1,6 @@
 import * as z from 'zod';
 import { functionSchema } from '../../shared/schemas.ts';
 import { canonical, withoutLabel } from './canonical.ts';
-import { choiceOf } from './choice.ts';
 import { apply, constant, type Expression, writtenNumber } from './expression.ts';
 import { readExpression } from './expression-reader.ts';
 import { latexTokens, type Token, type TokenOptions } from './latex-tokens.ts';
@@ -216,4 +215,19 @@ function hasForm(given: Expression, expected: Expression): boolean {
   if (written === undefined) return right.notation !== 'integer';
   if (written.notation === 'decimal' || written.notation === 'integer') return true;
   return right.value.d !== 1n && (written.notation === 'mixed' || !written.isReducible);
+}
+
+const choice =
+  /^(?:(?:the )?(?:correct )?(?:option|choice|answer) (?:is )?)?(?:\( )?([A-J])(?: [).:](?<text> .*)?)?$/i;
+
+/** The letter of a choice: `B`, `(B)`, `B. 42`, `Option B`. `undefined` for anything else, and for more than one choice. */
+function choiceOf(tokens: readonly Token[]): string | undefined {
+  const found = choice.exec(
+    tokens
+      .slice(0, 60)
+      .map(({ text }) => text)
+      .join(' '),
+  );
+  if (found === null || /(?:^| )(?:[A-J] [).:]|or |and )/i.test(found.groups!.text ?? '')) return;
+  return found[1]!.toUpperCase();
 }

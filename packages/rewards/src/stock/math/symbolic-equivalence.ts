@@ -43,8 +43,6 @@ export function secretSeed(): string {
 /**
  * Makes the comparison of expressions in `mathAnswersAgree`, alone: whether two LaTeX texts are expressions with the same value. Lists, units
  * and equations are not expressions.
- *
- * @throws OptionsError for bad options.
  */
 export function symbolicEquivalence(options: SymbolicEquivalenceOptions = {}): MathEquivalence {
   const { seed = secretSeed() } = parseOptions('symbolicEquivalence', schema, options);

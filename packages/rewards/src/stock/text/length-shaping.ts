@@ -42,7 +42,6 @@ export interface CosineLengthOptions extends z.input<typeof cosineSchema> {}
  * with `(low, high)` = `correct` where the answer is right, and `wrong` with its bounds swapped where it is not.
  *
  * @param length - Tokens of the response.
- * @throws OptionsError for options outside their ranges.
  * @see Yeo et al. 2025, https://arxiv.org/abs/2502.03373; TRL `get_cosine_scaled_reward`
  */
 export function cosineLength(
@@ -75,11 +74,7 @@ export interface CosineScaledOptions<Metadata> extends z.input<typeof scaledSche
   readonly length?: ((trajectory: Trajectory<Metadata>) => number) | undefined;
 }
 
-/**
- * {@link cosineLength} of a response, right or wrong by another reward. Where that one gives `null`, so does this.
- *
- * @throws OptionsError for options outside their ranges.
- */
+/** {@link cosineLength} of a response, right or wrong by another reward. Where that one gives `null`, so does this. */
 export function cosineScaled<Metadata>({
   reward,
   length = sampledTokens,
@@ -130,7 +125,6 @@ export interface LengthWindowOptions extends z.input<typeof windowSchema> {}
  * its own size (from a window: by its width, or by `maximum`; below: down to nothing). Without target and window, short is
  * good: worst from 100 on. An empty response gives 0.
  *
- * @throws OptionsError for options outside their ranges.
  * @see https://github.com/fw-ai-external/reward-kit `length_reward`
  */
 export function lengthWindow<Metadata = unknown>(

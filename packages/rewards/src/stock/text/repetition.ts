@@ -19,7 +19,6 @@ export interface RepetitionPenaltyOptions extends z.input<typeof schema> {}
  *
  *     r = (1 − different n-grams / n-grams) · penalty
  *
- * @throws OptionsError for options outside their ranges.
  * @see Yeo et al. 2025, appendix B, https://arxiv.org/abs/2502.03373; TRL and open-r1 `get_repetition_penalty_reward`
  */
 export function repetitionPenalty<Metadata = unknown>(
@@ -59,7 +58,6 @@ export interface NgramDiversityOptions extends z.input<typeof diversitySchema> {
  * response. A size that a short response has no n-grams of counts as fully diverse with weight 1, unnormalised, as in reward-kit: it
  * can lift the sum above 1.
  *
- * @throws OptionsError for options outside their ranges.
  * @see https://github.com/fw-ai-external/reward-kit `diversity_reward`
  */
 export function ngramDiversity<Metadata = unknown>(

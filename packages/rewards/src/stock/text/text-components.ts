@@ -61,7 +61,6 @@ export type WordPunctuation = 'ignored' | 'counted';
  *
  * 0 for a response without words. Words are runs of characters that are not white space.
  *
- * @throws `OptionsError` for options outside their ranges.
  * @see textpolicy, `textpolicy/rewards/basic.py`, `length_reward`
  */
 export function lengthReward(response: string, options: LengthRewardOptions = {}): number {
@@ -86,7 +85,6 @@ export function lengthScore(
  *
  * A keyword may stand anywhere, in any case. 0 without keywords, and for a response without words.
  *
- * @throws `OptionsError` for options outside their ranges.
  * @see textpolicy, `textpolicy/rewards/basic.py`, `keyword_reward`
  */
 export function keywordReward(
@@ -147,8 +145,6 @@ export function fluencyScore({ words, uniqueWords, letters, sentenceEnds }: Text
  * Perplexity as a reward: 1 at a perplexity of 1, falling linearly to 0 at `maxPerplexity`.
  *
  *     reward = max(0, 1 − (perplexity − 1) / (maxPerplexity − 1))
- *
- * @throws `OptionsError` for a `maxPerplexity` that is not above 1.
  */
 export function perplexityReward(perplexity: number, options: PerplexityRewardOptions = {}): number {
   const { maxPerplexity } = parseOptions('perplexityReward', perplexitySchema, options);
@@ -168,7 +164,6 @@ const uncertainPhrases: readonly string[] = [
  * Without a reference it is `max(0.3, 1 − 0.2 · hedges)`. `hedges` counts the uncertain phrases that occur, such as "I think".
  * 0 for a response without words.
  *
- * @throws `OptionsError` for options outside their ranges.
  * @see textpolicy, `textpolicy/rewards/basic.py`, `accuracy_reward`
  */
 export function accuracyReward(response: string, options: AccuracyRewardOptions = {}): number {

@@ -85,8 +85,6 @@ export interface CodeTestsOptions<Metadata> extends z.input<typeof schema> {
  *
  * If the sandbox fails or a task has no tests, the function rejects, and the trajectory is unscorable. A runner that does not
  * judge tests apart from the program rejects as well.
- *
- * @throws OptionsError for bad options.
  */
 export function codeTests<Metadata>({
   runner,

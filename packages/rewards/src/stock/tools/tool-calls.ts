@@ -111,8 +111,6 @@ const maximumCalls = 500;
  * none made, 1. More than 500 calls give 0.
  *
  * A task whose expected calls are not a list is an error (and so unscorable).
- *
- * @throws OptionsError for bad options.
  */
 export function toolCalls<Metadata>({
   expected,

@@ -48,7 +48,6 @@ export class CoherenceVerifier extends JudgedVerifier {
   readonly name = 'coherence';
   readonly #options: z.output<typeof schema>;
 
-  /** @throws `OptionsError` naming every problem. */
   constructor(options: CoherenceVerifierOptions = {}) {
     const parsed = parseOptions('CoherenceVerifier', schema, options);
     super(parsed);

@@ -32,7 +32,6 @@ export class FactualVerifier extends JudgedVerifier {
   readonly name = 'factual';
   readonly #options: z.output<typeof schema>;
 
-  /** @throws `OptionsError` naming every problem. */
   constructor(options: FactualVerifierOptions = {}) {
     const parsed = parseOptions('FactualVerifier', schema, options);
     super(parsed);

@@ -37,7 +37,6 @@ export class LanguageVerifier extends TextVerifier {
   readonly name = 'language';
   readonly #options: z.output<typeof schema>;
 
-  /** @throws `OptionsError` naming every problem. */
   constructor(options: LanguageVerifierOptions) {
     super();
     this.#options = parseOptions('LanguageVerifier', schema, options);

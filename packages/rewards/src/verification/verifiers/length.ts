@@ -43,7 +43,6 @@ export class LengthVerifier extends TextVerifier {
   readonly name = 'length';
   readonly #options: z.output<typeof schema>;
 
-  /** @throws `OptionsError` naming every problem. */
   constructor(options: LengthVerifierOptions = {}) {
     super();
     this.#options = parseOptions('LengthVerifier', schema, options);

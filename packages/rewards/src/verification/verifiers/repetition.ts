@@ -30,7 +30,6 @@ export class RepetitionVerifier extends TextVerifier {
   readonly name = 'repetition';
   readonly #options: z.output<typeof schema>;
 
-  /** @throws `OptionsError` naming every problem. */
   constructor(options: RepetitionVerifierOptions = {}) {
     super();
     this.#options = parseOptions('RepetitionVerifier', schema, options);

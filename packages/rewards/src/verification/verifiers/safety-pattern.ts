@@ -33,7 +33,6 @@ export class SafetyPatternVerifier extends TextVerifier {
   readonly name = 'safety-pattern';
   readonly #options: z.output<typeof schema>;
 
-  /** @throws `OptionsError` naming every problem. */
   constructor(options: SafetyPatternVerifierOptions = {}) {
     super();
     this.#options = parseOptions('SafetyPatternVerifier', schema, options);

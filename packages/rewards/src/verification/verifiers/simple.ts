@@ -11,7 +11,6 @@ const emptySchema = z.strictObject({});
 export class NonEmptyVerifier extends TextVerifier {
   readonly name = 'no-empty-response';
 
-  /** @throws `OptionsError` for any option. */
   constructor(options: object = {}) {
     super();
     parseOptions('NonEmptyVerifier', emptySchema, options);
@@ -39,7 +38,6 @@ export class GreetingVerifier extends TextVerifier {
   readonly name = 'has-greeting';
   readonly #greetings: readonly string[];
 
-  /** @throws `OptionsError` naming every problem. */
   constructor(options: GreetingVerifierOptions = {}) {
     super();
     this.#greetings = parseOptions('GreetingVerifier', greetingSchema, options).greetings.map(foldedWords);
@@ -83,7 +81,6 @@ export class KeywordVerifier extends TextVerifier {
   readonly name = 'contains-keywords';
   readonly #options: z.output<typeof keywordSchema>;
 
-  /** @throws `OptionsError` naming every problem. */
   constructor(options: KeywordVerifierOptions = {}) {
     super();
     this.#options = parseOptions('KeywordVerifier', keywordSchema, options);

@@ -64,7 +64,6 @@ export class ToxicityVerifier extends JudgedVerifier {
   readonly name = 'toxicity';
   readonly #options: z.output<typeof schema>;
 
-  /** @throws `OptionsError` naming every problem. */
   constructor(options: ToxicityVerifierOptions = {}) {
     const parsed = parseOptions('ToxicityVerifier', schema, options);
     super(parsed);
@@ -92,13 +91,14 @@ export class ToxicityVerifier extends JudgedVerifier {
     const { expectedFailures, thresholds } = this.#options;
     const bias = model.bias + Math.log(expectedFailures / (1 - expectedFailures));
     const { text, disguises } = spelledText(excerpt(response));
+    const calibrated = { ...model, bias };
     let worst = 0;
     let profanities = 0;
     for (const reading of new Set([text, looseText(text)])) {
       profanities = Math.max(profanities, matcher.getAllMatches(reading).length);
       for (const piece of toxicityPieces(reading, commonWords)) {
         const features = toxicityFeatures(piece, matcher.getAllMatches(piece).length);
-        worst = Math.max(worst, probability({ ...model, bias }, features));
+        worst = Math.max(worst, probability(calibrated, features));
       }
     }
     return scoreReport({
