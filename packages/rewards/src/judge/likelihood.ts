@@ -97,25 +97,12 @@ export function likelihoodJudge<Metadata = unknown>({
     const key = drawKey([seed, 'likelihood', id, ...window.part], texts);
     return [...renderer.render(quotingMessages(template, fill, { key, maximumCharacters })), ...begun];
   };
-  const ask = async (trajectory: Trajectory<Metadata>, window: TextWindow, signal: AbortSignal) => {
-    tally.count('asked');
-    signal.throwIfAborted();
-    let given: readonly number[];
-    try {
+  const ask = (trajectory: Trajectory<Metadata>, window: TextWindow, signal: AbortSignal) =>
+    expectedScore(tally, { minimumMass, signal }, () => {
       const prompt = promptOf(trajectory, window);
-      tally.count('calls');
       const requests = scores.map((completion) => ({ prompt, completion }));
-      given = await probabilities(scorer, requests, { timeoutMs, signal });
-    } catch (error) {
-      return tally.failBy(error, signal, [0]);
-    }
-    const mass = given.reduce((sum, probability) => sum + probability, 0);
-    // Also where a probability is not a number. Float32 may round a little above 1.
-    if (!(mass > 0 && mass >= minimumMass && mass < 1.001)) {
-      return tally.fail('unparsable', `the scores have a probability of ${mass} together`, [0]);
-    }
-    return [given.reduce((sum, probability, k) => sum + k * probability, 0) / mass / (given.length - 1)];
-  };
+      return probabilities(scorer, requests, { timeoutMs, signal });
+    });
   return {
     reward: async (trajectory, { signal }) => {
       const judge = (window: TextWindow) => limit(() => ask(trajectory, window, signal));
@@ -123,6 +110,29 @@ export function likelihoodJudge<Metadata = unknown>({
     },
     getStatistics: () => tally.snapshot(),
   };
+}
+
+/** The expected score by the probabilities of the scores, scaled to [0, 1], or 0 for the failures of `worstScoreFor`. Counted. */
+async function expectedScore(
+  tally: JudgeTally,
+  { minimumMass, signal }: { readonly minimumMass: number; readonly signal: AbortSignal },
+  ask: () => Promise<readonly number[]>,
+): Promise<readonly number[]> {
+  tally.count('asked');
+  signal.throwIfAborted();
+  let given: readonly number[];
+  try {
+    tally.count('calls');
+    given = await ask();
+  } catch (error) {
+    return tally.failBy(error, signal, [0]);
+  }
+  const mass = given.reduce((sum, probability) => sum + probability, 0);
+  // Also where a probability is not a number. Float32 may round a little above 1.
+  if (!(mass > 0 && mass >= minimumMass && mass < 1.001)) {
+    return tally.fail('unparsable', `the scores have a probability of ${mass} together`, [0]);
+  }
+  return [given.reduce((sum, probability, k) => sum + k * probability, 0) / mass / (given.length - 1)];
 }
 
 /** Probabilities of completions after a prompt. Shape: `[S]`. */

@@ -42,6 +42,8 @@ in place of CHOICE:
 {{key}} winner: CHOICE`,
 };
 
+const templateNames = { required: ['key', 'first', 'second'], optional: ['task', 'rubric'] };
+
 const schema = judgeSchema.extend({
   /** What counts, in words. Default `'How well each response does what the task asks.'`. */
   rubric: z.string().default('How well each response does what the task asks.'),
@@ -88,10 +90,7 @@ export function pairwiseJudge<Metadata = unknown>({
   const parsed = parseOptions('pairwiseJudge', schema, options);
   const { rubric, disagreement, opponents, ...settings } = parsed;
   const session = new JudgeSession('pairwiseJudge', settings);
-  checkTemplate('pairwiseJudge', template, {
-    required: ['key', 'first', 'second'],
-    optional: ['task', 'rubric'],
-  });
+  checkTemplate('pairwiseJudge', template, templateNames);
   const counts = { compared: 0, consistent: 0, favouredFirst: 0, favouredSecond: 0 };
   const compare: PairwiseJudge<Metadata>['compare'] = async (task, responses, given = {}) => {
     const { name = task.id, signal } = given;
@@ -118,12 +117,16 @@ export function pairwiseJudge<Metadata = unknown>({
         compare(group.task, [show(a), show(b)], { name: `${a.id} ${b.id}`, signal });
       return playedOut(group, meet, { opponents, signal });
     },
-    getStatistics: () => {
-      const { compared, favouredFirst, favouredSecond } = counts;
-      const positionBias = compared === 0 ? null : (favouredFirst - favouredSecond) / compared;
-      return { ...session.getStatistics(), ...counts, positionBias };
-    },
+    getStatistics: () => ({ ...session.getStatistics(), ...counts, positionBias: biasOf(counts) }),
   };
+}
+
+function biasOf({
+  compared,
+  favouredFirst,
+  favouredSecond,
+}: Pick<PairwiseStatistics, 'compared' | 'favouredFirst' | 'favouredSecond'>): number | null {
+  return compared === 0 ? null : (favouredFirst - favouredSecond) / compared;
 }
 
 type Choice = 'A' | 'B' | 'tie';

@@ -86,13 +86,7 @@ export function rubricJudge<Metadata = unknown>({
     const question = taskText(trajectory.task);
     try {
       const scores = await session.score(show(trajectory), ({ text, part, label }) => {
-        const fillWith =
-          (response: string): FillTemplate =>
-          (quote, key) => ({
-            task: quote('task', question),
-            response: quote(`response${label}`, response),
-            ...placeholders(about, key),
-          });
+        const fillWith = filling(question, `response${label}`, about);
         return session.ask<readonly number[]>({
           name: ['rubric', trajectory.id, ...part],
           texts: [question, text],
@@ -123,6 +117,15 @@ export function rubricJudge<Metadata = unknown>({
 interface Rubric {
   readonly criteria: readonly RubricCriterion[];
   readonly scale: readonly [number, number];
+}
+
+/** Fills the template to ask about a response. */
+function filling(question: string, name: string, about: Rubric): (response: string) => FillTemplate {
+  return (response) => (quote, key) => ({
+    task: quote('task', question),
+    response: quote(name, response),
+    ...placeholders(about, key),
+  });
 }
 
 /** What the template shows of a rubric. */
