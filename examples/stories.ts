@@ -10,19 +10,12 @@
  * It prints the mean reward on 64 held-out openings before and after: 0.149 and 0.957, at a KL of 0.37 nats per token. Metrics and
  * a checkpoint are in `runs/stories`.
  */
-import { existsSync, rmSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { GRPOAlgorithm } from '@rlp/algorithms';
 import { createOnnxBackend } from '@rlp/backprop';
-import {
-  ArgumentError,
-  RandomStream,
-  type RewardFunction,
-  type Sampler,
-  type Task,
-  type Tokenizer,
-} from '@rlp/core';
+import { RandomStream, type RewardFunction, type Sampler, type Task, type Tokenizer } from '@rlp/core';
 import { SimpleTextEnvironment, taskSource } from '@rlp/env';
 import { createOnnxSampler, InferenceModule } from '@rlp/inference';
 import { loadModel, saveModel } from '@rlp/models';
@@ -112,16 +105,9 @@ export async function trainStories(
       new JsonlLogger({ path: join(out, 'metrics.jsonl') }),
       consoleLogger({ iterations, stream: process.stdout }),
     );
+    const training = taskSource(tasks.slice(heldOutTasks));
     const grpo = new GRPOAlgorithm(
-      {
-        environment,
-        tasks: taskSource(tasks.slice(heldOutTasks)),
-        sampler,
-        backend,
-        tokenizer,
-        rewards,
-        logger,
-      },
+      { environment, tasks: training, sampler, backend, tokenizer, rewards, logger },
       {
         tasksPerIteration,
         loss: { clipHigh: 0.28, klCoefficient: 0.1 },
@@ -142,7 +128,6 @@ export async function trainStories(
 if (import.meta.filename === process.argv[1]) {
   const { values } = parseArgs({
     options: {
-      new: { type: 'boolean', default: false },
       model: { type: 'string', default: join(import.meta.dirname, 'models/stories260k') },
       out: { type: 'string', default: 'runs/stories' },
       word: { type: 'string', default: 'happy' },
@@ -150,13 +135,7 @@ if (import.meta.filename === process.argv[1]) {
     },
   });
   const { model: folder, out, word, iterations } = values;
-  const earlier = ['metrics.jsonl', 'checkpoint'].map((name) => join(out, name)).filter(existsSync);
-  if (earlier.length > 0 && !values.new) {
-    throw new ArgumentError(
-      `${out} holds an earlier run; start another with --out DIR, or delete it with --new`,
-    );
-  }
-  for (const path of earlier) rmSync(path, { recursive: true });
+  if (existsSync(out)) throw new Error(`${out} holds an earlier run; start another with --out DIR`);
   const { before, after, kl } = await trainStories({ folder, out, word, iterations: Number(iterations) });
   console.log(`\nBefore: ${before.story}\n\nAfter: ${after.story}\n`);
   console.log(

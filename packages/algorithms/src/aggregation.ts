@@ -20,7 +20,7 @@ export const aggregationShape = {
   mode: z.enum(aggregationModes),
   /** Whether sequences without trained tokens count in the mean over sequences. Default `'skip'`. */
   emptySequences: z.enum(['skip', 'count']).default('skip'),
-  /** Divisor of the `-norm` modes, in tokens. Default: length of the longest sequence. */
+  /** Divisor of the `-norm` modes, in tokens. Defaults to the length of the longest sequence. */
   constant: z.number().positive().optional(),
   /** Added to a sequence's token count before dividing by it. Default 0. */
   countEpsilon: z.number().nonnegative().default(0),
@@ -50,7 +50,7 @@ export interface AggregationOptions extends z.input<typeof schema> {}
  * | `sequence-mean-token-sum-norm` | `1 / (B · C)` | Dr. GRPO, TRL `dr_grpo` |
  * | `token-sum-norm` | `1 / C` | verl `seq-mean-token-sum-norm` |
  *
- * Computed over the whole batch of one update, before it is cut into micro-batches. Masked tokens get 0; a batch
+ * Computed over the whole batch of one update, before it is cut into micro-batches. Masked tokens get 0. A batch
  * without trained tokens gets all zeros. Shape `[B][T]`, as `masks`.
  *
  * @throws OptionsError for options outside their ranges.

@@ -219,7 +219,7 @@ export class BackpropModule {
   }
 
   /**
-   * Moves the reference policy to the policy (`'copy'`), or towards it: `ref ← decay·ref + (1 − decay)·policy` (`'ema'`).
+   * Moves the reference policy to the policy (`'copy'`), or towards it, `ref ← decay·ref + (1 − decay)·policy` (`'ema'`).
    *
    * @param update - `decay` is read by `'ema'`, default 0.99.
    */

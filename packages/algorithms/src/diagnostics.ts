@@ -35,7 +35,7 @@ export function tokenStatistics(values: TokenRows, masks?: TokenRows): TokenStat
 }
 
 /**
- * Effective sample size of the weights, as a share of their number: `(Σ w)² / (n Σ w²)`.
+ * Effective sample size of the weights, as a share of their number, `(Σ w)² / (n Σ w²)`.
  *
  * 1 for equal weights, `1/n` if one token has all the weight. 0 if no token counts or no weight is left.
  *
@@ -61,7 +61,7 @@ export interface ExplainedVarianceInputs {
 const leastDeviation = 0.05;
 
 /**
- * How much of the returns the critic explains: `1 − Var(R − V) / Var(R)`. 1 is all, 0 what a constant would, below 0 worse
+ * How much of the returns the critic explains, `1 − Var(R − V) / Var(R)`. 1 is all, 0 what a constant would, below 0 worse
  * than a constant.
  *
  * `undefined` if the returns hardly vary, because the quotient then says nothing of the critic: their deviation is at most 5 % of
@@ -80,9 +80,9 @@ export function explainedVariance({ values, returns, masks }: ExplainedVarianceI
 
 /** What {@link samplerGap} reads. The shape of each is `[B][T]`. */
 export interface SamplerGapInputs {
-  /** `ln π_prox`: the trainer's. */
+  /** `ln π_prox`, the trainer's. */
   readonly trainerLogprobs: TokenRows;
-  /** `ln π_b`: the sampler's. */
+  /** `ln π_b`, the sampler's. */
   readonly samplerLogprobs: TokenRows;
   /** 1 where a token counts. Default: everywhere. */
   readonly masks?: TokenRows | undefined;
@@ -130,7 +130,7 @@ export function samplerGap({ trainerLogprobs, samplerLogprobs, masks }: SamplerG
 export interface NormalizationOptions {
   /** The mean is over tokens, or over the means of sequences, those without tokens left out. */
   readonly over: 'tokens' | 'sequences';
-  /** Added to a number of tokens that divides. Default 0 (verl: 1e-8). */
+  /** Added to a number of tokens that divides. Default 0 (verl has 1e-8). */
   readonly countEpsilon?: number | undefined;
 }
 
@@ -161,7 +161,7 @@ function meanOfRowMeans(weights: TokenRows, masks: TokenRows, countEpsilon: numb
 }
 
 /**
- * Share of groups that teach nothing because all their rewards are equal; 0 without groups.
+ * Share of groups that teach nothing because all their rewards are equal, and 0 without groups.
  *
  * @param groups - Rewards; `null` where a trajectory could not be scored. Shape `[P][G]`.
  * @throws ArgumentError for a reward that is neither a number nor `null`.

@@ -21,7 +21,7 @@ export interface AnchorOptions extends z.input<typeof anchorSchema> {}
  * Steps of one group of trajectories that saw the same observation get the same number. Never across groups. Numbered by
  * first appearance. Shape `[B]`.
  *
- * Observations are JSON values; objects are equal whatever the order of their keys.
+ * Observations are JSON values. Objects are equal whatever the order of their keys.
  *
  * @throws ArgumentError unless there is one group per observation, and for `match: 'similar'` of values that are not texts.
  * @see Feng et al. 2025 (GiGPO), §4.2, https://arxiv.org/abs/2505.10978

@@ -11,7 +11,7 @@ export const discountedReturnSchema = z.strictObject({
    * (OpenRLHF). `'through'`: ignores the mask (slime). `'reset'`: cuts the sum (SkyRL). Default `'skip'`.
    */
   maskedTokens: z.enum(['skip', 'zero', 'through', 'reset']).default('skip'),
-  /** What tokens outside the mask get: 0, or what passed through them (`'recursion'`). Default `'zero'`. */
+  /** Tokens outside the mask get 0, or what passed through them (`'recursion'`). Default `'zero'`. */
   outside: z.enum(['zero', 'recursion']).default('zero'),
 });
 
@@ -22,7 +22,7 @@ export interface DiscountedReturnOptions extends z.input<typeof discountedReturn
 export interface DiscountedReturnInputs {
   /** Reward of every token. Shape `[B][T]`. */
   readonly rewards: TokenRows;
-  /** 1 for tokens that the policy chose. Default: all. Shape `[B][T]`. */
+  /** 1 for tokens that the policy chose. Defaults to all. Shape `[B][T]`. */
   readonly masks?: TokenRows | undefined;
 }
 
@@ -31,7 +31,7 @@ export interface DiscountedReturnInputs {
  *
  *     G_t = r_t + γ G_{t+1},   G_T = 0
  *
- * Shape: as `rewards`, `[B][T]`.
+ * Shape as `rewards`, `[B][T]`.
  *
  * @throws ArgumentError for rewards that are not finite or masks of another shape, OptionsError for wrong options.
  * @see Sutton & Barto 2018, §3.3, http://incompleteideas.net/book/the-book-2nd.html

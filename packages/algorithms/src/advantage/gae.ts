@@ -15,7 +15,7 @@ export const gaeSchema = z.strictObject({
    * value V. Default `'skip'`.
    */
   maskedTokens: z.enum(['skip', 'zero', 'through', 'end']).default('skip'),
-  /** What tokens outside the mask get: 0, or what passed through them (`'recursion'`). Default `'zero'`. */
+  /** Tokens outside the mask get 0, or what passed through them (`'recursion'`). Default `'zero'`. */
   outside: z.enum(['zero', 'recursion']).default('zero'),
 });
 
@@ -28,7 +28,7 @@ export interface GaeInputs {
   readonly rewards: TokenRows;
   /** `V(s_t)`, the critic's value before token t. Shape `[B][T]`. */
   readonly values: TokenRows;
-  /** 1 for tokens that the policy chose. Default: all. Shape `[B][T]`. */
+  /** 1 for tokens that the policy chose. Defaults to all. Shape `[B][T]`. */
   readonly masks?: TokenRows | undefined;
   /** 1 where an episode ends with token t, so that what follows is another one's. Default none. Shape `[B][T]`. */
   readonly ends?: TokenRows | undefined;

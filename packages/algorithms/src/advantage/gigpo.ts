@@ -43,7 +43,7 @@ export interface GigpoInputs {
 
 /** Advantages of steps. Each is `[B]`. */
 export interface GigpoResult {
-  /** What the loss takes: `episode` and `step` together. */
+  /** What the loss takes, `episode` and `step` together. */
   readonly advantages: Float64Array;
   /** How much better the trajectory did than its siblings. */
   readonly episode: Float64Array;
@@ -54,7 +54,7 @@ export interface GigpoResult {
 }
 
 /**
- * Group-in-group advantages: trajectories against their group, steps against steps from the same state.
+ * Group-in-group advantages. Trajectories against their group, steps against steps from the same state.
  *
  *     A_E = (R − mean_group R) [/ (std + ε)],   A_S = (G_t − mean_state G) [/ (std + ε)],   A = A_E + w·A_S
  *
@@ -85,7 +85,7 @@ export function gigpoAdvantages(inputs: GigpoInputs, options: GigpoOptions = {})
 }
 
 /**
- * What {@link gigpoAdvantages} found for each step, for logs and viewers. Shape: `[B]`.
+ * What {@link gigpoAdvantages} found for each step, for logs and viewers. Shape `[B]`.
  *
  * @param states - Text of each step's state.
  */

@@ -3,7 +3,7 @@
  *
  *     groupIndices(['b', 'a', 'b']) → [[0, 2], [1]]
  *
- * For batches with an id per row that names its group; rows of a group need not be contiguous. Gather with it, compute per
+ * For batches with an id per row that names its group. Rows of a group need not be contiguous. Gather with it, compute per
  * group, and put the results back with {@link scatterGroups}.
  */
 export function groupIndices(ids: readonly unknown[]): number[][] {

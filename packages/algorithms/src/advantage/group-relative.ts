@@ -5,12 +5,12 @@ import { isUsable } from '../statistics/token-rows.ts';
 /** Schema of {@link GroupRelativeOptions}. */
 export const groupRelativeSchema = z.strictObject({
   /**
-   * What is subtracted: the group's mean (GRPO), the mean of the others (RLOO), the mean weighted by lengths (OPO) or
+   * Subtracts the group's mean (GRPO), the mean of the others (RLOO), the mean weighted by lengths (OPO) or
    * nothing. `'second-best'` gives the best member its lead over the second and all others 0. Default `'mean'`.
    */
   baseline: z.enum(['mean', 'leave-one-out', 'length-weighted-mean', 'second-best', 'none']).default('mean'),
   /**
-   * What it is divided by: the group's deviation, the deviation of all rewards, the deviation of all differences from the
+   * Divides by the group's deviation, the deviation of all rewards, the deviation of all differences from the
    * baseline (TRL's `normalize_advantages`), the group's mean (MaxRL), the share of rewards that are not 0 (GPG) or nothing
    * (Dr. GRPO). Default `'group-std'`.
    */
@@ -37,7 +37,7 @@ export interface GroupRelativeOptions extends z.input<typeof groupRelativeSchema
 
 type Resolved = z.output<typeof groupRelativeSchema>;
 
-/** Rewards of P groups; `null` is unscorable. Shape `[P][G]`, groups may differ in size. */
+/** Rewards of P groups. `null` is unscorable. Shape `[P][G]`, groups may differ in size. */
 export type GroupRewards = readonly (readonly (number | null)[])[];
 
 /** What `baseline: 'length-weighted-mean'` reads besides rewards. */
@@ -52,7 +52,7 @@ export interface GroupLengths {
  *     A[p][g] = (r[p][g] − baseline(r[p])) / (scale(r[p]) + ε)
  *
  * Rewards that are `null` get advantage 0 and are left out of every mean and deviation. A group whose rewards are all
- * equal gets exactly 0 (unless without baseline), and so does an empty one. Shape: as the input, `[P][G]`.
+ * equal gets exactly 0 (unless without baseline), and so does an empty one. Shape as the input, `[P][G]`.
  *
  * @throws OptionsError for options outside their ranges, ArgumentError for rewards that are not finite and for lengths
  *   that are missing or do not fit.
@@ -110,7 +110,7 @@ function groupAdvantages(
   return differences.map((difference) => (difference === null ? 0 : difference / divisor));
 }
 
-/** Rewards less their baseline; `null` stays. */
+/** Rewards less their baseline. `null` stays. */
 function centered(
   rewards: readonly (number | null)[],
   scored: readonly number[],
@@ -128,7 +128,7 @@ function centered(
   return rewards.map((reward) => (reward === null ? null : reward - center));
 }
 
-/** The best reward's lead over the second best, at the best; 0 elsewhere. */
+/** The best reward's lead over the second best, at the best, and 0 elsewhere. */
 function lead(rewards: readonly (number | null)[], scored: readonly number[]): (number | null)[] {
   const [best, second] = scored.toSorted((a, b) => b - a) as [number, number];
   const at = rewards.indexOf(best);
@@ -146,7 +146,7 @@ function weightedMean(rewards: readonly (number | null)[], lengths: readonly num
   return weight === 0 ? mean(scorable(rewards)) : sum / weight;
 }
 
-/** Whether the scorable rewards of a group differ; a group without variance teaches nothing. */
+/** Whether the scorable rewards of a group differ. A group without variance teaches nothing. */
 export function hasRewardVariance(rewards: readonly (number | null)[]): boolean {
   const scored = scorable(rewards);
   return scored.some((reward) => reward !== scored[0]);
@@ -169,7 +169,7 @@ function groupDivisor(scored: readonly number[], options: Resolved): number {
   return center <= options.epsilon && options.smallMean === 'zero' ? 0 : center + options.epsilon;
 }
 
-/** What centred rewards are divided by; a value alone has deviation 1. */
+/** What centred rewards are divided by. A value alone has deviation 1. */
 function stdDivisor(values: readonly number[], options: Resolved): number {
   if (values.length < 2) return place(1, options);
   const center = mean(values);

@@ -14,7 +14,7 @@ const schema = z.strictObject({
   longestTail: z.enum(['return', 'baseline']).default('return'),
   /** Added to the sum of weights. Default 1e-8. */
   epsilon: z.number().positive().default(1e-8),
-  /** What tokens outside the mask get: 0, or what passed through them (`'recursion'`). Default `'zero'`. */
+  /** Tokens outside the mask get 0, or what passed through them (`'recursion'`). Default `'zero'`. */
   outside: z.enum(['zero', 'recursion']).default('zero'),
 });
 
@@ -45,7 +45,7 @@ export interface OptimalTokenBaselineInputs {
  *     b_t = Σ_i W_t^i G_t^i / (Σ_i W_t^i + ε)
  *     A_t = G_t − b_t
  *
- * A group of one has no baseline: its advantage is its return. Each `[B][T]`; advantages are 0 outside the mask.
+ * A group of one has no baseline: its advantage is its return. Each `[B][T]`. Advantages are 0 outside the mask.
  *
  * @throws ArgumentError for numbers that are not finite or arguments of different shapes, OptionsError for wrong options.
  * @see verl, "Optimal token baseline", https://github.com/volcengine/verl (`compute_optimal_token_baseline_advantage`)
@@ -116,7 +116,7 @@ function pathWeights(inputs: OptimalTokenBaselineInputs): Float64Array[] {
   return weights;
 }
 
-/** Weighted mean return at every position that a member of the group has; 0 in a group of one. */
+/** Weighted mean return at every position that a member of the group has, and 0 in a group of one. */
 function groupBaselines(
   members: readonly number[],
   rows: {

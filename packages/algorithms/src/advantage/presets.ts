@@ -4,7 +4,7 @@ import type { GaeOptions } from './gae.ts';
 import type { GigpoOptions } from './gigpo.ts';
 import type { GroupRelativeOptions } from './group-relative.ts';
 
-/** How one project reads the estimators; what it does not have is absent. */
+/** How one project reads the estimators. What it does not have is absent. */
 export interface AdvantagePreset {
   /** GRPO, for `groupRelativeAdvantages`. */
   readonly grpo?: GroupRelativeOptions;

@@ -10,7 +10,7 @@ import { type TokenRows, zeroRows } from '../statistics/token-rows.ts';
  * the prompt mean. With `length` the tokens of a part are not counted but taken to be so many (Dr. GRPO). Parts without
  * trained tokens count. Shape `[B]`.
  *
- * Multiply advantages by it with {@link scaledAdvantages} where a backend can only sum; otherwise use
+ * Multiply advantages by it with {@link scaledAdvantages} where a backend can only sum. Otherwise use
  * `aggregationWeights`.
  *
  * @throws ArgumentError unless there is one part per row.

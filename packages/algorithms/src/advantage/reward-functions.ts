@@ -25,7 +25,7 @@ export function normalizedThenSummed(
 }
 
 /**
- * Advantages (or rewards) standardised over the whole batch: `(A − mean) / (std + ε)`, unbiased, `null` left out and
+ * Advantages (or rewards) standardised over the whole batch, `(A − mean) / (std + ε)`, unbiased, `null` left out and
  * given 0. Shape `[P][G]`.
  *
  * @throws ArgumentError for numbers that are not finite.

@@ -2,7 +2,7 @@ import { requireFinite, requireRows, type TokenRows, zeroRows } from '../statist
 import { type DiscountedReturnOptions, discountedReturns } from './discounted-returns.ts';
 
 /**
- * One advantage per sequence, given to each of its tokens that counts; 0 elsewhere. Shape `[B]` to `[B][T]`.
+ * One advantage per sequence, given to each of its tokens that counts, and 0 elsewhere. Shape `[B]` to `[B][T]`.
  *
  * @throws ArgumentError for advantages that are not finite or not one per row.
  */
@@ -38,7 +38,7 @@ export function sequenceScores(rewards: TokenRows): Float64Array {
 export interface ReinforceInputs {
   /** Reward of every token. Shape `[B][T]`. */
   readonly rewards: TokenRows;
-  /** 1 for tokens that the policy chose. Default: all. Shape `[B][T]`. */
+  /** 1 for tokens that the policy chose. Defaults to all. Shape `[B][T]`. */
   readonly masks?: TokenRows | undefined;
   /**
    * Subtracted from the return of every token of a row: the greedy completion's reward (ReMax), a running mean

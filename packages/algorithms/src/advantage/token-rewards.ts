@@ -7,12 +7,12 @@ export interface TokenRewardInputs {
   readonly scores: ArrayLike<number>;
   /** 1 for tokens that the policy chose. Shape `[B][T]`. */
   readonly masks: TokenRows;
-  /** Index of the token that gets the score. Default: the last that counts. Shape `[B]`. */
+  /** Index of the token that gets the score. Defaults to the last that counts. Shape `[B]`. */
   readonly positions?: ArrayLike<number> | undefined;
 }
 
 /**
- * Rewards of tokens from scores of sequences: `r_t = score · [t = position]`. `klPenalizedRewards` takes a KL penalty off.
+ * Rewards of tokens from scores of sequences, `r_t = score · [t = position]`. `klPenalizedRewards` takes a KL penalty off.
  *
  * A sequence without trained tokens and without a given position gets no score. Shape `[B][T]`.
  *
@@ -52,7 +52,7 @@ export interface TurnReward {
 
 /**
  * Rewards matched to the turns they are for: `null` for a turn without one, the last of several for the same turn.
- * Rewards for turns that are not there, and turns that are `null`, match nothing. Shape: as `turns`, `[S]`.
+ * Rewards for turns that are not there, and turns that are `null`, match nothing. Shape as `turns`, `[S]`.
  */
 export function alignedTurnRewards(
   turns: readonly unknown[],

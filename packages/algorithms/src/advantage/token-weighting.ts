@@ -29,7 +29,7 @@ export function entropyWeightedAdvantages(
 }
 
 /**
- * Advantages of planning tokens amplified, whatever their sign: `A_t + α·|A_t|` where `planning` is 1. Shape `[T]`.
+ * Advantages of planning tokens amplified, whatever their sign, `A_t + α·|A_t|` where `planning` is 1. Shape `[T]`.
  *
  * @throws ArgumentError for lists of different lengths or an amplification that is not finite.
  * @see Wang et al. 2025 (HICRA), https://arxiv.org/abs/2509.03646
@@ -51,7 +51,7 @@ export function planningAmplifiedAdvantages(
 }
 
 /**
- * Entropies of the tokens that do not plan, drawn towards their mean: `λ·mean + (1 − λ)·H_t` where `planning` is 0.
+ * Entropies of the tokens that do not plan, drawn towards their mean, `λ·mean + (1 − λ)·H_t` where `planning` is 0.
  * λ is limited to [0, 1]. Shape `[T]`.
  *
  * @throws ArgumentError for lists of different lengths or entropies that are not finite.
@@ -106,7 +106,7 @@ function escaped(text: string): string {
   return text.replaceAll(/[\\^$.*+?()[\]{}|/]/g, '\\$&');
 }
 
-/** Mean of the values whose index is wanted; 0 of none. */
+/** Mean of the values whose index is wanted, and 0 of none. */
 function meanWhere(owner: string, values: ArrayLike<number>, isWanted: (t: number) => boolean): number {
   let sum = 0;
   let count = 0;

@@ -5,7 +5,7 @@ import { layered } from './layered.ts';
 import type { AlgorithmOptions } from './options.ts';
 import { PolicyAlgorithm } from './policy-algorithm.ts';
 
-/** Options of {@link DAPOAlgorithm}: those of `runRlTraining`, and `rollout` (groups of 8). */
+/** Options of {@link DAPOAlgorithm}. They are those of `runRlTraining` and `rollout` (groups of 8). */
 export type DapoOptions = AlgorithmOptions;
 
 const own = {
@@ -16,7 +16,7 @@ const own = {
 } satisfies AlgorithmOptions;
 
 /**
- * DAPO: GRPO with a higher upper clip bound and an average over tokens.
+ * DAPO is GRPO with a higher upper clip bound and an average over tokens.
  *
  * Groups without reward variance are replaced by groups of further tasks, in at most `collectionRounds` rounds (dynamic
  * sampling). Answers that a limit cut are not learned from. The soft punishment of long answers needs their length:

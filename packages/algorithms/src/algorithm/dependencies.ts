@@ -36,9 +36,9 @@ export interface AlgorithmDependencies<S extends State = State, Metadata = unkno
   readonly publications?: string | undefined;
   /** Scores trajectories. Reads the metadata of `tasks` and the outcome of `environment`. */
   readonly rewards: RewardsFor<NoInfer<Metadata>, NoInfer<Outcome>>;
-  /** Your own loss of the policy; see `RlDependencies`. Default: what the algorithm's options describe. */
+  /** Your own loss of the policy. See `RlDependencies`. Defaults to what the algorithm's options describe. */
   readonly loss?: Loss<PolicyColumn> | undefined;
-  /** Sees every batch before it is learned from, such as a `RewardQualityMonitor`; what it asks for is done. */
+  /** Sees every batch before it is learned from, such as a `RewardQualityMonitor`. What it asks for is done. */
   readonly monitor?: Monitor<NoInfer<Metadata>> | undefined;
   /** Does what a monitor can ask for and the loop cannot do by itself. */
   readonly interventions?: InterventionHandlers | undefined;
@@ -46,9 +46,9 @@ export interface AlgorithmDependencies<S extends State = State, Metadata = unkno
   readonly logger?: MetricsLogger | undefined;
   /** Milliseconds from any origin, such as `() => performance.now()`. */
   readonly clock?: (() => number) | undefined;
-  /** Waits between the tries of a lost iteration; rejects with the signal's reason. Default: a timer. */
+  /** Waits between the tries of a lost iteration. Rejects with the signal's reason. Defaults to a timer. */
   readonly sleep?: ((milliseconds: number, signal: AbortSignal | undefined) => Promise<void>) | undefined;
-  /** Takes the events of all episodes, such as `debugLogger` of `@rlp/rollout`. Default: nobody is told. */
+  /** Takes the events of all episodes, such as `debugLogger` of `@rlp/rollout`. By default nobody is told. */
   readonly onEvent?: RolloutSink | readonly RolloutSink[] | undefined;
 }
 

@@ -5,7 +5,7 @@ import { layered } from './layered.ts';
 import type { AlgorithmOptions } from './options.ts';
 import { PolicyAlgorithm } from './policy-algorithm.ts';
 
-/** Options of {@link DrGRPOAlgorithm}: those of `runRlTraining`, and `rollout` (groups of 8). */
+/** Options of {@link DrGRPOAlgorithm}. They are those of `runRlTraining` and `rollout` (groups of 8). */
 export type DrGrpoOptions = AlgorithmOptions;
 
 const own = {
@@ -18,7 +18,7 @@ const own = {
 const defaultMaxTokens = 256;
 
 /**
- * GRPO done right: no division by the group's deviation or by the answer's length.
+ * GRPO done right. It divides neither by the group's deviation nor by the answer's length.
  *
  * The deviation would weigh easy and hard tasks more. The length would favour long wrong answers. The sum of token losses is
  * divided by a constant, `rollout.sampling.maxTokens`.

@@ -7,13 +7,13 @@ import { type AlgorithmOptions, algorithmSchema, type ExtendedSchema } from './o
 import { PolicyAlgorithm } from './policy-algorithm.ts';
 
 const shape = {
-  /** How steps and trajectories are compared; see `estimators.gigpo`. Default: `{}`. */
+  /** How steps and trajectories are compared. See `estimators.gigpo`. Default `{}`. */
   gigpo: gigpoEstimatorSchema.optional(),
 };
 
 const schema: ExtendedSchema<typeof algorithmSchema, typeof shape> = algorithmSchema.safeExtend(shape);
 
-/** Options of {@link GiGPOAlgorithm}: those of `runRlTraining`, and `rollout` (groups of 8). */
+/** Options of {@link GiGPOAlgorithm}. They are those of `runRlTraining` and `rollout` (groups of 8). */
 export interface GigpoAlgorithmOptions extends Omit<z.input<typeof schema>, 'iterations'> {}
 
 const own = { loss: { clipLow: 0.2, clipHigh: 0.2 } } satisfies AlgorithmOptions;

@@ -23,15 +23,15 @@ const shape = {
 export const grpoSchema: ExtendedSchema<typeof algorithmSchema, typeof shape> =
   algorithmSchema.safeExtend(shape);
 
-/** Options of {@link GRPOAlgorithm}: those of `runRlTraining`, and `rollout` (groups of 8, see `RolloutManager`). */
+/** Options of {@link GRPOAlgorithm}. They are those of `runRlTraining` and `rollout` (groups of 8, see `RolloutManager`). */
 export interface GrpoOptions<Metadata = unknown>
   extends Omit<z.input<typeof grpoSchema>, 'iterations' | 'advantages'> {
-  /** Any other estimator, such as `estimators.maxRl()`. Default: `groupRelativeAdvantages` with the options' `advantage`. */
+  /** Any other estimator, such as `estimators.maxRl()`. Default `groupRelativeAdvantages` with the options' `advantage`. */
   readonly advantages?: AdvantageEstimator<NoInfer<Metadata>> | undefined;
 }
 
 /**
- * Group Relative Policy Optimization: groups of completions per task, advantages relative to the group, a clipped
+ * Group Relative Policy Optimization, with groups of completions per task, advantages relative to the group, a clipped
  * surrogate. A thin caller of `runRlTraining`.
  *
  * @see Shao et al. 2024 (DeepSeekMath), https://arxiv.org/abs/2402.03300

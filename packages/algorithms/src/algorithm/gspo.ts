@@ -5,7 +5,7 @@ import { layered } from './layered.ts';
 import type { AlgorithmOptions } from './options.ts';
 import { PolicyAlgorithm } from './policy-algorithm.ts';
 
-/** Options of {@link GSPOAlgorithm}: those of `runRlTraining`, and `rollout` (groups of 8). */
+/** Options of {@link GSPOAlgorithm}. They are those of `runRlTraining` and `rollout` (groups of 8). */
 export type GspoOptions = AlgorithmOptions;
 
 const own = {
@@ -15,7 +15,7 @@ const own = {
 } satisfies AlgorithmOptions;
 
 /**
- * Group Sequence Policy Optimization: the ratio is that of whole sequences (their geometric mean per token).
+ * Group Sequence Policy Optimization. The ratio is that of whole sequences (their geometric mean per token).
  *
  * Its clip bounds are a thousand times tighter than a token's. It makes four mini-batches, as in the paper, because nothing is
  * clipped in the first update.

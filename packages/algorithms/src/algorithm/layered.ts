@@ -6,7 +6,7 @@ function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Field by field, the later of two options where it is given; what is `undefined` is not. */
+/** Field by field, the later of two options where it is given. What is `undefined` is not. */
 function over(below: Record<string, unknown>, above: Record<string, unknown>): Record<string, unknown> {
   const merged = { ...below };
   for (const [name, value] of Object.entries(above)) {

@@ -22,9 +22,9 @@ const shape = {
       'is not an option here; pass it to train({ iterations }) or run({ iterations })',
     )
     .default(100),
-  /** How trajectories are sampled; see `RolloutManager`. Default: `{}`. */
+  /** How trajectories are sampled. See `RolloutManager`. Default `{}`. */
   rollout: rolloutSchema.prefault({}),
-  /** Groups that it rejects are replaced by groups of further tasks; see `groupFilters`. Default: none are. */
+  /** Groups that it rejects are replaced by groups of further tasks. See `groupFilters`. Default none. */
   groupFilter: callback<GroupFilter>().optional(),
 };
 

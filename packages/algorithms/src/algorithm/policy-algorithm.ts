@@ -40,18 +40,18 @@ export interface ProgressBar {
 
 /** How long to train, and who watches. */
 export interface TrainOptions {
-  /** Iterations of the whole run; one that resumes makes what is left of them. Default 100. */
+  /** Iterations of the whole run. One that resumes makes what is left of them. Default 100. */
   readonly iterations?: number | undefined;
-  /** Shows the progress of the run. Default: none. */
+  /** Shows the progress of the run. Default none. */
   readonly progressBar?: ProgressBar | undefined;
   /**
    * Where `train` prints one line per iteration and every note: `'console'`, `'none'`, or a function that takes a line.
    * Default `'console'`, and `'none'` with a `progressBar` or a logger that shows the run on the console by itself.
    */
   readonly print?: 'console' | 'none' | ((line: string) => void) | undefined;
-  /** Ends the run after the step under way; `train` then resolves with what it has. */
+  /** Ends the run after the step under way. `train` then resolves with what it has. */
   readonly signal?: AbortSignal | undefined;
-  /** Continues after this state; load the backend's checkpoint first. */
+  /** Continues after this state. Load the backend's checkpoint first. */
   readonly resume?: RlState | undefined;
 }
 
@@ -82,16 +82,16 @@ export interface AlgorithmPlan<Metadata = unknown> {
   readonly name: string;
   /** The interface of its options, which error messages name. Default `'AlgorithmOptions'`. */
   readonly optionsType?: string | undefined;
-  /** Checks the options: `algorithmSchema`, extended by what the algorithm adds. Default: `algorithmSchema`. */
+  /** Checks the options: `algorithmSchema`, extended by what the algorithm adds. Default `algorithmSchema`. */
   readonly schema?: z.ZodObject | undefined;
-  /** Checks the dependencies: `dependencySchema`, extended by what the algorithm adds. Default: `dependencySchema`. */
+  /** Checks the dependencies: `dependencySchema`, extended by what the algorithm adds. Default `dependencySchema`. */
   readonly dependencySchema?: z.ZodObject | undefined;
   /** Makes the estimator. Called once the options are valid. */
   readonly estimator: () => AdvantageEstimator<Metadata>;
   readonly critic?: CriticBackend | undefined;
   /** Smallest useful group. A group of one teaches nothing if advantages compare the members of a group. */
   readonly groups: 'any-size' | 'at-least-two';
-  /** The caller's options, over those of a preset, over the algorithm's own; see `layered`. */
+  /** The caller's options, over those of a preset, over the algorithm's own. See `layered`. */
   readonly options: AlgorithmOptions;
 }
 

@@ -30,7 +30,7 @@ const ppoDependencySchema = dependencySchema.extend({
 const shape = {
   /** Defaults of a project, under your options. Default `'rlp'`. */
   preset: presetSchema('ppo').optional(),
-  /** How values become advantages: discount 1, λ 0.95, whitened; see `estimators.gae`. Default: `{}`. */
+  /** How values become advantages: discount 1, λ 0.95, whitened. See `estimators.gae`. Default `{}`. */
   gae: gaeEstimatorSchema.optional(),
   advantages: estimatorSchema.optional(),
 };
@@ -40,12 +40,12 @@ export const ppoSchema: ExtendedSchema<typeof algorithmSchema, typeof shape> =
   algorithmSchema.safeExtend(shape);
 
 /**
- * Options of {@link PPOAlgorithm}: those of `runRlTraining`, with 4 `epochs`, 64 `tasksPerIteration`, `clipHigh` 0.2 and a
+ * Options of {@link PPOAlgorithm}. They are those of `runRlTraining`, with 4 `epochs`, 64 `tasksPerIteration`, `clipHigh` 0.2 and a
  * `rollout` of one trajectory per task.
  */
 export interface PpoOptions<Metadata = unknown>
   extends Omit<z.input<typeof ppoSchema>, 'iterations' | 'advantages'> {
-  /** Another estimator that needs the critic, such as `estimators.bilevelGae()`. Default: `estimators.gae` with `gae`. */
+  /** Another estimator that needs the critic, such as `estimators.bilevelGae()`. Default `estimators.gae` with `gae`. */
   readonly advantages?: TokenEstimator<NoInfer<Metadata>> | undefined;
 }
 
@@ -57,7 +57,7 @@ const own = {
 } satisfies AlgorithmOptions;
 
 /**
- * Proximal Policy Optimization: advantages by GAE from a critic's values, a clipped surrogate, several epochs.
+ * Proximal Policy Optimization, with advantages by GAE from a critic's values, a clipped surrogate, several epochs.
  *
  * @see Schulman et al. 2017, https://arxiv.org/abs/1707.06347
  */

@@ -17,7 +17,7 @@ export interface AlgorithmPreset extends Omit<RlOptions, 'iterations' | 'seed'> 
   readonly reinforce?: ReinforceEstimatorOptions;
 }
 
-/** PPO's first bounds; no correction of the sampler, whose logprobs the trainer recomputes. */
+/** PPO's first bounds. No correction of the sampler, whose logprobs the trainer recomputes. */
 const symmetric = { clipLow: 0.2, clipHigh: 0.2, correction: 'none' } as const;
 const recomputed = { proximal: 'recomputed' } as const;
 

@@ -19,7 +19,7 @@ const shape = {
    * returns whitened over the batch, without a baseline. Default `'plain'`.
    */
   variant: z.enum(['plain', 'plus-plus']).optional(),
-  /** How rewards become returns; see `estimators.reinforce`. Default: `{}`. */
+  /** How rewards become returns. See `estimators.reinforce`. Default `{}`. */
   reinforce: reinforceEstimatorSchema.optional(),
 };
 
@@ -28,7 +28,7 @@ export const reinforceSchema: ExtendedSchema<typeof algorithmSchema, typeof shap
   algorithmSchema.safeExtend(shape);
 
 /**
- * Options of {@link REINFORCEAlgorithm}: those of `runRlTraining`, with 64 `tasksPerIteration` and a `rollout` of one
+ * Options of {@link REINFORCEAlgorithm}. They are those of `runRlTraining`, with 64 `tasksPerIteration` and a `rollout` of one
  * trajectory per task (8 for the baseline `'group-mean'`).
  */
 export interface ReinforceOptions extends Omit<z.input<typeof reinforceSchema>, 'iterations'> {}
@@ -41,7 +41,7 @@ const variants = {
 } satisfies Record<string, Layer>;
 
 /**
- * REINFORCE: returns less a baseline times the gradient of the logprobs; no critic, no groups.
+ * REINFORCE. Returns less a baseline, times the gradient of the logprobs. No critic, no groups.
  *
  * @see Williams 1992, https://doi.org/10.1007/BF00992696
  * @see Hu et al. 2025 (REINFORCE++), https://arxiv.org/abs/2501.03262

@@ -16,7 +16,7 @@ const shape = {
 export const rlooSchema: ExtendedSchema<typeof algorithmSchema, typeof shape> =
   algorithmSchema.safeExtend(shape);
 
-/** Options of {@link RLOOAlgorithm}: those of `runRlTraining`, and `rollout` (groups of 8). */
+/** Options of {@link RLOOAlgorithm}. They are those of `runRlTraining` and `rollout` (groups of 8). */
 export interface RlooOptions extends Omit<z.input<typeof rlooSchema>, 'iterations'> {}
 
 const own = {
@@ -26,7 +26,7 @@ const own = {
 } satisfies AlgorithmOptions;
 
 /**
- * REINFORCE leave-one-out: the baseline of a completion is the mean reward of the others of its group, and nothing is clipped.
+ * REINFORCE leave-one-out. The baseline of a completion is the mean reward of the others of its group, and nothing is clipped.
  *
  * Sequences are what is averaged over, token losses are summed: the gradient of the reward's expectation without bias.
  *

@@ -49,9 +49,9 @@ export function gdpoEstimator({ weights, ...options }: GdpoOptions): GroupEstima
     );
 }
 
-/** Schema of {@link GigpoEstimatorOptions}: the options of `gigpoAdvantages`, and two more. */
+/** Schema of {@link GigpoEstimatorOptions}. It has the options of `gigpoAdvantages`, and two more. */
 export const gigpoEstimatorSchema = gigpoSchema.extend({
-  /** Whether equal or similar `stateKey`s are the same state. See `anchorGroups`. Default: equal ones. */
+  /** Whether equal or similar `stateKey`s are the same state. See `anchorGroups`. Defaults to equal ones. */
   anchors: anchorSchema.optional(),
   /**
    * Which rewards step returns see. `'last-step'`: steps' own rewards, and the trajectory's reward at the last step, as in the

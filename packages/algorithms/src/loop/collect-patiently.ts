@@ -11,7 +11,7 @@ const longestBackOffMs = 60_000;
 export interface PatienceContext extends CollectContext {
   /** Whether this run has already had rewards: what brings none now did work before. */
   readonly history: () => 'scored' | 'nothing scored yet';
-  /** Where the run stands; an error carries it. */
+  /** Where the run stands. An error carries it. */
   readonly state: RlState;
 }
 

@@ -19,7 +19,7 @@ export interface Collection<Metadata = unknown> {
   readonly rounds: number;
   /** What the reward computer threw, although it should not. */
   readonly rejection?: unknown;
-  /** Reward of the greedy trajectory of each group's task, where asked for. Shape: `[P]`. */
+  /** Reward of the greedy trajectory of each group's task, where asked for. Shape `[P]`. */
   readonly greedyRewards?: readonly (number | null)[] | undefined;
 }
 

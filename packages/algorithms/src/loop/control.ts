@@ -17,7 +17,7 @@ export function coefficientsOf(
   };
 }
 
-/** What controllers make of an iteration, for its state; a coefficient that nothing moves is left out. */
+/** What controllers make of an iteration, for its state. A coefficient that nothing moves is left out. */
 export function controlled(
   { kl, entropy }: Coefficients,
   { klControl, entropyControl }: ResolvedRlOptions,

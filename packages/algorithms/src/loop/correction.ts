@@ -13,7 +13,7 @@ export function isNormalized({ loss, correctionNormalization }: ResolvedRlOption
 /**
  * Weights of the sampler's correction, divided by their mean over the iteration.
  *
- * The mean is over tokens if the ratio is a token's, else over sequences. `undefined` if the loss computes them. Shape: `[N][T]`.
+ * The mean is over tokens if the ratio is a token's, else over sequences. `undefined` if the loss computes them. Shape `[N][T]`.
  */
 export function correctionWeights(
   { sequences, scores }: Pick<Experience, 'sequences' | 'scores'>,

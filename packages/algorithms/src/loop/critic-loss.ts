@@ -4,7 +4,7 @@ import type { ResolvedRlOptions } from './options.ts';
 
 type CriticOptions = ResolvedRlOptions['critic'];
 
-/** What the value loss reads; each `[B, T]`. */
+/** What the value loss reads. Each `[B, T]`. */
 interface CriticInputs<T> {
   readonly values?: T | undefined;
   readonly columns: Readonly<Record<string, T>>;
@@ -47,7 +47,7 @@ export function criticLoss(options: CriticOptions): Loss {
 }
 
 /**
- * A policy's loss and its critic's on one trunk: `policy + coefficient · value`.
+ * A policy's loss and its critic's on one trunk, `policy + coefficient · value`.
  *
  * If the critic has a separate aggregation, its part is multiplied by the column `criticFactors`.
  */

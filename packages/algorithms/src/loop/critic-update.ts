@@ -4,7 +4,7 @@ import { type Experience, isMasked, type UpdateContext, valueColumns, weightsOf 
 import { makeUpdates, type Updates } from './updates.ts';
 
 /**
- * Updates of a separate critic; `undefined` without one.
+ * Updates of a separate critic. `undefined` without one.
  *
  * @throws ArgumentError when there is a critic and nothing for it to learn.
  */

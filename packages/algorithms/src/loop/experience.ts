@@ -4,7 +4,7 @@ import type { TokenRows } from '../statistics/token-rows.ts';
 import type { ResolvedRlOptions } from './options.ts';
 import type { Scores } from './scores.ts';
 
-/** The coefficients of an iteration; those that nothing moves are as the options say. */
+/** The coefficients of an iteration. Those that nothing moves are as the options say. */
 export interface Coefficients {
   /** Of the KL, in the loss or in the reward. */
   readonly kl: number;
@@ -25,7 +25,7 @@ export interface UpdateContext {
   readonly options: ResolvedRlOptions;
   readonly coefficients: Coefficients;
   readonly iteration: number;
-  /** Of sampling; the trainer computes its logprobs at the same. */
+  /** Of sampling. The trainer computes its logprobs at the same. */
   readonly temperature: number;
 }
 
@@ -39,7 +39,7 @@ export interface Experience {
   readonly correctionWeights?: TokenRows | undefined;
 }
 
-/** Weights of every token's loss, over all rows of an update, by `aggregation` or that of the options. Shape: `[B][T]`. */
+/** Weights of every token's loss, over all rows of an update, by `aggregation` or that of the options. Shape `[B][T]`. */
 export function weightsOf(
   sequences: readonly TokenSequence[],
   rows: readonly number[],
@@ -54,7 +54,7 @@ export function weightsOf(
 /**
  * Factors of a part of the loss that has a separate aggregation: its weights divided by those of the whole.
  *
- * 0 where nothing is trained. Shape: `[B][T]`; `undefined` if it has no separate aggregation.
+ * 0 where nothing is trained. Shape `[B][T]`. `undefined` if it has no separate aggregation.
  */
 export function aggregationFactors(
   sequences: readonly TokenSequence[],

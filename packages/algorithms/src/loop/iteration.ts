@@ -38,7 +38,7 @@ export interface IterationContext<Metadata> {
   readonly gate: SamplingGate;
 }
 
-/** What came of learning; `'nothing'` where the monitor's verdict was not to. */
+/** Result of the update step, or `'nothing'` if the monitor vetoed it. */
 type Learned = { readonly result: LearnResult; readonly metrics: Metrics } | 'nothing';
 
 /** An iteration that came to its end. */
@@ -52,7 +52,7 @@ export interface Made<Metadata> {
 }
 
 /**
- * One iteration; `undefined` when the signal ended it while groups were collected.
+ * One iteration. `undefined` when the signal ended it while groups were collected.
  *
  * @throws the signal's reason when it ended it later, but before the first update.
  */

@@ -18,9 +18,9 @@ import type { Updates } from './updates.ts';
 export interface LearnContext<Metadata = unknown> extends UpdateContext {
   readonly estimator: AdvantageEstimator<Metadata>;
   readonly greedyRewards?: readonly (number | null)[] | undefined;
-  /** Ends it before the first update; afterwards it is not heeded. */
+  /** Ends it before the first update. Afterwards it is not heeded. */
   readonly signal?: AbortSignal | undefined;
-  /** Takes what was known of each trajectory before the first update. Default: nobody is told. */
+  /** Takes what was known of each trajectory before the first update. By default nobody is told. */
   readonly onLearned?: ((record: RecordedTrajectory) => void) | undefined;
 }
 
@@ -90,7 +90,7 @@ export async function learn<Metadata>(
   };
 }
 
-/** Tells of each trajectory, if somebody listens. */
+/** Reports each trajectory, if somebody listens. */
 function tellOf<Metadata>(
   learned: Omit<Parameters<typeof recordedTrajectories>[0], 'iteration'>,
   { onLearned, iteration }: LearnContext<Metadata>,

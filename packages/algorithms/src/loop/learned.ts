@@ -8,7 +8,7 @@ export type StepTraces = ReadonlyMap<Trajectory, readonly StepTrace[]>;
 /** What an iteration learned from. */
 interface Learned {
   readonly batch: TokenBatch;
-  /** Shape: `[B][T]`. */
+  /** Shape `[B][T]`. */
   readonly advantages: TokenRows;
   readonly traces: StepTraces;
   readonly iteration: number;

@@ -20,9 +20,9 @@ export interface Watched<Metadata> {
   readonly groups: readonly ScoredGroup<Metadata>[];
   readonly coefficients: Coefficients;
   readonly weightFactors: Readonly<Record<string, number>>;
-  /** As it was measured last; unknown of weights that the run went back to. */
+  /** As it was measured last. Unknown of weights that the run went back to. */
   readonly referenceKl: number | undefined;
-  /** `stop` ends the run after the report, `skip` goes on with the next batch; neither learns from this one. */
+  /** `stop` ends the run after the report, `skip` goes on with the next batch. Neither learns from this one. */
   readonly verdict: 'learn' | 'skip' | 'stop';
   readonly metrics: Metrics;
   readonly findings: readonly Finding[];

@@ -16,7 +16,7 @@ const { keep: _, proximalKlTokens: __, ...ownLossShape } = policyLossShape;
 const lossSchema = z
   .strictObject({
     ...ownLossShape,
-    /** Corrects the gap between sampler and trainer; see `samplerWeights`. Default `'sequence-mask'`. */
+    /** Corrects the gap between sampler and trainer. See `samplerWeights`. Default `'sequence-mask'`. */
     correction: policyLossShape.correction.unwrap().exclude(['column']).default('sequence-mask'),
     /** Multiplies the KL to the reference policy in the loss. Default 0. */
     klCoefficient: z.number().nonnegative().default(0),
@@ -32,17 +32,17 @@ const criticSchema = z.strictObject({
   coefficient: z.number().positive().default(0.5),
   /** Factor of the squared error. Default 0.5. */
   scale: z.number().positive().default(0.5),
-  /** Maximum change of a value per iteration; see `valueLoss`. Off by default. */
+  /** Maximum change of a value per iteration. See `valueLoss`. Off by default. */
   clip: z.number().positive().optional(),
-  /** How the clipped value is written; see `valueLoss`. Default `'bounds'`. */
+  /** How the clipped value is written. See `valueLoss`. Default `'bounds'`. */
   clipForm: z.enum(['bounds', 'difference']).default('bounds'),
   /** Errors beyond this count linearly. Off by default. */
   huberDelta: z.number().positive().optional(),
-  /** How value losses are averaged. Default: the policy's aggregation. */
+  /** How value losses are averaged. Defaults to the policy's aggregation. */
   aggregation: aggregationSchema.optional(),
-  /** Passes over the sequences for a separate critic. Default: the policy's `epochs`. */
+  /** Passes over the sequences for a separate critic. Defaults to the policy's `epochs`. */
   epochs: z.int().min(1).optional(),
-  /** Updates per pass for a separate critic. Default: the policy's `minibatches`. */
+  /** Updates per pass for a separate critic. Defaults to the policy's `minibatches`. */
   minibatches: z.int().min(1).optional(),
   /** First iterations, in which only a separate critic learns. Default 0. */
   warmupIterations: z.int().nonnegative().default(0),
@@ -64,17 +64,17 @@ const selectionSchema = z.discriminatedUnion('method', [
   z.strictObject({
     /** Drops tokens whose covariance of logprob and advantage is high (Clip-Cov). */
     method: z.literal('clip-covariance'),
-    /** Share of the tokens that is dropped, 0 to 1. Default: 0.0002. */
+    /** Share of the tokens that is dropped, 0 to 1. Default 0.0002. */
     share: share.optional(),
-    /** Only tokens with a larger covariance are dropped. Default: 1. */
+    /** Only tokens with a larger covariance are dropped. Default 1. */
     low: z.number().optional(),
-    /** Only tokens with a smaller covariance are dropped. Default: 5. */
+    /** Only tokens with a smaller covariance are dropped. Default 5. */
     high: z.number().optional(),
   }),
   z.strictObject({
     /** Applies `loss.proximalKlCoefficient` to the tokens with the highest covariance only (KL-Cov). */
     method: z.literal('kl-covariance'),
-    /** Share of the tokens that is selected, 0 to 1. Default: 0.0002. */
+    /** Share of the tokens that is selected, 0 to 1. Default 0.0002. */
     share: share.optional(),
   }),
 ]);
@@ -164,20 +164,20 @@ const rlShape = {
    * (`'behavior'`, needs `loss.correction: 'none'`). Default `'recomputed'`.
    */
   proximal: z.enum(['recomputed', 'behavior']).optional(),
-  /** How rewards become advantages if no estimator is passed; see `groupRelativeAdvantages`. Default: `{}`. */
+  /** How rewards become advantages if no estimator is passed. See `groupRelativeAdvantages`. Default `{}`. */
   advantage: groupRelativeSchema.prefault({}),
-  /** The loss of the policy; see `policyLoss`. Default: `{}`. */
+  /** The loss of the policy. See `policyLoss`. Default `{}`. */
   loss: lossSchema.prefault({}),
   /**
    * `'batch'` divides the weights of `loss.correction` by their mean, so the correction keeps the step size. Default
    * `'none'`.
    */
   correctionNormalization: z.enum(['none', 'batch']).default('none'),
-  /** How token losses are averaged over a minibatch; see `aggregationWeights`. Default `'token-mean'`. */
+  /** How token losses are averaged over a minibatch. See `aggregationWeights`. Default `'token-mean'`. */
   aggregation: aggregationSchema.default('token-mean'),
-  /** How the KL of the loss is averaged. Default: as `aggregation`. */
+  /** How the KL of the loss is averaged. Defaults to `aggregation`. */
   klAggregation: aggregationSchema.optional(),
-  /** Divisor of the `-norm` aggregations, in tokens. Default: length of the longest sequence. */
+  /** Divisor of the `-norm` aggregations, in tokens. Defaults to the length of the longest sequence. */
   aggregationConstant: z.number().positive().optional(),
   /**
    * Groups whose rewards are all equal. `'count'` averages over them too, `'skip'` leaves them out, `'replace'` collects
@@ -198,18 +198,18 @@ const rlShape = {
     })
     .refine(({ low, high }) => low < high, { path: ['low'], message: 'must be below high' })
     .optional(),
-  /** Penalty for long responses, added to the reward; see `overlongPenalty`. Off by default. */
+  /** Penalty for long responses, added to the reward. See `overlongPenalty`. Off by default. */
   overlong: overlongSchema.optional(),
-  /** How the critic learns, if there is one. Default: `{}`. */
+  /** How the critic learns, if there is one. Default `{}`. */
   critic: criticSchema.prefault({}),
-  /** Chooses the tokens that an update trains, by a forward pass before it. Default: `{ method: 'none' }`. */
+  /** Chooses the tokens that an update trains, by a forward pass before it. Default `{ method: 'none' }`. */
   tokenSelection: selectionSchema.prefault({ method: 'none' }),
   /** Subtracts the KL to the reference policy from the rewards. Off by default. */
   rewardKl: z
     .strictObject({
       /** Multiplies the KL. */
       coefficient: z.number().nonnegative(),
-      /** Estimator of the KL; see `klEstimate`. Default `'k1'`. */
+      /** Estimator of the KL. See `klEstimate`. Default `'k1'`. */
       estimator: z.enum(klEstimators).default('k1'),
       /** Limit of a token's KL in both directions, in nats. Off by default. */
       limit: z.number().positive().optional(),
@@ -220,7 +220,7 @@ const rlShape = {
       place: z.enum(['trajectory', 'token']).default('trajectory'),
     })
     .optional(),
-  /** Adapts the KL coefficient towards a target; see `nextKlCoefficient`. Off by default. */
+  /** Adapts the KL coefficient towards a target. See `nextKlCoefficient`. Off by default. */
   klControl: z
     .strictObject({
       /** KL to reach, in nats. */
@@ -229,28 +229,28 @@ const rlShape = {
       horizon: z.number().positive(),
     })
     .optional(),
-  /** Adapts the entropy coefficient towards a target; see `nextEntropyCoefficient`. Off by default. */
+  /** Adapts the entropy coefficient towards a target. See `nextEntropyCoefficient`. Off by default. */
   entropyControl: z
     .strictObject({
       /** Entropy to reach, in nats. */
       target: z.number(),
-      /** Change of the coefficient per iteration. Default: 0.005. */
+      /** Change of the coefficient per iteration. Default 0.005. */
       step: z.number().positive().optional(),
-      /** Smallest coefficient. Default: 0. */
+      /** Smallest coefficient. Default 0. */
       minimum: z.number().optional(),
-      /** Largest coefficient. Default: 1. */
+      /** Largest coefficient. Default 1. */
       maximum: z.number().positive().optional(),
     })
     .optional(),
   /** `'always'` reports the KL to the reference policy even if the loss does not use it. Default `'when-penalised'`. */
   referenceKl: z.enum(['when-penalised', 'always']).default('when-penalised'),
-  /** What the run bears before it stops by itself with a `RunStoppedError`. Default: `{}`. */
+  /** What the run bears before it stops by itself with a `RunStoppedError`. Default `{}`. */
   failureBudget: failureBudgetSchema.prefault({}),
-  /** How long the run waits for others. Default: `{}`. */
+  /** How long the run waits for others. Default `{}`. */
   deadlines: deadlinesSchema.prefault({}),
   /** Trajectories per iteration that the logger receives as samples. Default 4. */
   loggedSamples: z.int().nonnegative().default(4),
-  /** Moves the reference policy during the run. Default: `{ method: 'none' }`. */
+  /** Moves the reference policy during the run. Default `{ method: 'none' }`. */
   referenceUpdate: referenceUpdateSchema.prefault({ method: 'none' }),
 };
 

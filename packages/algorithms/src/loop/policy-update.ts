@@ -33,7 +33,7 @@ export function policyLossOf(options: ResolvedRlOptions, { klForm }: Pick<Coeffi
   });
 }
 
-/** The policy's updates; none while its critic warms up. */
+/** The policy's updates. None while its critic warms up. */
 export async function updatePolicy(
   experience: Experience,
   policy: Loss,
@@ -62,7 +62,7 @@ export async function updatePolicy(
 /** Columns of tokens chosen over one whole update, by the row they belong to. */
 type SelectedColumns = ReadonlyMap<number, Readonly<Record<string, ArrayLike<number>>>>;
 
-/** What the policy about to be updated says of a minibatch's tokens, where somebody wants to know. Shape: `[B][T]`. */
+/** What the policy about to be updated says of a minibatch's tokens, where somebody wants to know. Shape `[B][T]`. */
 async function currentScores(
   { sequences, scores }: Experience,
   rows: readonly number[],

@@ -22,7 +22,7 @@ import * as z from 'zod';
 import type { PolicyColumn } from '../loss/policy-loss.ts';
 import type { TokenRows } from '../statistics/token-rows.ts';
 
-/** What collects groups of trajectories; a `RolloutManager` does. */
+/** What collects groups of trajectories. A `RolloutManager` does. */
 export interface GroupCollector<Metadata = unknown, Outcome = unknown> {
   readonly options: { readonly sampling: { readonly temperature: number } };
   /**
@@ -67,13 +67,13 @@ export interface ScoredGroup<Metadata = unknown> {
   readonly scored: readonly ScoredTrajectory<Metadata>[];
 }
 
-/** Whether a group is worth learning from; `groupFilters` has some. */
+/** Whether a group is worth learning from. `groupFilters` has some. */
 export type GroupFilter = (group: ScoredGroup) => boolean;
 
 /** Advantage of one trajectory: one number for all its tokens, or one per step. */
 export type TrajectoryAdvantage = number | readonly number[];
 
-/** Rewards to advantages, for all groups of an iteration. Shape: `[P][G]`. Unscorable trajectories are not trained. */
+/** Rewards to advantages, for all groups of an iteration. Shape `[P][G]`. Unscorable trajectories are not trained. */
 export type GroupEstimator<Metadata = unknown> = (
   groups: readonly ScoredGroup<Metadata>[],
   watch?: EstimateWatch,
@@ -86,10 +86,10 @@ export interface EstimateWatch {
 }
 
 /**
- * What an estimator can ask for besides rewards; computed once, before the first update.
+ * What an estimator can ask for besides rewards. Computed once, before the first update.
  *
- * `values`: the critic's, of the state before each token; `proximalLogprobs` and `entropies`: the trainer's policy;
- * `referenceLogprobs`: the frozen policy's; `greedyRewards`: of the greedy trajectory of every task.
+ * `values` are the critic's, of the state before each token. `proximalLogprobs` and `entropies` are those of the trainer's policy,
+ * and `referenceLogprobs` those of the frozen policy. `greedyRewards` are those of the greedy trajectory of every task.
  */
 export type EstimatorNeed =
   | 'values'
@@ -116,30 +116,30 @@ export interface TokenOwner<Metadata = unknown> {
  */
 export interface TokenBatch<Metadata = unknown> {
   readonly groups: readonly ScoredGroup<Metadata>[];
-  /** Shape: `[B]`. */
+  /** Shape `[B]`. */
   readonly owners: readonly TokenOwner<Metadata>[];
   readonly tokens: TokenRows;
   /** 1 where the policy chose the token and it is trained. */
   readonly masks: TokenRows;
   /** Index of the step that chose the token, −1 where the environment did. */
   readonly steps: TokenRows;
-  /** A step's reward stands on its last token, the trajectory's is added on the last of all; less `penalties`. */
+  /** A step's reward stands on its last token, and the trajectory's is added on the last of all, less `penalties`. */
   readonly rewards: TokenRows;
   /** What the KL in the reward took off `rewards`, where it is on. */
   readonly penalties?: TokenRows | undefined;
   readonly behaviorLogprobs: TokenRows;
   /** The critic's value of the state before each token, if asked for. */
   readonly values?: TokenRows | undefined;
-  /** Its value of the state after each row's last token. Shape: `[B]`. */
+  /** Its value of the state after each row's last token. Shape `[B]`. */
   readonly finalValues?: Float64Array | undefined;
   readonly proximalLogprobs?: TokenRows | undefined;
   readonly entropies?: TokenRows | undefined;
   readonly referenceLogprobs?: TokenRows | undefined;
-  /** `null` where the greedy trajectory could not be scored. Shape: `[P]`. */
+  /** `null` where the greedy trajectory could not be scored. Shape `[P]`. */
   readonly greedyRewards?: readonly (number | null)[] | undefined;
 }
 
-/** Advantages of tokens, and the critic's targets where it learns. Each `[B][T]`; ignored where the mask is 0. */
+/** Advantages of tokens, and the critic's targets where it learns. Each `[B][T]`. Ignored where the mask is 0. */
 export interface TokenEstimate {
   readonly advantages: TokenRows;
   readonly returns?: TokenRows | undefined;
@@ -147,17 +147,17 @@ export interface TokenEstimate {
 
 /** Rewards to advantages, with what the policy and its critic think of every token. */
 export interface TokenEstimator<Metadata = unknown> {
-  /** What `estimate` reads. Default: rewards only. */
+  /** What `estimate` reads. Defaults to rewards only. */
   readonly needs?: readonly EstimatorNeed[] | undefined;
   estimate(batch: TokenBatch<Metadata>): TokenEstimate;
 }
 
-/** A function of scored groups, or an estimator that sees tokens; `estimators` has those of the field. */
+/** A function of scored groups, or an estimator that sees tokens. `estimators` has those of the field. */
 export type AdvantageEstimator<Metadata = unknown> = GroupEstimator<Metadata> | TokenEstimator<Metadata>;
 
 /** Interventions that need more than the loop has. Without a handler they are noted and not done. */
 export interface InterventionHandlers {
-  /** Resolves once the run may go on; rejects with the signal's reason. */
+  /** Resolves once the run may go on. Rejects with the signal's reason. */
   readonly pause?:
     | ((intervention: Intervention, signal: AbortSignal | undefined) => Promise<void>)
     | undefined;
@@ -190,19 +190,19 @@ export interface RlDependencies<Metadata = unknown, Outcome = unknown, Known = M
   readonly inference: InferenceEngine;
   /** Directory for published weights. Needed if trainer and sampler do not share a store. Both must be able to read it. */
   readonly publications?: string | undefined;
-  /** Default: `estimators.groupRelative` with the options' `advantage`. */
+  /** Default `estimators.groupRelative` with the options' `advantage`. */
   readonly advantages?: AdvantageEstimator<NoInfer<Metadata>> | undefined;
   /**
    * Your own loss of the policy. It may read the columns `advantages`, `behaviorLogprobs`, `proximalLogprobs` (computed before
-   * the iteration's first update) and `referenceLogprobs`. The options' `loss` is then ignored. Default: `policyLoss` with the
+   * the iteration's first update) and `referenceLogprobs`. The options' `loss` is then ignored. Default `policyLoss` with the
    * options' `loss`.
    */
   readonly loss?: Loss<PolicyColumn> | undefined;
   /** Groups that it turns down are replaced by groups of further tasks, in at most `collectionRounds` rounds. */
   readonly groupFilter?: GroupFilter | undefined;
-  /** Collects the greedy trajectory of a task, in groups of one at temperature 0; for estimators that ask for `greedyRewards`. */
+  /** Collects the greedy trajectory of a task, in groups of one at temperature 0, for estimators that ask for `greedyRewards`. */
   readonly greedyRollouts?: GroupCollector<NoInfer<Known>, NoInfer<Outcome>> | undefined;
-  /** Sees every batch before it is learned from; what it asks for is done, and noted in the report. */
+  /** Sees every batch before it is learned from. What it asks for is done, and noted in the report. */
   readonly monitor?: Monitor<NoInfer<Metadata>> | undefined;
   /** Does what a monitor can ask for and the loop cannot do by itself. */
   readonly interventions?: InterventionHandlers | undefined;
@@ -210,7 +210,7 @@ export interface RlDependencies<Metadata = unknown, Outcome = unknown, Known = M
   readonly logger?: MetricsLogger | undefined;
   /** Milliseconds from any origin, such as `performance.now`. Without it, times are not reported. */
   readonly clock?: (() => number) | undefined;
-  /** Waits between the tries of a lost iteration; rejects with the signal's reason. Default: a timer. */
+  /** Waits between the tries of a lost iteration. Rejects with the signal's reason. Defaults to a timer. */
   readonly sleep?: ((milliseconds: number, signal: AbortSignal | undefined) => Promise<void>) | undefined;
   /**
    * Ends the run: at once and without a report before the iteration's first update, else after its updates. A call of the backend
@@ -219,7 +219,7 @@ export interface RlDependencies<Metadata = unknown, Outcome = unknown, Known = M
   readonly signal?: AbortSignal | undefined;
   /**
    * Called if the signal interrupts an iteration before its first update, with the state of the last report and the episodes that were
-   * under way. A run that resumes from it goes on with them. Default: they are lost, and their tasks are taken again.
+   * under way. A run that resumes from it goes on with them. By default they are lost, and their tasks are taken again.
    */
   readonly onInterrupted?: ((state: RlState) => void) | undefined;
 }
@@ -259,7 +259,7 @@ export interface RlState {
   readonly unfinished?: readonly Trajectory[] | undefined;
 }
 
-/** One iteration: collected, learned, published. */
+/** One iteration that was collected, learned and published. */
 export interface RlReport<Metadata = unknown> {
   /** Counts from 0. */
   readonly iteration: number;
@@ -269,7 +269,7 @@ export interface RlReport<Metadata = unknown> {
   readonly notes: readonly string[];
   /** As they were learned from: without the rewards of trajectories that a monitor had left out. */
   readonly groups: readonly ScoredGroup<Metadata>[];
-  /** What the monitor found; empty without one. */
+  /** What the monitor found. Empty without one. */
   readonly findings: readonly Finding[];
   /** Continue after this iteration with it. */
   readonly state: RlState;

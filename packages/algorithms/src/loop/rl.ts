@@ -16,12 +16,12 @@ import { SamplingGate } from './sampling-gate.ts';
 
 /** How a run continues another. */
 export interface ResumeOptions<State> {
-  /** The state of the last report of the run to continue; the backend must hold that moment's checkpoint. */
+  /** The state of the last report of the run to continue. The backend must hold that moment's checkpoint. */
   readonly resume?: State | undefined;
 }
 
 /**
- * The reinforcement learning loop: collect groups, score them, learn, publish; one report per iteration.
+ * The reinforcement learning loop: collect groups, score them, learn, publish. One report per iteration.
  *
  * With `lookAhead: 0` it samples nothing ahead. While you hold a report, backend and sampler are exactly at that iteration: log, evaluate,
  * save or stop there. Weights are published once before the first iteration and after each. An iteration that the signal interrupts

@@ -1,7 +1,7 @@
 import { RlpError } from '@rlp/core';
 import type { RlState } from './protocol.ts';
 
-/** Why a run stopped by itself; docs/guides/when-a-run-stops.md describes each. */
+/** Why a run stopped by itself, as docs/guides/when-a-run-stops.md describes. */
 export type StopReason =
   | 'nothing-collected'
   | 'episodes-failed'

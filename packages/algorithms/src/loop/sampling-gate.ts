@@ -1,6 +1,6 @@
 import { onAbort } from '@rlp/core';
 
-/** Lets groups be sampled side by side, but not while weights are changed. Whoever changes weights goes before those who enter later. */
+/** Lets groups be sampled side by side, but not while weights are changed. A change of weights goes before groups that enter later. */
 export class SamplingGate {
   #inside = 0;
   #closed: Promise<void> | undefined;

@@ -3,7 +3,7 @@ import type { CriticBackend, TokenScores, TokenSequence, TrainingBackend } from 
 /** What the trainer can say about tokens before the first update. */
 export type Score = 'proximal' | 'reference' | 'values';
 
-/** {@link Score}s of the sequences of an iteration; those asked for are there. Shape: `[N][T]`. */
+/** {@link Score}s of the sequences of an iteration. Those asked for are there. Shape `[N][T]`. */
 export interface Scores {
   readonly proximal?: readonly TokenScores[] | undefined;
   readonly reference?: readonly TokenScores[] | undefined;

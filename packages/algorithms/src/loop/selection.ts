@@ -5,7 +5,7 @@ import type { ResolvedRlOptions } from './options.ts';
 
 type Selection = ResolvedRlOptions['tokenSelection'];
 
-/** The tokens of one update. Shape of each: `[B][T]`. */
+/** The tokens of one update. Shape of each `[B][T]`. */
 export interface SelectionInputs {
   /** Of the policy about to be updated. */
   readonly scores: readonly TokenScores[];

@@ -8,7 +8,7 @@ export const sftSchema = z
   .strictObject({
     /** Names the random streams that shuffle the examples. Default `'sft'`. */
     seed: z.string().default('sft'),
-    /** Passes over the examples. Default: 1, unless `updates` is given. */
+    /** Passes over the examples. Default 1, unless `updates` is given. */
     epochs: z.number().positive().optional(),
     /** Optimizer steps of the run, instead of `epochs`. */
     updates: z.int().min(1).optional(),
@@ -16,9 +16,9 @@ export const sftSchema = z
     tokensPerBatch: z.int().min(1).optional(),
     /** A batch is full at this many sequences. Default 32. */
     sequencesPerBatch: z.int().min(1).default(32),
-    /** How token losses are averaged; see `aggregationWeights`. Default `'token-mean'`. */
+    /** How token losses are averaged. See `aggregationWeights`. Default `'token-mean'`. */
     aggregation: z.enum(aggregationModes).default('token-mean'),
-    /** How long the run waits for the backend. Default: `{}`. */
+    /** How long the run waits for the backend. Default `{}`. */
     deadlines: deadlinesSchema.omit({ rewardsMs: true }).prefault({}),
   })
   .refine(({ epochs, updates }) => epochs === undefined || updates === undefined, {

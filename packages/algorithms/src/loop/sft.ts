@@ -62,7 +62,7 @@ export interface SftReport {
 }
 
 /**
- * Supervised fine-tuning: cross-entropy on the tokens whose mask is 1; one report per update.
+ * Supervised fine-tuning by cross-entropy on the tokens whose mask is 1. One report per update.
  *
  * Examples are shuffled in each epoch by a stream named by seed and epoch, then batched in that order. A resumed run sees
  * exactly the batches that the interrupted run would have seen. Publishes nothing.
@@ -131,7 +131,7 @@ function* batches(
   }
 }
 
-/** Where the batch that begins at `start` ends; it always holds one sequence. */
+/** Where the batch that begins at `start` ends. It always holds one sequence. */
 function batchEnd(
   sequences: readonly TokenSequence[],
   order: readonly number[],

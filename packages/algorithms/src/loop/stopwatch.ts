@@ -1,4 +1,4 @@
-/** Milliseconds between laps, added up by name; nothing without a clock. */
+/** Milliseconds between laps, added up by name. Nothing without a clock. */
 export class Stopwatch {
   readonly laps: Record<string, number> = {};
   readonly #clock: (() => number) | undefined;

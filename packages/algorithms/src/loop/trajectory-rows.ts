@@ -16,11 +16,11 @@ interface Part {
 export interface TrajectoryRows<Metadata = unknown> {
   readonly sequences: readonly TokenSequence[];
   readonly owners: readonly TokenOwner<Metadata>[];
-  /** Parts of every row, in the order of time. Shape: `[B][…]`. */
+  /** Parts of every row, in the order of time. Shape `[B][…]`. */
   readonly parts: readonly (readonly Part[])[];
 }
 
-/** Rewards of a group, `null` where a trajectory could not be scored. Shape: `[G]`. */
+/** Rewards of a group, `null` where a trajectory could not be scored. Shape `[G]`. */
 export function rewardsOf({ scored }: ScoredGroup): (number | null)[] {
   return scored.map(({ reward }) => reward);
 }

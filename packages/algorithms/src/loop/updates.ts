@@ -18,7 +18,7 @@ export interface UpdatePlan {
   readonly minibatches: number;
   /** Names the streams that shuffle, one per epoch. */
   readonly stream: readonly (string | number)[];
-  /** What is trained of a minibatch; nothing makes no update, `'stop'` none any more. `update` counts from 0. */
+  /** What is trained of a minibatch. Nothing makes no update, `'stop'` none any more. `update` counts from 0. */
   readonly sequencesOf: (rows: readonly number[], update: number) => MinibatchPlan | Promise<MinibatchPlan>;
 }
 
@@ -36,7 +36,7 @@ export interface Updates {
 /**
  * Makes the updates of one iteration: `epochs` passes over the sequences, cut into `minibatches` updates each.
  *
- * An update is applied only once its gradient is known to be finite; the next pass is submitted behind it without waiting.
+ * An update is applied only once its gradient is known to be finite. The next pass is submitted behind it without waiting.
  *
  * @throws TrainingError when a loss or gradient is not finite; updates before it stay.
  */
@@ -62,7 +62,7 @@ export async function makeUpdates(plan: UpdatePlan): Promise<Updates> {
   return { passes, updates: await Promise.all(updates), skipped };
 }
 
-/** `parts` slices of nearly equal length, in order; fewer when there are not enough items. */
+/** `parts` slices of nearly equal length, in order. Fewer when there are not enough items. */
 function split<Item>(items: readonly Item[], parts: number): Item[][] {
   const count = Math.min(parts, items.length);
   return Array.from({ length: count }, (_, part) =>

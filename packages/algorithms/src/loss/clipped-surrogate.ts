@@ -13,9 +13,9 @@ export interface ClipOptions {
   readonly clipLow: number;
   /** The ratio's upper bound is `1 + clipHigh`. */
   readonly clipHigh: number;
-  /** Losses of tokens with negative advantage are capped at `−A · dualClip`. Default: no cap. */
+  /** Losses of tokens with negative advantage are capped at `−A · dualClip`. Off by default. */
   readonly dualClip?: number | undefined;
-  /** The unclipped ratio is capped here (two-sided clipping, TRL's `delta`). Default: no cap. */
+  /** The unclipped ratio is capped here (two-sided clipping, TRL's `delta`). Off by default. */
   readonly ratioCap?: number | undefined;
 }
 
@@ -24,7 +24,7 @@ export interface ClipOptions {
  *
  *     L = −min(ρ·A, clip(ρ, 1 − clipLow, 1 + clipHigh)·A)
  *
- * `dualClip` c: `L = min(L, −c·A)` where `A < 0`. `ratioCap` δ: the first ρ becomes `min(ρ, δ)`. With a ratio over sequences
+ * `dualClip` c, `L = min(L, −c·A)` where `A < 0`. `ratioCap` δ: the first ρ becomes `min(ρ, δ)`. With a ratio over sequences
  * this is GSPO.
  *
  * @see Schulman et al. 2017, eq. 7, https://arxiv.org/abs/1707.06347

@@ -39,7 +39,7 @@ const clipSchema = z.strictObject({
   clipLow: z.number().min(0).default(0.2),
   /** Of the clipped surrogate that the result multiplies. Default 0.28. */
   clipHigh: z.number().min(0).default(0.28),
-  /** Added to the token count of both means (verl: 1e-8). Default 0. */
+  /** Added to the token count of both means (verl has 1e-8). Default 0. */
   countEpsilon: z.number().nonnegative().default(0),
 });
 

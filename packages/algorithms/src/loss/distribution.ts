@@ -21,7 +21,7 @@ export function chosenLogprobs<T>(ops: TensorOps<T>, logits: T, oneHot: T): T {
 }
 
 /**
- * Entropy of every row's distribution, in nats: `H = −Σ p ln p`, `[N, 1]`.
+ * Entropy of every row's distribution, in nats, `H = −Σ p ln p`, `[N, 1]`.
  *
  * @param logits - `[N, V]`.
  */
@@ -42,7 +42,7 @@ export function fullKl<T>(ops: TensorOps<T>, logits: T, otherLogits: T): T {
 }
 
 /**
- * Probability that two draws agree: `Σ p²` of every row, `[N, 1]`. The optimal token baseline weighs by it.
+ * Probability that two draws agree, `Σ p²` of every row, `[N, 1]`. The optimal token baseline weighs by it.
  *
  * @param logits - `[N, V]`.
  */

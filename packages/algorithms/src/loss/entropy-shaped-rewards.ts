@@ -70,7 +70,7 @@ export function entropyShapedRewards(
 }
 
 /**
- * Values whitened separately for each kind of row: `(x − mean) / √(population variance + ε)`.
+ * Values whitened separately for each kind of row, `(x − mean) / √(population variance + ε)`.
  *
  * @param kinds - To which part a row belongs. Shape `[B]`.
  * @throws ArgumentError for mismatched shapes or numbers that are not finite.

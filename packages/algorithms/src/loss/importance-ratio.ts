@@ -23,7 +23,7 @@ export interface RatioOptions {
   readonly level?: RatioLevel | undefined;
   /** The level's log-ratio is limited to ± this before exp. Default 20, so that float32 cannot overflow. */
   readonly logRatioLimit?: number | undefined;
-  /** It is also limited to this from above. Default: no further limit (verl and SkyRL: 10 at sequence levels). */
+  /** It is also limited to this from above. No further limit by default (verl and SkyRL have 10 at sequence levels). */
   readonly logRatioCap?: number | undefined;
   /** Divisor of a sequence's mean. Default `'at-least-one'`. */
   readonly countFloor?: CountFloor | undefined;
@@ -82,7 +82,7 @@ export interface MixedRatioOptions {
 }
 
 /**
- * A ratio between sequence and token: `ρ = exp(α · sg[mean δ] + β · δ_t)`, `[B, T]`. textpolicy's "hybrid" GSPO.
+ * A ratio between sequence and token, `ρ = exp(α · sg[mean δ] + β · δ_t)`, `[B, T]`. textpolicy's "hybrid" GSPO.
  */
 export function mixedRatio<T>(
   ops: TensorOps<T>,

@@ -24,7 +24,7 @@ export interface KlOptions {
    * (open-instruct: 40 for all).
    */
   readonly logRatioLimit?: number | undefined;
-  /** The estimate is limited to ± this. The gradient dies beyond. Default: no limit (verl: 10 for k3, OpenRLHF: 10). */
+  /** The estimate is limited to ± this. The gradient dies beyond. No limit by default (verl has 10 for k3, OpenRLHF 10). */
   readonly limit?: number | undefined;
   /**
    * `'own'`: gradient of the estimate. `'k2'`: straight through, the value of the estimator with the gradient of k2. In

@@ -4,7 +4,7 @@ import type { TensorOps } from '@rlp/core';
 export type CountFloor =
   | 'at-least-one'
   | {
-      /** Added to the token count (verl: 1e-8). */
+      /** Added to the token count (verl has 1e-8). */
       readonly plus: number;
     };
 

@@ -59,7 +59,7 @@ export const policyLossShape = {
   logRatioLimit: z.number().positive().default(20),
   /** Further limits log-ratios from above. Off by default. */
   logRatioCap: z.number().positive().optional(),
-  /** Added to a sequence's token count before dividing by it (verl: 1e-8). Default: a count of at least 1. */
+  /** Added to a sequence's token count before dividing by it (verl has 1e-8). Defaults to a count of at least 1. */
   countEpsilon: z.number().positive().optional(),
   /**
    * Corrects the gap between sampler and trainer. See `samplerWeights`. `'column'` reads `correctionWeights`. Default
@@ -96,7 +96,7 @@ export const policyLossShape = {
   entropyCoefficient: z.union([z.number(), z.literal('column')]).default(0),
 };
 
-/** A ratio's lower bound is at least 0; GMPO's is that of a log-ratio. */
+/** A ratio's lower bound is at least 0. GMPO's is that of a log-ratio. */
 export function boundsRatios({
   surrogate,
   clipLow = 0,
@@ -145,7 +145,7 @@ export function isComputed(correction: (typeof corrections)[number]): boolean {
   return correction !== 'none' && correction !== 'column';
 }
 
-/** Whether a surrogate reads an option. Only the surrogates' own parameters are in question; the loss reads the others. */
+/** Whether a surrogate reads an option. Only the surrogates' own parameters are in question. The loss reads the others. */
 export function readsBound(surrogate: SurrogateKind = 'clip', option: string): boolean {
   return !(option in surrogateShape) || option in (surrogateDefaults[surrogate] ?? {});
 }

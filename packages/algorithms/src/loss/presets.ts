@@ -30,7 +30,7 @@ export interface LossPreset {
 const logRatioLimit = 1e6;
 
 /**
- * Option values that give each project's numbers; `pnpm conformance` computes its files with them.
+ * Option values that give each project's numbers. `pnpm conformance` computes its files with them.
  *
  * `rlp` is our default:
  *

@@ -4,7 +4,7 @@ import type { RatioInputs } from './importance-ratio.ts';
 import { type CountFloor, limit, maskedRowMean, sign } from './masked.ts';
 
 /**
- * Importance sampling without any bound: `L = −ρ · A`. Tinker's `importance_sampling`.
+ * Importance sampling without any bound, `L = −ρ · A`. Tinker's `importance_sampling`.
  */
 export function importanceSampling<T>(ops: TensorOps<T>, { ratio, advantages }: SurrogateInputs<T>): T {
   return ops.neg(ops.mul(ratio, advantages));
@@ -102,7 +102,7 @@ export interface DivergenceOptions {
   /** Largest distance where it rose. */
   readonly divergenceHigh: number;
   /**
-   * `'outward'` drops only tokens whose advantage pushes them further out (DPPO); `'both'` drops all beyond the bounds
+   * `'outward'` drops only tokens whose advantage pushes them further out (DPPO). `'both'` drops all beyond the bounds
    * (IcePop in probabilities). Default `'outward'`.
    */
   readonly dropped?: 'outward' | 'both' | undefined;

@@ -3,7 +3,7 @@ import { requireFinite, requireRows, type TokenRows, zeroRows } from '../statist
 
 /** What {@link klPenalizedRewards} reads. The shape of each is `[B][T]`. */
 export interface KlRewardInputs {
-  /** Reward of every token; outcome rewards stand at the last one, see `tokenRewards`. */
+  /** Reward of every token. Outcome rewards stand at the last one, see `tokenRewards`. */
   readonly rewards: TokenRows;
   /** Of the policy to its reference, per token, in nats. See `klEstimate`. */
   readonly kl: TokenRows;
@@ -12,7 +12,7 @@ export interface KlRewardInputs {
 }
 
 /**
- * KL in the reward: `r_t − β · KL_t` on tokens that count, `r_t` elsewhere. The policy gradient then sees the KL through the
+ * KL in the reward, `r_t − β · KL_t` on tokens that count, `r_t` elsewhere. The policy gradient then sees the KL through the
  * advantages, and its estimator is `k1` in most projects. In the loss it is `policyLoss`'s `klCoefficient`.
  *
  * @param coefficient - β. Below 0 it counts as 0 (OpenRLHF).

@@ -17,9 +17,9 @@ export interface SamplerWeightOptions {
   readonly level: 'token' | 'sequence' | 'geometric';
   /** What becomes of a ratio outside of the bounds: moved to the bound (truncated), or 0 (rejected). */
   readonly outside: 'clamp' | 'zero';
-  /** Default: no lower bound. */
+  /** No lower bound by default. */
   readonly low?: number | undefined;
-  /** Default: no upper bound. */
+  /** No upper bound by default. */
   readonly high?: number | undefined;
   /** The level's log-ratio is limited to ± this before exp. Default 20, so that float32 cannot overflow. */
   readonly logRatioLimit?: number | undefined;
@@ -99,7 +99,7 @@ export interface AcceptanceCriterion {
   /** `'k1'`: −δ; `'k2'`: δ²/2; `'k3'`: e^δ − 1 − δ; `'tv'`: |e^δ − 1|; with δ = ln π_prox − ln π_b, limited to ± 20. */
   readonly statistic: 'k1' | 'k2' | 'k3' | 'tv';
   /**
-   * `'token'` judges each token; the others a whole sequence: by the sum or mean over its tokens, or by whether
+   * `'token'` judges each token. The others judge a whole sequence, by the sum or mean over its tokens, or by whether
    * `'every-token'` passes.
    */
   readonly over: 'token' | 'sequence-sum' | 'sequence-mean' | 'every-token';
@@ -111,7 +111,7 @@ export interface AcceptanceCriterion {
 
 /**
  * Rejection by the gap between sampler and trainer: 1 for tokens that pass every criterion, else 0. A constant to the
- * gradient. Shape `[B, T]`; 0 where the mask is.
+ * gradient. Shape `[B, T]`, and 0 where the mask is.
  *
  * Multiply losses by it, or (verl) compute the aggregation over the accepted tokens only.
  */

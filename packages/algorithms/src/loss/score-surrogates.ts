@@ -10,7 +10,7 @@ export interface ScoreInputs<T> {
 }
 
 /**
- * The policy gradient itself: `L = −A · ln π_θ`. REINFORCE, and verl's GPG.
+ * The policy gradient itself, `L = −A · ln π_θ`. REINFORCE, and verl's GPG.
  *
  * @see Williams 1992, https://doi.org/10.1007/BF00992696
  */
@@ -21,7 +21,7 @@ export function policyGradient<T>(
   return ops.neg(ops.mul(advantages, logprobs));
 }
 
-/** Bounds of a ratio: `1 − clipLow` and `1 + clipHigh`. */
+/** Bounds of a ratio, `1 − clipLow` and `1 + clipHigh`. */
 export interface RatioBounds {
   /** The lower bound is `1 − clipLow`. 1 means no bound. */
   readonly clipLow: number;
@@ -34,7 +34,7 @@ export interface RatioBounds {
  *
  *     L = −sg[clip(ρ, 1 − clipLow, 1 + clipHigh)] · A · ln π_θ
  *
- * verl, SkyRL and slime clip on both sides; open-instruct only above (`clipLow` 1); TRL only above and at `epsilon_high`
+ * verl, SkyRL and slime clip on both sides. open-instruct clips only above (`clipLow` 1), TRL only above and at `epsilon_high`
  * itself, which is `clipHigh = epsilon_high − 1`.
  *
  * @see MiniMax 2025 (MiniMax-M1), eq. 4, https://arxiv.org/abs/2506.13585
@@ -49,7 +49,7 @@ export function clippedWeightSurrogate<T>(
 }
 
 /**
- * The policy gradient of tokens whose ratio lies strictly between the bounds; 0 for the others. SkyRL's `rollout_is`.
+ * The policy gradient of tokens whose ratio lies strictly between the bounds, and 0 for the others. SkyRL's `rollout_is`.
  *
  *     L = −sg[ρ] · A · ln π_θ   where 1 − clipLow < ρ < 1 + clipHigh
  */
@@ -79,7 +79,7 @@ export interface GammaInputs<T> {
   readonly proximalLogprobs: T;
   readonly advantages: T;
   readonly mask: T;
-  /** Logarithm of the sequence's sampler correction, which becomes part of its weight; `[B, 1]`. */
+  /** Logarithm of the sequence's sampler correction, which becomes part of its weight. `[B, 1]`. */
   readonly logCorrection?: T | undefined;
 }
 
@@ -92,7 +92,7 @@ export interface GammaOptions {
 }
 
 /**
- * VESPO's weight of a sequence, a constant to the gradient: `φ(w) = e^λ · w^k · e^(−λw)`, which is 1 at `w = 1` and falls to
+ * VESPO's weight of a sequence, a constant to the gradient, `φ(w) = e^λ · w^k · e^(−λw)`, which is 1 at `w = 1` and falls to
  * 0 on both sides.
  *
  *     ln w = clip(Σ clip(δ, ±20) + logCorrection, ln 1e-8, 20)        δ = ln π_θ − ln π_prox

@@ -25,7 +25,7 @@ export const surrogateKinds = [
 /** One of {@link surrogateKinds}. */
 export type SurrogateKind = (typeof surrogateKinds)[number];
 
-/** Every surrogate's own parameters; which of them a surrogate reads, and its defaults, say {@link surrogateDefaults}. */
+/** Every surrogate's own parameters. Which of them a surrogate reads, and its defaults, say {@link surrogateDefaults}. */
 export interface SurrogateParameters {
   readonly clipLow: number;
   readonly clipHigh: number;

@@ -11,14 +11,14 @@ export interface ValueInputs<T> {
 
 /** Options of {@link valueLoss}. */
 export interface ValueLossOptions {
-  /** Values are also judged where they may not leave `oldValues ± clip`. The worse of both counts. Default: no clipping. */
+  /** Values are also judged where they may not leave `oldValues ± clip`. The worse of both counts. No clipping by default. */
   readonly clip?: number | undefined;
   /**
    * How the clipped value is written: `'bounds'`, `clip(V, V_old − c, V_old + c)`, or `'difference'`,
    * `V_old + clip(V − V_old, −c, c)` (SkyRL, OpenRLHF, slime). Equal but for rounding, which `clipped` then counts. Default `'bounds'`.
    */
   readonly clipForm?: 'bounds' | 'difference' | undefined;
-  /** Factor of the squared error. Default 0.5, as verl, TRL, SkyRL, OpenRLHF and AReaL; rl_primitives and slime have 1. */
+  /** Factor of the squared error. Default 0.5, as verl, TRL, SkyRL, OpenRLHF and AReaL. Slime and rl_primitives have 1. */
   readonly scale?: number | undefined;
   /** Errors beyond this count linearly (Huber), `scale · 2δ·(|d| − δ/2)`. Default: squares everywhere. */
   readonly huberDelta?: number | undefined;

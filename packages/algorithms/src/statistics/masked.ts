@@ -3,7 +3,7 @@ import * as z from 'zod';
 import { requireRows, type TokenRows } from './token-rows.ts';
 
 const meanSchema = z.strictObject({
-  /** Added to the number of tokens before dividing by it (verl: 1e-8). Default 0. */
+  /** Added to the number of tokens before dividing by it (verl has 1e-8). Default 0. */
   countEpsilon: z.number().nonnegative().default(0),
 });
 const varianceSchema = meanSchema.extend({
@@ -25,7 +25,7 @@ export interface Moments {
 }
 
 /**
- * Mean over the tokens that count: `Σ m·x / (Σ m + ε)`. It is 0 where none does. A mask that is not given keeps all.
+ * Mean over the tokens that count, `Σ m·x / (Σ m + ε)`. It is 0 where none does. A mask that is not given keeps all.
  *
  * @throws ArgumentError for values that are not finite or a mask of another shape.
  */
@@ -55,7 +55,7 @@ export function maskedRowMeans(
 }
 
 /**
- * Variance over the tokens that count: `Σ m·(x − mean)² / (n + ε)`, times `n / (n − 1)` where unbiased.
+ * Variance over the tokens that count, `Σ m·(x − mean)² / (n + ε)`, times `n / (n − 1)` where unbiased.
  *
  * 0 where it is not defined, which is without a token, or with one token and the unbiased divisor. There verl raises, and TRL
  * gives NaN.

@@ -20,7 +20,7 @@ export const whiteningOptionsSchema = z.strictObject({
   epsilonPlacement: z.enum(['inside-root', 'added', 'variance-floor']).default('inside-root'),
   /** Added to the token count before dividing by it. Default 0. */
   countEpsilon: z.number().nonnegative().default(0),
-  /** What tokens outside the mask become: 0, mapped as the others, or the image of 0. Default `'zero'`. */
+  /** Tokens outside the mask become 0, mapped as the others, or the image of 0. Default `'zero'`. */
   outside: z.enum(['zero', 'same-map', 'map-of-zero']).default('zero'),
 });
 
@@ -45,7 +45,7 @@ export interface WhiteningOptions extends z.input<typeof whiteningOptionsSchema>
  *     y = (x − mean) / √(variance + ε)
  *
  * Fewer than two tokens with the unbiased divisor have no deviation. They are only shifted, to exactly 0. No token gives zeros.
- * Shape: as `values`, `[B][T]`. A mask that is not given keeps all.
+ * Shape as `values`, `[B][T]`. A mask that is not given keeps all.
  *
  * @throws ArgumentError for values that are not finite or a mask of another shape, OptionsError for wrong options.
  */

@@ -2,15 +2,15 @@ import { ArgumentError, type EvaluateResult, rewardsOfTurns, type StepData } fro
 
 /** Who hears of judgements that fit no step. */
 export interface AlignOptions {
-  /** Takes one sentence per problem. Default: nobody is told, and the problems are in the result. */
+  /** Takes one sentence per problem. By default nobody is told, and the problems are in the result. */
   readonly onNote?: ((text: string) => void) | undefined;
 }
 
 /** Steps with their rewards, and what came of the judgements. */
 export interface AlignedSteps {
-  /** The steps, with `baseReward` where a step was judged. Shape: `[episodes][steps]`. */
+  /** The steps, with `baseReward` where a step was judged. Shape `[episodes][steps]`. */
   readonly steps: readonly (readonly StepData[])[];
-  /** Score of each episode. `null` if it could not be scored. Shape: `[episodes]`. */
+  /** Score of each episode. `null` if it could not be scored. Shape `[episodes]`. */
   readonly finalScores: readonly (number | null)[];
   /** One sentence per judgement that names no step of its episode, or one that was judged already. */
   readonly problems: readonly string[];

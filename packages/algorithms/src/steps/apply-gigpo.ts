@@ -19,20 +19,20 @@ const schema = z.strictObject({
   scale: z.enum(['std', 'none']).default('std'),
   /** Added to the deviation. Default 0.000001. */
   epsilon: z.number().nonnegative().default(1e-6),
-  /** Whether equal or similar states are the same. See `anchorGroups`. Default: equal ones. */
+  /** Whether equal or similar states are the same. See `anchorGroups`. Defaults to equal ones. */
   anchors: anchorSchema.optional(),
 });
 
 /** Options of {@link applyGigpoToBatchSteps}. */
 export interface ApplyGigpoOptions extends z.input<typeof schema> {
-  /** Group of each episode. Episodes of a group begin in the same state. Default: all are one group. */
+  /** Group of each episode. Episodes of a group begin in the same state. By default all are one group. */
   readonly groups?: readonly unknown[] | undefined;
   /**
-   * Text that is equal for steps taken in equal states. Default: `stepInfo.stateKey`, which rollouts write if the environment has
+   * Text that is equal for steps taken in equal states. Default `stepInfo.stateKey`, which rollouts write if the environment has
    * `stateKey`.
    */
   readonly stateHashingFunction?: ((step: StepData) => string) | undefined;
-  /** Called for each step with its advantages, its state and its return, in their order. Default: nobody is told. */
+  /** Called for each step with its advantages, its state and its return, in their order. By default nobody is told. */
   readonly onTrace?: ((trace: StepTrace, step: StepData) => void) | undefined;
 }
 
