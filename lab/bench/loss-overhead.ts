@@ -1,13 +1,13 @@
 import { loadavg } from 'node:os';
 import { crossEntropy, policyLoss } from '@rlp/algorithms/loss';
 import { createOnnxBackend } from '@rlp/backprop';
-import { type Loss, RandomStream, type TrainingSequence } from '@rlp/core';
+import type { Loss } from '@rlp/core';
 import { Graph, gradients, serialize, traceOps } from '@rlp/onnx';
 import { createEngine } from '@rlp/onnx/runtime';
 import { InferenceSession, Tensor } from 'onnxruntime-node';
 import type { MeasureOptions } from './measurement.ts';
 import { type Line, median } from './report.ts';
-import { type BenchShape, benchModel, type ShapeName, shapes } from './shapes.ts';
+import { type BenchShape, benchModel, benchSequences, type ShapeName, shapes } from './shapes.ts';
 
 /** Clip, k3 to a reference policy and the sequence mask for the sampler's gap: all that GRPO adds to cross-entropy. */
 const full = policyLoss({ proximal: 'column', klCoefficient: 0.05, correction: 'sequence-mask' });
@@ -32,7 +32,7 @@ export async function* lossOverheadLines(
     reference: 'none',
     tokensPerMicroBatch: shape.rows * shape.length,
   });
-  const sequences = trainingSequences(shape);
+  const sequences = benchSequences(shape, ['behaviorLogprobs', 'proximalLogprobs', 'referenceLogprobs']);
   const [plain, whole]: [number[], number[]] = [[], []];
   for (let run = 0; run < warmup + runs; run++) {
     for (const [loss, measured] of [[crossEntropy, plain] as const, [full, whole] as const]) {
@@ -102,21 +102,4 @@ async function millisecondsAlone(loss: Loss, { rows, length }: BenchShape, threa
   }
   await session.release();
   return Number(median(times).toFixed(3));
-}
-
-function trainingSequences({ rows, length, vocabulary }: BenchShape): TrainingSequence[] {
-  const random = RandomStream.named('bench', 'batch');
-  const numbers = (value: () => number) => Array.from({ length: length + 1 }, value);
-  const near = () => numbers(() => -Math.log(vocabulary) + 0.1 * (random.uniform() - 0.5));
-  return Array.from({ length: rows }, () => ({
-    tokens: numbers(() => random.integer(vocabulary)),
-    mask: numbers(() => 1).with(0, 0),
-    weights: numbers(() => 1 / (rows * length)),
-    columns: {
-      advantages: numbers(() => 2 * random.uniform() - 1),
-      behaviorLogprobs: near(),
-      proximalLogprobs: near(),
-      referenceLogprobs: near(),
-    },
-  }));
 }

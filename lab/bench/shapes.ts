@@ -1,3 +1,4 @@
+import { RandomStream, type TrainingSequence } from '@rlp/core';
 import { characterTokenizer, createModel, type LanguageModel, parseModelConfig } from '@rlp/models';
 
 /** A decoder and the work that is measured on it. The PyTorch peer reads the same object as JSON. */
@@ -55,4 +56,23 @@ export function benchModel(shape: BenchShape): LanguageModel {
     tie_word_embeddings: true,
   });
   return createModel({ config, tokenizer: characterTokenizer('a'), seed: 'bench' });
+}
+
+/** One batch of a shape with advantages and the named columns of logprobs, which lie near those of an untrained model. */
+export function benchSequences(
+  { rows, length, vocabulary }: BenchShape,
+  logprobs: readonly string[],
+): TrainingSequence[] {
+  const random = RandomStream.named('bench', 'batch');
+  const numbers = (value: () => number) => Array.from({ length: length + 1 }, value);
+  const near = () => numbers(() => -Math.log(vocabulary) + 0.1 * (random.uniform() - 0.5));
+  return Array.from({ length: rows }, () => ({
+    tokens: numbers(() => random.integer(vocabulary)),
+    mask: numbers(() => 1).with(0, 0),
+    weights: numbers(() => 1 / (rows * length)),
+    columns: {
+      advantages: numbers(() => 2 * random.uniform() - 1),
+      ...Object.fromEntries(logprobs.map((name) => [name, near()])),
+    },
+  }));
 }

@@ -1,10 +1,9 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { policyLoss } from '@rlp/algorithms/loss';
 import { createOnnxBackend, type OnnxBackendOptions } from '@rlp/backprop';
-import { RandomStream, type TrainingSequence } from '@rlp/core';
 import { createEngine, type Engine } from '@rlp/onnx/runtime';
 import { type Measurement, type MeasureOptions, peakMebibytes, timeRuns } from './measurement.ts';
-import { type BenchShape, benchModel } from './shapes.ts';
+import { type BenchShape, benchModel, benchSequences } from './shapes.ts';
 
 const lagResolutionMs = 1;
 
@@ -17,7 +16,7 @@ export async function measureTrainStep(shape: BenchShape, options: MeasureOption
   const engine = await createEngine({ threads, profiling: profiling === 'operators' ? 'on' : 'runs' });
   const backend = await createOnnxBackend(backendOptions(engine, shape));
   const loss = policyLoss({ clipHigh: 0.2, proximal: 'behavior', correction: 'none' });
-  const sequences = trainingSequences(shape);
+  const sequences = benchSequences(shape, ['behaviorLogprobs']);
   const step = async () => {
     const gradients = backend.forwardBackward({ sequences }, loss);
     await backend.optimStep();
@@ -59,20 +58,6 @@ function backendOptions(engine: Engine, shape: BenchShape): OnnxBackendOptions {
     reference: 'none',
     tokensPerMicroBatch: shape.rows * shape.length,
   };
-}
-
-function trainingSequences({ rows, length, vocabulary }: BenchShape): TrainingSequence[] {
-  const random = RandomStream.named('bench', 'batch');
-  const numbers = (value: () => number) => Array.from({ length: length + 1 }, value);
-  return Array.from({ length: rows }, () => ({
-    tokens: numbers(() => random.integer(vocabulary)),
-    mask: numbers(() => 1).with(0, 0),
-    weights: numbers(() => 1 / (rows * length)),
-    columns: {
-      advantages: numbers(() => 2 * random.uniform() - 1),
-      behaviorLogprobs: numbers(() => -Math.log(vocabulary)),
-    },
-  }));
 }
 
 function operatorShares(times: Awaited<ReturnType<Engine['profile']>>): Record<string, string> {
