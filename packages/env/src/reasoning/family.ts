@@ -9,7 +9,7 @@ export interface Problem {
 }
 
 /** A kind of problem. */
-export interface Family {
+interface Family {
   /** Draws a problem. `difficulty` is from 0 to 1. The answer is computed. */
   draw(random: RandomStream, difficulty: number): Problem;
   /** Whether a text answers the problem. Default: it equals the answer, but for case, spaces and a full stop. */

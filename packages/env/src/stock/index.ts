@@ -32,7 +32,13 @@ export {
   libraryDesk,
   libraryDeskMember,
 } from './library-desk.ts';
-export { type MastermindPosition, type MastermindSetup, mastermind, mastermindPegs } from './mastermind.ts';
+export {
+  type MastermindPosition,
+  type MastermindSetup,
+  type MastermindTurn,
+  mastermind,
+  mastermindPegs,
+} from './mastermind.ts';
 export { type ShopPosition, type ShopSetup, shop } from './shop.ts';
 export { type SokobanPosition, type SokobanSetup, sokoban } from './sokoban.ts';
 export { type SortingPosition, type SortingSetup, sorting } from './sorting.ts';

@@ -24,7 +24,7 @@ const setupSchema = z.strictObject({
 export interface ShopSetup extends z.output<typeof setupSchema> {}
 
 /** A product of the catalogue. */
-export interface ShopProduct {
+interface ShopProduct {
   readonly id: string;
   readonly title: string;
   readonly kind: string;
