@@ -10,7 +10,10 @@ export class ByteLines {
     this.maxLineBytes = maxLineBytes;
   }
 
-  /** Returns the whole lines so far, without the last line break. `undefined` if the chunk has no line break. */
+  /**
+   * Returns the whole lines so far, without the last line break. `undefined` if the chunk has no line break. What follows them may be
+   * too long: the next call or {@link ByteLines.rest} says so, when these lines have been read.
+   */
   push(chunk: Uint8Array): Uint8Array | 'too-long' | undefined {
     const end = chunk.lastIndexOf(lineBreak);
     const first = end < 0 ? chunk.length : chunk.indexOf(lineBreak);
@@ -21,11 +24,12 @@ export class ByteLines {
     const rest = chunk.slice(end + 1);
     if (rest.length > 0) this.#pieces.push(rest);
     this.#bytes += rest.length;
-    return this.#bytes > this.maxLineBytes ? 'too-long' : whole;
+    return whole ?? (this.#bytes > this.maxLineBytes ? 'too-long' : undefined);
   }
 
   /** Bytes after the last line break. */
-  rest(): Uint8Array {
+  rest(): Uint8Array | 'too-long' {
+    if (this.#bytes > this.maxLineBytes) return 'too-long';
     return this.#joined(new Uint8Array());
   }
 

@@ -98,6 +98,8 @@ describe('parseJsonLines and readJsonLines', () => {
     await expect(streamed(['1\n', '"aa', 'aa', 'aa'], { maxLineBytes: 5 })).rejects.toThrow(
       'line 2: expected one JSON value per line: it has more than 5 bytes',
     );
+    const last = streamed([`1\n${'2'.repeat(9)}`], { maxLineBytes: 5 });
+    await expect(last).rejects.toThrow('line 2: expected one JSON value per line: it has more than 5 bytes');
     const rest = streamed([`1\n${'2'.repeat(9)}`, '\n'], { maxLineBytes: 5 });
     await expect(rest).rejects.toBeInstanceOf(FormatError);
     expect(() => valuesOf('', { torn: 'skip' })).toThrow(OptionsError);

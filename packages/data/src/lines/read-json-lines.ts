@@ -117,22 +117,22 @@ class JsonLinesReader<Value> implements AsyncIterableIterator<JsonLine<Value>> {
 
   #take(chunk: string | Uint8Array): void {
     const whole = this.#bytes.push(typeof chunk === 'string' ? encoder.encode(chunk) : chunk);
-    if (whole === 'too-long') {
-      throw this.#parser.failure(`it has more than ${this.#bytes.maxLineBytes} bytes`);
-    }
-    this.#at = 0;
     this.#lines = whole === undefined ? [] : this.#decoded(whole);
+    this.#at = 0;
   }
 
   #takeRest(): void {
     const rest = this.#bytes.rest();
-    this.#at = 0;
     this.#lines = rest.length === 0 ? [] : this.#decoded(rest);
+    this.#at = 0;
     this.#isLastChunk = true;
   }
 
   /** Decodes all lines at once, and line by line only to find the one that is not UTF-8. */
-  #decoded(bytes: Uint8Array): readonly (string | undefined)[] {
+  #decoded(bytes: Uint8Array | 'too-long'): readonly (string | undefined)[] {
+    if (bytes === 'too-long') {
+      throw this.#parser.failure(`it has more than ${this.#bytes.maxLineBytes} bytes`);
+    }
     try {
       return this.#decoder.decode(bytes).split('\n');
     } catch {

@@ -72,3 +72,9 @@ it('has no holder where nobody writes, and rejects where nothing is', async () =
   expect(await verifyRun(run)).toEqual({ intact: [], problems: [], leftovers: [], holder: undefined });
   await expect(verifyRun(join(run, 'none'))).rejects.toThrow('ENOENT');
 });
+
+it('finds one save of a number that was saved again, however many are kept', async () => {
+  for (const number of [1, 2, 2]) await save(number);
+  const { intact, problems } = await verifyRun(run);
+  expect([intact.length, problems]).toEqual([2, []]);
+});

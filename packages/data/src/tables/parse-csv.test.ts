@@ -16,6 +16,8 @@ it.each([
   ['a\tb\n1,5\t2\n', [{ record: { a: '1,5', b: '2' } }]],
   ['a, b \n__proto__, say "x" ', [{ record: { a: '__proto__', b: ' say "x" ' } }]],
   ['a\n"\n"\n', [{ number: 2, record: { a: '\n' } }]],
+  [',b\n1,2\n', [{ record: { '': '1', b: '2' } }]],
+  ['a,b\n,2\n', [{ record: { a: '', b: '2' } }]],
   ['a,b\n', []],
   ['', []],
 ])('reads %j', (text, expected) => {
