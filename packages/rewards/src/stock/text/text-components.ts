@@ -1,7 +1,7 @@
 import { parseOptions } from '@rlp/core';
 import * as z from 'zod';
 import { visitWords } from '../../shared/text.ts';
-import { scanText, type TextScan } from './text-scan.ts';
+import { phraseLook, scanText, type TextScan } from './text-scan.ts';
 
 const lengthSchema = z.strictObject({
   /** Words that a response should have. Default 50. */
@@ -174,13 +174,12 @@ export function accuracyReward(response: string, options: AccuracyRewardOptions 
     : agreementScore(response, wordSet(reference, agreement.punctuation), agreement);
 }
 
-const uncertain = new RegExp(uncertainPhrases.join('|'));
+const lookForHedges = phraseLook(uncertainPhrases);
 
 /** {@link accuracyReward} without a reference. */
 export function confidenceScore(response: string): number {
+  if (lookForHedges(response) === 'absent') return 1;
   const lower = response.toLowerCase();
-  // One search tells that most responses have none.
-  if (!uncertain.test(lower)) return 1;
   return Math.max(0.3, 1 - uncertainPhrases.filter((phrase) => lower.includes(phrase)).length * 0.2);
 }
 

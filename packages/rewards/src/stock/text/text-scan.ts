@@ -49,17 +49,21 @@ const encoder = new TextEncoder();
 /** Overwritten by each scan. */
 let scratch: Scratch | undefined;
 
+/** A text as bytes. `undefined` if it is not ASCII or is long. */
+function asciiScratch(text: string): Scratch | undefined {
+  const size = text.length;
+  if (size > longestAscii) return;
+  scratch ??= { bytes: new Uint8Array(longestAscii + 1), table: new Int32Array(3 * 32_768) };
+  const { read, written } = encoder.encodeInto(text, scratch.bytes);
+  return read === size && written === size ? scratch : undefined;
+}
+
 /** The same without making strings. `undefined` for a text that is not ASCII, is long, or has words that collide. */
 function scanAscii(text: string): Counts | undefined {
   const size = text.length;
-  if (size > longestAscii) return;
-  scratch ??= {
-    bytes: new Uint8Array(longestAscii + 1),
-    table: new Int32Array(3 * 32_768),
-  };
-  const { bytes, table } = scratch;
-  const { read, written } = encoder.encodeInto(text, bytes);
-  if (read !== size || written !== size) return;
+  const ascii = asciiScratch(text);
+  if (ascii === undefined) return;
+  const { bytes, table } = ascii;
   bytes[size] = 0x20;
   let places = 64;
   while (places < size / 2) places *= 2;
@@ -107,4 +111,42 @@ function findWord(
     if (same === length) return entry;
   }
   return -1;
+}
+
+/** Two letters, whatever their case. */
+const pairOf = (first: number, second: number) => ((first & 31) << 5) | (second & 31);
+
+/** Letters as a number, whatever their case. */
+function lettersOf(bytes: Uint8Array, start: number, count: number): number {
+  let letters = 0;
+  for (let at = start; at < start + count; at++) letters = (Math.imul(letters, 32) + (bytes[at]! & 31)) | 0;
+  return letters;
+}
+
+/**
+ * Makes a quick look for phrases, in any case: `'absent'` is certain, `'possible'` is not. It looks at pairs of letters some way apart,
+ * because a pair that no phrase begins with rules out all places that hold it.
+ *
+ * @see Wu and Manber 1994, "A fast algorithm for multi-pattern searching"
+ */
+export function phraseLook(phrases: readonly string[]): (text: string) => 'absent' | 'possible' {
+  const size = Math.min(...phrases.map(({ length }) => length));
+  const shifts = new Uint8Array(1024).fill(size - 1);
+  for (const phrase of phrases) {
+    for (let end = 1; end < size; end++) {
+      const pair = pairOf(phrase.charCodeAt(end - 1), phrase.charCodeAt(end));
+      shifts[pair] = Math.min(shifts[pair]!, size - 1 - end);
+    }
+  }
+  const beginnings = new Set(phrases.map((phrase) => lettersOf(encoder.encode(phrase), 0, size)));
+  return (text) => {
+    const bytes = asciiScratch(text)?.bytes;
+    if (bytes === undefined) return 'possible';
+    for (let end = size - 1; end < text.length; ) {
+      const shift = shifts[pairOf(bytes[end - 1]!, bytes[end]!)]!;
+      if (shift === 0 && beginnings.has(lettersOf(bytes, end - size + 1, size))) return 'possible';
+      end += Math.max(1, shift);
+    }
+    return 'absent';
+  };
 }
