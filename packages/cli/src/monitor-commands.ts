@@ -101,19 +101,20 @@ export const analyzeCommand = defineCommand({
     const batchSize = wholeNumber('batch-size', args['batch-size']);
     const minSamplesForAnalysis = wholeNumber('min-samples', args['min-samples']);
     const tags = tagsOf(args.tags);
-    const { file, response, reward, prompt, html, 'second-opinion': secondOpinion } = args;
+    const { file, response, reward, prompt, html, 'second-opinion': opinionField } = args;
     const saved = await readSavedResponses(file, {
       response,
       prompt,
-      rewards: reward === undefined ? undefined : [reward.split(','), secondOpinion ?? []].flat(),
+      rewards:
+        reward === undefined ? undefined : [...new Set([reward.split(','), opinionField ?? []].flat())],
     });
     if (saved.length === 0) {
       throw new ArgumentError(
         `rlp monitor analyze: ${file} contains no responses; expected JSON Lines, a JSON list, CSV or Parquet`,
       );
     }
-    for (const problem of problemsOf(saved, secondOpinion))
-      printError(`rlp monitor analyze: ${file}: ${problem}`);
+    const secondOpinion = opinionOf(saved, opinionField);
+    for (const problem of problemsOf(saved)) printError(`rlp monitor analyze: ${file}: ${problem}`);
     const placeOf = (batch: number) => {
       const last = Math.min(saved.length, (batch + 1) * batchSize);
       const places = [saved[batch * batchSize]!, saved[last - 1]!].map(({ place }) => place);
@@ -207,26 +208,36 @@ function tagsOf(text: string): AssessorOptions['tags'] {
   );
 }
 
+function rewardNames(saved: readonly SavedResponse[]): string[] {
+  return [...new Set(saved.flatMap(({ rewards }) => Object.keys(rewards)))];
+}
+
 /** What a person should know about the rewards before reading the result. */
-function problemsOf(saved: readonly SavedResponse[], secondOpinion: string | undefined): string[] {
-  const names = [...new Set(saved.flatMap(({ rewards }) => Object.keys(rewards)))];
-  const faulty = names.flatMap((name) => {
-    const isFaulty = ({ rewards }: SavedResponse) => Number.isNaN(rewards[name]);
-    const first = saved.find(isFaulty);
-    if (first === undefined) return [];
-    const count = saved.filter(isFaulty).length;
+function problemsOf(saved: readonly SavedResponse[]): string[] {
+  const names = rewardNames(saved);
+  if (names.length === 0) {
     return [
-      `${name} is not a number in ${count} of ${saved.length} responses, first in ${first.place}; they count as missing`,
+      'it has no rewards, so only the responses are assessed; name the field of the reward with --reward',
+    ];
+  }
+  return names.flatMap((name) => {
+    const faulty = saved.filter(({ rewards }) => Number.isNaN(rewards[name]));
+    if (faulty.length === 0) return [];
+    return [
+      `${name} is not a number in ${faulty.length} of ${saved.length} responses, first in ${faulty[0]!.place}; they count as missing`,
     ];
   });
-  const rewards = names.length === 0 ? 'it has no rewards' : `its rewards are ${names.join(', ')}`;
-  if (secondOpinion !== undefined && !names.includes(secondOpinion)) {
-    throw new ArgumentError(
-      `rlp monitor analyze: expected --second-opinion to be a reward of the file, got ${secondOpinion}; ${rewards}. Pass --reward too if they are fields of each record`,
-    );
-  }
-  if (names.length > 0) return faulty;
-  return [`${rewards}, so only the responses are assessed; name the field of the reward with --reward`];
+}
+
+/** The reward that a second opinion's field was read as. */
+function opinionOf(saved: readonly SavedResponse[], field: string | undefined): string | undefined {
+  const names = rewardNames(saved);
+  const found = names.find((name) => name === field || field?.endsWith(`.${name}`));
+  if (field === undefined || found !== undefined) return found;
+  const known = names.length === 0 ? 'it has no rewards' : `its rewards are ${names.join(', ')}`;
+  throw new ArgumentError(
+    `rlp monitor analyze: expected --second-opinion to be a reward of the file, got ${field}; ${known}. Pass --reward too if they are fields of each record`,
+  );
 }
 
 /** A second opinion beside rewards is not part of what is paid. */

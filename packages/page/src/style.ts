@@ -35,7 +35,7 @@ mark{background:color-mix(in srgb,var(--s5) 32%,transparent);color:inherit;borde
 .legend{display:flex;flex-wrap:wrap;gap:6px 18px;list-style:none;margin:0 0 14px;padding:0;font-size:13.5px}
 .legend span{display:inline-block;width:16px;height:3px;border-radius:2px;background:currentColor;vertical-align:middle;margin-right:7px}
 .legend b{font-weight:400;color:var(--ink)}
-details{margin-top:16px}td>details:first-child{margin-top:0}summary{cursor:pointer;color:var(--soft);font-size:14px;border-radius:4px;width:fit-content}
+details{margin-top:16px}details:has(+pre){margin-top:0}summary{cursor:pointer;color:var(--soft);font-size:14px;border-radius:4px;width:fit-content}
 :focus-visible{outline:2px solid var(--focus);outline-offset:2px}
 .scroll{overflow:auto;max-height:460px;border:1px solid var(--rule);border-radius:10px;background:var(--card);margin-top:10px}
 .scroll.tall{max-height:none}
@@ -55,5 +55,5 @@ pre{margin:0;font:12.5px/1.45 ui-monospace,SFMono-Regular,Menlo,"DejaVu Sans Mon
 .stack tr{padding:10px 12px;border-bottom:1px solid var(--rule)}.stack td,.stack tbody th{border:0;padding:2px 0}.stack .text{min-width:0}.scroll:has(.stack){max-height:none}
 .stack [data-label]::before{content:attr(data-label) " ";color:var(--soft);font-weight:400;font-size:12.5px}}
 @media print{*{print-color-adjust:exact;-webkit-print-color-adjust:exact}:root{--page:#fff;--card:#fff;--ink:#000;--soft:#444;--rule:#bbb;--grid:#ddd;--s0:#2f5fd0;--s1:#c2570c;--s2:#0b7a4b}
-main{padding:0;max-width:none}.scroll{max-height:none;overflow:visible}thead th{position:static}.charts{grid-template-columns:1fr 1fr}tr{break-inside:avoid}h2{break-after:avoid}}
+main{padding:0;max-width:none}.scroll{max-height:none;overflow:visible}thead th{position:static;background:none;box-shadow:none}.charts{grid-template-columns:1fr 1fr}tr{break-inside:avoid}h2{break-after:avoid}}
 `;

@@ -66,6 +66,13 @@ it.each<[string, string, string, SavedFields | undefined, object[]]>([
       { response: 'c', rewards: {} },
     ],
   ],
+  [
+    'rewards of fields that end alike',
+    'a.jsonl',
+    '{"response":"a","x":{"score":1},"y":{"score":2},"z":{"judge":3}}',
+    { rewards: ['x.score', 'y.score', 'z.judge'] },
+    [{ response: 'a', rewards: { 'x.score': 1, 'y.score': 2, judge: 3 } }],
+  ],
 ])('reads %s', async (_, name, content, fields, expected) => {
   expect(await read(name, content, fields)).toMatchObject(expected);
 });

@@ -21,7 +21,7 @@ export interface SavedResponse {
 export interface SavedFields {
   /** The response, such as `completion` or `completions.*.text`. Default `response`. */
   readonly response?: string | undefined;
-  /** Its rewards: numbers, booleans or texts of numbers. Each is named by the last part of its field. Default `reward` or `rewards`. */
+  /** Its rewards: numbers, booleans or texts of numbers. Each is named by the last part of its field, or by all of it if two end alike. Default `reward` or `rewards`. */
   readonly rewards?: readonly string[] | undefined;
   /** Its prompt. Default `prompt`. */
   readonly prompt?: string | undefined;
@@ -58,7 +58,7 @@ export async function readSavedResponses(path: string, fields: SavedFields = {})
 
 /** Fields of rewards and prompts that no record has. */
 function unknownFields(saved: readonly SavedResponse[], { rewards = [], prompt }: SavedFields): string[] {
-  const without = rewards.filter((field) => !saved.some((one) => nameOf(field) in one.rewards));
+  const without = rewards.filter((field) => !saved.some((one) => nameOf(field, rewards) in one.rewards));
   const lacksPrompt = prompt !== undefined && saved.every((one) => one.prompt === undefined);
   return lacksPrompt ? [...without, prompt] : without;
 }
@@ -192,7 +192,7 @@ function mapped(record: unknown, fields: SavedFields, where: string): Unplaced[]
   if (responses.length === 0) {
     throw new FormatError(`${where}: expected a field ${response}, got ${keysOf(record)}`);
   }
-  const paid = rewards.map((field) => ({ name: nameOf(field), values: valuesOf(field) }));
+  const paid = rewards.map((field) => ({ name: nameOf(field, rewards), values: valuesOf(field) }));
   const known = paid.filter(({ values }) => values.length > 0);
   const prompts = valuesOf(prompt);
   const one = (values: readonly unknown[], at: number) => (values.length === 1 ? values[0] : values[at]);
@@ -203,9 +203,12 @@ function mapped(record: unknown, fields: SavedFields, where: string): Unplaced[]
   }));
 }
 
-/** The last part of a field's path. */
-function nameOf(field: string): string {
-  return field.slice(field.lastIndexOf('.') + 1);
+/** The last part of a field's path, or the whole path if another field ends alike. */
+function nameOf(field: string, fields: readonly string[]): string {
+  const [own, ...others] = [field, ...fields.filter((other) => other !== field)].map((path) =>
+    path.slice(path.lastIndexOf('.') + 1),
+  );
+  return others.includes(own!) ? field : own!;
 }
 
 function valuesAt(value: unknown, path: readonly string[]): unknown[] {
