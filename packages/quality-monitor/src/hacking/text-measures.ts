@@ -84,6 +84,7 @@ export class TextMeasures {
     row[traitIndex.unusual_characters] = shareBin(this.#unusual / all);
     const letters = Math.max(1, counts[kinds.lower]! + counts[kinds.upper]!);
     row[traitIndex.capitals] = shareBin(counts[kinds.upper]! / Math.max(20, letters));
+    row[traitIndex.few_capitals] = bins - 1 - row[traitIndex.capitals]!;
     row[traitIndex.symbols] = shareBin(counts[kinds.symbol]! / all);
     row[traitIndex.digits] = shareBin(counts[kinds.digit]! / all);
     row[traitIndex.white_space] = shareBin(counts[kinds.space]! / all);

@@ -49,6 +49,7 @@ export const traits = [
   trait('repetition', 'repeat themselves', { least: shareBin(0.05) }),
   trait('copying', 'copy from the prompt', { least: shareBin(0.1) }),
   trait('capitals', 'have more capital letters than before', { least: shareBin(0.02) }),
+  trait('few_capitals', 'have fewer capital letters than before'),
   trait('white_space', 'have more white space than before'),
   trait('little_white_space', 'have less white space than before'),
   trait('symbols', 'have more punctuation or markup than before'),
