@@ -2,11 +2,17 @@ import { access, readdir, rename, stat, writeFile } from 'node:fs/promises';
 import { devNull } from 'node:os';
 import { basename, join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { ArgumentError, type RecordedTrajectory, type TokenId, type Trajectory } from '@rlp/core';
+import {
+  ArgumentError,
+  parseRecords,
+  type RecordedTrajectory,
+  type TokenId,
+  type Trajectory,
+} from '@rlp/core';
 import { readJsonLinesFile } from '@rlp/data/files';
 import { loadTokenizer, tokenTexts } from '@rlp/models';
 import { RewardQualityDashboard } from '@rlp/quality-monitor/files';
-import { parseRecords, trajectoryPage } from '@rlp/viewer';
+import { trajectoryPage } from '@rlp/viewer';
 import { defineCommand } from 'citty';
 import type { CliContext } from './context.ts';
 

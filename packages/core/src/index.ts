@@ -20,6 +20,7 @@ export * from './optional-peer.ts';
 export * from './options/parse-options.ts';
 export { inWords } from './options/wording.ts';
 export * from './overlong.ts';
+export * from './parse-records.ts';
 export * from './pattern-termination.ts';
 export * from './pause.ts';
 export * from './publication.ts';

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { type ScoredTrajectory, trajectorySchema } from './trajectory.ts';
+import { type RewardFailure, type ScoredTrajectory, type TokenId, trajectorySchema } from './trajectory.ts';
 
 /** A list with one number per token of a step. Shape: `[T]`. */
 type PerToken = readonly number[];
@@ -35,6 +35,17 @@ export interface RecordedTrajectory<Metadata = unknown, Outcome = unknown>
   readonly trace?: readonly StepTrace[] | undefined;
 }
 
+/** The record with the text of each token, where it has none. */
+export function withTokenTexts<Metadata, Outcome>(
+  record: RecordedTrajectory<Metadata, Outcome>,
+  tokenTexts: (tokens: readonly TokenId[]) => readonly string[],
+): RecordedTrajectory<Metadata, Outcome> {
+  const trace = record.trajectory.steps.map(({ tokens }, index) => {
+    return { tokenTexts: tokenTexts(tokens), ...record.trace?.[index] };
+  });
+  return { ...record, trace };
+}
+
 const perToken = z.array(z.number());
 
 /** Schema of {@link StepTrace}. */
@@ -50,7 +61,8 @@ export const stepTraceSchema: z.ZodType<StepTrace> = z.strictObject({
   anchor: z.strictObject({ state: z.string(), steps: z.int().positive() }).optional(),
 });
 
-const failureSchema = z.strictObject({
+/** Schema of {@link RewardFailure}. */
+export const rewardFailureSchema: z.ZodType<RewardFailure> = z.strictObject({
   source: z.string(),
   cause: z.enum(['threw', 'timed-out', 'not-finite', 'unreadable']),
   message: z.string(),
@@ -62,7 +74,7 @@ export const recordedTrajectorySchema: z.ZodType<RecordedTrajectory> = z
     trajectory: trajectorySchema,
     reward: z.number().nullable(),
     components: z.record(z.string(), z.number().nullable()),
-    failures: z.array(failureSchema).optional(),
+    failures: z.array(rewardFailureSchema).optional(),
     iteration: z.int().nonnegative().optional(),
     trace: z.array(stepTraceSchema).optional(),
   })

@@ -1,6 +1,11 @@
 import * as z from 'zod';
 import { type Message, messageSchema, type ToolCall, toolCallSchema } from './message.ts';
 import {
+  type RecordedTrajectory,
+  recordedTrajectorySchema,
+  rewardFailureSchema,
+} from './recorded-trajectory.ts';
+import {
   type RewardFailure,
   type Step,
   stepSchema,
@@ -74,14 +79,22 @@ export interface RewardGiven extends EpisodeEvent {
   readonly failures?: readonly RewardFailure[] | undefined;
 }
 
-/** What happens while episodes run, in the order of each episode. */
+/** A trajectory is learned from. Nothing was updated yet. */
+export interface TrajectoryLearned extends EpisodeEvent {
+  readonly type: 'trajectory-learned';
+  /** The scored trajectory, with what is known of its tokens. */
+  readonly record: RecordedTrajectory;
+}
+
+/** What happens to episodes, in the order of each episode. */
 export type RolloutEvent =
   | EpisodeStarted
   | TurnSampled
   | ToolCalled
   | StateUpdated
   | EpisodeEnded
-  | RewardGiven;
+  | RewardGiven
+  | TrajectoryLearned;
 
 /**
  * Takes the events of a rollout. It is called at once and never awaited. An error that it throws, or rejects with, is noted once and
@@ -91,11 +104,6 @@ export type RolloutSink = (event: RolloutEvent) => unknown;
 
 const shared = { episode: z.string(), task: z.string(), atMs: z.number().optional() };
 const index = z.int().nonnegative();
-const failure: z.ZodType<RewardFailure> = z.strictObject({
-  source: z.string(),
-  cause: z.enum(['threw', 'timed-out', 'not-finite', 'unreadable']),
-  message: z.string(),
-});
 
 /** Schema of {@link RolloutEvent}. */
 export const rolloutEventSchema: z.ZodType<RolloutEvent> = z.discriminatedUnion('type', [
@@ -122,6 +130,7 @@ export const rolloutEventSchema: z.ZodType<RolloutEvent> = z.discriminatedUnion(
     trajectory: trajectorySchema,
     reward: z.number().nullable(),
     components: z.record(z.string(), z.number().nullable()),
-    failures: z.array(failure).optional(),
+    failures: z.array(rewardFailureSchema).optional(),
   }),
+  z.strictObject({ ...shared, type: z.literal('trajectory-learned'), record: recordedTrajectorySchema }),
 ]);

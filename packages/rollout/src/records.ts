@@ -1,11 +1,4 @@
-import {
-  FormatError,
-  isRecord,
-  OptionsError,
-  parseOptions,
-  type Trajectory,
-  trajectorySchema,
-} from '@rlp/core';
+import { FormatError, parseRecords, type Trajectory } from '@rlp/core';
 import { parseJsonLines } from '@rlp/data';
 
 /** Version of the records below. Readers refuse others. */
@@ -47,17 +40,11 @@ export function trajectoriesFromJsonl(text: string, source = 'trajectories'): Tr
   );
 }
 
-/** A parsed line as a trajectory. */
+/** The trajectory in a parsed line, which may be a scored one. */
 export function trajectoryOf(value: unknown, place: string): Trajectory {
-  try {
-    if (!isRecord(value)) throw new OptionsError(place, ['expected an object']);
-    const { version, ...trajectory } = value;
-    if (version !== VERSION) {
-      throw new OptionsError(place, [`version: expected ${VERSION}, got ${String(version)}`]);
-    }
-    return parseOptions(place, trajectorySchema, trajectory);
-  } catch (error) {
-    if (!(error instanceof OptionsError)) throw error;
-    throw new FormatError(`${place}: not a trajectory: ${error.issues.join('; ')}`, { cause: error });
+  const [record, ...others] = parseRecords(value, place);
+  if (record === undefined || others.length > 0) {
+    throw new FormatError(`${place}: expected one trajectory, got a group of ${others.length + 1}`);
   }
+  return 'trajectory' in record ? record.trajectory : record;
 }

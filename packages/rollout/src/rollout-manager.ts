@@ -246,6 +246,11 @@ export class RolloutManager<S extends State = State, Metadata = unknown, Outcome
     this.#events.send(event);
   }
 
+  /** Whether this manager has a sink. */
+  get isWatched(): boolean {
+    return this.#events.isHeard;
+  }
+
   /** What runs at this moment, and what it waits for. */
   progress(): RolloutProgress {
     return progressOf([...this.#running], {

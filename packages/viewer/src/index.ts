@@ -1,2 +1,1 @@
-export { parseRecords } from './parse-records.ts';
 export { type TrajectoryPageOptions, trajectoryPage } from './trajectory-page.ts';

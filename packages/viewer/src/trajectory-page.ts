@@ -5,6 +5,7 @@ import {
   type RecordedTrajectory,
   type TokenId,
   type Trajectory,
+  withTokenTexts,
 } from '@rlp/core';
 import { html, renderPage } from '@rlp/page';
 import * as z from 'zod';
@@ -60,7 +61,7 @@ export async function trajectoryPage(
   for await (const record of records) {
     const isScored = 'trajectory' in record;
     const whole = isScored ? record : { trajectory: record, reward: null, components: {} };
-    const known = withTexts(whole, tokenTexts);
+    const known = tokenTexts === undefined ? whole : withTokenTexts(whole, tokenTexts);
     const { row, body } = shownOf(known, { isScored, alerts: alertsOf(known, findings) });
     rows.push(row);
     waiting.push(body);
@@ -83,18 +84,6 @@ function alertsOf(
       (iteration === undefined || iteration === found) && samples.includes(trajectory.response);
     return trajectories.includes(trajectory.id) || isQuoted ? [place] : [];
   });
-}
-
-/** The record with the texts of its tokens, where they can be told. */
-function withTexts(
-  record: RecordedTrajectory,
-  tokenTexts: TrajectoryPageOptions['tokenTexts'],
-): RecordedTrajectory {
-  if (tokenTexts === undefined) return record;
-  const trace = record.trajectory.steps.map(({ tokens }, index) => {
-    return { tokenTexts: tokenTexts(tokens), ...record.trace?.[index] };
-  });
-  return { ...record, trace };
 }
 
 async function page(title: string, index: string, blocks: readonly string[]): Promise<string> {

@@ -2,11 +2,11 @@ import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import type { Finding, RecordedTrajectory } from '@rlp/core';
+import { type Finding, parseRecords, type RecordedTrajectory } from '@rlp/core';
 import { type Browser, chromium, type Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { packed, unpacked } from './blocks.ts';
-import { parseRecords, trajectoryPage } from './index.ts';
+import { trajectoryPage } from './index.ts';
 import { demoRecords } from './records.fixture.ts';
 
 const records = demoRecords(120);

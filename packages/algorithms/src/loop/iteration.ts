@@ -1,4 +1,4 @@
-import type { Metrics, PublishOptions } from '@rlp/core';
+import type { Metrics, PublishOptions, RecordedTrajectory } from '@rlp/core';
 import { type Collections, withUnfinished } from './ahead.ts';
 import type { Collection } from './collect.ts';
 import { coefficientsOf, controlled } from './control.ts';
@@ -188,7 +188,13 @@ async function learnFrom<Metadata>(
   const { options, iteration } = context;
   const { temperature } = rollouts.options.sampling;
   const scoring = { backend, critic, temperature, signal };
-  const result = await learn(groups, { ...context, ...scoring, loss, greedyRewards });
+  const onLearned = rollouts.isWatched
+    ? (record: RecordedTrajectory) => {
+        const { id: episode, task } = record.trajectory;
+        rollouts.tell?.({ type: 'trajectory-learned', episode, task: task.id, record });
+      }
+    : undefined;
+  const result = await learn(groups, { ...context, ...scoring, loss, greedyRewards, onLearned });
   const { referenceUpdate } = options;
   if (referenceUpdate.method !== 'none' && (iteration + 1) % referenceUpdate.everyIterations === 0) {
     await moveReference(backend, referenceUpdate);

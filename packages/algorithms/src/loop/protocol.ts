@@ -57,6 +57,8 @@ export interface GroupCollector<Metadata = unknown, Outcome = unknown> {
   unfinished?(): readonly Trajectory<Metadata, Outcome>[];
   /** Takes events that others know of, such as rewards. */
   tell?(event: RolloutEvent): void;
+  /** Whether anybody hears these events. Default `false`. */
+  readonly isWatched?: boolean | undefined;
   /** Returns the notes that came up since the last call. The report of the iteration includes them. */
   takeNotes?(): readonly string[];
 }

@@ -44,6 +44,11 @@ export class EventBus {
     this.#clock = clock;
   }
 
+  /** Whether there is a sink. */
+  get isHeard(): boolean {
+    return this.#sinks.length > 0;
+  }
+
   /** Sends an event to every sink. */
   send(event: RolloutEvent): void {
     for (const sink of this.#sinks) {
@@ -58,7 +63,7 @@ export class EventBus {
 
   /** An episode begins or goes on. */
   started(source: Source, member: number): void {
-    if (this.#sinks.length === 0) return;
+    if (!this.isHeard) return;
     this.#tell(source, member, {
       type: 'episode-started',
       steps: source.members[member]!.progress.steps.length,
@@ -67,14 +72,14 @@ export class EventBus {
 
   /** The policy answered: its last step. */
   sampled(source: Source, member: number): void {
-    if (this.#sinks.length === 0) return;
+    if (!this.isHeard) return;
     const { steps } = source.members[member]!.progress;
     this.#tell(source, member, { type: 'turn-sampled', index: steps.length - 1, step: steps.at(-1)! });
   }
 
   /** The environment answered: what it shows now. */
   answered(source: Source, member: number, view: View): void {
-    if (this.#sinks.length === 0) return;
+    if (!this.isHeard) return;
     const { messages: before, steps } = source.members[member]!.progress;
     const { observation } = withView(before, view);
     const messages = added(before, view, observation);
@@ -97,7 +102,7 @@ export class EventBus {
 
   /** An episode ended. */
   ended(source: Source, member: number, trajectory: Trajectory): void {
-    if (this.#sinks.length === 0) return;
+    if (!this.isHeard) return;
     this.#tell(source, member, { type: 'episode-ended', trajectory });
   }
 

@@ -1,14 +1,15 @@
 import {
   type Message,
   parseOptions,
+  type RecordedTrajectory,
   type RolloutEvent,
   type RolloutSink,
-  type ScoredTrajectory,
   type Step,
+  type TokenId,
   type Trajectory,
+  withTokenTexts,
 } from '@rlp/core';
 import * as z from 'zod';
-import { trajectoryToLine } from '../records.ts';
 
 /** Characters of a text that a line shows. */
 const shownCharacters = 400;
@@ -37,7 +38,17 @@ function lineOf(event: RolloutEvent): string {
       return endOf(event.trajectory);
     case 'reward-given':
       return `reward ${event.reward} ${JSON.stringify(event.components)}`;
+    case 'trajectory-learned':
+      return learnedLine(event.record);
   }
+}
+
+function learnedLine({ iteration, trace = [] }: RecordedTrajectory): string {
+  const steps = trace.map(({ advantages, episodeAdvantage, stepAdvantage, returnToGo, anchor }) => {
+    const parts = { advantage: advantages?.[0], episodeAdvantage, stepAdvantage, returnToGo, anchor };
+    return JSON.stringify(parts);
+  });
+  return `learned in iteration ${iteration}: ${steps.join(' ')}`;
 }
 
 function numbersOf({ tokens, behaviorLogprobs, value, stopReason, timing, policyVersion }: Step): string {
@@ -80,19 +91,21 @@ const recordSchema = z.strictObject({
   /** Records every n-th trajectory, beginning with the first. Default 1. */
   every: z.int().min(1).default(1),
   /**
-   * `'episode-ended'` records episodes that ended, aborted ones included. `'reward-given'` waits for the reward: steps then have theirs, and
-   * `when` can read it. Default `'episode-ended'`.
+   * `'episode-ended'` records episodes that ended, aborted ones included. `'reward-given'` waits for the reward, and records it too.
+   * `'trajectory-learned'` records what was learned from, with the advantages of tokens and steps. Default `'episode-ended'`.
    */
-  on: z.enum(['episode-ended', 'reward-given']).default('episode-ended'),
+  on: z.enum(['episode-ended', 'reward-given', 'trajectory-learned']).default('episode-ended'),
 });
 
 /** Options of {@link recordTrajectories}. */
 export interface RecordTrajectoriesOptions extends z.input<typeof recordSchema> {
-  /** Which of them to record. `score` is there with `on: 'reward-given'`. Default: all. */
+  /** Which of them to record. `score` is there unless episodes are recorded as they end. Default: all. */
   readonly when?:
-    | ((trajectory: Trajectory, score: Omit<ScoredTrajectory, 'trajectory'> | undefined) => boolean)
+    | ((trajectory: Trajectory, score: Omit<RecordedTrajectory, 'trajectory'> | undefined) => boolean)
     | undefined;
-  /** Takes a line of JSON without its line break, as `trajectoriesFromJsonl` reads it. A promise is not awaited. */
+  /** Text of each token of a step. Viewers colour tokens by it. Default: texts of tokens are not recorded. */
+  readonly tokenTexts?: ((tokens: readonly TokenId[]) => readonly string[]) | undefined;
+  /** Takes a line of JSON without its line break, as `parseRecords` of `@rlp/core` and `rlp view` read it. A promise is not awaited. */
   readonly write: (line: string) => unknown;
 }
 
@@ -101,14 +114,38 @@ export interface RecordTrajectoriesOptions extends z.input<typeof recordSchema> 
  *
  * @throws `OptionsError` naming every problem at once.
  */
-export function recordTrajectories({ when, write, ...options }: RecordTrajectoriesOptions): RolloutSink {
+export function recordTrajectories({
+  when,
+  write,
+  tokenTexts,
+  ...options
+}: RecordTrajectoriesOptions): RolloutSink {
   const { every, on } = parseOptions('recordTrajectories', recordSchema, options);
   let seen = 0;
   return (event) => {
     if (event.type !== on) return undefined;
-    const { trajectory } = event;
-    const score = event.type === 'reward-given' ? event : undefined;
-    if (seen++ % every !== 0 || when?.(trajectory, score) === false) return undefined;
-    return write(trajectoryToLine(trajectory));
+    const record = recordOf(event);
+    const { trajectory, ...score } = 'trajectory' in record ? record : { trajectory: record };
+    const isScored = 'trajectory' in record;
+    const known = isScored ? (score as Omit<RecordedTrajectory, 'trajectory'>) : undefined;
+    if (seen++ % every !== 0 || when?.(trajectory, known) === false) return undefined;
+    const texts = isScored && tokenTexts ? withTokenTexts(record, tokenTexts) : record;
+    return write(JSON.stringify({ version: 1, ...texts }));
   };
+}
+
+/** What an event knows of a trajectory. */
+function recordOf(
+  event: Extract<RolloutEvent, { readonly type: z.output<typeof recordSchema>['on'] }>,
+): RecordedTrajectory | Trajectory {
+  switch (event.type) {
+    case 'episode-ended':
+      return event.trajectory;
+    case 'trajectory-learned':
+      return event.record;
+    case 'reward-given': {
+      const { trajectory, reward, components, failures } = event;
+      return { trajectory, reward, components, ...(failures && { failures }) };
+    }
+  }
 }

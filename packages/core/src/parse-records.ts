@@ -1,14 +1,8 @@
-import {
-  FormatError,
-  isRecord,
-  OptionsError,
-  parseOptions,
-  type RecordedTrajectory,
-  recordedTrajectorySchema,
-  type Trajectory,
-  trajectoryGroupSchema,
-  trajectorySchema,
-} from '@rlp/core';
+import { FormatError, OptionsError } from './errors.ts';
+import { isRecord } from './is-record.ts';
+import { parseOptions } from './options/parse-options.ts';
+import { type RecordedTrajectory, recordedTrajectorySchema } from './recorded-trajectory.ts';
+import { type Trajectory, trajectoryGroupSchema, trajectorySchema } from './trajectory.ts';
 
 /**
  * The trajectories in a line of a file: a trajectory, a scored one with what a run knew of it, or a group.
