@@ -1,7 +1,7 @@
 import type { Message, ToolCall } from '@rlp/core';
 import type { Body, ShownStep } from '../src/payload.ts';
 import { type ShadeName, shadeLimit } from '../src/shades.ts';
-import { short, signed } from './numbers.ts';
+import { counted, short, signed } from './numbers.ts';
 import { Tokens } from './tokens.tsx';
 
 /** A message, and the step that wrote it. */
@@ -97,7 +97,7 @@ function StepFacts({ step, index }: { readonly step: ShownStep; readonly index: 
   const { tokens, reward, value, stopReason, timing, trace, policyVersion } = step;
   const facts = [
     `step ${index + 1}`,
-    `${tokens.length} tokens`,
+    counted(tokens.length, 'token'),
     stopReason === 'stop' ? undefined : stopReason,
     reward === undefined ? undefined : `reward ${short(reward)}`,
     value === undefined ? undefined : `value ${short(value)}`,
@@ -113,7 +113,7 @@ function StepFacts({ step, index }: { readonly step: ShownStep; readonly index: 
       {facts.filter((fact) => fact !== undefined).join(' · ')}
       {anchor && (
         <span class="anchor" title={anchor.state}>
-          state of {anchor.steps} {anchor.steps === 1 ? 'step' : 'steps'}
+          state of {counted(anchor.steps, 'step')}
         </span>
       )}
     </span>

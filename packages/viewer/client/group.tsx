@@ -1,7 +1,7 @@
 import type { Body, Row } from '../src/payload.ts';
 import { knownShades } from '../src/shades.ts';
 import { Conversation } from './conversation.tsx';
-import { rewardText, short, signed } from './numbers.ts';
+import { counted, rewardText, short, signed } from './numbers.ts';
 import type { Parts } from './parts.ts';
 import { linkTo } from './route.ts';
 import { Legend } from './tokens.tsx';
@@ -10,9 +10,10 @@ import { useBodies } from './use-body.ts';
 /** The members of a group side by side, and the states that occur in several of their steps. */
 export function GroupView({ payload, route, change, place }: Parts & { readonly place: number }) {
   const own = payload.rows[place]!;
-  const places = payload.rows.flatMap((row, at) =>
-    at === place || (own.group !== undefined && row.group === own.group) ? [at] : [],
-  );
+  // The best first, so that what made the difference stands beside it.
+  const places = payload.rows
+    .flatMap((row, at) => (at === place || (own.group !== undefined && row.group === own.group) ? [at] : []))
+    .sort((a, b) => (payload.rows[b]!.reward ?? -Infinity) - (payload.rows[a]!.reward ?? -Infinity) || a - b);
   const bodies = useBodies(payload, places);
   if (bodies === undefined) return <p class="empty">Opening…</p>;
   const rows = places.map((at) => payload.rows[at]!);
@@ -23,7 +24,7 @@ export function GroupView({ payload, route, change, place }: Parts & { readonly 
           ← Trajectory
         </button>
         <h2>
-          {own.task}: {rows.length} {rows.length === 1 ? 'member' : 'members'}
+          {own.task}: {counted(rows.length, 'member')}
         </h2>
       </header>
       <p class="spread">{spreadOf(rows)}</p>
@@ -36,13 +37,17 @@ export function GroupView({ payload, route, change, place }: Parts & { readonly 
         {bodies.map((body, at) => {
           const row = rows[at]!;
           return (
-            <section key={row.id} class={row.id === own.id ? 'member own' : 'member'}>
+            <section
+              key={row.id}
+              class={row.id === own.id ? 'member own' : 'member'}
+              ref={row.id === own.id ? intoView : null}
+            >
               <h3>
                 <a href={linkTo(route, row.id)}>member {row.member ?? at}</a>
                 <span class="reward">{rewardText(row.reward)}</span>
               </h3>
               <p class="counts">
-                {row.status} · {row.tokens} tokens
+                {row.status} · {counted(row.tokens, 'token')}
               </p>
               <Conversation body={withoutPrompt(body)} colour={route.colour} />
             </section>
@@ -52,6 +57,11 @@ export function GroupView({ payload, route, change, place }: Parts & { readonly 
       <States rows={rows} bodies={bodies} />
     </article>
   );
+}
+
+/** Scrolls to a member, sideways only. */
+function intoView(element: HTMLElement | null): void {
+  element?.scrollIntoView({ block: 'nearest', inline: 'center' });
 }
 
 /** The rewards of a group in a sentence. */

@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Row } from '../src/payload.ts';
-import { rewardText } from './numbers.ts';
+import { counted, rewardText } from './numbers.ts';
 import type { Parts } from './parts.ts';
 
 /** Height of a row in pixels, as the style sheet has it. */
@@ -69,8 +69,8 @@ function RowView({
   const { id, task, status, reward, steps, tokens, calls, alerts, opening } = row;
   const counts = [
     steps === 1 ? '' : `${steps} steps`,
-    `${tokens} tokens`,
-    calls === 0 ? '' : calls === 1 ? '1 call' : `${calls} calls`,
+    counted(tokens, 'token'),
+    calls === 0 ? '' : counted(calls, 'call'),
     status === 'completed' ? '' : status,
   ];
   return (
