@@ -90,6 +90,10 @@ export interface KnownMetrics {
   readonly 'gap/absolute'?: number;
   /** Largest age of the sampling weights, in versions. */
   readonly 'staleness/max'?: number;
+  /** With `lookAhead`: mean difference between the newest weight version and the one that sampled. */
+  readonly 'staleness/mean'?: number;
+  /** With `lookAhead`: fraction of trajectories whose steps have several versions. */
+  readonly 'staleness/mixed'?: number;
   /** Duration of rollouts and rewards, in milliseconds. */
   readonly 'time/collect'?: number;
   /** Duration of the updates, in milliseconds. */
