@@ -17,6 +17,7 @@ const order: Readonly<Record<string, readonly string[]>> = {
     'score-chat-logs',
     'fine-tune-on-jsonl',
     'train-an-agent-with-tools',
+    'sample-ahead-while-training',
     'write-a-reward',
     'write-an-environment',
     'write-a-loss-or-estimator',

@@ -18,6 +18,14 @@ export {
 export { trajectoriesFromJsonl, trajectoryFromLine, trajectoryToLine } from './records.ts';
 export { RolloutManager } from './rollout-manager.ts';
 export type { RolloutStatistics } from './statistics.ts';
+export {
+  type RolloutStream,
+  type RolloutStreamOptions,
+  type RolloutStreamState,
+  rolloutStream,
+  rolloutStreamStateSchema,
+  type StreamedRollouts,
+} from './stream/rollout-stream.ts';
 export { type AgentRolloutDependencies, agentRollouts } from './worker/agent-rollouts.ts';
 export {
   RLRolloutWorker,

@@ -1,0 +1,180 @@
+import { RandomStream, type Task, type TaskSource, type TrajectoryGroup } from '@rlp/core';
+import { describe, expect, it } from 'vitest';
+import { RolloutManager, rolloutStream, rolloutStreamStateSchema } from '../index.ts';
+import { mockEnvironment, mockPolicy, type Speak } from '../testing.ts';
+
+function endless(limit = Number.POSITIVE_INFINITY): TaskSource<undefined> {
+  let cursor = 0;
+  return {
+    get cursor() {
+      return cursor;
+    },
+    take: (count) =>
+      Array.from({ length: Math.min(count, limit - cursor) }, (): Task<undefined> => {
+        const id = `t${cursor++}`;
+        return { id, prompt: id, metadata: undefined };
+      }),
+    seek: (to) => {
+      cursor = to;
+    },
+  };
+}
+
+const babble: Speak = (_, stream) => String(stream.integer(1000));
+
+function manage(delay: (prompt: string) => number = () => 0, turns = 2) {
+  let version = 0;
+  const policy = mockPolicy({
+    speak: babble,
+    delay: ({ prompt }) => delay(policy.tokenizer.decode(prompt)),
+    policyVersion: () => version,
+  });
+  const manager = new RolloutManager<never, undefined>(
+    { environment: mockEnvironment({ turns }) as never, ...policy },
+    { groupSize: 2, concurrency: 32 },
+  );
+  return {
+    manager,
+    publish() {
+      version += 1;
+    },
+    version: () => version,
+  };
+}
+
+async function take<Item>(stream: AsyncIterator<Item>, count: number): Promise<Item[]> {
+  const items: Item[] = [];
+  for (let at = 0; at < count; at++) {
+    const { value, done } = await stream.next();
+    if (done) break;
+    items.push(value);
+  }
+  return items;
+}
+
+const idsOf = (groups: readonly { readonly id: string }[]) => groups.map(({ id }) => id);
+const slow =
+  (id: string, ms = 60) =>
+  (prompt: string) =>
+    prompt.startsWith(id) ? ms : 1;
+
+describe('rolloutStream', () => {
+  it('yields groups as they finish: a straggler delays only itself', async () => {
+    const { manager } = manage(slow('t1'));
+    const stream = rolloutStream(manager, { tasks: endless(), batch: 4, inFlight: 8 });
+    const groups = await take(stream, 12);
+    expect(idsOf(groups.slice(0, 4))).not.toContain('1/t1');
+    expect(new Set(idsOf(groups)).size).toBe(12);
+    await stream.return!();
+    await expect.poll(() => manager.unfinished()).toEqual([]);
+  });
+
+  it('makes each group what its place and task make it, whatever the timing', async () => {
+    const collect = async (schedule: string) => {
+      const random = RandomStream.named(schedule);
+      const { manager } = manage(() => random.integer(8));
+      const groups = await take(rolloutStream(manager, { tasks: endless(), batch: 4, inFlight: 6 }), 10);
+      return new Map(groups.map((group) => [group.id, group]));
+    };
+    const [one, other] = [await collect('a'), await collect('b')];
+    const common = [...one].filter(([id]) => other.has(id));
+    expect(common.length).toBeGreaterThan(5);
+    for (const [id, group] of common) expect(other.get(id)).toEqual(group);
+  });
+
+  it('with over-sampling takes the first that finish, and carries the others on', async () => {
+    const { manager } = manage(slow('t0', 40));
+    const stream = rolloutStream(manager, { tasks: endless(), batch: 4, overSampling: 1.5 });
+    const ids = idsOf(await take(stream, 4));
+    expect(ids).not.toContain('0/t0');
+    const later = idsOf(await take(stream, 60));
+    expect(later).toContain('0/t0');
+    await stream.return!();
+  });
+
+  it('with keep takes the best of new groups, and the others compete once more', async () => {
+    const { manager } = manage();
+    const worth = ({ task }: TrajectoryGroup) => Number(task.id.slice(1)) % 3;
+    const stream = rolloutStream(manager, { tasks: endless(), batch: 2, overSampling: 2, keep: worth });
+    expect(idsOf(await take(stream, 2))).toEqual(['1/t1', '2/t2']);
+    const later = await take(stream, 30);
+    expect(new Set(idsOf(later)).size).toBe(30);
+    expect(later.every((group) => worth(group) > 0)).toBe(true);
+    await stream.return!();
+  });
+
+  it.each([0, 1, 2])(
+    'begins groups only so far ahead that none is more than %i batches old',
+    async (maxStaleness) => {
+      const random = RandomStream.named('ages');
+      const { manager, publish, version } = manage(() => random.integer(10));
+      const stream = rolloutStream(manager, { tasks: endless(), batch: 3, inFlight: 12, maxStaleness });
+      const ages: number[] = [];
+      for (let batch = 0; batch < 12; batch++) {
+        const groups = await take(stream, 3);
+        for (const { trajectories } of groups) ages.push(version() - trajectories[0]!.policyVersion);
+        await new Promise((resolve) => setTimeout(resolve, random.integer(10)));
+        publish();
+      }
+      expect(Math.max(...ages)).toBeLessThanOrEqual(maxStaleness);
+      if (maxStaleness > 0) expect(Math.max(...ages)).toBeGreaterThan(0);
+      await stream.return!();
+    },
+  );
+
+  it('waits for a straggler that is due rather than let it grow older', async () => {
+    const { manager } = manage(slow('t0', 40));
+    const stream = rolloutStream(manager, { tasks: endless(), batch: 2, inFlight: 8, maxStaleness: 1 });
+    expect(idsOf(await take(stream, 4))).toContain('0/t0');
+    await stream.return!();
+  });
+
+  it('goes on from its state as JSON: nothing is lost, nothing comes twice', async () => {
+    const expected = await take(rolloutStream(manage().manager, { tasks: endless(), batch: 4 }), 40);
+    const random = RandomStream.named('stop');
+    const { manager } = manage(() => random.integer(6), 3);
+    const first = rolloutStream(manager, { tasks: endless(), batch: 4, inFlight: 8 });
+    const before = await take(first, 6);
+    const state = rolloutStreamStateSchema.parse(JSON.parse(JSON.stringify(first.saveState())));
+    await first.return!();
+    expect(state).toMatchObject({ yielded: 6 });
+    expect(state.unfinished.some(({ status }) => status === 'pending')).toBe(true);
+    const second = rolloutStream(manage(() => 0, 3).manager, {
+      tasks: endless(),
+      batch: 4,
+      inFlight: 8,
+      resume: state,
+    });
+    const ids = [...idsOf(before), ...idsOf(await take(second, 30))];
+    expect(new Set(ids).size).toBe(36);
+    for (let at = 0; at < 14; at++) expect(ids).toContain(expected[at]!.id);
+    await second.return!();
+  });
+
+  it('ends with its signal, and with its tasks', async () => {
+    const controller = new AbortController();
+    const { manager } = manage(() => 5);
+    const stream = rolloutStream(manager, { tasks: endless(), batch: 2, signal: controller.signal });
+    await take(stream, 1);
+    controller.abort();
+    expect(await stream.next()).toEqual({ done: true, value: undefined });
+    expect(stream.saveState().unfinished.length).toBeGreaterThan(0);
+    const finite = rolloutStream(manage().manager, { tasks: endless(5), batch: 2, inFlight: 4 });
+    expect(await take(finite, 99)).toHaveLength(5);
+  });
+
+  it('throws what a collection throws', async () => {
+    const broken = { ...mockEnvironment(), reset: () => Promise.reject(new Error('no world')) };
+    const manager = new RolloutManager({ environment: broken, ...mockPolicy() }, { onFailure: 'stop' });
+    const stream = rolloutStream(manager, { tasks: endless() as TaskSource, batch: 2 });
+    await expect(stream.next()).rejects.toThrow('no world');
+  });
+
+  it('refuses a manager that runs fewer groups', () => {
+    const { manager } = manage();
+    expect(() => rolloutStream(manager, { tasks: endless(), inFlight: 33 })).toThrow(
+      "raise the manager's concurrency",
+    );
+    expect(() => rolloutStream(manager, { tasks: endless(), overSampling: 0.5 })).toThrow('overSampling');
+  });
+});

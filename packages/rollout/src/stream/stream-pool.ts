@@ -1,0 +1,226 @@
+import { onAbort, type Task, type TaskSource, type Trajectory, type TrajectoryGroup } from '@rlp/core';
+import type { CollectOptions } from '../collect-options.ts';
+
+/** What a stream draws groups from; a `RolloutManager` does. */
+export interface StreamedRollouts<Metadata, Outcome> {
+  readonly options: { readonly concurrency: number };
+  collectGroups(
+    tasks: readonly Task<Metadata>[],
+    options: CollectOptions<Metadata, Outcome>,
+  ): AsyncIterableIterator<TrajectoryGroup<Metadata, Outcome>>;
+  resume(
+    trajectories: readonly Trajectory<Metadata, Outcome>[],
+    options: CollectOptions<Metadata, Outcome>,
+  ): AsyncIterableIterator<TrajectoryGroup<Metadata, Outcome>>;
+  unfinished(): readonly Trajectory<Metadata, Outcome>[];
+}
+
+/** Where a stream stands, as JSON. */
+export interface RolloutStreamState {
+  /** Groups begun so far. They name the random streams of the next. */
+  readonly begun: number;
+  /** Groups yielded so far. */
+  readonly yielded: number;
+  /** Tasks taken so far. */
+  readonly taskCursor: number;
+  /** Episodes of the groups that were begun and not yielded. */
+  readonly unfinished: readonly Trajectory[];
+}
+
+/** A group of a stream. */
+export interface StreamedGroup<Metadata, Outcome> {
+  /** Place among the groups begun. */
+  readonly index: number;
+  /** Name of the group. */
+  readonly id: string;
+  /** Batch that was being filled when it began. */
+  readonly batch: number;
+  /** Present once it ended. */
+  group?: TrajectoryGroup<Metadata, Outcome>;
+  /** What it is worth, once somebody asked. */
+  score?: number;
+}
+
+/** What a pool goes by. */
+interface PoolOptions<Metadata> {
+  readonly tasks: TaskSource<Metadata>;
+  readonly batch: number;
+  readonly inFlight: number;
+  readonly overSampling: number;
+  readonly maxStaleness: number;
+  readonly resume: RolloutStreamState | undefined;
+}
+
+/** The groups of a stream that were begun and not yielded. New ones begin as others end. */
+export class StreamPool<Metadata, Outcome> {
+  readonly #rollouts: StreamedRollouts<Metadata, Outcome>;
+  readonly #options: PoolOptions<Metadata>;
+  readonly #collecting: CollectOptions<Metadata, Outcome> & { readonly signal: AbortSignal };
+  readonly #running = new Set<StreamedGroup<Metadata, Outcome>>();
+  /** Groups of an earlier stream that go on before new ones begin. */
+  readonly #carried: (readonly Trajectory<Metadata, Outcome>[])[];
+  #isExhausted = false;
+  #error: { readonly thrown: unknown } | undefined;
+  #wake: (() => void) | undefined;
+  /** Groups without a trajectory. They take no place in a batch. */
+  #empty = 0;
+  /** Groups that ended, in the order in which they did. */
+  ready: StreamedGroup<Metadata, Outcome>[] = [];
+  begun: number;
+  /** Groups that were handed out. */
+  given: number;
+  /** Groups that the consumer is done with. */
+  yielded: number;
+
+  constructor(
+    rollouts: StreamedRollouts<Metadata, Outcome>,
+    options: PoolOptions<Metadata>,
+    collecting: CollectOptions<Metadata, Outcome> & { readonly signal: AbortSignal },
+  ) {
+    const { begun = 0, yielded = 0, unfinished = [] } = options.resume ?? {};
+    this.#rollouts = rollouts;
+    this.#options = options;
+    this.#collecting = collecting;
+    this.begun = begun;
+    this.yielded = yielded;
+    this.given = yielded;
+    this.#carried = byGroup(unfinished as readonly Trajectory<Metadata, Outcome>[]);
+    onAbort(collecting.signal, () => this.#wake?.());
+  }
+
+  /** Whether nothing runs and nothing more can begin. */
+  get isDry(): boolean {
+    return this.#running.size === 0 && (this.#isExhausted || !this.#mayBegin());
+  }
+
+  /** Begins what may begin, and resolves once the condition holds or the stream ends. Throws what a collection threw. */
+  async until(condition: () => boolean): Promise<void> {
+    for (;;) {
+      this.#fill();
+      if (this.#error !== undefined) throw this.#error.thrown;
+      if (this.#collecting.signal.aborted || condition()) return;
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve;
+      });
+    }
+  }
+
+  /** The group for the next place of the batch, or `undefined` if groups that run have a right to it. */
+  next(): StreamedGroup<Metadata, Outcome> | undefined {
+    const due = (group: StreamedGroup<Metadata, Outcome>) =>
+      this.#batch - group.batch >= this.#options.maxStaleness;
+    const waiting = [...this.#running].filter(due).length;
+    const places = this.#options.batch - (this.yielded % this.#options.batch);
+    return this.ready.find(due) ?? (waiting >= places ? undefined : this.ready[0]);
+  }
+
+  /** Groups that ended and have not competed for a place yet. */
+  get fresh(): number {
+    return this.ready.filter(({ score }) => score === undefined).length;
+  }
+
+  /** The best groups of those that ended, in the order in which they began. Those that lost compete once more, if they are not too old. */
+  async best(
+    count: number,
+    keep: (group: TrajectoryGroup<Metadata, Outcome>) => number | Promise<number>,
+    maxStaleness: number,
+  ): Promise<StreamedGroup<Metadata, Outcome>[]> {
+    const candidates = [...this.ready];
+    const again = new Set(candidates.filter(({ score }) => score !== undefined));
+    for (const each of candidates) each.score ??= await keep(each.group!);
+    const ranked = candidates.toSorted((p, q) => q.score! - p.score! || p.index - q.index);
+    const chosen = ranked.slice(0, count);
+    const lost = new Set(
+      ranked.slice(count).filter((each) => again.has(each) || this.#batch - each.batch >= maxStaleness),
+    );
+    this.ready = this.ready.filter((each) => !lost.has(each));
+    this.#empty += lost.size;
+    return chosen.toSorted((p, q) => p.index - q.index);
+  }
+
+  /** Hands a group out. */
+  give(given: StreamedGroup<Metadata, Outcome>): TrajectoryGroup<Metadata, Outcome> {
+    this.ready = this.ready.filter((group) => group !== given);
+    this.given += 1;
+    return given.group!;
+  }
+
+  /** Episodes of the groups that were begun and not handed out. */
+  unfinished(): Trajectory<Metadata, Outcome>[] {
+    const ids = new Set(Array.from(this.#running, ({ id }) => id));
+    const running = this.#rollouts
+      .unfinished()
+      .filter(({ group }) => group !== undefined && ids.has(group.id));
+    return [...this.ready.flatMap(({ group }) => group!.trajectories), ...running, ...this.#carried.flat()];
+  }
+
+  /** Batch that is being filled. */
+  get #batch(): number {
+    return Math.floor(this.yielded / this.#options.batch);
+  }
+
+  #mayBegin(): boolean {
+    const { batch, inFlight, overSampling, maxStaleness } = this.#options;
+    if (this.#running.size >= inFlight || this.#collecting.signal.aborted) return false;
+    if (maxStaleness === Number.POSITIVE_INFINITY) return true;
+    const extra = Math.ceil(batch * (overSampling - 1));
+    return this.begun - this.#empty < batch * (this.#batch + 1 + maxStaleness) + extra;
+  }
+
+  #fill(): void {
+    while (!this.#isExhausted && this.#mayBegin()) this.#begin();
+  }
+
+  #begin(): void {
+    const carried = this.#carried.shift();
+    if (carried !== undefined) {
+      this.#run(carried[0]!.group!.id, this.#rollouts.resume(carried, this.#collecting));
+      return;
+    }
+    const [task] = this.#options.tasks.take(1);
+    if (task === undefined) {
+      this.#isExhausted = true;
+      return;
+    }
+    const iteration = this.begun;
+    this.begun += 1;
+    this.#run(
+      `${iteration}/${task.id}`,
+      this.#rollouts.collectGroups([task], { ...this.#collecting, iteration }),
+    );
+  }
+
+  #run(id: string, collection: AsyncIterableIterator<TrajectoryGroup<Metadata, Outcome>>): void {
+    const group: StreamedGroup<Metadata, Outcome> = {
+      index: Number.parseInt(id, 10),
+      id,
+      batch: this.#batch,
+    };
+    this.#running.add(group);
+    const end = (made: TrajectoryGroup<Metadata, Outcome> | undefined) => {
+      this.#running.delete(group);
+      if (made === undefined) this.#empty += 1;
+      else this.ready.push(Object.assign(group, { group: made }));
+      this.#fill();
+      this.#wake?.();
+    };
+    const read = async () => {
+      const { value, done } = await collection.next();
+      end(done ? undefined : value);
+      await collection.return?.();
+    };
+    read().catch((thrown: unknown) => {
+      this.#error ??= { thrown };
+      this.#wake?.();
+    });
+  }
+}
+
+function byGroup<Metadata, Outcome>(trajectories: readonly Trajectory<Metadata, Outcome>[]) {
+  const groups = new Map<string | undefined, Trajectory<Metadata, Outcome>[]>();
+  for (const trajectory of trajectories) {
+    const id = trajectory.group?.id;
+    groups.set(id, [...(groups.get(id) ?? []), trajectory]);
+  }
+  return [...groups.values()];
+}
