@@ -27,17 +27,24 @@ describe('a tokenizer file with an expression that backtracks', () => {
   });
 
   it.each([
-    ['a*a*a*a*a*c', 2000, 2040],
-    ['a+c', 90_000, 3800],
-  ])('is interrupted where it takes too long: %s', (Regex, characters, limit) => {
+    ['a*a*a*a*a*c', 90_000, 680],
+    ['a+c', 90_000, 680],
+    ['a*a*a*a*a*c', 5000, 1600],
+  ])('is interrupted where it takes too long: %s on %d characters', (Regex, length, limitMs) => {
     const tokenizer = make({ pre_tokenizer: split(Regex) });
     expect(tokenizer.encode('ab')).toEqual([0, 1]);
     const start = performance.now();
-    expect(() => tokenizer.encode('a'.repeat(characters))).toThrow(
-      `encode: ${characters} characters took longer than ${limit} ms with the expressions of x/tokenizer.json; pass shorter`,
+    expect(() => tokenizer.encode('a'.repeat(length))).toThrow(
+      `encode: ${length} characters took longer than ${limitMs} ms with the expressions of x/tokenizer.json; pass shorter`,
     );
-    expect(performance.now() - start).toBeLessThan(8000);
+    // The limit, and what a busy machine adds.
+    expect(performance.now() - start).toBeLessThan(limitMs + 2000);
     expect(tokenizer.encode('ab')).toEqual([0, 1]);
+  });
+
+  it('may be a quick one on a long text', () => {
+    const tokenizer = make({ pre_tokenizer: split('\\s+(?!\\S)|a+|b+') });
+    expect(tokenizer.encode('ab'.repeat(50_000))).toHaveLength(100_000);
   });
 });
 

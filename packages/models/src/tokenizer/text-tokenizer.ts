@@ -72,9 +72,9 @@ export function textTokenizer(files: TokenizerFiles, origin: string, roles: Toke
     bosId: roles.bosId ?? idOf(config.bos_token),
     eosIds: roles.eosIds ?? (eosId === undefined ? [] : [eosId]),
     encode: (text, options) =>
-      limited('encode', text.length, () => encode(engine, text, options?.specialTokens ?? 'add')),
+      limited('encode', text, () => encode(engine, text, options?.specialTokens ?? 'add')),
     decode: (tokens, options) =>
-      limited('decode', tokens.length, () => decode(engine, tokens, options?.specialTokens ?? 'skip')),
+      limited('decode', tokens, () => decode(engine, tokens, options?.specialTokens ?? 'skip')),
     tokenId: idOf,
     tokenText: (token) => engine.id_to_token(token),
     files,
@@ -124,7 +124,7 @@ function createEngine({ tokenizer, config }: TokenizerFiles, origin: string) {
   try {
     const engine = new HuggingFaceTokenizer(tokenizer, config);
     const limited = limitedBy(engine, origin);
-    limited('encode', 1, () => {
+    limited('encode', 'a', () => {
       const given: readonly unknown[] = engine.encode('a').ids;
       const wrong = given.find((each) => typeof each === 'number' && !isId(each));
       if (wrong !== undefined)
