@@ -47,6 +47,50 @@ if __name__ == '__main__': print({'b', 'a'} == {'a', 'b'}, input())`;
     });
   });
 
+  it.each([
+    [
+      'a pool of threads',
+      'from concurrent.futures import ThreadPoolExecutor, as_completed\nwith ThreadPoolExecutor(max_workers=4) as pool:\n  print(sorted(f.result() for f in as_completed([pool.submit(pow, n, 2) for n in range(4)])), list(pool.map(abs, [-1])))',
+      '[0, 1, 4, 9] [1]\n',
+    ],
+    [
+      'an error in a pool',
+      'import concurrent.futures as c\ntry: c.ThreadPoolExecutor().submit(lambda: 1 / 0).result()\nexcept ZeroDivisionError as e: print(e)',
+      'division by zero\n',
+    ],
+    [
+      'threads under asyncio',
+      'import asyncio\nasync def main(): return await asyncio.gather(asyncio.to_thread(abs, -4), asyncio.sleep(0.001, 5))\nprint(asyncio.run(main()))',
+      '[4, 5]\n',
+    ],
+    [
+      '/dev/null',
+      'import contextlib, os, sys\nwith open(os.devnull, "w") as null, contextlib.redirect_stdout(null): print("a" * 100000)\nprint(open("/dev/null").read() == "", "b", file=sys.stdout)',
+      'True b\n',
+    ],
+    [
+      'a queue between threads that run in turn',
+      'import queue, threading\nq = queue.Queue()\nthreading.Thread(target=lambda: [q.put(n) for n in range(3)]).start()\nprint([q.get() for _ in range(3)])',
+      '[0, 1, 2]\n',
+    ],
+  ])('runs %s', async (_, source, stdout) => {
+    expect(await run(source)).toEqual({ status: 'exited', exitCode: 0, stdout, stderr: '' });
+  });
+
+  it.each([
+    ['a queue', 'import queue\nqueue.Queue().get()'],
+    ['a simple queue', 'import queue\nqueue.SimpleQueue().get()'],
+    ['an event', 'import threading\nthreading.Event().wait()'],
+  ])('says why a thread that waits for another at %s cannot go on', async (_, source) => {
+    const { status, stderr } = await run(source);
+    expect([status, stderr]).toEqual([
+      'exited',
+      expect.stringMatching(
+        /RuntimeError: this thread waits for another one for ever: threads run one after another/,
+      ),
+    ]);
+  });
+
   it.each<[name: string, source: string, ending: CodeOutcome['status'] | RegExp]>([
     ['an endless loop', 'while True: pass', 'timed-out'],
     [

@@ -33,6 +33,8 @@ export interface Guard {
   readonly refuse: () => void;
   /** Whether an open file is an ordinary one. */
   readonly isOrdinary: (file: number) => boolean;
+  /** Whether an open file is `/dev/null`. */
+  readonly isNull: (file: number) => boolean;
 }
 
 type Call = (original: WasmFunction, args: readonly number[], guard: Guard) => number;
@@ -40,6 +42,15 @@ type Call = (original: WasmFunction, args: readonly number[], guard: Guard) => n
 const leave: Call = (_, [code]) => {
   throw new Stop('exited', `it exited with code ${code}`, code);
 };
+
+/** The file that may be written, because nothing keeps what is written there. */
+export const nullFile = '/dev/null';
+
+/** A short text in memory that ends with a zero. */
+function textAt(memory: ArrayBufferLike, start: number): string {
+  const bytes = new Uint8Array(memory, start, Math.min(64, memory.byteLength - start));
+  return new TextDecoder().decode(bytes.slice(0, Math.max(0, bytes.indexOf(0))));
+}
 
 /** Flags of `open` that change a file: write, read and write, create, truncate, append. */
 const changing = 0o1 | 0o2 | 0o100 | 0o1000 | 0o2000;
@@ -51,16 +62,22 @@ const guarded: Readonly<Record<string, Call>> = {
   _Py_CheckEmscriptenSignals_Helper: () => 0,
   fd_read: (original, args, guard) =>
     transfer(args, guard, (file, bytes) => {
-      const part = guard.read(file, bytes.length);
+      const part = guard.isNull(file) ? new Uint8Array() : guard.read(file, bytes.length);
       if (part) bytes.set(part);
       return part?.length;
     }) ?? (guard.isOrdinary(args[0]!) ? original(...args) : errors.badFile),
   fd_close: (original, args) => (args[0]! <= 2 ? 0 : original(...args)),
   fd_pread: (original, args, guard) => (guard.isOrdinary(args[0]!) ? original(...args) : errors.badFile),
   fd_write: (_, args, guard) =>
-    transfer(args, guard, (file, bytes) => (guard.write(file, bytes.slice()) ? bytes.length : undefined)) ??
-    errors.badFile,
-  __syscall_openat: (original, args) => ((args[2]! & changing) !== 0 ? -errors.denied : original(...args)),
+    transfer(args, guard, (file, bytes) =>
+      guard.isNull(file) || guard.write(file, bytes.slice()) ? bytes.length : undefined,
+    ) ?? errors.badFile,
+  __syscall_openat: (original, [directory, path, flags, ...more], guard) => {
+    if ((flags! & changing) === 0) return original(directory!, path!, flags!, ...more);
+    return textAt(guard.memory(), path!) === nullFile
+      ? original(directory!, path!, 0, ...more)
+      : -errors.denied;
+  },
   emscripten_resize_heap: (original, args, guard) => {
     if (args[0]! >>> 0 <= guard.maxMemoryBytes) return original(...args);
     guard.refuse();

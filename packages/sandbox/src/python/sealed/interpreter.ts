@@ -4,7 +4,7 @@ import { pathToFileURL } from 'node:url';
 import { messageOf } from '@rlp/core';
 import { joined } from './frames.ts';
 import { imageSource, sealSource } from './image-source.ts';
-import { type Guard, guardedImport } from './imports.ts';
+import { type Guard, guardedImport, nullFile } from './imports.ts';
 import { Stop } from './stop.ts';
 import { type WasmFunction, type WasmImports, type WasmInstance, webAssembly } from './webassembly.ts';
 
@@ -26,7 +26,11 @@ interface Pyodide {
 }
 
 interface FileSystem {
-  readonly streams: ({ readonly node?: { readonly mode: number } } | null | undefined)[];
+  readonly streams: (
+    | { readonly path?: string; readonly node?: { readonly mode: number } }
+    | null
+    | undefined
+  )[];
   isFile(mode: number): boolean;
   isDir(mode: number): boolean;
   close(stream: object): void;
@@ -105,6 +109,7 @@ export class Interpreter {
         this.lacksMemory = true;
       },
       isOrdinary: (file) => this.#isOrdinary(file),
+      isNull: (file) => this.#fileSystem.streams[file]?.path === nullFile,
     });
   }
 
