@@ -5,8 +5,11 @@ import * as z from 'zod';
 import { maxGradientNormSchema, optimizerSchema } from './optimizer/optimizer.ts';
 import { scheduleSchema } from './optimizer/schedule.ts';
 
-const given = <Type>(what: string) =>
-  z.custom<Type>((value) => typeof value === 'object' && value !== null, `expected ${what}`);
+const given = <Type>(what: string, member?: string) =>
+  z.custom<Type>(
+    (value) => typeof value === 'object' && value !== null && (member === undefined || member in value),
+    `expected ${what}`,
+  );
 
 /** Options that an adapter's files decide. */
 const adapterShape = {
@@ -49,9 +52,9 @@ const loraSchema = z
 
 const schema = z.strictObject({
   /** Engine that computes. Required. */
-  engine: given<Engine>('an engine, from createEngine of @rlp/onnx/runtime'),
+  engine: given<Engine>('an engine, from createEngine of @rlp/onnx/runtime', 'start'),
   /** Model to train. The backend copies its weights into the engine. Required. */
-  model: given<LanguageModel>('a model, from loadModel or createModel of @rlp/models'),
+  model: given<LanguageModel>('a model, from loadModel or createModel of @rlp/models', 'weights'),
   /** Store that samplers share, and name prefix of the backend's other stores. Default `'policy'`. */
   store: z.string().min(1).default('policy'),
   /** Learning rate before the schedule. Required. */

@@ -1,5 +1,6 @@
 import { ArgumentError } from './errors.ts';
-import type { Loss } from './training.ts';
+import type { TensorOps } from './tensor-ops.ts';
+import type { Loss, LossInputs, LossOutput } from './training.ts';
 
 /**
  * The columns that a loss declared. Reading any other one throws, with its name. `'name' in columns` asks for it.
@@ -19,4 +20,17 @@ export function declaredColumns<T>(
       );
     },
   });
+}
+
+/**
+ * What a loss computes.
+ *
+ * @throws ArgumentError with the loss's key if it returns no `tokenLosses`.
+ */
+export function computedLoss<T>(loss: Loss, ops: TensorOps<T>, inputs: LossInputs<T>): LossOutput<T> {
+  const output: LossOutput<T> | undefined = loss.compute(ops, inputs);
+  if (output?.tokenLosses !== undefined) return output;
+  throw new ArgumentError(
+    `the loss "${loss.key}" returned no tokenLosses; return { tokenLosses }, the loss of each token`,
+  );
 }

@@ -4,16 +4,16 @@ import type { OperatorSet } from '@rlp/onnx/layers';
 import type { Engine } from '@rlp/onnx/runtime';
 import * as z from 'zod';
 
-const object = <Type>(description: string) =>
-  z.custom<Type>((value) => value !== null && typeof value === 'object', {
+const object = <Type>(description: string, member: string) =>
+  z.custom<Type>((value) => value !== null && typeof value === 'object' && member in value, {
     message: `must be ${description}`,
   });
 
 const schema = z.strictObject({
   /** Engine that computes, from `createEngine` of `@rlp/onnx/runtime`. It stays open when the sampler closes. Required. */
-  engine: object<Engine>('an engine from createEngine'),
+  engine: object<Engine>('an engine from createEngine', 'start'),
   /** Model to sample from, from `loadModel` or `createModel` of `@rlp/models`. Required. */
-  model: object<LanguageModel>('a model from loadModel or createModel'),
+  model: object<LanguageModel>('a model from loadModel or createModel', 'weights'),
   /**
    * Name of the store in the engine that holds the weights. An existing store made from this model is shared, with a
    * trainer for example. Otherwise the store is created from the model's weights. Default `'policy'`.
@@ -42,7 +42,7 @@ const schema = z.strictObject({
   /** Maximum tokens scored at once, padding included. A single longer sequence still runs. Default 2048. */
   scoreTokens: z.int().positive().default(2048),
   /** Renderer that turns messages into prompts. Defaults to the model's chat template. */
-  renderer: object<ChatRenderer>('a chat renderer').optional(),
+  renderer: object<ChatRenderer>('a chat renderer', 'render').optional(),
   /** Version of the initial weights. Default 0. */
   policyVersion: z.int().nonnegative().default(0),
 });

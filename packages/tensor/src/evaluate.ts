@@ -1,4 +1,4 @@
-import { ArgumentError, declaredColumns, type Loss } from '@rlp/core';
+import { ArgumentError, computedLoss, declaredColumns, type Loss } from '@rlp/core';
 import { Arena } from './arena.ts';
 import { Region } from './kernel/region.ts';
 import type { Matrix, Shape } from './matrix.ts';
@@ -131,7 +131,7 @@ function evaluateBlock(
     const { data, ...shape } = block(matrix);
     return { ...shape, data: arena.hold(data) };
   });
-  const output = loss.compute<Variable>(tape, {
+  const output = computedLoss<Variable>(loss, tape, {
     ...variables,
     mask: tape.data(mask),
     columns: declaredColumns(loss, (name) => columns[name]!),

@@ -8,6 +8,7 @@ import {
 } from '@rlp/core';
 import { RolloutManager } from '@rlp/rollout';
 import * as z from 'zod';
+import { having } from '../loop/having.ts';
 import { NoteTally } from '../loop/notes.ts';
 import { rlSchema } from '../loop/options.ts';
 import type {
@@ -117,7 +118,22 @@ function printer(print: NonNullable<TrainOptions['print']>): ((line: string) => 
 /** Tasks whose characters are checked before a run. */
 const tasksLookedAt = 256;
 
-const runSchema = z.strictObject({ iterations: z.int().min(1).default(100) });
+const isFunction = (value: unknown) => typeof value === 'function';
+
+const runSchema = z.strictObject({
+  iterations: z.int().min(1).default(100),
+  signal: having<AbortSignal>('aborted', 'an AbortSignal').optional(),
+  resume: z.looseObject({ iteration: z.int().min(0), taskCursor: z.int().min(0) }).optional(),
+  onInterrupted: z.custom<NonNullable<RunOptions['onInterrupted']>>(isFunction, 'must be a function').optional(),
+});
+const trainSchema = runSchema.omit({ onInterrupted: true }).extend({
+  progressBar: having<ProgressBar>('update', 'a progress bar').optional(),
+  print: z
+    .union([z.enum(['console', 'none']), z.custom<(line: string) => void>(isFunction)], {
+      error: "expected 'console', 'none' or a function",
+    })
+    .optional(),
+});
 
 /** What every algorithm is: rollouts, an estimator and options for `runRlTraining`. */
 export abstract class PolicyAlgorithm<S extends State = State, Metadata = unknown, Outcome = unknown> {
@@ -166,7 +182,7 @@ export abstract class PolicyAlgorithm<S extends State = State, Metadata = unknow
   }
 
   async *#iterations(
-    { iterations: given, signal, resume, onInterrupted }: RunOptions,
+    given: RunOptions,
     logger: MetricsLogger | undefined,
   ): AsyncGenerator<RlReport<Metadata>, void, undefined> {
     const { tasks, rewards, backend, loss, monitor, interventions, clock, sleep, publications } =
@@ -175,7 +191,8 @@ export abstract class PolicyAlgorithm<S extends State = State, Metadata = unknow
     const { critic, options } = this.#plan;
     const { groupFilter } = options;
     const advantages = this.#estimator;
-    const { iterations } = parseOptions(this.#plan.name, runSchema, { iterations: given });
+    const { iterations } = parseOptions(this.#plan.name, runSchema, given, 'RunOptions');
+    const { signal, resume, onInterrupted } = given;
     const { rollouts } = this;
     const greedyRollouts = this.#greedyRollouts;
     const made = { rollouts, greedyRollouts, critic, advantages, inference, groupFilter };
@@ -212,17 +229,18 @@ export abstract class PolicyAlgorithm<S extends State = State, Metadata = unknow
    *
    * @throws ArgumentError while an earlier call still trains; what {@link runRlTraining} throws.
    */
-  async train({ progressBar, print, iterations, ...options }: TrainOptions = {}): Promise<TrainResult> {
+  async train(given: TrainOptions = {}): Promise<TrainResult> {
+    const { iterations: total } = parseOptions(this.#plan.name, trainSchema, given, 'TrainOptions');
+    const { progressBar, print, iterations: _, ...options } = given;
     if (this.#state === 'training') {
       throw new ArgumentError(
         `${this.#plan.name}: an earlier call of train is not over, and both would learn into the same weights; await it first`,
       );
     }
-    const { iterations: total } = parseOptions(this.#plan.name, runSchema, { iterations });
-    const { logger: given } = this.#dependencies;
-    const isShown = progressBar !== undefined || given?.shows === 'console';
+    const { logger: own } = this.#dependencies;
+    const isShown = progressBar !== undefined || own?.shows === 'console';
     const printed = printer(print ?? (isShown ? 'none' : 'console'));
-    const logger = printed === undefined ? given : bothLoggers(linePrinter(printed, total), given);
+    const logger = printed === undefined ? own : bothLoggers(linePrinter(printed, total), own);
     this.#state = 'training';
     const history: Metrics[] = [];
     const tally = new NoteTally();

@@ -4,8 +4,11 @@ import { join } from 'node:path';
 import { TabularBackend } from '@rlp/backprop/tabular';
 import { taskSource, tasksFromJsonl } from '@rlp/env';
 import { characterTokenizer, loadModel } from '@rlp/models';
-import { createRolloutRewardProcessor } from '@rlp/rewards';
+import { readSafetensors } from '@rlp/models/safetensors';
+import { createRolloutRewardProcessor, processEpisodeBatchRewards } from '@rlp/rewards';
+import { pointwiseJudge } from '@rlp/rewards/judge';
 import { afterAll, beforeAll, describe } from 'vitest';
+import { GRPOAlgorithm } from '../algorithm/grpo.ts';
 import { PPOAlgorithm } from '../algorithm/ppo.ts';
 import { describeMistakes, smallOptions, smallRun, train } from './mistakes.fixture.ts';
 
@@ -15,6 +18,8 @@ beforeAll(async () => {
   await mkdir(join(folder, 'pickled'));
   await writeFile(join(folder, 'pickled', 'pytorch_model.bin'), 'x');
   await writeFile(join(folder, 'pickled', 'config.json'), '{"model_type":"llama"}');
+  const pointer = 'version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 1000\n';
+  await writeFile(join(folder, 'pointer.safetensors'), pointer);
 });
 afterAll(() => rm(folder, { recursive: true }));
 
@@ -31,6 +36,51 @@ describe('what cannot be right is refused before a run', () => {
       'a hub id',
       () => loadModel('Qwen/Qwen2.5-0.5B-Instruct'),
       /no such file; give the folder of a Hugging Face model/,
+    ],
+    [
+      'a file in place of a folder',
+      () => loadModel(join(folder, 'pickled', 'config.json')),
+      /is a file; give the folder/,
+    ],
+    [
+      'no folder at all',
+      () => loadModel(undefined as never),
+      /expected the folder of a Hugging Face model, got undefined/,
+    ],
+    [
+      'a pointer of Git LFS in place of weights',
+      () => readSafetensors(join(folder, 'pointer.safetensors')),
+      /pointer\.safetensors: .*probably a pointer of Git LFS; run `git lfs pull`/,
+    ],
+    [
+      'a misspelt option of train',
+      () => new GRPOAlgorithm(smallRun() as never, smallOptions).train({ numIterations: 3 } as never),
+      /Unrecognized option "numIterations"/,
+    ],
+    [
+      'a number in place of the options of train',
+      () => new GRPOAlgorithm(smallRun() as never, smallOptions).train(10 as never),
+      /GRPOAlgorithm: invalid options.*expected an object, got 10/s,
+    ],
+    [
+      'a state to resume that is none',
+      () => new GRPOAlgorithm(smallRun() as never, smallOptions).train({ resume: { iter: 3 } } as never),
+      /resume\.iteration: expected a number, got nothing/,
+    ],
+    [
+      'a loss that returns nothing',
+      () => train({ loss: { key: 'z', columns: [], compute: () => undefined } }),
+      /the loss "z" returned no tokenLosses; return \{ tokenLosses \}/,
+    ],
+    [
+      'a judge without a rubric',
+      () => pointwiseJudge({ generator: async () => '' } as never),
+      /pointwiseJudge: rubric must say in words what counts.*got undefined/,
+    ],
+    [
+      'episodes that are no list',
+      () => processEpisodeBatchRewards({ prompt: 'a', response: 'b' } as never),
+      /expected an array of episodes, got object/,
     ],
     ['pickled weights', () => loadModel(join(folder, 'pickled')), /pickled|safe_serialization|config\.json/],
     [

@@ -63,7 +63,7 @@ describe('a run in which nothing can be learned stops after its first iteration'
     [
       'a reward that is text',
       () => train(reward(() => '1')),
-      /reward "k": expected a finite number or null, got 1/,
+      /reward "k": expected a finite number or null, got "1"/,
     ],
     [
       'a reward that is never a number',

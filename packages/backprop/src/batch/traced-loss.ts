@@ -1,4 +1,4 @@
-import { declaredColumns, type Loss, type LossInputs } from '@rlp/core';
+import { computedLoss, declaredColumns, type Loss, type LossInputs } from '@rlp/core';
 import { Graph, type GraphRecord, pullback, recordGraph, traceOps, type Value } from '@rlp/onnx';
 import { mul, reshape, sum } from '@rlp/onnx/ops';
 import { readsValues } from './value-losses.ts';
@@ -49,7 +49,7 @@ export function traceLoss(loss: Loss): TracedLoss {
     values: masked('values'),
     columns: declaredColumns(loss, (name) => input(`column:${name}`)),
   };
-  const { tokenLosses, metrics = {} } = loss.compute(ops, inputs);
+  const { tokenLosses, metrics = {} } = computedLoss(loss, ops, inputs);
   const total = reshape(sum(mul(ops.where(mask, tokenLosses, zero), weights)), []);
   graph.output('loss', total);
   for (const [name, metric] of Object.entries(metrics)) {

@@ -1,4 +1,4 @@
-import { declaredColumns, type Loss, type LossInputs } from '@rlp/core';
+import { computedLoss, declaredColumns, type Loss, type LossInputs } from '@rlp/core';
 import type { ModelConfig } from '@rlp/models';
 import type { MicroBatch } from '../batch/packing.ts';
 import { decoderLogits } from './decoder.ts';
@@ -98,7 +98,7 @@ export class TfPolicy {
       columns: declaredColumns(loss, (name) => matrix(micro.columns[name]!)),
     };
     try {
-      const { tokenLosses, metrics = {} } = loss.compute(ops, inputs);
+      const { tokenLosses, metrics = {} } = computedLoss(loss, ops, inputs);
       const total = tf.sum(ops.mul(masked(tokenLosses), matrix(micro.weights)));
       for (const [name, metric] of Object.entries(metrics)) {
         kept.metrics.set(name, tf.keep(tf.sum(tf.mul(masked(metric), mask))));

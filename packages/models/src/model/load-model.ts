@@ -1,9 +1,9 @@
-import { FormatError } from '@rlp/core';
+import { ArgumentError, FormatError } from '@rlp/core';
 import { recoverDirectory, verifyDirectory } from '@rlp/data/store';
 import type { ModelConfig } from '../config/model-config.ts';
 import { parseModelConfig } from '../config/parse-config.ts';
 import { readJsonObject } from '../config/validation.ts';
-import { nodePath } from '../node-files.ts';
+import { fs, nodePath } from '../node-files.ts';
 import { openSafetensors, type ReadOptions, readTensors } from '../safetensors/read.ts';
 import { type LoadTokenizerOptions, loadTokenizer } from '../tokenizer/load-tokenizer.ts';
 import type { TextTokenizer } from '../tokenizer/text-tokenizer.ts';
@@ -30,6 +30,7 @@ export type LoadModelOptions = LoadTokenizerOptions &
  *   not fit together.
  */
 export async function loadModel(folder: string, options: LoadModelOptions = {}): Promise<LanguageModel> {
+  await requireFolder(folder);
   await recoverDirectory(folder);
   if (options.checksums !== 'skip') await verifyDirectory(folder, { only: /\.safetensors$/ });
   const config = await loadModelConfig(folder);
@@ -39,6 +40,18 @@ export async function loadModel(folder: string, options: LoadModelOptions = {}):
   checkVocabulary(config, complete, folder);
   const weights = await loadWeights(folder, config, options);
   return { config, ...weights, tokenizer: complete, chat, folder: nodePath().resolve(folder) };
+}
+
+async function requireFolder(folder: unknown): Promise<void> {
+  if (typeof folder !== 'string' || folder === '') {
+    const given = folder === '' ? 'an empty text' : String(folder);
+    throw new ArgumentError(`loadModel: expected the folder of a Hugging Face model, got ${given}`);
+  }
+  const status = await fs()
+    .stat(folder)
+    .catch(() => undefined);
+  if (status?.isFile())
+    throw new FormatError(`${folder}: is a file; give the folder of a Hugging Face model`);
 }
 
 /**

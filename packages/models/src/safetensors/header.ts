@@ -74,6 +74,10 @@ export function headerLength(prefix: Uint8Array, fileSize: number, file: string)
   if (prefix.length < 8) {
     throw safetensorsError(file, 'header length', `expected 8 bytes, the file has ${prefix.length}`);
   }
+  if (new TextDecoder().decode(prefix.subarray(0, 8)) === 'version ') {
+    const problem = 'the file is text, probably a pointer of Git LFS';
+    throw safetensorsError(file, 'header length', problem, 'run `git lfs pull`, or download the file itself');
+  }
   const length = Number(new DataView(prefix.buffer, prefix.byteOffset).getBigUint64(0, true));
   if (length > MAX_HEADER_BYTES) {
     throw safetensorsError(file, 'header length', `${length} is above the limit of ${MAX_HEADER_BYTES}`);

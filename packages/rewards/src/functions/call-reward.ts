@@ -71,7 +71,11 @@ async function settled(
 
 function verdictOf(name: string, value: unknown): Verdict {
   if (value === null || (typeof value === 'number' && Number.isFinite(value))) return { value };
-  return failed('not-finite', name, `expected a finite number or null, got ${String(value)}`);
+  return failed(
+    'not-finite',
+    name,
+    `expected a finite number or null, got ${typeof value === 'string' ? JSON.stringify(value) : String(value)}`,
+  );
 }
 
 function failed(

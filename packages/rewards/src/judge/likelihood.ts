@@ -12,6 +12,7 @@ import pLimit from 'p-limit';
 import * as z from 'zod';
 import { overWindows, type TextWindow } from './long-text.ts';
 import {
+  checkRubric,
   checkScale,
   judgeRules,
   type PointwiseJudge,
@@ -89,6 +90,7 @@ export function likelihoodJudge<Metadata = unknown>({
     optional: ['key', 'task', 'reference', 'rubric', 'minimum', 'maximum'],
   });
   checkScale('likelihoodJudge', scale);
+  checkRubric('likelihoodJudge', rubric);
   const { begun, scores } = scoreTokensOf(tokenizer, lead, scale);
   const tally = new JudgeTally('likelihoodJudge', settings);
   const limit = pLimit(concurrency);

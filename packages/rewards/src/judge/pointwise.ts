@@ -70,6 +70,7 @@ export function pointwiseJudge<Metadata = unknown>({
     optional: ['task', 'reference', 'rubric', 'minimum', 'maximum'],
   });
   checkScale('pointwiseJudge', scale);
+  checkRubric('pointwiseJudge', rubric);
   const reward: RewardFunction<Metadata> = async (trajectory, { signal }) => {
     const scores = await session.score(show(trajectory), async (window) => {
       const score = await session.ask({
@@ -112,6 +113,14 @@ export function pointwiseQuestion<Metadata>(
       maximum: String(scale[1]),
     }),
   };
+}
+
+/** @throws ArgumentError unless the rubric is text or a function. */
+export function checkRubric(owner: string, rubric: unknown): void {
+  if (typeof rubric === 'string' || typeof rubric === 'function') return;
+  throw new ArgumentError(
+    `${owner}: rubric must say in words what counts, or be a function, got ${String(rubric)}`,
+  );
 }
 
 /** @throws ArgumentError unless the first bound is below the second. */
