@@ -48,7 +48,8 @@ describe('an algorithm', () => {
 
   it('names the option that says how long it trains', async () => {
     const algorithm = new GRPOAlgorithm(algorithmSetup('none'));
-    const wrong = /GRPOAlgorithm: invalid options \((Train|Run)Options\)\n.*iterations: expected a number of at least 1, got 0/;
+    const wrong =
+      /GRPOAlgorithm: invalid options \((Train|Run)Options\)\n.*iterations: expected a number of at least 1, got 0/;
     await expect(algorithm.train({ iterations: 0 })).rejects.toThrow(wrong);
     await expect(algorithm.run({ iterations: 0 }).next()).rejects.toThrow(wrong);
   });

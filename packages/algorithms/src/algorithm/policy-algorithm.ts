@@ -124,7 +124,9 @@ const runSchema = z.strictObject({
   iterations: z.int().min(1).default(100),
   signal: having<AbortSignal>('aborted', 'an AbortSignal').optional(),
   resume: z.looseObject({ iteration: z.int().min(0), taskCursor: z.int().min(0) }).optional(),
-  onInterrupted: z.custom<NonNullable<RunOptions['onInterrupted']>>(isFunction, 'must be a function').optional(),
+  onInterrupted: z
+    .custom<NonNullable<RunOptions['onInterrupted']>>(isFunction, 'must be a function')
+    .optional(),
 });
 const trainSchema = runSchema.omit({ onInterrupted: true }).extend({
   progressBar: having<ProgressBar>('update', 'a progress bar').optional(),
