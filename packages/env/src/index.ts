@@ -35,3 +35,22 @@ export { type Tool, type ToolContext, type ToolDefinition, tool } from './tools/
 export type { ToolUse } from './tools/tool-use.ts';
 export { type WithToolsOptions, type WithToolUse, withTools, withVerification } from './tools/with-tools.ts';
 export { type EnvironmentLimits, withLimits } from './with-limits.ts';
+export { type MemoryStoreOptions, memoryStore, type SnapshotStore } from './worlds/snapshot-store.ts';
+export {
+  type WithWorld,
+  type WithWorldOptions,
+  type WorldPlace,
+  type WorldTool,
+  type WorldToolContext,
+  type WorldToolDefinition,
+  withWorld,
+  worldTool,
+} from './worlds/with-world.ts';
+export type { WorldLease } from './worlds/world-lease.ts';
+export {
+  createWorldPool,
+  type UseWorld,
+  type WorldPool,
+  type WorldPoolOptions,
+  type WorldPoolStatistics,
+} from './worlds/world-pool.ts';
