@@ -18,6 +18,8 @@ const order: Readonly<Record<string, readonly string[]>> = {
     'fine-tune-on-jsonl',
     'train-an-agent-with-tools',
     'sample-ahead-while-training',
+    'simulate-a-user',
+    'give-an-agent-a-world',
     'write-a-reward',
     'write-an-environment',
     'write-a-loss-or-estimator',

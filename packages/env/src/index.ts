@@ -8,6 +8,14 @@ export {
   type NextUserTurn,
 } from './conversation-environment.ts';
 export {
+  type DefinedEnvironment,
+  environmentFromDefinition,
+  type FromDefinition,
+  type FromDefinitionOptions,
+  type OpenResource,
+  type Resource,
+} from './environment-from-definition.ts';
+export {
   GuessNumberEnvironment,
   type GuessNumberMetadata,
   type GuessNumberOptions,

@@ -9,6 +9,7 @@ export * from './sampler.ts';
 export * from './task-source.ts';
 export * from './tensor-ops.ts';
 export * from './token-scorer.ts';
+export * from './tool.ts';
 export * from './training-backend.ts';
 export * from './verifier.ts';
 export * from './world.ts';

@@ -15,7 +15,8 @@ import * as z from 'zod';
 import { memoryStore, type SnapshotStore } from '../snapshot-store.ts';
 import { refuseLinks, safePath, strange } from './safe-path.ts';
 
-const schema = z.strictObject({
+/** Schema of the options that are data. */
+export const folderSchema = z.strictObject({
   /** Folder in which the live folders are made. Default: the system's folder for temporary files. */
   directory: z.string().min(1).default(tmpdir()),
   /** Files that a folder may hold. Default 256. */
@@ -28,14 +29,14 @@ const schema = z.strictObject({
 export type Files = Readonly<Record<string, string | Uint8Array>>;
 
 /** Options of {@link folderWorld}. */
-export interface FolderWorldOptions<Metadata = unknown> extends z.input<typeof schema> {
+export interface FolderWorldOptions<Metadata = unknown> extends z.input<typeof folderSchema> {
   /** What the folder of a task holds at first. Default nothing. */
   readonly files?: ((task: Task<Metadata>, seed: number) => Files) | undefined;
   /** Keeps the contents of snapshots. Default: in memory. */
   readonly store?: SnapshotStore | undefined;
 }
 
-type Limits = z.output<typeof schema>;
+type Limits = z.output<typeof folderSchema>;
 
 /** A kind of world: a folder on the disk for each episode. Files are kept by their content; empty folders and modes are not kept. */
 export function folderWorld<Metadata = unknown>({
@@ -43,7 +44,7 @@ export function folderWorld<Metadata = unknown>({
   store = memoryStore(),
   ...options
 }: FolderWorldOptions<Metadata> = {}): World<Folder, Metadata> {
-  const limits = parseOptions('folderWorld', schema, options, 'FolderWorldOptions');
+  const limits = parseOptions('folderWorld', folderSchema, options, 'FolderWorldOptions');
   const filled = async (
     contents: Iterable<readonly [string, Uint8Array]>,
     signal: AbortSignal | undefined,

@@ -11,7 +11,8 @@ import * as z from 'zod';
 import { memoryStore, type SnapshotStore } from '../snapshot-store.ts';
 import type { SqlAnswer, SqlRequest, SqlResult } from './run-sql.ts';
 
-const schema = z.strictObject({
+/** Schema of the options that are data. */
+export const sqlSchema = z.strictObject({
   /** Milliseconds that one call of `query` may take. Default 2000. */
   timeoutMs: z.number().positive().max(2_147_483_647).default(2_000),
   /** Rows of a result that are read. Default 100. */
@@ -25,7 +26,7 @@ const schema = z.strictObject({
 });
 
 /** Options of {@link createSqlWorld}. */
-export interface SqlWorldOptions<Metadata = unknown> extends z.input<typeof schema> {
+export interface SqlWorldOptions<Metadata = unknown> extends z.input<typeof sqlSchema> {
   /** Statements that fill the database of a task, or the bytes of an SQLite file. Default: an empty database. */
   readonly setup?: ((task: Task<Metadata>, seed: number) => string | Uint8Array) | undefined;
   /** Keeps the contents of snapshots. Default: in memory. */
@@ -56,7 +57,7 @@ export function createSqlWorld<Metadata = unknown>({
 }: SqlWorldOptions<Metadata> = {}): SqlWorld<Metadata> {
   const { threads, timeoutMs, ...limits } = parseOptions(
     'createSqlWorld',
-    schema,
+    sqlSchema,
     options,
     'SqlWorldOptions',
   );
