@@ -49,8 +49,8 @@ function turnedRound(
   show: (response: string) => string,
 ): Message | undefined {
   if (role === 'user') return { role: 'assistant', content };
-  const shown = role === 'assistant' && calls.length === 0 ? show(content).trim() : '';
-  return shown === '' ? undefined : { role: 'user', content: shown };
+  if (role !== 'assistant' || calls.length > 0) return undefined;
+  return { role: 'user', content: show(content).trim() || '(says nothing)' };
 }
 
 /** A response without what the policy thought before it. */

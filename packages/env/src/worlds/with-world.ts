@@ -102,6 +102,7 @@ export function withWorld<Live extends OpenWorld, S extends State, Metadata, Out
       if (!layer.answers(state, response)) return whole.updateState(state, response, context);
       const turn = async (lease: WorldLease<Live>) => {
         const next = await layerOf(lease).update(state, response, context);
+        lease.requireWorld();
         if (next.place.id === state.place.id || observe === undefined) return next;
         return { ...next, place: { id: next.place.id, seen: await lease.read(observe) } };
       };

@@ -15,6 +15,7 @@ export class WorldLease<Live extends OpenWorld> {
   #world: Live | undefined;
   #id: SnapshotId | undefined;
   #last: Promise<unknown> = Promise.resolve();
+  #failure: { readonly error: unknown } | undefined;
 
   /** @param held.id - Snapshot of the world, if there is one already. */
   constructor(
@@ -51,6 +52,11 @@ export class WorldLease<Live extends OpenWorld> {
   /** Reads the world, without a snapshot. */
   read<Value>(work: (world: Live) => Value | Promise<Value>): Promise<Value> {
     return this.#inTurn(async () => work(await this.#live()));
+  }
+
+  /** Throws if the world was lost and could not be restored, whatever was told about it meanwhile. */
+  requireWorld(): void {
+    if (this.#failure !== undefined) throw this.#failure.error;
   }
 
   /** Ends the lease. Returns the live world unless it is gone, and its snapshot. */
@@ -101,7 +107,12 @@ export class WorldLease<Live extends OpenWorld> {
   async #live(): Promise<Live> {
     if (this.#world !== undefined) return this.#world;
     if (this.#id === undefined) throw new EnvironmentError('the world is gone, and it had no snapshot yet');
-    this.#world = await this.#keeper.restore(this.#id);
-    return this.#world;
+    try {
+      this.#world = await this.#keeper.restore(this.#id);
+      return this.#world;
+    } catch (error) {
+      this.#failure = { error };
+      throw error;
+    }
   }
 }

@@ -134,7 +134,12 @@ export class WorldPool<Live extends OpenWorld = OpenWorld, Metadata = unknown> i
     use: UseWorld<Live, Value>,
     take: (own: AbortSignal) => Promise<{ readonly world: Live; readonly id: SnapshotId | undefined }>,
   ): Promise<Value> {
-    const own = signal ? AbortSignal.any([signal, this.#controller.signal]) : this.#controller.signal;
+    const controller = new AbortController();
+    const own = controller.signal;
+    // Not AbortSignal.any, which keeps a part of every turn as long as the pool is open.
+    const releases = [signal, this.#controller.signal].map(
+      (given) => given && onAbort(given, () => controller.abort(given.reason)),
+    );
     const leased = async () => {
       own.throwIfAborted();
       const { world, id } = await take(own);
@@ -150,10 +155,10 @@ export class WorldPool<Live extends OpenWorld = OpenWorld, Metadata = unknown> i
       }
     };
     const turn = leased();
-    const settled = turn.then(
-      () => undefined,
-      () => undefined,
-    );
+    const end = () => {
+      for (const release of releases) release?.();
+    };
+    const settled = turn.then(end, end);
     this.#inUse.add(settled);
     void settled.then(() => this.#inUse.delete(settled));
     return turn;
