@@ -296,6 +296,14 @@ describe('withTermination', () => {
     },
   );
 
+  it('leaves a prompt of text as it is, unless a call can end the episode', async () => {
+    const text = new Flaky([]);
+    const ends = withTermination(text, { pattern: 'x' });
+    expect(ends.buildPrompt(await play(ends, [], { metadata: undefined }))).toBe('x');
+    const calls = withTermination(text, { tool: 'finish' });
+    expect(calls.buildPrompt(await play(calls, [], { metadata: undefined }))).toHaveLength(1);
+  });
+
   it('asks for the number of tokens where nobody counts', async () => {
     await expect(play(withTermination(ask(), { maxTokens: 5 }), ['a'])).rejects.toThrow('countTokens');
   });

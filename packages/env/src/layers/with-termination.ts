@@ -78,6 +78,10 @@ export function withTermination<S extends State, Metadata, Outcome>(
   const offered = settings.tool === undefined ? [] : [toolOf(settings.tool, settings.toolDescription)];
   return {
     ...lifted,
+    // A prompt of text stays text if no call can end the episode.
+    ...(settings.tool === undefined && {
+      buildPrompt: (state: Outer<S>) => environment.buildPrompt(inner(state)),
+    }),
     reset: async (task, seed, context) => {
       const state = await environment.reset(task, seed, context);
       return opened('withTermination', state, 'termination', { ...nothingSaid(state), tokens: 0 });

@@ -221,7 +221,10 @@ async function answerOf(
       const text: unknown = await settleWithin(asked, controller, { timeoutMs: settings.timeoutMs, signal });
       if (typeof text !== 'string' || text.trim() === '')
         throw new TypeError(`expected text, got ${JSON.stringify(text)}`);
-      const cut = text.trim().slice(0, settings.maxCharacters);
+      const cut = text
+        .trim()
+        .slice(0, settings.maxCharacters)
+        .replace(/[\uD800-\uDBFF]$/, '');
       return { text: text.includes(settings.stop) ? undefined : cut, retries };
     } catch (error) {
       signal?.throwIfAborted();

@@ -1,4 +1,4 @@
-import { EnvironmentError, type OpenWorld, type SnapshotId, settleWithin } from '@rlp/core';
+import { EnvironmentError, type OpenWorld, orAborted, type SnapshotId, settleWithin } from '@rlp/core';
 
 /** What a {@link WorldLease} asks of its pool. */
 export interface WorldKeeper<Live extends OpenWorld> {
@@ -31,7 +31,7 @@ export class WorldLease<Live extends OpenWorld> {
   /** Snapshot of the world as it is now. */
   snapshot(): Promise<SnapshotId> {
     return this.#inTurn(async () => {
-      this.#id ??= await (await this.#live()).snapshot(this.#signal);
+      this.#id ??= await this.#snapshotOf(await this.#live());
       return this.#id;
     });
   }
@@ -51,7 +51,10 @@ export class WorldLease<Live extends OpenWorld> {
 
   /** Reads the world, without a snapshot. */
   read<Value>(work: (world: Live) => Value | Promise<Value>): Promise<Value> {
-    return this.#inTurn(async () => work(await this.#live()));
+    return this.#inTurn(async () => {
+      const world = await this.#live();
+      return orAborted((async () => work(world))(), this.#signal);
+    });
   }
 
   /** Throws if the world was lost and could not be restored, whatever was told about it meanwhile. */
@@ -98,10 +101,14 @@ export class WorldLease<Live extends OpenWorld> {
 
   async #isUnchanged(world: Live): Promise<boolean> {
     try {
-      return (await world.snapshot(this.#signal)) === this.#id;
+      return (await this.#snapshotOf(world)) === this.#id;
     } catch {
       return false;
     }
+  }
+
+  #snapshotOf(world: Live): Promise<SnapshotId> {
+    return orAborted(world.snapshot(this.#signal), this.#signal);
   }
 
   async #live(): Promise<Live> {

@@ -166,6 +166,31 @@ describe('createWorldPool', () => {
     expect(world.lives.every(({ isClosed }) => isClosed)).toBe(true);
   });
 
+  it.each(['snapshot', 'observe'] as const)('gives up a world that hangs (%s)', async (where) => {
+    const world = wordWorld();
+    const hang = () => new Promise<never>(() => undefined);
+    const hanging = {
+      ...world,
+      open: async (...given: Parameters<typeof world.open>) => {
+        const live = await world.open(...given);
+        return where === 'snapshot' ? Object.assign(live, { snapshot: hang }) : live;
+      },
+    };
+    const pool = createWorldPool(hanging);
+    const environment = withWorld(dialogue(), pool, [add], { observe: hang });
+    const controller = new AbortController();
+    const opening = environment.reset(task, 1, { signal: controller.signal });
+    const other = environment.reset(task, 2);
+    await new Promise((resolve) => setTimeout(resolve, 10));
+    controller.abort(new Error('late'));
+    await expect(opening).rejects.toThrow('late');
+    const closing = pool.close();
+    await expect(other).rejects.toThrow('the pool is closed');
+    await closing;
+    expect(world.lives.map(({ isClosed }) => isClosed)).toEqual([true, true]);
+    expect(pool.getStatistics()).toMatchObject({ open: 0, leaked: 0 });
+  });
+
   it.each(['fails', 'hangs'] as const)('reports a world that does not close (%s)', async (closing) => {
     const leaks: string[] = [];
     const { environment, pool } = over(wordWorld({ closing }), {
