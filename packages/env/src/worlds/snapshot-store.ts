@@ -10,7 +10,7 @@ export interface SnapshotStore {
 }
 
 const schema = z.strictObject({
-  /** Bytes that are kept. If more are stored, those that were not used for longest are dropped. Default 256 MiB. */
+  /** Bytes that are kept. If more are stored, those that were not used for longest are dropped. Default 268435456 (256 MiB). */
   maxBytes: z.int().min(1).default(268_435_456),
 });
 

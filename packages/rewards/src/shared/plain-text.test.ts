@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { isVisible, looseText, plainText, spelledText, unhiddenText } from './plain-text.ts';
+import { isVisible } from './is-visible.ts';
+import { looseText, plainText, spelledText, unhiddenText } from './plain-text.ts';
 
 const wide = (text: string) =>
   text.replace(/[!-~]/g, (sign) => String.fromCharCode(sign.charCodeAt(0) + 0xfee0));

@@ -28,14 +28,6 @@ const invisible = /[\p{Default_Ignorable_Code_Point}\u0000-\u0008\u000e-\u001b\u
 /** The same within Latin words and numbers, soft hyphens left out. There they hide something. */
 const hiding = new RegExp(`(?<=[A-Za-z0-9])(?!\\u00ad)${invisible.source}(?=[A-Za-z0-9])`, 'gu');
 
-/** Anything but white space, control and ignorable characters, code points without a meaning, marks alone, and blanks with another name. */
-const ink = /[^\s\p{C}\p{M}\p{Z}\p{Default_Ignorable_Code_Point}\u2800]/u;
-
-/** Whether a reader sees anything of a text. */
-export function isVisible(text: string): boolean {
-  return ink.test(text);
-}
-
 /** The text without invisible characters inside Latin words and numbers. Those that other scripts need stay. */
 export function unhiddenText(text: string): string {
   return text.replace(hiding, '');

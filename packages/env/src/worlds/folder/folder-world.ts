@@ -21,7 +21,7 @@ export const folderSchema = z.strictObject({
   directory: z.string().min(1).default(tmpdir()),
   /** Files that a folder may hold. Default 256. */
   maxFiles: z.int().min(1).default(256),
-  /** Bytes of all files of a folder together. Default 4 MiB. */
+  /** Bytes of all files of a folder together. Default 4194304 (4 MiB). */
   maxBytes: z.int().min(1).default(4_194_304),
 });
 

@@ -1,12 +1,13 @@
 import {
   EnvironmentError,
+  importPeer,
   type OpenWorld,
   parseOptions,
   type SnapshotId,
   type Task,
   type World,
 } from '@rlp/core';
-import { ThreadPool } from '@rlp/sandbox/threads';
+import type { ThreadPool } from '@rlp/sandbox/threads';
 import * as z from 'zod';
 import { memoryStore, type SnapshotStore } from '../snapshot-store.ts';
 import type { SqlAnswer, SqlRequest, SqlResult } from './run-sql.ts';
@@ -19,7 +20,7 @@ export const sqlSchema = z.strictObject({
   maxRows: z.int().min(1).default(100),
   /** Characters of a result that are read. Default 20000. */
   maxCharacters: z.int().min(1).default(20_000),
-  /** Bytes that a database may have. Default 4 MiB. */
+  /** Bytes that a database may have. Default 4194304 (4 MiB). */
   maxBytes: z.int().min(8_192).default(4_194_304),
   /** Threads that run queries. They start on first use. Default 2. */
   threads: z.int().min(1).max(64).default(2),
@@ -63,9 +64,25 @@ export function createSqlWorld<Metadata = unknown>({
   );
   const program = import.meta.url.endsWith('.ts') ? '../../sql.worker.ts' : './sql.worker.js';
   const settings = { program: new URL(program, import.meta.url), data: {}, name: 'sql', startMs: 60_000 };
-  const pool = new ThreadPool<SqlRequest, SqlAnswer>(settings, threads);
-  const ask: Ask = (bytes, sql, signal) => pool.ask({ bytes, sql, ...limits }, { timeoutMs, signal });
-  const close = () => pool.close();
+  let pool: Promise<ThreadPool<SqlRequest, SqlAnswer>> | undefined;
+  const start = async () => {
+    const { ThreadPool } = await importPeer(
+      'createSqlWorld',
+      '@rlp/sandbox',
+      () => import('@rlp/sandbox/threads'),
+    );
+    return new ThreadPool<SqlRequest, SqlAnswer>(settings, threads);
+  };
+  let isClosed = false;
+  const ask: Ask = async (bytes, sql, signal) => {
+    if (isClosed) throw new EnvironmentError('the SQL world is closed');
+    pool ??= start();
+    return (await pool).ask({ bytes, sql, ...limits }, { timeoutMs, signal });
+  };
+  const close = async () => {
+    isClosed = true;
+    await (await pool)?.close();
+  };
   return {
     open: async (task, seed, signal) => {
       signal?.throwIfAborted();

@@ -1,6 +1,6 @@
 import { parseOptions, type RewardFunction } from '@rlp/core';
 import * as z from 'zod';
-import { isVisible } from '../../shared/plain-text.ts';
+import { isVisible } from '../../shared/is-visible.ts';
 import { occurrencesOf, tagName } from './extract-tag.ts';
 
 const schema = z.strictObject({

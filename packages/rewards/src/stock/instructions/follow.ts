@@ -1,6 +1,7 @@
 import { ArgumentError, importPeer, parseOptions, type RewardFunction } from '@rlp/core';
 import * as z from 'zod';
-import { isVisible, plainText, unhiddenText } from '../../shared/plain-text.ts';
+import { isVisible } from '../../shared/is-visible.ts';
+import { plainText, unhiddenText } from '../../shared/plain-text.ts';
 import { type InstructionCheck, instructionChecks, type LanguageDetector } from './checks.ts';
 
 /** An instruction that a program can check, as IFEval writes it. */
