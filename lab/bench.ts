@@ -2,10 +2,10 @@
  * `pnpm bench train-step generate`: speed and memory on three shapes, beside PyTorch. `pnpm bench math`: advantages and losses
  * on plain arrays. `pnpm bench loss-overhead --shape M`: what the loss costs in a training step. `pnpm bench rewards`: episodes
  * per second through the reward processor. `pnpm bench reward-workers`: rewards in threads. `pnpm bench external-rewards`:
- * requests under way at a reward model. `pnpm bench monitor`: responses per second assessed. `pnpm bench hacks`: what reward hacks
- * earn from the stock graders. One JSON line for each measurement.
+ * requests under way at a reward model. `pnpm bench monitor`: responses per second assessed. `pnpm bench rollout`: how busy rollouts
+ * keep a sampler, and what their scheduling costs. `pnpm bench hacks`: what reward hacks earn from the stock graders. One JSON line for each measurement.
  *
- *     pnpm bench [train-step] [generate] [math] [loss-overhead] [rewards] [reward-workers] [external-rewards] [monitor] [hacks] [--shape S,M,L] [--peer PYTHON] [--rounds 3] [--runs 5]
+ *     pnpm bench [train-step] [generate] [math] [loss-overhead] [rewards] [reward-workers] [external-rewards] [monitor] [rollout] [hacks] [--shape S,M,L] [--peer PYTHON] [--rounds 3] [--runs 5]
  *                [--warmup 2] [--threads 2] [--episodes 1000000] [--weights shared|packed] [--profiling runs|operators]
  *
  * Each measurement has a process of its own; ours and the peer's take turns, `rounds` times `runs` each, and the ratio is
@@ -23,6 +23,7 @@ import { monitorLines } from './bench/monitor.ts';
 import type { Line } from './bench/report.ts';
 import { rewardWorkerLines } from './bench/reward-workers.ts';
 import { rewardLines } from './bench/rewards.ts';
+import { rolloutLines } from './bench/rollout.ts';
 import { type ShapeName, shapes } from './bench/shapes.ts';
 
 const { values, positionals } = parseArgs({
@@ -57,6 +58,7 @@ const schema = z.object({
         'reward-workers',
         'external-rewards',
         'monitor',
+        'rollout',
         'hacks',
       ]),
     )
@@ -105,6 +107,10 @@ async function* lines(options: z.output<typeof schema>): AsyncGenerator<Line> {
     }
     if (name === 'hacks') {
       yield* hackLines();
+      continue;
+    }
+    if (name === 'rollout') {
+      yield* rolloutLines();
       continue;
     }
     if (name === 'monitor') {

@@ -20,6 +20,7 @@ import { progressOf, type RolloutProgress } from './events/progress.ts';
 import { TokenMeter } from './events/token-meter.ts';
 import { startsOfStates, startsOfTasks, startsOfTrajectories } from './group-starts.ts';
 import { type ResolvedRolloutOptions, type RolloutOptions, resolveRolloutOptions } from './options.ts';
+import { Pace } from './pace.ts';
 import { Slots } from './slots.ts';
 import { RolloutCounter, type RolloutStatistics } from './statistics.ts';
 
@@ -47,6 +48,7 @@ export class RolloutManager<S extends State = State, Metadata = unknown, Outcome
   readonly #meter: TokenMeter;
   readonly #limit: LimitFunction;
   readonly #slots: Slots;
+  readonly #pace = new Pace();
   readonly #running = new Set<GroupContext<S, Metadata, Outcome>>();
   #lastError: unknown;
   #collections = 0;
@@ -129,7 +131,7 @@ export class RolloutManager<S extends State = State, Metadata = unknown, Outcome
       options,
       signal: stop.signal,
       watchdog: samplerWatchdog(options, onNote),
-      ...{ events: this.#events, meter: this.#meter },
+      ...{ events: this.#events, meter: this.#meter, pace: this.#pace },
     };
     const run = async (start: GroupStart<S, Metadata, Outcome>) => {
       const collected = await this.#run({ ...shared, ...start, onEnded }, begun);
@@ -160,6 +162,7 @@ export class RolloutManager<S extends State = State, Metadata = unknown, Outcome
     const { options, carried, signal, onEnded } = given;
     const { clock, sampler } = this.#dependencies;
     const count = Math.max(options.groupSize, ...Array.from(carried?.keys() ?? [], (member) => member + 1));
+    await given.pace.pass();
     let taken = await this.#slots.take(count);
     if (signal.aborted && carried === undefined) {
       this.#slots.give(taken);

@@ -6,19 +6,29 @@ import { EnvironmentError, messageOf, SamplerError, type Watchdog } from '@rlp/c
  * @throws `SamplerError` if it fails or is late; the signal's reason once aborted, even if the sampler ignores signals.
  */
 export async function callSampler<Result>(
-  work: (signal: AbortSignal) => PromiseLike<Result>,
+  work: (own: AbortController) => PromiseLike<Result>,
   { signal, watchdog }: { readonly signal: AbortSignal; readonly watchdog: Watchdog },
 ): Promise<Result> {
   const controller = new AbortController();
   try {
     signal.throwIfAborted();
-    return await watchdog.watch(work(controller.signal), { signal, controller });
+    return await watchdog.watch(work(controller), { signal, controller });
   } catch (error) {
     signal.throwIfAborted();
     if (error instanceof SamplerError) throw error;
     const late = controller.signal.aborted ? 'sampler.sample: ' : '';
     throw new SamplerError(`${late}${messageOf(error)}`, { cause: error });
   }
+}
+
+/** Context of a call. Its signal is made when it is asked for: that takes longer than most calls. */
+export function lazily<Context extends object>(own: AbortController, context?: Context) {
+  return {
+    ...(context as Context),
+    get signal() {
+      return own.signal;
+    },
+  };
 }
 
 /** The boundary that an error crossed, or `undefined` for errors of this package. */

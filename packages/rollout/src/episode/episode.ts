@@ -34,6 +34,7 @@ export async function runEpisode<S extends State, Metadata, Outcome>(
   try {
     for (let answered = first; ; ) {
       if (answered.completion.stopReason === 'abort') return abortedOutcome(context, member);
+      await context.pace.pass();
       await recordStep(context, member, answered);
       const asked = clock?.();
       progress.state = await answer(context, answered);

@@ -2,6 +2,7 @@ import type { Environment, RolloutSink, Sampler, State, Task, Trajectory, Watchd
 import type { EventBus } from '../events/event-bus.ts';
 import type { TokenMeter } from '../events/token-meter.ts';
 import type { ResolvedRolloutOptions } from '../options.ts';
+import type { Pace } from '../pace.ts';
 import type { Encoding } from './context.ts';
 import type { GuardedEnvironment } from './guarded.ts';
 import type { Member } from './member.ts';
@@ -41,6 +42,8 @@ export interface GroupContext<S extends State, Metadata, Outcome> extends GroupS
   readonly events: EventBus;
   /** Counts the tokens that the sampler returns. */
   readonly meter: TokenMeter;
+  /** Keeps turns that are due at once from holding up the event loop. */
+  readonly pace: Pace;
   /** The episodes as they stand, one per member. */
   readonly members: Member<S, Metadata, Outcome>[];
   /** Called when an episode ends, before its group does. */

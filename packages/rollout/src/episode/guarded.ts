@@ -11,6 +11,7 @@ import {
   TimeoutError,
   type ToolSchema,
 } from '@rlp/core';
+import { lazily } from './boundary.ts';
 import type { View } from './context.ts';
 
 /** What an environment says about an episode that ended in a state. */
@@ -97,16 +98,6 @@ export function guarded<S extends State, Metadata, Outcome>(
       outcome: await call('outcome', () => environment.outcome?.(state)),
       metrics: await call('metrics', () => checkedMetrics(environment.metrics?.(state))),
     }),
-  };
-}
-
-/** Context of a call. Its signal is made when the environment asks for it: that takes longer than most calls. */
-function lazily<Context extends object>(own: AbortController, context?: Context) {
-  return {
-    ...(context as Context),
-    get signal() {
-      return own.signal;
-    },
   };
 }
 

@@ -1,6 +1,6 @@
 import { type Completion, type Sampler, SamplerError, type TokenId, type Watchdog } from '@rlp/core';
 import type { ResolvedRolloutOptions } from '../options.ts';
-import { callSampler } from './boundary.ts';
+import { callSampler, lazily } from './boundary.ts';
 
 /** What a turn is sampled from. */
 export interface TurnRequest {
@@ -28,8 +28,8 @@ export function sampleTurn(
   request: TurnRequest,
   { options, ...limits }: TurnLimits,
 ): Promise<readonly Completion[]> {
-  return callSampler(async (signal) => {
-    const completions = await sampler.sample({ ...options.sampling, ...request, signal });
+  return callSampler(async (own) => {
+    const completions = await sampler.sample(lazily(own, { ...options.sampling, ...request }));
     checkCompletions(completions, request.count);
     return completions;
   }, limits);

@@ -103,6 +103,31 @@ describe('rolloutStream', () => {
     await stream.return!();
   });
 
+  it.each([
+    { keep: undefined, overSampling: 1, most: 7 },
+    { keep: undefined, overSampling: 2, most: 9 },
+    { keep: ({ task }: TrajectoryGroup) => Number(task.id.slice(1)) % 3, overSampling: 1, most: 2 * 7 },
+    { keep: ({ task }: TrajectoryGroup) => Number(task.id.slice(1)) % 3, overSampling: 3, most: 2 * 11 },
+  ])('begins a bounded number of groups while the consumer learns: $most, $overSampling', async (given) => {
+    const { keep, overSampling, most } = given;
+    const { manager } = manage();
+    const stream = rolloutStream(manager, { tasks: endless(), batch: 2, inFlight: 5, overSampling, keep });
+    const seen = new Set<string>();
+    const ahead: number[] = [];
+    const finished: number[] = [];
+    for (let batch = 0; batch < 8; batch++) {
+      for (const id of idsOf(await take(stream, 2))) seen.add(id);
+      await new Promise((resolve) => setTimeout(resolve, 30));
+      const { unfinished } = stream.saveState();
+      ahead.push(new Set(unfinished.map(({ group }) => group!.id)).size);
+      finished.push(unfinished.filter(({ status }) => status === 'completed').length / 2);
+    }
+    expect(seen.size).toBe(16);
+    expect(Math.max(...ahead)).toBeLessThanOrEqual(most);
+    expect(finished).toEqual(ahead); // all that may begin has ended: the consumer alone decides when more do
+    await stream.return!();
+  });
+
   it.each([0, 1, 2])(
     'begins groups only so far ahead that none is more than %i batches old',
     async (maxStaleness) => {

@@ -51,7 +51,10 @@ interface PoolOptions<Metadata> {
   readonly resume: RolloutStreamState | undefined;
 }
 
-/** The groups of a stream that were begun and not yielded. New ones begin as others end. */
+/**
+ * The groups of a stream that were begun and not yielded. New ones begin as others end, until the candidates of a batch are ready besides
+ * those that `inFlight` allows to run: a consumer that learns slowly stops them.
+ */
 export class StreamPool<Metadata, Outcome> {
   readonly #rollouts: StreamedRollouts<Metadata, Outcome>;
   readonly #options: PoolOptions<Metadata>;
@@ -107,10 +110,11 @@ export class StreamPool<Metadata, Outcome> {
 
   /** The group for the next place of the batch, or `undefined` if groups that run have a right to it. */
   next(): StreamedGroup<Metadata, Outcome> | undefined {
-    const due = (group: StreamedGroup<Metadata, Outcome>) =>
-      this.#batch - group.batch >= this.#options.maxStaleness;
+    const { batch, maxStaleness } = this.#options;
+    if (maxStaleness === Number.POSITIVE_INFINITY) return this.ready[0];
+    const due = (group: StreamedGroup<Metadata, Outcome>) => this.#batch - group.batch >= maxStaleness;
     const waiting = [...this.#running].filter(due).length;
-    const places = this.#options.batch - (this.yielded % this.#options.batch);
+    const places = batch - (this.yielded % batch);
     return this.ready.find(due) ?? (waiting >= places ? undefined : this.ready[0]);
   }
 
@@ -162,6 +166,9 @@ export class StreamPool<Metadata, Outcome> {
   #mayBegin(): boolean {
     const { batch, inFlight, overSampling, maxStaleness } = this.#options;
     if (this.#running.size >= inFlight || this.#collecting.signal.aborted) return false;
+    // Losers that compete once more are not counted: those who wait for new groups would wait forever.
+    const ahead = this.#running.size + this.fresh;
+    if (ahead >= inFlight + Math.ceil(batch * overSampling)) return false;
     if (maxStaleness === Number.POSITIVE_INFINITY) return true;
     const extra = Math.ceil(batch * (overSampling - 1));
     return this.begun - this.#empty < batch * (this.#batch + 1 + maxStaleness) + extra;
