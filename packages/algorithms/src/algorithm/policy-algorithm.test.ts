@@ -22,6 +22,20 @@ describe('an algorithm', () => {
     expect(state).toEqual({ iteration: 3, taskCursor: 24 });
   });
 
+  it('ends when its signal fires, and refuses what is not a signal', async () => {
+    const stop = new AbortController();
+    const algorithm = new GRPOAlgorithm(algorithmSetup('stopped'), {
+      rollout: { sampling: { maxTokens: 1 } },
+    });
+    let iterations = 0;
+    for await (const _ of algorithm.run({ iterations: 5, signal: stop.signal }))
+      if (++iterations === 2) stop.abort(new Error('enough'));
+    expect(iterations).toBe(2);
+    await expect(algorithm.train({ signal: {} as never, print: 'none' })).rejects.toThrow(
+      'signal: must be an AbortSignal',
+    );
+  });
+
   it('goes on with a note when nothing could be rewarded, if asked to', async () => {
     const setup = algorithmSetup('unscored');
     const rewards: typeof setup.rewards = {

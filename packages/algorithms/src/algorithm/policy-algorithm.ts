@@ -8,7 +8,7 @@ import {
 } from '@rlp/core';
 import { RolloutManager } from '@rlp/rollout';
 import * as z from 'zod';
-import { having } from '../loop/having.ts';
+import { having, signalSchema } from '../loop/having.ts';
 import { NoteTally } from '../loop/notes.ts';
 import { rlSchema } from '../loop/options.ts';
 import type {
@@ -122,7 +122,7 @@ const isFunction = (value: unknown) => typeof value === 'function';
 
 const runSchema = z.strictObject({
   iterations: z.int().min(1).default(100),
-  signal: having<AbortSignal>('aborted', 'an AbortSignal').optional(),
+  signal: signalSchema.optional(),
   resume: z.looseObject({ iteration: z.int().min(0), taskCursor: z.int().min(0) }).optional(),
   onInterrupted: z
     .custom<NonNullable<RunOptions['onInterrupted']>>(isFunction, 'must be a function')

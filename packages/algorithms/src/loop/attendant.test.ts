@@ -1,5 +1,5 @@
 import { tokenSequences } from '@rlp/core';
-import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { banditSetup, collect } from './bandit.fixture.ts';
 import { runSftTraining } from './sft.ts';
 
@@ -18,6 +18,9 @@ function hangingSetup(seed: string, part: 'backend' | 'sampler', method: string)
   Object.assign(setup[part === 'sampler' ? 'inference' : part], { [method]: never });
   return setup;
 }
+
+// What a run loads when it is first needed takes real time, which fake timers do not wait for.
+beforeAll(async () => void (await collect(banditSetup('first'), { ...loop, iterations: 1 })));
 
 function fakeTimers(): void {
   vi.useFakeTimers();

@@ -2,7 +2,7 @@ import type { CriticBackend, InferenceEngine, Loss, Monitor, RewardsFor } from '
 import { type MetricsLogger, parseOptions, type TaskSource, type TrainingBackend } from '@rlp/core';
 import * as z from 'zod';
 import type { PolicyColumn } from '../loss/policy-loss.ts';
-import { having } from './having.ts';
+import { having, signalSchema } from './having.ts';
 import type {
   AdvantageEstimator,
   GroupCollector,
@@ -52,7 +52,7 @@ export const rlDependencySchema = z.strictObject({
   groupFilter: callback<GroupFilter>().optional(),
   greedyRollouts: having<GroupCollector>('collectGroups', 'a collector of groups').optional(),
   onInterrupted: callback<NonNullable<RlDependencies['onInterrupted']>>().optional(),
-  signal: z.custom<AbortSignal>((value) => value instanceof AbortSignal, 'must be an AbortSignal').optional(),
+  signal: signalSchema.optional(),
 } satisfies Record<keyof RlDependencies, z.ZodType>);
 
 /** @throws OptionsError naming every dependency that is missing, unfit or not known. */

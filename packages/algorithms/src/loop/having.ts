@@ -7,3 +7,9 @@ export function having<Value extends object>(method: keyof Value & string, what:
     `must be ${what}`,
   );
 }
+
+/** Schema of a signal that ends a run. */
+export const signalSchema = z.custom<AbortSignal>(
+  (value) => value instanceof AbortSignal,
+  'must be an AbortSignal',
+);

@@ -13,7 +13,7 @@ import { aggregationWeights } from '../aggregation.ts';
 import { crossEntropy } from '../loss/cross-entropy.ts';
 import { Attendant } from './attendant.ts';
 import { isMasked } from './experience.ts';
-import { having } from './having.ts';
+import { having, signalSchema } from './having.ts';
 import type { ResumeOptions } from './rl.ts';
 import { type ResolvedSftOptions, resolveSftOptions, type SftOptions } from './sft-options.ts';
 
@@ -38,7 +38,7 @@ const dependencySchema = z.strictObject({
   sequences: z.custom<readonly TokenSequence[]>(Array.isArray, 'must be a list of sequences'),
   logger: having<MetricsLogger>('log', 'a logger').optional(),
   clock: z.custom<() => number>(isFunction, 'must be a function').optional(),
-  signal: z.custom<AbortSignal>((value) => value instanceof AbortSignal, 'must be an AbortSignal').optional(),
+  signal: signalSchema.optional(),
 } satisfies Record<keyof SftDependencies, z.ZodType>);
 
 /** Schema of {@link SftState}. */
