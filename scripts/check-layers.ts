@@ -16,6 +16,7 @@ const floors = [
   ['inference', 'backprop'],
   ['rollout'],
   ['algorithms'],
+  ['run'],
   ['cli'],
 ];
 

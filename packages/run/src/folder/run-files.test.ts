@@ -1,0 +1,8 @@
+import { expect, it } from 'vitest';
+import { runFiles } from './run-files.ts';
+
+it('places all files of a run in its folder', () => {
+  const paths = Object.values(runFiles('runs/first'));
+  expect(new Set(paths).size).toBe(7);
+  expect(paths.every((path) => path.startsWith('runs/first/'))).toBe(true);
+});

@@ -1,0 +1,32 @@
+import { join } from 'node:path';
+
+/** Paths of the files and folders of a run. */
+export interface RunFiles {
+  /** Configuration, versions, seeds and host, as JSON. */
+  readonly run: string;
+  /** Metrics of each iteration, one JSON line each. */
+  readonly metrics: string;
+  /** Notes and findings, one JSON line each. */
+  readonly notes: string;
+  /** Folder of recorded trajectories, JSON Lines. */
+  readonly trajectories: string;
+  /** Folder of checkpoints. */
+  readonly checkpoints: string;
+  /** Folder of evaluations. `final.json` is the last one. */
+  readonly evaluations: string;
+  /** Page with curves, samples and evaluations. */
+  readonly report: string;
+}
+
+/** Names the files of the run in `directory`. Creates nothing. */
+export function runFiles(directory: string): RunFiles {
+  return {
+    run: join(directory, 'run.json'),
+    metrics: join(directory, 'metrics.jsonl'),
+    notes: join(directory, 'notes.jsonl'),
+    trajectories: join(directory, 'trajectories'),
+    checkpoints: join(directory, 'checkpoints'),
+    evaluations: join(directory, 'evaluations'),
+    report: join(directory, 'report.html'),
+  };
+}
