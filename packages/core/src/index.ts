@@ -8,6 +8,7 @@ export * from './choose-publication.ts';
 export * from './declared-columns.ts';
 export * from './environment.ts';
 export * from './errors.ts';
+export * from './evaluation.ts';
 export { isRecord } from './is-record.ts';
 export { type RecordName, recordJsonSchema, recordNames } from './json-schemas.ts';
 export * from './logger.ts';

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { evaluationSchema } from './evaluation.ts';
 import { messageSchema } from './message.ts';
 import { recordedTrajectorySchema } from './recorded-trajectory.ts';
 import { rolloutEventSchema } from './rollout-event.ts';
@@ -22,6 +23,7 @@ const schemas = {
   RolloutEvent: rolloutEventSchema,
   StepData: stepDataSchema,
   EvaluateResult: evaluateResultSchema,
+  Evaluation: evaluationSchema,
   VerificationReport: verificationReportSchema,
 };
 

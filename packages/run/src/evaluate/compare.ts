@@ -1,0 +1,161 @@
+import { ArgumentError, type EvaluatedTask, type Evaluation, parseOptions, RandomStream } from '@rlp/core';
+import * as z from 'zod';
+import { binomialTail } from './distributions.ts';
+
+const schema = z.strictObject({
+  /** Level of the interval. Default 0.95. */
+  confidence: z.number().gt(0).lt(1).default(0.95),
+  /** Resamples of the bootstrap and of the permutation test. Default 2000. */
+  resamples: z.int().min(100).default(2000),
+  /** Names the random streams of the resamples. Default `'comparison'`. */
+  seed: z.string().default('comparison'),
+});
+
+/** Options of {@link compareEvaluations}. */
+export interface CompareOptions extends z.input<typeof schema> {}
+
+/** Difference of two evaluations on the tasks that both scored. */
+export interface Comparison {
+  /** What is compared: the share of right responses, or the mean reward if one of them has no accuracy. */
+  readonly measure: 'accuracy' | 'reward';
+  /** Tasks that both scored. */
+  readonly tasks: number;
+  /** Mean of each over those tasks. */
+  readonly first: number;
+  readonly second: number;
+  /** `second − first`. */
+  readonly difference: number;
+  /** Ends of the paired bootstrap interval of the difference. */
+  readonly low: number;
+  readonly high: number;
+  /** Two-sided p-value of no difference. */
+  readonly pValue: number;
+  /** `'mcnemar'` for one right or wrong response per task, else `'permutation'` of the signs of the differences. */
+  readonly test: 'mcnemar' | 'permutation';
+  /** Tasks on which the second is better, worse, and equal. */
+  readonly better: number;
+  readonly worse: number;
+  readonly equal: number;
+}
+
+/**
+ * Compares two evaluations task by task, such as those of two checkpoints on one benchmark.
+ *
+ * Pairing removes the spread between easy and hard tasks. The interval is a bootstrap over tasks. The p-value is McNemar's exact
+ * test if each task has one right or wrong response, else a permutation test of the signs of the differences.
+ *
+ * @throws `ArgumentError` if the evaluations have no scored task in common.
+ */
+export function compareEvaluations(
+  first: Evaluation,
+  second: Evaluation,
+  options: CompareOptions = {},
+): Comparison {
+  const { confidence, resamples, seed } = parseOptions(
+    'compareEvaluations',
+    schema,
+    options,
+    'CompareOptions',
+  );
+  const measure = first.accuracy !== undefined && second.accuracy !== undefined ? 'accuracy' : 'reward';
+  const pairs = pairsOf(first, second, measure);
+  if (pairs.length === 0) {
+    throw new ArgumentError(
+      'compareEvaluations: the evaluations have no scored task in common; evaluate both on the same tasks',
+    );
+  }
+  const differences = pairs.map(([before, after]) => after - before);
+  const better = differences.filter((each) => each > 0).length;
+  const worse = differences.filter((each) => each < 0).length;
+  const isBinary = pairs.flat().every((value) => value === 0 || value === 1);
+  const single = first.samples === 1 && second.samples === 1 && measure === 'accuracy' && isBinary;
+  const [low, high] = bootstrapInterval(differences, { confidence, resamples, seed });
+  return {
+    measure,
+    tasks: pairs.length,
+    first: meanOf(pairs.map(([before]) => before)),
+    second: meanOf(pairs.map(([, after]) => after)),
+    difference: meanOf(differences),
+    low,
+    high,
+    pValue: single ? mcnemar(better, worse) : permutationTest(differences, { resamples, seed }),
+    test: single ? 'mcnemar' : 'permutation',
+    better,
+    worse,
+    equal: pairs.length - better - worse,
+  };
+}
+
+const meanOf = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0) / values.length;
+
+/** Means of the tasks that both evaluations scored. */
+function pairsOf(
+  first: Evaluation,
+  second: Evaluation,
+  measure: Comparison['measure'],
+): (readonly [number, number])[] {
+  const known = new Map(first.tasks.map((task) => [task.task, task]));
+  return second.tasks.flatMap((after) => {
+    const before = known.get(after.task);
+    const values = [before && taskMean(before, measure), taskMean(after, measure)];
+    const [a, b] = values;
+    return a === undefined || b === undefined ? [] : [[a, b] as const];
+  });
+}
+
+function taskMean({ correct, rewards }: EvaluatedTask, measure: Comparison['measure']): number | undefined {
+  const values = (measure === 'accuracy' ? (correct ?? []) : rewards).filter((value) => value !== null);
+  return values.length === 0 ? undefined : meanOf(values.map(Number));
+}
+
+/**
+ * Exact two-sided McNemar test of `better` against `worse` discordant pairs.
+ *
+ * @see McNemar 1947, https://doi.org/10.1007/BF02295996
+ */
+function mcnemar(better: number, worse: number): number {
+  const discordant = better + worse;
+  return Math.min(1, 2 * binomialTail(Math.max(better, worse), discordant, 0.5));
+}
+
+/** Percentiles of the mean of resampled differences. */
+function bootstrapInterval(
+  differences: readonly number[],
+  { confidence, resamples, seed }: z.output<typeof schema>,
+): readonly [number, number] {
+  const stream = RandomStream.named(seed, 'bootstrap');
+  const { length } = differences;
+  const means = Float64Array.from({ length: resamples }, () => {
+    let sum = 0;
+    // One draw chooses two tasks: its digits after the first choice are as random.
+    for (let drawn = 0; drawn < length; drawn += 2) {
+      const place = stream.uniform() * length;
+      sum += differences[Math.floor(place)]!;
+      if (drawn + 1 < length) sum += differences[Math.floor((place % 1) * length)]!;
+    }
+    return sum / length;
+  }).sort();
+  const at = (fraction: number) => means[Math.round(fraction * (resamples - 1))]!;
+  return [at((1 - confidence) / 2), at((1 + confidence) / 2)];
+}
+
+/** Share of random signs that give a mean at least as large, the observed one included. */
+function permutationTest(
+  differences: readonly number[],
+  { resamples, seed }: Pick<z.output<typeof schema>, 'resamples' | 'seed'>,
+): number {
+  const changed = differences.filter((difference) => difference !== 0);
+  const stream = RandomStream.named(seed, 'permutation');
+  const observed = Math.abs(changed.reduce((sum, difference) => sum + difference, 0));
+  let atLeast = 1;
+  for (let resample = 0; resample < resamples; resample++) {
+    let sum = 0;
+    let signs = 0;
+    for (const [place, difference] of changed.entries()) {
+      signs = place % 32 === 0 ? Math.floor(stream.uniform() * 2 ** 32) : signs >>> 1;
+      sum += signs & 1 ? difference : -difference;
+    }
+    if (Math.abs(sum) >= observed - 1e-12) atLeast += 1;
+  }
+  return atLeast / (resamples + 1);
+}

@@ -1,0 +1,168 @@
+import {
+  ArgumentError,
+  type Environment,
+  type Evaluation,
+  messageOf,
+  type RewardFunction,
+  type RewardsFor,
+  type ScoredTrajectory,
+  type State,
+  type Task,
+  type Trajectory,
+  type TrajectoryGroup,
+} from '@rlp/core';
+import { ConversationEnvironment, SimpleTextEnvironment } from '@rlp/env';
+import { type RewardPart, rewardFunctions } from '@rlp/rewards';
+import { RolloutManager, type RolloutPolicy } from '@rlp/rollout';
+import { type EvaluateSettings, type ResolvedSettings, resolveSettings } from './options.ts';
+import type { ScoredGroup } from './scored-group.ts';
+import { summary } from './summary.ts';
+
+/** Functions that score responses by name, or a computer such as the one of a training run. */
+export type EvaluationRewards<Metadata, Outcome> =
+  | RewardsFor<Metadata, Outcome>
+  | Readonly<Record<string, RewardFunction<Metadata, Outcome> | RewardPart<Metadata, Outcome>>>;
+
+/** Options of {@link evaluate}. */
+export interface EvaluateOptions<Metadata = unknown, Outcome = unknown> extends EvaluateSettings {
+  /** Policy that answers: a sampler, a tokenizer and, for conversations, a chat renderer. */
+  readonly policy: Omit<RolloutPolicy, 'close'>;
+  readonly tasks: readonly Task<Metadata>[];
+  /** World that the policy acts in. By default each task is one question, text or messages. */
+  readonly environment?: Environment<State, Metadata, Outcome> | undefined;
+  /** Scores the responses. Default: the `score` of the environment's outcome, as the stock environments have it. */
+  readonly rewards?: EvaluationRewards<Metadata, Outcome> | undefined;
+  /** Answer of a response in comparable form, for maj@k. `undefined` if it has none. Default: no maj@k. */
+  readonly answer?: ((response: string) => string | undefined) | undefined;
+  /** Called with the responses to each task once they are scored. Default: nobody is told. */
+  readonly onScored?: ((group: readonly ScoredTrajectory[]) => void) | undefined;
+  /** Ends the evaluation with its reason. Default none. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/**
+ * Evaluates a policy on tasks: accuracy with a confidence interval, mean reward and its parts, pass@k, maj@k, categories, lengths.
+ *
+ * Sampling is what training does, and scoring too: a `RolloutManager` runs the environment and a reward computer scores. Each
+ * task counts the same, however many of its responses were scored. Responses without a score, because an episode or a reward
+ * failed, count in no number. The record counts them by cause. Equal seeds and weights give equal records.
+ *
+ * @throws `OptionsError` naming every problem at once; `ArgumentError` without tasks or for two tasks of one id. Rejects with the
+ * signal's reason.
+ */
+export async function evaluate<Metadata, Outcome = unknown>(
+  options: EvaluateOptions<Metadata, Outcome>,
+): Promise<Evaluation> {
+  const { policy, tasks, environment, rewards, answer, onScored, signal, ...given } = options;
+  const settings = resolveSettings(given);
+  requireTasks(tasks);
+  signal?.throwIfAborted();
+  const computer = computerOf(rewards);
+  const deadline = deadlineOf(settings.timeoutMs, signal);
+  const pending: Promise<ScoredGroup>[] = [];
+  try {
+    const manager = managerOf(policy, environment ?? questionsOf<Metadata, Outcome>(tasks), settings);
+    for await (const group of manager.collectGroups(tasks, { iteration: 0, signal: deadline.signal })) {
+      pending.push(scored(group, computer, { signal: deadline.signal, onScored }));
+    }
+    const groups = await Promise.all(pending);
+    signal?.throwIfAborted();
+    return summary(groups, tasks, {
+      settings,
+      policyVersion: policy.sampler.policyVersion,
+      answer,
+      notes: [...manager.takeNotes(), ...(deadline.isOver() ? [deadlineNote(settings)] : [])],
+    });
+  } finally {
+    deadline.clear();
+    await Promise.allSettled(pending);
+  }
+}
+
+function managerOf<Metadata, Outcome>(
+  { sampler, tokenizer, chat }: Omit<RolloutPolicy, 'close'>,
+  environment: Environment<State, Metadata, Outcome>,
+  settings: ResolvedSettings,
+): RolloutManager<State, Metadata, Outcome> {
+  const { name, samples, k, confidence, metric, correctFrom, category, timeoutMs, ...rollout } = settings;
+  return new RolloutManager({ environment, sampler, tokenizer, chat }, { ...rollout, groupSize: samples });
+}
+
+function requireTasks(tasks: readonly Task[]): void {
+  if (!Array.isArray(tasks) || tasks.length === 0) {
+    throw new ArgumentError('evaluate: expected at least one task, got none; pass the tasks to evaluate on');
+  }
+  const ids = new Set<string>();
+  for (const { id } of tasks as readonly Task[]) {
+    if (ids.has(id)) {
+      throw new ArgumentError(`evaluate: two tasks have the id "${id}"; give each its own, or use samples`);
+    }
+    ids.add(id);
+  }
+}
+
+/** One question and one response. Prompts of one evaluation are texts or conversations. */
+function questionsOf<Metadata, Outcome>(
+  tasks: readonly Task<Metadata>[],
+): Environment<State, Metadata, Outcome> {
+  const isText = tasks.every(({ prompt }) => typeof prompt === 'string');
+  const environment = isText
+    ? new SimpleTextEnvironment<Metadata>()
+    : new ConversationEnvironment<Metadata>();
+  return environment as unknown as Environment<State, Metadata, Outcome>;
+}
+
+function computerOf<Metadata, Outcome>(
+  rewards: EvaluationRewards<Metadata, Outcome> | undefined,
+): RewardsFor<Metadata, Outcome> {
+  if (rewards === undefined) return rewardFunctions<Metadata, Outcome>({ score: outcomeScore });
+  const isComputer = typeof (rewards as Partial<RewardsFor<Metadata>>).computeRewards === 'function';
+  if (isComputer) return rewards as RewardsFor<Metadata, Outcome>;
+  return rewardFunctions(rewards as Exclude<typeof rewards, RewardsFor<Metadata, Outcome>>);
+}
+
+/** The `score` of an outcome. */
+function outcomeScore({ outcome }: Trajectory<unknown, unknown>): number {
+  const { score } = (outcome ?? {}) as { readonly score?: unknown };
+  if (typeof score === 'number') return score;
+  throw new ArgumentError(
+    'evaluate: the environment gives no outcome with a score; pass rewards, such as { accuracy: mathAnswer({ … }) }',
+  );
+}
+
+/** Scores a group. A computer that rejects leaves its group without scores. */
+async function scored<Metadata, Outcome>(
+  group: TrajectoryGroup<Metadata, Outcome>,
+  computer: RewardsFor<Metadata, Outcome>,
+  { signal, onScored }: Pick<EvaluateOptions, 'onScored'> & { readonly signal: AbortSignal },
+): Promise<ScoredGroup> {
+  const trajectories = await computer
+    .computeRewards(group, { signal })
+    .catch((error: unknown): readonly ScoredTrajectory[] => {
+      const failure = { source: 'rewards', cause: 'threw' as const, message: messageOf(error) };
+      return group.trajectories.map((trajectory) => ({
+        trajectory: trajectory as Trajectory,
+        reward: null,
+        components: {},
+        // An aborted call says nothing about the rewards.
+        ...(!signal.aborted && { failures: [failure] }),
+      }));
+    });
+  onScored?.(trajectories);
+  return { task: group.task as Task, trajectories };
+}
+
+function deadlineOf(timeoutMs: number | undefined, signal: AbortSignal | undefined) {
+  const deadline = new AbortController();
+  const over = () => deadline.abort(new Error('the evaluation ran out of time'));
+  const timer = timeoutMs === undefined ? undefined : setTimeout(over, timeoutMs);
+  return {
+    signal: signal === undefined ? deadline.signal : AbortSignal.any([signal, deadline.signal]),
+    isOver: () => deadline.signal.aborted,
+    clear: () => clearTimeout(timer),
+  };
+}
+
+function deadlineNote({ timeoutMs }: ResolvedSettings): string {
+  return `The evaluation stopped after ${timeoutMs} ms. Missing responses are unscored, and short ones are over-represented.`;
+}

@@ -1,0 +1,35 @@
+import type { ScoredTrajectory, UnscoredResponses } from '@rlp/core';
+import type { ScoredGroup } from './scored-group.ts';
+
+/** Longest message that is kept. */
+const longestMessage = 200;
+
+/**
+ * Counts responses without a score by cause. Groups that were never begun count too.
+ *
+ * @param wanted - Responses that were asked for.
+ */
+export function unscoredOf(groups: readonly ScoredGroup[], wanted: number): UnscoredResponses {
+  const all = groups.flatMap(({ trajectories }) => trajectories);
+  const causes = new Map<string, number>();
+  const add = (cause: string, count = 1) => causes.set(cause, (causes.get(cause) ?? 0) + count);
+  const without = all.filter(({ reward }) => reward === null);
+  for (const scored of without) add(causeOf(scored));
+  const missing = wanted - all.length;
+  if (missing > 0) add('not begun', missing);
+  return { count: without.length + missing, causes: Object.fromEntries(causes) };
+}
+
+function causeOf({ trajectory, failures }: ScoredTrajectory): string {
+  const { status, failure } = trajectory;
+  if (failure !== undefined) return `${failure.boundary} failed: ${short(failure.message)}`;
+  if (status === 'aborted' || status === 'pending') return 'stopped before its end';
+  const [first] = failures ?? [];
+  if (first !== undefined) return `reward "${first.source}" ${first.cause}: ${short(first.message)}`;
+  return 'the reward returned null';
+}
+
+function short(message: string): string {
+  const line = message.split('\n', 1)[0]!;
+  return line.length > longestMessage ? `${line.slice(0, longestMessage)}…` : line;
+}
