@@ -19,7 +19,7 @@ import { type Demonstration, demonstrationSequences, runSftTraining } from '@rlp
 import { createOnnxBackend } from '@rlp/backprop';
 import { ArgumentError, type Tokenizer } from '@rlp/core';
 import { createOnnxSampler, InferenceModule } from '@rlp/inference';
-import { loadModel, maximumSequenceLength, saveModel } from '@rlp/models';
+import { loadModel, saveModel } from '@rlp/models';
 import { createEngine } from '@rlp/onnx/runtime';
 
 interface Row {
@@ -62,7 +62,7 @@ export async function fineTune({ folder, data, out, learningRate, epochs }: Fine
   try {
     const model = await loadModel(folder);
     const { tokenizer } = model;
-    const context = maximumSequenceLength(model.config);
+    const context = model.config.contextLength;
     const fits = (row: { prompt: string; completion: string }) =>
       tokenizer.encode(row.prompt + row.completion).length < context;
     const usable = rows.filter(fits);

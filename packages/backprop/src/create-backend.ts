@@ -1,5 +1,4 @@
 import { ArgumentError, type Weights } from '@rlp/core';
-import { maximumSequenceLength } from '@rlp/models';
 import { parameterSpecs } from '@rlp/models/decoder';
 import { type Engine, type ParameterSpec, programUrl, type RunningProgram } from '@rlp/onnx/runtime';
 import {
@@ -141,7 +140,7 @@ async function startBackend(
     weights: weightsOf(options, plan, { parameters, valueHead }, program),
     packing: {
       vocabularySize: config.vocabularySize,
-      contextLength: maximumSequenceLength(config),
+      contextLength: config.contextLength,
       tokensPerMicroBatch: options.tokensPerMicroBatch,
     },
     shares: { engine, store },

@@ -1,5 +1,4 @@
 import type { BatchSize, MemoryForecast } from '@rlp/core';
-import { maximumSequenceLength } from '@rlp/models';
 import { availableMemory } from './available-memory.ts';
 import type { ResolvedOnnxBackendOptions } from './backend-options.ts';
 import { estimateMemory } from './memory.ts';
@@ -23,7 +22,7 @@ export function memoryForecast(
   const lora = rank === undefined ? undefined : { rank };
   return ({ sequences, tokens }) => {
     if (executionProvider !== 'cpu') return undefined;
-    const length = Math.max(1, Math.min(tokens, maximumSequenceLength(config)));
+    const length = Math.max(1, Math.min(tokens, config.contextLength));
     const rows = Math.max(1, Math.min(sequences, Math.floor(tokensPerMicroBatch / length)));
     const microBatches = sequences > rows ? 'several' : 'one';
     const estimate = estimateMemory({ config, rows, length, activations, reference, microBatches, lora });

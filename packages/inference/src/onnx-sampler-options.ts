@@ -1,5 +1,5 @@
 import { ArgumentError, type ChatRenderer, parseOptions } from '@rlp/core';
-import { type LanguageModel, maximumSequenceLength } from '@rlp/models';
+import type { LanguageModel } from '@rlp/models';
 import type { OperatorSet } from '@rlp/onnx/layers';
 import type { Engine } from '@rlp/onnx/runtime';
 import * as z from 'zod';
@@ -64,7 +64,7 @@ export type ResolvedOnnxSamplerOptions = z.output<typeof schema> & {
  */
 export function resolveSamplerOptions(options: OnnxSamplerOptions): ResolvedOnnxSamplerOptions {
   const resolved = parseOptions('createOnnxSampler', schema, options);
-  const longest = maximumSequenceLength(resolved.model.config);
+  const longest = resolved.model.config.contextLength;
   const contextLength = resolved.contextLength ?? Math.min(longest, 2048);
   if (contextLength > longest) {
     throw new ArgumentError(

@@ -1,4 +1,5 @@
 /** Decoders as graphs: their layout, parameters and blocks. For those who build training or sampling graphs. */
+export { attentionScale, positionOf, windowOf } from './config/model-config.ts';
 export type { DecoderBlocks } from './decoder/blocks.ts';
 export { decoderHidden } from './decoder/decoder.ts';
 export {

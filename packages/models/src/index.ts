@@ -21,13 +21,12 @@ export {
   type HistorySupport,
   type TemplateHandling,
 } from './chat/describe-template.ts';
-export {
-  type Activation,
-  type Architecture,
-  type ModelConfig,
-  maximumSequenceLength,
-  type PositionEncoding,
-  type RopeScaling,
+export type {
+  Activation,
+  Architecture,
+  ModelConfig,
+  PositionEncoding,
+  RopeScaling,
 } from './config/model-config.ts';
 export { parseModelConfig } from './config/parse-config.ts';
 export { type CreateModelOptions, createModel } from './model/create-model.ts';

@@ -1,5 +1,5 @@
 import type { ModelConfig } from '@rlp/models';
-import { ropeTables } from '@rlp/models/decoder';
+import { ropeTables, windowOf } from '@rlp/models/decoder';
 import type { TensorFlow, TfTensor } from './tensorflow.ts';
 
 /**
@@ -95,9 +95,11 @@ export class Attention {
 
   #mask(): TfTensor {
     const length = this.#length;
-    const mask = Float32Array.from({ length: length * length }, (_, index) =>
-      index % length > Math.floor(index / length) ? unseen : 0,
-    );
+    const window = windowOf(this.#config, 0) ?? length;
+    const mask = Float32Array.from({ length: length * length }, (_, index) => {
+      const [query, key] = [Math.floor(index / length), index % length];
+      return key <= query && key > query - window ? 0 : unseen;
+    });
     return this.#tf.tensor(mask, [length, length], 'float32');
   }
 }

@@ -18,7 +18,6 @@ import {
   type WeightPublication,
   type Weights,
 } from '@rlp/core';
-import { maximumSequenceLength } from '@rlp/models';
 import { parameterSpecs } from '@rlp/models/decoder';
 import { lossError } from '../batch/not-finite.ts';
 import { type PackedBatch, type PackingOptions, packBatch, packSequences, unpack } from '../batch/packing.ts';
@@ -60,7 +59,7 @@ export class TfjsTrainingBackend
     this.#policy = new TfPolicy(options.tf, config);
     this.#packing = {
       vocabularySize: config.vocabularySize,
-      contextLength: maximumSequenceLength(config),
+      contextLength: config.contextLength,
       tokensPerMicroBatch: options.tokensPerMicroBatch,
     };
     this.#reference = options.reference;

@@ -1,5 +1,5 @@
 import { parseOptions } from '@rlp/core';
-import type { LanguageModel } from '@rlp/models';
+import type { Architecture, LanguageModel } from '@rlp/models';
 import * as z from 'zod';
 import { maxGradientNormSchema, optimizerSchema } from '../optimizer/optimizer.ts';
 import { scheduleSchema } from '../optimizer/schedule.ts';
@@ -10,6 +10,9 @@ const namespaceMessage =
 const loraMessage =
   'expected nothing, every weight is trained; for low-rank adaptation use createOnnxBackend of @rlp/backprop';
 
+/** Families that `decoderLogits` computes. */
+const families: readonly Architecture[] = ['llama', 'mistral', 'qwen2', 'qwen3', 'gpt2'];
+
 const schema = z.strictObject({
   /** Namespace of TensorFlow.js. Select its backend and wait until it is ready. Required. */
   tf: z.custom<TensorFlow>(
@@ -17,10 +20,17 @@ const schema = z.strictObject({
     namespaceMessage,
   ),
   /** Model to train. Its weights are copied. Required. */
-  model: z.custom<LanguageModel>(
-    (value) => typeof value === 'object' && value !== null,
-    'expected a model, from loadModel or createModel of @rlp/models',
-  ),
+  model: z
+    .custom<LanguageModel>(
+      (value) => typeof value === 'object' && value !== null,
+      'expected a model, from loadModel or createModel of @rlp/models',
+    )
+    .refine(({ config }) => families.includes(config.architecture) && config.layerWindows === undefined, {
+      error: ({ input }) => {
+        const { architecture } = (input as LanguageModel).config;
+        return `expected ${families.join(', ')} with equal layers, got ${architecture}; use createOnnxBackend`;
+      },
+    }),
   /** Learning rate before the schedule. Required. */
   learningRate: z.number().nonnegative(),
   /** How the learning rate changes over updates. Default constant. */

@@ -1,5 +1,11 @@
-import type { ModelConfig } from '@rlp/models';
-import { type DecoderBlocks, type LinearLayer, linearLayer, ropeTables } from '@rlp/models/decoder';
+import type { ModelConfig, PositionEncoding } from '@rlp/models';
+import {
+  type DecoderBlocks,
+  type LinearLayer,
+  linearLayer,
+  positionOf,
+  ropeTables,
+} from '@rlp/models/decoder';
 import { type Dimension, type Graph, productDimension, type Value } from '@rlp/onnx';
 import { embedding, type OperatorSet, rotaryEmbedding, splitHeads } from '@rlp/onnx/layers';
 import { add, gemm, reshape, transpose } from '@rlp/onnx/ops';
@@ -56,34 +62,49 @@ export function outputLogits(hidden: Value, head: Value, linear: LinearOrder): V
     : transpose(gemm(head, hidden, { transposeB: 'yes' }));
 }
 
-/** Splits queries or keys `[batch · time, heads · headDimension]` into heads, turned by their positions. */
-export type TurnHeads = (x: Value, heads: number) => Value;
+/** Splits a layer's queries or keys `[batch · time, heads · headDimension]` into heads, turned by their positions. */
+export type TurnHeads = (layer: number, x: Value, heads: number) => Value;
 
 /**
- * Heads `[batch, heads, time, headDimension]` of tokens at `positions` `[batch, time]`, below `contextLength`. Not turned where
- * positions are learned.
+ * Heads `[batch, heads, time, headDimension]` of tokens at `positions` `[batch, time]`, below `contextLength`. Only layers with
+ * rotary positions turn them.
  */
 export function turnedHeads(
   positions: Value,
   { config, contextLength }: { readonly config: ModelConfig; readonly contextLength: number },
   ops: OperatorSet,
 ): TurnHeads {
-  const rope = ropeConstants(positions.graph, config, contextLength);
+  const ropeOf = ropeConstants(positions.graph, config, contextLength);
   const [batch, time] = positions.shape as [Dimension, Dimension];
-  return (x, heads) => {
+  return (layer, x, heads) => {
+    const rope = ropeOf(layer);
     const wide = reshape(x, [batch, time, heads * config.headDimension]);
     const turned = rope ? rotaryEmbedding(wide, { ...rope, heads, positions, ops }) : wide;
     return splitHeads(turned, { batch, time, heads });
   };
 }
 
-/** Rotary tables as constants of the graph, or `undefined` for a model with learned positions. */
+/** Rotary tables of a layer as constants of the graph. */
+interface RopeConstants {
+  readonly cos: Value;
+  readonly sin: Value;
+}
+
+/** Rotary tables by layer, one pair for each encoding. `undefined` for a layer without rotary positions. */
 export function ropeConstants(
   graph: Graph,
   config: ModelConfig,
   positions: number,
-): { readonly cos: Value; readonly sin: Value } | undefined {
-  if (config.position.type === 'learned') return undefined;
-  const { cos, sin, shape } = ropeTables(config, positions);
-  return { cos: graph.constant(cos, shape), sin: graph.constant(sin, shape) };
+): (layer: number) => RopeConstants | undefined {
+  const known = new Map<PositionEncoding, RopeConstants>();
+  return (layer) => {
+    const encoding = positionOf(config, layer);
+    if (encoding.type !== 'rotary') return undefined;
+    const found = known.get(encoding);
+    if (found) return found;
+    const { cos, sin, shape } = ropeTables(config, positions, encoding);
+    const made = { cos: graph.constant(cos, shape), sin: graph.constant(sin, shape) };
+    known.set(encoding, made);
+    return made;
+  };
 }

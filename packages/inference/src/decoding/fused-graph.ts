@@ -1,5 +1,5 @@
 import type { ModelConfig } from '@rlp/models';
-import { decoderHidden, headParameter } from '@rlp/models/decoder';
+import { attentionScale, decoderHidden, headParameter, windowOf } from '@rlp/models/decoder';
 import { type Dimension, defineOp, Graph, productDimension, type Value } from '@rlp/onnx';
 import { embedding, rotaryEmbedding } from '@rlp/onnx/layers';
 import { mul, reshape, softmax } from '@rlp/onnx/ops';
@@ -94,18 +94,19 @@ function cachedAttention(
   { time, total, positions }: StepValues,
 ) {
   const lastPositions = graph.input('last_positions', 'int32', ['batch']);
-  const rope = ropeConstants(graph, config, contextLength);
-  const inKernel = rope !== undefined && config.headDimension % KERNEL_ROTATES === 0;
+  const ropeOf = ropeConstants(graph, config, contextLength);
   const cache = ['batch', config.keyValueHeads, contextLength, config.headDimension];
-  const attributes = {
+  const shared = {
     num_heads: config.heads,
     kv_num_heads: config.keyValueHeads,
-    do_rotary: inKernel ? 1 : 0,
+    scale: { float: attentionScale(config) },
   };
   const inBatch = (x: Value) => reshape(x, ['batch', time, x.shape[1]!]);
-  const rotate = (x: Value, heads: number) =>
-    rope && !inKernel ? rotaryEmbedding(x, { ...rope, heads, positions: positions() }) : x;
   return (layer: number, query: Value, key: Value, value: Value): Value => {
+    const rope = ropeOf(layer);
+    const inKernel = rope !== undefined && config.headDimension % KERNEL_ROTATES === 0;
+    const rotate = (x: Value, heads: number) =>
+      rope && !inKernel ? rotaryEmbedding(x, { ...rope, heads, positions: positions() }) : x;
     const inputs = [
       rotate(inBatch(query), config.heads),
       rotate(inBatch(key), config.keyValueHeads),
@@ -116,11 +117,16 @@ function cachedAttention(
       total,
       ...(inKernel ? [rope.cos, rope.sin] : []),
     ];
-    const [attended, newKey, newValue] = graph.apply(groupQueryAttentionOp, inputs, attributes, [
-      { type: 'float32', shape: ['batch', time, query.shape[1]!] },
-      { type: 'float32', shape: cache },
-      { type: 'float32', shape: cache },
-    ]);
+    const [attended, newKey, newValue] = graph.apply(
+      groupQueryAttentionOp,
+      inputs,
+      { ...shared, do_rotary: inKernel ? 1 : 0, local_window_size: windowOf(config, layer) ?? -1 },
+      [
+        { type: 'float32', shape: ['batch', time, query.shape[1]!] },
+        { type: 'float32', shape: cache },
+        { type: 'float32', shape: cache },
+      ],
+    );
     graph.output(cacheNames.newKey(layer), newKey!);
     graph.output(cacheNames.newValue(layer), newValue!);
     return reshape(attended!, [productDimension(['batch', time]), query.shape[1]!]);

@@ -1,8 +1,8 @@
 import type { ModelConfig } from '@rlp/models';
-import { decoderHidden, headParameter } from '@rlp/models/decoder';
+import { attentionScale, decoderHidden, headParameter, windowOf } from '@rlp/models/decoder';
 import { Graph, sumDimension, type Value } from '@rlp/onnx';
-import { attention, embedding, splitHeads } from '@rlp/onnx/layers';
-import { concat, mul, softmax } from '@rlp/onnx/ops';
+import { attention, embedding, splitHeads, windowMask } from '@rlp/onnx/layers';
+import { add, concat, expand, mul, range, reshape, softmax } from '@rlp/onnx/ops';
 import { inferenceBlocks, outputLogits, turnedHeads } from './blocks.ts';
 import { cacheNames } from './fused-graph.ts';
 
@@ -56,17 +56,42 @@ function concatenatedAttention(
 ) {
   const keys = sumDimension([contextLength, 'time']);
   const mask = graph.input('mask', 'float32', ['batch', 1, 'time', keys]);
+  const maskOf = layerMask(mask, { config, contextLength }, positions);
   const heads = turnedHeads(positions, { config, contextLength }, 'standard');
   const valueHeads = { batch: 'batch', time: 'time', heads: config.keyValueHeads };
   const cache = ['batch', config.keyValueHeads, contextLength, config.headDimension];
   return (layer: number, query: Value, key: Value, value: Value): Value => {
-    const newKey = heads(key, config.keyValueHeads);
+    const newKey = heads(layer, key, config.keyValueHeads);
     const newValue = splitHeads(value, valueHeads);
     graph.output(cacheNames.newKey(layer), newKey);
     graph.output(cacheNames.newValue(layer), newValue);
     const allKeys = concat([graph.input(cacheNames.key(layer), 'float32', cache), newKey], 2);
     const allValues = concat([graph.input(cacheNames.value(layer), 'float32', cache), newValue], 2);
-    const options = { mask, ops: 'standard', output: 'merged' } as const;
-    return attention(heads(query, config.heads), allKeys, allValues, options);
+    const shared = { scale: attentionScale(config), ops: 'standard', output: 'merged' } as const;
+    return attention(heads(layer, query, config.heads), allKeys, allValues, {
+      ...shared,
+      mask: maskOf(layer),
+    });
+  };
+}
+
+/** The mask of each layer: the given one, with what is outside of the layer's sliding window hidden too. */
+function layerMask(
+  mask: Value,
+  { config, contextLength }: Pick<StandardGraphOptions, 'config' | 'contextLength'>,
+  positions: Value,
+): (layer: number) => Value {
+  let windowed: Value | undefined;
+  const hideOutside = (window: number) => {
+    const slots = reshape(range(mask.graph, contextLength), [1, contextLength]);
+    const cached = expand(slots, ['batch', contextLength]);
+    const keys = reshape(concat([cached, positions], 1), ['batch', 1, 1, mask.shape[3]!]);
+    return add(mask, windowMask(reshape(positions, ['batch', 1, 'time', 1]), keys, window));
+  };
+  return (layer) => {
+    const window = windowOf(config, layer);
+    if (window === undefined) return mask;
+    windowed ??= hideOutside(window);
+    return windowed;
   };
 }

@@ -1,5 +1,5 @@
 import type { ModelConfig } from '@rlp/models';
-import { decoderHidden, headParameter } from '@rlp/models/decoder';
+import { attentionScale, decoderHidden, headParameter, windowOf } from '@rlp/models/decoder';
 import { Graph, type Value } from '@rlp/onnx';
 import {
   attention,
@@ -8,7 +8,9 @@ import {
   type OperatorSet,
   splitHeads,
   tokenLogprobs,
+  windowMask,
 } from '@rlp/onnx/layers';
+import { add, range, reshape } from '@rlp/onnx/ops';
 import { inferenceBlocks, turnedHeads } from '../decoding/blocks.ts';
 
 /** Options of {@link scoreGraph}. */
@@ -65,9 +67,18 @@ function fullAttention(graph: Graph, options: ScoreGraphOptions, positions: Valu
   const mask = graph.input('mask', 'float32', ['time', 'time']);
   const heads = turnedHeads(positions, options, ops);
   const valueHeads = { batch: 'batch', time: 'time', heads: config.keyValueHeads };
-  return (_layer: number, query: Value, key: Value, value: Value): Value => {
+  const scale = attentionScale(config);
+  const times = range(graph, 'time');
+  const hideOutside = (window: number) =>
+    add(mask, windowMask(reshape(times, ['time', 1]), reshape(times, [1, 'time']), window));
+  const { slidingWindow } = config;
+  const windowed = slidingWindow === undefined ? mask : hideOutside(slidingWindow);
+  return (layer: number, query: Value, key: Value, value: Value): Value => {
     const values = splitHeads(value, valueHeads);
-    const keys = heads(key, config.keyValueHeads);
-    return attention(heads(query, config.heads), keys, values, { mask, ops, output: 'merged' });
+    const keys = heads(layer, key, config.keyValueHeads);
+    return attention(heads(layer, query, config.heads), keys, values, {
+      mask: windowOf(config, layer) === undefined ? mask : windowed,
+      ...{ ops, scale, output: 'merged' },
+    });
   };
 }

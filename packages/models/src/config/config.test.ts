@@ -2,7 +2,7 @@ import { FormatError } from '@rlp/core';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
-import { maximumSequenceLength } from './model-config.ts';
+import { positionOf, windowOf } from './model-config.ts';
 import { parseModelConfig } from './parse-config.ts';
 
 const llama = {
@@ -76,18 +76,67 @@ describe('parseModelConfig', () => {
     expect(old.position).toMatchObject({ theta: 5e5, scaling: { type: 'llama3', lowFrequencyFactor: 1 } });
   });
 
-  it('limits sequences to a sliding window where one is in force', () => {
-    const mistral = {
-      ...llama,
-      model_type: 'mistral',
-      num_key_value_heads: 2,
-      max_position_embeddings: 8192,
+  it('knows which layers have a sliding window', () => {
+    const windows = (json: object) => {
+      const config = parseModelConfig({ ...llama, num_hidden_layers: 3, ...json });
+      return [0, 1, 2].map((layer) => windowOf(config, layer));
     };
-    expect(maximumSequenceLength(parseModelConfig(mistral))).toBe(4096);
-    expect(maximumSequenceLength(parseModelConfig({ ...mistral, sliding_window: null }))).toBe(8192);
-    const qwen2 = { ...mistral, model_type: 'qwen2', sliding_window: 512 };
-    expect(maximumSequenceLength(parseModelConfig(qwen2))).toBe(8192);
-    expect(maximumSequenceLength(parseModelConfig({ ...qwen2, use_sliding_window: true }))).toBe(512);
+    const mistral = { model_type: 'mistral', num_key_value_heads: 2 };
+    expect(windows(mistral)).toEqual([4096, 4096, 4096]);
+    expect(windows({ ...mistral, sliding_window: null })).toEqual([undefined, undefined, undefined]);
+    const qwen2 = { ...mistral, model_type: 'qwen2', sliding_window: 512, max_window_layers: 1 };
+    expect(windows(qwen2)).toEqual([undefined, undefined, undefined]);
+    const switched = { ...qwen2, use_sliding_window: true };
+    expect(windows(switched)).toEqual([undefined, 512, 512]);
+    const types = ['sliding_attention', 'full_attention', 'sliding_attention'];
+    expect(windows({ ...switched, layer_types: types })).toEqual([512, undefined, 512]);
+    expect(() => windows({ ...switched, layer_types: ['full_attention'] })).toThrow('expected 3 entries');
+    const smollm3 = { model_type: 'smollm3', num_key_value_heads: 2, no_rope_layers: [1, 0, 1] };
+    const sliding = { ...smollm3, sliding_window: 512, use_sliding_window: true };
+    expect(windows(sliding)).toEqual([undefined, 512, undefined]);
+  });
+
+  it('knows which layers rotate, and how', () => {
+    const positions = (json: object) => {
+      const config = parseModelConfig({ ...llama, num_hidden_layers: 6, ...json });
+      return Array.from({ length: 6 }, (_, layer) => {
+        const position = positionOf(config, layer);
+        return position.type === 'rotary' ? position.theta : position.type;
+      });
+    };
+    const smollm3 = { model_type: 'smollm3', num_key_value_heads: 2 };
+    expect(positions(smollm3)).toEqual([2e6, 2e6, 2e6, 'none', 2e6, 2e6]);
+    expect(() => positions({ ...smollm3, no_rope_layers: [1] })).toThrow(
+      'no_rope_layers: expected 6 numbers',
+    );
+    const gemma = { model_type: 'gemma3_text', num_key_value_heads: 2 };
+    expect(positions(gemma)).toEqual([1e4, 1e4, 1e4, 1e4, 1e4, 1e6]);
+    const byKind = {
+      rope_parameters: {
+        full_attention: { rope_type: 'default', rope_theta: 5e5 },
+        sliding_attention: { rope_type: 'default', rope_theta: 2e4 },
+      },
+      layer_types: Array.from({ length: 6 }, (_, layer) =>
+        layer < 2 ? 'full_attention' : 'sliding_attention',
+      ),
+    };
+    expect(positions({ ...gemma, ...byKind })).toEqual([5e5, 5e5, 2e4, 2e4, 2e4, 2e4]);
+  });
+
+  it('keeps a model with a divisor per frequency to the context of pretraining', () => {
+    const scaling = { type: 'longrope', short_factor: [1, 1, 1.5, 2], long_factor: [1, 2, 3, 4] };
+    const phi3 = { ...llama, model_type: 'phi3', rope_scaling: scaling, max_position_embeddings: 131_072 };
+    const config = parseModelConfig(phi3);
+    expect(config.contextLength).toBe(4096);
+    expect(config.position).toMatchObject({
+      scaling: {
+        factors: scaling.short_factor,
+        attentionFactor: Math.sqrt(1 + Math.log(32) / Math.log(4096)),
+      },
+    });
+    expect(() => parseModelConfig({ ...phi3, rope_scaling: { ...scaling, short_factor: [1] } })).toThrow(
+      'rope_scaling.short_factor: expected 4 numbers, one for each frequency, got 1',
+    );
   });
 
   it('prefers the end tokens of generation_config.json', () => {
@@ -124,6 +173,8 @@ describe('parseModelConfig', () => {
     [{ rope_theta: -1 }, 'rope_theta: expected a number above 1'],
     [{ partial_rotary_factor: 0.5 }, 'partial_rotary_factor'],
     [{ quantization_config: { bits: 4 } }, 'quantised weights are not supported'],
+    [{ model_type: 'gemma3_text', final_logit_softcapping: 30 }, 'only null is supported'],
+    [{ model_type: 'gemma3_text', layer_types: ['full_attention'] }, 'expected 2 entries'],
   ])('refuses %j', (change, message) => {
     const json = { ...llama, ...change };
     expect(() => parseModelConfig(json, 'c.json')).toThrow(FormatError);

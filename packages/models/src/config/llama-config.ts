@@ -1,6 +1,7 @@
 import * as z from 'zod';
 
-import type { Architecture, DecoderConfig, ModelConfig } from './model-config.ts';
+import { attentionShape } from './attention-shape.ts';
+import type { DecoderConfig, ModelConfig, PositionEncoding } from './model-config.ts';
 import { parseRope } from './rope-config.ts';
 import { activation, commonShape, layerCount, size } from './schemas.ts';
 import { configError, parseContent } from './validation.ts';
@@ -12,17 +13,21 @@ interface Family {
   /** Biases of query, key and value, and of the attention's output; `'asked'` follows `attention_bias`. */
   readonly queryKeyValueBias: 'none' | 'bias' | 'asked';
   readonly outputBias: 'none' | 'asked';
+  readonly feedForwardBias: 'none' | 'asked';
   /** Whether a sliding window counts only when `use_sliding_window` is true. */
   readonly slidingWindow: 'ignored' | 'given' | 'switched';
 }
 
+type LlamaArchitecture = 'llama' | 'mistral' | 'qwen2' | 'qwen3' | 'smollm3' | 'olmo2' | 'phi3';
+
 /** Defaults of the configuration classes of transformers 4.57. */
-const FAMILIES: Readonly<Record<Exclude<Architecture, 'gpt2'>, Family>> = {
+const FAMILIES: Readonly<Record<LlamaArchitecture, Family>> = {
   llama: {
     defaults: { max_position_embeddings: 2048 },
     queryKeyNorm: 'none',
     queryKeyValueBias: 'asked',
     outputBias: 'asked',
+    feedForwardBias: 'asked',
     slidingWindow: 'ignored',
   },
   mistral: {
@@ -30,6 +35,7 @@ const FAMILIES: Readonly<Record<Exclude<Architecture, 'gpt2'>, Family>> = {
     queryKeyNorm: 'none',
     queryKeyValueBias: 'none',
     outputBias: 'none',
+    feedForwardBias: 'none',
     slidingWindow: 'given',
   },
   qwen2: {
@@ -37,6 +43,7 @@ const FAMILIES: Readonly<Record<Exclude<Architecture, 'gpt2'>, Family>> = {
     queryKeyNorm: 'none',
     queryKeyValueBias: 'bias',
     outputBias: 'none',
+    feedForwardBias: 'none',
     slidingWindow: 'switched',
   },
   qwen3: {
@@ -49,7 +56,42 @@ const FAMILIES: Readonly<Record<Exclude<Architecture, 'gpt2'>, Family>> = {
     queryKeyNorm: 'per-head',
     queryKeyValueBias: 'asked',
     outputBias: 'asked',
+    feedForwardBias: 'none',
     slidingWindow: 'switched',
+  },
+  smollm3: {
+    defaults: {
+      max_position_embeddings: 32_768,
+      num_key_value_heads: 4,
+      rope_theta: 2e6,
+      no_rope_layer_interval: 4,
+      tie_word_embeddings: true,
+    },
+    queryKeyNorm: 'none',
+    queryKeyValueBias: 'asked',
+    outputBias: 'asked',
+    feedForwardBias: 'asked',
+    slidingWindow: 'switched',
+  },
+  olmo2: {
+    defaults: { max_position_embeddings: 2048, rms_norm_eps: 1e-5 },
+    queryKeyNorm: 'whole',
+    queryKeyValueBias: 'asked',
+    outputBias: 'asked',
+    feedForwardBias: 'none',
+    slidingWindow: 'ignored',
+  },
+  phi3: {
+    defaults: {
+      max_position_embeddings: 4096,
+      original_max_position_embeddings: 4096,
+      rms_norm_eps: 1e-5,
+    },
+    queryKeyNorm: 'none',
+    queryKeyValueBias: 'none',
+    outputBias: 'none',
+    feedForwardBias: 'none',
+    slidingWindow: 'given',
   },
 };
 
@@ -69,35 +111,42 @@ const schema = z.looseObject({
   mlp_bias: z.boolean().default(false),
   sliding_window: size.nullish(),
   use_sliding_window: z.boolean().default(false),
+  original_max_position_embeddings: size.nullish(),
+  max_window_layers: z.int().nonnegative().default(28),
+  layer_types: z.array(z.enum(['sliding_attention', 'full_attention'])).nullish(),
+  no_rope_layer_interval: size.nullish(),
+  no_rope_layers: z.array(z.union([z.literal(0), z.literal(1)], 'expected 0 or 1 for each layer')).nullish(),
 });
 
 type Fields = z.output<typeof schema>;
 
-/** Parses the configs of Llama, Mistral, Qwen2 and Qwen3, which differ in data only. */
+/** Parses the configs of Llama, Mistral, Qwen 2 and 3, SmolLM3, OLMo 2 and Phi 3, which differ in data only. */
 export function parseLlamaFamily(json: Readonly<Record<string, unknown>>, file: string): DecoderConfig {
-  const architecture = json.model_type as Exclude<Architecture, 'gpt2'>;
+  const architecture = json.model_type as LlamaArchitecture;
   const family = FAMILIES[architecture];
-  const fields = parseContent(schema, { ...family.defaults, ...json }, file);
+  const given = { ...family.defaults, ...json };
+  const fields = parseContent(schema, given, file);
   const asked = fields.attention_bias ? 'bias' : 'none';
+  const shape = attentionShape(fields, file);
+  const encodings = positions(given, { ...fields, ...shape }, file);
   return {
     architecture,
-    ...attentionShape(fields, file),
+    ...shape,
+    ...encodings,
     hiddenSize: fields.hidden_size,
     layers: fields.num_hidden_layers,
     intermediateSize: fields.intermediate_size,
     vocabularySize: fields.vocab_size,
-    contextLength: fields.max_position_embeddings,
-    position: parseRope(json, fields.max_position_embeddings, 10_000, file),
     norm: { type: 'rms', epsilon: fields.rms_norm_eps },
     feedForward: { type: 'gated', activation: fields.hidden_act },
     biases: {
       queryKeyValue: family.queryKeyValueBias === 'asked' ? asked : family.queryKeyValueBias,
       attentionOutput: family.outputBias === 'asked' ? asked : 'none',
-      feedForward: architecture === 'llama' && fields.mlp_bias ? 'bias' : 'none',
+      feedForward: family.feedForwardBias === 'asked' && fields.mlp_bias ? 'bias' : 'none',
     },
     queryKeyNorm: family.queryKeyNorm,
     outputHead: fields.tie_word_embeddings ? 'tied' : 'separate',
-    slidingWindow: slidingWindow(family, fields),
+    ...windows(family, { ...fields, ...encodings }, file),
     initializerRange: fields.initializer_range,
     bosId: fields.bos_token_id,
     eosIds: fields.eos_token_id ?? [],
@@ -106,25 +155,65 @@ export function parseLlamaFamily(json: Readonly<Record<string, unknown>>, file: 
   };
 }
 
-function slidingWindow(family: Family, fields: Fields): number | undefined {
-  const counts =
-    family.slidingWindow === 'given' || (family.slidingWindow === 'switched' && fields.use_sliding_window);
-  return counts ? (fields.sliding_window ?? undefined) : undefined;
+/** Context and position encodings. Per-frequency scaling is exact up to the context of pretraining only. */
+function positions(
+  json: Readonly<Record<string, unknown>>,
+  fields: Fields & { readonly headDimension: number },
+  file: string,
+): Pick<ModelConfig, 'contextLength' | 'position' | 'layerPositions'> {
+  const { max_position_embeddings: context, headDimension } = fields;
+  const original = fields.original_max_position_embeddings ?? context;
+  const position = parseRope(json, { context, original, theta: 10_000 }, file);
+  if (position.type !== 'rotary' || position.scaling.type !== 'longrope') {
+    return { contextLength: context, position, layerPositions: layerPositions(position, fields, file) };
+  }
+  const { factors } = position.scaling;
+  if (factors.length === headDimension / 2) return { contextLength: Math.min(context, original), position };
+  const problem = `expected ${headDimension / 2} numbers, one for each frequency, got ${factors.length}`;
+  throw configError(file, 'rope_scaling.short_factor', problem);
 }
 
-function attentionShape(fields: Fields, file: string) {
-  const { num_attention_heads: heads, hidden_size: hidden } = fields;
-  const keyValueHeads = fields.num_key_value_heads ?? heads;
-  if (heads % keyValueHeads !== 0) {
-    const problem = `${keyValueHeads} does not divide the ${heads} attention heads`;
-    throw configError(file, 'num_key_value_heads', problem);
+/** SmolLM3 leaves queries and keys of some layers unrotated. */
+function layerPositions(
+  position: PositionEncoding,
+  { num_hidden_layers: layers, no_rope_layers: rotated, no_rope_layer_interval: interval }: Fields,
+  file: string,
+): readonly PositionEncoding[] | undefined {
+  if (!rotated && !interval) return undefined;
+  if (rotated && rotated.length !== layers) {
+    const problem = `expected ${layers} numbers, one for each layer, got ${rotated.length}`;
+    throw configError(file, 'no_rope_layers', problem);
   }
-  const headDimension = fields.head_dim ?? hidden / heads;
-  if (!Number.isInteger(headDimension)) {
-    throw configError(file, 'num_attention_heads', `${heads} does not divide the hidden size ${hidden}`);
+  const none: PositionEncoding = { type: 'none' };
+  return Array.from({ length: layers }, (_, layer) => {
+    const isRotated = rotated ? rotated[layer] === 1 : (layer + 1) % interval! !== 0;
+    return isRotated ? position : none;
+  });
+}
+
+/** Sliding window, and the layers that have it if not all do. */
+function windows(
+  family: Family,
+  fields: Fields & Pick<ModelConfig, 'layerPositions'>,
+  file: string,
+): Pick<ModelConfig, 'slidingWindow' | 'layerWindows'> {
+  const { sliding_window: slidingWindow, layer_types: types, num_hidden_layers: layers } = fields;
+  const counts =
+    family.slidingWindow === 'given' || (family.slidingWindow === 'switched' && fields.use_sliding_window);
+  if (!counts || !slidingWindow) return { slidingWindow: undefined };
+  if (family.slidingWindow === 'given') return { slidingWindow };
+  if (types && types.length !== layers) {
+    const problem = `expected ${layers} entries, one for each layer, got ${types.length}`;
+    throw configError(file, 'layer_types', problem);
   }
-  if (headDimension % 2 !== 0) {
-    throw configError(file, 'head_dim', `rotary encoding needs an even number, got ${headDimension}`);
-  }
-  return { heads, keyValueHeads, headDimension };
+  const isSliding = (layer: number) => {
+    if (types) return types[layer] === 'sliding_attention';
+    // SmolLM3's unrotated layers have the window, and Qwen's last ones.
+    const position = fields.layerPositions?.[layer];
+    return position ? position.type === 'none' : layer >= fields.max_window_layers;
+  };
+  return {
+    slidingWindow,
+    layerWindows: Array.from({ length: layers }, (_, layer) => (isSliding(layer) ? 'sliding' : 'full')),
+  };
 }

@@ -1,7 +1,16 @@
 import type { TokenId } from '@rlp/core';
 
 /** Decoder families that can be built. */
-export type Architecture = 'llama' | 'mistral' | 'qwen2' | 'qwen3' | 'gpt2';
+export type Architecture =
+  | 'llama'
+  | 'mistral'
+  | 'qwen2'
+  | 'qwen3'
+  | 'smollm3'
+  | 'olmo2'
+  | 'phi3'
+  | 'gemma3_text'
+  | 'gpt2';
 
 /** How rotary frequencies are stretched for contexts longer than those of pretraining. */
 export type RopeScaling =
@@ -45,6 +54,17 @@ export type RopeScaling =
       readonly betaSlow: number;
       /** Whether the ramp's ends are rounded outwards to whole dimensions. */
       readonly truncate: 'integer' | 'none';
+    }
+  | {
+      /**
+       * `'longrope'`: each frequency has its own divisor (Phi 3, https://arxiv.org/abs/2402.13753). Those for short contexts
+       * are used, so the context is the one of pretraining.
+       */
+      readonly type: 'longrope';
+      /** Divisors of the frequencies. Shape: `[headDimension / 2]`. */
+      readonly factors: readonly number[];
+      /** Factor of the rotation's cosines and sines. */
+      readonly attentionFactor: number;
     };
 
 /** Position encoding of a decoder. */
@@ -60,6 +80,10 @@ export type PositionEncoding =
   | {
       /** `'learned'`: a learned vector per position is added to the token's embedding (GPT-2). */
       readonly type: 'learned';
+    }
+  | {
+      /** `'none'`: queries and keys stay as they are (every fourth layer of SmolLM3). */
+      readonly type: 'none';
     };
 
 /** Function between the two halves of a feed-forward block. `gelu-tanh` is the tanh approximation. */
@@ -87,12 +111,20 @@ export interface ModelConfig {
   readonly contextLength: number;
   /** Position encoding. */
   readonly position: PositionEncoding;
-  /** Normalization before attention, before the feed-forward half and after the last block. */
+  /** Position encodings of the layers, if they differ (SmolLM3, Gemma 3). See {@link positionOf}. */
+  readonly layerPositions?: readonly PositionEncoding[] | undefined;
+  /** Factor of the token embeddings: √hiddenSize in Gemma 3. Default 1. */
+  readonly embeddingScale?: number | undefined;
+  /** Factor of attention scores. Default `1 / √headDimension`. See {@link attentionScale}. */
+  readonly attentionScale?: number | undefined;
+  /** Normalization of the halves of a block and after the last block. The family decides whether it is of their inputs or outputs. */
   readonly norm: {
     /** `'rms'`: root mean square, without a bias. `'layer'`: layer norm. */
     readonly type: 'rms' | 'layer';
     /** Added to the variance (`'layer'`) or the mean square (`'rms'`) before its root. */
     readonly epsilon: number;
+    /** Added to the weights of an RMS norm: 1 in Gemma 3. Default 0. */
+    readonly offset?: number | undefined;
   };
   /** Feed-forward half of each block. */
   readonly feedForward: {
@@ -110,15 +142,16 @@ export interface ModelConfig {
     /** Of the layers of the feed-forward half. */
     readonly feedForward: 'none' | 'bias';
   };
-  /** RMS norm of each head's queries and keys before the rotation (Qwen3). */
-  readonly queryKeyNorm: 'none' | 'per-head';
+  /**
+   * RMS norm of queries and keys before the rotation: of each head (Qwen3, Gemma 3), or of all heads together (OLMo 2).
+   */
+  readonly queryKeyNorm: 'none' | 'per-head' | 'whole';
   /** Whether the output head is the embedding matrix. */
   readonly outputHead: 'tied' | 'separate';
-  /**
-   * Positions a token attends to, itself included. Longer sequences are refused, because attention is full;
-   * see {@link maximumSequenceLength}.
-   */
+  /** Positions that a token attends to, itself included. `undefined`: all earlier ones. See {@link windowOf}. */
   readonly slidingWindow: number | undefined;
+  /** Which layers have the sliding window. Default: all of them. */
+  readonly layerWindows?: readonly ('sliding' | 'full')[] | undefined;
   /** Standard deviation of freshly drawn weights. */
   readonly initializerRange: number;
   /** Token that begins a sequence, if the model has one. */
@@ -136,7 +169,17 @@ export interface ModelConfig {
 /** Fields that a `config.json` defines alone. */
 export type DecoderConfig = Omit<ModelConfig, 'generation'>;
 
-/** Longest sequence that the decoder computes exactly: the shorter of context and sliding window. */
-export function maximumSequenceLength(config: ModelConfig): number {
-  return Math.min(config.contextLength, config.slidingWindow ?? config.contextLength);
+/** Position encoding of layer `layer`. */
+export function positionOf(config: ModelConfig, layer: number): PositionEncoding {
+  return config.layerPositions?.[layer] ?? config.position;
+}
+
+/** Factor of attention scores, before the mask is added. */
+export function attentionScale(config: ModelConfig): number {
+  return config.attentionScale ?? 1 / Math.sqrt(config.headDimension);
+}
+
+/** Positions that a token of layer `layer` attends to, itself included. `undefined`: all earlier ones. */
+export function windowOf(config: ModelConfig, layer: number): number | undefined {
+  return config.layerWindows?.[layer] === 'full' ? undefined : config.slidingWindow;
 }

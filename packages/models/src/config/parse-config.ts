@@ -1,3 +1,4 @@
+import { parseGemma3 } from './gemma3-config.ts';
 import { parseGpt2 } from './gpt2-config.ts';
 import { parseLlamaFamily } from './llama-config.ts';
 import type { Architecture, DecoderConfig, ModelConfig } from './model-config.ts';
@@ -11,6 +12,10 @@ const PARSERS: Readonly<
   mistral: parseLlamaFamily,
   qwen2: parseLlamaFamily,
   qwen3: parseLlamaFamily,
+  smollm3: parseLlamaFamily,
+  olmo2: parseLlamaFamily,
+  phi3: parseLlamaFamily,
+  gemma3_text: parseGemma3,
   gpt2: parseGpt2,
 };
 

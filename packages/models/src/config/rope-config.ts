@@ -25,7 +25,23 @@ const yarnSchema = z.looseObject({
   truncate: z.boolean().default(true),
 });
 
+const longropeSchema = z.looseObject({
+  short_factor: z.array(positive).min(1),
+  original_max_position_embeddings: positive.nullish(),
+  attention_factor: positive.nullish(),
+});
+
 type Fields = Record<string, unknown>;
+
+/** What a config says beside its rotary fields. */
+export interface RopeDefaults {
+  /** Positions of the model. */
+  readonly context: number;
+  /** Positions of pretraining, before any scaling. */
+  readonly original: number;
+  /** Base of the frequencies if the file names none. */
+  readonly theta: number;
+}
 
 /** Where the fields were found, for error messages. */
 interface Place {
@@ -53,7 +69,7 @@ function magnitudeScale(factor: number, mscale: number): number {
   return factor <= 1 ? 1 : 0.1 * mscale * Math.log(factor) + 1;
 }
 
-function yarn(fields: Fields, { file, field }: Place, contextLength: number): RopeScaling {
+function yarn(fields: Fields, { file, field }: Place, { context }: RopeDefaults): RopeScaling {
   const parsed = parseContent(yarnSchema, fields, file, [field]);
   const { factor, mscale, mscale_all_dim: mscaleAll } = parsed;
   const derived =
@@ -63,7 +79,7 @@ function yarn(fields: Fields, { file, field }: Place, contextLength: number): Ro
   return {
     type: 'yarn',
     factor,
-    originalContextLength: parsed.original_max_position_embeddings ?? contextLength,
+    originalContextLength: parsed.original_max_position_embeddings ?? context,
     attentionFactor: parsed.attention_factor ?? derived,
     betaFast: parsed.beta_fast ?? 32,
     betaSlow: parsed.beta_slow ?? 1,
@@ -71,26 +87,33 @@ function yarn(fields: Fields, { file, field }: Place, contextLength: number): Ro
   };
 }
 
+function longrope(fields: Fields, { file, field }: Place, defaults: RopeDefaults): RopeScaling {
+  const parsed = parseContent(longropeSchema, fields, file, [field]);
+  const original = parsed.original_max_position_embeddings ?? defaults.original;
+  const growth = defaults.context / original;
+  const derived = growth <= 1 ? 1 : Math.sqrt(1 + Math.log(growth) / Math.log(original));
+  return {
+    type: 'longrope',
+    factors: parsed.short_factor,
+    attentionFactor: parsed.attention_factor ?? derived,
+  };
+}
+
 const SCALINGS: Readonly<
-  Record<string, (fields: Fields, place: Place, contextLength: number) => RopeScaling>
-> = { default: () => ({ type: 'none' }), linear, llama3, yarn };
+  Record<string, (fields: Fields, place: Place, defaults: RopeDefaults) => RopeScaling>
+> = { default: () => ({ type: 'none' }), linear, llama3, yarn, longrope, su: longrope };
 
 /**
  * Reads the rotary encoding of a config.
  *
  * It is `rope_theta` with `rope_scaling`, or both inside `rope_parameters` in newer files.
  *
- * @throws FormatError for scalings other than linear, llama3 and yarn.
+ * @throws FormatError for scalings other than linear, llama3, yarn and longrope.
  */
-export function parseRope(
-  json: Fields,
-  contextLength: number,
-  defaultTheta: number,
-  file: string,
-): PositionEncoding {
+export function parseRope(json: Fields, defaults: RopeDefaults, file: string): PositionEncoding {
   const field = json.rope_parameters ? 'rope_parameters' : 'rope_scaling';
   const fields = ropeFields(json[field] ?? {}, { file, field });
-  const theta = fields.rope_theta ?? json.rope_theta ?? defaultTheta;
+  const theta = fields.rope_theta ?? json.rope_theta ?? defaults.theta;
   if (typeof theta !== 'number' || !(theta > 1)) {
     throw configError(file, 'rope_theta', `expected a number above 1, got ${JSON.stringify(theta)}`);
   }
@@ -101,7 +124,7 @@ export function parseRope(
     const supported = Object.keys(SCALINGS).join(', ');
     throw configError(file, `${field}.rope_type`, `'${type}' is not supported`, `supported: ${supported}`);
   }
-  return { type: 'rotary', theta, scaling: parse(fields, { file, field }, contextLength) };
+  return { type: 'rotary', theta, scaling: parse(fields, { file, field }, defaults) };
 }
 
 function ropeFields(value: unknown, { file, field }: Place): Fields {

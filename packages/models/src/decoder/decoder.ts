@@ -14,6 +14,8 @@ import { type DecoderLayer, decoderLayout, type NormLayer } from './layout.ts';
  *     x ← x + down(activation(gate(norm(x))) · up(norm(x)))
  *     norm(x)
  *
+ * OLMo 2 normalizes the outputs of both halves instead of their inputs, Gemma 3 does both.
+ *
  * Dropout is not applied, as in evaluation. For log-probabilities use `tokenLogprobs` or `getLogits` of `@rlp/onnx` with
  * the matrix named by `headParameter(config)`.
  *
@@ -23,6 +25,7 @@ import { type DecoderLayer, decoderLayout, type NormLayer } from './layout.ts';
 export function decoderHidden(config: ModelConfig, tokens: Value, blocks: DecoderBlocks): Value {
   const layout = decoderLayout(config);
   let x = blocks.embedTokens(layout.embedding, tokens);
+  if (config.embeddingScale !== undefined) x = mul(x, config.embeddingScale);
   if (layout.positionEmbedding !== undefined) x = add(x, blocks.embedPositions(layout.positionEmbedding));
   for (const [index, layer] of layout.layers.entries()) {
     const build = (input: Value) => decoderLayer(config, blocks, layer, index, input);
@@ -46,12 +49,14 @@ function decoderLayer(
   );
   const attended = blocks.attend(
     index,
-    layer.queryNorm ? normalizeHeads(config, blocks, layer.queryNorm, query) : query,
-    layer.keyNorm ? normalizeHeads(config, blocks, layer.keyNorm, key) : key,
+    normalizeHeads(config, blocks, layer.queryNorm, query),
+    normalizeHeads(config, blocks, layer.keyNorm, key),
     value,
   );
-  const y = add(x, blocks.linear(attended, layer.attentionOutput));
-  return add(y, feedForward(config, blocks, layer, normalize(config, blocks, layer.feedForwardNorm, y)));
+  const mixed = blocks.linear(attended, layer.attentionOutput);
+  const y = add(x, normalize(config, blocks, layer.attentionOutputNorm, mixed));
+  const fed = feedForward(config, blocks, layer, normalize(config, blocks, layer.feedForwardNorm, y));
+  return add(y, normalize(config, blocks, layer.feedForwardOutputNorm, fed));
 }
 
 function attentionInputs(
@@ -69,14 +74,17 @@ function attentionInputs(
 }
 
 function feedForward(config: ModelConfig, blocks: DecoderBlocks, layer: DecoderLayer, x: Value): Value {
-  const { activation } = config.feedForward;
-  const up = blocks.linear(x, layer.up);
-  if (!layer.gate) return blocks.linear(activate(activation, up, blocks), layer.down);
-  const gate = blocks.linear(x, layer.gate);
+  const { type, activation } = config.feedForward;
+  const [first, second] = layer.feedForwardInputs;
+  if (type === 'plain')
+    return blocks.linear(activate(activation, blocks.linear(x, first), blocks), layer.down);
+  const [gate, up] = second
+    ? [blocks.linear(x, first), blocks.linear(x, second)]
+    : split(blocks.linear(x, first), [config.intermediateSize, config.intermediateSize], 1);
   const gated =
     activation === 'silu'
-      ? swiglu(gate, up, { ops: blocks.ops })
-      : mul(activate(activation, gate, blocks), up);
+      ? swiglu(gate!, up!, { ops: blocks.ops })
+      : mul(activate(activation, gate!, blocks), up!);
   return blocks.linear(gated, layer.down);
 }
 
@@ -85,15 +93,24 @@ function activate(activation: Activation, x: Value, { ops }: DecoderBlocks): Val
   return gelu(x, { ops, approximate: activation === 'gelu-tanh' ? 'tanh' : 'none' });
 }
 
-function normalize(config: ModelConfig, blocks: DecoderBlocks, norm: NormLayer, x: Value): Value {
-  const options = { epsilon: config.norm.epsilon, ops: blocks.ops };
+/** The norm of `x`, or `x` itself if there is no norm. */
+function normalize(config: ModelConfig, blocks: DecoderBlocks, norm: NormLayer | undefined, x: Value): Value {
+  if (norm === undefined) return x;
+  const { epsilon, offset } = config.norm;
+  const options = { epsilon, ops: blocks.ops };
   const weight = blocks.parameter(norm.weight);
-  if (norm.bias === undefined) return rmsNorm(x, weight, options);
+  if (norm.bias === undefined) return rmsNorm(x, offset ? add(weight, offset) : weight, options);
   return layerNorm(x, weight, blocks.parameter(norm.bias), options);
 }
 
-/** RMS norm of each head on its own. */
-function normalizeHeads(config: ModelConfig, blocks: DecoderBlocks, norm: NormLayer, x: Value): Value {
+/** RMS norm of each head on its own, or of all together if the norm is as wide as they are. */
+function normalizeHeads(
+  config: ModelConfig,
+  blocks: DecoderBlocks,
+  norm: NormLayer | undefined,
+  x: Value,
+): Value {
+  if (norm === undefined) return x;
   const [rows, width] = x.shape as readonly [number | string, number];
   const heads = reshape(x, [rows, width / norm.size, norm.size]);
   return reshape(normalize(config, blocks, norm, heads), [rows, width]);

@@ -21,17 +21,22 @@ export interface NormLayer {
 
 /** Names and shapes of one decoder layer. */
 export interface DecoderLayer {
-  readonly attentionNorm: NormLayer;
-  /** Query, key and value as three layers, or as one whose outputs are split (GPT-2). */
+  /** Norm of attention's input. */
+  readonly attentionNorm: NormLayer | undefined;
+  /** Query, key and value as three layers, or as one whose outputs are split (GPT-2, Phi 3). */
   readonly attentionInputs: readonly [LinearLayer, LinearLayer, LinearLayer] | readonly [LinearLayer];
   readonly queryNorm: NormLayer | undefined;
   readonly keyNorm: NormLayer | undefined;
   readonly attentionOutput: LinearLayer;
-  readonly feedForwardNorm: NormLayer;
-  /** Present in gated feed-forward blocks. */
-  readonly gate: LinearLayer | undefined;
-  readonly up: LinearLayer;
+  /** Norm of attention's output, before the residual sum. */
+  readonly attentionOutputNorm: NormLayer | undefined;
+  /** Norm of the feed-forward half's input. */
+  readonly feedForwardNorm: NormLayer | undefined;
+  /** Gate and up as two layers, gate and up as one whose outputs are split (Phi 3), or only up (GPT-2). */
+  readonly feedForwardInputs: readonly [gate: LinearLayer, up: LinearLayer] | readonly [LinearLayer];
   readonly down: LinearLayer;
+  /** Norm of the feed-forward half's output, before the residual sum. */
+  readonly feedForwardOutputNorm: NormLayer | undefined;
 }
 
 /** Names and shapes of a decoder's parameters, in the order of the forward pass. */
@@ -53,12 +58,13 @@ interface Naming {
   readonly positionEmbedding: string;
   readonly finalNorm: string;
   readonly layers: string;
-  readonly attentionNorm: string;
+  /** Of attention's input and output. A family has one or both. */
+  readonly attentionNorms: { readonly input?: string; readonly output?: string };
   readonly attentionInputs: readonly [string, string, string] | readonly [string];
   readonly attentionOutput: string;
-  readonly feedForwardNorm: string;
-  readonly gate: string;
-  readonly up: string;
+  /** Of the feed-forward half's input and output. */
+  readonly feedForwardNorms: { readonly input?: string; readonly output?: string };
+  readonly feedForwardInputs: readonly [gate: string, up: string] | readonly [string];
   readonly down: string;
   readonly order: LinearLayer['order'];
 }
@@ -69,14 +75,31 @@ const LLAMA: Naming = {
   positionEmbedding: '',
   finalNorm: 'norm',
   layers: 'layers',
-  attentionNorm: 'input_layernorm',
+  attentionNorms: { input: 'input_layernorm' },
   attentionInputs: ['self_attn.q_proj', 'self_attn.k_proj', 'self_attn.v_proj'],
   attentionOutput: 'self_attn.o_proj',
-  feedForwardNorm: 'post_attention_layernorm',
-  gate: 'mlp.gate_proj',
-  up: 'mlp.up_proj',
+  feedForwardNorms: { input: 'post_attention_layernorm' },
+  feedForwardInputs: ['mlp.gate_proj', 'mlp.up_proj'],
   down: 'mlp.down_proj',
   order: 'out-in',
+};
+
+const OLMO2: Naming = {
+  ...LLAMA,
+  attentionNorms: { output: 'post_attention_layernorm' },
+  feedForwardNorms: { output: 'post_feedforward_layernorm' },
+};
+
+const GEMMA3: Naming = {
+  ...LLAMA,
+  attentionNorms: { input: 'input_layernorm', output: 'post_attention_layernorm' },
+  feedForwardNorms: { input: 'pre_feedforward_layernorm', output: 'post_feedforward_layernorm' },
+};
+
+const PHI3: Naming = {
+  ...LLAMA,
+  attentionInputs: ['self_attn.qkv_proj'],
+  feedForwardInputs: ['mlp.gate_up_proj'],
 };
 
 const GPT2: Naming = {
@@ -85,12 +108,11 @@ const GPT2: Naming = {
   positionEmbedding: 'wpe',
   finalNorm: 'ln_f',
   layers: 'h',
-  attentionNorm: 'ln_1',
+  attentionNorms: { input: 'ln_1' },
   attentionInputs: ['attn.c_attn'],
   attentionOutput: 'attn.c_proj',
-  feedForwardNorm: 'ln_2',
-  gate: '',
-  up: 'mlp.c_fc',
+  feedForwardNorms: { input: 'ln_2' },
+  feedForwardInputs: ['mlp.c_fc'],
   down: 'mlp.c_proj',
   order: 'in-out',
 };
@@ -100,6 +122,10 @@ const NAMINGS: Readonly<Record<Architecture, Naming>> = {
   mistral: LLAMA,
   qwen2: LLAMA,
   qwen3: LLAMA,
+  smollm3: LLAMA,
+  olmo2: OLMO2,
+  phi3: PHI3,
+  gemma3_text: GEMMA3,
   gpt2: GPT2,
 };
 
@@ -143,12 +169,15 @@ function decoderLayer(config: ModelConfig, naming: Naming, index: number): Decod
   const queries = config.heads * config.headDimension;
   const keys = config.keyValueHeads * config.headDimension;
   const [first, second, third] = naming.attentionInputs;
-  const headNorm = (name: string): NormLayer | undefined =>
-    config.queryKeyNorm === 'per-head'
-      ? { weight: `${prefix}.self_attn.${name}.weight`, bias: undefined, size: config.headDimension }
-      : undefined;
+  const headNorm = (name: string, heads: number): NormLayer | undefined => {
+    if (config.queryKeyNorm === 'none') return undefined;
+    const size = config.headDimension * (config.queryKeyNorm === 'whole' ? heads : 1);
+    return { weight: `${prefix}.self_attn.${name}.weight`, bias: undefined, size };
+  };
+  const normOf = (name: string | undefined) =>
+    name === undefined ? undefined : norm(config, `${prefix}.${name}`);
   return {
-    attentionNorm: norm(config, `${prefix}.${naming.attentionNorm}`),
+    attentionNorm: normOf(naming.attentionNorms.input),
     attentionInputs:
       second === undefined || third === undefined
         ? [linear(first, hidden, queries + 2 * keys, biases.queryKeyValue)]
@@ -157,15 +186,28 @@ function decoderLayer(config: ModelConfig, naming: Naming, index: number): Decod
             linear(second, hidden, keys, biases.queryKeyValue),
             linear(third, hidden, keys, biases.queryKeyValue),
           ],
-    queryNorm: headNorm('q_norm'),
-    keyNorm: headNorm('k_norm'),
+    queryNorm: headNorm('q_norm', config.heads),
+    keyNorm: headNorm('k_norm', config.keyValueHeads),
     attentionOutput: linear(naming.attentionOutput, queries, hidden, biases.attentionOutput),
-    feedForwardNorm: norm(config, `${prefix}.${naming.feedForwardNorm}`),
-    gate:
-      config.feedForward.type === 'gated'
-        ? linear(naming.gate, hidden, inner, biases.feedForward)
-        : undefined,
-    up: linear(naming.up, hidden, inner, biases.feedForward),
+    attentionOutputNorm: normOf(naming.attentionNorms.output),
+    feedForwardNorm: normOf(naming.feedForwardNorms.input),
+    feedForwardInputs: feedForwardInputs(config, naming, linear),
     down: linear(naming.down, inner, hidden, biases.feedForward),
+    feedForwardOutputNorm: normOf(naming.feedForwardNorms.output),
   };
+}
+
+function feedForwardInputs(
+  { hiddenSize: hidden, intermediateSize: inner, biases, feedForward }: ModelConfig,
+  naming: Naming,
+  linear: (name: string, inputs: number, outputs: number, bias: 'none' | 'bias') => LinearLayer,
+): DecoderLayer['feedForwardInputs'] {
+  const [first, second] = naming.feedForwardInputs;
+  if (second !== undefined) {
+    return [
+      linear(first, hidden, inner, biases.feedForward),
+      linear(second, hidden, inner, biases.feedForward),
+    ];
+  }
+  return [linear(first, hidden, feedForward.type === 'gated' ? 2 * inner : inner, biases.feedForward)];
 }

@@ -43,8 +43,7 @@ export function linearLayers(config: ModelConfig): readonly LinearLayer[] {
   return decoderLayout(config).layers.flatMap((layer) => [
     ...layer.attentionInputs,
     layer.attentionOutput,
-    ...(layer.gate ? [layer.gate] : []),
-    layer.up,
+    ...layer.feedForwardInputs,
     layer.down,
   ]);
 }
@@ -58,17 +57,20 @@ function layerParameters(layer: DecoderLayer): DecoderParameter[] {
   return [
     ...normParameters(layer.attentionNorm),
     ...layer.attentionInputs.flatMap((linear) => linearParameters(linear, 'inner')),
-    ...(layer.queryNorm ? normParameters(layer.queryNorm) : []),
-    ...(layer.keyNorm ? normParameters(layer.keyNorm) : []),
+    ...normParameters(layer.queryNorm),
+    ...normParameters(layer.keyNorm),
     ...linearParameters(layer.attentionOutput, 'residual'),
+    ...normParameters(layer.attentionOutputNorm),
     ...normParameters(layer.feedForwardNorm),
-    ...(layer.gate ? linearParameters(layer.gate, 'inner') : []),
-    ...linearParameters(layer.up, 'inner'),
+    ...layer.feedForwardInputs.flatMap((linear) => linearParameters(linear, 'inner')),
     ...linearParameters(layer.down, 'residual'),
+    ...normParameters(layer.feedForwardOutputNorm),
   ];
 }
 
-function normParameters({ weight, bias, size }: NormLayer): DecoderParameter[] {
+function normParameters(norm: NormLayer | undefined): DecoderParameter[] {
+  if (norm === undefined) return [];
+  const { weight, bias, size } = norm;
   const own = { name: weight, shape: [size], role: 'norm', place: 'inner' } as const;
   return bias === undefined ? [own] : [own, { ...own, name: bias, role: 'norm-bias' }];
 }

@@ -2,7 +2,7 @@ import { ArgumentError } from '@rlp/core';
 import type { Dimension, Graph, Value } from '@rlp/onnx';
 import { cast, cos, mul, range, reshape, sin } from '@rlp/onnx/ops';
 
-import type { ModelConfig, RopeScaling } from '../config/model-config.ts';
+import type { ModelConfig, PositionEncoding, RopeScaling } from '../config/model-config.ts';
 
 /** Cosines and sines of the rotary angles, ready for `rotaryEmbedding` and for grouped-query attention's caches. */
 export interface RopeTables {
@@ -18,11 +18,16 @@ export interface RopeTables {
  * The frequencies are `f_i = theta^(−2i / headDimension)`, stretched by the config's scaling. YaRN's attention factor is
  * multiplied in.
  *
- * @throws ArgumentError if the model has learned positions.
+ * @param position - Encoding of a layer; default: the model's. See `positionOf`.
+ * @throws ArgumentError if the encoding is not rotary.
  * @see transformers 4.57, `modeling_rope_utils.py`
  */
-export function ropeTables(config: ModelConfig, positions: number): RopeTables {
-  const { frequencies, factor } = rotationOf(config);
+export function ropeTables(
+  config: ModelConfig,
+  positions: number,
+  position: PositionEncoding = config.position,
+): RopeTables {
+  const { frequencies, factor } = rotationOf(config, position);
   const half = frequencies.length;
   const cos = new Float32Array(positions * half);
   const sin = new Float32Array(positions * half);
@@ -41,34 +46,37 @@ export function ropeTables(config: ModelConfig, positions: number): RopeTables {
  *
  * They are constants if `positions` is a number. For a named axis they are computed at run time in double precision.
  *
- * @throws ArgumentError if the model has learned positions.
+ * @throws ArgumentError if the encoding is not rotary.
  */
 export function ropeValues(
   graph: Graph,
   config: ModelConfig,
   positions: Dimension,
+  position: PositionEncoding = config.position,
 ): { readonly cos: Value; readonly sin: Value } {
   if (typeof positions === 'number') {
-    const tables = ropeTables(config, positions);
+    const tables = ropeTables(config, positions, position);
     return { cos: graph.constant(tables.cos, tables.shape), sin: graph.constant(tables.sin, tables.shape) };
   }
-  const { frequencies, factor } = rotationOf(config);
+  const { frequencies, factor } = rotationOf(config, position);
   const column = reshape(cast(range(graph, positions), 'float64'), [positions, 1]);
   const angles = mul(column, graph.constant(frequencies, [1, frequencies.length], 'float64'));
   return { cos: cast(mul(cos(angles), factor), 'float32'), sin: cast(mul(sin(angles), factor), 'float32') };
 }
 
-function rotationOf(config: ModelConfig): {
-  readonly frequencies: readonly number[];
-  readonly factor: number;
-} {
-  if (config.position.type !== 'rotary') {
-    throw new ArgumentError(`ropeTables: ${config.architecture} has ${config.position.type} positions`);
+function rotationOf(
+  config: ModelConfig,
+  position: PositionEncoding,
+): { readonly frequencies: readonly number[]; readonly factor: number } {
+  if (position.type !== 'rotary') {
+    throw new ArgumentError(
+      `ropeTables: expected rotary positions, got ${config.architecture} with type "${position.type}"`,
+    );
   }
-  const { theta, scaling } = config.position;
+  const { theta, scaling } = position;
   return {
     frequencies: ropeFrequencies(theta, scaling, config.headDimension),
-    factor: scaling.type === 'yarn' ? scaling.attentionFactor : 1,
+    factor: 'attentionFactor' in scaling ? scaling.attentionFactor : 1,
   };
 }
 
@@ -91,6 +99,8 @@ export function ropeFrequencies(
       return plain.map((frequency) => llama3Frequency(frequency, scaling));
     case 'yarn':
       return yarnFrequencies(plain, theta, scaling);
+    case 'longrope':
+      return plain.map((frequency, index) => frequency / scaling.factors[index]!);
   }
 }
 

@@ -11,7 +11,13 @@ import {
 } from '@rlp/onnx/layers';
 import { expand, gather, gemm, range, reshape } from '@rlp/onnx/ops';
 
-import { type ModelConfig, maximumSequenceLength } from '../config/model-config.ts';
+import {
+  attentionScale,
+  type ModelConfig,
+  type PositionEncoding,
+  positionOf,
+  windowOf,
+} from '../config/model-config.ts';
 import type { DecoderBlocks } from './blocks.ts';
 import type { LinearLayer } from './layout.ts';
 import { ropeValues } from './rope.ts';
@@ -43,14 +49,15 @@ export interface TrainingBlocksOptions {
 /**
  * Blocks that compute whole sequences at once: full causal attention over `[batch, time]` tokens.
  *
- * @throws ArgumentError if `time` is a number beyond what the model computes exactly; see `maximumSequenceLength`.
+ * @throws ArgumentError if `time` is a number beyond the model's context.
  */
 export function trainingBlocks(options: TrainingBlocksOptions): DecoderBlocks {
   const { batch, time, config, ops = 'fused', adapt = (_layer, _x, y) => y } = options;
-  const longest = maximumSequenceLength(config);
-  if (Number(time) > longest) {
-    const window = config.slidingWindow === longest ? 'sliding window' : 'context';
-    throw new ArgumentError(`decoder: ${time} tokens do not fit the ${window} of ${longest}; shorten them`);
+  const { contextLength } = config;
+  if (Number(time) > contextLength) {
+    throw new ArgumentError(
+      `decoder: ${time} tokens do not fit the context of ${contextLength}; shorten them`,
+    );
   }
   const tokenCount = productDimension([batch, time]);
   const known = new Map<string, Value>();
@@ -89,23 +96,40 @@ export function linearLayer(x: Value, layer: LinearLayer, parameter: (name: stri
 
 function fullAttention(options: TrainingBlocksOptions, ops: OperatorSet): DecoderBlocks['attend'] {
   const { config, batch, time, graph } = options;
-  const rotate = rotation(options, ops);
-  const mask = causalMask(graph, { queries: time });
-  return (_layer, query, key, value) => {
+  const scale = attentionScale(config);
+  const rotations = rotationsOf(options, ops);
+  const windows = new Set(Array.from({ length: config.layers }, (_, layer) => windowOf(config, layer)));
+  const masks = new Map([...windows].map((window) => [window, causalMask(graph, { queries: time, window })]));
+  return (layer, query, key, value) => {
+    const rotate = rotations.get(positionOf(config, layer))!;
+    const mask = masks.get(windowOf(config, layer))!;
     const queries = splitHeads(rotate(query, config.heads), { batch, time, heads: config.heads });
     const keyHeads = { batch, time, heads: config.keyValueHeads };
     const keys = splitHeads(rotate(key, config.keyValueHeads), keyHeads);
-    return attention(queries, keys, splitHeads(value, keyHeads), { ops, mask, output: 'merged' });
+    return attention(queries, keys, splitHeads(value, keyHeads), { ops, mask, scale, output: 'merged' });
   };
 }
 
-/** Turns queries or keys `[B·T, heads · headDimension]` by their positions; the identity where positions are learned. */
+/** Turns queries or keys `[B·T, heads · headDimension]` by their positions. */
+type Rotate = (x: Value, heads: number) => Value;
+
+/** Rotations of the layers, by position encoding. The tables are made once, outside of what is recomputed. */
+function rotationsOf(
+  options: TrainingBlocksOptions,
+  ops: OperatorSet,
+): ReadonlyMap<PositionEncoding, Rotate> {
+  const { config } = options;
+  const encodings = new Set([config.position, ...(config.layerPositions ?? [])]);
+  return new Map([...encodings].map((encoding) => [encoding, rotation(options, ops, encoding)]));
+}
+
 function rotation(
   { graph, config, batch, time }: TrainingBlocksOptions,
   ops: OperatorSet,
-): (x: Value, heads: number) => Value {
-  if (config.position.type === 'learned') return (x) => x;
-  const tables = ropeValues(graph, config, time);
+  encoding: PositionEncoding,
+): Rotate {
+  if (encoding.type !== 'rotary') return (x) => x;
+  const tables = ropeValues(graph, config, time, encoding);
   return (x, heads) => {
     const width = heads * config.headDimension;
     return rotaryEmbedding(reshape(x, [batch, time, width]), { heads, ...tables, ops });

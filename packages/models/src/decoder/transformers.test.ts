@@ -20,12 +20,19 @@ const NAMES = [
   'gpt2',
   'gpt2-gelu',
   'mistral',
+  'mistral-window',
   'qwen2',
+  'qwen2-window',
   'qwen3',
   'llama-biases',
   'llama-linear',
   'llama-llama3',
   'llama-yarn',
+  'smollm3',
+  'olmo2',
+  'phi3',
+  'phi3-longrope',
+  'gemma3',
 ];
 
 describe.each(NAMES)('%s, against transformers', (name) => {

@@ -22,7 +22,7 @@ export interface CreateModelOptions {
 /**
  * Creates a model with fresh weights, initialised as in transformers.
  *
- * Matrices and embeddings are normal with mean 0 and deviation `initializerRange`. Norms are 1 and biases 0. In GPT-2 the
+ * Matrices and embeddings are normal with mean 0 and deviation `initializerRange`. Norms are 1 (0 in Gemma 3, which adds 1) and biases 0. In GPT-2 the
  * last matrix before each residual sum is divided by `√(2 · layers)`.
  *
  * @throws FormatError if the config has fewer embeddings than there are tokens, begin and end tokens included, ArgumentError
@@ -53,7 +53,7 @@ function paddingId(tokenizer: TextTokenizer): TokenId | undefined {
 
 function draw(config: ModelConfig, { name, shape, role, place }: DecoderParameter, seed: string): HostTensor {
   const data = allocate(name, shape);
-  if (role === 'norm') data.fill(1);
+  if (role === 'norm') data.fill(1 - (config.norm.offset ?? 0));
   if (role === 'embedding' || role === 'weight') {
     const smaller = config.architecture === 'gpt2' && place === 'residual';
     fillNormal(

@@ -23,6 +23,10 @@ const CLASSES: Readonly<Record<Architecture, string>> = {
   mistral: 'MistralForCausalLM',
   qwen2: 'Qwen2ForCausalLM',
   qwen3: 'Qwen3ForCausalLM',
+  smollm3: 'SmolLM3ForCausalLM',
+  olmo2: 'Olmo2ForCausalLM',
+  phi3: 'Phi3ForCausalLM',
+  gemma3_text: 'Gemma3ForCausalLM',
   gpt2: 'GPT2LMHeadModel',
 };
 

@@ -62,6 +62,20 @@ function visibleKeys(graph: Graph, queries: Dimension, keys: Dimension, window: 
   return window === undefined ? past : and(past, greater(key, sub(last, window)));
 }
 
+/**
+ * Additive mask of a sliding window: 0 if the key is among the last `window` positions up to the query, otherwise very
+ * negative. Keys after the query are not hidden; add a causal mask for them.
+ *
+ * @param queries - Positions of the queries, int64 `[…, time, 1]`.
+ * @param keys - Positions of the keys, int64 `[…, 1, keys]`.
+ * @param window - Keys that a query sees, itself included.
+ */
+export function windowMask(queries: Value, keys: Value, window: number): Value {
+  const { graph } = queries;
+  const visible = greater(keys, sub(queries, window));
+  return where(visible, graph.constant(0, []), graph.constant(-1e30, []));
+}
+
 /** Options of {@link attention}. */
 export interface AttentionOptions {
   /** Added to the scores: `[time, keys]` or `[batch, 1, time, keys]`. Default: {@link causalMask}. */
