@@ -1,4 +1,4 @@
 #!/usr/bin/env node
-import { runCli } from '../dist/index.js';
+import { runFromProcess } from '../dist/index.js';
 
-process.exitCode = await runCli(process.argv.slice(2));
+process.exitCode = await runFromProcess();

@@ -1,7 +1,15 @@
-/** Where a command writes its output. */
+/** Where a command reads and writes. */
 export interface CliContext {
   /** Prints a line of the result. */
   readonly print: (line: string) => void;
   /** Prints an error or a warning. */
   readonly printError: (line: string) => void;
+  /** Writes a part of a line, such as one token. Default: what is written is printed when the command ends. */
+  readonly write?: ((text: string) => void) | undefined;
+  /** Text that the command was given, in pieces. Default: none. */
+  readonly input?: AsyncIterable<string> | undefined;
+  /** Whether colours are shown. Default `false`. */
+  readonly colors?: boolean | undefined;
+  /** Fires when the user interrupts the command. Default: never. */
+  readonly signal?: AbortSignal | undefined;
 }

@@ -1,2 +1,3 @@
 export type { CliContext } from './context.ts';
+export { runFromProcess } from './from-process.ts';
 export { runCli } from './run-cli.ts';

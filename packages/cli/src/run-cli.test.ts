@@ -35,14 +35,16 @@ describe('rlp', () => {
   });
 
   it('refuses commands it does not know and arguments that are missing', async () => {
-    expect(await rlp('train')).toMatchObject({
+    expect(await rlp('trian')).toMatchObject({
       code: 2,
-      complaints: expect.stringContaining('unknown command "train"'),
+      complaints: expect.stringContaining('unknown command "trian"'),
     });
     expect(await rlp('constructor', 'name')).toMatchObject({ code: 2 });
     const misspelled = await rlp('monitor', 'analyze', 'log.jsonl', '--batchsize=8', '-j', '--json');
     expect(misspelled.code).toBe(2);
-    expect(misspelled.complaints).toContain('rlp monitor analyze: unknown flag --batchsize, -j\n');
+    expect(misspelled.complaints).toContain(
+      'rlp monitor analyze: unknown flag --batchsize, -j; did you mean --batch-size?',
+    );
     expect(await rlp('monitor', 'report', '--metrics', join(directory, 'none.jsonl'))).toMatchObject({
       code: 1,
       complaints: expect.stringMatching(/^ENOENT: .*none\.jsonl/),

@@ -18,6 +18,7 @@ export * from './metrics.ts';
 export * from './monitor.ts';
 export * from './node-builtin.ts';
 export * from './optional-peer.ts';
+export { nearNames } from './options/near-names.ts';
 export * from './options/parse-options.ts';
 export { inWords } from './options/wording.ts';
 export * from './overlong.ts';

@@ -49,6 +49,30 @@ export function shareOf(scores: readonly TaskScores[], confidence: number): Meas
   return { value, low, high, interval: 'wilson-clustered', tasks, responses };
 }
 
+/**
+ * Share of parts of tasks, such as instructions: tasks count as much as they have parts. The standard error is that of a ratio of means over
+ * tasks.
+ */
+export function shareOfParts(
+  tasks: readonly { readonly scores: TaskScores; readonly weight: number }[],
+  confidence: number,
+): Measure | undefined {
+  const count = tasks.length;
+  if (count === 0) return undefined;
+  const total = tasks.reduce((sum, { weight }) => sum + weight, 0);
+  const rows = tasks.map(({ scores, weight }) => ({ mean: meanOf(scores), weight }));
+  const value = Math.min(1, rows.reduce((sum, { mean, weight }) => sum + mean * weight, 0) / total);
+  const responses = tasks.reduce((sum, { scores }) => sum + scores.length, 0);
+  const measure: Measure = { value, interval: 'wilson-clustered', tasks: count, responses };
+  if (count === 1) return measure;
+  const squares = rows.reduce((sum, { mean, weight }) => sum + (weight * (mean - value)) ** 2, 0);
+  const variance = (squares * count) / (count - 1) / total ** 2;
+  const trials =
+    variance === 0 ? count : Math.min(total * (responses / count), (value * (1 - value)) / variance);
+  const [low, high] = wilsonInterval(value, trials, twoSidedQuantile(confidence, count - 1));
+  return { ...measure, low, high };
+}
+
 /** Mean over tasks of any numbers, with Student's interval over the means of tasks. Two tasks are needed for one. */
 export function meanOfTasks(scores: readonly TaskScores[], confidence: number): Measure | undefined {
   const tasks = scores.length;

@@ -1,0 +1,48 @@
+import { commandGroups, commandTable, type Loaded } from './command-table.ts';
+
+/** What to say about a command that does not exist. */
+export async function unknownCommand(title: string, group: string): Promise<string> {
+  const names = [...Object.keys(commandTable), ...Object.keys(commandGroups)];
+  const near = await nearest(title, names);
+  const help = `rlp ${group === '' ? '' : `${group} `}--help`;
+  return `rlp: unknown command "${title}"${near}. ${help} lists the commands`;
+}
+
+/** What is wrong with the flags of a call, which citty would ignore. `undefined` if nothing is. */
+export async function flagProblem(
+  title: string,
+  command: Loaded,
+  args: readonly string[],
+): Promise<string | undefined> {
+  const definitions = Object.entries((await resolved(command.args)) ?? {});
+  const known = definitions.flatMap(([name, { type, alias = [] }]) => {
+    const names = [name, ...(typeof alias === 'string' ? [alias] : alias)];
+    const flags = names.map((each) => (each.length === 1 ? `-${each}` : `--${each}`));
+    return type === 'boolean' ? [...flags, `--no-${name}`] : flags;
+  });
+  const end = args.indexOf('--');
+  const unknown = (end < 0 ? args : args.slice(0, end)).flatMap((argument) => {
+    const [flag = ''] = argument.split('=');
+    return /^-\D/.test(flag) && !known.includes(flag) ? [flag] : [];
+  });
+  if (unknown.length === 0) return undefined;
+  const near = await nearest(unknown[0]!, known);
+  return `rlp ${title}: unknown flag ${unknown.join(', ')}${near}. See rlp ${title} --help`;
+}
+
+interface Definition {
+  readonly type?: string;
+  readonly alias?: string | readonly string[];
+}
+
+async function resolved(args: unknown): Promise<Readonly<Record<string, Definition>> | undefined> {
+  const value: unknown = typeof args === 'function' ? (args as () => unknown)() : args;
+  return (await value) as Readonly<Record<string, Definition>> | undefined;
+}
+
+/** `; did you mean …?`, or nothing. */
+async function nearest(given: string, names: readonly string[]): Promise<string> {
+  const { nearNames } = await import('@rlp/core');
+  const near = nearNames(given, names, (name) => name);
+  return near.length === 0 ? '' : `; did you mean ${near.join(' or ')}?`;
+}

@@ -1,0 +1,84 @@
+import { FormatError, type Task } from '@rlp/core';
+import { symbolicEquivalence } from '@rlp/rewards/math';
+import { finalAnswer, lastBoxed, mathAnswer, mathNormalForm } from '@rlp/rewards/stock';
+import * as z from 'zod';
+import type { AnswerBenchmark, BenchmarkOptions, BenchmarkRow } from './benchmark.ts';
+import { fieldsOf, idOf } from './fields.ts';
+import { minervaAnswer, minervaForm } from './minerva.ts';
+
+interface Solved {
+  /** What stands in the last box of the solution. */
+  readonly answer: string;
+  readonly level?: string | undefined;
+  readonly type?: string | undefined;
+}
+
+/** Longest answer that is compared otherwise than as text. */
+const longest = 1000;
+
+/** Whether two answers are equal by the rules of the data set's authors, as lm_eval's `hendrycks_math` applies them. */
+export function hendrycksEqual(given: string, expected: string): boolean {
+  const [a, b] = [mathNormalForm(given, 'hendrycks'), mathNormalForm(expected, 'hendrycks')];
+  return a === null || b === null ? given === expected : a === b;
+}
+
+/** What lm_eval's `hendrycks_math` takes for the answer: what stands between the first and the last dollar sign. */
+export function hendrycksAnswer(response: string): string {
+  const [first, last] = [response.indexOf('$'), response.lastIndexOf('$')];
+  return first === last ? response : response.slice(first + 1, last);
+}
+
+const sameValue = symbolicEquivalence();
+
+/** Whether two answers in {@link minervaForm} are equal as text or by value. */
+export function minervaEqual(given: string, expected: string): boolean {
+  if (given === expected) return given !== '';
+  if (given === '' || expected === '' || Math.max(given.length, expected.length) > longest) return false;
+  return sameValue(given, expected);
+}
+
+/** Competition problems: rows of `{ problem, solution }` with the answer in the last `\boxed{…}`, or with `answer`. */
+export function math(rows: readonly BenchmarkRow[], options: BenchmarkOptions = {}): AnswerBenchmark {
+  const { style = 'completion', source = 'math' } = options;
+  const text = z.string().optional();
+  const shape = { problem: z.string(), solution: text, answer: text, level: text, type: text };
+  const fields = fieldsOf(rows, shape, source);
+  const ask = (problem: string) =>
+    style === 'completion'
+      ? `Problem:\n${problem}\n\nSolution:`
+      : [{ role: 'user' as const, content: `${problem}\nPut your final answer in \\boxed{}.` }];
+  return {
+    kind: 'answer',
+    name: 'math',
+    metric: style === 'completion' ? 'exact_match' : 'ours',
+    tasks: fields.map(({ problem, solution, answer, ...kind }, index): Task<Solved> => {
+      const expected = answer ?? lastBoxed(solution ?? '')?.content;
+      if (expected === undefined) {
+        throw new FormatError(
+          `${source}, row ${index + 1}: expected an answer, or a solution with \\boxed{…}`,
+        );
+      }
+      return { id: idOf(rows[index]!, index), prompt: ask(problem), metadata: { answer: expected, ...kind } };
+    }),
+    metrics: mathMetrics,
+    answer: (response) => {
+      const given = finalAnswer({ from: ['boxed', 'phrase'] })(response) ?? minervaAnswer(response);
+      return given === undefined ? undefined : (mathNormalForm(given, 'hendrycks') ?? given);
+    },
+    sampling: { maxTokens: 1024, ...(style === 'completion' && { stopStrings: ['Problem:'] }) },
+  };
+}
+
+const answerOf = (metadata: unknown) => (metadata as Solved).answer;
+
+const mathMetrics: AnswerBenchmark['metrics'] = {
+  exact_match: ({ task, response }) => {
+    const given = minervaAnswer(response);
+    return Number(
+      given !== undefined && minervaEqual(minervaForm(given), minervaForm(answerOf(task.metadata))),
+    );
+  },
+  'exact_match,hendrycks': ({ task, response }) =>
+    Number(hendrycksEqual(hendrycksAnswer(response), answerOf(task.metadata))),
+  ours: mathAnswer({ reference: answerOf }),
+};
