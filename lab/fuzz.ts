@@ -16,7 +16,7 @@ const { values } = parseArgs({
 });
 
 for (const target of targets.filter(({ name }) => name.includes(values.target))) {
-  const findings = fuzz(target, Number(values.inputs), values.seed);
+  const findings = await fuzz(target, Number(values.inputs), values.seed);
   process.stdout.write(`${target.name}: ${values.inputs} inputs, ${findings.length} findings\n`);
   for (const { problem, input } of findings) process.stdout.write(`  ${problem}\n    ${input}\n`);
   if (findings.length > 0) process.exitCode = 1;

@@ -13,13 +13,17 @@ export interface FuzzFinding {
 const mostMs = 2000;
 
 /** Runs a target on mutated inputs. It has to return or to throw an RlpError, soon. */
-export function fuzz({ name, input, run }: FuzzTarget, inputs: number, seed: string): FuzzFinding[] {
+export async function fuzz(
+  { name, input, run }: FuzzTarget,
+  inputs: number,
+  seed: string,
+): Promise<FuzzFinding[]> {
   const findings = new Map<string, FuzzFinding>();
   for (let index = 0; index < inputs; index++) {
     const draw = drawsOf(RandomStream.named('fuzz', seed, name, index));
     const given = typeof input === 'string' ? severalTimes(input, draw) : mutated(input, draw);
     const start = performance.now();
-    const problem = problemOf(() => run(given as never)) ?? slowness(performance.now() - start);
+    const problem = (await problemOf(() => run(given as never))) ?? slowness(performance.now() - start);
     if (problem !== undefined && !findings.has(problem))
       findings.set(problem, { problem, input: shown(given) });
   }
@@ -35,9 +39,9 @@ function severalTimes(text: string, draw: (count: number) => number): string {
   return result;
 }
 
-function problemOf(run: () => unknown): string | undefined {
+async function problemOf(run: () => unknown): Promise<string | undefined> {
   try {
-    run();
+    await run();
     return undefined;
   } catch (error) {
     if (error instanceof RlpError) return undefined;

@@ -2,7 +2,8 @@ import { resolveRlOptions } from '@rlp/algorithms';
 import { gae, gigpoAdvantages, groupRelativeAdvantages } from '@rlp/algorithms/advantage';
 import { policyLoss } from '@rlp/algorithms/loss';
 import { parseOptions, parseToolCalls, taskDefinitionSchema } from '@rlp/core';
-import { SimpleTextEnvironment, tasksFromJsonl } from '@rlp/env';
+import { datasetOfText, tasksFrom } from '@rlp/data';
+import { SimpleTextEnvironment } from '@rlp/env';
 import {
   byteTokenizer,
   characterTokenizer,
@@ -122,7 +123,7 @@ export const targets: readonly FuzzTarget[] = [
     return parseSafetensorsHeader(bytes, 8 + bytes.length + 22, 'x.safetensors');
   }),
   target('tasks of JSONL', '{"id":"1","prompt":"a","metadata":{"n":1}}\n{"id":"2","prompt":"b"}\n', (text) =>
-    tasksFromJsonl(text),
+    tasksFrom(datasetOfText(text)),
   ),
   target(
     'tool calls',

@@ -1,3 +1,4 @@
+export type { Demonstration } from '@rlp/data';
 export { DAPOAlgorithm, type DapoOptions } from './algorithm/dapo.ts';
 export { type AlgorithmDependencies, dependencySchema } from './algorithm/dependencies.ts';
 export { DrGRPOAlgorithm, type DrGrpoOptions } from './algorithm/dr-grpo.ts';
@@ -58,11 +59,7 @@ export {
 export { type ResolvedSftOptions, resolveSftOptions, type SftOptions } from './loop/sft-options.ts';
 export type { PolicyColumn } from './loss/policy-loss.ts';
 export type { DecisionNumbers } from './sequence/decision-numbers.ts';
-export {
-  type Demonstration,
-  type DemonstrationEncoding,
-  demonstrationSequences,
-} from './sequence/demonstration.ts';
+export { type DemonstrationEncoding, demonstrationSequences } from './sequence/demonstration.ts';
 export {
   type MaskedMessages,
   type MessageTokens,

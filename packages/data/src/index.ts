@@ -1,4 +1,38 @@
-/** JSON Lines and CSV as text and as streams. Runs anywhere JavaScript does; files are in `@rlp/data/files`. */
+/** JSON Lines, CSV and datasets of rows. Runs anywhere JavaScript does; files are in `@rlp/data/files` and `@rlp/data/datasets`. */
+export { columnsOf, type DatasetColumns } from './datasets/columns.ts';
+export {
+  Dataset,
+  DatasetReader,
+  type DatasetReading,
+  type DatasetRow,
+  type DatasetSource,
+  type ShuffleOptions,
+} from './datasets/dataset.ts';
+export {
+  type DatasetBatches,
+  DatasetEntry,
+  type DatasetOrigin,
+  type MixturePlace,
+} from './datasets/dataset-entry.ts';
+export type { DatasetFields, DatasetRole } from './datasets/dataset-fields.ts';
+export {
+  type DatasetOfOptions,
+  type DatasetOfTextOptions,
+  datasetOf,
+  datasetOfText,
+} from './datasets/dataset-of.ts';
+export {
+  type Demonstration,
+  type DemonstrationsFromOptions,
+  demonstrationsFrom,
+} from './datasets/demonstrations-from.ts';
+export {
+  type PreferencePair,
+  preferencesFrom,
+  type RatedAnswer,
+  ratingsFrom,
+} from './datasets/preferences-from.ts';
+export { type TasksFromOptions, tasksFrom } from './datasets/tasks-from.ts';
 export { type JsonLine, type JsonLinesOptions, parseJsonLines } from './lines/json-lines.ts';
 export { type Chunks, type JsonLinesStreamOptions, readJsonLines } from './lines/read-json-lines.ts';
 export { toJsonLine } from './lines/to-json-line.ts';

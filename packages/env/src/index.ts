@@ -31,7 +31,6 @@ export { type UserUse, type WithUserOptions, withUser } from './layers/with-user
 export { SimpleTextEnvironment, type SimpleTextOptions, type TextState } from './simple-text-environment.ts';
 export { type SplitTasksOptions, splitTasks } from './split-tasks.ts';
 export { type TaskSourceOptions, taskSource } from './task-source.ts';
-export { type TaskFields, type TasksFromJsonlOptions, tasksFromJsonl } from './tasks-from-jsonl.ts';
 export {
   type AiSdkTool,
   type ForeignToolOptions,

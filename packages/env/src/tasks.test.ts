@@ -1,9 +1,8 @@
-import { ArgumentError, FormatError, type Task } from '@rlp/core';
+import { ArgumentError, type Task } from '@rlp/core';
 import { describeTaskSource } from '@rlp/core/testing';
 import fc from 'fast-check';
-import { describe, expect, expectTypeOf, it } from 'vitest';
-import * as z from 'zod';
-import { arithmeticTasks, guessNumberTasks, splitTasks, taskSource, tasksFromJsonl } from './index.ts';
+import { describe, expect, it } from 'vitest';
+import { arithmeticTasks, guessNumberTasks, splitTasks, taskSource } from './index.ts';
 
 const numbered = (count: number): Task<number>[] =>
   Array.from({ length: count }, (_, index) => ({ id: `t${index}`, prompt: `${index}`, metadata: index }));
@@ -69,58 +68,6 @@ describe('splitTasks', () => {
         `splitTasks: fraction ${fraction} of 2 tasks leaves one part empty: give more tasks or another fraction`,
       ),
     );
-  });
-});
-
-describe('tasksFromJsonl', () => {
-  const lines = [
-    '{"id":"a","prompt":"1+1","metadata":{"answer":"2"}}',
-    '',
-    '{"id":"b","prompt":"2+2","metadata":{}}',
-  ];
-
-  it('reads tasks, typed by the metadata schema', () => {
-    const tasks = tasksFromJsonl(`\uFEFF${lines[0]}\r\n`, { metadata: z.object({ answer: z.string() }) });
-    expectTypeOf(tasks).toEqualTypeOf<Task<{ answer: string }>[]>();
-    expect(tasks).toEqual([{ id: 'a', prompt: '1+1', metadata: { answer: '2' } }]);
-  });
-
-  it('names file, line and field of what is malformed', () => {
-    const read = () =>
-      tasksFromJsonl(lines.join('\n'), { source: 'tasks.jsonl', metadata: z.object({ answer: z.string() }) });
-    expect(read).toThrow(FormatError);
-    expect(read).toThrow(/^tasks\.jsonl, line 3: metadata: answer: /);
-    expect(() => tasksFromJsonl('{"prompt":1}')).toThrow(/^tasks, line 1: id: .*prompt: /);
-    expect(() => tasksFromJsonl('{"id":')).toThrow(/^tasks, line 1: expected one JSON object per line: /);
-  });
-
-  it('reads lines of other shapes: the fields that are not named become metadata', () => {
-    const metadata = z.object({ answer: z.string() });
-    const text = '{"question":"1+1","answer":"2"}\n\n{"question":"2+2","answer":"4","id":7}\n';
-    const fields = { prompt: 'question' };
-    expect(tasksFromJsonl(text, { fields, metadata })).toEqual([
-      { id: '1', prompt: '1+1', metadata: { answer: '2' } },
-      { id: '7', prompt: '2+2', metadata: { answer: '4' } },
-    ]);
-    expect(() => tasksFromJsonl('{"text":"1+1"}', { fields })).toThrow(/^tasks, line 1: prompt: /);
-    expect(tasksFromJsonl('{"uuid":"a","prompt":"b"}', { fields: { id: 'uuid' } })).toEqual([
-      { id: 'a', prompt: 'b', metadata: {} },
-    ]);
-    expect(() => tasksFromJsonl('{"question":"1+1?","answer":"2"}')).toThrow(
-      /the line has question, answer: name the field of the prompt, as in fields: \{ prompt: 'question' \}$/,
-    );
-  });
-
-  it.each(['null', '7', '[]'])('names the line of a value without fields: %s', (line) => {
-    for (const options of [{}, { fields: { prompt: 'question' } }]) {
-      expect(() => tasksFromJsonl(line, options)).toThrow(FormatError);
-      expect(() => tasksFromJsonl(line, options)).toThrow(/^tasks, line 1: /);
-    }
-  });
-
-  it('asks for the name of the prompt only if there is no prompt and there are other fields', () => {
-    for (const line of ['7', '{"id":"a","prompt":1}'])
-      expect(() => tasksFromJsonl(line)).not.toThrow(/name the field/);
   });
 });
 

@@ -2,7 +2,8 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { TabularBackend } from '@rlp/backprop/tabular';
-import { taskSource, tasksFromJsonl } from '@rlp/env';
+import { datasetOfText, tasksFrom } from '@rlp/data';
+import { taskSource } from '@rlp/env';
 import { characterTokenizer, loadModel } from '@rlp/models';
 import { readSafetensors } from '@rlp/models/safetensors';
 import { createRolloutRewardProcessor, processEpisodeBatchRewards } from '@rlp/rewards';
@@ -138,13 +139,16 @@ describe('what cannot be right is refused before a run', () => {
     ['a task without an id', () => tasksOf({ prompt: 'a' }), /task 0: expected text as id, got undefined/],
     [
       'a line without a prompt',
-      () => tasksFromJsonl('{"id":"a","prompt":"a"}\n{"id":"b","prompt":5}\n', { source: 'train.jsonl' }),
-      /train\.jsonl, line 2: prompt: expected text or a list of messages/,
+      () =>
+        tasksFrom(
+          datasetOfText('{"id":"a","prompt":"a"}\n{"id":"b","prompt":{}}\n', { name: 'train.jsonl' }),
+        ),
+      /train\.jsonl, line 2: expected text or a list of messages in the column prompt/,
     ],
     [
-      'lines of questions and answers',
-      () => tasksFromJsonl('{"question":"1+1?","answer":"2"}\n', { source: 'gsm8k.jsonl' }),
-      /name the field of the prompt, as in fields: \{ prompt: 'question' \}/,
+      'lines without a known prompt',
+      () => tasksFrom(datasetOfText('{"query":"1+1?","answer":"2"}\n', { name: 'gsm8k.jsonl' })),
+      /the row has query, answer; name it, as in fields: \{ prompt: 'query' \}/,
     ],
     [
       "another model's tokenizer",

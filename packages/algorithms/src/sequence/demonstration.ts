@@ -7,11 +7,7 @@ import {
   type TokenSequence,
   tokenSequences,
 } from '@rlp/core';
-
-/** A completion of a prompt, or the assistant's turns of a conversation, to be imitated. */
-export type Demonstration =
-  | { readonly prompt: string; readonly completion: string }
-  | { readonly messages: readonly Message[] };
+import type { Demonstration } from '@rlp/data';
 
 /** What turns demonstrations into tokens. */
 export interface DemonstrationEncoding {

@@ -50,8 +50,25 @@ export class ByteLines {
   }
 }
 
+const decoder = new TextDecoder('utf-8', { fatal: true });
+
+/** Decodes all lines at once, and line by line only to find the one that is not UTF-8, which is `undefined`. */
+export function decodedLines(bytes: Uint8Array): readonly (string | undefined)[] {
+  try {
+    return decoder.decode(bytes).split('\n');
+  } catch {
+    return splitLines(bytes).map((line) => {
+      try {
+        return decoder.decode(line);
+      } catch {
+        return undefined;
+      }
+    });
+  }
+}
+
 /** Bytes between line breaks. */
-export function splitLines(bytes: Uint8Array): Uint8Array[] {
+function splitLines(bytes: Uint8Array): Uint8Array[] {
   const lines: Uint8Array[] = [];
   let start = 0;
   for (let end = bytes.indexOf(lineBreak); end >= 0; end = bytes.indexOf(lineBreak, start)) {

@@ -79,6 +79,12 @@ export class LineParser<Value> {
     }
   }
 
+  /** Counts a line without parsing it. Returns whether it has a value. */
+  skip(text: string | undefined): boolean {
+    this.#number += 1;
+    return text === undefined || text.trim() !== '';
+  }
+
   /** Handles a line that is not UTF-8 text. */
   undecodable(isEnded: boolean): undefined {
     this.#number += 1;

@@ -1,6 +1,6 @@
 import { orAborted, parseOptions } from '@rlp/core';
 import * as z from 'zod';
-import { ByteLines, splitLines } from './byte-lines.ts';
+import { ByteLines, decodedLines } from './byte-lines.ts';
 import { type JsonLine, type JsonLinesOptions, LineParser } from './json-lines.ts';
 
 /** Options of {@link readJsonLines}. */
@@ -41,7 +41,6 @@ class JsonLinesReader<Value> implements AsyncIterableIterator<JsonLine<Value>> {
   readonly #parser: LineParser<Value>;
   readonly #signal: AbortSignal | undefined;
   readonly #bytes: ByteLines;
-  readonly #decoder = new TextDecoder('utf-8', { fatal: true });
   /** Lines of the current chunk. `undefined` for a line that is not UTF-8. */
   #lines: readonly (string | undefined)[] = [];
   #at = 0;
@@ -128,21 +127,10 @@ class JsonLinesReader<Value> implements AsyncIterableIterator<JsonLine<Value>> {
     this.#isLastChunk = true;
   }
 
-  /** Decodes all lines at once, and line by line only to find the one that is not UTF-8. */
   #decoded(bytes: Uint8Array | 'too-long'): readonly (string | undefined)[] {
     if (bytes === 'too-long') {
       throw this.#parser.failure(`it has more than ${this.#bytes.maxLineBytes} bytes`);
     }
-    try {
-      return this.#decoder.decode(bytes).split('\n');
-    } catch {
-      return splitLines(bytes).map((line) => {
-        try {
-          return this.#decoder.decode(line);
-        } catch {
-          return undefined;
-        }
-      });
-    }
+    return decodedLines(bytes);
   }
 }

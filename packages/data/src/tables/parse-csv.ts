@@ -15,11 +15,6 @@ export interface CsvOptions {
 
 const separators = [',', ';', '\t'] as const;
 
-interface Row {
-  readonly number: number;
-  readonly fields: readonly string[];
-}
-
 /**
  * Reads separated values with a header line. Commas, semicolons or tabs separate, whichever the header has most of. Quoted fields
  * may hold separators, line breaks and doubled quotes. Blank lines and a byte order mark are skipped.
@@ -28,44 +23,95 @@ interface Row {
  * @see RFC 4180
  */
 export function* parseCsv(text: string, { source = 'CSV' }: CsvOptions = {}): Generator<CsvRecord> {
-  let names: readonly string[] | undefined;
-  for (const { number, fields } of rowsOf(text.replace(/^\ufeff/, ''), source)) {
-    if (names === undefined) {
-      names = fields.map((name) => name.trim());
-      const twice = names.find((name, at) => names?.indexOf(name) !== at);
-      if (twice === undefined) continue;
-      throw new FormatError(`${source}: expected different column names, got ${JSON.stringify(twice)} twice`);
-    }
-    if (fields.length !== names.length) {
-      throw new FormatError(
-        `${source}, line ${number}: expected ${names.length} fields as in the header, got ${fields.length}; quote fields that hold separators or line breaks`,
-      );
-    }
-    yield { number, record: Object.fromEntries(names.map((name, at) => [name, fields[at]!])) };
-  }
+  yield* new CsvReader(source).read(text, 'last');
 }
 
-function* rowsOf(text: string, source: string): Generator<Row> {
-  const separator = separatorOf(text);
-  const plain = new RegExp(`[^${separator}\r\n]*`, 'y');
-  let [at, line, first, fields]: [number, number, number, string[]] = [0, 1, 1, []];
-  while (at < text.length || fields.length > 0) {
-    const end = text[at] === '"' ? endOfQuoted(text, at) : endOfPlain(plain, text, at);
-    const isEnded = end >= text.length || text[end] === separator || /[\r\n]/.test(text[end]!);
-    if (end < 0 || !isEnded) {
+interface Row {
+  readonly number: number;
+  readonly fields: readonly string[];
+}
+
+/** Longest record, in characters. */
+const maxRecord = 2 ** 28;
+
+/** Reads CSV in pieces. Memory holds one piece and one record. */
+export class CsvReader {
+  readonly #source: string;
+  #text = '';
+  #names: readonly string[] | undefined;
+  #separator: string | undefined;
+  #line = 1;
+  /** Length of the rest at which to look for its end again. It doubles, so that a long field is not read too often. */
+  #again = 0;
+
+  constructor(source: string) {
+    this.#source = source;
+  }
+
+  /** Records that end in this piece. */
+  *read(piece: string, order: 'more' | 'last'): Generator<CsvRecord> {
+    this.#text += this.#line === 1 && this.#text === '' ? piece.replace(/^\ufeff/, '') : piece;
+    if (order === 'more' && this.#text.length < this.#again) return;
+    for (const row of this.#rows(order)) {
+      const record = this.#record(row);
+      if (record !== undefined) yield record;
+    }
+    this.#again = 2 * this.#text.length;
+    if (this.#text.length > maxRecord)
+      this.#fail('a record of at most 256 MiB; close the quote that is open');
+  }
+
+  *#rows(order: 'more' | 'last'): Generator<Row> {
+    if (this.#separator === undefined && order === 'more' && !/[\r\n]/.test(this.#text)) return;
+    this.#separator ??= separatorOf(this.#text);
+    const plain = new RegExp(`[^${this.#separator}\r\n]*`, 'y');
+    const text = this.#text;
+    let start = 0;
+    let [at, line, fields]: [number, number, string[]] = [0, this.#line, []];
+    while (at < text.length || fields.length > 0) {
+      const end = text[at] === '"' ? endOfQuoted(text, at) : endOfPlain(plain, text, at);
+      // What ends with the piece may go on in the next one. That includes a line break of two characters.
+      if (order === 'more' && (end < 0 || end + 1 >= text.length)) break;
+      const isEnded = end >= text.length || text[end] === this.#separator || /[\r\n]/.test(text[end]!);
+      if (end < 0 || !isEnded) {
+        this.#line = line;
+        this.#fail(
+          'a quoted field to end with a quote and a separator or line break; write quotes inside of it twice',
+        );
+      }
+      const field = text.slice(at, end);
+      fields.push(field.startsWith('"') ? field.slice(1, -1).replaceAll('""', '"') : field);
+      line += field.split(lineBreak).length - 1;
+      at = end + 1;
+      if (text[end] === this.#separator) continue;
+      if (text[end] === '\r' && text[at] === '\n') at += 1;
+      if (fields.length > 1 || fields[0] !== '') yield { number: this.#line, fields };
+      line += 1;
+      [start, this.#line, fields] = [at, line, []];
+    }
+    this.#text = text.slice(start);
+  }
+
+  #record({ number, fields }: Row): CsvRecord | undefined {
+    const names = this.#names;
+    if (names === undefined) {
+      this.#names = fields.map((name) => name.trim());
+      const twice = this.#names.find((name, at) => this.#names?.indexOf(name) !== at);
+      if (twice === undefined) return undefined;
       throw new FormatError(
-        `${source}, line ${line}: expected a quoted field to end with a quote and a separator or line break; write quotes inside of it twice`,
+        `${this.#source}: expected different column names, got ${JSON.stringify(twice)} twice`,
       );
     }
-    const field = text.slice(at, end);
-    fields.push(field.startsWith('"') ? field.slice(1, -1).replaceAll('""', '"') : field);
-    line += field.split(lineBreak).length - 1;
-    at = end + 1;
-    if (text[end] === separator) continue;
-    if (text[end] === '\r' && text[at] === '\n') at += 1;
-    if (fields.length > 1 || fields[0] !== '') yield { number: first, fields };
-    line += 1;
-    [first, fields] = [line, []];
+    if (fields.length === names.length) {
+      return { number, record: Object.fromEntries(names.map((name, at) => [name, fields[at]!])) };
+    }
+    throw new FormatError(
+      `${this.#source}, line ${number}: expected ${names.length} fields as in the header, got ${fields.length}; quote fields that hold separators or line breaks`,
+    );
+  }
+
+  #fail(expected: string): never {
+    throw new FormatError(`${this.#source}, line ${this.#line}: expected ${expected}`);
   }
 }
 

@@ -41,30 +41,52 @@ const compressors: Compressors = Object.fromEntries(
  */
 export async function* readParquetFile(
   path: string,
-  { columns }: ParquetOptions = {},
+  options: ParquetOptions = {},
 ): AsyncGenerator<ParquetRow, void, undefined> {
+  for await (const rows of parquetBatches(path, options)) yield* rows;
+}
+
+/** Rows after the first `skip`, a row group at a time. */
+export async function* parquetBatches(
+  path: string,
+  { columns, skip = 0 }: ParquetOptions & { readonly skip?: number },
+): AsyncGenerator<readonly ParquetRow[], void, undefined> {
+  const { parquet, file, metadata } = await opened(path);
+  let end = 0;
+  for (const { num_rows: rows } of metadata.row_groups) {
+    const rowStart = Math.max(end, skip);
+    end += Number(rows);
+    if (rowStart >= end) continue;
+    const range = { rowStart, rowEnd: end };
+    const options = { file, metadata, compressors, ...range, ...(columns && { columns: [...columns] }) };
+    const read = await reading(path, () => parquet.parquetReadObjects(options));
+    yield read.map((row, at) => ({
+      number: rowStart + at + 1,
+      value: jsonValue(row) as ParquetRow['value'],
+    }));
+  }
+}
+
+/** Number of rows, from the end of the file. */
+export async function countParquetRows(path: string): Promise<number> {
+  return Number((await opened(path)).metadata.num_rows);
+}
+
+async function opened(path: string) {
   const parquet = await importPeer('readParquetFile', 'hyparquet', () => import('hyparquet'));
   const file = await parquet.asyncBufferFromFile(path);
-  const read = async <Value>(reading: () => Promise<Value>): Promise<Value> => {
-    try {
-      return await reading();
-    } catch (cause) {
-      const zstd = 'zstdDecompressSync' in zlib ? '' : ' (Zstandard needs Node 22.15)';
-      throw new FormatError(
-        `${path}: expected a Parquet file${zstd}: ${messageOf(cause)}; write the file again`,
-        { cause },
-      );
-    }
-  };
-  const metadata = await read(() => parquet.parquetMetadataAsync(file));
-  let number = 0;
-  for (const { num_rows: rows } of metadata.row_groups) {
-    const range = { rowStart: number, rowEnd: number + Number(rows) };
-    const options = { file, metadata, compressors, ...range, ...(columns && { columns: [...columns] }) };
-    for (const row of await read(() => parquet.parquetReadObjects(options))) {
-      number += 1;
-      yield { number, value: jsonValue(row) as ParquetRow['value'] };
-    }
+  return { parquet, file, metadata: await reading(path, () => parquet.parquetMetadataAsync(file)) };
+}
+
+async function reading<Value>(path: string, read: () => Promise<Value>): Promise<Value> {
+  try {
+    return await read();
+  } catch (cause) {
+    const zstd = 'zstdDecompressSync' in zlib ? '' : ' (Zstandard needs Node 22.15)';
+    throw new FormatError(
+      `${path}: expected a Parquet file${zstd}: ${messageOf(cause)}; download or write the file again`,
+      { cause },
+    );
   }
 }
 

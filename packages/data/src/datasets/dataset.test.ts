@@ -1,0 +1,127 @@
+import { ArgumentError } from '@rlp/core';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { Dataset } from './dataset.ts';
+import { datasetOf, datasetOfText } from './dataset-of.ts';
+import { gathered } from './gathered.fixture.ts';
+
+const numbered = (count: number) => Array.from({ length: count }, (_, n) => ({ n }));
+const values = async (dataset: Dataset<{ n: number }>, cursor = 0) =>
+  (await gathered(dataset.read({ cursor }))).map(({ row }) => row.n);
+const range = (start: number, end: number) =>
+  Array.from({ length: Math.max(0, end - start) }, (_, at) => start + at);
+
+describe('Dataset', () => {
+  it('continues any pipeline exactly where a cursor stands', async () => {
+    const step = fc.oneof(
+      fc.record({ kind: fc.constant('filter' as const), by: fc.integer({ min: 1, max: 4 }) }),
+      fc.record({ kind: fc.constant('map' as const), by: fc.nat(9) }),
+      fc.record({ kind: fc.constant('slice' as const), by: fc.integer({ min: -20, max: 40 }) }),
+      fc.record({ kind: fc.constant('shuffle' as const), by: fc.integer({ min: 1, max: 60 }) }),
+    );
+    const applied = (dataset: Dataset<{ n: number }>, { kind, by }: { kind: string; by: number }) => {
+      if (kind === 'filter') return dataset.filter(({ n }) => n % by === 0);
+      if (kind === 'map') return dataset.map(({ n }) => ({ n: n + by }));
+      return kind === 'slice' ? dataset.slice(by) : dataset.shuffle({ buffer: by, seed: String(by) });
+    };
+    const pipelines = fc.array(step, { maxLength: 4 });
+    await fc.assert(
+      fc.asyncProperty(
+        pipelines,
+        fc.nat(50),
+        fc.integer({ min: 0, max: 60 }),
+        async (steps, rows, cursor) => {
+          const dataset = steps.reduce(applied, datasetOf(numbered(rows)));
+          const all = await values(dataset);
+          expect(await dataset.count()).toBe(all.length);
+          if (cursor <= all.length) expect(await values(dataset, cursor)).toEqual(all.slice(cursor));
+          else await expect(values(dataset, cursor)).rejects.toThrow(`expected at least ${cursor} rows`);
+        },
+      ),
+      { numRuns: 60 },
+    );
+  });
+
+  it('shuffles by its seed: the same order for the same, each row once', async () => {
+    const dataset = datasetOf(numbered(5000));
+    for (const buffer of [1, 100, 10_000]) {
+      const first = await values(dataset.shuffle({ seed: 'a', buffer }));
+      expect(await values(dataset.shuffle({ seed: 'a', buffer }))).toEqual(first);
+      expect(first.toSorted((a, b) => a - b)).toEqual(range(0, 5000));
+      if (buffer > 1) {
+        expect(await values(dataset.shuffle({ seed: 'b', buffer }))).not.toEqual(first);
+        expect(await values(dataset.shuffle({ seed: 'a', buffer, epoch: 1 }))).not.toEqual(first);
+      }
+    }
+  });
+
+  it('shuffles evenly: each row is as likely in each place', async () => {
+    const at = [0, 0, 0, 0];
+    for (const seed of range(0, 400)) {
+      const order = await values(datasetOf(numbered(4)).shuffle({ seed: String(seed) }));
+      at[order.indexOf(0)]! += 1;
+    }
+    for (const times of at) expect(Math.abs(times - 100)).toBeLessThan(35);
+  });
+
+  it('keeps numbers and places through every step', async () => {
+    const dataset = datasetOf(numbered(30), { name: 'rows' })
+      .filter(({ n }) => n % 2 === 1)
+      .slice(2)
+      .shuffle();
+    for (const { row, number, place } of await gathered(dataset.read())) {
+      expect([number, place]).toEqual([row.n + 1, `rows, row ${row.n + 1}`]);
+    }
+  });
+
+  it('says at which row a function threw', async () => {
+    const fails = () => {
+      throw new Error('no level');
+    };
+    const dataset = datasetOf(numbered(3), { name: 'rows' }).slice(1);
+    await expect(dataset.filter(fails).toArray()).rejects.toThrow(
+      new ArgumentError('rows, row 2: the function of filter threw: no level'),
+    );
+    await expect(dataset.map(fails).toArray()).rejects.toThrow('rows, row 2: the function of map threw');
+  });
+
+  it('reads an iterable anew each time, and hangs no longer than its signal', async () => {
+    const rows = {
+      async *[Symbol.asyncIterator]() {
+        yield* numbered(3);
+      },
+    };
+    const dataset = datasetOf(rows);
+    expect([await values(dataset), await values(dataset, 2), await dataset.count()]).toEqual([
+      [0, 1, 2],
+      [2],
+      3,
+    ]);
+    const hanging = datasetOf({
+      [Symbol.asyncIterator]: () => ({ next: () => new Promise<never>(() => undefined) }),
+    });
+    const signal = AbortSignal.timeout(20);
+    await expect(hanging.toArray({ signal })).rejects.toThrow(/timeout|aborted/i);
+  });
+
+  it.each([
+    [() => datasetOf(numbered(2)).read({ cursor: -1 }), 'cursor'],
+    [() => datasetOf(numbered(2)).shuffle({ buffer: 0 }), 'buffer'],
+    [() => datasetOf(numbered(2)).shuffle({ sede: 'a' } as never), 'did you mean seed?'],
+    [() => datasetOfText('', { format: 'yaml' as never }), 'format'],
+  ])('refuses wrong options: %s', (call, message) => {
+    expect(call).toThrow(message);
+  });
+
+  it.each([
+    ['jsonl', '{"n":1}\n\n{"n":2}', 3],
+    ['json', ' [{"n":1}, {"n":2}]', 2],
+    ['csv', 'n\n1\n2\n', 3],
+  ] as const)('reads a text of %s', async (format, text, last) => {
+    const entries = await gathered(datasetOfText(text, { format, name: 'x' }).read());
+    expect(entries.map(({ row }) => Number(row.n))).toEqual([1, 2]);
+    expect(entries[1]!.at).toBe(last);
+    const broken = datasetOfText(`${text}\n"`, { format, name: 'x' });
+    await expect(broken.toArray()).rejects.toThrow(/^x/);
+  });
+});

@@ -1,0 +1,254 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { parquetWriteBuffer } from 'hyparquet-writer';
+import { afterAll, describe, expect, it } from 'vitest';
+import { gathered } from './gathered.fixture.ts';
+import { loadDataset } from './load-dataset.ts';
+
+const directory = mkdtempSync(join(tmpdir(), 'rlp-datasets-'));
+afterAll(() => rmSync(directory, { recursive: true }));
+
+function saved(name: string, content: string | Uint8Array): string {
+  const path = join(directory, name);
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, content);
+  return path;
+}
+
+const rows = (count: number, from = 0) =>
+  Array.from({ length: count }, (_, at) => ({ question: `what is ${at + from} ☃?`, answer: `${at + from}` }));
+const lines = (count: number, from = 0) =>
+  rows(count, from)
+    .map((row) => `${JSON.stringify(row)}\n`)
+    .join('');
+const parquet = (count: number, from = 0) =>
+  new Uint8Array(
+    parquetWriteBuffer({
+      columnData: ['question', 'answer'].map((name) => ({
+        name,
+        data: rows(count, from).map((row) => row[name as 'answer']),
+      })),
+      rowGroupSize: 7,
+    }),
+  );
+const csv = (count: number) =>
+  `question,answer\r\n${rows(count)
+    .map(({ question, answer }) => `"${question}",${answer}\r\n`)
+    .join('')}`;
+
+const files: readonly [string, string | Uint8Array][] = [
+  ['lines.jsonl', `\ufeff\n${lines(20)}\n`],
+  ['lines.json', lines(20).trimEnd()],
+  ['list.json', JSON.stringify(rows(20), undefined, 2)],
+  ['list.jsonl', ` ${JSON.stringify(rows(20))} \n`],
+  ['table.csv', csv(20)],
+  ['table.tsv', csv(20).replaceAll(',', '\t')],
+  ['rows.parquet', parquet(20)],
+  ['parquet-without-ending', parquet(20)],
+  ['lines.jsonl.gz', gzipSync(lines(20))],
+  ['table.csv.gz', gzipSync(csv(20))],
+  ['list.json.gz', gzipSync(JSON.stringify(rows(20)))],
+];
+
+describe('loadDataset', () => {
+  it.each(files)('reads %s, counts it, and continues at any cursor', async (name, content) => {
+    const dataset = await loadDataset(saved(name, content));
+    expect(await dataset.toArray()).toEqual(rows(20));
+    expect(await dataset.count()).toBe(20);
+    for (const cursor of [1, 7, 13, 20]) {
+      const rest = dataset.read({ cursor });
+      const entries = await gathered(rest);
+      expect(entries.map(({ row }) => row)).toEqual(rows(20).slice(cursor));
+      expect(entries.every(({ number }, at) => number === cursor + at + 1)).toBe(true);
+      expect(rest.cursor).toBe(20);
+    }
+    await expect(gathered(dataset.read({ cursor: 21 }))).rejects.toThrow(
+      'expected at least 21 rows because the cursor says that as many were read, got 20',
+    );
+  });
+
+  it('reads lines of text', async () => {
+    const dataset = await loadDataset(saved('stories.txt', 'One.\r\n\nTwo.'));
+    expect(await dataset.toArray()).toEqual([{ text: 'One.' }, { text: 'Two.' }]);
+  });
+
+  it.each([
+    ['[0:500]', rows(20)],
+    ['[3:5]', rows(2, 3)],
+    ['@[3:5]', rows(2, 3)],
+    ['[:2]', rows(2)],
+    ['[18:]', rows(2, 18)],
+    ['[-2:]', rows(2, 18)],
+    ['[-30:-19]', rows(1)],
+    ['[:10%]', rows(2)],
+    ['[90%:]', rows(2, 18)],
+    ['[5:5]', []],
+    ['[30:40]', []],
+  ])('slices %s', async (slice, expected) => {
+    for (const [name, content] of [files[0]!, files[6]!]) {
+      const dataset = await loadDataset(`${saved(name, content)}${slice}`);
+      expect(await dataset.toArray()).toEqual(expected);
+      expect(await dataset.count()).toBe(expected.length);
+    }
+  });
+
+  it('reads a file whose name looks like a slice', async () => {
+    expect(await (await loadDataset(saved('odd[0:1]', lines(3)))).count()).toBe(3);
+  });
+
+  it('reads several files in their order, and says which one is wrong', async () => {
+    const parts = [
+      saved('part-1.jsonl', lines(5)),
+      saved('part-2.parquet', parquet(9, 5)),
+      saved('part-3.csv', csv(3)),
+    ];
+    const dataset = await loadDataset(parts);
+    const all = [...rows(14), ...rows(3)];
+    expect(await dataset.toArray()).toEqual(all);
+    for (const cursor of [4, 5, 6, 14, 16]) {
+      const rest = await gathered(dataset.read({ cursor }));
+      expect(rest.map(({ row }) => row)).toEqual(all.slice(cursor));
+      expect(rest[0]?.number).toBe(cursor + 1);
+    }
+    const [{ place } = { place: '' }] = await gathered(dataset.read({ cursor: 6 }));
+    expect(place).toBe(`${parts[1]}, row 2`);
+  });
+});
+
+describe('folders', () => {
+  const folder = (name: string, contents: Readonly<Record<string, string | Uint8Array>>) => {
+    for (const [path, content] of Object.entries(contents)) saved(join(name, path), content);
+    return join(directory, name);
+  };
+
+  it('reads splits of Parquet parts', async () => {
+    const source = folder('hub', {
+      'README.md': '# data',
+      'dataset_infos.json': '{}',
+      '.cache/train.jsonl': lines(9),
+      'data/train-00000-of-00002.parquet': parquet(5),
+      'data/train-00001-of-00002.parquet': parquet(3, 5),
+      'data/test-00000-of-00001.parquet': parquet(2),
+      'data/extra-00000-of-00001.parquet': parquet(1),
+    });
+    expect(await (await loadDataset(source)).toArray()).toEqual(rows(8));
+    expect(await (await loadDataset(source, { split: 'test' })).count()).toBe(2);
+    expect(await (await loadDataset(source, { split: 'extra' })).count()).toBe(1);
+    expect(await (await loadDataset(source, { split: 'train[6:]' })).toArray()).toEqual(rows(2, 6));
+    await expect(loadDataset(source, { split: 'dev' })).rejects.toThrow(
+      /hub: expected one of the splits extra, test, train, got "dev"; pass split: 'extra'/,
+    );
+  });
+
+  it.each([
+    [{ 'train.jsonl': lines(3), 'valid.jsonl': lines(1) }, { split: 'validation' }, 1],
+    [{ 'my_test_set.csv': csv(4), 'my_train_set.csv': csv(2) }, {}, 2],
+    [
+      { 'dev/a.jsonl': lines(3), 'dev/b.jsonl': lines(1), 'train/a.jsonl': lines(1) },
+      { split: 'validation' },
+      4,
+    ],
+    [{ 'anything.jsonl': lines(6) }, {}, 6],
+    [{ 'only-test.jsonl': lines(6) }, {}, 6],
+    [
+      { 'main/train-00000-of-00001.parquet': parquet(3), 'socratic/train.jsonl': lines(1) },
+      { config: 'main' },
+      3,
+    ],
+    [{ 'latest/contest.jsonl': lines(2) }, {}, 2],
+  ])('finds %j', async (contents, options, count) => {
+    const name = `layout-${Object.keys(contents).join('-').replaceAll('/', '_')}`;
+    expect(await (await loadDataset(folder(name, contents), options)).count()).toBe(count);
+  });
+
+  it('asks for a configuration if there are several', async () => {
+    const source = folder('configurations', {
+      'main/train.jsonl': lines(1),
+      'socratic/train.jsonl': lines(1),
+    });
+    await expect(loadDataset(source)).rejects.toThrow(
+      "expected one of the configurations main, socratic, none was named; pass config: 'main'",
+    );
+    await expect(loadDataset(source, { config: 'other' })).rejects.toThrow('got "other"');
+  });
+});
+
+describe('bad input', () => {
+  const read = async (path: string, options = {}) => (await loadDataset(path, options)).toArray();
+
+  it.each([
+    [
+      'broken.jsonl',
+      `${lines(2)}{"question": \n${lines(1)}`,
+      /broken\.jsonl, line 3: expected one JSON object per line: /,
+    ],
+    [
+      'scalar.jsonl',
+      `${lines(2)}7\n`,
+      /scalar\.jsonl, line 3: expected an object with columns, got 7; write one object per line/,
+    ],
+    [
+      'list-of-lists.json',
+      '[[1], [2]]',
+      /list-of-lists\.json, element 1: expected an object with columns, got \[1\]/,
+    ],
+    [
+      'latin.jsonl',
+      Uint8Array.of(...new TextEncoder().encode(lines(1)), 0x7b, 0xe9, 0x7d, 0x0a),
+      /latin\.jsonl, line 2: .*not UTF-8/,
+    ],
+    [
+      'latin.csv',
+      Uint8Array.of(0x61, 0x0a, 0xe9, 0x0a),
+      /latin\.csv: expected UTF-8 text, got other bytes; save the file as UTF-8/,
+    ],
+    [
+      'cut.json',
+      JSON.stringify(rows(5)).slice(0, -40),
+      /cut\.json: expected a JSON list that ends with \], got an end after 4 elements/,
+    ],
+    ['more.json', '[{"a":1}] {"b":2}', /more\.json: expected nothing after the end/],
+    ['hole.json', '[{"a":1},,{"a":2}]', /hole\.json, element 2: expected a JSON object/],
+    ['short.csv', 'a,b\n1\n', /short\.csv, line 2: expected 2 fields as in the header, got 1/],
+    ['open.csv', 'a,b\n1,"2\n3,4\n', /open\.csv, line 2: expected a quoted field to end/],
+    [
+      'half.parquet',
+      parquet(20).slice(0, 300),
+      /half\.parquet: expected a Parquet file.*; download or write the file again/,
+    ],
+    ['empty.parquet', '', /empty\.parquet: expected a Parquet file/],
+    [
+      'half.jsonl.gz',
+      gzipSync(lines(5000)).subarray(0, 9000),
+      /half\.jsonl\.gz: expected a complete gzip file: .*; download or compress it again/,
+    ],
+  ])('says what is wrong in %s', async (name, content, message) => {
+    await expect(read(saved(name, content))).rejects.toThrow(message);
+  });
+
+  it('says what does not exist or cannot be', async () => {
+    await expect(read(join(directory, 'none.jsonl'))).rejects.toThrow(/none\.jsonl does not exist/);
+    await expect(read(join(directory, 'none.jsonl[0:5]'))).rejects.toThrow(/none\.jsonl does not exist/);
+    await expect(loadDataset([])).rejects.toThrow('expected at least one file, got none');
+    await expect(read(saved('one.jsonl', lines(1)), { split: 'test' })).rejects.toThrow(
+      /is a file and has no splits/,
+    );
+    mkdirSync(join(directory, 'empty'), { recursive: true });
+    await expect(read(join(directory, 'empty'))).rejects.toThrow(/empty: expected files of rows .* got none/);
+    await expect(read(saved('one.jsonl', lines(1)), { feilds: {} })).rejects.toThrow('did you mean fields?');
+    await expect(read(saved('one.jsonl', lines(1)), { fields: { promt: 'q' } })).rejects.toThrow(
+      'did you mean fields.prompt?',
+    );
+  });
+
+  it('ends at once when its signal fires', async () => {
+    const controller = new AbortController();
+    const dataset = await loadDataset(saved('long.jsonl', lines(50_000)));
+    const reading = dataset.read({ signal: controller.signal });
+    await reading.next();
+    controller.abort(new Error('stopped'));
+    await expect(gathered(reading)).rejects.toThrow('stopped');
+  });
+});

@@ -1,0 +1,81 @@
+import { type Message, messageSchema } from '@rlp/core';
+import * as z from 'zod';
+import { cellOf, type DatasetColumns, described, rowError } from './columns.ts';
+import type { DatasetEntry } from './dataset-entry.ts';
+
+const messagesSchema = z.array(messageSchema).min(1);
+
+/** Names of roles in ShareGPT's files. */
+const roles: Readonly<Record<string, string>> = {
+  human: 'user',
+  gpt: 'assistant',
+  chatgpt: 'assistant',
+  bard: 'assistant',
+  function_response: 'tool',
+};
+
+const removeRow = 'correct the row, or leave it out with `filter`';
+
+/** A list of messages as core has them. `from` and `value` of ShareGPT's files become `role` and `content`. */
+export function messagesOf(value: unknown, entry: DatasetEntry<unknown>, column: string): Message[] {
+  const list = Array.isArray(value) ? value.map(asMessage) : value;
+  const { success, data, error } = messagesSchema.safeParse(list);
+  if (success) return data;
+  const [issue] = error.issues;
+  const where = [column, ...(issue?.path ?? [])].join('.');
+  throw rowError(
+    entry,
+    `messages { role, content } in the column ${where}: ${issue?.message ?? 'not a list'}`,
+    removeRow,
+  );
+}
+
+function asMessage(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return value;
+  const { from, role = from, value: said, content = said, ...rest } = value as Record<string, unknown>;
+  const named = typeof role === 'string' ? (roles[role] ?? role) : role;
+  // Columnar files have `null` where a message has no such field.
+  const present = Object.fromEntries(Object.entries(rest).filter(([, each]) => each !== null));
+  return { ...present, role: named, content };
+}
+
+/** Text or messages of a column. Numbers become text. */
+export function textOrMessages(entry: DatasetEntry<unknown>, column: string): string | Message[] {
+  const value = cellOf(entry.row, column);
+  if (typeof value === 'string') return value;
+  if (typeof value === 'number') return String(value);
+  if (Array.isArray(value)) return messagesOf(value, entry, column);
+  throw rowError(
+    entry,
+    `text or a list of messages in the column ${column}, got ${described(value)}`,
+    removeRow,
+  );
+}
+
+/** The prompt of a row, if it has a column for it. Alpaca's `input` follows its `instruction`. */
+export function promptOf(
+  entry: DatasetEntry<unknown>,
+  { prompt, messages }: DatasetColumns,
+): string | Message[] | undefined {
+  if (prompt === undefined) {
+    if (messages === undefined) return undefined;
+    return withoutAnswer(messagesOf(cellOf(entry.row, messages), entry, messages));
+  }
+  const asked = textOrMessages(entry, prompt);
+  if (asked.length === 0) {
+    throw rowError(entry, `a prompt in the column ${prompt}, got empty text`, removeRow);
+  }
+  if (prompt !== 'instruction' || typeof asked !== 'string') return asked;
+  const input = cellOf(entry.row, 'input');
+  return typeof input === 'string' && input !== '' ? `${asked}\n\n${input}` : asked;
+}
+
+/** A conversation up to its last answer. */
+function withoutAnswer(messages: Message[]): Message[] {
+  return messages.at(-1)?.role === 'assistant' ? messages.slice(0, -1) : messages;
+}
+
+/** Messages of a part: text is what `role` says. */
+export function asMessages(part: string | readonly Message[], role: Message['role']): readonly Message[] {
+  return typeof part === 'string' ? [{ role, content: part }] : part;
+}
