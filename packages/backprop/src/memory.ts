@@ -126,7 +126,9 @@ function activationsPerToken(config: ModelConfig, length: number, mode: 'keep' |
 }
 
 function layerPerToken(config: ModelConfig, length: number): number {
-  const { hiddenSize: d, intermediateSize: f, heads, keyValueHeads, headDimension } = config;
+  const { hiddenSize: d, heads, keyValueHeads, headDimension, experts } = config;
+  // Every expert is computed for every token.
+  const f = experts ? experts.count * experts.intermediateSize : config.intermediateSize;
   const residual = config.norm.type === 'layer' ? 4 * d : 2 * d;
   return residual + 2 * (heads + keyValueHeads) * headDimension + 2 * f + heads * length;
 }

@@ -6,6 +6,8 @@ export {
   type DecoderLayer,
   type DecoderLayout,
   decoderLayout,
+  type ExpertsLayer,
+  type FeedForwardLayer,
   type LinearLayer,
   type NormLayer,
 } from './decoder/layout.ts';

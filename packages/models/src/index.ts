@@ -24,6 +24,7 @@ export {
 export type {
   Activation,
   Architecture,
+  ExpertsConfig,
   ModelConfig,
   PositionEncoding,
   RopeScaling,

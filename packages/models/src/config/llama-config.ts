@@ -1,6 +1,7 @@
 import * as z from 'zod';
 
 import { attentionShape } from './attention-shape.ts';
+import { parseExperts } from './experts-config.ts';
 import type { DecoderConfig, ModelConfig, PositionEncoding } from './model-config.ts';
 import { parseRope } from './rope-config.ts';
 import { activation, commonShape, layerCount, size } from './schemas.ts';
@@ -18,7 +19,7 @@ interface Family {
   readonly slidingWindow: 'ignored' | 'given' | 'switched';
 }
 
-type LlamaArchitecture = 'llama' | 'mistral' | 'qwen2' | 'qwen3' | 'smollm3' | 'olmo2' | 'phi3';
+type LlamaArchitecture = 'llama' | 'mistral' | 'qwen2' | 'qwen3' | 'qwen3_moe' | 'smollm3' | 'olmo2' | 'phi3';
 
 /** Defaults of the configuration classes of transformers 4.57. */
 const FAMILIES: Readonly<Record<LlamaArchitecture, Family>> = {
@@ -52,6 +53,20 @@ const FAMILIES: Readonly<Record<LlamaArchitecture, Family>> = {
       num_key_value_heads: 32,
       head_dim: 128,
       sliding_window: 4096,
+    },
+    queryKeyNorm: 'per-head',
+    queryKeyValueBias: 'asked',
+    outputBias: 'asked',
+    feedForwardBias: 'none',
+    slidingWindow: 'switched',
+  },
+  qwen3_moe: {
+    // All layers have the window, if it is switched on.
+    defaults: {
+      max_position_embeddings: 32_768,
+      num_key_value_heads: 4,
+      sliding_window: 4096,
+      max_window_layers: 0,
     },
     queryKeyNorm: 'per-head',
     queryKeyValueBias: 'asked',
@@ -120,7 +135,7 @@ const schema = z.looseObject({
 
 type Fields = z.output<typeof schema>;
 
-/** Parses the configs of Llama, Mistral, Qwen 2 and 3, SmolLM3, OLMo 2 and Phi 3, which differ in data only. */
+/** Parses the configs of Llama, Mistral, Qwen 2 and 3, Qwen3-MoE, SmolLM3, OLMo 2 and Phi 3, which differ in data only. */
 export function parseLlamaFamily(json: Readonly<Record<string, unknown>>, file: string): DecoderConfig {
   const architecture = json.model_type as LlamaArchitecture;
   const family = FAMILIES[architecture];
@@ -139,6 +154,7 @@ export function parseLlamaFamily(json: Readonly<Record<string, unknown>>, file: 
     vocabularySize: fields.vocab_size,
     norm: { type: 'rms', epsilon: fields.rms_norm_eps },
     feedForward: { type: 'gated', activation: fields.hidden_act },
+    experts: architecture === 'qwen3_moe' ? parseExperts(json, fields.num_hidden_layers, file) : undefined,
     biases: {
       queryKeyValue: family.queryKeyValueBias === 'asked' ? asked : family.queryKeyValueBias,
       attentionOutput: family.outputBias === 'asked' ? asked : 'none',

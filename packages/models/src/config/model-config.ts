@@ -6,6 +6,7 @@ export type Architecture =
   | 'mistral'
   | 'qwen2'
   | 'qwen3'
+  | 'qwen3_moe'
   | 'smollm3'
   | 'olmo2'
   | 'phi3'
@@ -89,6 +90,20 @@ export type PositionEncoding =
 /** Function between the two halves of a feed-forward block. `gelu-tanh` is the tanh approximation. */
 export type Activation = 'silu' | 'gelu' | 'gelu-tanh';
 
+/** Mixture of experts: each token gets a weighted sum of the experts that the router prefers. */
+export interface ExpertsConfig {
+  /** Experts of a layer. */
+  readonly count: number;
+  /** Experts whose outputs a token gets. */
+  readonly perToken: number;
+  /** Elements between the two halves of one expert. */
+  readonly intermediateSize: number;
+  /** `'chosen'`: the weights of the chosen experts are divided by their sum. `'none'`: they are used as they are. */
+  readonly normalization: 'chosen' | 'none';
+  /** Indices of the layers with experts, from 0. The others have one feed-forward half. */
+  readonly layers: ReadonlySet<number>;
+}
+
 /** Shape of a decoder, from a Hugging Face `config.json` with synonyms and defaults resolved. */
 export interface ModelConfig {
   /** Decoder family. */
@@ -133,6 +148,8 @@ export interface ModelConfig {
     /** Function between the two linear layers. */
     readonly activation: Activation;
   };
+  /** Layers whose feed-forward half is a mixture of experts (Qwen3-MoE). Default: none. */
+  readonly experts?: ExpertsConfig | undefined;
   /** Which linear layers have a bias. */
   readonly biases: {
     /** Of the layers for queries, keys and values. */

@@ -12,6 +12,7 @@ const PARSERS: Readonly<
   mistral: parseLlamaFamily,
   qwen2: parseLlamaFamily,
   qwen3: parseLlamaFamily,
+  qwen3_moe: parseLlamaFamily,
   smollm3: parseLlamaFamily,
   olmo2: parseLlamaFamily,
   phi3: parseLlamaFamily,

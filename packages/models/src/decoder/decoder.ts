@@ -1,10 +1,28 @@
 import type { Value } from '@rlp/onnx';
 import { gelu, layerNorm, rmsNorm, silu, swiglu } from '@rlp/onnx/layers';
-import { add, mul, reshape, split } from '@rlp/onnx/ops';
+import {
+  add,
+  div,
+  greaterOrEqual,
+  mul,
+  reshape,
+  slice,
+  softmax,
+  split,
+  sum,
+  topK,
+  where,
+} from '@rlp/onnx/ops';
 
 import type { Activation, ModelConfig } from '../config/model-config.ts';
 import type { DecoderBlocks } from './blocks.ts';
-import { type DecoderLayer, decoderLayout, type NormLayer } from './layout.ts';
+import {
+  type DecoderLayer,
+  decoderLayout,
+  type ExpertsLayer,
+  type FeedForwardLayer,
+  type NormLayer,
+} from './layout.ts';
 
 /**
  * The hidden states of a decoder-only transformer, after the final norm: `[B·T, hidden]`.
@@ -55,7 +73,11 @@ function decoderLayer(
   );
   const mixed = blocks.linear(attended, layer.attentionOutput);
   const y = add(x, normalize(config, blocks, layer.attentionOutputNorm, mixed));
-  const fed = feedForward(config, blocks, layer, normalize(config, blocks, layer.feedForwardNorm, y));
+  const given = normalize(config, blocks, layer.feedForwardNorm, y);
+  const fed =
+    'router' in layer.feedForward
+      ? expertsSum(config, blocks, layer.feedForward, given)
+      : feedForward(config, blocks, layer.feedForward, given);
   return add(y, normalize(config, blocks, layer.feedForwardOutputNorm, fed));
 }
 
@@ -73,14 +95,33 @@ function attentionInputs(
   return [query!, key!, value!];
 }
 
-function feedForward(config: ModelConfig, blocks: DecoderBlocks, layer: DecoderLayer, x: Value): Value {
+/**
+ * `Σ w_e · expert_e(x)` with `w = softmax(router(x))`, 0 but for the largest `perToken`.
+ *
+ * Every expert is computed for every token, because which ones count is known only at run time.
+ */
+function expertsSum(config: ModelConfig, blocks: DecoderBlocks, layer: ExpertsLayer, x: Value): Value {
+  const { perToken, normalization, count } = config.experts!;
+  const shares = softmax(blocks.linear(x, layer.router));
+  const smallest = slice(topK(shares, perToken).values, { axis: 1, start: perToken - 1, end: perToken });
+  const chosen = where(greaterOrEqual(shares, smallest), shares, 0);
+  const weights =
+    normalization === 'chosen' ? div(chosen, sum(chosen, { axes: -1, keepAxes: 'yes' })) : chosen;
+  const columns = split(weights, new Array<number>(count).fill(1), 1);
+  const parts = layer.experts.map((expert, index) =>
+    mul(feedForward(config, blocks, expert, x), columns[index]!),
+  );
+  return parts.reduce((total, part) => add(total, part));
+}
+
+function feedForward(config: ModelConfig, blocks: DecoderBlocks, layer: FeedForwardLayer, x: Value): Value {
   const { type, activation } = config.feedForward;
-  const [first, second] = layer.feedForwardInputs;
+  const [first, second] = layer.inputs;
   if (type === 'plain')
     return blocks.linear(activate(activation, blocks.linear(x, first), blocks), layer.down);
   const [gate, up] = second
     ? [blocks.linear(x, first), blocks.linear(x, second)]
-    : split(blocks.linear(x, first), [config.intermediateSize, config.intermediateSize], 1);
+    : split(blocks.linear(x, first), [first.outputs / 2, first.outputs / 2], 1);
   const gated =
     activation === 'silu'
       ? swiglu(gate!, up!, { ops: blocks.ops })

@@ -19,6 +19,20 @@ export interface NormLayer {
   readonly size: number;
 }
 
+/** A feed-forward half, or one expert. */
+export interface FeedForwardLayer {
+  /** Gate and up as two layers, gate and up as one whose outputs are split (Phi 3), or only up (GPT-2). */
+  readonly inputs: readonly [gate: LinearLayer, up: LinearLayer] | readonly [LinearLayer];
+  readonly down: LinearLayer;
+}
+
+/** A mixture of experts. */
+export interface ExpertsLayer {
+  /** Scores of the experts, `[hidden]` to `[experts]`. */
+  readonly router: LinearLayer;
+  readonly experts: readonly FeedForwardLayer[];
+}
+
 /** Names and shapes of one decoder layer. */
 export interface DecoderLayer {
   /** Norm of attention's input. */
@@ -32,9 +46,8 @@ export interface DecoderLayer {
   readonly attentionOutputNorm: NormLayer | undefined;
   /** Norm of the feed-forward half's input. */
   readonly feedForwardNorm: NormLayer | undefined;
-  /** Gate and up as two layers, gate and up as one whose outputs are split (Phi 3), or only up (GPT-2). */
-  readonly feedForwardInputs: readonly [gate: LinearLayer, up: LinearLayer] | readonly [LinearLayer];
-  readonly down: LinearLayer;
+  /** The feed-forward half, or the experts that a router chooses from. */
+  readonly feedForward: FeedForwardLayer | ExpertsLayer;
   /** Norm of the feed-forward half's output, before the residual sum. */
   readonly feedForwardOutputNorm: NormLayer | undefined;
 }
@@ -64,6 +77,8 @@ interface Naming {
   readonly attentionOutput: string;
   /** Of the feed-forward half's input and output. */
   readonly feedForwardNorms: { readonly input?: string; readonly output?: string };
+  /** Prefix of the feed-forward half. */
+  readonly feedForward: string;
   readonly feedForwardInputs: readonly [gate: string, up: string] | readonly [string];
   readonly down: string;
   readonly order: LinearLayer['order'];
@@ -79,8 +94,9 @@ const LLAMA: Naming = {
   attentionInputs: ['self_attn.q_proj', 'self_attn.k_proj', 'self_attn.v_proj'],
   attentionOutput: 'self_attn.o_proj',
   feedForwardNorms: { input: 'post_attention_layernorm' },
-  feedForwardInputs: ['mlp.gate_proj', 'mlp.up_proj'],
-  down: 'mlp.down_proj',
+  feedForward: 'mlp',
+  feedForwardInputs: ['gate_proj', 'up_proj'],
+  down: 'down_proj',
   order: 'out-in',
 };
 
@@ -99,7 +115,7 @@ const GEMMA3: Naming = {
 const PHI3: Naming = {
   ...LLAMA,
   attentionInputs: ['self_attn.qkv_proj'],
-  feedForwardInputs: ['mlp.gate_up_proj'],
+  feedForwardInputs: ['gate_up_proj'],
 };
 
 const GPT2: Naming = {
@@ -112,8 +128,9 @@ const GPT2: Naming = {
   attentionInputs: ['attn.c_attn'],
   attentionOutput: 'attn.c_proj',
   feedForwardNorms: { input: 'ln_2' },
-  feedForwardInputs: ['mlp.c_fc'],
-  down: 'mlp.c_proj',
+  feedForward: 'mlp',
+  feedForwardInputs: ['c_fc'],
+  down: 'c_proj',
   order: 'in-out',
 };
 
@@ -122,6 +139,7 @@ const NAMINGS: Readonly<Record<Architecture, Naming>> = {
   mistral: LLAMA,
   qwen2: LLAMA,
   qwen3: LLAMA,
+  qwen3_moe: LLAMA,
   smollm3: LLAMA,
   olmo2: OLMO2,
   phi3: PHI3,
@@ -156,16 +174,19 @@ function norm(config: ModelConfig, name: string): NormLayer {
   return { weight: `${name}.weight`, bias, size: config.hiddenSize };
 }
 
+/** Describes a linear layer by its name within the decoder layer. */
+type MakeLinear = (name: string, inputs: number, outputs: number, bias: 'none' | 'bias') => LinearLayer;
+
 function decoderLayer(config: ModelConfig, naming: Naming, index: number): DecoderLayer {
   const prefix = `${naming.base}.${naming.layers}.${index}`;
-  const linear = (name: string, inputs: number, outputs: number, bias: 'none' | 'bias'): LinearLayer => ({
+  const linear: MakeLinear = (name, inputs, outputs, bias) => ({
     weight: `${prefix}.${name}.weight`,
     bias: bias === 'bias' ? `${prefix}.${name}.bias` : undefined,
     inputs,
     outputs,
     order: naming.order,
   });
-  const { hiddenSize: hidden, intermediateSize: inner, biases } = config;
+  const { hiddenSize: hidden, biases } = config;
   const queries = config.heads * config.headDimension;
   const keys = config.keyValueHeads * config.headDimension;
   const [first, second, third] = naming.attentionInputs;
@@ -191,23 +212,38 @@ function decoderLayer(config: ModelConfig, naming: Naming, index: number): Decod
     attentionOutput: linear(naming.attentionOutput, queries, hidden, biases.attentionOutput),
     attentionOutputNorm: normOf(naming.attentionNorms.output),
     feedForwardNorm: normOf(naming.feedForwardNorms.input),
-    feedForwardInputs: feedForwardInputs(config, naming, linear),
-    down: linear(naming.down, inner, hidden, biases.feedForward),
+    feedForward: feedForwardOrExperts(index, { config, naming, linear }),
     feedForwardOutputNorm: normOf(naming.feedForwardNorms.output),
   };
 }
 
-function feedForwardInputs(
-  { hiddenSize: hidden, intermediateSize: inner, biases, feedForward }: ModelConfig,
-  naming: Naming,
-  linear: (name: string, inputs: number, outputs: number, bias: 'none' | 'bias') => LinearLayer,
-): DecoderLayer['feedForwardInputs'] {
+/** What the layers of a half are made from. */
+interface HalfShape {
+  readonly config: ModelConfig;
+  readonly naming: Naming;
+  readonly linear: MakeLinear;
+}
+
+function feedForwardOrExperts(index: number, shape: HalfShape): FeedForwardLayer | ExpertsLayer {
+  const { experts, intermediateSize, hiddenSize } = shape.config;
+  const prefix = shape.naming.feedForward;
+  if (!experts?.layers.has(index)) return feedForward(prefix, intermediateSize, shape);
+  return {
+    router: shape.linear(`${prefix}.gate`, hiddenSize, experts.count, 'none'),
+    experts: Array.from({ length: experts.count }, (_, expert) =>
+      feedForward(`${prefix}.experts.${expert}`, experts.intermediateSize, shape),
+    ),
+  };
+}
+
+function feedForward(prefix: string, inner: number, { config, naming, linear }: HalfShape): FeedForwardLayer {
+  const bias = config.biases.feedForward;
+  const into = (name: string, outputs: number) =>
+    linear(`${prefix}.${name}`, config.hiddenSize, outputs, bias);
   const [first, second] = naming.feedForwardInputs;
-  if (second !== undefined) {
-    return [
-      linear(first, hidden, inner, biases.feedForward),
-      linear(second, hidden, inner, biases.feedForward),
-    ];
-  }
-  return [linear(first, hidden, feedForward.type === 'gated' ? 2 * inner : inner, biases.feedForward)];
+  const joined = config.feedForward.type === 'gated' ? 2 * inner : inner;
+  return {
+    inputs: second === undefined ? [into(first, joined)] : [into(first, inner), into(second, inner)],
+    down: linear(`${prefix}.${naming.down}`, inner, config.hiddenSize, bias),
+  };
 }

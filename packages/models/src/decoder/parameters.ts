@@ -1,5 +1,11 @@
 import type { ModelConfig } from '../config/model-config.ts';
-import { type DecoderLayer, decoderLayout, type LinearLayer, type NormLayer } from './layout.ts';
+import {
+  type DecoderLayer,
+  decoderLayout,
+  type FeedForwardLayer,
+  type LinearLayer,
+  type NormLayer,
+} from './layout.ts';
 
 /** One parameter of a decoder. */
 export interface DecoderParameter {
@@ -38,13 +44,12 @@ export function parameterSpecs(config: ModelConfig): readonly DecoderParameter[]
   ];
 }
 
-/** Lists the linear layers that LoRA adapters attach to, in the order of the forward pass. */
+/** Lists the linear layers that LoRA adapters attach to, in the order of the forward pass. Routers of experts are not among them. */
 export function linearLayers(config: ModelConfig): readonly LinearLayer[] {
   return decoderLayout(config).layers.flatMap((layer) => [
     ...layer.attentionInputs,
     layer.attentionOutput,
-    ...layer.feedForwardInputs,
-    layer.down,
+    ...feedForwards(layer).flatMap(({ inputs, down }) => [...inputs, down]),
   ]);
 }
 
@@ -62,10 +67,18 @@ function layerParameters(layer: DecoderLayer): DecoderParameter[] {
     ...linearParameters(layer.attentionOutput, 'residual'),
     ...normParameters(layer.attentionOutputNorm),
     ...normParameters(layer.feedForwardNorm),
-    ...layer.feedForwardInputs.flatMap((linear) => linearParameters(linear, 'inner')),
-    ...linearParameters(layer.down, 'residual'),
+    ...('router' in layer.feedForward ? linearParameters(layer.feedForward.router, 'inner') : []),
+    ...feedForwards(layer).flatMap(({ inputs, down }) => [
+      ...inputs.flatMap((linear) => linearParameters(linear, 'inner')),
+      ...linearParameters(down, 'residual'),
+    ]),
     ...normParameters(layer.feedForwardOutputNorm),
   ];
+}
+
+/** The feed-forward half, or all experts. */
+function feedForwards({ feedForward }: DecoderLayer): readonly FeedForwardLayer[] {
+  return 'router' in feedForward ? feedForward.experts : [feedForward];
 }
 
 function normParameters(norm: NormLayer | undefined): DecoderParameter[] {

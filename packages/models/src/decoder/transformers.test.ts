@@ -24,6 +24,8 @@ const NAMES = [
   'qwen2',
   'qwen2-window',
   'qwen3',
+  'qwen3-moe',
+  'qwen3-moe-raw',
   'llama-biases',
   'llama-linear',
   'llama-llama3',
