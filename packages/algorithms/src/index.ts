@@ -17,6 +17,7 @@ export { PPOAlgorithm, type PpoDependencies, type PpoOptions } from './algorithm
 export type { PresetName } from './algorithm/presets.ts';
 export { REINFORCEAlgorithm, type ReinforceOptions } from './algorithm/reinforce.ts';
 export { RLOOAlgorithm, type RlooOptions } from './algorithm/rloo.ts';
+export { algorithmSchemas } from './algorithm/schemas.ts';
 export {
   type AdvantageEstimate,
   type BackpropDependencies,
@@ -56,7 +57,7 @@ export {
   type SftState,
   sftStateSchema,
 } from './loop/sft.ts';
-export { type ResolvedSftOptions, resolveSftOptions, type SftOptions } from './loop/sft-options.ts';
+export { type ResolvedSftOptions, resolveSftOptions, type SftOptions, sftSchema } from './loop/sft-options.ts';
 export type { PolicyColumn } from './loss/policy-loss.ts';
 export type { DecisionNumbers } from './sequence/decision-numbers.ts';
 export { type DemonstrationEncoding, demonstrationSequences } from './sequence/demonstration.ts';

@@ -50,7 +50,8 @@ const loraSchema = z
     }
   });
 
-const schema = z.strictObject({
+/** Schema of {@link OnnxBackendOptions}. */
+export const onnxBackendSchema = z.strictObject({
   /** Engine that computes. Required. */
   engine: given<Engine>('an engine, from createEngine of @rlp/onnx/runtime', 'start'),
   /** Model to train. The backend copies its weights into the engine. Required. */
@@ -93,15 +94,15 @@ const schema = z.strictObject({
 });
 
 /** Options of {@link createOnnxBackend}. */
-export interface OnnxBackendOptions extends z.input<typeof schema> {}
+export interface OnnxBackendOptions extends z.input<typeof onnxBackendSchema> {}
 
 /** {@link OnnxBackendOptions} with every default filled in. */
-export type ResolvedOnnxBackendOptions = z.output<typeof schema>;
+export type ResolvedOnnxBackendOptions = z.output<typeof onnxBackendSchema>;
 
 /** Low-rank adaptation as it was asked for. */
 export type LoraOptions = z.output<typeof loraSchema>;
 
 /** Applies defaults. Throws an OptionsError naming every problem. */
 export function resolveBackendOptions(options: OnnxBackendOptions): ResolvedOnnxBackendOptions {
-  return parseOptions('createOnnxBackend', schema, options);
+  return parseOptions('createOnnxBackend', onnxBackendSchema, options);
 }

@@ -1,4 +1,4 @@
 #!/usr/bin/env node
-import { runFromProcess } from '../dist/index.js';
+import { runFromProcess } from '@rlp/cli';
 
 process.exitCode = await runFromProcess();

@@ -9,7 +9,8 @@ const object = <Type>(description: string, member: string) =>
     message: `must be ${description}`,
   });
 
-const schema = z.strictObject({
+/** Schema of {@link OnnxSamplerOptions}. */
+export const onnxSamplerSchema = z.strictObject({
   /** Engine that computes, from `createEngine` of `@rlp/onnx/runtime`. It stays open when the sampler closes. Required. */
   engine: object<Engine>('an engine from createEngine', 'start'),
   /** Model to sample from, from `loadModel` or `createModel` of `@rlp/models`. Required. */
@@ -48,10 +49,10 @@ const schema = z.strictObject({
 });
 
 /** Options of `createOnnxSampler`. */
-export interface OnnxSamplerOptions extends z.input<typeof schema> {}
+export interface OnnxSamplerOptions extends z.input<typeof onnxSamplerSchema> {}
 
 /** {@link OnnxSamplerOptions} with every default filled in. */
-export type ResolvedOnnxSamplerOptions = z.output<typeof schema> & {
+export type ResolvedOnnxSamplerOptions = z.output<typeof onnxSamplerSchema> & {
   readonly contextLength: number;
   readonly operators: OperatorSet;
 };
@@ -63,7 +64,7 @@ export type ResolvedOnnxSamplerOptions = z.output<typeof schema> & {
  * @throws ArgumentError for a context longer than the model computes.
  */
 export function resolveSamplerOptions(options: OnnxSamplerOptions): ResolvedOnnxSamplerOptions {
-  const resolved = parseOptions('createOnnxSampler', schema, options);
+  const resolved = parseOptions('createOnnxSampler', onnxSamplerSchema, options);
   const longest = resolved.model.config.contextLength;
   const contextLength = resolved.contextLength ?? Math.min(longest, 2048);
   if (contextLength > longest) {
@@ -75,7 +76,7 @@ export function resolveSamplerOptions(options: OnnxSamplerOptions): ResolvedOnnx
 }
 
 /** ONNX Runtime's grouped-query attention requires a head dimension that is a multiple of 8. */
-function resolveOperators({ engine, model, operators }: z.output<typeof schema>): OperatorSet {
+function resolveOperators({ engine, model, operators }: z.output<typeof onnxSamplerSchema>): OperatorSet {
   const { headDimension } = model.config;
   const possible = headDimension % 8 === 0;
   if (operators === 'fused' && !possible) {

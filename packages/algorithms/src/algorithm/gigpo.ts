@@ -11,10 +11,12 @@ const shape = {
   gigpo: gigpoEstimatorSchema.optional(),
 };
 
-const schema: ExtendedSchema<typeof algorithmSchema, typeof shape> = algorithmSchema.safeExtend(shape);
+/** Schema of {@link GigpoAlgorithmOptions}. */
+export const gigpoSchema: ExtendedSchema<typeof algorithmSchema, typeof shape> =
+  algorithmSchema.safeExtend(shape);
 
 /** Options of {@link GiGPOAlgorithm}. They are those of `runRlTraining` and `rollout` (groups of 8). */
-export interface GigpoAlgorithmOptions extends Omit<z.input<typeof schema>, 'iterations'> {}
+export interface GigpoAlgorithmOptions extends Omit<z.input<typeof gigpoSchema>, 'iterations'> {}
 
 const own = { loss: { clipLow: 0.2, clipHigh: 0.2 } } satisfies AlgorithmOptions;
 
@@ -44,7 +46,7 @@ export class GiGPOAlgorithm<
     super(dependencies, {
       name: 'GiGPOAlgorithm',
       optionsType: 'GigpoAlgorithmOptions',
-      schema,
+      schema: gigpoSchema,
       estimator: () => gigpoEstimator(given.gigpo),
       groups: 'at-least-two',
       options,

@@ -226,6 +226,7 @@ const tinker = {
 
 /** Earlier rollout libraries in Python: RolloutConfig and collect_rollouts of textpolicy and its kin. */
 const rollouts = {
+  lossOptions: 'RlOptions.loss',
   num_parallel: 'RolloutOptions.concurrency',
   maintain_parallel_count: 'leave it out; a group begins as soon as another ends',
   max_steps_per_rollout: 'RolloutOptions.maxTurns',

@@ -1,0 +1,95 @@
+import { isRecord, OptionsError } from '@rlp/core';
+import { type GameName, gameNames } from './environment-schema.ts';
+import { modeOf, modes, type RunMode, type StageName, sections, stagesAskedFor } from './modes.ts';
+import { createRunRewards } from './stock-rewards.ts';
+
+type Given = Readonly<Record<string, unknown>>;
+
+/** Name of the game that a configuration plays. `undefined` if it plays none. */
+export function gameOf({ environment }: Given): GameName | undefined {
+  const name = isRecord(environment) ? environment.name : environment;
+  return gameNames.find((game) => game === name);
+}
+
+/** What contradicts itself or is missing, whatever else is wrong: one line per problem. */
+export function contradictions(config: Given): string[] {
+  return [...modeProblems(config), ...dataProblems(config), ...rewardProblems(config)];
+}
+
+function modeProblems(config: Given): string[] {
+  const mode = modeOf(config);
+  const asked = stagesAskedFor(config);
+  if (mode === undefined) {
+    if (typeof config.mode === 'string') return []; // The schema lists the modes.
+    return asked.length > 0
+      ? [`mode: no mode does ${asked.join(' and ')} together`]
+      : ['data: is missing; give `data` to imitate it, or `data` and `algorithm` to practise on it'];
+  }
+  const stages: readonly StageName[] = modes[mode];
+  const needless = (Object.keys(sections) as StageName[])
+    .filter((stage) => !stages.includes(stage))
+    .flatMap((stage) => sections[stage].filter((key) => config[key] !== undefined));
+  return [
+    ...needless.map((key) => `${key}: mode '${mode}' does not use it; leave it out or choose another mode`),
+    ...(mode === 'eval' && config.evaluation === 'none' ? ["evaluation: mode 'eval' does nothing else"] : []),
+    ...(stages.length === 0 ? trainingOptions(config, mode) : []),
+  ];
+}
+
+function trainingOptions(config: Given, mode: RunMode): string[] {
+  return ['backend', 'checkpoints', 'monitor']
+    .filter((key) => config[key] !== undefined)
+    .map((key) => `${key}: mode '${mode}' does not train; leave it out`);
+}
+
+function dataProblems(config: Given): string[] {
+  const game = gameOf(config);
+  const mode = modeOf(config);
+  const { data, evaluation, sft } = config;
+  const problems: string[] = [];
+  if (game !== undefined && data !== undefined && !Array.isArray(data)) {
+    problems.push(`data: ${game} makes its own tasks; leave it out, or name them under environment.tasks`);
+  }
+  const isImitating = mode !== undefined && (modes[mode] as readonly string[]).includes('sft');
+  const hasOwnData = isRecord(sft) && sft.data !== undefined;
+  if (game !== undefined && isImitating && !hasOwnData) {
+    problems.push(`sft.data: is missing; ${game} has no answers to imitate`);
+  }
+  const evaluated = isRecord(evaluation) ? evaluation : {};
+  if (game === undefined && data === undefined && mode !== undefined) {
+    const needed = mode !== 'eval' || evaluated.data === undefined;
+    if (needed) problems.push('data: is missing; give a file of JSON Lines, or tasks to make');
+  }
+  if (evaluated.data !== undefined && evaluated.heldOut !== undefined) {
+    problems.push('evaluation.heldOut: must not be given together with evaluation.data');
+  }
+  return problems;
+}
+
+function rewardProblems({ rewards, evaluation }: Given): string[] {
+  if (!isRecord(rewards) || 'computeRewards' in rewards) return [];
+  const problems: string[] = [];
+  const component = isRecord(evaluation) ? evaluation.component : undefined;
+  if (typeof component === 'string' && !(component in rewards)) {
+    problems.push(
+      `evaluation.component: expected a component of rewards (${Object.keys(rewards).join(', ')}), got "${component}"`,
+    );
+  }
+  for (const [name, part] of Object.entries(rewards)) {
+    if (isRecord(part) && (part.name === undefined) === (part.reward === undefined)) {
+      problems.push(`rewards.${name}: expected either the name of a stock reward, or your own as reward`);
+    } else problems.push(...partProblems(name, part));
+  }
+  return problems;
+}
+
+/** Problems with the name and the parameters of one reward. */
+function partProblems(name: string, part: unknown): string[] {
+  try {
+    createRunRewards({ [name]: part as string });
+    return [];
+  } catch (error) {
+    if (!(error instanceof OptionsError)) throw error;
+    return error.issues.map((issue) => `rewards.${name}.${issue.replace(/^0\./, '')}`);
+  }
+}

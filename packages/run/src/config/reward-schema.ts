@@ -1,0 +1,34 @@
+import type { RewardComputer, RewardFunction } from '@rlp/core';
+import * as z from 'zod';
+
+const functionSchema = z.custom<RewardFunction>(
+  (value) => typeof value === 'function',
+  'expected the name of a reward, or a function',
+);
+
+const describedSchema = z.strictObject({
+  /** Name of a stock reward, such as `mathAnswer` or `tagFormat`. Give either it or `reward`. */
+  name: z.string().min(1).optional(),
+  /** Your own reward. */
+  reward: functionSchema.optional(),
+  /** Factor in the sum. 0 observes only. Default 1. */
+  weight: z.number().default(1),
+  /** Parameters of a stock reward, such as `tags`. Default `{}`. */
+  params: z.record(z.string(), z.unknown()).default({}),
+});
+
+/** One component of a reward. */
+export type DescribedReward = z.input<typeof describedSchema>;
+
+/** Schema of the rewards of a run: names, descriptions or functions by component; one function; or a computer. */
+export const rewardsSchema = z.union([
+  z
+    .record(z.string().min(1), z.union([z.string().min(1), describedSchema, functionSchema]))
+    .refine((parts) => Object.keys(parts).length > 0, 'expected at least one reward'),
+  z.custom<RewardFunction | RewardComputer>(
+    (value) =>
+      typeof value === 'function' ||
+      typeof (value as RewardComputer | null | undefined)?.computeRewards === 'function',
+    'expected rewards by name, a function, or what rewardFunctions returns',
+  ),
+]);

@@ -1,0 +1,101 @@
+import { sftSchema } from '@rlp/algorithms';
+import { onnxSamplerSchema } from '@rlp/inference';
+import * as z from 'zod';
+import { algorithmSchema } from './algorithm-schema.ts';
+import { backendSchema } from './backend-schema.ts';
+import { dataSchema } from './data-schema.ts';
+import { environmentSchema } from './environment-schema.ts';
+import { modeNames } from './modes.ts';
+import { modelSchema } from './model-schema.ts';
+import { rewardsSchema } from './reward-schema.ts';
+
+const stage = sftSchema.safeExtend({
+  /** Rows of the training data that are imitated. In a run that goes on with RL the others are practised. Default all, in both stages. */
+  rows: z.int().min(1).optional(),
+  /** Other data to imitate. Default: the run's `data`. */
+  data: dataSchema.optional(),
+  /** How the stage trains, over the run's `backend`. Default `{}`. */
+  backend: backendSchema.optional(),
+});
+
+const evaluationSchema = z.strictObject({
+  /** Other data to evaluate on. Default: `heldOut` rows of the run's `data`. */
+  data: dataSchema.optional(),
+  /** Rows of the run's `data` that are only evaluated on. Default: a tenth of them, at most 100. */
+  heldOut: z.int().min(1).optional(),
+  /** Iterations between two evaluations during a stage. Default 25. */
+  every: z.int().min(1).default(25),
+  /** Tasks of an evaluation during a stage. The first and the last one take all. Default 100. */
+  during: z.int().min(1).default(100),
+  /** Component of the reward that says whether a response is right. Default: the first one. */
+  component: z.string().min(1).optional(),
+  /** Responses per task. Default 1. */
+  samples: z.int().min(1).default(1),
+  /** Divides the logits. 0 is greedy decoding. Default 0. */
+  temperature: z.number().nonnegative().default(0),
+  /** Maximum new tokens per turn. Defaults to those of the algorithm's rollout, or 256. */
+  maxTokens: z.int().min(1).optional(),
+});
+
+const checkpointSchema = z.strictObject({
+  /** Iterations between two checkpoints. Default 25. */
+  every: z.int().min(1).default(25),
+  /** Checkpoints of a stage that stay. Default 2. */
+  keep: z.int().min(1).default(2),
+});
+
+const trajectorySchema = z.strictObject({
+  /** Iterations between two recordings. Default 10. */
+  every: z.int().min(1).default(10),
+  /** Groups that a recording holds. Default 4. */
+  groups: z.int().min(1).default(4),
+});
+
+const engineSchema = z.strictObject({
+  /** Threads of one operator. Default: one per core. */
+  threads: z.int().min(1).optional(),
+  /** Hardware to compute on. Default `'cpu'`. */
+  executionProvider: z.enum(['cpu', 'webgpu', 'cuda', 'coreml', 'dml']).default('cpu'),
+});
+
+/** Schema of {@link RunConfig}. */
+export const runSchema = z.strictObject({
+  /** What the run does: `'sft'`, `'rl'`, `'sft+rl'` or `'eval'`. Default: what the other options ask for. */
+  mode: z.enum(modeNames).optional(),
+  /** Folder of the run. Required, here or as `--out`. */
+  output: z.string().min(1).optional(),
+  /** Names all random streams. Equal runs with equal seeds give equal weights. Default `'0'`. */
+  seed: z.string().min(1).default('0'),
+  /** Folder of a Hugging Face model, or a new small model. Required. */
+  model: modelSchema,
+  /** Tasks, or rows to imitate: a file of JSON Lines, or what to make. Games bring their own. */
+  data: dataSchema.optional(),
+  /** World that the policy acts in. Default: `'chat'` if the model has a chat template, else `'text'`. */
+  environment: environmentSchema.optional(),
+  /** What a response is worth, by component. Default: whether it has the right answer, or the score of the game. */
+  rewards: rewardsSchema.optional(),
+  /** Imitates the completions of the data. `{}` takes all defaults. Default: no such stage. */
+  sft: stage.optional(),
+  /** Practises on the rewards. `{}` is GRPO with its defaults. Default: no such stage. */
+  algorithm: algorithmSchema.optional(),
+  /** How all stages train. Default `{}`. */
+  backend: backendSchema.optional(),
+  /** Measures the policy on tasks it does not learn from. Default `{}`. */
+  evaluation: z.union([z.literal('none'), evaluationSchema]).prefault({}),
+  /** When the run is saved. Default `{}`. */
+  checkpoints: checkpointSchema.prefault({}),
+  /** Which sampled trajectories are recorded. Default `{}`. */
+  trajectories: z.union([z.literal('none'), trajectorySchema]).prefault({}),
+  /** Watches the rewards for hacking. Default `'default'`. */
+  monitor: z.enum(['default', 'none']).default('default'),
+  /** What computes. Default `{}`. */
+  engine: engineSchema.prefault({}),
+  /** How the sampler runs. Default: the sampler's defaults, with 64 sequences at once. */
+  sampler: onnxSamplerSchema.omit({ engine: true, model: true, store: true, policyVersion: true }).optional(),
+});
+
+/** A run: what `trainRun` takes, and what a configuration file holds. */
+export interface RunConfig extends z.input<typeof runSchema> {}
+
+/** {@link RunConfig} with every default filled in. */
+export type ResolvedRunConfig = z.output<typeof runSchema>;

@@ -1,0 +1,103 @@
+import { parseOptions, type RewardComputer, type RewardFunction } from '@rlp/core';
+import { isReasoningAnswer, type ReasoningMetadata } from '@rlp/env/reasoning';
+import { RewardRegistry } from '@rlp/rewards';
+import * as stock from '@rlp/rewards/stock';
+import * as z from 'zod';
+import type { DescribedReward } from './reward-schema.ts';
+
+/** What rewards of a configuration read of a task. */
+export interface AnswerMetadata {
+  readonly answer?: string | undefined;
+}
+
+const reference = ({ answer }: AnswerMetadata) => answer ?? '';
+
+/** The text that is compared if an answer is not mathematics: the content of `<answer>`, or else the last line. */
+const tagged = stock.extractTag('answer');
+const worked = stock.finalAnswer({ from: ['hash'] });
+
+function lastLine(text: string): string {
+  return text.trim().split('\n').at(-1)?.trim() ?? '';
+}
+
+const plain = (text: string) => text.trim().toLowerCase().replace(/\s+/g, ' ').replace(/\.$/, '');
+
+/**
+ * Whether a response ends with the right answer: equal text, or equal mathematics.
+ *
+ * A reference such as a GSM8K solution counts by what stands after `####`.
+ */
+function rightAnswer(): RewardFunction<AnswerMetadata> {
+  const agrees = stock.mathAnswer<AnswerMetadata>({
+    reference: (metadata) => worked(reference(metadata)) ?? reference(metadata),
+  });
+  return (scored, context) => {
+    const { response, task } = scored;
+    const expected = worked(reference(task.metadata)) ?? reference(task.metadata);
+    const given = tagged(response) ?? lastLine(response);
+    if (expected !== '' && (plain(given) === plain(expected) || plain(response) === plain(expected))) return 1;
+    return agrees(scored, context);
+  };
+}
+
+/** Whether a response answers a task of `@rlp/env/reasoning`. */
+function reasoningAnswer(): RewardFunction<AnswerMetadata> {
+  return ({ response, task }) =>
+    isReasoningAnswer(response, task.metadata as unknown as ReasoningMetadata) ? 1 : 0;
+}
+
+/** Score of a game, 0 to 1. */
+function gameScore(): RewardFunction<AnswerMetadata> {
+  return ({ outcome }) => (outcome as { readonly score?: number } | undefined)?.score ?? null;
+}
+
+const noParams = z.strictObject({});
+const tagParams = z.strictObject({
+  /** Tag around the answer. Default `'answer'`. */
+  tag: z.string().min(1).default('answer'),
+});
+
+function exactAnswer(params: unknown): RewardFunction<AnswerMetadata> {
+  const { tag } = parseOptions('exactAnswer', tagParams, params);
+  return stock.exactAnswer({ reference, extract: stock.extractTag(tag) });
+}
+
+function gsm8kAnswer(params: unknown): RewardFunction<AnswerMetadata> {
+  parseOptions('gsm8kAnswer', noParams, params);
+  return stock.gsm8kAnswer({ reference });
+}
+
+/** Rewards that a configuration names. Those that compare answers read the task's `answer`. */
+const namedRewards = {
+  ...stock.stockRewards,
+  answer: rightAnswer,
+  reasoningAnswer,
+  gameScore,
+  exactAnswer,
+  gsm8kAnswer,
+  mathAnswer: (params: object) => stock.mathAnswer<AnswerMetadata>({ reference, ...params }),
+  checkAnswer: (params: object) => stock.checkAnswer<AnswerMetadata>({ reference, ...params }),
+} as const;
+
+/** Name of a reward in a configuration. */
+export type RewardName = keyof typeof namedRewards;
+
+type Parts = Readonly<Record<string, RewardName | (string & {}) | DescribedReward | RewardFunction>>;
+
+/**
+ * The weighted sum of rewards by component.
+ *
+ * @throws OptionsError naming everything that is wrong with names and parameters.
+ */
+export function createRunRewards(parts: Parts): RewardComputer<AnswerMetadata> {
+  const own: Record<string, () => RewardFunction<AnswerMetadata>> = {};
+  const configs = Object.entries(parts).map(([component, part]) => {
+    const described = typeof part === 'object' ? part : typeof part === 'string' ? { name: part } : { reward: part };
+    const { name, reward, weight, params } = described as DescribedReward;
+    const named = `the function of ${component}`;
+    if (reward !== undefined) own[named] = () => reward as RewardFunction<AnswerMetadata>;
+    return { name: reward === undefined ? (name ?? '') : named, as: component, weight, params };
+  });
+  const registry = new RewardRegistry<AnswerMetadata>({ rewards: { ...namedRewards, ...own } });
+  return registry.createRewards(configs);
+}

@@ -1,0 +1,44 @@
+import { ArgumentError } from '@rlp/core';
+import { splitTasks } from '@rlp/env';
+import type { RunRow } from './rows.ts';
+
+/** Rows of a run by what they are for. No row is evaluated on and learned from. */
+export interface RunRows {
+  readonly imitated: readonly RunRow[];
+  readonly practised: readonly RunRow[];
+  readonly heldOut: readonly RunRow[];
+}
+
+/** How rows are dealt. */
+export interface SplitOptions {
+  /** Rows that are held out. `undefined` is a tenth of them, at most 100; 0 is none. */
+  readonly heldOut: number | undefined;
+  /** Rows that are only imitated. `undefined`: all are imitated and practised. */
+  readonly imitated: number | undefined;
+  readonly seed: string;
+}
+
+/** Deals the rows to the purposes, by streams named after their ids. @throws ArgumentError if one of them gets none. */
+export function splitRows(rows: readonly RunRow[], { heldOut, imitated, seed }: SplitOptions): RunRows {
+  const count = heldOut ?? Math.max(1, Math.min(100, Math.round(rows.length / 10)));
+  if (count >= rows.length) {
+    throw new ArgumentError(
+      `trainRun: evaluation.heldOut is ${count} and the data has ${rows.length} rows, so none is left to learn from; ` +
+        "give more rows, a smaller evaluation.heldOut, or evaluation: 'none'",
+    );
+  }
+  const byId = new Map(rows.map((row) => [row.id, row]));
+  const split = count === 0 ? { train: rows, heldOut: [] } : splitTasks(rows as readonly Required<RunRow>[], { fraction: count / rows.length, seed });
+  const rowsOf = (tasks: readonly { readonly id: string }[]) => tasks.map(({ id }) => byId.get(id)!);
+  const train = rowsOf(split.train);
+  if (imitated !== undefined && imitated >= train.length) {
+    throw new ArgumentError(
+      `trainRun: sft.rows is ${imitated} and the data has ${train.length} rows that are not held out, so none is left to practise on; lower it`,
+    );
+  }
+  return {
+    imitated: imitated === undefined ? train : train.slice(0, imitated),
+    practised: imitated === undefined ? train : train.slice(imitated),
+    heldOut: rowsOf(split.heldOut),
+  };
+}

@@ -1,0 +1,43 @@
+import { stat } from 'node:fs/promises';
+import { FormatError } from '@rlp/core';
+import { byteTokenizer, characterTokenizer, createModel, type LanguageModel, loadModel, parseModelConfig } from '@rlp/models';
+import type { CreateModel } from '../config/model-schema.ts';
+import type { ResolvedRunConfig } from '../config/run-schema.ts';
+
+/** Loads the model of a run, or makes it. @throws FormatError naming the folder and a remedy. */
+export async function loadRunModel({ model, seed }: Pick<ResolvedRunConfig, 'model' | 'seed'>): Promise<LanguageModel> {
+  if (typeof model === 'string') return loadModel(model);
+  return 'create' in model ? newModel(model.create, seed) : model;
+}
+
+/** @throws FormatError if the model is a folder that does not exist. */
+export async function requireModelFolder({ model }: Pick<ResolvedRunConfig, 'model'>): Promise<void> {
+  if (typeof model !== 'string') return;
+  const found = await stat(model).catch(() => undefined);
+  if (found !== undefined) return;
+  throw new FormatError(`model: ${model} does not exist; give the folder of a Hugging Face model, or { create: {} }`);
+}
+
+const specials = { begin: '<s>', end: '</s>' };
+
+function newModel(asked: CreateModel, seed: string): LanguageModel {
+  const { tokenizer: kind, hiddenSize, layers, heads, contextLength, initializerRange } = asked;
+  const tokenizer =
+    kind === 'bytes'
+      ? byteTokenizer(specials)
+      : characterTokenizer(kind.characters, { ...specials, others: kind.others, unknown: kind.unknown });
+  const config = parseModelConfig({
+    model_type: 'llama',
+    architectures: ['LlamaForCausalLM'],
+    vocab_size: tokenizer.vocabularySize,
+    hidden_size: hiddenSize,
+    num_hidden_layers: layers,
+    num_attention_heads: heads,
+    num_key_value_heads: heads,
+    intermediate_size: asked.intermediateSize ?? 32 * Math.ceil((hiddenSize * 8) / 3 / 32),
+    max_position_embeddings: contextLength,
+    tie_word_embeddings: true,
+    initializer_range: initializerRange,
+  });
+  return createModel({ config, tokenizer, seed: asked.seed ?? seed });
+}

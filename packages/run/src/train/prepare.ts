@@ -1,0 +1,74 @@
+import { ArgumentError, type RewardComputer } from '@rlp/core';
+import type { LanguageModel } from '@rlp/models';
+import { modeOf, modes, type RunMode, type StageName } from '../config/modes.ts';
+import type { ResolvedRunConfig, RunConfig } from '../config/run-schema.ts';
+import type { AnswerMetadata } from '../config/stock-rewards.ts';
+import { loadRows } from './data/load-rows.ts';
+import type { RunRow } from './data/rows.ts';
+import { type RunRows, splitRows } from './data/split-rows.ts';
+import { createEnvironment, createRewards, gameRows, type RunEnvironment } from './environment.ts';
+import { loadRunModel, requireModelFolder } from './load-run-model.ts';
+
+/** What a run works with, loaded and checked. */
+export interface PreparedRun {
+  readonly config: ResolvedRunConfig;
+  /** The configuration as it was given: algorithms layer their own defaults under it. */
+  readonly given: RunConfig;
+  readonly mode: RunMode;
+  readonly stages: readonly StageName[];
+  readonly model: LanguageModel;
+  readonly rows: RunRows;
+  readonly environment: RunEnvironment;
+  readonly rewards: RewardComputer<AnswerMetadata>;
+  /** Component of the reward that says whether a response is right. `undefined`: the reward itself. */
+  readonly component: string | undefined;
+}
+
+/** Loads data and model. @throws whatever is wrong with them, before anything is trained. */
+export async function prepareRun(
+  given: RunConfig,
+  config: ResolvedRunConfig,
+  signal: AbortSignal | undefined,
+): Promise<PreparedRun> {
+  const mode = modeOf(config)!;
+  const stages: readonly StageName[] = modes[mode];
+  await requireModelFolder(config);
+  const rows = await rowsOf(config, stages, signal);
+  const model = await loadRunModel(config);
+  const all = [...rows.practised, ...rows.heldOut];
+  const environment = await createEnvironment(config.environment, { hasChat: model.chat !== undefined, rows: all });
+  const { computer, component } = createRewards(config);
+  if (stages.includes('sft')) requireCompletions(rows.imitated);
+  return { ...{ config, given, mode, stages, model, rows, environment, component }, rewards: computer };
+}
+
+async function rowsOf(
+  config: ResolvedRunConfig,
+  stages: readonly StageName[],
+  signal: AbortSignal | undefined,
+): Promise<RunRows> {
+  const { seed, data, sft, evaluation } = config;
+  const load = async (given: typeof data) => (given === undefined ? [] : loadRows(given, { seed, signal }));
+  const rows = (await gameRows(config)) ?? (await load(data));
+  const own = evaluation === 'none' ? [] : await load(evaluation.data);
+  const shown = await load(sft?.data);
+  if (stages.length === 0) {
+    const tasks = own.length > 0 ? own : rows;
+    return { imitated: [], practised: [], heldOut: evaluation === 'none' || evaluation.heldOut === undefined ? tasks : tasks.slice(0, evaluation.heldOut) };
+  }
+  const heldOut = evaluation === 'none' || own.length > 0 ? 0 : evaluation.heldOut;
+  const imitated = stages.length > 1 && shown.length === 0 ? sft?.rows : undefined;
+  const split = splitRows(rows, { heldOut, imitated, seed });
+  const learned = shown.length > 0 ? shown : split.imitated;
+  const kept = stages.length > 1 && imitated !== undefined ? learned : learned.slice(0, sft?.rows);
+  return { ...split, imitated: kept, heldOut: own.length > 0 ? own : split.heldOut };
+}
+
+function requireCompletions(rows: readonly RunRow[]): void {
+  const missing = rows.filter(({ completion }) => completion === undefined);
+  if (missing.length === 0) return;
+  throw new ArgumentError(
+    `sft: ${missing.length} of ${rows.length} rows have nothing to imitate, first row ${missing[0]!.id}; give them an ` +
+      'answer or a completion, or name its column under data.fields.completion',
+  );
+}

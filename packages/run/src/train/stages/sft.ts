@@ -1,0 +1,64 @@
+import { type Demonstration, demonstrationSequences, resolveSftOptions, runSftTraining, type SftState } from '@rlp/algorithms';
+import { ArgumentError, promptMessages, type TokenSequence } from '@rlp/core';
+import { type LanguageModel, maximumSequenceLength } from '@rlp/models';
+import type { RunRow } from '../data/rows.ts';
+import { showsMessages } from '../environment.ts';
+import type { PreparedRun } from '../prepare.ts';
+import type { Stage } from './stage.ts';
+
+/** Options of `runSftTraining` among those of the stage. */
+function optionsOf({ given, config }: PreparedRun) {
+  const { rows: _, data: __, backend: ___, ...options } = given.sft ?? {};
+  return { seed: config.seed, ...options };
+}
+
+function demonstrationOf({ prompt, completion = '' }: RunRow, asMessages: boolean): Demonstration {
+  if (!asMessages && typeof prompt === 'string') return { prompt, completion };
+  return { messages: [...promptMessages(prompt), { role: 'assistant', content: completion }] };
+}
+
+/** Sequences that fit the model, and what was left out. */
+function sequencesOf({ rows, environment }: PreparedRun, model: LanguageModel) {
+  const limit = maximumSequenceLength(model.config);
+  const asMessages = showsMessages(environment);
+  const all = rows.imitated.flatMap((row) => demonstrationSequences(demonstrationOf(row, asMessages), model));
+  const sequences = all.filter(({ tokens }) => tokens.length <= limit);
+  if (sequences.length === 0) {
+    throw new ArgumentError(
+      `sft: each of the ${all.length} examples is longer than the ${limit} tokens of the model; shorten them, or choose a model with a longer context`,
+    );
+  }
+  const long = all.length - sequences.length;
+  const notes = long === 0 ? [] : [`${long} of ${all.length} examples are longer than the model's ${limit} tokens and were left out`];
+  return { sequences, notes };
+}
+
+/** Updates of the whole stage, by the arithmetic of `runSftTraining`. */
+function updatesOf(sequences: readonly TokenSequence[], prepared: PreparedRun): number {
+  const { updates, epochs = 1, sequencesPerBatch, tokensPerBatch } = resolveSftOptions(optionsOf(prepared));
+  if (updates !== undefined) return updates;
+  const rows = Math.ceil(sequences.length * epochs);
+  const tokens = sequences.reduce((sum, { tokens: { length } }) => sum + length, 0);
+  const byTokens = tokensPerBatch === undefined ? 0 : Math.ceil((tokens * epochs) / tokensPerBatch);
+  return Math.max(Math.ceil(rows / sequencesPerBatch), byTokens);
+}
+
+/** Imitates the completions of the data. */
+export const sftStage: Stage = {
+  label: 'SFT',
+  kind: 'sft',
+  learningRate: 1e-5,
+  backend: ({ config }) => config.sft?.backend,
+  plan(prepared, model) {
+    const { sequences, notes } = sequencesOf(prepared, model);
+    const updates = updatesOf(sequences, prepared);
+    const length = sequences.reduce((longest, { tokens }) => Math.max(longest, tokens.length), 1);
+    const rows = resolveSftOptions(optionsOf(prepared)).sequencesPerBatch;
+    return { iterations: updates, updates, notes, batch: { rows, length } };
+  },
+  reports({ prepared, policy: { backend }, model, resume, clock, signal }) {
+    const { sequences } = sequencesOf(prepared, model);
+    const options = { ...optionsOf(prepared), resume: resume as SftState | undefined };
+    return runSftTraining({ backend, sequences, clock, signal }, options);
+  },
+};

@@ -1,0 +1,59 @@
+import type { RlState, ScoredGroup, SftState } from '@rlp/algorithms';
+import type { Finding, Metrics } from '@rlp/core';
+import type { LanguageModel } from '@rlp/models';
+import type { RunBackendOptions } from '../../config/backend-schema.ts';
+import type { Policy } from '../policy.ts';
+import type { PreparedRun } from '../prepare.ts';
+
+/** Where a stage stands. */
+export type StageState = SftState | RlState;
+
+/** One iteration of a stage, as every loop of `@rlp/algorithms` reports it. */
+export interface StageReport {
+  readonly iteration: number;
+  readonly metrics: Metrics;
+  readonly notes?: readonly string[];
+  readonly findings?: readonly Finding[];
+  readonly groups?: readonly ScoredGroup[];
+  readonly state: StageState;
+}
+
+/** What a stage trains with. */
+export interface StageContext {
+  readonly prepared: PreparedRun;
+  readonly policy: Policy;
+  /** Model that the stage began with. */
+  readonly model: LanguageModel;
+  /** State of an earlier process. */
+  readonly resume: StageState | undefined;
+  readonly clock: () => number;
+  readonly signal: AbortSignal;
+  /** Called with the state of an iteration that was interrupted. */
+  readonly onInterrupted: (state: StageState) => void;
+}
+
+/** A part of a run that changes the weights: what a file of this folder defines. */
+export interface Stage {
+  /** Begins the lines of the console. */
+  readonly label: string;
+  /** Kind of its checkpoints; see `saveRun`. */
+  readonly kind: 'sft' | 'rl';
+  /** Learning rate if none is given. */
+  readonly learningRate: number;
+  /** Options of its section over those of the run. */
+  backend(prepared: PreparedRun): RunBackendOptions | undefined;
+  /** Loads nothing and changes nothing: how long it is, and a note for people. */
+  plan(prepared: PreparedRun, model: LanguageModel): StagePlan;
+  /** The loop. It ends after the last iteration, or at the signal. */
+  reports(context: StageContext, plan: StagePlan): AsyncIterable<StageReport>;
+}
+
+/** How long a stage is. */
+export interface StagePlan {
+  readonly iterations: number;
+  /** Optimizer steps, for schedules. */
+  readonly updates: number;
+  readonly notes: readonly string[];
+  /** Rows and tokens of a step, for the estimate of memory. */
+  readonly batch: { readonly rows: number; readonly length: number };
+}
