@@ -57,7 +57,12 @@ export {
   type SftState,
   sftStateSchema,
 } from './loop/sft.ts';
-export { type ResolvedSftOptions, resolveSftOptions, type SftOptions, sftSchema } from './loop/sft-options.ts';
+export {
+  type ResolvedSftOptions,
+  resolveSftOptions,
+  type SftOptions,
+  sftSchema,
+} from './loop/sft-options.ts';
 export type { PolicyColumn } from './loss/policy-loss.ts';
 export type { DecisionNumbers } from './sequence/decision-numbers.ts';
 export { type DemonstrationEncoding, demonstrationSequences } from './sequence/demonstration.ts';

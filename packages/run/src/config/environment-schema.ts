@@ -47,7 +47,8 @@ const describedSchema = z
   .superRefine(({ name, systemPrompt, view, tasks }, { addIssue }) => {
     const issue = (at: string, message: string) => addIssue({ code: 'custom', path: [at], message });
     const isGame = name !== 'text' && name !== 'chat';
-    if (systemPrompt !== undefined && name !== 'chat') issue('systemPrompt', "belongs to 'chat'; leave it out");
+    if (systemPrompt !== undefined && name !== 'chat')
+      issue('systemPrompt', "belongs to 'chat'; leave it out");
     if (view !== undefined && !isGame) issue('view', 'belongs to games; leave it out');
     if (tasks !== undefined && !isGame) issue('tasks', "belongs to games; give the tasks as the run's data");
   });

@@ -1,5 +1,3 @@
-import type { RunConfig } from './run-schema.ts';
-
 /** A part of a run that changes the weights. */
 export type StageName = 'sft' | 'rl';
 
@@ -21,12 +19,12 @@ export const modeNames = Object.keys(modes) as RunMode[];
 export const sections = {
   sft: ['sft'],
   rl: ['algorithm'],
-} as const satisfies Readonly<Record<StageName, readonly (keyof RunConfig)[]>>;
+} as const satisfies Readonly<Record<StageName, readonly string[]>>;
 
 /** Options that imply practice if nothing else is asked for. */
 const implied = ['rewards', 'environment'] as const;
 
-type Given = Readonly<Partial<Record<keyof RunConfig, unknown>>>;
+type Given = Readonly<Record<string, unknown>>;
 
 /** Stages that a configuration asks for, in the order of the modes. */
 export function stagesAskedFor(config: Given): StageName[] {

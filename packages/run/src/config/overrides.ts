@@ -43,7 +43,8 @@ function placed(config: unknown, keys: readonly string[], value: unknown, path: 
   const [key, ...rest] = keys;
   if (key === undefined) return value;
   if (config !== undefined && config !== null && !isRecord(config)) {
-    if (typeof config !== 'string') throw new ArgumentError(`--${path}: there is no ${key} in ${JSON.stringify(config)}`);
+    if (typeof config !== 'string')
+      throw new ArgumentError(`--${path}: there is no ${key} in ${JSON.stringify(config)}`);
     return placed(longForm(config, path), keys, value, path);
   }
   const before = isRecord(config) ? config : {};

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { extname, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { ArgumentError, FormatError, importPeer } from '@rlp/core';
-import { YAMLParseError, parse } from 'yaml';
+import { parse, YAMLParseError } from 'yaml';
 import type { RunConfig } from './run-schema.ts';
 
 /**
@@ -42,5 +42,7 @@ async function readModule(path: string): Promise<RunConfig> {
   const jiti = createJiti(pathToFileURL(resolve(path)).href);
   const config = await jiti.import<RunConfig | undefined>(resolve(path), { default: true });
   if (typeof config === 'object' && config !== null && !('default' in config)) return config;
-  throw new FormatError(`${path}: expected the configuration as default export, as in export default defineRun({ … })`);
+  throw new FormatError(
+    `${path}: expected the configuration as default export, as in export default defineRun({ … })`,
+  );
 }

@@ -5,8 +5,8 @@ import { algorithmSchema } from './algorithm-schema.ts';
 import { backendSchema } from './backend-schema.ts';
 import { dataSchema } from './data-schema.ts';
 import { environmentSchema } from './environment-schema.ts';
-import { modeNames } from './modes.ts';
 import { modelSchema } from './model-schema.ts';
+import { modeNames } from './modes.ts';
 import { rewardsSchema } from './reward-schema.ts';
 
 const stage = sftSchema.safeExtend({
@@ -29,6 +29,8 @@ const evaluationSchema = z.strictObject({
   during: z.int().min(1).default(100),
   /** Component of the reward that says whether a response is right. Default: the first one. */
   component: z.string().min(1).optional(),
+  /** Lowest score of a right response. By default 1 is right and 0 is wrong; of games, only 1 is right. */
+  correctFrom: z.number().optional(),
   /** Responses per task. Default 1. */
   samples: z.int().min(1).default(1),
   /** Divides the logits. 0 is greedy decoding. Default 0. */

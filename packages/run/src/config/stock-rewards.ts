@@ -35,7 +35,8 @@ function rightAnswer(): RewardFunction<AnswerMetadata> {
     const { response, task } = scored;
     const expected = worked(reference(task.metadata)) ?? reference(task.metadata);
     const given = tagged(response) ?? lastLine(response);
-    if (expected !== '' && (plain(given) === plain(expected) || plain(response) === plain(expected))) return 1;
+    if (expected !== '' && (plain(given) === plain(expected) || plain(response) === plain(expected)))
+      return 1;
     return agrees(scored, context);
   };
 }
@@ -92,7 +93,8 @@ type Parts = Readonly<Record<string, RewardName | (string & {}) | DescribedRewar
 export function createRunRewards(parts: Parts): RewardComputer<AnswerMetadata> {
   const own: Record<string, () => RewardFunction<AnswerMetadata>> = {};
   const configs = Object.entries(parts).map(([component, part]) => {
-    const described = typeof part === 'object' ? part : typeof part === 'string' ? { name: part } : { reward: part };
+    const described =
+      typeof part === 'object' ? part : typeof part === 'string' ? { name: part } : { reward: part };
     const { name, reward, weight, params } = described as DescribedReward;
     const named = `the function of ${component}`;
     if (reward !== undefined) own[named] = () => reward as RewardFunction<AnswerMetadata>;

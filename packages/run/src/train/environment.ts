@@ -47,7 +47,7 @@ export async function createEnvironment(
   { hasChat, rows }: { readonly hasChat: boolean; readonly rows: readonly RunRow[] },
 ): Promise<RunEnvironment> {
   const isText = !hasChat && rows.every(({ prompt }) => typeof prompt === 'string');
-  const asked = given === undefined ? { name: isText ? 'text' : 'chat' } as const : described(given);
+  const asked = given === undefined ? ({ name: isText ? 'text' : 'chat' } as const) : described(given);
   if (asked === undefined) return given as unknown as RunEnvironment;
   if (isGame(asked)) return (await gameOf(asked)).environment as unknown as RunEnvironment;
   if (asked.name === 'text') return new SimpleTextEnvironment<AnswerMetadata>() as unknown as RunEnvironment;
@@ -72,13 +72,17 @@ export function createRewards({ rewards, evaluation, environment, data }: Resolv
   if (rewards !== undefined && 'computeRewards' in rewards) {
     return { computer: rewards as RewardComputer<AnswerMetadata>, component: asked };
   }
-  if (typeof rewards === 'function') return { computer: createRunRewards({ reward: rewards }), component: 'reward' };
+  if (typeof rewards === 'function')
+    return { computer: createRunRewards({ reward: rewards }), component: 'reward' };
   const name = standardReward(environment, data);
   return { computer: createRunRewards({ [name]: name }), component: name };
 }
 
 /** The reward of a run that names none. */
-function standardReward(environment: ResolvedRunConfig['environment'], data: ResolvedRunConfig['data']): string {
+function standardReward(
+  environment: ResolvedRunConfig['environment'],
+  data: ResolvedRunConfig['data'],
+): string {
   const asked = environment === undefined ? undefined : described(environment);
   if (asked !== undefined && isGame(asked)) return 'gameScore';
   const isReasoning = typeof data === 'object' && 'tasks' in data && data.tasks === 'reasoning';

@@ -1,11 +1,21 @@
 import { stat } from 'node:fs/promises';
 import { FormatError } from '@rlp/core';
-import { byteTokenizer, characterTokenizer, createModel, type LanguageModel, loadModel, parseModelConfig } from '@rlp/models';
+import {
+  byteTokenizer,
+  characterTokenizer,
+  createModel,
+  type LanguageModel,
+  loadModel,
+  parseModelConfig,
+} from '@rlp/models';
 import type { CreateModel } from '../config/model-schema.ts';
 import type { ResolvedRunConfig } from '../config/run-schema.ts';
 
 /** Loads the model of a run, or makes it. @throws FormatError naming the folder and a remedy. */
-export async function loadRunModel({ model, seed }: Pick<ResolvedRunConfig, 'model' | 'seed'>): Promise<LanguageModel> {
+export async function loadRunModel({
+  model,
+  seed,
+}: Pick<ResolvedRunConfig, 'model' | 'seed'>): Promise<LanguageModel> {
   if (typeof model === 'string') return loadModel(model);
   return 'create' in model ? newModel(model.create, seed) : model;
 }
@@ -15,7 +25,9 @@ export async function requireModelFolder({ model }: Pick<ResolvedRunConfig, 'mod
   if (typeof model !== 'string') return;
   const found = await stat(model).catch(() => undefined);
   if (found !== undefined) return;
-  throw new FormatError(`model: ${model} does not exist; give the folder of a Hugging Face model, or { create: {} }`);
+  throw new FormatError(
+    `model: ${model} does not exist; give the folder of a Hugging Face model, or { create: {} }`,
+  );
 }
 
 const specials = { begin: '<s>', end: '</s>' };

@@ -1,29 +1,107 @@
-import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { ScoredTrajectory } from '@rlp/core';
+import { type Evaluation, promptText, type ScoredTrajectory } from '@rlp/core';
+import type { InferenceModule } from '@rlp/inference';
 import type { LanguageModel } from '@rlp/models';
-import { RolloutManager } from '@rlp/rollout';
-import { writeText } from '../folder/write-text.ts';
-import type { Policy } from './policy.ts';
+import { evaluate } from '../evaluate/evaluate.ts';
+import { writeJson, writeText } from '../folder/write-text.ts';
 import type { PreparedRun } from './prepare.ts';
 
-/** One response to a held-out task. */
+/** One response to a held-out task, as a line of `evaluations/NAME.jsonl`. */
 export interface Answered {
   readonly task: string;
   readonly prompt: string;
+  /** Right answer, if the task has one. */
   readonly answer?: string | undefined;
   readonly response: string;
-  /** Score that says whether it is right. `null` if it could not be scored. */
-  readonly score: number | null;
+  readonly reward: number | null;
+  readonly components: Readonly<Record<string, number | null>>;
 }
 
-/** Result of an evaluation. */
-export interface RunEvaluation {
-  /** Share of right responses. Absent if nothing was scored. */
-  readonly accuracy?: number;
-  /** Bounds of the 95 % confidence interval. */
-  readonly low?: number;
-  readonly high?: number;
-  readonly tasks: number;
+/** A record with the responses behind it. */
+export interface Measured {
+  readonly record: Evaluation;
   readonly answers: readonly Answered[];
+}
+
+/** What is measured, and how. */
+export interface MeasureOptions {
+  /** Begins the names of the files. */
+  readonly name: string;
+  /** Tasks that count, from the first. Default all. */
+  readonly limit?: number | undefined;
+  readonly inference: InferenceModule;
+  readonly model: LanguageModel;
+  readonly signal: AbortSignal;
+  /** Folder of evaluations. */
+  readonly folder: string;
+}
+
+/** Evaluates the policy on held-out tasks and writes the record and the responses. `undefined` if the run evaluates nothing. */
+export async function measure(
+  prepared: PreparedRun,
+  { name, limit, inference, model, signal, folder }: MeasureOptions,
+): Promise<Measured | undefined> {
+  const { config, rows, environment, rewards, component } = prepared;
+  const { evaluation, seed } = config;
+  const tasks = rows.heldOut.slice(0, limit);
+  if (evaluation === 'none' || tasks.length === 0) return undefined;
+  const answers = new Map<string, readonly Answered[]>();
+  const record = await evaluate({
+    policy: { sampler: inference, tokenizer: model.tokenizer, chat: model.chat },
+    ...{ tasks, environment, rewards, signal, name, seed },
+    samples: evaluation.samples,
+    concurrency: 256,
+    metric: component,
+    correctFrom: evaluation.correctFrom ?? (component === 'gameScore' ? 1 : undefined),
+    sampling: { ...samplingOf(prepared), temperature: evaluation.temperature },
+    onScored: (group) => void answers.set(group[0]?.trajectory.task.id ?? '', group.map(answered)),
+  });
+  const ordered = tasks.flatMap(({ id }) => answers.get(id) ?? []);
+  await writeText(
+    join(folder, `${name}.jsonl`),
+    ordered.map((answer) => `${JSON.stringify(answer)}\n`).join(''),
+  );
+  await writeJson(join(folder, `${name}.json`), record);
+  return { record, answers: ordered };
+}
+
+/** Token limits of an evaluation: its own, or those of the training's rollout. */
+function samplingOf({ config: { evaluation }, given }: PreparedRun) {
+  const rollout = given.algorithm?.rollout as
+    | { readonly sampling?: Readonly<Record<string, unknown>> }
+    | undefined;
+  const {
+    maxTokens = 256,
+    stopStrings,
+    stopTokens,
+  } = (rollout?.sampling ?? {}) as {
+    readonly maxTokens?: number;
+    readonly stopStrings?: readonly string[];
+    readonly stopTokens?: readonly number[];
+  };
+  const own = evaluation === 'none' ? undefined : evaluation.maxTokens;
+  return { maxTokens: own ?? maxTokens, stopStrings, stopTokens };
+}
+
+function answered({ trajectory, reward, components }: ScoredTrajectory): Answered {
+  const { task, response } = trajectory;
+  const { answer } = (task.metadata ?? {}) as { readonly answer?: unknown };
+  return {
+    task: task.id,
+    prompt: promptText(task.prompt),
+    ...(typeof answer === 'string' && { answer }),
+    ...{ response, reward, components },
+  };
+}
+
+/** Accuracy of the first tasks of a record, or else their mean reward. `undefined` if nothing was scored. */
+export function scoreOf({ tasks, accuracy }: Evaluation, limit: number): number | undefined {
+  const scores = tasks.slice(0, limit).flatMap(({ correct, rewards }) => {
+    const known =
+      accuracy === undefined
+        ? rewards
+        : (correct ?? []).map((right) => (right === null ? null : Number(right)));
+    return known.filter((score) => score !== null);
+  });
+  return scores.length === 0 ? undefined : scores.reduce((sum, score) => sum + score, 0) / scores.length;
 }

@@ -28,12 +28,25 @@ export interface PolicyOptions {
 }
 
 /** Opens a policy for a stage. */
-export async function openPolicy({ engine, model, sampler, backend, updates, ...standard }: PolicyOptions): Promise<Policy> {
-  const { schedule, learningRate = standard.learningRate, ...options } = Object.assign({}, ...backend) as RunBackendOptions;
+export async function openPolicy({
+  engine,
+  model,
+  sampler,
+  backend,
+  updates,
+  ...standard
+}: PolicyOptions): Promise<Policy> {
+  const {
+    schedule,
+    learningRate = standard.learningRate,
+    ...options
+  } = Object.assign({}, ...backend) as RunBackendOptions;
   const trained = await createOnnxBackend({
     ...{ engine, model, learningRate },
     ...options,
-    ...(schedule && { schedule: scheduleSchema.parse({ ...needsUpdates(schedule.kind, updates), ...schedule }) }),
+    ...(schedule && {
+      schedule: scheduleSchema.parse({ ...needsUpdates(schedule.kind, updates), ...schedule }),
+    }),
   });
   const sampled = createOnnxSampler({ maxSequences: 64, ...sampler, engine, model });
   const inference = await InferenceModule.create({ backend: sampled });

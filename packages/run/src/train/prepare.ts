@@ -36,7 +36,10 @@ export async function prepareRun(
   const rows = await rowsOf(config, stages, signal);
   const model = await loadRunModel(config);
   const all = [...rows.practised, ...rows.heldOut];
-  const environment = await createEnvironment(config.environment, { hasChat: model.chat !== undefined, rows: all });
+  const environment = await createEnvironment(config.environment, {
+    hasChat: model.chat !== undefined,
+    rows: all,
+  });
   const { computer, component } = createRewards(config);
   if (stages.includes('sft')) requireCompletions(rows.imitated);
   return { ...{ config, given, mode, stages, model, rows, environment, component }, rewards: computer };
@@ -54,7 +57,14 @@ async function rowsOf(
   const shown = await load(sft?.data);
   if (stages.length === 0) {
     const tasks = own.length > 0 ? own : rows;
-    return { imitated: [], practised: [], heldOut: evaluation === 'none' || evaluation.heldOut === undefined ? tasks : tasks.slice(0, evaluation.heldOut) };
+    return {
+      imitated: [],
+      practised: [],
+      heldOut:
+        evaluation === 'none' || evaluation.heldOut === undefined
+          ? tasks
+          : tasks.slice(0, evaluation.heldOut),
+    };
   }
   const heldOut = evaluation === 'none' || own.length > 0 ? 0 : evaluation.heldOut;
   const imitated = stages.length > 1 && shown.length === 0 ? sft?.rows : undefined;

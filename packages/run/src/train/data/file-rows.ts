@@ -1,4 +1,4 @@
-import { FormatError, isRecord, messageSchema, type Message } from '@rlp/core';
+import { FormatError, isRecord, type Message, messageSchema } from '@rlp/core';
 import { readJsonLinesFile } from '@rlp/data/files';
 import * as z from 'zod';
 import type { DescribedData } from '../../config/data-schema.ts';
@@ -13,9 +13,16 @@ const messagesSchema = z.array(messageSchema).min(1);
 type Columns = Readonly<Record<string, unknown>>;
 
 /** Reads the rows of a file of JSON Lines. @throws FormatError naming file, line and column. */
-export async function fileRows(path: string, data: Partial<DescribedData>, signal?: AbortSignal): Promise<RunRow[]> {
+export async function fileRows(
+  path: string,
+  data: Partial<DescribedData>,
+  signal?: AbortSignal,
+): Promise<RunRow[]> {
   const rows: RunRow[] = [];
-  for await (const { number, value } of readJsonLinesFile(path, { expected: 'one JSON object per line', signal })) {
+  for await (const { number, value } of readJsonLinesFile(path, {
+    expected: 'one JSON object per line',
+    signal,
+  })) {
     if (rows.length === data.limit) break;
     rows.push(rowOf(value, number, `${path}, line ${number}`, data));
   }
@@ -23,8 +30,14 @@ export async function fileRows(path: string, data: Partial<DescribedData>, signa
   return rows;
 }
 
-function rowOf(value: unknown, number: number, place: string, { fields = {}, template = '{prompt}' }: Partial<DescribedData>): RunRow {
-  if (!isRecord(value)) throw new FormatError(`${place}: expected one JSON object per line, got ${JSON.stringify(value)}`);
+function rowOf(
+  value: unknown,
+  number: number,
+  place: string,
+  { fields = {}, template = '{prompt}' }: Partial<DescribedData>,
+): RunRow {
+  if (!isRecord(value))
+    throw new FormatError(`${place}: expected one JSON object per line, got ${JSON.stringify(value)}`);
   const promptColumn = columnOf(value, fields.prompt, prompts);
   if (promptColumn === undefined) {
     const wanted = fields.prompt === undefined ? `one of ${prompts.join(', ')}` : `"${fields.prompt}"`;
@@ -38,14 +51,24 @@ function rowOf(value: unknown, number: number, place: string, { fields = {}, tem
   requireNamed(value, fields.completion, 'completion', place);
   const answer = answerColumn === undefined ? said : textOf(value[answerColumn], `${place}: ${answerColumn}`);
   const completionColumn = columnOf(value, fields.completion, completions);
-  const completion = completionColumn === undefined ? answer : textOf(value[completionColumn], `${place}: ${completionColumn}`);
+  const completion =
+    completionColumn === undefined
+      ? answer
+      : textOf(value[completionColumn], `${place}: ${completionColumn}`);
   const { [promptColumn]: _, ...rest } = value;
-  return { id: idOf(value, fields.id, number), prompt, completion, metadata: { ...rest, ...(answer !== undefined && { answer }) } };
+  return {
+    id: idOf(value, fields.id, number),
+    prompt,
+    completion,
+    metadata: { ...rest, ...(answer !== undefined && { answer }) },
+  };
 }
 
 function requireNamed(row: Columns, named: string | undefined, what: string, place: string): void {
   if (named === undefined || Object.hasOwn(row, named)) return;
-  throw new FormatError(`${place}: expected the ${what} in "${named}", the row has ${Object.keys(row).join(', ')}`);
+  throw new FormatError(
+    `${place}: expected the ${what} in "${named}", the row has ${Object.keys(row).join(', ')}`,
+  );
 }
 
 function columnOf(row: Columns, named: string | undefined, known: readonly string[]): string | undefined {
@@ -54,15 +77,25 @@ function columnOf(row: Columns, named: string | undefined, known: readonly strin
 }
 
 /** The prompt, and what a last turn of the assistant said. */
-function promptOf(value: unknown, place: string, template: string): { prompt: RunRow['prompt']; said?: string } {
+function promptOf(
+  value: unknown,
+  place: string,
+  template: string,
+): { prompt: RunRow['prompt']; said?: string } {
   if (typeof value === 'string') {
-    if (value.trim() === '') throw new FormatError(`${place}: expected text, got an empty one; remove the row`);
+    if (value.trim() === '')
+      throw new FormatError(`${place}: expected text, got an empty one; remove the row`);
     return { prompt: template.replaceAll('{prompt}', () => value) };
   }
-  const { data: messages, error } = messagesSchema.safeParse(value) as { data?: Message[]; error?: z.ZodError };
+  const { data: messages, error } = messagesSchema.safeParse(value) as {
+    data?: Message[];
+    error?: z.ZodError;
+  };
   if (messages === undefined) {
     const [issue] = error?.issues ?? [];
-    throw new FormatError(`${place}: expected text or a list of messages: ${issue?.path.join('.')} ${issue?.message}`);
+    throw new FormatError(
+      `${place}: expected text or a list of messages: ${issue?.path.join('.')} ${issue?.message}`,
+    );
   }
   const last = messages.at(-1)!;
   if (last.role !== 'assistant') return { prompt: messages };

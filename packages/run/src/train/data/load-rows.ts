@@ -13,14 +13,19 @@ export async function loadRows(
   if (typeof data === 'string') return uniqueRows(await fileRows(data, {}, signal), data);
   if (!('options' in data || 'path' in data || 'tasks' in data)) return rowsOfTasks(data as readonly Task[]);
   const { path, tasks, options = {}, limit } = data;
-  if (path !== undefined) return uniqueRows(await fileRows(path, data as Parameters<typeof fileRows>[1], signal), path);
+  if (path !== undefined)
+    return uniqueRows(await fileRows(path, data as Parameters<typeof fileRows>[1], signal), path);
   const made = tasks === 'addition' ? additionRows(options, seed) : reasoningRows(options, seed);
   return made.slice(0, limit);
 }
 
 function reasoningRows(options: Readonly<Record<string, unknown>>, seed: string): RunRow[] {
   const tasks = reasoningTasks({ count: 1000, seed, ...options });
-  return tasks.map(({ metadata, ...task }) => ({ ...task, completion: metadata.answer, metadata: { ...metadata } }));
+  return tasks.map(({ metadata, ...task }) => ({
+    ...task,
+    completion: metadata.answer,
+    metadata: { ...metadata },
+  }));
 }
 
 /** Tasks of a program, as rows. */

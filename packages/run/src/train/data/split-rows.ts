@@ -28,7 +28,10 @@ export function splitRows(rows: readonly RunRow[], { heldOut, imitated, seed }: 
     );
   }
   const byId = new Map(rows.map((row) => [row.id, row]));
-  const split = count === 0 ? { train: rows, heldOut: [] } : splitTasks(rows as readonly Required<RunRow>[], { fraction: count / rows.length, seed });
+  const split =
+    count === 0
+      ? { train: rows, heldOut: [] }
+      : splitTasks(rows as readonly Required<RunRow>[], { fraction: count / rows.length, seed });
   const rowsOf = (tasks: readonly { readonly id: string }[]) => tasks.map(({ id }) => byId.get(id)!);
   const train = rowsOf(split.train);
   if (imitated !== undefined && imitated >= train.length) {

@@ -44,7 +44,12 @@ function optionsOf({ given, config: { seed } }: PreparedRun) {
   return { name, iterations, options: { seed, ...options, rollout: { seed, ...options.rollout } } };
 }
 
-function dependenciesOf({ prepared, policy: { backend, inference }, model, clock }: StageContext): Dependencies {
+function dependenciesOf({
+  prepared,
+  policy: { backend, inference },
+  model,
+  clock,
+}: StageContext): Dependencies {
   const { environment, rows, rewards, config } = prepared;
   return {
     ...{ environment, rewards, backend, clock },

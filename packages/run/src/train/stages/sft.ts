@@ -1,4 +1,10 @@
-import { type Demonstration, demonstrationSequences, resolveSftOptions, runSftTraining, type SftState } from '@rlp/algorithms';
+import {
+  type Demonstration,
+  demonstrationSequences,
+  resolveSftOptions,
+  runSftTraining,
+  type SftState,
+} from '@rlp/algorithms';
 import { ArgumentError, promptMessages, type TokenSequence } from '@rlp/core';
 import { type LanguageModel, maximumSequenceLength } from '@rlp/models';
 import type { RunRow } from '../data/rows.ts';
@@ -29,7 +35,10 @@ function sequencesOf({ rows, environment }: PreparedRun, model: LanguageModel) {
     );
   }
   const long = all.length - sequences.length;
-  const notes = long === 0 ? [] : [`${long} of ${all.length} examples are longer than the model's ${limit} tokens and were left out`];
+  const notes =
+    long === 0
+      ? []
+      : [`${long} of ${all.length} examples are longer than the model's ${limit} tokens and were left out`];
   return { sequences, notes };
 }
 

@@ -1,0 +1,64 @@
+import { readdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { ArgumentError } from '@rlp/core';
+import { holdDirectory } from '@rlp/data/store';
+import { runFiles } from './run-files.ts';
+import { configDifferences, type RunRecord, readRunRecord } from './run-record.ts';
+
+/** What is wanted of a folder. */
+export interface OpenFolderOptions {
+  readonly directory: string;
+  readonly config: Readonly<Record<string, unknown>>;
+  /** `'new'` deletes an earlier run. `'resume'` continues it, if its configuration is the same. */
+  readonly existing: 'resume' | 'new';
+}
+
+/**
+ * Takes the folder of a run for this process.
+ *
+ * @returns The record of an earlier run of the same configuration. `undefined` if the run begins.
+ * @throws ArgumentError for a run of another configuration or a folder with other files, DirectoryInUseError if another process
+ *   writes there.
+ */
+export async function openFolder({
+  directory,
+  config,
+  existing,
+}: OpenFolderOptions): Promise<RunRecord | undefined> {
+  const files = runFiles(directory);
+  const names = await namesIn(directory);
+  if (names.length > 0 && !names.includes('run.json')) {
+    throw new ArgumentError(
+      `${directory} holds files that are not an earlier run's (${names.slice(0, 3).join(', ')}); choose an empty folder with --out`,
+    );
+  }
+  const earlier = existing === 'new' ? undefined : await readRunRecord(files.run);
+  const differences = earlier === undefined ? [] : configDifferences(earlier.config, config);
+  if (differences.length > 0) {
+    throw new ArgumentError(
+      `${directory} holds a run of another configuration (${differences.join('; ')}). Choose another folder with --out, or delete that run with --new`,
+    );
+  }
+  await holdDirectory(directory);
+  if (existing === 'new')
+    for (const path of Object.values(files)) await rm(path, { recursive: true, force: true });
+  return earlier;
+}
+
+/** Names in a folder without hidden ones. */
+async function namesIn(directory: string): Promise<string[]> {
+  const names = await readdir(directory).catch((error: NodeJS.ErrnoException): string[] => {
+    if (error.code === 'ENOENT') return [];
+    if (error.code === 'ENOTDIR')
+      throw new ArgumentError(`${directory} is not a folder; choose another one with --out`);
+    throw error;
+  });
+  return names.filter((name) => !name.startsWith('.'));
+}
+
+/** Removes recordings of iterations that an interrupted run makes again. */
+export async function dropLater(directory: string, from: number): Promise<void> {
+  const names = await readdir(directory).catch(() => []);
+  const later = names.filter((name) => Number.parseInt(name, 10) >= from);
+  for (const name of later) await rm(join(directory, name), { force: true });
+}

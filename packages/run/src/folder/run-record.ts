@@ -1,0 +1,117 @@
+import { readFile } from 'node:fs/promises';
+import { arch, cpus, platform, totalmem } from 'node:os';
+import { FormatError, isRecord, messageOf } from '@rlp/core';
+import * as z from 'zod';
+
+const stageSchema = z.strictObject({
+  /** Iterations that the stage makes. */
+  iterations: z.int().nonnegative(),
+  isFinished: z.boolean(),
+});
+
+const recordSchema = z.strictObject({
+  record: z.literal('run'),
+  version: z.literal(1),
+  /** What the run was asked to do. Functions and objects of a program are named, not written. */
+  config: z.record(z.string(), z.unknown()),
+  mode: z.string(),
+  /** `'failed'` has the error in `problem`. */
+  status: z.enum(['running', 'stopped', 'finished', 'failed']),
+  problem: z.string().optional(),
+  startedAt: z.string(),
+  updatedAt: z.string(),
+  /** Seconds of all processes of an interrupted run. */
+  seconds: z.number().nonnegative(),
+  stages: z.record(z.string(), stageSchema),
+  /** Best evaluation of the last stage. Its model is in `checkpoints/best`. */
+  best: z
+    .strictObject({ iteration: z.int().nonnegative(), score: z.number(), tasks: z.int().positive() })
+    .optional(),
+  seeds: z.strictObject({ run: z.string() }),
+  versions: z.record(z.string(), z.string()),
+  host: z.strictObject({
+    platform: z.string(),
+    arch: z.string(),
+    cpu: z.string(),
+    cores: z.int(),
+    memoryBytes: z.number(),
+  }),
+});
+
+/** Contents of `run.json`. */
+export type RunRecord = z.output<typeof recordSchema>;
+
+/** Reads `run.json`. `undefined` if there is none. @throws FormatError for a broken file. */
+export async function readRunRecord(path: string): Promise<RunRecord | undefined> {
+  const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return undefined;
+    throw error;
+  });
+  if (text === undefined) return undefined;
+  try {
+    return recordSchema.parse(JSON.parse(text));
+  } catch (cause) {
+    throw new FormatError(
+      `${path}: expected the record of a run, and the file is broken; choose another folder, or delete the run with --new: ${messageOf(cause).split('\n')[0]}`,
+      { cause },
+    );
+  }
+}
+
+/** The machine that a run runs on. */
+export function hostFacts(): RunRecord['host'] {
+  const cores = cpus();
+  return {
+    ...{ platform: platform(), arch: arch() },
+    cpu: cores[0]?.model ?? 'unknown',
+    cores: cores.length,
+    memoryBytes: totalmem(),
+  };
+}
+
+/** A configuration as JSON. Values of a program become their names. */
+export function configAsData(config: object): Record<string, unknown> {
+  return asData(config, 0) as Record<string, unknown>;
+}
+
+function asData(value: unknown, depth: number): unknown {
+  if (typeof value === 'function') return `function ${value.name || 'without a name'}`;
+  if (typeof value === 'bigint' || typeof value === 'symbol') return String(value);
+  if (typeof value === 'number' && !Number.isFinite(value)) return String(value);
+  if (Array.isArray(value)) {
+    return value.length > 100 ? `a list of ${value.length}` : value.map((each) => asData(each, depth + 1));
+  }
+  if (!isRecord(value)) return value;
+  const made = Object.getPrototypeOf(value) as { readonly constructor?: { readonly name: string } } | null;
+  if (made !== null && made !== Object.prototype) return `an object of ${made.constructor?.name}`;
+  if ('weights' in value && 'tokenizer' in value) return 'a loaded model';
+  if (depth > 8) return 'an object';
+  const entries = Object.entries(value).filter(([, each]) => each !== undefined);
+  return Object.fromEntries(entries.map(([key, each]) => [key, asData(each, depth + 1)]));
+}
+
+/** Options that do not change what a run learns. */
+const free = new Set(['output', 'engine']);
+
+/** Places at which two configurations differ, such as `algorithm.iterations: 5 there, 6 here`. */
+export function configDifferences(
+  before: Readonly<Record<string, unknown>>,
+  now: Readonly<Record<string, unknown>>,
+) {
+  const [first, second] = [placesOf(before), placesOf(now)];
+  const places = [...new Set([...first.keys(), ...second.keys()])];
+  return places
+    .filter((place) => first.get(place) !== second.get(place) && !free.has(place.split('.')[0]!))
+    .map(
+      (place) => `${place}: ${first.get(place) ?? 'nothing'} there, ${second.get(place) ?? 'nothing'} here`,
+    );
+}
+
+function placesOf(value: unknown, place = ''): Map<string, string> {
+  if (!isRecord(value) || Object.keys(value).length === 0) return new Map([[place, JSON.stringify(value)]]);
+  return new Map(
+    Object.entries(value).flatMap(([key, each]) => [
+      ...placesOf(each, place === '' ? key : `${place}.${key}`),
+    ]),
+  );
+}

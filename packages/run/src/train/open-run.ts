@@ -1,0 +1,61 @@
+import type { LanguageModel } from '@rlp/models';
+import type { Engine } from '@rlp/onnx/runtime';
+import type { ConsoleStream } from '@rlp/tracking';
+import type { RunFiles } from '../folder/run-files.ts';
+import type { RunRecord } from '../folder/run-record.ts';
+import { writeJson } from '../folder/write-text.ts';
+import type { Measured } from './measure.ts';
+import type { PreparedRun } from './prepare.ts';
+
+/** A run under way. */
+export interface OpenRun {
+  readonly prepared: PreparedRun;
+  readonly files: RunFiles;
+  readonly engine: Engine;
+  readonly stream: ConsoleStream;
+  readonly clock: () => number;
+  readonly signal: AbortSignal;
+  /** What `run.json` holds. */
+  readonly journal: Journal;
+  /** Results of this process, for the report. */
+  readonly measured: { before: Measured | undefined; after: Measured | undefined };
+  /** Model after the last finished stage. */
+  model: LanguageModel;
+}
+
+/** `run.json`, and the time that the run takes. */
+export class Journal {
+  readonly #path: string;
+  readonly #clock: () => number;
+  readonly #date: () => Date;
+  readonly #begun: number;
+  #record: RunRecord;
+
+  constructor(
+    path: string,
+    record: RunRecord,
+    time: { readonly clock: () => number; readonly date: () => Date },
+  ) {
+    this.#path = path;
+    this.#record = record;
+    this.#clock = time.clock;
+    this.#date = time.date;
+    this.#begun = time.clock() - 1000 * record.seconds;
+  }
+
+  get record(): RunRecord {
+    return this.#record;
+  }
+
+  /** Writes what changed. */
+  async update(change: Partial<RunRecord> = {}): Promise<void> {
+    const seconds = (this.#clock() - this.#begun) / 1000;
+    this.#record = { ...this.#record, ...change, seconds, updatedAt: this.#date().toISOString() };
+    await writeJson(this.#path, this.#record);
+  }
+}
+
+/** Prints a line for people. */
+export function say({ stream }: Pick<OpenRun, 'stream'>, line: string): void {
+  stream.write(`${line}\n`);
+}

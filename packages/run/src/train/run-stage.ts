@@ -1,0 +1,220 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { closeRun, loadRun, type RunPosition, saveRun } from '@rlp/algorithms/run';
+import { estimateMemory } from '@rlp/backprop';
+import type { Metrics, MetricsLogger } from '@rlp/core';
+import { loadModel, saveModel } from '@rlp/models';
+import type { StageName } from '../config/modes.ts';
+import { dropLater } from '../folder/open-folder.ts';
+import { type Measured, measure, scoreOf } from './measure.ts';
+import { type OpenRun, say } from './open-run.ts';
+import { openPolicy, type Policy } from './policy.ts';
+import { recordGroups } from './record-groups.ts';
+import { stageLog } from './run-log.ts';
+import type { Stage, StagePlan, StageReport, StageState } from './stages/stage.ts';
+import { stages } from './stages/stages.ts';
+import { accuracyText } from './write-report.ts';
+
+/** One stage of a run, with what it has opened. */
+interface OpenStage {
+  readonly run: OpenRun;
+  readonly name: StageName;
+  readonly stage: Stage;
+  readonly plan: StagePlan;
+  readonly policy: Policy;
+  /** Iterations of the stages before. */
+  readonly offset: number;
+  readonly isLast: boolean;
+}
+
+/** Folder of a stage's checkpoints. */
+const checkpointsOf = ({ files }: OpenRun, name: StageName) => join(files.checkpoints, name);
+
+/** Runs a stage to its end, or to the signal. @returns Whether it was finished. */
+export async function runStage(run: OpenRun, name: StageName): Promise<boolean> {
+  const { prepared, engine, journal, model } = run;
+  const stage = stages[name];
+  const isLast = prepared.stages.at(-1) === name;
+  const after = join(run.files.checkpoints, isLast ? 'last' : `after-${name}`);
+  if (journal.record.stages[name]?.isFinished) {
+    run.model = await loadModel(after);
+    return true;
+  }
+  const plan = stage.plan(prepared, model);
+  const { sampler, backend } = prepared.config;
+  const options = [backend, stage.backend(prepared)];
+  say(run, `${stage.label}: ${plan.iterations} iterations.\n${memoryTable(run, plan)}`);
+  const { learningRate } = stage;
+  const policy = await openPolicy({
+    ...{ engine, model, sampler, learningRate },
+    backend: options,
+    updates: plan.updates,
+  });
+  const offset = prepared.stages
+    .slice(0, prepared.stages.indexOf(name))
+    .reduce((sum, before) => sum + (journal.record.stages[before]?.iterations ?? 0), 0);
+  const open: OpenStage = { run, name, stage, plan, policy, offset, isLast };
+  try {
+    await journal.update({
+      stages: { ...journal.record.stages, [name]: { iterations: plan.iterations, isFinished: false } },
+    });
+    if (!(await trained(open))) return false;
+    await policy.refresh();
+    await finish(open, after);
+    return true;
+  } finally {
+    await policy.close();
+    await closeRun(checkpointsOf(run, name));
+  }
+}
+
+function memoryTable({ model, prepared }: OpenRun, { batch }: StagePlan): string {
+  const { lora, tokensPerMicroBatch = 4096 } = prepared.config.backend ?? {};
+  const rows = Math.max(1, Math.min(batch.rows, Math.floor(tokensPerMicroBatch / batch.length)));
+  const { total } = estimateMemory({
+    config: model.config,
+    rows,
+    length: batch.length,
+    ...(lora && { lora: { rank: lora.rank } }),
+  });
+  return `Estimated memory: ${Math.round(total / 2 ** 20)} MiB for ${rows} sequences of ${batch.length} tokens at once.`;
+}
+
+/** Makes the iterations that are left. @returns Whether all are made. */
+async function trained(open: OpenStage): Promise<boolean> {
+  const { run, name, stage, plan, policy, offset } = open;
+  const { prepared, model, clock, signal, stream, files } = run;
+  const folder = checkpointsOf(run, name);
+  const resume = (await loadRun(folder, policy.backend, stage.kind)) as StageState | undefined;
+  if (resume === undefined) await measureBefore(open);
+  else {
+    await policy.refresh();
+    await dropLater(files.trajectories, offset + resume.iteration);
+  }
+  const startedAt = resume?.iteration ?? 0;
+  const log = stageLog({
+    files,
+    stream,
+    clock,
+    label: stage.label,
+    iterations: plan.iterations,
+    offset,
+    startedAt,
+  });
+  let reached = resume;
+  const onInterrupted = (state: StageState) => {
+    reached = state;
+  };
+  try {
+    for (const note of plan.notes) log.note?.(startedAt, note);
+    const context = { prepared, policy, model, resume, clock, signal, onInterrupted };
+    for await (const report of stage.reports(context, plan)) {
+      reached = report.state;
+      await followed(open, report, log);
+    }
+    if (reached !== undefined && reached !== resume) await save(open, reached);
+  } finally {
+    await log.close();
+  }
+  return (reached?.iteration ?? 0) >= plan.iterations;
+}
+
+/** Logs one iteration, and measures, records and saves if that is due. */
+async function followed(open: OpenStage, report: StageReport, log: MetricsLogger): Promise<void> {
+  const { run, offset, plan } = open;
+  const { config, model } = run.prepared;
+  const { iteration, metrics, notes = [], findings = [], groups = [], state } = report;
+  const made = iteration + 1;
+  const { evaluation, checkpoints, trajectories } = config;
+  const isEnd = made >= plan.iterations;
+  for (const note of notes) log.note?.(iteration, note);
+  for (const finding of findings) log.finding?.(iteration, finding);
+  const isMeasured = evaluation !== 'none' && made % evaluation.every === 0 && !isEnd;
+  log.log(iteration, isMeasured ? { ...metrics, ...(await measureDuring(open, made)) } : metrics);
+  const isRecorded = trajectories !== 'none' && (made % trajectories.every === 0 || made === 1 || isEnd);
+  if (isRecorded && groups.length > 0) {
+    await recordGroups(
+      run.files.trajectories,
+      offset + iteration,
+      groups.slice(0, trajectories.groups),
+      model.tokenizer,
+    );
+  }
+  if (made % checkpoints.every === 0 && !isEnd) await save(open, state);
+}
+
+function save({ run, name, stage, policy }: OpenStage, state: StageState): Promise<string> {
+  const position = { kind: stage.kind, state } as RunPosition;
+  const { keep } = run.prepared.config.checkpoints;
+  return saveRun(checkpointsOf(run, name), policy.backend, position, { keep });
+}
+
+function measured(
+  { run, policy: { inference } }: OpenStage,
+  name: string,
+  limit?: number,
+): Promise<Measured | undefined> {
+  const { prepared, model, signal, files } = run;
+  return measure(prepared, { name, limit, inference, model, signal, folder: files.evaluations });
+}
+
+/** The policy before the first stage. */
+async function measureBefore(open: OpenStage): Promise<void> {
+  const { run, offset } = open;
+  if (offset > 0 || existsSync(join(run.files.evaluations, 'before.json'))) return;
+  await open.policy.refresh();
+  run.measured.before = await measured(open, 'before');
+  if (run.measured.before)
+    say(run, `Held-out accuracy before training: ${accuracyText(run.measured.before.record)}`);
+}
+
+/** Measures the first held-out tasks, and keeps the best model of the last stage. */
+async function measureDuring(open: OpenStage, made: number): Promise<Metrics> {
+  const { run, name, policy, stage } = open;
+  const { evaluation } = run.prepared.config;
+  if (evaluation === 'none') return {};
+  if (stage.kind === 'sft') await policy.refresh();
+  const result = await measured(open, `${name}-${String(made).padStart(8, '0')}`, evaluation.during);
+  if (result === undefined) return {};
+  await keepBest(open, result, made);
+  const { accuracy, reward } = result.record;
+  return {
+    ...(accuracy !== undefined && { 'evaluation/accuracy': accuracy }),
+    ...(reward !== undefined && { 'evaluation/reward': reward.value }),
+  };
+}
+
+/** Saves the model if no earlier evaluation of the last stage was as good, on the tasks that all of them have. */
+async function keepBest(
+  { run, policy, isLast }: OpenStage,
+  { record }: Measured,
+  iteration: number,
+): Promise<void> {
+  const { evaluation } = run.prepared.config;
+  if (!isLast || evaluation === 'none') return;
+  const score = scoreOf(record, evaluation.during);
+  const { best } = run.journal.record;
+  if (score === undefined || (best !== undefined && best.score >= score)) return;
+  await saveModel(join(run.files.checkpoints, 'best'), {
+    ...run.model,
+    weights: await policy.backend.getWeights(),
+  });
+  const tasks = Math.min(evaluation.during, record.tasks.length);
+  await run.journal.update({ best: { iteration, score, tasks } });
+}
+
+/** Measures the finished stage on all tasks and saves its model. */
+async function finish(open: OpenStage, folder: string): Promise<void> {
+  const { run, name, plan, policy, isLast, stage } = open;
+  const result = await measured(open, isLast ? 'final' : `after-${name}`);
+  if (result) {
+    if (isLast) run.measured.after = result;
+    await keepBest(open, result, plan.iterations);
+    say(run, `Held-out accuracy after ${stage.label}: ${accuracyText(result.record)}`);
+  }
+  const weights = await policy.backend.getWeights();
+  await saveModel(folder, { ...run.model, weights });
+  run.model = { ...run.model, weights };
+  const done = { iterations: plan.iterations, isFinished: true };
+  await run.journal.update({ stages: { ...run.journal.record.stages, [name]: done } });
+}

@@ -1,0 +1,138 @@
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Writable } from 'node:stream';
+import { closeRun } from '@rlp/algorithms/run';
+import { loadModel } from '@rlp/models';
+import { metricRowsFromJsonl } from '@rlp/tracking';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { RunConfig } from '../config/run-schema.ts';
+import { trainRun } from './train-run.ts';
+
+let directory: string;
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'rlp-run-'));
+});
+afterAll(() => rm(directory, { recursive: true }));
+
+/** A stream that remembers, and calls `onWrite` with what was written. */
+function recorded(onWrite: (text: string) => void = () => {}) {
+  const written: string[] = [];
+  const stream = new Writable({
+    write(chunk, _, done) {
+      written.push(String(chunk));
+      onWrite(String(chunk));
+      done();
+    },
+  });
+  return { stream, text: () => written.join('') };
+}
+
+const tiny: RunConfig = {
+  model: {
+    create: {
+      tokenizer: {
+        characters: '0123456789+=,',
+        others: ['<reasoning>', '</reasoning>', '<answer>', '</answer>'],
+      },
+      ...{ layers: 1, hiddenSize: 16, heads: 2, contextLength: 64 },
+    },
+  },
+  data: { tasks: 'addition', options: { count: 60, digits: 1 } },
+  sft: { rows: 30, updates: 4, sequencesPerBatch: 8, backend: { learningRate: 1e-2 } },
+  algorithm: { iterations: 3, tasksPerIteration: 2, rollout: { groupSize: 2, sampling: { maxTokens: 12 } } },
+  rewards: {
+    accuracy: 'exactAnswer',
+    format: { name: 'tagFormat', params: { tags: ['reasoning', 'answer'] } },
+  },
+  evaluation: { heldOut: 10, every: 2, maxTokens: 12 },
+  checkpoints: { every: 1 },
+  trajectories: { every: 2 },
+  engine: { threads: 1 },
+};
+
+describe('trainRun', () => {
+  it('imitates, practises and evaluates, in a folder that says what happened', async () => {
+    const output = join(directory, 'whole');
+    const { stream, text } = recorded();
+    const result = await trainRun({ ...tiny, output }, { stream });
+    expect(result).toMatchObject({
+      status: 'finished',
+      mode: 'sft+rl',
+      model: join(output, 'checkpoints', 'last'),
+    });
+    expect((await readdir(output)).filter((name) => !name.startsWith('.')).sort()).toEqual([
+      ...[
+        'checkpoints',
+        'evaluations',
+        'metrics.jsonl',
+        'notes.jsonl',
+        'report.html',
+        'run.json',
+        'trajectories',
+      ],
+    ]);
+    const rows = metricRowsFromJsonl(await readFile(join(output, 'metrics.jsonl'), 'utf8'));
+    expect(rows.map(({ step }) => step)).toEqual([0, 1, 2, 3, 4, 5, 6]);
+    const final = JSON.parse(await readFile(join(output, 'evaluations', 'final.json'), 'utf8'));
+    expect(final.accuracy).toBeGreaterThanOrEqual(final.low);
+    expect(final.high).toBeGreaterThanOrEqual(final.accuracy);
+    expect(final.tasks).toHaveLength(10);
+    const record = JSON.parse(await readFile(join(output, 'run.json'), 'utf8'));
+    expect(record).toMatchObject({ status: 'finished', mode: 'sft+rl', seeds: { run: '0' } });
+    expect((await loadModel(result.model!)).config.layers).toBe(1);
+    expect(text()).toContain('30 rows to imitate, 20 to practise, 10 held out');
+  }, 60_000);
+
+  it('stops at the signal, and the next call ends where an uninterrupted run does', async () => {
+    const output = join(directory, 'stopped');
+    const controller = new AbortController();
+    const during = recorded((written) => {
+      if (/RL 1\/3/.test(written)) controller.abort();
+    });
+    const stopped = await trainRun({ ...tiny, output }, { stream: during.stream, signal: controller.signal });
+    expect(stopped).toMatchObject({ status: 'stopped', evaluation: undefined, model: undefined });
+    const after = recorded();
+    const resumed = await trainRun({ ...tiny, output }, { stream: after.stream });
+    expect(resumed.status).toBe('finished');
+    expect(after.text()).not.toMatch(/SFT 1\/4|RL 1\/3/);
+    const weightsOf = async (name: string) =>
+      [...(await loadModel(join(directory, name, 'checkpoints', 'last'))).weights.values()].map(
+        ({ data }) => data,
+      );
+    expect(await weightsOf('stopped')).toEqual(await weightsOf('whole'));
+    const again = await trainRun({ ...tiny, output }, { stream: recorded().stream });
+    expect(again.evaluation?.accuracy).toBe(resumed.evaluation?.accuracy);
+  }, 60_000);
+
+  it('refuses a folder of another configuration, and one with other files', async () => {
+    const output = join(directory, 'whole');
+    const other = { ...tiny, output, sft: { ...tiny.sft, updates: 5 } };
+    await expect(trainRun(other)).rejects.toThrow(
+      /another configuration \(sft\.updates: 4 there, 5 here\).*--new/,
+    );
+    const files = join(directory, 'files');
+    await writeFile(files, 'mine');
+    await expect(trainRun({ ...tiny, output: files })).rejects.toThrow(/is not a folder/);
+    await expect(trainRun({ ...tiny, output: directory })).rejects.toThrow(/not an earlier run's.*--out/);
+    await closeRun(output);
+  });
+
+  it('names all problems of a configuration at once, before anything is loaded', async () => {
+    const wrong = {
+      ...tiny,
+      mode: 'sft',
+      model: 'nowhere',
+      learning_rate: 1,
+      algorithm: { ...tiny.algorithm, num_generations: 8 },
+      rewards: { accuracy: 'exactAnswr', format: { name: 'tagFormat', params: { tag: ['a'] } } },
+      output: join(directory, 'none'),
+    };
+    const problem = await trainRun(wrong as RunConfig).catch((error: Error) => error.message);
+    expect(problem).toContain('Unrecognized option "learning_rate"; in rlp this is backend.learningRate');
+    expect(problem).toContain('num_generations"; in rlp this is algorithm.rollout.groupSize');
+    expect(problem).toContain("algorithm: mode 'sft' does not use it");
+    expect(problem).toContain('rewards.accuracy.name: expected one of');
+    expect(problem).toContain('rewards.format.params');
+  });
+});

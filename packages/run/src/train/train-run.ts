@@ -1,0 +1,201 @@
+import { readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { ArgumentError, type Evaluation, evaluationSchema, messageOf, parseOptions } from '@rlp/core';
+import { releaseDirectory } from '@rlp/data/store';
+import { createOnnxSampler, InferenceModule } from '@rlp/inference';
+import { createEngine } from '@rlp/onnx/runtime';
+import type { ConsoleStream } from '@rlp/tracking';
+import { checkRun } from '../config/check-run.ts';
+import type { RunMode } from '../config/modes.ts';
+import type { RunConfig } from '../config/run-schema.ts';
+import { openFolder } from '../folder/open-folder.ts';
+import { type RunFiles, runFiles } from '../folder/run-files.ts';
+import { configAsData, hostFacts, type RunRecord } from '../folder/run-record.ts';
+import { type Answered, type Measured, measure } from './measure.ts';
+import { Journal, type OpenRun, say } from './open-run.ts';
+import { type PreparedRun, prepareRun } from './prepare.ts';
+import { runStage } from './run-stage.ts';
+import { accuracyText, writeReport } from './write-report.ts';
+
+/** What a run is given besides its configuration. */
+export interface TrainRunOptions {
+  /** Stops the run after the step under way, and saves it. The next call continues there. Default none. */
+  readonly signal?: AbortSignal | undefined;
+  /** `'resume'` continues an earlier run of the same configuration in the folder, `'new'` deletes it. Default `'resume'`. */
+  readonly existing?: 'resume' | 'new' | undefined;
+  /** Receives progress. Default `process.stderr`. */
+  readonly stream?: ConsoleStream | undefined;
+  /** Milliseconds from any origin. Default `performance.now`. */
+  readonly clock?: (() => number) | undefined;
+  /** The date, for `run.json`. Default `new Date()`. */
+  readonly date?: (() => Date) | undefined;
+}
+
+/** Result of {@link trainRun}. */
+export interface RunResult {
+  /** `'stopped'` if the signal ended the run before its last iteration. */
+  readonly status: 'finished' | 'stopped';
+  readonly mode: RunMode;
+  /** Folder of the run. */
+  readonly directory: string;
+  readonly files: RunFiles;
+  /** Evaluation of the last weights on all held-out tasks. Absent if the run was stopped or evaluates nothing. */
+  readonly evaluation: Evaluation | undefined;
+  /** Folder of the model with the last weights. Absent if the run was stopped, or trained nothing. */
+  readonly model: string | undefined;
+  /** Seconds of all processes of an interrupted run. */
+  readonly seconds: number;
+}
+
+/**
+ * Trains and evaluates a model as a configuration says, in a folder with a contract; see `runFiles`.
+ *
+ * Everything is checked before anything is trained. If the folder holds a run of the same configuration, it is continued.
+ *
+ * @throws OptionsError naming every problem of the configuration, ArgumentError for a folder of another run, FormatError for
+ *   data or a model that cannot be read; what the training loops throw.
+ */
+export async function trainRun(config: RunConfig, options: TrainRunOptions = {}): Promise<RunResult> {
+  const resolved = checkRun(config, 'trainRun');
+  const { output } = resolved;
+  if (output === undefined) {
+    throw new ArgumentError(
+      'trainRun: output is missing; name the folder of the run, as `output` or with --out DIR',
+    );
+  }
+  const {
+    signal = new AbortController().signal,
+    stream = process.stderr,
+    clock = () => performance.now(),
+  } = options;
+  const { date = () => new Date(), existing = 'resume' } = options;
+  signal.throwIfAborted();
+  const asData = configAsData(config);
+  const prepared = await prepareRun(config, resolved, signal);
+  const files = runFiles(output);
+  const earlier = await openFolder({ directory: output, config: asData, existing });
+  try {
+    const record = earlier ?? newRecord(asData, prepared, date());
+    const journal = new Journal(files.run, record, { clock, date });
+    const run = {
+      ...{ prepared, files, stream, clock, signal, journal },
+      measured: { before: undefined, after: undefined },
+    };
+    const status = earlier?.status === 'finished' ? 'finished' : await runAll(run);
+    return await resultOf(run, { status, directory: output });
+  } finally {
+    await releaseDirectory(output);
+  }
+}
+
+function newRecord(
+  config: Record<string, unknown>,
+  { mode, config: { seed } }: PreparedRun,
+  now: Date,
+): RunRecord {
+  const at = now.toISOString();
+  return {
+    ...{ record: 'run', version: 1, config, mode, status: 'running', startedAt: at, updatedAt: at },
+    ...{ seconds: 0, stages: {}, seeds: { run: seed } },
+    versions: { node: process.version, rlp: versionOf('../../package.json') },
+    host: hostFacts(),
+  };
+}
+
+function versionOf(manifest: string): string {
+  const found: unknown = createRequire(import.meta.url)(manifest);
+  return (found as { readonly version: string }).version;
+}
+
+/** Runs what is left of a run. */
+async function runAll(begun: Omit<OpenRun, 'engine' | 'model'>): Promise<RunResult['status']> {
+  const { prepared, journal, signal } = begun;
+  await journal.update({ status: 'running', problem: undefined });
+  const engine = await createEngine(prepared.config.engine);
+  try {
+    const run: OpenRun = { ...begun, engine, model: prepared.model };
+    say(run, headline(run));
+    for (const name of prepared.stages) {
+      if (await runStage(run, name)) continue;
+      await journal.update({ status: 'stopped' });
+      return 'stopped';
+    }
+    if (prepared.stages.length === 0) await evaluateOnly(run);
+    await journal.update({ status: 'finished' });
+    await conclude(run);
+    return 'finished';
+  } catch (error) {
+    const status = signal.aborted ? 'stopped' : 'failed';
+    await journal.update({ status, ...(status === 'failed' && { problem: messageOf(error) }) });
+    if (status === 'failed') throw error;
+    return 'stopped';
+  } finally {
+    await engine.close();
+  }
+}
+
+function headline({ prepared, engine }: OpenRun): string {
+  const { rows, mode, model } = prepared;
+  const parameters = [...model.weights.values()].reduce((sum, { data }) => sum + data.length, 0);
+  const size = parameters < 1e5 ? `${parameters}` : `${(parameters / 1e6).toFixed(2)} million`;
+  const counts = [
+    ...(prepared.stages.includes('sft') ? [`${rows.imitated.length} rows to imitate`] : []),
+    ...(prepared.stages.includes('rl') ? [`${rows.practised.length} to practise`] : []),
+    `${rows.heldOut.length} held out`,
+  ];
+  return `Mode ${mode}: a model of ${size} weights, ${counts.join(', ')}, ${engine.threads} threads.`;
+}
+
+async function evaluateOnly(run: OpenRun): Promise<void> {
+  const { prepared, engine, model, signal, files, measured } = run;
+  const backend = createOnnxSampler({ maxSequences: 64, ...prepared.config.sampler, engine, model });
+  const inference = await InferenceModule.create({ backend });
+  try {
+    measured.after = await measure(prepared, {
+      name: 'final',
+      inference,
+      model,
+      signal,
+      folder: files.evaluations,
+    });
+    if (measured.after) say(run, `Accuracy: ${accuracyText(measured.after.record)}`);
+  } finally {
+    await inference.close();
+  }
+}
+
+/** Writes the report. Evaluations of earlier processes are read back. */
+async function conclude({ files, prepared, journal, measured }: OpenRun): Promise<void> {
+  const before = measured.before ?? (await readMeasured(files, 'before'));
+  const after = measured.after ?? (await readMeasured(files, 'final'));
+  const { mode, config } = prepared;
+  const { seconds } = journal.record;
+  await writeReport(files, { title: `Run ${config.output ?? ''}`, ...{ mode, seconds, before, after } });
+}
+
+async function readMeasured(files: RunFiles, name: string): Promise<Measured | undefined> {
+  const read = (ending: string) =>
+    readFile(join(files.evaluations, `${name}.${ending}`), 'utf8').catch(() => undefined);
+  const [record, lines] = [await read('json'), await read('jsonl')];
+  if (record === undefined) return undefined;
+  const answers = (lines ?? '').split('\n').filter(Boolean);
+  return {
+    record: parseOptions(name, evaluationSchema, JSON.parse(record)),
+    answers: answers.map((line) => JSON.parse(line) as Answered),
+  };
+}
+
+async function resultOf(
+  { files, prepared, journal }: Pick<OpenRun, 'files' | 'prepared' | 'journal'>,
+  { status, directory }: Pick<RunResult, 'status' | 'directory'>,
+): Promise<RunResult> {
+  const isDone = status === 'finished';
+  const { mode, stages } = prepared;
+  return {
+    ...{ status, mode, directory, files },
+    evaluation: isDone ? (await readMeasured(files, 'final'))?.record : undefined,
+    model: isDone && stages.length > 0 ? join(files.checkpoints, 'last') : undefined,
+    seconds: journal.record.seconds,
+  };
+}

@@ -1,0 +1,76 @@
+import { readFile } from 'node:fs/promises';
+import type { Evaluation } from '@rlp/core';
+import { type MetricRow, metricRowsFromJsonl, type ReportSample, renderReport } from '@rlp/tracking';
+import type { RunFiles } from '../folder/run-files.ts';
+import { writeText } from '../folder/write-text.ts';
+import type { Answered, Measured } from './measure.ts';
+
+/** Curves of a report, if the run has them. */
+const curves = [
+  'evaluation/accuracy',
+  'evaluation/reward',
+  'reward/mean',
+  'reward_quality/suspected_reward_hacking',
+  'loss/sft',
+  'kl/reference',
+  'entropy/mean',
+  'response/tokens',
+  'gradient/norm',
+  'learning-rate',
+];
+
+/** What a report shows. */
+export interface RunReport {
+  readonly title: string;
+  readonly mode: string;
+  readonly seconds: number;
+  readonly before: Measured | undefined;
+  readonly after: Measured | undefined;
+}
+
+/** A share in percent with its interval: `99.0 % (97.5–99.6 %)`. */
+export function accuracyText({ accuracy, low, high }: Evaluation): string {
+  const percent = (share: number) => (100 * share).toFixed(1);
+  if (accuracy === undefined) return 'not measured';
+  const interval = low === undefined || high === undefined ? '' : ` (${percent(low)}–${percent(high)} %)`;
+  return `${percent(accuracy)} %${interval}`;
+}
+
+/** Writes `report.html`. */
+export async function writeReport(files: RunFiles, report: RunReport): Promise<void> {
+  const text = await readFile(files.metrics, 'utf8').catch(() => '');
+  const rows: readonly MetricRow[] = metricRowsFromJsonl(text, files.metrics);
+  const known = new Set(rows.flatMap(({ metrics }) => Object.keys(metrics)));
+  const components = [...known].filter((name) => name.startsWith('reward/component/'));
+  const { title, before, after, seconds, mode } = report;
+  const page = renderReport({
+    title,
+    description: `Mode ${mode}. Accuracy is the share of right responses to held-out tasks, with its 95 % interval.`,
+    summary: {
+      ...(before && { 'accuracy before': accuracyText(before.record) }),
+      ...(after && { 'accuracy after': accuracyText(after.record), tasks: after.record.tasks.length }),
+      seconds: Math.round(seconds),
+      iterations: rows.length,
+    },
+    runs: rows.length === 0 ? [] : [{ name: mode, rows }],
+    metrics: [...components, ...curves].filter((name) => known.has(name)),
+    samples: samplesOf(before, after),
+  });
+  await writeText(files.report, page);
+}
+
+function samplesOf(before: Measured | undefined, after: Measured | undefined): ReportSample[] {
+  const first = new Map((before?.answers ?? []).map((answer) => [answer.task, answer]));
+  const shown = new Map((after?.answers ?? []).map((answer) => [answer.task, answer]));
+  return [...shown.values()].slice(0, 12).map((later): ReportSample => {
+    const earlier: Answered | undefined = first.get(later.task);
+    return {
+      prompt: later.prompt,
+      before: earlier?.response ?? '',
+      after: later.response,
+      rewardBefore: earlier?.reward ?? null,
+      rewardAfter: later.reward,
+      ...(later.answer !== undefined && { reference: later.answer }),
+    };
+  });
+}
