@@ -12,7 +12,6 @@ import {
   type RlState,
 } from '@rlp/algorithms';
 import type { State } from '@rlp/core';
-import { maximumSequenceLength } from '@rlp/models';
 import { createDefaultMonitor } from '@rlp/quality-monitor';
 import type { AnswerMetadata } from '../../config/stock-rewards.ts';
 import { tasksOf } from '../environment.ts';
@@ -75,7 +74,7 @@ export const rlStage: Stage = {
     const { iterations, options } = optionsOf(prepared);
     const { epochs = 1, minibatches = 1, tasksPerIteration = 8, rollout } = options;
     const { groupSize = 8, sampling } = rollout as { groupSize?: number; sampling?: { maxTokens?: number } };
-    const length = Math.min(maximumSequenceLength(config), 2 * (sampling?.maxTokens ?? 256));
+    const length = Math.min(config.contextLength, 2 * (sampling?.maxTokens ?? 256));
     const batch = { rows: Math.ceil((tasksPerIteration * groupSize) / minibatches), length };
     return { iterations, updates: iterations * epochs * minibatches, notes: [], batch };
   },

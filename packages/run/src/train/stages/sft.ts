@@ -6,7 +6,7 @@ import {
   type SftState,
 } from '@rlp/algorithms';
 import { ArgumentError, promptMessages, type TokenSequence } from '@rlp/core';
-import { type LanguageModel, maximumSequenceLength } from '@rlp/models';
+import type { LanguageModel } from '@rlp/models';
 import type { RunRow } from '../data/rows.ts';
 import { showsMessages } from '../environment.ts';
 import type { PreparedRun } from '../prepare.ts';
@@ -25,7 +25,7 @@ function demonstrationOf({ prompt, completion = '' }: RunRow, asMessages: boolea
 
 /** Sequences that fit the model, and what was left out. */
 function sequencesOf({ rows, environment }: PreparedRun, model: LanguageModel) {
-  const limit = maximumSequenceLength(model.config);
+  const limit = model.config.contextLength;
   const asMessages = showsMessages(environment);
   const all = rows.imitated.flatMap((row) => demonstrationSequences(demonstrationOf(row, asMessages), model));
   const sequences = all.filter(({ tokens }) => tokens.length <= limit);
