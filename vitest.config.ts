@@ -21,6 +21,7 @@ export default defineConfig({
       'scripts/**/*.test.ts',
       'lab/**/*.test.ts',
     ],
+    globalSetup: './scripts/thread-bundles.ts',
     testTimeout: 30_000,
     // The files of a worker share its modules: to load them for each file anew takes longer than most files' tests.
     isolate: false,

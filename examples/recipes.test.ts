@@ -24,7 +24,7 @@ describe('fine-tune', () => {
       data,
       lines
         .toSorted((a, b) => a.length - b.length)
-        .slice(0, 60)
+        .slice(0, 30)
         .join('\n'),
     );
     const { before, after } = await fineTune({ folder: model, data, out, learningRate: 1e-2, epochs: 1 });
@@ -38,7 +38,7 @@ describe('fine-tune', () => {
 describe('stories', () => {
   it('trains the model of the repository', async () => {
     const size = { tasksPerIteration: 2, maxTokens: 24, heldOutTasks: 4 };
-    const { before, after } = await trainStories({ folder: model, out, word: 'happy', iterations: 2 }, size);
+    const { before, after } = await trainStories({ folder: model, out, word: 'happy', iterations: 1 }, size);
     expect(before.mean).toBeGreaterThanOrEqual(0);
     expect(after.story).toMatch(/^Once upon a time, there was a .* named /);
     expect(await readFile(join(out, 'metrics.jsonl'), 'utf8')).toContain('reward/mean');

@@ -5,8 +5,6 @@
  * from the packages' declarations, so `pnpm build` has to run first.
  */
 import { rmSync } from 'node:fs';
-import { build } from 'vitepress';
-import { writeApi } from './site/api.ts';
 import { writePages } from './site/pages.ts';
 import { conclude } from './workspace.ts';
 
@@ -14,6 +12,8 @@ const folder = 'runs/site/pages';
 rmSync('runs/site', { recursive: true, force: true });
 const problems = writePages(folder);
 if (problems.length === 0 && !process.argv.includes('--pages')) {
+  const { writeApi } = await import('./site/api.ts');
+  const { build } = await import('vitepress');
   await writeApi(`${folder}/reference/api`);
   await build('docs');
 }

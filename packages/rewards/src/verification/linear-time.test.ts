@@ -36,6 +36,8 @@ const texts = Object.entries(shapes).map(
   ([name, unit]) => [name, unit.repeat(Math.ceil(size / unit.length))] as const,
 );
 
+const megabytes = process.env.RLP_SLOW_TESTS ? 10 : 2;
+
 const pipeline = createCustomVerifierPipeline([
   { type: 'length' },
   { type: 'length', unit: 'sentences' },
@@ -76,12 +78,12 @@ describe('hostile texts', () => {
     },
   );
 
-  it('go through all verifiers, 10 MB of them', async () => {
+  it(`go through all verifiers, ${megabytes} MB of them`, async () => {
     const begun = performance.now();
-    for (const response of ['a'.repeat(10_000_000), '1,'.repeat(1_000_000)]) {
+    for (const response of ['a'.repeat(1_000_000 * megabytes), '1,'.repeat(100_000 * megabytes)]) {
       const [report] = await pipeline.verifyBatch([{ prompt: 'a', response }]);
       expect(report!.result).toBe('fail');
     }
-    expect(performance.now() - begun).toBeLessThan(20_000);
+    expect(performance.now() - begun).toBeLessThan(2000 * megabytes);
   });
 });

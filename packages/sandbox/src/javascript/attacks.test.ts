@@ -1,10 +1,9 @@
 import { afterAll, describe, expect, it } from 'vitest';
-import { built } from '../built-thread.fixture.ts';
 import type { SandboxFailureCause } from '../index.ts';
 import { Sandbox } from './sandbox.ts';
 
 // Threads that do not stop are killed, and another one starts.
-const entry = await built(new URL('../sandbox.worker.ts', import.meta.url));
+const entry = new URL('../sandbox.worker.ts', import.meta.url);
 
 /** Each attack with its outcome. `value` means that it is contained, because its result is of no use. */
 const attacks: readonly (readonly [

@@ -1,9 +1,8 @@
 import { afterAll, describe, expect, it } from 'vitest';
-import { built } from '../built-thread.fixture.ts';
 import { createSandbox, javascriptRunner, runSandboxed } from '../index.ts';
 import { Sandbox } from './sandbox.ts';
 
-const entry = await built(new URL('../sandbox.worker.ts', import.meta.url));
+const entry = new URL('../sandbox.worker.ts', import.meta.url);
 const sandbox = new Sandbox(entry, { timeoutMs: 10_000 });
 afterAll(() => sandbox.close());
 

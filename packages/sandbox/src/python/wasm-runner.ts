@@ -2,6 +2,7 @@ import { importPeer } from '@rlp/core';
 import type { CodeOutcome } from '../code-runner.ts';
 import { ThreadError } from '../threads/thread-error.ts';
 import { ThreadPool } from '../threads/thread-pool.ts';
+import type { Prepared } from './sealed/interpreter.ts';
 import type { PythonJob } from './sealed/job.ts';
 
 const startMs = 120_000;
@@ -11,15 +12,15 @@ const graceMs = 300;
 const stackMb = 16;
 
 /**
- * Memory of the first interpreter of this process, before any program ran in it. It depends on no option, so interpreters of all
- * runners start from it.
+ * Memory and code of the first interpreter of this process, before any program ran in it. They depend on no option, so
+ * interpreters of all runners start from them.
  */
-let firstMemory: Uint8Array | undefined;
+let first: Prepared | undefined;
 
-/** Threads with Python interpreters. Later threads start from the memory of the first, in a fraction of its time. */
+/** Threads with Python interpreters. Later threads start from what the first prepared, in a fraction of its time. */
 export class PythonThreads {
-  readonly #data: { memoryBytes: number; snapshot?: Uint8Array | undefined };
-  readonly #pool: ThreadPool<PythonJob, CodeOutcome, Uint8Array>;
+  readonly #data: { memoryBytes: number; prepared?: Prepared | undefined };
+  readonly #pool: ThreadPool<PythonJob, CodeOutcome, Prepared>;
   #opening: Promise<void> | undefined;
 
   constructor(program: URL, memoryBytes: number, threads: number) {
@@ -64,9 +65,9 @@ export class PythonThreads {
   async #open(): Promise<void> {
     try {
       await importPeer('pythonRunner', 'pyodide', () => import('pyodide'));
-      this.#data.snapshot = firstMemory;
-      this.#data.snapshot = await this.#pool.open();
-      firstMemory ??= this.#data.snapshot;
+      this.#data.prepared = first;
+      this.#data.prepared = await this.#pool.open();
+      first ??= this.#data.prepared;
     } catch (error) {
       this.#opening = undefined;
       throw error;

@@ -6,7 +6,13 @@ import { joined } from './frames.ts';
 import { imageSource, sealSource } from './image-source.ts';
 import { type Guard, guardedImport, nullFile } from './imports.ts';
 import { Stop } from './stop.ts';
-import { type WasmFunction, type WasmImports, type WasmInstance, webAssembly } from './webassembly.ts';
+import {
+  type WasmFunction,
+  type WasmImports,
+  type WasmInstance,
+  type WasmModule,
+  webAssembly,
+} from './webassembly.ts';
 
 /** Files of the channels between the worlds: requests in, requests out, the verdict of the tests. */
 const files = { input: 0, stderr: 2, inbox: 900, outbox: 901, verdict: 902 } as const;
@@ -212,30 +218,36 @@ export class Interpreter {
 
 interface Loaded {
   readonly instance: WasmInstance;
+  readonly module: WasmModule;
   readonly pyodide: Pyodide;
 }
 
-/** Loads interpreters. The first one takes seconds, later ones start from its memory. */
-export class InterpreterLoader {
-  /** Memory of a prepared interpreter, if there is one. */
-  snapshot: Uint8Array | undefined;
-  readonly #maxMemoryBytes: number;
+/** What interpreters start from: the memory of one that is prepared, and its code. All threads share it. */
+export interface Prepared {
+  readonly memory: Uint8Array;
+  readonly module: WasmModule;
+}
 
-  constructor(maxMemoryBytes: number, snapshot: Uint8Array | undefined) {
+/** Loads interpreters. The first one takes seconds, later ones start from its memory and its compiled code. */
+export class InterpreterLoader {
+  readonly #maxMemoryBytes: number;
+  #prepared: Promise<Prepared> | undefined;
+
+  constructor(maxMemoryBytes: number, prepared: Prepared | undefined) {
     this.#maxMemoryBytes = maxMemoryBytes;
-    this.snapshot = snapshot;
+    this.#prepared = prepared && Promise.resolve(prepared);
+  }
+
+  /** What later interpreters start from. */
+  prepared(): Promise<Prepared> {
+    this.#prepared ??= prepare();
+    return this.#prepared;
   }
 
   async load(): Promise<Interpreter> {
-    if (this.snapshot === undefined) {
-      const { pyodide } = await loadPyodide(() => undefined, { _makeSnapshot: true });
-      pyodide.runPython(imageSource);
-      const snapshot = pyodide.makeMemorySnapshot();
-      this.snapshot = new Uint8Array(new SharedArrayBuffer(snapshot.length));
-      this.snapshot.set(snapshot);
-    }
+    const { memory, module } = await this.prepared();
     let guard: Guard | undefined;
-    const loaded = await loadPyodide(() => guard, { _loadSnapshot: this.snapshot.slice() });
+    const loaded = await loadPyodide(() => guard, { _loadSnapshot: memory.slice() }, module);
     loaded.pyodide.runPython(sealSource);
     return new Interpreter(loaded, this.#maxMemoryBytes, (sealed) => {
       guard = sealed;
@@ -243,19 +255,35 @@ export class InterpreterLoader {
   }
 }
 
+async function prepare(): Promise<Prepared> {
+  const { pyodide, module } = await loadPyodide(() => undefined, { _makeSnapshot: true });
+  pyodide.runPython(imageSource);
+  const snapshot = pyodide.makeMemorySnapshot();
+  const memory = new Uint8Array(new SharedArrayBuffer(snapshot.length));
+  memory.set(snapshot);
+  return { memory, module };
+}
+
 /** Loads Pyodide with nothing of JavaScript in reach, and with imports that obey a guard. */
-async function loadPyodide(guard: () => Guard | undefined, options: object): Promise<Loaded> {
+async function loadPyodide(
+  guard: () => Guard | undefined,
+  options: object,
+  compiled?: WasmModule,
+): Promise<Loaded> {
   const entry = createRequire(import.meta.url).resolve('pyodide/pyodide.mjs');
   const { loadPyodide: load } = (await import(pathToFileURL(entry).href)) as {
     loadPyodide(options: object): Promise<Pyodide>;
   };
   const { instantiate } = webAssembly;
+  let module = compiled;
   let instance: WasmInstance | undefined;
   webAssembly.instantiate = async (source, imports) => {
-    const result = await instantiate.call(webAssembly, source, guardedImports(imports, guard));
+    const guarded = guardedImports(imports, guard);
     // Small modules of Emscripten's own come after the interpreter.
-    instance ??= result.instance ?? (result as WasmInstance);
-    return result;
+    if (instance !== undefined) return instantiate.call(webAssembly, source, guarded);
+    module ??= await webAssembly.compile(source);
+    instance = (await instantiate.call(webAssembly, module, guarded)) as WasmInstance;
+    return { instance, module };
   };
   try {
     const pyodide = await load({
@@ -264,7 +292,7 @@ async function loadPyodide(guard: () => Guard | undefined, options: object): Pro
       env: { PYTHONHASHSEED: '0' },
       ...options,
     });
-    return { instance: instance!, pyodide };
+    return { instance: instance!, module: module!, pyodide };
   } finally {
     webAssembly.instantiate = instantiate;
   }

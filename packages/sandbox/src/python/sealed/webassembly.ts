@@ -1,7 +1,11 @@
 /** The part of WebAssembly that is used. TypeScript declares it only together with the whole DOM. */
 export interface WebAssemblyGlobal {
   instantiate: (source: object, imports: WasmImports) => Promise<{ readonly instance?: WasmInstance }>;
+  compile: (source: object) => Promise<WasmModule>;
 }
+
+/** Compiled code. Threads can share it. */
+export type WasmModule = object;
 
 /** A function on either side of the wall. */
 export type WasmFunction = (...args: number[]) => number;
