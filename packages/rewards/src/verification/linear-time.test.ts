@@ -84,6 +84,6 @@ describe('hostile texts', () => {
       const [report] = await pipeline.verifyBatch([{ prompt: 'a', response }]);
       expect(report!.result).toBe('fail');
     }
-    expect(performance.now() - begun).toBeLessThan(2000 * megabytes);
+    expect(performance.now() - begun).toBeLessThan(20_000);
   });
 });
