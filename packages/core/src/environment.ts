@@ -2,6 +2,7 @@ import type { Message } from './message.ts';
 import type { Task } from './task.ts';
 import type { ToolSchema } from './tool-schema.ts';
 import type { Termination } from './trajectory.ts';
+import type { WorldPoolStatistics } from './world.ts';
 
 /** What every environment state carries. Environments add their own fields. All of it is immutable data. */
 export interface State {
@@ -32,6 +33,8 @@ export interface EnvironmentContext {
 export interface Environment<S extends State = State, Metadata = unknown, Outcome = unknown> {
   /** Changes when stored states no longer fit. An unfinished episode of another version is not continued. Default none. */
   readonly version?: string | undefined;
+  /** Pools of live worlds that the episodes share. A rollout reports their counts and leaks. Default none. */
+  readonly pools?: readonly { getStatistics(): WorldPoolStatistics }[] | undefined;
   /** First state of an episode. Equal arguments give equal states. */
   reset(task: Task<Metadata>, seed: number, context?: EnvironmentContext): S | Promise<S>;
   /** What the policy sees in this state. Text for a plain completion, messages for a chat template. */

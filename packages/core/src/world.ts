@@ -22,3 +22,21 @@ export interface World<Live extends OpenWorld = OpenWorld, Metadata = unknown> {
   /** A new live world with the content of a snapshot. Rejects with an `EnvironmentError` if the snapshot is unknown. */
   restore(id: SnapshotId, signal?: AbortSignal): Promise<Live>;
 }
+
+/** Counts of a pool of live worlds since it was made. */
+export interface WorldPoolStatistics {
+  /** Live worlds now. */
+  readonly open: number;
+  /** Those of them that nobody uses. */
+  readonly idle: number;
+  /** Turns that wait for a world now. */
+  readonly waiting: number;
+  /** Worlds that were opened for a task. */
+  readonly opened: number;
+  /** Worlds that were restored from a snapshot. */
+  readonly restored: number;
+  /** Turns that found a live world as they needed it. */
+  readonly reused: number;
+  /** Worlds that could not be closed. */
+  readonly leaked: number;
+}

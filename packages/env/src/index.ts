@@ -59,5 +59,4 @@ export {
   type UseWorld,
   type WorldPool,
   type WorldPoolOptions,
-  type WorldPoolStatistics,
 } from './worlds/world-pool.ts';

@@ -6,11 +6,11 @@ const readers = ['tools', 'stateKey', 'transcript', 'outcome', 'metrics', 'termi
 /** The optional members of an environment. */
 export type Readers<S extends State, Metadata, Outcome> = Pick<
   Environment<S, Metadata, Outcome>,
-  (typeof readers)[number] | 'version'
+  (typeof readers)[number] | 'version' | 'pools'
 >;
 
 /**
- * The optional methods that an environment has, and its version, for states of an environment around it.
+ * The optional methods that an environment has, its version and its pools, for states of an environment around it.
  *
  * @param inner - The state of the environment within a state of the one around it.
  */
@@ -20,7 +20,7 @@ export function lift<Outer extends State, S extends State, Metadata, Outcome>(
 ): Readers<Outer, Metadata, Outcome> {
   const present = readers.filter((name) => environment[name] !== undefined);
   const lifted = present.map((name) => [name, (state: Outer) => environment[name]!(inner(state))]);
-  const { version } = environment;
+  const { version, pools } = environment;
   const methods = Object.fromEntries(lifted) as Readers<Outer, Metadata, Outcome>;
-  return { ...methods, ...(version !== undefined && { version }) };
+  return { ...methods, ...(version !== undefined && { version }), ...(pools && { pools }) };
 }

@@ -23,6 +23,7 @@ import { type ResolvedRolloutOptions, type RolloutOptions, resolveRolloutOptions
 import { Pace } from './pace.ts';
 import { Slots } from './slots.ts';
 import { RolloutCounter, type RolloutStatistics } from './statistics.ts';
+import { WorldCounts } from './world-counts.ts';
 
 /** Rounds in a row that may bring nothing before `collectRollouts` gives up. */
 const MAX_FRUITLESS_ROUNDS = 10;
@@ -44,6 +45,7 @@ export class RolloutManager<S extends State = State, Metadata = unknown, Outcome
   readonly tellsEarly = true;
   readonly #dependencies: RolloutDependencies<S, Metadata, Outcome>;
   readonly #counter = new RolloutCounter();
+  readonly #worlds: WorldCounts;
   readonly #events: EventBus;
   readonly #meter: TokenMeter;
   readonly #limit: LimitFunction;
@@ -57,6 +59,7 @@ export class RolloutManager<S extends State = State, Metadata = unknown, Outcome
   constructor(dependencies: RolloutDependencies<S, Metadata, Outcome>, options: RolloutOptions = {}) {
     const { onEvent = [], clock } = dependencies;
     this.#dependencies = dependencies;
+    this.#worlds = new WorldCounts(dependencies.environment.pools);
     this.options = resolveRolloutOptions(options);
     this.#limit = pLimit(this.options.concurrency);
     this.#slots = new Slots(this.options.concurrentEpisodes);
@@ -264,9 +267,12 @@ export class RolloutManager<S extends State = State, Metadata = unknown, Outcome
     });
   }
 
-  /** Returns the notes since the last call. They say why conversations could not be extended, once per reason. */
+  /**
+   * Returns the notes since the last call. They say why conversations could not be extended, once per reason, and how many worlds could not
+   * be closed.
+   */
   takeNotes(): readonly string[] {
-    return this.#counter.takeNotes();
+    return [...this.#counter.takeNotes(), ...this.#worlds.takeNotes()];
   }
 
   /** The error of the last group in which an episode failed, dropped groups included. */
@@ -276,7 +282,8 @@ export class RolloutManager<S extends State = State, Metadata = unknown, Outcome
 
   /** Counts over everything collected since the manager was made. */
   getStatistics(): RolloutStatistics {
-    return this.#counter.snapshot();
+    const worlds = this.#worlds.total();
+    return { ...this.#counter.snapshot(), ...(worlds && { worlds }) };
   }
 }
 

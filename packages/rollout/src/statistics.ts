@@ -1,4 +1,4 @@
-import type { TrajectoryStatus } from '@rlp/core';
+import type { TrajectoryStatus, WorldPoolStatistics } from '@rlp/core';
 import type { EpisodeOutcome } from './episode/episode-record.ts';
 
 /** Counts over everything a manager has collected, failures and dropped trajectories included. */
@@ -26,6 +26,8 @@ export interface RolloutStatistics {
   readonly averageTrajectoryLength: number;
   /** Mean sampled tokens per trajectory, or 0 before the first. */
   readonly averageTokens: number;
+  /** Live worlds of the environment's pools: those of now, and counts since the pools were made. Absent without pools. */
+  readonly worlds?: WorldPoolStatistics | undefined;
 }
 
 /** Counts outcomes. */

@@ -98,6 +98,7 @@ export function withWorld<Live extends OpenWorld, S extends State, Metadata, Out
   const whole = layer.environment();
   return {
     ...whole,
+    pools: [...(environment.pools ?? []), pool],
     updateState: (state, response, context) => {
       if (!layer.answers(state, response)) return whole.updateState(state, response, context);
       const turn = async (lease: WorldLease<Live>) => {

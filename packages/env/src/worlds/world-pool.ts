@@ -10,6 +10,7 @@ import {
   settleWithin,
   type Task,
   type World,
+  type WorldPoolStatistics,
 } from '@rlp/core';
 import * as z from 'zod';
 import { WorldLease } from './world-lease.ts';
@@ -32,24 +33,6 @@ export type UseWorld<Live extends OpenWorld, Value> = (lease: WorldLease<Live>) 
 
 /** Options of {@link createWorldPool}. */
 export interface WorldPoolOptions extends z.input<typeof schema> {}
-
-/** Counts of a pool since it was made. */
-export interface WorldPoolStatistics {
-  /** Live worlds now. */
-  readonly open: number;
-  /** Those of them that nobody uses. */
-  readonly idle: number;
-  /** Turns that wait for a world now. */
-  readonly waiting: number;
-  /** Worlds that were opened for a task. */
-  readonly opened: number;
-  /** Worlds that were restored from a snapshot. */
-  readonly restored: number;
-  /** Turns that found a live world as they needed it. */
-  readonly reused: number;
-  /** Worlds that could not be closed. */
-  readonly leaked: number;
-}
 
 /**
  * A pool of live worlds of one kind. Environments over worlds take one for a turn. Close it once you are done.

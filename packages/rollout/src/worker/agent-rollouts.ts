@@ -154,10 +154,11 @@ function withTerminate<S extends State, Metadata, Outcome>(
 ): Environment<S, Metadata, Outcome> {
   const isEnded = (state: Ended<S>) => state.terminated === true;
   const present = readers.filter((name) => environment[name] !== undefined);
-  const { version } = environment;
+  const { version, pools } = environment;
   return {
     ...Object.fromEntries(present.map((name) => [name, (state: S) => environment[name]!(state)])),
     ...(version !== undefined && { version }),
+    ...(pools && { pools }),
     reset: (task, seed, context) => environment.reset(task, seed, context),
     buildPrompt: (state) => environment.buildPrompt(state),
     updateState: (state, response, context) =>
