@@ -28,7 +28,7 @@ const tokenizer = characterTokenizer('?', {
   others: [...moves, ...Array.from({ length: places }, (_, place) => [`${place}`, `${place}k`]).flat()],
 });
 
-/** Trains one policy. Yields the mean reward of each iteration: 0.5 for the key, 1 for the goal. */
+/** Trains one policy. Yields the mean reward of each iteration: 1 for the goal, reached within the moves of the task. */
 export async function* trainWalker(
   method: 'gigpo' | 'grpo',
   { seed, iterations }: { seed: string; iterations: number },
@@ -46,7 +46,7 @@ export async function* trainWalker(
   const parts = {
     environment: gameEnvironment(keyAndDoor, { prompt: 'key' }),
     tasks: taskSource([house!]),
-    rewards: rewardFunctions({ score: ({ metrics }) => metrics?.['game/score'] ?? 0 }),
+    rewards: rewardFunctions({ goal: ({ metrics }) => metrics?.['game/solved'] ?? 0 }),
     sampler: new TabularSampler({ backend, tokenizer }),
     backend,
     tokenizer,

@@ -1,5 +1,13 @@
-import { type Completion, patternTermination, type State, type Step, type TokenId } from '@rlp/core';
+import {
+  type Completion,
+  patternTermination,
+  type State,
+  type Step,
+  type TokenId,
+  type ToolSchema,
+} from '@rlp/core';
 import type { ResolvedRolloutOptions } from '../options.ts';
+import { withCallMarks } from './call-marks.ts';
 import type { View } from './context.ts';
 import { withView } from './conversation.ts';
 import { abortedOutcome, brokenOutcome, type End, type EpisodeOutcome, finish } from './episode-record.ts';
@@ -14,6 +22,8 @@ export interface Turn<S extends State> {
   readonly view: View;
   readonly prompt: readonly TokenId[];
   readonly maxTokens: number;
+  /** Tools that the policy can call in it. */
+  readonly tools?: readonly ToolSchema[] | undefined;
 }
 
 /** A turn and what the policy said in it. */
@@ -127,7 +137,7 @@ async function promptAfter<S extends State, Metadata, Outcome>(
 ): Promise<Turn<S> | End> {
   const state = progress.state!;
   const last = { view: lastView, step: progress.steps.at(-1)! };
-  const { view, encoded } = await environment.show(state, (shown, tools) =>
+  const { view, tools, encoded } = await environment.show(state, (shown, tools) =>
     nextPrompt({ view: shown, tools }, last, dependencies, options.history),
   );
   const { tokens, continuity, reason } = encoded;
@@ -135,7 +145,7 @@ async function promptAfter<S extends State, Metadata, Outcome>(
   if (maxTokens < 1) return truncated('tokens');
   if (continuity === 'split') progress.splits += 1;
   progress.splitReason = reason ?? progress.splitReason;
-  return { state, view, prompt: tokens, maxTokens };
+  return { state, view, prompt: tokens, maxTokens, tools };
 }
 
 function truncated(reason: 'turns' | 'tokens'): End {
@@ -153,7 +163,7 @@ export function roomFor(
 /** Draws completions of one turn. `path` names its random stream within the group's. */
 export async function draw<S extends State, Metadata, Outcome>(
   context: GroupContext<S, Metadata, Outcome>,
-  { prompt, maxTokens }: Turn<S>,
+  { prompt, maxTokens, tools }: Turn<S>,
   {
     count,
     path,
@@ -166,7 +176,7 @@ export async function draw<S extends State, Metadata, Outcome>(
   },
 ): Promise<{ readonly completions: readonly Completion[]; readonly sampleMs: number | undefined }> {
   const { dependencies, options, signal, watchdog, groupId } = context;
-  const { sampler, clock } = dependencies;
+  const { sampler, clock, tokenizer } = dependencies;
   const seed = JSON.stringify([options.seed, groupId, ...path]);
   const begun = clock?.();
   for (const member of members) context.members[member]!.waitsFor = 'sampler';
@@ -175,5 +185,8 @@ export async function draw<S extends State, Metadata, Outcome>(
   for (const member of members) context.members[member]!.waitsFor = 'environment';
   const sampleMs = begun === undefined ? undefined : clock!() - begun;
   context.meter.add(completions.reduce((sum, { tokens }) => sum + tokens.length, 0));
-  return { completions, sampleMs };
+  return {
+    completions: completions.map((completion) => withCallMarks(completion, tools, tokenizer)),
+    sampleMs,
+  };
 }

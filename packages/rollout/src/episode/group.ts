@@ -86,9 +86,11 @@ async function openEpisodes<S extends State, Metadata, Outcome>(
   if (await environment.isTerminal(state)) {
     return { state, end: { status: 'completed', termination: await environment.termination(state) } };
   }
-  const { view, encoded: prompt } = await environment.show(state, (shown, tools) =>
-    encodeView(shown, dependencies, tools),
-  );
+  const {
+    view,
+    tools,
+    encoded: prompt,
+  } = await environment.show(state, (shown, offered) => encodeView(shown, dependencies, offered));
   const room = roomFor(prompt, options);
   if (room < 1) {
     throw new EnvironmentError(
@@ -96,7 +98,7 @@ async function openEpisodes<S extends State, Metadata, Outcome>(
         `of ${options.contextLength}: shorten it or raise contextLength`,
     );
   }
-  return { state, turn: { state, view, prompt, maxTokens: room } };
+  return { state, turn: { state, view, prompt, maxTokens: room, tools } };
 }
 
 /** The state that the members begin in, if it is known before the environment is asked. */

@@ -33,7 +33,11 @@ export interface GuardedEnvironment<S extends State, Metadata, Outcome> {
   show<Encoded>(
     state: S,
     encode: (view: View, tools: readonly ToolSchema[] | undefined) => Encoded,
-  ): Promise<{ readonly view: View; readonly encoded: Encoded }>;
+  ): Promise<{
+    readonly view: View;
+    readonly tools: readonly ToolSchema[] | undefined;
+    readonly encoded: Encoded;
+  }>;
   /** Last view of an ended episode, or `undefined` if the environment shows nothing there. */
   lastView(state: S): View | undefined;
   /** `undefined` if the environment has no keys. */
@@ -81,7 +85,8 @@ export function guarded<S extends State, Metadata, Outcome>(
     show: (state, encode) =>
       call('buildPrompt', () => {
         const view = environment.buildPrompt(state);
-        return { view, encoded: encode(view, environment.tools?.(state)) };
+        const tools = environment.tools?.(state);
+        return { view, tools, encoded: encode(view, tools) };
       }),
     lastView(state) {
       try {
