@@ -67,7 +67,12 @@ it('a world that cannot be closed is in the statistics and in the notes', async 
     restore: async () => ({ snapshot: async () => 'same', close: async () => undefined }),
   };
   await using pool = createWorldPool(stuck, { maxOpen: 1, onLeak: () => undefined });
-  const look = worldTool({ name: 'look', description: 'Looks.', parameters: z.object({}), execute: () => 'dust' });
+  const look = worldTool({
+    name: 'look',
+    description: 'Looks.',
+    parameters: z.object({}),
+    execute: () => 'dust',
+  });
   const within = withWorld(new ConversationEnvironment(), pool, [look]);
   const environment = withLimits(withRetries(within) as Environment, { maxTurns: 3 });
   const manager = new RolloutManager({ environment, ...mockPolicy() }, { groupSize: 1 });
