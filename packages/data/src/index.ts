@@ -26,6 +26,7 @@ export {
   type DemonstrationsFromOptions,
   demonstrationsFrom,
 } from './datasets/demonstrations-from.ts';
+export { type MixtureOptions, type MixturePart, mixture } from './datasets/mixture.ts';
 export {
   type PreferencePair,
   preferencesFrom,

@@ -2,10 +2,12 @@ import { readdir, stat } from 'node:fs/promises';
 import { join, relative, sep } from 'node:path';
 import { ArgumentError, parseOptions } from '@rlp/core';
 import * as z from 'zod';
+import { hubSchema } from '../hub/hub-options.ts';
+import { hubSnapshot } from '../hub/hub-snapshot.ts';
 import { Dataset } from './dataset.ts';
 import { type DatasetFields, datasetFieldsSchema } from './dataset-fields.ts';
 import { countFileRows, fileBatches } from './file-rows.ts';
-import { filesOfSplit, folderLayout } from './folder-layout.ts';
+import { type FolderChoice, filesOfSplit, folderLayout } from './folder-layout.ts';
 import { joined } from './joined.ts';
 import { slicedRows, splitSlice } from './slices.ts';
 
@@ -16,18 +18,24 @@ const schema = z.strictObject({
   config: z.string().min(1).optional(),
   /** Columns with other names than those recognised. Default `{}`. */
   fields: datasetFieldsSchema.prefault({}),
+  /** How a dataset of the Hugging Face hub is fetched. Default `{}`. */
+  hub: hubSchema.prefault({}),
+  /** Ends a download with its reason. Default: no signal. */
+  signal: z.instanceof(AbortSignal).optional(),
 });
 
 /** Options of {@link loadDataset}. */
 export interface LoadDatasetOptions extends z.input<typeof schema> {}
 
 /**
- * Opens a dataset: a file, several files, or a folder as Hugging Face lays it out.
+ * Opens a dataset: a file, several files, a folder as Hugging Face lays it out, or a dataset of its hub.
  *
  *     const dataset = await loadDataset('train.jsonl[0:500]', { fields: { prompt: 'query' } });
+ *     const test = await loadDataset('openai/gsm8k', { config: 'main', split: 'test' });
  *
  * Reads JSON Lines, JSON lists, CSV, Parquet and plain text, also compressed by gzip. The format is recognised by the first bytes and
- * the ending of the name. Rows are read when you iterate. A slice may follow the name of a file or of a split.
+ * the ending of the name. Rows are read when you iterate. A slice may follow the name of a file or of a split. A name that is neither
+ * a file nor a folder is looked up on the hub, which needs `@huggingface/hub`. The files of the split are kept in Hugging Face's cache.
  *
  * @throws `ArgumentError` if there is no such file.
  * @throws `FormatError` if a folder has no such split. Malformed rows throw it when they are read, with file and line.
@@ -50,17 +58,15 @@ async function opened(source: string, options: Resolved): Promise<Dataset> {
   const whole = await kindOfPath(source);
   const { name, slice } = whole === 'none' ? splitSlice(source) : { name: source };
   const kind = whole === 'none' && slice !== undefined ? await kindOfPath(name) : whole;
-  if (kind === 'none') throw missing(name);
   const { name: split, slice: splitPart } = splitSlice(options.split ?? '');
   if (kind === 'file' && split !== '') {
     throw new ArgumentError(
       `loadDataset: ${name} is a file and has no splits; leave out split: '${split}', or pass its folder`,
     );
   }
+  const choice = { config: options.config, split: split || undefined };
   const files =
-    kind === 'file'
-      ? [name]
-      : await filesOfFolder(name, { config: options.config, split: split || undefined });
+    kind === 'file' ? [name] : await (kind === 'folder' ? filesOfFolder : filesOfHub)(name, choice, options);
   const dataset = joined(
     name,
     files.map((path) => fileDataset(path, options.fields)),
@@ -78,10 +84,30 @@ function fileDataset(path: string, fields: DatasetFields): Dataset {
   });
 }
 
-async function filesOfFolder(
-  folder: string,
-  choice: { readonly config?: string | undefined; readonly split?: string | undefined },
+const hubPrefix = /^(hf:\/\/datasets\/|https:\/\/huggingface\.co\/datasets\/)/;
+
+async function filesOfHub(
+  source: string,
+  choice: FolderChoice,
+  { hub, signal }: Resolved,
 ): Promise<readonly string[]> {
+  const name = source.replace(hubPrefix, '');
+  const isNamed = name !== source;
+  const isFile = /\.(jsonl|ndjson|json|csv|tsv|parquet|txt|gz|zst)$/i.test(name);
+  if (!isNamed && (isFile || !/^[\w-][\w.-]*\/[\w.-]+$/.test(name))) throw missing(name);
+  const choose = (paths: readonly string[]) => filesOfSplit(folderLayout(paths), choice, name);
+  try {
+    const { directory, paths } = await hubSnapshot({ type: 'dataset', name }, hub, { choose, signal });
+    return paths.map((path) => join(directory, path));
+  } catch (error) {
+    if (isNamed || !(error instanceof ArgumentError)) throw error;
+    throw new ArgumentError(`loadDataset: there is no file or folder ${name} here, and ${error.message}`, {
+      cause: error,
+    });
+  }
+}
+
+async function filesOfFolder(folder: string, choice: FolderChoice): Promise<readonly string[]> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });
   const paths = entries
     .filter((entry) => !entry.isDirectory())
@@ -101,6 +127,6 @@ async function kindOfPath(path: string): Promise<'file' | 'folder' | 'none'> {
 
 function missing(name: string): ArgumentError {
   return new ArgumentError(
-    `loadDataset: expected a file or a folder, but ${name} does not exist in ${process.cwd()}; correct the path`,
+    `loadDataset: expected a file, a folder or a name of the hub such as openai/gsm8k, but ${name} does not exist in ${process.cwd()}; correct the path`,
   );
 }

@@ -1,0 +1,64 @@
+import { ArgumentError, FormatError, messageOf, RlpError, rootCause } from '@rlp/core';
+import type { HubRepository } from './hub-cache.ts';
+import type { ResolvedHubOptions } from './hub-options.ts';
+
+/** The status of an answer of the hub that is an error. */
+function statusOf(error: unknown): number | undefined {
+  const status = (error as { readonly statusCode?: unknown } | null)?.statusCode;
+  return typeof status === 'number' ? status : undefined;
+}
+
+/** Whether trying again may help: no answer, a cut download, or a hub that is busy. */
+export function isPassing(error: unknown): boolean {
+  if (error instanceof RlpError) return error.name === 'TimeoutError';
+  const status = statusOf(error);
+  return status === undefined
+    ? codeOf(error) === undefined || isNetwork(error)
+    : status === 429 || status >= 500;
+}
+
+const codeOf = (error: unknown) => (error as NodeJS.ErrnoException | null)?.code;
+
+/** Errors of `fetch` have the system's code in their cause. Those of files have a path. */
+function isNetwork(error: unknown): boolean {
+  return (
+    error instanceof TypeError || (error instanceof Error && !('path' in error) && !('syscall' in error))
+  );
+}
+
+/** Says what happened and what to do, in one sentence. */
+export function hubError(error: unknown, repository: HubRepository, options: ResolvedHubOptions): unknown {
+  if (error instanceof RlpError && error.name !== 'TimeoutError') return error;
+  const { type, name } = repository;
+  const what = `the ${type} ${name} of ${options.url}`;
+  const page = `${options.url}/${type === 'dataset' ? 'datasets/' : ''}${name}`;
+  const status = statusOf(error);
+  if (status === 401 || status === 403) {
+    const remedy =
+      options.accessToken === undefined
+        ? 'correct the name, or set HF_TOKEN to a token that may read it'
+        : `accept its terms at ${page}, or use a token that may read it`;
+    return new ArgumentError(`${what} does not exist, or is private or gated (HTTP ${status}): ${remedy}`, {
+      cause: error,
+    });
+  }
+  if (status === 404) {
+    return new ArgumentError(
+      `${what} does not exist, or has no revision "${options.revision}" (HTTP 404): correct the name, or pass a path that exists`,
+      { cause: error },
+    );
+  }
+  if (codeOf(error) === 'ENOSPC' || codeOf(error) === 'EDQUOT') {
+    return new RlpError(
+      `no space left for ${what} in ${options.cacheDirectory}: free some, or set HF_HUB_CACHE to another disk; the download then goes on where it stopped`,
+      { cause: error },
+    );
+  }
+  if (status === undefined && 'path' in Object(error)) return error;
+  const cause = rootCause(error);
+  const failure = status === undefined ? messageOf(cause) : `HTTP ${status}`;
+  return new FormatError(
+    `${what} cannot be read: ${failure}; check the network and try again, which goes on where it stopped, or pass use: 'cache' (HF_HUB_OFFLINE=1) if it was downloaded before`,
+    { cause: error },
+  );
+}
