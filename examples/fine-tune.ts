@@ -1,7 +1,7 @@
 /**
  * Fine-tune a model on your JSONL
  *
- * Supervised fine-tuning with LoRA on rows of `question` and `answer`. The program measures the perplexity of held-out answers
+ * Supervised fine-tuning with LoRA on rows of questions and answers. The program measures the perplexity of held-out answers
  * before and after. It writes the adapter in PEFT's files and a merged Hugging Face checkpoint.
  *
  * ```sh
@@ -12,26 +12,27 @@
  * The default model knows only children's stories, and the default data are word problems. The perplexity falls from 143.9 to 11.0.
  */
 import { existsSync, rmSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { type Demonstration, demonstrationSequences, runSftTraining } from '@rlp/algorithms';
 import { createOnnxBackend } from '@rlp/backprop';
 import { ArgumentError, type Tokenizer } from '@rlp/core';
+import { demonstrationsFrom } from '@rlp/data';
+import { loadDataset } from '@rlp/data/datasets';
 import { createOnnxSampler, InferenceModule } from '@rlp/inference';
 import { loadModel, saveModel } from '@rlp/models';
 import { createEngine } from '@rlp/onnx/runtime';
 
-interface Row {
-  readonly question: string;
-  readonly answer: string;
+/** The rows of a file as prompts and the completions to imitate. */
+async function demonstrationsOf(path: string) {
+  const rows: { readonly prompt: string; readonly completion: string }[] = [];
+  for await (const shown of demonstrationsFrom(await loadDataset(path))) {
+    if ('messages' in shown) throw new ArgumentError(`${path}: expected questions and answers, got messages`);
+    const completion = ` ${shown.completion.replaceAll(/<<.*?>>/g, '')}`;
+    rows.push({ prompt: `Question: ${shown.prompt}\nAnswer:`, completion });
+  }
+  return rows;
 }
-
-/** A row of the file as a prompt and the completion to imitate. */
-const demonstrationOf = ({ question, answer }: Row) => ({
-  prompt: `Question: ${question}\nAnswer:`,
-  completion: ` ${answer.replaceAll(/<<.*?>>/g, '')}`,
-});
 
 /** `exp` of the mean negative log-likelihood per token. */
 async function perplexity(
@@ -56,8 +57,7 @@ export interface FineTuneOptions {
 
 /** Fine-tunes a model. Returns the held-out perplexity before and after. */
 export async function fineTune({ folder, data, out, learningRate, epochs }: FineTuneOptions) {
-  const lines = (await readFile(data, 'utf8')).split('\n').filter((line) => line.trim() !== '');
-  const rows = lines.map((line) => demonstrationOf(JSON.parse(line) as Row));
+  const rows = await demonstrationsOf(data);
   const engine = await createEngine();
   try {
     const model = await loadModel(folder);

@@ -98,6 +98,10 @@ export class OnnxTrainingBackend implements FullBackend {
     return this.#parts.packing.vocabularySize;
   }
 
+  get contextLength(): number {
+    return this.#parts.packing.contextLength;
+  }
+
   get lacks(): readonly BackendGroup[] {
     const { weights, reference } = this.#parts;
     return [

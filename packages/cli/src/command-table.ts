@@ -18,6 +18,7 @@ export type Loaded = CommandDef<any>;
 export const commandGroups: Readonly<Record<string, string>> = {
   monitor: 'Reward quality of runs and of saved responses',
   run: 'Directories of training runs',
+  data: 'Datasets: files, folders and names of the hub',
 };
 
 /** All commands, in the order of help. Each is loaded when it is called. */
@@ -41,5 +42,15 @@ export const commandTable: Readonly<Record<string, CommandEntry>> = {
     summary: 'Compare the checkpoints of a run with their checksums',
     examples: ['run verify runs/quickstart'],
     load: async () => (await import('./run-commands.ts')).verifyCommand,
+  },
+  'data preview': {
+    summary: 'Show the first rows of a dataset and how its columns are read',
+    examples: ['data preview train.jsonl --rows 5', 'data preview openai/gsm8k --config main --split test'],
+    load: async () => (await import('./data-commands.ts')).previewCommand,
+  },
+  'data stats': {
+    summary: 'Count rows, kinds of values, lengths, duplicates and empty fields',
+    examples: ['data stats train.jsonl --tokenizer models/Qwen3-0.6B'],
+    load: async () => (await import('./data-commands.ts')).statsCommand,
   },
 };

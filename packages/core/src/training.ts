@@ -150,6 +150,8 @@ export interface TrainingBackend {
   readonly shares?: SharedWeights | undefined;
   /** Tokens that the policy knows. */
   readonly vocabularySize?: number | undefined;
+  /** Tokens of the longest sequence that the policy takes. `undefined` if there is no limit, which is the default. */
+  readonly contextLength?: number | undefined;
   /** Groups whose methods it has and whose data it was created without, such as `values` without a value head. */
   readonly lacks?: readonly BackendGroup[] | undefined;
   /** Memory that updates with such a batch take. `undefined` if it is unknown, which is the default. */

@@ -1,6 +1,7 @@
 import { parseOptions } from '@rlp/core';
 import * as z from 'zod';
 import { aggregationModes } from '../aggregation.ts';
+import { maxLengthSchema } from './max-length.ts';
 import { deadlinesSchema } from './options.ts';
 
 /** Schema of {@link SftOptions}. */
@@ -16,6 +17,8 @@ export const sftSchema = z
     tokensPerBatch: z.int().min(1).optional(),
     /** A batch is full at this many sequences. Default 32. */
     sequencesPerBatch: z.int().min(1).default(32),
+    /** Longest sequence, checked before the first update. Default: what the model's context holds, and a longer one is an error. */
+    maxLength: maxLengthSchema.optional(),
     /** How token losses are averaged. See `aggregationWeights`. Default `'token-mean'`. */
     aggregation: z.enum(aggregationModes).default('token-mean'),
     /** How long the run waits for the backend. Default `{}`. */

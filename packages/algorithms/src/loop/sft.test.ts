@@ -127,6 +127,7 @@ describe('demonstrationSequences', () => {
     [{ messages }, { tokenizer }, 'needs a chat renderer'],
     [{ messages: messages.slice(0, 1) }, { tokenizer, chat }, 'no assistant turn'],
     [{ prompt: 'a', completion: '' }, { tokenizer, endToken: 'none' as const }, 'the completion is empty'],
+    [{ prompt: 'a', completion: 'b' }, { tokenizer, maxLength: 5 }, 'pass it to runSftTraining'],
     [{ prompt: 'a', answer: 'b' } as never, { tokenizer }, 'messages; got an object with prompt,answer'],
   ])('refuses %j', (demonstration, encoding, message) => {
     expect(() => demonstrationSequences(demonstration, encoding)).toThrow(message);

@@ -14,6 +14,7 @@ import { crossEntropy } from '../loss/cross-entropy.ts';
 import { Attendant } from './attendant.ts';
 import { isMasked } from './experience.ts';
 import { having, signalSchema } from './having.ts';
+import { withinLength } from './max-length.ts';
 import type { ResumeOptions } from './rl.ts';
 import { type ResolvedSftOptions, resolveSftOptions, type SftOptions } from './sft-options.ts';
 
@@ -75,17 +76,19 @@ export async function* runSftTraining(
   options: SftOptions & ResumeOptions<SftState> = {},
 ): AsyncGenerator<SftReport, void, undefined> {
   parseOptions('runSftTraining', dependencySchema, dependencies, 'SftDependencies');
-  const { backend: given, sequences, logger, clock, signal } = dependencies;
+  const { backend: given, sequences: all, logger, clock, signal } = dependencies;
   const { resume, ...own } = options;
   const resolved = resolveSftOptions(own);
+  const { sequences, note } = withinLength(all, resolved.maxLength, given.contextLength);
   if (sequences.every(({ mask }) => isMasked(mask))) {
     throw new ArgumentError(
-      `runSftTraining: expected sequences with a token to imitate (mask 1), got none in ${sequences.length}`,
+      `runSftTraining: expected sequences with a token to imitate (mask 1), got none in ${sequences.length}${note === undefined ? '' : ` (${note})`}`,
     );
   }
   const made = resume?.iteration ?? 0;
   let iteration = -1;
   const say = (text: string) => logger?.note?.(iteration, text);
+  if (note !== undefined) say(note);
   const attendant = new Attendant({ deadlines: resolved.deadlines, signal, say });
   const backend = attendant.attended(given, 'backend');
   for (const { rows, epoch } of batches(sequences, resolved)) {

@@ -35,6 +35,11 @@ export function demonstrationSequences(
   demonstration: Demonstration,
   encoding: DemonstrationEncoding,
 ): TokenSequence[] {
+  if ('maxLength' in encoding) {
+    throw new ArgumentError(
+      'demonstrationSequences: expected no maxLength, because it is an option of the run: pass it to runSftTraining',
+    );
+  }
   if ('messages' in demonstration) return tokenSequences(assistantTurns(demonstration.messages, encoding));
   if (typeof demonstration.prompt !== 'string' || typeof demonstration.completion !== 'string') {
     throw new ArgumentError(

@@ -72,6 +72,10 @@ export class TfjsTrainingBackend
     return this.#packing.vocabularySize;
   }
 
+  get contextLength(): number {
+    return this.#packing.contextLength;
+  }
+
   get lacks(): readonly BackendGroup[] {
     return this.#reference === 'none' ? ['reference'] : [];
   }

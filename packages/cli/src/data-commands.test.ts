@@ -1,0 +1,99 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { runCli } from './run-cli.ts';
+
+const directory = mkdtempSync(join(tmpdir(), 'cli-data-'));
+afterAll(() => rmSync(directory, { recursive: true }));
+
+const file = join(directory, 'rows.jsonl');
+const rows = [
+  { question: 'a'.repeat(300), answer: '1', level: 1 },
+  { question: 'b', answer: '', level: 'two' },
+  { question: 'b', answer: '', level: 'two' },
+  { question: 'c', messages: [{ role: 'user', content: 'abc' }] },
+];
+writeFileSync(file, rows.map((row) => `${JSON.stringify(row)}\n`).join(''));
+
+async function rlp(...args: string[]) {
+  const said: string[] = [];
+  const complaints: string[] = [];
+  const code = await runCli(args, {
+    print: (line) => said.push(line),
+    printError: (line) => complaints.push(line),
+  });
+  return { code, said: said.join('\n'), complaints: complaints.join('\n') };
+}
+
+describe('rlp data preview', () => {
+  it('shows rows and how their columns are read', async () => {
+    const { code, said } = await rlp('data', 'preview', file, '--rows', '2');
+    expect(code).toBe(0);
+    expect(said).toContain(`${file}: prompt from question, answer from answer`);
+    expect(said).toContain(`${file}, line 2\n  question: b\n  answer: \n  level: two`);
+    expect(said).toContain('… (300 characters)');
+    const json = JSON.parse(
+      (await rlp('data', 'preview', `${file}[3:]`, '--fields', 'prompt=level', '--json')).said,
+    );
+    expect(json).toMatchObject({
+      columns: { prompt: 'level', messages: 'messages' },
+      rows: [{ place: `${file}, line 4`, row: rows[3] }],
+    });
+  });
+
+  it.each([
+    [['--rows', '0'], 1, /--rows must be a whole number/],
+    [['--fields', 'query'], 1, /--fields must be like prompt=query,answer=reply, got "query"/],
+    [['--fields', 'promt=a'], 1, /did you mean fields\.prompt\?/],
+    [['--split', 'test'], 1, /is a file and has no splits/],
+    [['--colums', 'a'], 2, /unknown flag --colums/],
+  ])('refuses %j', async (flags, code, message) => {
+    expect(await rlp('data', 'preview', file, ...flags)).toMatchObject({
+      code,
+      complaints: expect.stringMatching(message),
+    });
+  });
+
+  it('says what does not exist or is empty', async () => {
+    expect(await rlp('data', 'preview', join(directory, 'none.jsonl'))).toMatchObject({
+      code: 1,
+      complaints: expect.stringMatching(/none\.jsonl does not exist/),
+    });
+    expect((await rlp('data', 'preview', `${file}[9:]`)).complaints).toContain('contains no rows');
+    expect((await rlp('data', 'preview')).code).toBe(2);
+    expect((await rlp('data')).said).toContain('stats');
+  });
+});
+
+describe('rlp data stats', () => {
+  it('counts rows, kinds, lengths, duplicates and empty fields', async () => {
+    const { said } = await rlp('data', 'stats', file);
+    expect(said.split('\n')).toEqual([
+      `${file}: 4 rows, 1 of them duplicates`,
+      '  question (prompt): 4 text; characters: 1 to 300, median 1, 90 % at most 300',
+      '  answer (answer): 3 text; 3 empty; characters: 0 to 1, median 0, 90 % at most 1',
+      '  level: 1 number, 2 text; 1 empty; characters: 3 to 3, median 3, 90 % at most 3',
+      '  messages (messages): 1 list; 3 empty; characters: 3 to 3, median 3, 90 % at most 3',
+    ]);
+  });
+
+  it('counts in tokens, as JSON', async () => {
+    const tokenizer = join(import.meta.dirname, '../../../examples/models/stories260k');
+    const { said } = await rlp('data', 'stats', file, '--tokenizer', tokenizer, '--json');
+    expect(JSON.parse(said)).toMatchObject({
+      rows: 4,
+      duplicates: 1,
+      columns: [{ name: 'question', roles: ['prompt'], lengths: { unit: 'tokens' } }, {}, {}, {}],
+    });
+  });
+
+  it('names the line that is broken', async () => {
+    const broken = join(directory, 'broken.jsonl');
+    writeFileSync(broken, '{"a":1}\n{"a":\n');
+    expect(await rlp('data', 'stats', broken)).toMatchObject({
+      code: 1,
+      complaints: expect.stringMatching(/broken\.jsonl, line 2: /),
+    });
+  });
+});
