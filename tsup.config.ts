@@ -36,6 +36,8 @@ export default defineConfig({
   // The maps name the files of `src/`, which is published with them.
   esbuildOptions: (options) => {
     options.sourcesContent = false;
+    // esbuild's own is the directory in which it was started.
+    options.absWorkingDir = process.cwd();
   },
   // What place-declarations.ts writes, perhaps at the same time, stays.
   clean: ['!**/*.d.ts', '!**/*.d.ts.map', '!schemas/**'],
