@@ -10,7 +10,7 @@ import { pathToFileURL } from 'node:url';
 import { build, type Plugin } from 'esbuild';
 import { filesIn } from './workspace.ts';
 
-/** Named for this process, which is the parent of those that tests run in. */
+/** Named for this process, which is the parent of those that tests run in. Programs that they start read the variable. */
 const folder = resolve(`runs/threads/${process.pid}`);
 
 /** `reward.worker.ts` loads modules of users, which may be TypeScript. */
@@ -39,6 +39,7 @@ const asFromSource: Plugin = {
 
 /** Called by Vitest before the first test, and what it returns after the last one. */
 export default async function setup(): Promise<() => void> {
+  process.env.RLP_THREADS = folder;
   await build({
     entryPoints: programs,
     outbase: '.',

@@ -2,11 +2,12 @@
 // for this file, nor for tsx. While tests run, the thread and the programs of this repository lie bundled in a folder.
 import { existsSync } from 'node:fs';
 import { register } from 'node:module';
+import { pathToFileURL } from 'node:url';
 import { workerData } from 'node:worker_threads';
 
 const { entry } = workerData;
 const root = new URL('../../../', import.meta.url).href;
-const folder = `${root}runs/threads/${process.ppid}/`;
+const folder = `${pathToFileURL(process.env.RLP_THREADS ?? 'none').href}/`;
 const bundleOf = (url) => new URL(url.replace(root, folder).replace(/\.ts$/, '.js'));
 
 /** Hooks of Node's loader: programs that are bundled are read from there. */
