@@ -10,7 +10,7 @@ import {
   RewardQualityMonitor,
   rewardHackingDetector,
 } from '@rlp/quality-monitor';
-import { RewardQualityDashboard, readSavedResponses, type SavedResponse } from '@rlp/quality-monitor/files';
+import { RewardQualityDashboard, type SavedResponse, streamSavedResponses } from '@rlp/quality-monitor/files';
 import { type MetricsRecord, renderMonitorPage } from '@rlp/quality-monitor/page';
 import { defineCommand } from 'citty';
 import type { CliContext } from './context.ts';
@@ -102,30 +102,31 @@ export const analyzeCommand = defineCommand({
     const minSamplesForAnalysis = wholeNumber('min-samples', args['min-samples']);
     const tags = tagsOf(args.tags);
     const { file, response, reward, prompt, html, 'second-opinion': opinionField } = args;
-    const saved = await readSavedResponses(file, {
-      response,
-      prompt,
-      rewards:
-        reward === undefined ? undefined : [...new Set([reward.split(','), opinionField ?? []].flat())],
-    });
-    if (saved.length === 0) {
+    const paid = reward?.split(',');
+    const { seen, records, findings, summary } = await analysed(
+      streamSavedResponses(file, {
+        response,
+        prompt,
+        rewards: paid && [...new Set([...paid, opinionField ?? []].flat())],
+      }),
+      {
+        assessor: { minSamplesForAnalysis, tags },
+        batchSize,
+        secondOpinion: opinionName(opinionField, paid),
+        onFailure: printError,
+      },
+    );
+    if (seen.responses === 0) {
       throw new ArgumentError(
         `rlp monitor analyze: ${file} contains no responses; expected JSON Lines, a JSON list, CSV or Parquet`,
       );
     }
-    const secondOpinion = opinionOf(saved, opinionField);
-    for (const problem of problemsOf(saved)) printError(`rlp monitor analyze: ${file}: ${problem}`);
+    requireOpinion(seen, opinionName(opinionField, paid));
+    for (const problem of problemsOf(seen)) printError(`rlp monitor analyze: ${file}: ${problem}`);
     const placeOf = (batch: number) => {
-      const last = Math.min(saved.length, (batch + 1) * batchSize);
-      const places = [saved[batch * batchSize]!, saved[last - 1]!].map(({ place }) => place);
-      return `responses ${batch * batchSize + 1}–${last} (${places.join(' to ')})`;
+      const last = Math.min(seen.responses, (batch + 1) * batchSize);
+      return `responses ${batch * batchSize + 1}–${last} (${seen.places[batch]!.join(' to ')})`;
     };
-    const { records, findings, summary } = analysed(saved, {
-      assessor: { minSamplesForAnalysis, tags },
-      batchSize,
-      secondOpinion,
-      onFailure: printError,
-    });
     if (html !== undefined) {
       const title = `Saved responses of ${basename(file)}`;
       await writeFile(
@@ -148,9 +149,18 @@ export const analyzeCommand = defineCommand({
   },
 });
 
-/** What a monitor logs about saved responses, batch by batch. */
-function analysed(
-  saved: readonly SavedResponse[],
+/** What a person has to know of a file that was read once and not kept. */
+interface Seen {
+  responses: number;
+  /** The first and the last place of each batch. */
+  readonly places: (readonly [string, string])[];
+  /** Rewards by name, and in how many responses each is not a number. */
+  readonly rewards: Map<string, { faulty: number; firstFault?: string }>;
+}
+
+/** What a monitor logs about saved responses, batch by batch. Keeps one batch of them. */
+async function analysed(
+  responses: AsyncIterable<SavedResponse>,
   {
     assessor,
     batchSize,
@@ -163,6 +173,7 @@ function analysed(
     readonly onFailure: (message: string) => void;
   },
 ) {
+  const seen: Seen = { responses: 0, places: [], rewards: new Map() };
   const records: MetricsRecord[] = [];
   const findings: Finding[] = [];
   const monitor = new RewardQualityMonitor({
@@ -178,10 +189,37 @@ function analysed(
     ],
     onFailure,
   });
-  for (let start = 0; start < saved.length; start += batchSize) {
-    monitor.monitorBatch(batchOf(saved.slice(start, start + batchSize), secondOpinion));
+  for await (const batch of batchesOf(responses, batchSize)) {
+    remember(seen, batch);
+    monitor.monitorBatch(batchOf(batch, secondOpinion));
   }
-  return { records, findings, summary: monitor.getMonitoringSummary() };
+  return { seen, records, findings, summary: monitor.getMonitoringSummary() };
+}
+
+async function* batchesOf(responses: AsyncIterable<SavedResponse>, size: number) {
+  let batch: SavedResponse[] = [];
+  for await (const one of responses) {
+    batch.push(one);
+    if (batch.length < size) continue;
+    yield batch;
+    batch = [];
+  }
+  if (batch.length > 0) yield batch;
+}
+
+function remember(seen: Seen, batch: readonly SavedResponse[]): void {
+  seen.responses += batch.length;
+  seen.places.push([batch[0]!.place, batch.at(-1)!.place]);
+  for (const { rewards, place } of batch) {
+    for (const [name, value] of Object.entries(rewards)) {
+      const known = seen.rewards.get(name) ?? { faulty: 0 };
+      if (Number.isNaN(value)) {
+        known.faulty += 1;
+        known.firstFault ??= place;
+      }
+      seen.rewards.set(name, known);
+    }
+  }
 }
 
 /** Findings of one rule, severity and component in successive batches count as one. */
@@ -208,35 +246,35 @@ function tagsOf(text: string): AssessorOptions['tags'] {
   );
 }
 
-function rewardNames(saved: readonly SavedResponse[]): string[] {
-  return [...new Set(saved.flatMap(({ rewards }) => Object.keys(rewards)))];
-}
-
 /** What a person should know about the rewards before reading the result. */
-function problemsOf(saved: readonly SavedResponse[]): string[] {
-  const names = rewardNames(saved);
-  if (names.length === 0) {
+function problemsOf({ rewards, responses }: Seen): string[] {
+  if (rewards.size === 0) {
     return [
       'it has no rewards, so only the responses are assessed; name the field of the reward with --reward',
     ];
   }
-  return names.flatMap((name) => {
-    const faulty = saved.filter(({ rewards }) => Number.isNaN(rewards[name]));
-    if (faulty.length === 0) return [];
+  return [...rewards].flatMap(([name, { faulty, firstFault }]) => {
+    if (faulty === 0) return [];
     return [
-      `${name} is not a number in ${faulty.length} of ${saved.length} responses, first in ${faulty[0]!.place}; they count as missing`,
+      `${name} is not a number in ${faulty} of ${responses} responses, first in ${firstFault}; they count as missing`,
     ];
   });
 }
 
-/** The reward that a second opinion's field was read as. */
-function opinionOf(saved: readonly SavedResponse[], field: string | undefined): string | undefined {
-  const names = rewardNames(saved);
-  const found = names.find((name) => name === field || field?.endsWith(`.${name}`));
-  if (field === undefined || found !== undefined) return found;
-  const known = names.length === 0 ? 'it has no rewards' : `its rewards are ${names.join(', ')}`;
+/** The reward that a second opinion's field is read as: the last part of the field, unless another field ends alike. */
+function opinionName(field: string | undefined, paid: readonly string[] | undefined): string | undefined {
+  if (field === undefined || paid === undefined) return field;
+  const last = (path: string) => path.slice(path.lastIndexOf('.') + 1);
+  const isShared = paid.some((other) => other !== field && last(other) === last(field));
+  return isShared ? field : last(field);
+}
+
+function requireOpinion({ rewards }: Seen, name: string | undefined): void {
+  if (name === undefined || rewards.has(name)) return;
+  const known =
+    rewards.size === 0 ? 'it has no rewards' : `its rewards are ${[...rewards.keys()].join(', ')}`;
   throw new ArgumentError(
-    `rlp monitor analyze: expected --second-opinion to be a reward of the file, got ${field}; ${known}. Pass --reward too if they are fields of each record`,
+    `rlp monitor analyze: expected --second-opinion to be a reward of the file, got ${name}; ${known}. Pass --reward too if they are fields of each record`,
   );
 }
 

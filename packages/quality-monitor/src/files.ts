@@ -4,4 +4,9 @@ export {
   RewardQualityDashboard,
 } from './files/dashboard.ts';
 export { type MonitorLoggerOptions, monitorLogger } from './files/monitor-logger.ts';
-export { readSavedResponses, type SavedFields, type SavedResponse } from './files/saved-responses.ts';
+export {
+  readSavedResponses,
+  type SavedFields,
+  type SavedResponse,
+  streamSavedResponses,
+} from './files/saved-responses.ts';

@@ -74,15 +74,15 @@ export async function trajectoryPage(
   return page(title, await packed(JSON.stringify(payload)), blocks);
 }
 
-/** Places of the findings that name the trajectory, or quote its response in its iteration. */
+/** Places of the findings of its iteration that name the trajectory or quote its response. */
 function alertsOf(
   { trajectory, iteration }: RecordedTrajectory,
   findings: readonly Finding[],
 ): readonly number[] {
   return findings.flatMap(({ trajectories = [], samples = [], iteration: found }, place) => {
-    const isQuoted =
-      (iteration === undefined || iteration === found) && samples.includes(trajectory.response);
-    return trajectories.includes(trajectory.id) || isQuoted ? [place] : [];
+    const isOfBatch = iteration === undefined || iteration === found;
+    const isNamed = trajectories.includes(trajectory.id) || samples.includes(trajectory.response);
+    return isOfBatch && isNamed ? [place] : [];
   });
 }
 

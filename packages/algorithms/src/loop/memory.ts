@@ -1,4 +1,4 @@
-import type { BatchSize } from '@rlp/core';
+import type { BatchSize, TrainingBackend } from '@rlp/core';
 import type { ResolvedRlOptions } from './options.ts';
 import type { RlDependencies, RlState, ScoredGroup } from './protocol.ts';
 import { RunStoppedError } from './run-stopped.ts';
@@ -53,23 +53,41 @@ export class MemoryCheck {
 
   #look(batch: BatchSize, at: Place): void {
     const { backend, inference, tasks } = this.#parts;
-    const forecast = backend.forecastMemory?.(batch);
-    if (forecast === undefined) return;
-    const { available, remedy } = forecast;
-    const bytes = { ...forecast.bytes, 'key-value cache': inference.cacheBytes?.(batch.tokens) ?? 0 };
-    const more = Object.values(bytes).reduce((sum, value) => sum + value, 0) - forecast.held;
-    if (more <= noteShare * available) return;
-    const parts = Object.entries(bytes).filter(([, value]) => value > 0.02 * more);
-    const sentence =
-      `updates with ${batch.sequences} sequences of up to ${batch.tokens} tokens take about ${gib(more)} more memory than the process ` +
-      `has, and ${gib(available)} are free (${parts.map(([name, value]) => `${name} ${gib(value)}`).join(', ')})`;
-    if (more <= stopShare * available || this.#whenSpent === 'continue') {
+    const look = memoryOf(backend, batch, inference.cacheBytes?.(batch.tokens));
+    if (look === undefined) return;
+    const { sentence, remedy } = look;
+    if (look.outcome === 'tight' || this.#whenSpent === 'continue') {
       this.#say(`${sentence}; ${remedy}`);
       return;
     }
     tasks.seek(at.state.taskCursor);
     throw new RunStoppedError({ reason: 'memory', sentence, remedy }, at);
   }
+}
+
+/**
+ * Compares the updates with such a batch with the free memory. `undefined` if they fit, or if the backend does not know.
+ *
+ * @param cache - Bytes of the sampler's key-value cache.
+ */
+export function memoryOf(
+  backend: TrainingBackend,
+  batch: BatchSize,
+  cache = 0,
+):
+  | { readonly outcome: 'tight' | 'too-much'; readonly sentence: string; readonly remedy: string }
+  | undefined {
+  const forecast = backend.forecastMemory?.(batch);
+  if (forecast === undefined) return undefined;
+  const { available, remedy } = forecast;
+  const bytes = { ...forecast.bytes, 'key-value cache': cache };
+  const more = Object.values(bytes).reduce((sum, value) => sum + value, 0) - forecast.held;
+  if (more <= noteShare * available) return undefined;
+  const parts = Object.entries(bytes).filter(([, value]) => value > 0.02 * more);
+  const sentence =
+    `updates with ${batch.sequences} sequences of up to ${batch.tokens} tokens take about ${gib(more)} more memory than the process ` +
+    `has, and ${gib(available)} are free (${parts.map(([name, value]) => `${name} ${gib(value)}`).join(', ')})`;
+  return { outcome: more <= stopShare * available ? 'tight' : 'too-much', sentence, remedy };
 }
 
 function gib(value: number): string {

@@ -1,9 +1,9 @@
 import {
-  ArgumentError,
   type Metrics,
   type MetricsLogger,
   parseOptions,
   RandomStream,
+  type Tokenizer,
   type TokenSequence,
   type TrainingBackend,
   type TrainingSequence,
@@ -12,11 +12,11 @@ import * as z from 'zod';
 import { aggregationWeights } from '../aggregation.ts';
 import { crossEntropy } from '../loss/cross-entropy.ts';
 import { Attendant } from './attendant.ts';
-import { isMasked } from './experience.ts';
 import { having, signalSchema } from './having.ts';
 import { withinLength } from './max-length.ts';
 import type { ResumeOptions } from './rl.ts';
 import { type ResolvedSftOptions, resolveSftOptions, type SftOptions } from './sft-options.ts';
+import { checkBeforeSft } from './sft-preflight.ts';
 
 /** What `runSftTraining` works with. */
 export interface SftDependencies {
@@ -24,6 +24,8 @@ export interface SftDependencies {
   readonly backend: TrainingBackend;
   /** What to imitate, for instance from `demonstrationSequences`. */
   readonly sequences: readonly TokenSequence[];
+  /** Made the sequences. With it, the run reports characters that it lost. */
+  readonly tokenizer?: Tokenizer | undefined;
   /** Gets every update's metrics and notes, before its report is yielded. */
   readonly logger?: MetricsLogger | undefined;
   /** Milliseconds from any origin. Without it, times are not reported. */
@@ -37,6 +39,7 @@ const isFunction = (value: unknown) => typeof value === 'function';
 const dependencySchema = z.strictObject({
   backend: having<TrainingBackend>('forwardBackward', 'a training backend'),
   sequences: z.custom<readonly TokenSequence[]>(Array.isArray, 'must be a list of sequences'),
+  tokenizer: having<Tokenizer>('encode', 'a tokenizer').optional(),
   logger: having<MetricsLogger>('log', 'a logger').optional(),
   clock: z.custom<() => number>(isFunction, 'must be a function').optional(),
   signal: signalSchema.optional(),
@@ -68,8 +71,11 @@ export interface SftReport {
  * Examples are shuffled in each epoch by a stream named by seed and epoch, then batched in that order. A resumed run sees
  * exactly the batches that the interrupted run would have seen. Publishes nothing.
  *
- * @throws OptionsError for options outside their ranges and for dependencies that are missing or not known, ArgumentError when there
- *   is nothing to imitate.
+ * Looks at lengths, tokens, masks and memory before the first update.
+ *
+ * @throws OptionsError for options outside their ranges and for dependencies that are missing or not known.
+ * @throws ArgumentError if there is nothing to imitate, or if sequences do not fit the model.
+ * @throws TrainingError if the largest update takes more memory than the machine has.
  */
 export async function* runSftTraining(
   dependencies: SftDependencies,
@@ -79,16 +85,12 @@ export async function* runSftTraining(
   const { backend: given, sequences: all, logger, clock, signal } = dependencies;
   const { resume, ...own } = options;
   const resolved = resolveSftOptions(own);
-  const { sequences, note } = withinLength(all, resolved.maxLength, given.contextLength);
-  if (sequences.every(({ mask }) => isMasked(mask))) {
-    throw new ArgumentError(
-      `runSftTraining: expected sequences with a token to imitate (mask 1), got none in ${sequences.length}${note === undefined ? '' : ` (${note})`}`,
-    );
-  }
   const made = resume?.iteration ?? 0;
   let iteration = -1;
-  const say = (text: string) => logger?.note?.(iteration, text);
+  const say = (text: string) => logger?.note?.(Math.max(iteration, made), text);
+  const { sequences, note } = withinLength(all, resolved.maxLength, given.contextLength);
   if (note !== undefined) say(note);
+  checkBeforeSft({ ...dependencies, sequences, note, sequencesPerBatch: resolved.sequencesPerBatch, say });
   const attendant = new Attendant({ deadlines: resolved.deadlines, signal, say });
   const backend = attendant.attended(given, 'backend');
   for (const { rows, epoch } of batches(sequences, resolved)) {

@@ -61,6 +61,16 @@ describe('monitorLogger', () => {
     expect(logs.unreadable).toBe(0);
   });
 
+  it('writes which trajectories a finding names', async () => {
+    const { alertLogFile } = paths();
+    const logger = monitorLogger({ alertLogFile });
+    const finding = { rule: 'changed', severity: 'high', message: 'm', evidence: {}, iteration: 4 } as const;
+    logger.finding?.(4, { ...finding, trajectories: ['a/1', 'a/3'] });
+    await logger.close();
+    const [read] = readMonitorLogs({ alerts: readFileSync(alertLogFile, 'utf8') }).findings;
+    expect(read).toMatchObject({ ...finding, trajectories: ['a/1', 'a/3'] });
+  });
+
   it('keeps the step of a batch whose metrics have one of that name', async () => {
     const { metricsLogFile } = paths();
     const monitor = monitorTo({ metricsLogFile });

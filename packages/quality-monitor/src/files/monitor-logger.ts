@@ -26,7 +26,8 @@ export interface MonitorLoggerOptions extends z.input<typeof schema> {}
  * Writes a monitor's log files as JSON Lines.
  *
  * - Metrics: `{"step", …}`, flat.
- * - Findings: `{"step", "timestamp", "severity", "pathology_type", "message", "metrics"}`. `timestamp` counts responses.
+ * - Findings: `{"step", "timestamp", "severity", "pathology_type", "message", "metrics"}`. `timestamp` counts responses. Where known
+ *   also `trajectories` (ids), `samples`, `examples`, `phrases` and `note`.
  * - Notes: `{"step", "note"}`.
  *
  * A line is handed to the operating system before the next batch. A line that a crash or a full disk
@@ -55,7 +56,7 @@ export function monitorLogger(options: MonitorLoggerOptions): MetricsLogger {
 
 function findingLine(step: number, finding: Finding) {
   const { severity, rule, message, evidence, component, samples = [], responsesSeen = 0 } = finding;
-  const { examples = [], phrases = [], note } = finding;
+  const { trajectories = [], examples = [], phrases = [], note } = finding;
   return {
     step,
     timestamp: responsesSeen,
@@ -63,6 +64,7 @@ function findingLine(step: number, finding: Finding) {
     pathology_type: rule,
     message,
     metrics: { ...writable(evidence), ...(component !== undefined && { reward_name: component }) },
+    ...(trajectories.length > 0 && { trajectories }),
     ...(samples.length > 0 && { samples }),
     ...(examples.length > 0 && { examples }),
     ...(phrases.length > 0 && { phrases }),

@@ -12,6 +12,7 @@ const findingLine = z.object({
   pathology_type: z.string(),
   message: z.string(),
   metrics: z.record(z.string(), z.union([z.number(), z.string(), z.null()])).default({}),
+  trajectories: z.unknown().optional(),
   samples: z.unknown().optional(),
   examples: z.unknown().optional(),
   phrases: z.unknown().optional(),
@@ -109,6 +110,7 @@ function forgetFrom(step: number, records: { readonly step: number }[]): void {
 
 function findingOf(line: z.output<typeof findingLine>): Record<string, unknown> {
   const { step, timestamp, severity, pathology_type: rule, message, metrics } = line;
+  const { trajectories, samples, examples, phrases } = line;
   const note = isPathology(rule) ? pathologyNotes[rule] : line.note;
   return {
     rule,
@@ -118,7 +120,7 @@ function findingOf(line: z.output<typeof findingLine>): Record<string, unknown> 
     iteration: step,
     responsesSeen: timestamp,
     ...(typeof metrics.reward_name === 'string' && { component: metrics.reward_name }),
-    ...present({ samples: line.samples, examples: line.examples, phrases: line.phrases, note }),
+    ...present({ trajectories, samples, examples, phrases, note }),
   };
 }
 

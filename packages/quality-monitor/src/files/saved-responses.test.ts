@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parquetWriteBuffer } from 'hyparquet-writer';
 import { afterAll, expect, it } from 'vitest';
-import { readSavedResponses, type SavedFields } from '../files.ts';
+import { readSavedResponses, type SavedFields, streamSavedResponses } from '../files.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'saved-'));
 afterAll(() => rmSync(directory, { recursive: true }));
@@ -127,4 +127,13 @@ it('refuses a directory', async () => {
   await expect(readSavedResponses(directory)).rejects.toThrow(
     `${directory}: expected a file, got a directory`,
   );
+});
+
+it('reads a line when it is asked for, and not before', async () => {
+  const path = join(directory, 'stream.jsonl');
+  writeFileSync(path, `${line}\n${line}\n{"text":"b"}\n`);
+  const stream = streamSavedResponses(path);
+  expect(await stream.next()).toEqual({ done: false, value: { ...first, place: 'line 1' } });
+  expect(await stream.next()).toEqual({ done: false, value: { ...first, place: 'line 2' } });
+  await expect(stream.next()).rejects.toThrow(`${path}, line 3: expected`);
 });

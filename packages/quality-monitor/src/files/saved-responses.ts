@@ -1,6 +1,7 @@
-import { readFile } from 'node:fs/promises';
+import { open, readFile } from 'node:fs/promises';
 import { FormatError, promptText } from '@rlp/core';
-import { parseCsv, parseJsonLines } from '@rlp/data';
+import { parseCsv } from '@rlp/data';
+import { readJsonLinesFile } from '@rlp/data/files';
 import { readParquetFile } from '@rlp/data/parquet';
 import * as z from 'zod';
 import { loggedReward } from '../monitor/batch.ts';
@@ -40,52 +41,76 @@ interface SavedRecord {
  * @throws MissingPeerError for a Parquet file without `hyparquet`.
  */
 export async function readSavedResponses(path: string, fields: SavedFields = {}): Promise<SavedResponse[]> {
-  const isMapped = Object.values(fields).some((field) => field !== undefined);
   const saved: SavedResponse[] = [];
+  for await (const one of streamSavedResponses(path, fields)) saved.push(one);
+  return saved;
+}
+
+/**
+ * Reads the responses of {@link readSavedResponses} one by one. Memory holds one line of JSON Lines or one row group of Parquet.
+ * CSV and a JSON list are read as a whole.
+ *
+ * @throws the errors of {@link readSavedResponses}. Those about fields that no record has come last.
+ */
+export async function* streamSavedResponses(
+  path: string,
+  fields: SavedFields = {},
+): AsyncGenerator<SavedResponse, void, undefined> {
+  const isMapped = Object.values(fields).some((field) => field !== undefined);
+  const unknown = new Set([
+    ...(fields.rewards ?? []),
+    ...(fields.prompt === undefined ? [] : [fields.prompt]),
+  ]);
   let first: unknown;
+  let count = 0;
   for await (const { place, value } of recordsOf(path)) {
     first ??= value;
     const where = `${path}, ${place}`;
-    const responses = isMapped ? mapped(value, fields, where) : [parsed(value, where)];
-    for (const one of responses) saved.push({ ...one, place });
+    for (const one of isMapped ? mapped(value, fields, where) : [parsed(value, where)]) {
+      for (const field of unknown) if (hasField(one, field, fields)) unknown.delete(field);
+      count += 1;
+      yield { ...one, place };
+    }
   }
-  const unknown = unknownFields(saved, fields);
-  if (saved.length === 0 || unknown.length === 0) return saved;
+  if (count === 0 || unknown.size === 0) return;
+  const names = [...unknown].join(' and a field ');
   throw new FormatError(
-    `${path}: expected records with a field ${unknown.join(' and a field ')}, but none has it; the first has ${keysOf(first)}`,
+    `${path}: expected records with a field ${names}, but none has it; the first has ${keysOf(first)}`,
   );
 }
 
-/** Fields of rewards and prompts that no record has. */
-function unknownFields(saved: readonly SavedResponse[], { rewards = [], prompt }: SavedFields): string[] {
-  const without = rewards.filter((field) => !saved.some((one) => nameOf(field, rewards) in one.rewards));
-  const lacksPrompt = prompt !== undefined && saved.every((one) => one.prompt === undefined);
-  return lacksPrompt ? [...without, prompt] : without;
+/** Whether a response has the reward or the prompt of a field. */
+function hasField({ rewards, prompt }: Unplaced, field: string, fields: SavedFields): boolean {
+  return (
+    (fields.rewards?.includes(field) === true && nameOf(field, fields.rewards) in rewards) ||
+    (field === fields.prompt && prompt !== undefined)
+  );
 }
 
 async function* recordsOf(path: string): AsyncGenerator<SavedRecord> {
-  const bytes = await bytesOf(path);
-  if (bytes.subarray(0, 4).toString('latin1') === 'PAR1' || /\.parquet$/i.test(path)) {
+  const head = await headOf(path);
+  if (head.subarray(0, 4).toString('latin1') === 'PAR1' || /\.parquet$/i.test(path)) {
     for await (const { number, value } of readParquetFile(path)) yield { place: `row ${number}`, value };
-    return;
-  }
-  const text = textOf(bytes, path);
-  if (/\.[ct]sv$/i.test(path)) {
-    for (const { number, record } of parseCsv(text, { source: path })) {
+  } else if (/\.[ct]sv$/i.test(path)) {
+    for (const { number, record } of parseCsv(textOf(await readFile(path), path), { source: path })) {
       yield { place: `line ${number}`, value: record };
     }
-  } else if (/^\s*\[/.test(text)) {
-    for (const [at, value] of listOf(text, path).entries()) yield { place: `element ${at + 1}`, value };
+  } else if (/^\s*\[/.test(textOf(head, path, { stream: true }))) {
+    const list = listOf(textOf(await readFile(path), path), path);
+    for (const [at, value] of list.entries()) yield { place: `element ${at + 1}`, value };
   } else {
-    for (const { number, value } of parseJsonLines(text, { source: path, expected, tornLine: 'skip' })) {
+    for await (const { number, value } of readJsonLinesFile(path, { expected, tornLine: 'skip' })) {
       yield { place: `line ${number}`, value };
     }
   }
 }
 
-async function bytesOf(path: string): Promise<Buffer> {
+/** Enough bytes to know the format. */
+async function headOf(path: string): Promise<Buffer> {
   try {
-    return await readFile(path);
+    await using file = await open(path);
+    const { bytesRead, buffer } = await file.read(Buffer.alloc(65_536), 0, 65_536, 0);
+    return buffer.subarray(0, bytesRead);
   } catch (cause) {
     // The system's other messages name the path.
     if ((cause as NodeJS.ErrnoException).code !== 'EISDIR') throw cause;
@@ -93,9 +118,9 @@ async function bytesOf(path: string): Promise<Buffer> {
   }
 }
 
-function textOf(bytes: Uint8Array, path: string): string {
+function textOf(bytes: Uint8Array, path: string, options?: { readonly stream: true }): string {
   try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes, options);
   } catch (cause) {
     throw new FormatError(
       `${path}: expected UTF-8 text or Parquet, got other bytes; unpack the file, or save it as UTF-8`,
