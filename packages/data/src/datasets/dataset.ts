@@ -142,7 +142,8 @@ export class Dataset<Row = DatasetRow> implements AsyncIterable<Row> {
     const converted = (batch: readonly DatasetEntry<Row>[]) =>
       batch.map((entry) => {
         const row = called('map', entry, convert);
-        return new DatasetEntry(row, { ...entry, origin: originOf(entry.origin) });
+        const origin = originOf(entry.origin);
+        return new DatasetEntry(row, origin === entry.origin ? entry : { ...entry, origin });
       });
     return new Dataset({
       name: this.name,

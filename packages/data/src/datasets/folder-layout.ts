@@ -20,8 +20,8 @@ const rowsName = /^(.*?)\.(jsonl|ndjson|json|csv|tsv|parquet|txt)(\.gz|\.zst)?$/
  * Sorts the files of a folder or of a hub's data set into configurations and splits.
  *
  * The split is a word of the file's name or of a folder's (`train.jsonl`, `data/test-00000-of-00002.parquet`, `dev/part1.csv`), or what
- * precedes the number of a part (`data/extra-00000-of-00001.parquet`). Other files are `train`. The configuration is the first folder,
- * unless it is `data` or names a split. Without such a folder it is `default`.
+ * precedes the number of a part (`data/extra-00000-of-00001.parquet`). If no file names a split, all are `train`. If some do, the others
+ * are left out. The configuration is the first folder, unless it is `data` or names a split. Without such a folder it is `default`.
  *
  * @param paths - Relative to the folder, with `/`.
  */
@@ -39,14 +39,22 @@ export function folderLayout(paths: readonly string[]): FolderLayout {
     const splits = layout.get(configuration) ?? new Map<string, string[]>();
     layout.set(configuration, splits.set(split, [...(splits.get(split) ?? []), path]));
   }
+  for (const splits of layout.values()) {
+    const unnamed = splits.get(noSplit);
+    splits.delete(noSplit);
+    if (unnamed !== undefined && splits.size === 0) splits.set('train', unnamed);
+  }
   return layout;
 }
+
+/** Key of files whose names say no split. */
+const noSplit = '';
 
 const isHidden = (part: string) => /^[._]/.test(part);
 
 function splitOf(stem: string, folders: readonly string[]): string {
   const part = /^(.+)-\d{5}-of-\d{5}$/.exec(stem)?.[1];
-  return splitIn(stem) ?? folders.map(splitIn).find((split) => split !== undefined) ?? part ?? 'train';
+  return splitIn(stem) ?? folders.map(splitIn).find((split) => split !== undefined) ?? part ?? noSplit;
 }
 
 /** The usual split that a name has a word of. */

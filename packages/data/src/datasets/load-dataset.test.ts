@@ -151,6 +151,7 @@ describe('folders', () => {
       4,
     ],
     [{ 'anything.jsonl': lines(6) }, {}, 6],
+    [{ 'train.jsonl': lines(2), 'model_solutions.jsonl': lines(5) }, {}, 2],
     [{ 'only-test.jsonl': lines(6) }, {}, 6],
     [
       { 'main/train-00000-of-00001.parquet': parquet(3), 'socratic/train.jsonl': lines(1) },
