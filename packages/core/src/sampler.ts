@@ -77,7 +77,7 @@ export interface ScoreRequest {
 export interface TokenScores {
   /** `ln π(completion[t] | prompt, completion[<t])`. Shape: `[T]`. */
   readonly logprobs: Float32Array;
-  /** Entropy in nats of the distribution that `completion[t]` came from. Shape: `[T]`. */
+  /** Entropy in nats of the distribution that `completion[t]` came from. NaN if the scorer cannot know it. Shape: `[T]`. */
   readonly entropies: Float32Array;
 }
 

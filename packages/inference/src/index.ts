@@ -5,6 +5,10 @@ export {
   scriptedAgentPolicy,
 } from './agent-policy.ts';
 export type { InferenceBackend, ScoreOptions, TokenLogits } from './backend.ts';
+export { type EngineFleet, type EngineFleetOptions, engineFleet } from './fleet/engine-fleet.ts';
+export type { FleetEngine, FleetStatus } from './fleet/member.ts';
+export { type EngineSync, type SyncWeightsOptions, syncWeightsToEngines } from './fleet/sync-weights.ts';
+export type { WeightProbe } from './fleet/weight-probe.ts';
 export type { GeneratedText, GenerateOptions, TextEvent } from './generate-options.ts';
 export { InferenceModule, type InferenceModuleOptions } from './inference-module.ts';
 export { createOnnxSampler } from './onnx-sampler.ts';

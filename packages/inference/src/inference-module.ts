@@ -17,8 +17,8 @@ import {
   type TokenScores,
   type WeightPublication,
 } from '@rlp/core';
+import { CompletionText } from '@rlp/models';
 import { endTokens, type InferenceBackend, type ScoreOptions, type TokenLogits } from './backend.ts';
-import { CompletionText } from './completion-text.ts';
 import {
   type GeneratedText,
   type GenerateOptions,

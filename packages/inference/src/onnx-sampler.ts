@@ -13,13 +13,20 @@ import {
   type WeightPublication,
   type Weights,
 } from '@rlp/core';
-import { checkWeightShapes, type LanguageModel, type ModelConfig } from '@rlp/models';
+import {
+  CompletionText,
+  checkWeightShapes,
+  completionText,
+  type LanguageModel,
+  type ModelConfig,
+  type TextOptions,
+} from '@rlp/models';
 import { parameterSpecs } from '@rlp/models/decoder';
 import { type Engine, programUrl, type RunningProgram } from '@rlp/onnx/runtime';
 import { merged, readAdapter } from './adapter.ts';
 import { endTokens, type InferenceBackend, type ScoreOptions, type TokenLogits } from './backend.ts';
 import { readCheckpoint } from './checkpoint.ts';
-import { CompletionText, completionText, type TextOptions } from './completion-text.ts';
+
 import type { GeneratedSequence } from './decoding/groups.ts';
 import type { GenerationProgram, GenerationProgramOptions, TokenEvent } from './generate.program.ts';
 import {

@@ -10,9 +10,9 @@ import {
   type TokenScores,
   type WeightPublication,
 } from '@rlp/core';
+import { CompletionText, completionText } from '@rlp/models';
 import * as z from 'zod';
 import { endTokens, type InferenceBackend, type ScoreOptions, type TokenLogits } from './backend.ts';
-import { CompletionText, completionText } from './completion-text.ts';
 import { requireFittingPrompt, requireScorable } from './requests.ts';
 import { resolveSampleRequest } from './sampling/options.ts';
 

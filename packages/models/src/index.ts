@@ -42,6 +42,12 @@ export {
   type SpecialTokens,
 } from './tokenizer/built-tokenizers.ts';
 export {
+  CompletionText,
+  completionText,
+  type TextOptions,
+  type TextProgress,
+} from './tokenizer/completion-text.ts';
+export {
   type LoadedTokenizer,
   type LoadTokenizerOptions,
   loadTokenizer,

@@ -25,6 +25,11 @@ export interface TrainingBackendSubject {
   readonly publications?: () => Promise<string>;
   /** Largest relative difference that counts as equal between two ways of computing one number. Default 1e-4. */
   readonly tolerance?: number;
+  /**
+   * `'logprobs of tokens'` for a backend that knows the policy only by the logprobs of given tokens at temperature 1. It reports entropies
+   * as NaN and refuses other temperatures. Default `'distributions'`.
+   */
+  readonly knows?: 'distributions' | 'logprobs of tokens';
 }
 
 /**
@@ -47,7 +52,7 @@ export function describeTrainingBackend(name: string, subject: TrainingBackendSu
   });
 
   describe(`${name} is a TrainingBackend`, () => {
-    describeScores({ create, vocabularySize, tolerance });
+    describeScores({ create, vocabularySize, tolerance, knows: subject.knows ?? 'distributions' });
     describeSteps({ create, tolerance });
     describeRefusals({ create, vocabularySize });
     describePublications(create, subject.publications);
@@ -77,8 +82,13 @@ function describePublications(create: Create, directory: (() => Promise<string>)
   });
 }
 
-function describeScores(subject: { create: Create; vocabularySize: number; tolerance: number }): void {
-  const { create, vocabularySize, tolerance } = subject;
+function describeScores(subject: {
+  create: Create;
+  vocabularySize: number;
+  tolerance: number;
+  knows: 'distributions' | 'logprobs of tokens';
+}): void {
+  const { create, vocabularySize, tolerance, knows } = subject;
   const pairs = Array.from({ length: vocabularySize }, (_, token) => [0, token]);
   const sum = (numbers: readonly number[]) => numbers.reduce((total, x) => total + x, 0);
 
@@ -87,6 +97,9 @@ function describeScores(subject: { create: Create; vocabularySize: number; toler
     const scores = await backend.logprobs(pairs);
     const logprobs = scores.map((score) => score.logprobs[1]!);
     expect(sum(logprobs.map(Math.exp))).toBeCloseTo(1, 4);
+    if (knows === 'logprobs of tokens') {
+      return void expect(scores.every(({ entropies }) => Number.isNaN(entropies[1]!))).toBe(true);
+    }
     const entropy = -sum(logprobs.map((logprob) => Math.exp(logprob) * logprob));
     for (const { entropies } of scores) expect(relativeGap(entropies[1]!, entropy)).toBeLessThan(tolerance);
   });
@@ -104,8 +117,11 @@ function describeScores(subject: { create: Create; vocabularySize: number; toler
     expect(largestGap(alone!.logprobs, together[1]!.logprobs)).toBeLessThan(tolerance);
   });
 
-  it('divides logits by the temperature', async () => {
+  it('divides logits by the temperature, or refuses it by name', async () => {
     const backend = await create();
+    if (knows === 'logprobs of tokens') {
+      return void (await expect(backend.logprobs(pairs, { temperature: 2 })).rejects.toThrow(/temperature/));
+    }
     const plain = (await backend.logprobs(pairs)).map(({ logprobs }) => logprobs[1]!);
     const hot = (await backend.logprobs(pairs, { temperature: 2 })).map(({ logprobs }) => logprobs[1]!);
     const normalizer = Math.log(sum(plain.map((logprob) => Math.exp(logprob / 2))));

@@ -16,13 +16,16 @@ export interface FetchBody {
   };
 }
 
+/** Methods that are used. */
+export type HttpMethod = 'GET' | 'POST' | 'DELETE';
+
 /** The part of `fetch` that is used. */
 export type Fetch = (
   url: string,
   init: {
-    readonly method: 'POST';
+    readonly method: HttpMethod;
     readonly headers: Readonly<Record<string, string>>;
-    readonly body: string;
+    readonly body?: string;
     readonly redirect: 'manual';
     readonly signal: AbortSignal;
   },

@@ -1,6 +1,6 @@
 import { ArgumentError, settleWithin, TimeoutError } from '@rlp/core';
 import type * as z from 'zod';
-import type { Fetch, FetchResponse } from './fetch.ts';
+import type { Fetch, FetchResponse, HttpMethod } from './fetch.ts';
 import { RequestError } from './request-error.ts';
 import type { requestSchema } from './request-options.ts';
 
@@ -29,20 +29,42 @@ export function endpointOf(owner: string, options: z.output<typeof requestSchema
   return { url, place: shownUrl(url), fetch, headers, timeoutMs, maxAnswerBytes };
 }
 
+/** One request. */
+export interface JsonRequest {
+  readonly method: HttpMethod;
+  /** JSON. Default none. */
+  readonly body?: string | undefined;
+  /** Status of an answer. Default: 200 only. */
+  readonly accepts?: 'ok' | 'any success' | undefined;
+}
+
 /**
  * Sends JSON and reads the JSON that answers it, once, within the time of the endpoint.
  *
  * @throws `RequestError`; once `signal` aborts, its reason.
  */
 export async function postJson(endpoint: Endpoint, body: string, signal: AbortSignal): Promise<unknown> {
+  return parsed(endpoint, await requestText(endpoint, { method: 'POST', body }, signal));
+}
+
+/**
+ * Sends a request and reads the text that answers it, once, within the time of the endpoint.
+ *
+ * @throws `RequestError`; once `signal` aborts, its reason.
+ */
+export async function requestText(
+  endpoint: Endpoint,
+  request: JsonRequest,
+  signal: AbortSignal | undefined,
+): Promise<string> {
   const controller = new AbortController();
   const limits = { timeoutMs: endpoint.timeoutMs, signal };
   try {
-    return await settleWithin(exchange(endpoint, body, controller.signal), controller, limits);
+    return await settleWithin(exchange(endpoint, request, controller.signal), controller, limits);
   } catch (error) {
     // Nothing of the exchange goes on.
     controller.abort();
-    signal.throwIfAborted();
+    signal?.throwIfAborted();
     if (error instanceof RequestError) throw error;
     const { place } = endpoint;
     if (error instanceof TimeoutError) {
@@ -52,9 +74,14 @@ export async function postJson(endpoint: Endpoint, body: string, signal: AbortSi
   }
 }
 
-async function exchange(endpoint: Endpoint, body: string, signal: AbortSignal): Promise<unknown> {
+async function exchange(
+  endpoint: Endpoint,
+  { method, body, accepts = 'ok' }: JsonRequest,
+  signal: AbortSignal,
+): Promise<string> {
   const { url, place, fetch, headers, maxAnswerBytes } = endpoint;
-  const response = await fetch(url, { method: 'POST', headers, body, redirect: 'manual', signal });
+  const sent = { method, headers, redirect: 'manual', signal } as const;
+  const response = await fetch(url, body === undefined ? sent : { ...sent, body });
   const { status } = response;
   if (status === 0 || (status >= 300 && status < 400)) {
     throw new RequestError(
@@ -63,17 +90,24 @@ async function exchange(endpoint: Endpoint, body: string, signal: AbortSignal): 
       { status },
     );
   }
-  if (status !== 200) {
+  if (status !== 200 && (accepts === 'ok' || status > 299)) {
     const retryAfterMs = retryAfter(response);
+    const detail = detailOf(await readText(response, 65_536).catch(() => undefined), endpoint);
     throw new RequestError('status', `${place}: expected status 200, got ${status}`, {
-      status,
-      retryAfterMs,
+      ...{ status, retryAfterMs, detail },
     });
   }
   const text = await readText(response, maxAnswerBytes);
-  if (text === undefined) {
-    throw new RequestError('too-long', `${place}: expected at most ${maxAnswerBytes} bytes, got more`);
-  }
+  if (text !== undefined) return text;
+  throw new RequestError('too-long', `${place}: expected at most ${maxAnswerBytes} bytes, got more`);
+}
+
+/**
+ * The JSON in a text.
+ *
+ * @throws `RequestError` for other text.
+ */
+export function parsed({ place }: Pick<Endpoint, 'place'>, text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
@@ -81,6 +115,24 @@ async function exchange(endpoint: Endpoint, body: string, signal: AbortSignal): 
       'malformed',
       `${place}: expected JSON, got ${text.length} characters of something else`,
     );
+  }
+}
+
+/** The reason in the body of a refusal, in one of the forms that servers use. */
+function detailOf(text: string | undefined, endpoint: Endpoint): string | undefined {
+  if (text === undefined || text.trim() === '') return undefined;
+  const said = withoutSecrets(reasonIn(text), endpoint).replace(/\s+/g, ' ').trim();
+  return said.length > 300 ? `${said.slice(0, 300)}…` : said;
+}
+
+function reasonIn(text: string): string {
+  try {
+    const body = JSON.parse(text) as Record<string, unknown> | null;
+    const error = body?.error as Record<string, unknown> | string | undefined;
+    const reason = (typeof error === 'object' ? error?.message : error) ?? body?.message ?? body?.detail;
+    return typeof reason === 'string' ? reason : JSON.stringify(reason ?? body);
+  } catch {
+    return text;
   }
 }
 

@@ -3,7 +3,7 @@ import { RequestError } from './request-error.ts';
 
 /** How often and how soon a request is sent again. */
 export interface Repetition extends Pick<Retries, 'attempts' | 'backoff' | 'random'> {
-  readonly signal: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** Sends a request until it is answered, as long as asking again may help. Waits as {@link retried} does, or as long as the server asks for. */

@@ -32,6 +32,8 @@ export class RequestError extends RlpError {
   readonly status: number | undefined;
   /** Milliseconds that the server asked to wait. */
   readonly retryAfterMs: number | undefined;
+  /** Reason that the server gave, at most 300 characters, without tokens and headers. It may quote what was sent. */
+  readonly detail: string | undefined;
 
   constructor(
     failure: RequestFailureCause,
@@ -39,6 +41,7 @@ export class RequestError extends RlpError {
     details: {
       readonly status?: number | undefined;
       readonly retryAfterMs?: number | undefined;
+      readonly detail?: string | undefined;
       readonly cause?: unknown;
     } = {},
   ) {
@@ -46,6 +49,7 @@ export class RequestError extends RlpError {
     this.failure = failure;
     this.status = details.status;
     this.retryAfterMs = details.retryAfterMs;
+    this.detail = details.detail;
   }
 
   /** Whether asking again may help: the server was away, slow, busy or broken. */

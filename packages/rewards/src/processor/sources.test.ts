@@ -72,7 +72,7 @@ describe('processBufferRewards', () => {
 describe('the external reward', () => {
   const answering = (status: number, text: string) => {
     const calls: { url: string; body: unknown }[] = [];
-    const fetch = async (url: string, { body }: { body: string }) => {
+    const fetch = async (url: string, { body = '' }: { body?: string }) => {
       calls.push({ url, body: JSON.parse(body) });
       return new Response(text, { status });
     };
@@ -107,7 +107,7 @@ describe('the external reward', () => {
 
   it('takes a client with limits and a share of its own', async () => {
     let [now, most] = [0, 0];
-    const fetch = async (_: string, { body }: { body: string }) => {
+    const fetch = async (_: string, { body = '' }: { body?: string }) => {
       most = Math.max(most, ++now);
       await new Promise((resolve) => setTimeout(resolve, 5));
       now -= 1;

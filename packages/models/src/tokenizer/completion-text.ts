@@ -1,5 +1,5 @@
 import type { TokenId, Tokenizer } from '@rlp/core';
-import { StreamDecoder } from '@rlp/models';
+import { StreamDecoder } from './stream-decoder.ts';
 
 /** What a token added to a completion's text. */
 export interface TextProgress {

@@ -1,0 +1,419 @@
+import {
+  ArgumentError,
+  type CheckpointBackend,
+  type ForwardBackwardResult,
+  type Loss,
+  nodeBuiltin,
+  type OptimStepResult,
+  type PublicationForm,
+  type PublishOptions,
+  type SharedWeights,
+  type TokenId,
+  type TokenScores,
+  type TrainFuture,
+  type TrainingBatch,
+  TrainingError,
+  type VersionedBackend,
+  type WeightPublication,
+} from '@rlp/core';
+import { writeDirectory } from '@rlp/data/store';
+import { RequestError } from '@rlp/http/client';
+import * as z from 'zod';
+import { validateBatch, validateTokens } from '../batch/packing-validation.ts';
+import { Future, Sequence } from '../future.ts';
+import { type Schedule, scheduleFactor } from '../optimizer/schedule.ts';
+import { openCheckpoint, readRecord } from '../weights/checkpoint.ts';
+import { requirePublishable } from '../weights/publication-files.ts';
+import { chunksOf } from './chunks.ts';
+import {
+  type Contribution,
+  evaluateLocally,
+  gradientInput,
+  isCrossEntropy,
+  type Reduction,
+  resultOf,
+  scoringInput,
+} from './gradients.ts';
+import type { Submitted, TinkerSession } from './session.ts';
+import { anySchema, futureSchema, optimSchema, passSchema, savedSchema } from './wire.ts';
+
+/** What a backend on a Tinker server is made of. */
+export interface TinkerModel {
+  readonly id: string;
+  readonly baseModel: string;
+  readonly rank: number;
+  readonly vocabularySize: number;
+  readonly contextLength: number;
+  readonly reduction: Reduction;
+  readonly learningRate: number;
+  readonly schedule: Schedule;
+  /** Sent with each update, under Tinker's names. */
+  readonly adam: Readonly<Record<string, number>>;
+  readonly sequencesPerRequest: number;
+  readonly bytesPerRequest: number;
+  /** Makes another model like this one. */
+  readonly create: () => Promise<string>;
+}
+
+const fileName = 'tinker.json';
+const checkpointSchema = z.strictObject({
+  format: z.literal('rlp-tinker-1'),
+  path: z.string(),
+  baseModel: z.string(),
+  rank: z.int(),
+  updates: z.int().nonnegative(),
+  weightVersion: z.int().nonnegative(),
+});
+
+/** A part of the gradient that the server holds. */
+type Held = readonly Contribution[];
+
+/**
+ * A policy that a Tinker server trains. The server computes logprobs, gradients and updates. Losses are computed here, from the logprobs,
+ * and their derivatives become the weights of the server's own losses. So any loss trains that reads logprobs and columns.
+ *
+ * Temperature is 1. Entropies are unknown (NaN), because the protocol does not give them.
+ */
+export class TinkerBackend implements CheckpointBackend, VersionedBackend {
+  readonly publishes: readonly PublicationForm[] = ['shared'];
+  readonly session: TinkerSession;
+  readonly #options: TinkerModel;
+  readonly #calls = new Sequence();
+  #last: Promise<unknown> = Promise.resolve();
+  #model: string;
+  #held: Held[] = [];
+  /** Sequences whose gradients the server adds up, those that cancel each other included. */
+  #sequences = 0;
+  #order = 0;
+  #updates = 0;
+  #version = 0;
+  #saved = 0;
+  #published: string | undefined;
+  #phase: 'open' | 'closed' = 'open';
+  readonly #kinds = new Map<string, 'cross-entropy' | 'other'>();
+
+  constructor(session: TinkerSession, options: TinkerModel) {
+    this.session = session;
+    this.#options = options;
+    this.#model = options.id;
+  }
+
+  get vocabularySize(): number {
+    return this.#options.vocabularySize;
+  }
+
+  get shares(): SharedWeights {
+    return { engine: this.session, store: 'tinker' };
+  }
+
+  get weightVersion(): number {
+    return this.#version;
+  }
+
+  /** How the server adds up the losses of tokens. */
+  get reduction(): Reduction {
+    return this.#options.reduction;
+  }
+
+  /** Name of the model on the server, before any training. */
+  get baseModel(): string {
+    return this.#options.baseModel;
+  }
+
+  /** Path of the weights that were published last, for a sampler of the same session. `undefined` before the first. */
+  get publishedPath(): string | undefined {
+    return this.#published;
+  }
+
+  forwardBackward(batch: TrainingBatch, loss: Loss): TrainFuture<ForwardBackwardResult> {
+    return this.#call('forwardBackward', async () => {
+      validateBatch(batch, loss, this.#options);
+      requireTemperature('forwardBackward', batch.sequences[0]!.temperature ?? 1);
+      try {
+        return this.#kindOf(loss) === 'cross-entropy'
+          ? await this.#native(batch, loss)
+          : await this.#translated(batch, loss);
+      } catch (error) {
+        if (error instanceof TrainingError) await this.#discard();
+        throw error;
+      }
+    });
+  }
+
+  #kindOf(loss: Loss): 'cross-entropy' | 'other' {
+    if (this.#options.reduction !== 'sum') return 'other';
+    let kind = this.#kinds.get(loss.key);
+    if (kind === undefined) {
+      kind = isCrossEntropy(loss) ? 'cross-entropy' : 'other';
+      this.#kinds.set(loss.key, kind);
+    }
+    return kind;
+  }
+
+  /** One pass: the server's own cross-entropy is the loss. Its result is waited for after the next call was sent. */
+  async #native(batch: TrainingBatch, loss: Loss) {
+    const { sequences } = batch;
+    const slopes = sequences.map(({ tokens, mask, weights }) =>
+      Float64Array.from(tokens, (_, t) => (mask[t] === 0 ? 0 : -weights[t]!)),
+    );
+    const sent = contributionsOf(sequences, [], slopes, 'all');
+    const submitted = await this.#accumulate(sent.contributions);
+    return async () => {
+      const rows = await this.#passes(submitted, 'forwardBackward');
+      const logprobs = alignedWith(sequences, sent.members, rows);
+      return resultOf(batch, evaluateLocally(batch, loss, logprobs), logprobs);
+    };
+  }
+
+  /** Two passes: logprobs, then their derivatives as weights. */
+  async #translated(batch: TrainingBatch, loss: Loss) {
+    const { sequences } = batch;
+    const logprobs = await this.#score(sequences.map(({ tokens }) => tokens));
+    const local = evaluateLocally(batch, loss, logprobs);
+    const { contributions } = contributionsOf(sequences, logprobs, local.gradients, 'trained');
+    const submitted = await this.#accumulate(contributions);
+    return async () => {
+      await this.#passes(submitted, 'forwardBackward');
+      return resultOf(batch, local, logprobs);
+    };
+  }
+
+  /** Sends contributions to the gradient. */
+  async #accumulate(contributions: Held, sign: 1 | -1 = 1): Promise<Submitted[]> {
+    const { reduction } = this.#options;
+    const submitted: Submitted[] = [];
+    for (const chunk of chunksOf(contributions, this.#options)) {
+      const input = gradientInput(chunk, reduction, sign);
+      submitted.push(await this.#submit('/forward_backward', { forward_backward_input: input }));
+      this.#sequences += chunk.length;
+      if (sign === 1) this.#held.push(chunk);
+    }
+    return submitted;
+  }
+
+  /** Takes back what was accumulated since the last update. Only rounding stays. */
+  async #discard(): Promise<void> {
+    for (const held of this.#held.splice(0)) {
+      await this.#passes(await this.#accumulate(held, -1), 'forwardBackward');
+    }
+  }
+
+  /** Logprobs that passes computed, of their sequences in order, without position 0. */
+  async #passes(submitted: readonly Submitted[], owner: string): Promise<number[][]> {
+    const results = await Promise.all(
+      submitted.map((one) => this.session.result(one, passSchema).catch(rethrown(owner))),
+    );
+    return results.flatMap(({ loss_fn_outputs }) => loss_fn_outputs.map(({ logprobs }) => logprobs.data));
+  }
+
+  async #score(sequences: readonly (readonly TokenId[])[], signal?: AbortSignal): Promise<Float32Array[]> {
+    const members = sequences.flatMap((tokens, index) => (tokens.length > 1 ? [index] : []));
+    const scored = members.map((index) => ({ tokens: sequences[index]! }));
+    const submitted: Submitted[] = [];
+    for (const chunk of chunksOf(scored, this.#options)) {
+      const input = scoringInput(chunk.map(({ tokens }) => tokens));
+      submitted.push(await this.#submit('/forward', { forward_input: input }, signal));
+    }
+    const rows = await this.#passes(submitted, 'logprobs');
+    return alignedWith(
+      sequences.map((tokens) => ({ tokens })),
+      members,
+      rows,
+    );
+  }
+
+  optimStep(): TrainFuture<OptimStepResult> {
+    return this.#call('optimStep', async () => {
+      const { adam, learningRate: base, schedule, reduction } = this.#options;
+      const learningRate = base * scheduleFactor(schedule, this.#updates);
+      const updates = ++this.#updates;
+      if (this.#held.length === 0) {
+        return async () => ({ gradientNorm: 0, learningRate, updates });
+      }
+      const sequences = this.#sequences;
+      const body = { adam_params: { ...adam, learning_rate: learningRate }, type: 'optim_step' };
+      const submitted = await this.#submit('/optim_step', body);
+      this.#held = [];
+      this.#sequences = 0;
+      return async () => {
+        const { metrics } = await this.session.result(submitted, optimSchema);
+        const norm = normIn(metrics ?? {});
+        return { gradientNorm: reduction === 'sum' ? norm : norm * sequences, learningRate, updates };
+      };
+    });
+  }
+
+  logprobs(
+    sequences: readonly (readonly TokenId[])[],
+    options: Parameters<CheckpointBackend['logprobs']>[1] = {},
+  ): TrainFuture<readonly TokenScores[]> {
+    const { temperature = 1, policy = 'current', signal } = options;
+    return this.#call('logprobs', async () => {
+      signal?.throwIfAborted();
+      if (policy === 'reference') {
+        throw new ArgumentError('logprobs: a Tinker backend has no reference policy; train without KL terms');
+      }
+      validateTokens('logprobs', sequences, temperature, this.#options);
+      requireTemperature('logprobs', temperature);
+      const rows = await this.#score(sequences, signal);
+      return async () => rows.map((logprobs) => ({ logprobs, entropies: unknownEntropies(logprobs.length) }));
+    });
+  }
+
+  publish(options: PublishOptions): TrainFuture<WeightPublication> {
+    return this.#call('publish', async () => {
+      requirePublishable(options, this.publishes);
+      const version = this.#version + 1;
+      const path = `rlp-${version}-${this.#saved++}`;
+      const body = { path, type: 'save_weights_for_sampler' };
+      const saved = await this.#submit('/save_weights_for_sampler', body);
+      this.#published = (await this.session.result(saved, savedSchema)).path;
+      this.#version = version;
+      return async () => ({ kind: 'shared', version, ...this.shares });
+    });
+  }
+
+  /** Saves weights and optimizer on the server, and where they are in `directory`. */
+  saveCheckpoint(directory: string): TrainFuture<void> {
+    return this.#call('saveCheckpoint', async () => {
+      const name = `rlp-state-${this.#updates}-${this.#saved++}`;
+      const saved = await this.#submit('/save_weights', { path: name, type: 'save_weights' });
+      const { path } = await this.session.result(saved, savedSchema);
+      const { baseModel, rank } = this.#options;
+      const state = { format: 'rlp-tinker-1', path, baseModel, rank, updates: this.#updates };
+      const text = JSON.stringify({ ...state, weightVersion: this.#version }, null, 2);
+      const fs = nodeBuiltin<typeof import('node:fs/promises')>('node:fs/promises');
+      await writeDirectory(directory, (temporary) => fs.writeFile(`${temporary}/${fileName}`, `${text}\n`));
+      return async () => undefined;
+    });
+  }
+
+  /** Loads into a new model, because servers take earlier weights only as the first request of a model. */
+  loadCheckpoint(directory: string): TrainFuture<void> {
+    return this.#call('loadCheckpoint', async () => {
+      await openCheckpoint(directory);
+      const state = await readRecord(`${directory}/${fileName}`, checkpointSchema);
+      const { baseModel, rank } = this.#options;
+      if (state.baseModel !== baseModel || state.rank !== rank) {
+        throw new ArgumentError(
+          `loadCheckpoint: ${directory} is of ${state.baseModel} with rank ${state.rank}, this backend trains ${baseModel} with rank ${rank}`,
+        );
+      }
+      const model = await this.#options.create();
+      const body = { model_id: model, path: state.path, optimizer: true, type: 'load_weights', seq_id: 1 };
+      try {
+        await this.session.call('/load_weights', body, anySchema);
+      } catch (error) {
+        await this.session.unload(model);
+        throw error;
+      }
+      const old = this.#model;
+      this.#model = model;
+      this.#order = 1;
+      this.#held = [];
+      this.#sequences = 0;
+      this.#updates = state.updates;
+      this.#version = state.weightVersion;
+      await this.session.unload(old);
+      return async () => undefined;
+    });
+  }
+
+  async close(): Promise<void> {
+    await this.#calls.idle();
+    await this.#last;
+    if (this.#phase === 'closed') return;
+    this.#phase = 'closed';
+    await this.session.unload(this.#model);
+    this.session.close();
+  }
+
+  #submit(path: string, body: object, signal?: AbortSignal): Promise<Submitted> {
+    this.#order += 1;
+    const request = { model_id: this.#model, seq_id: this.#order, ...body };
+    return this.session.submit(path, request, futureSchema, signal);
+  }
+
+  /** Calls are sent in order. The next one is sent as soon as `send` resolves. Results come in order too. */
+  #call<Result>(owner: string, send: () => Promise<() => Promise<Result>>): TrainFuture<Result> {
+    const sent = this.#calls.run(async () => {
+      if (this.#phase === 'closed') throw new TrainingError(`${owner}: the Tinker backend was closed`);
+      return send();
+    });
+    const before = this.#last;
+    const result = sent.then(async (receive) => {
+      const [received] = await Promise.all([receive(), before]);
+      return received;
+    });
+    this.#last = Promise.allSettled([result, before]);
+    return new Future(result.catch(rethrown(owner)));
+  }
+}
+
+function contributionsOf(
+  sequences: TrainingBatch['sequences'],
+  logprobs: readonly ArrayLike<number>[],
+  slopes: readonly Float64Array[],
+  which: 'all' | 'trained',
+): { readonly contributions: Contribution[]; readonly members: number[] } {
+  const members = sequences.flatMap(({ tokens }, index) => {
+    const counts = which === 'all' ? tokens.length > 1 : slopes[index]!.some((slope) => slope !== 0);
+    return counts ? [index] : [];
+  });
+  const contributions = members.map((index) => ({
+    ...{ tokens: sequences[index]!.tokens, logprobs: logprobs[index] ?? [], slopes: slopes[index]! },
+  }));
+  return { contributions, members };
+}
+
+/** Logprobs of all sequences, 0 at position 0, from those of some of them. */
+function alignedWith(
+  sequences: readonly { readonly tokens: readonly TokenId[] }[],
+  members: readonly number[],
+  rows: readonly (readonly number[])[],
+): Float32Array[] {
+  const aligned = sequences.map(({ tokens }) => new Float32Array(tokens.length));
+  if (rows.length !== members.length) {
+    throw new TrainingError(`tinker: expected logprobs of ${members.length} sequences, got ${rows.length}`);
+  }
+  for (const [row, member] of members.entries()) {
+    const [into, from] = [aligned[member]!, rows[row]!];
+    if (from.length !== into.length - 1 || !from.every(Number.isFinite)) {
+      throw new TrainingError(
+        `tinker: expected ${into.length - 1} finite logprobs of sequence ${member}, got ${from.length}`,
+      );
+    }
+    into.set(from, 1);
+  }
+  return aligned;
+}
+
+/** NaN for every token but the first, whose entropy is 0 by definition. */
+function unknownEntropies(length: number): Float32Array {
+  return new Float32Array(length).fill(Number.NaN, 1);
+}
+
+/** The global norm of the gradient among a server's metrics. NaN if there is none. */
+function normIn(metrics: Readonly<Record<string, number>>): number {
+  const name = Object.keys(metrics).find((key) => /grad(ient)?_norm$/.test(key) && !/mhc/.test(key));
+  return name === undefined ? Number.NaN : metrics[name]!;
+}
+
+function requireTemperature(owner: string, temperature: number): void {
+  if (temperature === 1) return;
+  throw new ArgumentError(
+    `${owner}: Tinker's protocol computes logprobs at temperature 1, got ${temperature}; sample and train at 1`,
+  );
+}
+
+/** Puts a failed request in the words of a training backend. */
+function rethrown(owner: string): (error: unknown) => never {
+  return (error) => {
+    if (!(error instanceof RequestError)) throw error;
+    const said = error.detail === undefined ? '' : ` ("${error.detail}")`;
+    throw new TrainingError(
+      `${owner}: ${error.message}${said}; check that the server runs and was not restarted, then load the last checkpoint`,
+      { cause: error },
+    );
+  };
+}

@@ -1,0 +1,157 @@
+import {
+  ArgumentError,
+  type ForwardBackwardResult,
+  type Loss,
+  type TokenId,
+  type TrainingBatch,
+  TrainingError,
+} from '@rlp/core';
+import { type Evaluation, evaluate, matrixFromRows } from '@rlp/tensor';
+import { modelInput } from './wire.ts';
+
+/**
+ * How a server turns the losses of tokens into a gradient.
+ *
+ * - `sum`: the sum over tokens, as Tinker documents it.
+ * - `means`: the mean over sequences of means over tokens, as SkyRL's JAX engine computes it.
+ */
+export type Reduction = 'sum' | 'means';
+
+/** Numbers of every token, by sequence. Entry 0 belongs to the first token. */
+export type TokenRows = readonly ArrayLike<number>[];
+
+/** A loss, evaluated here on logprobs that the server computed. */
+export interface LocalEvaluation {
+  readonly evaluation: Evaluation;
+  /** Derivative of the loss by each logprob. Shape: `[B][T]`. */
+  readonly gradients: readonly Float64Array[];
+}
+
+/**
+ * Evaluates a loss with its gradient by logprobs.
+ *
+ * @throws TrainingError if the loss or a gradient is not finite.
+ */
+export function evaluateLocally(
+  { sequences }: TrainingBatch,
+  loss: Loss,
+  logprobs: TokenRows,
+): LocalEvaluation {
+  if (loss.entropies === 'needed' || (loss.values !== undefined && loss.values !== 'none')) {
+    throw new ArgumentError(
+      `forwardBackward: the loss "${loss.key}" reads entropies or values, which Tinker's protocol does not give; turn them off or train on another backend`,
+    );
+  }
+  const evaluation = evaluate(loss, {
+    logprobs: matrixFromRows(logprobs),
+    mask: matrixFromRows(sequences.map(({ mask }) => mask)),
+    weights: matrixFromRows(sequences.map(({ mask, weights }) => masked(mask, weights))),
+    columns: Object.fromEntries(
+      loss.columns.map((name) => [
+        name,
+        matrixFromRows(sequences.map(({ mask, columns }) => masked(mask, columns[name]!))),
+      ]),
+    ),
+  });
+  const { data, columns } = evaluation.gradients.logprobs;
+  const gradients = sequences.map(({ tokens }, b) => data.slice(b * columns, b * columns + tokens.length));
+  if (Number.isFinite(evaluation.value) && gradients.every((row) => row.every(Number.isFinite))) {
+    return { evaluation, gradients };
+  }
+  const what = Number.isFinite(evaluation.value) ? 'its gradient' : `it (${evaluation.value})`;
+  throw new TrainingError(
+    `forwardBackward: the loss "${loss.key}" or ${what} is not finite; the accumulated gradient was dropped and the weights are unchanged`,
+  );
+}
+
+/** Numbers where the mask is 1, else 0, so that what stands elsewhere does not matter. */
+function masked(mask: ArrayLike<number>, values: ArrayLike<number>): Float64Array {
+  return Float64Array.from({ length: mask.length }, (_, t) => (mask[t] === 0 ? 0 : values[t]!));
+}
+
+/** Result of a call, from a loss that was evaluated here. */
+export function resultOf(
+  { sequences }: TrainingBatch,
+  { evaluation }: LocalEvaluation,
+  logprobs: readonly Float32Array[],
+): ForwardBackwardResult {
+  let [trained, total] = [0, 0];
+  for (const { tokens, mask } of sequences) {
+    total += tokens.length;
+    for (let t = 0; t < mask.length; t++) if (mask[t] !== 0) trained++;
+  }
+  return { loss: evaluation.value, metrics: evaluation.metrics, logprobs, tokens: { trained, total } };
+}
+
+/** What one sequence adds to a gradient: `Σ_t slopes[t] · ∂logprob[t]`. */
+export interface Contribution {
+  readonly tokens: readonly TokenId[];
+  readonly logprobs: ArrayLike<number>;
+  readonly slopes: Float64Array;
+}
+
+/**
+ * The input of `forward_backward` whose gradient is the sum of the contributions, with factor `sign`.
+ *
+ * A server that sums takes them as weights of a cross-entropy. One that divides by the sum of the weights takes them as advantages of
+ * importance sampling at ratio 1, times the length that it divides by.
+ */
+export function gradientInput(
+  contributions: readonly Contribution[],
+  reduction: Reduction,
+  sign: 1 | -1 = 1,
+): object {
+  const data = contributions.map(({ tokens, logprobs, slopes }) => {
+    const targets = tokens.slice(1);
+    const scale = reduction === 'sum' ? -sign : -sign * targets.length;
+    const factors = floats(targets.map((_, t) => scale * slopes[t + 1]!));
+    const target_tokens = { data: targets, dtype: 'int64', shape: [targets.length] };
+    const loss_fn_inputs =
+      reduction === 'sum'
+        ? { target_tokens, weights: factors }
+        : {
+            ...{ target_tokens, advantages: factors },
+            logprobs: floats(targets.map((_, t) => logprobs[t + 1]!)),
+          };
+    return { model_input: modelInput(tokens.slice(0, -1)), loss_fn_inputs };
+  });
+  return { data, loss_fn: reduction === 'sum' ? 'cross_entropy' : 'importance_sampling' };
+}
+
+/** The input of `forward` that scores sequences. */
+export function scoringInput(sequences: readonly (readonly TokenId[])[]): object {
+  const data = sequences.map((tokens) => {
+    const targets = tokens.slice(1);
+    return {
+      model_input: modelInput(tokens.slice(0, -1)),
+      loss_fn_inputs: {
+        target_tokens: { data: targets, dtype: 'int64', shape: [targets.length] },
+        weights: floats(targets.map(() => 0)),
+      },
+    };
+  });
+  return { data, loss_fn: 'cross_entropy' };
+}
+
+function floats(data: readonly number[]): object {
+  return { data, dtype: 'float32', shape: [data.length] };
+}
+
+/**
+ * Whether a loss is a cross-entropy: the gradient of each token is its weight, whatever its logprob. Looks at the derivative, so the name of
+ * the loss does not matter.
+ */
+export function isCrossEntropy(loss: Loss): boolean {
+  if (loss.columns.length > 0 || loss.entropies === 'needed' || (loss.values ?? 'none') !== 'none')
+    return false;
+  const values = [0, -1e-6, -1e-3, -0.1, -0.7, -1, -2.3, -5, -11, -30, -90, -1000];
+  const row = (of: (t: number) => number) => matrixFromRows([values.map((_, t) => of(t))]);
+  const weights = row((t) => 0.5 + t);
+  const mask = row((t) => (t % 5 === 4 ? 0 : 1));
+  try {
+    const { gradients } = evaluate(loss, { logprobs: row((t) => values[t]!), mask, weights });
+    return gradients.logprobs.data.every((slope, t) => slope === -weights.data[t]! * mask.data[t]!);
+  } catch {
+    return false;
+  }
+}

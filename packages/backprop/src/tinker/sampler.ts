@@ -1,0 +1,201 @@
+import {
+  ArgumentError,
+  type Completion,
+  type InferenceEngine,
+  parseOptions,
+  RandomStream,
+  type SampleRequest,
+  type Sampler,
+  SamplerError,
+  type SharedWeights,
+  type TokenId,
+  type Tokenizer,
+  TrainingError,
+  type WeightPublication,
+} from '@rlp/core';
+import { RequestError } from '@rlp/http/client';
+import { CompletionText, completionText } from '@rlp/models';
+import * as z from 'zod';
+import { TinkerBackend } from './backend.ts';
+import { modelInput, sampleSchema } from './wire.ts';
+
+const schema = z.strictObject({
+  /** Backend whose published weights it samples from. Required. */
+  backend: z.instanceof(TinkerBackend, { error: 'must be a backend of createTinkerBackend' }),
+  /** Tokenizer of the model. Required. */
+  tokenizer: z.custom<Tokenizer>(
+    (value) => typeof (value as { decode?: unknown } | null)?.decode === 'function',
+    'must be a tokenizer; loadTokenizer of @rlp/models reads one from the folder of the model',
+  ),
+  /** Most tokens of a prompt with its completion. Default 32 768. */
+  contextLength: z.int().positive().default(32_768),
+});
+
+/** Options of {@link createTinkerSampler}. */
+export interface TinkerSamplerOptions extends z.input<typeof schema> {}
+
+/**
+ * Samples on the server of a {@link TinkerBackend}, at temperature 1 or 0. Takes weights over by the path that the backend published.
+ *
+ * @throws `OptionsError` naming every problem at once.
+ */
+export function createTinkerSampler(options: TinkerSamplerOptions): Sampler & InferenceEngine {
+  return new TinkerSampler(parseOptions('createTinkerSampler', schema, options));
+}
+
+class TinkerSampler implements Sampler, InferenceEngine {
+  readonly accepts = ['shared'] as const;
+  readonly tokenizer: Tokenizer;
+  readonly contextLength: number;
+  readonly #backend: TinkerBackend;
+  #version: number;
+  #path: string | undefined;
+
+  constructor({ backend, tokenizer, contextLength }: z.output<typeof schema>) {
+    this.#backend = backend;
+    this.#version = backend.weightVersion;
+    this.#path = backend.publishedPath;
+    this.tokenizer = tokenizer;
+    this.contextLength = contextLength;
+  }
+
+  get shares(): SharedWeights {
+    return this.#backend.shares;
+  }
+
+  get vocabularySize(): number {
+    return this.#backend.vocabularySize;
+  }
+
+  get policyVersion(): number {
+    return this.#version;
+  }
+
+  async sample(request: SampleRequest): Promise<readonly Completion[]> {
+    const { signal, prompt, onToken } = request;
+    signal?.throwIfAborted();
+    this.#check(request);
+    const ends = [...new Set([...this.tokenizer.eosIds, ...(request.stopTokens ?? [])])];
+    const { session, baseModel } = this.#backend;
+    const [version, path] = [this.#version, this.#path];
+    const maxTokens = Math.min(request.maxTokens, this.contextLength - prompt.length);
+    const sampling_params = {
+      ...{ max_tokens: maxTokens, temperature: request.temperature ?? 1, stop: ends },
+      ...{ top_p: request.topP ?? 1, top_k: request.topK || -1 },
+      seed: RandomStream.named('tinker sampler', request.seed).integer(2 ** 31),
+    };
+    const body = {
+      ...{ num_samples: request.count, prompt: modelInput(prompt), sampling_params, type: 'sample' },
+      ...(path === undefined ? { base_model: baseModel } : { model_path: path }),
+    };
+    const answer = await session.call('/asample', body, sampleSchema, signal).catch((error: unknown) => {
+      signal?.throwIfAborted();
+      throw explained(error);
+    });
+    if (answer.sequences.length !== request.count) {
+      throw this.#unusable(`${request.count} completions`, answer.sequences.length);
+    }
+    return answer.sequences.map((sequence, member) => {
+      const completion = this.#completion(sequence, { request, ends, maxTokens, version });
+      for (const [t, token] of completion.tokens.entries()) {
+        onToken?.({ member, token, logprob: completion.behaviorLogprobs[t]! });
+      }
+      return completion;
+    });
+  }
+
+  #completion(
+    { tokens, logprobs, stop_reason }: z.output<typeof sampleSchema>['sequences'][number],
+    given: {
+      readonly request: SampleRequest;
+      readonly ends: readonly TokenId[];
+      readonly maxTokens: number;
+      readonly version: number;
+    },
+  ): Completion {
+    const { request, ends, maxTokens, version } = given;
+    if (tokens.length === 0 || tokens.length > maxTokens) {
+      throw this.#unusable(`1 to ${maxTokens} tokens of a completion`, tokens.length);
+    }
+    const foreign = tokens.find((token) => token < 0 || token >= this.vocabularySize);
+    if (foreign !== undefined) throw this.#unusable(`tokens below ${this.vocabularySize}`, foreign);
+    if (logprobs?.length !== tokens.length || !logprobs.every((x) => x <= 1e-3)) {
+      throw this.#unusable(`${tokens.length} natural logarithms of probabilities`, `${logprobs}`);
+    }
+    const text = { tokenizer: this.tokenizer, prompt: request.prompt, endTokens: ends };
+    const options = { ...text, stopStrings: request.stopStrings ?? [] };
+    const watch = new CompletionText(options);
+    const stop = tokens.findIndex((token) => watch.push(token).state === 'stopped');
+    const kept = stop < 0 ? tokens : tokens.slice(0, stop + 1);
+    return {
+      tokens: kept,
+      behaviorLogprobs: logprobs.slice(0, kept.length).map((logprob) => Math.min(0, logprob)),
+      text: completionText(kept, options),
+      stopReason: stop >= 0 || stop_reason === 'stop' ? 'stop' : 'length',
+      policyVersion: version,
+    };
+  }
+
+  #unusable(expected: string, got: string | number): SamplerError {
+    return new SamplerError(
+      `sample: ${this.#backend.session.place}: expected ${expected}, got ${got}; check that the server serves the model of the tokenizer`,
+    );
+  }
+
+  #check({
+    prompt,
+    count,
+    maxTokens,
+    temperature = 1,
+    minP = 0,
+    repetitionPenalty = 1,
+  }: SampleRequest): void {
+    for (const [name, value] of Object.entries({ count, maxTokens })) {
+      if (Number.isInteger(value) && value > 0) continue;
+      throw new ArgumentError(`sample: ${name} must be a positive integer, got ${value}`);
+    }
+    if (prompt.length === 0 || prompt.length >= this.contextLength) {
+      throw new ArgumentError(
+        `sample: expected a prompt of 1 to ${this.contextLength - 1} tokens, got ${prompt.length}`,
+      );
+    }
+    const foreign = prompt.find((t) => !(Number.isInteger(t) && t >= 0 && t < this.vocabularySize));
+    if (foreign !== undefined) {
+      throw new ArgumentError(`sample: token ${foreign} is outside the vocabulary of ${this.vocabularySize}`);
+    }
+    if (minP !== 0 || repetitionPenalty !== 1) {
+      throw new ArgumentError(
+        "sample: Tinker's protocol has no minP and no repetitionPenalty; leave them out",
+      );
+    }
+    if (temperature !== 1 && temperature !== 0) {
+      throw new ArgumentError(
+        `sample: a Tinker backend computes logprobs at temperature 1, got ${temperature}; sample at 1, or at 0 to evaluate`,
+      );
+    }
+  }
+
+  async updateWeights(publication: WeightPublication, signal?: AbortSignal): Promise<number> {
+    signal?.throwIfAborted();
+    const { session, publishedPath, weightVersion } = this.#backend;
+    const isOurs = publication.kind === 'shared' && publication.engine === session;
+    if (!isOurs || publication.version !== weightVersion || publishedPath === undefined) {
+      throw new SamplerError(
+        `updateWeights: expected version ${weightVersion} of the backend's session, got version ${publication.version} as ${publication.kind}`,
+      );
+    }
+    this.#path = publishedPath;
+    this.#version = publication.version;
+    return this.#version;
+  }
+}
+
+function explained(error: unknown): unknown {
+  if (error instanceof RequestError) {
+    const said = error.detail === undefined ? '' : ` ("${error.detail}")`;
+    return new SamplerError(`sample: ${error.message}${said}; check that the server runs`, { cause: error });
+  }
+  return error instanceof TrainingError
+    ? new SamplerError(`sample: ${error.message}`, { cause: error })
+    : error;
+}

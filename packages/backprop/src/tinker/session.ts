@@ -1,0 +1,189 @@
+import { pause, RandomStream, TimeoutError, TrainingError } from '@rlp/core';
+import { JsonClient, RequestError, requestSchema } from '@rlp/http/client';
+import * as z from 'zod';
+import { anySchema, futureSchema, sessionSchema, unfinishedSchema } from './wire.ts';
+
+/** Options of a connection to a Tinker server. */
+export const sessionSchemaOptions = requestSchema.extend({
+  /** Sent as `X-API-Key`. SkyRL takes any text that begins with `tml-`. Never logged. Default none. */
+  apiKey: z
+    .string()
+    .regex(/^[\x21-\x7e]+$/, 'must be visible ASCII characters')
+    .optional(),
+  /** Milliseconds that one request of a call may take. Results are asked for again as long as `deadlineMs` lasts. Default 60 000. */
+  timeoutMs: requestSchema.shape.timeoutMs.unwrap().default(60_000),
+  /** Milliseconds that a call may take from its request to its result. Default 1 800 000. */
+  deadlineMs: requestSchema.shape.timeoutMs.unwrap().default(1_800_000),
+  /** Milliseconds between signs of life. Default 10 000. */
+  heartbeatMs: requestSchema.shape.timeoutMs.unwrap().default(10_000),
+  /** Most times a request is sent. Default 5. */
+  attempts: z.int().positive().default(5),
+  /** Longest answer in bytes. Default 268 435 456 (256 MiB). */
+  maxAnswerBytes: z.int().positive().default(268_435_456),
+  /** Clock in milliseconds. Default `performance.now`. */
+  clock: z.custom<() => number>((value) => typeof value === 'function', 'must be a function').optional(),
+});
+
+type SessionOptions = z.output<typeof sessionSchemaOptions>;
+
+/** A call that a server accepted. Wait for its result with {@link TinkerSession.result}. */
+export interface Submitted {
+  readonly requestId: string;
+  readonly submit: () => Promise<string>;
+}
+
+let sessions = 0;
+
+/** A session on a Tinker server: requests that are sent once, results that are waited for, signs of life. */
+export class TinkerSession {
+  readonly id: string;
+  readonly #client: JsonClient;
+  readonly #options: SessionOptions;
+  readonly #heart: ReturnType<typeof setInterval>;
+  readonly #name = `rlp-${sessions++}`;
+  #requests = 0;
+
+  private constructor(id: string, client: JsonClient, options: SessionOptions) {
+    this.id = id;
+    this.#client = client;
+    this.#options = options;
+    const body = { session_id: id, type: 'session_heartbeat' };
+    this.#heart = setInterval(() => {
+      // A missed beat is not a failure. The next call finds out what happened.
+      client.json('/session_heartbeat', { body, attempts: 1 }).catch(() => undefined);
+    }, options.heartbeatMs);
+    (this.#heart as { unref?: () => void }).unref?.();
+  }
+
+  /** @throws `RequestError` for a server that is away or refuses the key. */
+  static async open(owner: string, options: SessionOptions): Promise<TinkerSession> {
+    const { apiKey, headers, url } = options;
+    const named = { ...options, headers: { ...headers, ...(apiKey && { 'x-api-key': apiKey }) } };
+    const root = `${url.replace(/\/+$/, '').replace(/\/api\/v1$/, '')}/api/v1`;
+    const random = () => RandomStream.named('tinker', url);
+    const client = new JsonClient(owner, { ...named, url: root }, random);
+    const body = { tags: ['rlp'], sdk_version: '0.6.0', type: 'create_session' };
+    const answer = parsed(client, sessionSchema, await client.json('/create_session', { body }));
+    if (answer.error_message) throw new RequestError('status', `${client.place}: ${answer.error_message}`);
+    return new TinkerSession(answer.session_id, client, options);
+  }
+
+  get place(): string {
+    return this.#client.place;
+  }
+
+  get(path: string, signal?: AbortSignal): Promise<unknown> {
+    return this.#client.json(path, { signal });
+  }
+
+  /**
+   * Sends a call. Attempts carry one idempotency key, so a server that got it twice works on it once.
+   *
+   * @throws `RequestError`.
+   */
+  async submit<Schema extends z.ZodType<{ readonly request_id: string }>>(
+    path: string,
+    body: object,
+    schema: Schema,
+    signal?: AbortSignal,
+  ): Promise<z.output<Schema> & Submitted> {
+    const headers = { 'x-idempotency-key': `${this.id}-${this.#name}-${this.#requests++}` };
+    const send = async () =>
+      parsed(this.#client, schema, await this.#client.json(path, { body, headers, signal }));
+    const answer = await send();
+    return {
+      ...answer,
+      requestId: answer.request_id,
+      submit: async () => (await send()).request_id,
+    };
+  }
+
+  /**
+   * Waits for the result of a call.
+   *
+   * @throws `TrainingError` if the call failed on the server. `RequestError` if it cannot be reached. `TimeoutError` at the deadline.
+   */
+  async result<Schema extends z.ZodType>(
+    { requestId, submit }: Submitted,
+    schema: Schema,
+    signal?: AbortSignal,
+  ): Promise<z.output<Schema>> {
+    const { deadlineMs, clock = () => performance.now(), attempts, backoff } = this.#options;
+    const end = clock() + deadlineMs;
+    let [id, failures, lost] = [requestId, 0, 0];
+    while (clock() < end) {
+      const answer = await this.#poll(id, signal);
+      if (answer.state === 'ready') return parsed(this.#client, schema, answer.value);
+      if (answer.state === 'lost' && lost++ < attempts) id = await submit();
+      else if (answer.state !== 'working') {
+        if (answer.state === 'lost' || ++failures >= attempts) throw answer.error;
+        await pause(Math.min(backoff.longestMs, backoff.firstMs * 2 ** failures), signal);
+      }
+    }
+    throw new TimeoutError(`${this.place}: no result within ${deadlineMs} ms; raise \`deadlineMs\``);
+  }
+
+  async #poll(
+    id: string,
+    signal: AbortSignal | undefined,
+  ): Promise<
+    | { readonly state: 'ready'; readonly value: unknown }
+    | { readonly state: 'working' }
+    | { readonly state: 'away' | 'lost'; readonly error: RequestError }
+  > {
+    const body = { request_id: id, allow_metadata_only: false };
+    try {
+      const value = await this.#client.json('/retrieve_future', { body, attempts: 1, signal });
+      const { type, error } = unfinishedSchema.safeParse(value).data ?? {};
+      if (type === 'try_again') return { state: 'working' };
+      if (error) throw new TrainingError(`${this.place}: the server could not do it: ${error.slice(0, 500)}`);
+      return { state: 'ready', value };
+    } catch (error) {
+      if (!(error instanceof RequestError)) throw error;
+      const { failure, status } = error;
+      if (failure === 'timed-out' || status === 408) return { state: 'working' };
+      if (status === 410) return { state: 'lost', error };
+      if (error.isPassing || failure === 'malformed') return { state: 'away', error };
+      if (status === 400 && error.detail !== undefined) {
+        throw new TrainingError(`${this.place}: the server could not do it: ${error.detail}`);
+      }
+      throw error;
+    }
+  }
+
+  /** Sends a call and waits for its result. */
+  async call<Schema extends z.ZodType>(
+    path: string,
+    body: object,
+    schema: Schema,
+    signal?: AbortSignal,
+  ): Promise<z.output<Schema>> {
+    return this.result(await this.submit(path, body, futureSchema, signal), schema, signal);
+  }
+
+  /** Unloads a model, if the server can. */
+  async unload(model: string): Promise<void> {
+    await this.call('/unload_model', { model_id: model, type: 'unload_model' }, anySchema).catch(
+      () => undefined,
+    );
+  }
+
+  /** Stops the signs of life. */
+  close(): void {
+    clearInterval(this.#heart);
+  }
+}
+
+function parsed<Schema extends z.ZodType>(
+  { place }: Pick<JsonClient, 'place'>,
+  schema: Schema,
+  answer: unknown,
+): z.output<Schema> {
+  const { data, error } = schema.safeParse(answer);
+  if (error === undefined) return data;
+  const [issue] = error.issues;
+  throw new RequestError(
+    'malformed',
+    `${place}: expected an answer of Tinker's protocol, got one in which ${issue!.path.join('.') || 'the body'} is wrong`,
+  );
+}

@@ -1,0 +1,305 @@
+import {
+  ArgumentError,
+  type Completion,
+  type InferenceEngine,
+  OptionsError,
+  type PublicationForm,
+  parseOptions,
+  pause,
+  type SampleRequest,
+  type Sampler,
+  SamplerError,
+  type ScoreRequest,
+  type SharedWeights,
+  type TokenScorer,
+  type TokenScores,
+  type WeightPublication,
+} from '@rlp/core';
+import * as z from 'zod';
+import type { ScoreOptions } from '../backend.ts';
+import { type FleetEngine, FleetMember, type FleetStatus } from './member.ts';
+import { syncWeightsToEngines } from './sync-weights.ts';
+import { ProbedWeights, type WeightProbe } from './weight-probe.ts';
+
+const schema = z.strictObject({
+  /** Most engines that one request is sent to, one after the other. Default 8. */
+  attempts: z.int().positive().default(8),
+  /** How long an engine that failed gets no requests. */
+  rest: z
+    .strictObject({
+      /** Milliseconds after the first failure. Doubled with each further one. Default 500. */
+      firstMs: z.number().nonnegative().default(500),
+      /** Longest rest in milliseconds. Default 30 000. */
+      longestMs: z.number().positive().default(30_000),
+    })
+    .prefault({}),
+  /** Milliseconds that a request waits for an engine when none serves. Default 600 000. */
+  patienceMs: z.number().nonnegative().default(600_000),
+  /** Milliseconds that an engine may take over new weights. Default 600 000. */
+  updateTimeoutMs: z.number().positive().default(600_000),
+  /** Names requests that should meet the same engine, for its cache of prefixes. Default: the first 64 tokens of the prompt. */
+  affinity: z
+    .custom<(request: SampleRequest) => string>((value) => typeof value === 'function', 'must be a function')
+    .optional(),
+  /** Requests that the engine of a name may have more than the least loaded one. Default 4. */
+  affinitySlack: z.int().nonnegative().default(4),
+  /** A fixed text whose logprobs must move as the trainer's did. Default: no probe. */
+  probe: z
+    .custom<WeightProbe>(
+      (value) => typeof (value as { trainer?: unknown } | null)?.trainer === 'function',
+      'must have a request and a function trainer',
+    )
+    .optional(),
+  /** Clock in milliseconds. Default `performance.now`. */
+  clock: z.custom<() => number>((value) => typeof value === 'function', 'must be a function').optional(),
+});
+
+/** Options of {@link engineFleet}. */
+export interface EngineFleetOptions extends z.input<typeof schema> {}
+
+/** Several engines that sample as one. */
+export interface EngineFleet extends Sampler, TokenScorer, InferenceEngine {
+  /** State of each engine. */
+  status(): readonly FleetStatus[];
+}
+
+/** Names that are remembered with their engines. */
+const mostNames = 4096;
+
+/**
+ * Samples on several engines. A request goes to the least loaded one, or to the one that had its prefix before. If an engine fails, its requests go to others, and
+ * it is tried again after a rest.
+ *
+ * All engines take over weights at once. One that reports another version, or fails the probe, gets no requests until it has them.
+ *
+ * @throws `OptionsError` naming every problem at once. `ArgumentError` for no engines, or engines of different models.
+ */
+export function engineFleet(engines: readonly FleetEngine[], options: EngineFleetOptions = {}): EngineFleet {
+  const resolved = parseOptions('engineFleet', schema, options);
+  if (engines.length === 0) throw new ArgumentError('engineFleet: expected at least one engine, got none');
+  const sizes = new Set(engines.flatMap(({ vocabularySize }) => vocabularySize ?? []));
+  if (sizes.size > 1) {
+    throw new ArgumentError(
+      `engineFleet: the engines know ${[...sizes].join(' and ')} tokens; give engines of one model`,
+    );
+  }
+  return new Fleet(engines, resolved);
+}
+
+class Fleet implements EngineFleet {
+  readonly #members: readonly FleetMember[];
+  readonly #options: z.output<typeof schema>;
+  readonly #clock: () => number;
+  readonly #probed: ProbedWeights | undefined;
+  readonly #homes = new Map<string, FleetMember>();
+  #version: number;
+  #publication: WeightPublication | undefined;
+
+  constructor(engines: readonly FleetEngine[], options: z.output<typeof schema>) {
+    this.#members = engines.map((engine) => new FleetMember(engine));
+    this.#options = options;
+    this.#clock = options.clock ?? (() => performance.now());
+    this.#probed = options.probe && new ProbedWeights(options.probe);
+    this.#version = Math.max(...engines.map(({ policyVersion }) => policyVersion));
+  }
+
+  get accepts(): readonly PublicationForm[] {
+    const [first, ...others] = this.#members.map(({ engine }) => engine.accepts);
+    return first!.filter((form) => others.every((accepts) => accepts.includes(form)));
+  }
+
+  get shares(): SharedWeights | undefined {
+    return this.#members[0]!.engine.shares;
+  }
+
+  get vocabularySize(): number | undefined {
+    return this.#members.find(({ engine }) => engine.vocabularySize !== undefined)?.engine.vocabularySize;
+  }
+
+  get policyVersion(): number {
+    return this.#version;
+  }
+
+  status(): readonly FleetStatus[] {
+    return this.#members.map(({ status }) => status);
+  }
+
+  async sample(request: SampleRequest): Promise<readonly Completion[]> {
+    const { onToken, ...quiet } = request;
+    const name = this.#options.affinity?.(request) ?? request.prompt.slice(0, 64).join();
+    const completions = await this.#onSome('sample', request.signal, name, (engine) => engine.sample(quiet));
+    // Only now: tokens of an engine that failed are none of the answer.
+    for (const [member, { tokens, behaviorLogprobs }] of completions.entries()) {
+      for (const [t, token] of tokens.entries()) onToken?.({ member, token, logprob: behaviorLogprobs[t]! });
+    }
+    return completions;
+  }
+
+  scoreTokens(
+    requests: readonly ScoreRequest[],
+    options: ScoreOptions = {},
+  ): Promise<readonly TokenScores[]> {
+    if (this.#members.every(({ engine }) => engine.scoreTokens === undefined)) {
+      return Promise.reject(new ArgumentError('scoreTokens: no engine of the fleet scores tokens'));
+    }
+    return this.#onSome('scoreTokens', options.signal, undefined, (engine) =>
+      engine.scoreTokens === undefined
+        ? Promise.reject(new SamplerError('it does not score tokens'))
+        : engine.scoreTokens(requests, options),
+    );
+  }
+
+  async updateWeights(publication: WeightPublication, signal?: AbortSignal): Promise<number> {
+    signal?.throwIfAborted();
+    await this.#probed?.published(signal);
+    const { updateTimeoutMs: timeoutMs } = this.#options;
+    const engines = this.#members.map(({ engine }) => engine);
+    const results = await syncWeightsToEngines(engines, publication, { timeoutMs, signal });
+    signal?.throwIfAborted();
+    const errors = await Promise.all(
+      results.map(async (result, index) =>
+        result.status === 'failed' ? result.error : this.#probe(engines[index]!, signal),
+      ),
+    );
+    if (errors.every((error) => error !== undefined)) {
+      const reasons = errors.map((error, index) => `\n  - engine ${index}: ${messageOf(error)}`).join('');
+      throw new SamplerError(`updateWeights: no engine took version ${publication.version}${reasons}`);
+    }
+    this.#version = publication.version;
+    this.#publication = publication;
+    for (const [index, member] of this.#members.entries()) {
+      if (errors[index] === undefined) member.recover();
+      else member.fail(errors[index], this.#clock(), this.#options.rest);
+    }
+    return publication.version;
+  }
+
+  /** The error of an engine whose logprobs are not the trainer's. */
+  async #probe(engine: FleetEngine, signal?: AbortSignal): Promise<unknown> {
+    if (this.#probed === undefined || engine.scoreTokens === undefined) return undefined;
+    try {
+      await this.#probed.check(engine as FleetEngine & TokenScorer, signal);
+      return undefined;
+    } catch (error) {
+      return error;
+    }
+  }
+
+  /** Does work on one engine after another until one succeeds. */
+  async #onSome<Result>(
+    owner: string,
+    signal: AbortSignal | undefined,
+    name: string | undefined,
+    work: (engine: FleetEngine) => Promise<Result>,
+  ): Promise<Result> {
+    const failures: string[] = [];
+    const tried = new Set<FleetMember>();
+    for (let attempt = 0; attempt < this.#options.attempts; attempt++) {
+      const member = await this.#chosen(owner, name, { tried, failures, signal });
+      member.load += 1;
+      try {
+        const result = await work(member.engine);
+        member.failures = 0;
+        return result;
+      } catch (error) {
+        signal?.throwIfAborted();
+        if (error instanceof ArgumentError || error instanceof OptionsError) throw error;
+        member.fail(error, this.#clock(), this.#options.rest);
+        tried.add(member);
+        failures.push(`engine ${this.#members.indexOf(member)}: ${messageOf(error)}`);
+      } finally {
+        member.load -= 1;
+      }
+    }
+    throw this.#given(owner, `failed on ${failures.length} engines`, failures);
+  }
+
+  #given(owner: string, what: string, failures: readonly string[]): SamplerError {
+    const last = failures.slice(-4).map((failure) => `\n  - ${failure}`);
+    return new SamplerError(`${owner}: ${what}; see the logs of the servers${last.join('')}`);
+  }
+
+  /** The engine for a request. Waits until one serves. Engines that have not failed at it go first. */
+  async #chosen(
+    owner: string,
+    name: string | undefined,
+    {
+      tried,
+      failures,
+      signal,
+    }: {
+      readonly tried: ReadonlySet<FleetMember>;
+      readonly failures: readonly string[];
+      readonly signal: AbortSignal | undefined;
+    },
+  ): Promise<FleetMember> {
+    const end = this.#clock() + this.#options.patienceMs;
+    for (;;) {
+      signal?.throwIfAborted();
+      this.#revive();
+      const serving = this.#members.filter((member) => this.#serves(member));
+      const fresh = serving.filter((member) => !tried.has(member));
+      const chosen = this.#leastLoaded(fresh.length > 0 ? fresh : serving, name);
+      if (chosen !== undefined) return chosen;
+      if (this.#clock() >= end) {
+        const reasons = this.#members.map(
+          ({ reason }, index) => `engine ${index}: ${reason ?? 'has old weights'}`,
+        );
+        throw this.#given(owner, 'no engine serves', failures.length > 0 ? failures : reasons);
+      }
+      await pause(Math.min(50, this.#options.rest.firstMs + 1), signal);
+    }
+  }
+
+  #serves({ isServing, engine }: FleetMember): boolean {
+    return isServing && engine.policyVersion === this.#version;
+  }
+
+  #leastLoaded(members: readonly FleetMember[], name: string | undefined): FleetMember | undefined {
+    if (members.length === 0) return undefined;
+    const least = members.reduce((best, member) => (member.load < best.load ? member : best));
+    if (name === undefined) return least;
+    const home = this.#homes.get(name);
+    const stays =
+      home !== undefined && members.includes(home) && home.load <= least.load + this.#options.affinitySlack;
+    const chosen = stays ? home : least;
+    this.#homes.delete(name);
+    this.#homes.set(name, chosen);
+    if (this.#homes.size > mostNames) this.#homes.delete(this.#homes.keys().next().value!);
+    return chosen;
+  }
+
+  /** Tries engines again that have rested, after giving them the weights in force. */
+  #revive(): void {
+    const now = this.#clock();
+    for (const member of this.#members) {
+      const behind = member.engine.policyVersion !== this.#version;
+      const rested = member.restsUntil !== undefined && member.restsUntil <= now;
+      if (member.revival !== undefined || !(rested || (member.isServing && behind))) continue;
+      member.revival = this.#revived(member).finally(() => {
+        member.revival = undefined;
+      });
+    }
+  }
+
+  async #revived(member: FleetMember): Promise<void> {
+    const { engine } = member;
+    const publication = this.#publication;
+    const { updateTimeoutMs: timeoutMs } = this.#options;
+    let error: unknown;
+    // Always: an engine that was restarted may report a version that it no longer has.
+    if (publication !== undefined) {
+      const [result] = await syncWeightsToEngines([engine], publication, { timeoutMs });
+      if (result!.status === 'failed') error = result!.error;
+    } else if (engine.policyVersion !== this.#version) {
+      error = new SamplerError(`it has weights of version ${engine.policyVersion}, not ${this.#version}`);
+    }
+    error ??= await this.#probe(engine);
+    if (error === undefined) member.restsUntil = undefined;
+    else member.fail(error, this.#clock(), this.#options.rest);
+  }
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

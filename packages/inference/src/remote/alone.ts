@@ -1,0 +1,28 @@
+import { orAborted } from '@rlp/core';
+
+/** Lets work run together or alone. Work that runs alone waits for what began earlier. */
+export class Alone {
+  /** Ends once everything that began is done. */
+  #together: Promise<unknown> = Promise.resolve();
+  #alone: Promise<unknown> = Promise.resolve();
+
+  async run<Value>(
+    how: 'together' | 'alone',
+    signal: AbortSignal,
+    work: () => Promise<Value>,
+  ): Promise<Value> {
+    const before = how === 'together' ? this.#alone : Promise.all([this.#alone, this.#together]);
+    let done!: () => void;
+    const ended = new Promise<void>((resolve) => {
+      done = resolve;
+    });
+    if (how === 'alone') this.#alone = Promise.all([before, ended]);
+    else this.#together = Promise.all([this.#together, ended]);
+    try {
+      await orAborted(before, signal);
+      return await work();
+    } finally {
+      done();
+    }
+  }
+}

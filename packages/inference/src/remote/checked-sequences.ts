@@ -1,0 +1,74 @@
+import type { StopReason, TokenId } from '@rlp/core';
+import { RequestError } from '@rlp/http/client';
+import type { RemoteRequest, RemoteSequence } from './remote-server.ts';
+
+/** Limits that an answer is checked against. */
+export interface AnswerLimits {
+  readonly place: string;
+  readonly vocabularySize: number;
+}
+
+/** A completion that passed the checks. */
+export interface CheckedSequence {
+  readonly tokens: readonly TokenId[];
+  readonly logprobs: readonly number[];
+  readonly stopReason: StopReason;
+}
+
+/** Rounding may take a logprob of a certain token above 0. */
+const mostLogprob = 1e-3;
+
+/**
+ * Checks that a server answered a request with what was asked for.
+ *
+ * @throws `RequestError` naming the first thing that is wrong.
+ */
+export function checkedSequences(
+  sequences: readonly RemoteSequence[],
+  request: Pick<RemoteRequest, 'count' | 'maxTokens'>,
+  limits: AnswerLimits,
+): CheckedSequence[] {
+  if (sequences.length !== request.count) {
+    throw unusable(limits, `expected ${request.count} completions, got ${sequences.length}`);
+  }
+  return sequences.map((sequence) => checked(sequence, request, limits));
+}
+
+/** Error for an answer that does not fit its request. */
+export function unusable({ place }: Pick<AnswerLimits, 'place'>, problem: string): RequestError {
+  return new RequestError('malformed', `${place}: ${problem}`);
+}
+
+function checked(
+  { tokens, logprobs, finish }: RemoteSequence,
+  { maxTokens }: Pick<RemoteRequest, 'maxTokens'>,
+  limits: AnswerLimits,
+): CheckedSequence {
+  const refuse = (problem: string) => {
+    throw unusable(limits, problem);
+  };
+  if (finish !== 'stop' && finish !== 'length') {
+    refuse(`expected a completion that ended with "stop" or "length", got "${finish}"`);
+  }
+  if (tokens.length === 0 || tokens.length > maxTokens) {
+    refuse(`expected 1 to ${maxTokens} tokens in a completion, got ${tokens.length}`);
+  }
+  if (finish === 'length' && tokens.length < maxTokens) {
+    refuse(`expected ${maxTokens} tokens of a completion that ended by its length, got ${tokens.length}`);
+  }
+  const { vocabularySize } = limits;
+  const foreign = tokens.find((token) => !(Number.isInteger(token) && token >= 0 && token < vocabularySize));
+  if (foreign !== undefined) {
+    refuse(`got token ${foreign}, outside the tokenizer's ${vocabularySize}; it serves another model`);
+  }
+  if (logprobs.length !== tokens.length) {
+    refuse(`expected ${tokens.length} logprobs, one per token, got ${logprobs.length}`);
+  }
+  const wrong = logprobs.find((logprob) => !(Number.isFinite(logprob) && logprob <= mostLogprob));
+  if (wrong !== undefined) refuse(`expected natural logarithms of probabilities, got ${wrong}`);
+  return {
+    tokens,
+    logprobs: logprobs.map((logprob) => Math.min(0, logprob)),
+    stopReason: finish === 'length' ? 'length' : 'stop',
+  };
+}

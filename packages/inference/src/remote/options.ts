@@ -1,0 +1,40 @@
+import type { ChatRenderer, Tokenizer } from '@rlp/core';
+import { requestSchema } from '@rlp/http/client';
+import * as z from 'zod';
+
+/** Options of every sampler on a server. */
+export const remoteSchema = requestSchema.extend({
+  /** Name of the model on the server. Default: the one that it serves. */
+  model: z.string().min(1).optional(),
+  /** Tokenizer of the model. `loadTokenizer` of `@rlp/models` reads one. Required. */
+  tokenizer: z.custom<Tokenizer>(
+    (value) => typeof (value as { decode?: unknown } | null)?.decode === 'function',
+    'must be a tokenizer; loadTokenizer of @rlp/models reads one from the folder of the model',
+  ),
+  /** Chat format of the model. Default none. */
+  renderer: z
+    .custom<ChatRenderer>(
+      (value) => typeof (value as { render?: unknown } | null)?.render === 'function',
+      'must be a chat renderer',
+    )
+    .optional(),
+  /** Tokens that the model knows. Default: the tokenizer's. */
+  vocabularySize: z.int().positive().optional(),
+  /** Version of the weights that the server has. Default 0. */
+  policyVersion: z.int().nonnegative().default(0),
+  /** `'exact'` computes entropies from the logprobs of the whole vocabulary, which the server must give. `'unknown'` reports NaN. Default `'unknown'`. */
+  entropies: z.enum(['unknown', 'exact']).default('unknown'),
+  /** Path at which the server finds a directory of this machine. Default: the absolute path. */
+  remotePath: z
+    .custom<(path: string) => string>((value) => typeof value === 'function', 'must be a function')
+    .optional(),
+  /** Milliseconds that one request may take. Default 120 000. */
+  timeoutMs: requestSchema.shape.timeoutMs.unwrap().default(120_000),
+  /** Milliseconds that the server may take over new weights. Default 600 000. */
+  updateTimeoutMs: requestSchema.shape.timeoutMs.unwrap().default(600_000),
+  /** Longest answer in bytes. Default 268 435 456 (256 MiB). */
+  maxAnswerBytes: z.int().positive().default(268_435_456),
+});
+
+/** Checked options of a sampler on a server. */
+export type ResolvedRemoteOptions = z.output<typeof remoteSchema>;

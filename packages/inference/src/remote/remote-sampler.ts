@@ -1,0 +1,307 @@
+import {
+  ArgumentError,
+  type ChatRenderer,
+  type Completion,
+  orAborted,
+  type PublicationForm,
+  RandomStream,
+  type SampleRequest,
+  SamplerError,
+  type ScoreRequest,
+  type Tokenizer,
+  type TokenScores,
+  type WeightPublication,
+} from '@rlp/core';
+import { RequestError } from '@rlp/http/client';
+import { CompletionText, completionText } from '@rlp/models';
+import { endTokens, type InferenceBackend, type ScoreOptions, type TokenLogits } from '../backend.ts';
+import { requireFittingPrompt, requireScorable } from '../requests.ts';
+import { type ResolvedSampleRequest, resolveSampleRequest } from '../sampling/options.ts';
+import { Alone } from './alone.ts';
+import { type CheckedSequence, checkedSequences } from './checked-sequences.ts';
+import { samplerError } from './remedies.ts';
+import type { RemoteServer, RemoteWeights } from './remote-server.ts';
+import { logitsAt, scoresAt } from './scores.ts';
+
+/** Model that a {@link RemoteSampler} samples from. */
+export interface RemoteModel {
+  readonly tokenizer: Tokenizer;
+  readonly renderer: ChatRenderer | undefined;
+  readonly contextLength: number;
+  readonly vocabularySize: number;
+  /** Whether entropies are computed. They take the whole distribution of every position. */
+  readonly entropies: 'unknown' | 'exact';
+  /** Weights that the server has. */
+  readonly weights: RemoteWeights;
+}
+
+/**
+ * A policy on a server. Prompts and completions travel as tokens, each request is answered by weights of one version, and answers are
+ * checked against what was asked for.
+ */
+export class RemoteSampler implements InferenceBackend {
+  readonly tokenizer: Tokenizer;
+  readonly renderer: ChatRenderer | undefined;
+  readonly contextLength: number;
+  readonly vocabularySize: number;
+  readonly #server: RemoteServer;
+  readonly #entropies: RemoteModel['entropies'];
+  readonly #initial: RemoteWeights;
+  #weights: RemoteWeights;
+  /** Whether the server may have lost its weights: it was away, or does not know the model. */
+  #isSuspect = false;
+  #updates: Promise<unknown> = Promise.resolve();
+  #recovery: Promise<void> | undefined;
+  readonly #turns = new Alone();
+  readonly #inUse = new Map<RemoteWeights, number>();
+  readonly #closing = new AbortController();
+
+  constructor(server: RemoteServer, model: RemoteModel) {
+    this.#server = server;
+    this.tokenizer = model.tokenizer;
+    this.renderer = model.renderer;
+    this.contextLength = model.contextLength;
+    this.vocabularySize = model.vocabularySize;
+    this.#entropies = model.entropies;
+    this.#weights = model.weights;
+    this.#initial = model.weights;
+  }
+
+  get accepts(): readonly PublicationForm[] {
+    return this.#server.abilities.accepts;
+  }
+
+  get policyVersion(): number {
+    return this.#weights.version;
+  }
+
+  async sample(request: SampleRequest): Promise<readonly Completion[]> {
+    const signal = this.#open(request.signal);
+    const resolved = resolveSampleRequest(request);
+    requireFittingPrompt(this, resolved.prompt);
+    this.#requireAble(resolved);
+    const maxTokens = Math.min(resolved.maxTokens, this.contextLength - resolved.prompt.length);
+    const seed = RandomStream.named('remote sampler', resolved.seed).integer(2 ** 31);
+    const wire = { ...resolved, maxTokens, seed };
+    const { weights, answer } = await this.#asked('sample', signal, async (weights) => {
+      const sequences = await this.#server.generate(wire, weights, signal);
+      return checkedSequences(sequences, wire, this.#limits());
+    });
+    const completions = answer.map((sequence) => this.#completion(sequence, resolved, weights));
+    for (const [member, { tokens, behaviorLogprobs }] of completions.entries()) {
+      for (const [t, token] of tokens.entries()) {
+        request.onToken?.({ member, token, logprob: behaviorLogprobs[t]! });
+      }
+    }
+    return completions;
+  }
+
+  async scoreTokens(
+    requests: readonly ScoreRequest[],
+    { temperature = 1, signal: given }: ScoreOptions = {},
+  ): Promise<readonly TokenScores[]> {
+    const signal = this.#open(given);
+    requireScorable(this, requests, temperature);
+    const distributions = this.#entropies === 'exact' || temperature !== 1 ? 'whole' : 'none';
+    if (distributions === 'whole' && this.#server.abilities.distributions === 'none') {
+      throw new ArgumentError(
+        `scoreTokens: ${this.#server.name} gives logprobs at temperature 1 only, got temperature ${temperature}; leave it out`,
+      );
+    }
+    return Promise.all(
+      requests.map(async ({ prompt, completion }) => {
+        if (completion.length === 0) return { logprobs: new Float32Array(), entropies: new Float32Array() };
+        const tokens = [...prompt, ...completion];
+        const { answer } = await this.#asked('scoreTokens', signal, async (weights) => {
+          const scores = await this.#server.score(tokens, weights, {
+            ...{ from: prompt.length, distributions, signal },
+          });
+          return scoresAt(scores, prompt.length, tokens, { temperature, ...this.#limits() });
+        });
+        return answer;
+      }),
+    );
+  }
+
+  /** Logprobs of the whole vocabulary, which are logits up to a constant of each position. */
+  async scoreLogits(
+    requests: readonly ScoreRequest[],
+    { signal: given }: Omit<ScoreOptions, 'temperature'> = {},
+  ): Promise<readonly TokenLogits[]> {
+    const signal = this.#open(given);
+    requireScorable(this, requests);
+    const { name, abilities } = this.#server;
+    if (abilities.distributions === 'none') {
+      throw new ArgumentError(`scoreLogits: this ${name} does not give the whole distribution of a token`);
+    }
+    return Promise.all(
+      requests.map(async ({ prompt, completion }) => {
+        const tokens = [...prompt, ...completion];
+        const options = { from: prompt.length, distributions: 'whole', signal } as const;
+        const { answer } = await this.#asked('scoreLogits', signal, async (weights) =>
+          logitsAt(await this.#server.score(tokens, weights, options), prompt.length, this.#limits()),
+        );
+        return answer;
+      }),
+    );
+  }
+
+  /** Takes over new weights, after any earlier call. */
+  updateWeights(publication: WeightPublication, given?: AbortSignal): Promise<number> {
+    const update = this.#updates.then(async () => {
+      const signal = this.#open(given);
+      this.#requireForm(publication.kind);
+      try {
+        const old = this.#weights;
+        const taken = await this.#server.take(publication, old, signal);
+        if ((await this.#server.confirm(taken, signal)) === 'lost') {
+          throw new SamplerError(
+            `updateWeights: ${this.#server.client.place} took version ${publication.version} and does not have it; see the log of the server`,
+          );
+        }
+        this.#weights = taken;
+        this.#isSuspect = false;
+        this.#releaseUnused(old);
+        return taken.version;
+      } catch (error) {
+        signal.throwIfAborted();
+        throw samplerError('updateWeights', error);
+      }
+    });
+    this.#updates = update.catch(() => undefined);
+    return given === undefined ? update : orAborted(update, given);
+  }
+
+  /** Stops requests that wait for an answer. Later calls reject. The server runs on. */
+  async close(): Promise<void> {
+    this.#closing.abort(new SamplerError(`${this.#server.name}: the sampler was closed`));
+  }
+
+  /** Asks for an answer until there is one, with the weights in force. */
+  async #asked<Answer>(
+    owner: string,
+    signal: AbortSignal,
+    ask: (weights: RemoteWeights) => Promise<Answer>,
+  ): Promise<{ readonly weights: RemoteWeights; readonly answer: Answer }> {
+    try {
+      return await this.#server.client.repeated(
+        async () => {
+          await this.#recovered(signal);
+          const weights = this.#weights;
+          this.#use(weights, 1);
+          try {
+            const how = owner === 'sample' ? 'together' : this.#server.abilities.scoring;
+            return { weights, answer: await this.#turns.run(how, signal, () => ask(weights)) };
+          } catch (error) {
+            if (mayHaveLostWeights(error)) this.#isSuspect = true;
+            throw error;
+          } finally {
+            this.#use(weights, -1);
+          }
+        },
+        signal,
+        (error) => (error instanceof RequestError && isWorthAnother(error) ? 0 : undefined),
+      );
+    } catch (error) {
+      signal.throwIfAborted();
+      throw samplerError(owner, error);
+    }
+  }
+
+  /** Gives a server that was restarted its weights back. */
+  async #recovered(signal: AbortSignal): Promise<void> {
+    if (!this.#isSuspect) return;
+    this.#recovery ??= this.#recover().finally(() => {
+      this.#recovery = undefined;
+    });
+    await orAborted(this.#recovery, signal);
+  }
+
+  async #recover(): Promise<void> {
+    const { signal } = this.#closing;
+    const weights = this.#weights;
+    if (weights !== this.#initial && (await this.#server.confirm(weights, signal)) === 'lost') {
+      this.#weights = await this.#server.take(weights.publication!, this.#initial, signal);
+    }
+    this.#isSuspect = false;
+  }
+
+  #use(weights: RemoteWeights, change: number): void {
+    const count = (this.#inUse.get(weights) ?? 0) + change;
+    if (count > 0) this.#inUse.set(weights, count);
+    else this.#inUse.delete(weights);
+    if (count === 0 && weights !== this.#weights) this.#releaseUnused(weights);
+  }
+
+  #releaseUnused(weights: RemoteWeights): void {
+    if (this.#inUse.has(weights) || weights === this.#initial || weights.model === this.#weights.model)
+      return;
+    void this.#server.release?.(weights).catch(() => undefined);
+  }
+
+  #completion(
+    { tokens: sampled, logprobs, stopReason }: CheckedSequence,
+    { prompt, stopTokens, stopStrings }: ResolvedSampleRequest,
+    { version }: RemoteWeights,
+  ): Completion {
+    const text = {
+      ...{ tokenizer: this.tokenizer, prompt, stopStrings },
+      endTokens: endTokens(this.tokenizer, stopTokens),
+    };
+    const watch = new CompletionText(text);
+    const stop = sampled.findIndex((token) => watch.push(token).state === 'stopped');
+    const tokens = stop < 0 ? sampled : sampled.slice(0, stop + 1);
+    return {
+      tokens,
+      behaviorLogprobs: logprobs.slice(0, tokens.length),
+      text: completionText(tokens, text),
+      stopReason: stop < 0 ? stopReason : 'stop',
+      policyVersion: version,
+    };
+  }
+
+  /** @throws ArgumentError for a request whose logprobs would not be those of the policy. */
+  #requireAble({ temperature, topK, topP, minP, repetitionPenalty }: ResolvedSampleRequest): void {
+    const { name, abilities, temperatureRemedy } = this.#server;
+    if (abilities.logprobs === 'at temperature 1, before filters') {
+      if (temperature === 1 || temperature === 0) return;
+      throw new ArgumentError(
+        `sample: this ${name} gives logprobs at temperature 1, got temperature ${temperature}; ${temperatureRemedy}`,
+      );
+    }
+    if (topK === 0 && topP === 1 && minP === 0 && repetitionPenalty === 1) return;
+    throw new ArgumentError(
+      `sample: this ${name} gives logprobs after topK, topP, minP and repetitionPenalty, which a trainer cannot compute; leave them out`,
+    );
+  }
+
+  #requireForm(kind: PublicationForm): void {
+    const { accepts, refusals } = this.#server.abilities;
+    if (accepts.includes(kind)) return;
+    const remedy = refusals[kind] ?? `publish as ${accepts.join(' or ') || 'something that it takes'}`;
+    throw new SamplerError(
+      `updateWeights: ${this.#server.name} does not take weights as '${kind}'; ${remedy}`,
+    );
+  }
+
+  #limits(): { readonly place: string; readonly vocabularySize: number } {
+    return { place: this.#server.client.place, vocabularySize: this.vocabularySize };
+  }
+
+  /** The signal that ends a call: the caller's, or closing. */
+  #open(signal: AbortSignal | undefined): AbortSignal {
+    const closing = this.#closing.signal;
+    closing.throwIfAborted();
+    signal?.throwIfAborted();
+    return signal === undefined ? closing : AbortSignal.any([signal, closing]);
+  }
+}
+
+function mayHaveLostWeights(error: unknown): boolean {
+  return error instanceof RequestError && (error.failure === 'unreachable' || isWorthAnother(error));
+}
+
+/** An answer that another attempt may better: it was cut, or the server had been restarted and did not know the model. */
+function isWorthAnother({ failure, status }: RequestError): boolean {
+  return failure === 'malformed' || status === 404;
+}

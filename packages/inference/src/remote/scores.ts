@@ -1,0 +1,67 @@
+import type { TokenId, TokenScores } from '@rlp/core';
+import type { TokenLogits } from '../backend.ts';
+import { type AnswerLimits, unusable } from './checked-sequences.ts';
+import type { RemoteScores } from './remote-server.ts';
+
+/**
+ * Scores of the tokens from position `from` on. Entropies are NaN without whole distributions.
+ *
+ * @throws `RequestError` for scores that are missing or not logarithms of probabilities.
+ */
+export function scoresAt(
+  { logprobs, full }: RemoteScores,
+  from: number,
+  tokens: readonly TokenId[],
+  { temperature, ...limits }: AnswerLimits & { readonly temperature: number },
+): TokenScores {
+  if (logprobs.length !== tokens.length) {
+    throw unusable(limits, `expected logprobs of ${tokens.length} prompt tokens, got ${logprobs.length}`);
+  }
+  const count = tokens.length - from;
+  const scores = { logprobs: new Float32Array(count), entropies: new Float32Array(count).fill(Number.NaN) };
+  for (let t = 0; t < count; t++) {
+    const distribution = full?.[from + t];
+    const logprob = logprobs[from + t];
+    if (logprob === undefined || !(logprob <= 1e-3)) {
+      throw unusable(limits, `expected the logprob of prompt token ${from + t}, got ${logprob}`);
+    }
+    scores.logprobs[t] = Math.min(0, logprob);
+    if (distribution === undefined) continue;
+    const { logprob: tempered, entropy } = atTemperature(distribution, tokens[from + t]!, temperature);
+    scores.logprobs[t] = tempered;
+    scores.entropies[t] = entropy;
+  }
+  return scores;
+}
+
+/**
+ * Logprobs of the whole vocabulary at the positions from `from` on.
+ *
+ * @throws `RequestError` for a position that lacks them.
+ */
+export function logitsAt({ full = [] }: RemoteScores, from: number, limits: AnswerLimits): TokenLogits {
+  const { vocabularySize } = limits;
+  const rows = full.slice(from);
+  const logits = new Float32Array(rows.length * vocabularySize);
+  for (const [t, row] of rows.entries()) {
+    if (row?.length !== vocabularySize) {
+      throw unusable(limits, `expected ${vocabularySize} logprobs of a position, got ${row?.length ?? 0}`);
+    }
+    logits.set(row, t * vocabularySize);
+  }
+  return { logits, vocabularySize };
+}
+
+/** Logprob of a token and entropy of its distribution, at a temperature. */
+function atTemperature(distribution: readonly number[], token: TokenId, temperature: number) {
+  const scaled = distribution.map((logprob) => logprob / temperature);
+  const largest = scaled.reduce((most, x) => Math.max(most, x), Number.NEGATIVE_INFINITY);
+  const total = scaled.reduce((sum, x) => sum + Math.exp(x - largest), 0);
+  const normalizer = largest + Math.log(total);
+  let entropy = 0;
+  for (const x of scaled) {
+    const logprob = x - normalizer;
+    if (logprob > -700) entropy -= Math.exp(logprob) * logprob;
+  }
+  return { logprob: Math.min(0, scaled[token]! - normalizer), entropy: Math.max(0, entropy) };
+}

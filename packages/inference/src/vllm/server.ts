@@ -1,0 +1,230 @@
+import type { TokenId, WeightPublication } from '@rlp/core';
+import { type JsonClient, RequestError } from '@rlp/http/client';
+import { unusable } from '../remote/checked-sequences.ts';
+import type { ResolvedRemoteOptions } from '../remote/options.ts';
+import { pathOnServer } from '../remote/path-on-server.ts';
+import type {
+  RemoteAbilities,
+  RemoteRequest,
+  RemoteScores,
+  RemoteSequence,
+  RemoteServer,
+  RemoteWeights,
+} from '../remote/remote-server.ts';
+import {
+  completionsSchema,
+  generateSchema,
+  modelsSchema,
+  promptLogprobs,
+  type VllmRoute,
+  weightInfoSchema,
+} from './wire.ts';
+
+/** What a probe found out. */
+export interface VllmFacts {
+  readonly abilities: RemoteAbilities;
+  readonly route: VllmRoute;
+  /** Name of the model, and where the server read it. */
+  readonly model: string;
+  readonly root: string;
+}
+
+type Options = VllmFacts & Pick<ResolvedRemoteOptions, 'updateTimeoutMs' | 'remotePath'>;
+
+/** vLLM's routes. */
+export class VllmServer implements RemoteServer {
+  readonly name = 'vLLM';
+  readonly temperatureRemedy =
+    'sample at 1, or start it with --logprobs-mode processed_logprobs and sample without filters';
+  readonly client: JsonClient;
+  readonly #options: Options;
+  /** Directories that were loaded as checkpoints. vLLM may keep files that are replaced in place. */
+  readonly #loaded = new Map<string, number>();
+
+  constructor(client: JsonClient, options: Options) {
+    this.client = client;
+    this.#options = options;
+  }
+
+  get abilities(): RemoteAbilities {
+    return this.#options.abilities;
+  }
+
+  async generate(
+    request: RemoteRequest,
+    weights: RemoteWeights,
+    signal: AbortSignal | undefined,
+  ): Promise<readonly RemoteSequence[]> {
+    return this.#options.route === 'generate'
+      ? this.#generate(request, weights, signal)
+      : this.#complete(request, weights, signal);
+  }
+
+  async #generate(
+    request: RemoteRequest,
+    { model, version, publication }: RemoteWeights,
+    signal: AbortSignal | undefined,
+  ): Promise<readonly RemoteSequence[]> {
+    const body = {
+      ...{ model, token_ids: request.prompt, cache_salt: `weights ${version}` },
+      sampling_params: { ...samplingOf(request), logprobs: 0, detokenize: request.stopStrings.length > 0 },
+    };
+    const answer = await this.client.json('/inference/v1/generate', { body, attempts: 1, signal });
+    const { data } = generateSchema.safeParse(answer);
+    if (data === undefined) throw unusable(this.client, 'expected choices with token_ids, got another body');
+    const expected = publication?.kind === 'checkpoint' ? String(version) : undefined;
+    for (const { weight_versions: found } of data.choices) {
+      const other = found?.find(({ version: name }) => expected !== undefined && name !== expected);
+      if (other === undefined) continue;
+      throw unusable(this.client, `expected weights of version ${expected}, got "${other.version}"`);
+    }
+    return inOrder(data.choices).map(({ token_ids, logprobs, finish_reason }) => ({
+      tokens: token_ids ?? [],
+      logprobs: logprobs?.content?.map(({ logprob }) => logprob) ?? [],
+      finish: finish_reason,
+    }));
+  }
+
+  async #complete(
+    request: RemoteRequest,
+    { model, version }: RemoteWeights,
+    signal: AbortSignal | undefined,
+  ): Promise<readonly RemoteSequence[]> {
+    const body = {
+      ...{ model, prompt: request.prompt, cache_salt: `weights ${version}` },
+      ...{ ...samplingOf(request), logprobs: 0, return_token_ids: true },
+    };
+    const answer = await this.client.json('/v1/completions', { body, attempts: 1, signal });
+    const { data } = completionsSchema.safeParse(answer);
+    if (data === undefined) throw unusable(this.client, 'expected choices with token_ids, got another body');
+    if (data.model !== undefined && data.model !== null && data.model !== model) {
+      throw unusable(this.client, `expected model "${model}", got "${data.model}"`);
+    }
+    for (const { prompt_token_ids: echoed } of data.choices) {
+      if (!echoed || sameTokens(echoed, request.prompt)) continue;
+      throw unusable(this.client, 'the server sampled from other prompt tokens than were sent');
+    }
+    return inOrder(data.choices).map(({ token_ids, logprobs, finish_reason }) => ({
+      tokens: token_ids,
+      logprobs: (logprobs?.token_logprobs ?? []).map((logprob) => logprob ?? Number.NaN),
+      finish: finish_reason,
+    }));
+  }
+
+  async score(
+    tokens: readonly TokenId[],
+    { model, version }: RemoteWeights,
+    { distributions, signal }: Parameters<RemoteServer['score']>[2],
+  ): Promise<RemoteScores> {
+    const body = {
+      ...{ model, prompt: tokens, max_tokens: 1, temperature: 1, cache_salt: `weights ${version}` },
+      ...{ prompt_logprobs: distributions === 'whole' ? -1 : 0, return_token_ids: true },
+    };
+    const answer = await this.client.json('/v1/completions', { body, attempts: 1, signal });
+    const { data } = completionsSchema.safeParse(answer);
+    const found = data?.choices[0]?.prompt_logprobs;
+    if (!found) throw unusable(this.client, 'expected prompt_logprobs, got another body');
+    return promptLogprobs(found, tokens, distributions);
+  }
+
+  async take(
+    publication: WeightPublication,
+    current: RemoteWeights,
+    signal: AbortSignal | undefined,
+  ): Promise<RemoteWeights> {
+    if (publication.kind === 'shared') throw unusable(this.client, 'shared weights have no path');
+    const path = pathOnServer(publication.path, this.#options.remotePath);
+    const { version } = publication;
+    if (publication.kind === 'adapter') {
+      const model = `rlp-${version}-${path.replace(/[^\w.-]+/g, '-').slice(-80)}`;
+      await this.#loadAdapter(model, path, signal);
+      return { version, model, publication };
+    }
+    const earlier = this.#loaded.get(path);
+    if (earlier !== undefined && earlier !== version) {
+      throw unusable(
+        this.client,
+        `${path} held version ${earlier} already, and vLLM may keep files that are replaced in place; write each version to its own directory`,
+      );
+    }
+    await this.#loadCheckpoint(path, version, current, signal);
+    this.#loaded.set(path, version);
+    return { version, model: this.#options.model, publication };
+  }
+
+  async #loadAdapter(name: string, path: string, signal: AbortSignal | undefined): Promise<void> {
+    const load = () => this.#command('/v1/load_lora_adapter', { lora_name: name, lora_path: path }, signal);
+    try {
+      await load();
+    } catch (error) {
+      // An earlier run left an adapter of this name, which may have been another.
+      if (!(error instanceof RequestError) || !/already been loaded/.test(error.detail ?? '')) throw error;
+      await this.#command('/v1/unload_lora_adapter', { lora_name: name }, signal);
+      await load();
+    }
+  }
+
+  /** Stops the server's scheduler, reloads, names the weights and starts it again, with the old weights if that failed. */
+  async #loadCheckpoint(
+    path: string,
+    version: number,
+    { publication }: RemoteWeights,
+    signal: AbortSignal | undefined,
+  ): Promise<void> {
+    await this.#command('/pause?mode=wait&clear_cache=true', {}, signal);
+    try {
+      await this.#reload(path, String(version), signal);
+    } catch (error) {
+      const before = publication?.kind === 'checkpoint' ? publication : undefined;
+      const old = before && pathOnServer(before.path, this.#options.remotePath);
+      await this.#reload(old ?? this.#options.root, before ? String(before.version) : 'default', undefined);
+      throw error;
+    } finally {
+      await this.#command('/resume', {}, undefined);
+    }
+  }
+
+  async #reload(path: string, version: string, signal: AbortSignal | undefined): Promise<void> {
+    const body = { method: 'reload_weights', kwargs: { weights_path: path } };
+    await this.#command('/collective_rpc', body, signal);
+    await this.#command('/update_weight_version', { new_version: version }, signal);
+  }
+
+  async confirm({ model, version, publication }: RemoteWeights, signal: AbortSignal | undefined) {
+    if (publication?.kind === 'checkpoint') {
+      const { data } = weightInfoSchema.safeParse(await this.client.json('/weight_info', { signal }));
+      return data?.weight_version === String(version) ? ('held' as const) : ('lost' as const);
+    }
+    const { data } = modelsSchema.safeParse(await this.client.json('/v1/models', { signal }));
+    return data?.data.some(({ id }) => id === model) ? ('held' as const) : ('lost' as const);
+  }
+
+  async release({ model, publication }: RemoteWeights): Promise<void> {
+    if (publication?.kind !== 'adapter') return;
+    await this.#command('/v1/unload_lora_adapter', { lora_name: model }, undefined);
+  }
+
+  #command(path: string, body: object, signal: AbortSignal | undefined): Promise<string> {
+    const { updateTimeoutMs: timeoutMs } = this.#options;
+    return this.client.text(path, { body, timeoutMs, signal });
+  }
+}
+
+/** Sampling options under vLLM's names. */
+function samplingOf(request: RemoteRequest): object {
+  const { maxTokens, temperature, topP, topK, minP, repetitionPenalty, stopTokens, stopStrings } = request;
+  return {
+    ...{ n: request.count, seed: request.seed, max_tokens: maxTokens, temperature },
+    ...{ top_p: topP, top_k: topK, min_p: minP, repetition_penalty: repetitionPenalty },
+    ...(stopTokens.length > 0 && { stop_token_ids: stopTokens }),
+    ...(stopStrings.length > 0 && { stop: stopStrings }),
+  };
+}
+
+function inOrder<Choice extends { readonly index: number }>(choices: readonly Choice[]): readonly Choice[] {
+  return choices.toSorted((a, b) => a.index - b.index);
+}
+
+function sameTokens(a: readonly TokenId[], b: readonly TokenId[]): boolean {
+  return a.length === b.length && a.every((token, index) => token === b[index]);
+}
