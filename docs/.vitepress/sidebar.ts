@@ -18,6 +18,7 @@ const order: Readonly<Record<string, readonly string[]>> = {
     'fine-tune-on-jsonl',
     'train-an-agent-with-tools',
     'sample-ahead-while-training',
+    'from-a-laptop-to-a-cluster',
     'simulate-a-user',
     'give-an-agent-a-world',
     'write-a-reward',

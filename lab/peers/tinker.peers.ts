@@ -106,7 +106,9 @@ if (url === undefined || folder === undefined) {
       await ours.close();
       await engine.close();
     });
+  });
 
+  describe('training on Tinker', () => {
     it('lowers the loss by supervised training', async () => {
       const backend = await create();
       const tokens = tokenizer.encode('Once upon a time there was a cat');

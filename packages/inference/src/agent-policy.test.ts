@@ -1,6 +1,8 @@
 import { ArgumentError, SamplerError } from '@rlp/core';
+import type { Fetch } from '@rlp/http/client';
 import { describe, expect, it } from 'vitest';
-import { type ChatFetch, chatAgentPolicy, scriptedAgentPolicy } from './index.ts';
+import { scriptedAgentPolicy } from './index.ts';
+import { chatAgentPolicy } from './openai.ts';
 
 describe('scriptedAgentPolicy', () => {
   it('decides in order, and rejects once the script is over', async () => {
@@ -32,10 +34,10 @@ interface Sent {
 /** A server that answers every request with `answer`, and the requests it got. */
 function server(answer: unknown, status = 200) {
   const sent: Sent[] = [];
-  const fetch: ChatFetch = async (url, { headers, body }) => {
-    sent.push({ url, headers, body: JSON.parse(body) as Record<string, unknown> });
+  const fetch: Fetch = async (url, { headers, body = '' }) => {
+    sent.push({ url, headers: { ...headers }, body: JSON.parse(body) as Record<string, unknown> });
     const text = async () => (typeof answer === 'string' ? answer : JSON.stringify(answer));
-    return { ok: status < 300, status, text };
+    return { status, headers: { get: () => null }, text };
   };
   return { fetch, sent };
 }
@@ -52,7 +54,7 @@ const at = { url: 'http://localhost:8000/v1/', model: 'small' };
 describe('chatAgentPolicy', () => {
   it('asks the chat endpoint, and says what it answers', async () => {
     const { fetch, sent } = server(saying({ role: 'assistant', content: 'Hi.', tool_calls: null }));
-    const policy = chatAgentPolicy({ ...at, fetch, apiKey: 'k', maxTokens: 9, temperature: 0 });
+    const policy = chatAgentPolicy({ ...at, fetch, token: 'k', maxTokens: 9, temperature: 0 });
     const tools = [{ type: 'function', function: { name: 'find' } }];
     expect(await policy.getAction('Hello', tools)).toEqual({
       action: { type: 'text', content: 'Hi.' },
@@ -84,24 +86,24 @@ describe('chatAgentPolicy', () => {
   });
 
   it.each([
-    ['an error', { error: 'busy' }, 503, 'answered 503: {"error":"busy"}'],
-    ['no JSON', 'oops', 200, 'expected a chat completion as JSON, got oops'],
-    ['no choice', { choices: [] }, 200, 'expected a chat completion as JSON, got {"choices":[]}'],
+    ['an error', { error: 'busy' }, 503, 'got 503 ("busy"); see the log of the server'],
+    ['no JSON', 'oops', 200, 'expected JSON, got 4 characters'],
+    ['no choice', { choices: [] }, 200, 'expected a chat completion, got another body'],
   ])('rejects with a SamplerError for %s', async (_, answer, status, message) => {
     const { fetch } = server(answer, status);
-    const asked = chatAgentPolicy({ ...at, fetch }).getAction('?');
+    const asked = chatAgentPolicy({ ...at, fetch, attempts: 1 }).getAction('?');
     await expect(asked).rejects.toThrow(SamplerError);
-    await expect(asked).rejects.toThrow('http://localhost:8000/v1/chat/completions');
+    await expect(asked).rejects.toThrow('http://localhost:8000/v1');
     await expect(asked).rejects.toThrow(message);
   });
 
   it('gives up at its deadline and once aborted, and tells the request', async () => {
     const signals: AbortSignal[] = [];
-    const fetch: ChatFetch = (_, { signal }) => {
+    const fetch: Fetch = (_, { signal }) => {
       signals.push(signal);
       return new Promise(() => undefined);
     };
-    await expect(chatAgentPolicy({ ...at, fetch, timeoutMs: 5 }).getAction('?')).rejects.toThrow(
+    await expect(chatAgentPolicy({ ...at, fetch, timeoutMs: 5, attempts: 1 }).getAction('?')).rejects.toThrow(
       'no answer within 5 ms',
     );
     const stop = new AbortController();

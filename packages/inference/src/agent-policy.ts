@@ -4,41 +4,27 @@ import {
   ArgumentError,
   messageSchema,
   parseOptions,
-  SamplerError,
-  settleWithin,
-  TimeoutError,
+  RandomStream,
   toolCallSchema,
 } from '@rlp/core';
+import { JsonClient, requestSchema } from '@rlp/http/client';
 import * as z from 'zod';
+import { unusable } from './remote/checked-sequences.ts';
+import { samplerError } from './remote/remedies.ts';
 
-/** The part of `fetch` that {@link chatAgentPolicy} calls. */
-export type ChatFetch = (
-  url: string,
-  init: {
-    readonly method: 'POST';
-    readonly headers: Record<string, string>;
-    readonly body: string;
-    readonly signal: AbortSignal;
-  },
-) => Promise<{ readonly ok: boolean; readonly status: number; text(): Promise<string> }>;
-
-const schema = z.strictObject({
+const schema = requestSchema.extend({
   /** Address of the API, such as `http://localhost:8000/v1`. */
-  url: z.string().min(1),
+  url: requestSchema.shape.url,
   /** Name of the model at that address. */
   model: z.string().min(1),
-  /** Sent as a bearer token. Default none. */
-  apiKey: z.string().optional(),
   /** Maximum new tokens per decision. Defaults to the server's setting. */
   maxTokens: z.int().min(1).optional(),
   /** Softmax temperature. Defaults to the server's setting. */
   temperature: z.number().nonnegative().optional(),
   /** Name of the tool whose call is the action `terminate`. By default no tool ends the episode. */
   terminateTool: z.string().min(1).optional(),
-  /** Milliseconds that one decision may take. Default 60 000. */
-  timeoutMs: z.number().positive().default(60_000),
-  /** Sends the requests. Default is the platform's `fetch`. */
-  fetch: z.custom<ChatFetch>((value) => typeof value === 'function', 'must be a function').optional(),
+  /** Milliseconds that one attempt may take. Default 60 000. */
+  timeoutMs: requestSchema.shape.timeoutMs.unwrap().default(60_000),
 });
 
 /** Options of {@link chatAgentPolicy}. */
@@ -95,20 +81,9 @@ export function scriptedAgentPolicy(decisions: readonly (Action | string)[]): Ag
  */
 export function chatAgentPolicy(given: ChatAgentPolicyOptions): AgentPolicy {
   const options = parseOptions('chatAgentPolicy', schema, given);
-  const { url, model, apiKey, maxTokens, temperature, terminateTool, timeoutMs } = options;
-  const fetch = options.fetch ?? (globalThis as { readonly fetch?: ChatFetch }).fetch;
-  if (fetch === undefined) throw new ArgumentError('chatAgentPolicy: this platform has no fetch; pass one');
-  const place = `${url.replace(/\/+$/, '')}/chat/completions`;
-  const headers = {
-    'content-type': 'application/json',
-    ...(apiKey !== undefined && { authorization: `Bearer ${apiKey}` }),
-  };
-  const ask = async (body: string, signal: AbortSignal) => {
-    const response = await fetch(place, { method: 'POST', headers, body, signal });
-    const text = await response.text();
-    if (response.ok) return actionOf(place, text, terminateTool);
-    throw new SamplerError(`chatAgentPolicy: ${place} answered ${response.status}: ${text.slice(0, 200)}`);
-  };
+  const { url, model, maxTokens, temperature, terminateTool } = options;
+  const random = () => RandomStream.named('chat agent policy', url);
+  const client = new JsonClient('chatAgentPolicy', options, random);
   return {
     async getAction(observation, tools, { signal } = {}) {
       signal?.throwIfAborted();
@@ -117,28 +92,20 @@ export function chatAgentPolicy(given: ChatAgentPolicyOptions): AgentPolicy {
         throw new ArgumentError('chatAgentPolicy: expected text or messages as the observation');
       }
       const offered = tools === undefined || tools.length === 0 ? undefined : tools;
-      const body = JSON.stringify({ model, messages, tools: offered, max_tokens: maxTokens, temperature });
-      const controller = new AbortController();
+      const body = { model, messages, tools: offered, max_tokens: maxTokens, temperature };
       try {
-        return await settleWithin(ask(body, controller.signal), controller, { timeoutMs, signal });
+        return actionOf(client, await client.json('/chat/completions', { body, signal }), terminateTool);
       } catch (error) {
-        signal?.throwIfAborted();
-        if (error instanceof SamplerError) throw error;
-        const reason = error instanceof TimeoutError ? `no answer within ${timeoutMs} ms` : String(error);
-        throw new SamplerError(`chatAgentPolicy: ${place}: ${reason}`, { cause: error });
+        throw samplerError('chatAgentPolicy', error);
       }
     },
   };
 }
 
 /** The decision that an answer of the server stands for. */
-function actionOf(place: string, text: string, terminateTool: string | undefined) {
-  const answer = answerSchema.safeParse(jsonOf(text)).data;
-  if (answer === undefined) {
-    throw new SamplerError(
-      `chatAgentPolicy: ${place}: expected a chat completion as JSON, got ${text.slice(0, 200)}`,
-    );
-  }
+function actionOf(client: JsonClient, body: unknown, terminateTool: string | undefined) {
+  const answer = answerSchema.safeParse(body).data;
+  if (answer === undefined) throw unusable(client, 'expected a chat completion, got another body');
   const { content, tool_calls: calls } = answer.choices[0]!.message;
   const rawOutput = content ?? '';
   return { action: decided(rawOutput, calls?.[0]?.function, terminateTool), rawOutput };
@@ -152,12 +119,4 @@ function decided(
   if (call === undefined) return { type: 'text', content };
   if (call.name === terminateTool) return { type: 'terminate' };
   return { type: 'tool_call', name: call.name, arguments: call.arguments };
-}
-
-function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

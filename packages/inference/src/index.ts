@@ -1,10 +1,6 @@
-export {
-  type ChatAgentPolicyOptions,
-  type ChatFetch,
-  chatAgentPolicy,
-  scriptedAgentPolicy,
-} from './agent-policy.ts';
+export { scriptedAgentPolicy } from './agent-policy.ts';
 export type { InferenceBackend, ScoreOptions, TokenLogits } from './backend.ts';
+export type { BackendName } from './backend-named.ts';
 export { type EngineFleet, type EngineFleetOptions, engineFleet } from './fleet/engine-fleet.ts';
 export type { FleetEngine, FleetStatus } from './fleet/member.ts';
 export { type EngineSync, type SyncWeightsOptions, syncWeightsToEngines } from './fleet/sync-weights.ts';

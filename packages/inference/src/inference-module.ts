@@ -19,6 +19,7 @@ import {
 } from '@rlp/core';
 import { CompletionText } from '@rlp/models';
 import { endTokens, type InferenceBackend, type ScoreOptions, type TokenLogits } from './backend.ts';
+import { type BackendName, backendNamed, isBackend } from './backend-named.ts';
 import {
   type GeneratedText,
   type GenerateOptions,
@@ -31,8 +32,12 @@ import { type OfferedTool, type ToolResponses, toolSchema } from './tool-calls.t
 
 /** Options of {@link InferenceModule.create}. */
 export interface InferenceModuleOptions {
-  /** Backend from `createOnnxSampler`, `scriptedBackend` or your own code. The module closes it. Required. */
-  readonly backend: InferenceBackend | Promise<InferenceBackend>;
+  /** Backend from `createOnnxSampler`, `createVllmSampler`, `scriptedBackend` or your own code, or the name of one. The module closes it. Required. */
+  readonly backend: InferenceBackend | Promise<InferenceBackend> | BackendName;
+  /** Folder of the model, if `backend` is a name. Default: none. */
+  readonly model?: string | undefined;
+  /** Address of the server, if `backend` is `'vllm'` or `'sglang'`. Default: none. */
+  readonly url?: string | undefined;
   /** Renderer that turns messages into prompts. Defaults to the backend's chat template. */
   readonly renderer?: ChatRenderer | undefined;
 }
@@ -53,9 +58,16 @@ export class InferenceModule implements Sampler, TokenScorer, InferenceEngine {
     this.renderer = renderer;
   }
 
-  /** A module over a backend, once that has started. Rejects as the backend does. */
-  static async create({ backend, renderer }: InferenceModuleOptions): Promise<InferenceModule> {
-    const started = await backend;
+  /**
+   * A module over a backend, once that has started. Rejects as the backend does.
+   *
+   *     InferenceModule.create({ backend: 'vllm', model: 'folder/of/the/model', url: 'http://127.0.0.1:8000' })
+   *
+   * @throws ArgumentError for a name that is not known, or a backend that is none.
+   */
+  static async create(options: InferenceModuleOptions): Promise<InferenceModule> {
+    const { backend, renderer } = options;
+    const started = await (isBackend(backend) ? backend : backendNamed(backend, options));
     return new InferenceModule(started, renderer ?? started.renderer);
   }
 

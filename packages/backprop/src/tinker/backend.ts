@@ -288,7 +288,7 @@ export class TinkerBackend implements CheckpointBackend, VersionedBackend {
     });
   }
 
-  /** Loads into a new model, because servers take earlier weights only as the first request of a model. */
+  /** Continues from a checkpoint of `saveCheckpoint`, which the server must still have. */
   loadCheckpoint(directory: string): TrainFuture<void> {
     return this.#call('loadCheckpoint', async () => {
       await openCheckpoint(directory);
@@ -299,24 +299,30 @@ export class TinkerBackend implements CheckpointBackend, VersionedBackend {
           `loadCheckpoint: ${directory} is of ${state.baseModel} with rank ${state.rank}, this backend trains ${baseModel} with rank ${rank}`,
         );
       }
-      const model = await this.#options.create();
-      const body = { model_id: model, path: state.path, optimizer: true, type: 'load_weights', seq_id: 1 };
-      try {
-        await this.session.call('/load_weights', body, anySchema);
-      } catch (error) {
-        await this.session.unload(model);
-        throw error;
-      }
-      const old = this.#model;
-      this.#model = model;
-      this.#order = 1;
+      await this.#load(state.path);
       this.#held = [];
       this.#sequences = 0;
       this.#updates = state.updates;
       this.#version = state.weightVersion;
-      await this.session.unload(old);
       return async () => undefined;
     });
+  }
+
+  /** Loads weights and optimizer: into this model if they are its first request, else into another, which takes its place. */
+  async #load(path: string): Promise<void> {
+    const isFresh = this.#order === 0;
+    const model = isFresh ? this.#model : await this.#options.create();
+    const body = { model_id: model, path, optimizer: true, type: 'load_weights', seq_id: 1 };
+    try {
+      await this.session.call('/load_weights', body, anySchema);
+    } catch (error) {
+      if (!isFresh) await this.session.unload(model);
+      throw error;
+    }
+    const old = this.#model;
+    this.#model = model;
+    this.#order = 1;
+    if (!isFresh) await this.session.unload(old);
   }
 
   async close(): Promise<void> {

@@ -196,7 +196,6 @@ class Fleet implements EngineFleet {
     const tried = new Set<FleetMember>();
     for (let attempt = 0; attempt < this.#options.attempts; attempt++) {
       const member = await this.#chosen(owner, name, { tried, failures, signal });
-      member.load += 1;
       try {
         const result = await work(member.engine);
         member.failures = 0;
@@ -219,7 +218,7 @@ class Fleet implements EngineFleet {
     return new SamplerError(`${owner}: ${what}; see the logs of the servers${last.join('')}`);
   }
 
-  /** The engine for a request. Waits until one serves. Engines that have not failed at it go first. */
+  /** The engine for a request, which counts as its load from now on. Waits until one serves. Engines that have not failed at it go first. */
   async #chosen(
     owner: string,
     name: string | undefined,
@@ -240,7 +239,11 @@ class Fleet implements EngineFleet {
       const serving = this.#members.filter((member) => this.#serves(member));
       const fresh = serving.filter((member) => !tried.has(member));
       const chosen = this.#leastLoaded(fresh.length > 0 ? fresh : serving, name);
-      if (chosen !== undefined) return chosen;
+      if (chosen !== undefined) {
+        // At once: the next request must see it.
+        chosen.load += 1;
+        return chosen;
+      }
       if (this.#clock() >= end) {
         const reasons = this.#members.map(
           ({ reason }, index) => `engine ${index}: ${reason ?? 'has old weights'}`,

@@ -16,7 +16,7 @@ function remedyOf(error: RequestError): string {
 }
 
 /** The sentence that a caller sees for a failed request: what came, in the server's words, and what to do. */
-export function describeFailure(error: RequestError): string {
+function describeFailure(error: RequestError): string {
   const said = error.detail === undefined ? '' : ` ("${error.detail}")`;
   return `${error.message}${said}; ${remedyOf(error)}`;
 }

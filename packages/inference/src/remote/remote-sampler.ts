@@ -263,6 +263,7 @@ export class RemoteSampler implements InferenceBackend {
   /** @throws ArgumentError for a request whose logprobs would not be those of the policy. */
   #requireAble({ temperature, topK, topP, minP, repetitionPenalty }: ResolvedSampleRequest): void {
     const { name, abilities, temperatureRemedy } = this.#server;
+    if (abilities.logprobs === 'at the sampling temperature, before filters') return;
     if (abilities.logprobs === 'at temperature 1, before filters') {
       if (temperature === 1 || temperature === 0) return;
       throw new ArgumentError(

@@ -40,7 +40,10 @@ export interface RemoteAbilities {
   /** What to do so that it takes the others. */
   readonly refusals: Readonly<Partial<Record<PublicationForm, string>>>;
   /** Temperature that its logprobs belong to. */
-  readonly logprobs: 'at temperature 1, before filters' | 'after temperature and filters';
+  readonly logprobs:
+    | 'at temperature 1, before filters'
+    | 'at the sampling temperature, before filters'
+    | 'after temperature and filters';
   /** Whether it may score a sequence while it computes anything else. */
   readonly scoring: 'together' | 'alone';
   /** Whether it gives the logprobs of the whole vocabulary. */

@@ -1,0 +1,212 @@
+import {
+  ArgumentError,
+  type Completion,
+  OptionsError,
+  RandomStream,
+  type SampleRequest,
+  SamplerError,
+  type ScoreRequest,
+  type WeightPublication,
+} from '@rlp/core';
+import { describeInferenceEngine, describeSampler } from '@rlp/core/testing';
+import { describe, expect, it } from 'vitest';
+import { engineFleet } from './engine-fleet.ts';
+import { syncWeightsToEngines } from './sync-weights.ts';
+
+/** An engine whose only token says which weights it has. */
+class StubEngine {
+  readonly accepts = ['adapter'] as const;
+  readonly vocabularySize = 100;
+  readonly requests: SampleRequest[] = [];
+  policyVersion = 0;
+  /** Weights that it computes with. */
+  weights = 0;
+  mode: 'up' | 'down' | 'keeps old weights' | 'reports another version' = 'up';
+  busyMs = 0;
+
+  /** Ends it, and starts it again without its weights. */
+  kill(): void {
+    this.mode = 'down';
+    this.weights = 0;
+  }
+
+  async sample(request: SampleRequest): Promise<readonly Completion[]> {
+    request.signal?.throwIfAborted();
+    if (request.prompt.length > 8)
+      throw new ArgumentError(`sample: ${request.prompt.length} tokens do not fit`);
+    this.requests.push(request);
+    if (this.busyMs > 0) await new Promise((resolve) => setTimeout(resolve, this.busyMs));
+    if (this.mode === 'down') throw new SamplerError('fetch failed');
+    return Array.from({ length: request.count }, (_, member) => {
+      const random = RandomStream.named(request.seed, member);
+      const drawn = Array.from({ length: Math.min(3, request.maxTokens) }, () => random.integer(20));
+      const stop = drawn.findIndex((token) => request.stopTokens?.includes(token));
+      const tokens = stop < 0 ? drawn : drawn.slice(0, stop + 1);
+      if (request.onToken) for (const token of tokens) request.onToken({ member, token, logprob: -1 });
+      return {
+        ...{ tokens, behaviorLogprobs: tokens.map(() => -1), text: '', policyVersion: this.policyVersion },
+        stopReason: stop < 0 ? ('length' as const) : ('stop' as const),
+      };
+    });
+  }
+
+  async scoreTokens(requests: readonly ScoreRequest[]) {
+    if (this.mode === 'down') throw new SamplerError('fetch failed');
+    return requests.map(({ completion }) => ({
+      logprobs: Float32Array.from(completion, () => -1 - 0.5 * this.weights),
+      entropies: Float32Array.from(completion, () => 0),
+    }));
+  }
+
+  async updateWeights({ version, ...publication }: WeightPublication, signal?: AbortSignal): Promise<number> {
+    signal?.throwIfAborted();
+    if (this.mode === 'down') throw new SamplerError('fetch failed');
+    if ('path' in publication && publication.path === 'missing') throw new SamplerError('no such directory');
+    if (this.mode === 'reports another version') return version - 1;
+    if (this.mode !== 'keeps old weights') this.weights = version;
+    this.policyVersion = version;
+    return version;
+  }
+}
+
+const published = (version: number): WeightPublication => ({ kind: 'adapter', version, path: `v${version}` });
+const request = { prompt: [1, 2], count: 2, maxTokens: 3, seed: 'test' };
+const quick = { rest: { firstMs: 1, longestMs: 4 } };
+const engines = (count: number) => Array.from({ length: count }, () => new StubEngine());
+
+describeSampler('a fleet', {
+  create: () => engineFleet(engines(3)),
+  prompt: [1, 2],
+  tooLongPrompt: [1, 2, 3, 4, 5, 6, 7, 8, 9],
+});
+describeInferenceEngine('a fleet', {
+  create: () => engineFleet(engines(3)),
+  publication: published,
+  impossible: (version) => ({ kind: 'adapter', version, path: 'missing' }),
+  prompt: [1, 2],
+});
+
+describe('engineFleet', () => {
+  it('gives requests to the least loaded engine, and those of one prefix to one engine', async () => {
+    const all = engines(3);
+    for (const engine of all) engine.busyMs = 5;
+    const fleet = engineFleet(all);
+    await Promise.all(
+      Array.from({ length: 12 }, (_, i) => fleet.sample({ ...request, prompt: [i], seed: `${i}` })),
+    );
+    expect(all.map(({ requests }) => requests.length)).toEqual([4, 4, 4]);
+    for (let i = 0; i < 4; i++) await fleet.sample({ ...request, prompt: [7], seed: `again ${i}` });
+    const homes = all.map(({ requests }) => requests.filter(({ prompt }) => prompt[0] === 7).length);
+    expect(homes.toSorted()).toEqual([0, 0, 5]);
+  });
+
+  it('loses and doubles nothing when one engine is killed 100 times', async () => {
+    const all = engines(3);
+    for (const engine of all) engine.busyMs = 1;
+    const fleet = engineFleet(all, quick);
+    await fleet.updateWeights(published(1));
+    const streamed = new Map<string, number>();
+    let kills = 0;
+    const killing = setInterval(() => {
+      all[0]!.kill();
+      kills += 1;
+      setTimeout(() => {
+        all[0]!.mode = 'up';
+      }, 1);
+    }, 4);
+    const results = new Map<string, readonly Completion[]>();
+    for (let round = 0; kills < 100; round++) {
+      await Promise.all(
+        Array.from({ length: 8 }, async (_, i) => {
+          const seed = `${round}/${i}`;
+          const onToken = () => streamed.set(seed, (streamed.get(seed) ?? 0) + 1);
+          results.set(seed, await fleet.sample({ ...request, seed, onToken }));
+        }),
+      );
+    }
+    clearInterval(killing);
+    expect(results.size).toBe(streamed.size);
+    for (const [seed, completions] of results) {
+      expect(completions).toHaveLength(2);
+      expect(completions.every(({ policyVersion }) => policyVersion === 1)).toBe(true);
+      expect(streamed.get(seed)).toBe(6);
+    }
+    expect(all[0]!.requests.length).toBeGreaterThan(0);
+  });
+
+  it('leaves out an engine that misses an update, and gives it the weights before it serves again', async () => {
+    const all = engines(2);
+    const fleet = engineFleet(all, quick);
+    all[0]!.kill();
+    expect(await fleet.updateWeights(published(1))).toBe(1);
+    expect(fleet.status().map(({ state }) => state)).toEqual(['resting', 'serving']);
+    expect(fleet.status()[0]!.reason).toBe('fetch failed');
+    all[0]!.mode = 'up';
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    await fleet.sample(request);
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    expect(fleet.status().map(({ state, policyVersion }) => [state, policyVersion])).toEqual([
+      ['serving', 1],
+      ['serving', 1],
+    ]);
+  });
+
+  it.each([
+    ['keeps old weights', /did not load the weights/],
+    ['reports another version', /expected version 2/],
+  ] as const)('finds out an engine that %s', async (mode, message) => {
+    const all = engines(2);
+    const trainer = { weights: 0 };
+    const probe = {
+      request: { prompt: [1], completion: [2, 3] },
+      trainer: async () => [-1 - 0.5 * trainer.weights, -1 - 0.5 * trainer.weights],
+    };
+    const fleet = engineFleet(all, { ...quick, probe });
+    for (const version of [1, 2]) {
+      trainer.weights = version;
+      if (version === 2) all[1]!.mode = mode;
+      await fleet.updateWeights(published(version));
+    }
+    const [first, second] = fleet.status();
+    expect(first!.state).toBe('serving');
+    expect(second).toMatchObject({ state: 'resting', reason: expect.stringMatching(message) });
+  });
+
+  it('says why nothing serves, and stops waiting at its patience or once aborted', async () => {
+    const all = engines(2);
+    for (const engine of all) engine.kill();
+    const fleet = engineFleet(all, { rest: { firstMs: 1000, longestMs: 1000 }, patienceMs: 1 });
+    await expect(fleet.sample(request)).rejects.toThrow(/no engine serves[\s\S]*engine 0: fetch failed/);
+    await expect(fleet.updateWeights(published(1))).rejects.toThrow(/no engine took version 1/);
+    const patient = engineFleet(engines(1).map((engine) => Object.assign(engine, { mode: 'down' as const })));
+    const controller = new AbortController();
+    const asked = patient.sample({ ...request, signal: controller.signal });
+    controller.abort(new Error('enough'));
+    await expect(asked).rejects.toThrow('enough');
+  });
+
+  it('refuses no engines, engines of two models and unknown options', () => {
+    expect(() => engineFleet([])).toThrow(ArgumentError);
+    const other = Object.assign(new StubEngine(), { vocabularySize: 7 });
+    expect(() => engineFleet([new StubEngine(), other])).toThrow('100 and 7 tokens');
+    expect(() => engineFleet(engines(1), { retries: 3 } as never)).toThrow(OptionsError);
+  });
+});
+
+describe('syncWeightsToEngines', () => {
+  it('hands weights to all, and reports each', async () => {
+    const all = engines(3);
+    all[1]!.kill();
+    all[2]!.mode = 'reports another version';
+    const results = await syncWeightsToEngines(all, published(4));
+    expect(results.map(({ status }) => status)).toEqual(['synchronised', 'failed', 'failed']);
+  });
+
+  it('gives up on an engine that does not answer', async () => {
+    const stuck = Object.assign(new StubEngine(), {
+      updateWeights: () => new Promise<number>(() => undefined),
+    });
+    const [result] = await syncWeightsToEngines([stuck], published(1), { timeoutMs: 5 });
+    expect(result).toMatchObject({ status: 'failed' });
+  });
+});

@@ -1,0 +1,198 @@
+import { ArgumentError, pause, type TokenId, type WeightPublication } from '@rlp/core';
+import { type JsonClient, RequestError } from '@rlp/http/client';
+import * as z from 'zod';
+import { unusable } from '../remote/checked-sequences.ts';
+import type { ResolvedRemoteOptions } from '../remote/options.ts';
+import { pathOnServer } from '../remote/path-on-server.ts';
+import type {
+  RemoteAbilities,
+  RemoteRequest,
+  RemoteScores,
+  RemoteSequence,
+  RemoteServer,
+  RemoteWeights,
+} from '../remote/remote-server.ts';
+
+/** Logprob, token and perhaps its text. The first token of a prompt has no logprob. */
+const scoredToken = z.tuple([z.number().nullable(), z.int()], z.unknown());
+
+const generateSchema = z.object({
+  meta_info: z.object({
+    output_token_logprobs: z.array(scoredToken).nullish(),
+    input_token_logprobs: z.array(scoredToken).nullish(),
+    finish_reason: z.object({ type: z.string(), message: z.string().nullish() }).nullish(),
+    weight_version: z.string().nullish(),
+  }),
+});
+
+const commandSchema = z.looseObject({ success: z.boolean().nullish(), message: z.string().nullish() });
+const versionSchema = z.object({ weight_version: z.string().nullable() });
+
+type Options = Pick<ResolvedRemoteOptions, 'updateTimeoutMs' | 'remotePath'> & { readonly root: string };
+
+/** SGLang's routes. */
+export class SglangServer implements RemoteServer {
+  readonly name = 'SGLang';
+  readonly temperatureRemedy = 'sample at 1, or start it without SGLANG_RETURN_ORIGINAL_LOGPROB';
+  readonly client: JsonClient;
+  readonly #options: Options;
+  #logprobs: RemoteAbilities['logprobs'] = 'at temperature 1, before filters';
+
+  constructor(client: JsonClient, options: Options) {
+    this.client = client;
+    this.#options = options;
+  }
+
+  get abilities(): RemoteAbilities {
+    return {
+      ...{ accepts: ['adapter', 'checkpoint'], refusals: {}, logprobs: this.#logprobs },
+      ...{ scoring: 'together', distributions: 'none' },
+    };
+  }
+
+  /** Finds out which temperature its logprobs belong to: tokens drawn at temperature 2 are scored again, which is at 1. */
+  async probe(token: TokenId, weights: RemoteWeights): Promise<void> {
+    const request = { prompt: [token], count: 1, maxTokens: 8, temperature: 2, seed: 1 };
+    const filters = { topK: 0, topP: 1, minP: 0, repetitionPenalty: 1, stopTokens: [], stopStrings: [] };
+    const [sampled] = await this.generate({ ...request, ...filters }, weights, undefined);
+    const tokens = [token, ...sampled!.tokens];
+    const { logprobs } = await this.score(tokens, weights, { signal: undefined });
+    const gaps = sampled!.logprobs.map((logprob, t) => Math.abs(logprob - (logprobs[t + 1] ?? 0)));
+    if (Math.max(...gaps) > 1e-2) this.#logprobs = 'at the sampling temperature, before filters';
+  }
+
+  /** One request for each completion, because a request has one seed. They share the prompt in the cache. */
+  generate(
+    request: RemoteRequest,
+    weights: RemoteWeights,
+    signal: AbortSignal | undefined,
+  ): Promise<readonly RemoteSequence[]> {
+    const { maxTokens, temperature, topP, topK, minP, repetitionPenalty } = request;
+    const sampling_params = {
+      ...{ max_new_tokens: maxTokens, temperature, top_p: topP, min_p: minP, top_k: topK || -1 },
+      ...{ repetition_penalty: repetitionPenalty, skip_special_tokens: false, no_stop_trim: true },
+      ...(request.stopTokens.length > 0 && { stop_token_ids: request.stopTokens }),
+      ...(request.stopStrings.length > 0 && { stop: request.stopStrings }),
+    };
+    const members = Array.from({ length: request.count }, (_, member) => member);
+    return Promise.all(
+      members.map(async (member) => {
+        const sampling_seed = (request.seed + member) % 2 ** 31;
+        const { output_token_logprobs: scored, finish_reason } = await this.#generate(
+          request.prompt,
+          { sampling_params: { ...sampling_params, sampling_seed } },
+          weights,
+          signal,
+        );
+        if (!scored) throw unusable(this.client, 'expected output_token_logprobs, got another body');
+        return {
+          tokens: scored.map(([, token]) => token),
+          logprobs: scored.map(([logprob]) => logprob ?? Number.NaN),
+          finish: finish_reason?.type,
+        };
+      }),
+    );
+  }
+
+  async score(
+    tokens: readonly TokenId[],
+    weights: RemoteWeights,
+    { signal }: Pick<Parameters<RemoteServer['score']>[2], 'signal'>,
+  ): Promise<RemoteScores> {
+    const sampling_params = { max_new_tokens: 0, temperature: 1 };
+    const options = { sampling_params, logprob_start_len: 0 };
+    const { input_token_logprobs: scored } = await this.#generate(tokens, options, weights, signal);
+    if (scored?.some(([, token], t) => token !== tokens[t])) {
+      throw unusable(this.client, 'the server scored other tokens than were sent');
+    }
+    return { logprobs: (scored ?? []).map(([logprob]) => logprob ?? undefined) };
+  }
+
+  async #generate(
+    tokens: readonly TokenId[],
+    options: object,
+    { model, version, publication }: RemoteWeights,
+    signal: AbortSignal | undefined,
+  ) {
+    const adapter = publication?.kind === 'adapter' ? { lora_path: model } : {};
+    const body = { input_ids: tokens, return_logprob: true, stream: false, ...options, ...adapter };
+    const answer = await this.client.json('/generate', { body, attempts: 1, signal });
+    const { data } = generateSchema.safeParse(answer);
+    if (data === undefined) throw unusable(this.client, 'expected meta_info, got another body');
+    const { weight_version: found, finish_reason } = data.meta_info;
+    if (finish_reason?.type === 'abort') {
+      throw unusable(this.client, `the server gave up the request: ${finish_reason.message ?? 'no reason'}`);
+    }
+    if (publication?.kind === 'checkpoint' && found && found !== String(version)) {
+      throw unusable(this.client, `expected weights of version ${version}, got "${found}"`);
+    }
+    return data.meta_info;
+  }
+
+  async take(
+    publication: WeightPublication,
+    current: RemoteWeights,
+    signal: AbortSignal | undefined,
+  ): Promise<RemoteWeights> {
+    if (publication.kind === 'shared') throw new ArgumentError('updateWeights: shared weights have no path');
+    const path = pathOnServer(publication.path, this.#options.remotePath);
+    const { version } = publication;
+    if (publication.kind === 'adapter') {
+      const model = `rlp-${version}-${path.replace(/[^\w.-]+/g, '-').slice(-80)}`;
+      await this.#command('/load_lora_adapter', { lora_name: model, lora_path: path }, signal);
+      return { version, model, publication };
+    }
+    await this.#command('/pause_generation', {}, signal);
+    try {
+      await this.#flush(signal);
+      await this.#load(path, String(version), signal);
+    } catch (error) {
+      const before = current.publication?.kind === 'checkpoint' ? current.publication : undefined;
+      const old = before && pathOnServer(before.path, this.#options.remotePath);
+      await this.#load(old ?? this.#options.root, before ? String(before.version) : 'default', undefined);
+      throw error;
+    } finally {
+      await this.#command('/continue_generation', {}, undefined);
+    }
+    return { version, model: '', publication };
+  }
+
+  #load(path: string, version: string, signal: AbortSignal | undefined): Promise<void> {
+    const body = { model_path: path, weight_version: version, abort_all_requests: true };
+    return this.#command('/update_weights_from_disk', body, signal);
+  }
+
+  /** Empties the cache, which the server refuses while requests run. */
+  async #flush(signal: AbortSignal | undefined): Promise<void> {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        await this.client.text('/flush_cache', { attempts: 1, signal });
+        return;
+      } catch (error) {
+        if (!(error instanceof RequestError) || error.status === undefined || attempt >= 60) throw error;
+        await pause(500, signal);
+      }
+    }
+  }
+
+  async confirm({ version, publication }: RemoteWeights, signal: AbortSignal | undefined) {
+    if (publication?.kind !== 'checkpoint') return 'held' as const;
+    const { data } = versionSchema.safeParse(await this.client.json('/get_weight_version', { signal }));
+    return data?.weight_version === String(version) ? ('held' as const) : ('lost' as const);
+  }
+
+  async release({ model, publication }: RemoteWeights): Promise<void> {
+    if (publication?.kind !== 'adapter') return;
+    await this.#command('/unload_lora_adapter', { lora_name: model }, undefined);
+  }
+
+  /** A command, which may report its failure with status 200. */
+  async #command(path: string, body: object, signal: AbortSignal | undefined): Promise<void> {
+    const { updateTimeoutMs: timeoutMs } = this.#options;
+    const text = await this.client.text(path, { body, timeoutMs, signal });
+    const { data } = commandSchema.safeParse(text.startsWith('{') ? JSON.parse(text) : {});
+    if (data?.success === false) {
+      throw new RequestError('malformed', `${this.client.place}${path}: ${data.message ?? 'it failed'}`);
+    }
+  }
+}
