@@ -6,7 +6,11 @@
  */
 import { startVitest } from 'vitest/node';
 
-const vitest = await startVitest('test', [], { config: 'lab/peers/vitest.config.ts', watch: false, reporters: ['verbose'] });
+const vitest = await startVitest('test', [], {
+  config: 'lab/peers/vitest.config.ts',
+  watch: false,
+  reporters: ['verbose'],
+});
 const cases = vitest.state.getTestModules().flatMap((module) => [...module.children.allTests()]);
 const count = (state: 'passed' | 'failed') => cases.filter((one) => one.result().state === state).length;
 const broken = vitest.state.getTestModules().filter((module) => module.errors().length > 0).length;

@@ -6,8 +6,8 @@ export default defineConfig({
   ssr: { resolve: { conditions: ['@rlp/source'] } },
   test: {
     include: ['lab/peers/*.peers.ts'],
-    testTimeout: 300_000,
-    hookTimeout: 300_000,
+    testTimeout: 900_000,
+    hookTimeout: 900_000,
     fileParallelism: false,
   },
 });
