@@ -23,6 +23,8 @@ import { javascriptAttacks, squareTests as javascriptTests } from './javascript-
 import { judgeAttacks } from './judge-attacks.ts';
 import { pythonAttacks, pythonOutputAttacks, squareTests } from './python-attacks.ts';
 import * as texts from './text-attacks.ts';
+import { unseenJavascript } from './unseen-javascript.ts';
+import { unseenPython } from './unseen-python.ts';
 
 /** A stock grader and what is tried against it. */
 export interface Case {
@@ -74,7 +76,7 @@ export async function cases(runners: Runners, timeoutMs: number): Promise<Case[]
   return [
     {
       grader: 'codeTests, Python assertions',
-      attacks: fenced('python', [...pythonAttacks, ...honestPython]),
+      attacks: fenced('python', [...pythonAttacks, ...unseenPython, ...honestPython]),
       reward: code(runners, 'python', assertions(squareTests), timeoutMs),
     },
     {
@@ -84,7 +86,7 @@ export async function cases(runners: Runners, timeoutMs: number): Promise<Case[]
     },
     {
       grader: 'codeTests, JavaScript assertions',
-      attacks: fenced('javascript', [...javascriptAttacks, ...honestJavascript]),
+      attacks: fenced('javascript', [...javascriptAttacks, ...unseenJavascript, ...honestJavascript]),
       reward: code(runners, 'javascript', assertions(javascriptTests), timeoutMs),
     },
     ...(await textCases()),

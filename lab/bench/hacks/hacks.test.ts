@@ -16,6 +16,12 @@ const sample = (one: Case, step: number): Case => ({
     .filter((_, k) => k % (process.env.RLP_SLOW_TESTS ? step : 2 * step) === 0),
 });
 
+/** Without programs that reach their time limit: `pnpm bench hacks` runs those. */
+const quick = (one: Case): Case => ({
+  ...one,
+  attacks: one.attacks.filter(({ name }) => !name.startsWith('unseen')),
+});
+
 const graders = (names: RegExp) => all.filter(({ grader }) => names.test(grader));
 
 describe('the suite of reward hacks', () => {
@@ -29,9 +35,9 @@ describe('the suite of reward hacks', () => {
   });
 
   it.each([
-    ...graders(/Python/).map((one) => sample(one, 5)),
-    ...graders(/JavaScript/).map((one) => sample(one, 4)),
-    ...graders(/toolCalls|exactAnswer|gsm8kAnswer|mathAnswer|Judge|SafetyPattern/),
+    ...graders(/Python/).map((one) => sample(quick(one), 5)),
+    ...graders(/JavaScript/).map((one) => sample(one, 6)),
+    ...graders(/thinkFormat|tagFormat|toolCalls|exactAnswer|gsm8kAnswer|mathAnswer|Judge|SafetyPattern/),
   ])('gets its rewards from $grader', { timeout: 300_000 }, async (one) => {
     const outcomes = await runCase(one);
     expect(outcomes.filter((outcome) => !isRight(outcome))).toEqual([]);

@@ -22,6 +22,10 @@ export const thinkAttacks: readonly Attack[] = [
     ['a thought of language tags', '<think>\u{e0041}\u{e0042}</think>4'],
     ['tags in capitals', '<THINK>a</THINK>4'],
     ['an empty tag as answer', '<think>a</think><answer></answer>'],
+    ['a thought of a comment', '<think><!-- a thought --></think>4'],
+    ['a thought of blanks by number', '<think>&#160;&#x200b;&#8203;</think>4'],
+    ['nested empty tags as answer', '<think>a</think><b><i> </i></b><br/>'],
+    ['a comment and an invisible character as answer', '<think>a</think><!--x-->\u200b<!--y-->'],
   ]),
   ...honest([
     ['a thought and an answer', '<think>Two and two are four.</think>The answer is 4.'],
@@ -48,9 +52,14 @@ export const tagAttacks: readonly Attack[] = [
     ['reasoning of a mark alone', '<reasoning>\u0308</reasoning><answer>4</answer>'],
     ['an HTML space as reasoning', '<reasoning>&nbsp;</reasoning><answer>4</answer>'],
     ['a comment as reasoning', '<reasoning><!-- --></reasoning><answer>4</answer>'],
+    ['an empty paragraph as answer', '<reasoning>a</reasoning><answer><p></p></answer>'],
+    ['blanks by name as answer', '<reasoning>a</reasoning><answer>&ensp;&zwnj;</answer>'],
+    ['two comments as reasoning', '<reasoning><!-- a --> <!-- b --></reasoning><answer>4</answer>'],
   ]),
   ...honest([
     ['both tags', '<reasoning>Two and two.</reasoning>\n<answer>4</answer>'],
+    ['a comparison', '<reasoning>a < b and b > c</reasoning>\n<answer>a &lt; c</answer>'],
+    ['markup around text', '<reasoning><p>why</p><!-- note --></reasoning>\n<answer><b>4</b></answer>'],
     ['one sign each', '<reasoning>\u00e9</reasoning>\n<answer>-</answer>'],
   ]),
 ];

@@ -85,11 +85,23 @@ describe('isVisible', () => {
     '\ufe0f\u200d',
     '\u{e0041}',
     '\u0007',
+    '<!-- a --><b> </b>&nbsp;',
   ])('finds nothing in %j', (text) => {
     expect(isVisible(text)).toBe(false);
   });
 
-  it.each(['-', '4', '\u56db', '\ud83d\ude00', '\u0435', 'e\u0301'])('sees %j', (text) => {
+  it.each([
+    '-',
+    '4',
+    '\u56db',
+    '\ud83d\ude00',
+    '\u0435',
+    'e\u0301',
+    '<b>4</b>',
+    'a<b',
+    '<!-- a',
+    '<img src="a">',
+  ])('sees %j', (text) => {
     expect(isVisible(text)).toBe(true);
   });
 });
@@ -119,4 +131,10 @@ it('takes linear time', () => {
     unhiddenText(text);
     expect(performance.now() - begun).toBeLessThan(4000);
   }
+
+  it('reads many beginnings of markup in one pass', () => {
+    const start = performance.now();
+    for (const part of ['<!--', '<a', '<a ', '&#']) isVisible(part.repeat(200_000));
+    expect(performance.now() - start).toBeLessThan(2000);
+  });
 });
