@@ -16,6 +16,7 @@ const order: Readonly<Record<string, readonly string[]>> = {
     'index',
     'score-chat-logs',
     'fine-tune-on-jsonl',
+    'learn-from-preferences',
     'train-an-agent-with-tools',
     'sample-ahead-while-training',
     'from-a-laptop-to-a-cluster',

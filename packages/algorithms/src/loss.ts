@@ -21,7 +21,7 @@ export {
   type KlCovarianceOptions,
   klCovarianceSelection,
 } from './loss/covariance.ts';
-export { crossEntropy } from './loss/cross-entropy.ts';
+export { crossEntropy, dynamicFineTuning } from './loss/cross-entropy.ts';
 export { chosenLogprobs, collisionProbability, entropyOf, fullKl, logSoftmax } from './loss/distribution.ts';
 export {
   type EntropyShapingInputs,

@@ -14,17 +14,30 @@ import { type SftState, sftStateSchema } from './loop/sft.ts';
 
 const recordSchema = z.discriminatedUnion('kind', [
   z.strictObject({ format: z.literal('rlp-run-1'), kind: z.literal('rl'), state: rlStateSchema }),
-  z.strictObject({ format: z.literal('rlp-run-1'), kind: z.literal('sft'), state: sftStateSchema }),
+  z.strictObject({
+    format: z.literal('rlp-run-1'),
+    kind: z.enum(['sft', 'preference', 'reward-model']),
+    state: sftStateSchema,
+  }),
 ]);
 
 /** State of a run and the loop it belongs to. */
 export type RunPosition =
   | { readonly kind: 'rl'; readonly state: RlState }
-  | { readonly kind: 'sft'; readonly state: SftState };
+  | { readonly kind: 'sft' | 'preference' | 'reward-model'; readonly state: SftState };
+
+const runNames: Readonly<Record<RunPosition['kind'], string>> = {
+  rl: 'an rl run',
+  sft: 'an sft run',
+  preference: 'a preference run',
+  'reward-model': 'a reward-model run',
+};
 
 interface RunStates {
   readonly rl: RlState;
   readonly sft: SftState;
+  readonly preference: SftState;
+  readonly 'reward-model': SftState;
 }
 
 /** A critic that is saved and loaded with the run. */
@@ -98,7 +111,7 @@ export async function loadRun<Kind extends RunPosition['kind']>(
   const record = await readRecord(join(path, 'run.json'));
   if (record.kind !== kind) {
     throw new ArgumentError(
-      `loadRun: ${path} is a checkpoint of an ${record.kind} run, expected ${kind}; use another directory`,
+      `loadRun: ${path} is a checkpoint of ${runNames[record.kind]}, expected ${kind}; use another directory`,
     );
   }
   if (isSeparate(critic, backend)) {

@@ -19,6 +19,8 @@ export const sftSchema = z
     sequencesPerBatch: z.int().min(1).default(32),
     /** Longest sequence, checked before the first update. Default: what the model's context holds, and a longer one is an error. */
     maxLength: maxLengthSchema.optional(),
+    /** `'cross-entropy'`, or `'dft'`, which weights each token by its probability. Default `'cross-entropy'`. */
+    loss: z.enum(['cross-entropy', 'dft']).default('cross-entropy'),
     /** How token losses are averaged. See `aggregationWeights`. Default `'token-mean'`. */
     aggregation: z.enum(aggregationModes).default('token-mean'),
     /** How long the run waits for the backend. Default `{}`. */

@@ -42,6 +42,14 @@ describe('runSftTraining', () => {
     expect(reports.map(({ epoch }) => epoch)).toEqual(epochs.map((epoch) => expect.closeTo(epoch)));
   });
 
+  it('weights each token by its probability with dft', async () => {
+    const [plain] = await train(create(), { updates: 1 });
+    const [weighted] = await train(create(), { updates: 1, loss: 'dft' });
+    // All tokens have probability 1/8 at first.
+    expect(weighted!.metrics['loss/sft']).toBeCloseTo(Math.log(8) / 8, 6);
+    expect(weighted!.metrics['gradient/norm']).toBeCloseTo(plain!.metrics['gradient/norm']! / 8, 6);
+  });
+
   it('continues where it was, batch for batch', async () => {
     const whole = create();
     const reports = await train(whole, { sequencesPerBatch: 4, updates: 7 });

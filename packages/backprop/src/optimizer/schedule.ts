@@ -50,6 +50,33 @@ export const scheduleSchema = z.discriminatedUnion('kind', [
     ...decay,
     /** Share of the updates after the warmup that stay at factor 1 before the decay. Default 0.9. */
     stableRatio: z.number().min(0).max(1).default(0.9),
+    /** Shape of the decay. `'root'` falls by the square root of the progress. Default `'cosine'`. */
+    decayForm: z.enum(['cosine', 'linear', 'root']).default('cosine'),
+  }),
+  z.strictObject({
+    /** Cosine periods after the warmup, each from 1 down to 0. Required. */
+    kind: z.literal('cosine-with-restarts'),
+    ...start,
+    ...end,
+    /** Number of periods. Default 1. */
+    cycles: z.int().min(1).default(1),
+  }),
+  z.strictObject({
+    /** Polynomial decay to `minimumRatio` after the warmup. Required. */
+    kind: z.literal('polynomial'),
+    ...start,
+    ...end,
+    /** Factor at the end of the decay. Default 0. */
+    minimumRatio: z.number().min(0).max(1).default(0),
+    /** Exponent of the decay. Default 1. */
+    power: z.number().positive().default(1),
+  }),
+  z.strictObject({
+    /** Decay by the inverse square root of the updates after the warmup. Has no end. Required. */
+    kind: z.literal('inverse-sqrt'),
+    ...start,
+    /** Updates after which the factor is 1/√2. Defaults to the warmup, or 10000 without one. */
+    timescale: z.int().min(1).optional(),
   }),
 ]);
 
@@ -66,6 +93,9 @@ export type Schedule = z.output<typeof scheduleSchema>;
  *
  * - linear: `max(0, (updates − made)/(updates − warmup))`
  * - cosine: `max(m, m + (1 − m)·½(1 + cos 2π·cycles·p))`
+ * - cosine-with-restarts: `½(1 + cos π·frac(cycles·p))`, 0 from the end on
+ * - polynomial: `m + (1 − m)(1 − p)^power`
+ * - inverse-sqrt: `√(timescale/(made − warmup + timescale))`
  *
  * The cosine of verl and transformers is `{ kind: 'cosine', pastEnd: 'continue' }`. For PyTorch's
  * `CosineAnnealingLR` add `minimumRatio = eta_min / lr`. For a linear warmup from a tenth (`LinearLR`) use
@@ -85,11 +115,23 @@ export function scheduleFactor(schedule: Schedule, made: number): number {
       return cosine(schedule.pastEnd === 'hold' ? Math.min(1, progress) : progress, schedule);
     }
     case 'warmup-stable-decay':
-      return stableThenCosine(schedule, made - schedule.warmup);
+      return stableThenDecay(schedule, made - schedule.warmup);
+    case 'cosine-with-restarts': {
+      const progress = progressOf(made - schedule.warmup, schedule.updates - schedule.warmup);
+      return progress >= 1 ? 0 : 0.5 * (1 + Math.cos(Math.PI * ((schedule.cycles * progress) % 1)));
+    }
+    case 'polynomial': {
+      const left = 1 - Math.min(1, progressOf(made - schedule.warmup, schedule.updates - schedule.warmup));
+      return schedule.minimumRatio + (1 - schedule.minimumRatio) * left ** schedule.power;
+    }
+    case 'inverse-sqrt': {
+      const { warmup, timescale = warmup || 10_000 } = schedule;
+      return Math.sqrt(timescale / (made - warmup + timescale));
+    }
   }
 }
 
-function stableThenCosine(
+function stableThenDecay(
   schedule: Extract<Schedule, { kind: 'warmup-stable-decay' }>,
   afterWarmup: number,
 ): number {
@@ -97,7 +139,10 @@ function stableThenCosine(
   const stable = Math.trunc(span * schedule.stableRatio);
   if (afterWarmup < stable) return 1;
   if (afterWarmup >= span) return schedule.minimumRatio;
-  return cosine(progressOf(afterWarmup - stable, span - stable), schedule);
+  const progress = progressOf(afterWarmup - stable, span - stable);
+  if (schedule.decayForm === 'cosine') return cosine(progress, schedule);
+  const fallen = schedule.decayForm === 'linear' ? progress : Math.sqrt(progress);
+  return schedule.minimumRatio + (1 - schedule.minimumRatio) * (1 - fallen);
 }
 
 function progressOf(made: number, span: number): number {

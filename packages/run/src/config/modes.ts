@@ -1,11 +1,13 @@
 /** A part of a run that changes the weights. */
-export type StageName = 'sft' | 'rl';
+export type StageName = 'sft' | 'preference' | 'rl';
 
 /** Stages of each mode, in their order. */
 export const modes = {
   sft: ['sft'],
   rl: ['rl'],
   'sft+rl': ['sft', 'rl'],
+  dpo: ['preference'],
+  'sft+dpo': ['sft', 'preference'],
   eval: [],
 } as const satisfies Readonly<Record<string, readonly StageName[]>>;
 
@@ -18,6 +20,7 @@ export const modeNames = Object.keys(modes) as RunMode[];
 /** The options that ask for a stage, of which the first one configures it. */
 export const sections = {
   sft: ['sft'],
+  preference: ['preference'],
   rl: ['algorithm'],
 } as const satisfies Readonly<Record<StageName, readonly string[]>>;
 

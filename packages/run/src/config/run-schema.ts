@@ -1,4 +1,5 @@
 import { sftSchema } from '@rlp/algorithms';
+import { preferenceSchema } from '@rlp/algorithms/preference';
 import { onnxSamplerSchema } from '@rlp/inference';
 import * as z from 'zod';
 import { algorithmSchema } from './algorithm-schema.ts';
@@ -14,6 +15,11 @@ const stage = sftSchema.safeExtend({
   rows: z.int().min(1).optional(),
   /** Other data to imitate. Default: the run's `data`. */
   data: dataSchema.optional(),
+  /** How the stage trains, over the run's `backend`. Default `{}`. */
+  backend: backendSchema.optional(),
+});
+
+const preferenceStage = preferenceSchema.safeExtend({
   /** How the stage trains, over the run's `backend`. Default `{}`. */
   backend: backendSchema.optional(),
 });
@@ -62,7 +68,7 @@ const engineSchema = z.strictObject({
 
 /** Schema of {@link RunConfig}. */
 export const runSchema = z.strictObject({
-  /** What the run does: `'sft'`, `'rl'`, `'sft+rl'` or `'eval'`. Default: what the other options ask for. */
+  /** What the run does: `'sft'`, `'rl'`, `'sft+rl'`, `'dpo'`, `'sft+dpo'` or `'eval'`. Default: what the other options ask for. */
   mode: z.enum(modeNames).optional(),
   /** Folder of the run. Required, here or as `--out`. */
   output: z.string().min(1).optional(),
@@ -78,6 +84,8 @@ export const runSchema = z.strictObject({
   rewards: rewardsSchema.optional(),
   /** Imitates the completions of the data. `{}` takes all defaults. Default: no such stage. */
   sft: stage.optional(),
+  /** Learns from rows with `chosen` and `rejected`. `{}` is DPO; other losses by `loss`. Default: no such stage. */
+  preference: preferenceStage.optional(),
   /** Practises on the rewards. `{}` is GRPO with its defaults. Default: no such stage. */
   algorithm: algorithmSchema.optional(),
   /** How all stages train. Default `{}`. */

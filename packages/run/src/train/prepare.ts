@@ -4,6 +4,7 @@ import { modeOf, modes, type RunMode, type StageName } from '../config/modes.ts'
 import type { ResolvedRunConfig, RunConfig } from '../config/run-schema.ts';
 import type { AnswerMetadata } from '../config/stock-rewards.ts';
 import { loadRows } from './data/load-rows.ts';
+import { preferenceOf } from './data/preference-of.ts';
 import type { RunRow } from './data/rows.ts';
 import { type RunRows, splitRows } from './data/split-rows.ts';
 import { createEnvironment, createRewards, gameRows, type RunEnvironment } from './environment.ts';
@@ -42,6 +43,7 @@ export async function prepareRun(
   });
   const { computer, component } = createRewards(config);
   if (stages.includes('sft')) requireCompletions(rows.imitated);
+  if (stages.includes('preference')) rows.practised.forEach(preferenceOf);
   return { ...{ config, given, mode, stages, model, rows, environment, component }, rewards: computer };
 }
 

@@ -173,7 +173,7 @@ async function measureDuring(open: OpenStage, made: number): Promise<Metrics> {
   const { run, name, policy, stage } = open;
   const { evaluation } = run.prepared.config;
   if (evaluation === 'none') return {};
-  if (stage.kind === 'sft') await policy.refresh();
+  if (stage.kind !== 'rl') await policy.refresh();
   const result = await measured(open, `${name}-${String(made).padStart(8, '0')}`, evaluation.during);
   if (result === undefined) return {};
   await keepBest(open, result, made);

@@ -141,6 +141,7 @@ function headline({ prepared, engine }: OpenRun): string {
   const size = parameters < 1e5 ? `${parameters}` : `${(parameters / 1e6).toFixed(2)} million`;
   const counts = [
     ...(prepared.stages.includes('sft') ? [`${rows.imitated.length} rows to imitate`] : []),
+    ...(prepared.stages.includes('preference') ? [`${rows.practised.length} pairs`] : []),
     ...(prepared.stages.includes('rl') ? [`${rows.practised.length} to practise`] : []),
     `${rows.heldOut.length} held out`,
   ];

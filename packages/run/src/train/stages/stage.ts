@@ -37,7 +37,7 @@ export interface Stage {
   /** Begins the lines of the console. */
   readonly label: string;
   /** Kind of its checkpoints; see `saveRun`. */
-  readonly kind: 'sft' | 'rl';
+  readonly kind: 'sft' | 'rl' | 'preference';
   /** Learning rate if none is given. */
   readonly learningRate: number;
   /** Options of its section over those of the run. */

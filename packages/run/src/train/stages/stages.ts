@@ -1,7 +1,12 @@
 import type { StageName } from '../../config/modes.ts';
+import { preferenceStage } from './preference.ts';
 import { rlStage } from './rl.ts';
 import { sftStage } from './sft.ts';
 import type { Stage } from './stage.ts';
 
 /** The stages by their names. A mode of `config/modes.ts` lists those it consists of. */
-export const stages: Readonly<Record<StageName, Stage>> = { sft: sftStage, rl: rlStage };
+export const stages: Readonly<Record<StageName, Stage>> = {
+  sft: sftStage,
+  preference: preferenceStage,
+  rl: rlStage,
+};

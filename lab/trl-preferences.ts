@@ -1,0 +1,196 @@
+/**
+ * Whole trainer against whole trainer: preference training and reward models of rlp beside TRL's. Prints a table.
+ *
+ *     pnpm tsx --conditions=@rlp/source lab/trl-preferences.ts --python PYTHON [--case TEXT] [--record FILE]
+ *
+ * PYTHON is an interpreter with TRL 1.16 and PyTorch: `pip install trl==1.16.0 torch`. The model is examples/models/stories260k.
+ * Each case makes three AdamW updates at a learning rate of 1e-3 on one batch of eight pairs. TRL's trainers get the same token ids.
+ * `--record` writes what TRL gave as the fixture of packages/algorithms/src/preference/trl.test.ts.
+ */
+import { execFile } from 'node:child_process';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { parseArgs, promisify } from 'node:util';
+import { RandomStream } from '@rlp/core';
+import { createOnnxSampler } from '@rlp/inference';
+import { loadModel } from '@rlp/models';
+import { writeSafetensors } from '@rlp/models/safetensors';
+import { createEngine } from '@rlp/onnx/runtime';
+import { preferenceCases } from './trl/preference-cases.ts';
+import { type PreferenceJob, type PreferenceOutcome, trainPreferences } from './trl/preference-rlp.ts';
+import { weightsIn } from './trl/rlp-side.ts';
+
+const { values } = parseArgs({
+  options: {
+    python: { type: 'string', default: process.env.RLP_TRL_PYTHON ?? '' },
+    case: { type: 'string', default: '' },
+    record: { type: 'string' },
+  },
+});
+const model = resolve(import.meta.dirname, '../examples/models/stories260k');
+const texts = [
+  'Once upon a time',
+  'The little dog',
+  'Lily wanted to',
+  'One day, a big',
+  'Tom and Sam',
+  'The sun was',
+];
+/** Of loss, gradient norm and weights. */
+const tolerances = [2e-4, 5e-4, 5e-4];
+/** Weights of a case that the fixture keeps. */
+const keptWeights = 24;
+const print = (line: string) => process.stdout.write(`${line}\n`);
+
+/** Completions of the untrained model, cut to 6 to 35 tokens; every third ends. */
+async function makeJob(): Promise<PreferenceJob> {
+  const engine = await createEngine({ threads: 1 });
+  const loaded = await loadModel(model);
+  const sampler = await createOnnxSampler({ engine, model: loaded });
+  const end = loaded.tokenizer.eosIds[0]!;
+  const pairs = await Promise.all(
+    Array.from({ length: 8 }, async (_, p) => {
+      const prompt = loaded.tokenizer.encode(texts[p % texts.length]!);
+      const drawn = await sampler.sample({ prompt, count: 2, maxTokens: 40, seed: `preference ${p}` });
+      const [chosen, rejected] = drawn.map(({ tokens }, side) => {
+        const own = tokens.filter((token) => token !== end).slice(0, 6 + ((p * 11 + side * 17) % 30));
+        return (p + side) % 3 === 0 ? [...own, end] : own;
+      });
+      return { prompt, chosen: chosen!, rejected: rejected! };
+    }),
+  );
+  await engine.close();
+  const random = RandomStream.named('reward head');
+  const head = Float32Array.from({ length: loaded.config.hiddenSize }, () => (random.uniform() - 0.5) / 5);
+  return { model, learningRate: 1e-3, updates: 3, undesirable: 5, pairs, head: [...head] };
+}
+
+/** Largest difference over the updates, relative to TRL's. */
+function worst(
+  ours: PreferenceOutcome,
+  theirs: PreferenceOutcome,
+  field: 'loss' | 'norm',
+  least: number,
+): number {
+  if (ours.updates.length !== theirs.updates.length) return Number.NaN;
+  return theirs.updates.reduce((largest, update, index) => {
+    const difference = Math.abs(ours.updates[index]![field] - update[field]);
+    return Math.max(largest, difference / Math.max(least, Math.abs(update[field])));
+  }, 0);
+}
+
+/** ‖ours − theirs‖ and ‖theirs − start‖. */
+function weightsApart(
+  ours: PreferenceOutcome,
+  theirs: PreferenceOutcome,
+  start: PreferenceOutcome['weights'],
+) {
+  let [difference, way] = [0, 0];
+  for (const [name, values] of theirs.weights) {
+    const [own, first] = [ours.weights.get(name)!, start.get(name)!];
+    for (let i = 0; i < values.length; i++) {
+      difference += (own[i]! - values[i]!) ** 2;
+      way += (values[i]! - first[i]!) ** 2;
+    }
+  }
+  return { difference: Math.sqrt(difference), way: Math.sqrt(way) };
+}
+
+/** Weights at places that a stream draws, by tensor. */
+function sampled({ weights }: PreferenceOutcome): [name: string, place: number, value: number][] {
+  const names = [...weights.keys()].sort();
+  const random = RandomStream.named('kept weights');
+  return Array.from({ length: keptWeights }, () => {
+    const name = names[Math.floor(random.uniform() * names.length)]!;
+    const tensor = weights.get(name)!;
+    const place = Math.floor(random.uniform() * tensor.length);
+    return [name, place, tensor[place]!];
+  });
+}
+
+interface TrlReport {
+  readonly error?: string;
+  readonly updates: PreferenceOutcome['updates'];
+  readonly seconds: number;
+}
+
+async function outcomeOfTrl(path: string, name: string): Promise<PreferenceOutcome | undefined> {
+  const report = JSON.parse(await readFile(`${path}.json`, 'utf8')) as TrlReport;
+  if (report.error === undefined) {
+    return {
+      updates: report.updates,
+      weights: await weightsIn(`${path}.safetensors`),
+      seconds: report.seconds,
+    };
+  }
+  print(`| ${name} | TRL failed: ${report.error} | | | | |`);
+  return undefined;
+}
+
+/** Prints the line of a case. @returns Whether both sides are equal. */
+function compareCase(
+  name: string,
+  sides: {
+    readonly ours: PreferenceOutcome;
+    readonly theirs: PreferenceOutcome;
+    readonly start: PreferenceOutcome['weights'];
+  },
+): boolean {
+  const { ours, theirs, start } = sides;
+  const { difference, way } = weightsApart(ours, theirs, start);
+  const figures = [worst(ours, theirs, 'loss', 1e-3), worst(ours, theirs, 'norm', 1e-6), difference / way];
+  const seconds = [theirs.seconds, ours.seconds].map((value) => value.toFixed(2));
+  const shown = [...figures.map((figure) => figure.toExponential(0)), ...seconds];
+  print(`| ${name} | ${shown.join(' | ')} |`);
+  return figures.every((figure, index) => figure < tolerances[index]!);
+}
+
+async function main(): Promise<void> {
+  if (values.python === '') {
+    print('name a Python with TRL: --python PYTHON, or RLP_TRL_PYTHON');
+    process.exitCode = 2;
+    return;
+  }
+  const folder = await mkdtemp(join(tmpdir(), 'rlp-trl-'));
+  const job = await makeJob();
+  const head = { shape: [1, job.head.length], data: Float32Array.from(job.head) };
+  await writeSafetensors(join(folder, 'head.safetensors'), new Map([['score.weight', head]]));
+  const start = new Map<string, ArrayLike<number>>([
+    ...(await weightsIn(join(model, 'model.safetensors'))),
+    ['score.weight', head.data],
+  ]);
+  try {
+    const chosen = preferenceCases.filter(({ name }) => name.includes(values.case));
+    const cases = chosen.map(({ name, trainer, trl }) => ({ name, trainer, trl }));
+    await writeFile(join(folder, 'job.json'), JSON.stringify({ ...job, cases }));
+    const script = join(import.meta.dirname, 'trl/preference_side.py');
+    const { stdout } = await promisify(execFile)(values.python, [script, folder], { maxBuffer: 2 ** 26 });
+    const versions = stdout.trim().split('\n').at(-1)!;
+    print(
+      `${versions}\n| case | loss | gradient norm | weights ÷ way moved | seconds TRL | seconds rlp |\n| --- | ---: | ---: | ---: | ---: | ---: |`,
+    );
+    const record: Record<string, unknown> = {};
+    let equal = 0;
+    for (const one of chosen) {
+      const theirs = await outcomeOfTrl(join(folder, 'trl', one.name), one.name);
+      if (theirs === undefined) continue;
+      const ours = await trainPreferences(job, one, join(folder, 'rlp', one.name));
+      equal += compareCase(one.name, { ours, theirs, start }) ? 1 : 0;
+      record[one.name] = { updates: theirs.updates, weights: sampled(theirs) };
+    }
+    print(`${equal} of ${chosen.length} cases equal (${tolerances.join(', ')})`);
+    process.exitCode = equal === chosen.length ? 0 : 1;
+    if (values.record !== undefined) {
+      const { model: _, ...rest } = job;
+      const fixture = { source: `lab/trl-preferences.ts; ${versions}`, job: rest, cases: record };
+      const rounded = (_: string, value: unknown) =>
+        typeof value === 'number' ? Number(value.toPrecision(7)) : value;
+      await writeFile(values.record, `${JSON.stringify(fixture, rounded)}\n`);
+    }
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+await main();

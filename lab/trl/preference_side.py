@@ -1,0 +1,174 @@
+"""Trains with TRL what lab/trl-preferences.ts trains with rlp: reads FOLDER/job.json, writes FOLDER/trl/NAME.{json,safetensors}.
+
+usage: python preference_side.py FOLDER    (needs trl, transformers and torch; written for TRL 1.16)
+
+Trainers see the token ids of the job: only the step that tokenizes the data is replaced.
+"""
+import json
+import logging
+import os
+import sys
+import time
+import warnings
+
+os.environ.setdefault("HF_HUB_OFFLINE", "1")
+os.environ.setdefault("TRL_EXPERIMENTAL_SILENCE", "1")
+warnings.filterwarnings("ignore")
+
+import torch
+import transformers
+import trl
+from datasets import Dataset
+from safetensors.torch import load_file, save_file
+from transformers import AutoModelForSequenceClassification, AutoTokenizer, TrainerCallback
+from trl.experimental.cpo import CPOConfig, CPOTrainer
+from trl.experimental.orpo import ORPOConfig, ORPOTrainer
+
+transformers.logging.set_verbosity_error()
+logging.disable(logging.WARNING)
+torch.set_num_threads(1)
+
+folder = sys.argv[1]
+with open(os.path.join(folder, "job.json")) as file:
+    job = json.load(file)
+tokenizer = AutoTokenizer.from_pretrained(job["model"])
+if tokenizer.pad_token is None:
+    tokenizer.pad_token = tokenizer.eos_token
+pairs = job["pairs"]
+
+
+def pair_rows():
+    return [{"prompt_ids": p["prompt"], "chosen_ids": p["chosen"], "rejected_ids": p["rejected"]} for p in pairs]
+
+
+def reward_rows(margins):
+    rows = [{"chosen_ids": p["prompt"] + p["chosen"], "rejected_ids": p["prompt"] + p["rejected"]} for p in pairs]
+    return [{**row, "margin": margin} for row, margin in zip(rows, margins)] if margins else rows
+
+
+def single_rows():
+    rows = []
+    for p in pairs:
+        rows.append({"prompt_ids": p["prompt"], "completion_ids": p["chosen"], "label": True})
+    for p in pairs[: job["undesirable"]]:
+        rows.append({"prompt_ids": p["prompt"], "completion_ids": p["rejected"], "label": False})
+    for index, row in enumerate(rows):
+        row["KL_completion_ids"] = rows[index - 1]["completion_ids"]
+    return rows
+
+
+def prepared(trainer_class):
+    """The trainer with given token ids; nothing else is changed."""
+
+    class Prepared(trainer_class):
+        def _prepare_dataset(self, dataset, *args, **kwargs):
+            return dataset
+
+    return Prepared
+
+
+def prepared_rows(trainer_class):
+    class Prepared(trainer_class):
+        def tokenize_row(self, feature, model=None):
+            pair = pairs[int(feature["prompt"])]
+            batch = {}
+            for name in ("chosen", "rejected"):
+                ids = pair["prompt"] + pair[name]
+                batch[f"{name}_input_ids"] = ids
+                batch[f"{name}_attention_mask"] = [1] * len(ids)
+                batch[f"{name}_labels"] = [-100] * len(pair["prompt"]) + pair[name]
+            batch["prompt_input_ids"] = pair["prompt"]
+            batch["prompt_attention_mask"] = [1] * len(pair["prompt"])
+            return batch
+
+    return Prepared
+
+
+class Losses(TrainerCallback):
+    def __init__(self):
+        self.updates = []
+
+    def on_log(self, args, state, control, logs=None, **kwargs):
+        if logs and "grad_norm" in logs:
+            kept = {key: value for key, value in logs.items() if key.split("/")[0] in ("rewards", "kl", "margin", "accuracy", "mean_reward")}
+            self.updates.append({"loss": float(logs["loss"]), "norm": float(logs["grad_norm"]), "logs": kept})
+
+
+def build(case, settings, losses):
+    trainer, extra = case["trainer"], dict(case["trl"])
+    shared = dict(processing_class=tokenizer, callbacks=[losses])
+    if trainer == "dpo":
+        return prepared(trl.DPOTrainer)(
+            model=job["model"], args=trl.DPOConfig(**settings, **extra), train_dataset=Dataset.from_list(pair_rows()), **shared
+        )
+    if trainer == "kto":
+        rows = single_rows()
+        settings["per_device_train_batch_size"] = len(rows)
+        settings["train_sampling_strategy"] = "sequential"
+        return prepared(trl.KTOTrainer)(
+            model=job["model"], args=trl.KTOConfig(**settings, **extra), train_dataset=Dataset.from_list(rows), **shared
+        )
+    if trainer in ("cpo", "orpo"):
+        config, own = (CPOConfig, CPOTrainer) if trainer == "cpo" else (ORPOConfig, ORPOTrainer)
+        from transformers import AutoModelForCausalLM
+
+        rows = [{"prompt": str(i), "chosen": "a", "rejected": "b"} for i in range(len(pairs))]
+        return prepared_rows(own)(
+            model=AutoModelForCausalLM.from_pretrained(job["model"]),
+            args=config(**settings, **extra),
+            train_dataset=Dataset.from_list(rows),
+            **shared,
+        )
+    margins = extra.pop("margins", None)
+    model = AutoModelForSequenceClassification.from_pretrained(job["model"], num_labels=1)
+    model.config.pad_token_id = tokenizer.pad_token_id
+    with torch.no_grad():
+        model.score.weight.copy_(load_file(os.path.join(folder, "head.safetensors"))["score.weight"])
+    return trl.RewardTrainer(
+        model=model, args=trl.RewardConfig(**settings, **extra), train_dataset=Dataset.from_list(reward_rows(margins)), **shared
+    )
+
+
+def run(case):
+    settings = dict(
+        output_dir=os.path.join(folder, "out"),
+        use_cpu=True,
+        report_to="none",
+        save_strategy="no",
+        logging_steps=1,
+        disable_tqdm=True,
+        dataloader_num_workers=0,
+        bf16=False,
+        gradient_checkpointing=False,
+        learning_rate=job["learningRate"],
+        lr_scheduler_type="constant",
+        max_grad_norm=1.0,
+        weight_decay=0.0,
+        max_steps=job["updates"],
+        per_device_train_batch_size=len(pairs),
+        gradient_accumulation_steps=1,
+        max_length=512,
+        seed=0,
+    )
+    losses = Losses()
+    trainer = build(case, settings, losses)
+    begun = time.process_time()
+    trainer.train()
+    spent = time.process_time() - begun
+    weights = {name: tensor.detach().float().contiguous().clone() for name, tensor in trainer.model.named_parameters()}
+    save_file(weights, os.path.join(folder, "trl", case["name"] + ".safetensors"))
+    with open(os.path.join(folder, "trl", case["name"] + ".json"), "w") as file:
+        json.dump({"updates": losses.updates, "seconds": spent}, file)
+
+
+os.makedirs(os.path.join(folder, "trl"), exist_ok=True)
+for case in job["cases"]:
+    try:
+        run(case)
+    except Exception as error:  # one case that fails does not hide the others
+        import traceback
+
+        with open(os.path.join(folder, "trl", case["name"] + ".json"), "w") as file:
+            json.dump({"error": f"{type(error).__name__}: {error}", "trace": traceback.format_exc()}, file)
+    print(case["name"], flush=True)
+print("versions", "trl", trl.__version__, "transformers", transformers.__version__, "torch", torch.__version__)

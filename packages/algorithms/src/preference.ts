@@ -1,0 +1,30 @@
+export {
+  type PreferenceLossName,
+  type PreferenceTerm,
+  preferenceLossNames,
+} from './preference/loss-options.ts';
+export { type PreferenceOptions, preferenceSchema, resolvePreferenceOptions } from './preference/options.ts';
+export type { PairInputs, PreferenceDivergence } from './preference/pair-losses.ts';
+export { pairLoss, type SingleInputs, singleLoss } from './preference/preference-losses.ts';
+export {
+  type JudgedPair,
+  type JudgedSequence,
+  judgedPair,
+  type LabelledSequence,
+  type Preference,
+} from './preference/preferences.ts';
+export {
+  type RewardModelDependencies,
+  type RewardModelOptions,
+  type RewardModelRewardOptions,
+  type RewardPair,
+  rewardModel,
+  rewardModelLoss,
+  runRewardModelTraining,
+} from './preference/reward-model.ts';
+export {
+  type PreferenceDependencies,
+  type PreferenceReport,
+  type PreferenceState,
+  runPreferenceTraining,
+} from './preference/run-preference.ts';

@@ -1,0 +1,122 @@
+import type { Metrics } from '@rlp/core';
+import { crossEntropy } from '../loss/cross-entropy.ts';
+import { differentiatePairs, type PairColumns } from './differentiate.ts';
+import { type LearnBatch, type Learned, mean } from './learning.ts';
+import { type PairTerm, readsReference } from './loss-options.ts';
+import type { ResolvedPreferenceOptions } from './options.ts';
+import type { JudgedPair } from './preferences.ts';
+import {
+  completionTokens,
+  type FactoredRow,
+  meanEntropy,
+  type RowSums,
+  rowSums,
+  weightedRow,
+} from './row-scores.ts';
+
+/** What a loss over pairs is made of. */
+interface PairLearning extends Pick<ResolvedPreferenceOptions, 'lengthDiscount'> {
+  readonly terms: readonly PairTerm[];
+}
+
+/** Accumulates the gradient of a batch of pairs. */
+export async function learnPairs(
+  { backend, references, rows }: LearnBatch,
+  pairs: readonly JudgedPair[],
+  { terms, lengthDiscount }: PairLearning,
+): Promise<Learned> {
+  const batch = rows.map((row) => pairs[row]!);
+  const count = batch.length;
+  const sides = factoredRows(batch, lengthDiscount);
+  const scores = await backend.logprobs(sides.map(({ tokens }) => tokens));
+  const names = [...rows.map((row) => `chosen ${row}`), ...rows.map((row) => `rejected ${row}`)];
+  const reference = terms.some(readsReference)
+    ? await references.of(backend, sides, names)
+    : new Float64Array(2 * count);
+  const sums = sides.map((side, index) => rowSums(side, scores[index]!));
+  const columns = columnsOf(sides, sums, reference);
+  const { value, gradients } = differentiatePairs(terms, columns);
+  const weighted = sides.map((side, index) =>
+    weightedRow(
+      side,
+      index < count
+        ? {
+            scored: gradients.chosen[index]!,
+            completion: gradients.completion[index]!,
+            sequence: gradients.sequence[index]!,
+          }
+        : { scored: gradients.rejected[index - count]!, completion: 0, sequence: 0 },
+    ),
+  );
+  const pass = await backend.forwardBackward({ sequences: weighted }, crossEntropy);
+  const entropy = meanEntropy(sides, scores);
+  return {
+    pass,
+    metrics: { 'loss/preference': value, ...pairMetrics(terms[0]!, columns), 'entropy/mean': entropy },
+  };
+}
+
+/** Chosen rows, then rejected rows. */
+function factoredRows(batch: readonly JudgedPair[], discount: number): FactoredRow[] {
+  const shared = batch.map(({ chosen, rejected }) =>
+    Math.min(completionTokens(chosen), completionTokens(rejected)),
+  );
+  return (['chosen', 'rejected'] as const).flatMap((side) =>
+    batch.map((pair, index): FactoredRow => ({ ...pair[side], full: shared[index]!, discount })),
+  );
+}
+
+function columnsOf(
+  sides: readonly FactoredRow[],
+  sums: readonly RowSums[],
+  reference: Float64Array,
+): PairColumns {
+  const count = sides.length / 2;
+  const first = (of: (index: number) => number) =>
+    Float64Array.from({ length: count }, (_, index) => of(index));
+  const second = (of: (index: number) => number) => first((index) => of(index + count));
+  const tokens = (index: number) => completionTokens(sides[index]!);
+  return {
+    chosen: first((index) => sums[index]!.scored),
+    rejected: second((index) => sums[index]!.scored),
+    referenceChosen: first((index) => reference[index]!),
+    referenceRejected: second((index) => reference[index]!),
+    chosenTokens: first(tokens),
+    rejectedTokens: second(tokens),
+    completion: first((index) => sums[index]!.completion),
+    sequence: first((index) => sums[index]!.sequence),
+    sequenceTokens: first((index) => sides[index]!.tokens.length - 1),
+  };
+}
+
+/** Means over the pairs. Rewards are those that the first term implies. */
+function pairMetrics(term: PairTerm, columns: PairColumns): Metrics {
+  const rewards = impliedRewards(term, columns);
+  return {
+    ...(rewards && {
+      'reward/chosen': mean(rewards.chosen),
+      'reward/rejected': mean(rewards.rejected),
+      'reward/margin': mean(rewards.chosen) - mean(rewards.rejected),
+      'reward/accuracy': mean(rewards.chosen.map((reward, row) => (reward > rewards.rejected[row]! ? 1 : 0))),
+    }),
+    'logprobs/chosen': mean(columns.chosen),
+    'logprobs/rejected': mean(columns.rejected),
+  };
+}
+
+/** `β ln (π/π_ref)` with a reference, `β ln π` without, per token where the loss is. */
+function impliedRewards(term: PairTerm, columns: PairColumns) {
+  if (term.kind === 'sft') return undefined;
+  const perToken =
+    term.kind === 'simpo' || term.kind === 'orpo' || (term.kind === 'cpo' && term.form === 'ipo');
+  const alpha = term.kind === 'simpo' ? term.alpha : 0;
+  const reward = (logprobs: Float64Array, reference: Float64Array, tokens: Float64Array) =>
+    logprobs.map((logprob, row) => {
+      const ratio = (logprob - reference[row]!) / (perToken ? tokens[row]! : 1);
+      return term.beta * (alpha === 0 ? ratio : (1 - Math.exp(-alpha * ratio)) / alpha);
+    });
+  return {
+    chosen: reward(columns.chosen, columns.referenceChosen, columns.chosenTokens),
+    rejected: reward(columns.rejected, columns.referenceRejected, columns.rejectedTokens),
+  };
+}

@@ -1,0 +1,98 @@
+import { parseOptions } from '@rlp/core';
+import * as z from 'zod';
+import { deadlinesSchema } from '../loop/options.ts';
+import {
+  isSingle,
+  type PreferenceLossName,
+  preferenceLossNames,
+  preferenceTermSchema,
+} from './loss-options.ts';
+
+const named = z.enum(preferenceLossNames as [PreferenceLossName, ...PreferenceLossName[]]);
+const term = z
+  .union([named.transform((kind) => ({ kind })), preferenceTermSchema], {
+    error: (issue) =>
+      typeof issue.input === 'string'
+        ? `must be one of ${preferenceLossNames.join(', ')}; 'sigmoid' is DPO`
+        : undefined,
+  })
+  .pipe(preferenceTermSchema);
+
+/** How long a run is and how it is cut into batches. */
+export const passShape = {
+  /** Passes over the data. Default 1, unless `updates` is given. */
+  epochs: z.number().positive().optional(),
+  /** Optimizer steps of the run, instead of `epochs`. */
+  updates: z.int().min(1).optional(),
+  /** Pairs of an update, or sequences for losses over single sequences. Default 16. */
+  pairsPerBatch: z.int().min(1).default(16),
+  /** How long the run waits for the backend. Default `{}`. */
+  deadlines: deadlinesSchema.omit({ rewardsMs: true }).prefault({}),
+};
+
+/** Says that `epochs` and `updates` exclude each other. */
+export const oneLength = {
+  path: ['updates'],
+  message: 'must not be given together with epochs: both say how long the run is',
+};
+
+/** Whether not both lengths are given. */
+export function hasOneLength({
+  epochs,
+  updates,
+}: {
+  readonly epochs?: unknown;
+  readonly updates?: unknown;
+}): boolean {
+  return epochs === undefined || updates === undefined;
+}
+
+/** Schema of {@link PreferenceOptions}. */
+export const preferenceSchema = z
+  .strictObject({
+    /** Names the random streams that shuffle the data. Default `'preference'`. */
+    seed: z.string().default('preference'),
+    /** Name of a loss, a term with options, or several terms that are added. Default `'sigmoid'`, which is DPO. */
+    loss: z
+      .union([z.array(term).min(1), term.transform((one) => [one])])
+      .prefault('sigmoid')
+      .refine((terms) => terms.every(isSingle) || !terms.some(isSingle), {
+        message: 'must not add losses over pairs and losses over single sequences',
+      }),
+    /** Factor of the log-probabilities beyond the length of the shorter completion, from 0 to 1 (LD-DPO). Default 1. */
+    lengthDiscount: z.number().min(0).max(1).default(1),
+    /** Moves the reference policy during the run (TR-DPO). Default `{ method: 'none' }`. */
+    referenceUpdate: z
+      .discriminatedUnion('method', [
+        z.strictObject({
+          /** Does nothing. */
+          method: z.literal('none'),
+        }),
+        z.strictObject({
+          /** Moves the reference policy towards the policy, or copies it with `decay` 0. */
+          method: z.literal('ema'),
+          /** Share of the reference policy that stays, 0 to 1. */
+          decay: z.number().min(0).max(1),
+          /** Updates between two moves. */
+          everyUpdates: z.int().min(1),
+        }),
+      ])
+      .prefault({ method: 'none' }),
+    ...passShape,
+  })
+  .refine(hasOneLength, oneLength);
+
+/** Options of `runPreferenceTraining`. */
+export interface PreferenceOptions extends z.input<typeof preferenceSchema> {}
+
+/** {@link PreferenceOptions} with every default filled in. */
+export type ResolvedPreferenceOptions = z.output<typeof preferenceSchema>;
+
+/**
+ * Applies the defaults of {@link PreferenceOptions}.
+ *
+ * @throws OptionsError naming every problem at once.
+ */
+export function resolvePreferenceOptions(options: PreferenceOptions = {}): ResolvedPreferenceOptions {
+  return parseOptions('runPreferenceTraining', preferenceSchema, options, 'PreferenceOptions');
+}

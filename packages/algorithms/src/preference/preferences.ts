@@ -1,0 +1,72 @@
+import { ArgumentError, type Message, type TokenSequence } from '@rlp/core';
+import type { PreferencePair } from '@rlp/data';
+import { type DemonstrationEncoding, demonstrationSequences } from '../sequence/demonstration.ts';
+
+/** A sequence with mask 1 on the completion that is judged. */
+export interface JudgedSequence extends Pick<TokenSequence, 'tokens' | 'mask'> {}
+
+/** Two completions of one prompt, the first preferred. */
+export interface JudgedPair {
+  /** The preferred completion. */
+  readonly chosen: JudgedSequence;
+  readonly rejected: JudgedSequence;
+  /** How much better `chosen` is. Reward models subtract it from the difference of the rewards. Default 0. */
+  readonly margin?: number | undefined;
+}
+
+/** A completion that somebody liked or disliked. */
+export interface LabelledSequence {
+  readonly sequence: JudgedSequence;
+  readonly label: 'desirable' | 'undesirable';
+}
+
+/** A preference as text or as messages, for instance a row that `preferencesFrom` of `@rlp/data` gives. */
+export interface Preference extends PreferencePair {
+  /** How much better `chosen` is. See {@link JudgedPair}. */
+  readonly margin?: number | undefined;
+}
+
+type Text = PreferencePair['chosen'];
+
+/**
+ * A preference as two training sequences.
+ *
+ * Plain completions end with the tokenizer's end token, and conversations as the chat template ends them. If the template rewrites
+ * history, only the last turn of an answer counts.
+ *
+ * @throws ArgumentError for equal or empty completions, or messages without `chat`.
+ */
+export function judgedPair(
+  { prompt, margin, ...answers }: Preference,
+  encoding: DemonstrationEncoding,
+): JudgedPair {
+  const chosen = sequenceOf(prompt, answers.chosen, encoding);
+  const rejected = sequenceOf(prompt, answers.rejected, encoding);
+  if (chosen.tokens.join() === rejected.tokens.join()) {
+    throw new ArgumentError('judgedPair: chosen and rejected are equal; leave the pair out');
+  }
+  return { chosen, rejected, ...(margin !== undefined && { margin }) };
+}
+
+function sequenceOf(prompt: Text, answer: Text, encoding: DemonstrationEncoding): JudgedSequence {
+  if (typeof prompt === 'string' && typeof answer === 'string') {
+    return demonstrationSequences({ prompt, completion: answer }, encoding)[0]!;
+  }
+  const before: readonly Message[] =
+    typeof prompt === 'string' ? [{ role: 'user', content: prompt }] : prompt;
+  const after: readonly Message[] =
+    typeof answer === 'string' ? [{ role: 'assistant', content: answer }] : answer;
+  if (after.length === 0) throw new ArgumentError('judgedPair: an answer has no message; leave the pair out');
+  const sequences = demonstrationSequences({ messages: [...before, ...after] }, encoding);
+  return withoutPromptTurns(sequences.at(-1)!, before, encoding);
+}
+
+/** Assistant turns of the prompt are not part of the preference. */
+function withoutPromptTurns(
+  { tokens, mask }: JudgedSequence,
+  prompt: readonly Message[],
+  { chat }: DemonstrationEncoding,
+): JudgedSequence {
+  const length = prompt.length === 0 ? 0 : chat!.render(prompt, { generationPrompt: 'none' }).length;
+  return { tokens, mask: Uint8Array.from(mask, (value, index) => (index < length ? 0 : value)) };
+}

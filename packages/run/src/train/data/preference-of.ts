@@ -1,0 +1,17 @@
+import type { Preference } from '@rlp/algorithms/preference';
+import { FormatError, type Message, messageSchema } from '@rlp/core';
+import * as z from 'zod';
+import type { RunRow } from './rows.ts';
+
+const answer = z.union([z.string().min(1), z.array(messageSchema as z.ZodType<Message>).min(1)]);
+const pairSchema = z.object({ chosen: answer, rejected: answer, margin: z.number().optional() });
+
+/** The preference that a row holds. @throws FormatError for a row without two answers. */
+export function preferenceOf({ id, prompt, metadata }: RunRow): Preference {
+  const { data, error } = pairSchema.safeParse(metadata);
+  if (data !== undefined) return { prompt, ...data };
+  const at = error.issues[0]!.path.join('.');
+  throw new FormatError(
+    `trainRun: row ${id}: expected a preferred answer in chosen and another one in rejected, as text or messages; correct ${at}`,
+  );
+}

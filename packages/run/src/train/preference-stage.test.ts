@@ -1,0 +1,70 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Writable } from 'node:stream';
+import { metricRowsFromJsonl } from '@rlp/tracking';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { RunConfig } from '../config/run-schema.ts';
+import { trainRun } from './train-run.ts';
+
+let directory: string;
+let data: string;
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'rlp-preferences-'));
+  data = join(directory, 'pairs.jsonl');
+  const rows = Array.from({ length: 12 }, (_, index) => ({
+    id: `pair-${index}`,
+    prompt: `${index}+1=`,
+    chosen: '7',
+    rejected: '3',
+  }));
+  await writeFile(data, rows.map((row) => `${JSON.stringify(row)}\n`).join(''));
+});
+afterAll(() => rm(directory, { recursive: true }));
+
+const stream = new Writable({ write: (_chunk, _encoding, done) => done() });
+const tiny = (): RunConfig => ({
+  model: {
+    create: {
+      tokenizer: { characters: '0123456789+=' },
+      ...{ layers: 1, hiddenSize: 16, heads: 2, contextLength: 32 },
+    },
+  },
+  data,
+  preference: { epochs: 3, pairsPerBatch: 4, backend: { learningRate: 1e-2 } },
+  evaluation: 'none',
+  engine: { threads: 1 },
+});
+
+describe('mode dpo', () => {
+  it('learns from pairs of a file and goes on after a stop', async () => {
+    const output = join(directory, 'run');
+    const controller = new AbortController();
+    const stopping = new Writable({
+      write(chunk, _encoding, done) {
+        if (/Preferences 4\//.test(String(chunk))) controller.abort();
+        done();
+      },
+    });
+    const config = { ...tiny(), output };
+    const stopped = await trainRun(config, { stream: stopping, signal: controller.signal });
+    expect(stopped).toMatchObject({ status: 'stopped', mode: 'dpo' });
+    const result = await trainRun(config, { stream });
+    expect(result.status).toBe('finished');
+    const rows = metricRowsFromJsonl(await readFile(result.files.metrics, 'utf8'), 'metrics');
+    expect(rows).toHaveLength(9);
+    const losses = rows.map(({ metrics }) => metrics['loss/preference']!);
+    expect(losses[0]).toBeCloseTo(Math.LN2, 6);
+    expect(losses.at(-1)).toBeLessThan(losses[0]!);
+    expect(JSON.parse(await readFile(join(output, 'run.json'), 'utf8'))).toMatchObject({
+      status: 'finished',
+    });
+  }, 60_000);
+
+  it('names the row without two answers before anything is trained', async () => {
+    const path = join(directory, 'half.jsonl');
+    await writeFile(path, '{"prompt":"1+1=","chosen":"2"}\n{"prompt":"1+2=","chosen":"3"}\n');
+    const run = trainRun({ ...tiny(), data: path, output: join(directory, 'half') }, { stream });
+    await expect(run).rejects.toThrow(/row .*expected a preferred answer in chosen .* correct rejected/);
+  });
+});
