@@ -5,8 +5,24 @@ import { ppoSchema } from './ppo.ts';
 import { reinforceSchema } from './reinforce.ts';
 import { rlooSchema } from './rloo.ts';
 
-/** Schemas of the algorithms' options by the algorithm's name, for configurations that are read from files. */
-export const algorithmSchemas = {
+/** Schema of the options of each algorithm, by its name. */
+interface AlgorithmSchemas {
+  readonly grpo: typeof grpoSchema;
+  readonly ppo: typeof ppoSchema;
+  readonly rloo: typeof rlooSchema;
+  readonly reinforce: typeof reinforceSchema;
+  readonly dapo: typeof algorithmSchema;
+  readonly 'dr-grpo': typeof algorithmSchema;
+  readonly gspo: typeof algorithmSchema;
+  readonly gigpo: typeof gigpoSchema;
+}
+
+/**
+ * Schemas of the algorithms' options by the algorithm's name, for configurations that are read from files.
+ *
+ * The type is written out, because an inferred one repeats every field of every schema in the declarations.
+ */
+export const algorithmSchemas: AlgorithmSchemas = {
   grpo: grpoSchema,
   ppo: ppoSchema,
   rloo: rlooSchema,
@@ -15,4 +31,4 @@ export const algorithmSchemas = {
   'dr-grpo': algorithmSchema,
   gspo: algorithmSchema,
   gigpo: gigpoSchema,
-} as const;
+};
