@@ -23,6 +23,37 @@ export const commandGroups: Readonly<Record<string, string>> = {
 
 /** All commands, in the order of help. Each is loaded when it is called. */
 export const commandTable: Readonly<Record<string, CommandEntry>> = {
+  eval: {
+    summary: 'Evaluate a model on a benchmark, or on questions and answers',
+    examples: [
+      'eval models/qwen gsm8k.jsonl --limit 200 --out evaluation.json',
+      'eval runs/first questions.jsonl --samples 8 --k 1,8 --json',
+    ],
+    load: async () => (await import('./eval-command.ts')).evalCommand,
+  },
+  generate: {
+    summary: 'Complete prompts with a model, and stream the text',
+    examples: [
+      'generate models/stories "Once upon a time" --max-tokens 100 --seed 1',
+      'generate runs/first --prompts prompts.txt --count 4 --json',
+    ],
+    load: async () => (await import('./generate-command.ts')).generateCommand,
+  },
+  chat: {
+    summary: 'Talk to a model',
+    examples: ['chat models/qwen --system "Answer in one sentence." --temperature 0.7'],
+    load: async () => (await import('./chat-command.ts')).chatCommand,
+  },
+  compare: {
+    summary: 'Compare two runs, or two evaluations, task by task',
+    examples: ['compare runs/first runs/second', 'compare before.json after.json --json'],
+    load: async () => (await import('./compare-command.ts')).compareCommand,
+  },
+  doctor: {
+    summary: 'Check this machine, a model folder and rewards before a run',
+    examples: ['doctor', 'doctor models/qwen --data questions.jsonl --rows 16 --length 512'],
+    load: async () => (await import('./doctor-command.ts')).doctorCommand,
+  },
   view: {
     summary: 'Make a page of recorded trajectories: conversations, tokens, groups',
     examples: ['view runs/agent/trajectories --html agent.html'],
@@ -52,5 +83,14 @@ export const commandTable: Readonly<Record<string, CommandEntry>> = {
     summary: 'Count rows, kinds of values, lengths, duplicates and empty fields',
     examples: ['data stats train.jsonl --tokenizer models/Qwen3-0.6B'],
     load: async () => (await import('./data-commands.ts')).statsCommand,
+  },
+  completion: {
+    summary: 'Print a script that completes rlp in bash, zsh or fish',
+    examples: ['completion bash'],
+    load: async () =>
+      (await import('./completion-command.ts')).completionCommand({
+        table: commandTable,
+        groups: commandGroups,
+      }),
   },
 };

@@ -1,3 +1,5 @@
+import type { EngineOptions } from '@rlp/onnx/runtime';
+
 /** Where a command reads and writes. */
 export interface CliContext {
   /** Prints a line of the result. */
@@ -12,4 +14,6 @@ export interface CliContext {
   readonly colors?: boolean | undefined;
   /** Fires when the user interrupts the command. Default: never. */
   readonly signal?: AbortSignal | undefined;
+  /** Options of the engine that models run on. Default: a thread of its own, with one thread per core. */
+  readonly engine?: EngineOptions | undefined;
 }

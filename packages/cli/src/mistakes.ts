@@ -5,7 +5,7 @@ export async function unknownCommand(title: string, group: string): Promise<stri
   const names = [...Object.keys(commandTable), ...Object.keys(commandGroups)];
   const near = await nearest(title, names);
   const help = `rlp ${group === '' ? '' : `${group} `}--help`;
-  return `rlp: unknown command "${title}"${near}. ${help} lists the commands`;
+  return `rlp: unknown command "${title}"${near} ${help} lists the commands`;
 }
 
 /** What is wrong with the flags of a call, which citty would ignore. `undefined` if nothing is. */
@@ -17,7 +17,7 @@ export async function flagProblem(
   const definitions = Object.entries((await resolved(command.args)) ?? {});
   const known = definitions.flatMap(([name, { type, alias = [] }]) => {
     const names = [name, ...(typeof alias === 'string' ? [alias] : alias)];
-    const flags = names.map((each) => (each.length === 1 ? `-${each}` : `--${each}`));
+    const flags = names.flatMap((each) => (each.length === 1 ? [`-${each}`, `--${each}`] : [`--${each}`]));
     return type === 'boolean' ? [...flags, `--no-${name}`] : flags;
   });
   const end = args.indexOf('--');
@@ -27,7 +27,7 @@ export async function flagProblem(
   });
   if (unknown.length === 0) return undefined;
   const near = await nearest(unknown[0]!, known);
-  return `rlp ${title}: unknown flag ${unknown.join(', ')}${near}. See rlp ${title} --help`;
+  return `rlp ${title}: unknown flag ${unknown.join(', ')}${near} See rlp ${title} --help`;
 }
 
 interface Definition {
@@ -40,9 +40,9 @@ async function resolved(args: unknown): Promise<Readonly<Record<string, Definiti
   return (await value) as Readonly<Record<string, Definition>> | undefined;
 }
 
-/** `; did you mean …?`, or nothing. */
+/** `; did you mean …?`, or a full stop. */
 async function nearest(given: string, names: readonly string[]): Promise<string> {
   const { nearNames } = await import('@rlp/core');
   const near = nearNames(given, names, (name) => name);
-  return near.length === 0 ? '' : `; did you mean ${near.join(' or ')}?`;
+  return near.length === 0 ? '.' : `; did you mean ${near.join(' or ')}?`;
 }

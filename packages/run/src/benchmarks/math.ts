@@ -30,11 +30,21 @@ export function hendrycksAnswer(response: string): string {
 
 const sameValue = symbolicEquivalence();
 
-/** Whether two answers in {@link minervaForm} are equal as text or by value. */
+/**
+ * Whether two answers in {@link minervaForm} are equal as text or by value, read as SymPy reads LaTeX: `\log` is natural, a number before a
+ * fraction multiplies it, and `.5` is no number.
+ */
 export function minervaEqual(given: string, expected: string): boolean {
   if (given === expected) return given !== '';
   if (given === '' || expected === '' || Math.max(given.length, expected.length) > longest) return false;
-  return sameValue(given, expected);
+  const [a, b] = [given, expected].map((text) =>
+    text
+      .replaceAll(/\\ln(?![a-zA-Z])/g, '\\log')
+      .replaceAll(/(\d)\\frac/g, '$1\\cdot\\frac')
+      .replaceAll(/(\d):(\d)/g, '$1/$2'),
+  ) as [string, string];
+  const isUnread = [a, b].some((text) => /(?<!\d)\.\d/.test(text));
+  return !isUnread && sameValue(a, b);
 }
 
 /** Competition problems: rows of `{ problem, solution }` with the answer in the last `\boxed{…}`, or with `answer`. */

@@ -1,0 +1,39 @@
+import { defineCommand } from 'citty';
+import type { CliContext } from './context.ts';
+import type { Finding } from './doctor/finding.ts';
+import { checkMachine } from './doctor/machine.ts';
+import { checkModel } from './doctor/model.ts';
+import { checkRewards } from './doctor/rewards.ts';
+import { countOf } from './numbers.ts';
+
+/** `rlp doctor`. */
+export const doctorCommand = defineCommand({
+  meta: { name: 'doctor', description: 'Check this machine, a model folder and rewards before a run' },
+  args: {
+    model: { type: 'positional', description: 'Model folder, or folder of a run', required: false },
+    data: { type: 'string', description: 'JSON Lines whose first ten tasks are graded', valueHint: 'FILE' },
+    grader: { type: 'string', description: 'Compare answers as math (default) or exact', valueHint: 'NAME' },
+    rows: {
+      type: 'string',
+      description: 'Sequences of a training step, for memory and speed. Default 8',
+      valueHint: 'N',
+    },
+    length: { type: 'string', description: 'Tokens of a sequence. Default 256', valueHint: 'N' },
+    json: { type: 'boolean', description: 'Print the findings as JSON' },
+  },
+  async run({ args, data }): Promise<'well' | 'failed'> {
+    const { print, signal, engine } = data as CliContext;
+    const shape = { rows: countOf('rows', args.rows) ?? 8, length: countOf('length', args.length) ?? 256 };
+    const findings: Finding[] = await checkMachine();
+    if (args.model !== undefined) findings.push(...(await checkModel(args.model, shape, { signal, engine })));
+    if (args.data !== undefined) findings.push(...(await checkRewards(args.data, args.grader, signal)));
+    const failed = findings.filter(({ state }) => state === 'problem').length;
+    if (args.json) print(JSON.stringify({ ok: failed === 0, findings }));
+    else {
+      const width = Math.max(...findings.map(({ name }) => name.length));
+      const marks = { fine: 'ok     ', note: 'note   ', problem: 'PROBLEM' } as const;
+      for (const { name, state, text } of findings) print(`${marks[state]}  ${name.padEnd(width)}  ${text}`);
+    }
+    return failed === 0 ? 'well' : 'failed';
+  },
+});

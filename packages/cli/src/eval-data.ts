@@ -1,0 +1,103 @@
+import { ArgumentError, FormatError, nearNames, type RewardFunction, type Task } from '@rlp/core';
+import { readJsonLinesFile } from '@rlp/data/files';
+import { exactAnswer, mathAnswer } from '@rlp/rewards/stock';
+import {
+  type Benchmark,
+  type BenchmarkRow,
+  benchmarkNames,
+  benchmarkOf,
+  readBenchmark,
+} from '@rlp/run/benchmarks';
+
+/** What to evaluate on. */
+export interface EvaluationData {
+  readonly name: string;
+  readonly benchmark?: Benchmark | undefined;
+  /** Tasks with answers, if the file is not a benchmark's. */
+  readonly tasks?: readonly Task[] | undefined;
+  readonly rewards?: Readonly<Record<string, RewardFunction>> | undefined;
+}
+
+/** How the file is read. */
+export interface DataFlags {
+  readonly benchmark?: string | undefined;
+  readonly grader?: string | undefined;
+  readonly limit?: number | undefined;
+  readonly style: 'completion' | 'chat';
+}
+
+/** Reads a benchmark's file, or rows of questions and answers. @throws FormatError naming the row and what it lacks. */
+export async function readEvaluationData(path: string, flags: DataFlags): Promise<EvaluationData> {
+  const { benchmark, grader, style, limit = Infinity } = flags;
+  if (benchmark !== undefined) requireBenchmark(benchmark);
+  const rows = await rowsOf(path, limit);
+  const known = benchmark ?? (grader === undefined ? benchmarkOf(rows) : undefined);
+  if (known === undefined) return { name: path, ...questionsAndAnswers(path, rows, flags) };
+  const runner = needsPython.includes(known)
+    ? (await import('@rlp/sandbox/python')).pythonRunner()
+    : undefined;
+  return { name: known, benchmark: readBenchmark(rows, { name: known, style, source: path, runner }) };
+}
+
+const needsPython: readonly string[] = ['humaneval', 'mbpp'];
+
+function requireBenchmark(name: string): void {
+  if ((benchmarkNames as readonly string[]).includes(name)) return;
+  const [near] = nearNames(name, benchmarkNames, (each) => each);
+  const hint = near === undefined ? `expected one of ${benchmarkNames.join(', ')}` : `did you mean ${near}?`;
+  throw new ArgumentError(`rlp eval: no benchmark is named "${name}"; ${hint}`);
+}
+
+async function rowsOf(path: string, limit: number): Promise<BenchmarkRow[]> {
+  const rows: BenchmarkRow[] = [];
+  for await (const { number, value } of readJsonLinesFile(path, { expected: 'one JSON object per line' })) {
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+      throw new FormatError(`${path}, line ${number}: expected a JSON object`);
+    }
+    rows.push(value as BenchmarkRow);
+    if (rows.length >= limit) break;
+  }
+  if (rows.length === 0) throw new FormatError(`${path} holds no rows; expected one JSON object per line`);
+  return rows;
+}
+
+const questionFields = ['prompt', 'question', 'problem', 'instruction', 'input', 'messages'];
+const answerFields = ['answer', 'completion', 'output', 'response', 'target', 'solution'];
+const graders = ['math', 'exact'] as const;
+
+function questionsAndAnswers(
+  path: string,
+  rows: readonly BenchmarkRow[],
+  { grader = 'math', style }: DataFlags,
+) {
+  if (!(graders as readonly string[]).includes(grader)) {
+    throw new ArgumentError(`--grader must be ${graders.join(' or ')}, got "${grader}"`);
+  }
+  const tasks = rows.map((row, index): Task => {
+    const prompt = fieldOf(row, questionFields, `${path}, row ${index + 1}`);
+    const answer = fieldOf(row, answerFields, `${path}, row ${index + 1}`);
+    const { id, ...rest } = row;
+    return {
+      id: typeof id === 'string' || typeof id === 'number' ? String(id) : String(index + 1),
+      prompt:
+        typeof prompt === 'string' && style === 'chat'
+          ? [{ role: 'user', content: prompt }]
+          : (prompt as string),
+      metadata: { ...rest, answer: String(answer) },
+    };
+  });
+  const reference = (metadata: unknown) => (metadata as { readonly answer: string }).answer;
+  return {
+    tasks,
+    rewards: { correct: grader === 'math' ? mathAnswer({ reference }) : exactAnswer({ reference }) },
+  };
+}
+
+/** The first of some fields that a row has. */
+function fieldOf(row: BenchmarkRow, names: readonly string[], place: string): unknown {
+  const found = names.find((name) => row[name] !== undefined && row[name] !== null);
+  if (found !== undefined) return row[found];
+  throw new FormatError(
+    `${place}: expected one of ${names.join(', ')}; the row has ${Object.keys(row).join(', ')}`,
+  );
+}

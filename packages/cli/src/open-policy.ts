@@ -1,0 +1,76 @@
+import { stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { FormatError } from '@rlp/core';
+import { createOnnxSampler, InferenceModule } from '@rlp/inference';
+import { type LanguageModel, loadModel } from '@rlp/models';
+import { createEngine, type EngineOptions } from '@rlp/onnx/runtime';
+import { runFiles } from '@rlp/run';
+
+/** A model that is ready to answer. */
+export interface OpenPolicy extends AsyncDisposable {
+  /** Folder that the model was loaded from. */
+  readonly folder: string;
+  readonly model: LanguageModel;
+  readonly inference: InferenceModule;
+}
+
+const exists = (path: string) =>
+  stat(path).then(
+    () => true,
+    () => false,
+  );
+
+/**
+ * The folder of a model: the one given, or the best or last checkpoint of a run's folder.
+ *
+ * @throws FormatError if there is no model.
+ */
+export async function modelFolder(path: string): Promise<string> {
+  const { checkpoints } = runFiles(path);
+  for (const folder of [path, join(checkpoints, 'best'), join(checkpoints, 'last')]) {
+    if (await exists(join(folder, 'config.json'))) return folder;
+  }
+  const problem = (await exists(path)) ? 'holds no model' : 'does not exist';
+  throw new FormatError(
+    `${path} ${problem}; give a model folder with config.json, or a run folder with checkpoints/best or checkpoints/last`,
+  );
+}
+
+/** A model and where it was loaded from. */
+export type LoadedPolicy = Pick<OpenPolicy, 'folder' | 'model'>;
+
+/** Loads the model of a folder or of a run. */
+export async function loadPolicy(path: string): Promise<LoadedPolicy> {
+  const folder = await modelFolder(path);
+  return { folder, model: await loadModel(folder) };
+}
+
+/**
+ * Starts an engine for a model.
+ *
+ * @param options.threads - Threads of one operator. Default: as the engine's options say.
+ * @param options.sequences - Responses at the same time.
+ */
+export async function startPolicy(
+  { folder, model }: LoadedPolicy,
+  options: {
+    readonly engine?: EngineOptions | undefined;
+    readonly threads?: number | undefined;
+    readonly sequences?: number | undefined;
+  },
+): Promise<OpenPolicy> {
+  const { threads, sequences = 32 } = options;
+  const engine = await createEngine({ ...options.engine, ...(threads !== undefined && { threads }) });
+  try {
+    const backend = createOnnxSampler({ engine, model, maxSequences: sequences });
+    const inference = await InferenceModule.create({ backend });
+    const close = async () => {
+      await inference.close();
+      await engine.close();
+    };
+    return { folder, model, inference, [Symbol.asyncDispose]: close };
+  } catch (error) {
+    await engine.close();
+    throw error;
+  }
+}
