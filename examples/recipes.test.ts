@@ -3,9 +3,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { loadModel } from '@rlp/models';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { trainAgent } from './agent-with-tools.ts';
 import { fineTune } from './fine-tune.ts';
 import { scoreLogs } from './score-logs.ts';
+import { lastOf, trainWalker } from './self-verification.ts';
+import { trainWaiter } from './simulated-user.ts';
 import { trainStories } from './stories.ts';
+import { compareMethods } from './svrl-compare.ts';
 
 const model = join(import.meta.dirname, 'models/stories260k');
 let out: string;
@@ -63,4 +67,43 @@ describe('score-logs', () => {
     // The benchmark compares the final state of a database, which other calls can also reach.
     expect(mean(calls(1))).toBeGreaterThan(mean(calls(0)) + 0.3);
   });
+});
+
+describe('agent-with-tools', () => {
+  it('imitates, trains and measures', async () => {
+    const measured = [];
+    for await (const each of trainAgent({ seed: '0', updates: 4, iterations: 10 })) measured.push(each);
+    expect(measured).toHaveLength(2);
+    for (const { accuracy, calls } of measured) {
+      expect(accuracy).toBeGreaterThanOrEqual(0);
+      expect(calls).toBeLessThanOrEqual(1);
+    }
+  }, 120_000);
+});
+
+describe('self-verification', () => {
+  it('looks at hard forks only, and is right as often', async () => {
+    const charge = { verificationWeight: 1 };
+    const last = await lastOf(trainWalker(charge, { seed: '1', iterations: 60 }));
+    expect(last.accuracy).toBeGreaterThan(0.97);
+    expect(last.easy).toBeLessThan(0.2);
+    expect(last.hard).toBeGreaterThan(0.9);
+  }, 120_000);
+});
+
+describe('svrl-compare', () => {
+  it('measures every method', async () => {
+    const rows = await compareMethods({ seed: '1', iterations: 2 });
+    expect(rows.map(({ method }) => method)).toEqual(['absolute', 'relative', 'pareto']);
+    for (const { easy } of rows) expect(easy).toBeGreaterThan(0.5); // all begin with the habit of looking
+  }, 120_000);
+});
+
+describe('simulated-user', () => {
+  it('learns to ask', async () => {
+    const served: number[] = [];
+    for await (const each of trainWaiter({ seed: '1', iterations: 80 })) served.push(each.served);
+    expect(served[0]).toBeLessThan(0.5);
+    expect(served.at(-1)).toBeGreaterThan(0.9);
+  }, 120_000);
 });
