@@ -6,6 +6,8 @@ export interface CommandEntry {
   readonly summary: string;
   /** Command lines that work, without `rlp`. */
   readonly examples: readonly string[];
+  /** `'dotted'` takes flags such as `--algorithm.iterations=50`, which the command reads by itself. Default none. */
+  readonly flags?: 'dotted';
   /** Loads the command with everything that it imports. */
   readonly load: () => Promise<Loaded>;
 }
@@ -23,6 +25,16 @@ export const commandGroups: Readonly<Record<string, string>> = {
 
 /** All commands, in the order of help. Each is loaded when it is called. */
 export const commandTable: Readonly<Record<string, CommandEntry>> = {
+  train: {
+    summary: 'Train and evaluate a model as a configuration file says',
+    examples: [
+      'train examples/arithmetic.yaml --out runs/arithmetic',
+      'train --model models/qwen --data questions.jsonl --out runs/first',
+      'train run.yaml --algorithm.loss.clipHigh=0.3 --new',
+    ],
+    flags: 'dotted',
+    load: async () => (await import('./train-command.ts')).trainCommand,
+  },
   eval: {
     summary: 'Evaluate a model on a benchmark, or on questions and answers',
     examples: [
@@ -68,6 +80,16 @@ export const commandTable: Readonly<Record<string, CommandEntry>> = {
     summary: 'Look for reward hacking in saved responses',
     examples: ['monitor analyze log.jsonl --response completion --reward score --html page.html'],
     load: async () => (await import('./monitor-commands.ts')).analyzeCommand,
+  },
+  'run list': {
+    summary: 'List the runs in a directory: what they do, how far they are, how good',
+    examples: ['run list runs', 'run list runs --json'],
+    load: async () => (await import('./run-commands.ts')).listCommand,
+  },
+  'run resume': {
+    summary: 'Continue a run where it was stopped',
+    examples: ['run resume runs/first'],
+    load: async () => (await import('./run-commands.ts')).resumeCommand,
   },
   'run verify': {
     summary: 'Compare the checkpoints of a run with their checksums',

@@ -10,6 +10,8 @@ export interface CliContext {
   readonly write?: ((text: string) => void) | undefined;
   /** Text that the command was given, in pieces. Default: none. */
   readonly input?: AsyncIterable<string> | undefined;
+  /** Where progress is shown, such as `process.stderr`. Default: its lines are printed as errors. */
+  readonly progress?: (NodeJS.WritableStream & { readonly isTTY?: boolean }) | undefined;
   /** Whether colours are shown. Default `false`. */
   readonly colors?: boolean | undefined;
   /** Fires when the user interrupts the command. Default: never. */

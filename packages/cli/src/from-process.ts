@@ -3,13 +3,21 @@ import { runCli } from './run-cli.ts';
 /**
  * Runs the command `rlp` with the arguments, streams and signals of this process.
  *
- * Colours are shown on terminals, unless `NO_COLOR` is set. Ctrl-C stops the command. A second one ends the process.
+ * Colours are shown on terminals, unless `NO_COLOR` is set. Ctrl-C, SIGTERM and the end of the terminal stop the command. A second one ends the process.
  *
  * @returns The exit code.
  */
 export async function runFromProcess(): Promise<number> {
   const interrupted = new AbortController();
-  process.once('SIGINT', () => interrupted.abort(new Error('interrupted')));
+  for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+    process.once(name, () => {
+      // A terminal that is gone cannot be written to, and may say so several times.
+      if (name === 'SIGHUP')
+        for (const stream of [process.stdout, process.stderr])
+          stream.removeAllListeners('error').on('error', () => {});
+      interrupted.abort(new Error('interrupted'));
+    });
+  }
   // A reader that has seen enough, such as `head`, is no error.
   process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1));
   process.stdin.setEncoding('utf8');
@@ -18,6 +26,7 @@ export async function runFromProcess(): Promise<number> {
     printError: (line) => process.stderr.write(`${line}\n`),
     write: (text) => process.stdout.write(text),
     input: process.stdin,
+    progress: process.stderr,
     colors: process.stdout.isTTY === true && (process.env.NO_COLOR ?? '') === '',
     signal: interrupted.signal,
   });

@@ -23,7 +23,8 @@ export async function flagProblem(
   const end = args.indexOf('--');
   const unknown = (end < 0 ? args : args.slice(0, end)).flatMap((argument) => {
     const [flag = ''] = argument.split('=');
-    return /^-\D/.test(flag) && !known.includes(flag) ? [flag] : [];
+    const isOwn = commandTable[title]?.flags === 'dotted' && /^--[\w-]+\./.test(flag);
+    return /^-\D/.test(flag) && !known.includes(flag) && !isOwn ? [flag] : [];
   });
   if (unknown.length === 0) return undefined;
   const near = await nearest(unknown[0]!, known);

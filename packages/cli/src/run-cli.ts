@@ -60,6 +60,7 @@ async function run(
   }
   const { runCommand } = await import('citty');
   const { result } = await runCommand(command, { rawArgs: [...rest], data: context });
+  if (result === 'interrupted') return 130;
   return result === 'failed' ? 1 : 0;
 }
 

@@ -1,6 +1,11 @@
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { ArgumentError } from '@rlp/core';
 import { verifyRun } from '@rlp/data/store';
+import { isRunnable, type RunConfig, type RunRecord, readRunRecord, runFiles } from '@rlp/run';
 import { defineCommand } from 'citty';
 import type { CliContext } from './context.ts';
+import { reported, runIn } from './train-command.ts';
 
 /** `rlp run verify`. */
 export const verifyCommand = defineCommand({
@@ -23,3 +28,69 @@ export const verifyCommand = defineCommand({
     return problems.length === 0 ? 'sound' : 'failed';
   },
 });
+
+/** `rlp run list`. */
+export const listCommand = defineCommand({
+  meta: {
+    name: 'list',
+    description: 'List the runs in a directory: what they do, how far they are, how good',
+  },
+  args: {
+    directory: { type: 'positional', description: 'Directory with folders of runs', default: 'runs' },
+    json: { type: 'boolean', description: 'Print the result as JSON' },
+  },
+  async run({ args, data }) {
+    const { print } = data as CliContext;
+    const folders = await readdir(args.directory, { withFileTypes: true });
+    const candidates = [
+      '.',
+      ...folders
+        .filter((entry) => entry.isDirectory())
+        .map(({ name }) => name)
+        .sort(),
+    ];
+    const found = await Promise.all(candidates.map((name) => summaryOf(join(args.directory, name))));
+    const runs = found.filter((run) => run !== undefined);
+    if (args.json) return print(JSON.stringify(runs));
+    for (const { folder, mode, status, seconds, score } of runs) {
+      const best = score === undefined ? '' : `, best score ${score.toFixed(3)}`;
+      print(`${folder}: ${mode}, ${status}, ${Math.round(seconds)} s${best}`);
+    }
+    if (runs.length === 0) print(`${args.directory}: no runs; rlp train makes them`);
+  },
+});
+
+/** What the list says of a run. `undefined` if the folder holds none. */
+async function summaryOf(folder: string) {
+  const record = await readRunRecord(runFiles(folder).run).catch(() => 'broken' as const);
+  if (record === undefined) return undefined;
+  if (record === 'broken')
+    return { folder, mode: 'unknown', status: 'broken run.json', seconds: 0, score: undefined };
+  const { mode, status, seconds, best, startedAt } = record;
+  return { folder, mode, status, seconds, startedAt, score: best?.score };
+}
+
+/** `rlp run resume`. */
+export const resumeCommand = defineCommand({
+  meta: { name: 'resume', description: 'Continue a run where it was stopped' },
+  args: {
+    directory: { type: 'positional', description: 'Folder of a run', required: true },
+    json: { type: 'boolean', description: 'Print the result as JSON' },
+  },
+  async run({ args: { directory, json }, data }) {
+    const context = data as CliContext;
+    const config = configOf(await readRunRecord(runFiles(directory).run), directory);
+    const result = await runIn(context, { ...config, output: directory }, 'resume');
+    return reported(result, context, { json: json === true, command: `rlp run resume ${directory}` });
+  },
+});
+
+function configOf(record: RunRecord | undefined, directory: string): RunConfig {
+  if (record === undefined) {
+    throw new ArgumentError(`${directory} holds no run: it has no run.json; rlp train makes one`);
+  }
+  if (isRunnable(record.config)) return record.config as unknown as RunConfig;
+  throw new ArgumentError(
+    `${directory} was begun by a program whose functions and objects are not in run.json; run the program again to continue`,
+  );
+}

@@ -14,7 +14,7 @@ export {
   type DatasetOrigin,
   type MixturePlace,
 } from './datasets/dataset-entry.ts';
-export type { DatasetFields, DatasetRole } from './datasets/dataset-fields.ts';
+export { type DatasetFields, type DatasetRole, datasetFieldsSchema } from './datasets/dataset-fields.ts';
 export {
   type DatasetOfOptions,
   type DatasetOfTextOptions,

@@ -1,10 +1,10 @@
 /** A run in one folder: its configuration, its training, its files. Needs Node. */
-export { defineRun } from './config/check-run.ts';
+export { defineRun, runJsonSchema } from './config/check-run.ts';
 export type { RunMode } from './config/modes.ts';
 export { type Override, withOverrides } from './config/overrides.ts';
 export { readRunFile } from './config/read-run.ts';
 export { type ResolvedRunConfig, type RunConfig, runSchema } from './config/run-schema.ts';
 export type { RewardName } from './config/stock-rewards.ts';
 export { type RunFiles, runFiles } from './folder/run-files.ts';
-export { type RunRecord, readRunRecord } from './folder/run-record.ts';
+export { isRunnable, type RunRecord, readRunRecord } from './folder/run-record.ts';
 export { type RunResult, type TrainRunOptions, trainRun } from './train/train-run.ts';

@@ -1,4 +1,5 @@
 import { ArgumentError, isRecord, OptionsError, parseOptions } from '@rlp/core';
+import * as z from 'zod';
 import { contradictions } from './contradictions.ts';
 import { type ResolvedRunConfig, type RunConfig, runSchema } from './run-schema.ts';
 
@@ -39,4 +40,9 @@ function shownKind(value: unknown): string {
 export function defineRun(config: RunConfig): RunConfig {
   checkRun(config, 'defineRun');
   return config;
+}
+
+/** JSON Schema (draft 2020-12) of a configuration file, for editors. What only programs can give is left open. */
+export function runJsonSchema(): Readonly<Record<string, unknown>> {
+  return { title: 'RunConfig', ...z.toJSONSchema(runSchema, { io: 'input', unrepresentable: 'any' }) };
 }

@@ -1,40 +1,28 @@
 import type { Task } from '@rlp/core';
+import { datasetFieldsSchema } from '@rlp/data';
 import * as z from 'zod';
 
 /** Kinds of tasks that `data.tasks` can name. */
 export const madeTasks = ['addition', 'reasoning'] as const;
 
-const column = z.string().min(1).optional();
-
-const fieldsSchema = z.strictObject({
-  /** Column of the prompt. Default: the first of `prompt`, `messages`, `question`, `instruction`, `input`, `text`. */
-  prompt: column,
-  /** Column of the right answer. Default: the first of `answer`, `target`, `output`, `completion`, `response`. */
-  answer: column,
-  /** Column of the text to imitate. Default: `completion`, `response`, `output`, or the answer. */
-  completion: column,
-  /** Column of the id. Default `id`, or else the number of the row. */
-  id: column,
-});
-
 /** Schema of data that is described. */
 const describedSchema = z
   .strictObject({
-    /** File of JSON Lines with one row per line. Give either it or `tasks`. */
+    /** File or folder that `loadDataset` reads, with a slice if you like: `train.jsonl[0:500]`. Give either it or `tasks`. */
     path: z.string().min(1).optional(),
     /** `'addition'` makes sums with worked solutions, `'reasoning'` the seeded tasks of `@rlp/env/reasoning`. */
     tasks: z.enum(madeTasks).optional(),
     /** Options of `tasks`, such as `count`. Default `{}`. */
     options: z.record(z.string(), z.unknown()).default({}),
+    /** Split of a folder, such as `'test'`. Default `'train'`, or the only split. */
+    split: z.string().min(1).optional(),
     /** Columns of the file, if their names are not recognised. Default `{}`. */
-    fields: fieldsSchema.prefault({}),
+    fields: datasetFieldsSchema.prefault({}),
     /** Text around a prompt that is text, such as `"Question: {prompt}\nAnswer:"`. Default `"{prompt}"`. */
     template: z
       .string()
       .refine((text) => text.includes('{prompt}'), 'must contain {prompt}')
       .optional(),
-    /** Rows that are used, from the first. Default all. */
-    limit: z.int().min(1).optional(),
   })
   .superRefine(({ path, tasks, options }, { addIssue }) => {
     const issue = (message: string, at: string) => addIssue({ code: 'custom', path: [at], message });

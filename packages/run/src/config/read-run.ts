@@ -39,9 +39,9 @@ function dataFileError(path: string): ArgumentError {
 
 async function readModule(path: string): Promise<RunConfig> {
   const { createJiti } = await importPeer('a configuration in TypeScript', 'jiti', () => import('jiti'));
-  const jiti = createJiti(pathToFileURL(resolve(path)).href);
-  const config = await jiti.import<RunConfig | undefined>(resolve(path), { default: true });
-  if (typeof config === 'object' && config !== null && !('default' in config)) return config;
+  const jiti = createJiti(pathToFileURL(resolve(path)).href, { interopDefault: false });
+  const found = await jiti.import<{ readonly default?: RunConfig }>(resolve(path));
+  if (typeof found.default === 'object' && found.default !== null) return found.default;
   throw new FormatError(
     `${path}: expected the configuration as default export, as in export default defineRun({ … })`,
   );

@@ -69,25 +69,35 @@ export function hostFacts(): RunRecord['host'] {
   };
 }
 
-/** A configuration as JSON. Values of a program become their names. */
+/** A configuration as JSON. A value of a program becomes `{ "$value": NAME }`. */
 export function configAsData(config: object): Record<string, unknown> {
   return asData(config, 0) as Record<string, unknown>;
 }
 
 function asData(value: unknown, depth: number): unknown {
-  if (typeof value === 'function') return `function ${value.name || 'without a name'}`;
-  if (typeof value === 'bigint' || typeof value === 'symbol') return String(value);
-  if (typeof value === 'number' && !Number.isFinite(value)) return String(value);
+  if (typeof value === 'function') return named(`function ${value.name || 'without a name'}`);
+  if (typeof value === 'number' && !Number.isFinite(value)) return named(String(value));
   if (Array.isArray(value)) {
-    return value.length > 100 ? `a list of ${value.length}` : value.map((each) => asData(each, depth + 1));
+    return value.length > 100
+      ? named(`list of ${value.length}`)
+      : value.map((each) => asData(each, depth + 1));
   }
   if (!isRecord(value)) return value;
   const made = Object.getPrototypeOf(value) as { readonly constructor?: { readonly name: string } } | null;
-  if (made !== null && made !== Object.prototype) return `an object of ${made.constructor?.name}`;
-  if ('weights' in value && 'tokenizer' in value) return 'a loaded model';
-  if (depth > 8) return 'an object';
+  if (made !== null && made !== Object.prototype) return named(`object of ${made.constructor?.name}`);
+  if ('weights' in value && 'tokenizer' in value) return named('model');
+  if (depth > 8) return named('object');
   const entries = Object.entries(value).filter(([, each]) => each !== undefined);
   return Object.fromEntries(entries.map(([key, each]) => [key, asData(each, depth + 1)]));
+}
+
+const named = (value: string) => ({ $value: value });
+
+/** Whether a recorded configuration has all that it takes to run it again, and not only the names of a program's values. */
+export function isRunnable(config: unknown): boolean {
+  if (Array.isArray(config)) return config.every(isRunnable);
+  if (!isRecord(config)) return true;
+  return !('$value' in config) && Object.values(config).every(isRunnable);
 }
 
 /** Options that do not change what a run learns. */

@@ -29,5 +29,18 @@ export function stageLog(options: StageLogOptions): MetricsLogger {
       await notes.close();
     },
   };
-  return compositeLogger(inFiles, consoleLogger({ label, iterations, startedAt, stream, clock }));
+  return compositeLogger(inFiles, saidOnce(consoleLogger({ label, iterations, startedAt, stream, clock })));
+}
+
+/** Shows a finding of a rule and a note of a kind the first time only. The files have all of them. */
+function saidOnce(shown: MetricsLogger): MetricsLogger {
+  const seen = new Set<string>();
+  const isNew = (kind: string) => !seen.has(kind) && seen.add(kind).size > 0;
+  return {
+    shows: 'console',
+    log: (step, metrics) => shown.log(step, metrics),
+    note: (step, text) => (isNew(text.replaceAll(/\d+/g, '#')) ? shown.note?.(step, text) : undefined),
+    finding: (step, finding) => (isNew(finding.rule) ? shown.finding?.(step, finding) : undefined),
+    close: () => shown.close(),
+  };
 }

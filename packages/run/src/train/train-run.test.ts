@@ -82,7 +82,7 @@ describe('trainRun', () => {
     expect(record).toMatchObject({ status: 'finished', mode: 'sft+rl', seeds: { run: '0' } });
     expect((await loadModel(result.model!)).config.layers).toBe(1);
     expect(text()).toContain('30 rows to imitate, 20 to practise, 10 held out');
-  }, 60_000);
+  }, 240_000);
 
   it('stops at the signal, and the next call ends where an uninterrupted run does', async () => {
     const output = join(directory, 'stopped');
@@ -103,7 +103,7 @@ describe('trainRun', () => {
     expect(await weightsOf('stopped')).toEqual(await weightsOf('whole'));
     const again = await trainRun({ ...tiny, output }, { stream: recorded().stream });
     expect(again.evaluation?.accuracy).toBe(resumed.evaluation?.accuracy);
-  }, 60_000);
+  }, 240_000);
 
   it('refuses a folder of another configuration, and one with other files', async () => {
     const output = join(directory, 'whole');

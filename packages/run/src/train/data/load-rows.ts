@@ -1,4 +1,4 @@
-import { ArgumentError, FormatError, type Task } from '@rlp/core';
+import { ArgumentError, type Task } from '@rlp/core';
 import { reasoningTasks } from '@rlp/env/reasoning';
 import type { RunData } from '../../config/data-schema.ts';
 import { additionRows } from './addition.ts';
@@ -10,13 +10,11 @@ export async function loadRows(
   data: RunData,
   { seed, signal }: { readonly seed: string; readonly signal?: AbortSignal | undefined },
 ): Promise<readonly RunRow[]> {
-  if (typeof data === 'string') return uniqueRows(await fileRows(data, {}, signal), data);
+  if (typeof data === 'string') return fileRows(data, { signal });
   if (!('options' in data || 'path' in data || 'tasks' in data)) return rowsOfTasks(data as readonly Task[]);
-  const { path, tasks, options = {}, limit } = data;
-  if (path !== undefined)
-    return uniqueRows(await fileRows(path, data as Parameters<typeof fileRows>[1], signal), path);
-  const made = tasks === 'addition' ? additionRows(options, seed) : reasoningRows(options, seed);
-  return made.slice(0, limit);
+  const { path, tasks, options = {}, ...reading } = data;
+  if (path !== undefined) return fileRows(path, { ...reading, signal });
+  return tasks === 'addition' ? additionRows(options, seed) : reasoningRows(options, seed);
 }
 
 function reasoningRows(options: Readonly<Record<string, unknown>>, seed: string): RunRow[] {
@@ -39,18 +37,4 @@ export function rowsOfTasks(tasks: readonly Task[]): RunRow[] {
       ...(typeof completion === 'string' && { completion }),
     };
   });
-}
-
-/** Refuses ids that occur twice: they name random streams and records. */
-function uniqueRows(rows: readonly RunRow[], path: string): readonly RunRow[] {
-  const seen = new Set<string>();
-  for (const { id } of rows) {
-    if (seen.has(id)) {
-      throw new FormatError(
-        `${path}: the id "${id}" occurs twice; rename one of them, or choose another column with fields: { id: NAME }`,
-      );
-    }
-    seen.add(id);
-  }
-  return rows;
 }

@@ -1,0 +1,79 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, expect, it } from 'vitest';
+import { runCli } from './run-cli.ts';
+
+const directory = mkdtempSync(join(tmpdir(), 'cli-train-'));
+afterAll(() => rmSync(directory, { recursive: true }));
+const model = fileURLToPath(new URL('../../../examples/models/stories260k', import.meta.url));
+
+async function rlp(...args: string[]) {
+  const said: string[] = [];
+  const complaints: string[] = [];
+  const code = await runCli(args, {
+    print: (line) => said.push(line),
+    printError: (line) => complaints.push(line),
+  });
+  return { code, said: said.join('\n'), complaints: complaints.join('\n') };
+}
+
+const rows = join(directory, 'rows.jsonl');
+const lines = Array.from({ length: 6 }, (_, n) => JSON.stringify({ question: `${n}+1=`, answer: n + 1 }));
+writeFileSync(rows, `${lines.join('\n')}\n`);
+
+it('trains on questions and answers as they are, and finds the run again', async () => {
+  const out = join(directory, 'runs', 'one');
+  const flags = ['--model', model, '--data', rows, '--out', out, '--json'];
+  const short = [
+    '--sft.updates=1',
+    '--evaluation.heldOut=2',
+    '--evaluation.maxTokens=4',
+    '--engine.threads=1',
+  ];
+  const trained = await rlp('train', ...flags, ...short);
+  expect(trained).toMatchObject({
+    code: 0,
+    complaints: expect.stringContaining('4 rows to imitate, 2 held out'),
+  });
+  expect(JSON.parse(trained.said)).toMatchObject({ status: 'finished', mode: 'sft', accuracy: 0, low: 0 });
+  expect((await rlp('run', 'list', join(directory, 'runs'))).said).toContain('one: sft, finished');
+  expect(await rlp('run', 'resume', out)).toMatchObject({
+    code: 0,
+    said: expect.stringContaining('report.html'),
+  });
+  expect(await rlp('train', ...flags)).toMatchObject({
+    code: 1,
+    complaints: expect.stringContaining('another configuration (sft.updates: 1 there, nothing here'),
+  });
+}, 240_000);
+
+it('says what is missing and how to give it', async () => {
+  expect((await rlp('train', rows)).complaints).toMatch(
+    /^rlp train: missing --model DIR .* and --out DIR .*rows\.jsonl --model DIR/,
+  );
+  expect((await rlp('train')).complaints).toMatch(/missing --model DIR .*--data FILE .*--out DIR/);
+  expect((await rlp('train', '--help')).said).toContain('train examples/arithmetic.yaml --out');
+});
+
+it.each([
+  [['train', rows, '--modle', 'm'], 2, /unknown flag --modle; did you mean --model/],
+  [
+    ['train', rows, '--model', model, '--out', 'x', '--algorithm.loss.cliphigh=1'],
+    1,
+    /did you mean algorithm\.loss\.clipHigh/,
+  ],
+  [['train', rows, '--model', 'nowhere', '--out', join(directory, 'x')], 1, /nowhere does not exist/],
+  [['train', 'none.jsonl', '--model', model, '--out', join(directory, 'x')], 1, /none\.jsonl does not exist/],
+  [['train', 'none.yaml'], 1, /ENOENT.*none\.yaml/],
+  [
+    ['train', rows, '--model', model, '--out', 'x', '--sft.updates'],
+    1,
+    /expected a value after --sft\.updates/,
+  ],
+  [['run', 'resume', directory], 1, /holds no run/],
+  [['run', 'list', join(directory, 'gone')], 1, /ENOENT/],
+])('rlp %j fails with one message', async (args, code, problem) => {
+  expect(await rlp(...args)).toMatchObject({ code, complaints: expect.stringMatching(problem) });
+});

@@ -1,0 +1,137 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { checkRun, defineRun, runJsonSchema } from './check-run.ts';
+import { modeOf } from './modes.ts';
+import { withOverrides } from './overrides.ts';
+import { readRunFile } from './read-run.ts';
+import type { RunConfig } from './run-schema.ts';
+
+const base: RunConfig = { model: 'models/qwen', data: 'rows.jsonl', output: 'runs/one' };
+let directory: string;
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'rlp-config-'));
+});
+afterAll(() => rm(directory, { recursive: true }));
+
+async function file(name: string, text: string): Promise<string> {
+  const path = join(directory, name);
+  await writeFile(path, text);
+  return path;
+}
+
+describe('the mode of a run', () => {
+  it.each([
+    [{}, 'sft'],
+    [{ sft: {} }, 'sft'],
+    [{ rewards: { right: 'answer' } }, 'rl'],
+    [{ algorithm: { name: 'ppo' } }, 'rl'],
+    [{ environment: 'countdown', data: undefined }, 'rl'],
+    [{ sft: {}, algorithm: {} }, 'sft+rl'],
+    [{ sft: {}, rewards: { right: 'answer' } }, 'sft'],
+    [{ mode: 'eval', rewards: { right: 'answer' } }, 'eval'],
+  ] as const)('of %j is %s', (more, mode) => {
+    expect(modeOf({ ...base, ...more })).toBe(mode);
+    expect(() => checkRun({ ...base, ...more }, 'test')).not.toThrow();
+  });
+});
+
+describe('a configuration', () => {
+  it.each([
+    [{ mode: 'eval', algorithm: {} }, /algorithm: mode 'eval' does not use it/],
+    [{ mode: 'eval', evaluation: 'none' }, /evaluation: mode 'eval' does nothing else/],
+    [{ mode: 'evall' }, /mode: .*did you mean 'eval'/],
+    [{ data: undefined }, /data: is missing/],
+    [{ environment: 'sudoku' }, /data: sudoku makes its own tasks/],
+    [{ environment: 'sudoku', data: undefined, sft: {} }, /sft\.data: is missing; sudoku has no answers/],
+    [{ environment: 'sudoko' }, /environment: .*did you mean 'sudoku'/],
+    [{ environment: { name: 'text', tasks: { count: 3 } } }, /environment\.tasks: belongs to games/],
+    [{ rewards: {} }, /rewards: expected at least one reward/],
+    [{ rewards: { right: { name: 'answer', reward: () => 1 } } }, /rewards\.right: expected either/],
+    [
+      { rewards: { right: { name: 'exactAnswer', params: { tags: 'a' } } } },
+      /rewards\.right\.params: .*tags/,
+    ],
+    [
+      { rewards: { right: 'answer' }, evaluation: { component: 'wrong' } },
+      /evaluation\.component: .*\(right\)/,
+    ],
+    [{ evaluation: { data: 'a.jsonl', heldOut: 3 } }, /evaluation\.heldOut: must not be given together/],
+    [{ data: { path: 'a.jsonl', tasks: 'addition' } }, /data\.tasks: must not be given together with path/],
+    [{ algorithm: { name: 'grpo', gae: {} } }, /algorithm: Unrecognized option "gae"/],
+    [{ algorithm: { per_device_train_batch_size: 4 } }, /in rlp this is backend\.tokensPerMicroBatch/],
+    [{ model: { create: { hiddenSize: 30, heads: 4 } } }, /hiddenSize: must be a multiple of heads/],
+    [{ backend: { schedule: { kind: 'cosinus' } } }, /backend\.schedule\.kind: /],
+  ])('%j is refused', (more, problem) => {
+    expect(() => checkRun({ ...base, ...more }, 'test')).toThrow(problem);
+  });
+
+  it('is described for editors', () => {
+    const { properties } = runJsonSchema() as { properties: Record<string, object> };
+    expect(Object.keys(properties)).toEqual(expect.arrayContaining(['model', 'data', 'algorithm', 'sft']));
+  });
+});
+
+describe('withOverrides', () => {
+  it('reads values as the option takes them', () => {
+    const config = withOverrides(base, [
+      { path: 'seed', value: '7' },
+      { path: 'algorithm.loss.clipHigh', value: '0.3' },
+      { path: 'backend.schedule', value: '{ kind: cosine }' },
+      { path: 'data.template', value: 'Q: {prompt}' },
+      { path: 'rewards.right', value: 'answer' },
+      { path: 'rewards.right.weight', value: '2' },
+    ]);
+    expect(config).toEqual({
+      ...base,
+      seed: '7',
+      algorithm: { loss: { clipHigh: 0.3 } },
+      backend: { schedule: { kind: 'cosine' } },
+      data: { path: 'rows.jsonl', template: 'Q: {prompt}' },
+      rewards: { right: { name: 'answer', weight: 2 } },
+    });
+    expect(() => checkRun(config, 'test')).not.toThrow();
+  });
+
+  it('refuses paths that lead nowhere', () => {
+    expect(() => withOverrides(base, [{ path: 'algorithm..x', value: '1' }])).toThrow(/joined by dots/);
+    const odd = withOverrides(base, [{ path: 'algorithm.lossOptions.clipHigh', value: '0.3' }]);
+    expect(() => checkRun(odd, 'test')).toThrow(/"lossOptions"; in rlp this is algorithm\.loss/);
+  });
+});
+
+describe('readRunFile', () => {
+  it('reads YAML, JSON and TypeScript', async () => {
+    const yaml = await file(
+      'run.yaml',
+      'model: m\ndata: { path: d, fields: { prompt: q } }\nalgorithm: { iterations: 5 }',
+    );
+    expect(await readRunFile(yaml)).toEqual({
+      ...{ model: 'm', data: { path: 'd', fields: { prompt: 'q' } }, algorithm: { iterations: 5 } },
+    });
+    expect(await readRunFile(await file('run.json', '{"model": "m"}'))).toEqual({ model: 'm' });
+    const program = await file(
+      'run.ts',
+      'const model: string = "m";\nexport default { model, rewards: { a: () => 1 } };',
+    );
+    expect(await readRunFile(program)).toMatchObject({ model: 'm', rewards: { a: expect.any(Function) } });
+  });
+
+  it.each([
+    ['bad.yaml', 'model: [', /bad\.yaml: expected YAML: /],
+    ['bad.json', '{', /bad\.json: expected JSON: /],
+    ['empty.ts', 'export const model = 1;', /empty\.ts: expected the configuration as default export/],
+    ['rows.jsonl', '{}', /holds data, not a configuration/],
+    ['run.toml', '', /ends in \.yaml, \.json or \.ts/],
+  ])('refuses %s', async (name, text, problem) => {
+    await expect(readRunFile(await file(name, text))).rejects.toThrow(problem);
+  });
+});
+
+it('defineRun returns what it checked', () => {
+  expect(defineRun(base)).toBe(base);
+  expect(() => defineRun([] as unknown as RunConfig)).toThrow(
+    /expected a configuration such as .* got a list/,
+  );
+});
