@@ -56,7 +56,7 @@ it.each([
 
 /** Names such as `reward/mean`. */
 const metric =
-  /['`]((?:reward|groups|trajectories|response|update|tokens|loss|clip|value|gradient|learning-rate|entropy|ratio|kl|gap|staleness|time|monitor)\/[a-z-]+)['`]/g;
+  /['`]((?:reward|logprobs|groups|trajectories|response|update|tokens|loss|clip|value|gradient|learning-rate|entropy|ratio|kl|gap|staleness|time|monitor)\/[a-z-]+)['`]/g;
 const metricsIn = (text: string) => new Set([...text.matchAll(metric)].map(([, name]) => name!));
 
 it('docs/metrics.md names the metrics that the loops report, and no others', () => {

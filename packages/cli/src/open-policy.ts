@@ -25,7 +25,7 @@ const exists = (path: string) =>
  *
  * @throws FormatError if there is no model.
  */
-export async function modelFolder(path: string): Promise<string> {
+async function modelFolder(path: string): Promise<string> {
   const { checkpoints } = runFiles(path);
   for (const folder of [path, join(checkpoints, 'best'), join(checkpoints, 'last')]) {
     if (await exists(join(folder, 'config.json'))) return folder;

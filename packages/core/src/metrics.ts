@@ -42,6 +42,24 @@ export interface KnownMetrics {
   readonly 'loss/policy'?: number;
   /** Mean cross-entropy of supervised fine-tuning, in nats. */
   readonly 'loss/sft'?: number;
+  /** Loss of preference training, averaged over pairs or sequences. */
+  readonly 'loss/preference'?: number;
+  /** Loss of a reward model's training, averaged over pairs. */
+  readonly 'loss/reward-model'?: number;
+  /** Mean implicit reward of preferred completions: β · ln(π / π_reference). */
+  readonly 'reward/chosen'?: number;
+  /** Mean implicit reward of rejected completions. */
+  readonly 'reward/rejected'?: number;
+  /** Mean reward of preferred completions minus that of rejected ones. */
+  readonly 'reward/margin'?: number;
+  /** Fraction of pairs whose preferred completion has the larger reward. */
+  readonly 'reward/accuracy'?: number;
+  /** Mean log-probability of whole preferred completions, in nats. */
+  readonly 'logprobs/chosen'?: number;
+  /** Mean log-probability of whole rejected completions, in nats. */
+  readonly 'logprobs/rejected'?: number;
+  /** With KTO: mean ln π − ln π_reference over completions of other prompts, at least 0. */
+  readonly 'kl/mismatched'?: number;
   /** Mean value loss, before its coefficient. */
   readonly 'loss/value'?: number;
   /** Fraction of tokens whose clipped value error decides. */

@@ -131,7 +131,7 @@ const kto = z.strictObject({
 });
 
 /** Schema of a term of a preference loss over pairs. */
-export const pairTermSchema = z.discriminatedUnion('kind', [
+const pairTermSchema = z.discriminatedUnion('kind', [
   logistic,
   margins,
   smoothed,

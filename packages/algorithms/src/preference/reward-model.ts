@@ -28,7 +28,7 @@ import { negativeLogSigmoid, scaled } from './pair-losses.ts';
 import type { JudgedPair } from './preferences.ts';
 
 /** Schema of {@link RewardModelOptions}. */
-export const rewardModelSchema = z
+const rewardModelSchema = z
   .strictObject({
     /** Names the random streams that shuffle the pairs. Default `'reward-model'`. */
     seed: z.string().default('reward-model'),

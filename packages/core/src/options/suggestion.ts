@@ -29,11 +29,17 @@ function asked(options: readonly AllowedOption[]): string | undefined {
   return places.length === 0 || places.length > offered ? undefined : `did you mean ${places.join(' or ')}?`;
 }
 
-/** Where `Interface.path` stands in this schema, if it does. */
-function placeOf(target: string, allowed: readonly AllowedOption[]): string | undefined {
+/** Where `Interface.path` stands in this schema, if it does. Options below `near` come first. */
+function placeOf(
+  target: string,
+  allowed: readonly AllowedOption[],
+  near: readonly string[],
+): string | undefined {
   const path = target.split('.').slice(1);
   const options = allowed.filter((option) => option.path.length > 0);
-  const longer = options.filter((option) => endsWith(option.path, path));
+  const ends = options.filter((option) => endsWith(option.path, path));
+  const below = ends.filter((option) => near.every((part, k) => part === option.path[k]));
+  const longer = below.length > 0 ? below : ends;
   const shorter = options.filter((option) => endsWith(path, option.path));
   const byLength = (p: AllowedOption, q: AllowedOption) => p.path.length - q.path.length;
   const best = longer.sort(byLength)[0] ?? shorter.sort(byLength).at(-1);
@@ -53,11 +59,15 @@ interface Translation {
 }
 
 /** What a name of TRL, verl, OpenRLHF or tinker-cookbook is in rlp, or what to do instead. */
-function translated(name: string, allowed: readonly AllowedOption[]): Translation | undefined {
+function translated(
+  name: string,
+  allowed: readonly AllowedOption[],
+  near: readonly string[],
+): Translation | undefined {
   const entry = Object.hasOwn(foreignNames, name) ? foreignNames[name] : undefined;
   if (entry === undefined) return;
   if (entry.includes(' ')) return { text: entry, isHere: false };
-  const targets = entry.split('+').map((target) => ({ target, place: placeOf(target, allowed) }));
+  const targets = entry.split('+').map((target) => ({ target, place: placeOf(target, allowed, near) }));
   const places = targets.map(({ target, place }) => place ?? named(target));
   const isHere = targets.some(({ place }) => place !== undefined);
   return { text: `in rlp this is ${places.join(' and ')}`, isHere };
@@ -79,7 +89,7 @@ export function keySuggestion(
   const isAbove = elsewhere.some((option) => written(option) === key);
   if (isAbove && path.length > 0) return `it belongs outside ${path.join('.')}`;
   const names = siblings.map(lastOf);
-  const translation = translated(key, allowed);
+  const translation = translated(key, allowed, path);
   return (
     asked(sameNames(key, siblings, lastOf)) ??
     (translation?.isHere ? translation.text : undefined) ??

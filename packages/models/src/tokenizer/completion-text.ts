@@ -11,11 +11,13 @@ export interface TextProgress {
 
 /** Where a completion's text begins and ends. */
 export interface TextOptions {
+  /** Tokenizer of the model. */
   readonly tokenizer: Tokenizer;
   /** What the completion continues. The space before its first word depends on it. */
   readonly prompt: readonly TokenId[];
   /** Tokens that end a completion. They are not part of its text. */
   readonly endTokens: readonly TokenId[];
+  /** Texts that end a completion. They are not part of its text. */
   readonly stopStrings: readonly string[];
 }
 

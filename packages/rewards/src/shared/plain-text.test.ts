@@ -131,10 +131,10 @@ it('takes linear time', () => {
     unhiddenText(text);
     expect(performance.now() - begun).toBeLessThan(4000);
   }
+});
 
-  it('reads many beginnings of markup in one pass', () => {
-    const start = performance.now();
-    for (const part of ['<!--', '<a', '<a ', '&#']) isVisible(part.repeat(200_000));
-    expect(performance.now() - start).toBeLessThan(2000);
-  });
+it('reads many beginnings of markup in one pass', () => {
+  const start = performance.now();
+  for (const part of ['<!--', '<a', '<a ', '&#']) isVisible(part.repeat(200_000));
+  expect(performance.now() - start).toBeLessThan(2000);
 });

@@ -26,7 +26,7 @@ export interface ChoicePolicy {
  * Tokens of a prompt and of what follows it. They are encoded together and split where the prompt alone ends, as lm_eval does,
  * because a tokenizer may join the end of the prompt with what follows.
  */
-export function encodedPair(
+function encodedPair(
   tokenizer: Tokenizer,
   prompt: string,
   continuation: string,

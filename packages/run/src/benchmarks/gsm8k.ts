@@ -11,19 +11,19 @@ interface Solved {
 const invalid = '[invalid]';
 
 /** The first number after `####`, as lm_eval's filter `strict-match` reads it. */
-export function strictMatch(response: string): string {
+function strictMatch(response: string): string {
   return /#### (-?[0-9.,]+)/.exec(response)?.[1]?.trim() ?? invalid;
 }
 
 /** The last number, as lm_eval's filter `flexible-extract` reads it. */
-export function flexibleExtract(response: string): string {
+function flexibleExtract(response: string): string {
   let found = invalid;
   for (const match of response.matchAll(/(-?[$0-9.,]{2,})|(-?[0-9]+)/g)) found = match[0];
   return found.trim();
 }
 
 /** What lm_eval compares: without thousands separators, dollars, a last full stop and what precedes `#### `. */
-export function comparable(answer: string): string {
+function comparable(answer: string): string {
   const hash = answer.lastIndexOf('#### ');
   const last = hash < 0 ? answer : answer.slice(hash + '#### '.length);
   return last

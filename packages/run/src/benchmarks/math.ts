@@ -17,13 +17,13 @@ interface Solved {
 const longest = 1000;
 
 /** Whether two answers are equal by the rules of the data set's authors, as lm_eval's `hendrycks_math` applies them. */
-export function hendrycksEqual(given: string, expected: string): boolean {
+function hendrycksEqual(given: string, expected: string): boolean {
   const [a, b] = [mathNormalForm(given, 'hendrycks'), mathNormalForm(expected, 'hendrycks')];
   return a === null || b === null ? given === expected : a === b;
 }
 
 /** What lm_eval's `hendrycks_math` takes for the answer: what stands between the first and the last dollar sign. */
-export function hendrycksAnswer(response: string): string {
+function hendrycksAnswer(response: string): string {
   const [first, last] = [response.indexOf('$'), response.lastIndexOf('$')];
   return first === last ? response : response.slice(first + 1, last);
 }
@@ -34,7 +34,7 @@ const sameValue = symbolicEquivalence();
  * Whether two answers in {@link minervaForm} are equal as text or by value, read as SymPy reads LaTeX: `\log` is natural, a number before a
  * fraction multiplies it, and `.5` is no number.
  */
-export function minervaEqual(given: string, expected: string): boolean {
+function minervaEqual(given: string, expected: string): boolean {
   if (given === expected) return given !== '';
   if (given === '' || expected === '' || Math.max(given.length, expected.length) > longest) return false;
   const [a, b] = [given, expected].map((text) =>

@@ -60,7 +60,10 @@ describe('a configuration', () => {
     [{ evaluation: { data: 'a.jsonl', heldOut: 3 } }, /evaluation\.heldOut: must not be given together/],
     [{ data: { path: 'a.jsonl', tasks: 'addition' } }, /data\.tasks: must not be given together with path/],
     [{ algorithm: { name: 'grpo', gae: {} } }, /algorithm: Unrecognized option "gae"/],
-    [{ algorithm: { per_device_train_batch_size: 4 } }, /in rlp this is backend\.tokensPerMicroBatch/],
+    [
+      { algorithm: { per_device_train_batch_size: 4 } },
+      /in rlp this is algorithm\.backend\.tokensPerMicroBatch/,
+    ],
     [{ model: { create: { hiddenSize: 30, heads: 4 } } }, /hiddenSize: must be a multiple of heads/],
     [{ backend: { schedule: { kind: 'cosinus' } } }, /backend\.schedule\.kind: /],
   ])('%j is refused', (more, problem) => {

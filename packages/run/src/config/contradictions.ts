@@ -6,7 +6,7 @@ import { createRunRewards } from './stock-rewards.ts';
 type Given = Readonly<Record<string, unknown>>;
 
 /** Name of the game that a configuration plays. `undefined` if it plays none. */
-export function gameOf({ environment }: Given): GameName | undefined {
+function gameOf({ environment }: Given): GameName | undefined {
   const name = isRecord(environment) ? environment.name : environment;
   return gameNames.find((game) => game === name);
 }

@@ -3,7 +3,7 @@ import { datasetFieldsSchema } from '@rlp/data';
 import * as z from 'zod';
 
 /** Kinds of tasks that `data.tasks` can name. */
-export const madeTasks = ['addition', 'reasoning'] as const;
+const madeTasks = ['addition', 'reasoning'] as const;
 
 /** Schema of data that is described. */
 const describedSchema = z

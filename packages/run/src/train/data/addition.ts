@@ -16,9 +16,6 @@ const schema = z.strictObject({
   seed: z.string().optional(),
 });
 
-/** Options of {@link additionRows}. */
-export interface AdditionOptions extends z.input<typeof schema> {}
-
 /** Digits from the ones on. */
 const digitsOf = (value: number) => [...String(value)].reverse().map(Number);
 
@@ -51,11 +48,7 @@ export function workedSolution(
  * @throws OptionsError naming every problem at once, ArgumentError if there are not so many different problems.
  */
 export function additionRows(options: Readonly<Record<string, unknown>>, seed: string): RunRow[] {
-  const {
-    carelessness,
-    seed: own = seed,
-    ...asked
-  } = parseOptions('data.options', schema, options, 'AdditionOptions');
+  const { carelessness, seed: own = seed, ...asked } = parseOptions('data.options', schema, options);
   const stream = RandomStream.named(own, 'teacher');
   return arithmeticTasks({ ...asked, seed: own }).map(({ id, prompt, metadata }) => {
     const carrying = stream.uniform() < carelessness ? 'forgets the carry' : 'carries';

@@ -27,7 +27,7 @@ function reasoningRows(options: Readonly<Record<string, unknown>>, seed: string)
 }
 
 /** Tasks of a program, as rows. */
-export function rowsOfTasks(tasks: readonly Task[]): RunRow[] {
+function rowsOfTasks(tasks: readonly Task[]): RunRow[] {
   if (tasks.length === 0) throw new ArgumentError('trainRun: data is an empty list; give at least one task');
   return tasks.map(({ id, prompt, metadata }) => {
     const known = (metadata ?? {}) as { readonly answer?: unknown; readonly completion?: unknown };
