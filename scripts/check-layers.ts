@@ -16,7 +16,7 @@ const floors = [
   ['inference', 'backprop'],
   ['rollout'],
   ['algorithms'],
-  ['run'],
+  ['run', 'serve'],
   ['cli'],
 ];
 

@@ -42,6 +42,7 @@ export * from './tensor-ops.ts';
 export * from './text-generator.ts';
 export * from './token-sequence.ts';
 export * from './tokenizer.ts';
+export { isSilentToken, withCallMarks } from './tool-calls/call-marks.ts';
 export type { OfferedTools, ToolCallFormat, WrittenCall, WrittenCalls } from './tool-calls/format.ts';
 export * from './tool-calls/parse-tool-calls.ts';
 export * from './tool-schema.ts';

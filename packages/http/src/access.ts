@@ -2,12 +2,15 @@ import { hash, timingSafeEqual } from 'node:crypto';
 import { isIP } from 'node:net';
 import { Refusal } from './refusal.ts';
 
+/** Whether a token gives access to an address. */
+export type TokenCheck = (token: string, url: URL) => boolean;
+
 /** Rules for access to the server. */
 interface AccessRules {
   /** Address that the server listens on. */
   readonly host: string;
   readonly hostNames?: readonly string[] | undefined;
-  readonly token?: string | undefined;
+  readonly token?: string | TokenCheck | undefined;
   readonly openPaths: readonly string[];
 }
 
@@ -19,14 +22,20 @@ const digestOf = (text: string) => hash('sha256', text, 'buffer');
 export function accessCheck(rules: AccessRules): (request: AskedRequest, url: URL) => void {
   const { token, openPaths } = rules;
   const isOwnHost = hostCheck(rules);
-  const expected = token === undefined ? undefined : digestOf(token);
+  const isAllowed = typeof token === 'string' ? equals(token) : token;
   return ({ headers }, url) => {
     if (!isOwnHost(headers.get('host') ?? '')) throw new Refusal(403, 'expected a host name of this server');
     if (isForeignPage(headers)) throw new Refusal(403, 'expected a page of this server');
-    if (expected === undefined || openPaths.includes(url.pathname)) return;
-    if (timingSafeEqual(digestOf(tokenOf(headers)), expected)) return;
-    throw new Refusal(401, 'expected the token, as "authorization: Bearer …"');
+    if (isAllowed === undefined || openPaths.includes(url.pathname)) return;
+    if (isAllowed(tokenOf(headers), url)) return;
+    throw new Refusal(401, 'expected the token, as "authorization: Bearer …" or "x-api-key: …"');
   };
+}
+
+/** Compares in constant time. */
+function equals(token: string): TokenCheck {
+  const expected = digestOf(token);
+  return (given) => timingSafeEqual(digestOf(given), expected);
 }
 
 /**
@@ -47,9 +56,9 @@ function hostCheck({ host, hostNames }: AccessRules): (header: string) => boolea
   };
 }
 
-/** Token from `authorization: Bearer …`. Addresses hold none, because they end up in logs and histories. */
+/** Token from `authorization: Bearer …` or `x-api-key`. Addresses hold none, because they end up in logs and histories. */
 function tokenOf(headers: Headers): string {
-  return headers.get('authorization')?.replace(/^Bearer +/i, '') ?? '';
+  return headers.get('authorization')?.replace(/^Bearer +/i, '') ?? headers.get('x-api-key') ?? '';
 }
 
 /** Whether a request comes from a web page of another server. Such pages have no access. */

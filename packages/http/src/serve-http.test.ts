@@ -43,6 +43,23 @@ describe('serveHttp', () => {
     expect(await statusOf(`${url}/health/more`)).toBe(401);
   });
 
+  it('takes the token from x-api-key too, and asks a function about it', async () => {
+    const { url } = await serve({ token });
+    expect(await statusOf(url, { headers: { 'x-api-key': token } })).toBe(200);
+    expect(await statusOf(url, { headers: { 'x-api-key': 'wrong' } })).toBe(401);
+    const own = await serve({ token: (given, { pathname }) => `/${given}` === pathname });
+    expect(await statusOf(`${own.url}/a`, { headers: { 'x-api-key': 'a' } })).toBe(200);
+    expect(await statusOf(`${own.url}/b`, { headers: { 'x-api-key': 'a' } })).toBe(401);
+  });
+
+  it('words refusals as it is told', async () => {
+    const { url } = await serve({
+      token,
+      refusalBody: ({ message, status }, request) => ({ message, status, url: request.url }),
+    });
+    expect(await (await fetch(`${url}/a`)).json()).toMatchObject({ status: 401, url: `${url}/a` });
+  });
+
   it('refuses other hosts, pages of other servers and paths that are none', async () => {
     const { url, port } = await serve();
     const get = (path: string, host: string, ...more: string[]) =>

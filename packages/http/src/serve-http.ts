@@ -5,7 +5,7 @@ import { createAdaptorServer, type HttpBindings } from '@hono/node-server';
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import { onAbort, parseOptions } from '@rlp/core';
 import * as z from 'zod';
-import { accessCheck } from './access.ts';
+import { accessCheck, type TokenCheck } from './access.ts';
 import { type HttpExchange, NodeExchange } from './exchange.ts';
 import { Refusal } from './refusal.ts';
 
@@ -32,8 +32,16 @@ const schema = z.strictObject({
   hostNames: z.array(z.string()).optional(),
   /** Port to listen on. Default 0, any free port. */
   port: z.int().min(0).max(65_535).default(0),
-  /** Token that requests must carry, at least 16 characters. Default: none, so every client has access. */
-  token: z.string().min(16).optional(),
+  /**
+   * Token that requests must carry, at least 16 characters, or a function that checks the token of a request. Default:
+   * none, so every client has access.
+   */
+  token: z
+    .union([
+      z.string().min(16),
+      z.custom<TokenCheck>((value) => typeof value === 'function', 'must be text or a function'),
+    ])
+    .optional(),
   /** Paths that need no token. Default none. */
   openPaths: z.array(z.string()).default([]),
   /** Milliseconds to receive a request. Default 60,000. */
@@ -44,6 +52,13 @@ const schema = z.strictObject({
   maxConnections: z.int().positive().optional(),
   /** `'released'` lets the process end while the server listens. Default `'held'`. */
   process: z.enum(['held', 'released']).default('held'),
+  /** Body of an answer to a request that is refused. Default: the message as `{ error }`. */
+  refusalBody: z
+    .custom<(refusal: Refusal, request: Pick<Request, 'url' | 'headers'>) => unknown>(
+      (value) => typeof value === 'function',
+      'must be a function',
+    )
+    .default(() => ({ message }: Refusal) => ({ error: message })),
   /** Message of an answer with status 500. It hides the handler's error. Default `'the server failed'`. */
   failureMessage: z.string().min(1).default('the server failed'),
   /**
@@ -153,7 +168,7 @@ class RunningServer implements HttpServer {
 }
 
 function answererOf(options: Options): (request: Request, bindings: HttpBindings) => Promise<Response> {
-  const { handler, failureMessage, onRefused } = options;
+  const { handler, failureMessage, refusalBody, onRefused } = options;
   const check = accessCheck(options);
   return async (request, { incoming, outgoing }) => {
     for (const [name, value] of fixedHeaders) outgoing.setHeader(name, value);
@@ -168,7 +183,7 @@ function answererOf(options: Options): (request: Request, bindings: HttpBindings
       const refusal = error instanceof Refusal ? error : new Refusal(500, failureMessage);
       onRefused(refusal.status, error);
       if (!incoming.readableEnded) outgoing.setHeader('connection', 'close');
-      return sendJson(outgoing, refusal.status, { error: refusal.message });
+      return sendJson(outgoing, refusal.status, refusalBody(refusal, request));
     }
   };
 }

@@ -1,8 +1,13 @@
-import { type Environment, type State, type ToolCallFormatName, toolCallFormats } from '@rlp/core';
+import {
+  type Environment,
+  type State,
+  type ToolCallFormatName,
+  toolCallFormats,
+  withCallMarks,
+} from '@rlp/core';
 import { characterTokenizer, textTokenizer } from '@rlp/models';
 import { describe, expect, it } from 'vitest';
 import { RolloutManager } from '../rollout-manager.ts';
-import { withCallMarks } from './call-marks.ts';
 
 const marks = {
   mistral: ['[TOOL_CALLS]', '[ARGS]', '[CALL_ID]'],

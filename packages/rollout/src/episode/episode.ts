@@ -5,9 +5,9 @@ import {
   type Step,
   type TokenId,
   type ToolSchema,
+  withCallMarks,
 } from '@rlp/core';
 import type { ResolvedRolloutOptions } from '../options.ts';
-import { withCallMarks } from './call-marks.ts';
 import type { View } from './context.ts';
 import { withView } from './conversation.ts';
 import { abortedOutcome, brokenOutcome, type End, type EpisodeOutcome, finish } from './episode-record.ts';

@@ -1,0 +1,46 @@
+import {
+  ArgumentError,
+  FormatError,
+  messageOf,
+  OptionsError,
+  RlpError,
+  SamplerError,
+  TimeoutError,
+} from '@rlp/core';
+import { Refusal } from '@rlp/http';
+
+/** Further facts of an {@link ApiError}. */
+export interface ApiErrorFacts {
+  /** Word that programs recognise the error by, such as `context_length_exceeded`. Default none. */
+  readonly code?: string | undefined;
+  /** Field of the request that is wrong. Default none. */
+  readonly param?: string | undefined;
+  /** Seconds after which the client may ask again. Default none. */
+  readonly retryAfterSeconds?: number | undefined;
+}
+
+/** A request that is answered with an error. Each family of routes words it in its own shape. */
+export class ApiError extends RlpError {
+  override readonly name = 'ApiError';
+  /** HTTP status, 400 to 599. */
+  readonly status: number;
+  readonly facts: ApiErrorFacts;
+
+  constructor(status: number, message: string, facts: ApiErrorFacts = {}) {
+    super(message);
+    this.status = status;
+    this.facts = facts;
+  }
+}
+
+/** What a client is told of an error. What nobody expected is a 500 without details. */
+export function apiErrorOf(error: unknown): ApiError {
+  if (error instanceof ApiError) return error;
+  if (error instanceof Refusal) return new ApiError(error.status, error.message);
+  if (error instanceof TimeoutError) return new ApiError(504, error.message, { code: 'timeout' });
+  if (error instanceof ArgumentError || error instanceof OptionsError || error instanceof FormatError) {
+    return new ApiError(400, error.message);
+  }
+  if (error instanceof SamplerError) return new ApiError(500, messageOf(error));
+  return new ApiError(500, 'the server failed; see its log');
+}

@@ -1,0 +1,9 @@
+import type { ServeApp } from '../routes.ts';
+import { addChatRoutes } from './chat.ts';
+import { addModelRoutes } from './models.ts';
+
+/** Adds the routes of OpenAI's API. */
+export function addOpenaiRoutes(app: ServeApp): void {
+  addModelRoutes(app);
+  addChatRoutes(app);
+}

@@ -1,0 +1,58 @@
+import type { SamplingOptions } from '@rlp/core';
+import * as z from 'zod';
+import { ApiError } from '../api-error.ts';
+
+/** Sampling options as OpenAI and vLLM name them. What would change the answer and cannot be done is refused. */
+export const samplingFields = {
+  temperature: z.number().min(0).max(100).nullish(),
+  top_p: z.number().gt(0).max(1).nullish(),
+  top_k: z.int().min(-1).nullish(),
+  min_p: z.number().min(0).max(1).nullish(),
+  repetition_penalty: z.number().min(1).nullish(),
+  stop: z.union([z.string(), z.array(z.string())]).nullish(),
+  stop_token_ids: z.array(z.int().nonnegative()).nullish(),
+  seed: z.union([z.int(), z.string()]).nullish(),
+  n: z.int().min(1).max(256).nullish(),
+  frequency_penalty: z.literal(0, 'is not supported; leave it out').nullish(),
+  presence_penalty: z.literal(0, 'is not supported; leave it out').nullish(),
+  logit_bias: z.strictObject({}, 'is not supported; leave it out').nullish(),
+  ignore_eos: z.literal(false, 'is not supported; leave it out').nullish(),
+  include_stop_str_in_output: z.literal(false, 'is not supported; leave it out').nullish(),
+  min_tokens: z.literal(0, 'is not supported; leave it out').nullish(),
+};
+
+/** What {@link samplingFields} read. */
+export type SamplingBody = z.output<z.ZodObject<typeof samplingFields>>;
+
+/** Core's names for the options. */
+export function samplingOf(
+  body: SamplingBody,
+  maxTokens: number | null | undefined,
+): Partial<SamplingOptions> {
+  const { temperature, top_p, top_k, min_p, repetition_penalty, stop, stop_token_ids } = body;
+  const stops = (typeof stop === 'string' ? [stop] : (stop ?? [])).filter((text) => text !== '');
+  const given = {
+    ...{ maxTokens, topP: top_p, minP: min_p, repetitionPenalty: repetition_penalty },
+    // Lower temperatures take the likeliest token.
+    temperature: temperature != null && temperature < 1e-5 ? 0 : temperature,
+    topK: top_k === -1 ? 0 : top_k,
+    stopStrings: stops.length > 0 ? stops : undefined,
+    stopTokens: stop_token_ids,
+  };
+  return Object.fromEntries(Object.entries(given).filter(([, value]) => value != null));
+}
+
+/** Seed of the random streams. */
+export function seedOf({ seed }: Pick<SamplingBody, 'seed'>): string | undefined {
+  return seed == null ? undefined : String(seed);
+}
+
+/** @throws `ApiError` for options of an answer's form that no constrained decoding enforces here. */
+export function requireTextFormat(type: string | undefined, param: string): void {
+  if (type === undefined || type === 'text') return;
+  throw new ApiError(
+    400,
+    `${param}: "${type}" is not supported, because decoding is not constrained here; ask for the form in the prompt`,
+    { param },
+  );
+}

@@ -1,0 +1,43 @@
+import { Hono } from 'hono';
+import type { Answerer } from './answer/answerer.ts';
+import { ApiError, apiErrorOf } from './api-error.ts';
+import { errorBody } from './error-shapes.ts';
+import { addOpenaiRoutes } from './openai/routes.ts';
+import type { RouteSettings, ServeApp, ServeContext, ServeEnv } from './routes.ts';
+
+/** What {@link serveApp} is made of. */
+export interface ServeAppOptions {
+  /** Answers requests: one for all, or one for each request. */
+  readonly answerer: Answerer | ((context: ServeContext) => Answerer);
+  readonly settings: RouteSettings;
+  /** Told of each error that is answered. Default nobody. */
+  readonly onError?: ((error: unknown, status: number) => void) | undefined;
+}
+
+/** The routes of all families. `app.fetch` answers requests without a socket. */
+export function serveApp({ answerer, settings, onError }: ServeAppOptions): ServeApp {
+  const app = new Hono<ServeEnv>();
+  app.use(async (context, next) => {
+    context.set('settings', settings);
+    context.set('answerer', typeof answerer === 'function' ? answerer(context) : answerer);
+    await next();
+  });
+  app.onError((error, context) => failed(error, context, onError));
+  app.notFound((context) => {
+    const { method, path } = context.req;
+    return failed(new ApiError(404, `there is no ${method} ${path} here`), context, onError);
+  });
+  addOpenaiRoutes(app);
+  return app;
+}
+
+function failed(error: unknown, context: ServeContext, onError: ServeAppOptions['onError']): Response {
+  const known = apiErrorOf(error);
+  const { retryAfterSeconds } = known.facts;
+  onError?.(error, known.status);
+  const headers = {
+    'content-type': 'application/json',
+    ...(retryAfterSeconds !== undefined && { 'retry-after': String(retryAfterSeconds) }),
+  };
+  return new Response(JSON.stringify(errorBody(known, context.req.path)), { status: known.status, headers });
+}
