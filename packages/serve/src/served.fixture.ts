@@ -40,4 +40,3 @@ export const weather = {
 /** A call as the scripted model writes it. */
 export const calling = (city: string, said = '') =>
   `${said}<tool_call>\n{"name": "weather", "arguments": {"city": "${city}"}}\n</tool_call>`;
-
