@@ -4,6 +4,8 @@ import { ApiError, apiErrorOf } from './api-error.ts';
 import { errorBody } from './error-shapes.ts';
 import { addOpenaiRoutes } from './openai/routes.ts';
 import type { RouteSettings, ServeApp, ServeContext, ServeEnv } from './routes.ts';
+import { addSglangRoutes } from './sglang/routes.ts';
+import { addVllmRoutes } from './vllm/routes.ts';
 
 /** What {@link serveApp} is made of. */
 export interface ServeAppOptions {
@@ -28,6 +30,8 @@ export function serveApp({ answerer, settings, onError }: ServeAppOptions): Serv
     return failed(new ApiError(404, `there is no ${method} ${path} here`), context, onError);
   });
   addOpenaiRoutes(app);
+  addVllmRoutes(app);
+  addSglangRoutes(app);
   return app;
 }
 

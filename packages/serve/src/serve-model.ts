@@ -100,6 +100,7 @@ export async function serveModel(options: ServeModelOptions): Promise<ModelServe
     ...(hostNames && { hostNames }),
     ...(signal && { signal }),
     handler: (request, exchange) => app.fetch(request as Request, { exchange }),
+    openPaths: ['/health'],
     refusalBody: (refusal, { url }) => errorBody(apiErrorOf(refusal), new URL(url).pathname),
     onRefused: (status, error) => onError?.(error, status),
   });

@@ -1,12 +1,13 @@
-import { type SamplingOptions, settleWithin } from '@rlp/core';
+import { type SamplingOptions, settleWithin, type TokenId } from '@rlp/core';
 import type { Admission } from '../admission.ts';
 import type { ServedPolicy } from '../served-policy.ts';
 import type { ServedWeights } from '../weights/served-weights.ts';
-import { askedRequest, type RenderConversation, renderByTemplate } from './asked-request.ts';
+import { askedRequest, type RenderConversation, renderByTemplate, requireFitting } from './asked-request.ts';
 import type { AnswerObserver, AskedRequest } from './observer.ts';
 import { Pieces } from './pieces.ts';
 import type { Answer, AnswerPiece, AnswerRequest } from './request.ts';
 import { sampleAnswer } from './sample-answer.ts';
+import { type ScoredPlace, scorePrompt } from './score-prompt.ts';
 
 /** What an {@link Answerer} works with. */
 export interface AnswererOptions {
@@ -23,6 +24,14 @@ export interface AnswererOptions {
   readonly sampling?: Partial<SamplingOptions> | undefined;
   /** Default: the chat template of the model. */
   readonly render?: RenderConversation | undefined;
+}
+
+/** A prompt whose tokens are scored. */
+export interface PromptToScore {
+  readonly model?: string | undefined;
+  readonly tokens: readonly TokenId[];
+  /** How many likely tokens are listed at each place. `'all'` lists the vocabulary. */
+  readonly likely: number | 'all';
 }
 
 /** A request under way. */
@@ -65,6 +74,25 @@ export class Answerer {
     return (await this.begin(request, { signal, pieces: 'none' })).answer;
   }
 
+  /** Logprobs of a prompt's tokens at temperature 1. The first one has none. */
+  async score(
+    { model, tokens, likely }: PromptToScore,
+    signal: AbortSignal,
+  ): Promise<readonly (ScoredPlace | null)[]> {
+    requireFitting(tokens, this.policy, 0);
+    const name = this.weights.resolve(model);
+    const stop = new AbortController();
+    const leave = await this.#enter(stop, signal);
+    try {
+      const work = this.weights.use(name, stop.signal, (running) =>
+        scorePrompt(this.policy, tokens, { likely, signal: running }),
+      );
+      return await settleWithin(work, stop, { timeoutMs: this.#options.timeoutMs, signal });
+    } finally {
+      leave();
+    }
+  }
+
   /**
    * Checks a request, waits for a place, and starts to answer. Aborting the signal ends the sampling.
    *
@@ -76,29 +104,35 @@ export class Answerer {
   ): Promise<Answering> {
     const asked = this.#asked(request);
     const stop = new AbortController();
-    const limits = { timeoutMs: this.#options.timeoutMs, signal };
-    const entering = this.#options.admission.enter(stop.signal);
-    const leave = await settleWithin(entering, stop, limits).catch((error: unknown) => {
-      // The place may have come free at the very moment.
-      entering.then((late) => late()).catch(() => undefined);
-      throw error;
-    });
+    const leave = await this.#enter(stop, signal);
     const pieces = new Pieces<AnswerPiece>();
     const answer = this.#answered(asked, async () => {
       const work = this.weights.use(asked.model, stop.signal, (running) =>
         sampleAnswer(asked, {
           ...{ policy: this.policy, signal: running, topLogprobs: request.topLogprobs ?? 0 },
+          ends: request.ends ?? 'kept',
           maxCalls: request.maxCalls ?? Number.POSITIVE_INFINITY,
           ...(wanted === 'wanted' && { onPiece: (piece) => pieces.add(piece) }),
         }),
       );
-      return settleWithin(work, stop, limits);
+      return settleWithin(work, stop, { timeoutMs: this.#options.timeoutMs, signal });
     }).finally(leave);
     answer.then(
       () => pieces.end(),
       (error: unknown) => pieces.end({ error }),
     );
     return { request: asked, pieces, answer };
+  }
+
+  /** Waits for a place. */
+  #enter(stop: AbortController, signal: AbortSignal): Promise<() => void> {
+    const { admission, timeoutMs } = this.#options;
+    const entering = admission.enter(stop.signal);
+    return settleWithin(entering, stop, { timeoutMs, signal }).catch((error: unknown) => {
+      // The place may have come free at the very moment.
+      entering.then((leave) => leave()).catch(() => undefined);
+      throw error;
+    });
   }
 
   #asked(request: AnswerRequest): AskedRequest {

@@ -9,11 +9,14 @@ import type { AnswerRequest, Conversation } from './request.ts';
 export type RenderConversation = (conversation: Conversation, renderer: ChatRenderer) => readonly TokenId[];
 
 /** Renders by the chat template of the model. */
-export const renderByTemplate: RenderConversation = (conversation, renderer) => {
-  const { messages, tools, templateVariables: variables } = conversation;
-  const options = { ...(tools && { tools }), ...(variables && { variables }) };
+export function renderByTemplate(
+  { messages, tools, templateVariables: variables }: Conversation,
+  renderer: ChatRenderer,
+  generationPrompt: 'add' | 'none' = 'add',
+): readonly TokenId[] {
+  const options = { generationPrompt, ...(tools && { tools }), ...(variables && { variables }) };
   return renderer.render(messages, options);
-};
+}
 
 /** What a request is completed with. */
 export interface AskingOptions {
@@ -33,7 +36,7 @@ export interface AskingOptions {
 export function askedRequest(request: AnswerRequest, options: AskingOptions): AskedRequest {
   const { policy, index, model, seed } = options;
   const { promptTokens, ...shown } = prompted(request.prompt, options);
-  requireFitting(promptTokens, policy);
+  requireFitting(promptTokens, policy, 1);
   const room = policy.contextLength - promptTokens.length;
   const sampling = { ...request.sampling, ...options.sampling };
   const maxTokens = Math.min(sampling.maxTokens ?? room, room);
@@ -74,13 +77,15 @@ function offered({ tools, toolChoice = 'auto' }: Conversation): Conversation['to
   throw new ApiError(400, `tool_choice: expected ${wanted} in tools, got none`, { param: 'tool_choice' });
 }
 
-function requireFitting(promptTokens: readonly TokenId[], policy: ServedPolicy): void {
+/** @throws `ApiError` for tokens that are not of the model, or leave no room for `answer` tokens. */
+export function requireFitting(promptTokens: readonly TokenId[], policy: ServedPolicy, answer: 0 | 1): void {
   const { contextLength, vocabularySize } = policy;
   if (promptTokens.length === 0) throw new ApiError(400, 'expected a prompt of at least one token, got none');
-  if (promptTokens.length >= contextLength) {
+  if (promptTokens.length + answer > contextLength) {
+    const room = answer === 0 ? '' : ', one of them for the answer';
     throw new ApiError(
       400,
-      `the prompt has ${promptTokens.length} tokens, and the model holds ${contextLength} with at least one of the answer; shorten the prompt`,
+      `the prompt has ${promptTokens.length} tokens, and the model holds ${contextLength}${room}; shorten the prompt`,
       { code: 'context_length_exceeded', param: 'messages' },
     );
   }

@@ -28,6 +28,8 @@ export interface AnswerRequest {
   readonly seed?: string | undefined;
   /** How many likely tokens are listed beside each sampled one. Default 0. */
   readonly topLogprobs?: number | undefined;
+  /** `'ignored'` goes on past the model's end tokens. Default `'kept'`. */
+  readonly ends?: 'kept' | 'ignored' | undefined;
   /** Maximum calls of tools in an answer. Later ones are left out. Default: no limit. */
   readonly maxCalls?: number | undefined;
 }

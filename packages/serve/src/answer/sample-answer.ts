@@ -1,8 +1,9 @@
-import { type Completion, RandomStream, type ToolCall } from '@rlp/core';
+import { type Completion, RandomStream, type SampleRequest, type ToolCall } from '@rlp/core';
 import { ApiError } from '../api-error.ts';
 import type { ServedPolicy } from '../served-policy.ts';
 import { AnswerText } from './answer-text.ts';
 import type { AskedRequest } from './observer.ts';
+import { samplePastEnds } from './past-ends.ts';
 import type { Answer, AnswerChoice, AnswerPiece, AnswerToken } from './request.ts';
 import { likeliest, type TokenLogprob } from './top-logprobs.ts';
 
@@ -11,6 +12,8 @@ export interface SamplingContext {
   readonly policy: ServedPolicy;
   readonly signal: AbortSignal;
   readonly topLogprobs: number;
+  /** Whether the model's end tokens end an answer. */
+  readonly ends: 'kept' | 'ignored';
   /** Maximum calls that an answer may hold. Later ones are left out. */
   readonly maxCalls: number;
   /** Takes the parts of the answers as they become certain. Default: nobody waits for them. */
@@ -19,15 +22,16 @@ export interface SamplingContext {
 
 /** Samples the answers to a request and takes them apart. */
 export async function sampleAnswer(asked: AskedRequest, context: SamplingContext): Promise<Answer> {
-  const { policy, signal, topLogprobs, onPiece } = context;
+  const { policy, signal, topLogprobs, ends, onPiece } = context;
   const { promptTokens: prompt, sampling, count, seed, model } = asked;
   const members = Array.from({ length: count }, (_, member) => new Member(asked, member, context));
-  const completions = await policy.sample({
+  const request: SampleRequest = {
     ...sampling,
     ...{ prompt, count, seed, signal },
     // Likely tokens are computed when all is sampled, so nothing is certain before.
     ...(onPiece && topLogprobs === 0 && { onToken: (event) => members[event.member]?.push(event) }),
-  });
+  };
+  const completions = await (ends === 'ignored' ? samplePastEnds(policy, request) : policy.sample(request));
   const tops = topLogprobs > 0 ? await likelyTokens(asked, completions, context) : [];
   const choices = completions.map((completion, member) => members[member]!.finish(completion, tops[member]));
   const { policyVersion } = completions[0]!;

@@ -6,7 +6,7 @@ import { eventStream, type StreamEvent } from '../event-stream.ts';
 import { readJson, type ServeApp, type ServeContext, secondsNow, signalOf } from '../routes.ts';
 import { openaiFailure } from './errors.ts';
 import { chatMessageSchema, chatToolChoiceSchema, chatToolSchema } from './messages.ts';
-import { requireTextFormat, samplingFields, samplingOf, seedOf } from './sampling.ts';
+import { drawOf, requireTextFormat, samplingFields, samplingOf } from './sampling.ts';
 import { tokenBytes, tokenText } from './token-text.ts';
 import { usageOf } from './usage.ts';
 
@@ -55,8 +55,7 @@ function requestOf(body: Body): AnswerRequest {
       ...(templateVariables != null && { templateVariables }),
     },
     sampling: samplingOf(body, body.max_completion_tokens ?? body.max_tokens),
-    count: body.n ?? 1,
-    seed: seedOf(body),
+    ...drawOf(body),
     topLogprobs: body.logprobs === true ? (body.top_logprobs ?? 0) : 0,
     ...(body.parallel_tool_calls === false && { maxCalls: 1 }),
   };

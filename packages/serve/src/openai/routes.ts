@@ -1,9 +1,11 @@
 import type { ServeApp } from '../routes.ts';
 import { addChatRoutes } from './chat.ts';
+import { addCompletionRoutes } from './completions.ts';
 import { addModelRoutes } from './models.ts';
 
 /** Adds the routes of OpenAI's API. */
 export function addOpenaiRoutes(app: ServeApp): void {
   addModelRoutes(app);
   addChatRoutes(app);
+  addCompletionRoutes(app);
 }

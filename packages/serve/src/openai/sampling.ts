@@ -16,7 +16,7 @@ export const samplingFields = {
   frequency_penalty: z.literal(0, 'is not supported; leave it out').nullish(),
   presence_penalty: z.literal(0, 'is not supported; leave it out').nullish(),
   logit_bias: z.strictObject({}, 'is not supported; leave it out').nullish(),
-  ignore_eos: z.literal(false, 'is not supported; leave it out').nullish(),
+  ignore_eos: z.boolean().nullish(),
   include_stop_str_in_output: z.literal(false, 'is not supported; leave it out').nullish(),
   min_tokens: z.literal(0, 'is not supported; leave it out').nullish(),
 };
@@ -42,9 +42,13 @@ export function samplingOf(
   return Object.fromEntries(Object.entries(given).filter(([, value]) => value != null));
 }
 
-/** Seed of the random streams. */
-export function seedOf({ seed }: Pick<SamplingBody, 'seed'>): string | undefined {
-  return seed == null ? undefined : String(seed);
+/** How the request is drawn: its number of answers, its seed, and what ends them. */
+export function drawOf({ n, seed, ignore_eos }: Pick<SamplingBody, 'n' | 'seed' | 'ignore_eos'>) {
+  return {
+    count: n ?? 1,
+    seed: seed == null ? undefined : String(seed),
+    ends: ignore_eos === true ? ('ignored' as const) : ('kept' as const),
+  };
 }
 
 /** @throws `ApiError` for options of an answer's form that no constrained decoding enforces here. */

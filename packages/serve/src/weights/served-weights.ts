@@ -58,12 +58,16 @@ export class ServedWeights {
 
   /** What clients called the weights in force, else their version. */
   get label(): string {
-    const version = this.#policy.policyVersion;
-    return this.#label?.version === version ? this.#label.text : String(version);
+    return this.labelOf(this.#policy.policyVersion);
   }
 
   set label(text: string) {
     this.#label = { text, version: this.#policy.policyVersion };
+  }
+
+  /** What clients called the weights of a version, else the version. */
+  labelOf(version: number): string {
+    return this.#label?.version === version ? this.#label.text : String(version);
   }
 
   /** @throws `ApiError` 404 for a name that nobody serves. */
