@@ -1,3 +1,4 @@
+import { anthropicError } from './anthropic/errors.ts';
 import type { ApiError } from './api-error.ts';
 import { openaiError } from './openai/errors.ts';
 
@@ -9,7 +10,7 @@ interface ErrorShape {
 }
 
 /** The first that matches counts. All else is worded as OpenAI does. */
-const shapes: readonly ErrorShape[] = [];
+const shapes: readonly ErrorShape[] = [{ matches: /\/v1\/messages(\/|$)/, body: anthropicError }];
 
 /** Body of the answer to a request that fails. */
 export function errorBody(error: ApiError, path: string): unknown {

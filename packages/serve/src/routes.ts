@@ -1,6 +1,7 @@
+import { OptionsError, parseOptions } from '@rlp/core';
 import type { HttpExchange } from '@rlp/http';
 import type { Context, Hono } from 'hono';
-import * as z from 'zod';
+import type * as z from 'zod';
 import type { Answerer } from './answer/answerer.ts';
 import { ApiError } from './api-error.ts';
 
@@ -59,10 +60,13 @@ export async function readJson<Schema extends z.ZodType>(
   } catch {
     throw new ApiError(400, 'expected a body of JSON, got something else');
   }
-  const { data, error } = schema.safeParse(value);
-  if (error === undefined) return data;
-  const [first] = error.issues;
-  throw new ApiError(400, z.prettifyError(error), { param: first?.path.map(String).join('.') });
+  try {
+    return parseOptions('request', schema, value);
+  } catch (error) {
+    if (!(error instanceof OptionsError)) throw error;
+    const param = /^`?([\w.[\]]+)/.exec(error.issues[0] ?? '')?.[1];
+    throw new ApiError(400, `the request is not valid: ${error.issues.join('; ')}`, { param });
+  }
 }
 
 async function readText({ env, req, get }: ServeContext): Promise<string> {

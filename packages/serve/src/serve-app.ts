@@ -1,5 +1,6 @@
 import { Hono } from 'hono';
 import type { Answerer } from './answer/answerer.ts';
+import { addAnthropicRoutes } from './anthropic/routes.ts';
 import { ApiError, apiErrorOf } from './api-error.ts';
 import { errorBody } from './error-shapes.ts';
 import { addOpenaiRoutes } from './openai/routes.ts';
@@ -30,6 +31,7 @@ export function serveApp({ answerer, settings, onError }: ServeAppOptions): Serv
     return failed(new ApiError(404, `there is no ${method} ${path} here`), context, onError);
   });
   addOpenaiRoutes(app);
+  addAnthropicRoutes(app);
   addVllmRoutes(app);
   addSglangRoutes(app);
   return app;

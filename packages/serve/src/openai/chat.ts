@@ -1,4 +1,4 @@
-import type { TokenId, Tokenizer } from '@rlp/core';
+import type { Tokenizer } from '@rlp/core';
 import * as z from 'zod';
 import type { Answering } from '../answer/answerer.ts';
 import type { Answer, AnswerChoice, AnswerPiece, AnswerRequest, AnswerToken } from '../answer/request.ts';
@@ -7,7 +7,7 @@ import { readJson, type ServeApp, type ServeContext, secondsNow, signalOf } from
 import { openaiFailure } from './errors.ts';
 import { chatMessageSchema, chatToolChoiceSchema, chatToolSchema } from './messages.ts';
 import { drawOf, requireTextFormat, samplingFields, samplingOf } from './sampling.ts';
-import { tokenBytes, tokenText } from './token-text.ts';
+import { wordsOf } from './token-text.ts';
 import { usageOf } from './usage.ts';
 
 const bodySchema = z.looseObject({
@@ -142,13 +142,11 @@ class ChatWriter {
 
   #tokenFields(tokens: readonly AnswerToken[]): object {
     if (this.#body.logprobs !== true) return { logprobs: null };
-    const words = (token: TokenId) => ({
-      token: tokenText(this.#tokenizer, token),
-      bytes: tokenBytes(this.#tokenizer, token),
-    });
     const content = tokens.map(({ token, logprob, top = [] }) => {
-      const top_logprobs = top.map((likely) => ({ ...words(likely.token), logprob: likely.logprob }));
-      return { ...words(token), logprob, top_logprobs };
+      const top_logprobs = top.map((likely) => ({
+        ...{ ...wordsOf(this.#tokenizer, likely.token), logprob: likely.logprob },
+      }));
+      return { ...wordsOf(this.#tokenizer, token), logprob, top_logprobs };
     });
     return { logprobs: { content, refusal: null } };
   }

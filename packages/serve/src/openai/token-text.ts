@@ -5,8 +5,8 @@ export function tokenText(tokenizer: Tokenizer, token: TokenId): string {
   return tokenizer.decode([token], { specialTokens: 'keep' });
 }
 
-/** UTF-8 bytes of a token's text, or `null` for a part of a character. */
-export function tokenBytes(tokenizer: Tokenizer, token: TokenId): readonly number[] | null {
+/** Text of a token and its UTF-8 bytes, which are `null` for a part of a character. */
+export function wordsOf(tokenizer: Tokenizer, token: TokenId) {
   const text = tokenText(tokenizer, token);
-  return text.includes('\uFFFD') ? null : [...new TextEncoder().encode(text)];
+  return { token: text, bytes: text.includes('\uFFFD') ? null : [...new TextEncoder().encode(text)] };
 }
