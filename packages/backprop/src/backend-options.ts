@@ -93,6 +93,24 @@ export const onnxBackendSchema = z.strictObject({
     .default('none'),
 });
 
+/** Schema of {@link OptimStepOptions}. */
+const optimStepSchema = z.strictObject({
+  /** Learning rate of this update, whatever the schedule says. Default: that of the backend. */
+  learningRate: z.number().nonnegative().optional(),
+  /** Optimizer of this update. Default: that of the backend. */
+  optimizer: optimizerSchema.optional(),
+  /** Global L2 norm that this update's gradient is clipped to, or `'off'`. Default: that of the backend. */
+  maxGradientNorm: maxGradientNormSchema.optional(),
+});
+
+/** Options of one update of an {@link OnnxTrainingBackend}. */
+export interface OptimStepOptions extends z.input<typeof optimStepSchema> {}
+
+/** Checks the options of an update. Throws an OptionsError naming every problem. */
+export function resolveOptimStep(options: OptimStepOptions): z.output<typeof optimStepSchema> {
+  return parseOptions('optimStep', optimStepSchema, options);
+}
+
 /** Options of {@link createOnnxBackend}. */
 export interface OnnxBackendOptions extends z.input<typeof onnxBackendSchema> {}
 

@@ -20,6 +20,7 @@ import {
   type Weights,
 } from '@rlp/core';
 import type { RunningProgram } from '@rlp/onnx/runtime';
+import { type OptimStepOptions, resolveOptimStep } from './backend-options.ts';
 import {
   type PackedBatch,
   type PackingOptions,
@@ -33,7 +34,7 @@ import { checkLossValues, checkValueHead, type ValueHead } from './batch/value-l
 import { Future } from './future.ts';
 import { GraphLibrary } from './graphs/graph-library.ts';
 import { referenceDecay } from './optimizer/optimizer.ts';
-import type { ComputeRequest, GraphSource, Policy } from './program-protocol.ts';
+import type { ComputeRequest, GraphSource, Policy, ProgramState } from './program-protocol.ts';
 import type { TrainingMethods } from './train.program.ts';
 import type { PolicyWeights } from './weights/policy-weights.ts';
 import { publishFiles, requirePublishable } from './weights/publication-files.ts';
@@ -139,8 +140,9 @@ export class OnnxTrainingBackend implements FullBackend {
     });
   }
 
-  optimStep(): TrainFuture<OptimStepResult> {
-    return this.#submit(() => this.#parts.program.call('optimStep', undefined));
+  /** @param options - Replaces options of the backend in this update, for learning rates that the caller decides. */
+  optimStep(options: OptimStepOptions = {}): TrainFuture<OptimStepResult> {
+    return this.#submit(async () => this.#parts.program.call('optimStep', resolveOptimStep(options)));
   }
 
   logprobs(
@@ -220,9 +222,14 @@ export class OnnxTrainingBackend implements FullBackend {
     });
   }
 
-  loadCheckpoint(directory: string): TrainFuture<void> {
+  /** @param optimizer - `'fresh'` leaves out the optimizer's state and the number of updates. Default `'restored'`. */
+  loadCheckpoint(
+    directory: string,
+    { optimizer = 'restored' }: { readonly optimizer?: 'restored' | 'fresh' } = {},
+  ): TrainFuture<void> {
     const restored = this.#submit(async () => {
-      const state = await readTrainingCheckpoint(directory, this.#parts.weights);
+      const saved = await readTrainingCheckpoint(directory, this.#parts.weights);
+      const state = optimizer === 'fresh' ? withFreshOptimizer(saved) : saved;
       const tensors = [state.parameters, state.moment1, state.moment2, state.reference ?? []].flat();
       const transfer = tensors.map(({ data }) => data.buffer as ArrayBuffer);
       await this.#parts.program.call('restore', state, { transfer });
@@ -263,4 +270,10 @@ export class OnnxTrainingBackend implements FullBackend {
       throw error;
     }
   }
+}
+
+/** The state before the first update. */
+function withFreshOptimizer(state: ProgramState): ProgramState {
+  for (const { data } of [...state.moment1, ...state.moment2]) data.fill(0);
+  return { ...state, updates: 0 };
 }

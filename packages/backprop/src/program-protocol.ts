@@ -35,6 +35,14 @@ export interface TrainingProgramOptions {
   readonly merge: MergePlan | undefined;
 }
 
+/** What replaces the program's options in one update. */
+export interface UpdateSettings {
+  /** Learning rate, whatever the schedule says. */
+  readonly learningRate?: number | undefined;
+  readonly optimizer?: Optimizer | undefined;
+  readonly maxGradientNorm?: number | undefined;
+}
+
 /** A graph's bytes, and the meaning of its inputs and outputs. */
 export interface GraphPlan {
   readonly key: string;

@@ -7,6 +7,8 @@ export interface UpdateStep {
   readonly learningRate: number;
   /** Number of the update. 1 for the first. */
   readonly update: number;
+  readonly options: Optimizer;
+  readonly maxGradientNorm: number;
 }
 
 /** Updates the parameters from the accumulated gradient and consumes it. */
@@ -21,8 +23,6 @@ export interface ParameterOptimizer {
 export interface OptimizerParts<Gradient> {
   readonly store: ParameterStore;
   readonly gradient: Gradient;
-  readonly options: Optimizer;
-  readonly maxGradientNorm: number;
 }
 
 /** Clipping and AdamW by WebAssembly kernels, in place, for parameters in host memory. */
@@ -33,15 +33,15 @@ export class KernelOptimizer implements ParameterOptimizer {
     this.#parts = parts;
   }
 
-  async update({ learningRate, update }: UpdateStep): Promise<number> {
-    const { store, gradient, options, maxGradientNorm } = this.#parts;
+  async update({ learningRate, update, options, maxGradientNorm }: UpdateStep): Promise<number> {
+    const { store, gradient } = this.#parts;
     gradient.settle();
     const norm = gradient.norm();
     const factor = clipFactor(norm, maxGradientNorm);
     if (factor < 1) gradient.scale(factor);
     const { beta1, beta2, epsilon } = options;
     const step = { learningRate, beta1, beta2, epsilon, update };
-    for (const { state, weightDecay } of this.#pieces()) {
+    for (const { state, weightDecay } of this.#pieces(options)) {
       store.kernels.adamw(state, { ...step, weightDecay });
     }
     gradient.clear();
@@ -51,8 +51,8 @@ export class KernelOptimizer implements ParameterOptimizer {
   async release(): Promise<void> {}
 
   /** Whole memories if all parameters have the same decay, otherwise single parameters. */
-  *#pieces() {
-    const { store, options } = this.#parts;
+  *#pieces(options: Optimizer) {
+    const { store } = this.#parts;
     const { decay, weightDecay } = options;
     if (decay === 'all' || weightDecay === 0) {
       const [values, gradients] = [store.segments(), store.segments('gradient')];

@@ -11,11 +11,10 @@ export function driversOf(
   store: ParameterStore,
   options: TrainingProgramOptions,
 ): { readonly gradient: GradientAccumulator; readonly optimizer: ParameterOptimizer } {
-  const shared = { store, options: options.optimizer, maxGradientNorm: options.maxGradientNorm };
   if (store.residency === 'device') {
     const gradient = new DeviceGradient(host, store);
-    return { gradient, optimizer: new GraphOptimizer(host, { ...shared, gradient }) };
+    return { gradient, optimizer: new GraphOptimizer(host, { store, gradient }) };
   }
   const gradient = new AccumulatedGradient(host, store, options.scratch);
-  return { gradient, optimizer: new KernelOptimizer({ ...shared, gradient }) };
+  return { gradient, optimizer: new KernelOptimizer({ store, gradient }) };
 }

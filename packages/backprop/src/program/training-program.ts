@@ -20,6 +20,7 @@ import type {
   RebaseRequest,
   ScoreResult,
   TrainingProgramOptions,
+  UpdateSettings,
 } from '../program-protocol.ts';
 import { valueHeadName } from '../weights/value-head.ts';
 import type { GradientAccumulator } from './gradients.ts';
@@ -65,11 +66,16 @@ export class TrainingProgram {
       }
     });
 
-  readonly optimStep = (): Promise<OptimStepResult> =>
+  readonly optimStep = (given: UpdateSettings): Promise<OptimStepResult> =>
     this.#sequence.run(async () => {
       await this.#freezeReference();
-      const learningRate = this.#options.learningRate * scheduleFactor(this.#options.schedule, this.#updates);
-      const gradientNorm = await this.#optimizer.update({ learningRate, update: this.#updates + 1 });
+      const { learningRate: base, schedule, optimizer, maxGradientNorm } = this.#options;
+      const { learningRate = base * scheduleFactor(schedule, this.#updates) } = given;
+      const gradientNorm = await this.#optimizer.update({
+        ...{ learningRate, update: this.#updates + 1 },
+        options: given.optimizer ?? optimizer,
+        maxGradientNorm: given.maxGradientNorm ?? maxGradientNorm,
+      });
       this.#updates += 1;
       return { gradientNorm, learningRate, updates: this.#updates };
     });

@@ -7,9 +7,12 @@ import {
   type SampleRequest,
   type Sampler,
   SamplerError,
+  type ScoreRequest,
   type SharedWeights,
   type TokenId,
   type Tokenizer,
+  type TokenScorer,
+  type TokenScores,
   TrainingError,
   type WeightPublication,
 } from '@rlp/core';
@@ -39,11 +42,11 @@ export interface TinkerSamplerOptions extends z.input<typeof schema> {}
  *
  * @throws `OptionsError` naming every problem at once.
  */
-export function createTinkerSampler(options: TinkerSamplerOptions): Sampler & InferenceEngine {
+export function createTinkerSampler(options: TinkerSamplerOptions): Sampler & TokenScorer & InferenceEngine {
   return new TinkerSampler(parseOptions('createTinkerSampler', schema, options));
 }
 
-class TinkerSampler implements Sampler, InferenceEngine {
+class TinkerSampler implements Sampler, TokenScorer, InferenceEngine {
   readonly accepts = ['shared'] as const;
   readonly tokenizer: Tokenizer;
   readonly contextLength: number;
@@ -76,22 +79,14 @@ class TinkerSampler implements Sampler, InferenceEngine {
     signal?.throwIfAborted();
     this.#check(request);
     const ends = [...new Set([...this.tokenizer.eosIds, ...(request.stopTokens ?? [])])];
-    const { session, baseModel } = this.#backend;
-    const [version, path] = [this.#version, this.#path];
+    const version = this.#version;
     const maxTokens = Math.min(request.maxTokens, this.contextLength - prompt.length);
     const sampling_params = {
       ...{ max_tokens: maxTokens, temperature: request.temperature ?? 1, stop: ends },
       ...{ top_p: request.topP ?? 1, top_k: request.topK || -1 },
       seed: RandomStream.named('tinker sampler', request.seed).integer(2 ** 31),
     };
-    const body = {
-      ...{ num_samples: request.count, prompt: modelInput(prompt), sampling_params, type: 'sample' },
-      ...(path === undefined ? { base_model: baseModel } : { model_path: path }),
-    };
-    const answer = await session.call('/asample', body, sampleSchema, signal).catch((error: unknown) => {
-      signal?.throwIfAborted();
-      throw explained(error);
-    });
+    const answer = await this.#ask({ num_samples: request.count, prompt, sampling_params }, signal);
     if (answer.sequences.length !== request.count) {
       throw this.#unusable(`${request.count} completions`, answer.sequences.length);
     }
@@ -134,6 +129,59 @@ class TinkerSampler implements Sampler, InferenceEngine {
       stopReason: stop >= 0 || stop_reason === 'stop' ? 'stop' : 'length',
       policyVersion: version,
     };
+  }
+
+  /** Logprobs of given tokens, from the logprobs of prompts. Entropies are unknown (NaN). SkyRL 0.3 on JAX computes none. */
+  async scoreTokens(
+    requests: readonly ScoreRequest[],
+    { temperature = 1, signal }: Parameters<TokenScorer['scoreTokens']>[1] = {},
+  ): Promise<readonly TokenScores[]> {
+    signal?.throwIfAborted();
+    if (temperature !== 1) {
+      throw new ArgumentError(`scoreTokens: Tinker's protocol scores at temperature 1, got ${temperature}`);
+    }
+    for (const { prompt, completion } of requests) this.#checkScored(prompt, completion);
+    return Promise.all(
+      requests.map(async ({ prompt, completion }) => {
+        const tokens = [...prompt, ...completion];
+        const sampling_params = { max_tokens: 1, temperature: 1, seed: 0 };
+        const logprobs = (await this.#ask({ prompt: tokens, sampling_params, prompt_logprobs: true }, signal))
+          .prompt_logprobs;
+        const scored = logprobs?.slice(prompt.length) ?? [];
+        if (logprobs?.length !== tokens.length || !scored.every((x) => x !== null && x <= 1e-3)) {
+          throw this.#unusable(`logprobs of ${tokens.length} tokens of a prompt`, `${logprobs?.length ?? 'none'}`);
+        }
+        const entropies = new Float32Array(completion.length).fill(Number.NaN);
+        return { logprobs: Float32Array.from(scored, (x) => Math.min(0, x!)), entropies };
+      }),
+    );
+  }
+
+  #checkScored(prompt: readonly TokenId[], completion: readonly TokenId[]): void {
+    const tokens = [...prompt, ...completion];
+    // One token is sampled behind them, because the protocol scores nothing else.
+    if (prompt.length === 0 || completion.length === 0 || tokens.length >= this.contextLength) {
+      throw new ArgumentError(
+        `scoreTokens: expected a prompt and a completion of at least a token each, below ${this.contextLength} together, got ${prompt.length} and ${completion.length}`,
+      );
+    }
+    const foreign = tokens.find((t) => !(Number.isInteger(t) && t >= 0 && t < this.vocabularySize));
+    if (foreign === undefined) return;
+    throw new ArgumentError(`scoreTokens: token ${foreign} is outside the vocabulary of ${this.vocabularySize}`);
+  }
+
+  /** Sends a request to sample with the weights in force. */
+  async #ask(
+    { prompt, ...body }: { readonly prompt: readonly TokenId[]; readonly [field: string]: unknown },
+    signal: AbortSignal | undefined,
+  ): Promise<z.output<typeof sampleSchema>> {
+    const { session, baseModel } = this.#backend;
+    const weights = this.#path === undefined ? { base_model: baseModel } : { model_path: this.#path };
+    const request = { num_samples: 1, ...body, prompt: modelInput(prompt), ...weights, type: 'sample' };
+    return session.call('/asample', request, sampleSchema, signal).catch((error: unknown) => {
+      signal?.throwIfAborted();
+      throw explained(error);
+    });
   }
 
   #unusable(expected: string, got: string | number): SamplerError {

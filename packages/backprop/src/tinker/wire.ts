@@ -43,6 +43,7 @@ export const sampleSchema = z.object({
       logprobs: z.array(z.number()).nullish(),
     }),
   ),
+  prompt_logprobs: z.array(z.number().nullable()).nullish(),
 });
 
 /** Any result. */
