@@ -1,4 +1,9 @@
-export { type LoraOptions, type OnnxBackendOptions, type OptimStepOptions, onnxBackendSchema } from './backend-options.ts';
+export {
+  type LoraOptions,
+  type OnnxBackendOptions,
+  type OptimStepOptions,
+  onnxBackendSchema,
+} from './backend-options.ts';
 export { createOnnxBackend } from './create-backend.ts';
 export { countParameters, estimateMemory, type MemoryEstimate, type MemoryQuestion } from './memory.ts';
 export type { LogprobsOptions, OnnxTrainingBackend } from './onnx-backend.ts';

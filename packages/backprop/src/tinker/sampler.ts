@@ -149,7 +149,10 @@ class TinkerSampler implements Sampler, TokenScorer, InferenceEngine {
           .prompt_logprobs;
         const scored = logprobs?.slice(prompt.length) ?? [];
         if (logprobs?.length !== tokens.length || !scored.every((x) => x !== null && x <= 1e-3)) {
-          throw this.#unusable(`logprobs of ${tokens.length} tokens of a prompt`, `${logprobs?.length ?? 'none'}`);
+          throw this.#unusable(
+            `logprobs of ${tokens.length} tokens of a prompt`,
+            `${logprobs?.length ?? 'none'}`,
+          );
         }
         const entropies = new Float32Array(completion.length).fill(Number.NaN);
         return { logprobs: Float32Array.from(scored, (x) => Math.min(0, x!)), entropies };
@@ -160,14 +163,16 @@ class TinkerSampler implements Sampler, TokenScorer, InferenceEngine {
   #checkScored(prompt: readonly TokenId[], completion: readonly TokenId[]): void {
     const tokens = [...prompt, ...completion];
     // One token is sampled behind them, because the protocol scores nothing else.
-    if (prompt.length === 0 || completion.length === 0 || tokens.length >= this.contextLength) {
+    if (prompt.length === 0 || tokens.length >= this.contextLength) {
       throw new ArgumentError(
-        `scoreTokens: expected a prompt and a completion of at least a token each, below ${this.contextLength} together, got ${prompt.length} and ${completion.length}`,
+        `scoreTokens: expected a prompt of at least one token, and below ${this.contextLength} tokens with the completion, got ${prompt.length} and ${completion.length}`,
       );
     }
     const foreign = tokens.find((t) => !(Number.isInteger(t) && t >= 0 && t < this.vocabularySize));
     if (foreign === undefined) return;
-    throw new ArgumentError(`scoreTokens: token ${foreign} is outside the vocabulary of ${this.vocabularySize}`);
+    throw new ArgumentError(
+      `scoreTokens: token ${foreign} is outside the vocabulary of ${this.vocabularySize}`,
+    );
   }
 
   /** Sends a request to sample with the weights in force. */

@@ -172,6 +172,26 @@ describe('engineFleet', () => {
     expect(second).toMatchObject({ state: 'resting', reason: expect.stringMatching(message) });
   });
 
+  it('finds out an engine that loads some of the weights, by the levels of the logprobs', async () => {
+    const [engine] = engines(1);
+    const scored = engine!.scoreTokens.bind(engine);
+    let trainer = 0;
+    const probe = {
+      request: { prompt: [1], completion: [2, 3] },
+      trainer: async () => [-1 - 0.5 * trainer, -1 - 0.5 * trainer],
+    };
+    const fleet = engineFleet([engine!], { ...quick, patienceMs: 1, probe });
+    trainer = 1;
+    await fleet.updateWeights(published(1));
+    engine!.scoreTokens = async (requests) =>
+      (await scored(requests)).map((scores) => ({
+        ...scores,
+        logprobs: scores.logprobs.map((x) => x + 0.05),
+      }));
+    trainer = 2;
+    await expect(fleet.updateWeights(published(2))).rejects.toThrow(/only some of them/);
+  });
+
   it('says why nothing serves, and stops waiting at its patience or once aborted', async () => {
     const all = engines(2);
     for (const engine of all) engine.kill();
