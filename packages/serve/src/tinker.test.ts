@@ -1,7 +1,4 @@
 import { execFile } from 'node:child_process';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { runRlTraining } from '@rlp/algorithms';
@@ -9,7 +6,6 @@ import { createOnnxBackend } from '@rlp/backprop';
 import { createTinkerBackend, createTinkerSampler, type TinkerBackendOptions } from '@rlp/backprop/tinker';
 import {
   type InferenceEngine,
-  type Loss,
   RandomStream,
   type SampleRequest,
   type Sampler,
@@ -24,35 +20,16 @@ import {
 } from '@rlp/core/testing';
 import { SimpleTextEnvironment, taskSource } from '@rlp/env';
 import { createOnnxSampler } from '@rlp/inference';
-import { characterTokenizer, createModel, parseModelConfig } from '@rlp/models';
-import { createEngine } from '@rlp/onnx/runtime';
 import { RolloutManager } from '@rlp/rollout';
 import { afterAll, describe, expect, it } from 'vitest';
-import { onnxTinkerTrainer, type ServeTinkerOptions, serveTinker } from './tinker.ts';
+import { nll, openFixture, token, tokenizer, vocabularySize } from './tinker/tinker.fixture.ts';
 
-const tokenizer = characterTokenizer('abcdefgh', { begin: '<s>', end: '</s>' });
-const { vocabularySize } = tokenizer;
-const config = parseModelConfig({
-  ...{ model_type: 'llama', vocab_size: vocabularySize, hidden_size: 32, intermediate_size: 24 },
-  ...{ num_hidden_layers: 1, num_attention_heads: 4, num_key_value_heads: 2, max_position_embeddings: 32 },
-  ...{ rms_norm_eps: 1e-5, hidden_act: 'silu', tie_word_embeddings: true, initializer_range: 0.3 },
-});
-const model = createModel({ config, tokenizer, seed: 'tinker' });
-const engine = await createEngine({ threads: 1 });
-const root = await mkdtemp(join(tmpdir(), 'rlp-serve-tinker-'));
-const token = 'tml-0123456789abcdef';
-let folders = 0;
-const folder = () => join(root, `folder-${folders++}`);
-let servers = 0;
-const serve = (options: Partial<ServeTinkerOptions> = {}) => {
-  const trainer = onnxTinkerTrainer({ engine, model, modelName: 'tiny', store: `server ${servers++}` });
-  return serveTinker({ trainer, directory: folder(), token, maxPolicies: 16, ...options });
-};
+const fixture = await openFixture('contracts');
+const { engine, model, serve, folder } = fixture;
 const server = await serve();
 afterAll(async () => {
   await server.close();
-  await engine.close();
-  await rm(root, { recursive: true, force: true });
+  await fixture.close();
 });
 
 const create = (options: Partial<TinkerBackendOptions> = {}) =>
@@ -60,12 +37,6 @@ const create = (options: Partial<TinkerBackendOptions> = {}) =>
     ...{ url: server.url, apiKey: token, vocabularySize, contextLength: 32, rank: 4, seed: 7 },
     ...{ learningRate: 1e-2, reduction: 'sum', ...options },
   });
-const nll: Loss = {
-  key: 'nll',
-  columns: [],
-  compute: (ops, { logprobs }) => ({ tokenLosses: ops.neg(logprobs) }),
-};
-
 describeTrainingBackend('@rlp/serve by the Tinker driver', {
   create,
   vocabularySize,
@@ -184,226 +155,6 @@ describe('training over the wire', () => {
       expect(norms[1].gradientNorm / norms[0].gradientNorm).toBeCloseTo(1, 4);
     }
     await Promise.all([here.close(), there.close()]);
-  });
-});
-
-/** Asks a server as a client would. */
-function clientOf({ url }: { readonly url: string }) {
-  const send = async (path: string, body: unknown, headers: Record<string, string> = {}) => {
-    const answer = await fetch(`${url}/api/v1${path}`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json', 'x-api-key': token, ...headers },
-      body: typeof body === 'string' ? body : JSON.stringify(body),
-    });
-    return { status: answer.status, body: (await answer.json()) as Record<string, never> };
-  };
-  const result = async (answer: { readonly body: Record<string, string> }) => {
-    const asked = await send('/retrieve_future', { request_id: answer.body.request_id });
-    return { ...asked, id: answer.body.request_id };
-  };
-  return { send, result };
-}
-
-const datum = (tokens: readonly number[], inputs: Record<string, readonly number[]> = {}) => ({
-  model_input: { chunks: [{ type: 'encoded_text', tokens: tokens.slice(0, -1) }] },
-  loss_fn_inputs: Object.fromEntries(
-    Object.entries({ target_tokens: tokens.slice(1), ...inputs }).map(([name, data]) => [
-      name,
-      { data, dtype: name === 'target_tokens' ? 'int64' : 'float32' },
-    ]),
-  ),
-});
-
-async function opened(options: Partial<ServeTinkerOptions> = {}) {
-  const own = await serve(options);
-  const { send, result } = clientOf(own);
-  const session = (await send('/create_session', { tags: [], sdk_version: '0.6.0' })).body.session_id;
-  const created = await send('/create_model', {
-    ...{ session_id: session, base_model: 'tiny', lora_config: { rank: 2, seed: 1 } },
-  });
-  await result(created);
-  return { own, send, result, session, model_id: created.body.model_id };
-}
-
-describe('the Tinker routes', () => {
-  it('have the losses of the protocol: values and gradients as by hand', async () => {
-    const { own, send, result, model_id } = await opened();
-    const tokens = [3, 4, 5];
-    const pass = async (loss_fn: string, inputs: Record<string, readonly number[]>, config?: object) => {
-      const input = { data: [datum(tokens, inputs)], loss_fn, loss_fn_config: config };
-      const { body } = await result(
-        await send('/forward_backward', { model_id, forward_backward_input: input }),
-      );
-      const { loss_fn_outputs, metrics } = body as unknown as {
-        readonly loss_fn_outputs: readonly [{ readonly logprobs: { readonly data: readonly number[] } }];
-        readonly metrics: Readonly<Record<string, number>>;
-      };
-      return { loss: metrics['loss:sum']!, logprobs: loss_fn_outputs[0].logprobs.data };
-    };
-    const { loss, logprobs } = await pass('cross_entropy', { weights: [0.5, -2] });
-    expect(loss).toBeCloseTo(-0.5 * logprobs[0]! + 2 * logprobs[1]!, 5);
-    const advantages = [1, -3];
-    const behavior = [logprobs[0]! - Math.log(1.5), logprobs[1]! + Math.log(2)];
-    const off = { logprobs: behavior, advantages };
-    expect((await pass('importance_sampling', off)).loss).toBeCloseTo(-(1.5 * 1 + 0.5 * -3), 4);
-    expect((await pass('ppo', off)).loss).toBeCloseTo(-(1.2 * 1 + 0.8 * -3), 4);
-    const wide = { clip_low_threshold: 0.1, clip_high_threshold: 9 };
-    expect((await pass('ppo', off, wide)).loss).toBeCloseTo(-(1.5 * 1 + 0.5 * -3), 4);
-    expect((await pass('cispo', off)).loss).toBeCloseTo(-(1.5 * logprobs[0]! - 1.5 * logprobs[1]!), 4);
-    const squares = Math.log(1.5) ** 2 + Math.log(2) ** 2;
-    const linear = logprobs[0]! - 3 * logprobs[1]!;
-    expect((await pass('dro', off, { beta: 0.1 })).loss).toBeCloseTo(-(linear - 0.05 * squares), 4);
-    await own.close();
-  });
-
-  it('do a call that comes twice once, and refuse another of the same number', async () => {
-    const { own, send, result, model_id } = await opened();
-    const input = { data: [datum([3, 4, 5], { weights: [1, 1] })], loss_fn: 'cross_entropy' };
-    const passes = await Promise.all(
-      [0, 1].map(() => send('/forward_backward', { model_id, seq_id: 1, forward_backward_input: input })),
-    );
-    expect(passes[0]!.body.request_id).toBe(passes[1]!.body.request_id);
-    const step = { model_id, adam_params: { learning_rate: 0 } };
-    const norm = async (seq_id: number) => {
-      const { body } = await result(await send('/optim_step', { ...step, seq_id }));
-      return (body as unknown as { metrics: { grad_norm: number } }).metrics.grad_norm;
-    };
-    const once = await norm(2);
-    await send('/forward_backward', { model_id, seq_id: 3, forward_backward_input: input });
-    expect(await norm(4)).toBeCloseTo(once, 6);
-    const other = await send('/optim_step', { ...step, adam_params: {}, seq_id: 4 });
-    expect(other).toMatchObject({ status: 409, body: { detail: expect.stringMatching(/seq_id 4/) } });
-    const key = { 'x-idempotency-key': 'one' };
-    const unnumbered = { model_id, forward_backward_input: input };
-    const [a, b] = [
-      await send('/forward_backward', unnumbered, key),
-      await send('/forward_backward', unnumbered, key),
-    ];
-    expect(a.body.request_id).toBe(b.body.request_id);
-    await own.close();
-  });
-
-  it('ask clients to come back for results that take long, and say when results are gone', async () => {
-    let now = 0;
-    const { own, send, result, session, model_id } = await opened({
-      waitMs: 1,
-      resultMs: 100,
-      clock: () => now,
-    });
-    const sample = { num_samples: 8, sampling_params: { max_tokens: 28, seed: 1 }, base_model: 'tiny' };
-    const asked = { ...sample, prompt: { chunks: [{ type: 'encoded_text', tokens: [3] }] } };
-    const first = await send('/asample', asked, { 'x-idempotency-key': 'sample' });
-    let answer = await result(first);
-    expect(answer).toMatchObject({ status: 408, body: { queue_state: 'active' } });
-    while (answer.status === 408) answer = await result(first);
-    expect(answer.body).toMatchObject({ type: 'sample' });
-    const step = await send('/optim_step', { model_id, adam_params: {}, seq_id: 9 });
-    while ((await result(step)).status === 408);
-    now = 1000;
-    await send('/get_info', { model_id });
-    const again = await send('/asample', asked);
-    expect((await result(first)).status).toBe(410);
-    const repeated = await send('/asample', asked, { 'x-idempotency-key': 'sample' });
-    expect(repeated.body.request_id).not.toBe(first.body.request_id);
-    expect((await result(step)).body).toMatchObject({ error: expect.stringMatching(/was done/) });
-    expect((await result({ body: { request_id: 'stranger' } })).status).toBe(404);
-    for (const one of [again, repeated]) while ((await result(one)).status === 408);
-    expect(await send('/session_heartbeat', { session_id: session })).toMatchObject({ status: 200 });
-    await own.close();
-  });
-
-  it('keep checkpoints over a restart, with and without the optimizer', async () => {
-    const directory = folder();
-    const own = await serve({ directory });
-    const backend = await create({ url: own.url });
-    const tokens = tokenizer.encode('abcdefgh');
-    const row = {
-      tokens,
-      mask: tokens.map((_, t) => Math.min(1, t)),
-      weights: tokens.map(() => 1),
-      columns: {},
-    };
-    const train = async (one: TrainingBackend) => {
-      await one.forwardBackward({ sequences: [row] }, nll);
-      await one.optimStep();
-    };
-    await train(backend);
-    const place = folder();
-    await backend.saveCheckpoint(place);
-    await train(backend);
-    const [expected] = await backend.logprobs([tokens]);
-    const { send, result } = clientOf(own);
-    const runs = await fetch(`${own.url}/api/v1/training_runs/model-0/checkpoints`, {
-      headers: { 'x-api-key': token },
-    });
-    const { checkpoints } = (await runs.json()) as { checkpoints: { tinker_path: string }[] };
-    expect(checkpoints).toHaveLength(1);
-    const info = await send('/weights_info', { tinker_path: checkpoints[0]!.tinker_path });
-    expect(info.body).toEqual({ base_model: 'tiny', is_lora: true, lora_rank: 4 });
-    const load = { path: checkpoints[0]!.tinker_path, optimizer: false };
-    const session = (await send('/create_session', {})).body.session_id;
-    const other = await send('/create_model', {
-      session_id: session,
-      base_model: 'tiny',
-      lora_config: { rank: 3 },
-    });
-    const loaded = await result(await send('/load_weights', { model_id: other.body.model_id, ...load }));
-    expect(loaded.body).toMatchObject({ category: 'user', error: expect.stringMatching(/rank 4.*rank 3/) });
-    await backend.close();
-    await own.close();
-    const next = await serve({ directory });
-    const resumed = await create({ url: next.url });
-    await resumed.loadCheckpoint(place);
-    await train(resumed);
-    const [got] = await resumed.logprobs([tokens]);
-    for (const [t, value] of expected!.logprobs.entries()) expect(got!.logprobs[t]).toBeCloseTo(value, 5);
-    await resumed.close();
-    await next.close();
-  });
-
-  it('refuse what they cannot serve in one sentence', async () => {
-    const { own, send, result, session, model_id } = await opened({ maxPolicies: 1, maxBodyBytes: 4096 });
-    const input = (data: unknown, loss_fn = 'cross_entropy', config?: object) => ({
-      ...{ model_id, forward_backward_input: { data: [data], loss_fn, loss_fn_config: config } },
-    });
-    const cases: readonly [string, unknown, number, RegExp][] = [
-      ['/forward_backward', '{', 400, /JSON/],
-      ['/forward_backward', {}, 422, /model_id/],
-      ['/forward_backward', { ...input(datum([3, 4])), model_id: 'model-9' }, 404, /Model not found/],
-      ['/forward_backward', 'x'.repeat(5000), 413, /4096/],
-      ['/create_model', { session_id: 'x', base_model: 'tiny' }, 404, /Session not found/],
-      ['/create_model', { session_id: session, base_model: 'other' }, 400, /"tiny", got "other"/],
-      ['/create_model', { session_id: session, base_model: 'tiny' }, 400, /1 models at once/],
-      [
-        '/create_sampling_session',
-        { session_id: session, model_path: 'tinker://a/sampler_weights/b' },
-        404,
-        /not found/,
-      ],
-      ['/weights_info', { tinker_path: 'tinker://../weights/x' }, 400, /expected a path/],
-      ['/save_weights', { model_id, path: '../x' }, 422, /letters/],
-      ['/nothing', {}, 404, /not served/],
-    ];
-    for (const [path, body, status, said] of cases) {
-      const answer = await send(path, body);
-      expect([path, answer.status, answer.body.detail]).toEqual([path, status, expect.stringMatching(said)]);
-    }
-    const failures: readonly [object, RegExp][] = [
-      [input(datum([3, 4, 5]), 'gspo'), /expected one of cross_entropy/],
-      [input(datum([3, 4, 5]), 'ppo'), /logprobs: expected 2 numbers.*got none/],
-      [input(datum([3, 4, 5], { weights: [1] })), /weights: expected 2 numbers.*got 1/],
-      [input(datum([3, 99])), /99/],
-      [input(datum([3, 4, 5], { target_tokens: [5, 4] })), /goes on with 4/],
-      [input(datum([3, 4, 5]), 'cross_entropy', { beta: 1 }), /no settings/],
-    ];
-    for (const [body, said] of failures) {
-      const { body: failed } = await result(await send('/forward_backward', body));
-      expect(failed).toMatchObject({ category: 'user', error: expect.stringMatching(said) });
-    }
-    expect((await send('/create_session', {}, { 'x-api-key': 'tml-wrong' })).status).toBe(401);
-    const proto = await send('/forward', 'x', { 'content-type': 'application/x-protobuf' });
-    expect(proto).toMatchObject({ status: 415 });
-    await own.close();
   });
 });
 
