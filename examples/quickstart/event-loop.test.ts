@@ -1,10 +1,12 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { Worker } from 'node:worker_threads';
 import { policyLoss } from '@rlp/algorithms/loss';
+import { createOnnxBackend } from '@rlp/backprop';
 import type { TrainingSequence } from '@rlp/core';
-import { createEngine } from '@rlp/onnx/runtime';
+import { createOnnxSampler, InferenceModule } from '@rlp/inference';
+import { characterTokenizer, createModel, parseModelConfig } from '@rlp/models';
+import { createEngine, type Engine } from '@rlp/onnx/runtime';
 import { expect, it, onTestFinished } from 'vitest';
-import { newModel, policyOf } from './quickstart.ts';
 
 const resolution = 5;
 const loss = policyLoss({ proximal: 'current' });
@@ -32,9 +34,23 @@ async function idleThread() {
   };
 }
 
+/** A policy of the size of the quickstart's, which is trained and sampled in one engine. */
+async function policyIn(engine: Engine) {
+  const tokenizer = characterTokenizer('0123456789+=,', { begin: '<s>', end: '</s>' });
+  const config = parseModelConfig({
+    ...{ model_type: 'llama', architectures: ['LlamaForCausalLM'], vocab_size: tokenizer.vocabularySize },
+    ...{ hidden_size: 128, num_hidden_layers: 4, num_attention_heads: 4, intermediate_size: 352 },
+    ...{ max_position_embeddings: 64, tie_word_embeddings: true },
+  });
+  const model = createModel({ config, tokenizer, seed: '0' });
+  const backend = await createOnnxBackend({ engine, model, learningRate: 1e-4, tokensPerMicroBatch: 8192 });
+  const sampler = createOnnxSampler({ engine, model, maxSequences: 256 });
+  return { backend, inference: await InferenceModule.create({ backend: sampler }) };
+}
+
 /** One iteration: samples 64 answers, scores them and learns from them. */
 async function iterate(
-  { backend, inference }: Awaited<ReturnType<typeof policyOf>>,
+  { backend, inference }: Awaited<ReturnType<typeof policyIn>>,
   round: number,
 ): Promise<void> {
   const prompts = Array.from({ length: 8 }, (_, index) =>
@@ -74,7 +90,7 @@ function worst({ max }: { readonly max: number }): number {
 it('stays free while a model of 0.8 million parameters trains and is sampled', async () => {
   const engine = await createEngine();
   onTestFinished(() => engine.close());
-  const policy = await policyOf(engine, newModel('0'), { learningRate: 1e-4 });
+  const policy = await policyIn(engine);
   const idle = await idleThread();
   const delays = monitorEventLoopDelay({ resolution });
   delays.enable();

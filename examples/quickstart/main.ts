@@ -1,7 +1,6 @@
 import { join } from 'node:path';
 import { quickstartOptions, usage } from './options.ts';
-import { explained, quickstart } from './quickstart.ts';
-import { percent } from './record.ts';
+import { explained, percent, quickstart } from './quickstart.ts';
 
 const say = (line: string) => console.log(line);
 

@@ -5,10 +5,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
+import { closeRun } from '@rlp/algorithms/run';
+import { holdDirectory } from '@rlp/data/store';
 import { loadModel } from '@rlp/models';
 import { metricRowsFromJsonl } from '@rlp/tracking';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { additionTasks, demonstrations, workedSolution } from './addition.ts';
 import { quickstartOptions } from './options.ts';
 import { explained, quickstart } from './quickstart.ts';
 
@@ -97,8 +98,8 @@ async function findings(out: string) {
   );
   expect(Math.min(seconds, generateTokensPerSecond)).toBeGreaterThan(0);
   expect(trainTokensPerSecond).toBeGreaterThanOrEqual(0);
-  const weights = await digest(join(out, 'checkpoint'));
-  const afterSft = await digest(join(out, 'sft'));
+  const weights = await digest(join(out, 'checkpoints', 'last'));
+  const afterSft = await digest(join(out, 'checkpoints', 'after-sft'));
   const metrics = metricRowsFromJsonl(await readFile(join(out, 'metrics.jsonl'), 'utf8')).map((row) => ({
     step: row.step,
     metrics: Object.entries(row.metrics).filter(([name]) => !name.startsWith('time/')),
@@ -146,19 +147,19 @@ describe('the quickstart', () => {
     console.log(`The end of the terminal stopped it after ${Math.round(duringSft.stoppedAfter)} ms`);
     expect(duringSft.stoppedAfter).toBeLessThan(5000);
     expect(await partialFiles(out)).toEqual([]);
-    const duringRl = await runHere([...flags, '--resume'], /GRPO 1\/2/);
+    const duringRl = await runHere([...flags, '--resume'], /RL 1\/2/);
     expect(duringRl.ended).toEqual(new Error('interrupted'));
     expect(duringRl.output).not.toMatch(/SFT +1\/12/);
     expect(await partialFiles(out)).toEqual([]);
     const resumed = await runHere([...flags, '--resume']);
-    expect(resumed.output).not.toMatch(/GRPO 1\/2/);
+    expect(resumed.output).not.toMatch(/RL 1\/2/);
     expect(await findings(out)).toEqual(await findings(whole));
   }, 180_000);
 
   it('ends at once at the second Ctrl-C', async () => {
     const out = join(directory, 'twice');
     const ended = await runInShell(['--out', out], {
-      at: /million random weights/,
+      at: /million weights/,
       times: 2,
       signal: 'SIGINT',
     });
@@ -171,8 +172,71 @@ describe('the quickstart', () => {
     const file = join(directory, 'file');
     await writeFile(file, 'mine');
     const { ended, output } = await runHere(['--out', join(file, 'run')]);
-    expect(explained(ended)).toMatch(/^quickstart: ENOTDIR: .*$/);
+    expect(explained(ended)).toMatch(/^.*file.run is not a folder; choose another one with --out$/);
     expect(output).toBe('');
+  });
+});
+
+describe('its directory', () => {
+  const record = (seed: string) => ({
+    ...{ record: 'run', version: 1, config: { seed }, mode: 'sft+rl', status: 'stopped' },
+    ...{ startedAt: '2026-01-01', updatedAt: '2026-01-01', seconds: 3, seeds: { run: seed }, versions: {} },
+    stages: { sft: { iterations: 300, isFinished: false } },
+    host: { platform: 'linux', arch: 'x64', cpu: 'any', cores: 2, memoryBytes: 1e9 },
+  });
+  const runIn = async (text: string) => {
+    const out = await mkdtemp(join(directory, 'run-'));
+    await writeFile(join(out, 'run.json'), text);
+    return out;
+  };
+  const messageOf = async (...flags: readonly string[]) => explained((await runHere(flags)).ended);
+
+  it('keeps an earlier run until it is told otherwise, and says how', async () => {
+    const out = await runIn(JSON.stringify(record('3')));
+    expect(await messageOf('--out', out)).toBe(
+      `quickstart: ${out} holds a run with seed 3, stopped during SFT. Continue it with --seed 3 --resume. ` +
+        'Keep it and start another with --out DIR. Delete it and start anew with --new',
+    );
+    expect(await messageOf('--out', out, '--resume')).toMatch(
+      /holds a run with seed 3, and this command has seed 0\. Continue that run with --seed 3 --resume/,
+    );
+    const flags = ['--out', out, '--seed', '3', '--resume', '--held-out', '10'];
+    expect(await messageOf(...flags)).toMatch(/another configuration \(.*evaluation\.heldOut: nothing there/);
+    await writeFile(join(out, 'summary.json'), '{}');
+    const { ended } = await runHere(['--out', out, '--new', '--threads', '1'], /Mode sft/);
+    expect(ended).toEqual(new Error('interrupted'));
+    expect(await readdir(out)).not.toContain('summary.json');
+    expect(await readJson(out, 'run.json')).toMatchObject({ status: 'stopped', seeds: { run: '0' } });
+  });
+
+  it('is not touched if it holds other files', async () => {
+    const mine = await mkdtemp(join(directory, 'mine-'));
+    await writeFile(join(mine, 'thesis.txt'), 'years of work');
+    for (const choice of [[], ['--resume'], ['--new']])
+      expect(await messageOf('--out', mine, ...choice)).toMatch("holds files that are not an earlier run's");
+    expect(await readdir(mine)).toEqual(['thesis.txt']);
+  });
+
+  it('is not resumed from a broken file', async () => {
+    for (const text of ['{"record":', '{"record":"run"}']) {
+      const out = await runIn(text);
+      expect(await messageOf('--out', out, '--resume')).toMatch(
+        `${join(out, 'run.json')}: expected the record of a run`,
+      );
+    }
+  });
+
+  it('is not touched while another process writes there', async () => {
+    const out = await runIn(JSON.stringify(record('0')));
+    await holdDirectory(out);
+    await closeRun(out);
+    const released = join(out, '.lease-00000001', 'released.json');
+    const other = { ...JSON.parse(await readFile(released, 'utf8')), pid: process.ppid, started: 0 };
+    await writeFile(join(out, '.lease-00000001', 'holder.json'), JSON.stringify(other));
+    expect(await messageOf('--out', out, '--new')).toMatch(
+      new RegExp(`process ${process.ppid} on .* has been writing here for`),
+    );
+    expect(await readdir(out)).toContain('run.json');
   });
 });
 
@@ -189,39 +253,5 @@ describe('its options', () => {
     [['--rl-iterations', '1.5', '--seed', ''], /seed: [\s\S]*rl-iterations: expected a whole number/],
   ])('%j is refused', (args, message) => {
     expect(() => quickstartOptions(args)).toThrow(message);
-  });
-});
-
-describe('workedSolution', () => {
-  it.each([
-    [[47, 85], 'carries', '<reasoning>7+5=12,4+8+1=13</reasoning><answer>132</answer>'],
-    [[47, 85], 'forgets the carry', '<reasoning>7+5=12,4+8=12</reasoning><answer>122</answer>'],
-    [[61, 71], 'carries', '<reasoning>1+1=2,6+7=13</reasoning><answer>132</answer>'],
-    [[61, 71], 'forgets the carry', '<reasoning>1+1=2,6+7=13</reasoning><answer>132</answer>'],
-  ] as const)('of %j by a teacher who %s', (addends, carrying, solution) => {
-    expect(workedSolution(addends, carrying)).toBe(solution);
-  });
-});
-
-describe('additionTasks', () => {
-  const tasks = additionTasks('0');
-
-  it('shows, practises and judges different problems', () => {
-    const all = [tasks.heldOut, tasks.demonstrated, tasks.practised].flat().map(({ prompt }) => prompt);
-    expect(new Set(all).size).toBe(all.length);
-    expect(tasks.heldOut).toHaveLength(400);
-    expect(tasks.practised.length).toBeGreaterThan(1000);
-  });
-
-  it('is demonstrated with as many mistakes as the teacher is careless', () => {
-    const right = (carelessness: number) =>
-      demonstrations(tasks.demonstrated, { seed: '0', carelessness }).filter((demonstration, index) => {
-        const { answer } = tasks.demonstrated[index]!.metadata;
-        return 'completion' in demonstration && demonstration.completion.endsWith(`>${answer}</answer>`);
-      }).length / tasks.demonstrated.length;
-    expect(right(0)).toBe(1);
-    // Sums that carry into the hundreds only come out right even without care.
-    expect(right(1)).toBeLessThan(0.5);
-    expect(right(0.5)).toBeCloseTo((1 + right(1)) / 2, 1);
   });
 });

@@ -1,223 +1,124 @@
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { demonstrationSequences, GRPOAlgorithm, runSftTraining } from '@rlp/algorithms';
-import { closeRun, loadRun, saveRun } from '@rlp/algorithms/run';
-import { createOnnxBackend, estimateMemory, type OnnxBackendOptions } from '@rlp/backprop';
-import { type Metrics, RlpError } from '@rlp/core';
-import { SimpleTextEnvironment, taskSource } from '@rlp/env';
-import { createOnnxSampler, InferenceModule } from '@rlp/inference';
-import type { LanguageModel } from '@rlp/models';
-import { characterTokenizer, createModel, loadModel, parseModelConfig, saveModel } from '@rlp/models';
-import { createEngine, type Engine } from '@rlp/onnx/runtime';
-import { createDefaultMonitor } from '@rlp/quality-monitor';
-import { exactAnswer, rewardFunctions, tagFormat } from '@rlp/rewards';
-import { type ConsoleStream, compositeLogger, consoleLogger, JsonlLogger } from '@rlp/tracking';
-import { type AdditionTasks, additionTasks, demonstrations, type Evaluation, evaluate } from './addition.ts';
+import { ArgumentError, RlpError } from '@rlp/core';
+import { extractTag } from '@rlp/rewards';
+import {
+  type RunConfig,
+  type RunFiles,
+  readRunRecord,
+  runFiles,
+  type TrainRunOptions,
+  trainRun,
+} from '@rlp/run';
 import type { QuickstartOptions } from './options.ts';
-import { conclude, metricsPath, type Progress, percent, startFrom, writeWhole } from './record.ts';
 
-const tags = ['<reasoning>', '</reasoning>', '<answer>', '</answer>'];
-
-/** A Llama of 0.8 million random parameters. Its tokens are digits, `+`, `=`, `,` and four tags. */
-export function newModel(seed: string): LanguageModel {
-  const tokenizer = characterTokenizer('0123456789+=,', { begin: '<s>', end: '</s>', others: tags });
-  return createModel({
-    config: parseModelConfig({
-      model_type: 'llama',
-      architectures: ['LlamaForCausalLM'],
-      vocab_size: tokenizer.vocabularySize,
-      hidden_size: 128,
-      num_hidden_layers: 4,
-      num_attention_heads: 4,
-      num_key_value_heads: 4,
-      intermediate_size: 352,
-      max_position_embeddings: 64,
-      tie_word_embeddings: true,
-      initializer_range: 0.05,
-    }),
-    tokenizer,
-    seed,
-  });
-}
-
-/** Two views of one set of weights in the engine: the backend trains it, the sampler generates with it. */
-export async function policyOf(
-  engine: Engine,
-  model: LanguageModel,
-  learning: Pick<OnnxBackendOptions, 'learningRate' | 'schedule'>,
-) {
-  const backend = await createOnnxBackend({ engine, model, ...learning, tokensPerMicroBatch: 8192 });
-  const sampler = createOnnxSampler({ engine, model, maxSequences: 256 });
-  const inference = await InferenceModule.create({ backend: sampler });
-  const close = async () => {
-    await inference.close();
-    await backend.close();
-  };
-  return { backend, inference, close };
-}
-
-/** One run of the quickstart. */
-interface Run {
-  readonly options: QuickstartOptions;
-  readonly engine: Engine;
-  /** Ends the run. */
-  readonly signal: AbortSignal;
-  /** Receives progress. */
-  readonly stream: ConsoleStream;
-  readonly tasks: AdditionTasks;
-  readonly progress: Progress;
-}
-
-const clock = () => performance.now();
-const say = (stream: ConsoleStream, line: string) => stream.write(`${line}\n`);
-const checkpoints = ({ out }: QuickstartOptions, stage: 'sft' | 'rl') => join(out, 'checkpoints', stage);
-
-/** Iterations between two checkpoints, and between two measurements on held-out problems. */
-const every = 25;
-
-/** Logs a stage and saves it every 25 iterations and at its end. */
-async function follow<State extends { readonly iteration: number }>(
-  { options, stream, signal }: Run,
-  stage: 'sft' | 'rl',
-  loop: {
-    readonly reports: AsyncIterable<{ iteration: number; metrics: Metrics; state: State }>;
-    readonly startedAt: number | undefined;
-    readonly save: (state: State) => Promise<unknown>;
-    readonly measure?: () => Promise<Metrics>;
-  },
-): Promise<void> {
-  const [label, iterations] =
-    stage === 'sft' ? ['SFT ', options['sft-updates']] : ['GRPO', options['rl-iterations']];
-  const logger = compositeLogger(
-    new JsonlLogger({ path: metricsPath(options, stage) }),
-    consoleLogger({ label, iterations, startedAt: loop.startedAt ?? 0, stream }),
-  );
-  let latest: State | undefined;
-  try {
-    for await (const { iteration, metrics, state } of loop.reports) {
-      latest = state;
-      const isDue = state.iteration % every === 0;
-      logger.log(iteration, isDue ? { ...metrics, ...(await loop.measure?.()) } : metrics);
-      if (isDue) await loop.save(state);
-    }
-    if (latest !== undefined) await loop.save(latest);
-  } finally {
-    await logger.close();
-  }
-  signal.throwIfAborted();
-}
-
-/** Supervised fine-tuning on the demonstrations of a careless teacher. */
-async function imitate(run: Run): Promise<Progress> {
-  const { options, engine, signal, stream, tasks, progress } = run;
-  const { seed, carelessness, 'sft-updates': updates, resume } = options;
-  const model = newModel(seed);
-  const parameters = [...model.weights.values()].reduce((sum, { data }) => sum + data.length, 0);
-  say(
-    stream,
-    `A Llama of ${(parameters / 1e6).toFixed(2)} million random weights, ${engine.threads} threads.`,
-  );
-  say(stream, estimateMemory({ config: model.config, rows: 256, length: 32 }).table);
-
-  const schedule = { kind: 'cosine', warmup: Math.min(20, updates - 1), updates, minimumRatio: 0.1 } as const;
-  const { backend, inference, close } = await policyOf(engine, model, { learningRate: 2e-3, schedule });
-  const before = progress.before ?? (await evaluate(inference, tasks.heldOut, signal));
-  say(stream, `Held-out accuracy before training: ${percent(before.accuracy)}`);
-  const folder = checkpoints(options, 'sft');
-  const state = resume ? await loadRun(folder, backend, 'sft') : undefined;
-  const sequences = demonstrations(tasks.demonstrated, { seed, carelessness }).flatMap((demonstration) =>
-    demonstrationSequences(demonstration, model),
-  );
-  await follow(run, 'sft', {
-    reports: runSftTraining(
-      { backend, sequences, clock, signal },
-      { seed, updates, sequencesPerBatch: 64, resume: state },
-    ),
-    startedAt: state?.iteration,
-    save: (reached) => saveRun(folder, backend, { kind: 'sft', state: reached }),
-  });
-  await inference.updateWeights(await backend.publish({ as: 'shared' }));
-  const afterSft = await evaluate(inference, tasks.heldOut, signal);
-  await saveModel(join(options.out, 'sft'), { ...model, weights: await backend.getWeights() });
-  await close();
-  return { ...progress, parameters, before, afterSft };
-}
-
-/** Problems that measure accuracy during GRPO. */
-const glance = ({ heldOut }: AdditionTasks) => heldOut.slice(0, 100);
-
-/** GRPO with a reward for the right answer and a small one for the form. */
-async function practise(run: Run): Promise<Evaluation> {
-  const { options, engine, signal, tasks } = run;
-  const { seed, 'rl-iterations': iterations, 'rl-problems': tasksPerIteration, resume } = options;
-  const model = await loadModel(join(options.out, 'sft'));
-  const schedule = { kind: 'cosine', updates: iterations, minimumRatio: 0.1 } as const;
-  const { backend, inference, close } = await policyOf(engine, model, { learningRate: 3e-4, schedule });
-  const folder = checkpoints(options, 'rl');
-  const state = resume ? await loadRun(folder, backend, 'rl') : undefined;
-  const algorithm = new GRPOAlgorithm(
-    {
-      environment: new SimpleTextEnvironment(),
-      tasks: taskSource(tasks.practised, { seed }),
-      sampler: inference,
-      backend,
-      tokenizer: model.tokenizer,
-      rewards: rewardFunctions({
-        accuracy: exactAnswer({ reference: ({ answer }) => answer }),
-        format: { reward: tagFormat({ tags: ['reasoning', 'answer'] }), weight: 0.2 },
-      }),
-      ...{ clock, monitor: createDefaultMonitor({ console: 'off' }) },
+/** A Llama of 0.8 million parameters. Its tokens are digits, `+`, `=`, `,` and four tags. */
+export const model = {
+  create: {
+    tokenizer: {
+      characters: '0123456789+=,',
+      others: ['<reasoning>', '</reasoning>', '<answer>', '</answer>'],
     },
-    {
-      seed,
-      tasksPerIteration,
+    ...{ layers: 4, hiddenSize: 128, heads: 4, contextLength: 64 },
+  },
+} satisfies RunConfig['model'];
+
+/** SFT on the demonstrations of a careless teacher, then GRPO with a reward for the answer and a small one for the form. */
+function configuration(options: QuickstartOptions): RunConfig {
+  const { seed, out, carelessness, threads, 'sft-updates': updates, 'held-out': heldOut } = options;
+  const cosine = { kind: 'cosine', minimumRatio: 0.1 } as const;
+  return {
+    ...{ seed, output: out, model },
+    data: { tasks: 'addition', options: { count: 6000, carry: 'needed', carelessness } },
+    sft: {
+      ...{ rows: 3000, updates, sequencesPerBatch: 64 },
+      backend: { learningRate: 2e-3, schedule: { ...cosine, warmup: Math.min(20, updates - 1) } },
+    },
+    rewards: {
+      accuracy: 'exactAnswer',
+      format: { name: 'tagFormat', weight: 0.2, params: { tags: ['reasoning', 'answer'] } },
+    },
+    algorithm: {
+      iterations: options['rl-iterations'],
+      tasksPerIteration: options['rl-problems'],
       loss: { clipLow: 0.2, clipHigh: 0.28 },
       referenceKl: 'always',
-      rollout: { seed, groupSize: 8, sampling: { maxTokens: 40 } },
+      rollout: { groupSize: 8, sampling: { maxTokens: 40 } },
+      backend: { learningRate: 3e-4, schedule: cosine },
     },
-  );
-  await follow(run, 'rl', {
-    reports: algorithm.run({ iterations, signal, resume: state }),
-    startedAt: state?.iteration,
-    save: (reached) => saveRun(folder, backend, { kind: 'rl', state: reached }),
-    measure: async () => ({ 'held-out/accuracy': (await evaluate(inference, glance(tasks))).accuracy }),
-  });
-  const evaluation = await evaluate(inference, tasks.heldOut, signal);
-  await saveModel(join(options.out, 'checkpoint'), { ...model, weights: await backend.getWeights() });
-  await close();
-  return evaluation;
+    backend: { tokensPerMicroBatch: 8192 },
+    sampler: { maxSequences: 256 },
+    evaluation: { heldOut },
+    engine: { threads },
+  };
 }
 
-/** Runs both stages from where an earlier run stopped. Progress and samples go to `stream`. */
-export async function quickstart(
-  options: QuickstartOptions,
-  { signal, stream }: { readonly signal: AbortSignal; readonly stream: ConsoleStream },
-) {
-  const path = join(options.out, 'progress.json');
-  let progress = await startFrom(options);
-  const start = clock() - 1000 * progress.seconds;
-  const remember = async (found: Progress) => {
-    progress = { ...found, seconds: (clock() - start) / 1000 };
-    await writeWhole(path, JSON.stringify(progress));
-  };
-  await remember(progress);
-  const engine = await createEngine(options.threads === undefined ? {} : { threads: options.threads });
-  try {
-    const tasks = additionTasks(options.seed, { heldOut: options['held-out'] });
-    const run = { options, engine, signal, stream, tasks };
-    if (progress.afterSft === undefined) await remember(await imitate({ ...run, progress }));
-    say(stream, `Held-out accuracy after SFT: ${percent(progress.afterSft?.accuracy ?? 0)}`);
-    const afterRl = await practise({ ...run, progress });
-    await remember(progress);
-    const { summary, table } = await conclude(options, progress, afterRl);
-    say(stream, `\n${table}\n`);
-    return summary;
-  } finally {
-    if (signal.aborted) await remember(progress);
-    await engine.close();
-    const held = [checkpoints(options, 'sft'), checkpoints(options, 'rl'), options.out];
-    for (const directory of held) await closeRun(directory);
-  }
+/** Where progress goes, and what stops the run. */
+export type QuickstartContext = Required<Pick<TrainRunOptions, 'signal' | 'stream'>>;
+
+/** Runs both stages, from where an earlier run stopped. Progress and samples go to `stream`. */
+export async function quickstart(options: QuickstartOptions, context: QuickstartContext) {
+  const { stream, signal = new AbortController().signal } = context;
+  if (!options.new) await requireWanted(options);
+  const { summary, files } = await trainRun(configuration(options), {
+    ...{ stream, signal },
+    existing: options.new ? 'new' : 'resume',
+  });
+  if (summary === undefined) throw signal.reason;
+  stream?.write(`\n${await sampleTable(files)}\n\n`);
+  return summary;
 }
+
+/** @throws ArgumentError for an earlier run that the flags do not ask for. */
+async function requireWanted({ out, seed, resume }: QuickstartOptions): Promise<void> {
+  const earlier = await readRunRecord(runFiles(out).run);
+  if (earlier === undefined) return;
+  const { seeds, status, stages } = earlier;
+  const stage = stages.rl === undefined ? 'SFT' : 'GRPO';
+  const found = `quickstart: ${out} holds a run with seed ${seeds.run}`;
+  if (!resume) {
+    throw new ArgumentError(
+      `${found}, ${status === 'finished' ? 'finished' : `stopped during ${stage}`}. Continue it with --seed ${seeds.run} ` +
+        '--resume. Keep it and start another with --out DIR. Delete it and start anew with --new',
+    );
+  }
+  if (seeds.run === seed) return;
+  throw new ArgumentError(
+    `${found}, and this command has seed ${seed}. Continue that run with --seed ${seeds.run} --resume, or start another ` +
+      'with --out DIR',
+  );
+}
+
+/** A line of `evaluations/NAME.jsonl`. */
+interface Answered {
+  readonly prompt: string;
+  readonly answer: string;
+  readonly response: string;
+}
+
+/** Six answers after each stage. */
+async function sampleTable({ evaluations }: RunFiles): Promise<string> {
+  const answersOf = async (name: string) => {
+    const text = await readFile(join(evaluations, `${name}.jsonl`), 'utf8');
+    const lines = text.split('\n').filter(Boolean).slice(0, 6);
+    return lines.map((line) => JSON.parse(line) as Answered);
+  };
+  const [first, later] = [await answersOf('after-sft'), await answersOf('final')];
+  const answerOf = extractTag('answer');
+  const marked = ({ response, answer }: Answered) => {
+    const shown = response.length > 62 ? `${response.slice(0, 61)}…` : response;
+    return `${answerOf(response) === answer ? '✓' : '✗'} ${shown}`;
+  };
+  const table = [
+    ['problem', 'sum', 'after SFT', 'after GRPO'],
+    ...first.map((before, row) => [before.prompt, before.answer, marked(before), marked(later[row]!)]),
+  ];
+  const widths = [0, 1, 2, 3].map((column) => Math.max(...table.map((row) => row[column]!.length)));
+  return table.map((row) => row.map((cell, column) => cell.padEnd(widths[column]!)).join('  ')).join('\n');
+}
+
+/** A share in percent: `99.0 %`. */
+export const percent = (share = 0) => `${(100 * share).toFixed(1)} %`;
 
 /** An expected error as one line. Others are bugs, whose stack helps. */
 export function explained(error: unknown): unknown {

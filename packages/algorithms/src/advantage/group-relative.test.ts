@@ -215,6 +215,14 @@ describe('groupRelativeAdvantages', () => {
     );
   });
 
+  it.each(['group-std', 'batch-std', 'advantage-std'] as const)(
+    'is 0 by scale %s if raw rewards do not vary and nothing is added to the divisor',
+    (scale) => {
+      const options = { baseline: 'none', scale, epsilon: 0 } as const;
+      expect(groupRelativeAdvantages([[1e-9, 1e-9]], options)).toEqual([[0, 0]]);
+    },
+  );
+
   it('names rewards that are not finite', () => {
     expect(() => groupRelativeAdvantages([[1], [0, Number.NaN]])).toThrow(
       /groups\[1\]\[1\] must be a finite number \(at most 1e100 in size\), or null if unscorable, got NaN/,

@@ -80,7 +80,7 @@ export function groupRelativeAdvantages(
   if (resolved.scale !== 'advantage-std') return advantages(batchDivisor(groups, resolved));
   const differences = advantages(1);
   const divisor = stdDivisor(compared(groups, differences, resolved), resolved);
-  return differences.map((row) => row.map((value) => (value === 0 ? 0 : value / divisor)));
+  return differences.map((row) => row.map((value) => (value === 0 || divisor === 0 ? 0 : value / divisor)));
 }
 
 /** Differences from the baseline, without those of rewards that nothing could be compared with. */

@@ -14,34 +14,44 @@ export interface OpenFolderOptions {
 }
 
 /**
- * Takes the folder of a run for this process.
+ * Reads what is in the folder of a run. Changes nothing.
  *
  * @returns The record of an earlier run of the same configuration. `undefined` if the run begins.
- * @throws ArgumentError for a run of another configuration or a folder with other files, DirectoryInUseError if another process
- *   writes there.
+ * @throws ArgumentError for a run of another configuration or a folder with other files.
  */
-export async function openFolder({
+export async function readFolder({
   directory,
   config,
   existing,
 }: OpenFolderOptions): Promise<RunRecord | undefined> {
-  const files = runFiles(directory);
   const names = await namesIn(directory);
   if (names.length > 0 && !names.includes('run.json')) {
     throw new ArgumentError(
       `${directory} holds files that are not an earlier run's (${names.slice(0, 3).join(', ')}); choose an empty folder with --out`,
     );
   }
-  const earlier = existing === 'new' ? undefined : await readRunRecord(files.run);
+  const earlier = existing === 'new' ? undefined : await readRunRecord(runFiles(directory).run);
   const differences = earlier === undefined ? [] : configDifferences(earlier.config, config);
   if (differences.length > 0) {
     throw new ArgumentError(
       `${directory} holds a run of another configuration (${differences.join('; ')}). Choose another folder with --out, or delete that run with --new`,
     );
   }
+  return earlier;
+}
+
+/**
+ * Takes the folder of a run for this process, and deletes an earlier run if that is wanted.
+ *
+ * @returns What {@link readFolder} returns.
+ * @throws DirectoryInUseError if another process writes there, and what `readFolder` throws.
+ */
+export async function openFolder(options: OpenFolderOptions): Promise<RunRecord | undefined> {
+  const { directory, existing } = options;
+  const earlier = await readFolder(options);
   await holdDirectory(directory);
   if (existing === 'new')
-    for (const path of Object.values(files)) await rm(path, { recursive: true, force: true });
+    for (const path of Object.values(runFiles(directory))) await rm(path, { recursive: true, force: true });
   return earlier;
 }
 

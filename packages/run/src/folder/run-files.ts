@@ -14,6 +14,8 @@ export interface RunFiles {
   readonly checkpoints: string;
   /** Folder of evaluations. `final.json` is the last one. */
   readonly evaluations: string;
+  /** Accuracies, lengths and speeds as JSON, once the run is finished. */
+  readonly summary: string;
   /** Page with curves, samples and evaluations. */
   readonly report: string;
 }
@@ -27,6 +29,7 @@ export function runFiles(directory: string): RunFiles {
     trajectories: join(directory, 'trajectories'),
     checkpoints: join(directory, 'checkpoints'),
     evaluations: join(directory, 'evaluations'),
+    summary: join(directory, 'summary.json'),
     report: join(directory, 'report.html'),
   };
 }

@@ -4,7 +4,6 @@ import type { ConsoleStream } from '@rlp/tracking';
 import type { RunFiles } from '../folder/run-files.ts';
 import type { RunRecord } from '../folder/run-record.ts';
 import { writeJson } from '../folder/write-text.ts';
-import type { Measured } from './measure.ts';
 import type { PreparedRun } from './prepare.ts';
 
 /** A run under way. */
@@ -17,8 +16,6 @@ export interface OpenRun {
   readonly signal: AbortSignal;
   /** What `run.json` holds. */
   readonly journal: Journal;
-  /** Results of this process, for the report. */
-  readonly measured: { before: Measured | undefined; after: Measured | undefined };
   /** Model after the last finished stage. */
   model: LanguageModel;
 }

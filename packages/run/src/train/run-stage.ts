@@ -163,9 +163,8 @@ async function measureBefore(open: OpenStage): Promise<void> {
   const { run, offset } = open;
   if (offset > 0 || existsSync(join(run.files.evaluations, 'before.json'))) return;
   await open.policy.refresh();
-  run.measured.before = await measured(open, 'before');
-  if (run.measured.before)
-    say(run, `Held-out accuracy before training: ${accuracyText(run.measured.before.record)}`);
+  const before = await measured(open, 'before');
+  if (before) say(run, `Held-out accuracy before training: ${accuracyText(before.record)}`);
 }
 
 /** Measures the first held-out tasks, and keeps the best model of the last stage. */
@@ -208,7 +207,6 @@ async function finish(open: OpenStage, folder: string): Promise<void> {
   const { run, name, plan, policy, isLast, stage } = open;
   const result = await measured(open, isLast ? 'final' : `after-${name}`);
   if (result) {
-    if (isLast) run.measured.after = result;
     await keepBest(open, result, plan.iterations);
     say(run, `Held-out accuracy after ${stage.label}: ${accuracyText(result.record)}`);
   }

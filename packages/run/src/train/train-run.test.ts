@@ -69,6 +69,7 @@ describe('trainRun', () => {
         'notes.jsonl',
         'report.html',
         'run.json',
+        'summary.json',
         'trajectories',
       ],
     ]);
@@ -80,7 +81,21 @@ describe('trainRun', () => {
     expect(final.tasks).toHaveLength(10);
     const record = JSON.parse(await readFile(join(output, 'run.json'), 'utf8'));
     expect(record).toMatchObject({ status: 'finished', mode: 'sft+rl', seeds: { run: '0' } });
-    expect((await loadModel(result.model!)).config.layers).toBe(1);
+    const { config, weights } = await loadModel(result.model!);
+    expect(config.layers).toBe(1);
+    const summary = JSON.parse(await readFile(join(output, 'summary.json'), 'utf8'));
+    expect(result.summary).toEqual(summary);
+    expect(summary).toMatchObject({
+      ...{ seed: '0', heldOutProblems: 10, sftSteps: 4, rlSteps: 3 },
+      parameters: [...weights.values()].reduce((sum, { data }) => sum + data.length, 0),
+      heldOutAccuracyAfterRl: final.accuracy,
+    });
+    for (const field of ['heldOutAccuracyBefore', 'heldOutAccuracyAfterSft'])
+      expect(summary[field]).toBeTypeOf('number');
+    expect(Math.min(summary.trainTokensPerSecond, summary.generateTokensPerSecond)).toBeGreaterThan(0);
+    const page = await readFile(join(output, 'report.html'), 'utf8');
+    for (const label of ['accuracy before', 'accuracy after SFT', 'accuracy after RL'])
+      expect(page).toContain(label);
     expect(text()).toContain('30 rows to imitate, 20 to practise, 10 held out');
   }, 240_000);
 

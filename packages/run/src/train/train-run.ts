@@ -4,14 +4,17 @@ import { join } from 'node:path';
 import { ArgumentError, type Evaluation, evaluationSchema, messageOf, parseOptions } from '@rlp/core';
 import { releaseDirectory } from '@rlp/data/store';
 import { createOnnxSampler, InferenceModule } from '@rlp/inference';
+import type { LanguageModel } from '@rlp/models';
 import { createEngine } from '@rlp/onnx/runtime';
-import type { ConsoleStream } from '@rlp/tracking';
+import { type ConsoleStream, metricRowsFromJsonl } from '@rlp/tracking';
 import { checkRun } from '../config/check-run.ts';
-import type { RunMode } from '../config/modes.ts';
+import type { RunMode, StageName } from '../config/modes.ts';
 import type { RunConfig } from '../config/run-schema.ts';
-import { openFolder } from '../folder/open-folder.ts';
+import { openFolder, readFolder } from '../folder/open-folder.ts';
 import { type RunFiles, runFiles } from '../folder/run-files.ts';
 import { configAsData, hostFacts, type RunRecord } from '../folder/run-record.ts';
+import { type RunSummary, summarize } from '../folder/summary.ts';
+import { writeJson } from '../folder/write-text.ts';
 import { type Answered, type Measured, measure } from './measure.ts';
 import { Journal, type OpenRun, say } from './open-run.ts';
 import { type PreparedRun, prepareRun } from './prepare.ts';
@@ -42,6 +45,8 @@ export interface RunResult {
   readonly files: RunFiles;
   /** Evaluation of the last weights on all held-out tasks. Absent if the run was stopped or evaluates nothing. */
   readonly evaluation: Evaluation | undefined;
+  /** Contents of `summary.json`. Absent if the run was stopped. */
+  readonly summary: RunSummary | undefined;
   /** Folder of the model with the last weights. Absent if the run was stopped, or trained nothing. */
   readonly model: string | undefined;
   /** Seconds of all processes of an interrupted run. */
@@ -72,16 +77,16 @@ export async function trainRun(config: RunConfig, options: TrainRunOptions = {})
   const { date = () => new Date(), existing = 'resume' } = options;
   signal.throwIfAborted();
   const asData = configAsData(config);
+  const folder = { directory: output, config: asData, existing };
+  // To load a model takes long, so that a wrong folder is reported first.
+  await readFolder(folder);
   const prepared = await prepareRun(config, resolved, signal);
   const files = runFiles(output);
-  const earlier = await openFolder({ directory: output, config: asData, existing });
+  const earlier = await openFolder(folder);
   try {
     const record = earlier ?? newRecord(asData, prepared, date());
     const journal = new Journal(files.run, record, { clock, date });
-    const run = {
-      ...{ prepared, files, stream, clock, signal, journal },
-      measured: { before: undefined, after: undefined },
-    };
+    const run = { prepared, files, stream, clock, signal, journal };
     const status = earlier?.status === 'finished' ? 'finished' : await runAll(run);
     return await resultOf(run, { status, directory: output });
   } finally {
@@ -122,8 +127,9 @@ async function runAll(begun: Omit<OpenRun, 'engine' | 'model'>): Promise<RunResu
       return 'stopped';
     }
     if (prepared.stages.length === 0) await evaluateOnly(run);
-    await journal.update({ status: 'finished' });
+    await journal.update();
     await conclude(run);
+    await journal.update({ status: 'finished' });
     return 'finished';
   } catch (error) {
     const status = signal.aborted ? 'stopped' : 'failed';
@@ -135,9 +141,13 @@ async function runAll(begun: Omit<OpenRun, 'engine' | 'model'>): Promise<RunResu
   }
 }
 
+function parametersOf({ weights }: LanguageModel): number {
+  return [...weights.values()].reduce((sum, { data }) => sum + data.length, 0);
+}
+
 function headline({ prepared, engine }: OpenRun): string {
   const { rows, mode, model } = prepared;
-  const parameters = [...model.weights.values()].reduce((sum, { data }) => sum + data.length, 0);
+  const parameters = parametersOf(model);
   const size = parameters < 1e5 ? `${parameters}` : `${(parameters / 1e6).toFixed(2)} million`;
   const counts = [
     ...(prepared.stages.includes('sft') ? [`${rows.imitated.length} rows to imitate`] : []),
@@ -149,30 +159,52 @@ function headline({ prepared, engine }: OpenRun): string {
 }
 
 async function evaluateOnly(run: OpenRun): Promise<void> {
-  const { prepared, engine, model, signal, files, measured } = run;
+  const { prepared, engine, model, signal, files } = run;
   const backend = createOnnxSampler({ maxSequences: 64, ...prepared.config.sampler, engine, model });
   const inference = await InferenceModule.create({ backend });
   try {
-    measured.after = await measure(prepared, {
-      name: 'final',
-      inference,
-      model,
-      signal,
-      folder: files.evaluations,
-    });
-    if (measured.after) say(run, `Accuracy: ${accuracyText(measured.after.record)}`);
+    const folder = files.evaluations;
+    const result = await measure(prepared, { name: 'final', inference, model, signal, folder });
+    if (result) say(run, `Accuracy: ${accuracyText(result.record)}`);
   } finally {
     await inference.close();
   }
 }
 
-/** Writes the report. Evaluations of earlier processes are read back. */
-async function conclude({ files, prepared, journal, measured }: OpenRun): Promise<void> {
-  const before = measured.before ?? (await readMeasured(files, 'before'));
-  const after = measured.after ?? (await readMeasured(files, 'final'));
-  const { mode, config } = prepared;
-  const { seconds } = journal.record;
-  await writeReport(files, { title: `Run ${config.output ?? ''}`, ...{ mode, seconds, before, after } });
+/** Writes the report and the summary. */
+async function conclude({ files, prepared, journal }: OpenRun): Promise<void> {
+  const { mode, config, stages, model } = prepared;
+  const { record } = journal;
+  const text = await readFile(files.metrics, 'utf8').catch(() => '');
+  const rows = metricRowsFromJsonl(text, files.metrics);
+  const measured = await measuredBy(files, stages);
+  const { seconds } = record;
+  await writeReport(files, { title: `Run ${config.output ?? ''}`, ...{ mode, seconds, measured, rows } });
+  const evaluations = new Map([...measured].map(([name, found]) => [name, found.record]));
+  const summary = summarize({
+    ...{ seed: config.seed, parameters: parametersOf(model), seconds, evaluations, rows },
+    stages: record.stages,
+  });
+  await writeJson(files.summary, summary);
+}
+
+/** Evaluations on all held-out tasks, in order: `before` training, and after each stage by its name. */
+async function measuredBy(
+  files: RunFiles,
+  stages: readonly StageName[],
+): Promise<ReadonlyMap<string, Measured>> {
+  const last = stages.at(-1) ?? 'final';
+  const names = [
+    ['before', 'before'],
+    ...stages.slice(0, -1).map((stage) => [stage, `after-${stage}`]),
+    [last, 'final'],
+  ] as const;
+  const found = new Map<string, Measured>();
+  for (const [name, file] of names) {
+    const measured = await readMeasured(files, file!);
+    if (measured !== undefined) found.set(name!, measured);
+  }
+  return found;
 }
 
 async function readMeasured(files: RunFiles, name: string): Promise<Measured | undefined> {
@@ -196,6 +228,7 @@ async function resultOf(
   return {
     ...{ status, mode, directory, files },
     evaluation: isDone ? (await readMeasured(files, 'final'))?.record : undefined,
+    summary: isDone ? (JSON.parse(await readFile(files.summary, 'utf8')) as RunSummary) : undefined,
     model: isDone && stages.length > 0 ? join(files.checkpoints, 'last') : undefined,
     seconds: journal.record.seconds,
   };

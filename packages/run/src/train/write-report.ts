@@ -1,9 +1,10 @@
-import { readFile } from 'node:fs/promises';
 import type { Evaluation } from '@rlp/core';
-import { type MetricRow, metricRowsFromJsonl, type ReportSample, renderReport } from '@rlp/tracking';
+import { type MetricRow, type ReportSample, renderReport } from '@rlp/tracking';
+import type { StageName } from '../config/modes.ts';
 import type { RunFiles } from '../folder/run-files.ts';
 import { writeText } from '../folder/write-text.ts';
 import type { Answered, Measured } from './measure.ts';
+import { stages } from './stages/stages.ts';
 
 /** Curves of a report, if the run has them. */
 const curves = [
@@ -27,8 +28,9 @@ export interface RunReport {
   readonly title: string;
   readonly mode: string;
   readonly seconds: number;
-  readonly before: Measured | undefined;
-  readonly after: Measured | undefined;
+  /** Evaluations on all held-out tasks, in order: `before` training, and after each stage. */
+  readonly measured: ReadonlyMap<string, Measured>;
+  readonly rows: readonly MetricRow[];
 }
 
 /** A share in percent with its interval: `99.0 % (97.5–99.6 %)`. */
@@ -39,25 +41,31 @@ export function accuracyText({ accuracy, low, high }: Evaluation): string {
   return `${percent(accuracy)} %${interval}`;
 }
 
+function accuracyLabel(name: string): string {
+  if (name === 'before') return 'accuracy before';
+  return name === 'final' ? 'accuracy' : `accuracy after ${stages[name as StageName].label}`;
+}
+
 /** Writes `report.html`. */
 export async function writeReport(files: RunFiles, report: RunReport): Promise<void> {
-  const text = await readFile(files.metrics, 'utf8').catch(() => '');
-  const rows: readonly MetricRow[] = metricRowsFromJsonl(text, files.metrics);
+  const { title, measured, rows, seconds, mode } = report;
+  const [last, previous] = [...measured.values()].reverse();
   const known = new Set(rows.flatMap(({ metrics }) => Object.keys(metrics)));
   const components = [...known].filter((name) => name.startsWith('reward/component/'));
-  const { title, before, after, seconds, mode } = report;
   const page = renderReport({
     title,
     description: `Mode ${mode}. Accuracy is the share of right responses to held-out tasks, with its 95 % interval.`,
     summary: {
-      ...(before && { 'accuracy before': accuracyText(before.record) }),
-      ...(after && { 'accuracy after': accuracyText(after.record), tasks: after.record.tasks.length }),
+      ...Object.fromEntries(
+        [...measured].map(([name, { record }]) => [accuracyLabel(name), accuracyText(record)]),
+      ),
+      ...(last && { tasks: last.record.tasks.length }),
       seconds: Math.round(seconds),
       iterations: rows.length,
     },
     runs: rows.length === 0 ? [] : [{ name: mode, rows }],
     metrics: [...components, ...curves].filter((name) => known.has(name)),
-    samples: samplesOf(before, after),
+    samples: samplesOf(previous, last),
   });
   await writeText(files.report, page);
 }
