@@ -13,7 +13,7 @@ import {
 import type { QuickstartOptions } from './options.ts';
 
 /** A Llama of 0.8 million parameters. Its tokens are digits, `+`, `=`, `,` and four tags. */
-export const model = {
+const model = {
   create: {
     tokenizer: {
       characters: '0123456789+=,',
