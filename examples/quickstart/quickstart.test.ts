@@ -16,7 +16,7 @@ import { explained, quickstart } from './quickstart.ts';
 const main = fileURLToPath(new URL('./main.ts', import.meta.url));
 /** Enough imitation for some answers to be in form, so that practice has something to learn from. Tests run beside others. */
 const short = [
-  ...['--sft-updates', '12', '--rl-iterations', '2', '--rl-problems', '4'],
+  ...['--sft-updates', '8', '--rl-iterations', '2', '--rl-problems', '2'],
   ...['--held-out', '10', '--threads', '1'],
 ];
 let directory: string;
@@ -116,7 +116,7 @@ describe('the quickstart', () => {
   it('keeps its contract; interrupted twice and resumed, it gives the same model', async () => {
     const whole = join(directory, 'whole');
     const { ended: summary } = await runHere([...short, '--out', whole]);
-    expect(summary).toMatchObject({ seed: '0', heldOutProblems: 10, sftSteps: 12, rlSteps: 2 });
+    expect(summary).toMatchObject({ seed: '0', heldOutProblems: 10, sftSteps: 8, rlSteps: 2 });
     expect(await readJson(whole, 'summary.json')).toEqual(summary);
     expect(Object.keys(summary as object).sort()).toEqual(
       [
@@ -139,7 +139,7 @@ describe('the quickstart', () => {
 
     const out = join(directory, 'interrupted');
     const flags = [...short, '--out', out];
-    const duringSft = await runInShell(flags, { at: /SFT +\d+\/12/, times: 2, signal: 'SIGHUP' });
+    const duringSft = await runInShell(flags, { at: /SFT +\d+\/8/, times: 2, signal: 'SIGHUP' });
     expect(duringSft).toMatchObject({ code: 130, errors: '' });
     expect(duringSft.output).toContain(
       `Continue with: npx -y pnpm@10 quickstart ${flags.join(' ')} --resume`,
@@ -149,7 +149,7 @@ describe('the quickstart', () => {
     expect(await partialFiles(out)).toEqual([]);
     const duringRl = await runHere([...flags, '--resume'], /RL 1\/2/);
     expect(duringRl.ended).toEqual(new Error('interrupted'));
-    expect(duringRl.output).not.toMatch(/SFT +1\/12/);
+    expect(duringRl.output).not.toMatch(/SFT +1\/8/);
     expect(await partialFiles(out)).toEqual([]);
     const resumed = await runHere([...flags, '--resume']);
     expect(resumed.output).not.toMatch(/RL 1\/2/);
