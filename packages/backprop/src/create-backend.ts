@@ -1,5 +1,6 @@
 import { ArgumentError, type Weights } from '@rlp/core';
-import { parameterSpecs } from '@rlp/models/decoder';
+import type { ModelConfig } from '@rlp/models';
+import { linearLayers, parameterSpecs } from '@rlp/models/decoder';
 import { type Engine, type ParameterSpec, programUrl, type RunningProgram } from '@rlp/onnx/runtime';
 import {
   type OnnxBackendOptions,
@@ -142,11 +143,21 @@ async function startBackend(
       vocabularySize: config.vocabularySize,
       contextLength: config.contextLength,
       tokensPerMicroBatch: options.tokensPerMicroBatch,
+      pair: pairCost(config),
     },
     shares: { engine, store },
     reference: options.reference,
     forecastMemory: memoryForecast(options, plan.lora?.rank),
   });
+}
+
+/** A pair of attention has few operations, but most of them read and write memory. */
+const pairSlowness = 2.5;
+
+/** Cost of a pair of positions in attention, in tokens through the decoder's linear layers. */
+function pairCost(config: ModelConfig): number {
+  const parameters = linearLayers(config).reduce((sum, { inputs, outputs }) => sum + inputs * outputs, 0);
+  return (2 * pairSlowness * config.layers * config.heads * config.headDimension) / parameters;
 }
 
 function modelPlan(

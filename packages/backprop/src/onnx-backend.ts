@@ -58,6 +58,8 @@ export interface LogprobsOptions {
   readonly policy?: Policy;
   /** Temperature that divides the logits. Default 1. */
   readonly temperature?: number;
+  /** 1 for tokens whose scores are wanted. Others get 0 and cost nothing. Default: all but the first of each sequence. */
+  readonly masks?: readonly ArrayLike<number>[];
   /** Aborts the call. Default: no signal. */
   readonly signal?: AbortSignal;
 }
@@ -147,14 +149,14 @@ export class OnnxTrainingBackend implements FullBackend {
 
   logprobs(
     sequences: readonly (readonly TokenId[])[],
-    { policy = 'current', temperature = 1, signal }: LogprobsOptions = {},
+    { policy = 'current', temperature = 1, masks, signal }: LogprobsOptions = {},
   ): TrainFuture<readonly TokenScores[]> {
     return this.#submit(async () => {
       signal?.throwIfAborted();
       if (policy !== 'current' && policy !== 'reference') {
         throw new ArgumentError(`logprobs: policy must be 'current' or 'reference', got ${String(policy)}`);
       }
-      const packed = packSequences(sequences, temperature, this.#parts.packing);
+      const packed = packSequences(sequences, temperature, this.#parts.packing, masks);
       const result = await this.#compute(
         packed,
         'score',
@@ -260,8 +262,7 @@ export class OnnxTrainingBackend implements FullBackend {
     call: (request: ComputeRequest) => Promise<Result>,
   ): Promise<Result> {
     const graph = this.#library.request(key, source);
-    const { temperature } = packed;
-    const microBatches = packed.microBatches.map(({ members, ...arrays }) => arrays);
+    const { temperature, microBatches } = packed;
     try {
       return await call({ ...graph, temperature, microBatches });
     } catch (error) {

@@ -1,3 +1,4 @@
+import type { MicroBatch } from './batch/fill.ts';
 import type { TracedLoss } from './batch/traced-loss.ts';
 import type { Optimizer } from './optimizer/optimizer.ts';
 import type { Schedule } from './optimizer/schedule.ts';
@@ -51,13 +52,13 @@ export interface GraphPlan {
   readonly parameters: readonly string[];
   /** Inputs that are some rows of a parameter. */
   readonly blocks: readonly ParameterBlock[];
-  /** Outputs `[rows, length]` that are returned: `logprobs`, `entropies`, `values`. */
+  /** Outputs `[scores]` that are returned: `logprobs`, `entropies`, `values`. */
   readonly perPosition: readonly string[];
-  /** Inputs `[rows, length]` of loss columns, by column name. */
+  /** Inputs of loss columns, by column name. */
   readonly columns: Readonly<Record<string, string>>;
   /** Outputs that are whole gradients: output name by parameter. */
   readonly gradients: Readonly<Record<string, string>>;
-  /** Outputs `[rows · length, width]` whose rows are added to a parameter's gradient at these indices. */
+  /** Outputs `[tokens, width]` or `[scores, width]` whose rows are added to a parameter's gradient at these indices. */
   readonly scattered: readonly ScatteredGradient[];
   /** Outputs that stay on the device, if there is one. */
   readonly deviceOutputs: readonly string[];
@@ -83,17 +84,6 @@ export interface ScatteredGradient {
   readonly width: number;
 }
 
-/** One micro-batch. Arrays are `[rows, length]`. */
-export interface MicroBatchRequest {
-  readonly rows: number;
-  readonly length: number;
-  readonly tokens: Int32Array;
-  readonly targets: Int32Array;
-  readonly mask: Float32Array;
-  readonly weights: Float32Array;
-  readonly columns: Readonly<Record<string, Float32Array>>;
-}
-
 /** Description of a graph that the engine's thread builds. */
 export type GraphSource =
   | { readonly kind: 'training'; readonly loss: TracedLoss }
@@ -112,7 +102,7 @@ export interface GraphRequest {
 /** Work for the engine. */
 export interface ComputeRequest extends GraphRequest {
   readonly temperature: number;
-  readonly microBatches: readonly MicroBatchRequest[];
+  readonly microBatches: readonly MicroBatch[];
 }
 
 /** Result of a forward and backward pass. Per-token arrays are grouped by micro-batch. */

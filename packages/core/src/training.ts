@@ -87,8 +87,8 @@ export interface ForwardBackwardResult {
   /** The loss's own metrics, means over trained tokens. */
   readonly metrics: Readonly<Record<string, number>>;
   /**
-   * Policy logprobs of every sequence, before the update, aligned with its tokens (0 at position 0). Shape: `[B][T]`. Empty
-   * when the loss reads values only, so that the policy was not computed.
+   * Policy logprobs of every sequence, before the update, aligned with its tokens. Shape: `[B][T]`. Tokens with mask 0 may have
+   * 0, because nothing needs their logprobs. Empty when the loss reads values only, so that the policy was not computed.
    */
   readonly logprobs: readonly Float32Array[];
   /** Tokens with mask 1, and all tokens computed, padding not counted. */
@@ -171,12 +171,15 @@ export interface TrainingBackend {
   /**
    * Logprobs and entropies of every token of the given sequences (0 at position 0), under the current policy. Backends of the
    * group `reference` also take `policy: 'reference'`.
+   *
+   * `masks` is 1 for tokens whose scores are wanted, shape `[N][T]`. Others may have 0. Default: all tokens.
    */
   logprobs(
     sequences: readonly (readonly TokenId[])[],
     options?: {
       readonly policy?: 'current' | 'reference';
       readonly temperature?: number;
+      readonly masks?: readonly ArrayLike<number>[];
       readonly signal?: AbortSignal;
     },
   ): TrainFuture<readonly TokenScores[]>;

@@ -4,5 +4,7 @@ export * from './composites/attention.ts';
 export * from './composites/embedding.ts';
 export * from './composites/language-head.ts';
 export * from './composites/normalization.ts';
+export * from './composites/packed-attention.ts';
+export * from './composites/picked-rows.ts';
 export * from './composites/rotary.ts';
 export type { OperatorSet } from './composites/variant.ts';

@@ -74,7 +74,7 @@ async function currentScores(
   if (update === 0) return rows.map((row) => scores.proximal![row]!);
   return backend.logprobs(
     rows.map((row) => sequences[row]!.tokens),
-    { temperature },
+    { temperature, masks: rows.map((row) => sequences[row]!.mask) },
   );
 }
 

@@ -3,7 +3,7 @@ import type { CriticBackend, TokenScores, TokenSequence, TrainingBackend } from 
 /** What the trainer can say about tokens before the first update. */
 export type Score = 'proximal' | 'reference' | 'values';
 
-/** {@link Score}s of the sequences of an iteration. Those asked for are there. Shape `[N][T]`. */
+/** {@link Score}s of the trained tokens of an iteration, and values of all. Those asked for are there. Shape `[N][T]`. */
 export interface Scores {
   readonly proximal?: readonly TokenScores[] | undefined;
   readonly reference?: readonly TokenScores[] | undefined;
@@ -28,7 +28,7 @@ export async function scoreSequences(
   if (sequences.length === 0) return {};
   const tokens = sequences.map((sequence) => sequence.tokens);
   const interruptible = signal === undefined ? {} : { signal };
-  const scoring = { temperature, ...interruptible };
+  const scoring = { temperature, masks: sequences.map(({ mask }) => mask), ...interruptible };
   const [proximal, reference, values] = await Promise.all([
     wanted.has('proximal') ? backend.logprobs(tokens, scoring) : undefined,
     wanted.has('reference') ? backend.logprobs(tokens, { ...scoring, policy: 'reference' }) : undefined,

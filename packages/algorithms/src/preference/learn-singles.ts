@@ -17,7 +17,11 @@ export async function learnSingles(
   const needsDivergence = terms.some(({ kind }) => kind === 'kto');
   const mismatched = needsDivergence ? mismatchedRows(own) : [];
   const all = [...own, ...mismatched];
-  const scores = await backend.logprobs(all.map(({ tokens }) => tokens));
+  const masks = all.map(({ mask }) => mask);
+  const scores = await backend.logprobs(
+    all.map(({ tokens }) => tokens),
+    { masks },
+  );
   const names = all.map((_, index) => (index < own.length ? `example ${rows[index]}` : undefined));
   const reference = await references.of(backend, all, names);
   const logprobs = Float64Array.from(all, (row, index) => rowSums(row, scores[index]!).scored);

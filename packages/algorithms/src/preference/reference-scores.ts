@@ -27,7 +27,8 @@ export class ReferenceScores {
     const sums = Float64Array.from(names, (name) => (name === undefined ? 0 : (this.#known.get(name) ?? 0)));
     if (missing.length === 0) return sums;
     const tokens = missing.map(({ row }) => row.tokens);
-    const scores = await backend.logprobs(tokens, { policy: 'reference' });
+    const masks = missing.map(({ row }) => row.mask);
+    const scores = await backend.logprobs(tokens, { policy: 'reference', masks });
     for (const [place, { row, index, name }] of missing.entries()) {
       const { scored } = rowSums(row, scores[place]!);
       sums[index] = scored;

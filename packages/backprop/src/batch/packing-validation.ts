@@ -33,17 +33,26 @@ export function validateBatch(batch: TrainingBatch, loss: Loss, limits: PackingL
  * Checks plain sequences against the model's limits. Throws one ArgumentError with every problem.
  *
  * @param owner - Start of the error message.
+ * @param masks - One for each sequence, if given.
  */
 export function validateTokens(
   owner: string,
   sequences: readonly (readonly TokenId[])[],
   temperature: number,
   limits: PackingLimits,
+  masks?: readonly ArrayLike<number>[],
 ): void {
   const problems: string[] = [];
   checkTemperature(temperature, problems);
+  if (masks && masks.length !== sequences.length) {
+    problems.push(`there are ${masks.length} masks, expected ${sequences.length} as sequences`);
+  }
   for (const [index, tokens] of sequences.entries()) {
     checkTokens(`sequences[${index}]`, tokens, limits, problems);
+    const mask = masks?.[index];
+    if (mask && mask.length !== tokens.length) {
+      problems.push(`masks[${index}] has length ${mask.length}, expected ${tokens.length} as tokens`);
+    }
   }
   report(owner, problems);
 }

@@ -1,14 +1,15 @@
-import { ArgumentError, type Loss, type TrainingSequence } from '@rlp/core';
+import { ArgumentError, type Loss, RandomStream, type TrainingSequence } from '@rlp/core';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { packBatch, packSequences, unpack } from './packing.ts';
+import type { MicroBatch } from './fill.ts';
+import { packBatch, packSequences, packStates, unpack } from './packing.ts';
 
 const loss: Loss = {
   key: 'test',
   columns: ['advantages'],
   compute: (ops, { logprobs }) => ({ tokenLosses: ops.neg(logprobs) }),
 };
-const limits = { vocabularySize: 10, contextLength: 64, tokensPerMicroBatch: 64 };
+const limits = { vocabularySize: 10, contextLength: 64, tokensPerMicroBatch: 64, pair: 0.001 };
 
 const sequence: TrainingSequence = {
   tokens: [4, 5, 6],
@@ -17,59 +18,124 @@ const sequence: TrainingSequence = {
   columns: { advantages: [Number.NaN, 7, 3] },
 };
 
+/** Tokens that each token of a micro-batch sees, by its slots and their ends. */
+function historyOf({ slots, ends, places, length, tokens }: MicroBatch, index: number): number[] {
+  const place = places[index]!;
+  const [start, column] = [place - (place % length), place % length];
+  const seen: number[] = [];
+  for (let key = 0; key <= column; key++) {
+    if (column < ends[start + key]!) seen.push(tokens[slots[start + key]!]!);
+  }
+  return seen;
+}
+
+/** Batches of sequences that often begin alike. */
+const batches = fc.array(
+  fc
+    .tuple(fc.integer({ min: 0, max: 20 }), fc.array(fc.integer({ min: 0, max: 2 }), { maxLength: 30 }))
+    .map(([prefix, rest]) => [...Array.from({ length: prefix }, (_, t) => (t * t) % 10), 7, ...rest]),
+  { minLength: 1, maxLength: 20 },
+);
+
 describe('packBatch', () => {
-  it('shifts once: position t reads token t and carries what belongs to token t + 1', () => {
-    const { microBatches, tokens, temperature } = packBatch({ sequences: [sequence] }, loss, limits);
+  it('shifts once: a token that is read carries what belongs to the next', () => {
+    const longer = { ...sequence, tokens: [4, 5, 6, 7], mask: [0, 1, 1, 0], weights: [9, 0.25, 0.5, 9] };
+    const columns = { advantages: [Number.NaN, 7, 3, 1] };
+    const batch = { sequences: [{ ...longer, columns }] };
+    const { microBatches, tokens, temperature } = packBatch(batch, loss, limits);
     expect(microBatches).toEqual([
       {
+        tokens: Int32Array.of(4, 5),
+        positions: Int32Array.of(0, 1),
+        places: Int32Array.of(0, 1),
         rows: 1,
         length: 2,
-        members: [0],
-        tokens: Int32Array.of(4, 5),
+        slots: Int32Array.of(0, 1),
+        ends: Int32Array.of(2, 2),
+        scored: Int32Array.of(0, 1),
         targets: Int32Array.of(5, 6),
-        mask: Float32Array.of(0, 1),
-        weights: Float32Array.of(0, 0.5),
-        columns: { advantages: Float32Array.of(0, 3) },
+        scorePlaces: Int32Array.of(0, 1),
+        loss: {
+          rows: 1,
+          length: 2,
+          cells: Int32Array.of(0, 1),
+          places: Int32Array.of(0, 1),
+          mask: Float32Array.of(1, 1),
+          weights: Float32Array.of(0.25, 0.5),
+          columns: { advantages: Float32Array.of(7, 3) },
+        },
       },
     ]);
-    expect(tokens).toEqual({ trained: 1, total: 3 });
+    expect(tokens).toEqual({ trained: 2, total: 4 });
     expect(temperature).toBe(1);
   });
 
-  it('keeps every token exactly once within the budget, and unpack restores the order', () => {
-    const batches = fc.array(fc.array(fc.integer({ min: 0, max: 9 }), { minLength: 1, maxLength: 64 }), {
-      minLength: 1,
-      maxLength: 30,
-    });
+  it('lets each scored token see its own prefix and nothing else, however sequences are packed', () => {
+    const masks = fc.infiniteStream(fc.constantFrom(0, 0, 1));
     fc.assert(
-      fc.property(batches, fc.integer({ min: 1, max: 300 }), (rows, tokensPerMicroBatch) => {
-        const packed = packSequences(rows, 1, { ...limits, tokensPerMicroBatch });
-        for (const { rows: count, length, members } of packed.microBatches) {
-          expect(count * length <= tokensPerMicroBatch || count === 1).toBe(true);
-          expect(members.length).toBe(count);
-          expect(length).toBe(Math.max(...members.map((member) => rows[member]!.length - 1)));
+      fc.property(batches, masks, fc.integer({ min: 1, max: 300 }), (rows, bits, tokensPerMicroBatch) => {
+        const sequences = rows.map((tokens): TrainingSequence => {
+          const mask = tokens.map((_, t) => (t === 0 ? 0 : bits.next().value!));
+          return { tokens, mask, weights: mask.map((_, t) => t), columns: { advantages: tokens } };
+        });
+        const options = { ...limits, tokensPerMicroBatch };
+        const { microBatches, scored } = packBatch({ sequences }, loss, options);
+        const found = new Set<string>();
+        for (const [index, micro] of microBatches.entries()) {
+          expect(micro.rows * micro.length <= tokensPerMicroBatch || micro.rows === 1).toBe(true);
+          expect(new Set(micro.scored).size).toBe(micro.scored.length);
+          for (const { member, tokens, indices } of scored[index]!) {
+            for (const [i, t] of tokens.entries()) {
+              const at = micro.scored[indices[i]!]!;
+              found.add(`${member} ${t}`);
+              expect(historyOf(micro, at)).toEqual(rows[member]!.slice(0, t));
+              expect(micro.positions[at]).toBe(t - 1);
+              expect(micro.targets[indices[i]!]).toBe(rows[member]![t]);
+              const { loss } = micro;
+              const cell = loss!.places[indices[i]!]!;
+              const arrays = [loss!.cells, loss!.mask, loss!.weights, loss!.columns.advantages!];
+              expect(arrays.map((array) => array[cell])).toEqual([indices[i], 1, t, rows[member]![t]]);
+            }
+          }
         }
-        const targets = packed.microBatches.map((micro) => Float32Array.from(micro.targets));
-        const expected = rows.map((tokens) => Float32Array.from([0, ...tokens.slice(1)]));
-        expect(unpack(packed, targets)).toEqual(expected);
+        expect(found.size).toBe(sequences.flatMap(({ mask }) => Array.from(mask)).filter(Boolean).length);
       }),
     );
   });
 
-  it('sums weights over micro-batches to the weights of trained tokens', () => {
-    const sequences = [sequence, { ...sequence, mask: [0, 1, 1] }, sequence];
-    const { microBatches } = packBatch({ sequences }, loss, { ...limits, tokensPerMicroBatch: 2 });
-    expect(microBatches).toHaveLength(3);
-    const total = microBatches
-      .flatMap(({ weights }) => [...weights])
-      .reduce((sum, weight) => sum + weight, 0);
-    expect(total).toBe(0.5 + 9.5 + 0.5);
+  it('computes a common prompt once, and nothing after the last trained token', () => {
+    const prompt = Array.from({ length: 20 }, (_, t) => t % 10);
+    const sequences = [1, 2, 3].map((answer): TrainingSequence => {
+      const tokens = [...prompt, answer, answer, answer, 0, 0];
+      const mask = tokens.map((_, t) => (t >= 20 && t < 23 ? 1 : 0));
+      return { tokens, mask, weights: mask, columns: { advantages: mask } };
+    });
+    const { microBatches } = packBatch({ sequences }, loss, limits);
+    // The last token of the prompt predicts another token in each sequence.
+    expect(microBatches.map(({ tokens }) => tokens.length)).toEqual([19 + 3 * 3]);
+    expect(microBatches[0]!.scored).toHaveLength(9);
   });
 
-  it('leaves sequences of one token out', () => {
+  it('shares the trained turn of an earlier row of the same conversation', () => {
+    const tokens = [1, 2, 3, 4, 5, 6, 7, 8];
+    const row = (length: number, ...trained: number[]): TrainingSequence => {
+      const mask = tokens.slice(0, length).map((_, t) => (trained.includes(t) ? 1 : 0));
+      return { tokens: tokens.slice(0, length), mask, weights: mask, columns: { advantages: mask } };
+    };
+    const { microBatches } = packBatch({ sequences: [row(4, 2, 3), row(8, 6, 7)] }, loss, limits);
+    expect(microBatches.map(({ tokens }) => tokens.length)).toEqual([7]);
+    const both = packBatch({ sequences: [row(4, 2, 3), row(8, 3, 7)] }, loss, limits);
+    expect(both.microBatches.map(({ tokens }) => tokens.length)).toEqual([8]);
+  });
+
+  it('leaves out sequences of one token and sequences that train nothing', () => {
     const packed = packSequences([[3]], 1, limits);
     expect(packed.microBatches).toEqual([]);
     expect(unpack(packed, [])).toEqual([Float32Array.of(0)]);
+    const untrained = { ...sequence, mask: [0, 0, 0] };
+    const { microBatches, scored } = packBatch({ sequences: [untrained, sequence] }, loss, limits);
+    expect(microBatches[0]!.tokens).toHaveLength(2);
+    expect(scored.flat().map(({ member }) => member)).toEqual([1]);
   });
 
   it('names every problem of a batch in one error', () => {
@@ -108,4 +174,58 @@ describe('packBatch', () => {
       "sequences[0] has 65 tokens, the model's context holds 64",
     );
   });
+});
+
+describe('unpack', () => {
+  it('restores the order of scores, shared ones included', () => {
+    fc.assert(
+      fc.property(batches, fc.integer({ min: 1, max: 300 }), (rows, tokensPerMicroBatch) => {
+        const packed = packSequences(rows, 1, { ...limits, tokensPerMicroBatch });
+        const targets = packed.microBatches.map((micro) => Float32Array.from(micro.targets));
+        expect(unpack(packed, targets)).toEqual(
+          rows.map((tokens) => Float32Array.from([0, ...tokens.slice(1)])),
+        );
+      }),
+    );
+  });
+
+  it('gives a state before each token and after the last', () => {
+    const packed = packStates([[4, 5, 6], [4]], limits);
+    const read = packed.microBatches.map((micro) =>
+      Float32Array.from(micro.scored, (at) => micro.tokens[at]!),
+    );
+    expect(unpack(packed, read)).toEqual([Float32Array.of(0, 4, 5, 6), Float32Array.of(0, 4)]);
+  });
+
+  it('refuses masks that do not fit', () => {
+    expect(() => packSequences([[1, 2]], 1, limits, [[0]])).toThrow('masks[0] has length 1, expected 2');
+    expect(() => packSequences([[1, 2]], 1, limits, [])).toThrow('there are 0 masks, expected 1');
+  });
+});
+
+describe('the layout of sequences with log-normal lengths', () => {
+  const random = RandomStream.named('log-normal lengths');
+  const lengths = (count: number, median: number) =>
+    Array.from({ length: count }, () =>
+      Math.min(2048, Math.max(2, Math.round(median * Math.exp(random.normal())))),
+    );
+
+  it.each([
+    [16, 150],
+    [64, 150],
+    [16, 30],
+    [64, 30],
+  ])(
+    'computes no padding, and few pairs that attention does not need: %i sequences, median %i',
+    (count, median) => {
+      const rows = lengths(count, median).map((length) => Array.from({ length }, () => random.integer(10)));
+      const options = { ...limits, contextLength: 2048, tokensPerMicroBatch: 4096, pair: 0.0015 };
+      const { microBatches } = packSequences(rows, 1, options);
+      const sum = (numbers: readonly number[]) => numbers.reduce((total, x) => total + x, 0);
+      const needed = sum(rows.map(({ length }) => length - 1));
+      expect(sum(microBatches.map(({ tokens }) => tokens.length))).toBeLessThanOrEqual(needed);
+      const pairs = sum(microBatches.map(({ rows, length }) => rows * length * length));
+      expect(pairs / sum(rows.map(({ length }) => (length - 1) ** 2))).toBeLessThan(2);
+    },
+  );
 });

@@ -1,74 +1,66 @@
 import type { Loss, TokenId, TrainingBatch, TrainingSequence } from '@rlp/core';
+import { type Fill, fillRectangle, type LossGrid, type MicroBatch, type Scored } from './fill.ts';
 import { type PackingLimits, validateBatch, validateTokens } from './packing-validation.ts';
-
-/**
- * Sequences of similar length, right-padded to `[rows, length]` and **shifted**. All arrays are row-major.
- *
- * Column `t` reads token `t` and predicts token `t + 1`. `mask`, `weights` and `columns` belong to token `t +
- * 1`. Padding has token 0 and mask 0.
- */
-export interface MicroBatch {
-  readonly rows: number;
-  readonly length: number;
-  /** Index in the batch of the sequence in each row. */
-  readonly members: readonly number[];
-  readonly tokens: Int32Array;
-  readonly targets: Int32Array;
-  readonly mask: Float32Array;
-  readonly weights: Float32Array;
-  readonly columns: Readonly<Record<string, Float32Array>>;
-}
+import { cutRectangles } from './rectangles.ts';
+import { growTrees, type LayoutCosts, type Path } from './shared-prefixes.ts';
 
 /** A batch divided into micro-batches. Their gradients sum to the gradient of the batch. */
 export interface PackedBatch {
   readonly microBatches: readonly MicroBatch[];
+  /** Where the scores of each micro-batch belong. */
+  readonly scored: readonly (readonly Scored[])[];
   /** Length of every sequence in the batch. */
   readonly lengths: readonly number[];
   readonly temperature: number;
-  /** Number of tokens with mask 1, and of all tokens. Padding is not counted. */
+  /** Number of tokens with mask 1, and of all tokens. */
   readonly tokens: { readonly trained: number; readonly total: number };
 }
 
 /** Options for packing. */
-export interface PackingOptions extends PackingLimits {
+export interface PackingOptions extends PackingLimits, LayoutCosts {
   /**
-   * Maximum positions of a micro-batch: rows × length with padding. A longer sequence gets a separate
-   * micro-batch.
+   * Maximum positions of a micro-batch: the rectangle of its attention, empty positions included. A longer sequence gets
+   * a separate micro-batch.
    */
   readonly tokensPerMicroBatch: number;
 }
 
 /**
- * Divides a batch into micro-batches of at most `tokensPerMicroBatch` positions, longest sequences first.
+ * Divides a batch into micro-batches.
  *
- * Columns and weights become 0 if the mask is 0, so their values cannot reach the loss. Sequences with one
- * token have no predictions and appear in no micro-batch.
+ * Only what the loss needs is computed: the tokens up to a sequence's last trained one, prefixes that sequences share
+ * once, and scores of trained tokens. Sequences without trained tokens appear in no micro-batch.
  *
  * @throws ArgumentError naming every problem of the batch at once.
  */
 export function packBatch(batch: TrainingBatch, loss: Loss, options: PackingOptions): PackedBatch {
   validateBatch(batch, loss, options);
   const { sequences } = batch;
-  const lengths = sequences.map(({ tokens }) => tokens.length);
-  const layouts = layOut(lengths, options);
+  const paths = sequences.map(({ tokens, mask }) => pathOf(tokens, mask));
+  const packed = pack(paths, 'exclusive', options, (scored) => lossGrid(scored, sequences, loss.columns));
   let trained = 0;
   for (const { mask } of sequences) for (let t = 0; t < mask.length; t++) trained += mask[t]!;
-  return {
-    microBatches: layouts.map((layout) => fill(layout, sequences, loss.columns)),
-    lengths,
-    temperature: sequences[0]!.temperature ?? 1,
-    tokens: { trained, total: lengths.reduce((sum, length) => sum + length, 0) },
-  };
+  return { ...packed, ...sizesOf(sequences, trained), temperature: sequences[0]!.temperature ?? 1 };
 }
 
-/** Packs plain sequences for scoring. Every mask is 0. Throws as {@link packBatch} does. */
+/**
+ * Packs plain sequences for scoring. Throws as {@link packBatch} does.
+ *
+ * @param masks - 1 for tokens whose scores are wanted. Default: all but the first of each sequence.
+ */
 export function packSequences(
   sequences: readonly (readonly TokenId[])[],
   temperature: number,
   options: PackingOptions,
+  masks?: readonly ArrayLike<number>[],
 ): PackedBatch {
-  validateTokens('logprobs', sequences, temperature, options);
-  return packPlain(sequences, temperature, options);
+  validateTokens('logprobs', sequences, temperature, options, masks);
+  const paths = sequences.map((tokens, index) => pathOf(tokens, masks?.[index]));
+  const sizes = sizesOf(
+    sequences.map((tokens) => ({ tokens })),
+    0,
+  );
+  return { ...pack(paths, 'equal', options), ...sizes, temperature };
 }
 
 /**
@@ -78,96 +70,88 @@ export function packSequences(
  */
 export function packStates(sequences: readonly (readonly TokenId[])[], options: PackingOptions): PackedBatch {
   validateTokens('values', sequences, 1, options);
-  return packPlain(
-    sequences.map((tokens) => [...tokens, 0]),
-    1,
-    options,
+  const paths = sequences.map((tokens) => ({ tokens, claims: new Int32Array(tokens.length).fill(1) }));
+  const sizes = sizesOf(
+    sequences.map((tokens) => ({ tokens: [...tokens, 0] })),
+    0,
   );
-}
-
-function packPlain(
-  sequences: readonly (readonly TokenId[])[],
-  temperature: number,
-  options: PackingOptions,
-): PackedBatch {
-  const lengths = sequences.map((tokens) => tokens.length);
-  const plain = sequences.map((tokens) => ({ tokens, mask: [], weights: [], columns: {} }));
-  return {
-    microBatches: layOut(lengths, options).map((layout) => fill(layout, plain, [])),
-    lengths,
-    temperature,
-    tokens: { trained: 0, total: lengths.reduce((sum, length) => sum + length, 0) },
-  };
+  return { ...pack(paths, 'equal', options), ...sizes, temperature: 1 };
 }
 
 /**
- * Reverses the packing of per-token results. Returns one array per sequence, aligned with its tokens, 0 at
- * position 0.
+ * Reverses the packing of scores. Returns one array per sequence, aligned with its tokens, 0 where nothing was scored.
  *
- * @param results - One `[rows, length]` array per micro-batch.
+ * @param results - Scores of each micro-batch.
  */
 export function unpack(packed: PackedBatch, results: readonly Float32Array[]): Float32Array[] {
   const unpacked = packed.lengths.map((length) => new Float32Array(length));
-  for (const [index, { members, length }] of packed.microBatches.entries()) {
+  for (const [index, members] of packed.scored.entries()) {
     const result = results[index]!;
-    for (const [row, member] of members.entries()) {
+    for (const { member, tokens, indices } of members) {
       const target = unpacked[member]!;
-      target.set(result.subarray(row * length, row * length + target.length - 1), 1);
+      for (let i = 0; i < tokens.length; i++) target[tokens[i]!] = result[indices[i]!]!;
     }
   }
   return unpacked;
 }
 
-interface Layout {
-  readonly rows: number;
-  readonly length: number;
-  readonly members: readonly number[];
-}
-
-/** Assigns sequences to micro-batches, longest first. The first sequence sets the length of its micro-batch. */
-function layOut(lengths: readonly number[], { tokensPerMicroBatch }: PackingOptions): Layout[] {
-  const order = lengths
-    .map((length, index) => ({ positions: length - 1, index }))
-    .filter(({ positions }) => positions > 0)
-    .sort((a, b) => b.positions - a.positions || a.index - b.index);
-  const layouts: Layout[] = [];
-  for (let next = 0; next < order.length; ) {
-    const length = order[next]!.positions;
-    const most = Math.max(1, Math.floor(tokensPerMicroBatch / length));
-    const members = order.slice(next, next + most).map(({ index }) => index);
-    layouts.push({ rows: members.length, length, members });
-    next += members.length;
-  }
-  return layouts;
-}
-
-function fill(layout: Layout, sequences: readonly TrainingSequence[], names: readonly string[]): MicroBatch {
-  const { rows, length, members } = layout;
-  const size = rows * length;
-  const zeros = (): Float32Array => new Float32Array(size);
-  const filled = {
-    tokens: new Int32Array(size),
-    targets: new Int32Array(size),
-    mask: zeros(),
-    weights: zeros(),
-    columns: Object.fromEntries(names.map((name) => [name, zeros()])),
-  };
-  for (const [row, member] of members.entries()) fillRow(filled, row * length, sequences[member]!);
-  return { rows, length, members, ...filled };
-}
-
-function fillRow(
-  filled: Pick<MicroBatch, 'tokens' | 'targets' | 'mask' | 'weights' | 'columns'>,
-  start: number,
-  { tokens, mask, weights, columns }: TrainingSequence,
-): void {
+/** Positions up to the last token that is scored. */
+function pathOf(tokens: readonly TokenId[], mask?: ArrayLike<number>): Path {
+  const claims = new Int32Array(tokens.length - 1);
+  let length = 0;
   for (let t = 1; t < tokens.length; t++) {
-    const position = start + t - 1;
-    filled.tokens[position] = tokens[t - 1]!;
-    filled.targets[position] = tokens[t]!;
-    if (!mask[t]) continue;
-    filled.mask[position] = 1;
-    filled.weights[position] = weights[t]!;
-    for (const name in filled.columns) filled.columns[name]![position] = columns[name]![t]!;
+    if (mask && !mask[t]) continue;
+    claims[t - 1] = 1 + tokens[t]!;
+    length = t;
   }
+  return { tokens, claims: claims.subarray(0, length) };
+}
+
+function sizesOf(sequences: readonly { readonly tokens: readonly TokenId[] }[], trained: number) {
+  const lengths = sequences.map(({ tokens }) => tokens.length);
+  return { lengths, tokens: { trained, total: lengths.reduce((sum, length) => sum + length, 0) } };
+}
+
+function pack(
+  paths: readonly Path[],
+  claims: 'exclusive' | 'equal',
+  options: PackingOptions,
+  grid?: (scored: readonly Scored[]) => LossGrid,
+): Pick<PackedBatch, 'microBatches' | 'scored'> {
+  const { tokensPerMicroBatch } = options;
+  const trees = growTrees(paths, claims, tokensPerMicroBatch, options);
+  const filled = cutRectangles(trees, tokensPerMicroBatch, options).map((rectangle) =>
+    fillRectangle(rectangle, paths),
+  );
+  return {
+    microBatches: filled.map(({ arrays, scored }: Fill) => ({ ...arrays, loss: grid?.(scored) })),
+    scored: filled.map(({ scored }) => scored),
+  };
+}
+
+/** What the loss reads beside scores, one row for each sequence, without tokens that are not trained. */
+function lossGrid(
+  scored: readonly Scored[],
+  sequences: readonly TrainingSequence[],
+  names: readonly string[],
+): LossGrid {
+  const length = Math.max(...scored.map(({ tokens }) => tokens.length));
+  const zeros = () => new Float32Array(scored.length * length);
+  const count = scored.reduce((sum, { tokens }) => sum + tokens.length, 0);
+  const columns = Object.fromEntries(names.map((name) => [name, zeros()]));
+  const grid = { rows: scored.length, length, mask: zeros(), weights: zeros(), columns };
+  const cells = new Int32Array(scored.length * length);
+  const places = new Int32Array(count);
+  for (const [row, { member, tokens, indices }] of scored.entries()) {
+    const sequence = sequences[member]!;
+    for (let i = 0; i < tokens.length; i++) {
+      const [cell, t] = [row * length + i, tokens[i]!];
+      cells[cell] = indices[i]!;
+      places[indices[i]!] = cell;
+      grid.mask[cell] = 1;
+      grid.weights[cell] = sequence.weights[t]!;
+      for (const name of names) columns[name]![cell] = sequence.columns[name]![t]!;
+    }
+  }
+  return { ...grid, cells, places };
 }

@@ -3,8 +3,8 @@ import { Graph, type GraphRecord, pullback, recordGraph, traceOps, type Value } 
 import { mul, reshape, sum } from '@rlp/onnx/ops';
 import { readsValues } from './value-losses.ts';
 
-/** Rows and length of a micro-batch, known at run time. */
-export const batchShape = ['rows', 'length'];
+/** Shape of what a loss reads: sequences, and trained tokens of the sequence that has most. Known at run time. */
+export const lossShape = ['sequences', 'trained'];
 
 /** Per-position scores that a loss can read. */
 export type Score = 'logprobs' | 'entropies' | 'values';
@@ -19,7 +19,7 @@ export interface TracedLoss {
   /**
    * Graph of the loss and its gradients.
    *
-   * Inputs: `mask`, `weights`, `column:…` and {@link TracedLoss.reads}, all `[rows, length]`. Outputs:
+   * Inputs: `mask`, `weights`, `column:…` and {@link TracedLoss.reads}, all of {@link lossShape}. Outputs:
    * `loss`, `metric:…` and `upstream:…`. Metrics are scalar sums over trained tokens. `upstream:…` are the
    * gradients by the scores. A score that the loss does not depend on has none.
    */
@@ -32,7 +32,7 @@ export interface TracedLoss {
 /** Traces a loss. It reads scores of 0 if the mask is 0, so masked positions cannot produce a NaN. */
 export function traceLoss(loss: Loss): TracedLoss {
   const graph = new Graph();
-  const input = (name: string) => graph.input(name, 'float32', batchShape);
+  const input = (name: string) => graph.input(name, 'float32', lossShape);
   const ops = traceOps(graph);
   const [mask, weights] = [input('mask'), input('weights')];
   const zero = ops.constant(0);

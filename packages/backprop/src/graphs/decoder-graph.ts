@@ -1,7 +1,7 @@
 import type { ModelConfig } from '@rlp/models';
 import { decoderHidden, headParameter, parameterSpecs, trainingBlocks } from '@rlp/models/decoder';
-import type { Dimension, Graph, Value } from '@rlp/onnx';
-import type { OperatorSet, TableGradient } from '@rlp/onnx/layers';
+import type { Graph, Value } from '@rlp/onnx';
+import type { OperatorSet, TableGradient, TokenLayout } from '@rlp/onnx/layers';
 import type { ParameterSpec } from '@rlp/onnx/runtime';
 import { corrected, type LoraTarget } from '../weights/lora.ts';
 import type { DecoderBuilder, TableLookup } from './policy-graphs.ts';
@@ -22,16 +22,14 @@ export function decoderBuilder(options: DecoderBuilderOptions): DecoderBuilder {
   const { config, activations, ops, lora, valueHead } = options;
   const targets = new Map((lora?.targets ?? []).map((target) => [target.layer.weight, target]));
   const shapes = shapesOf(config, lora?.targets ?? [], valueHead);
-  return (graph: Graph, tokens: Value, tables: TableGradient) => {
+  return (graph: Graph, tokens: Value, layout: TokenLayout, tables: TableGradient) => {
     const parameters = new Map<string, Value>();
     const parameter = (name: string) => inputOf(graph, shapes, parameters, name);
     let embedding: TableLookup | undefined;
-    const [batch, time] = tokens.shape as [Dimension, Dimension];
     const blocks = trainingBlocks({
       graph,
       config,
-      batch,
-      time,
+      layout,
       parameter,
       ops,
       recompute: activations === 'recompute' ? 'layer' : 'none',

@@ -1,7 +1,7 @@
-import { Graph, productDimension, pullback, replayGraph, serialize, type Value } from '@rlp/onnx';
-import { type TableGradient, tokenLogprobs } from '@rlp/onnx/layers';
-import { filled, gemm, reshape } from '@rlp/onnx/ops';
-import { batchShape, type Score, type TracedLoss } from '../batch/traced-loss.ts';
+import { Graph, pullback, replayGraph, serialize, type Value } from '@rlp/onnx';
+import { pickRows, type TableGradient, type TokenLayout, tokenLogprobs } from '@rlp/onnx/layers';
+import { filled, gather, gemm, reshape } from '@rlp/onnx/ops';
+import { lossShape, type Score, type TracedLoss } from '../batch/traced-loss.ts';
 import type { GraphPlan, ParameterBlock, ScatteredGradient } from '../program-protocol.ts';
 import { type BlockInput, cutRows } from './parameter-blocks.ts';
 
@@ -9,13 +9,13 @@ import { type BlockInput, cutRows } from './parameter-blocks.ts';
 export interface TableLookup {
   /** The table's parameter. */
   readonly parameter: string;
-  /** `[rows · length, width]`. */
+  /** `[tokens, width]`, or `[scores, width]` for targets. */
   readonly rows: Value;
 }
 
 /** A decoder built into a graph. */
 export interface DecoderValues {
-  /** Input of the output matrix, `[rows · length, hidden size]`. */
+  /** Input of the output matrix, `[tokens, hidden size]`. */
   readonly hidden: Value;
   /** The output matrix `[vocabulary, hidden size]` and its parameter's name. It becomes an input on first use. */
   readonly head: { readonly parameter: string; readonly weight: () => Value };
@@ -30,14 +30,21 @@ export interface DecoderValues {
 /**
  * Builds a decoder into a graph.
  *
- * `tokens` is `[rows, length]`. `tables` selects the gradient of the embedding.
+ * `tokens` is `[tokens]`. `tables` selects the gradient of the embedding.
  */
-export type DecoderBuilder = (graph: Graph, tokens: Value, tables: TableGradient) => DecoderValues;
+export type DecoderBuilder = (
+  graph: Graph,
+  tokens: Value,
+  layout: TokenLayout,
+  tables: TableGradient,
+) => DecoderValues;
 
 /** A graph with a decoder. */
 interface Trunk {
   readonly graph: Graph;
   readonly decoder: DecoderValues;
+  /** Hidden states of the tokens after which something is computed, `[scores, hidden size]`. */
+  readonly hidden: Value;
 }
 
 /** Distribution of the next token over a trunk. */
@@ -50,8 +57,6 @@ interface VocabularyHead {
   /** Parameter of the output matrix. */
   readonly parameter: string;
 }
-
-const positions = productDimension(batchShape);
 
 /**
  * Builds the graphs of one policy: scoring tokens, values of states, and training with a loss.
@@ -74,7 +79,7 @@ export class PolicyGraphs {
     this.#tables = residency === 'host' ? 'rows' : 'dense';
   }
 
-  /** Outputs `logprobs` and `entropies`, each `[rows, length]`. */
+  /** Outputs `logprobs` and `entropies`, each `[scores]`. */
   scoring(key: string): GraphPlan {
     const trunk = this.#trunk();
     const { logprobs, entropies, blocks } = this.#vocabularyHead(trunk, 'needed');
@@ -86,7 +91,7 @@ export class PolicyGraphs {
     );
   }
 
-  /** Outputs `values` `[rows, length]` of the states after the input tokens. Leaves out the output matrix. */
+  /** Outputs `values` `[scores]` of the states after tokens. Leaves out the output matrix. */
   values(key: string): GraphPlan {
     const trunk = this.#trunk();
     return forwardPlan(key, trunk, { values: valuesOn(trunk) }, []);
@@ -109,16 +114,18 @@ export class PolicyGraphs {
     };
     const columns = Object.fromEntries(loss.columns.map((name) => [name, `column:${name}`]));
     const arrays = ['mask', 'weights', ...Object.values(columns)].map(
-      (name) => [name, graph.input(name, 'float32', batchShape)] as const,
+      (name) => [name, graph.input(name, 'float32', lossShape)] as const,
     );
-    const found = replayGraph(graph, loss.graph, { ...scores, ...Object.fromEntries(arrays) });
+    const grid = lossGrid(graph);
+    const read = Object.entries(scores).map(([name, score]) => [name, grid.spread(score)] as const);
+    const found = replayGraph(graph, loss.graph, Object.fromEntries([...read, ...arrays]));
     const metrics = Object.fromEntries(loss.metrics.map((name) => [name, `metric:${name}`]));
     graph.output('loss', found.get('loss')!);
     if (head) graph.output('logprobs', head.logprobs);
     for (const output of Object.values(metrics)) graph.output(output, found.get(output)!);
     const upstream = loss.reads.flatMap((score) => {
       const gradient = found.get(`upstream:${score}`);
-      return gradient ? [[scores[score]!, gradient] as const] : [];
+      return gradient ? [[scores[score]!, grid.collect(gradient)] as const] : [];
     });
     const derived = this.#differentiate(trunk, new Map(upstream), head);
     const perPosition = head ? ['logprobs'] : [];
@@ -127,16 +134,23 @@ export class PolicyGraphs {
 
   #trunk(): Trunk {
     const graph = new Graph();
-    const tokens = graph.input('tokens', 'int64', batchShape);
-    return { graph, decoder: this.#decoder(graph, tokens, this.#tables) };
+    const integers = (name: string, ...shape: string[]) => graph.input(name, 'int64', shape);
+    const layout = {
+      positions: integers('positions', 'tokens'),
+      places: integers('places', 'tokens'),
+      slots: integers('slots', 'rows', 'length'),
+      ends: integers('ends', 'rows', 'length'),
+    };
+    const decoder = this.#decoder(graph, integers('tokens', 'tokens'), layout, this.#tables);
+    const [scored, places] = [integers('scored', 'scores'), integers('scorePlaces', 'tokens')];
+    return { graph, decoder, hidden: pickRows(decoder.hidden, scored, places) };
   }
 
-  #vocabularyHead({ graph, decoder }: Trunk, entropies: 'none' | 'needed'): VocabularyHead {
-    const targets = graph.input('targets', 'int64', batchShape);
+  #vocabularyHead({ graph, decoder, hidden }: Trunk, entropies: 'none' | 'needed'): VocabularyHead {
+    const targets = graph.input('targets', 'int64', ['scores']);
     const temperature = graph.input('temperature', 'float32', []);
     const { parameter } = decoder.head;
     const weight = decoder.head.weight();
-    const flatTargets = reshape(targets, [positions]);
     const blocks = this.#tables === 'rows' ? cutRows(graph, parameter, weight) : [];
     const options = {
       temperature,
@@ -144,11 +158,10 @@ export class PolicyGraphs {
       gradient: this.#tables,
       blocks: blocks.length > 0 ? blocks.map(({ value }) => value) : undefined,
     } as const;
-    const scores = tokenLogprobs(decoder.hidden, weight, flatTargets, options);
-    const grid = (x: Value) => reshape(x, batchShape);
+    const scores = tokenLogprobs(hidden, weight, targets, options);
     return {
-      logprobs: grid(scores.logprobs),
-      entropies: scores.entropies && grid(scores.entropies),
+      logprobs: scores.logprobs,
+      entropies: scores.entropies,
       blocks,
       targetRows: scores.targetRows && { parameter, rows: scores.targetRows },
       parameter,
@@ -221,10 +234,19 @@ function gradientOf({ input }: ParameterBlock): string {
   return `gradient:${input}`;
 }
 
-/** Values of the critic over a trunk, `[rows, length]`. */
-function valuesOn({ decoder }: Trunk): Value {
-  const row = decoder.valueHead!();
-  return reshape(gemm(decoder.hidden, row, { transposeB: 'yes' }), batchShape);
+/** Values of the critic over a trunk, `[scores]`. */
+function valuesOn({ decoder, hidden }: Trunk): Value {
+  return reshape(gemm(hidden, decoder.valueHead!(), { transposeB: 'yes' }), ['scores']);
+}
+
+/** Moves scores to the rows and columns that a loss reads, and gradients back. */
+function lossGrid(graph: Graph) {
+  const cells = graph.input('cells', 'int64', lossShape);
+  const places = graph.input('cellPlaces', 'int64', ['scores']);
+  return {
+    spread: (scores: Value) => gather(scores, cells),
+    collect: (gradient: Value) => gather(reshape(gradient, [-1]), places),
+  };
 }
 
 /** A graph without gradients. */

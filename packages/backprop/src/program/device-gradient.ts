@@ -1,8 +1,8 @@
 import { Graph, serialize } from '@rlp/onnx';
 import { add, addAll, reshape, square, sum } from '@rlp/onnx/ops';
 import type { EngineHost, EngineSession, ParameterStore, Tensors } from '@rlp/onnx/runtime';
+import type { MicroBatch } from '../batch/fill.ts';
 import { checkGradient, overflowError } from '../batch/not-finite.ts';
-import type { MicroBatchRequest } from '../program-protocol.ts';
 import type { GradientAccumulator } from './gradients.ts';
 import type { CompiledGraph } from './program-graphs.ts';
 import { SessionsByShape } from './sessions-by-shape.ts';
@@ -31,7 +31,7 @@ export class DeviceGradient implements GradientAccumulator {
     return {};
   }
 
-  async add({ plan }: CompiledGraph, _batch: MicroBatchRequest, results: Tensors): Promise<void> {
+  async add({ plan }: CompiledGraph, _batch: MicroBatch, results: Tensors): Promise<void> {
     const { parameters } = this.#store;
     if (this.#state === 'empty') {
       await this.#zero(parameters.filter(({ name }) => plan.gradients[name] === undefined));

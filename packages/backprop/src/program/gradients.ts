@@ -1,14 +1,14 @@
 import { type EngineHost, type ParameterStore, Tensor, type Tensors } from '@rlp/onnx/runtime';
+import type { MicroBatch } from '../batch/fill.ts';
 import { checkGradient, overflowError } from '../batch/not-finite.ts';
-import type { MicroBatchRequest } from '../program-protocol.ts';
 import { blockTensor, type CompiledGraph } from './program-graphs.ts';
 
 /** Gradient of a store's parameters, summed over micro-batches, on host or device. */
 export interface GradientAccumulator {
   /** Preallocated tensors for outputs of the next run. The run returns all other outputs. */
-  outputs(graph: CompiledGraph, batch: MicroBatchRequest): Tensors;
+  outputs(graph: CompiledGraph, batch: MicroBatch): Tensors;
   /** Adds the gradients of a run. */
-  add(graph: CompiledGraph, batch: MicroBatchRequest, results: Tensors): Promise<void>;
+  add(graph: CompiledGraph, batch: MicroBatch, results: Tensors): Promise<void>;
   /** Throws a TrainingError that names the first parameter whose gradient is not finite. */
   check(): Promise<void>;
   /** Drops the accumulated gradient. */
@@ -39,7 +39,7 @@ export class AccumulatedGradient implements GradientAccumulator {
     this.#scratchName = scratchName;
   }
 
-  outputs({ plan }: CompiledGraph, { rows, length }: MicroBatchRequest): Tensors {
+  outputs({ plan }: CompiledGraph, batch: MicroBatch): Tensors {
     const { store, slot } = this.#target();
     const into: Record<string, Tensor> = {};
     for (const [parameter, output] of Object.entries(plan.gradients)) {
@@ -48,14 +48,14 @@ export class AccumulatedGradient implements GradientAccumulator {
     for (const block of plan.blocks) {
       if (block.output !== undefined) into[block.output] = blockTensor(store, block, slot);
     }
-    for (const { output, width } of plan.scattered) {
-      const shape = [rows * length, width];
+    for (const { output, indices, width } of plan.scattered) {
+      const shape = [batch[indices].length, width];
       into[output] = new Tensor('float32', this.#rowsFor(output, shape[0]! * width), shape);
     }
     return into;
   }
 
-  async add({ plan }: CompiledGraph, batch: MicroBatchRequest): Promise<void> {
+  async add({ plan }: CompiledGraph, batch: MicroBatch): Promise<void> {
     const { kernels } = this.#store;
     const inBlocks = plan.blocks.filter(({ output }) => output !== undefined);
     const written = new Set([...Object.keys(plan.gradients), ...inBlocks.map(({ parameter }) => parameter)]);
@@ -67,7 +67,7 @@ export class AccumulatedGradient implements GradientAccumulator {
       }
     }
     for (const { parameter, output, indices, width } of plan.scattered) {
-      const rows = this.#rowsFor(output, batch.tokens.length * width);
+      const rows = this.#rowsFor(output, batch[indices].length * width);
       kernels.scatterAddRows(this.#store.data(parameter, 'gradient'), rows, batch[indices]);
     }
     this.#state = 'filled';

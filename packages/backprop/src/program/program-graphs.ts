@@ -7,14 +7,9 @@ import {
   type Tensors,
 } from '@rlp/onnx/runtime';
 
+import type { LossGrid, MicroBatch } from '../batch/fill.ts';
 import type { PolicyGraphs } from '../graphs/policy-graphs.ts';
-import type {
-  GraphPlan,
-  GraphRequest,
-  GraphSource,
-  MicroBatchRequest,
-  ParameterBlock,
-} from '../program-protocol.ts';
+import type { GraphPlan, GraphRequest, GraphSource, ParameterBlock } from '../program-protocol.ts';
 
 /** A graph with its session. */
 export interface CompiledGraph {
@@ -69,7 +64,7 @@ export class CompiledGraphs {
 /** Feeds of one run: parameters from their stores and arrays of the micro-batch. */
 export function feedsOf(
   { plan, session }: CompiledGraph,
-  batch: MicroBatchRequest,
+  batch: MicroBatch,
   temperature: number,
   stores: readonly ParameterStore[],
 ): Tensors {
@@ -78,17 +73,40 @@ export function feedsOf(
     const home = stores.find((store) => store.parameters.some(({ name }) => name === block.parameter))!;
     feeds[block.input] = blockTensor(home, block);
   }
-  const shape = [batch.rows, batch.length];
-  feeds.tokens = new Tensor('int64', BigInt64Array.from(batch.tokens, BigInt), shape);
-  feeds.targets = new Tensor('int64', BigInt64Array.from(batch.targets, BigInt), shape);
-  feeds.mask = new Tensor('float32', batch.mask, shape);
-  feeds.weights = new Tensor('float32', batch.weights, shape);
-  feeds.temperature = new Tensor('float32', Float32Array.of(temperature), []);
-  for (const [column, input] of Object.entries(plan.columns)) {
-    feeds[input] = new Tensor('float32', batch.columns[column]!, shape);
-  }
   const wanted = new Set(session.inputNames);
+  const { tokens, positions, places, scored, targets, scorePlaces, slots, ends, rows, length } = batch;
+  for (const [name, data] of Object.entries({ tokens, positions, places, scored, targets, scorePlaces })) {
+    if (wanted.has(name)) feeds[name] = integers(data, [data.length]);
+  }
+  for (const [name, data] of Object.entries({ slots, ends })) {
+    if (wanted.has(name)) feeds[name] = integers(data, [rows, length]);
+  }
+  feeds.temperature = new Tensor('float32', Float32Array.of(temperature), []);
+  if (batch.loss) addLossFeeds(feeds, batch.loss, plan.columns);
   return Object.fromEntries(Object.entries(feeds).filter(([name]) => wanted.has(name)));
+}
+
+function addLossFeeds(
+  feeds: Record<string, Tensor>,
+  { rows, length, cells, places, mask, weights, columns }: LossGrid,
+  inputs: Readonly<Record<string, string>>,
+): void {
+  const shape = [rows, length];
+  feeds.cells = integers(cells, shape);
+  feeds.cellPlaces = integers(places, [places.length]);
+  feeds.mask = new Tensor('float32', mask, shape);
+  feeds.weights = new Tensor('float32', weights, shape);
+  for (const [column, input] of Object.entries(inputs)) {
+    feeds[input] = new Tensor('float32', columns[column]!, shape);
+  }
+}
+
+/** Numbers of at least 0 as int64, whose lower half they are. */
+function integers(data: Int32Array, shape: readonly number[]): Tensor {
+  const wide = new BigInt64Array(data.length);
+  const halves = new Int32Array(wide.buffer);
+  for (let i = 0; i < data.length; i++) halves[2 * i] = data[i]!;
+  return new Tensor('int64', wide, shape);
 }
 
 /** Block of a parameter's rows in a store on the host, or of its part of a slot. */

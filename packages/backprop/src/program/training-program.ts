@@ -6,6 +6,7 @@ import {
   Tensor,
   type Tensors,
 } from '@rlp/onnx/runtime';
+import type { MicroBatch } from '../batch/fill.ts';
 import { lossError } from '../batch/not-finite.ts';
 import { Sequence } from '../future.ts';
 import type { PolicyGraphs } from '../graphs/policy-graphs.ts';
@@ -13,7 +14,6 @@ import { scheduleFactor } from '../optimizer/schedule.ts';
 import type {
   ComputeRequest,
   GradientResult,
-  MicroBatchRequest,
   NamedTensor,
   Policy,
   ProgramState,
@@ -184,8 +184,9 @@ export class TrainingProgram {
 
   async #accumulate(request: ComputeRequest, call: CallContext): Promise<GradientResult> {
     let loss = 0;
-    const metricSums: Record<string, number> = {};
     const graph = await this.#graphs.open(request);
+    const names = Object.keys(graph.plan.metrics);
+    const metricSums: Record<string, number> = Object.fromEntries(names.map((name) => [name, 0]));
     const scores = new Scores(graph.plan);
     for (const batch of request.microBatches) {
       call.signal.throwIfAborted();
@@ -194,7 +195,7 @@ export class TrainingProgram {
       if (!Number.isFinite(part)) throw lossError(part);
       loss += part;
       for (const [metric, output] of Object.entries(graph.plan.metrics)) {
-        metricSums[metric] = (metricSums[metric] ?? 0) + scalar(result[output]!);
+        metricSums[metric]! += scalar(result[output]!);
       }
       await this.#gradient.add(graph, batch, result);
       await this.#host.yield();
@@ -205,7 +206,7 @@ export class TrainingProgram {
 
   async #runBackward(
     graph: CompiledGraph,
-    batch: MicroBatchRequest,
+    batch: MicroBatch,
     temperature: number,
     scores: Tensors,
   ): Promise<Tensors> {
@@ -250,7 +251,7 @@ export class TrainingProgram {
   }
 }
 
-/** Collects outputs per position over micro-batches. */
+/** Collects scores over micro-batches. */
 class Scores {
   readonly result: Readonly<Record<string, Float32Array[]>>;
 
@@ -259,11 +260,11 @@ class Scores {
   }
 
   /** Tensors that the next run writes to. */
-  next({ rows, length }: MicroBatchRequest): Tensors {
+  next({ scored }: MicroBatch): Tensors {
     const tensors = Object.entries(this.result).map(([output, collected]) => {
-      const data = new Float32Array(rows * length);
+      const data = new Float32Array(scored.length);
       collected.push(data);
-      return [output, new Tensor('float32', data, [rows, length])] as const;
+      return [output, new Tensor('float32', data, [data.length])] as const;
     });
     return Object.fromEntries(tensors);
   }

@@ -1,6 +1,5 @@
 import type { Graph, Value } from '@rlp/onnx';
 import { embedding } from '@rlp/onnx/layers';
-import { reshape } from '@rlp/onnx/ops';
 import type { EngineHost } from '@rlp/onnx/runtime';
 import { type DecoderValues, PolicyGraphs } from '../graphs/policy-graphs.ts';
 import { TrainingProgram } from '../program/training-program.ts';
@@ -29,8 +28,7 @@ export default function createBigramProgram(
   const bigram = (graph: Graph, tokens: Value): DecoderValues => {
     built++;
     const [table, head] = parameters.map(({ name, shape }) => graph.input(name, 'float32', shape));
-    const flat = reshape(tokens, [-1]);
-    const rows = embedding(table!, flat, { gradient: 'rows' });
+    const rows = embedding(table!, tokens, { gradient: 'rows' });
     return {
       hidden: rows,
       head: { parameter: 'head', weight: () => head! },

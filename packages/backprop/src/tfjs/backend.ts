@@ -20,7 +20,6 @@ import {
 } from '@rlp/core';
 import { parameterSpecs } from '@rlp/models/decoder';
 import { lossError } from '../batch/not-finite.ts';
-import { type PackedBatch, type PackingOptions, packBatch, packSequences, unpack } from '../batch/packing.ts';
 import { readsValues } from '../batch/value-losses.ts';
 import { Future, Sequence } from '../future.ts';
 import { referenceDecay } from '../optimizer/optimizer.ts';
@@ -29,6 +28,7 @@ import { publishFiles, requirePublishable } from '../weights/publication-files.t
 import { readTrainingCheckpoint, writeTrainingCheckpoint } from '../weights/training-checkpoint.ts';
 import type { Parameters } from './layers.ts';
 import { type ResolvedTfjsBackendOptions, resolveTfjsOptions, type TfjsBackendOptions } from './options.ts';
+import { type PackedBatch, type PackingOptions, packBatch, packSequences, unpack } from './padding.ts';
 import { type MicroBatchGradient, TfPolicy } from './policy.ts';
 import type { TensorFlow, TfTensor } from './tensorflow.ts';
 import { copyWeights, TrainingState } from './training-state.ts';

@@ -1,8 +1,8 @@
 import { computedLoss, declaredColumns, type Loss, type LossInputs } from '@rlp/core';
 import type { ModelConfig } from '@rlp/models';
-import type { MicroBatch } from '../batch/packing.ts';
 import { decoderLogits } from './decoder.ts';
 import type { Parameters } from './layers.ts';
+import type { MicroBatch } from './padding.ts';
 import { TfTensorOps } from './tensor-ops.ts';
 import type { TensorFlow, TfTensor } from './tensorflow.ts';
 

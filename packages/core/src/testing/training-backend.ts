@@ -117,6 +117,29 @@ function describeScores(subject: {
     expect(largestGap(alone!.logprobs, together[1]!.logprobs)).toBeLessThan(tolerance);
   });
 
+  it('scores the tokens of masks as it does without masks', async () => {
+    const backend = await create();
+    const sequences = [
+      [3, 1, 0, 2, 1],
+      [2, 2],
+      [3, 1, 0, 1],
+    ];
+    const masks = [
+      [0, 0, 1, 0, 1],
+      [0, 0],
+      [0, 1, 0, 1],
+    ];
+    const [all, wanted] = [await backend.logprobs(sequences), await backend.logprobs(sequences, { masks })];
+    for (const [row, mask] of masks.entries()) {
+      const marked = (numbers: Float32Array) => numbers.filter((_, t) => mask[t] === 1);
+      for (const score of ['logprobs', 'entropies'] as const) {
+        if (score === 'entropies' && knows === 'logprobs of tokens') continue;
+        expect(wanted[row]![score]).toHaveLength(mask.length);
+        expect(largestGap(marked(wanted[row]![score]), marked(all[row]![score]))).toBeLessThan(tolerance);
+      }
+    }
+  });
+
   it('divides logits by the temperature, or refuses it by name', async () => {
     const backend = await create();
     if (knows === 'logprobs of tokens') {
@@ -150,8 +173,10 @@ function describeSteps({ create, tolerance }: { create: Create; tolerance: numbe
     expect(result.tokens).toEqual({ trained: 5, total: 9 });
     expect(result.logprobs.map((row) => row.length)).toEqual([3, 6]);
     for (const [row, logprobs] of result.logprobs.entries()) {
+      const { mask } = [short, long][row]!;
+      const trained = (numbers: Float32Array) => numbers.filter((_, t) => mask[t] === 1);
       expect(logprobs[0]).toBe(0);
-      expect(largestGap(logprobs, scores[row]!.logprobs)).toBeLessThan(tolerance);
+      expect(largestGap(trained(logprobs), trained(scores[row]!.logprobs))).toBeLessThan(tolerance);
     }
   });
 

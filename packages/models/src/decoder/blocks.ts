@@ -14,20 +14,20 @@ export interface DecoderBlocks {
   readonly ops: OperatorSet;
   /** A parameter's value, by its Hugging Face name. Called several times for a name, also while recomputing. */
   parameter(name: string): Value;
-  /** Rows of the token table at `tokens` `[B, T]`: `[B·T, hidden]`. */
+  /** Rows of the token table at `tokens`, `[tokens, hidden]`. `tokens` may be a matrix. */
   embedTokens(table: string, tokens: Value): Value;
-  /** Rows of the position table for every token: `[B·T, hidden]`. Called for models with learned positions only. */
+  /** Rows of the position table for every token: `[tokens, hidden]`. Called for models with learned positions only. */
   embedPositions(table: string): Value;
-  /** A linear layer applied to `x` `[B·T, inputs]`: `[B·T, outputs]`. */
+  /** A linear layer applied to `x` `[tokens, inputs]`: `[tokens, outputs]`. */
   linear(x: Value, layer: LinearLayer): Value;
   /**
    * Causal self-attention of layer `layer`. This method also applies rotary positions, because fused decoding
    * kernels rotate themselves. Queries and keys are already normalised.
    *
-   * @param query - `[B·T, heads · headDimension]`
-   * @param key - `[B·T, keyValueHeads · headDimension]`
+   * @param query - `[tokens, heads · headDimension]`
+   * @param key - `[tokens, keyValueHeads · headDimension]`
    * @param value - as `key`
-   * @returns `[B·T, heads · headDimension]`
+   * @returns `[tokens, heads · headDimension]`
    */
   attend(layer: number, query: Value, key: Value, value: Value): Value;
   /** Wraps a layer's computation, to recompute it in the backward pass for example. Default: `build(x)`. */

@@ -25,7 +25,7 @@ import {
 } from './layout.ts';
 
 /**
- * The hidden states of a decoder-only transformer, after the final norm: `[B·T, hidden]`.
+ * The hidden states of a decoder-only transformer, after the final norm: `[tokens, hidden]`.
  *
  *     x ← embed(tokens) (+ embed(positions))
  *     x ← x + output(attend(query, key, value of norm(x)))        for each layer

@@ -1,5 +1,6 @@
 import { ArgumentError } from '@rlp/core';
 import { Graph, serialize } from '@rlp/onnx';
+import { fullLayout } from '@rlp/onnx/layers';
 import { InferenceSession, Tensor } from 'onnxruntime-node';
 import { describe, expect, it } from 'vitest';
 
@@ -111,12 +112,12 @@ describe('rotary tables', () => {
 });
 
 describe('trainingBlocks', () => {
+  const graph = new Graph();
   const blocks = (json: Record<string, unknown>, time: number) => () =>
     trainingBlocks({
-      graph: new Graph(),
+      graph,
       config: parseModelConfig({ ...llama, ...json }),
-      batch: 1,
-      time,
+      layout: fullLayout(graph, 1, time),
       parameter: () => {
         throw new Error('not asked for');
       },

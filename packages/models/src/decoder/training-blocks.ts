@@ -1,15 +1,16 @@
 import { ArgumentError } from '@rlp/core';
-import { type Dimension, type Graph, productDimension, recompute, type Value } from '@rlp/onnx';
+import { type Dimension, type Graph, recompute, type Value } from '@rlp/onnx';
 import {
-  attention,
-  causalMask,
   embedding,
+  headMover,
+  layoutMask,
   type OperatorSet,
+  packedAttention,
   rotaryEmbedding,
-  splitHeads,
   type TableGradient,
+  type TokenLayout,
 } from '@rlp/onnx/layers';
-import { expand, gather, gemm, range, reshape } from '@rlp/onnx/ops';
+import { gather, gemm, reshape } from '@rlp/onnx/ops';
 
 import {
   attentionScale,
@@ -28,10 +29,8 @@ export interface TrainingBlocksOptions {
   readonly graph: Graph;
   /** Shape of the decoder. Required. */
   readonly config: ModelConfig;
-  /** Rows: a number, or the name of an axis of a graph input. Required. */
-  readonly batch: Dimension;
-  /** Tokens per row: a number or an axis name. Shorter rows are padded on the right, hidden by the causal mask. Required. */
-  readonly time: Dimension;
+  /** Where the tokens lie in the rectangle that attention is computed on. Required. */
+  readonly layout: TokenLayout;
   /** Function that returns a parameter's value. It is called once per name. Required. */
   readonly parameter: (name: string) => Value;
   /** Operators of the graph. Default `'fused'`. */
@@ -47,19 +46,19 @@ export interface TrainingBlocksOptions {
 }
 
 /**
- * Blocks that compute whole sequences at once: full causal attention over `[batch, time]` tokens.
+ * Blocks that compute whole sequences at once, from tokens `[tokens]`.
  *
- * @throws ArgumentError if `time` is a number beyond the model's context.
+ * @throws ArgumentError if the length of the layout's rows is a number beyond the model's context.
  */
 export function trainingBlocks(options: TrainingBlocksOptions): DecoderBlocks {
-  const { batch, time, config, ops = 'fused', adapt = (_layer, _x, y) => y } = options;
+  const { layout, config, ops = 'fused', adapt = (_layer, _x, y) => y } = options;
   const { contextLength } = config;
-  if (Number(time) > contextLength) {
+  const length = layout.slots.shape[1]!;
+  if (Number(length) > contextLength) {
     throw new ArgumentError(
-      `decoder: ${time} tokens do not fit the context of ${contextLength}; shorten them`,
+      `decoder: ${length} tokens do not fit the context of ${contextLength}; shorten them`,
     );
   }
-  const tokenCount = productDimension([batch, time]);
   const known = new Map<string, Value>();
   const parameter = (name: string) => {
     const value = known.get(name) ?? options.parameter(name);
@@ -70,15 +69,11 @@ export function trainingBlocks(options: TrainingBlocksOptions): DecoderBlocks {
     ops,
     parameter,
     embedTokens: (table, tokens) => {
-      const indices = reshape(tokens, [tokenCount]);
-      const rows = embedding(parameter(table), indices, { gradient: options.embeddingGradient ?? 'dense' });
+      const rows = embedding(parameter(table), tokens, { gradient: options.embeddingGradient ?? 'dense' });
       options.onEmbedding?.(table, rows);
       return rows;
     },
-    embedPositions: (table) => {
-      const rows = gather(parameter(table), range(options.graph, time));
-      return reshape(expand(rows, [batch, time, config.hiddenSize]), [tokenCount, config.hiddenSize]);
-    },
+    embedPositions: (table) => gather(parameter(table), layout.positions),
     linear: (x, layer) => adapt(layer, x, linearLayer(x, layer, parameter)),
     attend: fullAttention(options, ops),
     ...(options.recompute === 'layer' && {
@@ -95,22 +90,22 @@ export function linearLayer(x: Value, layer: LinearLayer, parameter: (name: stri
 }
 
 function fullAttention(options: TrainingBlocksOptions, ops: OperatorSet): DecoderBlocks['attend'] {
-  const { config, batch, time, graph } = options;
+  const { config, layout } = options;
   const scale = attentionScale(config);
   const rotations = rotationsOf(options, ops);
   const windows = new Set(Array.from({ length: config.layers }, (_, layer) => windowOf(config, layer)));
-  const masks = new Map([...windows].map((window) => [window, causalMask(graph, { queries: time, window })]));
+  const masks = new Map([...windows].map((window) => [window, layoutMask(layout, window)]));
+  const queries = headMover(layout, config.heads);
+  const keys = config.keyValueHeads === config.heads ? queries : headMover(layout, config.keyValueHeads);
   return (layer, query, key, value) => {
     const rotate = rotations.get(positionOf(config, layer))!;
     const mask = masks.get(windowOf(config, layer))!;
-    const queries = splitHeads(rotate(query, config.heads), { batch, time, heads: config.heads });
-    const keyHeads = { batch, time, heads: config.keyValueHeads };
-    const keys = splitHeads(rotate(key, config.keyValueHeads), keyHeads);
-    return attention(queries, keys, splitHeads(value, keyHeads), { ops, mask, scale, output: 'merged' });
+    const turned = [rotate(query, config.heads), rotate(key, config.keyValueHeads)] as const;
+    return packedAttention(...turned, value, { queries, keys, mask, ops, scale });
   };
 }
 
-/** Turns queries or keys `[B·T, heads · headDimension]` by their positions. */
+/** Turns queries or keys `[tokens, heads · headDimension]` by their positions. */
 type Rotate = (x: Value, heads: number) => Value;
 
 /** Rotations of the layers, by position encoding. The tables are made once, outside of what is recomputed. */
@@ -124,14 +119,17 @@ function rotationsOf(
 }
 
 function rotation(
-  { graph, config, batch, time }: TrainingBlocksOptions,
+  { graph, config, layout }: TrainingBlocksOptions,
   ops: OperatorSet,
   encoding: PositionEncoding,
 ): Rotate {
   if (encoding.type !== 'rotary') return (x) => x;
-  const tables = ropeValues(graph, config, time, encoding);
+  const tables = ropeValues(graph, config, layout.slots.shape[1]!, encoding);
+  const [tokens] = layout.positions.shape as [Dimension];
+  const positions = reshape(layout.positions, [tokens, 1]);
   return (x, heads) => {
     const width = heads * config.headDimension;
-    return rotaryEmbedding(reshape(x, [batch, time, width]), { heads, ...tables, ops });
+    const turned = rotaryEmbedding(reshape(x, [tokens, 1, width]), { heads, ...tables, positions, ops });
+    return reshape(turned, [tokens, width]);
   };
 }

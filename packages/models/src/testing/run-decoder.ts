@@ -1,6 +1,6 @@
 import type { Weights } from '@rlp/core';
 import { Graph, gradients, serialize, type Value } from '@rlp/onnx';
-import { getLogits, type OperatorSet, tokenLogprobs } from '@rlp/onnx/layers';
+import { fullLayout, getLogits, type OperatorSet, tokenLogprobs } from '@rlp/onnx/layers';
 import { mean, neg, reshape } from '@rlp/onnx/ops';
 import { InferenceSession, Tensor } from 'onnxruntime-node';
 
@@ -26,7 +26,7 @@ interface Forward {
 
 function forward(config: ModelConfig, batch: number, time: number, options: RunOptions): Forward {
   const graph = new Graph();
-  const tokens = graph.input('tokens', 'int64', [batch, time]);
+  const tokens = graph.input('tokens', 'int64', [batch * time]);
   const parameters = new Map(
     parameterSpecs(config).map(({ name, shape }) => [name, graph.input(name, 'float32', shape)] as const),
   );
@@ -34,8 +34,7 @@ function forward(config: ModelConfig, batch: number, time: number, options: RunO
   const blocks = trainingBlocks({
     graph,
     config,
-    batch,
-    time,
+    layout: fullLayout(graph, batch, time),
     parameter,
     ops: options.ops ?? 'fused',
     recompute: options.recompute ?? 'none',
@@ -59,11 +58,7 @@ async function session(graph: Graph) {
       const rows = integers[name];
       const weight = weights.get(name);
       if (rows)
-        feeds[name] = new Tensor(
-          'int64',
-          BigInt64Array.from(rows.flat(), BigInt),
-          name === 'targets' ? [rows.flat().length] : [rows.length, rows[0]!.length],
-        );
+        feeds[name] = new Tensor('int64', BigInt64Array.from(rows.flat(), BigInt), [rows.flat().length]);
       else feeds[name] = new Tensor('float32', weight!.data, weight!.shape);
     }
     const outputs = await created.run(feeds);

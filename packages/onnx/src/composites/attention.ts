@@ -1,21 +1,14 @@
 import { ArgumentError } from '@rlp/core';
 
-import { customGradient } from '../autodiff/custom-gradient.ts';
 import type { DataType } from '../graph/data-type.ts';
 import type { Graph, Value } from '../graph/graph.ts';
-import {
-  type Dimension,
-  formatShape,
-  productDimension,
-  type Shape,
-  staticDimension,
-} from '../graph/shape.ts';
-import { add, mul, neg, sub } from '../ops/arithmetic.ts';
+import { type Dimension, formatShape, productDimension, staticDimension } from '../graph/shape.ts';
+import { add, sub } from '../ops/arithmetic.ts';
 import { and, greater, less, where } from '../ops/comparison.ts';
 import { range } from '../ops/indexing.ts';
-import { concat, transpose } from '../ops/layout.ts';
+import { transpose } from '../ops/layout.ts';
 import { fusedMatmul, standardMatmul } from '../ops/matrix.ts';
-import { dimensionSize, expand, reshape, sum } from '../ops/shape.ts';
+import { dimensionSize, reshape } from '../ops/shape.ts';
 import { softmax } from '../ops/softmax.ts';
 import type { OperatorSet } from './variant.ts';
 
@@ -85,10 +78,8 @@ export interface AttentionOptions {
   /** Operators to build from. Default `'fused'`. */
   readonly ops?: OperatorSet;
   /**
-   * Layout of the result: `'heads'` or `'merged'`. Default `'heads'`.
-   *
-   * `'merged'` returns `[batch · time, heads · headSize]`, as {@link mergeHeads} does, and keeps only that
-   * for the backward pass.
+   * Layout of the result: `'heads'`, or `'merged'` for `[batch · time, heads · headSize]`, as {@link mergeHeads} gives it.
+   * Default `'heads'`.
    */
   readonly output?: 'heads' | 'merged';
 }
@@ -128,14 +119,10 @@ function sizesOf(query: Value, key: Value, value: Value): Sizes {
 }
 
 /**
- * Scaled dot-product attention, `softmax(scale · q kᵀ + mask) v`.
+ * Scaled dot-product attention, `softmax(scale · q kᵀ + mask) v`. {@link packedAttention} is faster for training.
  *
  * Grouped queries: if there are fewer key heads than heads, each key head serves a group of consecutive
  * heads. Keys and values are not repeated.
- *
- * Gradient, with P the probabilities and g = ∂y:
- *
- *     ∂v = Pᵀ g,   dS = P ⊙ (g vᵀ − Σ g ⊙ y),   ∂q = scale · dS k,   ∂k = scale · dSᵀ q
  *
  * @param query - `[batch, heads, time, headSize]`
  * @param key - `[batch, keyHeads, keys, headSize]`
@@ -144,74 +131,14 @@ function sizesOf(query: Value, key: Value, value: Value): Sizes {
  */
 export function attention(query: Value, key: Value, value: Value, options: AttentionOptions = {}): Value {
   const sizes = sizesOf(query, key, value);
-  const scale = options.scale ?? 1 / Math.sqrt(sizes.headSize);
+  const { batch, heads, groups, perGroup, time, keys, headSize } = sizes;
+  const scale = options.scale ?? 1 / Math.sqrt(headSize);
   const multiply = options.ops === 'standard' ? standardMatmul : fusedMatmul;
-  const mask =
-    options.mask ?? causalMask(query.graph, { queries: sizes.time, keys: sizes.keys, type: query.type });
-  const grouped = reshape(query, [
-    sizes.batch,
-    sizes.groups,
-    productDimension([sizes.perGroup, sizes.time]),
-    sizes.headSize,
-  ]);
-  const layout = outputLayout(sizes, grouped.shape, options.output ?? 'heads');
-  let probabilities: Value;
-  const [y] = customGradient(
-    [grouped, key, value],
-    () => {
-      const scores = multiply(grouped, key, { transposeB: 'yes', alpha: scale });
-      probabilities = softmax(addMask(scores, mask, sizes));
-      return [layout.wrap(multiply(probabilities, value))];
-    },
-    ([wrapped], [needsQuery, needsKey, needsValue]) => {
-      const upstream = layout.unwrap(wrapped!);
-      const dot = layout.rowSums(mul(wrapped!, y));
-      const scores = mul(probabilities, centeredProduct(upstream, value, dot, multiply));
-      return [
-        needsQuery ? multiply(scores, key, { alpha: scale }) : undefined,
-        needsKey ? multiply(scores, grouped, { transposeA: 'yes', alpha: scale }) : undefined,
-        needsValue ? multiply(probabilities, upstream, { transposeA: 'yes' }) : undefined,
-      ];
-    },
-  );
-  return y;
-}
-
-/** Converts between the internal shape `[batch, groups, perGroup · time, headSize]` and the returned shape. */
-interface OutputLayout {
-  readonly wrap: (grouped: Value) => Value;
-  readonly unwrap: (wrapped: Value) => Value;
-  /** Sums an array of the returned shape over the head: `[batch, groups, perGroup · time, 1]`. */
-  readonly rowSums: (wrapped: Value) => Value;
-}
-
-function outputLayout(sizes: Sizes, grouped: Shape, output: 'heads' | 'merged'): OutputLayout {
-  const { batch, heads, time, headSize } = sizes;
-  const rows = [...grouped.slice(0, -1), 1];
-  if (output === 'heads') {
-    return {
-      wrap: (y) => reshape(y, [batch, heads, time, headSize]),
-      unwrap: (g) => reshape(g, grouped),
-      rowSums: (x) => reshape(sum(x, { axes: -1, keepAxes: 'yes' }), rows),
-    };
-  }
-  const split = (x: Value) => reshape(x, [batch, time, heads, headSize]);
-  return {
-    wrap: (y) => mergeHeads(reshape(y, [batch, heads, time, headSize])),
-    unwrap: (g) => reshape(splitHeads(g, { batch, time, heads }), grouped),
-    rowSums: (x) => reshape(transpose(sum(split(x), { axes: -1 }), [0, 2, 1]), rows),
-  };
-}
-
-/**
- * `g vᵀ − dot`. The subtraction is one more column of the product, which saves a pass over the scores.
- *
- * @param dot - `[…, rows, 1]`
- */
-function centeredProduct(g: Value, value: Value, dot: Value, multiply: typeof fusedMatmul): Value {
-  const column = value.graph.constant(1, [1, 1, 1, 1], value.type);
-  const ones = expand(column, [...value.shape.slice(0, -1), 1]);
-  return multiply(concat([g, neg(dot)], -1), concat([value, ones], -1), { transposeB: 'yes' });
+  const mask = options.mask ?? causalMask(query.graph, { queries: time, keys, type: query.type });
+  const grouped = reshape(query, [batch, groups, productDimension([perGroup, time]), headSize]);
+  const scores = multiply(grouped, key, { transposeB: 'yes', alpha: scale });
+  const y = reshape(multiply(softmax(addMask(scores, mask, sizes)), value), [batch, heads, time, headSize]);
+  return options.output === 'merged' ? mergeHeads(y) : y;
 }
 
 function addMask(scores: Value, mask: Value, sizes: Sizes): Value {

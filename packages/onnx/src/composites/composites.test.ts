@@ -76,6 +76,36 @@ function composedLogprobs(
   return [chosen, entropies];
 }
 
+/** Tokens that each token sees: two branches of three and two tokens on a stem of one, and another token alone. */
+const seenBy = [[0], [0, 1], [0, 1, 2], [0, 1, 2, 3], [0, 4], [0, 4, 5], [6]];
+
+/** Layout of {@link seenBy} in two rows of six slots. Five of them are empty. */
+function packedTrees(graph: onnx.Graph): layers.TokenLayout {
+  const integers = (list: number[], shape: number[]) => graph.constant(list, shape, 'int64');
+  return {
+    slots: integers([0, 1, 2, 3, 4, 5, 6, 0, 0, 0, 0, 0], [2, 6]),
+    ends: integers([6, 4, 4, 4, 6, 6, 1, 2, 3, 4, 5, 6], [2, 6]),
+    places: integers([0, 1, 2, 3, 4, 5, 6], [7]),
+    positions: integers([0, 1, 2, 3, 1, 2, 0], [7]),
+  };
+}
+
+/** Attention of {@link seenBy}, token by token. */
+function composedTrees(q: Value, k: Value, v: Value): Value {
+  const heads = (x: Value, count: number) => {
+    const split = ops.transpose(ops.reshape(x, [1, 7, count, 4]), [0, 2, 1, 3]);
+    return count === 4
+      ? split
+      : ops.reshape(ops.expand(ops.unsqueeze(split, 2), [1, 2, 2, 7, 4]), [1, 4, 7, 4]);
+  };
+  const mask = seenBy.flatMap((seen) =>
+    Array.from({ length: 7 }, (_, key) => (seen.includes(key) ? 0 : -1e30)),
+  );
+  const scores = ops.mul(ops.matmul(heads(q, 4), ops.transpose(heads(k, 2))), 0.5);
+  const masked = ops.add(scores, q.graph.constant(mask, [7, 7], q.type));
+  return layers.mergeHeads(ops.matmul(ops.softmax(masked), heads(v, 2)));
+}
+
 const cases: readonly CompositeCase[] = [
   {
     name: 'rmsNorm',
@@ -128,6 +158,29 @@ const cases: readonly CompositeCase[] = [
     inputs: [normals('q', [2, 4, 3, 4]), normals('k', [2, 2, 3, 4]), normals('v', [2, 2, 3, 4])],
     composite: (set, q, k, v) => layers.attention(q!, k!, v!, { ops: set, output: 'merged' }),
     composed: (q, k, v) => layers.mergeHeads(composedAttention(q!, k!, v!)),
+  },
+  {
+    name: 'packedAttention of trees with grouped queries',
+    inputs: [normals('q', [7, 16]), normals('k', [7, 8]), normals('v', [7, 8])],
+    composite: (set, q, k, v) => {
+      const layout = packedTrees(q!.graph);
+      const [queries, keys] = [layers.headMover(layout, 4), layers.headMover(layout, 2)];
+      const mask = ops.cast(layers.layoutMask(layout), q!.type);
+      return layers.packedAttention(q!, k!, v!, { queries, keys, mask, ops: set });
+    },
+    composed: (q, k, v) => composedTrees(q!, k!, v!),
+  },
+  {
+    name: 'pickRows',
+    inputs: [normals('x', [4, 3])],
+    composite: (_, a) => {
+      const [rows, places] = [
+        [3, 0],
+        [1, 2, 2, 0],
+      ].map((list) => a!.graph.constant(list, [list.length], 'int64'));
+      return layers.pickRows(a!, rows!, places!);
+    },
+    composed: (a) => ops.gather(a!, a!.graph.constant([3, 0], [2], 'int64')),
   },
   {
     name: 'swiglu',

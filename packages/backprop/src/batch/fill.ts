@@ -1,0 +1,162 @@
+import type { Rectangle } from './rectangles.ts';
+import type { Path, Tree } from './shared-prefixes.ts';
+
+/** Arrays that a loss reads, `[rows, length]`. A row is a sequence, a column one of its trained tokens. */
+export interface LossGrid {
+  readonly rows: number;
+  readonly length: number;
+  /** Score of each cell. Empty cells name any score. */
+  readonly cells: Int32Array;
+  /** Cell of each score. */
+  readonly places: Int32Array;
+  readonly mask: Float32Array;
+  readonly weights: Float32Array;
+  readonly columns: Readonly<Record<string, Float32Array>>;
+}
+
+/**
+ * Tokens that are computed together, without padding.
+ *
+ * `slots`, `ends`, `places` and `positions` are those of `TokenLayout` of `@rlp/onnx`.
+ */
+export interface MicroBatch {
+  readonly tokens: Int32Array;
+  readonly positions: Int32Array;
+  readonly places: Int32Array;
+  /** Rectangle of attention. */
+  readonly rows: number;
+  readonly length: number;
+  readonly slots: Int32Array;
+  readonly ends: Int32Array;
+  /** Tokens after which a score is computed, and the token that is scored. */
+  readonly scored: Int32Array;
+  readonly targets: Int32Array;
+  /** Place of each token in `scored`, or the number of scores. */
+  readonly scorePlaces: Int32Array;
+  /** Absent for scoring. */
+  readonly loss?: LossGrid | undefined;
+}
+
+/** Scores of one sequence. */
+export interface Scored {
+  /** Index of the sequence. */
+  readonly member: number;
+  /** Positions in the sequence of the scored tokens. */
+  readonly tokens: readonly number[];
+  /** Their scores in the micro-batch. */
+  readonly indices: readonly number[];
+}
+
+/** Arrays of a micro-batch, and where its scores belong. */
+export interface Fill {
+  readonly arrays: Omit<MicroBatch, 'loss'>;
+  readonly scored: readonly Scored[];
+}
+
+/** Fills the arrays of a micro-batch, row by row and tree by tree, each in depth-first order. */
+export function fillRectangle({ rows, length }: Rectangle, paths: readonly Path[]): Fill {
+  const count = rows.flat().reduce((sum, { size }) => sum + size, 0);
+  const filler = new Filler(paths, count, rows.length * length);
+  for (const [row, trees] of rows.entries()) {
+    filler.startRow(row * length);
+    for (const tree of trees) filler.addTree(tree);
+    filler.endRow((row + 1) * length);
+  }
+  return { arrays: { rows: rows.length, length, ...filler.arrays() }, scored: filler.found };
+}
+
+class Filler {
+  readonly found: Scored[] = [];
+  readonly #paths: readonly Path[];
+  readonly #tokens: Int32Array;
+  readonly #positions: Int32Array;
+  readonly #places: Int32Array;
+  readonly #slots: Int32Array;
+  readonly #ends: Int32Array;
+  readonly #scored: number[] = [];
+  readonly #targets: number[] = [];
+  readonly #scorePlaces: Int32Array;
+  #rowStart = 0;
+  /** Next token, and its slot. */
+  #next = 0;
+  #slot = 0;
+
+  constructor(paths: readonly Path[], tokens: number, slots: number) {
+    this.#paths = paths;
+    this.#tokens = new Int32Array(tokens);
+    this.#positions = new Int32Array(tokens);
+    this.#places = new Int32Array(tokens);
+    this.#scorePlaces = new Int32Array(tokens).fill(-1);
+    this.#slots = new Int32Array(slots);
+    this.#ends = new Int32Array(slots);
+  }
+
+  startRow(slot: number): void {
+    this.#rowStart = slot;
+    this.#slot = slot;
+  }
+
+  /** Empty slots name the first token and see themselves only. */
+  endRow(end: number): void {
+    for (let slot = this.#slot; slot < end; slot++) this.#ends[slot] = slot + 1 - this.#rowStart;
+  }
+
+  addTree({ branches }: Tree): void {
+    /** Tokens from the root to the end of the sequence before. */
+    const path: number[] = [];
+    for (const { member, shared } of branches) {
+      this.#close(path, shared);
+      const { tokens, claims } = this.#paths[member]!;
+      for (let t = shared; t < claims.length; t++) path.push(this.#add(tokens[t]!, t));
+      this.#score(member, claims, path);
+    }
+    this.#close(path, 0);
+  }
+
+  arrays() {
+    const count = this.#scored.length;
+    return {
+      tokens: this.#tokens,
+      positions: this.#positions,
+      places: this.#places,
+      slots: this.#slots,
+      ends: this.#ends,
+      scored: Int32Array.from(this.#scored),
+      targets: Int32Array.from(this.#targets),
+      scorePlaces: this.#scorePlaces.map((place) => (place < 0 ? count : place)),
+    };
+  }
+
+  #add(token: number, position: number): number {
+    const index = this.#next++;
+    this.#tokens[index] = token;
+    this.#positions[index] = position;
+    this.#places[index] = this.#slot;
+    this.#slots[this.#slot++] = index;
+    return index;
+  }
+
+  /** Cuts the path to `length` tokens. No later token comes after those that are cut off. */
+  #close(path: number[], length: number): void {
+    for (let t = length; t < path.length; t++) {
+      this.#ends[this.#places[path[t]!]!] = this.#slot - this.#rowStart;
+    }
+    path.length = length;
+  }
+
+  #score(member: number, claims: Int32Array, path: readonly number[]): void {
+    const tokens: number[] = [];
+    const indices: number[] = [];
+    for (let t = 0; t < claims.length; t++) {
+      if (claims[t] === 0) continue;
+      const index = path[t]!;
+      if (this.#scorePlaces[index]! < 0) {
+        this.#scorePlaces[index] = this.#scored.push(index) - 1;
+        this.#targets.push(claims[t]! - 1);
+      }
+      tokens.push(t + 1);
+      indices.push(this.#scorePlaces[index]!);
+    }
+    this.found.push({ member, tokens, indices });
+  }
+}

@@ -1,0 +1,112 @@
+import { type Loss, RandomStream, type TrainingSequence } from '@rlp/core';
+import { expect, it } from 'vitest';
+import type { OnnxBackendOptions } from '../backend-options.ts';
+import type { OnnxTrainingBackend } from '../onnx-backend.ts';
+import { inlineBackends } from '../testing/inline-backends.ts';
+import { gpt2, tinyModel } from '../testing/tiny-model.ts';
+
+const backends = inlineBackends();
+
+/** Reads columns and entropies, and sums over the tokens of a sequence. */
+const loss: Loss = {
+  key: 'exact',
+  columns: ['advantages'],
+  entropies: 'needed',
+  compute: (ops, { logprobs, entropies, mask, columns }) => {
+    const mean = ops.div(ops.rowSum(ops.mul(mask, logprobs)), ops.rowSum(mask));
+    const surprise = ops.add(ops.neg(logprobs), ops.square(mean));
+    return {
+      tokenLosses: ops.sub(ops.mul(columns.advantages!, surprise), ops.mul(entropies!, ops.constant(0.1))),
+      metrics: { surprise: ops.neg(logprobs) },
+    };
+  },
+};
+
+/** Groups of answers to common prompts, rows of one conversation, and sequences by themselves. */
+function randomBatch(name: string): TrainingSequence[] {
+  const random = RandomStream.named('exact', name);
+  const draw = (count: number) => Array.from({ length: count }, () => random.integer(8));
+  const sequenceOf = (tokens: readonly number[], trained: (t: number) => boolean): TrainingSequence => {
+    const mask = tokens.map((_, t) => (t > 0 && trained(t) ? 1 : 0));
+    return {
+      tokens,
+      mask,
+      weights: tokens.map(() => random.uniform()),
+      columns: { advantages: tokens.map(() => 2 * random.uniform() - 1) },
+    };
+  };
+  const group = () => {
+    const prompt = draw(1 + random.integer(12));
+    return Array.from({ length: 3 }, () => {
+      const tokens = [...prompt, ...draw(1 + random.integer(8))];
+      return sequenceOf(tokens, (t) => t >= prompt.length);
+    });
+  };
+  const talk = draw(24);
+  const conversation = [8, 16, 24].map((end) =>
+    sequenceOf(talk.slice(0, end), (t) => t >= end - 4 && t < end - 1),
+  );
+  const alone = Array.from({ length: 4 }, () => sequenceOf(draw(1 + random.integer(31)), () => true));
+  return [...group(), ...conversation, ...alone, ...group()];
+}
+
+/** Results and summed gradient of batches. The update that clears the gradient changes nothing. */
+async function gradientOf(
+  backend: OnnxTrainingBackend,
+  store: string,
+  batches: readonly (readonly TrainingSequence[])[],
+) {
+  const results = [];
+  for (const sequences of batches) results.push(await backend.forwardBackward({ sequences }, loss));
+  const gradient = await backends.engine.readStore(store, 'gradient');
+  await backend.optimStep();
+  return { results, gradient };
+}
+
+const largest = (numbers: Iterable<number>) => {
+  let found = 0;
+  for (const x of numbers) found = Math.max(found, Math.abs(x));
+  return found;
+};
+
+const variants: readonly (readonly [string, Partial<OnnxBackendOptions>])[] = [
+  ['grouped queries', { model: tinyModel({ num_hidden_layers: 2 }) }],
+  ['learned positions', { model: tinyModel(gpt2) }],
+  [
+    'a sliding window',
+    { model: tinyModel({ model_type: 'mistral', sliding_window: 5, num_key_value_heads: 4 }) },
+  ],
+  ['recomputed layers', { model: tinyModel({ num_hidden_layers: 2 }), activations: 'recompute' }],
+  ['a low-rank correction', { lora: { rank: 2, seed: 'exact' } }],
+];
+
+it.each(variants)('packs without changing loss, scores and gradients: %s', async (name, options) => {
+  const created = { ...options, tokensPerMicroBatch: 48, learningRate: 0 };
+  const { backend, store: policy } = await backends.create(created);
+  const store = options.lora ? `${policy}/adapter` : policy;
+  const sequences = randomBatch(name);
+  const each = sequences.map((sequence) => [sequence]);
+  const together = await gradientOf(backend, store, [sequences]);
+  const apart = await gradientOf(backend, store, each);
+  const total = apart.results.reduce((sum, result) => sum + result.loss, 0);
+  expect(Math.abs(together.results[0]!.loss / total - 1)).toBeLessThan(1e-5);
+  for (const [row, logprobs] of together.results[0]!.logprobs.entries()) {
+    const alone = apart.results[row]!.logprobs[0]!;
+    expect(largest(logprobs.map((x, t) => x - alone[t]!))).toBeLessThan(1e-5);
+  }
+  for (const [parameter, { data }] of together.gradient) {
+    const expected = apart.gradient.get(parameter)!.data;
+    const gap = largest(data.map((x, i) => x - expected[i]!));
+    expect(gap / Math.max(1, largest(expected)), parameter).toBeLessThan(1e-5);
+  }
+  const tokens = sequences.map((sequence) => sequence.tokens);
+  const scores = await backend.logprobs(tokens, { masks: sequences.map(({ mask }) => mask) });
+  for (const [row, sequence] of sequences.entries()) {
+    const [alone] = await backend.logprobs([sequence.tokens]);
+    for (const score of ['logprobs', 'entropies'] as const) {
+      const gaps = scores[row]![score].map((x, t) => (sequence.mask[t] ? x - alone![score][t]! : x));
+      expect(largest(gaps)).toBeLessThan(1e-5);
+    }
+  }
+  await backend.close();
+});

@@ -1,0 +1,192 @@
+import { customGradient } from '../autodiff/custom-gradient.ts';
+import type { Graph, Value } from '../graph/graph.ts';
+import { type Dimension, productDimension, type Shape, staticDimension } from '../graph/shape.ts';
+import { add, div, mul, neg, sub } from '../ops/arithmetic.ts';
+import { and, greater, less, where } from '../ops/comparison.ts';
+import { gather, range } from '../ops/indexing.ts';
+import { concat } from '../ops/layout.ts';
+import { fusedMatmul, standardMatmul } from '../ops/matrix.ts';
+import { dimensionSize, expand, reshape, sum } from '../ops/shape.ts';
+import { softmax } from '../ops/softmax.ts';
+import type { OperatorSet } from './variant.ts';
+
+/**
+ * Where tokens lie in a rectangle `[rows, length]` that attention is computed on.
+ *
+ * Everything but attention is computed on the tokens alone, `[tokens, …]`, without padding. A row of the rectangle holds
+ * one or several trees of tokens in depth-first order: a sequence is a tree without branches, and sequences that begin
+ * alike share their first tokens.
+ */
+export interface TokenLayout {
+  /** Token in each slot, int64 `[rows, length]`. Empty slots name any token. */
+  readonly slots: Value;
+  /** End of the subtree of each slot's token within its row, int64 `[rows, length]`. An empty slot sees itself only. */
+  readonly ends: Value;
+  /** Slot of each token, int64 `[tokens]`. */
+  readonly places: Value;
+  /** Number of tokens before each token in its sequence, int64 `[tokens]`. */
+  readonly positions: Value;
+}
+
+/** {@link TokenLayout} of `rows` sequences of `length` tokens each. */
+export function fullLayout(graph: Graph, rows: number, length: number): TokenLayout {
+  const numbers = (size: number, of: (index: number) => number) =>
+    Array.from({ length: size }, (_, i) => of(i));
+  const count = rows * length;
+  const grid = (of: (index: number) => number) => graph.constant(numbers(count, of), [rows, length], 'int64');
+  const list = (of: (index: number) => number) => graph.constant(numbers(count, of), [count], 'int64');
+  return {
+    slots: grid((index) => index),
+    ends: grid(() => length),
+    places: list((index) => index),
+    positions: list((index) => index % length),
+  };
+}
+
+/**
+ * Additive mask `[rows, 1, 1, length, length]` of a layout: 0 where a token sees another, otherwise very negative.
+ *
+ * A token sees itself and the tokens before it in its sequence, the last `window` of them if there is a window.
+ */
+export function layoutMask(layout: TokenLayout, window?: number | undefined): Value {
+  const { slots, ends } = layout;
+  const { graph } = slots;
+  const [rows, length] = slots.shape as [Dimension, Dimension];
+  const index = range(graph, length);
+  const query = reshape(index, [length, 1]);
+  const past = less(reshape(index, [1, length]), add(query, 1));
+  const ofTree = less(query, reshape(ends, [rows, 1, length]));
+  const visible = and(ofTree, past);
+  const near = () => {
+    const positions = reshape(gather(layout.positions, reshape(slots, [-1])), [rows, length]);
+    const first = sub(reshape(positions, [rows, length, 1]), window!);
+    return greater(reshape(positions, [rows, 1, length]), first);
+  };
+  const seen = window === undefined ? visible : and(visible, near());
+  const mask = where(seen, graph.constant(0), graph.constant(-1e30));
+  return reshape(mask, [rows, 1, 1, length, length]);
+}
+
+/** Moves heads between tokens and the rectangle. Both ways copy every head once. */
+export interface HeadMover {
+  readonly heads: number;
+  /** `[tokens, heads · size]` to `[rows, heads, length, size]`. */
+  readonly toRows: (x: Value) => Value;
+  /** `[rows, heads, length, size]` to `[tokens, heads · size]`. Empty slots are left out. */
+  readonly toTokens: (x: Value) => Value;
+}
+
+/** Creates the indices by which heads of a layout are moved. Share them among layers. */
+export function headMover({ slots, places }: TokenLayout, heads: number): HeadMover {
+  const { graph } = slots;
+  const [rows, length] = slots.shape as [Dimension, Dimension];
+  const [tokens] = places.shape as [Dimension];
+  const head = range(graph, heads);
+  const ofTokens = add(mul(reshape(slots, [rows, 1, length]), heads), reshape(head, [1, heads, 1]));
+  // Column c of row r is slot r · length + c, and element (r · heads + h) · length + c of a head h.
+  const size = dimensionSize(graph, length);
+  const start = mul(div(places, size), size);
+  const ofFirst = reshape(add(places, mul(start, heads - 1)), [tokens, 1]);
+  const ofRows = add(ofFirst, reshape(mul(head, size), [1, heads]));
+  const width = (x: Value) => staticDimension('headMover', x.shape, x.shape.at(-1));
+  return {
+    heads,
+    toRows: (x) => gather(reshape(x, [productDimension([tokens, heads]), width(x) / heads]), ofTokens),
+    toTokens: (x) => {
+      const flat = reshape(x, [productDimension([rows, heads, length]), width(x)]);
+      return reshape(gather(flat, ofRows), [tokens, heads * width(x)]);
+    },
+  };
+}
+
+/** Options of {@link packedAttention}. */
+export interface PackedAttentionOptions {
+  /** Mover of the queries' heads. Required. */
+  readonly queries: HeadMover;
+  /** Mover of the keys' and values' heads, whose number divides that of the queries. Required. */
+  readonly keys: HeadMover;
+  /** Added to the scores, from {@link layoutMask}. Required. */
+  readonly mask: Value;
+  /** Factor of the scores. Default `1 / √headSize`. */
+  readonly scale?: number | undefined;
+  /** Operators to build from. Default `'fused'`. */
+  readonly ops?: OperatorSet;
+}
+
+/**
+ * Scaled dot-product attention of packed tokens, `softmax(scale · q kᵀ + mask) v`.
+ *
+ * Grouped queries: if there are fewer key heads than heads, each key head serves a group of consecutive heads. Keys and
+ * values are not repeated.
+ *
+ * Gradient, with P the probabilities and g = ∂y:
+ *
+ *     ∂v = Pᵀ g,   dS = P ⊙ (g vᵀ − Σ g ⊙ y),   ∂q = scale · dS k,   ∂k = scale · dSᵀ q
+ *
+ * Empty slots get copies of some token and reach no result: other slots do not see them, and {@link HeadMover.toTokens}
+ * leaves them out, also of gradients.
+ *
+ * @param query - `[tokens, heads · headSize]`
+ * @param key - `[tokens, keyHeads · headSize]`
+ * @param value - Same shape as `key`.
+ * @returns `[tokens, heads · headSize]`
+ */
+export function packedAttention(
+  query: Value,
+  key: Value,
+  value: Value,
+  options: PackedAttentionOptions,
+): Value {
+  const { queries, keys, mask } = options;
+  const { heads } = queries;
+  const groups = keys.heads;
+  const [tokens, width] = query.shape as [Dimension, number];
+  const size = width / heads;
+  const scale = options.scale ?? 1 / Math.sqrt(size);
+  const multiply = options.ops === 'standard' ? standardMatmul : fusedMatmul;
+  const [rows, , , length] = mask.shape as [Dimension, 1, 1, Dimension];
+  const grouped: Shape = [rows, groups, productDimension([heads / groups, length]), size];
+  const masked = (scores: Value) =>
+    reshape(add(reshape(scores, [rows, groups, heads / groups, length, length]), mask), scores.shape);
+  let kept: { q: Value; k: Value; v: Value; probabilities: Value };
+  const [y] = customGradient(
+    [query, key, value],
+    () => {
+      const [q, k, v] = [reshape(queries.toRows(query), grouped), keys.toRows(key), keys.toRows(value)];
+      const probabilities = softmax(masked(multiply(q, k, { transposeB: 'yes', alpha: scale })));
+      kept = { q, k, v, probabilities };
+      return [queries.toTokens(reshape(multiply(probabilities, v), [rows, heads, length, size]))];
+    },
+    ([upstream], [needsQuery, needsKey, needsValue]) => {
+      const { q, k, v, probabilities } = kept;
+      const g = reshape(queries.toRows(upstream!), grouped);
+      const products = reshape(mul(upstream!, y), [tokens, heads, size]);
+      const sums = queries.toRows(reshape(sum(products, { axes: -1 }), [tokens, heads]));
+      const scores = mul(
+        probabilities,
+        centered(g, v, reshape(sums, [...grouped.slice(0, -1), 1]), multiply),
+      );
+      const ofKeys = (x: Value, by: Value, alpha: number) =>
+        keys.toTokens(multiply(x, by, { transposeA: 'yes', alpha }));
+      return [
+        needsQuery
+          ? queries.toTokens(reshape(multiply(scores, k, { alpha: scale }), [rows, heads, length, size]))
+          : undefined,
+        needsKey ? ofKeys(scores, q, scale) : undefined,
+        needsValue ? ofKeys(probabilities, g, 1) : undefined,
+      ];
+    },
+  );
+  return y;
+}
+
+/**
+ * `g vᵀ − sums`. The subtraction is one more column of the product, which saves a pass over the scores.
+ *
+ * @param sums - `[…, rows, 1]`
+ */
+function centered(g: Value, value: Value, sums: Value, multiply: typeof fusedMatmul): Value {
+  const column = value.graph.constant(1, [1, 1, 1, 1], value.type);
+  const ones = expand(column, [...value.shape.slice(0, -1), 1]);
+  return multiply(concat([g, neg(sums)], -1), concat([value, ones], -1), { transposeB: 'yes' });
+}
