@@ -2,7 +2,7 @@ import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { FormatError } from '@rlp/core';
 import { createOnnxSampler, InferenceModule } from '@rlp/inference';
-import { type LanguageModel, loadModel } from '@rlp/models';
+import { type LanguageModel, loadModel, modelFolder, parseHubName } from '@rlp/models';
 import { createEngine, type EngineOptions } from '@rlp/onnx/runtime';
 import { runFiles } from '@rlp/run';
 
@@ -21,18 +21,20 @@ const exists = (path: string) =>
   );
 
 /**
- * The folder of a model: the one given, or the best or last checkpoint of a run's folder.
+ * The folder of a model: the one given, the best or last checkpoint of a run's folder, or a model of the hub in its cache.
  *
  * @throws FormatError if there is no model.
  */
-async function modelFolder(path: string): Promise<string> {
+async function policyFolder(path: string): Promise<string> {
   const { checkpoints } = runFiles(path);
   for (const folder of [path, join(checkpoints, 'best'), join(checkpoints, 'last')]) {
     if (await exists(join(folder, 'config.json'))) return folder;
   }
-  const problem = (await exists(path)) ? 'holds no model' : 'does not exist';
+  const isThere = await exists(path);
+  if (!isThere && parseHubName(path) !== undefined) return modelFolder(path);
+  const problem = isThere ? 'holds no model' : 'does not exist';
   throw new FormatError(
-    `${path} ${problem}; give a model folder with config.json, or a run folder with checkpoints/best or checkpoints/last`,
+    `${path} ${problem}; give a model folder with config.json, a run folder with checkpoints/best or checkpoints/last, or a name on the hub such as Qwen/Qwen3-0.6B`,
   );
 }
 
@@ -41,7 +43,7 @@ export type LoadedPolicy = Pick<OpenPolicy, 'folder' | 'model'>;
 
 /** Loads the model of a folder or of a run. */
 export async function loadPolicy(path: string): Promise<LoadedPolicy> {
-  const folder = await modelFolder(path);
+  const folder = await policyFolder(path);
   return { folder, model: await loadModel(folder) };
 }
 

@@ -2,6 +2,7 @@ import { ArgumentError, type HostTensor, RandomStream, type Weights } from '@rlp
 import {
   adapterTensorNames,
   checkBaseModel,
+  hubNameOf,
   type LanguageModel,
   type LoraAdapter,
   type LoraSettings,
@@ -48,18 +49,19 @@ export async function planCorrection(
   { config, folder }: Pick<LanguageModel, 'config' | 'folder'>,
   options: LoraOptions,
 ): Promise<LoraPlan> {
+  const name = folder === undefined ? undefined : (hubNameOf(folder) ?? folder);
   const { rank = 8, alpha = 16, scaling = 'rank', targets: names, seed, adapter, baseModel } = options;
   if (adapter === undefined) {
     const targets = loraTargets(config, { rank, targets: names });
     const factors = initialFactors(targets, seed);
-    const settings = { rank, alpha, scaling, baseModel: baseModel ?? folder };
+    const settings = { rank, alpha, scaling, baseModel: baseModel ?? name };
     return { ...settings, scale: loraScale(settings), targets, factors };
   }
   const read = await readLoraAdapter(adapter, config);
   if (baseModel === undefined) await checkBaseModel(read.baseModel, folder);
   return {
     ...read,
-    baseModel: baseModel ?? folder ?? read.baseModel,
+    baseModel: baseModel ?? name ?? read.baseModel,
     targets: targetsOf(read, config, adapter),
     factors: factorsOf(read),
   };

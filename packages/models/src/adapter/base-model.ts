@@ -1,4 +1,5 @@
 import { FormatError } from '@rlp/core';
+import { hubNameOf } from '../hub/hub-name.ts';
 import { fs, nodePath } from '../node-files.ts';
 
 /** Bytes of each end of a weights file that are compared. */
@@ -23,13 +24,14 @@ export async function checkBaseModel(
 ): Promise<void> {
   if (baseModel === undefined || folder === undefined) return;
   const [base, own] = await Promise.all([realPath(baseModel), realPath(folder)]);
-  if (base === own) return;
+  if (nameOf(base) === nameOf(own)) return;
   const difference = `the adapter corrects "${baseModel}", but the model is "${folder}"`;
   const remedy =
     'load the base model of the adapter, or correct base_model_name_or_path in its adapter_config.json';
   if (await haveOtherWeights(base, own))
     throw new FormatError(`${difference}, whose weights differ; ${remedy}`);
-  if (lastPart(base) !== lastPart(own)) warn(`${difference}; if these are not the same weights, ${remedy}`);
+  if (lastPart(nameOf(base)) !== lastPart(nameOf(own)))
+    warn(`${difference}; if these are not the same weights, ${remedy}`);
 }
 
 function warnOnce(sentence: string): void {
@@ -43,6 +45,9 @@ async function realPath(path: string): Promise<string> {
     .realpath(path)
     .catch(() => path);
 }
+
+/** Folders in the cache of the hub are called by the model's name. */
+const nameOf = (path: string) => hubNameOf(path) ?? path;
 
 function lastPart(path: string): string {
   return path.toLowerCase().split(/[/\\]/).findLast(Boolean) ?? '';

@@ -1,9 +1,10 @@
-import { ArgumentError, FormatError } from '@rlp/core';
+import { FormatError } from '@rlp/core';
 import { recoverDirectory, verifyDirectory } from '@rlp/data/store';
 import type { ModelConfig } from '../config/model-config.ts';
 import { parseModelConfig } from '../config/parse-config.ts';
 import { readJsonObject } from '../config/validation.ts';
-import { fs, nodePath } from '../node-files.ts';
+import { type ModelFolderOptions, modelFolder } from '../hub/model-folder.ts';
+import { nodePath } from '../node-files.ts';
 import { openSafetensors, type ReadOptions, readTensors } from '../safetensors/read.ts';
 import { type LoadTokenizerOptions, loadTokenizer } from '../tokenizer/load-tokenizer.ts';
 import type { TextTokenizer } from '../tokenizer/text-tokenizer.ts';
@@ -21,17 +22,18 @@ export type LoadModelOptions = LoadTokenizerOptions &
   };
 
 /**
- * Loads a Hugging Face model folder.
+ * Loads a Hugging Face model from its folder, or by its name on the hub.
  *
- * It reads `config.json`, the weights, the tokenizer and, if present, `generation_config.json`. Weights are safetensors in
+ *     const model = await loadModel('Qwen/Qwen3-0.6B');
+ *
+ * {@link modelFolder} says where a model is looked for. It reads `config.json`, the weights, the tokenizer and, if present, `generation_config.json`. Weights are safetensors in
  * one file or shards. F32, F16 and BF16 become float32.
  *
  * @throws FormatError naming the file, the field and a remedy if anything is missing, malformed, damaged, unsupported or does
  *   not fit together.
  */
-export async function loadModel(folder: string, options: LoadModelOptions = {}): Promise<LanguageModel> {
-  await requireFolder(folder);
-  await recoverDirectory(folder);
+export async function loadModel(source: string, options: LoadModelOptions = {}): Promise<LanguageModel> {
+  const folder = await modelFolder(source, { hub: options.hub, signal: options.signal });
   if (options.checksums !== 'skip') await verifyDirectory(folder, { only: /\.safetensors$/ });
   const config = await loadModelConfig(folder);
   const { tokenizer, chat } = await loadTokenizer(folder, options);
@@ -40,18 +42,6 @@ export async function loadModel(folder: string, options: LoadModelOptions = {}):
   checkVocabulary(config, complete, folder);
   const weights = await loadWeights(folder, config, options);
   return { config, ...weights, tokenizer: complete, chat, folder: nodePath().resolve(folder) };
-}
-
-async function requireFolder(folder: unknown): Promise<void> {
-  if (typeof folder !== 'string' || folder === '') {
-    const given = folder === '' ? 'an empty text' : String(folder);
-    throw new ArgumentError(`loadModel: expected the folder of a Hugging Face model, got ${given}`);
-  }
-  const status = await fs()
-    .stat(folder)
-    .catch(() => undefined);
-  if (status?.isFile())
-    throw new FormatError(`${folder}: is a file; give the folder of a Hugging Face model`);
 }
 
 /**
@@ -73,12 +63,15 @@ export async function loadWeights(
 }
 
 /**
- * Reads `config.json` and `generation_config.json` of a folder.
+ * Reads `config.json` and `generation_config.json` of a folder, or of a model on the hub.
  *
  * @throws FormatError if `config.json` is missing, or either is malformed or unsupported.
  */
-export async function loadModelConfig(folder: string): Promise<ModelConfig> {
-  await recoverDirectory(folder);
+export async function loadModelConfig(
+  source: string,
+  options: Omit<ModelFolderOptions, 'part'> = {},
+): Promise<ModelConfig> {
+  const folder = await modelFolder(source, { ...options, part: 'config' });
   const file = nodePath().join(folder, 'config.json');
   const json = await readJsonObject(file);
   if (!json) throw new FormatError(`${file}: no such file; give the folder of a Hugging Face model`);

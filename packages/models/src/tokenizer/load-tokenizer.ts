@@ -1,14 +1,14 @@
 import { FormatError } from '@rlp/core';
-import { recoverDirectory } from '@rlp/data/store';
 import { chatRenderer, type TemplateChatRenderer } from '../chat/chat-renderer.ts';
 import { generationSchema } from '../config/schemas.ts';
 import { parseContent, readJsonObject, readText } from '../config/validation.ts';
+import { type ModelFolderOptions, modelFolder } from '../hub/model-folder.ts';
 import { nodePath } from '../node-files.ts';
 import { type TextTokenizer, textTokenizer } from './text-tokenizer.ts';
 import type { TokenizerFiles, TokenRoles } from './tokenizer-files.ts';
 
 /** Options of {@link loadTokenizer}. */
-export interface LoadTokenizerOptions {
+export interface LoadTokenizerOptions extends Omit<ModelFolderOptions, 'part'> {
   /** Clock for chat templates that print the date; see `chatRenderer`. Default none. */
   readonly clock?: () => Date;
 }
@@ -21,15 +21,16 @@ export interface LoadedTokenizer {
 
 /**
  * Loads `tokenizer.json` and, if present, `tokenizer_config.json`, `chat_template.jinja` and the end tokens of
- * `generation_config.json` from a folder.
+ * `generation_config.json` from a folder, or of a model on the hub.
  *
  * @throws FormatError naming the file, the field and a remedy if `tokenizer.json` is missing or a file is malformed.
  */
 export async function loadTokenizer(
-  folder: string,
+  source: string,
   options: LoadTokenizerOptions = {},
 ): Promise<LoadedTokenizer> {
-  await recoverDirectory(folder);
+  const { hub, signal, ...rest } = options;
+  const folder = await modelFolder(source, { hub, signal, part: 'tokenizer' });
   const tokenizerFile = nodePath().join(folder, 'tokenizer.json');
   const json = await readJsonObject(tokenizerFile);
   if (!json) {
@@ -39,13 +40,13 @@ export async function loadTokenizer(
   const config = (await readJsonObject(nodePath().join(folder, 'tokenizer_config.json'))) ?? {};
   const others = await readOthers(folder);
   const tokenizer = textTokenizer({ tokenizer: json, config, others }, folder, await readRoles(folder));
-  return { tokenizer, chat: tokenizerChat(tokenizer, { ...options, origin: folder }) };
+  return { tokenizer, chat: tokenizerChat(tokenizer, { ...rest, origin: folder }) };
 }
 
 /** Creates the chat renderer of a tokenizer, or returns `undefined` if its files hold no template. */
 export function tokenizerChat(
   tokenizer: TextTokenizer,
-  options: LoadTokenizerOptions & { readonly origin?: string } = {},
+  options: Pick<LoadTokenizerOptions, 'clock'> & { readonly origin?: string } = {},
 ): TemplateChatRenderer | undefined {
   const template = chatTemplate(tokenizer.files);
   if (template === undefined) return undefined;

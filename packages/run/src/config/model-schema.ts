@@ -45,5 +45,8 @@ export const modelSchema = z.union([
       message: 'must be a multiple of heads',
     }),
   }),
-  z.custom<LanguageModel>(isModel, 'expected the folder of a model, { create: { … } }, or a loaded model'),
+  z.custom<LanguageModel>(
+    isModel,
+    'expected a model folder or a name on the hub, { create: { … } }, or a loaded model',
+  ),
 ]);

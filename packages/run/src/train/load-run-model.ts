@@ -6,27 +6,32 @@ import {
   createModel,
   type LanguageModel,
   loadModel,
+  modelFolder,
   parseModelConfig,
 } from '@rlp/models';
 import type { CreateModel } from '../config/model-schema.ts';
 import type { ResolvedRunConfig } from '../config/run-schema.ts';
 
 /** Loads the model of a run, or makes it. @throws FormatError naming the folder and a remedy. */
-export async function loadRunModel({
-  model,
-  seed,
-}: Pick<ResolvedRunConfig, 'model' | 'seed'>): Promise<LanguageModel> {
-  if (typeof model === 'string') return loadModel(model);
+export async function loadRunModel(
+  { model, seed }: Pick<ResolvedRunConfig, 'model' | 'seed'>,
+  signal?: AbortSignal | undefined,
+): Promise<LanguageModel> {
+  if (typeof model === 'string') return loadModel(model, { signal });
   return 'create' in model ? newModel(model.create, seed) : model;
 }
 
-/** @throws FormatError if the model is a folder that does not exist. */
-export async function requireModelFolder({ model }: Pick<ResolvedRunConfig, 'model'>): Promise<void> {
+/** Finds the model of a run, and fetches it from the hub if need be. @throws FormatError if it is a folder that does not exist. */
+export async function requireModel(
+  { model }: Pick<ResolvedRunConfig, 'model'>,
+  signal: AbortSignal | undefined,
+): Promise<void> {
   if (typeof model !== 'string') return;
-  const found = await stat(model).catch(() => undefined);
+  const folder = await modelFolder(model, { signal });
+  const found = await stat(folder).catch(() => undefined);
   if (found !== undefined) return;
   throw new FormatError(
-    `model: ${model} does not exist; give the folder of a Hugging Face model, or { create: {} }`,
+    `model: ${model} does not exist; give the folder of a Hugging Face model, its name on the hub such as Qwen/Qwen3-0.6B, or { create: {} }`,
   );
 }
 

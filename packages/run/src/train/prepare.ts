@@ -8,7 +8,7 @@ import { preferenceOf } from './data/preference-of.ts';
 import type { RunRow } from './data/rows.ts';
 import { type RunRows, splitRows } from './data/split-rows.ts';
 import { createEnvironment, createRewards, gameRows, type RunEnvironment } from './environment.ts';
-import { loadRunModel, requireModelFolder } from './load-run-model.ts';
+import { loadRunModel, requireModel } from './load-run-model.ts';
 
 /** What a run works with, loaded and checked. */
 export interface PreparedRun {
@@ -33,9 +33,9 @@ export async function prepareRun(
 ): Promise<PreparedRun> {
   const mode = modeOf(config)!;
   const stages: readonly StageName[] = modes[mode];
-  await requireModelFolder(config);
+  await requireModel(config, signal);
   const rows = await rowsOf(config, stages, signal);
-  const model = await loadRunModel(config);
+  const model = await loadRunModel(config, signal);
   const all = [...rows.practised, ...rows.heldOut];
   const environment = await createEnvironment(config.environment, {
     hasChat: model.chat !== undefined,
