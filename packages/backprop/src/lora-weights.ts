@@ -1,11 +1,9 @@
-import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ArgumentError, type Weights } from '@rlp/core';
-import { adapterConfigFile, type ModelConfig, readLoraAdapter } from '@rlp/models';
-import { writeSafetensors } from '@rlp/models/safetensors';
+import { type ModelConfig, readLoraAdapter, writeLoraAdapter } from '@rlp/models';
 import type { Engine, ParameterSpec, RunningProgram } from '@rlp/onnx/runtime';
 import type { TrainingMethods } from './train.program.ts';
-import { adapterConfig, factorsOf, type LoraPlan, toPeft } from './weights/lora.ts';
+import { factorsOf, type LoraPlan } from './weights/lora.ts';
 import type { SaveWeights } from './weights/model-files.ts';
 import {
   checkWeights,
@@ -72,10 +70,11 @@ export class LoraWeights implements PolicyWeights {
   }
 
   async write(directory: string, parameters: Weights): Promise<void> {
-    await writeSafetensors(join(directory, adapterFile), toPeft(parameters));
     const { targets, ...settings } = this.#parts.plan;
-    const config = adapterConfig(targets, settings);
-    await writeFile(join(directory, adapterConfigFile), `${JSON.stringify(config, null, 2)}\n`);
+    const layers = targets.map(({ layer, down, up }) => {
+      return { layer, down: parameters.get(down.name)!, up: parameters.get(up.name)! };
+    });
+    await writeLoraAdapter(directory, { ...settings, layers });
   }
 
   async readFiles(directory: string): Promise<Weights> {

@@ -61,6 +61,15 @@ export const commandTable: Readonly<Record<string, CommandEntry>> = {
     examples: ['compare runs/first runs/second', 'compare before.json after.json --json'],
     load: async () => (await import('./compare-command.ts')).compareCommand,
   },
+  export: {
+    summary: 'Write a model for other programs: safetensors, PEFT, ONNX or GGUF',
+    examples: [
+      'export runs/first --to gguf --out exports/first --dtype Q8_0',
+      'export runs/lora --to adapter --out exports/adapter',
+      'export Qwen/Qwen3-0.6B --to onnx --out exports/qwen',
+    ],
+    load: async () => (await import('./export-command.ts')).exportCommand,
+  },
   doctor: {
     summary: 'Check this machine, a model folder and rewards before a run',
     examples: ['doctor', 'doctor models/qwen --data questions.jsonl --rows 16 --length 512'],

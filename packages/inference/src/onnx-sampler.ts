@@ -14,6 +14,7 @@ import {
   type Weights,
 } from '@rlp/core';
 import {
+  adaptedLayers,
   CompletionText,
   checkWeightShapes,
   completionText,
@@ -23,7 +24,7 @@ import {
 } from '@rlp/models';
 import { parameterSpecs } from '@rlp/models/decoder';
 import { type Engine, programUrl, type RunningProgram } from '@rlp/onnx/runtime';
-import { merged, readAdapter } from './adapter.ts';
+import { readAdapter } from './adapter.ts';
 import { endTokens, type InferenceBackend, type ScoreOptions, type TokenLogits } from './backend.ts';
 import { readCheckpoint } from './checkpoint.ts';
 
@@ -230,7 +231,7 @@ class OnnxSampler implements InferenceBackend {
     const adapter = await readAdapter({ config: this.#config, folder: this.#folder }, path);
     this.#base ??= new Map(await this.#engine.readStore(this.#store));
     // A later adapter may correct other layers: what an earlier one changed goes back.
-    return new Map([...this.#base, ...merged(this.#base, adapter)]);
+    return new Map([...this.#base, ...adaptedLayers(this.#base, adapter)]);
   }
 
   close(): Promise<void> {

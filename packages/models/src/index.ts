@@ -8,6 +8,7 @@ export {
   loraScale,
   readLoraAdapter,
 } from './adapter/lora-adapter.ts';
+export { adaptedLayers, type SavableAdapter, writeLoraAdapter } from './adapter/write-adapter.ts';
 export {
   type ChatRendererOptions,
   chatRenderer,

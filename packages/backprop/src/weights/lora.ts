@@ -34,6 +34,8 @@ export interface LoraTarget {
   readonly up: ParameterSpec;
 }
 
+const peftPrefix = 'base_model.model.';
+
 /** Names of a weight's factors. `….q_proj.weight` has `….q_proj.lora_A.weight`. */
 function factorNames(weight: string): { readonly down: string; readonly up: string } {
   const { down, up } = adapterTensorNames(weight);
@@ -182,31 +184,4 @@ export function mergePlan(targets: readonly LoraTarget[], scale: number, store: 
     parameters: targets.flatMap(({ layer, down, up }) => [layer.weight, down.name, up.name]),
     merged: targets.map(({ layer }) => layer.weight),
   };
-}
-
-/** `adapter_config.json` as PEFT reads it. */
-export function adapterConfig(
-  targets: readonly LoraTarget[],
-  { rank, alpha, scaling, baseModel }: LoraSettings,
-) {
-  return {
-    peft_type: 'LORA',
-    task_type: 'CAUSAL_LM',
-    base_model_name_or_path: baseModel ?? null,
-    r: rank,
-    lora_alpha: alpha,
-    ...(scaling === 'root-rank' && { use_rslora: true }),
-    lora_dropout: 0,
-    bias: 'none',
-    fan_in_fan_out: targets.some(({ layer }) => layer.order === 'in-out'),
-    inference_mode: true,
-    target_modules: [...new Set(targets.map(({ layer }) => moduleOf(layer)))],
-  };
-}
-
-const peftPrefix = 'base_model.model.';
-
-/** Factors under PEFT's names. */
-export function toPeft(factors: Weights): Weights {
-  return new Map([...factors].map(([name, tensor]) => [`${peftPrefix}${name}`, tensor]));
 }

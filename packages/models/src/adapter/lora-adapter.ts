@@ -35,6 +35,9 @@ export type LoraSettings = Pick<LoraAdapter, 'rank' | 'alpha' | 'scaling' | 'bas
 /** File of an adapter's settings. */
 export const adapterConfigFile = 'adapter_config.json';
 
+/** File of an adapter's factors. */
+export const adapterWeightsFile = 'adapter_model.safetensors';
+
 const schema = z.looseObject({
   peft_type: z.literal('LORA', 'only LoRA adapters are supported').optional(),
   r: z.int().min(1),
@@ -120,7 +123,7 @@ export async function readLoraAdapter(folder: string, config: ModelConfig): Prom
   const json = await readJsonObject(file);
   if (!json) throw new FormatError(`${file}: no such file; give the folder of a PEFT adapter`);
   const settings = parseAdapterConfig(json, file);
-  const path = nodePath().join(folder, 'adapter_model.safetensors');
+  const path = nodePath().join(folder, adapterWeightsFile);
   const tensors = await readSafetensors(path);
   const layers = linearLayers(config).flatMap((layer) => factorsOf(layer, settings.rank, tensors, path));
   if (layers.length === 0 || 2 * layers.length !== tensors.size) {

@@ -179,15 +179,16 @@ describe('modelFolder', () => {
     await expect(modelFolder('')).rejects.toThrow('got an empty text');
   });
 
-  it.each<readonly [string, HubName | undefined]>([
+  const names: readonly (readonly [string, HubName | undefined])[] = [
     ['Qwen/Qwen3-0.6B', { name: 'Qwen/Qwen3-0.6B', revision: undefined, isExplicit: false }],
     ['hf://Qwen/Qwen3-0.6B@refs/pr/3', { name: 'Qwen/Qwen3-0.6B', revision: 'refs/pr/3', isExplicit: true }],
     ['https://huggingface.co/a/b', { name: 'a/b', revision: undefined, isExplicit: true }],
-    ...['/a/b', './a/b', '../b', 'a', 'a/b/c', 'a\\b', '~/b', 'C:/b', '', 'a/'].map((path) => [
-      path,
-      undefined,
-    ]),
-  ])('reads %j as %j', (source, expected) => {
-    expect(parseHubName(source)).toEqual(expected);
-  });
+  ];
+  const paths = ['/a/b', './a/b', '../b', 'a', 'a/b/c', 'a\\b', '~/b', 'C:/b', '', 'a/'];
+  it.each([...names, ...paths.map((path) => [path, undefined] as const)])(
+    'reads %j as %j',
+    (source, expected) => {
+      expect(parseHubName(source)).toEqual(expected);
+    },
+  );
 });

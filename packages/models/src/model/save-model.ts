@@ -15,6 +15,8 @@ export interface SavableModel {
   readonly tokenizer: TextTokenizer;
 }
 
+type Described = Pick<SavableModel, 'config' | 'tokenizer'>;
+
 /** Options of {@link saveModel}. */
 export type SaveModelOptions = Pick<WriteSafetensorsOptions, 'dtype' | 'maxShardBytes' | 'signal'>;
 
@@ -68,19 +70,29 @@ export async function writeModelFiles(
 ): Promise<void> {
   checkWeightShapes('saveModel', parameterSpecs(model.config), model.weights);
   await writeSafetensors(nodePath().join(folder, 'model.safetensors'), model.weights, options);
+  await writeDescriptionFiles(folder, model, options.dtype ?? 'F32');
+}
+
+/** Writes the files of a model but its weights. @param more - Further fields of `config.json`. */
+export async function writeDescriptionFiles(
+  folder: string,
+  model: Described,
+  dtype: FloatType,
+  more: Readonly<Record<string, unknown>> = {},
+): Promise<void> {
   const { tokenizer, config, others = {} } = model.tokenizer.files;
   const texts = {
     'tokenizer.json': json(tokenizer),
     'tokenizer_config.json': json(config),
     ...others,
     'generation_config.json': json(generationConfig(model)),
-    'config.json': json(modelConfigJson(model, options.dtype ?? 'F32')),
+    'config.json': json({ ...modelConfigJson(model, dtype), ...more }),
   };
   for (const [name, text] of Object.entries(texts)) await fs().writeFile(nodePath().join(folder, name), text);
 }
 
 /** The source config with the fields that saving decides: class, weight type, begin and end tokens. */
-function modelConfigJson({ config, tokenizer }: SavableModel, dtype: FloatType): Record<string, unknown> {
+function modelConfigJson({ config, tokenizer }: Described, dtype: FloatType): Record<string, unknown> {
   const ids = tokenIds(config, tokenizer);
   return {
     ...config.source,
@@ -94,7 +106,7 @@ function modelConfigJson({ config, tokenizer }: SavableModel, dtype: FloatType):
   };
 }
 
-function generationConfig({ config, tokenizer }: SavableModel): Record<string, unknown> {
+function generationConfig({ config, tokenizer }: Described): Record<string, unknown> {
   const { generation } = config;
   const known = Object.keys(generation).length > 0 ? generation : { _from_model_config: true };
   return { ...known, ...tokenIds(config, tokenizer) };

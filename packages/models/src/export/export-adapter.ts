@@ -1,0 +1,11 @@
+import { writeDirectory } from '@rlp/data/store';
+import { type SavableAdapter, writeLoraAdapter } from '../adapter/write-adapter.ts';
+
+/**
+ * Writes an adapter as a folder that PEFT, vLLM and `readLoraAdapter` read. The folder appears when it is complete.
+ *
+ * @throws ArgumentError if the folder holds files that are not an earlier save.
+ */
+export async function exportAdapter(folder: string, adapter: SavableAdapter): Promise<void> {
+  await writeDirectory(folder, (temporary) => writeLoraAdapter(temporary, adapter));
+}

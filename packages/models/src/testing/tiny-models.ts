@@ -1,0 +1,17 @@
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { parseModelConfig } from '../config/parse-config.ts';
+import { createModel } from '../model/create-model.ts';
+import type { LanguageModel } from '../model/language-model.ts';
+import { byteTokenizer } from '../tokenizer/built-tokenizers.ts';
+
+/** A model of the shape of a fixture with random weights and a tokenizer of bytes. */
+export function tinyModel(fixture: string, changes: Readonly<Record<string, unknown>> = {}): LanguageModel {
+  const path = fileURLToPath(new URL(`../../fixtures/testdata/${fixture}/config.json`, import.meta.url));
+  const json = JSON.parse(readFileSync(path, 'utf8')) as Record<string, unknown>;
+  const tokenizer = byteTokenizer({ begin: '<s>', end: '</s>' });
+  const ids = { bos_token_id: null, eos_token_id: null, pad_token_id: null };
+  const sizes = { vocab_size: tokenizer.vocabularySize, initializer_range: 0.3 };
+  const config = parseModelConfig({ ...json, ...sizes, ...ids, ...changes }, fixture);
+  return createModel({ config, tokenizer, seed: fixture });
+}
