@@ -3,8 +3,9 @@ import type { Answerer } from './answer/answerer.ts';
 import { addAnthropicRoutes } from './anthropic/routes.ts';
 import { ApiError, apiErrorOf } from './api-error.ts';
 import { errorBody } from './error-shapes.ts';
+import { addMetricsRoute, type ServeMetrics } from './metrics.ts';
 import { addOpenaiRoutes } from './openai/routes.ts';
-import type { RouteSettings, ServeApp, ServeContext, ServeEnv } from './routes.ts';
+import { type RouteSettings, type ServeApp, type ServeContext, type ServeEnv, signalOf } from './routes.ts';
 import { addSglangRoutes } from './sglang/routes.ts';
 import { addVllmRoutes } from './vllm/routes.ts';
 
@@ -13,23 +14,28 @@ export interface ServeAppOptions {
   /** Answers requests: one for all, or one for each request. */
   readonly answerer: Answerer | ((context: ServeContext) => Answerer);
   readonly settings: RouteSettings;
+  /** Counts what is answered, and answers `/metrics`. Default nobody. */
+  readonly metrics?: ServeMetrics | undefined;
   /** Told of each error that is answered. Default nobody. */
   readonly onError?: ((error: unknown, status: number) => void) | undefined;
 }
 
 /** The routes of all families. `app.fetch` answers requests without a socket. */
-export function serveApp({ answerer, settings, onError }: ServeAppOptions): ServeApp {
+export function serveApp({ answerer, settings, metrics, onError }: ServeAppOptions): ServeApp {
   const app = new Hono<ServeEnv>();
   app.use(async (context, next) => {
     context.set('settings', settings);
     context.set('answerer', typeof answerer === 'function' ? answerer(context) : answerer);
+    const begun = performance.now();
     await next();
+    metrics?.count(context, performance.now() - begun);
   });
   app.onError((error, context) => failed(error, context, onError));
   app.notFound((context) => {
     const { method, path } = context.req;
     return failed(new ApiError(404, `there is no ${method} ${path} here`), context, onError);
   });
+  if (metrics !== undefined) addMetricsRoute(app, metrics);
   addOpenaiRoutes(app);
   addAnthropicRoutes(app);
   addVllmRoutes(app);
@@ -40,7 +46,8 @@ export function serveApp({ answerer, settings, onError }: ServeAppOptions): Serv
 function failed(error: unknown, context: ServeContext, onError: ServeAppOptions['onError']): Response {
   const known = apiErrorOf(error);
   const { retryAfterSeconds } = known.facts;
-  onError?.(error, known.status);
+  // Nobody reads the answer after the client has left.
+  if (!signalOf(context).aborted) onError?.(error, known.status);
   const headers = {
     'content-type': 'application/json',
     ...(retryAfterSeconds !== undefined && { 'retry-after': String(retryAfterSeconds) }),

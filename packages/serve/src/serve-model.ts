@@ -4,9 +4,10 @@ import { serveHttp } from '@rlp/http';
 import * as z from 'zod';
 import { Admission } from './admission.ts';
 import { Answerer } from './answer/answerer.ts';
-import type { AnswerObserver } from './answer/observer.ts';
+import { type AnswerObserver, bothObservers } from './answer/observer.ts';
 import { apiErrorOf } from './api-error.ts';
 import { errorBody } from './error-shapes.ts';
+import { ServeMetrics } from './metrics.ts';
 import { serveApp } from './serve-app.ts';
 import type { ServedPolicy } from './served-policy.ts';
 import { ServedWeights } from './weights/served-weights.ts';
@@ -24,6 +25,8 @@ const schema = z.strictObject({
   name: z.string().min(1),
   /** Folder that the model was loaded from. Needed to go back from an adapter to the model. Default none. */
   folder: z.string().optional(),
+  /** Folders of adapters by the names of requests for them. Default none. */
+  adapters: z.record(z.string().min(1), z.string().min(1)).default({}),
   /** Whether a request for a model that is not here is refused, or answered by the model. Default `'refuse'`. */
   otherNames: z.enum(['refuse', 'serve']).default('refuse'),
   /** Address to listen on. Default `'127.0.0.1'`, this machine only. */
@@ -86,14 +89,17 @@ export async function serveModel(options: ServeModelOptions): Promise<ModelServe
   const { policy, name, folder, otherNames, maxRequests, maxWaiting, timeoutMs, seed, observer } = parsed;
   // Tinker's clients take no other keys.
   const token = parsed.token ?? `tml-${randomBytes(24).toString('hex')}`;
+  const admission = new Admission({ maxRequests, maxWaiting });
+  const metrics = new ServeMetrics(admission, policy);
+  const weights = new ServedWeights({ policy, name, folder, otherNames });
   const answerer = new Answerer({
-    ...{ policy, timeoutMs, observer },
-    weights: new ServedWeights({ policy, name, folder, otherNames }),
-    admission: new Admission({ maxRequests, maxWaiting }),
+    ...{ policy, weights, admission, timeoutMs },
+    observer: observer ? bothObservers(metrics, observer) : metrics,
     seedOf: (index) => `${seed}/${index}`,
   });
+  for (const [adapter, path] of Object.entries(parsed.adapters)) await weights.loadAdapter(adapter, path);
   const { maxBodyBytes, stallMs, clock, onError } = parsed;
-  const app = serveApp({ answerer, settings: { maxBodyBytes, stallMs, clock }, onError });
+  const app = serveApp({ answerer, settings: { maxBodyBytes, stallMs, clock }, metrics, onError });
   const { host, hostNames, port, maxConnections, closeMs, signal } = parsed;
   const server = await serveHttp({
     ...{ host, port, token, maxConnections, closeMs, timeoutMs: 60_000 },

@@ -29,3 +29,21 @@ export interface AnswerObserver {
   /** Called if sampling failed or the client went away. */
   failed?(request: AskedRequest, error: unknown): void;
 }
+
+/** An observer that tells two others, the first one first. */
+export function bothObservers(first: AnswerObserver, second: AnswerObserver): AnswerObserver {
+  return {
+    asked(request) {
+      first.asked?.(request);
+      second.asked?.(request);
+    },
+    answered(request, answer) {
+      first.answered?.(request, answer);
+      second.answered?.(request, answer);
+    },
+    failed(request, error) {
+      first.failed?.(request, error);
+      second.failed?.(request, error);
+    },
+  };
+}
