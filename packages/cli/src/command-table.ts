@@ -56,6 +56,14 @@ export const commandTable: Readonly<Record<string, CommandEntry>> = {
     examples: ['chat models/qwen --system "Answer in one sentence." --temperature 0.7'],
     load: async () => (await import('./chat-command.ts')).chatCommand,
   },
+  serve: {
+    summary: 'Serve a model to clients of OpenAI, Anthropic, vLLM and SGLang',
+    examples: [
+      'serve models/qwen --port 8000',
+      'serve runs/first --any-name --adapter tuned=runs/lora/checkpoints/best',
+    ],
+    load: async () => (await import('./serve-command.ts')).serveCommand,
+  },
   compare: {
     summary: 'Compare two runs, or two evaluations, task by task',
     examples: ['compare runs/first runs/second', 'compare before.json after.json --json'],

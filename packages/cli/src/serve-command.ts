@@ -1,0 +1,91 @@
+import { basename, resolve } from 'node:path';
+import { ArgumentError, onAbort } from '@rlp/core';
+import { serveModel } from '@rlp/serve';
+import { defineCommand } from 'citty';
+import type { CliContext } from './context.ts';
+import { countOf, given, numberOf } from './numbers.ts';
+import { loadPolicy, startPolicy } from './open-policy.ts';
+
+/** Variable that holds the token, so that it is not in the list of processes. */
+const tokenVariable = 'RLP_SERVE_TOKEN';
+
+/** `rlp serve`. */
+export const serveCommand = defineCommand({
+  meta: { name: 'serve', description: 'Serve a model to clients of OpenAI, Anthropic, vLLM and SGLang' },
+  args: {
+    model: { type: 'positional', description: 'Model folder, or folder of a run', required: true },
+    port: { type: 'string', description: 'Port. Default: any free one', valueHint: 'N' },
+    host: { type: 'string', description: 'Address to listen on', default: '127.0.0.1', valueHint: 'HOST' },
+    token: {
+      type: 'string',
+      description: `Token of requests. Default: $${tokenVariable}, else a random one`,
+      valueHint: 'TEXT',
+    },
+    name: {
+      type: 'string',
+      description: 'Name of the model in requests. Default: its folder',
+      valueHint: 'NAME',
+    },
+    adapter: {
+      type: 'string',
+      description: 'Folders of adapters, as NAME=DIR or DIR, separated by commas',
+      valueHint: 'DIR',
+    },
+    'any-name': { type: 'boolean', description: 'Answer requests for other models with this one' },
+    requests: { type: 'string', description: 'Requests answered at once. Default 64', valueHint: 'N' },
+    waiting: { type: 'string', description: 'Requests that may wait. Default 256', valueHint: 'N' },
+    timeout: { type: 'string', description: 'Seconds that an answer may take. Default 600', valueHint: 'S' },
+    threads: { type: 'string', description: 'Threads of the engine. Default: one per core', valueHint: 'N' },
+    seed: { type: 'string', description: 'Names the draws of requests without a seed', valueHint: 'TEXT' },
+  },
+  async run({ args, data }) {
+    const { print, printError, signal, engine } = data as CliContext;
+    const seconds = numberOf('timeout', args.timeout, { least: 0.001 });
+    const options = given({
+      port: numberOf('port', args.port, { least: 0, most: 65_535, kind: 'integer' }),
+      token: args.token ?? process.env[tokenVariable],
+      maxRequests: countOf('requests', args.requests),
+      maxWaiting: countOf('waiting', args.waiting),
+      timeoutMs: seconds === undefined ? undefined : seconds * 1000,
+      seed: args.seed,
+    });
+    const adapters = adaptersOf(args.adapter);
+    const loaded = await loadPolicy(args.model);
+    const threads = countOf('threads', args.threads);
+    const { folder } = loaded;
+    const name = args.name ?? basename(resolve(args.model));
+    await using policy = await startPolicy(loaded, { threads, engine });
+    await using server = await serveModel({
+      ...options,
+      ...{ policy: policy.inference.backend, name, folder, host: args.host, adapters },
+      otherNames: args['any-name'] === true ? 'serve' : 'refuse',
+      onError: (error, status) => {
+        if (status >= 500) printError(`${status} ${error instanceof Error ? error.message : String(error)}`);
+      },
+    });
+    print(`OPENAI_BASE_URL=${server.url}/v1 OPENAI_API_KEY=${server.token}`);
+    const about = loaded.model.chat === undefined ? ' It has no chat template: use /v1/completions.' : '';
+    printError(`Serving ${name} at ${server.url}.${about} Ctrl-C finishes what is under way and ends it.`);
+    if (signal !== undefined) await new Promise<void>((resolve) => onAbort(signal, resolve));
+    printError('Finishing what is under way.');
+    await server.close();
+  },
+});
+
+/** Folders by name. A folder without a name has its own. */
+function adaptersOf(text: string | undefined): Record<string, string> {
+  const parts = (text ?? '').split(',').filter((part) => part !== '');
+  const entries = parts.map((part): [string, string] => {
+    const at = part.indexOf('=');
+    const path = part.slice(at + 1);
+    const name = at < 0 ? basename(resolve(path)) : part.slice(0, at);
+    if (name === '' || path === '')
+      throw new ArgumentError(`--adapter: expected NAME=DIR or DIR, got "${part}"`);
+    return [name, path];
+  });
+  const names = entries.map(([name]) => name);
+  const twice = names.find((name, index) => names.indexOf(name) !== index);
+  if (twice !== undefined)
+    throw new ArgumentError(`--adapter: expected different names, got "${twice}" twice`);
+  return Object.fromEntries(entries);
+}

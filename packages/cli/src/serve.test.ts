@@ -1,0 +1,57 @@
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+import { runCli } from './run-cli.ts';
+
+const stories = fileURLToPath(new URL('../../../examples/models/stories260k', import.meta.url));
+
+/** Runs `rlp serve` until the test stops it. */
+function started(...args: string[]) {
+  const stop = new AbortController();
+  const complaints: string[] = [];
+  let told: (line: string) => void;
+  const line = new Promise<string>((resolve) => {
+    told = resolve;
+  });
+  const code = runCli(['serve', ...args], {
+    print: (text) => told(text),
+    printError: (text) => complaints.push(text),
+    signal: stop.signal,
+    engine: { thread: 'inline', threads: 1 },
+  });
+  return { line, code, complaints, stop: () => stop.abort(new Error('interrupted')) };
+}
+
+describe('rlp serve', () => {
+  it('prints what clients need, answers, and ends in order', async () => {
+    const server = started(stories);
+    const [, base, key] = /^OPENAI_BASE_URL=(\S+) OPENAI_API_KEY=(\S+)$/.exec(await server.line)!;
+    const answer = await fetch(`${base}/completions`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${key}` },
+      body: JSON.stringify({
+        model: 'stories260k',
+        prompt: 'Once upon a time',
+        max_tokens: 4,
+        temperature: 0,
+      }),
+    });
+    const { choices } = (await answer.json()) as { choices: { text: string }[] };
+    expect(choices[0]!.text).toMatch(/^, there was/);
+    expect(server.complaints[0]).toContain('It has no chat template');
+    server.stop();
+    expect(await server.code).toBe(0);
+    await expect(fetch(base!)).rejects.toThrow();
+  });
+
+  it.each([
+    [['--port', '70000'], /port/],
+    [['--token', 'short'], /at least 16/],
+    [['--adapter', '=x'], /expected NAME=DIR or DIR, got "=x"/],
+    [['--adapter', 'a=x,a=y'], /got "a" twice/],
+    [['--adapter', 'none'], /none/],
+  ])('refuses %j', async (args, message) => {
+    const { code, complaints } = started(stories, ...args);
+    expect(await code).toBe(1);
+    expect(complaints.join('\n')).toMatch(message);
+  });
+});
