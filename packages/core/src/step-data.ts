@@ -124,13 +124,18 @@ export const evaluateResultSchema: z.ZodType<EvaluateResult> = z.object({
   error: z.string().optional(),
 });
 
-/** Places of the assistant messages that the steps wrote: the last ones of the conversation, in order. */
-function stepMessages({ messages, steps }: Trajectory): { readonly place: number; readonly turn: number }[] {
+/** Assistant message that each step wrote: the last ones of the conversation, in order. Side conversations have none. */
+function stepMessages({
+  messages,
+  steps,
+}: Trajectory): ({ readonly place: number; readonly turn: number } | undefined)[] {
   const turns = messages
     .map((message, place) => ({ message, place }))
     .filter(({ message }) => message.role === 'assistant')
     .map(({ place }, turn) => ({ place, turn }));
-  return turns.slice(Math.max(0, turns.length - steps.length));
+  const own = steps.filter(({ branch }) => branch === undefined).length;
+  let next = Math.max(0, turns.length - own);
+  return steps.map(({ branch }) => (branch === undefined ? turns[next++] : undefined));
 }
 
 /** The steps of a trajectory as {@link StepData}, in order. */
@@ -148,18 +153,29 @@ export function stepDataFromTrajectory(trajectory: Trajectory): StepData[] {
       },
       actionTaken: actionOf(step, message, index === last ? trajectory.termination : undefined),
       rawPolicyOutput: step.text,
-      resultingMessagesHistory: trajectory.messages.slice(0, written[index + 1]?.place),
+      resultingMessagesHistory:
+        step.branch === undefined ? trajectory.messages.slice(0, written[index + 1]?.place) : [],
       policyLogprobs: { tokens: step.tokens, logprobs: step.behaviorLogprobs },
       ...(step.value !== undefined && { policyValueEstimate: step.value }),
       isDone: index === last && trajectory.status !== 'pending',
       stepInfo: {
-        assistantTurnIndex: turn?.turn ?? index,
+        assistantTurnIndex: turnOf(step, turn, index),
+        ...(step.branch !== undefined && { branch: step.branch }),
         stopReason: step.stopReason,
         ...(step.stateKey !== undefined && { stateKey: step.stateKey }),
       },
       ...(step.reward !== undefined && { baseReward: step.reward }),
     };
   });
+}
+
+/** Name of a step in judgements: the place of its message among the assistant's, from 0. */
+function turnOf(
+  { branch }: Step,
+  written: { readonly turn: number } | undefined,
+  index: number,
+): number | string {
+  return branch === undefined ? (written?.turn ?? index) : `branch ${branch}, step ${index}`;
 }
 
 function actionOf(
@@ -210,7 +226,7 @@ export function scoreFromEvaluateResult<Metadata, Outcome>(
   result: EvaluateResult,
 ): { readonly scored: ScoredTrajectory<Metadata, Outcome>; readonly problems: readonly string[] } {
   const written = stepMessages(trajectory);
-  const turns = trajectory.steps.map((_, index) => written[index]?.turn ?? index);
+  const turns = trajectory.steps.map((step, index) => turnOf(step, written[index], index));
   const { rewards, problems: found } = rewardsOfTurns(turns, result.stepOutputs);
   const problems = found.map((problem) => `${trajectory.id}: ${problem}`);
   const steps = trajectory.steps.map((step, index) =>

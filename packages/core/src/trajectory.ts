@@ -83,6 +83,11 @@ export interface Step {
   readonly stateKey?: string | undefined;
   /** Reward for this step alone, where the reward computer gives one. */
   readonly reward?: number | undefined;
+  /**
+   * Number of the side conversation that the step belongs to, from 1, such as that of a sub-agent. Absent in the main one. The
+   * messages of a trajectory are those of its main conversation.
+   */
+  readonly branch?: number | undefined;
 }
 
 /** A trajectory's failure, attributed to the boundary it crossed. */
@@ -175,6 +180,7 @@ export const stepSchema: z.ZodType<Step> = z
     value: z.number().optional(),
     stateKey: z.string().optional(),
     reward: z.number().optional(),
+    branch: z.int().positive().optional(),
   })
   .refine((step) => step.tokens.length === step.behaviorLogprobs.length, {
     path: ['behaviorLogprobs'],

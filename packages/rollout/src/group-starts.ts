@@ -49,6 +49,15 @@ export function startsOfTrajectories<S extends State, Metadata, Outcome>(
   });
 }
 
+/** Names of the groups of a collection: `collection/task`, and `collection/task#n` for the n-th repetition of a task in it. */
+export function groupNames(
+  tasks: readonly Pick<Task, 'id'>[],
+  at: { readonly iteration: number; readonly round?: number | undefined },
+): string[] {
+  const repetitions = new Map<string, number>();
+  return tasks.map(({ id }) => nameOf(id, at, repetitions));
+}
+
 function nameOf(id: string, { iteration, round = 0 }: Collection, repetitions: Map<string, number>): string {
   const collection = round === 0 ? `${iteration}` : `${iteration}.${round}`;
   const repetition = repetitions.get(id) ?? 0;

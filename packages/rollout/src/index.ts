@@ -7,8 +7,10 @@ export {
 } from './coordinator.ts';
 export type { Encoding } from './episode/context.ts';
 export type { RolloutDependencies } from './episode/group-context.ts';
+export { type LastTurn, type NextView, nextPrompt, type TurnPrompt } from './episode/next-prompt.ts';
 export { progressLine, type RolloutProgress, type RunningEpisode } from './events/progress.ts';
 export { debugLogger, type RecordTrajectoriesOptions, recordTrajectories } from './events/sinks.ts';
+export { groupNames } from './group-starts.ts';
 export {
   type ResolvedRolloutOptions,
   type RolloutOptions,

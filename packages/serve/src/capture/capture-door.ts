@@ -1,0 +1,120 @@
+import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { type HttpServer, serveHttp } from '@rlp/http';
+import { ApiError, apiErrorOf } from '../api-error.ts';
+import { errorBody } from '../error-shapes.ts';
+import type { RouteSettings, ServeApp, ServeEnv } from '../routes.ts';
+import { serveApp } from '../serve-app.ts';
+import type { CapturedEpisode } from './captured-episode.ts';
+
+/** How an agent reaches the policy. */
+export interface Door {
+  /** `http://host:port/r/<group>/<member>/v1`, for clients of OpenAI's API. */
+  readonly baseURL: string;
+  /** Key of this episode. It opens nothing else. */
+  readonly apiKey: string;
+  /** Answers requests to `baseURL` without a socket. Clients that take a `fetch` can use it. */
+  readonly fetch: typeof globalThis.fetch;
+  /** Forgets the episode. Requests that come later get 410. */
+  close(): void;
+}
+
+interface Guest {
+  readonly episode: CapturedEpisode;
+  readonly key: Buffer;
+}
+
+type Handling = Required<ServeEnv['Bindings']>['exchange'];
+
+const digestOf = (text: string) => hash('sha256', text, 'buffer');
+
+/** Milliseconds that a refusal takes. */
+const lateMs = 100;
+
+/** Routes requests to the episodes that they belong to. */
+export class CaptureDoor {
+  readonly #app: ServeApp;
+  readonly #guests = new Map<string, Guest>();
+  readonly #hosts = new WeakMap<Request, CapturedEpisode>();
+  readonly #server: Promise<HttpServer> | undefined;
+  #groups = 0;
+
+  constructor(settings: RouteSettings, listen: { readonly host: string; readonly port: number } | 'nowhere') {
+    this.#app = serveApp({
+      answerer: ({ req }) => this.#hosts.get(req.raw)!.answerer,
+      settings,
+    });
+    if (listen === 'nowhere') return;
+    this.#server = serveHttp({
+      ...listen,
+      process: 'released',
+      handler: (request, exchange) => this.#answer(exchange.url, request as Request, exchange),
+      refusalBody: (refusal, { url }) => errorBody(apiErrorOf(refusal), new URL(url).pathname),
+    });
+    // Reported to those who wait for it.
+    this.#server.catch(() => undefined);
+  }
+
+  /** A name for a group in addresses, and a number, because groups of different collections can have equal names. */
+  groupPath(id: string): string {
+    this.#groups += 1;
+    return `${this.#groups}-${id.replace(/[^\w.-]+/g, '-').slice(0, 60)}`;
+  }
+
+  /** Lets an agent in. */
+  async open(episode: CapturedEpisode, group: string, member: number): Promise<Door> {
+    const { url = 'http://capture.invalid' } = (await this.#server) ?? {};
+    const place = `/r/${group}/${member}`;
+    const apiKey = `rlp-${randomBytes(24).toString('hex')}`;
+    this.#guests.set(place, { episode, key: digestOf(apiKey) });
+    return {
+      baseURL: `${url}${place}/v1`,
+      apiKey,
+      fetch: async (input, init) => {
+        const request = new Request(input, init);
+        return this.#answer(new URL(request.url), request, undefined);
+      },
+      close: () => {
+        this.#guests.delete(place);
+        episode.close();
+      },
+    };
+  }
+
+  /** Stops to listen and drops requests under way. */
+  async close(): Promise<void> {
+    for (const { episode } of this.#guests.values()) episode.close();
+    this.#guests.clear();
+    await (await this.#server?.catch(() => undefined))?.close();
+  }
+
+  async #answer(url: URL, request: Request, exchange: Handling): Promise<Response> {
+    const [, place = '', path = '/'] = /^(\/r\/[^/]+\/\d+)(\/.*)$/.exec(url.pathname) ?? [];
+    const body =
+      exchange === undefined && request.method !== 'GET' && request.method !== 'HEAD'
+        ? await request.text()
+        : null;
+    const { method, headers } = request;
+    // The signal of a request that came over a socket is that of the exchange.
+    const given = exchange === undefined ? { body, signal: request.signal } : {};
+    const asked = new Request(`${url.origin}${path}${url.search}`, { method, headers, ...given });
+    try {
+      this.#hosts.set(asked, this.#guest(place, headers).episode);
+    } catch (error) {
+      const known = apiErrorOf(error);
+      // An agent that goes on after its end must not keep this process busy.
+      await new Promise((resolve) => setTimeout(resolve, lateMs));
+      return Response.json(errorBody(known, path), { status: known.status });
+    }
+    return this.#app.fetch(asked, exchange && { exchange });
+  }
+
+  #guest(place: string, headers: Headers): Guest {
+    const guest = this.#guests.get(place);
+    if (guest === undefined) {
+      throw new ApiError(410, 'no episode runs at this address; it may be over', { code: 'episode_over' });
+    }
+    const given = headers.get('authorization')?.replace(/^Bearer +/i, '') ?? headers.get('x-api-key') ?? '';
+    if (timingSafeEqual(digestOf(given), guest.key)) return guest;
+    throw new ApiError(401, 'expected the key of this episode, as "authorization: Bearer …"');
+  }
+}

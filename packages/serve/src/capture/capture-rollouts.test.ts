@@ -1,0 +1,319 @@
+import { createAnthropic } from '@ai-sdk/anthropic';
+import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
+import { type Task, tokenSequences, type Trajectory, trajectoryGroupSchema } from '@rlp/core';
+import type { ScriptedBackendOptions } from '@rlp/inference';
+import { generateText, stepCountIs, streamText, tool } from 'ai';
+import OpenAI from 'openai';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import * as z from 'zod';
+import { type AgentConnection, type CaptureOptions, captureRollouts } from '../capture.ts';
+import { byteChatTokenizer, scriptedPolicy } from '../served.fixture.ts';
+
+type Script = ScriptedBackendOptions['completions'];
+
+const task: Task = { id: 'a/b', prompt: 'What is the weather in Rome?', metadata: undefined };
+
+/** One group of an agent against a scripted policy. */
+async function collect(
+  completions: Script,
+  run: CaptureOptions['run'],
+  options: Partial<CaptureOptions> = {},
+) {
+  const rollouts = captureRollouts({
+    ...{ policy: scriptedPolicy(completions), run, groupSize: 1, transport: 'fetch' },
+    ...options,
+  });
+  onTestFinished(() => rollouts.close());
+  const groups = [];
+  for await (const group of rollouts.collectGroups([task], { iteration: 3 })) {
+    groups.push(trajectoryGroupSchema.parse(JSON.parse(JSON.stringify(group))));
+  }
+  return { rollouts, trajectories: groups.flatMap(({ trajectories }) => trajectories) };
+}
+
+const clientOf = ({ baseURL, apiKey, fetch }: AgentConnection) =>
+  new OpenAI({ baseURL, apiKey, fetch, maxRetries: 0 });
+
+async function all<Value>(values: AsyncIterable<Value>): Promise<Value[]> {
+  const list: Value[] = [];
+  for await (const value of values) list.push(value);
+  return list;
+}
+
+const ask = async (connection: AgentConnection, messages: OpenAI.ChatCompletionMessageParam[]) => {
+  const { choices } = await clientOf(connection).chat.completions.create({ model: 'gpt-4o', messages });
+  return choices[0]!.message;
+};
+
+/** Sampled text of each training row. */
+const rows = ({ steps }: Trajectory) =>
+  tokenSequences(steps).map(({ tokens, mask }) => ({
+    text: byteChatTokenizer.decode(tokens, { specialTokens: 'keep' }),
+    chosen: byteChatTokenizer.decode(
+      tokens.filter((_, t) => mask[t] === 1),
+      { specialTokens: 'keep' },
+    ),
+  }));
+
+describe('clients', () => {
+  const call = '<tool_call>{"name":  "weather", "arguments": {"city":"Rome"}}</tool_call>';
+  const script: Script = ({ text }) => (text.includes('|tool|>') ? 'It is sunny.' : `Let me look.${call}`);
+  const tools = {
+    weather: tool({
+      description: 'Weather of a city',
+      inputSchema: z.object({ city: z.string() }),
+      execute: ({ city }) => `sunny in ${city}`,
+    }),
+  };
+
+  it.each(['http', 'fetch'] as const)('records a loop of the AI SDK as one row (%s)', async (transport) => {
+    const { trajectories } = await collect(
+      script,
+      async ({ prompt }, { baseURL, apiKey, fetch, model }) => {
+        const given = { name: 'rlp', baseURL, apiKey, ...(transport === 'fetch' && { fetch }) };
+        const provider = createOpenAICompatible(given);
+        const result = await generateText({
+          ...{ model: provider(model), prompt: prompt as string, tools, stopWhen: stepCountIs(4) },
+        });
+        return { said: result.text };
+      },
+      { transport },
+    );
+    const [trajectory] = trajectories;
+    expect(trajectory).toMatchObject({
+      ...{ id: '3/a/b/0', status: 'completed', outcome: { said: 'It is sunny.' }, response: 'It is sunny.' },
+      metrics: { 'capture/requests': 2, 'capture/conversations': 1, 'capture/splits': 0 },
+    });
+    expect(trajectory!.messages.map(({ role }) => role)).toEqual(['user', 'assistant', 'tool', 'assistant']);
+    expect(trajectory!.steps[0]!.toolCalls).toMatchObject([{ function: { name: 'weather' } }]);
+    expect(trajectory!.steps[1]!.observation).toMatchObject([{ role: 'tool' }]);
+    const all = rows(trajectory!);
+    expect(all).toHaveLength(1);
+    // The very tokens that were sampled, two spaces in the call included.
+    expect(all[0]!.chosen).toBe(`Let me look.${call}<|end|>It is sunny.<|end|>`);
+    expect(all[0]!.text).toContain('sunny in Rome');
+  });
+
+  it('records streams', async () => {
+    const { trajectories } = await collect(script, async ({ prompt }, { baseURL, apiKey, fetch }) => {
+      const provider = createOpenAICompatible({ name: 'rlp', baseURL, apiKey, fetch });
+      const given = { model: provider('x'), prompt: prompt as string, tools, stopWhen: stepCountIs(4) };
+      return await streamText(given).text;
+    });
+    expect(trajectories[0]).toMatchObject({ status: 'completed', outcome: 'It is sunny.' });
+    expect(rows(trajectories[0]!)).toHaveLength(1);
+  });
+});
+
+describe('conversations', () => {
+  it('makes rows of sub-agents, with the main conversation last', async () => {
+    const { trajectories } = await collect(
+      ({ text }) => (text.includes('helper') ? 'helped' : text.includes('well?') ? 'done' : 'start'),
+      async (_, connection) => {
+        const first = { role: 'user', content: 'go' } as const;
+        const { content } = await ask(connection, [first]);
+        await ask(connection, [{ role: 'system', content: 'a helper' }, first]);
+        const then = [{ role: 'assistant', content } as const, { role: 'user', content: 'well?' } as const];
+        await ask(connection, [first, ...then]);
+      },
+    );
+    const [{ steps, messages, response }] = trajectories as [Trajectory];
+    expect(steps.map(({ text, branch }) => [text, branch])).toEqual([
+      ['helped', 1],
+      ['start', undefined],
+      ['done', undefined],
+    ]);
+    expect(messages.map(({ content }) => content)).toEqual(['go', 'start', 'well?', 'done']);
+    expect(response).toBe('done');
+    expect(rows(trajectories[0]!).map(({ chosen }) => chosen)).toEqual([
+      'helped<|end|>',
+      'start<|end|>done<|end|>',
+    ]);
+  });
+
+  it('branches where an agent asks the same again, and where it changes history', async () => {
+    let count = 0;
+    const { trajectories, rollouts } = await collect(
+      () => `answer ${count++}`,
+      async (_, connection) => {
+        const messages = [{ role: 'user', content: 'go' }] as OpenAI.ChatCompletionMessageParam[];
+        await ask(connection, messages);
+        const second = await ask(connection, messages);
+        const next = { role: 'user', content: 'next' } as const;
+        await ask(connection, [...messages, { role: 'assistant', content: second.content }, next]);
+        await ask(connection, [...messages, { role: 'assistant', content: 'something else' }, next]);
+      },
+    );
+    expect(rows(trajectories[0]!).map(({ chosen }) => chosen)).toEqual([
+      'answer 0<|end|>',
+      'answer 1<|end|>answer 2<|end|>',
+      'answer 3<|end|>',
+    ]);
+    expect(rollouts.takeNotes()).toEqual([]);
+  });
+
+  it('takes parallel requests and several answers', async () => {
+    const { trajectories } = await collect(
+      ({ member, text }) => `${/\|user\|>(\w+)/.exec(text)![1]} ${member}`,
+      async (_, connection) => {
+        const messages = (content: string) => [{ role: 'user', content } as const];
+        await Promise.all(['x', 'y', 'z'].map((name) => ask(connection, messages(name))));
+        await clientOf(connection).chat.completions.create({ model: 'm', messages: messages('w'), n: 2 });
+      },
+    );
+    const texts = trajectories[0]!.steps.map(({ text }) => text);
+    expect(texts.toSorted()).toEqual(['w 0', 'w 1', 'x 0', 'y 0', 'z 0']);
+    expect(rows(trajectories[0]!)).toHaveLength(5);
+  });
+});
+
+describe('sampling', () => {
+  it('names draws by group, member and prompt, whatever the agent asks for', async () => {
+    const seeds: string[] = [];
+    const run: CaptureOptions['run'] = async (_, connection) => {
+      const client = clientOf(connection);
+      const messages = [{ role: 'user', content: 'go' } as const];
+      const given = { model: 'm', messages, seed: 1, temperature: 0.1, max_tokens: 1000 };
+      await client.chat.completions.create(given);
+      await client.chat.completions.create(given);
+    };
+    const script: Script = ({ seed }) => {
+      seeds.push(seed);
+      return 'a'.repeat(50);
+    };
+    const sampling = { maxTokens: 10 };
+    const { trajectories } = await collect(script, run, { groupSize: 2, sampling });
+    const first = seeds.splice(0).toSorted();
+    await collect(script, run, { groupSize: 2, sampling });
+    expect(new Set(first).size).toBe(4);
+    expect(seeds.toSorted()).toEqual(first);
+    expect(trajectories[0]!.steps[0]!.tokens).toHaveLength(10);
+    expect(trajectories[0]).toMatchObject({ status: 'truncated', termination: { reason: 'tokens' } });
+  });
+});
+
+describe('agents that misbehave', () => {
+  const go = [{ role: 'user', content: 'go' } as const];
+
+  it('records one that crashes, without its key', async () => {
+    const { trajectories, rollouts } = await collect(['hi'], async (_, connection) => {
+      await ask(connection, go);
+      throw new Error(`cannot go on with ${connection.apiKey}`);
+    });
+    expect(trajectories[0]).toMatchObject({
+      ...{ status: 'failed', steps: [{ text: 'hi' }] },
+      failure: { boundary: 'environment', message: 'the agent threw: cannot go on with [key]' },
+    });
+    expect(String(rollouts.lastError)).toContain('cannot go on');
+  });
+
+  it('stops one that does not end', async () => {
+    const { trajectories } = await collect(
+      ['hi'],
+      async (_, connection) => {
+        await ask(connection, go);
+        await new Promise(() => undefined);
+      },
+      { agentTimeoutMs: 50 },
+    );
+    expect(trajectories[0]).toMatchObject({
+      ...{ status: 'truncated', termination: { reason: 'budget', detail: expect.stringContaining('50 ms') } },
+    });
+  });
+
+  it('stops one that asks for ever', async () => {
+    let isStopped = false;
+    const { trajectories } = await collect(
+      ['hi'],
+      async (_, connection) => {
+        connection.signal.addEventListener('abort', () => (isStopped = true));
+        for (let times = 0; times < 20; times++) await ask(connection, go).catch(() => undefined);
+      },
+      { maxTurns: 3 },
+    );
+    expect(trajectories[0]).toMatchObject({ status: 'truncated', termination: { reason: 'turns' } });
+    expect(trajectories[0]!.steps).toHaveLength(3);
+    expect(isStopped).toBe(true);
+  });
+
+  it('says that one asked nobody', async () => {
+    const { trajectories } = await collect(['hi'], () => 'done');
+    expect(trajectories[0]!.failure!.message).toContain('asked the policy nothing');
+  });
+
+  it('ends one whose conversation is too long', async () => {
+    const { trajectories } = await collect(['hi'], async (_, connection) => {
+      await ask(connection, go);
+      await ask(connection, [{ role: 'user', content: 'x'.repeat(5000) }]);
+    });
+    expect(trajectories[0]).toMatchObject({ status: 'truncated', termination: { reason: 'tokens' } });
+  });
+
+  it('blames the sampler for what the sampler did', async () => {
+    const { trajectories } = await collect(
+      () => {
+        throw new Error('out of memory');
+      },
+      async (_, connection) => void (await ask(connection, go)),
+    );
+    expect(trajectories[0]).toMatchObject({ status: 'failed' });
+  });
+
+  it('refuses keys of others and requests that come late', async () => {
+    const doors: AgentConnection[] = [];
+    const statuses: number[] = [];
+    const { trajectories } = await collect(
+      ['hi'],
+      async (_, connection) => {
+        doors.push(connection);
+        await ask(connection, go);
+        const others = { ...connection, apiKey: doors[0]!.apiKey };
+        if (doors.length > 1) await ask(others, go).catch(({ status }) => statuses.push(status));
+      },
+      { groupSize: 2, concurrentEpisodes: 1 },
+    );
+    await ask(doors[0]!, go).catch(({ status }) => statuses.push(status));
+    expect(statuses).toEqual([401, 410]);
+    expect(trajectories.map(({ status }) => status)).toEqual(['completed', 'completed']);
+  });
+});
+
+describe('a collection that is stopped', () => {
+  it('keeps what ended and goes on from it', async () => {
+    const stop = new AbortController();
+    let runs = 0;
+    const policy = scriptedPolicy(['hi']);
+    const rollouts = captureRollouts({
+      ...{ policy, transport: 'fetch', groupSize: 2, concurrentEpisodes: 1 },
+      run: async (_, connection) => {
+        await ask(connection, [{ role: 'user', content: 'go' }]);
+        runs += 1;
+        if (runs === 2) {
+          stop.abort(new Error('enough'));
+          await new Promise(() => undefined);
+        }
+      },
+    });
+    const tasks = [task, { ...task, id: 'c' }];
+    const [group] = await all(rollouts.collectGroups(tasks, { iteration: 0, signal: stop.signal }));
+    expect(group!.trajectories.map(({ status }) => status)).toEqual(['completed', 'aborted']);
+    const unfinished = group!.trajectories;
+    const again = await all(rollouts.collectGroups([task], { iteration: 0, unfinished }));
+    expect(again[0]!.trajectories[0]).toBe(unfinished[0]);
+    expect(again[0]!.trajectories[1]!.status).toBe('completed');
+    expect(runs).toBe(3);
+  });
+});
+
+it('answers clients of Anthropic', async () => {
+  const { trajectories } = await collect(['hello'], async (_, { baseURL, apiKey, fetch, model }) => {
+    const provider = createAnthropic({ baseURL, apiKey, fetch });
+    return (await generateText({ model: provider(model), prompt: 'go', maxRetries: 0 })).text;
+  });
+  expect(trajectories[0]).toMatchObject({ status: 'completed', outcome: 'hello' });
+});
+
+it('names every problem of its options', () => {
+  const broken = { policy: {}, run: 'agent', groups: 2 } as unknown as CaptureOptions;
+  expect(() => captureRollouts(broken)).toThrow(/captureRollouts[\s\S]*policy[\s\S]*run[\s\S]*groups/);
+});

@@ -1,0 +1,144 @@
+import {
+  type ChatRenderer,
+  onAbort,
+  SamplerError,
+  type SamplingOptions,
+  type TokenId,
+  withCallMarks,
+} from '@rlp/core';
+import type { Admission } from '../admission.ts';
+import { Answerer } from '../answer/answerer.ts';
+import { renderByTemplate } from '../answer/asked-request.ts';
+import type { AskedRequest } from '../answer/observer.ts';
+import type { Answer, Conversation } from '../answer/request.ts';
+import { ApiError } from '../api-error.ts';
+import type { ServedPolicy } from '../served-policy.ts';
+import type { ServedWeights } from '../weights/served-weights.ts';
+import type { CapturedAnswer } from './captured-answer.ts';
+import { CapturedPolicy } from './captured-policy.ts';
+import { continuedPrompt } from './continued-prompt.ts';
+
+/** What episodes share. */
+export interface EpisodeSetting {
+  readonly policy: ServedPolicy;
+  readonly chat: ChatRenderer | undefined;
+  readonly weights: ServedWeights;
+  readonly admission: Admission;
+  readonly seed: string;
+  readonly sampling: SamplingOptions;
+  readonly contextLength: number;
+  readonly maxTurns: number;
+  readonly history: 'sampled' | 'template';
+  readonly samplerTimeoutMs: number;
+  readonly clock: (() => number) | undefined;
+}
+
+/** Which limit an agent reached. */
+export type ReachedLimit = 'turns' | 'tokens';
+
+/** Answers the requests of one agent in one episode, and records them. */
+export class CapturedEpisode {
+  /** Answers requests of the agent. */
+  readonly answerer: Answerer;
+  /** Answers in the order in which they were complete. */
+  readonly answers: CapturedAnswer[] = [];
+  /** Why a conversation could not be extended. */
+  readonly splits: string[] = [];
+  /** Aborts when the agent asks for more turns than it has. */
+  readonly spent = new AbortController();
+  readonly #setting: EpisodeSetting;
+  readonly #policy: CapturedPolicy;
+  readonly #closed = new AbortController();
+  #requests = 0;
+  #unanswered = 0;
+  #limit: ReachedLimit | undefined;
+  #samplerError: SamplerError | undefined;
+
+  constructor(setting: EpisodeSetting, path: readonly (string | number)[]) {
+    const { policy, chat, weights, admission, sampling, samplerTimeoutMs, contextLength, clock } = setting;
+    this.#setting = setting;
+    const signal = this.#closed.signal;
+    this.#policy = new CapturedPolicy({
+      ...{ policy, sampling, clock, signal, path: [setting.seed, ...path] },
+      ...{ renderer: chat ?? policy.renderer, contextLength },
+    });
+    const { temperature = 1, topK = 0, topP = 1, minP = 0, repetitionPenalty = 1 } = sampling;
+    this.answerer = new Answerer({
+      ...{ policy: this.#policy, weights, admission, timeoutMs: samplerTimeoutMs },
+      seedOf: (index) => `${path.join('/')}/${index}`,
+      sampling: { temperature, topK, topP, minP, repetitionPenalty },
+      render: (conversation, renderer) => this.#render(conversation, renderer),
+      observer: {
+        asked: () => this.#admit(),
+        answered: (asked, answer) => this.#record(asked, answer),
+        failed: (_, error) => this.#failed(error),
+      },
+    });
+  }
+
+  /** Requests of the agent, and how many of them got no answer. */
+  get requests(): { readonly all: number; readonly unanswered: number } {
+    return { all: this.#requests, unanswered: this.#unanswered };
+  }
+
+  /** The limit that the agent reached, if any. */
+  get limit(): ReachedLimit | undefined {
+    return this.#limit;
+  }
+
+  /** Failure of the sampler, if it failed after the last answer. */
+  get samplerError(): SamplerError | undefined {
+    return this.#samplerError;
+  }
+
+  /** Ends requests under way and refuses new ones. */
+  close(): void {
+    this.#closed.abort(new ApiError(410, 'this episode is over', { code: 'episode_over' }));
+  }
+
+  /** Resolves never. Rejects when the agent has spent its turns. */
+  untilSpent(): Promise<never> {
+    return new Promise((_, reject) => onAbort(this.spent.signal, () => reject(this.spent.signal.reason)));
+  }
+
+  #admit(): void {
+    this.#closed.signal.throwIfAborted();
+    this.#requests += 1;
+    const { maxTurns } = this.#setting;
+    if (this.#requests <= maxTurns) return;
+    this.#limit = 'turns';
+    const error = new ApiError(403, `expected at most ${maxTurns} requests in an episode (maxTurns)`, {
+      code: 'turns_spent',
+    });
+    this.spent.abort(error);
+    throw error;
+  }
+
+  #render(conversation: Conversation, chat: ChatRenderer): readonly TokenId[] {
+    const { tokenizer } = this.#policy;
+    const isSampled = this.#setting.history === 'sampled';
+    const { tokens, split } = isSampled
+      ? continuedPrompt(conversation, this.answers, { tokenizer, chat })
+      : { tokens: renderByTemplate(conversation, chat) };
+    if (split !== undefined) this.splits.push(split);
+    if (tokens.length >= this.#policy.contextLength) this.#limit = 'tokens';
+    return tokens;
+  }
+
+  #record(asked: AskedRequest, { choices }: Answer): void {
+    this.#closed.signal.throwIfAborted();
+    const { promptTokens, messages, tools, prefix } = asked;
+    const { completions = [], sampleMs } = this.#policy.drawn(promptTokens) ?? {};
+    this.#samplerError = undefined;
+    this.#limit = undefined;
+    for (const [member, { text, calls }] of choices.entries()) {
+      const completion = withCallMarks(completions[member]!, tools, this.#policy.tokenizer, prefix);
+      this.answers.push({ promptTokens, completion, messages, tools, text, calls, prefix, sampleMs });
+    }
+  }
+
+  #failed(error: unknown): void {
+    this.#unanswered += 1;
+    if (error instanceof SamplerError) this.#samplerError = error;
+  }
+}

@@ -1,0 +1,110 @@
+import {
+  EnvironmentError,
+  messageOf,
+  type RlpError,
+  SamplerError,
+  type Task,
+  type Termination,
+  type Trajectory,
+  type TrajectoryStatus,
+  withCause,
+} from '@rlp/core';
+import type { CapturedEpisode } from './captured-episode.ts';
+import { conversationsOf } from './conversations.ts';
+
+/** How an agent's run ended: it returned, threw, took too long, or was stopped from outside. */
+export type AgentEnd =
+  | { readonly kind: 'returned'; readonly value: unknown }
+  | { readonly kind: 'threw'; readonly error: unknown }
+  | { readonly kind: 'late'; readonly timeoutMs: number }
+  | { readonly kind: 'aborted' };
+
+/** An episode's record and the error that broke it. */
+export interface CapturedRecord {
+  readonly trajectory: Trajectory;
+  readonly error?: RlpError | undefined;
+  readonly note?: string | undefined;
+}
+
+interface Verdict {
+  readonly status: Exclude<TrajectoryStatus, 'pending'>;
+  readonly termination: Termination;
+  readonly error?: RlpError | undefined;
+}
+
+/** The trajectory of an episode that ended. */
+export function recordOf(
+  episode: CapturedEpisode,
+  place: { readonly task: Task; readonly group: { readonly id: string; readonly member: number } },
+  { end, apiKey }: { readonly end: AgentEnd; readonly apiKey: string },
+): CapturedRecord {
+  const { answers, splits } = episode;
+  const { policy } = episode.answerer;
+  const { steps, messages, count } = conversationsOf(answers, policy.tokenizer);
+  const { status, termination, error } = verdictOf(episode, end, apiKey);
+  const { value, note } = end.kind === 'returned' ? plainOutcome(end.value) : {};
+  const { all, unanswered } = episode.requests;
+  const boundary = error instanceof SamplerError ? ('sampler' as const) : ('environment' as const);
+  const trajectory: Trajectory = {
+    id: `${place.group.id}/${place.group.member}`,
+    task: place.task,
+    steps,
+    messages,
+    response: steps.at(-1)?.text ?? '',
+    ...{ status, termination },
+    ...(value !== undefined && status !== 'failed' && { outcome: value }),
+    metrics: {
+      'capture/requests': all,
+      'capture/unanswered': unanswered,
+      'capture/conversations': count,
+      'capture/splits': splits.length,
+    },
+    policyVersion: Math.min(...steps.map((step) => step.policyVersion!), policy.policyVersion),
+    group: place.group,
+    ...(error && { failure: withCause({ boundary, message: error.message }, error) }),
+  };
+  return { trajectory, error, note };
+}
+
+function verdictOf(episode: CapturedEpisode, end: AgentEnd, apiKey: string): Verdict {
+  const { limit, samplerError, answers } = episode;
+  if (end.kind === 'aborted') return { status: 'aborted', termination: { reason: 'aborted' } };
+  if (limit === 'turns') return { status: 'truncated', termination: { reason: 'turns' } };
+  if (end.kind === 'late') {
+    if (samplerError !== undefined) return failed(samplerError);
+    const detail = `the agent did not end within ${end.timeoutMs} ms (agentTimeoutMs)`;
+    return { status: 'truncated', termination: { reason: 'budget', detail } };
+  }
+  if (end.kind === 'threw') {
+    if (limit === 'tokens') return { status: 'truncated', termination: { reason: 'tokens' } };
+    if (samplerError !== undefined) return failed(samplerError);
+    const message = messageOf(end.error).replaceAll(apiKey, '[key]');
+    return failed(new EnvironmentError(`the agent threw: ${message}`, { cause: end.error }));
+  }
+  const last = answers.at(-1);
+  if (last === undefined) {
+    const { all } = episode.requests;
+    const asked = all === 0 ? 'asked the policy nothing' : `got no answer to ${all} requests`;
+    return failed(
+      new EnvironmentError(`the agent ended and ${asked}; give its client baseURL, apiKey and model`),
+    );
+  }
+  if (last.completion.stopReason === 'length') {
+    return { status: 'truncated', termination: { reason: 'tokens' } };
+  }
+  return { status: 'completed', termination: { reason: 'environment' } };
+}
+
+function failed(error: RlpError): Verdict {
+  return { status: 'failed', termination: { reason: 'error', detail: error.message }, error };
+}
+
+/** What an agent returned, as JSON: only records leave the process. */
+function plainOutcome(value: unknown): { readonly value?: unknown; readonly note?: string } {
+  try {
+    const text = JSON.stringify(value);
+    return text === undefined ? {} : { value: JSON.parse(text) };
+  } catch (error) {
+    return { note: `the agent's result is not JSON, so it is left out of the outcome: ${messageOf(error)}` };
+  }
+}
