@@ -169,3 +169,32 @@ describe('taskFromDefinition', () => {
     });
   });
 });
+
+describe('side conversations', () => {
+  const step = (text: string, branch?: number) => ({
+    ...{ promptTokens: [1], tokens: [2], behaviorLogprobs: [-1], text, stopReason: 'stop' as const },
+    ...(branch !== undefined && { branch }),
+  });
+  const trajectory = {
+    ...{ id: 't', task: { id: 't', prompt: 'go', metadata: undefined }, response: 'b' },
+    ...{ status: 'completed' as const, policyVersion: 0 },
+    steps: [step('side', 1), step('a'), step('b')],
+    messages: [
+      { role: 'user', content: 'go' },
+      { role: 'assistant', content: 'a' },
+      { role: 'user', content: 'and' },
+      { role: 'assistant', content: 'b' },
+    ] as const,
+  };
+
+  it('have no messages, and judgements of turns go to the main conversation', () => {
+    const data = stepDataFromTrajectory(trajectory);
+    expect(data.map(({ stepInfo }) => stepInfo.assistantTurnIndex)).toEqual(['branch 1, step 0', 0, 1]);
+    expect(data.map(({ resultingMessagesHistory }) => resultingMessagesHistory.length)).toEqual([0, 3, 4]);
+    const stepOutputs = [{ stepIndex: 0, baseReward: 5, metrics: {} }];
+    const judged = { score: 1, isScoreValid: true, metrics: {}, stepOutputs };
+    const { scored, problems } = scoreFromEvaluateResult(trajectory, judged);
+    expect(scored.trajectory.steps.map(({ reward }) => reward)).toEqual([undefined, 5, undefined]);
+    expect(problems).toEqual([]);
+  });
+});

@@ -27,6 +27,9 @@ type Handling = Required<ServeEnv['Bindings']>['exchange'];
 
 const digestOf = (text: string) => hash('sha256', text, 'buffer');
 
+/** What agents may ask for. Routes that change weights are not for them. */
+const askingPaths = /^\/v1\/(chat\/completions|completions|responses|messages|models)(\/|$)/;
+
 /** Milliseconds that a refusal takes. */
 const lateMs = 100;
 
@@ -99,6 +102,7 @@ export class CaptureDoor {
     const asked = new Request(`${url.origin}${path}${url.search}`, { method, headers, ...given });
     try {
       this.#hosts.set(asked, this.#guest(place, headers).episode);
+      if (!askingPaths.test(path)) throw new ApiError(404, `there is no ${method} ${path} for agents`);
     } catch (error) {
       const known = apiErrorOf(error);
       // An agent that goes on after its end must not keep this process busy.

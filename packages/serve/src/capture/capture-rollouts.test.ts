@@ -1,6 +1,6 @@
 import { createAnthropic } from '@ai-sdk/anthropic';
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
-import { type Task, tokenSequences, type Trajectory, trajectoryGroupSchema } from '@rlp/core';
+import { type Task, type Trajectory, tokenSequences, trajectoryGroupSchema } from '@rlp/core';
 import type { ScriptedBackendOptions } from '@rlp/inference';
 import { generateText, stepCountIs, streamText, tool } from 'ai';
 import OpenAI from 'openai';
@@ -276,6 +276,17 @@ describe('agents that misbehave', () => {
     expect(statuses).toEqual([401, 410]);
     expect(trajectories.map(({ status }) => status)).toEqual(['completed', 'completed']);
   });
+});
+
+it('keeps routes that change weights from agents', async () => {
+  const statuses: number[] = [];
+  await collect(['hi'], async (_, { baseURL, apiKey, fetch }) => {
+    for (const path of ['/load_lora_adapter', '/../pause', '/../../../0/v1/models']) {
+      const headers = { authorization: `Bearer ${apiKey}` };
+      statuses.push((await fetch(baseURL + path, { method: 'POST', headers, body: '{}' })).status);
+    }
+  });
+  expect(statuses).toEqual([404, 404, 410]);
 });
 
 describe('a collection that is stopped', () => {
