@@ -15,7 +15,7 @@ const folder = resolve(`runs/threads/${process.pid}`);
 
 /** `reward.worker.ts` loads modules of users, which may be TypeScript. */
 const programs = filesIn('packages', '.ts').filter(
-  (path) => /\.(program|worker)\.ts$/.test(path) && !path.endsWith('reward.worker.ts'),
+  (path) => /\.(program|worker|worker\.fixture)\.ts$/.test(path) && !path.endsWith('reward.worker.ts'),
 );
 /** Leaves third-party packages where they are, except for zod, and tells each module that it is still its source. */
 const asFromSource: Plugin = {

@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { evaluationSchema } from './evaluation.ts';
+import { groupJobSchema } from './group-job.ts';
 import { messageSchema } from './message.ts';
 import { recordedTrajectorySchema } from './recorded-trajectory.ts';
 import { rolloutEventSchema } from './rollout-event.ts';
@@ -17,6 +18,7 @@ const schemas = {
   Step: stepSchema,
   Trajectory: trajectorySchema,
   TrajectoryGroup: trajectoryGroupSchema,
+  GroupJob: groupJobSchema,
   RecordedTrajectory: recordedTrajectorySchema,
   Sample: sampleSchema,
   RolloutBatch: rolloutBatchSchema,

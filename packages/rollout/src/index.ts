@@ -17,6 +17,12 @@ export {
   resolveRolloutOptions,
   rolloutSchema,
 } from './options.ts';
+export { type GroupWorker, type GroupWorkerParts, groupWorker } from './pool/group-worker.ts';
+export {
+  type PooledRollouts,
+  type PooledRolloutsOptions,
+  pooledRollouts,
+} from './pool/pooled-rollouts.ts';
 export { trajectoriesFromJsonl, trajectoryFromLine, trajectoryToLine } from './records.ts';
 export { RolloutManager } from './rollout-manager.ts';
 export type { RolloutStatistics } from './statistics.ts';

@@ -1,5 +1,6 @@
 import {
   ArgumentError,
+  type GroupJob,
   onAbort,
   type RolloutEvent,
   type State,
@@ -96,6 +97,17 @@ export class RolloutManager<S extends State = State, Metadata = unknown, Outcome
     options: Omit<CollectOptions<Metadata, Outcome>, 'iteration' | 'round' | 'unfinished'> = {},
   ): Groups<Metadata, Outcome> {
     return this.#collect(startsOfTrajectories<S, Metadata, Outcome>(trajectories), options, this.options);
+  }
+
+  /** Collects the group of a job, which names its random streams. */
+  collectJob(
+    { task, groupId, unfinished = [] }: Pick<GroupJob<Metadata>, 'task' | 'groupId' | 'unfinished'>,
+    options: Omit<CollectOptions<Metadata, Outcome>, 'iteration' | 'round' | 'unfinished'> = {},
+  ): Groups<Metadata, Outcome> {
+    const [begun] = startsOfTrajectories<S, Metadata, Outcome>(
+      unfinished as readonly Trajectory<Metadata, Outcome>[],
+    );
+    return this.#collect([{ task, groupId, carried: begun?.carried }], options, this.options);
   }
 
   /**

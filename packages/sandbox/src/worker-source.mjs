@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 import { workerData } from 'node:worker_threads';
 
-const { entry } = workerData;
+const { entry } = workerData ?? JSON.parse(process.env.RLP_WORKER_DATA);
 const root = new URL('../../../', import.meta.url).href;
 // A thread with no surroundings sees no variables.
 const { RLP_THREADS: folder } = process.env;

@@ -5,6 +5,7 @@ export * from './inference-engine.ts';
 export * from './metrics-logger.ts';
 export * from './monitor.ts';
 export * from './reward-computer.ts';
+export * from './rollout-pool.ts';
 export * from './sampler.ts';
 export * from './task-source.ts';
 export * from './tensor-ops.ts';

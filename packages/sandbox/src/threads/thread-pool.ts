@@ -1,6 +1,7 @@
 import { ArgumentError, onAbort, orAborted } from '@rlp/core';
 import pLimit from 'p-limit';
-import { type AnswerLimits, Thread, type ThreadSettings } from './thread.ts';
+import { type AnswerLimits, Thread } from './thread.ts';
+import type { ThreadSettings } from './thread-settings.ts';
 
 /** Threads that answer requests. They start on first use, and again after one was killed. */
 export class ThreadPool<Request, Answer, Ready = void> implements AsyncDisposable {

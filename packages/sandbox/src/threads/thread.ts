@@ -1,26 +1,10 @@
 import { Worker } from 'node:worker_threads';
 import { messageOf, onAbort } from '@rlp/core';
+import { ProcessWorker } from './process-worker.ts';
 import type { ThreadMessage } from './protocol.ts';
 import { ThreadError } from './thread-error.ts';
 import { threadFailure } from './thread-failure.ts';
-
-/** Settings of new threads. */
-export interface ThreadSettings {
-  /** The thread's program: a module that calls `serveThread`. TypeScript is loaded with `tsx`. */
-  readonly program: URL;
-  /** `workerData` of the thread. */
-  readonly data: object;
-  /** Name of the thread in debuggers. */
-  readonly name: string;
-  /** Time for a thread to become ready, in milliseconds. */
-  readonly startMs: number;
-  /** Heap of a thread in MB. Default: Node's limit. */
-  readonly heapMb?: number | undefined;
-  /** Stack of a thread in MB. Default: Node's, 4. */
-  readonly stackMb?: number | undefined;
-  /** `'none'`: no environment variables, no flags of the process, and no output. Default `'inherited'`. */
-  readonly surroundings?: 'inherited' | 'none' | undefined;
-}
+import type { ThreadSettings } from './thread-settings.ts';
 
 /** Limits of one answer. */
 export interface AnswerLimits {
@@ -44,20 +28,20 @@ interface Waiting<Ready, Answer> {
 export class Thread<Request, Answer, Ready> {
   /** Value that the thread reports at its start. Rejects if the thread cannot be used. */
   readonly ready: Promise<Ready>;
-  readonly #worker: Worker;
+  readonly #worker: Worker | ProcessWorker;
   #waiting: Waiting<Ready, Answer> | undefined;
   #hasEnded = false;
 
   constructor(settings: ThreadSettings) {
     const { program, startMs } = settings;
-    this.#worker = workerOf(settings);
+    this.#worker = settings.kind === 'process' ? new ProcessWorker(settings) : workerOf(settings);
     this.#worker.on('message', (message: ThreadMessage<Ready, Answer>) => this.#waiting?.settle(message));
     this.#worker.on('messageerror', (error) => this.#waiting?.fail(error));
     this.#worker.on('error', (error) =>
       this.#end(new ThreadError('crashed', threadFailure(error, program), { cause: error })),
     );
     this.#worker.on('exit', (code) =>
-      this.#end(new ThreadError('crashed', `the thread ended with exit code ${code}`)),
+      this.#end(new ThreadError('crashed', `the ${settings.kind ?? 'thread'} ended with exit code ${code}`)),
     );
     this.ready = this.#answer({ timeoutMs: startMs, signal: undefined }).then((message) => {
       if (message.kind === 'ready') return message.ready;

@@ -1,0 +1,110 @@
+import { execFileSync } from 'node:child_process';
+import { pathToFileURL } from 'node:url';
+import type { GroupJob, TrajectoryGroup } from '@rlp/core';
+import { describeRolloutPool } from '@rlp/core/testing';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { groupWorker, pooledRollouts, RolloutManager } from '../index.ts';
+import { createRolloutWorkers } from '../workers.ts';
+import parts from './letters.worker.fixture.ts';
+
+// Bundled before the tests, as the programs of threads are.
+const module = pathToFileURL(
+  `${process.env.RLP_THREADS}/packages/rollout/src/pool/letters.worker.fixture.js`,
+);
+const options = { groupSize: 3, seed: 'pool', sampling: { maxTokens: 8 } };
+const job = (index: number): GroupJob => ({
+  ...{ name: `job ${index}`, groupId: `0/task ${index}`, options },
+  task: { id: `task ${index}`, prompt: `Say ${index}.`, metadata: { index } },
+});
+const expected = (one: GroupJob): Promise<TrajectoryGroup> => groupWorker(parts()).run(one);
+
+for (const kind of ['thread', 'process'] as const) {
+  let pids: number[] = [];
+  describeRolloutPool(`createRolloutWorkers with a ${kind} each`, {
+    create: () => createRolloutWorkers({ module, kind, workers: 2 }),
+    job,
+    expected,
+    deadly: () => ({ ...job(50), name: 'deadly', task: { id: 'die', prompt: '', metadata: undefined } }),
+    ...(kind === 'process' && {
+      kill: () => {
+        const text = execFileSync('ps', ['-o', 'pid=', '--ppid', String(process.pid)], { encoding: 'utf8' });
+        pids = text
+          .split('\n')
+          .map(Number)
+          .filter((pid) => pid > 0);
+        for (const pid of pids) {
+          if (isWorker(pid)) process.kill(pid, 'SIGKILL');
+        }
+      },
+    }),
+  });
+}
+
+/** Whether a process is one of the pool's, which carry the data of their worker. */
+function isWorker(pid: number): boolean {
+  try {
+    return execFileSync('cat', [`/proc/${pid}/environ`], { encoding: 'utf8' }).includes('RLP_WORKER_DATA');
+  } catch {
+    return false;
+  }
+}
+
+describe('pooledRollouts', () => {
+  const tasks = Array.from({ length: 5 }, (_, index) => job(index).task);
+
+  it('collects the groups of a rollout manager, in the order of the tasks', async () => {
+    const pool = await createRolloutWorkers({ module, workers: 2 });
+    onTestFinished(() => pool.close());
+    const here = new RolloutManager(parts(), options);
+    const there = pooledRollouts(pool, options);
+    for (const iteration of [0, 3]) {
+      const groups: [TrajectoryGroup[], TrajectoryGroup[]] = [[], []];
+      for await (const group of here.collectGroups(tasks, { iteration })) groups[0].push(group);
+      const told: string[] = [];
+      const onGroup = ({ id }: TrajectoryGroup) => void told.push(id);
+      for await (const group of there.collectGroups(tasks, { iteration, onGroup })) groups[1].push(group);
+      expect(JSON.stringify(groups[1])).toBe(JSON.stringify(groups[0]));
+      expect(told.toSorted()).toEqual(groups[0].map(({ id }) => id));
+    }
+    expect(there.takeNotes()).toEqual([]);
+  });
+
+  it('hands published weights to the workers, which sample with them', async () => {
+    const pool = await createRolloutWorkers({ module, workers: 2 });
+    onTestFinished(() => pool.close());
+    const rollouts = pooledRollouts(pool, options);
+    await rollouts.updateWeights({ kind: 'adapter', version: 4, path: 'somewhere' });
+    for await (const { trajectories } of rollouts.collectGroups(tasks, { iteration: 1 })) {
+      expect(trajectories.map(({ policyVersion }) => policyVersion)).toEqual([4, 4, 4]);
+    }
+    await expect(
+      rollouts.updateWeights({ kind: 'shared', version: 5, engine: {}, store: 'x' }),
+    ).rejects.toThrow(/shared/);
+  });
+
+  it('makes failed trajectories of a job that no worker can do, and stops once aborted', async () => {
+    const pool = await createRolloutWorkers({ module, workers: 2, kind: 'process', attempts: 2 });
+    onTestFinished(() => pool.close());
+    const rollouts = pooledRollouts(pool, options);
+    const deadly = { id: 'die', prompt: '', metadata: undefined };
+    const states: string[] = [];
+    for await (const { trajectories } of rollouts.collectGroups([deadly, tasks[0]!])) {
+      states.push(...trajectories.map(({ status }) => status));
+    }
+    expect(states).toEqual(['failed', 'failed', 'failed', 'completed', 'completed', 'completed']);
+    expect(rollouts.takeNotes()).toEqual([expect.stringMatching(/tried 2 times.*exit code 7/)]);
+    const aborted = AbortSignal.abort(new Error('over'));
+    for await (const _ of rollouts.collectGroups(tasks, { signal: aborted })) expect.unreachable();
+  });
+
+  it('refuses modules that make nothing, jobs of another form and unknown options', async () => {
+    await expect(createRolloutWorkers({ module, export: 'nothing' })).rejects.toThrow(/no environment/);
+    await expect(createRolloutWorkers({ module, export: 'absent' })).rejects.toThrow(
+      /exports default, nothing/,
+    );
+    await expect(createRolloutWorkers({ module, workers: 0 })).rejects.toThrow(/workers/);
+    const worker = groupWorker(parts());
+    await expect(worker.run({ ...job(1), groupId: '' })).rejects.toThrow(/groupId/);
+    await expect(worker.run({ ...job(1), options: { groupsize: 2 } })).rejects.toThrow(/groupSize/);
+  });
+});
