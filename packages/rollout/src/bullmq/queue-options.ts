@@ -4,7 +4,7 @@ import * as z from 'zod';
 const timerMs = z.number().positive().max(2_147_483_647, 'must fit a timer (2^31 − 1 ms)');
 
 /** Options that both sides of a queue have. */
-export const queueSchema = z.strictObject({
+const queueSchema = z.strictObject({
   /** Address of Redis, such as `redis://127.0.0.1:6379`. It may hold a password. Never logged. Required. */
   url: z.string().regex(/^rediss?:\/\//, 'must begin with redis:// or rediss://'),
   /** Name of the queue. Default `'rlp-rollouts'`. */

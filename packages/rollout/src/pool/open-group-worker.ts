@@ -15,7 +15,7 @@ export async function openGroupWorker({
 }
 
 /** @throws `TypeError` for an export that does not make parts. */
-export async function partsOf(module: string, exportName: string): Promise<GroupWorkerParts> {
+async function partsOf(module: string, exportName: string): Promise<GroupWorkerParts> {
   const loaded = (await import(module)) as Record<string, unknown>;
   const make = loaded[exportName];
   const parts = typeof make === 'function' ? await make() : undefined;

@@ -4,7 +4,7 @@ const timerMs = z.number().positive().max(2_147_483_647, 'must fit a timer (2^31
 const notUrl = 'must be a URL: new URL("./worker.ts", import.meta.url)';
 
 /** Module that makes workers. */
-export const workerModuleSchema = z.strictObject({
+const workerModuleSchema = z.strictObject({
   /** Module that makes environment, sampler and tokenizer, such as `new URL('./worker.ts', import.meta.url)`. Required. */
   module: z.union([z.instanceof(URL), z.url(notUrl)], notUrl),
   /** Name of its export, a function. Default `'default'`. */

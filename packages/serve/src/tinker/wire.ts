@@ -22,7 +22,7 @@ const tensor = z.object({
 });
 
 /** One sequence to train on, as Tinker writes it. */
-export const datumSchema = z.object({
+const datumSchema = z.object({
   model_input: modelInput,
   loss_fn_inputs: z.record(z.string(), tensor),
 });
@@ -31,7 +31,7 @@ export const datumSchema = z.object({
 export type Datum = z.output<typeof datumSchema>;
 
 /** What `forward` and `forward_backward` compute. */
-export const passSchema = z.object({
+const passSchema = z.object({
   data: z.array(datumSchema).min(1, 'must hold at least one datum'),
   loss_fn: z.string(),
   loss_fn_config: z.record(z.string(), z.number()).nullish(),
@@ -49,7 +49,7 @@ const name = z
   .regex(/^[a-zA-Z0-9][a-zA-Z0-9_.-]{0,254}$/, 'must be letters, digits, "_", "-" and ".", at most 255');
 
 /** Adam, with Tinker's defaults. */
-export const adamSchema = z.object({
+const adamSchema = z.object({
   learning_rate: z.number().nonnegative().default(1e-4),
   beta1: z.number().min(0).lt(1).default(0.9),
   beta2: z.number().min(0).lt(1).default(0.95),
