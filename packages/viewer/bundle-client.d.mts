@@ -1,2 +1,2 @@
-/** The program that runs in the page, as text. */
-export function bundleClient(): Promise<string>;
+/** A program that runs in a page, as text. @param entry - Its file in `client`. */
+export function bundleClient(entry: string): Promise<string>;

@@ -1,12 +1,12 @@
-/** Bundles the program that runs in the page to a module that exports its text. */
+/** Bundles the programs that run in pages to modules that export their text. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 
 /** The program as text. */
-export async function bundleClient() {
+export async function bundleClient(entry) {
   const { outputFiles } = await build({
-    entryPoints: [fileURLToPath(new URL('client/main.tsx', import.meta.url))],
+    entryPoints: [fileURLToPath(new URL(`client/${entry}`, import.meta.url))],
     bundle: true,
     minify: true,
     write: false,
@@ -14,7 +14,8 @@ export async function bundleClient() {
     target: 'es2022',
     jsx: 'automatic',
     jsxImportSource: 'preact',
-    legalComments: 'none',
+    legalComments: 'inline',
+    loader: { '.css': 'text' },
     conditions: ['@rlp/source'],
   });
   // Nothing in it may end the script element that holds it.
@@ -23,9 +24,11 @@ export async function bundleClient() {
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   mkdirSync(new URL('dist/', import.meta.url), { recursive: true });
-  const code = await bundleClient();
-  writeFileSync(
-    new URL('dist/client-code.js', import.meta.url),
-    `export const clientCode = ${JSON.stringify(code)};\n`,
-  );
+  for (const [entry, file] of [
+    ['main.tsx', 'client-code.js'],
+    ['run-page/main.tsx', 'runs-client-code.js'],
+  ]) {
+    const code = `export const clientCode = ${JSON.stringify(await bundleClient(entry))};\n`;
+    writeFileSync(new URL(`dist/${file}`, import.meta.url), code);
+  }
 }

@@ -88,6 +88,11 @@ export const commandTable: Readonly<Record<string, CommandEntry>> = {
     examples: ['view runs/agent/trajectories --html agent.html'],
     load: async () => (await import('./view-command.ts')).viewCommand,
   },
+  dashboard: {
+    summary: 'Watch runs side by side: curves, evaluations, responses, alerts',
+    examples: ['dashboard runs', 'dashboard runs/first --port 8080', 'dashboard runs --out runs.html'],
+    load: async () => (await import('./dashboard-command.ts')).dashboardCommand,
+  },
   'monitor report': {
     summary: 'Make a report of a monitored run from its log files',
     examples: ['monitor report --metrics metrics.jsonl --alerts alerts.jsonl --out report.html'],

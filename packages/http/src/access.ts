@@ -11,7 +11,7 @@ interface AccessRules {
   readonly host: string;
   readonly hostNames?: readonly string[] | undefined;
   readonly token?: string | TokenCheck | undefined;
-  readonly openPaths: readonly string[];
+  readonly openPaths: readonly string[] | ((path: string) => boolean);
 }
 
 type AskedRequest = Pick<Request, 'headers'>;
@@ -21,12 +21,13 @@ const digestOf = (text: string) => hash('sha256', text, 'buffer');
 /** Returns the check of a request. It throws a {@link Refusal} for a request that must not reach the handler. */
 export function accessCheck(rules: AccessRules): (request: AskedRequest, url: URL) => void {
   const { token, openPaths } = rules;
+  const isOpen = typeof openPaths === 'function' ? openPaths : (path: string) => openPaths.includes(path);
   const isOwnHost = hostCheck(rules);
   const isAllowed = typeof token === 'string' ? equals(token) : token;
   return ({ headers }, url) => {
     if (!isOwnHost(headers.get('host') ?? '')) throw new Refusal(403, 'expected a host name of this server');
     if (isForeignPage(headers)) throw new Refusal(403, 'expected a page of this server');
-    if (isAllowed === undefined || openPaths.includes(url.pathname)) return;
+    if (isAllowed === undefined || isOpen(url.pathname)) return;
     if (isAllowed(tokenOf(headers), url)) return;
     throw new Refusal(401, 'expected the token, as "authorization: Bearer …" or "x-api-key: …"');
   };

@@ -42,8 +42,16 @@ const schema = z.strictObject({
       z.custom<TokenCheck>((value) => typeof value === 'function', 'must be text or a function'),
     ])
     .optional(),
-  /** Paths that need no token. Default none. */
-  openPaths: z.array(z.string()).default([]),
+  /** Paths that need no token, or a function that says whether a path needs none. Default none. */
+  openPaths: z
+    .union([
+      z.array(z.string()),
+      z.custom<(path: string) => boolean>(
+        (value) => typeof value === 'function',
+        'must be paths or a function',
+      ),
+    ])
+    .default([]),
   /** Milliseconds to receive a request. Default 60,000. */
   timeoutMs: z.number().positive().default(60_000),
   /** Milliseconds that `close` waits for open requests. Default 5000. */

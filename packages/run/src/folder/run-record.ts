@@ -117,7 +117,8 @@ export function configDifferences(
     );
 }
 
-function placesOf(value: unknown, place = ''): Map<string, string> {
+/** The values of a configuration by their place, as JSON. */
+export function placesOf(value: unknown, place = ''): Map<string, string> {
   if (!isRecord(value) || Object.keys(value).length === 0) return new Map([[place, JSON.stringify(value)]]);
   return new Map(
     Object.entries(value).flatMap(([key, each]) => [

@@ -1,6 +1,7 @@
 import type { MetricsLogger } from '@rlp/core';
 import { type ConsoleStream, compositeLogger, consoleLogger, JsonlLogger } from '@rlp/tracking';
 import type { RunFiles } from '../folder/run-files.ts';
+import { processLoad } from './process-load.ts';
 
 /** Where a stage logs. Its iterations count on from those of the stages before it. */
 export interface StageLogOptions {
@@ -20,8 +21,9 @@ export function stageLog(options: StageLogOptions): MetricsLogger {
   const { files, label, iterations, offset, startedAt, stream, clock } = options;
   const metrics = new JsonlLogger({ path: files.metrics });
   const notes = new JsonlLogger({ path: files.notes });
+  const load = processLoad(clock);
   const inFiles: MetricsLogger = {
-    log: (step, values) => metrics.log(offset + step, values),
+    log: (step, values) => metrics.log(offset + step, { ...values, ...load() }),
     note: (step, text) => notes.note(offset + step, text),
     finding: (step, finding) => notes.finding(offset + step, finding),
     async close() {

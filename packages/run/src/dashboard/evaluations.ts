@@ -1,0 +1,91 @@
+import { readdir, readFile, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { evaluationSchema } from '@rlp/core';
+import type { RunSample, RunScore } from '@rlp/viewer/runs';
+
+/** Responses of an evaluation that are shown. */
+const shownSamples = 8;
+/** Bytes of responses that are read for them. */
+const sampleBytes = 262_144;
+
+interface Read {
+  readonly changed: number;
+  /** Version of the weights. */
+  readonly version: number;
+  readonly score?: RunScore | undefined;
+  readonly samples: readonly RunSample[];
+}
+
+/** The evaluations of a run. A file is read again when it has changed. */
+export class RunEvaluations {
+  readonly #folder: string;
+  #known = new Map<string, Read>();
+
+  constructor(folder: string) {
+    this.#folder = folder;
+  }
+
+  get scores(): readonly RunScore[] {
+    return this.#ordered.flatMap(({ score }) => score ?? []);
+  }
+
+  get samples(): readonly RunSample[] {
+    return this.#ordered.flatMap(({ samples }) => samples);
+  }
+
+  /** @returns whether anything changed, and what could not be read. */
+  async read(): Promise<{ readonly isChanged: boolean; readonly problems: readonly string[] }> {
+    const names = await readdir(this.#folder).catch(() => []);
+    const problems: string[] = [];
+    const next = new Map<string, Read>();
+    let isChanged = false;
+    for (const name of names.filter((name) => name.endsWith('.json')).sort()) {
+      const path = join(this.#folder, name);
+      const changed = (await stat(path).catch(() => undefined))?.mtimeMs;
+      if (changed === undefined) continue;
+      const known = this.#known.get(name);
+      const isNew = known?.changed !== changed;
+      const read = isNew ? await readEvaluation(path, changed) : known;
+      if (read.score === undefined) problems.push(`${path} is not an evaluation; it is left out`);
+      next.set(name, read);
+      isChanged ||= isNew;
+    }
+    isChanged ||= next.size !== this.#known.size;
+    this.#known = next;
+    return { isChanged, problems };
+  }
+
+  /** In the order of the weights. */
+  get #ordered(): readonly Read[] {
+    return [...this.#known.values()].sort((a, b) => a.version - b.version || a.changed - b.changed);
+  }
+}
+
+async function readEvaluation(path: string, changed: number): Promise<Read> {
+  try {
+    const {
+      name,
+      policyVersion: version,
+      accuracy,
+      low,
+      high,
+      reward,
+      tasks,
+    } = evaluationSchema.parse(JSON.parse(await readFile(path, 'utf8')));
+    const score = { name, accuracy, low, high, reward: reward?.value, tasks: tasks.length };
+    return { changed, version, score, samples: await readSamples(path, name) };
+  } catch {
+    return { changed, version: 0, samples: [] };
+  }
+}
+
+/** The first responses of an evaluation. They lie beside it. */
+async function readSamples(path: string, evaluation: string): Promise<readonly RunSample[]> {
+  const text = await readFile(path.replace(/\.json$/, '.jsonl'), 'utf8').catch(() => '');
+  const lines = text.slice(0, sampleBytes).split('\n').slice(0, -1).slice(0, shownSamples);
+  return lines.flatMap((line): readonly RunSample[] => {
+    const { task, prompt, response, reward = null } = JSON.parse(line) as Partial<RunSample>;
+    if (task === undefined || prompt === undefined || response === undefined) return [];
+    return [{ evaluation, task, prompt, response, reward }];
+  });
+}

@@ -1,0 +1,57 @@
+import { open } from 'node:fs/promises';
+
+/** Bytes that are read at once. */
+const chunkBytes = 4_194_304;
+
+/** Reads the whole lines that were added to a file. */
+export class FollowedFile {
+  readonly path: string;
+  #offset = 0;
+  #lines = 0;
+
+  constructor(path: string) {
+    this.path = path;
+  }
+
+  /** Lines that were read. */
+  get lines(): number {
+    return this.#lines;
+  }
+
+  /**
+   * Calls `line` with each line that was finished since the last call. A line without its end is left for later.
+   *
+   * @param restart - Called first if the file became shorter: somebody wrote it anew.
+   * @returns Whether anything was read. `false` for a file that is not there.
+   */
+  async read(line: (text: string, number: number) => void, restart: () => void): Promise<boolean> {
+    const file = await open(this.path).catch((error: NodeJS.ErrnoException) => {
+      if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return undefined;
+      throw error;
+    });
+    if (file === undefined) return false;
+    try {
+      const { size } = await file.stat();
+      if (size < this.#offset) {
+        [this.#offset, this.#lines] = [0, 0];
+        restart();
+      }
+      const from = this.#offset;
+      let buffer = Buffer.allocUnsafe(Math.min(chunkBytes, Math.max(1, size - from)));
+      for (let end = -1; this.#offset < size; ) {
+        const { bytesRead } = await file.read(buffer, 0, buffer.length, this.#offset);
+        end = buffer.subarray(0, bytesRead).lastIndexOf(0x0a);
+        if (end < 0 && bytesRead === buffer.length && this.#offset + bytesRead < size) {
+          buffer = Buffer.allocUnsafe(2 * buffer.length);
+          continue;
+        }
+        if (end < 0) break;
+        this.#offset += end + 1;
+        for (const text of buffer.toString('utf8', 0, end).split('\n')) line(text, ++this.#lines);
+      }
+      return this.#offset > from;
+    } finally {
+      await file.close();
+    }
+  }
+}

@@ -1,0 +1,113 @@
+import { readdir } from 'node:fs/promises';
+import { messageOf } from '@rlp/core';
+import { type Curve, type RunView, thinned } from '@rlp/viewer/runs';
+import { runFiles } from '../folder/run-files.ts';
+import { placesOf, type RunRecord, readRunRecord } from '../folder/run-record.ts';
+import { RunCurves } from './curves.ts';
+import { RunEvaluations } from './evaluations.ts';
+import { FollowedFile } from './followed-file.ts';
+import { RunNotes } from './notes.ts';
+
+/** Problems of a run that are told. */
+const mostProblems = 5;
+
+/** The folder of a run as it grows. */
+export class WatchedRun {
+  readonly name: string;
+  readonly directory: string;
+  readonly curves = new RunCurves();
+  readonly #notes = new RunNotes();
+  readonly #evaluations: RunEvaluations;
+  readonly #metricsFile: FollowedFile;
+  readonly #notesFile: FollowedFile;
+  readonly #broken = new Set<string>();
+  #record: RunRecord | undefined;
+  #problems: readonly string[] = [];
+  #hasTrajectories = false;
+
+  constructor(name: string, directory: string) {
+    const files = runFiles(directory);
+    this.name = name;
+    this.directory = directory;
+    this.#evaluations = new RunEvaluations(files.evaluations);
+    this.#metricsFile = new FollowedFile(files.metrics);
+    this.#notesFile = new FollowedFile(files.notes);
+  }
+
+  /** What could not be read. */
+  get problems(): readonly string[] {
+    const broken = [...this.#broken];
+    const more = broken.length - mostProblems;
+    return [
+      ...this.#problems,
+      ...broken.slice(0, mostProblems),
+      ...(more > 0 ? [`${this.directory}: ${more} more lines are broken`] : []),
+    ];
+  }
+
+  /** Reads what is new. @returns whether anything was. */
+  async read(): Promise<boolean> {
+    const files = runFiles(this.directory);
+    const before = this.#record?.updatedAt;
+    const problems: string[] = [];
+    this.#record = await readRunRecord(files.run).catch((error: unknown) => {
+      problems.push(messageOf(error));
+      return this.#record;
+    });
+    const metrics = await this.#metricsFile.read(
+      (text, line) => this.curves.add(text) || this.#skip(files.metrics, line, 'a row of metrics'),
+      () => this.curves.clear(),
+    );
+    const notes = await this.#notesFile.read(
+      (text, line) => this.#addNote(text, files.notes, line),
+      () => this.#notes.clear(),
+    );
+    const evaluations = await this.#evaluations.read();
+    const recorded = await readdir(files.trajectories).catch(() => []);
+    const hadTrajectories = this.#hasTrajectories;
+    this.#hasTrajectories = recorded.some((name) => name.endsWith('.jsonl'));
+    this.#problems = [...problems, ...evaluations.problems];
+    const isNew = before !== this.#record?.updatedAt || hadTrajectories !== this.#hasTrajectories;
+    return isNew || metrics || notes || evaluations.isChanged;
+  }
+
+  /** What a page shows of it. */
+  get view(): RunView {
+    const record = this.#record;
+    const { seed, output: _, ...config } = (record?.config ?? {}) as Readonly<Record<string, unknown>>;
+    const { tokens, seconds } = this.curves.spent;
+    return {
+      name: this.name,
+      mode: record?.mode,
+      status: record?.status,
+      problem: record?.problem,
+      startedAt: record?.startedAt,
+      seconds: record?.seconds,
+      iterations: this.curves.rows,
+      configuration: record === undefined ? {} : Object.fromEntries(placesOf(config)),
+      seed: record?.seeds.run ?? (seed === undefined ? undefined : String(seed)),
+      host: record && `${record.host.cpu}, ${record.host.cores} cores`,
+      spent: spentOf(tokens, seconds),
+      scores: this.#evaluations.scores,
+      notes: this.#notes.all,
+      samples: this.#evaluations.samples,
+      hasTrajectories: this.#hasTrajectories,
+    };
+  }
+
+  #addNote(text: string, path: string, line: number): void {
+    try {
+      this.#notes.add(text);
+    } catch {
+      this.#skip(path, line, 'a note or a finding');
+    }
+  }
+
+  #skip(path: string, line: number, expected: string): void {
+    this.#broken.add(`${path}, line ${line}: expected ${expected}; the line is left out`);
+  }
+}
+
+function spentOf(tokens: Curve | undefined, seconds: Curve | undefined): RunView['spent'] {
+  return { ...(tokens && { tokens: thinned(tokens) }), ...(seconds && { seconds: thinned(seconds) }) };
+}

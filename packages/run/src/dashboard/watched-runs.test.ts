@@ -1,0 +1,99 @@
+import { appendFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { WatchedRuns } from './watched-runs.ts';
+
+let root: string;
+beforeEach(() => {
+  root = mkdtempSync(join(tmpdir(), 'watched-'));
+});
+afterEach(() => rmSync(root, { recursive: true, force: true }));
+
+const row = (step: number, value: number) =>
+  `${JSON.stringify({ step, metrics: { 'reward/mean': value, 'tokens/trained': 10, 'time/learn': 500 } })}\n`;
+
+function fileOf(run: string, name = 'metrics.jsonl'): string {
+  mkdirSync(join(root, run), { recursive: true });
+  return join(root, run, name);
+}
+
+it('reads what was added, and a line once it has its end', async () => {
+  const file = fileOf('a');
+  writeFileSync(file, row(0, 1) + row(1, 2).slice(0, 9));
+  const runs = new WatchedRuns(root);
+  expect(await runs.read()).toBe(true);
+  expect(await runs.read()).toBe(false);
+  appendFileSync(file, row(1, 2).slice(9) + row(2, 3));
+  expect(await runs.read()).toBe(true);
+  expect(runs.curvesOf('reward/mean')).toEqual({ a: { steps: [0, 1, 2], values: [1, 2, 3] } });
+  expect(runs.view.runs[0]!.spent).toEqual({
+    tokens: { steps: [0, 1, 2], values: [10, 20, 30] },
+    seconds: { steps: [0, 1, 2], values: [0.5, 1, 1.5] },
+  });
+  expect(runs.view.problems).toEqual([]);
+});
+
+it('takes iterations that a resumed run made again from the later rows', async () => {
+  writeFileSync(fileOf('a'), row(0, 1) + row(1, 2) + row(2, 3) + row(1, 20));
+  const runs = new WatchedRuns(root);
+  await runs.read();
+  expect(runs.curvesOf('reward/mean').a).toEqual({ steps: [0, 1], values: [1, 20] });
+  expect(runs.view.runs[0]).toMatchObject({ iterations: 2 });
+});
+
+it('begins again with a file that was written anew, and forgets a run that was deleted', async () => {
+  writeFileSync(fileOf('a'), row(0, 1) + row(1, 2));
+  writeFileSync(fileOf('b'), row(0, 5));
+  const runs = new WatchedRuns(root);
+  await runs.read();
+  writeFileSync(fileOf('a'), row(0, 9));
+  rmSync(join(root, 'b'), { recursive: true });
+  expect(await runs.read()).toBe(true);
+  expect(runs.curvesOf('reward/mean')).toEqual({ a: { steps: [0], values: [9] } });
+  rmSync(root, { recursive: true });
+  expect(await runs.read()).toBe(true);
+  expect(runs.view.problems).toEqual([expect.stringContaining(`${root} cannot be read`)]);
+});
+
+it('leaves out broken lines and says which', async () => {
+  writeFileSync(fileOf('a'), `${row(0, 1)}{"step": 1}\n\n\0\0\n${row(2, 3)}`);
+  writeFileSync(
+    fileOf('a', 'notes.jsonl'),
+    '{"step":0,"note":"3 of 8 failed"}\n{"step":1,"note":"4 of 8 failed"}\n!\n',
+  );
+  writeFileSync(fileOf('a', 'run.json'), '{');
+  mkdirSync(join(root, 'a', 'evaluations'));
+  writeFileSync(join(root, 'a', 'evaluations', 'final.json'), '{}');
+  const runs = new WatchedRuns(root);
+  await runs.read();
+  const { problems, runs: views } = runs.view;
+  expect(runs.curvesOf('reward/mean').a!.values).toEqual([1, 3]);
+  expect(views[0]!.notes).toEqual([{ text: '4 of 8 failed', first: 0, last: 1, count: 2 }]);
+  expect(problems).toHaveLength(5);
+  expect(problems.join('\n')).toMatch(
+    /run\.json: expected the record of a run.*\n.*final\.json is not an evaluation/,
+  );
+  expect(problems.join('\n')).toContain(
+    'metrics.jsonl, line 2: expected a row of metrics; the line is left out',
+  );
+});
+
+it('finds runs in folders within folders, in the order of their numbers', async () => {
+  for (const name of ['seeds/10', 'seeds/9', '.hidden', 'node_modules/x', 'other/files/deep/too-deep'])
+    writeFileSync(fileOf(name), row(0, 1));
+  const runs = new WatchedRuns(root);
+  await runs.read();
+  expect(runs.view.runs.map(({ name }) => name)).toEqual(['seeds/9', 'seeds/10']);
+  const one = new WatchedRuns(join(root, 'seeds/9'));
+  await one.read();
+  expect(one.view.runs.map(({ name }) => name)).toEqual(['.']);
+});
+
+it('reads lines that are longer than a chunk', async () => {
+  const long = JSON.stringify({ step: 0, metrics: { 'reward/mean': 1 }, more: 'é'.repeat(5_000_000) });
+  writeFileSync(fileOf('a'), `${long}\n${row(1, 2)}`);
+  const runs = new WatchedRuns(root);
+  await runs.read();
+  expect(runs.curvesOf('reward/mean').a).toEqual({ steps: [0, 1], values: [1, 2] });
+});
