@@ -3,7 +3,8 @@
  *
  * Only what an entry reaches is placed. Relative imports change from `.ts` to `.js`, and declaration maps point at the `src/`
  * that is published with them. Fields of options get the comments of their schemas. Options that configuration files hold are
- * also written as JSON Schemas. Fails if an editor has nothing to say about an option; see `options/undocumented-options.ts`.
+ * also written as JSON Schemas. Fails if an editor has nothing to say about an option of the source; see
+ * `options/undocumented-options.ts`.
  */
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
@@ -11,7 +12,7 @@ import { type Compilation, compile } from './compiler.ts';
 import { smallMap } from './declaration-maps.ts';
 import { withFieldComments } from './options/field-comments.ts';
 import { optionSchemas, undescribed } from './options/json-schemas.ts';
-import { undocumentedOptions } from './options/undocumented-options.ts';
+import { undocumentedInSource } from './options/undocumented-options.ts';
 import { conclude, entriesOf, filesIn, type Package, packagesIn } from './workspace.ts';
 
 const emitted = 'runs/check/types';
@@ -83,11 +84,7 @@ for (const { path, schema } of schemas) {
 const undescribedFields = schemas.flatMap(({ path, schema }) =>
   undescribed(schema, schema.title!).map((field) => `${path}: ${field} has no description`),
 );
-const built = compile(
-  entries.map(({ types }) => types),
-  'built',
-);
-const { problems, counts } = undocumentedOptions(compilation, built);
+const { problems, counts } = undocumentedInSource(compilation);
 console.log(counts.join('\n'));
 conclude(
   [...problems, ...undescribedFields],

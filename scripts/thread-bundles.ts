@@ -1,6 +1,7 @@
 /**
  * Bundles the programs of threads while tests run: a thread that starts on TypeScript spends a second of processor time on
  * loading it, and tests start more than a hundred of them. The bootstraps of `@rlp/onnx` and `@rlp/sandbox` find the bundles.
+ * The quickstart, which tests start as a process, would take four seconds.
  */
 import { rmSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
@@ -14,9 +15,12 @@ import { filesIn } from './workspace.ts';
 const folder = resolve(`runs/threads/${process.pid}`);
 
 /** `reward.worker.ts` loads modules of users, which may be TypeScript. */
-const programs = filesIn('packages', '.ts').filter(
-  (path) => /\.(program|worker|worker\.fixture)\.ts$/.test(path) && !path.endsWith('reward.worker.ts'),
-);
+const programs = [
+  ...filesIn('packages', '.ts').filter(
+    (path) => /\.(program|worker|worker\.fixture)\.ts$/.test(path) && !path.endsWith('reward.worker.ts'),
+  ),
+  'examples/quickstart/main.ts',
+];
 /** Leaves third-party packages where they are, except for zod, and tells each module that it is still its source. */
 const asFromSource: Plugin = {
   name: 'as from source',

@@ -4,7 +4,6 @@ import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Writable } from 'node:stream';
-import { fileURLToPath } from 'node:url';
 import { closeRun } from '@rlp/algorithms/run';
 import { holdDirectory } from '@rlp/data/store';
 import { loadModel } from '@rlp/models';
@@ -13,7 +12,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { quickstartOptions } from './options.ts';
 import { explained, quickstart } from './quickstart.ts';
 
-const main = fileURLToPath(new URL('./main.ts', import.meta.url));
+/** The bundle that `scripts/thread-bundles.ts` made. */
+const main = join(process.env.RLP_THREADS ?? '', 'examples/quickstart/main.js');
 /** Enough imitation for some answers to be in form, so that practice has something to learn from. Tests run beside others. */
 const short = [
   ...['--sft-updates', '8', '--rl-iterations', '2', '--rl-problems', '2'],
@@ -39,8 +39,7 @@ function runInShell(
   flags: readonly string[],
   interrupt?: { readonly at: RegExp; readonly times: number; readonly signal: NodeJS.Signals },
 ): Promise<Ended> {
-  const args = ['--conditions=@rlp/source', '--import', import.meta.resolve('tsx'), main, ...flags];
-  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'] });
+  const child = spawn(process.execPath, [main, ...flags], { stdio: ['ignore', 'pipe', 'pipe'] });
   let output = '';
   let errors = '';
   let interruptedAt = Number.NaN;

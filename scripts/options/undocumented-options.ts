@@ -51,34 +51,45 @@ function fieldsByPath(compilation: Compilation, paths: readonly string[]): Map<s
   return new Map(fields.map((field) => [field.path, field]));
 }
 
-/** Fields of every package's options types, in the source or in the built declarations. */
+/** Fields of every package's options types. */
 function fieldsIn(compilation: Compilation, pathOf: (entry: Entry) => string): Map<string, Field>[] {
   return packages.map((own) => fieldsByPath(compilation, entriesOf(own).map(pathOf)));
 }
 
 /** What an editor cannot say about options, and how many fields of each package it can. */
-export function undocumentedOptions(
-  source: Compilation,
-  built: Compilation,
-): { readonly problems: readonly string[]; readonly counts: readonly string[] } {
-  const inSource = fieldsIn(source, (entry) => entry.source);
-  const inBuilt = fieldsIn(built, (entry) => entry.types);
-  const problems: string[] = foreignTargets(inSource);
+interface Undocumented {
+  readonly problems: readonly string[];
+  readonly counts: readonly string[];
+}
+
+function documented(found: readonly Map<string, Field>[], where: string): Undocumented {
+  const problems: string[] = [];
   const counts = packages.map(({ manifest: { name } }, k) => {
-    const [own, published] = [inSource[k]!, inBuilt[k]!];
-    const undocumented = [...own.values(), ...published.values()].filter(({ text }) => text === '');
-    const silent = [...own.values()].filter(
-      ({ text, fallback }) => text !== '' && fallback !== undefined && !states(text, fallback),
-    );
-    if (complete.includes(name)) {
-      problems.push(...new Set(undocumented.map(({ path }) => `${name}: ${path} has no sentence`)));
-      problems.push(
-        ...silent.map(({ path, fallback }) => `${name}: ${path} does not say "Default ${fallback}."`),
-      );
-    }
-    const share = (fields: Map<string, Field>) =>
-      `${[...fields.values()].filter(({ text }) => text !== '').length} of ${fields.size}`;
-    return `${name.padEnd(22)} documented in the source ${share(own).padStart(10)}, built ${share(published).padStart(10)}, defaults unsaid ${silent.length}`;
+    const fields = [...found[k]!.values()];
+    const silent = fields.filter(({ text }) => text === '');
+    if (complete.includes(name))
+      problems.push(...silent.map(({ path }) => `${name}: ${path} has no sentence in ${where}`));
+    return `${name.padEnd(22)} documented in ${where} ${fields.length - silent.length} of ${fields.length}`;
   });
   return { problems, counts };
+}
+
+/** Options without a sentence in the source, with a default unsaid, or whose names in other libraries lead nowhere. */
+export function undocumentedInSource(source: Compilation): Undocumented {
+  const found = fieldsIn(source, (entry) => entry.source);
+  const { problems, counts } = documented(found, 'the source');
+  const unsaid = packages.flatMap(({ manifest: { name } }, k) =>
+    [...(complete.includes(name) ? found[k]!.values() : [])]
+      .filter(({ text, fallback }) => text !== '' && fallback !== undefined && !states(text, fallback))
+      .map(({ path, fallback }) => `${name}: ${path} does not say "Default ${fallback}."`),
+  );
+  return { problems: [...foreignTargets(found), ...problems, ...unsaid], counts };
+}
+
+/** Options without a sentence in the built declarations. */
+export function undocumentedAsBuilt(built: Compilation): Undocumented {
+  return documented(
+    fieldsIn(built, (entry) => entry.types),
+    'the built declarations',
+  );
 }
