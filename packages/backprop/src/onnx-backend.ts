@@ -251,7 +251,9 @@ export class OnnxTrainingBackend implements FullBackend {
 
   #submit<T>(work: () => Promise<T>): Future<T> {
     if (this.#closing)
-      return new Future(Promise.reject(new TrainingError('this training backend is closed')));
+      return new Future(
+        Promise.reject(new TrainingError('this training backend is closed; create another one')),
+      );
     return new Future(this.#barrier ? this.#barrier.then(work) : work());
   }
 

@@ -42,7 +42,10 @@ export const previewCommand = defineCommand({
     for await (const batch of dataset.slice(0, count).batches({ signal })) {
       shown.push(...batch.map(({ place, row }) => ({ place, row })));
     }
-    if (shown.length === 0) throw new ArgumentError(`rlp data preview: ${dataset.name} contains no rows`);
+    if (shown.length === 0)
+      throw new ArgumentError(
+        `rlp data preview: ${dataset.name} contains no rows; give a file with at least one`,
+      );
     const columns = columnsOf(shown[0]!.row, fields);
     if (args.json) return print(JSON.stringify({ columns, rows: shown }));
     const read = Object.entries(columns).map(([role, column]) => `${role} from ${column}`);

@@ -50,7 +50,9 @@ export const viewCommand = defineCommand({
       ...(args.tokenizer !== undefined && { tokenTexts: await textsBy(args.tokenizer) }),
     }).catch((error: unknown) => {
       if (read.trajectories > 0 || !(error instanceof ArgumentError)) throw error;
-      throw new ArgumentError(`rlp view: ${args.path} contains no trajectories`);
+      throw new ArgumentError(
+        `rlp view: ${args.path} contains no trajectories; expected records as a run records them`,
+      );
     });
     await writeFile(`${args.html}.partial`, page);
     await rename(`${args.html}.partial`, args.html);
@@ -68,7 +70,9 @@ async function filesOf(path: string): Promise<readonly string[]> {
   if (hasOwn) return filesOf(join(path, 'trajectories'));
   const files = entries.filter((entry) => entry.isFile() && /\.jsonl$/i.test(entry.name));
   if (files.length > 0) return files.map(({ name }) => join(path, name)).sort();
-  throw new ArgumentError(`rlp view: ${path} contains no files that end in .jsonl`);
+  throw new ArgumentError(
+    `rlp view: ${path} contains no files that end in .jsonl; give a run's folder or a file of trajectories`,
+  );
 }
 
 async function* recordsOf(

@@ -7,7 +7,7 @@ export function scaled(difficulty: number, low: number, high: number): number {
 
 /** One of the items. */
 export function pick<Item>(random: RandomStream, items: readonly Item[]): Item {
-  if (items.length === 0) throw new ArgumentError('pick: there is nothing to pick from');
+  if (items.length === 0) throw new ArgumentError('pick: expected at least one item, got an empty list');
   return items[random.integer(items.length)]!;
 }
 

@@ -241,7 +241,8 @@ class OnnxSampler implements InferenceBackend {
   }
 
   #requireOpen(): void {
-    if (this.#closing !== undefined) throw new ArgumentError('createOnnxSampler: it has been closed');
+    if (this.#closing !== undefined)
+      throw new ArgumentError('createOnnxSampler: it has been closed; create another one');
   }
 
   /** Passes the abort reason on as it is, and puts engine failures in the sampler's words. */

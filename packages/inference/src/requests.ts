@@ -50,7 +50,7 @@ function requireFittingPair(limits: RequestLimits, { prompt, completion }: Score
   const length = prompt.length + completion.length;
   if (length > limits.contextLength) {
     throw new ArgumentError(
-      `scoreTokens: prompt and completion have ${length} tokens together, but the context holds ${limits.contextLength}`,
+      `scoreTokens: prompt and completion have ${length} tokens together, but the context holds ${limits.contextLength}; shorten them, or raise contextLength`,
     );
   }
   requireKnownTokens('scoreTokens', limits, prompt);

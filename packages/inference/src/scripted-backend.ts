@@ -197,6 +197,7 @@ class ScriptedBackend implements InferenceBackend {
   }
 
   #requireOpen(): void {
-    if (this.#state === 'closed') throw new ArgumentError('scriptedBackend: it has been closed');
+    if (this.#state === 'closed')
+      throw new ArgumentError('scriptedBackend: it has been closed; create another one');
   }
 }

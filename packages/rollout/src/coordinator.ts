@@ -160,7 +160,7 @@ class Coordinator<S extends State, Metadata> implements RolloutCoordinator<Metad
   }
 
   async #close(): Promise<void> {
-    this.#closing.abort(new Error('the coordinator was closed'));
+    this.#closing.abort(new Error('the coordinator was closed; create another one'));
     await this.#opening?.catch(() => undefined);
     await this.#policy?.close?.();
   }

@@ -68,7 +68,7 @@ function similarLabeler(next: () => number, threshold: number): Labeler {
   return (observation) => {
     if (typeof observation !== 'string') {
       throw new ArgumentError(
-        `anchorGroups: match 'similar' compares texts, got an observation of type ${typeof observation}`,
+        `anchorGroups: match 'similar' compares texts, got an observation of type ${typeof observation}; choose match 'equal', or give observations as text`,
       );
     }
     const cluster = clusters.find(({ first }) => sequenceRatio(observation, first) >= threshold);

@@ -84,7 +84,12 @@ class Wait {
     });
     this.givenUp.catch(() => undefined);
     const { backendMs, noteMs } = options.deadlines;
-    const late = () => this.#giveUp(new TimeoutError(`${call} took longer than ${backendMs} ms`));
+    const late = () =>
+      this.#giveUp(
+        new TimeoutError(
+          `${call} took longer than ${backendMs} ms; raise deadlines.backendMs if that is to be expected`,
+        ),
+      );
     this.#timers = { step: undefined, note: undefined, deadline: setTimeout(late, backendMs) };
     this.#step(leastPatienceMs);
     this.#remind(noteMs, 0);

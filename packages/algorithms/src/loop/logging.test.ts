@@ -1,6 +1,10 @@
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import type { LoggedSample, Metrics, Monitor } from '@rlp/core';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { GRPOAlgorithm } from '../algorithm/grpo.ts';
+import { closeRun, saveRun } from '../run.ts';
 import { algorithmSetup, banditSetup, collect, forAlgorithm } from './bandit.fixture.ts';
 
 const loop = { iterations: 2, tasksPerIteration: 2 };
@@ -95,6 +99,26 @@ describe('logging', () => {
     const rewards = report!.groups.flatMap(({ scored }) => scored.map(({ reward }) => reward!));
     expect(report!.metrics['reward/min']).toBe(Math.min(...rewards));
     expect(report!.metrics['reward/max']).toBe(Math.max(...rewards));
+  });
+
+  it('publishes weights once per iteration, also in those that are saved', async () => {
+    const directory = await mkdtemp(join(tmpdir(), 'rlp-published-'));
+    onTestFinished(() => rm(directory, { recursive: true }));
+    const setup = algorithmSetup('published');
+    const algorithm = new GRPOAlgorithm(setup, {
+      tasksPerIteration: 2,
+      rollout: { sampling: { maxTokens: 1 } },
+    });
+    const versions: number[] = [];
+    for await (const { iteration, state } of algorithm.run({ iterations: 4 })) {
+      if (iteration % 2 === 1) await saveRun(directory, setup.backend, { kind: 'rl', state });
+      versions.push(setup.sampler.policyVersion);
+    }
+    // The first publication gives the sampler the weights that the run begins with.
+    expect(versions).toEqual([2, 3, 4, 5]);
+    const saved = (await readdir(directory)).filter((name) => name.startsWith('checkpoint'));
+    expect(saved).toEqual(['checkpoint-00000002', 'checkpoint-00000004']);
+    await closeRun(directory);
   });
 });
 

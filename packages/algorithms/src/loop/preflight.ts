@@ -92,6 +92,8 @@ export async function moveReference(
   update: Exclude<ResolvedRlOptions['referenceUpdate'], { method: 'none' }>,
 ): Promise<void> {
   if (!hasGroup(backend, 'reference'))
-    throw new ArgumentError('referenceUpdate: the backend has no reference policy');
+    throw new ArgumentError(
+      "referenceUpdate: the backend has no reference policy; choose { method: 'none' }, or a backend that has one",
+    );
   await backend.updateReference(update);
 }

@@ -116,7 +116,7 @@ describe('the rows of a trajectory', () => {
     expect(() => scatterRows('advantages', rows, [[1]])).toThrow('must hold 6 tokens, got 1');
     expect(() => scatterRows('advantages', rows, [[1, 1, Number.NaN, 1, 1, 1]])).not.toThrow();
     expect(() => scatterRows('advantages', rows, [[1, 1, 1, Number.NaN, 1, 1]])).toThrow(
-      'is not finite: NaN',
+      'must be finite, got NaN',
     );
   });
 });

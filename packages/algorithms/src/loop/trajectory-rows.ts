@@ -103,7 +103,7 @@ export function scatterRows(
         if (sequences[sequence]!.mask[t] === 0) continue;
         if (!Number.isFinite(values[at])) {
           throw new ArgumentError(
-            `${name}: a token of member ${member} of group ${group} is not finite: ${String(values[at])}`,
+            `${name}: a token of member ${member} of group ${group} must be finite, got ${String(values[at])}`,
           );
         }
         scattered[sequence]![t] = values[at]!;

@@ -163,7 +163,7 @@ describe('what goes wrong while it learns says where', () => {
               groups.map(({ scored }) => scored.map(() => Number.NaN)),
           },
         ),
-      /a token of member 0 of group 0 is not finite: NaN/,
+      /a token of member 0 of group 0 must be finite, got NaN/,
     ],
     [
       'a loss with a misspelt column',

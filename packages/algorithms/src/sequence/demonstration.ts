@@ -50,7 +50,9 @@ export function demonstrationSequences(
   const end = endToken === 'add' ? tokenizer.eosIds.slice(0, 1) : [];
   const tokens = [...tokenizer.encode(demonstration.completion, { specialTokens: 'none' }), ...end];
   if (tokens.length === 0)
-    throw new ArgumentError('demonstration: the completion is empty, nothing to imitate');
+    throw new ArgumentError(
+      'demonstration: the completion is empty, nothing to imitate; leave the example out',
+    );
   return tokenSequences([{ promptTokens: tokenizer.encode(demonstration.prompt), tokens }]);
 }
 
@@ -60,7 +62,9 @@ function assistantTurns(messages: readonly Message[], { chat }: DemonstrationEnc
   }
   const turns = messages.flatMap(({ role }, index) => (role === 'assistant' ? [index] : []));
   if (turns.length === 0) {
-    throw new ArgumentError('demonstration: the conversation holds no assistant turn, nothing to imitate');
+    throw new ArgumentError(
+      'demonstration: the conversation holds no assistant turn, nothing to imitate; leave the example out',
+    );
   }
   return turns.map((index) => {
     const promptTokens = chat.render(messages.slice(0, index));

@@ -41,7 +41,7 @@ export class CompiledGraphs {
       this.#graphs.set(key, { plan, session });
     }
     const graph = this.#graphs.get(key);
-    if (!graph) throw new EngineError(`training program: the graph ${key} was not sent`);
+    if (!graph) throw new EngineError(`training program: expected the graph ${key} to be sent first`);
     return graph;
   }
 
@@ -130,7 +130,8 @@ export function parameterFeeds(
   return Object.fromEntries(
     parameters.map((name) => {
       const store = homes.get(name);
-      if (!store) throw new EngineError(`training program: no store holds the parameter "${name}"`);
+      if (!store)
+        throw new EngineError(`training program: expected a store with the parameter "${name}", none has it`);
       return [name, store.tensor(name)];
     }),
   );

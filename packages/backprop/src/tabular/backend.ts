@@ -209,7 +209,9 @@ export class TabularBackend implements FullBackend {
   publish({ as }: PublishOptions): TrainFuture<WeightPublication> {
     return this.#call(() => {
       if (as !== 'shared') {
-        throw new ArgumentError(`publish: a table is published as shared, got ${String(as)}`);
+        throw new ArgumentError(
+          `publish: a table is published as 'shared' only, got ${String(as)}; use { as: 'shared' }`,
+        );
       }
       this.#version += 1;
       this.#published = { version: this.#version, logits: this.table.logits.slice() };

@@ -103,7 +103,7 @@ function checkFinite({ value, gradients }: Evaluation): void {
   if (Number.isFinite(value) && bad === undefined) return;
   const name = Number.isFinite(value) ? `the gradient of ${bad![0]}` : `the loss (${value})`;
   throw new TrainingError(
-    `forwardBackward: ${name} is not finite; the accumulated gradient was dropped and the weights are unchanged`,
+    `forwardBackward: ${name} is not finite; the accumulated gradient was dropped and the weights are unchanged; lower the learning rate or check the batch`,
   );
 }
 

@@ -99,7 +99,7 @@ export class LogitsTable {
     );
     if (bad < 0) return;
     throw new ArgumentError(
-      `${owner}: token ${tokens[bad]} at position ${bad} is outside the vocabulary of ${this.vocabularySize}`,
+      `${owner}: token ${tokens[bad]} at position ${bad} is outside the vocabulary of ${this.vocabularySize}; expected a tokenizer of at most so many tokens`,
     );
   }
 }

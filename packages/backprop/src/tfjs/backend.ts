@@ -189,7 +189,8 @@ export class TfjsTrainingBackend
   }
 
   #submit<T>(work: () => T | Promise<T>): Future<T> {
-    const closed = () => Promise.reject(new TrainingError('this training backend is closed'));
+    const closed = () =>
+      Promise.reject(new TrainingError('this training backend is closed; create another one'));
     return new Future(this.#closing ? closed() : this.#calls.run(work));
   }
 

@@ -296,7 +296,7 @@ export class TinkerBackend implements CheckpointBackend, VersionedBackend {
       const { baseModel, rank } = this.#options;
       if (state.baseModel !== baseModel || state.rank !== rank) {
         throw new ArgumentError(
-          `loadCheckpoint: ${directory} is of ${state.baseModel} with rank ${state.rank}, this backend trains ${baseModel} with rank ${rank}`,
+          `loadCheckpoint: ${directory} is of ${state.baseModel} with rank ${state.rank}, this backend trains ${baseModel} with rank ${rank}; create it with the same baseModel and rank`,
         );
       }
       await this.#load(state.path);
@@ -343,7 +343,8 @@ export class TinkerBackend implements CheckpointBackend, VersionedBackend {
   /** Calls are sent in order. The next one is sent as soon as `send` resolves. Results come in order too. */
   #call<Result>(owner: string, send: () => Promise<() => Promise<Result>>): TrainFuture<Result> {
     const sent = this.#calls.run(async () => {
-      if (this.#phase === 'closed') throw new TrainingError(`${owner}: the Tinker backend was closed`);
+      if (this.#phase === 'closed')
+        throw new TrainingError(`${owner}: the Tinker backend was closed; create another one`);
       return send();
     });
     const before = this.#last;

@@ -60,7 +60,7 @@ export function evaluateLocally(
   }
   const what = Number.isFinite(evaluation.value) ? 'its gradient' : `it (${evaluation.value})`;
   throw new TrainingError(
-    `forwardBackward: the loss "${loss.key}" or ${what} is not finite; the accumulated gradient was dropped and the weights are unchanged`,
+    `forwardBackward: the loss "${loss.key}" or ${what} is not finite; the accumulated gradient was dropped and the weights are unchanged; lower the learning rate or check the batch`,
   );
 }
 

@@ -138,7 +138,9 @@ class TinkerSampler implements Sampler, TokenScorer, InferenceEngine {
   ): Promise<readonly TokenScores[]> {
     signal?.throwIfAborted();
     if (temperature !== 1) {
-      throw new ArgumentError(`scoreTokens: Tinker's protocol scores at temperature 1, got ${temperature}`);
+      throw new ArgumentError(
+        `scoreTokens: Tinker's protocol scores at temperature 1, got ${temperature}; leave it out`,
+      );
     }
     for (const { prompt, completion } of requests) this.#checkScored(prompt, completion);
     return Promise.all(
@@ -171,7 +173,7 @@ class TinkerSampler implements Sampler, TokenScorer, InferenceEngine {
     const foreign = tokens.find((t) => !(Number.isInteger(t) && t >= 0 && t < this.vocabularySize));
     if (foreign === undefined) return;
     throw new ArgumentError(
-      `scoreTokens: token ${foreign} is outside the vocabulary of ${this.vocabularySize}`,
+      `scoreTokens: token ${foreign} is outside the vocabulary of ${this.vocabularySize}; encode with the tokenizer of the base model`,
     );
   }
 
@@ -214,7 +216,9 @@ class TinkerSampler implements Sampler, TokenScorer, InferenceEngine {
     }
     const foreign = prompt.find((t) => !(Number.isInteger(t) && t >= 0 && t < this.vocabularySize));
     if (foreign !== undefined) {
-      throw new ArgumentError(`sample: token ${foreign} is outside the vocabulary of ${this.vocabularySize}`);
+      throw new ArgumentError(
+        `sample: token ${foreign} is outside the vocabulary of ${this.vocabularySize}; encode with the tokenizer of the base model`,
+      );
     }
     if (minP !== 0 || repetitionPenalty !== 1) {
       throw new ArgumentError(

@@ -30,7 +30,9 @@ export function requirePublishable(
   publishes: readonly PublicationForm[],
 ): void {
   if (!publishes.includes(as)) {
-    throw new ArgumentError(`publish: this backend publishes as ${publishes.join(', ')}, got ${String(as)}`);
+    throw new ArgumentError(
+      `publish: this backend publishes as ${publishes.join(', ')}, got ${String(as)}; choose one that it has`,
+    );
   }
   if (as !== 'shared' && directory === undefined) {
     throw new ArgumentError(

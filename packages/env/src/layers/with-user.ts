@@ -154,7 +154,10 @@ class UserLayer<S extends State, Metadata, Outcome> {
     const begun = opened('withUser', state, 'user', use);
     if (this.#settings.first === 'task') return begun;
     const { text, retries } = await answerOf(this.#user, use, [], this.#settings, context?.signal);
-    if (text === undefined) throw new EnvironmentError('withUser: the user ended before the first message');
+    if (text === undefined)
+      throw new EnvironmentError(
+        'withUser: the user ended before the first message; it must say at least one',
+      );
     const exchange = exchanged(environment, state, use, [{ role: 'user', content: text }]);
     return { ...begun, user: { ...use, ...exchange, retries } };
   }

@@ -120,7 +120,10 @@ function bound<Live extends OpenWorld, S extends State, Seen>(
   return {
     ...rest,
     run: async (args, context) => {
-      if (lease === undefined) throw new EnvironmentError('withWorld: a tool ran without its world');
+      if (lease === undefined)
+        throw new EnvironmentError(
+          'withWorld: a tool ran without its world; use the tools only in the environment that withWorld returned',
+        );
       const result = await lease.act(
         (world) => run(args, { ...context, world } as unknown as WorldToolContext<Live, S>),
         context.signal,

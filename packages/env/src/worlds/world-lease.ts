@@ -113,7 +113,8 @@ export class WorldLease<Live extends OpenWorld> {
 
   async #live(): Promise<Live> {
     if (this.#world !== undefined) return this.#world;
-    if (this.#id === undefined) throw new EnvironmentError('the world is gone, and it had no snapshot yet');
+    if (this.#id === undefined)
+      throw new EnvironmentError('the world is gone, and it had no snapshot yet; begin the episode again');
     try {
       this.#world = await this.#keeper.restore(this.#id);
       return this.#world;

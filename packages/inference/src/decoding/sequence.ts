@@ -66,7 +66,7 @@ export class Sequence {
     const logprob = logprobOf(token, probabilities, logits);
     if (!Number.isFinite(logprob)) {
       throw new SamplerError(
-        `sample: the model's distribution is not finite after ${this.request.prompt.length + this.tokens.length} tokens; its weights have diverged or are damaged`,
+        `sample: the model's distribution is not finite after ${this.request.prompt.length + this.tokens.length} tokens; its weights have diverged or are damaged; go back to an earlier checkpoint`,
       );
     }
     this.tokens.push(token);

@@ -140,7 +140,9 @@ class Fleet implements EngineFleet {
     options: ScoreOptions = {},
   ): Promise<readonly TokenScores[]> {
     if (this.#members.every(({ engine }) => engine.scoreTokens === undefined)) {
-      return Promise.reject(new ArgumentError('scoreTokens: no engine of the fleet scores tokens'));
+      return Promise.reject(
+        new ArgumentError('scoreTokens: no engine of the fleet scores tokens; add one that does'),
+      );
     }
     return this.#onSome('scoreTokens', options.signal, undefined, (engine) =>
       engine.scoreTokens === undefined

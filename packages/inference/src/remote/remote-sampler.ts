@@ -174,7 +174,7 @@ export class RemoteSampler implements InferenceBackend {
 
   /** Stops requests that wait for an answer. Later calls reject. The server runs on. */
   async close(): Promise<void> {
-    this.#closing.abort(new SamplerError(`${this.#server.name}: the sampler was closed`));
+    this.#closing.abort(new SamplerError(`${this.#server.name}: the sampler was closed; create another one`));
   }
 
   /** Asks for an answer until there is one, with the weights in force. */

@@ -114,7 +114,7 @@ export class Scorer {
 
 function notFinite(): SamplerError {
   return new SamplerError(
-    "scoreTokens: the model's logprobs are not finite; its weights have diverged or are damaged",
+    "scoreTokens: the model's logprobs are not finite; its weights have diverged or are damaged; go back to an earlier checkpoint",
   );
 }
 

@@ -134,7 +134,10 @@ export class SglangServer implements RemoteServer {
     current: RemoteWeights,
     signal: AbortSignal | undefined,
   ): Promise<RemoteWeights> {
-    if (publication.kind === 'shared') throw new ArgumentError('updateWeights: shared weights have no path');
+    if (publication.kind === 'shared')
+      throw new ArgumentError(
+        "updateWeights: shared weights have no path; publish them as 'checkpoint' or 'adapter'",
+      );
     const path = pathOnServer(publication.path, this.#options.remotePath);
     const { version } = publication;
     if (publication.kind === 'adapter') {

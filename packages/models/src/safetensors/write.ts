@@ -115,7 +115,9 @@ function checkTensor(name: string, { shape, data }: HostTensor): void {
   }
   const sizes = shape.every((size) => Number.isSafeInteger(size) && size >= 0);
   if (sizes && shape.reduce((product, size) => product * size, 1) === data.length) return;
-  throw new ArgumentError(`writeSafetensors: ${name} has shape [${shape}] but ${data.length} values`);
+  throw new ArgumentError(
+    `writeSafetensors: ${name} has shape [${shape}] but ${data.length} values; both must agree`,
+  );
 }
 
 function intoShards(tensors: readonly NamedTensor[], { dtype, maxShardBytes }: Settings): NamedTensor[][] {

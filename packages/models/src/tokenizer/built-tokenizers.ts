@@ -49,7 +49,8 @@ export function characterTokenizer(
   const parsed = parseOptions('characterTokenizer', specialsSchema, specials);
   const settings = parseOptions('characterTokenizer', optionsSchema, options);
   const characters = [...alphabet];
-  if (characters.length === 0) throw new ArgumentError('characterTokenizer: the alphabet is empty');
+  if (characters.length === 0)
+    throw new ArgumentError('characterTokenizer: expected at least one character in the alphabet, got none');
   const names = specialNames(parsed);
   const vocabulary = vocabularyOf('characterTokenizer', [...names, ...characters]);
   const files = {
@@ -134,7 +135,8 @@ function specialNames({ begin, end, padding, unknown, others }: Specials): strin
 function vocabularyOf(owner: string, tokens: readonly string[]): Record<string, number> {
   const vocabulary = new Map<string, number>();
   for (const [id, name] of tokens.entries()) {
-    if (vocabulary.has(name)) throw new ArgumentError(`${owner}: ${JSON.stringify(name)} occurs twice`);
+    if (vocabulary.has(name))
+      throw new ArgumentError(`${owner}: ${JSON.stringify(name)} occurs twice; name each token once`);
     vocabulary.set(name, id);
   }
   return Object.fromEntries(vocabulary);

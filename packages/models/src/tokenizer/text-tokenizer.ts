@@ -103,7 +103,9 @@ function encode(engine: HuggingFaceTokenizer, text: string, specialTokens: 'add'
   const { ids } = engine.encode(text, { add_special_tokens: specialTokens === 'add' });
   if (ids.every(isId)) return ids;
   const shown = JSON.stringify(text.length > 60 ? `${text.slice(0, 60)}…` : text);
-  throw new ArgumentError(`encode: ${shown} holds what the vocabulary lacks, and it has no unknown token`);
+  throw new ArgumentError(
+    `encode: ${shown} holds what the vocabulary lacks, and it has no unknown token; leave those characters out, or use a tokenizer that has them`,
+  );
 }
 
 function decode(

@@ -73,7 +73,7 @@ describe('gradients', () => {
       new ArgumentError('gradients: the loss must have one element, got [2, 3]; reduce it or give upstream'),
     );
     expect(() => onnx.gradients(loss, [graph.input('ids', 'int64', [2])])).toThrow(
-      new ArgumentError('gradients: "ids" is int64 and carries no gradient'),
+      new ArgumentError('gradients: "ids" is int64 and carries no gradient; expected float32 or float64'),
     );
     expect(() => onnx.gradients(loss, [x], { upstream: x })).toThrow(/upstream must be float32 \[\]/);
     const [dx] = onnx.gradients(ops.sum(ops.exp(x)), [x]);

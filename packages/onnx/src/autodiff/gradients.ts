@@ -63,9 +63,12 @@ export function pullback(upstream: ReadonlyMap<Value, Value>, wrt: readonly Valu
 
 function checkDifferentiable(graph: Graph, values: readonly Value[]): void {
   for (const value of values) {
-    if (value.graph !== graph) throw new ArgumentError(`gradients: "${value.name}" belongs to another graph`);
+    if (value.graph !== graph)
+      throw new ArgumentError(`gradients: "${value.name}" belongs to another graph; use values of one graph`);
     if (!isFloating(value.type)) {
-      throw new ArgumentError(`gradients: "${value.name}" is ${value.type} and carries no gradient`);
+      throw new ArgumentError(
+        `gradients: "${value.name}" is ${value.type} and carries no gradient; expected float32 or float64`,
+      );
     }
   }
 }

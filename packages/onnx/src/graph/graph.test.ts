@@ -24,10 +24,12 @@ describe('Graph', () => {
   it('refuses a name twice, a reserved name, and data that do not fill the shape', () => {
     const graph = new Graph();
     graph.input('x', 'float32', [2]);
-    expect(() => graph.input('x', 'float32', [2])).toThrow(new ArgumentError('graph: the name "x" is taken'));
+    expect(() => graph.input('x', 'float32', [2])).toThrow(
+      new ArgumentError('graph: the name "x" is taken; choose another one'),
+    );
     expect(() => graph.input('/x', 'float32', [2])).toThrow(ArgumentError);
     expect(() => graph.initializer('w', 'float32', [2, 2], [1, 2, 3])).toThrow(
-      new ArgumentError('initializer "w": the shape holds 4 elements, the data 3'),
+      new ArgumentError('initializer "w": the shape holds 4 elements, the data 3; both must be equal'),
     );
     const place = { file: 'model.safetensors', offset: 8, length: 16 };
     expect(() => graph.initializer('v', 'float32', [3], place)).toThrow(
@@ -37,13 +39,13 @@ describe('Graph', () => {
       'at least 0, got -8',
     );
     expect(() => graph.input('y', 'float32', [2, -1])).toThrow(
-      new ArgumentError('"y": [2, -1] is not a shape'),
+      new ArgumentError('"y": expected a shape of whole numbers and names, got [2, -1]'),
     );
     expect(() => graph.constant([0.5], [1], 'int64')).toThrow(
-      new ArgumentError('an int64 tensor cannot hold 0.5'),
+      new ArgumentError('an int64 tensor cannot hold 0.5, expected a whole number of 64 bits'),
     );
     expect(() => graph.constant([2 ** 31], [1], 'int32')).toThrow(
-      new ArgumentError('an int32 tensor cannot hold 2147483648'),
+      new ArgumentError('an int32 tensor cannot hold 2147483648, expected a whole number of 32 bits'),
     );
     expect(() => new Graph({ opset: 12 })).toThrow(ArgumentError);
   });
@@ -52,7 +54,7 @@ describe('Graph', () => {
     const [a] = values([2]);
     const [b] = values([2]);
     expect(() => ops.add(a!, b!)).toThrow(
-      new ArgumentError('Add: operand 1 ("x0") belongs to another graph'),
+      new ArgumentError('Add: operand 1 ("x0") belongs to another graph; use values of this one'),
     );
   });
 
@@ -93,23 +95,41 @@ describe('shape inference', () => {
       [4],
       'add: operand 1 of shape [4] does not broadcast with [2, 3]: "3" and "4" differ and neither is 1',
     ],
-    ['matmul', ops.matmul, [2, 3], [2, 3], 'matmul: inner sizes "3" and "2" differ, got [2, 3] and [2, 3]'],
+    [
+      'matmul',
+      ops.matmul,
+      [2, 3],
+      [2, 3],
+      'matmul: inner sizes must be equal, "3" and "2" differ, got [2, 3] and [2, 3]',
+    ],
     [
       'gemm',
       (a, b) => ops.gemm(a, b, { transposeB: 'yes' }),
       [2, 3],
       [3, 2],
-      'gemm: inner sizes "3" and "2" differ, got [2, 3] and [3, 2] transposed',
+      'gemm: inner sizes must be equal, "3" and "2" differ, got [2, 3] and [3, 2] transposed',
     ],
-    ['reshape', (a) => ops.reshape(a, [4]), [2, 3], [1], 'reshape: [2, 3] does not hold the elements of [4]'],
+    [
+      'reshape',
+      (a) => ops.reshape(a, [4]),
+      [2, 3],
+      [1],
+      'reshape: [2, 3] does not hold the elements of [4]; both must have as many',
+    ],
     [
       'reshape to -1',
       (a) => ops.reshape(a, [4, -1]),
       [2, 3],
       [1],
-      'reshape: [2, 3] does not hold the elements of [4, -1]',
+      'reshape: [2, 3] does not hold the elements of [4, -1]; both must have as many',
     ],
-    ['expand', (a) => ops.expand(a, [2, 1]), [2, 3], [1], 'expand: [2, 3] does not expand to [2, 1]'],
+    [
+      'expand',
+      (a) => ops.expand(a, [2, 1]),
+      [2, 3],
+      [1],
+      'expand: [2, 3] does not expand to [2, 1]; each axis must be 1 or equal',
+    ],
     [
       'concat',
       (a, b) => ops.concat([a, b], 0),
@@ -122,23 +142,29 @@ describe('shape inference', () => {
       (a) => ops.split(a, [1, 1], 1)[0]!,
       [2, 3],
       [1],
-      'split: parts of 1 + 1 do not fill axis 1 of [2, 3]',
+      'split: parts of 1 + 1 do not fill axis 1 of [2, 3]; they must add up to it',
     ],
     [
       'slice',
       (a) => ops.slice(a, { axis: 0, end: 5 }),
       [2, 3],
       [1],
-      'slice: [0, 5) lies outside axis 0 of [2, 3]',
+      'slice: [0, 5) lies outside axis 0 of [2, 3]; expected 0 ≤ start ≤ end ≤ 2',
     ],
-    ['sum', (a) => ops.sum(a, { axes: 2 }), [2, 3], [1], 'sum: axis 2 is outside a tensor of 2 axes'],
+    [
+      'sum',
+      (a) => ops.sum(a, { axes: 2 }),
+      [2, 3],
+      [1],
+      'sum: axis 2 is outside a tensor of 2 axes, expected -2 to 1',
+    ],
     ['squeeze', (a) => ops.squeeze(a, 0), [2, 3], [1], 'squeeze: axes [0] of [2, 3] must have size 1'],
     [
       'transpose',
       (a) => ops.transpose(a, [0, 0]),
       [2, 3],
       [1],
-      'transpose: [0, 0] is no order of the axes of [2, 3]',
+      'transpose: [0, 0] is not an order of the axes of [2, 3]; name each axis once',
     ],
     [
       'gather',

@@ -169,7 +169,10 @@ export class Graph {
 
   /** Makes `value` an output under this name. Throws an ArgumentError if the name is taken. */
   output(name: string, value: Value): void {
-    if (value.graph !== this) throw new ArgumentError(`output "${name}": the value belongs to another graph`);
+    if (value.graph !== this)
+      throw new ArgumentError(
+        `output "${name}": the value belongs to another graph; use a value of this one`,
+      );
     this.#claim(name);
     this.outputs.set(name, value);
   }
@@ -188,7 +191,7 @@ export class Graph {
     for (const [index, input] of inputs.entries()) {
       if (input && input.graph !== this) {
         throw new ArgumentError(
-          `${definition.type}: operand ${index} ("${input.name}") belongs to another graph`,
+          `${definition.type}: operand ${index} ("${input.name}") belongs to another graph; use values of this one`,
         );
       }
     }
@@ -246,7 +249,8 @@ export class Graph {
     if (name === '' || name.startsWith('/')) {
       throw new ArgumentError(`graph: names must be non-empty and not begin with "/", got "${name}"`);
     }
-    if (this.#names.has(name)) throw new ArgumentError(`graph: the name "${name}" is taken`);
+    if (this.#names.has(name))
+      throw new ArgumentError(`graph: the name "${name}" is taken; choose another one`);
     this.#names.add(name);
     return name;
   }
@@ -258,7 +262,10 @@ export class Graph {
   #value(name: string, type: DataType, shape: Shape, node: Node | undefined): Value {
     for (const dimension of shape) {
       const fits = typeof dimension === 'number' ? Number.isInteger(dimension) && dimension >= 0 : dimension;
-      if (!fits) throw new ArgumentError(`"${name}": ${formatShape(shape)} is not a shape`);
+      if (!fits)
+        throw new ArgumentError(
+          `"${name}": expected a shape of whole numbers and names, got ${formatShape(shape)}`,
+        );
     }
     const value: Value = { graph: this, name, type, shape: [...shape], node };
     for (const [axis, dimension] of shape.entries()) {

@@ -39,7 +39,7 @@ export function recordGraph(graph: Graph): GraphRecord {
     inputs: graph.inputs.map(recordValue),
     constants: graph.initializers.map(({ value, data }) => {
       if (data instanceof Uint8Array) return { ...recordValue(value), bytes: data };
-      throw new ArgumentError(`recordGraph: initializer "${value.name}" lies in a file`);
+      throw new ArgumentError(`recordGraph: initializer "${value.name}" lies in a file; read its data first`);
     }),
     nodes: graph.nodes.map(({ definition, inputs, outputs, attributes }) => ({
       type: definition.type,
@@ -71,7 +71,9 @@ export function replayGraph(
   inputs: Readonly<Record<string, Value>>,
 ): Map<string, Value> {
   if (record.opset !== graph.opset) {
-    throw new ArgumentError(`replayGraph: the graph has opset ${graph.opset}, the record ${record.opset}`);
+    throw new ArgumentError(
+      `replayGraph: the graph has opset ${graph.opset}, the record ${record.opset}; both must be equal`,
+    );
   }
   const values = new Map<string, Value>();
   for (const expected of record.inputs) values.set(expected.name, requireInput(expected, inputs));

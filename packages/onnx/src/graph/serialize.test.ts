@@ -172,7 +172,9 @@ describe('serialize', () => {
 
   it('refuses a graph without outputs and a model over 2 GB', () => {
     const graph = new Graph();
-    expect(() => serialize(graph)).toThrow(new ArgumentError('serialize: the graph has no outputs'));
+    expect(() => serialize(graph)).toThrow(
+      new ArgumentError('serialize: the graph has no outputs; name at least one with graph.output'),
+    );
     const huge = { byteLength: 2 ** 31 } as Uint8Array;
     Object.setPrototypeOf(huge, Uint8Array.prototype);
     Object.defineProperty(huge, 'byteLength', { value: 2 ** 31 });

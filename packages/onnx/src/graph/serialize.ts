@@ -28,7 +28,8 @@ export interface SerializeOptions {
  * @throws ArgumentError if the graph has no outputs, or if the model exceeds protobuf's limit of 2 GB.
  */
 export function serialize(graph: Graph, { unusedInputs = 'drop' }: SerializeOptions = {}): Uint8Array {
-  if (graph.outputs.size === 0) throw new ArgumentError('serialize: the graph has no outputs');
+  if (graph.outputs.size === 0)
+    throw new ArgumentError('serialize: the graph has no outputs; name at least one with graph.output');
   const { nodes, values } = live(graph);
   const initializers = graph.initializers.filter(({ value }) => values.has(value));
   checkSize(initializers);

@@ -46,7 +46,9 @@ export function staticDimension(operation: string, shape: Shape, dimension: Dime
 /** Converts an axis to its index from the front. Negative axes count from the back. */
 export function resolveAxis(operation: string, axis: number, rank: number): number {
   if (Number.isInteger(axis) && axis >= -rank && axis < rank) return axis < 0 ? axis + rank : axis;
-  throw new ArgumentError(`${operation}: axis ${axis} is outside a tensor of ${rank} axes`);
+  throw new ArgumentError(
+    `${operation}: axis ${axis} is outside a tensor of ${rank} axes, expected ${-rank} to ${rank - 1}`,
+  );
 }
 
 /** Converts axes to indices from the front, in ascending order. `undefined` means all axes. */
@@ -54,7 +56,7 @@ export function resolveAxes(operation: string, axes: readonly number[] | undefin
   if (axes === undefined) return Array.from({ length: rank }, (_, axis) => axis);
   const resolved = axes.map((axis) => resolveAxis(operation, axis, rank)).sort((a, b) => a - b);
   if (new Set(resolved).size === resolved.length) return resolved;
-  throw new ArgumentError(`${operation}: axes [${axes.join(', ')}] name an axis twice`);
+  throw new ArgumentError(`${operation}: axes [${axes.join(', ')}] must name each axis once`);
 }
 
 function broadcastDimensions(a: Dimension, b: Dimension): Dimension | undefined {

@@ -67,13 +67,13 @@ function toTyped(type: DataType, values: readonly (number | bigint)[]): ArrayBuf
 
 function toInteger(value: number | bigint): bigint {
   if (typeof value === 'bigint' || Number.isInteger(value)) return BigInt(value);
-  throw new ArgumentError(`an int64 tensor cannot hold ${value}`);
+  throw new ArgumentError(`an int64 tensor cannot hold ${value}, expected a whole number of 64 bits`);
 }
 
 function toInt32(value: number | bigint): number {
   const number = Number(value);
   if (number === (number | 0)) return number;
-  throw new ArgumentError(`an int32 tensor cannot hold ${value}`);
+  throw new ArgumentError(`an int32 tensor cannot hold ${value}, expected a whole number of 32 bits`);
 }
 
 const native: Readonly<Record<DataType, string>> = {
@@ -94,7 +94,9 @@ const native: Readonly<Record<DataType, string>> = {
 export function encodeTensor(owner: string, type: DataType, data: TensorData, count: number): Uint8Array {
   const list = typeof data === 'number' ? [data] : data;
   if (list.length !== count) {
-    throw new ArgumentError(`${owner}: the shape holds ${count} elements, the data ${list.length}`);
+    throw new ArgumentError(
+      `${owner}: the shape holds ${count} elements, the data ${list.length}; both must be equal`,
+    );
   }
   const typed =
     ArrayBuffer.isView(list) && list.constructor.name === native[type]
@@ -102,7 +104,9 @@ export function encodeTensor(owner: string, type: DataType, data: TensorData, co
       : toTyped(type, Array.from<number | bigint>(list));
   const bytes = new Uint8Array(typed.buffer, typed.byteOffset, typed.byteLength);
   if (bytes.byteLength === count * dataTypes[type].bytes) return bytes;
-  throw new ArgumentError(`${owner}: ${bytes.byteLength} bytes do not hold ${count} elements of ${type}`);
+  throw new ArgumentError(
+    `${owner}: ${bytes.byteLength} bytes do not hold ${count} elements of ${type}; both must agree`,
+  );
 }
 
 /** Throws an ArgumentError unless the file position, in bytes, can hold exactly `count` elements. */

@@ -168,7 +168,7 @@ const clipOp = (low: number, high: number): OpDefinition => ({
 export function clip(x: Value, low: number, high: number): Value {
   if (!(low <= high)) throw new ArgumentError(`clip: low must be at most high, got ${low} and ${high}`);
   if (low === Infinity || high === -Infinity) {
-    throw new ArgumentError(`clip: nothing lies between ${low} and ${high}`);
+    throw new ArgumentError(`clip: nothing lies between ${low} and ${high}, expected low ≤ high`);
   }
   // Infinite bounds are stored too: without a bound, ONNX Runtime clips to the largest finite number.
   const bounds = [low, high].map((limit) =>

@@ -50,7 +50,7 @@ function expectSameRank(operation: string, data: Value, indices: Value, axis: nu
     });
   if (fits) return;
   throw new ArgumentError(
-    `${operation}: indices of ${formatShape(indices.shape)} do not fit data of ${formatShape(data.shape)} along axis ${axis}`,
+    `${operation}: indices of ${formatShape(indices.shape)} must fit data of ${formatShape(data.shape)} along axis ${axis}, and do not`,
   );
 }
 

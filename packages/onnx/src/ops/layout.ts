@@ -61,7 +61,7 @@ export function transpose(x: Value, order?: readonly number[]): Value {
   const permutation = order ?? [...axes.slice(0, -2), rank - 1, rank - 2];
   if (!isPermutation(permutation, rank)) {
     throw new ArgumentError(
-      `transpose: [${permutation.join(', ')}] is no order of the axes of ${formatShape(x.shape)}`,
+      `transpose: [${permutation.join(', ')}] is not an order of the axes of ${formatShape(x.shape)}; name each axis once`,
     );
   }
   if (permutation.every((axis, index) => axis === index)) return x;
@@ -126,7 +126,7 @@ export function split(x: Value, sizes: readonly number[], axis: number): readonl
   const size = staticDimension('split', x.shape, x.shape[resolved]);
   if (sizes.reduce((total, part) => total + part, 0) !== size) {
     throw new ArgumentError(
-      `split: parts of ${sizes.join(' + ')} do not fill axis ${axis} of ${formatShape(x.shape)}`,
+      `split: parts of ${sizes.join(' + ')} do not fill axis ${axis} of ${formatShape(x.shape)}; they must add up to it`,
     );
   }
   if (sizes.length === 1) return [x];
@@ -163,7 +163,8 @@ export interface PadOptions {
 export function pad(x: Value, { axis, before = 0, after = 0, value = 0 }: PadOptions): Value {
   const resolved = resolveAxis('pad', axis, x.shape.length);
   const size = staticDimension('pad', x.shape, x.shape[resolved]);
-  if (before < 0 || after < 0) throw new ArgumentError(`pad: cannot add ${before} and ${after} elements`);
+  if (before < 0 || after < 0)
+    throw new ArgumentError(`pad: expected counts of at least 0, got ${before} and ${after}`);
   if (before === 0 && after === 0) return x;
   const shape = x.shape.map((other, index) => (index === resolved ? size + before + after : other));
   const zeros = x.shape.map(() => 0);
@@ -198,7 +199,7 @@ export function slice(x: Value, { axis, start = 0, end }: SliceOptions): Value {
   const last = end === undefined ? size : end < 0 ? size + end : end;
   if (!(first >= 0 && first <= last && last <= size)) {
     throw new ArgumentError(
-      `slice: [${start}, ${end ?? size}) lies outside axis ${axis} of ${formatShape(x.shape)}`,
+      `slice: [${start}, ${end ?? size}) lies outside axis ${axis} of ${formatShape(x.shape)}; expected 0 ≤ start ≤ end ≤ ${size}`,
     );
   }
   if (first === 0 && last === size) return x;

@@ -33,7 +33,7 @@ function product(operation: string, a: Value, b: Value, transposeA: YesNo, trans
   if (innerA !== innerB) {
     const flags = `${transposeA === 'yes' ? ' transposed' : ''} and ${formatShape(b.shape)}${transposeB === 'yes' ? ' transposed' : ''}`;
     throw new ArgumentError(
-      `${operation}: inner sizes "${innerA}" and "${innerB}" differ, got ${formatShape(a.shape)}${flags}`,
+      `${operation}: inner sizes must be equal, "${innerA}" and "${innerB}" differ, got ${formatShape(a.shape)}${flags}`,
     );
   }
   return { rows, columns };

@@ -59,7 +59,7 @@ export function expectIndices(operation: string, value: Value): void {
 function present(operation: string, inputs: readonly (Value | undefined)[]): Value[] {
   return inputs.map((input, index) => {
     if (input) return input;
-    throw new ArgumentError(`${operation}: operand ${index} is missing`);
+    throw new ArgumentError(`${operation}: operand ${index} is missing; pass a value of the graph`);
   });
 }
 

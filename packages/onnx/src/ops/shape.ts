@@ -79,7 +79,7 @@ function resolveReshape(x: Value, shape: Shape): Shape {
   const rest = quotientDimension(x.shape, known);
   if (rest === undefined || (known.length === shape.length && rest !== 1 && !known.includes(0))) {
     throw new ArgumentError(
-      `reshape: ${formatShape(x.shape)} does not hold the elements of ${formatShape(shape)}`,
+      `reshape: ${formatShape(x.shape)} does not hold the elements of ${formatShape(shape)}; both must have as many`,
     );
   }
   return shape.map((dimension) => (dimension === -1 ? rest : dimension));
@@ -115,7 +115,9 @@ const expandOp = defineOp({
 export function expand(x: Value, shape: Shape): Value {
   if (sameShape(x.shape, shape)) return x;
   if (!sameShape(broadcastShapes('expand', [x.shape, shape]), shape)) {
-    throw new ArgumentError(`expand: ${formatShape(x.shape)} does not expand to ${formatShape(shape)}`);
+    throw new ArgumentError(
+      `expand: ${formatShape(x.shape)} does not expand to ${formatShape(shape)}; each axis must be 1 or equal`,
+    );
   }
   const offset = shape.length - x.shape.length;
   // Size 1 keeps an axis as it is, whatever its size at run time.

@@ -35,7 +35,9 @@ export function checkTemplate(
   const names = (list: readonly string[]) => list.map((name) => `{{${name}}}`).join(', ');
   if (missing.length > 0) throw new ArgumentError(`${owner}: the template must contain ${names(missing)}`);
   if (unknown.length > 0)
-    throw new ArgumentError(`${owner}: the template contains ${names(unknown)}, which nothing fills in`);
+    throw new ArgumentError(
+      `${owner}: the template contains ${names(unknown)}, which nothing fills in; remove it, or check its spelling`,
+    );
 }
 
 /** The conversation of a filled template. Values are put in as they are: a placeholder in a value stays text. */

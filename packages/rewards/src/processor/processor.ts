@@ -232,7 +232,11 @@ export class RolloutRewardProcessor implements RewardComputer {
 
   /** Ends calls in progress and refuses new ones. May be called again. */
   close(): void {
-    this.#closing.abort(new ArgumentError('RolloutRewardProcessor: closed while calls were under way'));
+    this.#closing.abort(
+      new ArgumentError(
+        'RolloutRewardProcessor: closed while calls were under way; await them before you close it',
+      ),
+    );
   }
 
   /** {@link RolloutRewardProcessor.close}, for `await using`. */

@@ -66,9 +66,12 @@ export class RLRolloutWorker<S extends State = State, Metadata = unknown, Outcom
     const members = this.#members;
     const trajectory = (await this.#settled(members))[place];
     if (trajectory === undefined) {
-      throw new EnvironmentError('RLRolloutWorker: the episode failed, and the failure policy dropped it', {
-        cause: this.#rollouts.lastError,
-      });
+      throw new EnvironmentError(
+        'RLRolloutWorker: the episode failed, and the failure policy dropped it; see the cause',
+        {
+          cause: this.#rollouts.lastError,
+        },
+      );
     }
     const { messages, task } = trajectory;
     return { steps: stepDataFromTrajectory(trajectory), messages, groundTruth: task.metadata, trajectory };
@@ -87,7 +90,10 @@ export class RLRolloutWorker<S extends State = State, Metadata = unknown, Outcom
   async #runGroup(signal: AbortSignal | undefined): Promise<readonly Trajectory<Metadata, Outcome>[]> {
     signal?.throwIfAborted();
     const tasks = this.#tasks.take(1);
-    if (tasks.length === 0) throw new ArgumentError('RLRolloutWorker: the task source has no task left');
+    if (tasks.length === 0)
+      throw new ArgumentError(
+        'RLRolloutWorker: the task source has no task left; give one that repeats, such as taskSource',
+      );
     for await (const { trajectories } of this.#rollouts.collectGroups(tasks, { signal })) return trajectories;
     signal?.throwIfAborted();
     return [];

@@ -44,7 +44,9 @@ function placed(config: unknown, keys: readonly string[], value: unknown, path: 
   if (key === undefined) return value;
   if (config !== undefined && config !== null && !isRecord(config)) {
     if (typeof config !== 'string')
-      throw new ArgumentError(`--${path}: there is no ${key} in ${JSON.stringify(config)}`);
+      throw new ArgumentError(
+        `--${path}: there is no ${key} in ${JSON.stringify(config)}; name an option of the value that is there`,
+      );
     return placed(longForm(config, path), keys, value, path);
   }
   const before = isRecord(config) ? config : {};

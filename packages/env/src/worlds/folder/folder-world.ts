@@ -123,7 +123,7 @@ export class Folder implements OpenWorld {
   async #put(place: string, bytes: Uint8Array): Promise<void> {
     const { O_WRONLY, O_CREAT, O_TRUNC } = constants;
     await mkdir(dirname(join(this.root, place)), { recursive: true }).catch(() => {
-      throw new ArgumentError(`"${place}" lies below a file`);
+      throw new ArgumentError(`"${place}" lies below a file; choose a path below a folder`);
     });
     const file = await this.#opened(place, O_WRONLY | O_CREAT | O_TRUNC);
     try {

@@ -76,7 +76,9 @@ function requirePermitted(sql: string): void {
   const bare = sql.replace(/--[^\n]*|\/\*[\s\S]*?\*\//g, ' ').trim();
   const first = /^\w+/.exec(bare)?.[0] ?? '';
   if (refused.test(first))
-    throw new ArgumentError(`${first.toUpperCase()} is not permitted in this database`);
+    throw new ArgumentError(
+      `${first.toUpperCase()} is not permitted in this database; use statements that read or change rows`,
+    );
   if (/^pragma$/i.test(first) && !readingPragmas.test(bare)) {
     throw new ArgumentError('only pragmas that read the schema are permitted, such as table_info');
   }

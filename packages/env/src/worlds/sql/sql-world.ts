@@ -75,7 +75,7 @@ export function createSqlWorld<Metadata = unknown>({
   };
   let isClosed = false;
   const ask: Ask = async (bytes, sql, signal) => {
-    if (isClosed) throw new EnvironmentError('the SQL world is closed');
+    if (isClosed) throw new EnvironmentError('the SQL world is closed; open another one');
     pool ??= start();
     return (await pool).ask({ bytes, sql, ...limits }, { timeoutMs, signal });
   };
@@ -114,7 +114,7 @@ export class Database implements OpenWorld {
 
   /** The database as the bytes of an SQLite file. */
   get bytes(): Uint8Array {
-    if (this.#bytes === undefined) throw new EnvironmentError('the database is closed');
+    if (this.#bytes === undefined) throw new EnvironmentError('the database is closed; open another one');
     return this.#bytes;
   }
 

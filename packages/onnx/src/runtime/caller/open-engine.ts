@@ -89,7 +89,7 @@ async function openWorker(
   const exited = new Promise<void>((resolve) => {
     worker.on('exit', (code) => {
       unguard();
-      client.end(new EngineError(`the engine's thread ended with exit code ${code}`));
+      client.end(new EngineError(`the engine's thread ended with exit code ${code}; create another engine`));
       resolve();
     });
   });

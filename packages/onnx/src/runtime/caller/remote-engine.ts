@@ -152,13 +152,13 @@ export class RemoteEngine implements Engine {
   async #close(): Promise<void> {
     // Send this before the others are rejected. Afterwards nothing can be sent.
     const ended = this.#client.request('close', undefined, this.#timeouts.closeMs);
-    this.#client.rejectOthers(new EngineError('the engine was closed'));
+    this.#client.rejectOthers(new EngineError('the engine was closed; create another one'));
     try {
       await ended;
     } catch {
       // The engine ends even if a program fails or takes too long to end.
     } finally {
-      this.#client.end(new EngineError('the engine was closed'));
+      this.#client.end(new EngineError('the engine was closed; create another one'));
       await this.#terminate();
     }
   }

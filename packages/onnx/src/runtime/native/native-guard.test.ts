@@ -41,6 +41,6 @@ const script = `
 `;
 
 it('a process can close an engine that is computing, with little patience, and exit beside one', async () => {
-  const expected = { stdout: 'the engine was closed\nclosed\nexit\n', stderr: '' };
+  const expected = { stdout: 'the engine was closed; create another one\nclosed\nexit\n', stderr: '' };
   expect(await runScript(script)).toMatchObject(expected);
 });

@@ -27,7 +27,8 @@ export class NativeGuard {
   async during<Result>(work: () => Result | Promise<Result>): Promise<Result> {
     Atomics.add(this.#cells, underWay, 1);
     try {
-      if (Atomics.load(this.#cells, forbidden) === 1) throw new EngineError('the engine was closed');
+      if (Atomics.load(this.#cells, forbidden) === 1)
+        throw new EngineError('the engine was closed; create another one');
       return await work();
     } finally {
       Atomics.sub(this.#cells, underWay, 1);

@@ -76,7 +76,7 @@ export class DeviceStore implements OwnedStore {
     checkLength(this.name, placementOf(this.name, this.#layout, parameter), elements(tensor.dims));
     if (tensor.type !== 'float32') {
       throw new EngineError(
-        `store "${this.name}": "${parameter}" holds float32, got a tensor of ${tensor.type}`,
+        `store "${this.name}": "${parameter}" expected a tensor of float32, got ${tensor.type}`,
       );
     }
     const previous = this.#tensors.get(key);
@@ -91,7 +91,8 @@ export class DeviceStore implements OwnedStore {
   }
 
   #key(parameter: string, slot: string | undefined): string {
-    if (this.#state === 'disposed') throw new EngineError(`store "${this.name}": it was deleted`);
+    if (this.#state === 'disposed')
+      throw new EngineError(`store "${this.name}": it was deleted; create it again`);
     checkSlot(this.name, this.slots, slot);
     placementOf(this.name, this.#layout, parameter);
     return `${slot ?? ''}\u0000${parameter}`;

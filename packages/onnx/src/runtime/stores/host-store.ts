@@ -93,7 +93,7 @@ export class HostStore implements OwnedStore {
     const data = tensor.data;
     if (!(data instanceof Float32Array)) {
       throw new EngineError(
-        `store "${this.name}": "${parameter}" holds float32, got a tensor of ${tensor.type}`,
+        `store "${this.name}": "${parameter}" expected a tensor of float32, got ${tensor.type}`,
       );
     }
     checkLength(this.name, placementOf(this.name, this.#layout, parameter), data.length);
@@ -111,6 +111,9 @@ function allocate(store: string, bytes: number): Memory {
     return new webAssembly.Memory({ initial: pages, maximum: pages });
   } catch (cause) {
     const gib = ((pages * pageBytes) / 2 ** 30).toFixed(2);
-    throw new EngineError(`createStore "${store}": this process could not allocate ${gib} GiB`, { cause });
+    throw new EngineError(
+      `createStore "${store}": this process could not allocate ${gib} GiB; use a smaller model, or a machine with more memory`,
+      { cause },
+    );
   }
 }

@@ -159,7 +159,7 @@ function checkAdamw(
       `adamw: epsilon must be positive, got ${epsilon}: 0 makes NaN of a zero gradient`,
     );
   }
-  if (!(update >= 1)) throw new ArgumentError(`adamw: update counts from 1, got ${update}`);
+  if (!(update >= 1)) throw new ArgumentError(`adamw: expected an update of at least 1, got ${update}`);
 }
 
 function requireLengths(owner: string, expected: number, lengths: Readonly<Record<string, number>>): void {
@@ -177,7 +177,7 @@ function rowWidth(target: Float32Array, rows: Float32Array, indices: Int32Array 
   const width = rows.length / indices.length;
   if (!Number.isInteger(width) || width === 0 || target.length % width !== 0) {
     throw new ArgumentError(
-      `scatterAddRows: ${rows.length} row elements for ${indices.length} indices do not make rows of a target of ${target.length}`,
+      `scatterAddRows: ${rows.length} row elements for ${indices.length} indices do not make rows of a target of ${target.length}; the three must have rows of one width`,
     );
   }
   const height = target.length / width;

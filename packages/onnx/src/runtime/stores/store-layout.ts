@@ -49,7 +49,9 @@ export function layOut(spec: StoreSpec, regions: number, limitBytes: number): St
   const capacity = Math.floor(limitBytes / 4 / regions / alignmentElements) * alignmentElements;
   for (const parameter of spec.parameters) {
     if (placements.has(parameter.name)) {
-      throw new ArgumentError(`createStore "${spec.name}": parameter "${parameter.name}" occurs twice`);
+      throw new ArgumentError(
+        `createStore "${spec.name}": parameter "${parameter.name}" occurs twice; name each parameter once`,
+      );
     }
     const length = elements(parameter.shape);
     const padded = Math.ceil(length / alignmentElements) * alignmentElements;
@@ -96,7 +98,7 @@ export function checkSlot(store: string, slots: readonly string[], slot: string 
 export function checkLength(store: string, { spec, length }: Placement, actual: number): void {
   if (actual !== length) {
     throw new ArgumentError(
-      `store "${store}": parameter "${spec.name}" [${spec.shape.join(', ')}] has ${length} elements, got ${actual}`,
+      `store "${store}": parameter "${spec.name}" [${spec.shape.join(', ')}] has ${length} elements, got ${actual}; give data of its shape`,
     );
   }
 }

@@ -41,7 +41,9 @@ export function checkTensors(
   for (const [name, { shape, data }] of tensors) {
     const expected = shapes.get(name);
     if (expected === undefined) {
-      throw new ArgumentError(`${owner} "${store.name}": no parameter named "${name}"`);
+      throw new ArgumentError(
+        `${owner} "${store.name}": no parameter named "${name}"; expected some of ${[...shapes.keys()].slice(0, 5).join(', ')}${shapes.size > 5 ? ', …' : ''}`,
+      );
     }
     const length = elements(expected);
     if (shape.length !== expected.length || shape.some((size, axis) => size !== expected[axis])) {

@@ -114,7 +114,9 @@ describe('a device store', () => {
     const store = new DeviceStore(runtime, transfer, spec);
     expect([...(await store.read('a'))]).toEqual([0, 0, 0]);
     store.dispose();
-    expect(() => store.tensor('a')).toThrow(new EngineError('store "policy": it was deleted'));
+    expect(() => store.tensor('a')).toThrow(
+      new EngineError('store "policy": it was deleted; create it again'),
+    );
     await expect(store.read('a')).rejects.toThrow(EngineError);
   });
 });

@@ -70,6 +70,6 @@ function parseProfile(path: string, text: string): readonly ProfileEvent[] {
   try {
     return JSON.parse(text) as readonly ProfileEvent[];
   } catch (cause) {
-    throw new FormatError(`${path}: not a profile of ONNX Runtime`, { cause });
+    throw new FormatError(`${path}: expected a profile of ONNX Runtime`, { cause });
   }
 }

@@ -60,7 +60,7 @@ export class Server {
       this.#programs.set(this.#nextProgram, program);
       return this.#nextProgram++;
     },
-    stop: ({ program }) => this.#stop(program, new EngineError('the program was stopped')),
+    stop: ({ program }) => this.#stop(program, new EngineError('the program was stopped; start it again')),
     profile: () => this.#host.profile(),
     close: () => this.#close(),
   };
@@ -79,7 +79,7 @@ export class Server {
     const transfer: ArrayBuffer[] = [];
     try {
       const target = this.#programs.get(program);
-      if (!target) throw new EngineError(`call of "${method}": the program was stopped`);
+      if (!target) throw new EngineError(`call of "${method}": the program was stopped; start it again`);
       const value = await methodOf(target, method)(argument, {
         signal,
         emit: (event) => this.#post(`event of "${method}"`, { kind: 'event', id, event }),
@@ -118,7 +118,7 @@ export class Server {
   }
 
   async #close(): Promise<void> {
-    const reason = new EngineError('the engine was closed');
+    const reason = new EngineError('the engine was closed; create another one');
     try {
       const stops = [...this.#programs.keys()].map((id) => this.#stop(id, reason));
       const failed = (await Promise.allSettled(stops)).find(({ status }) => status === 'rejected');

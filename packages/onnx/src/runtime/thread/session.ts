@@ -37,7 +37,7 @@ export class OwnedSession implements EngineSession {
     }: { readonly into?: Tensors; readonly fetch?: readonly string[] } = {},
   ): Promise<Tensors> {
     const lease = this.#lease;
-    if (!lease) throw new EngineError('session: run after release');
+    if (!lease) throw new EngineError('session: run after release; start the program again');
     const names = [...new Set([...fetch, ...Object.keys(into)])];
     const unknown = names.filter((name) => !this.#outputs.has(name));
     if (unknown.length > 0) {
