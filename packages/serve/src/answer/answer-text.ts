@@ -41,6 +41,8 @@ export class AnswerText {
   #raw = '';
   #shown = '';
   #mayCall: boolean;
+  #isBegun = false;
+  #isStopped = false;
 
   constructor(options: AnswerTextOptions) {
     this.#options = options;
@@ -55,7 +57,11 @@ export class AnswerText {
   /** Adds a token. @returns text that can be shown. */
   push(token: TokenId): string {
     const { tokenizer, tools } = this.#options;
-    this.#raw += this.#completion.push(token).text;
+    if (this.#isStopped) return '';
+    this.#isBegun = true;
+    const { text, state } = this.#completion.push(token);
+    this.#raw += text;
+    this.#isStopped = state === 'stopped';
     if (tools === undefined) return this.#show(this.#raw.length);
     this.#mayCall ||= isSilentToken(token, tokenizer) || /^\s*[[{]/.test(this.#raw);
     return this.#mayCall ? '' : this.#show(this.#decided());
@@ -68,12 +74,15 @@ export class AnswerText {
     readonly calls: readonly ToolCall[];
   } {
     const { tools, tokenizer, prefix } = this.#options;
+    const given = this.#shown.length;
+    // A client that does not stream gets the same text as one that does.
+    if (tools !== undefined && !this.#isBegun) for (const token of completion.tokens) this.push(token);
     const { text: marked } = withCallMarks(completion, tools, tokenizer, prefix);
     const parsed = tools === undefined ? undefined : parseToolCalls(prefix + marked, tools);
     const calls = parsed?.calls ?? [];
     const whole = calls.length > 0 ? leading(prefix + marked, parsed!.text) : prefix + completion.text;
-    const rest = whole.startsWith(this.#shown) ? whole.slice(this.#shown.length) : '';
-    return { text: this.#shown + rest, rest, calls };
+    const text = whole.startsWith(this.#shown) ? whole : this.#shown;
+    return { text, rest: text.slice(given), calls };
   }
 
   #show(end: number): string {

@@ -15,7 +15,10 @@ export const samplingFields = {
   n: z.int().min(1).max(256).nullish(),
   frequency_penalty: z.literal(0, 'is not supported; leave it out').nullish(),
   presence_penalty: z.literal(0, 'is not supported; leave it out').nullish(),
-  logit_bias: z.strictObject({}, 'is not supported; leave it out').nullish(),
+  logit_bias: z
+    .record(z.string(), z.number())
+    .refine((bias) => Object.keys(bias).length === 0, 'is not supported; leave it out')
+    .nullish(),
   ignore_eos: z.boolean().nullish(),
   include_stop_str_in_output: z.literal(false, 'is not supported; leave it out').nullish(),
   min_tokens: z.literal(0, 'is not supported; leave it out').nullish(),

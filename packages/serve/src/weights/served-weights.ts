@@ -170,11 +170,7 @@ export class ServedWeights {
       if (error instanceof SamplerError || error instanceof ArgumentError) {
         throw new ApiError(400, messageOf(error));
       }
-      throw isMissingFile(error) ? new ApiError(404, messageOf(error)) : error;
+      throw error;
     }
   }
-}
-
-function isMissingFile(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ENOTDIR');
 }
