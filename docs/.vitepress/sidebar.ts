@@ -20,6 +20,7 @@ const order: Readonly<Record<string, readonly string[]>> = {
     'train-an-agent-with-tools',
     'sample-ahead-while-training',
     'from-a-laptop-to-a-cluster',
+    'serve-a-model',
     'simulate-a-user',
     'give-an-agent-a-world',
     'write-a-reward',
