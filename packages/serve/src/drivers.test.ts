@@ -95,6 +95,18 @@ for (const form of ['adapter', 'checkpoint'] as const) {
   }
 }
 
+describe('the vLLM driver on our server', () => {
+  it('samples with filters and at any temperature, and gets the logprobs of the policy', async () => {
+    const driver = await createVllmSampler(at);
+    const request = { prompt, count: 2, maxTokens: 4, seed: 'filtered', temperature: 0.7, topK: 2 };
+    const [first] = await driver.sample(request);
+    const scores = await policy.scoreTokens([{ prompt, completion: first!.tokens }], { temperature: 0.7 });
+    for (const [t, logprob] of first!.behaviorLogprobs.entries()) {
+      expect(logprob).toBeCloseTo(scores[0]!.logprobs[t]!, 4);
+    }
+  });
+});
+
 describe('weights on our server', () => {
   it('answers with the weights of the name that is asked for, side by side', async () => {
     const first = await createVllmSampler(at);

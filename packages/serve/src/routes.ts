@@ -65,7 +65,7 @@ export async function readJson<Schema extends z.ZodType>(
   } catch (error) {
     if (!(error instanceof OptionsError)) throw error;
     const param = /^`?([\w.[\]]+)/.exec(error.issues[0] ?? '')?.[1];
-    throw new ApiError(400, `the request is not valid: ${error.issues.join('; ')}`, { param });
+    throw new ApiError(400, `the request is not valid: ${error.issues.slice(0, 8).join('; ')}`, { param });
   }
 }
 

@@ -67,7 +67,12 @@ async function logprobsMode(
     (largest, logprob, t) => Math.max(largest, Math.abs((logprob ?? 0) - (logprobs[t + 1] ?? 0))),
     0,
   );
-  return gap < 1e-2 ? 'at temperature 1, before filters' : 'after temperature and filters';
+  if (gap < 1e-2) return 'at temperature 1, before filters';
+  // Filters that leave one token make it certain.
+  const filtered = { ...body, max_tokens: 1, top_k: 1 };
+  const only = completionsSchema.safeParse(await client.json('/v1/completions', { body: filtered })).data;
+  const logprob = only?.choices[0]?.logprobs?.token_logprobs[0] ?? 0;
+  return logprob < -1e-2 ? 'at the sampling temperature, before filters' : 'after temperature and filters';
 }
 
 async function routeOf(client: JsonClient, model: string, token: number): Promise<VllmRoute> {

@@ -1,11 +1,10 @@
 import { type Completion, RandomStream, type SampleRequest, type ToolCall } from '@rlp/core';
-import { ApiError } from '../api-error.ts';
 import type { ServedPolicy } from '../served-policy.ts';
 import { AnswerText } from './answer-text.ts';
 import type { AskedRequest } from './observer.ts';
 import { samplePastEnds } from './past-ends.ts';
 import type { Answer, AnswerChoice, AnswerPiece, AnswerToken } from './request.ts';
-import { likeliest, type TokenLogprob } from './top-logprobs.ts';
+import { distributions, likeliest, type TokenLogprob } from './top-logprobs.ts';
 
 /** How a request is sampled. */
 export interface SamplingContext {
@@ -43,12 +42,16 @@ async function likelyTokens(
   completions: readonly Completion[],
   { policy, signal, topLogprobs: count }: SamplingContext,
 ): Promise<TokenLogprob[][][]> {
-  if (policy.scoreLogits === undefined) {
-    throw new ApiError(400, 'this server cannot list the likeliest tokens; leave top_logprobs out');
+  const { temperature = 1 } = sampling;
+  const all: TokenLogprob[][][] = [];
+  for (const { tokens: completion } of completions) {
+    const rows: TokenLogprob[][] = [];
+    for await (const row of distributions(policy, { prompt, completion, temperature, signal })) {
+      rows.push(likeliest(row, count));
+    }
+    all.push(rows);
   }
-  const requests = completions.map(({ tokens }) => ({ prompt, completion: tokens }));
-  const scored = await policy.scoreLogits(requests, { signal });
-  return scored.map((row) => likeliest(row, { count, temperature: sampling.temperature ?? 1 }));
+  return all;
 }
 
 /** One answer while it is sampled. */

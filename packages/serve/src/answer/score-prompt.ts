@@ -1,12 +1,13 @@
 import type { TokenId } from '@rlp/core';
 import { ApiError } from '../api-error.ts';
 import type { ServedPolicy } from '../served-policy.ts';
-import { logprobsOf, type TokenLogprob } from './top-logprobs.ts';
+import { distributions, likeliest, type TokenLogprob } from './top-logprobs.ts';
 
-/** Logprobs at one place of a prompt: of the token that stands there first, then the likeliest ones. */
+/** Logprobs at one place of a prompt: of the token that stands there, and of likely ones. */
 export interface ScoredPlace extends TokenLogprob {
   /** 1 for the likeliest token. Unknown unless likely tokens were asked for. */
   readonly rank?: number | undefined;
+  /** Best first. */
   readonly top: readonly TokenLogprob[];
 }
 
@@ -17,6 +18,9 @@ export interface PromptScoring {
   readonly signal: AbortSignal;
 }
 
+/** Logprobs that one answer lists. */
+const mostListed = 2 ** 22;
+
 /** Logprobs of a prompt's tokens at temperature 1. The first one has none. */
 export async function scorePrompt(
   policy: ServedPolicy,
@@ -24,31 +28,36 @@ export async function scorePrompt(
   { likely, signal }: PromptScoring,
 ): Promise<readonly (ScoredPlace | null)[]> {
   if (tokens.length < 2) return tokens.map(() => null);
-  const requests = [{ prompt: tokens.slice(0, 1), completion: tokens.slice(1) }];
+  const [prompt, completion] = [tokens.slice(0, 1), tokens.slice(1)];
   if (likely === 0) {
     if (policy.scoreTokens === undefined) throw new ApiError(400, 'this server cannot score prompts');
-    const [scores] = await policy.scoreTokens(requests, { signal });
+    const [scores] = await policy.scoreTokens([{ prompt, completion }], { signal });
     const places = Array.from(scores!.logprobs, (logprob, t) => ({
-      token: tokens[t + 1]!,
+      token: completion[t]!,
       logprob,
       top: [],
     }));
     return [null, ...places];
   }
-  if (policy.scoreLogits === undefined) {
+  const listed = completion.length * (likely === 'all' ? policy.vocabularySize : likely);
+  if (listed > mostListed) {
     throw new ApiError(
       400,
-      'this server cannot list the likeliest tokens; ask for the logprobs of the prompt only',
+      `expected at most ${mostListed} logprobs in an answer, got ${listed}; ask for fewer`,
     );
   }
-  const [scored] = await policy.scoreLogits(requests, { signal });
-  const { logits, vocabularySize } = scored!;
-  const places = tokens.slice(1).map((token, t): ScoredPlace => {
-    const row = logprobsOf(logits.subarray(t * vocabularySize, (t + 1) * vocabularySize), 1);
-    const order = Array.from(row.keys()).sort((a, b) => row[b]! - row[a]! || a - b);
-    const listed = likely === 'all' ? order : order.slice(0, likely);
-    const top = listed.map((other) => ({ token: other, logprob: row[other]! }));
-    return { token, logprob: row[token]!, rank: order.indexOf(token) + 1, top };
-  });
-  return [null, ...places];
+  const places: (ScoredPlace | null)[] = [null];
+  for await (const row of distributions(policy, { prompt, completion, temperature: 1, signal })) {
+    const token = completion[places.length - 1]!;
+    const logprob = row[token]!;
+    const rank = 1 + row.reduce((sum, other) => sum + (other > logprob ? 1 : 0), 0);
+    places.push({ token, logprob, rank, top: likely === 'all' ? ranked(row) : likeliest(row, likely) });
+  }
+  return places;
+}
+
+/** All tokens, best first. */
+function ranked(row: Float64Array): TokenLogprob[] {
+  const all = Array.from(row, (logprob, token) => ({ token, logprob }));
+  return all.sort((a, b) => b.logprob - a.logprob || a.token - b.token);
 }
