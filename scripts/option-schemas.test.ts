@@ -44,10 +44,11 @@ describe.each([...schemas])('%s', (_, schema) => {
     expect(new Validator(metaSchema, '2020-12').validate(schema).errors).toEqual([]);
   });
 
-  it('accepts no options, and refuses unknown ones', () => {
+  it('accepts what is required alone, and refuses unknown ones', () => {
     const validator = new Validator(schema as Schema, '2020-12');
-    expect(validator.validate({}).valid).toBe(true);
-    expect(validator.validate({ surprise: 1 }).valid).toBe(false);
+    const required = { ...((schema as Schema).required?.includes('model') && { model: 'models/qwen' }) };
+    expect(validator.validate(required).valid).toBe(true);
+    expect(validator.validate({ ...required, surprise: 1 }).valid).toBe(false);
   });
 });
 
@@ -63,6 +64,15 @@ describe('schemas of options', () => {
     expect(properties).not.toHaveProperty('iterations');
     expect(properties).not.toHaveProperty('advantages');
     expect(named('rollout/dist/schemas/rollout').properties!.groupSize).toMatchObject({ default: 8 });
+  });
+
+  it('check the configuration of a run', () => {
+    const validator = new Validator(named('run/dist/schemas/run') as Schema, '2020-12');
+    const config = { model: 'models/qwen', data: 'rows.jsonl', output: 'runs/one' };
+    expect(validator.validate({ ...config, algorithm: { name: 'ppo', iterations: 5 } }).valid).toBe(true);
+    expect(validator.validate({ ...config, distill: { teacher: 'Qwen/Qwen3-8B' } }).valid).toBe(true);
+    expect(validator.validate({ ...config, sft: { epochs: -1 } }).valid).toBe(false);
+    expect(validator.validate({ ...config, mode: 'training' }).valid).toBe(false);
   });
 
   it('check a configuration file', () => {

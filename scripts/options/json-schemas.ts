@@ -9,6 +9,7 @@ import { rlSchema } from '../../packages/algorithms/src/loop/options.ts';
 import { sftSchema } from '../../packages/algorithms/src/loop/sft-options.ts';
 import { optimizerSchema } from '../../packages/backprop/src/optimizer/optimizer.ts';
 import { rolloutSchema } from '../../packages/rollout/src/options.ts';
+import { runSchema } from '../../packages/run/src/config/run-schema.ts';
 import type { Compilation } from '../compiler.ts';
 
 /** Options that configuration files hold. */
@@ -21,6 +22,7 @@ const published = [
   { package: 'algorithms', name: 'sft', type: 'SftOptions', schema: sftSchema },
   { package: 'backprop', name: 'optimizer', type: 'OptimizerOptions', schema: optimizerSchema },
   { package: 'rollout', name: 'rollout', type: 'RolloutOptions', schema: rolloutSchema },
+  { package: 'run', name: 'run', type: 'RunConfig', schema: runSchema },
 ] as const;
 
 /** A schema of draft 2020-12, as far as options need it. */
@@ -90,18 +92,25 @@ export function bareSchemas(): readonly (OptionSchema & { readonly owner: string
   });
 }
 
+/** Type of the elements of a list, if a value can be one. */
+function elementOf(type: ts.Type, checker: ts.TypeChecker): ts.Type | undefined {
+  const parts = type.isUnion() ? type.types : [type];
+  return parts.find((part) => checker.isArrayLikeType(part))?.getNumberIndexType();
+}
+
 /** Writes the comments of a type's fields into its schema. */
 function describe(schema: JsonSchema, type: ts.Type, checker: ts.TypeChecker): void {
-  for (const branch of [schema, ...(schema.anyOf ?? []), ...(schema.oneOf ?? [])]) {
-    if (branch.properties === undefined) continue;
-    const part = partFor(type, branch.properties, checker);
-    for (const [name, field] of Object.entries(branch.properties)) {
-      const property = part?.getProperty(name);
-      if (property === undefined) continue;
-      const text = ts.displayPartsToString(property.getDocumentationComment(checker)).trim();
-      if (text !== '') field.description = text.replace(/\s+/g, ' ');
-      describe(field, checker.getTypeOfSymbol(property), checker);
-    }
+  for (const branch of [...(schema.anyOf ?? []), ...(schema.oneOf ?? [])]) describe(branch, type, checker);
+  const element = schema.items && elementOf(type, checker);
+  if (element !== undefined) describe(schema.items!, element, checker);
+  if (schema.properties === undefined) return;
+  const part = partFor(type, schema.properties, checker);
+  for (const [name, field] of Object.entries(schema.properties)) {
+    const property = part?.getProperty(name);
+    if (property === undefined) continue;
+    const text = ts.displayPartsToString(property.getDocumentationComment(checker)).trim();
+    if (text !== '') field.description = text.replace(/\s+/g, ' ');
+    describe(field, checker.getTypeOfSymbol(property), checker);
   }
 }
 

@@ -29,7 +29,7 @@ export {
 export type { GaeEstimatorOptions } from './estimator/critic-estimators.ts';
 export type { ReinforceEstimatorOptions } from './estimator/return-estimators.ts';
 export { groupFilters } from './loop/group-filters.ts';
-export type { MaxLength } from './loop/max-length.ts';
+export { type MaxLength, type WithinLength, withinLength } from './loop/max-length.ts';
 export { type ResolvedRlOptions, type RlOptions, resolveRlOptions } from './loop/options.ts';
 export {
   type AdvantageEstimator,

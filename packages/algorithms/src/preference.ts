@@ -1,3 +1,4 @@
+export { type JudgedWithin, pairsWithin } from './preference/judged-within.ts';
 export {
   type PreferenceLossName,
   type PreferenceTerm,
@@ -20,6 +21,7 @@ export {
   type RewardPair,
   rewardModel,
   rewardModelLoss,
+  rewardModelSchema,
   runRewardModelTraining,
 } from './preference/reward-model.ts';
 export {

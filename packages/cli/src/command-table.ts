@@ -113,6 +113,11 @@ export const commandTable: Readonly<Record<string, CommandEntry>> = {
     examples: ['run resume runs/first'],
     load: async () => (await import('./run-commands.ts')).resumeCommand,
   },
+  'run schema': {
+    summary: 'Print the JSON Schema of a run configuration, for editors',
+    examples: ['run schema > run.schema.json'],
+    load: async () => (await import('./run-commands.ts')).schemaCommand,
+  },
   'run verify': {
     summary: 'Compare the checkpoints of a run with their checksums',
     examples: ['run verify runs/quickstart'],

@@ -1,8 +1,9 @@
-import { readdir } from 'node:fs/promises';
+import { readdir, readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { ArgumentError } from '@rlp/core';
 import { verifyRun } from '@rlp/data/store';
-import { isRunnable, type RunConfig, type RunRecord, readRunRecord, runFiles } from '@rlp/run';
+import { isRunnable, type RunConfig, type RunRecord, readRunRecord, runFiles, runJsonSchema } from '@rlp/run';
 import { defineCommand } from 'citty';
 import type { CliContext } from './context.ts';
 import { reported, runIn } from './train-command.ts';
@@ -68,6 +69,22 @@ async function summaryOf(folder: string) {
     return { folder, mode: 'unknown', status: 'broken run.json', seconds: 0, score: undefined };
   const { mode, status, seconds, best, startedAt } = record;
   return { folder, mode, status, seconds, startedAt, score: best?.score };
+}
+
+/** `rlp run schema`. */
+export const schemaCommand = defineCommand({
+  meta: { name: 'schema', description: 'Print the JSON Schema of a run configuration, for editors' },
+  args: {},
+  async run({ data }) {
+    const { print } = data as CliContext;
+    print(await publishedSchema().catch(() => JSON.stringify(runJsonSchema())));
+  },
+});
+
+/** The schema that the package is published with, which has the sentences of the options. A clone has none before it is built. */
+async function publishedSchema(): Promise<string> {
+  const path = createRequire(import.meta.url).resolve('@rlp/run/schemas/run.json');
+  return (await readFile(path, 'utf8')).trimEnd();
 }
 
 /** `rlp run resume`. */

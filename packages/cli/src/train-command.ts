@@ -14,9 +14,17 @@ import type { CliContext } from './context.ts';
 
 /** Flags that are options of a run, by their names. */
 const runArgs = {
-  model: { type: 'string', description: 'Folder of a Hugging Face model', valueHint: 'DIR' },
+  model: {
+    type: 'string',
+    description: 'Folder of a Hugging Face model, or its name on the hub',
+    valueHint: 'MODEL',
+  },
   data: { type: 'string', description: 'File of rows such as {"question", "answer"}', valueHint: 'FILE' },
-  mode: { type: 'string', description: 'sft, rl, sft+rl or eval', valueHint: 'MODE' },
+  mode: {
+    type: 'string',
+    description: 'sft, rl, sft+rl, dpo, sft+dpo, reward-model, distill, sft+distill or eval',
+    valueHint: 'MODE',
+  },
   environment: { type: 'string', description: 'text, chat or a game', valueHint: 'NAME' },
   evaluation: { type: 'string', description: 'none for no evaluation', valueHint: 'none' },
   monitor: { type: 'string', description: 'none for no monitor', valueHint: 'none' },

@@ -30,15 +30,11 @@ export interface WithinLength {
  */
 export function withinLength(
   sequences: readonly TokenSequence[],
-  limit: z.output<typeof maxLengthSchema> | undefined,
+  limit: MaxLength | undefined,
   contextLength: number | undefined,
 ): WithinLength {
-  const { tokens, longer } = limit ?? { tokens: contextLength, longer: 'error' };
-  if (contextLength !== undefined && tokens !== undefined && tokens > contextLength) {
-    throw new ArgumentError(
-      `runSftTraining: maxLength.tokens is ${tokens}, but the model's context holds ${contextLength}; pass at most ${contextLength}`,
-    );
-  }
+  const { tokens, longer = 'drop' } = limit ?? { tokens: contextLength, longer: 'error' };
+  requireContext('runSftTraining', tokens, contextLength);
   if (tokens === undefined) return { sequences };
   const long = sequences.filter((sequence) => sequence.tokens.length > tokens);
   if (long.length === 0) return { sequences };
@@ -57,6 +53,14 @@ export function withinLength(
   const lost = cut.length - trained.length;
   const dropped = lost === 0 ? '' : `, and ${lost} of them dropped because no trained token is left`;
   return { sequences: trained, note: `${counts}; they are truncated${dropped}` };
+}
+
+/** Refuses a limit that the model cannot take. */
+export function requireContext(owner: string, tokens: number | undefined, contextLength: number | undefined) {
+  if (contextLength === undefined || tokens === undefined || tokens <= contextLength) return;
+  throw new ArgumentError(
+    `${owner}: maxLength.tokens is ${tokens}, but the model's context holds ${contextLength}; pass at most ${contextLength}`,
+  );
 }
 
 function truncated(sequence: TokenSequence, length: number): TokenSequence {

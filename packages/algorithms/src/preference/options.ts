@@ -1,5 +1,6 @@
 import { parseOptions } from '@rlp/core';
 import * as z from 'zod';
+import { maxLengthSchema } from '../loop/max-length.ts';
 import { deadlinesSchema } from '../loop/options.ts';
 import {
   isSingle,
@@ -26,6 +27,8 @@ export const passShape = {
   updates: z.int().min(1).optional(),
   /** Pairs of an update, or sequences for losses over single sequences. Default 16. */
   pairsPerBatch: z.int().min(1).default(16),
+  /** Longest sequence, prompt and completion together, and what happens to longer ones. Default: the backend refuses what it cannot take. */
+  maxLength: maxLengthSchema.optional(),
   /** How long the run waits for the backend. Default `{}`. */
   deadlines: deadlinesSchema.omit({ rewardsMs: true }).prefault({}),
 };

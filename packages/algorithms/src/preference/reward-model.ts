@@ -22,13 +22,14 @@ import {
 } from '../loop/run-updates.ts';
 import { updateDependencyShape } from '../loop/sft.ts';
 import { differentiate } from './differentiate.ts';
+import { pairsWithin } from './judged-within.ts';
 import { mean } from './learning.ts';
 import { hasOneLength, oneLength, passShape } from './options.ts';
 import { negativeLogSigmoid, scaled } from './pair-losses.ts';
 import type { JudgedPair } from './preferences.ts';
 
 /** Schema of {@link RewardModelOptions}. */
-const rewardModelSchema = z
+export const rewardModelSchema = z
   .strictObject({
     /** Names the random streams that shuffle the pairs. Default `'reward-model'`. */
     seed: z.string().default('reward-model'),
@@ -82,8 +83,12 @@ export async function* runRewardModelTraining(
   parseOptions('runRewardModelTraining', dependencySchema, dependencies, 'RewardModelDependencies');
   const { resume, ...own } = options;
   const resolved = parseOptions('runRewardModelTraining', rewardModelSchema, own, 'RewardModelOptions');
-  const { pairs, backend } = dependencies;
+  const { backend, logger } = dependencies;
   requireGroups('runRewardModelTraining', backend, [{ option: 'the loss', group: 'values' }]);
+  const context = { owner: 'runRewardModelTraining', contextLength: backend.contextLength };
+  const { items: pairs, note } = pairsWithin(dependencies.pairs, resolved.maxLength, context);
+  if (note !== undefined) logger?.note?.(resume?.iteration ?? 0, note);
+  if (pairs.length === 0) throw new ArgumentError(`runRewardModelTraining: ${note}, so no pair is left`);
   yield* runUpdates(dependencies, {
     deadlines: resolved.deadlines,
     lengths: pairs.map(({ chosen, rejected }) => chosen.tokens.length + rejected.tokens.length),

@@ -8,6 +8,7 @@ import {
   type UpdateState,
 } from '../loop/run-updates.ts';
 import { updateDependencyShape } from '../loop/sft.ts';
+import { examplesWithin, pairsWithin } from './judged-within.ts';
 import { learnPairs } from './learn-pairs.ts';
 import { learnSingles } from './learn-singles.ts';
 import type { LearnBatch, Learned } from './learning.ts';
@@ -63,7 +64,9 @@ export async function* runPreferenceTraining(
   const { resume, ...own } = options;
   const resolved = resolvePreferenceOptions(own);
   checkReference(dependencies, resolved);
-  const { rows, learn } = learner(dependencies, resolved);
+  const { notes, ...given } = shortEnough(dependencies, resolved);
+  for (const note of notes) dependencies.logger?.note?.(resume?.iteration ?? 0, note);
+  const { rows, learn } = learner({ ...dependencies, ...given }, resolved);
   const { referenceUpdate, deadlines, pairsPerBatch } = resolved;
   const references = new ReferenceScores();
   yield* runUpdates(dependencies, {
@@ -81,6 +84,21 @@ export async function* runPreferenceTraining(
       return learn({ backend, references, rows: [...rows].sort((a, b) => a - b) });
     },
   });
+}
+
+/** Data within the length that is asked for. */
+function shortEnough(
+  { pairs, examples, backend }: PreferenceDependencies,
+  { maxLength }: ResolvedPreferenceOptions,
+) {
+  const context = { owner: 'runPreferenceTraining', contextLength: backend.contextLength };
+  const judged = pairs && pairsWithin(pairs, maxLength, context);
+  const labelled = examples && examplesWithin(examples, maxLength, context);
+  return {
+    pairs: judged?.items,
+    examples: labelled?.items,
+    notes: [judged?.note, labelled?.note].filter((note) => note !== undefined),
+  };
 }
 
 type MovingReference = Extract<ResolvedPreferenceOptions['referenceUpdate'], { method: 'ema' }>;

@@ -3,7 +3,10 @@ import * as z from 'zod';
 
 /** A schedule that may leave out how long the run is. */
 type WithoutUpdates<Schedule> = Schedule extends { readonly updates: number }
-  ? Omit<Schedule, 'updates'> & { readonly updates?: number | undefined }
+  ? Omit<Schedule, 'updates'> & {
+      /** Updates until the schedule ends. Default: the optimizer steps of the stage. */
+      readonly updates?: number | undefined;
+    }
   : Schedule;
 
 /** A schedule of the learning rate. `updates` defaults to the optimizer steps of the stage. */
@@ -13,7 +16,12 @@ type RunSchedule = WithoutUpdates<ScheduleOptions>;
 const openSchedule = z.discriminatedUnion(
   'kind',
   scheduleSchema.options.map((option: z.ZodObject) =>
-    'updates' in option.shape ? option.extend({ updates: z.int().min(1).optional() }) : option,
+    'updates' in option.shape
+      ? option.extend({
+          /** Updates until the schedule ends. Default: the optimizer steps of the stage. */
+          updates: z.int().min(1).optional(),
+        })
+      : option,
   ) as unknown as typeof scheduleSchema.options,
 ) as unknown as z.ZodType<RunSchedule, RunSchedule>;
 

@@ -1,5 +1,5 @@
 /** A part of a run that changes the weights. */
-export type StageName = 'sft' | 'preference' | 'rl';
+export type StageName = 'sft' | 'preference' | 'reward-model' | 'distill' | 'rl';
 
 /** Stages of each mode, in their order. */
 export const modes = {
@@ -8,6 +8,9 @@ export const modes = {
   'sft+rl': ['sft', 'rl'],
   dpo: ['preference'],
   'sft+dpo': ['sft', 'preference'],
+  'reward-model': ['reward-model'],
+  distill: ['distill'],
+  'sft+distill': ['sft', 'distill'],
   eval: [],
 } as const satisfies Readonly<Record<string, readonly StageName[]>>;
 
@@ -21,6 +24,8 @@ export const modeNames = Object.keys(modes) as RunMode[];
 export const sections = {
   sft: ['sft'],
   preference: ['preference'],
+  'reward-model': ['rewardModel'],
+  distill: ['distill'],
   rl: ['algorithm'],
 } as const satisfies Readonly<Record<StageName, readonly string[]>>;
 

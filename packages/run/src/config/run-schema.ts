@@ -1,10 +1,11 @@
 import { sftSchema } from '@rlp/algorithms';
-import { preferenceSchema } from '@rlp/algorithms/preference';
+import { preferenceSchema, rewardModelSchema } from '@rlp/algorithms/preference';
 import { onnxSamplerSchema } from '@rlp/inference';
 import * as z from 'zod';
 import { algorithmSchema } from './algorithm-schema.ts';
 import { backendSchema } from './backend-schema.ts';
 import { dataSchema } from './data-schema.ts';
+import { distillSchema } from './distill-schema.ts';
 import { environmentSchema } from './environment-schema.ts';
 import { modelSchema } from './model-schema.ts';
 import { modeNames } from './modes.ts';
@@ -20,6 +21,11 @@ const stage = sftSchema.safeExtend({
 });
 
 const preferenceStage = preferenceSchema.safeExtend({
+  /** How the stage trains, over the run's `backend`. Default `{}`. */
+  backend: backendSchema.optional(),
+});
+
+const rewardModelStage = rewardModelSchema.safeExtend({
   /** How the stage trains, over the run's `backend`. Default `{}`. */
   backend: backendSchema.optional(),
 });
@@ -68,7 +74,7 @@ const engineSchema = z.strictObject({
 
 /** Schema of {@link RunConfig}. */
 export const runSchema = z.strictObject({
-  /** What the run does: `'sft'`, `'rl'`, `'sft+rl'`, `'dpo'`, `'sft+dpo'` or `'eval'`. Default: what the other options ask for. */
+  /** What the run does: `'sft'`, `'rl'`, `'sft+rl'`, `'dpo'`, `'sft+dpo'`, `'reward-model'`, `'distill'`, `'sft+distill'` or `'eval'`. Default: what the other options ask for. */
   mode: z.enum(modeNames).optional(),
   /** Folder of the run. Required, here or as `--out`. */
   output: z.string().min(1).optional(),
@@ -86,6 +92,10 @@ export const runSchema = z.strictObject({
   sft: stage.optional(),
   /** Learns from rows with `chosen` and `rejected`. `{}` is DPO; other losses by `loss`. Default: no such stage. */
   preference: preferenceStage.optional(),
+  /** Trains a reward model on rows with `chosen` and `rejected`. Default: no such stage. */
+  rewardModel: rewardModelStage.optional(),
+  /** Learns from the probabilities that a teacher gives to the policy's text. Default: no such stage. */
+  distill: distillSchema.optional(),
   /** Practises on the rewards. `{}` is GRPO with its defaults. Default: no such stage. */
   algorithm: algorithmSchema.optional(),
   /** How all stages train. Default `{}`. */

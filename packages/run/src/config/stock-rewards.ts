@@ -3,6 +3,7 @@ import { isReasoningAnswer, type ReasoningMetadata } from '@rlp/env/reasoning';
 import { RewardRegistry } from '@rlp/rewards';
 import * as stock from '@rlp/rewards/stock';
 import * as z from 'zod';
+import { savedRewardModel } from '../train/reward-models.ts';
 import type { DescribedReward } from './reward-schema.ts';
 
 /** What rewards of a configuration read of a task. */
@@ -68,12 +69,23 @@ function gsm8kAnswer(params: unknown): RewardFunction<AnswerMetadata> {
   return stock.gsm8kAnswer({ reference });
 }
 
+const rewardModelParams = z.strictObject({
+  /** Folder of a run of mode `'reward-model'`, or of its model. Required. */
+  model: z.string().min(1),
+});
+
+function rewardModel(params: unknown): RewardFunction<AnswerMetadata> {
+  const { model } = parseOptions('rewardModel', rewardModelParams, params);
+  return savedRewardModel(model) as RewardFunction<AnswerMetadata>;
+}
+
 /** Rewards that a configuration names. Those that compare answers read the task's `answer`. */
 const namedRewards = {
   ...stock.stockRewards,
   answer: rightAnswer,
   reasoningAnswer,
   gameScore,
+  rewardModel,
   exactAnswer,
   gsm8kAnswer,
   mathAnswer: (params: object) => stock.mathAnswer<AnswerMetadata>({ reference, ...params }),

@@ -67,7 +67,7 @@ export async function measure(
 
 /** Token limits of an evaluation: its own, or those of the training's rollout. */
 function samplingOf({ config: { evaluation }, given }: PreparedRun) {
-  const rollout = given.algorithm?.rollout as
+  const rollout = (given.algorithm?.rollout ?? given.distill?.rollout) as
     | { readonly sampling?: Readonly<Record<string, unknown>> }
     | undefined;
   const {

@@ -44,6 +44,7 @@ export async function prepareRun(
   const { computer, component } = createRewards(config);
   if (stages.includes('sft')) requireCompletions(rows.imitated);
   if (stages.includes('preference')) rows.practised.forEach(preferenceOf);
+  if (stages.includes('reward-model')) [...rows.practised, ...rows.heldOut].forEach(preferenceOf);
   return { ...{ config, given, mode, stages, model, rows, environment, component }, rewards: computer };
 }
 

@@ -2,14 +2,16 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { closeRun, loadRun, type RunPosition, saveRun } from '@rlp/algorithms/run';
 import { estimateMemory } from '@rlp/backprop';
-import type { Metrics, MetricsLogger } from '@rlp/core';
+import type { Metrics, MetricsLogger, Weights } from '@rlp/core';
 import { loadModel, saveModel } from '@rlp/models';
 import type { StageName } from '../config/modes.ts';
 import { dropLater } from '../folder/open-folder.ts';
+import { writeJson } from '../folder/write-text.ts';
 import { type Measured, measure, scoreOf } from './measure.ts';
 import { type OpenRun, say } from './open-run.ts';
 import { openPolicy, type Policy } from './policy.ts';
 import { recordGroups } from './record-groups.ts';
+import { saveRewardModel } from './reward-models.ts';
 import { stageLog } from './run-log.ts';
 import type { Stage, StagePlan, StageReport, StageState } from './stages/stage.ts';
 import { stages } from './stages/stages.ts';
@@ -107,7 +109,13 @@ async function trained(open: OpenStage): Promise<boolean> {
   };
   try {
     for (const note of plan.notes) log.note?.(startedAt, note);
-    const context = { prepared, policy, model, resume, clock, signal, onInterrupted };
+    const context = {
+      ...{ prepared, policy, model, resume },
+      engine: run.engine,
+      clock,
+      signal,
+      onInterrupted,
+    };
     for await (const report of stage.reports(context, plan)) {
       reached = report.state;
       await followed(open, report, log);
@@ -149,13 +157,20 @@ function save({ run, name, stage, policy }: OpenStage, state: StageState): Promi
   return saveRun(checkpointsOf(run, name), policy.backend, position, { keep });
 }
 
-function measured(
-  { run, policy: { inference } }: OpenStage,
+async function measured(
+  { run, stage, policy: { inference, backend } }: OpenStage,
   name: string,
   limit?: number,
 ): Promise<Measured | undefined> {
   const { prepared, model, signal, files } = run;
-  return measure(prepared, { name, limit, inference, model, signal, folder: files.evaluations });
+  const folder = files.evaluations;
+  if (stage.measure === undefined || prepared.config.evaluation === 'none') {
+    return measure(prepared, { name, limit, inference, model, signal, folder });
+  }
+  const record = await stage.measure({ prepared, backend, model }, { name, limit });
+  if (record === undefined) return undefined;
+  await writeJson(join(folder, `${name}.json`), record);
+  return { record, answers: [] };
 }
 
 /** The policy before the first stage. */
@@ -184,22 +199,27 @@ async function measureDuring(open: OpenStage, made: number): Promise<Metrics> {
 }
 
 /** Saves the model if no earlier evaluation of the last stage was as good, on the tasks that all of them have. */
-async function keepBest(
-  { run, policy, isLast }: OpenStage,
-  { record }: Measured,
-  iteration: number,
-): Promise<void> {
+async function keepBest(open: OpenStage, { record }: Measured, iteration: number): Promise<void> {
+  const { run, policy, isLast } = open;
   const { evaluation } = run.prepared.config;
   if (!isLast || evaluation === 'none') return;
   const score = scoreOf(record, evaluation.during);
   const { best } = run.journal.record;
   if (score === undefined || (best !== undefined && best.score >= score)) return;
-  await saveModel(join(run.files.checkpoints, 'best'), {
-    ...run.model,
-    weights: await policy.backend.getWeights(),
-  });
+  await saveResult(open, join(run.files.checkpoints, 'best'), await policy.backend.getWeights());
   const tasks = Math.min(evaluation.during, record.tasks.length);
   await run.journal.update({ best: { iteration, score, tasks } });
+}
+
+/** Saves a model, with its value head if that is what was trained. */
+async function saveResult(
+  { run, stage, policy }: OpenStage,
+  folder: string,
+  weights: Weights,
+): Promise<void> {
+  const model = { ...run.model, weights };
+  if (stage.saves === undefined) return saveModel(folder, model);
+  await saveRewardModel(folder, model, policy.backend);
 }
 
 /** Measures the finished stage on all tasks and saves its model. */
@@ -211,7 +231,7 @@ async function finish(open: OpenStage, folder: string): Promise<void> {
     say(run, `Held-out accuracy after ${stage.label}: ${accuracyText(result.record)}`);
   }
   const weights = await policy.backend.getWeights();
-  await saveModel(folder, { ...run.model, weights });
+  await saveResult(open, folder, weights);
   run.model = { ...run.model, weights };
   const done = { iterations: plan.iterations, isFinished: true };
   await run.journal.update({ stages: { ...run.journal.record.stages, [name]: done } });

@@ -149,10 +149,12 @@ function headline({ prepared, engine }: OpenRun): string {
   const { rows, mode, model } = prepared;
   const parameters = parametersOf(model);
   const size = parameters < 1e5 ? `${parameters}` : `${(parameters / 1e6).toFixed(2)} million`;
+  const has = (...names: readonly StageName[]) => names.some((name) => prepared.stages.includes(name));
+  const [onPairs, onPolicy] = [has('preference', 'reward-model'), has('rl', 'distill')];
   const counts = [
     ...(prepared.stages.includes('sft') ? [`${rows.imitated.length} rows to imitate`] : []),
-    ...(prepared.stages.includes('preference') ? [`${rows.practised.length} pairs`] : []),
-    ...(prepared.stages.includes('rl') ? [`${rows.practised.length} to practise`] : []),
+    ...(onPairs ? [`${rows.practised.length} pairs`] : []),
+    ...(onPolicy ? [`${rows.practised.length} to practise`] : []),
     `${rows.heldOut.length} held out`,
   ];
   return `Mode ${mode}: a model of ${size} weights, ${counts.join(', ')}, ${engine.threads} threads.`;

@@ -4,6 +4,7 @@ import {
   resolveSftOptions,
   runSftTraining,
   type SftState,
+  withinLength,
 } from '@rlp/algorithms';
 import { ArgumentError, promptMessages, type TokenSequence } from '@rlp/core';
 import type { LanguageModel } from '@rlp/models';
@@ -24,22 +25,19 @@ function demonstrationOf({ prompt, completion = '' }: RunRow, asMessages: boolea
 }
 
 /** Sequences that fit the model, and what was left out. */
-function sequencesOf({ rows, environment }: PreparedRun, model: LanguageModel) {
-  const limit = model.config.contextLength;
+function sequencesOf(prepared: PreparedRun, model: LanguageModel) {
+  const { rows, environment } = prepared;
+  const { contextLength } = model.config;
   const asMessages = showsMessages(environment);
   const all = rows.imitated.flatMap((row) => demonstrationSequences(demonstrationOf(row, asMessages), model));
-  const sequences = all.filter(({ tokens }) => tokens.length <= limit);
+  const limit = optionsOf(prepared).maxLength ?? { tokens: contextLength };
+  const { sequences, note } = withinLength(all, limit, contextLength);
   if (sequences.length === 0) {
     throw new ArgumentError(
-      `sft: each of the ${all.length} examples is longer than the ${limit} tokens of the model; shorten them, or choose a model with a longer context`,
+      `sft: each of the ${all.length} examples is longer than ${limit.tokens} tokens; shorten them, raise sft.maxLength, or choose a model with a longer context`,
     );
   }
-  const long = all.length - sequences.length;
-  const notes =
-    long === 0
-      ? []
-      : [`${long} of ${all.length} examples are longer than the model's ${limit} tokens and were left out`];
-  return { sequences, notes };
+  return { sequences, notes: note === undefined ? [] : [note] };
 }
 
 /** Updates of the whole stage, by the arithmetic of `runSftTraining`. */

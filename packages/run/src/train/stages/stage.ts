@@ -1,6 +1,7 @@
 import type { RlState, ScoredGroup, SftState } from '@rlp/algorithms';
-import type { Finding, Metrics } from '@rlp/core';
+import type { Evaluation, Finding, Metrics, TrainingBackend } from '@rlp/core';
 import type { LanguageModel } from '@rlp/models';
+import type { Engine } from '@rlp/onnx/runtime';
 import type { RunBackendOptions } from '../../config/backend-schema.ts';
 import type { Policy } from '../policy.ts';
 import type { PreparedRun } from '../prepare.ts';
@@ -26,6 +27,8 @@ export interface StageContext {
   readonly model: LanguageModel;
   /** State of an earlier process. */
   readonly resume: StageState | undefined;
+  /** Computes for the policy, and for other models of the stage. */
+  readonly engine: Engine;
   readonly clock: () => number;
   readonly signal: AbortSignal;
   /** Called with the state of an iteration that was interrupted. */
@@ -37,7 +40,9 @@ export interface Stage {
   /** Begins the lines of the console. */
   readonly label: string;
   /** Kind of its checkpoints; see `saveRun`. */
-  readonly kind: 'sft' | 'rl' | 'preference';
+  readonly kind: 'sft' | 'rl' | 'preference' | 'reward-model';
+  /** What the saved model has besides weights. Default: nothing. */
+  readonly saves?: 'value-head' | undefined;
   /** Learning rate if none is given. */
   readonly learningRate: number;
   /** Options of its section over those of the run. */
@@ -46,6 +51,21 @@ export interface Stage {
   plan(prepared: PreparedRun, model: LanguageModel): StagePlan;
   /** The loop. It ends after the last iteration, or at the signal. */
   reports(context: StageContext, plan: StagePlan): AsyncIterable<StageReport>;
+  /** Evaluates on held-out rows, for stages whose result does not write text. Default: responses are sampled and scored. */
+  measure?(context: MeasureContext, options: MeasureLimits): Promise<Evaluation | undefined>;
+}
+
+/** What a stage is measured with. */
+export interface MeasureContext {
+  readonly prepared: PreparedRun;
+  readonly backend: TrainingBackend;
+  readonly model: LanguageModel;
+}
+
+/** Name of an evaluation, and the rows that count, from the first. */
+export interface MeasureLimits {
+  readonly name: string;
+  readonly limit: number | undefined;
 }
 
 /** How long a stage is. */

@@ -1,5 +1,7 @@
 import type { StageName } from '../../config/modes.ts';
+import { distillStage } from './distill.ts';
 import { preferenceStage } from './preference.ts';
+import { rewardModelStage } from './reward-model.ts';
 import { rlStage } from './rl.ts';
 import { sftStage } from './sft.ts';
 import type { Stage } from './stage.ts';
@@ -8,5 +10,7 @@ import type { Stage } from './stage.ts';
 export const stages: Readonly<Record<StageName, Stage>> = {
   sft: sftStage,
   preference: preferenceStage,
+  'reward-model': rewardModelStage,
+  distill: distillStage,
   rl: rlStage,
 };

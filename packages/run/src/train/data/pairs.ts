@@ -1,0 +1,50 @@
+import type { MaxLength } from '@rlp/algorithms';
+import { type JudgedPair, judgedPair, pairsWithin } from '@rlp/algorithms/preference';
+import { ArgumentError, promptMessages } from '@rlp/core';
+import type { LanguageModel } from '@rlp/models';
+import { type RunEnvironment, showsMessages } from '../environment.ts';
+import { preferenceOf } from './preference-of.ts';
+import type { RunRow } from './rows.ts';
+
+/** Tokens of the longer side of a pair. */
+export function pairLength({ chosen, rejected }: JudgedPair): number {
+  return Math.max(chosen.tokens.length, rejected.tokens.length);
+}
+
+/** A pair, and the row that it is from. */
+export interface RunPair extends JudgedPair {
+  readonly id: string;
+}
+
+/** How rows become pairs. */
+export interface PairsOptions {
+  readonly environment: RunEnvironment;
+  readonly model: LanguageModel;
+  /** Longest sequence that the model can take, in tokens. */
+  readonly contextLength: number;
+  /** Length that the configuration asks for. */
+  readonly maxLength: MaxLength | undefined;
+  /** Section of the configuration, for error messages. */
+  readonly section: string;
+}
+
+/** Pairs that fit the model, and what was left out. @throws ArgumentError if none is left. */
+export function pairsOf(
+  rows: readonly RunRow[],
+  { environment, model, contextLength, maxLength, section }: PairsOptions,
+): { readonly pairs: readonly RunPair[]; readonly notes: readonly string[] } {
+  const asMessages = showsMessages(environment);
+  const all = rows.map((row): RunPair => {
+    const preference = preferenceOf(row);
+    const prompt = asMessages ? promptMessages(preference.prompt) : preference.prompt;
+    return { id: row.id, ...judgedPair({ ...preference, prompt }, model) };
+  });
+  const limit = maxLength ?? { tokens: contextLength };
+  const { items: pairs, note } = pairsWithin(all, limit, { owner: section, contextLength });
+  if (pairs.length === 0 && all.length > 0) {
+    throw new ArgumentError(
+      `${section}: each of the ${all.length} pairs is longer than ${limit.tokens} tokens; shorten them, raise ${section}.maxLength, or choose a model with a longer context`,
+    );
+  }
+  return { pairs, notes: note === undefined ? [] : [note] };
+}

@@ -1,0 +1,67 @@
+import { existsSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { rewardModel } from '@rlp/algorithms/preference';
+import { createOnnxBackend, readValueHead } from '@rlp/backprop';
+import { type CheckpointBackend, FormatError, type RewardFunction } from '@rlp/core';
+import { writeDirectory } from '@rlp/data/store';
+import { type LanguageModel, loadModel, writeModelFiles } from '@rlp/models';
+import { writeSafetensors } from '@rlp/models/safetensors';
+import { createEngine } from '@rlp/onnx/runtime';
+import { runFiles } from '../folder/run-files.ts';
+
+/** File of the value head beside a model, where `readValueHead` looks for it. */
+const headFile = 'value_head.safetensors';
+
+/** Saves a model with the value head of a backend. The folder appears when it is complete. */
+export async function saveRewardModel(
+  folder: string,
+  model: LanguageModel,
+  backend: CheckpointBackend,
+): Promise<void> {
+  const temporary = await mkdtemp(join(tmpdir(), 'rlp-reward-model-'));
+  try {
+    const checkpoint = join(temporary, 'checkpoint');
+    await backend.saveCheckpoint(checkpoint);
+    const head = await readValueHead(checkpoint);
+    await writeDirectory(folder, async (partial) => {
+      await writeModelFiles(partial, model);
+      await writeSafetensors(join(partial, headFile), new Map([['score.weight', head]]));
+    });
+  } finally {
+    await rm(temporary, { recursive: true });
+  }
+}
+
+/**
+ * A saved reward model as a reward. It is loaded when the first response is scored, into an engine of its own.
+ *
+ * @param source - Folder of the model, or of the run that trained it.
+ */
+export function savedRewardModel(source: string): RewardFunction {
+  let loaded: Promise<RewardFunction> | undefined;
+  return async (trajectory, context) => {
+    loaded ??= load(source);
+    return (await loaded)(trajectory, context);
+  };
+}
+
+async function load(source: string): Promise<RewardFunction> {
+  const folder = await folderOf(source);
+  const [model, valueHead] = await Promise.all([loadModel(folder), readValueHead(folder)]);
+  const engine = await createEngine();
+  const backend = await createOnnxBackend({ engine, model, valueHead, learningRate: 0, reference: 'none' });
+  return rewardModel(backend);
+}
+
+/** The folder itself, or the best or last checkpoint of a run. */
+async function folderOf(source: string): Promise<string> {
+  const { checkpoints } = runFiles(source);
+  for (const folder of [source, join(checkpoints, 'best'), join(checkpoints, 'last')]) {
+    if (existsSync(join(folder, headFile))) return folder;
+  }
+  throw new FormatError(
+    `rewardModel: ${source} holds no ${headFile}; give the folder of a run of mode 'reward-model', or of its model`,
+  );
+}

@@ -1,0 +1,98 @@
+import { REINFORCEAlgorithm, type RlState } from '@rlp/algorithms';
+import { distillationOptions, withTeacher } from '@rlp/algorithms/distillation';
+import { ArgumentError, type State, type TokenScorer } from '@rlp/core';
+import { createOnnxSampler, InferenceModule } from '@rlp/inference';
+import { type LanguageModel, loadModel, loadTokenizer, type TextTokenizer } from '@rlp/models';
+import type { Engine } from '@rlp/onnx/runtime';
+import { rewardFunctions } from '@rlp/rewards';
+import type { Teacher } from '../../config/distill-schema.ts';
+import type { AnswerMetadata } from '../../config/stock-rewards.ts';
+import { tasksOf } from '../environment.ts';
+import type { PreparedRun } from '../prepare.ts';
+import type { Stage, StageContext } from './stage.ts';
+
+/** A teacher that is ready, and what ends it. */
+interface OpenTeacher {
+  readonly scorer: TokenScorer;
+  readonly close: () => Promise<void>;
+}
+
+async function openTeacher(
+  teacher: Teacher,
+  model: LanguageModel,
+  engine: Engine,
+  signal: AbortSignal,
+): Promise<OpenTeacher> {
+  if (typeof teacher === 'string') {
+    const loaded = await loadModel(teacher, { signal });
+    requireVocabulary(teacher, loaded.tokenizer, model.tokenizer);
+    const sampler = await createOnnxSampler({ engine, model: loaded, store: 'teacher', maxSequences: 1 });
+    return { scorer: sampler, close: () => sampler.close() };
+  }
+  if ('scoreTokens' in teacher) return { scorer: teacher, close: async () => undefined };
+  const { tokenizer } = await loadTokenizer(teacher.model, { signal });
+  requireVocabulary(teacher.model, tokenizer, model.tokenizer);
+  const { server: backend, url, model: folder } = teacher;
+  const inference = await InferenceModule.create({ backend, url, model: folder });
+  return { scorer: inference, close: () => inference.close() };
+}
+
+/** Tokens are scored by their ids, so both have to mean the same by them. */
+function requireVocabulary(name: string, teacher: TextTokenizer, own: TextTokenizer): void {
+  const vocabulary = ({ files }: TextTokenizer) =>
+    JSON.stringify((files.tokenizer.model as { readonly vocab?: unknown } | undefined)?.vocab);
+  if (vocabulary(teacher) === vocabulary(own)) return;
+  throw new ArgumentError(
+    `distill.teacher: ${name} has another vocabulary than the model (${teacher.vocabularySize} and ${own.vocabularySize} tokens); choose a teacher of the same family`,
+  );
+}
+
+function optionsOf({ given, config }: PreparedRun) {
+  const { seed, distill } = config;
+  const { coefficient, tasksPerIteration } = distill!;
+  const rollout = { groupSize: 1, seed, ...given.distill?.rollout };
+  return { ...distillationOptions({ coefficient }), seed, tasksPerIteration, rollout };
+}
+
+async function* distilled(context: StageContext, iterations: number) {
+  const { prepared, policy, model, engine, clock, signal, resume, onInterrupted } = context;
+  const { environment, rows, config } = prepared;
+  const teacher = await openTeacher(config.distill!.teacher, model, engine, signal);
+  try {
+    const algorithm = new REINFORCEAlgorithm<State, AnswerMetadata>(
+      {
+        ...{ environment, clock },
+        rewards: rewardFunctions({ none: () => 0 }),
+        backend: withTeacher(policy.backend, teacher.scorer),
+        tasks: tasksOf(rows.practised, config.seed),
+        sampler: policy.inference,
+        tokenizer: model.tokenizer,
+        chat: model.chat,
+      },
+      optionsOf(prepared),
+    );
+    const state = resume as RlState | undefined;
+    yield* algorithm.run({ iterations, signal, onInterrupted, resume: state });
+  } finally {
+    await teacher.close();
+  }
+}
+
+/** Learns from the probabilities that a teacher gives to the policy's text. */
+export const distillStage: Stage = {
+  label: 'Distillation',
+  kind: 'rl',
+  learningRate: 1e-6,
+  backend: ({ config }) => ({ reference: 'none', ...config.distill?.backend }),
+  plan(prepared, { config }) {
+    const { iterations, tasksPerIteration } = prepared.config.distill!;
+    const { groupSize, sampling } = optionsOf(prepared).rollout as {
+      readonly groupSize: number;
+      readonly sampling?: { readonly maxTokens?: number };
+    };
+    const length = Math.min(config.contextLength, 2 * (sampling?.maxTokens ?? 256));
+    const batch = { rows: tasksPerIteration * groupSize, length };
+    return { iterations, updates: iterations, notes: [], batch };
+  },
+  reports: (context, { iterations }) => distilled(context, iterations),
+};

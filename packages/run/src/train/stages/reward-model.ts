@@ -1,0 +1,61 @@
+import { rewardModelSchema, runRewardModelTraining } from '@rlp/algorithms/preference';
+import type { CriticBackend } from '@rlp/core';
+import type { LanguageModel } from '@rlp/models';
+import { pairLength, pairsOf } from '../data/pairs.ts';
+import type { RunRow } from '../data/rows.ts';
+import { pairEvaluation } from '../pair-evaluation.ts';
+import type { PreparedRun } from '../prepare.ts';
+import type { Stage } from './stage.ts';
+
+/** Options of `runRewardModelTraining` among those of the stage. */
+function optionsOf({ given, config }: PreparedRun) {
+  const { backend: _, ...options } = given.rewardModel ?? {};
+  return { seed: config.seed, ...options };
+}
+
+/** Pairs of rows. A value of a whole sequence needs the place of one more token. */
+function own(rows: readonly RunRow[], prepared: PreparedRun, model: LanguageModel) {
+  const { environment } = prepared;
+  const contextLength = model.config.contextLength - 1;
+  const { maxLength } = optionsOf(prepared);
+  return pairsOf(rows, { environment, model, contextLength, maxLength, section: 'rewardModel' });
+}
+
+/** Learns a value of whole responses that agrees with preferences. */
+export const rewardModelStage: Stage = {
+  label: 'Reward model',
+  kind: 'reward-model',
+  learningRate: 1e-5,
+  saves: 'value-head',
+  backend: ({ config }) => ({ reference: 'none', ...config.rewardModel?.backend, valueHead: 'linear' }),
+  plan(prepared, model) {
+    const { pairs, notes } = own(prepared.rows.practised, prepared, model);
+    const { updates, epochs = 1, pairsPerBatch } = rewardModelSchema.parse(optionsOf(prepared));
+    const perEpoch = Math.ceil(pairs.length / pairsPerBatch);
+    const whole = Math.floor(epochs);
+    const rest = Math.ceil(((epochs - whole) * pairs.length) / pairsPerBatch);
+    const iterations = updates ?? whole * perEpoch + rest;
+    const length = pairs.reduce((longest, pair) => Math.max(longest, pairLength(pair)), 1) + 1;
+    return { iterations, updates: iterations, notes, batch: { rows: 2 * pairsPerBatch, length } };
+  },
+  reports({ prepared, policy: { backend }, model, resume, clock, signal }) {
+    const { pairs } = own(prepared.rows.practised, prepared, model);
+    const options = { ...optionsOf(prepared), ...(resume && { resume: { iteration: resume.iteration } }) };
+    return runRewardModelTraining({ backend: backend as CriticBackend, pairs, clock, signal }, options);
+  },
+  async measure({ prepared, backend, model }, { name, limit }) {
+    const rows = prepared.rows.heldOut.slice(0, limit);
+    const { pairs } = own(rows, prepared, model);
+    if (pairs.length === 0) return undefined;
+    const sides = pairs.flatMap(({ chosen, rejected }) => [chosen.tokens, rejected.tokens]);
+    const values = await (backend as CriticBackend).values(sides);
+    const { seed } = prepared.config;
+    return pairEvaluation(
+      pairs.map(({ id, chosen }, at) => {
+        const rewards = [values[2 * at]!.at(-1)!, values[2 * at + 1]!.at(-1)!] as const;
+        return { task: id, rewards, tokens: chosen.tokens.length };
+      }),
+      { name, seed },
+    );
+  },
+};
