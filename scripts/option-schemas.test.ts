@@ -9,6 +9,7 @@ const named = (path: string) => schemas.get(`packages/${path}.json`)!;
 const metaSchema = {
   $ref: '#/$defs/schema',
   $defs: {
+    type: { enum: ['object', 'string', 'number', 'integer', 'boolean', 'array'] },
     schema: {
       type: 'object',
       additionalProperties: false,
@@ -18,7 +19,9 @@ const metaSchema = {
         description: { type: 'string', minLength: 1 },
         default: true,
         const: true,
-        type: { enum: ['object', 'string', 'number', 'integer', 'boolean', 'array'] },
+        type: {
+          anyOf: [{ $ref: '#/$defs/type' }, { type: 'array', items: { $ref: '#/$defs/type' }, minItems: 1 }],
+        },
         enum: { type: 'array', minItems: 1 },
         properties: { type: 'object', additionalProperties: { $ref: '#/$defs/schema' } },
         required: { type: 'array', items: { type: 'string' } },

@@ -56,14 +56,14 @@ export interface Stage {
 }
 
 /** What a stage is measured with. */
-export interface MeasureContext {
+interface MeasureContext {
   readonly prepared: PreparedRun;
   readonly backend: TrainingBackend;
   readonly model: LanguageModel;
 }
 
 /** Name of an evaluation, and the rows that count, from the first. */
-export interface MeasureLimits {
+interface MeasureLimits {
   readonly name: string;
   readonly limit: number | undefined;
 }
