@@ -144,6 +144,7 @@ async function startBackend(
       contextLength: config.contextLength,
       tokensPerMicroBatch: options.tokensPerMicroBatch,
       pair: pairCost(config),
+      attention: engine.executionProvider === 'cpu' ? 'blocks' : 'whole',
     },
     shares: { engine, store },
     reference: options.reference,

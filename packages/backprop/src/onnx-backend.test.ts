@@ -49,7 +49,7 @@ async function create(): Promise<OnnxTrainingBackend> {
   return new OnnxTrainingBackend({
     program,
     weights,
-    packing: { vocabularySize, contextLength: 64, tokensPerMicroBatch: 16, pair: 0 },
+    packing: { vocabularySize, contextLength: 64, tokensPerMicroBatch: 16, pair: 0, attention: 'whole' },
     shares: { engine, store },
     reference: 'initial',
     forecastMemory: () => undefined,
@@ -113,7 +113,7 @@ it('sends a graph again after a request that failed before it was compiled', asy
       parameters,
       save: async () => undefined,
     }),
-    packing: { vocabularySize, contextLength: 64, tokensPerMicroBatch: 16, pair: 0 },
+    packing: { vocabularySize, contextLength: 64, tokensPerMicroBatch: 16, pair: 0, attention: 'whole' },
     shares: { engine, store: 'none' },
     forecastMemory: () => undefined,
     reference: 'initial',

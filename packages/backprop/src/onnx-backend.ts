@@ -21,6 +21,7 @@ import {
 } from '@rlp/core';
 import type { RunningProgram } from '@rlp/onnx/runtime';
 import { type OptimStepOptions, resolveOptimStep } from './backend-options.ts';
+import type { AttentionForm } from './batch/attention-blocks.ts';
 import {
   type PackedBatch,
   type PackingOptions,
@@ -128,7 +129,7 @@ export class OnnxTrainingBackend implements FullBackend {
       const result = await this.#compute(
         packed,
         `train: ${loss.key}`,
-        () => ({ kind: 'training', loss: traceLoss(loss) }),
+        (attention) => ({ kind: 'training', attention, loss: traceLoss(loss) }),
         (request) => this.#parts.program.call('forwardBackward', request),
       );
       const { trained } = packed.tokens;
@@ -160,7 +161,7 @@ export class OnnxTrainingBackend implements FullBackend {
       const result = await this.#compute(
         packed,
         'score',
-        () => ({ kind: 'scoring' }),
+        (attention) => ({ kind: 'scoring', attention }),
         (request) => this.#parts.program.call('score', { ...request, policy }, { signal }),
       );
       const entropies = unpack(packed, result.entropies!);
@@ -179,7 +180,7 @@ export class OnnxTrainingBackend implements FullBackend {
       const result = await this.#compute(
         packed,
         'values',
-        () => ({ kind: 'values' }),
+        (attention) => ({ kind: 'values', attention }),
         (request) => this.#parts.program.call('score', { ...request, policy: 'current' }, { signal }),
       );
       return unpack(packed, result.values!);
@@ -260,11 +261,12 @@ export class OnnxTrainingBackend implements FullBackend {
   async #compute<Result>(
     packed: PackedBatch,
     key: string,
-    source: () => GraphSource,
+    source: (attention: AttentionForm) => GraphSource,
     call: (request: ComputeRequest) => Promise<Result>,
   ): Promise<Result> {
-    const graph = this.#library.request(key, source);
     const { temperature, microBatches } = packed;
+    const attention = microBatches.some(({ blocks }) => blocks > 1) ? 'blocks' : 'whole';
+    const graph = this.#library.request(`${key} (${attention})`, () => source(attention));
     try {
       return await call({ ...graph, temperature, microBatches });
     } catch (error) {

@@ -1,3 +1,4 @@
+import type { AttentionForm } from './batch/attention-blocks.ts';
 import type { MicroBatch } from './batch/fill.ts';
 import type { TracedLoss } from './batch/traced-loss.ts';
 import type { Optimizer } from './optimizer/optimizer.ts';
@@ -85,10 +86,10 @@ export interface ScatteredGradient {
 }
 
 /** Description of a graph that the engine's thread builds. */
-export type GraphSource =
-  | { readonly kind: 'training'; readonly loss: TracedLoss }
-  | { readonly kind: 'scoring' }
-  | { readonly kind: 'values' };
+export type GraphSource = {
+  /** Whether attention is computed at once or in blocks. */
+  readonly attention: AttentionForm;
+} & ({ readonly kind: 'training'; readonly loss: TracedLoss } | { readonly kind: 'scoring' | 'values' });
 
 /** Graph that a request runs. */
 export interface GraphRequest {

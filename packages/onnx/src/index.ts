@@ -11,6 +11,7 @@ export {
   type Initializer,
   type Node,
   type OpDefinition,
+  type Subgraph,
   type TapeEntry,
   type Value,
   type ValueType,

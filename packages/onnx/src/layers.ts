@@ -1,10 +1,20 @@
 /** Layers of language models, made of operators, with gradient rules that are faster than those of their parts. */
 export * from './composites/activation.ts';
 export * from './composites/attention.ts';
+export * from './composites/blocked-attention.ts';
 export * from './composites/embedding.ts';
 export * from './composites/language-head.ts';
 export * from './composites/normalization.ts';
-export * from './composites/packed-attention.ts';
+export {
+  fullLayout,
+  type HeadMover,
+  headMover,
+  layoutMask,
+  type PackedAttentionOptions,
+  packedAttention,
+  type QueryBlocks,
+  type TokenLayout,
+} from './composites/packed-attention.ts';
 export * from './composites/picked-rows.ts';
 export * from './composites/rotary.ts';
 export type { OperatorSet } from './composites/variant.ts';

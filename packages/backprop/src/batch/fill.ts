@@ -28,6 +28,8 @@ export interface MicroBatch {
   readonly length: number;
   readonly slots: Int32Array;
   readonly ends: Int32Array;
+  /** Blocks that attention computes each row in. */
+  readonly blocks: number;
   /** Tokens after which a score is computed, and the token that is scored. */
   readonly scored: Int32Array;
   readonly targets: Int32Array;
@@ -54,7 +56,7 @@ export interface Fill {
 }
 
 /** Fills the arrays of a micro-batch, row by row and tree by tree, each in depth-first order. */
-export function fillRectangle({ rows, length }: Rectangle, paths: readonly Path[]): Fill {
+export function fillRectangle({ rows, length, blocks }: Rectangle, paths: readonly Path[]): Fill {
   const count = rows.flat().reduce((sum, { size }) => sum + size, 0);
   const filler = new Filler(paths, count, rows.length * length);
   for (const [row, trees] of rows.entries()) {
@@ -62,7 +64,7 @@ export function fillRectangle({ rows, length }: Rectangle, paths: readonly Path[
     for (const tree of trees) filler.addTree(tree);
     filler.endRow((row + 1) * length);
   }
-  return { arrays: { rows: rows.length, length, ...filler.arrays() }, scored: filler.found };
+  return { arrays: { rows: rows.length, length, blocks, ...filler.arrays() }, scored: filler.found };
 }
 
 class Filler {
@@ -159,4 +161,16 @@ class Filler {
     }
     this.found.push({ member, tokens, indices });
   }
+}
+
+/** Slots of a rectangle in the order of its blocks of columns, `[blocks, rows, columns]`. */
+export function blockSlots({ rows, length, blocks, slots, places }: MicroBatch) {
+  const columns = length / blocks;
+  const moved = (slot: number) => {
+    const [row, column] = [Math.floor(slot / length), slot % length];
+    return (Math.floor(column / columns) * rows + row) * columns + (column % columns);
+  };
+  const ordered = new Int32Array(slots.length);
+  for (let slot = 0; slot < slots.length; slot++) ordered[moved(slot)] = slots[slot]!;
+  return { shape: [blocks, rows, columns], slots: ordered, places: places.map(moved) };
 }

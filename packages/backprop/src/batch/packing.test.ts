@@ -9,7 +9,13 @@ const loss: Loss = {
   columns: ['advantages'],
   compute: (ops, { logprobs }) => ({ tokenLosses: ops.neg(logprobs) }),
 };
-const limits = { vocabularySize: 10, contextLength: 64, tokensPerMicroBatch: 64, pair: 0.001 };
+const limits = {
+  vocabularySize: 10,
+  contextLength: 64,
+  tokensPerMicroBatch: 64,
+  pair: 0.001,
+  attention: 'blocks',
+} as const;
 
 const sequence: TrainingSequence = {
   tokens: [4, 5, 6],
@@ -52,6 +58,7 @@ describe('packBatch', () => {
         length: 2,
         slots: Int32Array.of(0, 1),
         ends: Int32Array.of(2, 2),
+        blocks: 1,
         scored: Int32Array.of(0, 1),
         targets: Int32Array.of(5, 6),
         scorePlaces: Int32Array.of(0, 1),

@@ -1,8 +1,9 @@
 import type { Loss, TokenId, TrainingBatch, TrainingSequence } from '@rlp/core';
+import type { LayoutCosts } from './attention-blocks.ts';
 import { type Fill, fillRectangle, type LossGrid, type MicroBatch, type Scored } from './fill.ts';
 import { type PackingLimits, validateBatch, validateTokens } from './packing-validation.ts';
 import { cutRectangles } from './rectangles.ts';
-import { growTrees, type LayoutCosts, type Path } from './shared-prefixes.ts';
+import { growTrees, type Path } from './shared-prefixes.ts';
 
 /** A batch divided into micro-batches. Their gradients sum to the gradient of the batch. */
 export interface PackedBatch {

@@ -1,11 +1,14 @@
-import type { LayoutCosts, Tree } from './shared-prefixes.ts';
+import { blocksOf, type LayoutCosts, pairsOf, wholeBlocks } from './attention-blocks.ts';
+import type { Tree } from './shared-prefixes.ts';
 
 /** Trees that are computed together, and the rectangle of their attention. */
 export interface Rectangle {
   /** Trees of each row. */
   readonly rows: readonly (readonly Tree[])[];
-  /** Positions of a row, which are those of its longest tree. */
+  /** Positions of a row: those of its longest tree, and a few more if blocks do not divide them. */
   readonly length: number;
+  /** Blocks that attention computes a row in. */
+  readonly blocks: number;
 }
 
 /** Cost of one more micro-batch, in tokens: a pass over all gradients, and smaller matrix products. */
@@ -16,18 +19,19 @@ const microBatchCost = 128;
  *
  * Only attention computes empty positions, so the cost is that of the pairs in all rectangles, and of each micro-batch.
  */
-export function cutRectangles(trees: readonly Tree[], limit: number, { pair }: LayoutCosts): Rectangle[] {
+export function cutRectangles(trees: readonly Tree[], limit: number, costs: LayoutCosts): Rectangle[] {
   const order = trees.toSorted((a, b) => b.size - a.size);
   const best = new Float64Array(order.length + 1);
   const ends = new Int32Array(order.length);
   for (let start = order.length - 1; start >= 0; start--) {
-    const { size: length } = order[start]!;
+    const length = wholeBlocks(order[start]!.size, costs);
+    const rowCost = costs.pair * pairsOf(length, costs);
     const rows = new Rows(length);
     best[start] = Number.POSITIVE_INFINITY;
     for (let end = start; end < order.length; end++) {
       rows.place(order[end]!);
       if (end > start && rows.count * length > limit) break;
-      const cost = microBatchCost + pair * rows.count * length * length + best[end + 1]!;
+      const cost = microBatchCost + rowCost * rows.count + best[end + 1]!;
       if (cost > best[start]!) continue;
       best[start] = cost;
       ends[start] = end + 1;
@@ -35,9 +39,10 @@ export function cutRectangles(trees: readonly Tree[], limit: number, { pair }: L
   }
   const found: Rectangle[] = [];
   for (let start = 0; start < order.length; start = ends[start]!) {
-    const rows = new Rows(order[start]!.size);
+    const length = wholeBlocks(order[start]!.size, costs);
+    const rows = new Rows(length);
     for (const tree of order.slice(start, ends[start])) rows.place(tree);
-    found.push({ rows: rows.trees, length: order[start]!.size });
+    found.push({ rows: rows.trees, length, blocks: blocksOf(length, costs) });
   }
   return found;
 }

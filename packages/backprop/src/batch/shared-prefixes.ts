@@ -1,8 +1,4 @@
-/** What attention costs beside the rest of the model. */
-export interface LayoutCosts {
-  /** Cost of a pair of positions in attention, in tokens through the rest of the model. */
-  readonly pair: number;
-}
+import { type LayoutCosts, pairsOf } from './attention-blocks.ts';
 
 /** Positions of one sequence: the tokens that are read, and what is computed after each. */
 export interface Path {
@@ -39,7 +35,7 @@ export function growTrees(
   paths: readonly Path[],
   claims: 'exclusive' | 'equal',
   limit: number,
-  { pair }: LayoutCosts,
+  costs: LayoutCosts,
 ): Tree[] {
   const branches = sortedBranches(paths, claims);
   const count = branches.length;
@@ -50,7 +46,7 @@ export function growTrees(
     best[start] = Number.POSITIVE_INFINITY;
     let size = lengthOf(branches[start]!);
     for (let end = start + 1; ; end++) {
-      const cost = size + pair * size * size + best[end]!;
+      const cost = size + costs.pair * pairsOf(size, costs) + best[end]!;
       if (cost < best[start]!) {
         best[start] = cost;
         ends[start] = end;

@@ -1,6 +1,7 @@
 import { Graph, pullback, replayGraph, serialize, type Value } from '@rlp/onnx';
 import { pickRows, type TableGradient, type TokenLayout, tokenLogprobs } from '@rlp/onnx/layers';
 import { filled, gather, gemm, reshape } from '@rlp/onnx/ops';
+import type { AttentionForm } from '../batch/attention-blocks.ts';
 import { lossShape, type Score, type TracedLoss } from '../batch/traced-loss.ts';
 import type { GraphPlan, ParameterBlock, ScatteredGradient } from '../program-protocol.ts';
 import { type BlockInput, cutRows } from './parameter-blocks.ts';
@@ -80,8 +81,8 @@ export class PolicyGraphs {
   }
 
   /** Outputs `logprobs` and `entropies`, each `[scores]`. */
-  scoring(key: string): GraphPlan {
-    const trunk = this.#trunk();
+  scoring(key: string, attention: AttentionForm = 'whole'): GraphPlan {
+    const trunk = this.#trunk(attention);
     const { logprobs, entropies, blocks } = this.#vocabularyHead(trunk, 'needed');
     return forwardPlan(
       key,
@@ -92,8 +93,8 @@ export class PolicyGraphs {
   }
 
   /** Outputs `values` `[scores]` of the states after tokens. Leaves out the output matrix. */
-  values(key: string): GraphPlan {
-    const trunk = this.#trunk();
+  values(key: string, attention: AttentionForm = 'whole'): GraphPlan {
+    const trunk = this.#trunk(attention);
     return forwardPlan(key, trunk, { values: valuesOn(trunk) }, []);
   }
 
@@ -102,8 +103,8 @@ export class PolicyGraphs {
    *
    * For a loss that reads only values, it leaves out the output matrix and `logprobs`.
    */
-  training(key: string, loss: TracedLoss): GraphPlan {
-    const trunk = this.#trunk();
+  training(key: string, loss: TracedLoss, attention: AttentionForm = 'whole'): GraphPlan {
+    const trunk = this.#trunk(attention);
     const { graph } = trunk;
     const needsEntropies = loss.reads.includes('entropies') ? 'needed' : 'none';
     const head = loss.reads.includes('logprobs') ? this.#vocabularyHead(trunk, needsEntropies) : undefined;
@@ -132,7 +133,7 @@ export class PolicyGraphs {
     return { columns, metrics, perPosition, ...derived, ...planOf(key, trunk) };
   }
 
-  #trunk(): Trunk {
+  #trunk(attention: AttentionForm): Trunk {
     const graph = new Graph();
     const integers = (name: string, ...shape: string[]) => graph.input(name, 'int64', shape);
     const layout = {
@@ -140,6 +141,12 @@ export class PolicyGraphs {
       places: integers('places', 'tokens'),
       slots: integers('slots', 'rows', 'length'),
       ends: integers('ends', 'rows', 'length'),
+      ...(attention === 'blocks' && {
+        blocks: {
+          slots: integers('blockSlots', 'blocks', 'rows', 'columns'),
+          places: integers('blockPlaces', 'tokens'),
+        },
+      }),
     };
     const decoder = this.#decoder(graph, integers('tokens', 'tokens'), layout, this.#tables);
     const [scored, places] = [integers('scored', 'scores'), integers('scorePlaces', 'tokens')];

@@ -7,7 +7,7 @@ import {
   type Tensors,
 } from '@rlp/onnx/runtime';
 
-import type { LossGrid, MicroBatch } from '../batch/fill.ts';
+import { blockSlots, type LossGrid, type MicroBatch } from '../batch/fill.ts';
 import type { PolicyGraphs } from '../graphs/policy-graphs.ts';
 import type { GraphPlan, GraphRequest, GraphSource, ParameterBlock } from '../program-protocol.ts';
 
@@ -50,8 +50,11 @@ export class CompiledGraphs {
   }
 
   #build(key: string, source: GraphSource): GraphPlan {
-    if (source.kind === 'training') return this.#builder.training(key, source.loss);
-    return source.kind === 'scoring' ? this.#builder.scoring(key) : this.#builder.values(key);
+    const { attention } = source;
+    if (source.kind === 'training') return this.#builder.training(key, source.loss, attention);
+    return source.kind === 'scoring'
+      ? this.#builder.scoring(key, attention)
+      : this.#builder.values(key, attention);
   }
 
   async #release(key: string): Promise<void> {
@@ -80,6 +83,11 @@ export function feedsOf(
   }
   for (const [name, data] of Object.entries({ slots, ends })) {
     if (wanted.has(name)) feeds[name] = integers(data, [rows, length]);
+  }
+  if (wanted.has('blockSlots')) {
+    const blocks = blockSlots(batch);
+    feeds.blockSlots = integers(blocks.slots, blocks.shape);
+    feeds.blockPlaces = integers(blocks.places, [blocks.places.length]);
   }
   feeds.temperature = new Tensor('float32', Float32Array.of(temperature), []);
   if (batch.loss) addLossFeeds(feeds, batch.loss, plan.columns);

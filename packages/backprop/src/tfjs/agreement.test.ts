@@ -13,6 +13,7 @@ import { createEngine, type Engine } from '@rlp/onnx/runtime';
 import * as tf from '@tensorflow/tfjs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createOnnxBackend } from '../create-backend.ts';
+import { tinyModel } from '../testing/tiny-model.ts';
 import { createTfjsBackend } from './backend.ts';
 
 const fixtures = fileURLToPath(new URL('../../../models/fixtures/testdata', import.meta.url));
@@ -187,6 +188,31 @@ describe('the two backends', () => {
       expect(norm(logprobs.map((x, t) => x - expected.logprobs[row]![t]!))).toBeLessThan(1e-4);
     }
   });
+});
+
+describe('attention in blocks', () => {
+  it.each([
+    ['all earlier tokens', {}],
+    ['a window', { model_type: 'mistral', sliding_window: 300 }],
+  ])(
+    'agrees with attention at once, of answers to a long prompt and a short sequence: %s',
+    async (_, change) => {
+      const { config, weights } = tinyModel({ max_position_embeddings: 1024, ...change });
+      const model = { ...tinyModel(), config, weights };
+      const prompt = Array.from({ length: 560 }, (_, t) => (t * t + 3 * t) % 7);
+      const answers = [1, 2, 3].map((answer) => Array.from({ length: 30 }, (_, t) => (t * answer) % 8));
+      const { sequences } = batchOf([...answers.map((answer) => [...prompt, ...answer]), [1, 2, 3, 4]]);
+      const trained = sequences.map((sequence) => ({
+        ...sequence,
+        mask: sequence.tokens.map((_, t) =>
+          t > 0 && (t < 4 ? sequence.tokens.length === 4 : t > 545) ? 1 : 0,
+        ),
+      }));
+      const { expected, result, gap } = await compare(model, { sequences: trained }, crossEntropy);
+      expect(gap).toBeLessThan(1e-5);
+      expect(Math.abs(result.loss - expected.loss)).toBeLessThan(1e-5);
+    },
+  );
 });
 
 describe('stories260k on TensorFlow.js', () => {

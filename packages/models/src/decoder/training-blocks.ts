@@ -1,6 +1,7 @@
 import { ArgumentError } from '@rlp/core';
 import { type Dimension, type Graph, recompute, type Value } from '@rlp/onnx';
 import {
+  blockedAttention,
   embedding,
   headMover,
   layoutMask,
@@ -93,6 +94,14 @@ function fullAttention(options: TrainingBlocksOptions, ops: OperatorSet): Decode
   const { config, layout } = options;
   const scale = attentionScale(config);
   const rotations = rotationsOf(options, ops);
+  if (layout.blocks) {
+    const attend = blockedAttention(layout, config.heads, config.keyValueHeads);
+    return (layer, query, key, value) => {
+      const rotate = rotations.get(positionOf(config, layer))!;
+      const turned = [rotate(query, config.heads), rotate(key, config.keyValueHeads)] as const;
+      return attend(...turned, value, { scale, window: windowOf(config, layer) });
+    };
+  }
   const windows = new Set(Array.from({ length: config.layers }, (_, layer) => windowOf(config, layer)));
   const masks = new Map([...windows].map((window) => [window, layoutMask(layout, window)]));
   const queries = headMover(layout, config.heads);

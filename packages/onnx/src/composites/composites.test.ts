@@ -171,6 +171,19 @@ const cases: readonly CompositeCase[] = [
     composed: (q, k, v) => composedTrees(q!, k!, v!),
   },
   {
+    name: 'blockedAttention of trees with grouped queries',
+    inputs: [normals('q', [7, 16]), normals('k', [7, 8]), normals('v', [7, 8])],
+    composite: (set, q, k, v) => {
+      if (set === 'standard') return composedTrees(q!, k!, v!);
+      const { graph } = q!;
+      const slots = graph.constant([0, 1, 6, 0, 2, 3, 0, 0, 4, 5, 0, 0], [3, 2, 2], 'int64');
+      const places = graph.constant([0, 1, 4, 5, 8, 9, 2], [7], 'int64');
+      const layout = { ...packedTrees(graph), blocks: { slots, places } };
+      return layers.blockedAttention(layout, 4, 2)(q!, k!, v!, { scale: 0.5 });
+    },
+    composed: (q, k, v) => composedTrees(q!, k!, v!),
+  },
+  {
     name: 'pickRows',
     inputs: [normals('x', [4, 3])],
     composite: (_, a) => {

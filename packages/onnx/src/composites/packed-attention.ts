@@ -26,6 +26,16 @@ export interface TokenLayout {
   readonly places: Value;
   /** Number of tokens before each token in its sequence, int64 `[tokens]`. */
   readonly positions: Value;
+  /** Queries in blocks of columns, for {@link blockedAttention}. Default: all columns at once. */
+  readonly blocks?: QueryBlocks | undefined;
+}
+
+/** Slots of a layout, cut into blocks of columns. */
+export interface QueryBlocks {
+  /** Token in each slot, int64 `[blocks, rows, columns]`. */
+  readonly slots: Value;
+  /** Slot of each token among these, int64 `[tokens]`. */
+  readonly places: Value;
 }
 
 /** {@link TokenLayout} of `rows` sequences of `length` tokens each. */
@@ -77,7 +87,10 @@ export interface HeadMover {
 }
 
 /** Creates the indices by which heads of a layout are moved. Share them among layers. */
-export function headMover({ slots, places }: TokenLayout, heads: number): HeadMover {
+export function headMover(
+  { slots, places }: Pick<TokenLayout, 'slots' | 'places'>,
+  heads: number,
+): HeadMover {
   const { graph } = slots;
   const [rows, length] = slots.shape as [Dimension, Dimension];
   const [tokens] = places.shape as [Dimension];
@@ -181,11 +194,11 @@ export function packedAttention(
 }
 
 /**
- * `g vᵀ − sums`. The subtraction is one more column of the product, which saves a pass over the scores.
+ * `g vᵀ − sums`, the part of attention's gradient that reads the values. The subtraction is one more column of the product, which saves a pass over the scores.
  *
  * @param sums - `[…, rows, 1]`
  */
-function centered(g: Value, value: Value, sums: Value, multiply: typeof fusedMatmul): Value {
+export function centered(g: Value, value: Value, sums: Value, multiply: typeof fusedMatmul): Value {
   const column = value.graph.constant(1, [1, 1, 1, 1], value.type);
   const ones = expand(column, [...value.shape.slice(0, -1), 1]);
   return multiply(concat([g, neg(sums)], -1), concat([value, ones], -1), { transposeB: 'yes' });

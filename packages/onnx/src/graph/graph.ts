@@ -28,6 +28,15 @@ export interface Node {
   readonly inputs: readonly (Value | undefined)[];
   readonly outputs: readonly Value[];
   readonly attributes: Attributes;
+  /** Body of a loop, its attribute `body`. */
+  readonly body?: Subgraph | undefined;
+}
+
+/** A graph within a graph, such as the body of a loop. It also reads values of the graph around it. */
+export interface Subgraph {
+  readonly inputs: readonly Value[];
+  readonly nodes: readonly Node[];
+  readonly outputs: readonly Value[];
 }
 
 /** Arguments of a VJP rule. */
@@ -95,7 +104,7 @@ export interface GraphOptions {
 /** A graph under construction. Create values with {@link Graph.input}, {@link Graph.constant} and operators. */
 export class Graph {
   readonly opset: number;
-  readonly nodes: Node[] = [];
+  nodes: Node[] = [];
   readonly inputs: Value[] = [];
   readonly initializers: Initializer[] = [];
   readonly outputs = new Map<string, Value>();
@@ -181,12 +190,14 @@ export class Graph {
    * Adds a node. Operators call this. Pass `undefined` to omit an optional input.
    *
    * @param declared - Element types and shapes of the outputs. Default: inferred by the definition.
+   * @param body - Body of a loop, from {@link Graph.body}. Default: no body.
    */
   apply(
     definition: OpDefinition,
     inputs: readonly (Value | undefined)[],
     attributes: Attributes = {},
     declared: readonly ValueType[] | undefined = definition.infer?.(inputs, attributes),
+    body?: Subgraph,
   ): readonly Value[] {
     for (const [index, input] of inputs.entries()) {
       if (input && input.graph !== this) {
@@ -196,7 +207,7 @@ export class Graph {
       }
     }
     const outputs: Value[] = [];
-    const node: Node = { definition, inputs, outputs, attributes };
+    const node: Node = { definition, inputs, outputs, attributes, body };
     if (!declared) throw new ArgumentError(`${definition.type}: the types of its outputs must be declared`);
     for (const { type, shape } of declared) {
       outputs.push(this.#value(this.#fresh(definition.type), type, shape, node));
@@ -217,6 +228,27 @@ export class Graph {
       return { result: build(), tape };
     } finally {
       this.#tape = outer;
+    }
+  }
+
+  /**
+   * Builds the body of a loop or branch. Its nodes are kept apart from those of the graph, and so are its dimensions.
+   *
+   * No gradient flows through it. Give the node that has the body a custom gradient.
+   */
+  body(inputs: readonly ValueType[], build: (inputs: readonly Value[]) => readonly Value[]): Subgraph {
+    const outer = this.nodes;
+    const known = new Set(this.dimensions.keys());
+    this.nodes = [];
+    try {
+      const values = inputs.map(({ type, shape }) =>
+        this.#value(this.#fresh('body'), type, shape, undefined),
+      );
+      const { result } = this.withTape(() => build(values));
+      return { inputs: values, nodes: this.nodes, outputs: result };
+    } finally {
+      this.nodes = outer;
+      for (const name of this.dimensions.keys()) if (!known.has(name)) this.dimensions.delete(name);
     }
   }
 

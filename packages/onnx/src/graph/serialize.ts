@@ -3,7 +3,7 @@ import protobuf from 'protobufjs/minimal.js';
 
 import type { Attribute } from './attributes.ts';
 import { dataTypes } from './data-type.ts';
-import type { ExternalData, Graph, Initializer, Node, Value, ValueType } from './graph.ts';
+import type { ExternalData, Graph, Initializer, Node, Subgraph, Value, ValueType } from './graph.ts';
 import { encodeTensor } from './tensor-data.ts';
 
 type Writer = protobuf.Writer;
@@ -12,7 +12,7 @@ type Names = ReadonlyMap<Value, string>;
 /** Version 10 of the ONNX intermediate representation, which belongs to opset 21. */
 const irVersion = 10;
 const maximumBytes = 2 ** 31 - 1;
-const attributeTypes = { float: 1, int: 2, string: 3, tensor: 4, ints: 7, strings: 8 } as const;
+const attributeTypes = { float: 1, int: 2, string: 3, tensor: 4, graph: 5, ints: 7, strings: 8 } as const;
 
 /** Options of {@link serialize}. */
 export interface SerializeOptions {
@@ -51,7 +51,7 @@ export function serialize(graph: Graph, { unusedInputs = 'drop' }: SerializeOpti
     for (const [name, value] of graph.outputs) message(writer, 12, () => writeValueInfo(writer, name, value));
   });
   writeOpset(writer, '', graph.opset);
-  const domains = new Set(nodes.map(({ definition }) => definition.domain ?? ''));
+  const domains = new Set(nodes.flatMap(domainsOf));
   for (const domain of [...domains].filter((name) => name !== '').sort()) writeOpset(writer, domain, 1);
   return ownBytes(writer.finish());
 }
@@ -62,13 +62,24 @@ function ownBytes(bytes: Uint8Array): Uint8Array {
   return alone ? new Uint8Array(bytes.buffer) : Uint8Array.from(bytes);
 }
 
+/** Values that a node reads, those that its body reads included. */
+function readsOf({ inputs, body }: Node): Value[] {
+  const own = inputs.filter((input) => input !== undefined);
+  return body ? [...own, ...body.nodes.flatMap(readsOf), ...body.outputs] : own;
+}
+
+/** Operator sets of a node and of its body. */
+function domainsOf({ definition, body }: Node): string[] {
+  return [definition.domain ?? '', ...(body?.nodes ?? []).flatMap(domainsOf)];
+}
+
 function live(graph: Graph): { nodes: Node[]; values: Set<Value> } {
   const values = new Set<Value>(graph.outputs.values());
   const nodes: Node[] = [];
   for (const node of graph.nodes.toReversed()) {
     if (!node.outputs.some((output) => values.has(output))) continue;
     nodes.push(node);
-    for (const input of node.inputs) if (input) values.add(input);
+    for (const read of readsOf(node)) values.add(read);
   }
   return { nodes: inExecutionOrder(nodes.reverse()), values };
 }
@@ -81,7 +92,7 @@ function live(graph: Graph): { nodes: Node[]; values: Set<Value> } {
  * would then stay in memory until the other layers' gradients are computed at the end.
  */
 function inExecutionOrder(nodes: readonly Node[]): Node[] {
-  const consumed = new Set(nodes.flatMap(({ inputs }) => inputs));
+  const consumed = new Set(nodes.flatMap(readsOf));
   const feeds = ({ outputs }: Node) => outputs.some((output) => consumed.has(output));
   return [...nodes.filter(feeds), ...nodes.filter((node) => !feeds(node)).reverse()];
 }
@@ -133,7 +144,7 @@ function writeOpset(writer: Writer, domain: string, version: number): void {
 }
 
 function writeNode(writer: Writer, node: Node, index: number, names: Names): void {
-  const { definition, inputs, outputs, attributes } = node;
+  const { definition, inputs, outputs, attributes, body } = node;
   for (const input of inputs) {
     writer.uint32(tag(1, 2)).string(input ? (names.get(input) ?? input.name) : '');
   }
@@ -143,7 +154,20 @@ function writeNode(writer: Writer, node: Node, index: number, names: Names): voi
   for (const [name, attribute] of Object.entries(attributes)) {
     message(writer, 5, () => writeAttribute(writer, name, attribute));
   }
+  if (body) message(writer, 5, () => writeBody(writer, body, names));
   if (definition.domain) writer.uint32(tag(7, 2)).string(definition.domain);
+}
+
+function writeBody(writer: Writer, { inputs, nodes, outputs }: Subgraph, names: Names): void {
+  writer.uint32(tag(1, 2)).string('body');
+  message(writer, 6, () => {
+    for (const [index, node] of nodes.entries())
+      message(writer, 1, () => writeNode(writer, node, index, names));
+    writer.uint32(tag(2, 2)).string('body');
+    for (const input of inputs) message(writer, 11, () => writeValueInfo(writer, input.name, input));
+    for (const output of outputs) message(writer, 12, () => writeValueInfo(writer, output.name, output));
+  });
+  writer.uint32(tag(20, 0)).int32(attributeTypes.graph);
 }
 
 function writeAttribute(writer: Writer, name: string, attribute: Attribute): void {
