@@ -19,6 +19,20 @@ const llama = (change: Record<string, unknown>) =>
     ...change,
   });
 
+const qwen = parseModelConfig({
+  model_type: 'qwen2',
+  vocab_size: 151_936,
+  hidden_size: 896,
+  intermediate_size: 4864,
+  num_hidden_layers: 24,
+  num_attention_heads: 14,
+  num_key_value_heads: 2,
+  max_position_embeddings: 32_768,
+  rms_norm_eps: 1e-6,
+  tie_word_embeddings: true,
+  hidden_act: 'silu',
+});
+
 describe('countParameters', () => {
   it.each([
     ['stories260K', llama({}), 260_032],
@@ -34,23 +48,7 @@ describe('countParameters', () => {
       }),
       134_515_008,
     ],
-    [
-      'Qwen2.5-0.5B',
-      parseModelConfig({
-        model_type: 'qwen2',
-        vocab_size: 151_936,
-        hidden_size: 896,
-        intermediate_size: 4864,
-        num_hidden_layers: 24,
-        num_attention_heads: 14,
-        num_key_value_heads: 2,
-        max_position_embeddings: 32_768,
-        rms_norm_eps: 1e-6,
-        tie_word_embeddings: true,
-        hidden_act: 'silu',
-      }),
-      494_032_768,
-    ],
+    ['Qwen2.5-0.5B', qwen, 494_032_768],
     [
       'GPT-2',
       parseModelConfig({
@@ -99,6 +97,15 @@ describe('estimateMemory', () => {
   it('counts the factors of layers that GPT-2 fuses', () => {
     const config = parseModelConfig({ model_type: 'gpt2', vocab_size: 9, n_embd: 8, n_layer: 1, n_head: 2 });
     expect(estimateMemory({ config, rows: 1, length: 4, lora: { rank: 4 } }).reference).toBe(4 * 512);
+  });
+
+  it('keeps no probabilities of long rows, nor logits of tokens that are not trained', () => {
+    const { activations } = estimateMemory({ config: qwen, rows: 1, length: 4096 });
+    expect(activations).toBeLessThan(8e9);
+    const half = estimateMemory({ config: qwen, rows: 1, length: 2048 }).activations;
+    expect(activations / half).toBeCloseTo(2, 5);
+    const [all, few] = [undefined, 32].map((trained) => estimateMemory({ ...question, trained }).logits);
+    expect(few! / all!).toBeCloseTo(1 / 4, 5);
   });
 
   it.each([0, -1, 1.5, Number.NaN])('refuses %s rows', (rows) => {

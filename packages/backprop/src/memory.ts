@@ -2,7 +2,8 @@ import { parseOptions } from '@rlp/core';
 import type { ModelConfig } from '@rlp/models';
 import { linearLayers, parameterSpecs } from '@rlp/models/decoder';
 import * as z from 'zod';
-import { headBlockRows } from './graphs/parameter-blocks.ts';
+import { blockColumns, longestWhole } from './batch/attention-blocks.ts';
+import { headBlockRows, largeVocabulary } from './graphs/parameter-blocks.ts';
 
 const schema = z.strictObject({
   /** Shape of the model, from `loadModel` or `parseModelConfig`. Required. */
@@ -11,6 +12,8 @@ const schema = z.strictObject({
   rows: z.int().min(1),
   /** Tokens in each sequence. Required. */
   length: z.int().min(1),
+  /** Tokens of each sequence that are trained, so that their logprobs are computed. Default: `length`. */
+  trained: z.int().min(1).optional(),
   /** Micro-batches in a batch: `'several'` needs a second gradient buffer. Default `'one'`. */
   microBatches: z.enum(['one', 'several']).optional(),
   /** Option `activations` of the backend: `'recompute'` saves memory. Default `'keep'`. */
@@ -67,28 +70,36 @@ const runtimeBytes = 200 * 2 ** 20;
  * dimension, kv: key-value heads · head dimension, f: intermediate size):
  *
  * - Activations, in floats per token and layer: `2d + 2q + 2kv` around attention (`2d` more with layer norms), `2f` in the
- *   feed-forward block, and `heads · length` attention probabilities. With recomputation, only `d`.
+ *   feed-forward block, and `heads · length` attention probabilities of rows up to 512 tokens. With recomputation, only `d`.
+ * - Attention of longer rows holds the probabilities of one block of 256 columns, three times, in one layer.
  * - The backward pass of one layer takes about as much again.
- * - The head keeps one `[rows · length, vocabulary]` array of probabilities. While softmax runs, it also holds the logits
- *   of up to 4096 tokens. A critic's head has one number per token, which is ignored.
- * - Scoring the reference takes two arrays of that size, because of its entropies, and about two layers.
+ * - The head keeps one `[rows · trained, vocabulary]` array of probabilities. While softmax runs, it also holds the logits
+ *   of up to 4096 tokens of the vocabulary. From 65,536 tokens on it holds the arrays of two such blocks. A critic's head has
+ *   one number per token, which is ignored.
+ * - Scoring the reference takes two arrays of a block's size or of a small vocabulary's twice, because of its entropies, and
+ *   about two layers.
+ *
+ * Prefixes that sequences share are computed once. The estimate does not know of them, so it is then too high.
  *
  * Estimated and measured peak resident memory of fp32 full training, while the caller keeps the model (Linux,
  * onnxruntime-node 1.30):
  *
- * | parameters | rows × tokens | vocabulary | reference | estimated MiB | measured MiB |
- * | --- | --- | --- | --- | --- | --- |
- * | 3.3 M | 32 × 128 | | none | 586 | 640 |
- * | 15 M | 8 × 256 | 32,000 | none | 1034 | 1083 |
- * | 135 M | 2 × 256 | | none | 3358 | 3439 |
- * | 9.9 M | 8 × 256 | 8000 | scored | 1050 | 1082 |
- * | 9 M | 8 × 256 | 32,000 | scored | 1323 | 1407 |
+ * | parameters | rows × tokens | trained | vocabulary | reference | estimated MiB | measured MiB |
+ * | --- | --- | --- | --- | --- | --- | --- |
+ * | 3.3 M | 32 × 128 | all | 512 | none | 586 | 604 |
+ * | 15 M | 8 × 256 | all | 32,000 | none | 1034 | 1061 |
+ * | 15 M | 8 × 256 | 64 | 32,000 | none | 823 | 833 |
+ * | 15 M | 8 × 256 | all | 32,000 | scored | 1295 | 1239 |
+ * | 6.3 M | 1 × 4096 | all | 1000 | none | 780 | 736 |
+ * | 9.8 M | 1 × 1024 | all | 151,936 | none | 467 | 415 |
+ * | 9.8 M | 1 × 2048 | 512 | 151,936 | none | 452 | 401 |
  *
  * @throws OptionsError naming every unknown or invalid field.
  */
 export function estimateMemory(question: MemoryQuestion): MemoryEstimate {
   const { config, rows, length, lora } = parseOptions('estimateMemory', schema, question);
   const tokens = rows * length;
+  const scored = rows * Math.min(length, question.trained ?? length);
   const parameters = countParameters(config);
   const critic = question.purpose === 'critic';
   const trained = lora ? countAdapterParameters(config, lora.rank) : parameters;
@@ -99,8 +110,11 @@ export function estimateMemory(question: MemoryQuestion): MemoryEstimate {
     gradients: float * trained * (question.microBatches === 'several' ? 2 : 1),
     optimizer: float * 2 * trained,
     activations: float * tokens * activationsPerToken(config, length, question.activations ?? 'keep'),
-    logits: critic ? 0 : float * tokens * logitsPerToken(config),
-    scoring: critic || question.reference === 'none' ? 0 : float * tokens * scoringPerToken(config, length),
+    logits: critic ? 0 : float * scored * logitsPerToken(config),
+    scoring:
+      critic || question.reference === 'none'
+        ? 0
+        : float * (scored * scoredLogits(config) + tokens * 2 * layerPerToken(config, length)),
     runtime: runtimeBytes,
   };
   const total = Object.values(parts).reduce((sum, bytes) => sum + bytes, 0);
@@ -122,7 +136,8 @@ function countAdapterParameters(config: ModelConfig, rank: number): number {
 function activationsPerToken(config: ModelConfig, length: number, mode: 'keep' | 'recompute'): number {
   const { hiddenSize: d, layers } = config;
   const layer = layerPerToken(config, length);
-  return mode === 'keep' ? (layers + 1) * layer : layers * d + 2 * layer;
+  const block = length <= longestWhole ? 0 : 3 * config.heads * blockColumns;
+  return (mode === 'keep' ? (layers + 1) * layer : layers * d + 2 * layer) + block;
 }
 
 function layerPerToken(config: ModelConfig, length: number): number {
@@ -130,15 +145,18 @@ function layerPerToken(config: ModelConfig, length: number): number {
   // Every expert is computed for every token.
   const f = experts ? experts.count * experts.intermediateSize : config.intermediateSize;
   const residual = config.norm.type === 'layer' ? 4 * d : 2 * d;
-  return residual + 2 * (heads + keyValueHeads) * headDimension + 2 * f + heads * length;
-}
-
-function scoringPerToken(config: ModelConfig, length: number): number {
-  return 2 * config.vocabularySize + 2 * layerPerToken(config, length);
+  const probabilities = length <= longestWhole ? heads * length : 0;
+  return residual + 2 * (heads + keyValueHeads) * headDimension + 2 * f + probabilities;
 }
 
 function logitsPerToken({ vocabularySize }: ModelConfig): number {
+  if (vocabularySize >= largeVocabulary) return 4 * headBlockRows;
   return vocabularySize + Math.min(vocabularySize, headBlockRows);
+}
+
+/** Logits and probabilities that scoring holds at once, per token. */
+function scoredLogits({ vocabularySize }: ModelConfig): number {
+  return Math.min(2 * vocabularySize, 4 * headBlockRows);
 }
 
 function tableOf(parts: Readonly<Record<string, number>>): string {

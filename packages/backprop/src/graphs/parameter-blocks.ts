@@ -4,6 +4,9 @@ import type { ParameterBlock } from '../program-protocol.ts';
 /** Maximum rows of an output matrix used at once. Larger blocks run slower, smaller ones need more passes. */
 export const headBlockRows = 4096;
 
+/** Vocabulary from which the head's probabilities are computed twice, because they would take most of the memory. */
+export const largeVocabulary = 65_536;
+
 /** Rows of a parameter as a separate input. */
 export interface BlockInput {
   readonly block: ParameterBlock;

@@ -1,10 +1,16 @@
 import { Graph, pullback, replayGraph, serialize, type Value } from '@rlp/onnx';
-import { pickRows, type TableGradient, type TokenLayout, tokenLogprobs } from '@rlp/onnx/layers';
+import {
+  pickRows,
+  type TableGradient,
+  type TokenLayout,
+  type TokenLogprobsOptions,
+  tokenLogprobs,
+} from '@rlp/onnx/layers';
 import { filled, gather, gemm, reshape } from '@rlp/onnx/ops';
 import type { AttentionForm } from '../batch/attention-blocks.ts';
 import { lossShape, type Score, type TracedLoss } from '../batch/traced-loss.ts';
 import type { GraphPlan, ParameterBlock, ScatteredGradient } from '../program-protocol.ts';
-import { type BlockInput, cutRows } from './parameter-blocks.ts';
+import { type BlockInput, cutRows, largeVocabulary } from './parameter-blocks.ts';
 
 /** A table that a decoder looks up rows in, and the rows it found. */
 export interface TableLookup {
@@ -159,11 +165,13 @@ export class PolicyGraphs {
     const { parameter } = decoder.head;
     const weight = decoder.head.weight();
     const blocks = this.#tables === 'rows' ? cutRows(graph, parameter, weight) : [];
+    const probabilities: TokenLogprobsOptions['probabilities'] =
+      Number(weight.shape[0]) < largeVocabulary ? 'keep' : 'again';
     const options = {
       temperature,
       entropies,
       gradient: this.#tables,
-      blocks: blocks.length > 0 ? blocks.map(({ value }) => value) : undefined,
+      ...(blocks.length > 0 && { blocks: blocks.map(({ value }) => value), probabilities }),
     } as const;
     const scores = tokenLogprobs(hidden, weight, targets, options);
     return {

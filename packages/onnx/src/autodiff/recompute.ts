@@ -23,6 +23,11 @@ function gate(x: Value, zero: Value): Value {
   return applyOne(gateOp, [x, add(shapeOf(x), zero)], {}, { type: x.type, shape: x.shape });
 }
 
+/** `x` again, only available after `gradient`. What is computed from it is neither merged with what was computed before nor run early. */
+export function after(x: Value, gradient: Value): Value {
+  return gate(x, zeroAfter(gradient));
+}
+
 /** Outside values that a tape reads. */
 function captures(
   tape: readonly TapeEntry[],

@@ -106,6 +106,7 @@ describe('tokenLogprobs', () => {
     const scores = {
       whole: layers.tokenLogprobs(h, w, targets, options),
       blocks: layers.tokenLogprobs(h, w, targets, { ...options, blocks: parts }),
+      again: layers.tokenLogprobs(h, w, targets, { ...options, blocks: parts, probabilities: 'again' }),
     };
     for (const [name, { logprobs, entropies, targetRows }] of Object.entries(scores)) {
       const weighted = ops.mul(logprobs, graph.constant([1, -2, 0.5, 3], [4]));
@@ -126,10 +127,13 @@ describe('tokenLogprobs', () => {
     const feeds = { h: h0, w: head, w0: rowsOf(0, 1), w1: rowsOf(1, 4), w2: rowsOf(4, 5) };
     const result = await (await load(graph)).run(feeds);
     for (const what of ['logprobs', 'entropies', 'hidden', 'rows', 'weight']) {
-      const [got, expected] = [result[`blocks ${what}`]!, result[`whole ${what}`]!];
-      for (const [index, value] of expected.data.entries()) {
-        const tolerance = 2e-6 * Math.max(1, ...expected.data.map(Math.abs));
-        expect(Math.abs(got.data[index]! - value), what).toBeLessThan(tolerance);
+      const expected = result[`whole ${what}`]!;
+      const tolerance = 2e-6 * Math.max(1, ...expected.data.map(Math.abs));
+      for (const name of ['blocks', 'again']) {
+        const got = result[`${name} ${what}`]!;
+        for (const [index, value] of expected.data.entries()) {
+          expect(Math.abs(got.data[index]! - value), `${name} ${what}`).toBeLessThan(tolerance);
+        }
       }
     }
     expect(Math.max(...result['blocks logprobs']!.data)).toBeLessThanOrEqual(0);
@@ -142,6 +146,7 @@ describe('tokenLogprobs', () => {
     const targets = graph.constant(ids, [4], 'int64');
     const blocks = [graph.input('w0', 'float32', [2, width])];
     expect(() => layers.tokenLogprobs(h, w, targets, { blocks })).toThrow("blocks need gradient: 'rows'");
+    expect(() => layers.tokenLogprobs(h, w, targets, { probabilities: 'again' })).toThrow('needs blocks');
     expect(() => layers.tokenLogprobs(h, w, targets, { blocks, gradient: 'rows' })).toThrow(
       new ArgumentError('tokenLogprobs: blocks must be the rows of weight [5, 3], got [2, 3]'),
     );

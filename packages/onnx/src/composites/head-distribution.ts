@@ -54,6 +54,8 @@ export interface Distribution {
   /** Entropies in nats, `[N]`, if requested. */
   readonly entropies: Value | undefined;
   readonly blocks: readonly BlockDistribution[];
+  /** Largest logit, `ln Σ exp(z − max z)`, and `Σ π (z − max z)` if entropies are requested, `[N, 1]`. */
+  readonly sums: { readonly peak: Value; readonly total: Value; readonly expected: Value | undefined };
 }
 
 const rowwise = { axes: 1, keepAxes: 'yes' } as const;
@@ -72,7 +74,9 @@ export function distributionOver(
 ): Distribution {
   const count = targets.shape[0]!;
   const column = reshape(targets, [count, 1]);
-  const found = blocks.map((block) => statistics(x, block, column, entropies));
+  const found = blocks
+    .map((block) => statistics(x, block, column, entropies))
+    .map((block) => (blocks.length > 1 ? computedTogether(block) : block));
   const { peak, total, shares } = combine(found);
   const picked = found
     .map((block) => block.picked)
@@ -84,7 +88,7 @@ export function distributionOver(
       share: shares?.[index],
       deviation: undefined,
     }));
-    return { logprobs, entropies: undefined, blocks: parts };
+    return { logprobs, entropies: undefined, blocks: parts, sums: { peak, total, expected: undefined } };
   }
   // Σ π (z − max z) over the whole vocabulary, from the sums of the blocks.
   const expected = found
@@ -98,7 +102,22 @@ export function distributionOver(
     const center = () => (share ? add(expected, sub(peak, largest)) : expected);
     return { probabilities, share, deviation: () => sub(shifted!, center()) };
   });
-  return { logprobs, entropies: reshape(sub(total, expected), [count]), blocks: parts };
+  const entropy = reshape(sub(total, expected), [count]);
+  return { logprobs, entropies: entropy, blocks: parts, sums: { peak, total, expected } };
+}
+
+/** The probabilities of one block, computed again from `x` and the sums over all blocks. */
+export function blockAgain(
+  { sums: { peak, total, expected } }: Distribution,
+  x: Value,
+  { weight, bias }: HeadBlock,
+): BlockDistribution {
+  const shifted = sub(gemm(x, weight, { transposeB: 'yes', bias }), peak);
+  return {
+    probabilities: exp(sub(shifted, total)),
+    share: undefined,
+    deviation: expected && (() => sub(shifted, expected)),
+  };
 }
 
 function statistics(
@@ -121,6 +140,28 @@ function statistics(
     holds: () => equal(inside, local),
     shifted,
     expectedShift: shifted && sum(mul(probabilities, shifted), rowwise),
+  };
+}
+
+/**
+ * The same columns as parts of one array. Whoever needs one of them then waits for all.
+ *
+ * Otherwise the runtime computes the largest logits of all blocks first, and holds all logits meanwhile.
+ */
+function computedTogether(block: BlockStatistics): BlockStatistics {
+  const { largest, logLargest, picked, expectedShift } = block;
+  const columns = [largest, logLargest, picked, ...(expectedShift ? [expectedShift] : [])];
+  const parts = split(
+    concat(columns, 1),
+    columns.map(() => 1),
+    1,
+  );
+  return {
+    ...block,
+    largest: parts[0]!,
+    logLargest: parts[1]!,
+    picked: parts[2]!,
+    expectedShift: parts[3],
   };
 }
 
@@ -158,7 +199,7 @@ function combine(blocks: readonly BlockStatistics[]): {
  * @param ofEntropies - ∂H, `[N, 1]`
  */
 export function sensitivity(
-  { blocks }: Distribution,
+  { blocks }: Pick<Distribution, 'blocks'>,
   ofLogprobs: Value | undefined,
   ofEntropies: Value | undefined,
 ): { matrix: Value; factor: Value | undefined }[] {

@@ -1,6 +1,7 @@
 import { ArgumentError } from '@rlp/core';
 
 import { customGradient } from '../autodiff/custom-gradient.ts';
+import { after } from '../autodiff/recompute.ts';
 import type { Value } from '../graph/graph.ts';
 import { type Dimension, formatShape } from '../graph/shape.ts';
 import { add, div, mul, neg, sub } from '../ops/arithmetic.ts';
@@ -9,7 +10,13 @@ import { gemm } from '../ops/matrix.ts';
 import type { Operand } from '../ops/operand.ts';
 import { expand, reshape } from '../ops/shape.ts';
 import { embedding, type TableGradient } from './embedding.ts';
-import { type Distribution, distributionOver, type HeadBlock, sensitivity } from './head-distribution.ts';
+import {
+  blockAgain,
+  type Distribution,
+  distributionOver,
+  type HeadBlock,
+  sensitivity,
+} from './head-distribution.ts';
 
 /** Options of {@link getLogits}. */
 export interface LogitsOptions {
@@ -33,6 +40,11 @@ export interface TokenLogprobsOptions extends LogitsOptions {
    * 'rows'` and no bias.
    */
   readonly blocks?: readonly Value[] | undefined;
+  /**
+   * `'again'` computes each block's probabilities again in the backward pass, so that `[N, V]` is never in memory. It takes a
+   * third more products. Requires `blocks`. Default `'keep'`.
+   */
+  readonly probabilities?: 'keep' | 'again';
 }
 
 /** Result of {@link tokenLogprobs}. */
@@ -75,6 +87,7 @@ interface Head {
   readonly blocks: readonly HeadBlock[];
   readonly cool: Cool;
   readonly mode: TableGradient;
+  readonly probabilities: 'keep' | 'again';
 }
 
 /**
@@ -100,7 +113,7 @@ export function tokenLogprobs(
 ): TokenLogprobs {
   checkShapes(hidden, weight, targets);
   checkBlocks(weight, options);
-  const { bias, temperature = 1, entropies = 'none', gradient = 'dense' } = options;
+  const { bias, temperature = 1, entropies = 'none', gradient = 'dense', probabilities = 'keep' } = options;
   const weights = options.blocks ?? [weight];
   const cool: Cool = (x) => (temperature === 1 ? x : div(x, temperature));
   const rows = embedding(weight, targets, { gradient: 'rows' });
@@ -111,7 +124,7 @@ export function tokenLogprobs(
     () => {
       const cooled = cool(hidden);
       const blocks = consecutive(weights, bias && cool(bias));
-      head = { cooled, targets, rows, blocks, cool, mode: gradient };
+      head = { cooled, targets, rows, blocks, cool, mode: gradient, probabilities };
       distribution = distributionOver(cooled, blocks, targets, entropies);
       const { logprobs, entropies: found } = distribution;
       return found ? [logprobs, found] : [logprobs];
@@ -135,8 +148,11 @@ function checkShapes(hidden: Value, weight: Value, targets: Value): void {
   );
 }
 
-function checkBlocks(weight: Value, { blocks, bias, gradient }: TokenLogprobsOptions): void {
-  if (!blocks) return;
+function checkBlocks(weight: Value, { blocks, bias, gradient, probabilities }: TokenLogprobsOptions): void {
+  if (!blocks) {
+    if (probabilities !== 'again') return;
+    throw new ArgumentError("tokenLogprobs: probabilities: 'again' needs blocks");
+  }
   if (bias || gradient !== 'rows') {
     throw new ArgumentError("tokenLogprobs: blocks need gradient: 'rows' and no bias");
   }
@@ -168,13 +184,10 @@ function headGradients(
   const { cooled, targets, rows, blocks, cool, mode } = head;
   const column = (value: Value | undefined) => value && reshape(value, [value.shape[0]!, 1]);
   const [chosen, ofEntropies] = gradients.map(column);
-  const parts = sensitivity(distribution, chosen, ofEntropies);
+  const parts = partsOf(head, distribution, chosen, ofEntropies);
   const rowGradient = chosen && mul(cooled, chosen);
   const ofHidden = () => {
-    const terms = parts.map(({ matrix, factor }, index) =>
-      times(gemm(matrix, blocks[index]!.weight), factor),
-    );
-    const expected = terms.reduce((total, term) => add(total, term));
+    const expected = parts.map(({ term }) => term()).reduce((total, term) => add(total, term));
     return cool(chosen ? sub(mul(rows, chosen), expected) : neg(expected));
   };
   const ofWeight = (index: number) => {
@@ -193,6 +206,37 @@ function headGradients(
     ...blocks.map((_, index) => (needs[index] ? ofWeight(index) : undefined)),
     needs[blocks.length] ? ofBias() : undefined,
   ];
+}
+
+/** A block's part of the gradients. */
+interface Part {
+  readonly matrix: Value;
+  readonly factor: Value | undefined;
+  /** The block's part of `M W`. */
+  readonly term: () => Value;
+}
+
+/** Parts of all blocks. Computed again, one after the other, each block waits for the term of the one before. */
+function partsOf(
+  { cooled, blocks, probabilities }: Head,
+  distribution: Distribution,
+  chosen: Value | undefined,
+  ofEntropies: Value | undefined,
+): Part[] {
+  const termOf = ({ matrix, factor }: Omit<Part, 'term'>, index: number) =>
+    times(gemm(matrix, blocks[index]!.weight), factor);
+  if (probabilities === 'keep') {
+    const found = sensitivity(distribution, chosen, ofEntropies);
+    return found.map((part, index) => ({ ...part, term: () => termOf(part, index) }));
+  }
+  let before = (chosen ?? ofEntropies)!;
+  return blocks.map((block, index) => {
+    const again = blockAgain(distribution, after(cooled, before), block);
+    const [part] = sensitivity({ blocks: [again] }, chosen, ofEntropies);
+    const term = termOf(part!, index);
+    before = term;
+    return { ...part!, term: () => term };
+  });
 }
 
 function times(x: Value, factor: Value | undefined): Value {
