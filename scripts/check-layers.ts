@@ -16,11 +16,14 @@ const floors = [
   ['inference', 'backprop'],
   ['rollout'],
   ['algorithms'],
-  ['run', 'serve'],
+  ['run', 'serve', 'create-rlp'],
   ['cli'],
 ];
 
-const floorOf = new Map(floors.flatMap((names, floor) => names.map((name) => [`@rlp/${name}`, floor])));
+/** `create-rlp` is called by npm's own rules. */
+const nameOf = (name: string) => (name === 'create-rlp' ? name : `@rlp/${name}`);
+
+const floorOf = new Map(floors.flatMap((names, floor) => names.map((name) => [nameOf(name), floor])));
 
 function upwardDependencies({ manifest }: Package): string[] {
   const floor = floorOf.get(manifest.name);
@@ -52,7 +55,9 @@ function forbiddenImports({ directory, manifest }: Package): string[] {
     ...rootDevelopment,
   ]);
   const isOfAnother = (path: string) => path.startsWith('packages/') && !path.startsWith(`${directory}/`);
-  return filesIn(directory, '.ts').flatMap((file) => {
+  // A template is another project.
+  const own = filesIn(directory, '.ts').filter((file) => !file.startsWith(`${directory}/template/`));
+  return own.flatMap((file) => {
     const isPublished = file.startsWith(`${directory}/src/`) && !isTest(file);
     const declared = isPublished ? atRunTime : inDevelopment;
     const { importedFiles } = ts.preProcessFile(readFileSync(file, 'utf8'), true, true);

@@ -25,6 +25,11 @@ export const commandGroups: Readonly<Record<string, string>> = {
 
 /** All commands, in the order of help. Each is loaded when it is called. */
 export const commandTable: Readonly<Record<string, CommandEntry>> = {
+  init: {
+    summary: 'Start a project: types, a reward with a test, data, a run file',
+    examples: ['init my-model'],
+    load: async () => (await import('./init-command.ts')).initCommand,
+  },
   train: {
     summary: 'Train and evaluate a model as a configuration file says',
     examples: [

@@ -16,6 +16,7 @@ import { createDefaultMonitor } from '@rlp/quality-monitor';
 import type { AnswerMetadata } from '../../config/stock-rewards.ts';
 import { tasksOf } from '../environment.ts';
 import type { PreparedRun } from '../prepare.ts';
+import { responseTags } from '../response-tags.ts';
 import type { Stage, StageContext } from './stage.ts';
 
 type Dependencies = PpoDependencies<State, AnswerMetadata>;
@@ -57,7 +58,9 @@ function dependenciesOf({
     tokenizer: model.tokenizer,
     chat: model.chat,
     critic: backend,
-    ...(config.monitor === 'default' && { monitor: createDefaultMonitor({ console: 'off' }) }),
+    ...(config.monitor === 'default' && {
+      monitor: createDefaultMonitor({ console: 'off', assessor: { tags: responseTags(config.rewards) } }),
+    }),
   };
 }
 

@@ -1,0 +1,96 @@
+import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { basename, dirname, join, relative, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+/** Options of {@link createProject}. */
+export interface CreateProjectOptions {
+  /** Folder of the project. Made if it does not exist. */
+  readonly directory: string;
+  /** Name in `package.json`. Default the folder's name, as far as npm allows it. */
+  readonly name?: string | undefined;
+}
+
+/** A project that was made. */
+export interface CreatedProject {
+  readonly directory: string;
+  readonly name: string;
+  /** Paths of its files, relative to the folder. */
+  readonly files: readonly string[];
+}
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+
+/** npm leaves a `.gitignore` out of packages, so the template has another name for it. */
+const renamed = new Map([['gitignore', '.gitignore']]);
+
+/**
+ * Makes a project that trains a small model: a reward with a test, 20 rows of data, a run file in TypeScript, types.
+ *
+ * Files that exist are never overwritten.
+ *
+ * @throws An error naming the files that exist already, or the folder if it is a file.
+ */
+export async function createProject({ directory, name }: CreateProjectOptions): Promise<CreatedProject> {
+  const named = name ?? packageName(basename(resolve(directory)));
+  const found = await stat(directory).catch(() => undefined);
+  if (found !== undefined && !found.isDirectory()) {
+    throw new Error(`${directory} is a file; choose another folder for the project`);
+  }
+  const contents = await template(named);
+  const taken = await Promise.all(
+    [...contents.keys()].map(async (path) => ((await exists(join(directory, path))) ? [path] : [])),
+  );
+  if (taken.flat().length > 0) {
+    throw new Error(
+      `${directory} already has ${taken.flat().join(', ')}; nothing was written, choose an empty folder`,
+    );
+  }
+  for (const [path, text] of contents) {
+    await mkdir(dirname(join(directory, path)), { recursive: true });
+    await writeFile(join(directory, path), text, { flag: 'wx' });
+  }
+  return { directory, name: named, files: [...contents.keys()] };
+}
+
+/** What to do with a new project, as text. */
+export function nextSteps({ directory, files }: CreatedProject): string {
+  const enter = resolve(directory) === process.cwd() ? [] : [`  cd ${directory}`];
+  return [
+    `${files.length} files written. Next:`,
+    ...enter,
+    '  npm install',
+    '  npm test',
+    '  npm run train',
+  ].join('\n');
+}
+
+async function template(name: string): Promise<ReadonlyMap<string, string>> {
+  const { version } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as {
+    readonly version: string;
+  };
+  const folder = join(root, 'template');
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  const files = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
+  const contents = await Promise.all(
+    files.sort().map(async (file) => {
+      const path = relative(folder, file).replaceAll('\\', '/');
+      const text = await readFile(file, 'utf8');
+      const filled = text.replaceAll('PROJECT_NAME', name).replaceAll('RLP_VERSION', version);
+      return [renamed.get(path) ?? path, filled] as const;
+    }),
+  );
+  return new Map(contents);
+}
+
+/** A name that npm takes. */
+function packageName(text: string): string {
+  const name = text
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9._-]+/g, '-')
+    .replace(/^[._-]+/, '');
+  return name === '' ? 'my-model' : name.slice(0, 200);
+}
+
+async function exists(path: string): Promise<boolean> {
+  return (await stat(path).catch(() => undefined)) !== undefined;
+}
