@@ -21,6 +21,7 @@ import {
   type RunAgent,
 } from './capture-options.ts';
 import { CapturedEpisode, type EpisodeSetting } from './captured-episode.ts';
+import { connect } from './connections.ts';
 import { type AgentEnd, recordOf } from './episode-record.ts';
 
 /** Which collection this is, and who is told of it. */
@@ -210,14 +211,15 @@ export class CapturedRollouts<Metadata = unknown, Outcome = unknown> implements 
     const door = await this.#theDoor.open(episode, path, member);
     const { baseURL, apiKey, fetch } = door;
     const stop = new AbortController();
-    const connection = { baseURL, apiKey, fetch, model: this.options.model, group: { id, member } };
-    const end = await this.#run(
-      () => (this.options.run as RunAgent)(task, { ...connection, signal: stop.signal }),
-      { episode, stop, signal },
-    );
+    const { model, run } = this.options;
+    const group = { id, member };
+    const given = { baseURL, apiKey, fetch, model, group, signal: stop.signal };
+    const connection = connect(given, episode.answerer);
+    const agent = () => (run as RunAgent)(task, connection);
+    const end = await this.#run(agent, { episode, stop, signal });
     door.close();
     stop.abort(new Error('the episode is over'));
-    const recorded = recordOf(episode, { task, group: connection.group }, { end, apiKey });
+    const recorded = recordOf(episode, { task, group }, { end, apiKey });
     const trajectory = recorded.trajectory as Trajectory<Metadata, Outcome>;
     const splits = episode.splits.map((reason) => `a conversation was not extended: ${reason}`);
     for (const note of [recorded.note ?? [], splits].flat()) this.#notes.add(note);
