@@ -1,0 +1,63 @@
+import * as z from 'zod';
+import { aiSdkExchange, aiSdkExchanges } from './ai-sdk.ts';
+import { chatExchange, chatExchanges, responsesExchange, responsesExchanges } from './openai.ts';
+import { otelExchanges, otelExport } from './otel.ts';
+
+/** Form in which a program recorded traffic. */
+export type TrafficFormat = 'openai-chat' | 'openai-responses' | 'opentelemetry' | 'ai-sdk';
+
+/** A request and its answer as one conversation. */
+export interface RecordedExchange {
+  readonly format: TrafficFormat;
+  /** Name that the log gave it. Absent if it gave none. */
+  readonly id?: string | undefined;
+  /** Model that answered, if the log says. */
+  readonly model?: string | undefined;
+  /** Conversation or trace that it belongs to, if the log says. */
+  readonly conversation?: string | undefined;
+  /** In the shape of the chat API, not checked yet. */
+  readonly messages: readonly unknown[];
+}
+
+const body = z.looseObject({ body: z.looseObject({}) });
+const pairNames = [
+  ['request', 'response'],
+  ['input', 'output'],
+] as const;
+
+/**
+ * The exchanges that a record of a log holds. The form of the record is recognised.
+ *
+ * - `{ request, response }` of the chat or the Responses API, also as `{ input, output }` and with bodies, `{ messages, choices }` and
+ *   `{ messages }`.
+ * - OpenTelemetry: an OTLP export or one span, by the semantic conventions for generative AI or with the AI SDK's attributes.
+ * - AI SDK: `{ messages or prompt, steps }`, or with `response`.
+ *
+ * @returns `undefined` for a record of another form. An empty list for spans without messages.
+ */
+export function recordedExchanges(record: unknown): readonly RecordedExchange[] | undefined {
+  const fields = z.looseObject({}).safeParse(record).data;
+  if (fields === undefined) return undefined;
+  const exported = otelExport.safeParse(fields);
+  if (exported.success) return otelExchanges(exported.data);
+  const used = aiSdkExchange.safeParse(fields);
+  if (used.success) return aiSdkExchanges(used.data);
+  for (const [asked, said] of pairNames) {
+    const pair = { request: unwrapped(fields[asked]), response: unwrapped(fields[said]) };
+    const found = exchangesOf(pair);
+    if (found !== undefined) return found;
+  }
+  return exchangesOf({ request: fields, response: 'choices' in fields ? fields : undefined });
+}
+
+function exchangesOf(pair: { readonly request: unknown; readonly response: unknown }) {
+  const responses = responsesExchange.safeParse(pair);
+  if (responses.success) return responsesExchanges(responses.data);
+  const chat = chatExchange.safeParse(pair);
+  return chat.success ? chatExchanges(chat.data) : undefined;
+}
+
+/** The body of a message of HTTP, as batch files and proxies write it. */
+function unwrapped(value: unknown): unknown {
+  return body.safeParse(value).data?.body ?? value;
+}

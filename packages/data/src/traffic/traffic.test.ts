@@ -1,0 +1,201 @@
+import { trajectorySchema } from '@rlp/core';
+import { describe, expect, it } from 'vitest';
+import { trajectoriesFromTraffic } from '../traffic.ts';
+
+const asked = { role: 'user', content: 'Weather in Rome?' };
+const call = { id: 'c1', type: 'function', function: { name: 'weather', arguments: '{"city":"Rome"}' } };
+const called = { role: 'assistant', content: null, tool_calls: [call] };
+const told = { role: 'tool', content: 'sunny', tool_call_id: 'c1' };
+const said = { role: 'assistant', content: 'It is sunny.' };
+/** The conversation that every form below holds. */
+const conversation = [asked, { ...called, content: '' }, told, said];
+
+const read = (...records: readonly unknown[]) => {
+  const text = records.map((record) => JSON.stringify(record)).join('\n');
+  const trajectories = trajectoriesFromTraffic(text, { source: 'log.jsonl' });
+  for (const trajectory of trajectories) trajectorySchema.parse(JSON.parse(JSON.stringify(trajectory)));
+  return trajectories;
+};
+const messagesOf = (...records: readonly unknown[]) => read(...records).map(({ messages }) => messages);
+
+describe('logs of the chat API', () => {
+  const request = {
+    model: 'gpt',
+    messages: [{ ...asked, content: [{ type: 'text', text: asked.content }] }, called, told],
+  };
+  const response = { id: 'chatcmpl-1', model: 'gpt-2026', choices: [{ index: 0, message: said }] };
+
+  it.each([
+    ['request and response', { request, response }],
+    ['input and output', { input: request, output: response }],
+    [
+      'bodies',
+      { request: { method: 'POST', body: request }, response: { status_code: 200, body: response } },
+    ],
+    ['one object', { ...request, ...response }],
+  ])('reads %s', (_, record) => {
+    const [trajectory] = read(record);
+    expect(trajectory).toMatchObject({ id: 'chatcmpl-1', messages: conversation, response: 'It is sunny.' });
+    expect(trajectory!.task.metadata).toEqual({ format: 'openai-chat', model: 'gpt-2026' });
+  });
+
+  it('reads conversations without a response, named by their place', () => {
+    const [trajectory] = read({ messages: conversation });
+    expect(trajectory).toMatchObject({ id: 'log.jsonl, line 1', messages: conversation });
+  });
+
+  it('keeps each of several choices', () => {
+    const choices = [said, { ...said, content: 'Rain.' }].map((message) => ({ message }));
+    const trajectories = read({ request, response: { ...response, choices } });
+    expect(trajectories.map(({ id }) => id)).toEqual(['chatcmpl-1/0', 'chatcmpl-1/1']);
+  });
+
+  it('keeps the longest record of a conversation', () => {
+    const first = { request: { messages: [asked] }, response: { choices: [{ message: called }] } };
+    const last = { request, response };
+    const other = { request: { messages: [asked] }, response: { choices: [{ message: said }] } };
+    expect(messagesOf(first, last, last, other)).toEqual([conversation, [asked, said]]);
+    expect(messagesOf(last, first)).toEqual([conversation]);
+    const text = [first, last].map((record) => JSON.stringify(record)).join('\n');
+    expect(trajectoriesFromTraffic(text, { conversations: 'each' })).toHaveLength(2);
+  });
+});
+
+it('reads logs of the Responses API', () => {
+  const { name, arguments: given } = call.function;
+  const input = [
+    asked,
+    { type: 'function_call', call_id: 'c1', name, arguments: given },
+    { type: 'function_call_output', call_id: 'c1', output: 'sunny' },
+  ];
+  const content = [{ type: 'output_text', text: 'It is sunny.', annotations: [] }];
+  const output = [
+    { type: 'reasoning', summary: [] },
+    { type: 'message', role: 'assistant', content },
+  ];
+  const record = {
+    request: { model: 'gpt', input, instructions: 'Be short.' },
+    response: { id: 'resp_1', output },
+  };
+  expect(messagesOf(record)).toEqual([[{ role: 'system', content: 'Be short.' }, ...conversation]]);
+  expect(messagesOf({ request: { input: 'hi' }, response: { output } })[0]![0]).toEqual({
+    role: 'user',
+    content: 'hi',
+  });
+});
+
+describe('OpenTelemetry', () => {
+  const text = (content: string) => [{ type: 'text', content }];
+  const input = [
+    { role: 'user', parts: text(asked.content) },
+    {
+      role: 'assistant',
+      parts: [{ type: 'tool_call', id: 'c1', name: 'weather', arguments: { city: 'Rome' } }],
+    },
+    { role: 'tool', parts: [{ type: 'tool_call_response', id: 'c1', response: 'sunny' }] },
+  ];
+  const output = [{ role: 'assistant', parts: text('It is sunny.'), finish_reason: 'stop' }];
+  const otlp = (attributes: Record<string, object>) => ({
+    traceId: 't1',
+    spanId: 's1',
+    name: 'chat gpt',
+    attributes: Object.entries(attributes).map(([key, value]) => ({ key, value })),
+  });
+  const exported = (...spans: object[]) => ({
+    resourceSpans: [{ resource: {}, scopeSpans: [{ scope: {}, spans }] }],
+  });
+  const stringValue = (value: unknown) => ({ stringValue: JSON.stringify(value) });
+  const chat = otlp({
+    'gen_ai.operation.name': { stringValue: 'chat' },
+    'gen_ai.request.model': { stringValue: 'gpt' },
+    'gen_ai.input.messages': stringValue(input),
+    'gen_ai.output.messages': stringValue(output),
+  });
+
+  it('reads spans of the semantic conventions, also pretty-printed, and leaves out others', () => {
+    const tool = otlp({ 'gen_ai.operation.name': { stringValue: 'execute_tool' } });
+    const pretty = JSON.stringify(exported(tool, chat), null, 2);
+    const [trajectory, ...more] = trajectoriesFromTraffic(pretty);
+    expect(more).toEqual([]);
+    expect(trajectory).toMatchObject({ id: 's1', messages: conversation });
+    expect(trajectory!.task.metadata).toEqual({ format: 'opentelemetry', model: 'gpt', conversation: 't1' });
+  });
+
+  it('reads structured attributes, system instructions and events', () => {
+    const kvlist = (value: object): object => ({
+      kvlistValue: { values: Object.entries(value).map(([key, each]) => ({ key, value: otlpValue(each) })) },
+    });
+    const otlpValue = (value: unknown): object => {
+      if (Array.isArray(value)) return { arrayValue: { values: value.map(otlpValue) } };
+      return typeof value === 'object' ? kvlist(value as object) : { stringValue: String(value) };
+    };
+    const attributes = otlp({
+      'gen_ai.system_instructions': otlpValue(text('Be short.')),
+      'gen_ai.input.messages': otlpValue(input),
+      'gen_ai.output.messages': otlpValue(output),
+    }).attributes;
+    const span = { ...otlp({}), events: [{ name: 'gen_ai.client.inference.operation.details', attributes }] };
+    expect(messagesOf(span)).toEqual([[{ role: 'system', content: 'Be short.' }, ...conversation]]);
+  });
+
+  it('reads attributes of the AI SDK and attributes with numbers', () => {
+    const prompt = [{ role: 'user', content: [{ type: 'text', text: asked.content }] }];
+    const toolCalls = [{ toolCallId: 'c1', toolName: 'weather', input: '{"city":"Rome"}' }];
+    const ai = otlp({
+      'ai.prompt.messages': stringValue(prompt),
+      'ai.response.toolCalls': stringValue(toolCalls),
+    });
+    const numbered = otlp({
+      'gen_ai.prompt.0.role': { stringValue: 'user' },
+      'gen_ai.prompt.0.content': { stringValue: asked.content },
+      'gen_ai.completion.0.role': { stringValue: 'assistant' },
+      'gen_ai.completion.0.tool_calls.0.id': { stringValue: 'c1' },
+      'gen_ai.completion.0.tool_calls.0.name': { stringValue: 'weather' },
+      'gen_ai.completion.0.tool_calls.0.arguments': { stringValue: '{"city":"Rome"}' },
+    });
+    expect(messagesOf(ai)).toEqual([conversation.slice(0, 2)]);
+    expect(messagesOf(numbered)).toEqual([conversation.slice(0, 2)]);
+  });
+});
+
+it('reads runs of the AI SDK', () => {
+  const input = { city: 'Rome' };
+  const output = { type: 'json', value: { sky: 'clear' } };
+  const messages = [
+    { role: 'assistant', content: [{ type: 'tool-call', toolCallId: 'c1', toolName: 'weather', input }] },
+    { role: 'tool', content: [{ type: 'tool-result', toolCallId: 'c1', toolName: 'weather', output }] },
+    {
+      role: 'assistant',
+      content: [
+        { type: 'reasoning', text: 'Hm.' },
+        { type: 'text', text: 'It is sunny.' },
+      ],
+    },
+  ];
+  const steps = [{ response: { messages: messages.slice(0, 2) } }, { response: { messages } }];
+  const expected = [asked, conversation[1], { ...told, content: '{"sky":"clear"}' }, said];
+  expect(messagesOf({ id: 'run-1', prompt: asked.content, steps })).toEqual([expected]);
+  expect(messagesOf({ messages: [asked], response: { messages } })).toEqual([expected]);
+});
+
+describe('records that cannot be read', () => {
+  it.each([
+    ['{"messages": [{"role": "user"', 'log.jsonl, line 2: expected one JSON value per line'],
+    ['{"prompt": "x", "completion": "y"}', 'log.jsonl, line 2: expected a request with its response'],
+    ['{"messages": [{"role": "wizard", "content": "x"}]}', /log\.jsonl, line 2: .*messages\.0\.role/],
+    ['7', 'log.jsonl, line 2: expected a request with its response'],
+  ])('names the place of %s', (line, message) => {
+    const good = JSON.stringify({ messages: conversation });
+    const text = `${good}\n${line}\n${good}x\n`;
+    expect(() => trajectoriesFromTraffic(text, { source: 'log.jsonl' })).toThrow(message);
+    const errors: string[] = [];
+    const onMalformed = (error: Error) => errors.push(error.message);
+    expect(trajectoriesFromTraffic(text, { source: 'log.jsonl', onMalformed })).toHaveLength(1);
+    expect(errors).toHaveLength(2);
+  });
+
+  it('names the record of an array', () => {
+    const text = JSON.stringify([{ messages: conversation }, { nothing: 1 }]);
+    expect(() => trajectoriesFromTraffic(text)).toThrow('traffic, record 2: expected');
+  });
+});

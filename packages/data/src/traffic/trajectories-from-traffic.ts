@@ -1,0 +1,147 @@
+import { FormatError, messageOf, parseOptions, type Trajectory, trajectoryFromMessages } from '@rlp/core';
+import * as z from 'zod';
+import { parseJsonLines } from '../lines/json-lines.ts';
+import { type RecordedExchange, recordedExchanges, type TrafficFormat } from './record.ts';
+
+const schema = z.strictObject({
+  /** Name of the log in errors and ids, such as its file. Default `'traffic'`. */
+  source: z.string().min(1).default('traffic'),
+  /**
+   * An agent sends the whole conversation with each request. `'whole'` keeps the longest record of each conversation and no copies, `'each'` keeps all.
+   * Default `'whole'`.
+   */
+  conversations: z.enum(['whole', 'each']).default('whole'),
+  /** Receives the error of each record that cannot be read, which is left out. Default: the first error is thrown. */
+  onMalformed: z
+    .custom<(error: FormatError) => void>((value) => typeof value === 'function', 'must be a function')
+    .optional(),
+});
+
+/** Options of {@link trajectoriesFromTraffic}. */
+export interface TrafficOptions extends z.input<typeof schema> {}
+
+/** What a log says of an exchange. */
+export interface TrafficMetadata {
+  readonly format: TrafficFormat;
+  readonly model?: string | undefined;
+  /** Conversation or trace that it belongs to. */
+  readonly conversation?: string | undefined;
+}
+
+/**
+ * Recorded traffic as trajectories, to score, monitor and learn from.
+ *
+ *     const trajectories = trajectoriesFromTraffic(await readFile('log.jsonl', 'utf8'), { source: 'log.jsonl' });
+ *
+ * The text is JSON Lines or one JSON value. See `recordedExchanges` for the forms of records. The trajectories have messages and no
+ * tokens: reinforcement learning needs a capture.
+ *
+ * @throws `FormatError` naming source, line and field of the first record that cannot be read, unless `onMalformed` is given.
+ * @throws `OptionsError` for invalid options.
+ */
+export function trajectoriesFromTraffic(
+  text: string,
+  options: TrafficOptions = {},
+): Trajectory<TrafficMetadata>[] {
+  const { source, conversations, onMalformed } = parseOptions('trajectoriesFromTraffic', schema, options);
+  const report = (error: unknown) => {
+    if (onMalformed === undefined || !(error instanceof FormatError)) throw error;
+    onMalformed(error);
+  };
+  const found: Trajectory<TrafficMetadata>[] = [];
+  for (const { place, value } of valuesOf(text, source, report)) {
+    try {
+      found.push(...trajectoriesOfRecord(value, place));
+    } catch (error) {
+      report(error);
+    }
+  }
+  return conversations === 'each' ? found : wholeConversations(found);
+}
+
+/**
+ * An exchange as a trajectory.
+ *
+ * @param name - Names it if the log gave no name.
+ * @throws `FormatError` for messages of another shape.
+ */
+export function trajectoryOfExchange(
+  { id = '', messages, format, model, conversation }: RecordedExchange,
+  name: string,
+): Trajectory<TrafficMetadata> {
+  const metadata = {
+    format,
+    ...(model !== undefined && { model }),
+    ...(conversation !== undefined && { conversation }),
+  };
+  return trajectoryFromMessages({ id: id === '' ? name : id, messages, metadata });
+}
+
+function trajectoriesOfRecord(value: unknown, place: string): Trajectory<TrafficMetadata>[] {
+  const exchanges = recordedExchanges(value);
+  if (exchanges === undefined) {
+    throw new FormatError(
+      `${place}: expected a request with its response, a conversation, a span or a run of the AI SDK, got ${shape(value)}`,
+    );
+  }
+  return exchanges.map((exchange, index) => {
+    const name = exchanges.length > 1 ? `${place}, ${index + 1}` : place;
+    try {
+      return trajectoryOfExchange(exchange, name);
+    } catch (error) {
+      throw new FormatError(`${place}: ${messageOf(error)}`, { cause: error });
+    }
+  });
+}
+
+/** The values of the text with their places. */
+function* valuesOf(
+  text: string,
+  source: string,
+  report: (error: unknown) => void,
+): Generator<{ readonly place: string; readonly value: unknown }> {
+  const whole = wholeValue(text);
+  if (whole === undefined) {
+    const lines = parseJsonLines(text, { source, onMalformed: report });
+    for (const { number, value } of lines) yield { place: `${source}, line ${number}`, value };
+  } else if (Array.isArray(whole)) {
+    for (const [index, value] of whole.entries()) yield { place: `${source}, record ${index + 1}`, value };
+  } else yield { place: source, value: whole };
+}
+
+/** The text as one value, if it is one over several lines, or an array. */
+function wholeValue(text: string): unknown {
+  const trimmed = text.trim();
+  if (!trimmed.includes('\n') && !trimmed.startsWith('[')) return undefined;
+  try {
+    return JSON.parse(trimmed);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Leaves out what a later record goes on from, and copies. */
+function wholeConversations(all: readonly Trajectory<TrafficMetadata>[]): Trajectory<TrafficMetadata>[] {
+  const kept = new Map<string, Trajectory<TrafficMetadata>>();
+  const continued = new Set<string>();
+  for (const trajectory of all) {
+    const messages = trajectory.messages.map(({ role, content, tool_calls: calls }) =>
+      JSON.stringify([role, content, calls?.map((call) => call.function)]),
+    );
+    let before = '';
+    for (const [place, message] of messages.entries()) {
+      before += `${message}\n`;
+      const isEnd = place === messages.length - 1;
+      if (!isEnd && trajectory.messages[place]!.role === 'assistant') {
+        continued.add(before);
+        kept.delete(before);
+      } else if (isEnd && !continued.has(before) && !kept.has(before)) kept.set(before, trajectory);
+    }
+  }
+  return [...kept.values()];
+}
+
+function shape(value: unknown): string {
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value);
+  return `an object with ${Object.keys(value).slice(0, 6).join(', ') || 'no fields'}`;
+}
