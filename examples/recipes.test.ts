@@ -10,6 +10,7 @@ import { lastOf, trainWalker } from './self-verification.ts';
 import { trainWaiter } from './simulated-user.ts';
 import { trainStories } from './stories.ts';
 import { compareMethods } from './svrl-compare.ts';
+import { trainYourAgent } from './train-your-agent.ts';
 
 const model = join(import.meta.dirname, 'models/stories260k');
 let out: string;
@@ -77,6 +78,19 @@ describe('agent-with-tools', () => {
     for (const { accuracy, calls } of measured) {
       expect(accuracy).toBeGreaterThanOrEqual(0);
       expect(calls).toBeLessThanOrEqual(1);
+    }
+  }, 120_000);
+});
+
+describe('train-your-agent', () => {
+  it('imitates, trains an agent of the AI SDK as it is, and measures', async () => {
+    const measured = [];
+    const length = { seed: '0', updates: 4, iterations: 1, every: 1, heldOutQuestions: 8 };
+    for await (const each of trainYourAgent(length)) measured.push(each);
+    expect(measured).toHaveLength(2);
+    for (const { accuracy, requests } of measured) {
+      expect(accuracy).toBeGreaterThanOrEqual(0);
+      expect(requests).toBeGreaterThanOrEqual(1);
     }
   }, 120_000);
 });

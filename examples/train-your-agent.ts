@@ -89,11 +89,17 @@ async function policyOf(engine: Engine, model: LanguageModel, learningRate: numb
   return { backend, sampler, close };
 }
 
-/** What to train, and for how long: updates of imitation, iterations of GRPO. */
-type Length = { readonly seed: string; readonly updates: number; readonly iterations: number };
+/** What to train, and for how long: updates of imitation, iterations of GRPO, how often and on how much to measure. */
+interface Length {
+  readonly seed: string;
+  readonly updates: number;
+  readonly iterations: number;
+  readonly every: number;
+  readonly heldOutQuestions: number;
+}
 
-/** Trains the agent. Yields accuracy and requests per held-out question: first after imitation, then after every ten iterations. */
-export async function* trainYourAgent({ seed, updates, iterations }: Length, heldOutQuestions = 200) {
+/** Trains the agent. Yields accuracy and requests per held-out question: after imitation, then after every few iterations of GRPO. */
+export async function* trainYourAgent({ seed, updates, iterations, every, heldOutQuestions }: Length) {
   const engine = await createEngine();
   try {
     const config = parseModelConfig({
@@ -141,7 +147,7 @@ export async function* trainYourAgent({ seed, updates, iterations }: Length, hel
       { rollouts, rewards, tasks: taskSource(practised), backend: policy.backend, inference: policy.sampler },
       { seed, iterations, tasksPerIteration: 16 },
     ))
-      if (++iteration % 10 === 0) yield await measure();
+      if (++iteration % every === 0) yield await measure();
     await policy.close();
   } finally {
     await engine.close();
@@ -150,17 +156,12 @@ export async function* trainYourAgent({ seed, updates, iterations }: Length, hel
 
 if (import.meta.filename === process.argv[1]) {
   const { values } = parseArgs({ options: { seed: { type: 'string', default: '0' } } });
-  const begun = performance.now();
-  for await (const { accuracy, requests } of trainYourAgent({
-    seed: values.seed,
-    updates: 300,
-    iterations: 30,
-  })) {
-    const [elapsed, used] = [performance.now() - begun, process.cpuUsage()];
-    const processor = (used.user + used.system) / 1e6;
-    const times = `${(elapsed / 1000).toFixed(0)} s, ${processor.toFixed(0)} s of processor`;
+  const length = { seed: values.seed, updates: 300, iterations: 30, every: 10, heldOutQuestions: 200 };
+  for await (const { accuracy, requests } of trainYourAgent(length)) {
+    const { user, system } = process.cpuUsage();
+    const used = `${((user + system) / 1e6).toFixed(0)} s of processor`;
     console.log(
-      `${(100 * accuracy).toFixed(1)} % right, ${requests.toFixed(2)} requests per question (${times})`,
+      `${(100 * accuracy).toFixed(1)} % right, ${requests.toFixed(2)} requests per question (${used})`,
     );
   }
 }

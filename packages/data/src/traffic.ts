@@ -1,6 +1,7 @@
 /** Recorded traffic of language models as trajectories: chat and Responses logs, OpenTelemetry spans, the AI SDK. Runs anywhere. */
 
-export { type RecordedExchange, recordedExchanges, type TrafficFormat } from './traffic/record.ts';
+export { recordedExchanges } from './traffic/record.ts';
+export type { RecordedExchange, TrafficFormat } from './traffic/recorded-exchange.ts';
 export {
   type TrafficMetadata,
   type TrafficOptions,

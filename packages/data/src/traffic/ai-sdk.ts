@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { chatCall, jsonText } from './json-text.ts';
-import type { RecordedExchange } from './record.ts';
+import type { RecordedExchange } from './recorded-exchange.ts';
 
 const part = z.looseObject({ type: z.string() });
 /** A message of the AI SDK. */

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { chatCall, jsonText } from './json-text.ts';
-import type { RecordedExchange } from './record.ts';
+import type { RecordedExchange } from './recorded-exchange.ts';
 
 const chatRequest = z.looseObject({ messages: z.array(z.unknown()), model: z.string().optional() });
 const chatResponse = z.looseObject({

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { chatMessages, modelMessage } from './ai-sdk.ts';
 import { chatCall, fromJsonText, jsonText } from './json-text.ts';
-import type { RecordedExchange } from './record.ts';
+import type { RecordedExchange } from './recorded-exchange.ts';
 
 /** An attribute of OTLP: a name and a value that says its type. */
 const attribute = z.object({ key: z.string(), value: z.looseObject({}) });

@@ -1,7 +1,8 @@
 import { FormatError, messageOf, parseOptions, type Trajectory, trajectoryFromMessages } from '@rlp/core';
 import * as z from 'zod';
 import { parseJsonLines } from '../lines/json-lines.ts';
-import { type RecordedExchange, recordedExchanges, type TrafficFormat } from './record.ts';
+import { recordedExchanges } from './record.ts';
+import type { RecordedExchange, TrafficFormat } from './recorded-exchange.ts';
 
 const schema = z.strictObject({
   /** Name of the log in errors and ids, such as its file. Default `'traffic'`. */

@@ -1,0 +1,15 @@
+/** Form in which a program recorded traffic. */
+export type TrafficFormat = 'openai-chat' | 'openai-responses' | 'opentelemetry' | 'ai-sdk';
+
+/** A request and its answer as one conversation. */
+export interface RecordedExchange {
+  readonly format: TrafficFormat;
+  /** Name that the log gave it. Absent if it gave none. */
+  readonly id?: string | undefined;
+  /** Model that answered, if the log says. */
+  readonly model?: string | undefined;
+  /** Conversation or trace that it belongs to, if the log says. */
+  readonly conversation?: string | undefined;
+  /** In the shape of the chat API, not checked yet. */
+  readonly messages: readonly unknown[];
+}
