@@ -3,9 +3,9 @@
  * on plain arrays. `pnpm bench loss-overhead --shape M`: what the loss costs in a training step. `pnpm bench rewards`: episodes
  * per second through the reward processor. `pnpm bench reward-workers`: rewards in threads. `pnpm bench external-rewards`:
  * requests under way at a reward model. `pnpm bench monitor`: responses per second assessed. `pnpm bench rollout`: how busy rollouts
- * keep a sampler, and what their scheduling costs. `pnpm bench hacks`: what reward hacks earn from the stock graders. One JSON line for each measurement.
+ * keep a sampler, and what their scheduling costs. `pnpm bench capture`: what a capture adds to a request. `pnpm bench hacks`: what reward hacks earn from the stock graders. One JSON line for each measurement.
  *
- *     pnpm bench [train-step] [generate] [math] [loss-overhead] [rewards] [reward-workers] [external-rewards] [monitor] [rollout] [hacks] [--shape S,M,L] [--peer PYTHON] [--rounds 3] [--runs 5]
+ *     pnpm bench [train-step] [generate] [math] [loss-overhead] [rewards] [reward-workers] [external-rewards] [monitor] [rollout] [capture] [hacks] [--shape S,M,L] [--peer PYTHON] [--rounds 3] [--runs 5]
  *                [--warmup 2] [--threads 2] [--episodes 1000000] [--weights shared|packed] [--profiling runs|operators]
  *
  * Each measurement has a process of its own; ours and the peer's take turns, `rounds` times `runs` each, and the ratio is
@@ -14,6 +14,7 @@
  */
 import { parseArgs } from 'node:util';
 import * as z from 'zod';
+import { captureLines } from './bench/capture.ts';
 import { type BenchName, compare, measureHere, names } from './bench/compare.ts';
 import { externalRewardLines } from './bench/external-rewards.ts';
 import { hackLines } from './bench/hacks/run.ts';
@@ -59,6 +60,7 @@ const schema = z.object({
         'external-rewards',
         'monitor',
         'rollout',
+        'capture',
         'hacks',
       ]),
     )
@@ -111,6 +113,10 @@ async function* lines(options: z.output<typeof schema>): AsyncGenerator<Line> {
     }
     if (name === 'rollout') {
       yield* rolloutLines();
+      continue;
+    }
+    if (name === 'capture') {
+      yield* captureLines();
       continue;
     }
     if (name === 'monitor') {
