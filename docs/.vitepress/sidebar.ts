@@ -18,6 +18,7 @@ const order: Readonly<Record<string, readonly string[]>> = {
     'fine-tune-on-jsonl',
     'learn-from-preferences',
     'train-an-agent-with-tools',
+    'train-the-agent-you-have',
     'sample-ahead-while-training',
     'from-a-laptop-to-a-cluster',
     'serve-a-model',

@@ -26,7 +26,12 @@ export async function* captureLines(): AsyncGenerator<Line> {
 async function addedTimes(transport: 'http' | 'fetch'): Promise<number[]> {
   let samplingMs = 0;
   const renderer = tokenizerChat(tokenizer, { origin: 'bench' })!;
-  const policy = scriptedBackend({ completions: ['word '.repeat(20)], tokenizer, renderer, contextLength: 8192 });
+  const policy = scriptedBackend({
+    completions: ['word '.repeat(20)],
+    tokenizer,
+    renderer,
+    contextLength: 8192,
+  });
   const sample = policy.sample.bind(policy);
   policy.sample = async (request: SampleRequest) => {
     const begun = performance.now();
