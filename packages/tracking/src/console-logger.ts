@@ -54,7 +54,7 @@ export interface ConsoleLoggerOptions {
  * Shows the progress of a run on the console.
  *
  * On a terminal it redraws a bar in place. Elsewhere (a file, CI, `TERM=dumb`) it prints a line for the first iteration, one per
- * `plainLineEvery` per cent, and one for the last. Notes and findings get separate lines, and so does one sample per
+ * `plainLineEvery` per cent, and one for the last. Notes and findings above severity `low` get separate lines, and so does one sample per
  * `plainLineEvery` per cent. Uses no colours. Steps count from 0, so the row of step `s` means that `s + 1` iterations are done.
  *
  * @throws `OptionsError` naming every problem at once.
@@ -87,8 +87,10 @@ export function consoleLogger(options: ConsoleLoggerOptions): MetricsLogger {
       if (row === undefined || !isSampled(step)) return;
       display.say(`${label} ${step + 1}/${iterations} · sample: ${sampleText(row)}`);
     },
-    finding: (step, { severity, rule, message }) =>
-      display.say(`${label} ${step + 1}/${iterations} · ${severity} finding ${rule}: ${message}`),
+    finding(step, { severity, rule, message }) {
+      if (severity === 'low') return;
+      display.say(`${label} ${step + 1}/${iterations} · ${severity} finding ${rule}: ${message}`);
+    },
     async close() {
       display.end();
     },

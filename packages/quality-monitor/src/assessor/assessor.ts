@@ -1,6 +1,7 @@
 import { ArgumentError, type Finding, type Severity } from '@rlp/core';
 import { DuplicateWindow } from '../text/duplicate-window.ts';
 import { AlertCounts } from './alert-counts.ts';
+import { Learning } from './learning.ts';
 import { type QualitySums, type RewardQualityMetrics, rewardQualityMetrics } from './metrics.ts';
 import { type AssessorOptions, type ResolvedAssessorOptions, resolveAssessorOptions } from './options.ts';
 import {
@@ -22,6 +23,8 @@ export interface AssessedBatch {
   readonly rewards: Readonly<Record<string, readonly (number | null)[]>>;
   /** Names the responses in findings. Default: their indices, `'0'`, `'1'`… */
   readonly ids?: readonly string[] | undefined;
+  /** Number of different tasks among the responses. Default: each response is its own task. */
+  readonly tasks?: number | undefined;
   /** Iteration of the findings. Default: batches assessed before. */
   readonly iteration?: number | undefined;
 }
@@ -70,6 +73,7 @@ export class RewardQualityAssessor {
   readonly #invalid = new Map<string, number>();
   readonly #recent: Finding[] = [];
   readonly #counts = new AlertCounts();
+  readonly #learning = new Learning();
   #samples = 0;
   #batches = 0;
 
@@ -104,7 +108,10 @@ export class RewardQualityAssessor {
       ? [...this.#ofRewards(Object.keys(rewards)), ...this.#ofResponses(sums), ...spikes]
       : [];
     if (isAnalysed) found.push(...degenerateOutputs(sums, this.options));
-    const findings = found.map((one) => this.#finding(one, batch));
+    const { explainedByLearning, conventions } = this.options;
+    const asks = explainedByLearning === 'lower' && conventions === 'rlp';
+    const told = asks ? this.#learning.lowered(found, { ...batch, sums, windows: this.#rewards }) : found;
+    const findings = told.map((one) => this.#finding(one, batch));
     this.#batches += 1;
     return { metrics, findings, faults: sums.faults };
   }
@@ -149,6 +156,7 @@ export class RewardQualityAssessor {
       batches: this.#batches,
       ...this.#counts.saveState(),
       invalid: Object.fromEntries(this.#invalid),
+      learning: this.#learning.saveState(),
       get rewards() {
         return Object.fromEntries(rewards.map(([name, values]) => [name, [...values]]));
       },
@@ -173,6 +181,7 @@ export class RewardQualityAssessor {
     }
     for (const signature of signaturesFromText(saved.signatures)) this.#responses.add(signature);
     this.#counts.loadState(saved);
+    this.#learning.loadState(saved.learning);
     this.#invalid.clear();
     for (const [name, count] of Object.entries(saved.invalid)) this.#invalid.set(name, count);
     this.#samples = saved.samples;

@@ -61,6 +61,8 @@ export class QualitySums {
   /** Indices of the responses. */
   readonly gaming: number[] = [];
   readonly empty: number[] = [];
+  /** Different texts of reasoning among the responses in `gaming`. */
+  readonly gamingReasoning = new Set<string>();
   readonly highlyRepetitive: number[] = [];
   repetition = 0;
   coherence = 0;
@@ -86,7 +88,10 @@ export class QualitySums {
     if (quality.hasReasoningTags) this.withReasoning += 1;
     if (quality.isShort) this.short += 1;
     if (quality.isEmpty) this.empty.push(index);
-    if (quality.isGaming) this.gaming.push(index);
+    if (quality.isGaming) {
+      this.gaming.push(index);
+      this.gamingReasoning.add(quality.reasoning);
+    }
     if (quality.repetition > 0.7) this.highlyRepetitive.push(index);
     if (quality.shape !== 'formatted') return;
     this.formatted += 1;

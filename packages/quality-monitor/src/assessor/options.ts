@@ -46,6 +46,15 @@ const schema = z.strictObject({
   nearDuplicates: z.union([z.literal('off'), z.number().gt(0).max(1)]).default(0.8),
   /** Whether one letter or digit is an answer. `'reject'` counts it as format gaming. Default `'accept'`. */
   singleCharacterAnswers: z.enum(['accept', 'reject']).default('accept'),
+  /**
+   * Findings that honest learning explains as well. Default `'report'`.
+   *
+   * - `'report'`: they have their usual severity.
+   * - `'lower'`: they have severity `low`. A reward may saturate if it rose before, or if another reward still differs. Short
+   *   reasoning is no format gaming if it differs between responses and earns the other rewards as usual. Text without tags
+   *   is not malformed while no learned format is lost. Diversity is judged by the number of tasks.
+   */
+  explainedByLearning: z.enum(['report', 'lower']).default('report'),
   /** Decision rules. `'tunrex'` reproduces TunRex, see `docs/quality-monitor.md`. Default `'rlp'`. */
   conventions: z.enum(['rlp', 'tunrex']).default('rlp'),
   /** Scores how much a response reads like text, in 0–1. Default: a heuristic. If it fails, the response is skipped. */

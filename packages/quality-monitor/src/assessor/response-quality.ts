@@ -11,6 +11,8 @@ export interface ResponseQuality {
   readonly words: number;
   readonly shape: 'formatted' | 'unformatted';
   readonly hasReasoningTags: boolean;
+  /** Text between the reasoning tags, trimmed. Empty without them. */
+  readonly reasoning: string;
   /** In code points. */
   readonly reasoningLength: number;
   readonly answerLength: number;
@@ -75,6 +77,7 @@ export function responseQuality(
     words: text.chunkCount,
     shape: isFormatted ? 'formatted' : 'unformatted',
     hasReasoningTags,
+    reasoning: reasoning ?? '',
     reasoningLength,
     answerLength,
     repetition,

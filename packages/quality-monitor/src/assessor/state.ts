@@ -2,6 +2,7 @@ import { FormatError } from '@rlp/core';
 import * as z from 'zod';
 import { packedText, textOf, unpacked } from '../state/packed.ts';
 import { signatureLength } from '../text/sequences.ts';
+import { learningStateSchema } from './learning.ts';
 
 const count = z.int().nonnegative();
 
@@ -12,6 +13,7 @@ const schema = z.strictObject({
   byRule: z.record(z.string(), count),
   invalid: z.record(z.string(), count),
   rewards: z.record(z.string(), z.array(z.number())),
+  learning: learningStateSchema,
   signatures: packedText(Uint32Array).refine(
     (text) => unpacked(Uint32Array, text).length % signatureLength === 0,
     'expected whole signatures',

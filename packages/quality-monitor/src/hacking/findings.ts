@@ -73,7 +73,8 @@ export function finding(context: FindingContext, since: Readonly<Record<string, 
       : `Rewarded responses changed: ${explained}. ${undecided(verdict)}`;
   return {
     rule: kind === 'alarm' ? hackingRule : changedRule,
-    severity: kind === 'changed' ? 'medium' : isSure ? 'critical' : 'high',
+    severity:
+      kind === 'alarm' ? (isSure ? 'critical' : 'high') : verdict?.says === 'innocent' ? 'low' : 'medium',
     message,
     evidence,
     iteration,

@@ -27,9 +27,12 @@ export interface DefaultMonitorOptions {
   readonly onFailure?: ((message: string) => void) | undefined;
 }
 
+const usual = { minSamplesForAnalysis: 100, explainedByLearning: 'lower' } as const;
+
 /**
  * Creates a monitor with the usual settings: the eight pathologies after 100 samples, the reward-hacking detector, and alerts of
- * severity `medium` and above.
+ * severity `medium` and above. What honest learning explains as well has severity `low`: see `explainedByLearning` of
+ * {@link AssessorOptions}.
  *
  * @throws OptionsError for unknown options or values out of range.
  */
@@ -47,7 +50,7 @@ export function createDefaultMonitor({
   const problems = Object.keys(unknown).map((key) => `Unrecognized option "${key}"`);
   if (problems.length > 0) throw new OptionsError('createDefaultMonitor', problems);
   return new RewardQualityMonitor({
-    assessor: new RewardQualityAssessor({ minSamplesForAnalysis: 100, ...assessor, windowSize }),
+    assessor: new RewardQualityAssessor({ ...usual, ...assessor, windowSize }),
     detectors: rewardHacking === 'off' ? [] : [rewardHackingDetector(rewardHacking)],
     config: { enableInterventions, interventionSeverity: 'medium', ...(actions && { actions }) },
     loggers: [...(console === 'on' ? [consoleAlerts()] : []), ...loggers],

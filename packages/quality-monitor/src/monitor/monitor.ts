@@ -228,11 +228,12 @@ export class RewardQualityMonitor implements Monitor {
   #monitor(batch: MonitoredBatch, context: BatchContext): Judgement {
     const { step, extraMetrics, trajectories } = context;
     const ids = trajectories.map(({ trajectory }) => trajectory.id);
+    const tasks = new Set(trajectories.map(({ trajectory }) => trajectory.task.id)).size;
     const {
       metrics: assessed,
       findings: ofAssessor,
       faults,
-    } = this.assessor.assessBatch({ ...batch, ids, iteration: step });
+    } = this.assessor.assessBatch({ ...batch, ids, iteration: step, tasks });
     for (const fault of faults) this.#loggers.report('coherence', fault);
     this.#step = step;
     const detected = this.#detect(context);

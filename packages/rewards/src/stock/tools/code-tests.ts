@@ -62,6 +62,8 @@ const schema = z.strictObject({
   grading: z.enum(['all', 'share']).default('all'),
   /** Milliseconds that one test may run. Default 10 000. */
   timeoutMs: timerMs.default(10_000),
+  /** Milliseconds that the tests of one response may run, added up. Tests beyond it fail. Default 60 000. */
+  responseTimeoutMs: timerMs.default(60_000),
   /** Tests of this reward in progress at once. Default 4. */
   concurrency: z.int().positive().default(4),
 });
@@ -92,7 +94,11 @@ export function codeTests<Metadata>({
   extract,
   ...options
 }: CodeTestsOptions<Metadata>): RewardFunction<Metadata> {
-  const { language, grading, timeoutMs, concurrency } = parseOptions('codeTests', schema, options);
+  const { language, grading, timeoutMs, responseTimeoutMs, concurrency } = parseOptions(
+    'codeTests',
+    schema,
+    options,
+  );
   const limit = pLimit(concurrency);
   const read = extract ?? ((response: string) => lastCodeBlock(response, language));
 
@@ -103,13 +109,20 @@ export function codeTests<Metadata>({
     }
     const source = read(response);
     if (source === undefined) return 0;
-    const run = (program: Omit<CodeProgram, 'language'>) =>
-      runner({ language, ...program }, { timeoutMs, signal });
+    let leftMs = responseTimeoutMs;
+    const run = async (program: Omit<CodeProgram, 'language'>) => {
+      const begun = performance.now();
+      try {
+        return await runner({ language, ...program }, { timeoutMs: Math.min(timeoutMs, leftMs), signal });
+      } finally {
+        leftMs -= performance.now() - begun;
+      }
+    };
     let isDecided = false;
     const results = await Promise.all(
       wanted.map((test: CodeTest) =>
         limit(async () => {
-          if (isDecided) return false;
+          if (isDecided || leftMs <= 0) return false;
           signal.throwIfAborted();
           const passed = await passes(test, source, run).catch((error: unknown) => {
             isDecided = true;

@@ -174,6 +174,21 @@ describe('codeTests', () => {
     expect(await run('fine', [{ kind: 'assertion', source: 'throw' }])).toBe(0);
   });
 
+  it('bounds the time of all tests of a response together', async () => {
+    const limits: number[] = [];
+    const slow: CodeRunner = async (program, { timeoutMs, signal }) => {
+      limits.push(timeoutMs);
+      await new Promise((resolve) => setTimeout(resolve, 30));
+      return runner(program, { timeoutMs, signal });
+    };
+    const many = Array.from({ length: 50 }, (_, k) => output(`${k}`));
+    const bounds = { runner: slow, concurrency: 1, timeoutMs: 1000, responseTimeoutMs: 70 };
+    expect(await run('echo', many, bounds)).toBe(0);
+    expect(limits[0]).toBe(70);
+    expect(limits.length).toBeLessThanOrEqual(3);
+    expect(await run('echo', many, { ...bounds, grading: 'share' })).toBeGreaterThan(0);
+  });
+
   it('asks for a verdict on assertions, whatever the exit code', async () => {
     const ignoring: CodeRunner = async () => ({ status: 'exited', exitCode: 0, stdout: '', stderr: '' });
     const graded = run('fine', [{ kind: 'assertion', source: 'check' }], { runner: ignoring });
