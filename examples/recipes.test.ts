@@ -29,7 +29,7 @@ describe('fine-tune', () => {
       data,
       lines
         .toSorted((a, b) => a.length - b.length)
-        .slice(0, 16)
+        .slice(0, 30)
         .join('\n'),
     );
     const { before, after } = await fineTune({ folder: model, data, out, learningRate: 1e-2, epochs: 1 });
@@ -73,7 +73,7 @@ describe('score-logs', () => {
 describe('agent-with-tools', () => {
   it('imitates, trains and measures', async () => {
     const measured = [];
-    for await (const each of trainAgent({ seed: '0', updates: 2, iterations: 4 })) measured.push(each);
+    for await (const each of trainAgent({ seed: '0', updates: 4, iterations: 10 })) measured.push(each);
     expect(measured).toHaveLength(2);
     for (const { accuracy, calls } of measured) {
       expect(accuracy).toBeGreaterThanOrEqual(0);
