@@ -69,11 +69,14 @@ export async function shortGrpo({ backend, sampler, model, publications, iterati
     { iterations, tasksPerIteration: 4 },
   )) {
     rewards.push(metrics['reward/mean']!);
-    gaps.push(metrics['gap/absolute'] ?? Number.NaN);
+    // An iteration in which all members of each group did equally well updates nothing.
+    const gap = metrics['gap/absolute'];
+    if (gap !== undefined) gaps.push(gap);
   }
+  const gap = gaps.length === 0 ? Number.NaN : Math.max(...gaps);
   console.log(
-    `peers: rewards ${rewards.map((x) => x.toFixed(3)).join(' ')}; largest mean gap ${Math.max(...gaps)}`,
+    `peers: rewards ${rewards.map((x) => x.toFixed(3)).join(' ')}; largest mean gap ${gap}`,
   );
   const mean = (values: readonly number[]) => values.reduce((a, b) => a + b, 0) / values.length;
-  return { before: mean(rewards.slice(0, 3)), after: mean(rewards.slice(-5)), gap: Math.max(...gaps) };
+  return { before: mean(rewards.slice(0, 3)), after: mean(rewards.slice(-5)), gap };
 }
