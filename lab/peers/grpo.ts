@@ -74,9 +74,7 @@ export async function shortGrpo({ backend, sampler, model, publications, iterati
     if (gap !== undefined) gaps.push(gap);
   }
   const gap = gaps.length === 0 ? Number.NaN : Math.max(...gaps);
-  console.log(
-    `peers: rewards ${rewards.map((x) => x.toFixed(3)).join(' ')}; largest mean gap ${gap}`,
-  );
+  console.log(`peers: rewards ${rewards.map((x) => x.toFixed(3)).join(' ')}; largest mean gap ${gap}`);
   const mean = (values: readonly number[]) => values.reduce((a, b) => a + b, 0) / values.length;
   return { before: mean(rewards.slice(0, 3)), after: mean(rewards.slice(-5)), gap };
 }
