@@ -1,5 +1,7 @@
 import { unpacked } from '../src/blocks.ts';
-import type { Body, Payload } from '../src/payload.ts';
+import type { Body, Details, Payload } from '../src/payload.ts';
+
+type Messages = Body['messages'];
 
 const blocks = new Map<number, Promise<readonly Body[]>>();
 /** Blocks that stay unpacked. */
@@ -17,10 +19,18 @@ export async function loadPayload(): Promise<Payload> {
 function blockOf(index: number): Promise<readonly Body[]> {
   const known = blocks.get(index);
   if (known !== undefined) return known;
-  const block = unpacked(textOf(`block-${index}`)).then((text) => JSON.parse(text) as readonly Body[]);
+  const block = wholeBlock(index);
   blocks.set(index, block);
   for (const oldest of [...blocks.keys()].slice(0, Math.max(0, blocks.size - kept))) blocks.delete(oldest);
   return block;
+}
+
+async function wholeBlock(index: number): Promise<readonly Body[]> {
+  const [messages, details] = await Promise.all([
+    unpacked(textOf(`messages-${index}`)).then((text) => JSON.parse(text) as readonly Messages[]),
+    unpacked(textOf(`details-${index}`)).then((text) => JSON.parse(text) as readonly Details[]),
+  ]);
+  return details.map((each, at) => ({ ...each, messages: messages[at]! }));
 }
 
 /** The trajectory at a place. */
@@ -44,10 +54,11 @@ export async function searchBodies(
   const places = new Set<number>();
   let reported = performance.now();
   for (let index = 0; index < count && !signal.aborted; index++) {
-    const block = await unpacked(textOf(`block-${index}`));
+    const block = await unpacked(textOf(`messages-${index}`));
     // Most blocks are told apart without reading them.
-    const bodies = block.toLowerCase().includes(written) ? (JSON.parse(block) as readonly Body[]) : [];
-    for (const [at, body] of bodies.entries()) if (mentions(body, wanted)) places.add(index * blockSize + at);
+    const said = block.toLowerCase().includes(written) ? (JSON.parse(block) as readonly Messages[]) : [];
+    for (const [at, messages] of said.entries())
+      if (mention(messages, wanted)) places.add(index * blockSize + at);
     const now = performance.now();
     if (signal.aborted || (now - reported < reportEveryMs && index + 1 < count)) continue;
     reported = now;
@@ -55,7 +66,7 @@ export async function searchBodies(
   }
 }
 
-function mentions({ messages }: Body, wanted: string): boolean {
+function mention(messages: Messages, wanted: string): boolean {
   return messages.some(({ content, tool_calls: calls = [] }) =>
     [content, ...calls.map((call) => `${call.function.name} ${call.function.arguments}`)].some((part) =>
       part.toLowerCase().includes(wanted),

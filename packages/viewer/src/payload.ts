@@ -50,6 +50,9 @@ export interface Body
   readonly steps: readonly ShownStep[];
 }
 
+/** A body without its messages, which the page keeps apart: a search unpacks only them. */
+export type Details = Omit<Body, 'messages'>;
+
 /** Characters of a response that the list shows. */
 const openingLength = 140;
 

@@ -10,7 +10,7 @@ import {
 import { html, renderPage } from '@rlp/page';
 import * as z from 'zod';
 import { digest, packed } from './blocks.ts';
-import { type Alert, type Body, type Payload, type Row, shownOf } from './payload.ts';
+import { type Alert, type Body, type Details, type Payload, type Row, shownOf } from './payload.ts';
 import { viewerStyle } from './style.ts';
 
 const schema = z.strictObject({
@@ -24,6 +24,12 @@ const schema = z.strictObject({
 
 /** Options of {@link trajectoryPage}. */
 export interface TrajectoryPageOptions extends z.input<typeof schema> {}
+
+/** Trajectories, compressed. Messages are apart from the rest, so that a search does not unpack their tokens. */
+interface Block {
+  readonly messages: string;
+  readonly details: string;
+}
 
 /** Trajectories that are compressed together: few enough to open one at once. */
 const blockSize = 50;
@@ -52,10 +58,14 @@ export async function trajectoryPage(
     return { rule, severity, message, iteration };
   });
   const rows: Row[] = [];
-  const blocks: string[] = [];
+  const blocks: Block[] = [];
   let waiting: Body[] = [];
   const flush = async () => {
-    blocks.push(await packed(JSON.stringify(waiting)));
+    const details = waiting.map(({ messages: _, ...rest }): Details => rest);
+    blocks.push({
+      messages: await packed(JSON.stringify(waiting.map(({ messages }) => messages))),
+      details: await packed(JSON.stringify(details)),
+    });
     waiting = [];
   };
   for await (const record of records) {
@@ -86,11 +96,12 @@ function alertsOf(
   });
 }
 
-async function page(title: string, index: string, blocks: readonly string[]): Promise<string> {
+async function page(title: string, index: string, blocks: readonly Block[]): Promise<string> {
   // Loaded where it is needed, because it is the largest part.
   const { clientCode } = await import('#client');
   const data = blocks.map(
-    (block, at) => html`<script type="text/plain" id="block-${at}">${block}</script>\n`,
+    ({ messages, details }, at) => html`<script type="text/plain" id="messages-${at}">${messages}</script>
+<script type="text/plain" id="details-${at}">${details}</script>\n`,
   );
   const body = html`<style>${{ html: viewerStyle }}</style>
 <div id="viewer"><noscript>This page needs JavaScript. It runs only what it came with.</noscript></div>
