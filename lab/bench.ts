@@ -3,7 +3,8 @@
  * on plain arrays. `pnpm bench loss-overhead --shape M`: what the loss costs in a training step. `pnpm bench rewards`: episodes
  * per second through the reward processor. `pnpm bench reward-workers`: rewards in threads. `pnpm bench external-rewards`:
  * requests under way at a reward model. `pnpm bench monitor`: responses per second assessed. `pnpm bench rollout`: how busy rollouts
- * keep a sampler, and what their scheduling costs. `pnpm bench capture`: what a capture adds to a request. `pnpm bench hacks`: what reward hacks earn from the stock graders. One JSON line for each measurement.
+ * keep a sampler, and what their scheduling costs. `pnpm bench train-step --shape M-groups,M-long,S-lengths-64,S-lengths-16,S-short-64`:
+ * steps on groups with common prompts, long sequences and sequences of many lengths. `pnpm bench capture`: what a capture adds to a request. `pnpm bench hacks`: what reward hacks earn from the stock graders. One JSON line for each measurement.
  *
  *     pnpm bench [train-step] [generate] [math] [loss-overhead] [rewards] [reward-workers] [external-rewards] [monitor] [rollout] [capture] [hacks] [--shape S,M,L] [--peer PYTHON] [--rounds 3] [--runs 5]
  *                [--warmup 2] [--threads 2] [--episodes 1000000] [--weights shared|packed] [--profiling runs|operators]
@@ -25,7 +26,7 @@ import type { Line } from './bench/report.ts';
 import { rewardWorkerLines } from './bench/reward-workers.ts';
 import { rewardLines } from './bench/rewards.ts';
 import { rolloutLines } from './bench/rollout.ts';
-import { type ShapeName, shapes } from './bench/shapes.ts';
+import { type ShapeName, shapes, type TrainShapeName, trainShapes } from './bench/shapes.ts';
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -65,7 +66,9 @@ const schema = z.object({
       ]),
     )
     .transform((given) => (given.length > 0 ? given : [...names])),
-  shapes: z.array(z.enum(Object.keys(shapes) as [ShapeName, ...ShapeName[]])),
+  shapes: z.array(
+    z.enum(Object.keys({ ...shapes, ...trainShapes }) as [TrainShapeName, ...TrainShapeName[]]),
+  ),
   peer: z.string(),
   rounds: count,
   runs: count,
@@ -124,7 +127,9 @@ async function* lines(options: z.output<typeof schema>): AsyncGenerator<Line> {
       continue;
     }
     for (const shape of options.shapes) {
-      if (name === 'loss-overhead') yield* lossOverheadLines(shape, options);
+      if (name === 'train-step') yield* compare(name, shape, options);
+      else if (!(shape in shapes)) console.error(`bench: ${shape} is a shape of train-step only`);
+      else if (name === 'loss-overhead') yield* lossOverheadLines(shape as ShapeName, options);
       else yield* compare(name, shape, options);
     }
   }

@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 import { measureGenerate } from './generate.ts';
 import type { Measurement, MeasureOptions } from './measurement.ts';
 import { type Line, reportLine, summarize } from './report.ts';
-import { type ShapeName, shapes } from './shapes.ts';
+import { type BenchShape, shapes, type TrainShapeName, trainShapes } from './shapes.ts';
 import { measureTrainStep } from './train-step.ts';
 
 /** What can be measured. */
@@ -21,15 +21,16 @@ export interface CompareOptions extends MeasureOptions {
   readonly rounds: number;
 }
 
+const allShapes: Readonly<Record<TrainShapeName, BenchShape>> = { ...shapes, ...trainShapes };
 const measures = { 'train-step': measureTrainStep, generate: measureGenerate };
 
 /** One measurement, in this process. */
 export function measureHere(
   name: BenchName,
-  shape: ShapeName,
+  shape: TrainShapeName,
   options: MeasureOptions,
 ): Promise<Measurement> {
-  return measures[name](shapes[shape], options);
+  return measures[name](allShapes[shape], options);
 }
 
 /** glibc returns large buffers to the kernel and faults them in again at every step, unless told to keep them. */
@@ -50,11 +51,11 @@ interface Side {
  */
 export async function* compare(
   name: BenchName,
-  shape: ShapeName,
+  shape: TrainShapeName,
   options: CompareOptions,
 ): AsyncGenerator<Line> {
   const ours: Side = { peer: undefined, measure: () => ourProcess(name, shape, options) };
-  const reason = await peerProblem(options.peer);
+  const reason = shape in shapes ? await peerProblem(options.peer) : 'PyTorch has no such shape';
   if (reason !== undefined) yield { name, shape, peer: 'pytorch', skipped: reason };
   const peerSide = (peer: string, environment: Record<string, string>): Side => ({
     peer,
@@ -90,7 +91,11 @@ async function peerProblem(python: string): Promise<string | undefined> {
   }
 }
 
-async function ourProcess(name: BenchName, shape: ShapeName, options: CompareOptions): Promise<Measurement> {
+async function ourProcess(
+  name: BenchName,
+  shape: TrainShapeName,
+  options: CompareOptions,
+): Promise<Measurement> {
   const script = fileURLToPath(new URL('../bench.ts', import.meta.url));
   const { weights, profiling } = options;
   const flags = ['--here', '--shape', shape, '--weights', weights, '--profiling', profiling];
@@ -103,14 +108,14 @@ async function ourProcess(name: BenchName, shape: ShapeName, options: CompareOpt
 
 async function peerProcess(
   name: BenchName,
-  shape: ShapeName,
+  shape: TrainShapeName,
   options: CompareOptions,
   environment: Record<string, string>,
 ): Promise<Measurement> {
   const script = fileURLToPath(new URL('pytorch_peer.py', import.meta.url));
   const measurement = await measured(
     options.peer,
-    [script, name, JSON.stringify(shapes[shape]), ...counts(options)],
+    [script, name, JSON.stringify(allShapes[shape]), ...counts(options)],
     environment,
   );
   return { ...measurement, extra: {} };

@@ -16,6 +16,22 @@ export interface BenchShape {
   readonly prompts: number;
   readonly promptLength: number;
   readonly newTokens: number;
+  /** What the training step works on, if it is not `rows` sequences of `length` trained tokens. PyTorch has no such shape. */
+  readonly batch?: GroupBatch | LengthsBatch;
+}
+
+/** Answers to common prompts. Only answers are trained. */
+export interface GroupBatch {
+  readonly groups: number;
+  readonly answers: number;
+  readonly prompt: number;
+  readonly answer: number;
+}
+
+/** Sequences of log-normal lengths with standard deviation 1 of the logarithm, at most 2048. */
+export interface LengthsBatch {
+  readonly sequences: number;
+  readonly median: number;
 }
 
 const generation = { prompts: 16, promptLength: 32, newTokens: 96 };
@@ -36,6 +52,18 @@ export const shapes = {
   },
 } as const satisfies Record<string, BenchShape>;
 
+/** Batches as reinforcement learning makes them, for the training step only. */
+export const trainShapes = {
+  'M-groups': { ...shapes.M, batch: { groups: 2, answers: 8, prompt: 512, answer: 64 } },
+  'M-long': { ...shapes.M, rows: 1, length: 2048 },
+  'S-lengths-64': { ...shapes.S, batch: { sequences: 64, median: 150 } },
+  'S-lengths-16': { ...shapes.S, batch: { sequences: 16, median: 150 } },
+  'S-short-64': { ...shapes.S, batch: { sequences: 64, median: 30 } },
+} as const satisfies Record<string, BenchShape>;
+
+/** Name of a shape of the training step. */
+export type TrainShapeName = ShapeName | keyof typeof trainShapes;
+
 /** Name of a shape. */
 export type ShapeName = keyof typeof shapes;
 
@@ -49,7 +77,7 @@ export function benchModel(shape: BenchShape): LanguageModel {
     num_hidden_layers: shape.layers,
     num_attention_heads: shape.heads,
     num_key_value_heads: shape.keyValueHeads,
-    max_position_embeddings: 1024,
+    max_position_embeddings: 2048,
     rms_norm_eps: 1e-5,
     rope_theta: 10_000,
     hidden_act: 'silu',
@@ -59,20 +87,38 @@ export function benchModel(shape: BenchShape): LanguageModel {
 }
 
 /** One batch of a shape with advantages and the named columns of logprobs, which lie near those of an untrained model. */
-export function benchSequences(
-  { rows, length, vocabulary }: BenchShape,
-  logprobs: readonly string[],
-): TrainingSequence[] {
+export function benchSequences(shape: BenchShape, logprobs: readonly string[]): TrainingSequence[] {
   const random = RandomStream.named('bench', 'batch');
-  const numbers = (value: () => number) => Array.from({ length: length + 1 }, value);
-  const near = () => numbers(() => -Math.log(vocabulary) + 0.1 * (random.uniform() - 0.5));
-  return Array.from({ length: rows }, () => ({
-    tokens: numbers(() => random.integer(vocabulary)),
-    mask: numbers(() => 1).with(0, 0),
-    weights: numbers(() => 1 / (rows * length)),
-    columns: {
-      advantages: numbers(() => 2 * random.uniform() - 1),
-      ...Object.fromEntries(logprobs.map((name) => [name, near()])),
-    },
-  }));
+  const { vocabulary } = shape;
+  const rows = benchTokens(shape, random);
+  const trained = rows.reduce((sum, { tokens, from }) => sum + tokens.length - from, 0);
+  return rows.map(({ tokens, from }) => {
+    const near = () => tokens.map(() => -Math.log(vocabulary) + 0.1 * (random.uniform() - 0.5));
+    return {
+      tokens,
+      mask: tokens.map((_, t) => (t < from ? 0 : 1)),
+      weights: tokens.map(() => 1 / trained),
+      columns: {
+        advantages: tokens.map(() => 2 * random.uniform() - 1),
+        ...Object.fromEntries(logprobs.map((name) => [name, near()])),
+      },
+    };
+  });
+}
+
+/** Tokens of each sequence, and the first that is trained. */
+function benchTokens({ batch, rows, length, vocabulary }: BenchShape, random: RandomStream) {
+  const draw = (count: number) => Array.from({ length: count }, () => random.integer(vocabulary));
+  const times = <Item>(count: number, make: () => Item) => Array.from({ length: count }, make);
+  if (batch === undefined) return times(rows, () => ({ tokens: draw(length + 1), from: 1 }));
+  if ('sequences' in batch) {
+    return times(batch.sequences, () => {
+      const count = Math.round(batch.median * Math.exp(random.normal()));
+      return { tokens: draw(Math.min(2048, Math.max(2, count))), from: 1 };
+    });
+  }
+  return times(batch.groups, () => {
+    const prompt = draw(batch.prompt);
+    return times(batch.answers, () => ({ tokens: [...prompt, ...draw(batch.answer)], from: batch.prompt }));
+  }).flat();
 }

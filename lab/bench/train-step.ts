@@ -9,7 +9,7 @@ const lagResolutionMs = 1;
 
 /**
  * One training step as a user makes it: `forwardBackward` with a PPO-clip loss and `optimStep` with AdamW, the engine in its
- * own thread. Every token but each sequence's first is trained on.
+ * own thread. Every token but each sequence's first is trained on, or the answers of groups.
  */
 export async function measureTrainStep(shape: BenchShape, options: MeasureOptions): Promise<Measurement> {
   const { threads, profiling } = options;
@@ -36,7 +36,7 @@ export async function measureTrainStep(shape: BenchShape, options: MeasureOption
   const total = times.milliseconds.reduce((sum, time) => sum + time, 0);
   return {
     ...times,
-    tokens: shape.rows * shape.length,
+    tokens: sequences.reduce((sum, { tokens }) => sum + tokens.length - 1, 0),
     peakRssMiB: peakMebibytes(),
     extra:
       profiling === 'operators'
@@ -56,7 +56,7 @@ function backendOptions(engine: Engine, shape: BenchShape): OnnxBackendOptions {
     optimizer: { weightDecay: 0.01, decay: 'all' },
     maxGradientNorm: 'off',
     reference: 'none',
-    tokensPerMicroBatch: shape.rows * shape.length,
+    tokensPerMicroBatch: shape.batch ? 4096 : shape.rows * shape.length,
   };
 }
 

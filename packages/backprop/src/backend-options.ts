@@ -66,7 +66,7 @@ export const onnxBackendSchema = z.strictObject({
   optimizer: optimizerSchema.prefault({}),
   /** Global L2 norm that gradients are clipped to, or `'off'`. Default 1. */
   maxGradientNorm: maxGradientNormSchema.prefault(1),
-  /** Maximum positions of one pass, padding included. Bounds activation memory. Default 4096. */
+  /** Maximum positions of one pass, those included that only attention pads. Bounds activation memory. Default 4096. */
   tokensPerMicroBatch: z.int().min(1).default(4096),
   /**
    * Trains a low-rank correction of frozen weights. `{}` selects its defaults. Default: every weight is
