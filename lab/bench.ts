@@ -4,9 +4,9 @@
  * per second through the reward processor. `pnpm bench reward-workers`: rewards in threads. `pnpm bench external-rewards`:
  * requests under way at a reward model. `pnpm bench monitor`: responses per second assessed. `pnpm bench rollout`: how busy rollouts
  * keep a sampler, and what their scheduling costs. `pnpm bench train-step --shape M-groups,M-long,S-lengths-64,S-lengths-16,S-short-64`:
- * steps on groups with common prompts, long sequences and sequences of many lengths. `pnpm bench capture`: what a capture adds to a request. `pnpm bench hacks`: what reward hacks earn from the stock graders. One JSON line for each measurement.
+ * steps on groups with common prompts, long sequences and sequences of many lengths. `pnpm bench capture`: what a capture adds to a request. `pnpm bench remote`: what sampling over HTTP costs. `pnpm bench hacks`: what reward hacks earn from the stock graders. One JSON line for each measurement.
  *
- *     pnpm bench [train-step] [generate] [math] [loss-overhead] [rewards] [reward-workers] [external-rewards] [monitor] [rollout] [capture] [hacks] [--shape S,M,L] [--peer PYTHON] [--rounds 3] [--runs 5]
+ *     pnpm bench [train-step] [generate] [math] [loss-overhead] [rewards] [reward-workers] [external-rewards] [monitor] [rollout] [capture] [remote] [hacks] [--shape S,M,L] [--peer PYTHON] [--rounds 3] [--runs 5]
  *                [--warmup 2] [--threads 2] [--episodes 1000000] [--weights shared|packed] [--profiling runs|operators]
  *
  * Each measurement has a process of its own; ours and the peer's take turns, `rounds` times `runs` each, and the ratio is
@@ -22,6 +22,7 @@ import { hackLines } from './bench/hacks/run.ts';
 import { lossOverheadLines } from './bench/loss-overhead.ts';
 import { mathLines } from './bench/math.ts';
 import { monitorLines } from './bench/monitor.ts';
+import { remoteLines } from './bench/remote.ts';
 import type { Line } from './bench/report.ts';
 import { rewardWorkerLines } from './bench/reward-workers.ts';
 import { rewardLines } from './bench/rewards.ts';
@@ -62,6 +63,7 @@ const schema = z.object({
         'monitor',
         'rollout',
         'capture',
+        'remote',
         'hacks',
       ]),
     )
@@ -120,6 +122,10 @@ async function* lines(options: z.output<typeof schema>): AsyncGenerator<Line> {
     }
     if (name === 'capture') {
       yield* captureLines();
+      continue;
+    }
+    if (name === 'remote') {
+      yield* remoteLines();
       continue;
     }
     if (name === 'monitor') {

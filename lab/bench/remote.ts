@@ -1,0 +1,154 @@
+/** What sampling over HTTP costs the controller: overhead of a request, requests per second through a fleet, weights handed over. */
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { createOnnxBackend } from '@rlp/backprop';
+import { engineFleet } from '@rlp/inference';
+import { createVllmSampler } from '@rlp/inference/vllm';
+import { characterTokenizer, loadModel } from '@rlp/models';
+import { createEngine } from '@rlp/onnx/runtime';
+import { type Line, median } from './report.ts';
+
+const inFlight = 256;
+const requests = 8192;
+const warmUp = 1024;
+const servers = 2;
+const promptTokens = 128;
+
+/** Milliseconds that a request spent with the server and on the way. */
+interface Away {
+  milliseconds: number;
+}
+
+/** Lines of `pnpm bench remote`. */
+export async function* remoteLines(): AsyncGenerator<Line> {
+  yield* fleetLines();
+  yield await adapterLine();
+}
+
+async function* fleetLines(): AsyncGenerator<Line> {
+  const stubs = await Promise.all(Array.from({ length: servers }, startStub));
+  const urls = stubs.map(({ url }) => url);
+  const shape = { inFlight, servers, promptTokens, requests };
+  const bare = await measured((index) => bareRequest(urls[index % servers]!, index));
+  const fleet = await fleetOf(urls, undefined);
+  const whole = await measured((index) => fleet.sample(requestOf(index)));
+  yield {
+    name: 'remote/requests',
+    shape,
+    value: whole.perSecond,
+    unit: 'requests/s',
+    bareFetch: bare.perSecond,
+  };
+  yield {
+    ...{ name: 'remote/processor', shape, value: whole.processorMs, unit: 'ms per request' },
+    bareFetch: bare.processorMs,
+  };
+  // The store slows all promises of the process, so it comes last.
+  const away = new AsyncLocalStorage<Away>();
+  const timedFleet = await fleetOf(urls, timed(away));
+  const overheads: number[] = [];
+  await measured(async (index) => {
+    const spent: Away = { milliseconds: 0 };
+    const begun = performance.now();
+    await away.run(spent, () => timedFleet.sample(requestOf(index)));
+    overheads.push(performance.now() - begun - spent.milliseconds);
+  });
+  yield { name: 'remote/overhead-p50', shape, value: median(overheads), unit: 'ms' };
+  for (const { child } of stubs) child.disconnect();
+}
+
+async function fleetOf(urls: readonly string[], fetched: ReturnType<typeof timed> | undefined) {
+  const tokenizer = characterTokenizer('abcdefgh', { begin: '<s>', end: '</s>' });
+  const options = { tokenizer, vocabularySize: 64, ...(fetched && { fetch: fetched }) };
+  return engineFleet(await Promise.all(urls.map((url) => createVllmSampler({ url, ...options }))));
+}
+
+function requestOf(index: number) {
+  const prompt = Array.from({ length: promptTokens }, (_, t) => 3 + ((index + t) % 7));
+  return { prompt, count: 1, maxTokens: 16, seed: `${index}` };
+}
+
+/** The same exchange without a client. */
+async function bareRequest(url: string, index: number): Promise<void> {
+  const { prompt: token_ids, maxTokens: max_tokens } = requestOf(index);
+  const body = JSON.stringify({ model: 'stub', token_ids, sampling_params: { max_tokens, logprobs: 0 } });
+  const headers = { 'content-type': 'application/json' };
+  await (await fetch(`${url}/inference/v1/generate`, { method: 'POST', body, headers })).json();
+}
+
+/** Speed and processor time of the controller. */
+async function measured(ask: (index: number) => Promise<unknown>) {
+  await askAll(ask, warmUp);
+  const processor = process.cpuUsage();
+  const begun = performance.now();
+  await askAll(ask, requests);
+  const seconds = (performance.now() - begun) / 1000;
+  const { user, system } = process.cpuUsage(processor);
+  return { perSecond: requests / seconds, processorMs: (user + system) / 1000 / requests };
+}
+
+/** Asks for everything, with so many requests under way. */
+async function askAll(ask: (index: number) => Promise<unknown>, count: number): Promise<void> {
+  let next = 0;
+  const worker = async () => {
+    while (next < count) await ask(next++);
+  };
+  await Promise.all(Array.from({ length: inFlight }, worker));
+}
+
+/** The platform's fetch, which notes the time until the whole answer was there. */
+function timed(away: AsyncLocalStorage<Away>) {
+  return async (url: string, init: Pick<RequestInit, 'body' | 'headers' | 'method' | 'signal'>) => {
+    const begun = performance.now();
+    const { status, headers, ...answer } = await fetched(url, init);
+    const spent = away.getStore();
+    if (spent !== undefined) spent.milliseconds += performance.now() - begun;
+    return { status, headers, text: async () => answer.body };
+  };
+}
+
+async function fetched(url: string, init: Pick<RequestInit, 'body' | 'headers' | 'method' | 'signal'>) {
+  const answer = await fetch(url, init);
+  return { status: answer.status, headers: answer.headers, body: await answer.text() };
+}
+
+async function startStub() {
+  const child = fork(fileURLToPath(new URL('./vllm-server.ts', import.meta.url)));
+  const [{ port }] = (await once(child, 'message')) as [{ readonly port: number }];
+  return { child, url: `http://127.0.0.1:${port}` };
+}
+
+/** Milliseconds from trained weights to a server that samples with them, as an adapter. */
+async function adapterLine(): Promise<Line> {
+  const { RLP_VLLM_URL: url, RLP_VLLM_MODEL: folder } = process.env;
+  const name = 'remote/adapter';
+  if (url === undefined || folder === undefined) {
+    return { name, skipped: 'set RLP_VLLM_URL and RLP_VLLM_MODEL, the folder of the model that it serves' };
+  }
+  const root = await mkdtemp(join(tmpdir(), 'rlp-bench-'));
+  const [model, engine] = [await loadModel(folder), await createEngine({ threads: 1 })];
+  const backend = await createOnnxBackend({
+    engine,
+    model,
+    learningRate: 1e-3,
+    lora: { rank: 8 },
+    reference: 'none',
+  });
+  const { tokenizer, config } = model;
+  const sampler = await createVllmSampler({ url, tokenizer, vocabularySize: config.vocabularySize });
+  const times: number[] = [];
+  for (let turn = 0; turn < 5; turn++) {
+    const begun = performance.now();
+    await sampler.updateWeights(await backend.publish({ as: 'adapter', directory: root }));
+    times.push(performance.now() - begun);
+  }
+  await backend.close();
+  await engine.close();
+  await rm(root, { recursive: true, force: true });
+  return { name, shape: { model: folder, rank: 8 }, value: median(times), unit: 'ms' };
+}
