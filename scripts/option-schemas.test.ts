@@ -34,6 +34,7 @@ const metaSchema = {
         maximum: { type: 'number' },
         exclusiveMinimum: { type: 'number' },
         exclusiveMaximum: { type: 'number' },
+        format: { enum: ['uri'] },
         minLength: { type: 'integer', minimum: 0 },
         minItems: { type: 'integer', minimum: 0 },
         maxItems: { type: 'integer', minimum: 0 },

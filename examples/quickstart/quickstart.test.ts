@@ -101,7 +101,7 @@ async function findings(out: string) {
   const afterSft = await digest(join(out, 'checkpoints', 'after-sft'));
   const metrics = metricRowsFromJsonl(await readFile(join(out, 'metrics.jsonl'), 'utf8')).map((row) => ({
     step: row.step,
-    metrics: Object.entries(row.metrics).filter(([name]) => !name.startsWith('time/')),
+    metrics: Object.entries(row.metrics).filter(([name]) => !/^(time|system)\//.test(name)),
   }));
   return { summary, weights, afterSft, metrics };
 }

@@ -21,7 +21,7 @@ export interface BenchShape {
 }
 
 /** Answers to common prompts. Only answers are trained. */
-export interface GroupBatch {
+interface GroupBatch {
   readonly groups: number;
   readonly answers: number;
   readonly prompt: number;
@@ -29,7 +29,7 @@ export interface GroupBatch {
 }
 
 /** Sequences of log-normal lengths with standard deviation 1 of the logarithm, at most 2048. */
-export interface LengthsBatch {
+interface LengthsBatch {
   readonly sequences: number;
   readonly median: number;
 }

@@ -194,14 +194,15 @@ describe('consoleLogger', () => {
     logger.note!(0, 'nothing was scored');
     const sample = { task: 't', prompt: 'p'.repeat(70), response: 'a\nb', reward: null, components: {} };
     for (const step of [0, 1, 2, 3]) logger.samples!(step, [sample, sample]);
-    logger.finding!(3, { rule: 'gap', severity: 'low', message: 'wide', evidence: {}, iteration: 3 });
+    for (const severity of ['low', 'medium'] as const)
+      logger.finding!(3, { rule: 'gap', severity, message: 'wide', evidence: {}, iteration: 3 });
     const told = (await text()).split(/[\r\n]+/).map((line) => line.replace('\x1b[2K', ''));
-    expect(told.filter((line) => / · (note|sample|low)/.test(line))).toEqual([
+    expect(told.filter((line) => / · (note|sample|low|medium)/.test(line))).toEqual([
       'grpo 1/20 · note: nothing was scored',
       `grpo 1/20 · sample: "…${'p'.repeat(60)}" → "a\\nb", reward none`,
       'grpo 2/20 · sample: "…'.concat('p'.repeat(60), '" → "a\\nb", reward none'),
       'grpo 4/20 · sample: "…'.concat('p'.repeat(60), '" → "a\\nb", reward none'),
-      'grpo 4/20 · low finding gap: wide',
+      'grpo 4/20 · medium finding gap: wide',
     ]);
   });
 

@@ -173,10 +173,23 @@ describe('runRlTraining', () => {
   it('stops at a gradient that is not finite, with the weights as they were', async () => {
     const setup = banditSetup('not-finite');
     const before = await logitsOf(setup);
+    const forwardBackward = setup.backend.forwardBackward.bind(setup.backend);
+    setup.backend.forwardBackward = (batch, loss) => {
+      const sequences = batch.sequences.map(({ columns, ...sequence }) => {
+        return { ...sequence, columns: { ...columns, advantages: sequence.tokens.map(() => Number.NaN) } };
+      });
+      return forwardBackward({ sequences }, loss);
+    };
+    await expect(collect(runRlTraining(setup, { iterations: 1 }))).rejects.toThrow('not finite');
+    expect(await logitsOf(setup)).toEqual(before);
+  });
+
+  it('refuses advantages that are not finite before the weights change', async () => {
+    const setup = banditSetup('not-finite');
+    const before = await logitsOf(setup);
     const advantages = () => Array.from({ length: 8 }, () => Array.from({ length: 8 }, () => Number.NaN));
-    await expect(collect(runRlTraining({ ...setup, advantages }, { iterations: 1 }))).rejects.toThrow(
-      'not finite',
-    );
+    const run = collect(runRlTraining({ ...setup, advantages }, { iterations: 1 }));
+    await expect(run).rejects.toThrow('a token of member 0 of group 0 must be finite, got NaN');
     expect(await logitsOf(setup)).toEqual(before);
   });
 

@@ -30,13 +30,13 @@ describe('what cannot be right is refused before a run', () => {
   describeMistakes([
     [
       'no such folder',
-      () => loadModel('models/none'),
+      () => loadModel('./models/none'),
       /models\/none\/config\.json: no such file; give the folder/,
     ],
     [
-      'a hub id',
-      () => loadModel('Qwen/Qwen2.5-0.5B-Instruct'),
-      /no such file; give the folder of a Hugging Face model/,
+      'a hub id that was never fetched, offline',
+      () => loadModel('models/none', { hub: { use: 'cache', cacheDirectory: folder } }),
+      /there is no folder models\/none here, and /,
     ],
     [
       'a file in place of a folder',
@@ -46,7 +46,7 @@ describe('what cannot be right is refused before a run', () => {
     [
       'no folder at all',
       () => loadModel(undefined as never),
-      /expected the folder of a Hugging Face model, got undefined/,
+      /expected the folder of a Hugging Face model, or its name on the hub, got undefined/,
     ],
     [
       'a pointer of Git LFS in place of weights',

@@ -8,7 +8,7 @@ export interface Path {
 }
 
 /** A sequence in a tree. */
-export interface Branch {
+interface Branch {
   /** Index of the sequence. */
   readonly member: number;
   /** Positions that it shares with the sequence before it. */

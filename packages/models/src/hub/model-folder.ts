@@ -1,4 +1,4 @@
-import { ArgumentError, FormatError, MissingPeerError } from '@rlp/core';
+import { ArgumentError, FormatError, MissingPeerError, messageOf } from '@rlp/core';
 import type { HubOptions, HubSnapshot } from '@rlp/data/datasets';
 import { recoverDirectory } from '@rlp/data/store';
 import { readJsonObject } from '../config/validation.ts';
@@ -46,11 +46,9 @@ export async function modelFolder(source: string, options: ModelFolderOptions = 
   try {
     return await fetched(name, options);
   } catch (error) {
-    const isUnknown = error instanceof ArgumentError || error instanceof MissingPeerError;
-    if (!isUnknown) throw error;
-    const message = `there is no folder ${source} here, and ${error.message}`;
-    const Failure = error instanceof ArgumentError ? ArgumentError : MissingPeerError;
-    throw new Failure(message, { cause: error });
+    const Failure = [ArgumentError, FormatError, MissingPeerError].find((kind) => error instanceof kind);
+    if (Failure === undefined) throw error;
+    throw new Failure(`there is no folder ${source} here, and ${messageOf(error)}`, { cause: error });
   }
 }
 

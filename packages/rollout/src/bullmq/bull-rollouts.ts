@@ -85,7 +85,9 @@ export class BullRollouts<Metadata = unknown, Outcome = unknown>
   close(): Promise<void> {
     this.#closed ??= (async () => {
       clearInterval(this.#timer);
-      const error = new ArgumentError('bullRollouts: the pool was closed');
+      const error = new ArgumentError(
+        'bullRollouts: expected an open pool, but it was closed; make another one',
+      );
       for (const { reject } of this.#waiting.values()) reject(error);
       this.#waiting.clear();
       for (const connection of this.#connections) connection.disconnect();

@@ -66,7 +66,9 @@ export class PooledRollouts<Metadata = unknown, Outcome = unknown> implements In
   /** Lets later jobs bring these weights. Workers take them over before they run one. */
   async updateWeights(publication: WeightPublication): Promise<number> {
     if (publication.kind === 'shared') {
-      throw new ArgumentError('updateWeights: workers read weights from files, got shared ones');
+      throw new ArgumentError(
+        'updateWeights: expected weights in files, which workers can read, got shared ones',
+      );
     }
     this.#publication = publication;
     return publication.version;
