@@ -84,8 +84,12 @@ export const commandTable: Readonly<Record<string, CommandEntry>> = {
     load: async () => (await import('./export-command.ts')).exportCommand,
   },
   doctor: {
-    summary: 'Check this machine, a model folder and rewards before a run',
-    examples: ['doctor', 'doctor models/qwen --data questions.jsonl --rows 16 --length 512'],
+    summary: 'Check this machine, a model, rewards or a run before it starts',
+    examples: [
+      'doctor',
+      'doctor run.yaml',
+      'doctor models/qwen --data questions.jsonl --rows 16 --length 512',
+    ],
     load: async () => (await import('./doctor-command.ts')).doctorCommand,
   },
   view: {

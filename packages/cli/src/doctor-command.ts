@@ -4,13 +4,18 @@ import type { Finding } from './doctor/finding.ts';
 import { checkMachine } from './doctor/machine.ts';
 import { checkModel } from './doctor/model.ts';
 import { checkRewards } from './doctor/rewards.ts';
+import { checkRunFile, isRunFile } from './doctor/run-file.ts';
 import { countOf } from './numbers.ts';
 
 /** `rlp doctor`. */
 export const doctorCommand = defineCommand({
-  meta: { name: 'doctor', description: 'Check this machine, a model folder and rewards before a run' },
+  meta: { name: 'doctor', description: 'Check this machine, a model, rewards or a run before it starts' },
   args: {
-    model: { type: 'positional', description: 'Model folder, or folder of a run', required: false },
+    model: {
+      type: 'positional',
+      description: 'Model folder, folder of a run, name on the hub, or configuration of a run',
+      required: false,
+    },
     data: { type: 'string', description: 'JSON Lines whose first ten tasks are graded', valueHint: 'FILE' },
     grader: { type: 'string', description: 'Compare answers as math (default) or exact', valueHint: 'NAME' },
     rows: {
@@ -25,8 +30,13 @@ export const doctorCommand = defineCommand({
     const { print, signal, engine } = data as CliContext;
     const shape = { rows: countOf('rows', args.rows) ?? 8, length: countOf('length', args.length) ?? 256 };
     const findings: Finding[] = await checkMachine();
-    if (args.model !== undefined) findings.push(...(await checkModel(args.model, shape, { signal, engine })));
-    if (args.data !== undefined) findings.push(...(await checkRewards(args.data, args.grader, signal)));
+    const file =
+      args.model !== undefined && isRunFile(args.model) ? await checkRunFile(args.model) : undefined;
+    if (file !== undefined) findings.push(file.finding);
+    const { model, data: rows } = file ?? { model: args.model, data: undefined };
+    if (model !== undefined) findings.push(...(await checkModel(model, shape, { signal, engine })));
+    const graded = args.data ?? rows;
+    if (graded !== undefined) findings.push(...(await checkRewards(graded, args.grader, signal)));
     const failed = findings.filter(({ state }) => state === 'problem').length;
     if (args.json) print(JSON.stringify({ ok: failed === 0, findings }));
     else {

@@ -14,10 +14,14 @@ import { samplingArgs, samplingOf } from './sampling-flags.ts';
 export const evalCommand = defineCommand({
   meta: { name: 'eval', description: 'Evaluate a model on a benchmark, or on questions and answers' },
   args: {
-    model: { type: 'positional', description: 'Model folder, or folder of a run', required: true },
+    model: {
+      type: 'positional',
+      description: 'Model folder, folder of a run, or name on the hub',
+      required: true,
+    },
     data: {
       type: 'positional',
-      description: 'JSON Lines of a benchmark, or with questions and answers',
+      description: 'File, folder or hub name of a benchmark, or of questions and answers',
       required: true,
     },
     benchmark: {
@@ -52,6 +56,7 @@ export const evalCommand = defineCommand({
       benchmark,
       grader,
       limit,
+      signal: context.signal,
       style: style ?? (loaded.model.chat ? 'chat' : 'completion'),
     } as const;
     const data = await readEvaluationData(args.data, read);

@@ -1,5 +1,5 @@
 import { ArgumentError, FormatError, nearNames, type RewardFunction, type Task } from '@rlp/core';
-import { readJsonLinesFile } from '@rlp/data/files';
+import { loadDataset } from '@rlp/data/datasets';
 import { exactAnswer, mathAnswer } from '@rlp/rewards/stock';
 import {
   type Benchmark,
@@ -24,13 +24,15 @@ export interface DataFlags {
   readonly grader?: string | undefined;
   readonly limit?: number | undefined;
   readonly style: 'completion' | 'chat';
+  /** Ends a download. Default: no signal. */
+  readonly signal?: AbortSignal | undefined;
 }
 
-/** Reads a benchmark's file, or rows of questions and answers. @throws FormatError naming the row and what it lacks. */
+/** Reads a benchmark, or rows of questions and answers. @throws FormatError naming the row and what it lacks. */
 export async function readEvaluationData(path: string, flags: DataFlags): Promise<EvaluationData> {
-  const { benchmark, grader, style, limit = Infinity } = flags;
+  const { benchmark, grader, style, signal, limit = Infinity } = flags;
   if (benchmark !== undefined) requireBenchmark(benchmark);
-  const rows = await rowsOf(path, limit);
+  const rows = await rowsOf(path, limit, signal);
   const known = benchmark ?? (grader === undefined ? benchmarkOf(rows) : undefined);
   if (known === undefined) return { name: path, ...questionsAndAnswers(path, rows, flags) };
   const runner = needsPython.includes(known)
@@ -48,16 +50,16 @@ function requireBenchmark(name: string): void {
   throw new ArgumentError(`rlp eval: no benchmark is named "${name}"; ${hint}`);
 }
 
-async function rowsOf(path: string, limit: number): Promise<BenchmarkRow[]> {
+/** The first rows of whatever `loadDataset` reads: a file, a folder, or a dataset of the hub, with a slice. */
+async function rowsOf(path: string, limit: number, signal: AbortSignal | undefined): Promise<BenchmarkRow[]> {
   const rows: BenchmarkRow[] = [];
-  for await (const { number, value } of readJsonLinesFile(path, { expected: 'one JSON object per line' })) {
-    if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-      throw new FormatError(`${path}, line ${number}: expected a JSON object`);
-    }
-    rows.push(value as BenchmarkRow);
+  const dataset = await loadDataset(path, { signal });
+  for await (const row of dataset) {
+    signal?.throwIfAborted();
+    rows.push(row);
     if (rows.length >= limit) break;
   }
-  if (rows.length === 0) throw new FormatError(`${path} holds no rows; expected one JSON object per line`);
+  if (rows.length === 0) throw new FormatError(`${path} holds no rows; expected questions and answers`);
   return rows;
 }
 

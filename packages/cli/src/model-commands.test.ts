@@ -80,6 +80,27 @@ describe('rlp', () => {
   });
 });
 
+describe('what is read besides JSON Lines', () => {
+  it('eval takes slices and CSV, and doctor the configuration of a run', async () => {
+    const csv = file('questions.csv', 'question,answer', 'Once 1,1', 'Once 2,2', 'Once 3,3');
+    const short = ['--max-tokens', '2', '--threads', '1', '--json'];
+    const scored = await rlp('eval', stories, `${csv}[0:2]`, ...short);
+    expect([scored.code, scored.complaints]).toEqual([0, '']);
+    expect(scored.said).toContain('"tasks":2');
+    const config = file('run.yaml', `model: ${stories}`, `data: ${questions}`, 'algorithm: {}');
+    const small = ['--rows', '1', '--length', '16', '--json'];
+    const checked = await rlp('doctor', config, ...small);
+    const { findings } = JSON.parse(checked.said) as { findings: { name: string; state: string }[] };
+    const states = findings.map(({ name, state }) => `${name} ${state}`);
+    expect(states).toEqual(
+      expect.arrayContaining(['configuration fine', 'model fine', 'rewards: correct fine']),
+    );
+    const wrong = file('wrong.yaml', `model: ${stories}`, 'algorithm: { iteratoins: 3 }');
+    const refused = await rlp('doctor', wrong, ...small);
+    expect([refused.code, refused.said]).toEqual([1, expect.stringContaining('did you mean')]);
+  });
+});
+
 describe('rlp export', () => {
   const adapter = fileURLToPath(new URL('../../backprop/fixtures/testdata/peft/plain', import.meta.url));
   const out = (name: string) => join(directory, 'exports', name);
@@ -222,7 +243,7 @@ describe('rlp eval and rlp compare', () => {
 
   it.each([
     [['eval', stories], 'DATA'],
-    [['eval', stories, join(directory, 'none.jsonl')], 'ENOENT'],
+    [['eval', stories, join(directory, 'none.jsonl')], 'does not exist'],
     [
       ['eval', stories, questions, '--benchmark', 'gsm8'],
       'no benchmark is named "gsm8"; did you mean gsm8k?',

@@ -13,6 +13,7 @@ export async function checkRewards(
     const { tasks, rewards, benchmark, name } = await readEvaluationData(path, {
       grader,
       limit: 10,
+      signal,
       style: 'completion',
     });
     if (tasks === undefined || rewards === undefined) {

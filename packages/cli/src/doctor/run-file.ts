@@ -1,0 +1,37 @@
+import { isRecord, messageOf } from '@rlp/core';
+import { defineRun, type RunConfig, readRunFile } from '@rlp/run';
+import type { Finding } from './finding.ts';
+
+/** What a configuration file names, and whether the file is sound. */
+export interface CheckedRunFile {
+  readonly finding: Finding;
+  /** Model folder or name on the hub. `undefined` if the run makes its model. */
+  readonly model: string | undefined;
+  /** File, folder or dataset. `undefined` if the run makes its tasks. */
+  readonly data: string | undefined;
+}
+
+/** Whether a path is that of a configuration of a run. */
+export function isRunFile(path: string): boolean {
+  return /\.(ya?ml|json|[cm]?[jt]s)$/i.test(path);
+}
+
+/** Reads and checks the configuration of a run. */
+export async function checkRunFile(path: string): Promise<CheckedRunFile> {
+  const name = 'configuration';
+  let config: RunConfig;
+  try {
+    config = await readRunFile(path);
+    defineRun(config);
+  } catch (error) {
+    const text = `${path}: ${messageOf(error)}`;
+    return { finding: { name, state: 'problem', text }, model: undefined, data: undefined };
+  }
+  const { model, data } = config;
+  const described = isRecord(data) && typeof data.path === 'string' ? data.path : undefined;
+  return {
+    finding: { name, state: 'fine', text: `${path} has no contradictions` },
+    model: typeof model === 'string' ? model : undefined,
+    data: typeof data === 'string' ? data : described,
+  };
+}
