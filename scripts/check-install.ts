@@ -140,7 +140,10 @@ function checkSet({ packages: wanted, limitMegabytes }: InstallSet): string[] {
 /** Files that nobody needs, and links of a README to files that the tarball lacks. */
 function checkContents({ manifest }: Package): string[] {
   const files = filesOfTarball(tarballOf(manifest));
-  const needless = [...files.keys()].filter((path) => /\.(test|fixture)\.|(^|\/)fixtures\//.test(path));
+  // A template is a project of its own, with its tests.
+  const needless = [...files.keys()].filter(
+    (path) => /\.(test|fixture)\.|(^|\/)fixtures\//.test(path) && !path.startsWith('template/'),
+  );
   const readme = (files.get('README.md')?.toString() ?? '').replaceAll(/^```[\s\S]*?^```/gm, '');
   const dead = [...readme.matchAll(/\]\(([^)#\s]+)/g)]
     .map(([, target]) => target!)

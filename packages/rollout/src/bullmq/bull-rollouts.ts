@@ -9,10 +9,11 @@ import {
   TimeoutError,
   type TrajectoryGroup,
 } from '@rlp/core';
-import { Queue, QueueEvents } from 'bullmq';
+import type { Queue, QueueEvents } from 'bullmq';
 import type { Redis } from 'ioredis';
 import type * as z from 'zod';
 import { loadGroup } from './group-results.ts';
+import { type QueuePeers, queuePeers } from './peers.ts';
 import { bullRolloutsSchema, connectionTo } from './queue-options.ts';
 
 /** Options of {@link bullRollouts}. */
@@ -47,13 +48,13 @@ export class BullRollouts<Metadata = unknown, Outcome = unknown>
   #closed: Promise<void> | undefined;
 
   /** @internal Made by {@link bullRollouts}. */
-  constructor(options: Options) {
+  constructor(options: Options, peers: QueuePeers) {
     const { url, queue, pollMs, workers } = options;
     this.#options = options;
     this.workers = workers;
-    this.#connections = [connectionTo(url), connectionTo(url)];
-    this.#queue = new Queue(queue, { connection: this.#connections[0] });
-    this.#events = new QueueEvents(queue, { connection: this.#connections[1] });
+    this.#connections = [connectionTo(url, peers), connectionTo(url, peers)];
+    this.#queue = new peers.bullmq.Queue(queue, { connection: this.#connections[0] });
+    this.#events = new peers.bullmq.QueueEvents(queue, { connection: this.#connections[1] });
     this.#queue.on('error', () => undefined);
     this.#events.on('error', () => undefined);
     this.#events.on('completed', ({ jobId }) => void this.#look(jobId));
@@ -163,12 +164,13 @@ export class BullRollouts<Metadata = unknown, Outcome = unknown>
 /**
  * Sends group jobs to workers on other machines, by BullMQ on Redis.
  *
- * @throws `OptionsError` naming every problem at once.
+ * @throws `OptionsError` naming every problem at once, `MissingPeerError` if `bullmq` or `ioredis` is not installed.
  */
-export function bullRollouts<Metadata = unknown, Outcome = unknown>(
+export async function bullRollouts<Metadata = unknown, Outcome = unknown>(
   options: BullRolloutsOptions,
-): BullRollouts<Metadata, Outcome> {
-  return new BullRollouts(parseOptions('bullRollouts', bullRolloutsSchema, options));
+): Promise<BullRollouts<Metadata, Outcome>> {
+  const parsed = parseOptions('bullRollouts', bullRolloutsSchema, options);
+  return new BullRollouts(parsed, await queuePeers('bullRollouts'));
 }
 
 function withResolvers<Value>() {

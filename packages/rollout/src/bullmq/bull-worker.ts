@@ -1,8 +1,8 @@
 import { type GroupJob, parseOptions, type TrajectoryGroup } from '@rlp/core';
-import { Worker } from 'bullmq';
 import type * as z from 'zod';
 import type { GroupWorker } from '../pool/group-worker.ts';
 import { storeGroup } from './group-results.ts';
+import { queuePeers } from './peers.ts';
 import { bullWorkerSchema, connectionTo } from './queue-options.ts';
 
 /** Options of {@link serveBullRollouts}. */
@@ -22,14 +22,15 @@ export interface BullWorker extends AsyncDisposable {
  *
  * If Redis is away, it waits. If it ends in the middle of a job, another worker gets the job after `lockMs`.
  *
- * @throws `OptionsError` naming every problem at once.
+ * @throws `OptionsError` naming every problem at once, `MissingPeerError` if `bullmq` or `ioredis` is not installed.
  */
-export function serveBullRollouts({ worker, ...options }: BullWorkerOptions): BullWorker {
+export async function serveBullRollouts({ worker, ...options }: BullWorkerOptions): Promise<BullWorker> {
   const resolved = parseOptions('serveBullRollouts', bullWorkerSchema, options);
   const { url, queue, results, lockMs, maxStalled, jobsPerSecond } = resolved;
-  const connection = connectionTo(url);
+  const peers = await queuePeers('serveBullRollouts');
+  const connection = connectionTo(url, peers);
   const stop = new AbortController();
-  const taking = new Worker<GroupJob, object>(
+  const taking = new peers.bullmq.Worker<GroupJob, object>(
     queue,
     async ({ id, data }) => {
       const group: TrajectoryGroup = await worker.run(data, { signal: stop.signal });

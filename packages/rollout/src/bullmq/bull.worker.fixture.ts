@@ -4,5 +4,5 @@ import parts from '../pool/letters.worker.fixture.ts';
 
 /** A worker process: `bull-worker URL QUEUE`. */
 const [url, queue] = process.argv.slice(2);
-serveBullRollouts({ url: url!, queue: queue!, worker: groupWorker(parts()), lockMs: 500 });
+await serveBullRollouts({ url: url!, queue: queue!, worker: groupWorker(parts()), lockMs: 500 });
 process.send?.('ready');

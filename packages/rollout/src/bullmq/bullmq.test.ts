@@ -115,9 +115,9 @@ describe.skipIf(!hasRedis())('BullMQ on Redis', async () => {
       },
     };
     const shared = { url, queue: 'redis ends', results };
-    const worker = serveBullRollouts({ worker: counting, ...shared, lockMs: 1000 });
+    const worker = await serveBullRollouts({ worker: counting, ...shared, lockMs: 1000 });
     onTestFinished(() => worker.close());
-    const pool = bullRollouts({ ...shared, pollMs: 50 });
+    const pool = await bullRollouts({ ...shared, pollMs: 50 });
     const jobs = Array.from({ length: 16 }, (_, index) => job(index));
     const running = jobs.map((one) => pool.run(one));
     await running[2];
@@ -131,7 +131,7 @@ describe.skipIf(!hasRedis())('BullMQ on Redis', async () => {
     expect(await readdir(results)).toHaveLength(16);
     await pool.close();
     const before = worked;
-    const next = bullRollouts({ ...shared, pollMs: 50 });
+    const next = await bullRollouts({ ...shared, pollMs: 50 });
     onTestFinished(() => next.close());
     expect((await next.run(jobs[0]!)).id).toBe('0/task 0');
     expect(worked).toBe(before);
@@ -140,14 +140,14 @@ describe.skipIf(!hasRedis())('BullMQ on Redis', async () => {
   it('says what failed, and what to do when no worker comes', async () => {
     run += 1;
     const broken = { run: () => Promise.reject(new Error('out of memory')) };
-    const worker = serveBullRollouts({ worker: broken, url, queue: 'broken' });
+    const worker = await serveBullRollouts({ worker: broken, url, queue: 'broken' });
     onTestFinished(() => worker.close());
-    const pool = bullRollouts({ url, queue: 'broken', attempts: 2, backoffMs: 1, pollMs: 50 });
+    const pool = await bullRollouts({ url, queue: 'broken', attempts: 2, backoffMs: 1, pollMs: 50 });
     onTestFinished(() => pool.close());
     await expect(pool.run(job(0))).rejects.toThrow(/job 0.*out of memory/);
-    const alone = bullRollouts({ url, queue: 'nobody', deadlineMs: 100 });
+    const alone = await bullRollouts({ url, queue: 'nobody', deadlineMs: 100 });
     onTestFinished(() => alone.close());
     await expect(alone.run(job(1))).rejects.toThrow(/check that workers of the queue run/);
-    expect(() => bullRollouts({ url: 'http://secret@x' })).toThrow(/redis:\/\//);
+    await expect(bullRollouts({ url: 'http://secret@x' })).rejects.toThrow(/redis:\/\//);
   });
 });

@@ -1,5 +1,6 @@
-import { Redis } from 'ioredis';
+import type { Redis } from 'ioredis';
 import * as z from 'zod';
+import type { QueuePeers } from './peers.ts';
 
 const timerMs = z.number().positive().max(2_147_483_647, 'must fit a timer (2^31 − 1 ms)');
 
@@ -45,8 +46,8 @@ export const bullWorkerSchema = queueSchema.extend({
 });
 
 /** A connection that waits for Redis when it is away. Commands wait too. */
-export function connectionTo(url: string): Redis {
-  const connection = new Redis(url, {
+export function connectionTo(url: string, { Redis: Client }: QueuePeers): Redis {
+  const connection = new Client(url, {
     maxRetriesPerRequest: null,
     retryStrategy: (attempt) => Math.min(2000, 50 * attempt),
   });
