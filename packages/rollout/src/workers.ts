@@ -1,6 +1,7 @@
 /** Rollouts in several threads or processes of one machine. Needs Node and `@rlp/sandbox`. */
 
-import { openRolloutWorkers, type RolloutWorkers } from './pool/rollout-workers.ts';
+import { importPeer } from '@rlp/core';
+import type { RolloutWorkers } from './pool/rollout-workers.ts';
 import type { RolloutWorkersOptions } from './pool/worker-options.ts';
 
 export type { RolloutWorkers } from './pool/rollout-workers.ts';
@@ -17,10 +18,13 @@ const entry = import.meta.url.endsWith('.ts') ? './rollout.worker.ts' : './rollo
  * The module's export is a function that returns environment, sampler and tokenizer ({@link GroupWorkerParts}), or a promise of them. Each worker
  * calls it once. A worker that ends or hangs is replaced, and its job is done again. One is started at once, to see whether the module can be used.
  *
- * @throws `OptionsError` naming every problem; `ThreadError` of `@rlp/sandbox/threads` for a module that cannot be loaded.
+ * @throws `OptionsError` naming every problem; `MissingPeerError` without `@rlp/sandbox`; `ThreadError` of
+ *   `@rlp/sandbox/threads` for a module that cannot be loaded.
  */
-export function createRolloutWorkers<Metadata = unknown, Outcome = unknown>(
+export async function createRolloutWorkers<Metadata = unknown, Outcome = unknown>(
   options: RolloutWorkersOptions,
 ): Promise<RolloutWorkers<Metadata, Outcome>> {
+  const load = () => import('./pool/rollout-workers.ts');
+  const { openRolloutWorkers } = await importPeer('createRolloutWorkers', '@rlp/sandbox', load);
   return openRolloutWorkers(options, new URL(entry, import.meta.url));
 }
