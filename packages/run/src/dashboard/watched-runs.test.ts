@@ -87,7 +87,7 @@ it('finds runs in folders within folders, in the order of their numbers', async 
   expect(runs.view.runs.map(({ name }) => name)).toEqual(['seeds/9', 'seeds/10']);
   const one = new WatchedRuns(join(root, 'seeds/9'));
   await one.read();
-  expect(one.view.runs.map(({ name }) => name)).toEqual(['.']);
+  expect(one.view.runs.map(({ name }) => name)).toEqual(['9']);
 });
 
 it('reads lines that are longer than a chunk', async () => {

@@ -1,5 +1,5 @@
 import { readdir } from 'node:fs/promises';
-import { join, relative, resolve } from 'node:path';
+import { basename, join, relative, resolve } from 'node:path';
 import { messageOf } from '@rlp/core';
 import { type Curve, type RunsView, thinned } from '@rlp/viewer/runs';
 import { WatchedRun } from './watched-run.ts';
@@ -33,7 +33,7 @@ export class WatchedRuns {
       );
     }
     const kept = folders.slice(0, most).map((folder) => {
-      const name = relative(this.#root, folder) || '.';
+      const name = relative(this.#root, folder) || basename(folder);
       return [name, this.#runs.get(name) ?? new WatchedRun(name, folder)] as const;
     });
     this.#runs = new Map(kept);
