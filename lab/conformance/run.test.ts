@@ -102,7 +102,7 @@ describe('conformance', () => {
     existsSync(directory) ? 'passes every fixture that has an adapter' : `skipped: no directory ${directory}`,
     async () => {
       // `pnpm conformance` and the nightly tests run all cases on both implementations.
-      const results = await runDirectory(directory, { onnxEvery: process.env.RLP_SLOW_TESTS ? 1 : 3 });
+      const results = await runDirectory(directory, { onnxEvery: process.env.RLP_SLOW_TESTS ? 1 : 9 });
       expect(
         results.flatMap(({ file, failures }) => failures.map((failure) => `${file} ${failure}`)),
       ).toEqual([]);

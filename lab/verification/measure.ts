@@ -134,24 +134,19 @@ function planOf(sets: ReturnType<typeof labelledSets>): Plan {
   ];
 }
 
-/**
- * Measures; the shared data must be there.
- *
- * @param extent - `'summary'` leaves out the rows that begin with an ellipsis, and false alarms in all sets but the smallest.
- */
-export async function measure(extent: 'all' | 'summary'): Promise<Measurements> {
+/** Measures; the shared data must be there. */
+export async function measure(): Promise<Measurements> {
   const sets = labelledSets();
   const { toxicity, coherence, answers } = ours;
   const rows: Row[] = [];
   for (const [set, one, other, texts, expected] of planOf(sets)) {
-    if (extent === 'summary' && set.startsWith('…')) continue;
     const expectedBad = expected ?? texts.filter(({ good }) => !good).length / texts.length;
     rows.push({ set, by: `ours (${one.name})`, ...detection(await judge(one, texts), expectedBad) });
     rows.push({ set, by: other.name, ...detection(await judge(other, texts), expectedBad) });
   }
   return {
     rows,
-    falseAlarms: await falseAlarms(extent === 'all' ? sets.clean : {}),
+    falseAlarms: await falseAlarms(sets.clean),
     pairs: await pairs(sets.harmless),
     agreement: await agreement(),
     reliability: {
@@ -162,7 +157,7 @@ export async function measure(extent: 'all' | 'summary'): Promise<Measurements> 
   };
 }
 
-async function falseAlarms(clean: Partial<CleanTexts>): Promise<FalseAlarmRow[]> {
+async function falseAlarms(clean: CleanTexts): Promise<FalseAlarmRow[]> {
   const verifiers: Readonly<Record<string, Verifier>> = {
     toxicity: new ToxicityVerifier(),
     coherence: new CoherenceVerifier(),
