@@ -4,7 +4,8 @@
  * per second through the reward processor. `pnpm bench reward-workers`: rewards in threads. `pnpm bench external-rewards`:
  * requests under way at a reward model. `pnpm bench monitor`: responses per second assessed. `pnpm bench rollout`: how busy rollouts
  * keep a sampler, and what their scheduling costs. `pnpm bench train-step --shape M-groups,M-long,S-lengths-64,S-lengths-16,S-short-64`:
- * steps on groups with common prompts, long sequences and sequences of many lengths. `pnpm bench capture`: what a capture adds to a request. `pnpm bench remote`: what sampling over HTTP costs. `pnpm bench hacks`: what reward hacks earn from the stock graders. One JSON line for each measurement.
+ * steps on groups with common prompts, long sequences and sequences of many lengths. `pnpm bench generate --shape S-agents,M-agents,L-agents,S-rows-64,S-rows-256`:
+ * conversations of agents, and many rows at once. `pnpm bench capture`: what a capture adds to a request. `pnpm bench remote`: what sampling over HTTP costs. `pnpm bench hacks`: what reward hacks earn from the stock graders. One JSON line for each measurement.
  *
  *     pnpm bench [train-step] [generate] [math] [loss-overhead] [rewards] [reward-workers] [external-rewards] [monitor] [rollout] [capture] [remote] [hacks] [--shape S,M,L] [--peer PYTHON] [--rounds 3] [--runs 5]
  *                [--warmup 2] [--threads 2] [--episodes 1000000] [--weights shared|packed] [--profiling runs|operators]
@@ -27,7 +28,7 @@ import type { Line } from './bench/report.ts';
 import { rewardWorkerLines } from './bench/reward-workers.ts';
 import { rewardLines } from './bench/rewards.ts';
 import { rolloutLines } from './bench/rollout.ts';
-import { type ShapeName, shapes, type TrainShapeName, trainShapes } from './bench/shapes.ts';
+import { type AnyShapeName, allShapes, isShapeOf, type ShapeName } from './bench/shapes.ts';
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -68,9 +69,7 @@ const schema = z.object({
       ]),
     )
     .transform((given) => (given.length > 0 ? given : [...names])),
-  shapes: z.array(
-    z.enum(Object.keys({ ...shapes, ...trainShapes }) as [TrainShapeName, ...TrainShapeName[]]),
-  ),
+  shapes: z.array(z.enum(Object.keys(allShapes) as [AnyShapeName, ...AnyShapeName[]])),
   peer: z.string(),
   rounds: count,
   runs: count,
@@ -133,8 +132,7 @@ async function* lines(options: z.output<typeof schema>): AsyncGenerator<Line> {
       continue;
     }
     for (const shape of options.shapes) {
-      if (name === 'train-step') yield* compare(name, shape, options);
-      else if (!(shape in shapes)) console.error(`bench: ${shape} is a shape of train-step only`);
+      if (!isShapeOf(name, shape)) console.error(`bench: ${shape} is not a shape of ${name}`);
       else if (name === 'loss-overhead') yield* lossOverheadLines(shape as ShapeName, options);
       else yield* compare(name, shape, options);
     }

@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 import { measureGenerate } from './generate.ts';
 import type { Measurement, MeasureOptions } from './measurement.ts';
 import { type Line, reportLine, summarize } from './report.ts';
-import { type BenchShape, shapes, type TrainShapeName, trainShapes } from './shapes.ts';
+import { type AnyShapeName, allShapes, shapes } from './shapes.ts';
 import { measureTrainStep } from './train-step.ts';
 
 /** What can be measured. */
@@ -21,13 +21,12 @@ export interface CompareOptions extends MeasureOptions {
   readonly rounds: number;
 }
 
-const allShapes: Readonly<Record<TrainShapeName, BenchShape>> = { ...shapes, ...trainShapes };
 const measures = { 'train-step': measureTrainStep, generate: measureGenerate };
 
 /** One measurement, in this process. */
 export function measureHere(
   name: BenchName,
-  shape: TrainShapeName,
+  shape: AnyShapeName,
   options: MeasureOptions,
 ): Promise<Measurement> {
   return measures[name](allShapes[shape], options);
@@ -51,7 +50,7 @@ interface Side {
  */
 export async function* compare(
   name: BenchName,
-  shape: TrainShapeName,
+  shape: AnyShapeName,
   options: CompareOptions,
 ): AsyncGenerator<Line> {
   const ours: Side = { peer: undefined, measure: () => ourProcess(name, shape, options) };
@@ -93,7 +92,7 @@ async function peerProblem(python: string): Promise<string | undefined> {
 
 async function ourProcess(
   name: BenchName,
-  shape: TrainShapeName,
+  shape: AnyShapeName,
   options: CompareOptions,
 ): Promise<Measurement> {
   const script = fileURLToPath(new URL('../bench.ts', import.meta.url));
@@ -108,7 +107,7 @@ async function ourProcess(
 
 async function peerProcess(
   name: BenchName,
-  shape: TrainShapeName,
+  shape: AnyShapeName,
   options: CompareOptions,
   environment: Record<string, string>,
 ): Promise<Measurement> {

@@ -18,6 +18,17 @@ export interface BenchShape {
   readonly newTokens: number;
   /** What the training step works on, if it is not `rows` sequences of `length` trained tokens. PyTorch has no such shape. */
   readonly batch?: GroupBatch | LengthsBatch;
+  /** What generation works on, if it is not `prompts` completions. PyTorch has no such shape. */
+  readonly conversations?: Conversations;
+}
+
+/** Conversations that run at once. Each turn samples an action and appends an observation to the prompt. */
+interface Conversations {
+  readonly episodes: number;
+  readonly turns: number;
+  readonly prompt: number;
+  readonly action: number;
+  readonly observation: number;
 }
 
 /** Answers to common prompts. Only answers are trained. */
@@ -60,6 +71,34 @@ export const trainShapes = {
   'S-lengths-16': { ...shapes.S, batch: { sequences: 16, median: 150 } },
   'S-short-64': { ...shapes.S, batch: { sequences: 64, median: 30 } },
 } as const satisfies Record<string, BenchShape>;
+
+const agents = { episodes: 16, turns: 8, prompt: 256, action: 32, observation: 32 };
+
+/** Work as agents make it and many rows at once, for generation only. */
+export const generateShapes = {
+  'S-agents': { ...shapes.S, conversations: agents },
+  'M-agents': { ...shapes.M, conversations: agents },
+  'L-agents': { ...shapes.L, conversations: agents },
+  'S-rows-64': { ...shapes.S, prompts: 64 },
+  'S-rows-256': { ...shapes.S, prompts: 256 },
+} as const satisfies Record<string, BenchShape>;
+
+/** Every shape by its name. */
+export const allShapes: Readonly<Record<AnyShapeName, BenchShape>> = {
+  ...shapes,
+  ...trainShapes,
+  ...generateShapes,
+};
+
+/** Name of any shape. */
+export type AnyShapeName = TrainShapeName | keyof typeof generateShapes;
+
+/** Whether a measurement works on a shape. */
+export function isShapeOf(name: 'train-step' | 'generate' | 'loss-overhead', shape: AnyShapeName): boolean {
+  if (shape in shapes) return true;
+  if (name === 'train-step') return shape in trainShapes;
+  return name === 'generate' && shape in generateShapes;
+}
 
 /** Name of a shape of the training step. */
 export type TrainShapeName = ShapeName | keyof typeof trainShapes;

@@ -6,14 +6,17 @@ import type { DecoderOptions, ManagedDecoder } from './decoding/cached-decoder.t
 import { FusedDecoder } from './decoding/fused-decoder.ts';
 import { GenerationLoop } from './decoding/generation-loop.ts';
 import type { GeneratedGroup, GenerationObserver } from './decoding/groups.ts';
+import { PrefixCache } from './decoding/prefix-cache.ts';
 import type { SequenceRequest } from './decoding/sequence.ts';
 import { StandardDecoder } from './decoding/standard-decoder.ts';
+import { WeightWatch } from './decoding/weight-watch.ts';
 import { Scorer } from './scoring/scorer.ts';
 
 /** What the program is started with. */
 export interface GenerationProgramOptions extends DecoderOptions {
   readonly operators: OperatorSet;
   readonly prefillTokens: number;
+  readonly prefixCacheBytes: number;
   readonly scoreTokens: number;
   readonly policyVersion: number;
 }
@@ -63,9 +66,12 @@ export default async function startGeneration(
 ): Promise<GenerationProgram> {
   const decoder = await prepareDecoder(host, options);
   const scorer = new Scorer(host, options);
+  const watch = new WeightWatch(host, options.store);
   const loop = new GenerationLoop(decoder, {
     yield: () => host.yield(),
     prefillTokens: options.prefillTokens,
+    prefixes: new PrefixCache(decoder, { bytes: options.prefixCacheBytes }),
+    weightsChanged: () => watch.changed(),
     policyVersion: options.policyVersion,
   });
   const observers = new Map<number, GenerationObserver>();

@@ -38,8 +38,16 @@ export const onnxSamplerSchema = z.strictObject({
    * Default `'fused'` on the provider `cpu` if the head dimension is a multiple of 8, otherwise `'standard'`.
    */
   operators: z.enum(['fused', 'standard']).optional(),
-  /** Maximum prompt tokens computed at once, padding included. A single longer prompt still runs. Default 2048. */
+  /**
+   * Prompt tokens computed at once, padding included. While sequences run, an eighth of it is computed between two of their tokens, or
+   * one part of 256 tokens of a longer prompt. Default 2048.
+   */
   prefillTokens: z.int().positive().default(2048),
+  /**
+   * Maximum bytes of keys and values kept of earlier requests, until the weights change. A prompt that begins with the same tokens
+   * starts from them, as the next turn of a conversation does. 0 keeps none. Default 536870912.
+   */
+  prefixCacheBytes: z.int().nonnegative().default(536_870_912),
   /** Maximum tokens scored at once, padding included. A single longer sequence still runs. Default 2048. */
   scoreTokens: z.int().positive().default(2048),
   /** Renderer that turns messages into prompts. Defaults to the model's chat template. */

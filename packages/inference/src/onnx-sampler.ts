@@ -95,6 +95,7 @@ class OnnxSampler implements InferenceBackend {
   readonly #program: RunningProgram<GenerationProgram>;
   readonly #turn: TurnGate;
   readonly #maxSequences: number;
+  readonly #prefixCacheBytes: number;
   #policyVersion: number;
   /** What adapters correct: layers as they were before the first one. */
   #base: Weights | undefined;
@@ -102,13 +103,15 @@ class OnnxSampler implements InferenceBackend {
   #closing: Promise<void> | undefined;
 
   constructor(options: ResolvedOnnxSamplerOptions, program: RunningProgram<GenerationProgram>) {
-    const { engine, model, store, renderer, contextLength, policyVersion, maxSequences } = options;
+    const { engine, model, store, renderer, contextLength, policyVersion, maxSequences, prefixCacheBytes } =
+      options;
     this.#config = model.config;
     this.#folder = model.folder;
     this.#engine = engine;
     this.#store = store;
     this.#program = program;
     this.#maxSequences = maxSequences;
+    this.#prefixCacheBytes = prefixCacheBytes;
     this.#turn = new TurnGate(() => this.#ask('begin', undefined));
     this.#policyVersion = policyVersion;
     this.tokenizer = model.tokenizer;
@@ -120,7 +123,8 @@ class OnnxSampler implements InferenceBackend {
   cacheBytes(tokens: number): number {
     const { layers, keyValueHeads, headDimension } = this.#config;
     const positions = this.#maxSequences * Math.min(tokens, this.contextLength);
-    return 2 * Float32Array.BYTES_PER_ELEMENT * positions * layers * keyValueHeads * headDimension;
+    const running = 2 * Float32Array.BYTES_PER_ELEMENT * positions * layers * keyValueHeads * headDimension;
+    return running + Math.min(running, this.#prefixCacheBytes);
   }
 
   get shares(): SharedWeights {

@@ -49,6 +49,27 @@ export class KeyValueCache {
     }
   }
 
+  /** Bytes of one position of a row. */
+  get positionBytes(): number {
+    const arrays = this.keys.length + this.values.length;
+    return arrays * this.#heads * this.#width * Float32Array.BYTES_PER_ELEMENT;
+  }
+
+  /** Copies positions of a row, from `position` on, into `block` or back: as many as it has room for. */
+  moveBlock(direction: 'save' | 'load', row: number, position: number, block: Float32Array): void {
+    const arrays = [...this.keys, ...this.values];
+    const size = block.length / (arrays.length * this.#heads);
+    let at = 0;
+    for (const array of arrays) {
+      for (let head = 0; head < this.#heads; head++) {
+        const start = row * this.#rowSize + (head * this.#positions + position) * this.#width;
+        if (direction === 'save') block.set(array.subarray(start, start + size), at);
+        else array.set(block.subarray(at, at + size), start);
+        at += size;
+      }
+    }
+  }
+
   /**
    * Writes what a step computed: `[count, keyValueHeads, time, headDimension]` into the rows from `firstRow` on, each at
    * its own position. Positions past the end are left out.

@@ -46,8 +46,26 @@ export interface CachedDecoder {
     temperatures: readonly number[],
     logits: LogitsNeed,
   ): Promise<NextTokenDistributions>;
+  /**
+   * Appends tokens to one row.
+   *
+   * @param length - Tokens that the row holds already.
+   */
+  extend(
+    row: number,
+    length: number,
+    tokens: readonly TokenId[],
+    temperature: number,
+    logits: LogitsNeed,
+  ): Promise<NextTokenDistributions>;
   /** Copies the first `length` positions of a row over another row. */
   copyRow(from: number, to: number, length: number): void;
+  /** Bytes of one position of a row. */
+  readonly positionBytes: number;
+  /** Copies as many positions as `into` has room for out of a row, from `position` on. */
+  saveRow(row: number, position: number, into: Float32Array): void;
+  /** Copies positions back into a row, from `position` on. */
+  loadRow(row: number, position: number, from: Float32Array): void;
 }
 
 /** What a decoder is made for. */

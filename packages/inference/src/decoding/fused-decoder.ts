@@ -10,6 +10,8 @@ interface StepInputs {
   readonly count: number;
   /** `[count, time]` */
   readonly tokens: BigInt64Array;
+  /** Position of each row's first token here. */
+  readonly firstPositions: readonly number[];
   /** Position of each row's last token. */
   readonly lastPositions: readonly number[];
   readonly temperatures: readonly number[];
@@ -55,7 +57,8 @@ export class FusedDecoder extends HostDecoder implements ManagedDecoder {
     for (const [index, prompt] of prompts.entries()) tokens.set(prompt.map(BigInt), index * time);
     const lastPositions = prompts.map((prompt) => prompt.length - 1);
     const rows = BigInt64Array.from(lastPositions, (position, index) => BigInt(index * time + position));
-    const inputs = { firstRow, count: prompts.length, tokens, lastPositions, temperatures };
+    const firstPositions = prompts.map(() => 0);
+    const inputs = { firstRow, count: prompts.length, tokens, firstPositions, lastPositions, temperatures };
     const extra = { rows: new Tensor('int64', rows, [prompts.length]) };
     return this.#run('prompts', inputs, logits, extra);
   }
@@ -70,10 +73,31 @@ export class FusedDecoder extends HostDecoder implements ManagedDecoder {
       firstRow: 0,
       count: tokens.length,
       tokens: BigInt64Array.from(tokens, BigInt),
+      firstPositions: positions,
       lastPositions: positions,
       temperatures,
     };
     return this.#run('tokens', inputs, logits, {});
+  }
+
+  /** The kernel continues one row at a time only. */
+  async extend(
+    row: number,
+    length: number,
+    tokens: readonly TokenId[],
+    temperature: number,
+    logits: LogitsNeed,
+  ): Promise<NextTokenDistributions> {
+    const inputs = {
+      firstRow: row,
+      count: 1,
+      tokens: BigInt64Array.from(tokens, BigInt),
+      firstPositions: [length],
+      lastPositions: [length + tokens.length - 1],
+      temperatures: [temperature],
+    };
+    const rows = new Tensor('int64', BigInt64Array.of(BigInt(tokens.length - 1)), [1]);
+    return this.#run('prompts', inputs, logits, { rows });
   }
 
   async close(): Promise<void> {
@@ -107,7 +131,7 @@ export class FusedDecoder extends HostDecoder implements ManagedDecoder {
   }
 
   #stepFeeds({ inputNames }: EngineSession, inputs: StepInputs): Tensors {
-    const { count, tokens, lastPositions, temperatures } = inputs;
+    const { count, tokens, firstPositions, lastPositions, temperatures } = inputs;
     const time = tokens.length / count;
     const most = Math.max(...lastPositions) + 1;
     const feeds: Record<string, Tensor> = {
@@ -118,7 +142,7 @@ export class FusedDecoder extends HostDecoder implements ManagedDecoder {
     };
     if (inputNames.includes('positions')) {
       const position = (index: number) =>
-        time === 1 ? lastPositions[index]! : Math.min(index % time, this.contextLength - 1);
+        Math.min(firstPositions[Math.floor(index / time)]! + (index % time), this.contextLength - 1);
       const positions = BigInt64Array.from(tokens, (_, index) => BigInt(position(index)));
       feeds.positions = new Tensor('int64', positions, [count, time]);
     }

@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 
 import type { CachedDecoder, NextTokenDistributions } from './cached-decoder.ts';
 import { GenerationLoop } from './generation-loop.ts';
+import { PrefixCache } from './prefix-cache.ts';
 import type { SequenceRequest } from './sequence.ts';
 
 const vocabularySize = 11;
@@ -29,18 +30,21 @@ function distribution(context: readonly number[], temperature: number) {
 /** A cache of token lists instead of keys and values: a row that is copied wrongly changes what is generated. */
 class FakeDecoder implements CachedDecoder {
   readonly vocabularySize = vocabularySize;
-  readonly contextLength = 24;
+  readonly contextLength: number;
   readonly rows: number[][];
   readonly maxSequences: number;
   prefilled = 0;
   /** Prompts of each prefill. */
   readonly prefills: number[] = [];
+  /** Lengths of what was appended to rows alone. */
+  readonly extended: number[] = [];
   steps = 0;
   widest = 0;
   failAt = Number.POSITIVE_INFINITY;
 
-  constructor(maxSequences: number) {
+  constructor(maxSequences: number, contextLength = 24) {
     this.maxSequences = maxSequences;
+    this.contextLength = contextLength;
     this.rows = Array.from({ length: maxSequences }, () => []);
   }
 
@@ -64,8 +68,32 @@ class FakeDecoder implements CachedDecoder {
     return this.#distributions(0, tokens.length, temperatures);
   }
 
+  async extend(
+    row: number,
+    length: number,
+    tokens: readonly number[],
+    temperature: number,
+  ): Promise<NextTokenDistributions> {
+    if (row >= this.maxSequences) throw new RangeError('rows exhausted');
+    this.rows[row] = [...this.rows[row]!.slice(0, length), ...tokens];
+    expect(this.rows[row]).toHaveLength(length + tokens.length);
+    this.extended.push(tokens.length);
+    return this.#distributions(row, 1, [temperature]);
+  }
+
   copyRow(from: number, to: number, length: number) {
     this.rows[to] = this.rows[from]!.slice(0, length);
+  }
+
+  readonly positionBytes = Float32Array.BYTES_PER_ELEMENT;
+
+  saveRow(row: number, position: number, into: Float32Array) {
+    into.set(this.rows[row]!.slice(position, position + into.length));
+  }
+
+  loadRow(row: number, position: number, from: Float32Array) {
+    this.rows[row] = [...this.rows[row]!.slice(0, position), ...from];
+    expect(this.rows[row]).toHaveLength(position + from.length);
   }
 
   #distributions(firstRow: number, count: number, temperatures: readonly number[]): NextTokenDistributions {
@@ -97,9 +125,22 @@ function request(change: Partial<SequenceRequest> = {}): SequenceRequest {
   };
 }
 
-function start(decoder: CachedDecoder) {
+interface Start {
+  /** Blocks of two tokens that are kept. Default none. */
+  readonly blocks?: number;
+  readonly weightsChanged?: () => boolean;
+}
+
+function start(decoder: CachedDecoder, { blocks = 0, weightsChanged = () => false }: Start = {}) {
   const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
-  return new GenerationLoop(decoder, { yield: turn, prefillTokens: 16, policyVersion: 0 });
+  const prefixes = new PrefixCache(decoder, { bytes: 8 * blocks, blockTokens: 2 });
+  return new GenerationLoop(decoder, {
+    yield: turn,
+    prefillTokens: 16,
+    prefixes,
+    weightsChanged,
+    policyVersion: 0,
+  });
 }
 
 const untroubled = () => ({ signal: new AbortController().signal });
@@ -124,8 +165,9 @@ describe('GenerationLoop', () => {
       fc.asyncProperty(
         fc.array(requests, { minLength: 1, maxLength: 8 }),
         fc.integer({ min: 1, max: 6 }),
-        async (changes, maxSequences) => {
-          const loop = start(new FakeDecoder(maxSequences));
+        fc.integer({ min: 0, max: 12 }),
+        async (changes, maxSequences, blocks) => {
+          const loop = start(new FakeDecoder(maxSequences), { blocks });
           const all = await Promise.all(changes.map((change) => loop.submit(request(change), untroubled())));
           const each = await Promise.all(changes.map((change) => alone(request(change))));
           expect(all).toEqual(each);
@@ -134,6 +176,87 @@ describe('GenerationLoop', () => {
       ),
       { numRuns: 40 },
     );
+  });
+
+  it('gives every turn of a conversation what it gets alone, whatever is kept and forgotten', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.array(requests, { minLength: 1, maxLength: 4 }), { minLength: 1, maxLength: 5 }),
+        fc.integer({ min: 1, max: 4 }),
+        fc.integer({ min: 0, max: 16 }),
+        async (conversations, maxSequences, blocks) => {
+          const decoder = new FakeDecoder(maxSequences);
+          const loop = start(decoder, { blocks });
+          const talk = async (turns: readonly Partial<SequenceRequest>[]) => {
+            let history: readonly number[] = [];
+            for (const turn of turns) {
+              const prompt = [...history, ...turn.prompt!];
+              if (prompt.length >= decoder.contextLength) return;
+              const asked = request({ ...turn, prompt });
+              const { sequences } = await loop.submit(asked, untroubled());
+              expect(sequences).toEqual((await alone(asked)).sequences);
+              history = [...prompt, ...sequences[0]!.tokens];
+            }
+          };
+          await Promise.all(conversations.map(talk));
+        },
+      ),
+      { numRuns: 40 },
+    );
+  });
+
+  it('computes only what follows the tokens that an earlier turn left', async () => {
+    const decoder = new FakeDecoder(2);
+    const loop = start(decoder, { blocks: 20 });
+    const [first] = (await loop.submit(request({ stopTokens: [] }), untroubled())).sequences;
+    // The last sampled token was never computed: 3 + 7 tokens are five blocks of two.
+    const prompt = [1, 2, 3, ...first!.tokens, 4, 5];
+    await loop.submit(request({ prompt }), untroubled());
+    expect(decoder.prefills).toEqual([1]);
+    expect(decoder.extended).toEqual([3]);
+  });
+
+  it('forgets what it kept when the weights change, published or not', async () => {
+    for (const how of ['published', 'in place'] as const) {
+      let changed = false;
+      const decoder = new FakeDecoder(2);
+      const loop = start(decoder, { blocks: 20, weightsChanged: () => changed });
+      await loop.submit(request({ maxTokens: 2 }), untroubled());
+      if (how === 'published') loop.setPolicyVersion(1);
+      else changed = true;
+      await loop.submit(request({ maxTokens: 2 }), untroubled());
+      expect(decoder.prefills).toEqual([1, 1]);
+    }
+  });
+
+  it('keeps nothing of a sequence that began with older weights', async () => {
+    const decoder = new FakeDecoder(2);
+    const loop = start(decoder, { blocks: 20 });
+    let tokens = 0;
+    await loop.submit(request({ stopTokens: [] }), {
+      signal: new AbortController().signal,
+      onToken: () => {
+        if (++tokens === 4) loop.setPolicyVersion(1);
+      },
+    });
+    await loop.submit(request(), untroubled());
+    expect(decoder.prefills).toEqual([1, 1]);
+  });
+
+  it('lets running sequences go on while a long prompt is computed in parts', async () => {
+    const decoder = new FakeDecoder(3, 1000);
+    const loop = start(decoder);
+    const partsAt: number[] = [];
+    const long = { prompt: Array.from({ length: 600 }, (_, at) => at % 3), maxTokens: 2 };
+    const running = loop.submit(request({ maxTokens: 20, stopTokens: [] }), {
+      signal: new AbortController().signal,
+      onToken: () => partsAt.push(decoder.extended.length),
+    });
+    const waiting = loop.submit(request(long), untroubled());
+    expect(await waiting).toEqual(await start(new FakeDecoder(1, 1000)).submit(request(long), untroubled()));
+    expect(decoder.extended).toEqual([256, 256, 88]);
+    await running;
+    expect(partsAt.slice(0, 6)).toEqual([0, 0, 1, 2, 3, 3]);
   });
 
   it('computes the prompt of a group once', async () => {

@@ -4,23 +4,30 @@ import {
   type GeneratedGroup,
   type GenerationObserver,
   type Group,
-  isShared,
   keepForLateMembers,
   logitsNeed,
+  type Member,
   type Row,
-  type SharedPrefill,
-  share,
 } from './groups.ts';
+import { type Prefilled, PrefillQueue } from './prefill-queue.ts';
+import type { PrefixCache } from './prefix-cache.ts';
 import { reportingTemperature, Sequence, type SequenceRequest } from './sequence.ts';
 
 /** How a loop runs. */
 export interface GenerationLoopOptions {
   /** Lets messages in between two steps. */
   readonly yield: () => Promise<void>;
-  /** Most prompt tokens, padding included, that one prefill computes. A single longer prompt still runs. */
+  /** Prompt tokens, padding included, that are computed at once while nothing runs. */
   readonly prefillTokens: number;
+  /** What is known of prompts. Belongs to the loop. */
+  readonly prefixes: PrefixCache;
+  /** Whether weights have changed since the last call, published or not. */
+  readonly weightsChanged: () => boolean;
   readonly policyVersion: number;
 }
+
+/** Share of {@link GenerationLoopOptions.prefillTokens} that running sequences wait for, at most. */
+const RUNNING_SHARE = 1 / 8;
 
 /**
  * Continuous batching. Every step advances all running sequences by one token, and a sequence that ends leaves its row
@@ -35,9 +42,12 @@ export class GenerationLoop {
   readonly #scratch: Float32Array;
   readonly #waiting: Group[] = [];
   readonly #rows: Row[] = [];
-  /** Requests of which a member has had a row. */
+  readonly #prefills: PrefillQueue;
+  /** Requests of which a member has had a row or was promised one. */
   readonly #started = new Set<Group>();
   #policyVersion: number;
+  /** How often the weights have changed. */
+  #weights = 0;
   #running: Promise<void> | undefined;
   /** The step or exclusive task that was begun last. */
   #last: Promise<void> = Promise.resolve();
@@ -45,6 +55,7 @@ export class GenerationLoop {
   constructor(decoder: CachedDecoder, options: GenerationLoopOptions) {
     this.#decoder = decoder;
     this.#options = options;
+    this.#prefills = new PrefillQueue(decoder, options.prefixes);
     this.#scratch = new Float32Array(decoder.vocabularySize);
     this.#policyVersion = options.policyVersion;
   }
@@ -57,6 +68,13 @@ export class GenerationLoop {
   /** Takes over new weights, whose change is the caller's business: prompts computed before are not shared any more. */
   setPolicyVersion(version: number): void {
     this.#policyVersion = version;
+    this.#forget();
+  }
+
+  #forget(): void {
+    this.#weights++;
+    this.#options.prefixes.clear();
+    this.#prefills.restart();
     for (const group of this.#waiting) group.first = undefined;
   }
 
@@ -105,7 +123,7 @@ export class GenerationLoop {
     try {
       // Lets everything submitted in the same turn join the first prefill.
       await this.#options.yield();
-      while (this.#waiting.length > 0 || this.#rows.length > 0) {
+      while (this.#waiting.length + this.#rows.length + this.#prefills.promised > 0) {
         await this.exclusively(() => this.#turn());
         await this.#options.yield();
       }
@@ -118,7 +136,8 @@ export class GenerationLoop {
     try {
       this.#dropAborted();
       this.#retire();
-      await this.#admit();
+      this.#admit();
+      if (this.#prefills.promised > 0) await this.#prefill();
       this.#retire();
       if (this.#rows.length > 0) await this.#step();
       this.#retire();
@@ -133,6 +152,7 @@ export class GenerationLoop {
       cause,
     });
     this.#rows.length = 0;
+    this.#prefills.clear();
     for (const group of [...this.#started]) this.#settle(group, () => group.reject(error));
   }
 
@@ -141,6 +161,7 @@ export class GenerationLoop {
       const { signal } = group.observer;
       if (signal.aborted) this.#settle(group, () => group.reject(signal.reason));
     }
+    this.#prefills.dropSettled();
   }
 
   #settle(group: Group, how: () => void): void {
@@ -158,9 +179,18 @@ export class GenerationLoop {
     for (let index = this.#rows.length - 1; index >= 0; index--) {
       const { group, sequence } = this.#rows[index]!;
       if (!group.settled && sequence.stopReason === undefined) continue;
+      this.#keep(index);
       this.#removeRow(index);
       if (!group.settled && --group.unfinished === 0) this.#complete(group);
     }
+  }
+
+  /** Keeps what a row holds for later prompts, unless some of it was computed with older weights. */
+  #keep(index: number): void {
+    const { sequence, weights } = this.#rows[index]!;
+    if (weights !== this.#weights) return;
+    const tokens = [...sequence.request.prompt, ...sequence.tokens].slice(0, sequence.cachedLength);
+    this.#options.prefixes.keep(index, tokens);
   }
 
   #removeRow(index: number): void {
@@ -181,66 +211,70 @@ export class GenerationLoop {
     );
   }
 
-  /** Gives free rows to waiting members, first come first served. */
-  async #admit(): Promise<void> {
-    const prefills: SharedPrefill[] = [];
-    let free = this.#decoder.maxSequences - this.#rows.length;
+  /** Promises free rows to waiting members, first come first served. */
+  #admit(): void {
+    let free = this.#decoder.maxSequences - this.#rows.length - this.#prefills.promised;
     while (free > 0 && this.#waiting.length > 0) {
       const group = this.#waiting[0]!;
-      if (group.first === undefined && !this.#fits(prefills, group)) break;
       const count = Math.min(free, group.members.length - group.started);
-      const rows = group.members
+      const members = group.members
         .slice(group.started, group.started + count)
         .map((sequence) => ({ group, sequence }));
-      if (!this.#reuse(group, rows)) share(prefills, group, rows);
+      if (!this.#reuse(group, members)) this.#prefills.add(group, members);
       this.#started.add(group);
-      group.policyVersion ??= this.#policyVersion;
       group.started += count;
       free -= count;
       if (group.started === group.members.length) this.#waiting.shift();
     }
-    if (prefills.length > 0) await this.#prefill(prefills);
-  }
-
-  #fits(prefills: readonly SharedPrefill[], { request }: Group): boolean {
-    if (prefills.length === 0 || prefills.some((prefill) => isShared(prefill, request))) return true;
-    const longest = Math.max(request.prompt.length, ...prefills.map(({ prompt }) => prompt.length));
-    return (prefills.length + 1) * longest <= this.#options.prefillTokens;
   }
 
   /** Starts late members from an earlier member's row, which still holds the prompt. */
-  #reuse(group: Group, rows: readonly Row[]): boolean {
+  #reuse(group: Group, members: readonly Member[]): boolean {
     const { first } = group;
-    const source = first && this.#rows.findIndex((row) => row.group === group);
-    if (first === undefined || source === undefined || source < 0) return false;
-    for (const row of rows) {
+    if (first === undefined) return false;
+    const source = this.#rows.findIndex((row) => row.group === group && row.weights === this.#weights);
+    if (source < 0) return false;
+    for (const member of members) {
       this.#decoder.copyRow(source, this.#rows.length, group.request.prompt.length);
-      this.#rows.push(row);
-      this.#advance(row, first.probabilities, first.logits);
+      this.#start(member, first.probabilities, first.logits);
     }
     return true;
   }
 
-  /** Computes each shared prompt once, then copies it to the members' rows and draws their first tokens. */
-  async #prefill(prefills: readonly SharedPrefill[]): Promise<void> {
-    const firstRow = this.#rows.length;
-    // The first member of each prompt comes first, where the prefill writes; the others are copies.
-    for (const { rows } of prefills) this.#rows.push(rows[0]!);
-    const distributions = await this.#decoder.prefill(
-      firstRow,
-      prefills.map(({ prompt }) => prompt),
-      prefills.map(({ temperature }) => temperature),
-      logitsNeed(prefills.flatMap(({ rows }) => rows)),
+  /** Computes prompts. Sequences that run wait for few of them only. */
+  async #prefill(): Promise<void> {
+    if (this.#options.weightsChanged()) this.#forget();
+    const share = this.#rows.length === 0 ? 1 : RUNNING_SHARE;
+    await this.#prefills.compute(
+      share * this.#options.prefillTokens,
+      () => this.#rows.length,
+      (prefilled) => this.#startPrefilled(prefilled),
     );
-    for (const [index, { rows, prompt }] of prefills.entries()) {
-      for (const row of rows.slice(1)) {
-        this.#decoder.copyRow(firstRow + index, this.#rows.length, prompt.length);
-        this.#rows.push(row);
-      }
+  }
+
+  /** Copies each prompt to its members' rows and draws their first tokens. */
+  #startPrefilled({ row, prefills, distributions }: Prefilled): void {
+    const firstRow = this.#rows.length;
+    // The first member of each prompt takes the row that was computed. The others are copies.
+    if (row !== firstRow) this.#decoder.copyRow(row, firstRow, prefills[0]!.prompt.length);
+    for (const { members } of prefills) this.#rows.push({ ...members[0]!, weights: this.#weights });
+    for (const [index, { members, prompt }] of prefills.entries()) {
+      this.#options.prefixes.keep(firstRow + index, prompt);
       const { probabilities, logits } = this.#distribution(distributions, index);
-      for (const row of rows) this.#advance(row, probabilities, logits);
-      keepForLateMembers(rows, probabilities, logits);
+      this.#draw(this.#rows[firstRow + index]!, probabilities, logits);
+      for (const member of members.slice(1)) {
+        this.#decoder.copyRow(firstRow + index, this.#rows.length, prompt.length);
+        this.#start(member, probabilities, logits);
+      }
+      keepForLateMembers(members, probabilities, logits);
     }
+  }
+
+  /** Gives a member the next row, which holds its prompt, and draws its first token. */
+  #start(member: Member, probabilities: Float32Array, logits: Float32Array | undefined): void {
+    const row = { ...member, weights: this.#weights };
+    this.#rows.push(row);
+    this.#draw(row, probabilities, logits);
   }
 
   async #step(): Promise<void> {
@@ -253,7 +287,7 @@ export class GenerationLoop {
     for (const [index, row] of this.#rows.entries()) {
       if (row.sequence.stopReason !== undefined) continue;
       const { probabilities, logits } = this.#distribution(distributions, index);
-      this.#advance(row, probabilities, logits);
+      this.#draw(row, probabilities, logits);
     }
   }
 
@@ -264,7 +298,8 @@ export class GenerationLoop {
   }
 
   /** Draws a row's next token. A distribution that cannot be drawn from rejects its own request only. */
-  #advance({ group, sequence }: Row, probabilities: Float32Array, logits: Float32Array | undefined): void {
+  #draw({ group, sequence }: Row, probabilities: Float32Array, logits: Float32Array | undefined): void {
+    group.policyVersion ??= this.#policyVersion;
     try {
       sequence.advance(probabilities, logits, this.#scratch);
     } catch (error) {

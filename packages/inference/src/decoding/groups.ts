@@ -41,17 +41,23 @@ export interface Group {
   reject(error: unknown): void;
 }
 
-/** One sequence in the cache. Its index is its row. */
-export interface Row {
+/** One sequence of a request. */
+export interface Member {
   readonly group: Group;
   readonly sequence: Sequence;
+}
+
+/** One sequence in the cache. Its index is its row. */
+export interface Row extends Member {
+  /** Weights that its keys and values began with, by count. */
+  readonly weights: number;
 }
 
 /** A prefill that members share: equal prompts at equal temperatures. */
 export interface SharedPrefill {
   readonly prompt: readonly TokenId[];
   readonly temperature: number;
-  readonly rows: Row[];
+  readonly members: Member[];
 }
 
 /** Whether a request can share a prefill. */
@@ -63,29 +69,19 @@ export function isShared({ prompt, temperature }: SharedPrefill, request: Sequen
   );
 }
 
-/** Adds rows to the prefill they can share, or to a new one. */
-export function share(prefills: SharedPrefill[], { request }: Group, rows: readonly Row[]): void {
-  const shared = prefills.find((prefill) => isShared(prefill, request));
-  if (shared !== undefined) shared.rows.push(...rows);
-  else {
-    const temperature = reportingTemperature(request.temperature);
-    prefills.push({ prompt: request.prompt, temperature, rows: [...rows] });
-  }
-}
-
 /** Keeps the first token's distribution for members that have no row yet. */
 export function keepForLateMembers(
-  rows: readonly Row[],
+  members: readonly Member[],
   probabilities: Float32Array,
   logits: Float32Array | undefined,
 ): void {
-  for (const group of new Set(rows.map((row) => row.group))) {
+  for (const group of new Set(members.map((member) => member.group))) {
     if (group.started === group.members.length) continue;
     group.first = { probabilities: probabilities.slice(), logits: logits?.slice() };
   }
 }
 
-/** Whether any of the rows needs logits. */
-export function logitsNeed(rows: readonly Row[]): LogitsNeed {
-  return rows.some(({ sequence }) => sequence.request.repetitionPenalty > 1) ? 'needed' : 'unneeded';
+/** Whether any of these members needs logits. */
+export function logitsNeed(members: readonly Member[]): LogitsNeed {
+  return members.some(({ sequence }) => sequence.request.repetitionPenalty > 1) ? 'needed' : 'unneeded';
 }

@@ -44,6 +44,18 @@ export abstract class HostDecoder {
     this.cache.copyRow(from, to, length);
   }
 
+  get positionBytes(): number {
+    return this.cache.positionBytes;
+  }
+
+  saveRow(row: number, position: number, into: Float32Array): void {
+    this.cache.moveBlock('save', row, position, into);
+  }
+
+  loadRow(row: number, position: number, from: Float32Array): void {
+    this.cache.moveBlock('load', row, position, from);
+  }
+
   async refresh(): Promise<void> {
     if (this.options.weights === 'shared') return;
     await this.close();

@@ -7,6 +7,9 @@ import { standardGraph } from './standard-graph.ts';
 
 const BLOCKED = -1e30;
 
+/** Lengths of prompts are padded to a multiple of this. */
+const PADDING = 16;
+
 /** New tokens of some rows. */
 interface StepInputs {
   readonly firstRow: number;
@@ -45,6 +48,17 @@ export class StandardDecoder extends HostDecoder implements ManagedDecoder {
   ): Promise<NextTokenDistributions> {
     const each = tokens.map((token) => [token]);
     return this.#run({ firstRow: 0, tokens: each, lengths: positions, temperatures }, logits);
+  }
+
+  extend(
+    row: number,
+    length: number,
+    tokens: readonly TokenId[],
+    temperature: number,
+    logits: LogitsNeed,
+  ): Promise<NextTokenDistributions> {
+    const inputs = { firstRow: row, tokens: [tokens], lengths: [length], temperatures: [temperature] };
+    return this.#run(inputs, logits);
   }
 
   async close(): Promise<void> {
@@ -95,9 +109,14 @@ function floats(outputs: Tensors, name: string): Float32Array {
   return outputs[name]!.data as Float32Array;
 }
 
+/** A device compiles programs for each length, so steps of more than one token have few of them. */
+function paddedTime(time: number): number {
+  return time === 1 ? 1 : PADDING * Math.ceil(time / PADDING);
+}
+
 function stepFeeds({ tokens, lengths, temperatures }: StepInputs, contextLength: number): Tensors {
   const count = tokens.length;
-  const time = Math.max(...tokens.map((row) => row.length));
+  const time = paddedTime(Math.max(...tokens.map((row) => row.length)));
   const keys = contextLength + time;
   const ids = new BigInt64Array(count * time);
   const positions = new BigInt64Array(count * time);

@@ -1,0 +1,157 @@
+import type { CachedDecoder, NextTokenDistributions } from './cached-decoder.ts';
+import { type Group, isShared, logitsNeed, type Member, type SharedPrefill } from './groups.ts';
+import type { PrefixCache } from './prefix-cache.ts';
+import { reportingTemperature } from './sequence.ts';
+
+/** Tokens of one part of a prompt that is computed alone. */
+const PART_TOKENS = 256;
+
+/** Up to this length prompts are computed together. Longer ones gain nothing from it and would be padded. */
+const TOGETHER_TOKENS = 64;
+
+/** Prompts that were computed into rows, with the distributions of what follows them. */
+export interface Prefilled {
+  /** The first row. Prompts computed together lie in consecutive rows. */
+  readonly row: number;
+  readonly prefills: readonly SharedPrefill[];
+  readonly distributions: NextTokenDistributions;
+}
+
+/** A prompt whose computation has begun. */
+interface Progress {
+  readonly prefill: SharedPrefill;
+  readonly row: number;
+  /** Tokens that the row holds. */
+  filled: number;
+}
+
+/**
+ * Prompts of members that were promised a row, in order of arrival.
+ *
+ * Where a long prompt is cut into parts depends on the prompt and on what is known of it, and not on what else runs.
+ */
+export class PrefillQueue {
+  readonly #decoder: CachedDecoder;
+  readonly #prefixes: PrefixCache;
+  readonly #queue: SharedPrefill[] = [];
+  /** The first of the queue, if it is half done. */
+  #progress: Progress | undefined;
+
+  constructor(decoder: CachedDecoder, prefixes: PrefixCache) {
+    this.#decoder = decoder;
+    this.#prefixes = prefixes;
+  }
+
+  /** Rows that were promised. */
+  get promised(): number {
+    return this.#queue.reduce((sum, { members }) => sum + members.length, 0);
+  }
+
+  /** Adds members to the prefill that they can share, or to a new one. */
+  add({ request }: Group, members: readonly Member[]): void {
+    const shared = this.#queue.find((prefill) => isShared(prefill, request));
+    if (shared !== undefined) shared.members.push(...members);
+    else {
+      const temperature = reportingTemperature(request.temperature);
+      this.#queue.push({ prompt: request.prompt, temperature, members: [...members] });
+    }
+  }
+
+  /** Drops members whose requests were settled. */
+  dropSettled(): void {
+    for (let index = this.#queue.length - 1; index >= 0; index--) {
+      const { members } = this.#queue[index]!;
+      const open = members.filter(({ group }) => !group.settled);
+      members.splice(0, members.length, ...open);
+      if (open.length === 0) this.#queue.splice(index, 1);
+    }
+    if (this.#progress?.prefill !== this.#queue[0]) this.#progress = undefined;
+  }
+
+  /** Forgets what was computed: the weights have changed. */
+  restart(): void {
+    this.#progress = undefined;
+  }
+
+  clear(): void {
+    this.#queue.length = 0;
+    this.#progress = undefined;
+  }
+
+  /**
+   * Computes about `budget` tokens of prompts, and at least something.
+   *
+   * @param running - Rows in use. Asked before each computation.
+   * @param done - Takes over prompts that are complete.
+   */
+  async compute(budget: number, running: () => number, done: (prefilled: Prefilled) => void): Promise<void> {
+    let left = budget;
+    for (let computed = 0; this.#queue.length > 0; left -= computed) {
+      const limit = left === budget ? Number.POSITIVE_INFINITY : left;
+      const together = this.#together(left);
+      computed = together.length > 0 ? paddedTokens(together) : this.#nextPart();
+      if (computed > limit) return;
+      const prefilled =
+        together.length > 0
+          ? await this.#computeTogether(running(), together)
+          : await this.#computePart(running());
+      if (prefilled !== undefined) {
+        this.#queue.splice(0, prefilled.prefills.length);
+        done(prefilled);
+      }
+    }
+  }
+
+  /** The first prompts of the queue that are short and begin like nothing that is known. */
+  #together(budget: number): SharedPrefill[] {
+    const together: SharedPrefill[] = [];
+    if (this.#progress !== undefined) return together;
+    for (const prefill of this.#queue) {
+      if (prefill.prompt.length > TOGETHER_TOKENS || this.#prefixes.known(prefill.prompt) > 0) break;
+      if (together.length > 0 && paddedTokens([...together, prefill]) > budget) break;
+      together.push(prefill);
+    }
+    return together;
+  }
+
+  async #computeTogether(row: number, prefills: readonly SharedPrefill[]): Promise<Prefilled> {
+    const distributions = await this.#decoder.prefill(
+      row,
+      prefills.map(({ prompt }) => prompt),
+      prefills.map(({ temperature }) => temperature),
+      logitsNeed(prefills.flatMap(({ members }) => members)),
+    );
+    return { row, prefills, distributions };
+  }
+
+  /** Tokens of the next part of the first prompt. */
+  #nextPart(): number {
+    const { prompt } = this.#queue[0]!;
+    const filled = this.#progress?.filled ?? this.#prefixes.known(prompt);
+    return Math.min(PART_TOKENS, prompt.length - filled);
+  }
+
+  async #computePart(running: number): Promise<Prefilled | undefined> {
+    this.#progress ??= this.#begin(running);
+    const { prefill, row, filled } = this.#progress;
+    const { prompt, temperature, members } = prefill;
+    const part = prompt.slice(filled, filled + PART_TOKENS);
+    const distributions = await this.#decoder.extend(row, filled, part, temperature, logitsNeed(members));
+    this.#progress.filled += part.length;
+    if (this.#progress.filled < prompt.length) return undefined;
+    this.#progress = undefined;
+    return { row, prefills: [prefill], distributions };
+  }
+
+  /** Rows that run may move while a prompt is computed in parts, so it waits in the last row, which was promised to it. */
+  #begin(running: number): Progress {
+    const prefill = this.#queue[0]!;
+    const alone = prefill.prompt.length - this.#prefixes.known(prefill.prompt) <= PART_TOKENS;
+    const row = alone ? running : this.#decoder.maxSequences - 1;
+    return { prefill, row, filled: this.#prefixes.restore(row, prefill.prompt) };
+  }
+}
+
+function paddedTokens(prefills: readonly SharedPrefill[]): number {
+  return prefills.length * prefills.reduce((longest, { prompt }) => Math.max(longest, prompt.length), 0);
+}

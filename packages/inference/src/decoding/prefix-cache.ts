@@ -1,0 +1,117 @@
+import type { TokenId } from '@rlp/core';
+import type { CachedDecoder } from './cached-decoder.ts';
+
+/** How much a {@link PrefixCache} keeps. */
+export interface PrefixCacheOptions {
+  /** Maximum bytes of keys and values. */
+  readonly bytes: number;
+  /** Tokens of a block. Default 16. */
+  readonly blockTokens?: number;
+}
+
+/** Keys and values of a few tokens after certain others. */
+interface Block {
+  readonly parent: Block | undefined;
+  readonly key: string;
+  readonly children: Map<string, Block>;
+  readonly data: Float32Array;
+}
+
+/**
+ * Keys and values of tokens that left their rows. A prompt that begins with the same tokens starts from them, such as the next turn
+ * of a conversation or another conversation with the same system prompt.
+ *
+ * Tokens are kept in blocks, which form a tree. Sequences that begin alike share blocks. When memory runs out, the block that
+ * was not used for longest goes first.
+ */
+export class PrefixCache {
+  readonly #decoder: Pick<CachedDecoder, 'positionBytes' | 'saveRow' | 'loadRow'>;
+  readonly #blockTokens: number;
+  readonly #capacity: number;
+  readonly #roots = new Map<string, Block>();
+  /** All blocks. The least recently used comes first, and a block comes before its parent. */
+  readonly #blocks = new Set<Block>();
+  /** Memory of blocks that went. */
+  readonly #free: Float32Array[] = [];
+
+  constructor(
+    decoder: Pick<CachedDecoder, 'positionBytes' | 'saveRow' | 'loadRow'>,
+    { bytes, blockTokens = 16 }: PrefixCacheOptions,
+  ) {
+    this.#decoder = decoder;
+    this.#blockTokens = blockTokens;
+    this.#capacity = Math.floor(bytes / (blockTokens * decoder.positionBytes));
+  }
+
+  /** How many of these tokens are known. One is always left to compute, because its distribution is not kept. */
+  known(tokens: readonly TokenId[]): number {
+    return this.#path(tokens, tokens.length - 1).length * this.#blockTokens;
+  }
+
+  /** Writes the known beginning of these tokens into a row. Returns its length. */
+  restore(row: number, tokens: readonly TokenId[]): number {
+    const path = this.#path(tokens, tokens.length - 1);
+    for (const [index, { data }] of path.entries()) {
+      this.#decoder.loadRow(row, index * this.#blockTokens, data);
+    }
+    this.#touch(path);
+    return path.length * this.#blockTokens;
+  }
+
+  /** Keeps what a row holds for these tokens, as far as whole blocks go. */
+  keep(row: number, tokens: readonly TokenId[]): void {
+    const path = this.#path(tokens, tokens.length);
+    this.#touch(path);
+    const most = Math.min(this.#capacity, Math.floor(tokens.length / this.#blockTokens));
+    for (let index = path.length; index < most; index++) {
+      const parent = path[index - 1];
+      const key = this.#keyAt(tokens, index);
+      const block = { parent, key, children: new Map<string, Block>(), data: this.#memory() };
+      this.#decoder.saveRow(row, index * this.#blockTokens, block.data);
+      (parent?.children ?? this.#roots).set(key, block);
+      path.push(block);
+      this.#touch(path);
+    }
+  }
+
+  /** Drops everything: the weights have changed. */
+  clear(): void {
+    for (const { data } of this.#blocks) this.#free.push(data);
+    this.#blocks.clear();
+    this.#roots.clear();
+  }
+
+  #path(tokens: readonly TokenId[], limit: number): Block[] {
+    const path: Block[] = [];
+    let children = this.#roots;
+    while ((path.length + 1) * this.#blockTokens <= limit) {
+      const block = children.get(this.#keyAt(tokens, path.length));
+      if (block === undefined) break;
+      path.push(block);
+      children = block.children;
+    }
+    return path;
+  }
+
+  #keyAt(tokens: readonly TokenId[], index: number): string {
+    return tokens.slice(index * this.#blockTokens, (index + 1) * this.#blockTokens).join();
+  }
+
+  #touch(path: readonly Block[]): void {
+    for (let index = path.length - 1; index >= 0; index--) {
+      this.#blocks.delete(path[index]!);
+      this.#blocks.add(path[index]!);
+    }
+  }
+
+  #memory(): Float32Array {
+    const free = this.#free.pop();
+    if (free !== undefined) return free;
+    const floats = (this.#blockTokens * this.#decoder.positionBytes) / Float32Array.BYTES_PER_ELEMENT;
+    if (this.#blocks.size < this.#capacity) return new Float32Array(floats);
+    const [oldest] = this.#blocks as Iterable<Block> as [Block];
+    this.#blocks.delete(oldest);
+    (oldest.parent?.children ?? this.#roots).delete(oldest.key);
+    return oldest.data;
+  }
+}
