@@ -14,6 +14,9 @@ export interface HttpExchange {
   readonly drop: () => void;
 }
 
+/** Why a signal aborted. One for all, because its stack costs as much as a short request. */
+const disconnected = new DOMException('the client went away', 'AbortError');
+
 /** An exchange with a client of Node's server. */
 export class NodeExchange implements HttpExchange {
   readonly url: URL;
@@ -36,8 +39,8 @@ export class NodeExchange implements HttpExchange {
     if (this.#gone === undefined) {
       const gone = new AbortController();
       this.#gone = gone;
-      if (this.#outgoing.destroyed) gone.abort();
-      else this.#outgoing.once('close', () => gone.abort());
+      if (this.#outgoing.destroyed) gone.abort(disconnected);
+      else this.#outgoing.once('close', () => gone.abort(disconnected));
     }
     return this.#gone.signal;
   }

@@ -73,6 +73,7 @@ async function readText({ env, req, get }: ServeContext): Promise<string> {
   const { maxBodyBytes } = get('settings');
   if (env?.exchange !== undefined) return env.exchange.readBody(maxBodyBytes);
   const text = await req.text();
-  if (text.length <= maxBodyBytes) return text;
+  // UTF-16 has at most three bytes of UTF-8 in a unit.
+  if (3 * text.length <= maxBodyBytes || Buffer.byteLength(text) <= maxBodyBytes) return text;
   throw new ApiError(413, `expected at most ${maxBodyBytes} bytes, got more`);
 }

@@ -14,6 +14,8 @@ export interface ServeAppOptions {
   /** Answers requests: one for all, or one for each request. */
   readonly answerer: Answerer | ((context: ServeContext) => Answerer);
   readonly settings: RouteSettings;
+  /** Path of a request among the routes. Default: the path of its address. */
+  readonly pathOf?: ((request: Request) => string) | undefined;
   /** Counts what is answered, and answers `/metrics`. Default nobody. */
   readonly metrics?: ServeMetrics | undefined;
   /** Told of each error that is answered. Default nobody. */
@@ -21,8 +23,8 @@ export interface ServeAppOptions {
 }
 
 /** The routes of all families. `app.fetch` answers requests without a socket. */
-export function serveApp({ answerer, settings, metrics, onError }: ServeAppOptions): ServeApp {
-  const app = new Hono<ServeEnv>();
+export function serveApp({ answerer, settings, pathOf, metrics, onError }: ServeAppOptions): ServeApp {
+  const app = new Hono<ServeEnv>(pathOf && { getPath: pathOf });
   app.use(async (context, next) => {
     context.set('settings', settings);
     context.set('answerer', typeof answerer === 'function' ? answerer(context) : answerer);

@@ -44,7 +44,7 @@ export function nextPrompt(
   encoding: Encoding,
   history: 'sampled' | 'template',
 ): TurnPrompt {
-  const context = [...last.step.promptTokens, ...last.step.tokens];
+  const context = contextOf(last.step, encoding.tokenizer);
   const sampled = history === 'sampled' ? sampledHistory(next, last, encoding, context) : undefined;
   if (Array.isArray(sampled)) return { tokens: sampled, continuity: 'extended' };
 
@@ -53,6 +53,41 @@ export function nextPrompt(
   if (tokens !== undefined) return { tokens, continuity: 'extended' };
   const reason = sampled ?? 'the rendered prompt does not begin with the last prompt and response';
   return { tokens: fresh, continuity: 'split', reason };
+}
+
+/** Prompt and completion of a turn, and their text with special tokens. */
+interface Context {
+  readonly tokens: readonly TokenId[];
+  readonly text: string;
+}
+
+/** Texts of prompts that were made here, so that a conversation is not decoded from its beginning at each turn. */
+const promptTexts = new WeakMap<
+  readonly TokenId[],
+  { readonly tokenizer: Tokenizer; readonly text: string }
+>();
+
+function contextOf({ promptTokens, tokens }: Step, tokenizer: Tokenizer): Context {
+  const whole = [...promptTokens, ...tokens];
+  const known = promptTexts.get(promptTokens);
+  const said = known?.tokenizer === tokenizer ? textBehind(promptTokens, tokens, tokenizer) : undefined;
+  const text = said === undefined ? tokenizer.decode(whole, { specialTokens: 'keep' }) : known!.text + said;
+  return { tokens: whole, text };
+}
+
+/** Tokens before a text that its decoding can depend on. Characters and the space before a word are shorter. */
+const nearTokens = 32;
+
+/** What tokens add to the text of those before. Undefined if that text changes with them. */
+function textBehind(
+  before: readonly TokenId[],
+  tokens: readonly TokenId[],
+  tokenizer: Tokenizer,
+): string | undefined {
+  const near = before.slice(-nearTokens);
+  const text = tokenizer.decode(near, { specialTokens: 'keep' });
+  const both = tokenizer.decode([...near, ...tokens], { specialTokens: 'keep' });
+  return both.startsWith(text) ? both.slice(text.length) : undefined;
 }
 
 /**
@@ -65,11 +100,11 @@ function sampledHistory(
   { view, tools }: NextView,
   last: LastTurn,
   { tokenizer, chat }: Encoding,
-  context: readonly TokenId[],
+  context: Context,
 ): TokenId[] | string | undefined {
   if (chat === undefined || typeof view === 'string' || typeof last.view === 'string') return undefined;
   const render = textRenderer(chat, tokenizer, tools);
-  const addition = continued(render(view, 'add'), context, tokenizer);
+  const addition = continued(render(view, 'add'), context);
   const extended = addition === undefined ? undefined : append(context, addition, tokenizer);
   if (extended !== undefined) return extended;
 
@@ -90,18 +125,17 @@ function sampledHistory(
 /** The context with what the rendered prompt adds to it. Undefined if the prompt does not begin with the context. */
 function renderedHistory(
   fresh: readonly TokenId[],
-  context: readonly TokenId[],
+  context: Context,
   tokenizer: Tokenizer,
 ): readonly TokenId[] | undefined {
-  if (startsWith(fresh, context)) return fresh;
-  const addition = continued(tokenizer.decode(fresh, { specialTokens: 'keep' }), context, tokenizer);
+  if (startsWith(fresh, context.tokens)) return fresh;
+  const addition = continued(tokenizer.decode(fresh, { specialTokens: 'keep' }), context);
   return addition === undefined ? undefined : append(context, addition, tokenizer);
 }
 
 /** What a text adds to the context. Undefined if it does not begin with it. */
-function continued(text: string, context: readonly TokenId[], tokenizer: Tokenizer): string | undefined {
-  const before = tokenizer.decode(context, { specialTokens: 'keep' });
-  return text.startsWith(before) ? text.slice(before.length) : undefined;
+function continued(text: string, context: Context): string | undefined {
+  return text.startsWith(context.text) ? text.slice(context.text.length) : undefined;
 }
 
 /**
@@ -109,19 +143,19 @@ function continued(text: string, context: readonly TokenId[], tokenizer: Tokeniz
  *
  * Tokenizers differ in how text begins, so the addition is also tried behind the last token and behind an end token.
  */
-function append(context: readonly TokenId[], addition: string, tokenizer: Tokenizer): TokenId[] | undefined {
-  if (addition === '') return [...context];
-  const expected = tokenizer.decode(context, { specialTokens: 'keep' }) + addition;
+function append({ tokens, text }: Context, addition: string, tokenizer: Tokenizer): TokenId[] | undefined {
+  if (addition === '') return [...tokens];
   const anchors = [
-    ...context.slice(-1).filter((token) => isSpecial(token, tokenizer)),
+    ...tokens.slice(-1).filter((token) => isSpecial(token, tokenizer)),
     undefined,
     ...tokenizer.eosIds,
   ];
   for (const anchor of anchors) {
     const added = encodeBehind(anchor, addition, tokenizer);
-    if (added === undefined) continue;
-    const extended = [...context, ...added];
-    if (tokenizer.decode(extended, { specialTokens: 'keep' }) === expected) return extended;
+    if (added === undefined || textBehind(tokens, added, tokenizer) !== addition) continue;
+    const extended = [...tokens, ...added];
+    promptTexts.set(extended, { tokenizer, text: text + addition });
+    return extended;
   }
   return undefined;
 }

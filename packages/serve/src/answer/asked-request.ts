@@ -62,7 +62,8 @@ function prompted(prompt: AnswerRequest['prompt'], { policy, render }: AskingOpt
   if (tools === undefined) return { promptTokens, messages };
   const shown = () => tokenizer.decode(promptTokens, { specialTokens: 'keep' });
   const prefix = forcedCall(renderer, shown, prompt.toolChoice);
-  const forced = prefix === '' ? [] : tokenizer.encode(prefix, { specialTokens: 'none' });
+  if (prefix === '') return { promptTokens, messages, tools };
+  const forced = tokenizer.encode(prefix, { specialTokens: 'none' });
   return { promptTokens: [...promptTokens, ...forced], messages, tools, prefix };
 }
 

@@ -30,6 +30,12 @@ const digestOf = (text: string) => hash('sha256', text, 'buffer');
 /** What agents may ask for. Routes that change weights are not for them. */
 const askingPaths = /^\/v1\/(chat\/completions|completions|responses|messages|models)(\/|$)/;
 
+/** The episode's part of an address, and the path behind it. */
+function splitPath(pathname: string): { readonly place: string; readonly path: string } {
+  const [, place = '', path = '/'] = /^(\/r\/[^/]+\/\d+)(\/.*)$/.exec(pathname) ?? [];
+  return { place, path };
+}
+
 /** Milliseconds that a refusal takes. */
 const lateMs = 100;
 
@@ -44,13 +50,14 @@ export class CaptureDoor {
   constructor(settings: RouteSettings, listen: { readonly host: string; readonly port: number } | 'nowhere') {
     this.#app = serveApp({
       answerer: ({ req }) => this.#hosts.get(req.raw)!.answerer,
+      pathOf: ({ url }) => splitPath(new URL(url).pathname).path,
       settings,
     });
     if (listen === 'nowhere') return;
     this.#server = serveHttp({
       ...listen,
       process: 'released',
-      handler: (request, exchange) => this.#answer(exchange.url, request as Request, exchange),
+      handler: (request, exchange) => this.#answer(request as Request, exchange.url, exchange),
       refusalBody: (refusal, { url }) => errorBody(apiErrorOf(refusal), new URL(url).pathname),
     });
     // Reported to those who wait for it.
@@ -74,7 +81,7 @@ export class CaptureDoor {
       apiKey,
       fetch: async (input, init) => {
         const request = new Request(input, init);
-        return this.#answer(new URL(request.url), request, undefined);
+        return this.#answer(request, new URL(request.url), undefined);
       },
       close: () => {
         this.#guests.delete(place);
@@ -90,26 +97,19 @@ export class CaptureDoor {
     await (await this.#server?.catch(() => undefined))?.close();
   }
 
-  async #answer(url: URL, request: Request, exchange: Handling): Promise<Response> {
-    const [, place = '', path = '/'] = /^(\/r\/[^/]+\/\d+)(\/.*)$/.exec(url.pathname) ?? [];
-    const body =
-      exchange === undefined && request.method !== 'GET' && request.method !== 'HEAD'
-        ? await request.text()
-        : null;
-    const { method, headers } = request;
-    // The signal of a request that came over a socket is that of the exchange.
-    const given = exchange === undefined ? { body, signal: request.signal } : {};
-    const asked = new Request(`${url.origin}${path}${url.search}`, { method, headers, ...given });
+  async #answer(request: Request, url: URL, exchange: Handling): Promise<Response> {
+    const { place, path } = splitPath(url.pathname);
     try {
-      this.#hosts.set(asked, this.#guest(place, headers).episode);
-      if (!askingPaths.test(path)) throw new ApiError(404, `there is no ${method} ${path} for agents`);
+      this.#hosts.set(request, this.#guest(place, request.headers).episode);
+      if (!askingPaths.test(path))
+        throw new ApiError(404, `there is no ${request.method} ${path} for agents`);
     } catch (error) {
       const known = apiErrorOf(error);
       // An agent that goes on after its end must not keep this process busy.
       await new Promise((resolve) => setTimeout(resolve, lateMs));
       return Response.json(errorBody(known, path), { status: known.status });
     }
-    return this.#app.fetch(asked, exchange && { exchange });
+    return this.#app.fetch(request, { exchange });
   }
 
   #guest(place: string, headers: Headers): Guest {

@@ -23,13 +23,11 @@ export function continuedPrompt(
 ): ContinuedPrompt {
   const { messages, tools } = conversation;
   const last = answers
-    .filter((answer) => continues(conversation, answer))
-    // Of equal conversations, the later answer: an agent that asked again goes on from what it got last.
-    .reduce<CapturedAnswer | undefined>(
-      (best, answer) =>
-        best !== undefined && best.messages!.length > answer.messages!.length ? best : answer,
-      undefined,
-    );
+    .filter((answer) => answer.messages !== undefined && answer.messages.length < messages.length)
+    // The longest, and of equal conversations the latest: an agent that asked again goes on from what it got last.
+    .reverse()
+    .sort((a, b) => b.messages!.length - a.messages!.length)
+    .find((answer) => continues(conversation, answer));
   if (last === undefined) return { tokens: renderByTemplate(conversation, chat) };
   const { promptTokens, completion, prefix } = last;
   const { text, ...sampled } = completion;
@@ -56,8 +54,7 @@ function withVariables(chat: ChatRenderer, variables: Conversation['templateVari
 
 function continues(conversation: Conversation, answer: CapturedAnswer): boolean {
   const { messages, tools } = conversation;
-  const before = answer.messages;
-  if (before === undefined || before.length >= messages.length) return false;
+  const before = answer.messages!;
   return (
     JSON.stringify(tools ?? []) === JSON.stringify(answer.tools ?? []) &&
     isAnswer(messages[before.length], answer) &&
