@@ -1,4 +1,15 @@
-import { appendFileSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import {
+  appendFileSync,
+  closeSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -116,6 +127,34 @@ describe.skipIf(!existsSync(chromiumPath))('the page in Chromium', () => {
     await page.close();
     expect(problems).toEqual([]);
   });
+
+  it.skipIf(process.platform === 'win32')(
+    'shows what is read while other runs are still being read',
+    async () => {
+      const folder = mkdtempSync(join(tmpdir(), 'dashboard-slow-'));
+      cpSync(join(root, 'one'), join(folder, 'quick'), { recursive: true });
+      mkdirSync(join(folder, 'slow'));
+      const slow = join(folder, 'slow', 'metrics.jsonl');
+      // A pipe cannot be opened for reading until somebody writes to it.
+      execFileSync('mkfifo', [slow]);
+      try {
+        await using dashboard = await serveDashboard({ directory: folder, refreshMs: 50 });
+        const { page, problems } = await open(dashboard.url);
+        await page.waitForSelector('p[role=status]:text("1 of 2 runs are still being read.")');
+        expect(await page.textContent('tr:has-text("slow")')).toContain('reading…');
+        closeSync(openSync(slow, 'r+'));
+        rmSync(slow);
+        writeFileSync(slow, row(0, 0.125));
+        await page.waitForSelector('.readout .series-1:text("0.125")');
+        expect(await page.textContent('p[role=status]')).toBe('Live.');
+        await page.close();
+        expect(problems).toEqual([]);
+      } finally {
+        if (existsSync(slow)) closeSync(openSync(slow, 'r+'));
+        rmSync(folder, { recursive: true, force: true });
+      }
+    },
+  );
 
   it('stands alone, is read by keyboard, and runs nothing that a model wrote', async () => {
     const path = join(root, 'page.html');

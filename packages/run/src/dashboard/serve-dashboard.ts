@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { setTimeout as waitFor } from 'node:timers/promises';
 import { onAbort, parseOptions } from '@rlp/core';
 import {
   EventStreams,
@@ -137,12 +138,12 @@ class LiveDashboard {
     const { pathname, searchParams } = exchange.url;
     if (pathname === '/') return this.#page();
     if (pathname === '/events') return this.#readers.open(exchange);
-    await this.#first;
+    await briefly(this.#first!);
     if (pathname === '/curves') return this.#runs.curvesOf(searchParams.get('metric') ?? '');
     if (pathname === '/trajectories') return this.#opened(searchParams.get('run') ?? '');
     if (pathname.startsWith('/opened/')) return this.#trajectories(pathname);
     if (pathname !== '/view') throw new Refusal(404, 'there is only one page');
-    await this.#read();
+    await briefly(this.#read());
     return this.#runs.view;
   }
 
@@ -165,6 +166,16 @@ class LiveDashboard {
       throw new Refusal(404, 'this address works once; go back and open the trajectories again');
     return htmlResponse(page);
   }
+}
+
+/** Milliseconds that an answer waits for files to be read. After that it has what was read so far. */
+const patience = 300;
+
+async function briefly(reading: Promise<void>): Promise<void> {
+  const ended = new AbortController();
+  const { signal } = ended;
+  await Promise.race([reading, waitFor(patience, undefined, { signal }).catch(() => {})]);
+  ended.abort();
 }
 
 /** A page. Its own policy, which it has in its head, also comes as a header if it is given. */

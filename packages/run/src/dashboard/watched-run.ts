@@ -24,6 +24,7 @@ export class WatchedRun {
   #record: RunRecord | undefined;
   #problems: readonly string[] = [];
   #hasTrajectories = false;
+  #isReading = true;
 
   constructor(name: string, directory: string) {
     const files = runFiles(directory);
@@ -45,8 +46,8 @@ export class WatchedRun {
     ];
   }
 
-  /** Reads what is new. @returns whether anything was. */
-  async read(): Promise<boolean> {
+  /** Reads the record, the evaluations and whether there are trajectories, which are small. @returns whether any is new. */
+  async readState(): Promise<boolean> {
     const files = runFiles(this.directory);
     const before = this.#record?.updatedAt;
     const problems: string[] = [];
@@ -54,6 +55,26 @@ export class WatchedRun {
       problems.push(messageOf(error));
       return this.#record;
     });
+    const evaluations = await this.#evaluations.read();
+    const recorded = await readdir(files.trajectories).catch(() => []);
+    const hadTrajectories = this.#hasTrajectories;
+    this.#hasTrajectories = recorded.some((name) => name.endsWith('.jsonl'));
+    this.#problems = [...problems, ...evaluations.problems];
+    const isNew = before !== this.#record?.updatedAt || hadTrajectories !== this.#hasTrajectories;
+    return isNew || evaluations.isChanged;
+  }
+
+  /** Reads rows of metrics, notes and findings that were added. @returns whether there are any. */
+  async readRows(): Promise<boolean> {
+    try {
+      return await this.#readRows();
+    } finally {
+      this.#isReading = false;
+    }
+  }
+
+  async #readRows(): Promise<boolean> {
+    const files = runFiles(this.directory);
     const metrics = await this.#metricsFile.read(
       (text, line) => this.curves.add(text) || this.#skip(files.metrics, line, 'a row of metrics'),
       () => this.curves.clear(),
@@ -62,13 +83,7 @@ export class WatchedRun {
       (text, line) => this.#addNote(text, files.notes, line),
       () => this.#notes.clear(),
     );
-    const evaluations = await this.#evaluations.read();
-    const recorded = await readdir(files.trajectories).catch(() => []);
-    const hadTrajectories = this.#hasTrajectories;
-    this.#hasTrajectories = recorded.some((name) => name.endsWith('.jsonl'));
-    this.#problems = [...problems, ...evaluations.problems];
-    const isNew = before !== this.#record?.updatedAt || hadTrajectories !== this.#hasTrajectories;
-    return isNew || metrics || notes || evaluations.isChanged;
+    return metrics || notes;
   }
 
   /** What a page shows of it. */
@@ -84,6 +99,7 @@ export class WatchedRun {
       startedAt: record?.startedAt,
       seconds: record?.seconds,
       iterations: this.curves.rows,
+      isReading: this.#isReading,
       configuration: record === undefined ? {} : Object.fromEntries(placesOf(config)),
       seed: record?.seeds.run ?? (seed === undefined ? undefined : String(seed)),
       host: record && `${record.host.cpu}, ${record.host.cores} cores`,

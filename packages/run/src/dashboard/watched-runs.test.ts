@@ -42,6 +42,29 @@ it('takes iterations that a resumed run made again from the later rows', async (
   expect(runs.view.runs[0]).toMatchObject({ iterations: 2 });
 });
 
+it('keeps metrics apart that only some rows have, in any order', async () => {
+  const rows = [{ a: 1, b: 2 }, { evaluation: 9, a: 3, b: 4 }, { b: 6, a: 5 }, { b: 'NaN', a: 7 }, { c: 8 }];
+  const lines = rows.map((metrics, step) => `${JSON.stringify({ step, metrics })}\n`);
+  writeFileSync(fileOf('r'), lines.join(''));
+  const runs = new WatchedRuns(root);
+  await runs.read();
+  const valuesOf = (metric: string) => runs.curvesOf(metric).r;
+  expect(valuesOf('a')).toEqual({ steps: [0, 1, 2, 3], values: [1, 3, 5, 7] });
+  expect(valuesOf('b')).toEqual({ steps: [0, 1, 2], values: [2, 4, 6] });
+  expect(valuesOf('c')).toEqual({ steps: [4], values: [8] });
+  expect(valuesOf('evaluation')).toEqual({ steps: [1], values: [9] });
+});
+
+it('has nothing left of a file that was written anew', async () => {
+  writeFileSync(fileOf('a'), row(0, 1) + row(1, 2));
+  const runs = new WatchedRuns(root);
+  await runs.read();
+  writeFileSync(fileOf('a'), '{"step":0,"metrics":{"other":1}}\n');
+  await runs.read();
+  expect(runs.view.metrics).toEqual(['other']);
+  expect(runs.view.runs[0]).toMatchObject({ iterations: 1 });
+});
+
 it('begins again with a file that was written anew, and forgets a run that was deleted', async () => {
   writeFileSync(fileOf('a'), row(0, 1) + row(1, 2));
   writeFileSync(fileOf('b'), row(0, 5));

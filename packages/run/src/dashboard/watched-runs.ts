@@ -19,10 +19,35 @@ export class WatchedRuns {
     this.#root = resolve(root);
   }
 
-  /** Reads what is new. @returns whether anything was. */
+  /**
+   * Reads what is new: first what is small of all runs, then the rows of one run after the other. {@link WatchedRuns.view} and
+   * {@link WatchedRuns.curvesOf} have what was read so far, also while it reads.
+   *
+   * @returns Whether anything is new.
+   */
   async read(): Promise<boolean> {
-    const before = JSON.stringify([this.#problems, [...this.#runs.keys()]]);
+    const before = this.#state;
     const problems: string[] = [];
+    const runs = await this.#find(problems);
+    let isNew = false;
+    const readAll = async (part: (run: WatchedRun) => Promise<boolean>) => {
+      for (const run of runs) {
+        const isGrown = await part(run).catch((error: unknown) => {
+          problems.push(`${run.directory} cannot be read: ${messageOf(error)}`);
+          return false;
+        });
+        isNew ||= isGrown;
+      }
+    };
+    await readAll((run) => run.readState());
+    this.#runs = new Map(runs.map((run) => [run.name, run]));
+    await readAll((run) => run.readRows());
+    this.#problems = [...problems, ...runs.flatMap((run) => run.problems)];
+    return isNew || before !== this.#state;
+  }
+
+  /** The runs that are there now. */
+  async #find(problems: string[]): Promise<readonly WatchedRun[]> {
     const folders = await runFolders(this.#root, depth).catch((error: unknown) => {
       problems.push(`${this.#root} cannot be read: ${messageOf(error)}`);
       return [];
@@ -32,22 +57,15 @@ export class WatchedRuns {
         `${this.#root} holds ${folders.length} runs; the first ${most} are shown, so open a folder within it`,
       );
     }
-    const kept = folders.slice(0, most).map((folder) => {
+    return folders.slice(0, most).map((folder) => {
       const name = relative(this.#root, folder) || basename(folder);
-      return [name, this.#runs.get(name) ?? new WatchedRun(name, folder)] as const;
+      return this.#runs.get(name) ?? new WatchedRun(name, folder);
     });
-    this.#runs = new Map(kept);
-    let isNew = false;
-    for (const [, run] of kept) {
-      const isGrown = await run.read().catch((error: unknown) => {
-        problems.push(`${run.directory} cannot be read: ${messageOf(error)}`);
-        return false;
-      });
-      isNew ||= isGrown;
-      problems.push(...run.problems);
-    }
-    this.#problems = problems;
-    return isNew || before !== JSON.stringify([problems, [...this.#runs.keys()]]);
+  }
+
+  /** The problems and the names of the runs. */
+  get #state(): string {
+    return JSON.stringify([this.#problems, [...this.#runs.keys()]]);
   }
 
   get view(): RunsView {

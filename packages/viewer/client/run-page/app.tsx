@@ -1,4 +1,4 @@
-import { useEffect, useMemo, useState } from 'preact/hooks';
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { RunsView } from '../../src/run-page/view.ts';
 import { Charts } from './charts.tsx';
 import { Controls, type Settings } from './controls.tsx';
@@ -13,26 +13,28 @@ import type { Source } from './source.ts';
 /** Draws again at most this often, in milliseconds. */
 const pause = 1000;
 
-/** The view, read again whenever it changes. */
+/** The view, read again whenever it changes, and until the server has read all runs. */
 function useView(source: Source, first: RunsView) {
   const [state, setState] = useState({ view: first, version: 0 });
   const [status, setStatus] = useState('');
+  const isWaiting = useRef(false);
+  const read = async () => {
+    if (isWaiting.current) return;
+    isWaiting.current = true;
+    await new Promise((resolve) => setTimeout(resolve, pause));
+    isWaiting.current = false;
+    const view = await source.view();
+    setState(({ version }) => ({ view, version: version + 1 }));
+  };
+  const changed = () =>
+    void read().catch((error: unknown) => setStatus(`This could not be read: ${String(error)}`));
+  const unread = state.view.runs.filter(({ isReading }) => isReading).length;
+  useEffect(() => source.follow?.(changed, setStatus), [source]);
   useEffect(() => {
-    let isWaiting = false;
-    const read = async () => {
-      if (isWaiting) return;
-      isWaiting = true;
-      await new Promise((resolve) => setTimeout(resolve, pause));
-      isWaiting = false;
-      const view = await source.view();
-      setState(({ version }) => ({ view, version: version + 1 }));
-    };
-    source.follow?.(
-      () => void read().catch((error: unknown) => setStatus(`This could not be read: ${String(error)}`)),
-      setStatus,
-    );
-  }, [source]);
-  return { ...state, status };
+    if (source.isLive && unread > 0) changed();
+  }, [source, unread, state.version]);
+  const progress = unread > 0 ? `${unread} of ${state.view.runs.length} runs are still being read.` : '';
+  return { ...state, status: [progress, status].filter(Boolean).join(' ') };
 }
 
 /** The whole page. */

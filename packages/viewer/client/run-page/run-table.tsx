@@ -49,7 +49,7 @@ export function RunTable({
                   {[run.mode, run.status].filter(Boolean).join(', ') || 'unknown'}
                   {run.problem !== undefined && <p class="problem">{run.problem}</p>}
                 </td>
-                <td data-label="Iterations">{run.iterations}</td>
+                <td data-label="Iterations">{run.isReading ? 'reading…' : run.iterations}</td>
                 <td data-label="Time">{run.seconds === undefined ? '' : timeText(run.seconds)}</td>
                 <td data-label="Seed">{run.seed ?? ''}</td>
                 <td data-label="Machine">{run.host ?? ''}</td>

@@ -22,6 +22,8 @@ export interface RunView {
   readonly seconds?: number | undefined;
   /** Iterations that were logged. */
   readonly iterations: number;
+  /** Whether rows that were logged before are still being read. Default false. */
+  readonly isReading?: boolean | undefined;
   /** Options by their place, such as `algorithm.loss.clipHigh`, as JSON. */
   readonly configuration: Readonly<Record<string, string>>;
   /** Seed. Runs that differ in nothing else are drawn as one band. */
