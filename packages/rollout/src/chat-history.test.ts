@@ -232,6 +232,37 @@ describe('a dialogue that cannot be extended', () => {
     },
   );
 
+  it('decodes what is new, not the conversation', () => {
+    let decoded = 0;
+    const counting: Tokenizer = {
+      ...tokenizer,
+      decode: (tokens, options) => {
+        decoded += tokens.length;
+        return tokenizer.decode(tokens, options);
+      },
+    };
+    const chat = chatRenderer(counting, templates.plain);
+    const tokens = tokenizer.encode('one<|im_end|>', { specialTokens: 'none' });
+    const answer = {
+      tokens,
+      behaviorLogprobs: tokens.map(() => -1),
+      text: 'one',
+      stopReason: 'stop',
+    } as const;
+    let view: readonly Message[] = [{ role: 'user', content: 'question' }];
+    let promptTokens: readonly number[] = chat.render(view);
+    const costs = Array.from({ length: 30 }, () => {
+      const shown = [...view, ...userAnswers('one', 0)];
+      decoded = 0;
+      const step = { ...answer, promptTokens };
+      const next = nextPrompt({ view: shown }, { view, step }, { tokenizer: counting, chat }, 'sampled');
+      [view, promptTokens] = [shown, next.tokens];
+      expect(next).toEqual({ tokens: chat.render(view), continuity: 'extended' });
+      return decoded;
+    });
+    expect(Math.max(...costs.slice(5))).toBe(costs[5]);
+  });
+
   it("is one row per turn under history: 'template' if the template rewrites history, with the reason", async () => {
     const { splits, lastSplit } = await play({
       chat: chatRenderer(tokenizer, templates.thinking),

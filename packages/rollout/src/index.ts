@@ -8,6 +8,7 @@ export {
 export type { Encoding } from './episode/context.ts';
 export type { RolloutDependencies } from './episode/group-context.ts';
 export { type LastTurn, type NextView, nextPrompt, type TurnPrompt } from './episode/next-prompt.ts';
+export { EventBus } from './events/event-bus.ts';
 export { progressLine, type RolloutProgress, type RunningEpisode } from './events/progress.ts';
 export { debugLogger, type RecordTrajectoriesOptions, recordTrajectories } from './events/sinks.ts';
 export { groupNames } from './group-starts.ts';
@@ -25,7 +26,7 @@ export {
 } from './pool/pooled-rollouts.ts';
 export { trajectoriesFromJsonl, trajectoryFromLine, trajectoryToLine } from './records.ts';
 export { RolloutManager } from './rollout-manager.ts';
-export type { RolloutStatistics } from './statistics.ts';
+export { RolloutCounter, type RolloutStatistics } from './statistics.ts';
 export {
   type RolloutStream,
   type RolloutStreamOptions,

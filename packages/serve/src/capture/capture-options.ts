@@ -1,4 +1,4 @@
-import type { ChatRenderer, RewardsFor, Task } from '@rlp/core';
+import type { ChatRenderer, RewardsFor, RolloutSink, Task } from '@rlp/core';
 import { rolloutSchema } from '@rlp/rollout';
 import * as z from 'zod';
 import type { ServedPolicy } from '../served-policy.ts';
@@ -49,6 +49,13 @@ export const captureSchema = rolloutSchema
     maxBodyBytes: z.int().positive().default(16_777_216),
     /** Milliseconds from any origin, for the times of steps. Default none: steps have no times. */
     clock: callable<() => number>().optional(),
+    /** Takes the events of all episodes, such as `debugLogger` of `@rlp/rollout`: a function or several. Default nobody. */
+    onEvent: z
+      .custom<RolloutSink | readonly RolloutSink[]>(
+        (value) => [value].flat().every((sink) => typeof sink === 'function'),
+        'must be a function, or a list of functions',
+      )
+      .optional(),
   });
 
 /** What an agent is given to reach the policy. */

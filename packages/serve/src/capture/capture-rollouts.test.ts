@@ -1,6 +1,13 @@
 import { createAnthropic } from '@ai-sdk/anthropic';
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
-import { type Task, type Trajectory, tokenSequences, trajectoryGroupSchema } from '@rlp/core';
+import {
+  type RolloutEvent,
+  rolloutEventSchema,
+  type Task,
+  type Trajectory,
+  tokenSequences,
+  trajectoryGroupSchema,
+} from '@rlp/core';
 import type { ScriptedBackendOptions } from '@rlp/inference';
 import { generateText, stepCountIs, streamText, tool } from 'ai';
 import OpenAI from 'openai';
@@ -102,6 +109,69 @@ describe('clients', () => {
     });
     expect(trajectories[0]).toMatchObject({ status: 'completed', outcome: 'It is sunny.' });
     expect(rows(trajectories[0]!)).toHaveLength(1);
+  });
+});
+
+describe('events and statistics', () => {
+  const call = '<tool_call>{"name": "weather", "arguments": {"city": "Rome"}}</tool_call>';
+  const script: Script = ({ text }) => (text.includes('|tool|>') ? 'It is sunny.' : call);
+  const weather = tool({
+    inputSchema: z.object({ city: z.string() }),
+    execute: ({ city }) => `sunny in ${city}`,
+  });
+  const run: CaptureOptions['run'] = async ({ prompt }, { baseURL, apiKey, fetch, group }) => {
+    if (group.member === 1) throw new Error('lost');
+    const provider = createOpenAICompatible({ name: 'rlp', baseURL, apiKey, fetch });
+    const given = { model: provider('x'), prompt: prompt as string, tools: { weather } };
+    return (await generateText({ ...given, stopWhen: stepCountIs(4) })).text;
+  };
+
+  it('tells what happens, in order, and counts it', async () => {
+    const events: RolloutEvent[] = [];
+    let now = 0;
+    const onEvent = [
+      (event: RolloutEvent) => events.push(rolloutEventSchema.parse(JSON.parse(JSON.stringify(event)))),
+      () => {
+        throw new Error('full disk');
+      },
+    ];
+    const { rollouts, trajectories } = await collect(script, run, {
+      groupSize: 2,
+      onEvent,
+      clock: () => now++,
+    });
+    const own = events.filter(({ episode }) => episode === '3/a/b/0');
+    expect(own).toMatchObject([
+      { type: 'episode-started', task: 'a/b', steps: 0 },
+      { type: 'turn-sampled', index: 0, step: { text: call, observation: [{ role: 'user' }] } },
+      { type: 'tool-called', index: 0, call: { function: { name: 'weather' } }, result: 'sunny in Rome' },
+      { type: 'state-updated', index: 0, messages: [{ role: 'tool' }] },
+      { type: 'turn-sampled', index: 1, step: { text: 'It is sunny.', observation: [{ role: 'tool' }] } },
+      { type: 'episode-ended', trajectory: { status: 'completed', response: 'It is sunny.' } },
+    ]);
+    expect(own.at(-1)).toHaveProperty('trajectory', trajectories[0]);
+    expect(own.map(({ atMs }) => atMs)).toEqual(own.map(({ atMs }) => atMs).sort((a, b) => a! - b!));
+    const sampled = trajectories[0]!.steps.flatMap(({ tokens }) => tokens).length;
+    expect(rollouts.getStatistics()).toMatchObject({
+      ...{ groups: 1, trajectories: 2, steps: 2, splits: 0, carried: 0 },
+      byStatus: { completed: 1, truncated: 0, aborted: 0, failed: 1 },
+      ...{ failures: { environment: 1, sampler: 0 }, tokens: { sampled }, averageTokens: sampled / 2 },
+      lastFailure: 'the agent threw: lost',
+    });
+    expect(rollouts.takeNotes()).toEqual([expect.stringContaining('full disk')]);
+    const reward = { type: 'reward-given', episode: 'e', task: 't', trajectory: trajectories[0]! } as const;
+    expect(rollouts.isWatched).toBe(true);
+    rollouts.tell({ ...reward, reward: 1, components: {} });
+    expect(events.at(-1)).toMatchObject({ type: 'reward-given', reward: 1 });
+  });
+
+  it('does not count episodes that an earlier collection ended', async () => {
+    const { trajectories } = await collect(script, run, { groupSize: 2 });
+    const { rollouts } = await collect(script, run, { groupSize: 2 });
+    const before = rollouts.getStatistics();
+    const again = await all(rollouts.collectGroups([task], { iteration: 3, unfinished: trajectories }));
+    expect(again[0]!.trajectories).toEqual(trajectories);
+    expect(rollouts.getStatistics()).toEqual({ ...before, groups: 2, carried: 2 });
   });
 });
 

@@ -3,13 +3,14 @@ import {
   onAbort,
   parseOptions,
   type RewardsFor,
+  type RolloutEvent,
   type ScoredTrajectory,
   settleWithin,
   type Task,
   type Trajectory,
   type TrajectoryGroup,
 } from '@rlp/core';
-import { groupNames } from '@rlp/rollout';
+import { EventBus, groupNames, RolloutCounter, type RolloutStatistics } from '@rlp/rollout';
 import pLimit, { type LimitFunction } from 'p-limit';
 import { Admission } from '../admission.ts';
 import { ServedWeights } from '../weights/served-weights.ts';
@@ -40,6 +41,11 @@ export interface CaptureCollectOptions<Metadata = unknown, Outcome = unknown> {
   readonly unfinished?: readonly Trajectory<Metadata, Outcome>[] | undefined;
 }
 
+/** An episode, as it is counted. */
+type Counted<Metadata, Outcome> = Parameters<RolloutCounter['addGroup']>[0][number] & {
+  readonly trajectory: Trajectory<Metadata, Outcome>;
+};
+
 /** A group under way. */
 interface Running<Metadata, Outcome> {
   readonly id: string;
@@ -67,7 +73,8 @@ export class CapturedRollouts<Metadata = unknown, Outcome = unknown> implements 
   readonly #setting: EpisodeSetting;
   readonly #limit: LimitFunction;
   readonly #running = new Set<Running<Metadata, Outcome>>();
-  readonly #notes = new Set<string>();
+  readonly #counter = new RolloutCounter();
+  readonly #events: EventBus;
   #door: CaptureDoor | undefined;
   #lastError: unknown;
   #collections = 0;
@@ -76,11 +83,13 @@ export class CapturedRollouts<Metadata = unknown, Outcome = unknown> implements 
   constructor(options: CaptureOptions<Metadata, Outcome>) {
     this.options = parseOptions('captureRollouts', captureSchema, options, 'CaptureOptions');
     this.#rewards = options.rewards;
-    const { policy, model, contextLength = policy.contextLength, ...rest } = this.options;
+    const { policy, model, contextLength = policy.contextLength, onEvent = [], ...rest } = this.options;
+    const sinks = typeof onEvent === 'function' ? [onEvent] : onEvent;
+    this.#events = new EventBus(sinks, (text) => this.#counter.note(text), rest.clock);
     this.#setting = {
       ...{ policy, chat: rest.chat, sampling: rest.sampling, maxTurns: rest.maxTurns, clock: rest.clock },
       ...{ history: rest.history, samplerTimeoutMs: rest.samplerTimeoutMs, seed: rest.seed },
-      contextLength: Math.min(contextLength, policy.contextLength),
+      ...{ contextLength: Math.min(contextLength, policy.contextLength), events: this.#events },
       weights: new ServedWeights({ policy, name: model, otherNames: 'serve' }),
       // The sampler has its own queue. What runs is bounded by the number of agents.
       admission: new Admission({ maxRequests: Number.MAX_SAFE_INTEGER, maxWaiting: 0 }),
@@ -159,9 +168,22 @@ export class CapturedRollouts<Metadata = unknown, Outcome = unknown> implements 
 
   /** Returns the notes since the last call. They say why conversations could not be extended, once per reason. */
   takeNotes(): readonly string[] {
-    const notes = [...this.#notes];
-    this.#notes.clear();
-    return notes;
+    return [...new Set(this.#counter.takeNotes())];
+  }
+
+  /** Counts over everything collected so far, as a `RolloutManager` counts. */
+  getStatistics(): RolloutStatistics {
+    return this.#counter.snapshot();
+  }
+
+  /** Sends an event to the sinks: what others know of the episodes, such as their rewards. */
+  tell(event: RolloutEvent): void {
+    this.#events.send(event);
+  }
+
+  /** Whether there is a sink. */
+  get isWatched(): boolean {
+    return this.#events.isHeard;
   }
 
   /** Stops to listen. Agents that still ask get no answer. The policy stays open. */
@@ -193,11 +215,14 @@ export class CapturedRollouts<Metadata = unknown, Outcome = unknown> implements 
           isBegun = true;
           this.#running.add(running);
         }
-        return ended.get(member) ?? (await this.#member(running, member));
+        const before = ended.get(member);
+        return before === undefined ? this.#member(running, member) : carried(before);
       }),
     );
-    const trajectories = await Promise.all(members);
+    const outcomes = await Promise.all(members);
     if (!isBegun) return undefined;
+    this.#counter.addGroup(outcomes);
+    const trajectories = outcomes.map(({ trajectory }) => trajectory);
     const group = { id, task, trajectories };
     onGroup?.(group);
     this.#running.delete(running);
@@ -205,9 +230,9 @@ export class CapturedRollouts<Metadata = unknown, Outcome = unknown> implements 
   }
 
   /** Runs the agent once. */
-  async #member(running: Running<Metadata, Outcome>, member: number): Promise<Trajectory<Metadata, Outcome>> {
+  async #member(running: Running<Metadata, Outcome>, member: number): Promise<Counted<Metadata, Outcome>> {
     const { id, path, task, ended, signal, onEnded } = running;
-    const episode = new CapturedEpisode(this.#setting, [id, member]);
+    const episode = new CapturedEpisode(this.#setting, { group: id, member, task: task.id });
     const door = await this.#theDoor.open(episode, path, member);
     const { baseURL, apiKey, fetch } = door;
     const stop = new AbortController();
@@ -216,18 +241,21 @@ export class CapturedRollouts<Metadata = unknown, Outcome = unknown> implements 
     const given = { baseURL, apiKey, fetch, model, group, signal: stop.signal };
     const connection = connect(given, episode.answerer);
     const agent = () => (run as RunAgent)(task, connection);
+    if (!signal.aborted) episode.tell();
     const end = await this.#run(agent, { episode, stop, signal });
     door.close();
     stop.abort(new Error('the episode is over'));
     const recorded = recordOf(episode, { task, group }, { end, apiKey });
     const trajectory = recorded.trajectory as Trajectory<Metadata, Outcome>;
-    const splits = episode.splits.map((reason) => `a conversation was not extended: ${reason}`);
-    for (const note of [recorded.note ?? [], splits].flat()) this.#notes.add(note);
+    episode.tell(trajectory);
+    if (recorded.note !== undefined) this.#counter.note(recorded.note);
     if (recorded.error !== undefined) this.#lastError = recorded.error;
-    if (trajectory.status === 'aborted') return trajectory;
+    const { splits } = episode;
+    const outcome = { trajectory, splits: splits.length, splitReason: splits.at(-1) };
+    if (trajectory.status === 'aborted') return outcome;
     ended.set(member, trajectory);
     onEnded?.(trajectory);
-    return trajectory;
+    return outcome;
   }
 
   async #run(
@@ -267,6 +295,11 @@ export function captureRollouts<Metadata = unknown, Outcome = unknown>(
   options: CaptureOptions<Metadata, Outcome>,
 ): CapturedRollouts<Metadata, Outcome> {
   return new CapturedRollouts(options);
+}
+
+/** An episode that had ended before. */
+function carried<Metadata, Outcome>(trajectory: Trajectory<Metadata, Outcome>): Counted<Metadata, Outcome> {
+  return { trajectory, splits: 0, carriedSteps: trajectory.steps.length, isCarried: true };
 }
 
 /** Episodes of a group that had ended, by member. */

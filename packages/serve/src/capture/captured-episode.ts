@@ -4,8 +4,10 @@ import {
   SamplerError,
   type SamplingOptions,
   type TokenId,
+  type Trajectory,
   withCallMarks,
 } from '@rlp/core';
+import type { EventBus } from '@rlp/rollout';
 import type { Admission } from '../admission.ts';
 import { Answerer } from '../answer/answerer.ts';
 import { renderByTemplate } from '../answer/asked-request.ts';
@@ -16,7 +18,8 @@ import type { ServedPolicy } from '../served-policy.ts';
 import type { ServedWeights } from '../weights/served-weights.ts';
 import type { CapturedAnswer } from './captured-answer.ts';
 import { CapturedPolicy } from './captured-policy.ts';
-import { continuedPrompt } from './continued-prompt.ts';
+import { answerBefore, continuedPrompt } from './continued-prompt.ts';
+import { EpisodeTeller } from './episode-teller.ts';
 
 /** What episodes share. */
 export interface EpisodeSetting {
@@ -31,6 +34,15 @@ export interface EpisodeSetting {
   readonly history: 'sampled' | 'template';
   readonly samplerTimeoutMs: number;
   readonly clock: (() => number) | undefined;
+  readonly events: EventBus;
+}
+
+/** Which episode it is. */
+export interface EpisodePlace {
+  readonly group: string;
+  readonly member: number;
+  /** Id of the task. */
+  readonly task: string;
 }
 
 /** Which limit an agent reached. */
@@ -49,14 +61,17 @@ export class CapturedEpisode {
   readonly #setting: EpisodeSetting;
   readonly #policy: CapturedPolicy;
   readonly #closed = new AbortController();
+  readonly #teller: EpisodeTeller;
   #requests = 0;
   #unanswered = 0;
   #limit: ReachedLimit | undefined;
   #samplerError: SamplerError | undefined;
 
-  constructor(setting: EpisodeSetting, path: readonly (string | number)[]) {
+  constructor(setting: EpisodeSetting, place: EpisodePlace) {
+    const path = [place.group, place.member];
     const { policy, chat, weights, admission, sampling, samplerTimeoutMs, contextLength, clock } = setting;
     this.#setting = setting;
+    this.#teller = new EpisodeTeller(setting.events, clock, { episode: path.join('/'), task: place.task });
     const signal = this.#closed.signal;
     this.#policy = new CapturedPolicy({
       ...{ policy, sampling, clock, signal, path: [setting.seed, ...path] },
@@ -91,6 +106,12 @@ export class CapturedEpisode {
     return this.#samplerError;
   }
 
+  /** Tells that the episode begins or, with its trajectory, that it ended. */
+  tell(trajectory?: Trajectory): void {
+    if (trajectory === undefined) this.#teller.started();
+    else this.#teller.ended(trajectory);
+  }
+
   /** Ends requests under way and refuses new ones. */
   close(): void {
     this.#closed.abort(new ApiError(410, 'this episode is over', { code: 'episode_over' }));
@@ -117,9 +138,12 @@ export class CapturedEpisode {
   #render(conversation: Conversation, chat: ChatRenderer): readonly TokenId[] {
     const { tokenizer } = this.#policy;
     const isSampled = this.#setting.history === 'sampled';
-    const { tokens, split } = isSampled
-      ? continuedPrompt(conversation, this.answers, { tokenizer, chat })
-      : { tokens: renderByTemplate(conversation, chat) };
+    const last = answerBefore(conversation, this.answers);
+    if (last !== undefined) this.#teller.answered(last, this.answers.indexOf(last), conversation.messages);
+    const { tokens, split } =
+      isSampled && last !== undefined
+        ? continuedPrompt(conversation, last, { tokenizer, chat })
+        : { tokens: renderByTemplate(conversation, chat), split: undefined };
     if (split !== undefined) this.splits.push(split);
     if (tokens.length >= this.#policy.contextLength) this.#limit = 'tokens';
     return tokens;
@@ -133,7 +157,9 @@ export class CapturedEpisode {
     this.#limit = undefined;
     for (const [member, { text, calls }] of choices.entries()) {
       const completion = withCallMarks(completions[member]!, tools, this.#policy.tokenizer, prefix);
-      this.answers.push({ promptTokens, completion, messages, tools, text, calls, prefix, sampleMs });
+      const answer = { promptTokens, completion, messages, tools, text, calls, prefix, sampleMs };
+      this.#teller.sampled(answer, this.answers.length);
+      this.answers.push(answer);
     }
   }
 

@@ -83,19 +83,28 @@ function stepsOf(
   answers: readonly CapturedAnswer[],
   parents: readonly number[],
 ): Step[] {
-  return chain.map((index) => {
-    const { promptTokens, completion, messages, calls, sampleMs } = answers[index]!;
-    const { tokens, behaviorLogprobs, text, stopReason, policyVersion } = completion;
-    const before = answers[parents[index]!]?.messages?.length;
-    // What stands between the last answer and this request.
-    const observation = before === undefined ? messages : messages?.slice(before + 1);
-    return {
-      ...{ promptTokens, tokens, behaviorLogprobs, text, stopReason, policyVersion },
-      ...(observation !== undefined && { observation }),
-      ...(calls.length > 0 && { toolCalls: calls }),
-      ...(sampleMs !== undefined && { timing: { sampleMs } }),
-    };
-  });
+  return chain.map((index) => stepOf(answers[index]!, answers[parents[index]!]));
+}
+
+/** An answer as a step, which goes on from another. */
+export function stepOf(answer: CapturedAnswer, last: CapturedAnswer | undefined): Step {
+  const { promptTokens, completion, messages, calls, sampleMs } = answer;
+  const { tokens, behaviorLogprobs, text, stopReason, policyVersion } = completion;
+  const observation = last?.messages === undefined ? messages : messages && messagesSince(last, messages);
+  return {
+    ...{ promptTokens, tokens, behaviorLogprobs, text, stopReason, policyVersion },
+    ...(observation !== undefined && { observation }),
+    ...(calls.length > 0 && { toolCalls: calls }),
+    ...(sampleMs !== undefined && { timing: { sampleMs } }),
+  };
+}
+
+/** What stands between an answer and the end of a later request. */
+export function messagesSince(
+  { messages: before = [] }: CapturedAnswer,
+  messages: readonly Message[],
+): readonly Message[] {
+  return messages.slice(before.length + 1);
 }
 
 /** The conversation of a request. Text counts as what a user says. */
