@@ -1,6 +1,12 @@
 export type { Demonstration } from '@rlp/data';
 export { DAPOAlgorithm, type DapoOptions } from './algorithm/dapo.ts';
-export { type AlgorithmDependencies, dependencySchema } from './algorithm/dependencies.ts';
+export {
+  type AlgorithmDependencies,
+  type CollectedDependencies,
+  collectedSchema,
+  dependencySchema,
+  type LearningDependencies,
+} from './algorithm/dependencies.ts';
 export { DrGRPOAlgorithm, type DrGrpoOptions } from './algorithm/dr-grpo.ts';
 export { GiGPOAlgorithm, type GigpoAlgorithmOptions } from './algorithm/gigpo.ts';
 export { GRPOAlgorithm, type GrpoDependencies, type GrpoOptions } from './algorithm/grpo.ts';

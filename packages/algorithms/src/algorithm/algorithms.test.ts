@@ -1,5 +1,6 @@
 import { TabularBackend } from '@rlp/backprop/tabular';
 import { type Loss, OptionsError } from '@rlp/core';
+import { RolloutManager } from '@rlp/rollout';
 import { describe, expect, it } from 'vitest';
 import { estimators } from '../estimator/estimators.ts';
 import { algorithmSetup } from '../loop/bandit.fixture.ts';
@@ -96,6 +97,35 @@ describe('an algorithm that compares within groups', () => {
       'rollout.groupSize must be at least 2',
     );
     expect(new REINFORCEAlgorithm(setUp(), { reinforce }).rollouts.options.groupSize).toBe(8);
+  });
+});
+
+describe('an algorithm that is given its collector', () => {
+  /** The same dependencies, with the collector that the algorithm would have made. */
+  const collected = (setup: Setup, rollout: AlgorithmOptions['rollout'] = short.rollout) => {
+    const { environment, tokenizer, ...rest } = setup;
+    const rollouts = new RolloutManager({ environment, tokenizer, sampler: rest.sampler }, rollout);
+    return { ...rest, rollouts };
+  };
+
+  it('learns the same as with the environment', async () => {
+    const [one, other] = [setUp(), setUp()];
+    const own = await new GRPOAlgorithm(one, short).train({ iterations: 3, print: 'none' });
+    const algorithm = new GRPOAlgorithm(collected(other));
+    expect(await algorithm.train({ iterations: 3, print: 'none' })).toEqual(own);
+    expect(await logitsOf(other)).toEqual(await logitsOf(one));
+    expect(() => algorithm.rollouts).toThrow('GRPOAlgorithm: groups come from the `rollouts`');
+  });
+
+  it.each([
+    [{ environment: setUp().environment }, {}, /environment/],
+    [{ rollouts: 7 }, {}, /rollouts: must be a collector of groups/],
+    [{ tasks: 7 }, {}, /tasks: must be a task source/],
+    [{}, { rollout: { groupSize: 4 } }, /`rollout` has no effect on `rollouts`/],
+    [collected(setUp(), { groupSize: 1 }), {}, /groupSize must be at least 2/],
+    [{}, { advantages: estimators.remax() }, /greedy rollouts, which `rollouts` does not make/],
+  ])('refuses %#', (wrong, options, message) => {
+    expect(() => new GRPOAlgorithm({ ...collected(setUp()), ...wrong } as never, options)).toThrow(message);
   });
 });
 

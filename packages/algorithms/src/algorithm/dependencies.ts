@@ -16,16 +16,13 @@ import {
 } from '@rlp/core';
 import type { Encoding } from '@rlp/rollout';
 import * as z from 'zod';
-import { sharedShape } from '../loop/dependencies.ts';
+import { rlDependencySchema, sharedShape } from '../loop/dependencies.ts';
 import { having } from '../loop/having.ts';
-import type { InterventionHandlers } from '../loop/protocol.ts';
+import type { GroupCollector, InterventionHandlers } from '../loop/protocol.ts';
 import type { PolicyColumn } from '../loss/policy-loss.ts';
 
-/** What an algorithm works with. It creates none of it and closes none of it. */
-export interface AlgorithmDependencies<S extends State = State, Metadata = unknown, Outcome = unknown>
-  extends Encoding {
-  /** The world that the policy acts in. */
-  readonly environment: Environment<S, NoInfer<Metadata>, Outcome>;
+/** What an algorithm works with, however it collects. */
+export interface LearningDependencies<Metadata = unknown, Outcome = unknown> {
   /** Source of the tasks. */
   readonly tasks: TaskSource<Metadata>;
   /** The policy that is sampled from, and that takes over the weights of `backend`. */
@@ -48,9 +45,31 @@ export interface AlgorithmDependencies<S extends State = State, Metadata = unkno
   readonly clock?: (() => number) | undefined;
   /** Waits between the tries of a lost iteration. Rejects with the signal's reason. Defaults to a timer. */
   readonly sleep?: ((milliseconds: number, signal: AbortSignal | undefined) => Promise<void>) | undefined;
+}
+
+/** What an algorithm works with. It creates none of it and closes none of it. */
+export interface AlgorithmDependencies<S extends State = State, Metadata = unknown, Outcome = unknown>
+  extends LearningDependencies<Metadata, Outcome>,
+    Encoding {
+  /** The world that the policy acts in. */
+  readonly environment: Environment<S, NoInfer<Metadata>, Outcome>;
   /** Takes the events of all episodes, such as `debugLogger` of `@rlp/rollout`. By default nobody is told. */
   readonly onEvent?: RolloutSink | readonly RolloutSink[] | undefined;
 }
+
+/** What an algorithm works with if groups come from a collector, such as `captureRollouts` of `@rlp/serve/capture`. */
+export interface CollectedDependencies<Metadata = unknown, Outcome = unknown>
+  extends LearningDependencies<Metadata, Outcome> {
+  /** Collects groups of the tasks. Its own options decide how. It samples from `sampler`. */
+  readonly rollouts: GroupCollector<NoInfer<Metadata>, Outcome>;
+}
+
+/** Schema of {@link CollectedDependencies}. */
+export const collectedSchema = z.strictObject({
+  ...sharedShape,
+  rollouts: rlDependencySchema.shape.rollouts,
+  sampler: having<Sampler>('sample', 'a sampler'),
+});
 
 /** Schema of {@link AlgorithmDependencies}. Algorithms extend it with further dependencies. */
 export const dependencySchema = z.strictObject({
@@ -79,7 +98,8 @@ export function requireOnePolicy(
     sampler,
     tokenizer,
     publications,
-  }: Pick<AlgorithmDependencies, 'backend' | 'sampler' | 'tokenizer' | 'publications'>,
+  }: Pick<LearningDependencies, 'backend' | 'sampler' | 'publications'> &
+    Partial<Pick<Encoding, 'tokenizer'>>,
 ): void {
   try {
     choosePublication(backend, sampler, publications);
@@ -87,6 +107,8 @@ export function requireOnePolicy(
     if (!(cause instanceof ArgumentError)) throw cause;
     throw new ArgumentError(`${name}: ${cause.message}`, { cause });
   }
+  // A collector has its own tokenizer.
+  if (tokenizer === undefined) return;
   const own = tokenizer.vocabularySize;
   const samplers = (sampler as { readonly tokenizer?: Tokenizer | undefined }).tokenizer?.vocabularySize;
   if (samplers !== undefined && samplers !== own) {

@@ -3,7 +3,7 @@ import type * as z from 'zod';
 import { estimatorSchema } from '../loop/dependencies.ts';
 import { groupRelativeEstimator } from '../loop/estimate.ts';
 import type { AdvantageEstimator } from '../loop/protocol.ts';
-import type { AlgorithmDependencies } from './dependencies.ts';
+import type { AlgorithmDependencies, CollectedDependencies } from './dependencies.ts';
 import { layered } from './layered.ts';
 import { type AlgorithmOptions, algorithmSchema, type ExtendedSchema, presetSchema } from './options.ts';
 import { PolicyAlgorithm } from './policy-algorithm.ts';
@@ -42,7 +42,10 @@ export class GRPOAlgorithm<
   Outcome = unknown,
 > extends PolicyAlgorithm<S, Metadata, Outcome> {
   /** @throws OptionsError for options outside their ranges, ArgumentError for something missing and for groups of one. */
-  constructor(dependencies: GrpoDependencies<S, Metadata, Outcome>, given: GrpoOptions<Metadata> = {}) {
+  constructor(
+    dependencies: GrpoDependencies<S, Metadata, Outcome> | CollectedDependencies<Metadata, Outcome>,
+    given: GrpoOptions<Metadata> = {},
+  ) {
     const options = layered<AlgorithmOptions>(presetOf('grpo', given.preset), given);
     const { advantages } = given;
     super(dependencies, {

@@ -1,6 +1,6 @@
 import type { State } from '@rlp/core';
 import { groupRelativeEstimator } from '../loop/estimate.ts';
-import type { AlgorithmDependencies } from './dependencies.ts';
+import type { AlgorithmDependencies, CollectedDependencies } from './dependencies.ts';
 import { layered } from './layered.ts';
 import type { AlgorithmOptions } from './options.ts';
 import { PolicyAlgorithm } from './policy-algorithm.ts';
@@ -28,7 +28,10 @@ export class GSPOAlgorithm<
   Outcome = unknown,
 > extends PolicyAlgorithm<S, Metadata, Outcome> {
   /** @throws OptionsError for options outside their ranges, ArgumentError for something missing and for groups of one. */
-  constructor(dependencies: AlgorithmDependencies<S, Metadata, Outcome>, given: GspoOptions = {}) {
+  constructor(
+    dependencies: AlgorithmDependencies<S, Metadata, Outcome> | CollectedDependencies<Metadata, Outcome>,
+    given: GspoOptions = {},
+  ) {
     const options = layered<AlgorithmOptions>(own, given);
     super(dependencies, {
       name: 'GSPOAlgorithm',

@@ -20,7 +20,13 @@ import type {
 } from '../loop/protocol.ts';
 import { runRlTraining } from '../loop/rl.ts';
 import { resolvePolicyLoss } from '../loss/policy-loss-options.ts';
-import { type AlgorithmDependencies, dependencySchema, requireOnePolicy } from './dependencies.ts';
+import {
+  type AlgorithmDependencies,
+  type CollectedDependencies,
+  collectedSchema,
+  dependencySchema,
+  requireOnePolicy,
+} from './dependencies.ts';
 import { lostCharacters } from './lost-characters.ts';
 import { type AlgorithmOptions, algorithmSchema } from './options.ts';
 import { bothLoggers, linePrinter } from './progress-lines.ts';
@@ -99,7 +105,8 @@ export interface AlgorithmPlan<Metadata = unknown> {
 /** @throws OptionsError naming every problem of the options and the dependencies. */
 function requireValid<Metadata>(dependencies: object, plan: AlgorithmPlan<Metadata>): void {
   const { name, optionsType = 'AlgorithmOptions', schema = algorithmSchema, options } = plan;
-  const all = schema.safeExtend({ dependencies: plan.dependencySchema ?? dependencySchema });
+  const needed = isCollected(dependencies) ? collectedSchema : (plan.dependencySchema ?? dependencySchema);
+  const all = schema.safeExtend({ dependencies: needed });
   parseOptions(name, all, { ...options, dependencies }, optionsType);
   resolvePolicyLoss(options.loss ?? {});
 }
@@ -137,45 +144,84 @@ const trainSchema = runSchema.omit({ onInterrupted: true }).extend({
     .optional(),
 });
 
+type Parts<S extends State, Metadata, Outcome> =
+  | AlgorithmDependencies<S, Metadata, Outcome>
+  | CollectedDependencies<Metadata, Outcome>;
+
+function isCollected<S extends State, Metadata, Outcome>(
+  dependencies: Parts<S, Metadata, Outcome> | object,
+): dependencies is CollectedDependencies<Metadata, Outcome> {
+  return typeof dependencies === 'object' && dependencies !== null && 'rollouts' in dependencies;
+}
+
+function managerOf<S extends State, Metadata, Outcome>(
+  { environment, sampler, tokenizer, chat, clock, onEvent }: AlgorithmDependencies<S, Metadata, Outcome>,
+  options: AlgorithmOptions['rollout'],
+): RolloutManager<S, Metadata, Outcome> {
+  return new RolloutManager({ environment, sampler, tokenizer, chat, clock, onEvent }, options);
+}
+
+/** Collects one greedy trajectory per task. */
+function greedyOf<S extends State, Metadata, Outcome>(
+  name: string,
+  dependencies: Parts<S, Metadata, Outcome>,
+  rollout: AlgorithmOptions['rollout'],
+): RolloutManager<S, Metadata, Outcome> {
+  if (isCollected(dependencies)) {
+    throw new ArgumentError(
+      `${name}: this estimator compares with greedy rollouts, which \`rollouts\` does not make; pass \`environment\`, or call runRlTraining with \`greedyRollouts\``,
+    );
+  }
+  const sampling = { ...rollout?.sampling, temperature: 0 };
+  return managerOf({ ...dependencies, onEvent: undefined }, { ...rollout, groupSize: 1, sampling });
+}
+
 /** What every algorithm is: rollouts, an estimator and options for `runRlTraining`. */
 export abstract class PolicyAlgorithm<S extends State = State, Metadata = unknown, Outcome = unknown> {
-  /** Collects the groups. Its statistics count failures. */
-  readonly rollouts: RolloutManager<S, Metadata, Outcome>;
-  readonly #dependencies: AlgorithmDependencies<S, Metadata, Outcome>;
+  readonly #collector: GroupCollector<Metadata, Outcome>;
+  readonly #manager: RolloutManager<S, Metadata, Outcome> | undefined;
+  readonly #dependencies: Parts<S, Metadata, Outcome>;
   readonly #plan: AlgorithmPlan<Metadata>;
   readonly #estimator: AdvantageEstimator<Metadata>;
   readonly #greedyRollouts: GroupCollector<Metadata, Outcome> | undefined;
   #state: 'idle' | 'training' = 'idle';
 
   /** @throws OptionsError for wrong options or dependencies, ArgumentError for groups of one and a sampler that cannot follow. */
-  protected constructor(
-    dependencies: AlgorithmDependencies<S, Metadata, Outcome>,
-    plan: AlgorithmPlan<Metadata>,
-  ) {
+  protected constructor(dependencies: Parts<S, Metadata, Outcome>, plan: AlgorithmPlan<Metadata>) {
     requireValid(dependencies, plan);
     const { name, groups, options } = plan;
     const { rollout } = options;
     requireOnePolicy(name, dependencies);
     this.#estimator = plan.estimator();
-    const { environment, sampler, tokenizer, chat, clock, onEvent } = dependencies;
-    const rolling = { environment, sampler, tokenizer, chat, clock };
-    this.rollouts = new RolloutManager({ ...rolling, onEvent }, rollout);
-    if (groups === 'at-least-two' && this.rollouts.options.groupSize < 2) {
+    this.#manager = isCollected(dependencies) ? undefined : managerOf(dependencies, rollout);
+    this.#collector = isCollected(dependencies) ? dependencies.rollouts : this.#manager!;
+    if (isCollected(dependencies) && rollout !== undefined) {
+      throw new ArgumentError(
+        `${name}: \`rollout\` has no effect on \`rollouts\`; give its options to that collector`,
+      );
+    }
+    if (groups === 'at-least-two' && (this.#collector.options.groupSize ?? 2) < 2) {
       throw new ArgumentError(
         `${name}: rollout.groupSize must be at least 2: a completion alone in its group has advantage 0 and teaches nothing`,
       );
     }
-    const isGreedy =
-      typeof this.#estimator !== 'function' && this.#estimator.needs?.includes('greedyRewards');
-    this.#greedyRollouts = isGreedy
-      ? new RolloutManager(rolling, {
-          ...rollout,
-          groupSize: 1,
-          sampling: { ...rollout?.sampling, temperature: 0 },
-        })
-      : undefined;
+    if (typeof this.#estimator !== 'function' && this.#estimator.needs?.includes('greedyRewards')) {
+      this.#greedyRollouts = greedyOf(name, dependencies, rollout);
+    }
     this.#dependencies = dependencies;
     this.#plan = plan;
+  }
+
+  /**
+   * Collects the groups. Its statistics count failures.
+   *
+   * @throws ArgumentError for an algorithm that was given its collector.
+   */
+  get rollouts(): RolloutManager<S, Metadata, Outcome> {
+    if (this.#manager !== undefined) return this.#manager;
+    throw new ArgumentError(
+      `${this.#plan.name}: groups come from the \`rollouts\` that it was given; ask those`,
+    );
   }
 
   /** The run as a generator: one report per iteration, for callers that evaluate, save or stop in between. */
@@ -195,7 +241,7 @@ export abstract class PolicyAlgorithm<S extends State = State, Metadata = unknow
     const advantages = this.#estimator;
     const { iterations } = parseOptions(this.#plan.name, runSchema, given, 'RunOptions');
     const { signal, resume, onInterrupted } = given;
-    const { rollouts } = this;
+    const rollouts = this.#collector;
     const greedyRollouts = this.#greedyRollouts;
     const made = { rollouts, greedyRollouts, critic, advantages, inference, groupFilter };
     const notes = resume === undefined ? this.#checkCharacters() : [];
@@ -213,6 +259,7 @@ export abstract class PolicyAlgorithm<S extends State = State, Metadata = unknow
 
   /** What the tokenizer loses of the first tasks. @throws ArgumentError if nothing is left of a prompt. */
   #checkCharacters(): string[] {
+    if (isCollected(this.#dependencies)) return [];
     const { tasks, tokenizer } = this.#dependencies;
     const { cursor } = tasks;
     const { note, whole } = lostCharacters(tasks.take(tasksLookedAt), tokenizer);

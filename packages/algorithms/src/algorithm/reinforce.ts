@@ -5,7 +5,7 @@ import {
   reinforceEstimatorSchema,
   reinforcePlusPlusEstimator,
 } from '../estimator/return-estimators.ts';
-import type { AlgorithmDependencies } from './dependencies.ts';
+import type { AlgorithmDependencies, CollectedDependencies } from './dependencies.ts';
 import { layered } from './layered.ts';
 import { type AlgorithmOptions, algorithmSchema, type ExtendedSchema, presetSchema } from './options.ts';
 import { PolicyAlgorithm } from './policy-algorithm.ts';
@@ -52,7 +52,10 @@ export class REINFORCEAlgorithm<
   Outcome = unknown,
 > extends PolicyAlgorithm<S, Metadata, Outcome> {
   /** @throws OptionsError for options outside their ranges, ArgumentError for something missing. */
-  constructor(dependencies: AlgorithmDependencies<S, Metadata, Outcome>, given: ReinforceOptions = {}) {
+  constructor(
+    dependencies: AlgorithmDependencies<S, Metadata, Outcome> | CollectedDependencies<Metadata, Outcome>,
+    given: ReinforceOptions = {},
+  ) {
     const defaults = presetOf('reinforce', given.preset);
     const variant = given.variant ?? defaults.variant ?? 'plain';
     const isGrouped = (given.reinforce ?? defaults.reinforce)?.baseline === 'group-mean';

@@ -22,9 +22,13 @@ import * as z from 'zod';
 import type { PolicyColumn } from '../loss/policy-loss.ts';
 import type { TokenRows } from '../statistics/token-rows.ts';
 
-/** What collects groups of trajectories. A `RolloutManager` does. */
+/** What collects groups of trajectories. A `RolloutManager` does, and `captureRollouts` of `@rlp/serve/capture`. */
 export interface GroupCollector<Metadata = unknown, Outcome = unknown> {
-  readonly options: { readonly sampling: { readonly temperature: number } };
+  readonly options: {
+    readonly sampling: { readonly temperature: number };
+    /** Trajectories per group, if all groups have as many. */
+    readonly groupSize?: number | undefined;
+  };
   /**
    * Whether `collectGroups` calls `onEnded` and `onGroup` with the very objects that it yields, and goes on from `unfinished`. Rewards then
    * begin as episodes end, and an interrupted iteration keeps its episodes. Default `false`.
