@@ -39,8 +39,8 @@ export const onnxSamplerSchema = z.strictObject({
    */
   operators: z.enum(['fused', 'standard']).optional(),
   /**
-   * Prompt tokens computed at once, padding included. While sequences run, an eighth of it is computed between two of their tokens, or
-   * one part of 256 tokens of a longer prompt. Default 2048.
+   * Prompt tokens computed at once, padding included. Prompts of more than 64 tokens are computed in parts of at most 256. While
+   * sequences run, parts get a share between two of their tokens: that of the sequences that wait, at least an eighth. Default 2048.
    */
   prefillTokens: z.int().positive().default(2048),
   /**

@@ -201,19 +201,32 @@ describe('GenerationLoop', () => {
           await Promise.all(conversations.map(talk));
         },
       ),
-      { numRuns: 40 },
+      { numRuns: 20 },
     );
   });
 
-  it('computes only what follows the tokens that an earlier turn left', async () => {
-    const decoder = new FakeDecoder(2);
-    const loop = start(decoder, { blocks: 20 });
-    const [first] = (await loop.submit(request({ stopTokens: [] }), untroubled())).sequences;
-    // The last sampled token was never computed: 3 + 7 tokens are five blocks of two.
-    const prompt = [1, 2, 3, ...first!.tokens, 4, 5];
-    await loop.submit(request({ prompt }), untroubled());
+  it('computes only what follows the tokens that an earlier turn left, from the first continuation on', async () => {
+    const decoder = new FakeDecoder(2, 100);
+    const loop = start(decoder, { blocks: 40 });
+    let prompt: readonly number[] = [1, 2, 3];
+    for (let turn = 0; turn < 4; turn++) {
+      const { sequences } = await loop.submit(request({ prompt, stopTokens: [] }), untroubled());
+      prompt = [...prompt, ...sequences[0]!.tokens, 4, 5];
+    }
     expect(decoder.prefills).toEqual([1]);
-    expect(decoder.extended).toEqual([3]);
+    // The second turn finds its first prompt only, in blocks of two. Then the last sampled token was never computed.
+    expect(decoder.extended).toEqual([11, 3, 3]);
+  });
+
+  it('keeps no completions where nothing continues them', async () => {
+    const decoder = new FakeDecoder(2);
+    let saved = 0;
+    const loop = start(decoder, { blocks: 40 });
+    decoder.saveRow = (_row, position) => {
+      saved = Math.max(saved, position);
+    };
+    for (const seed of ['a', 'b', 'c']) await loop.submit(request({ seed, stopTokens: [] }), untroubled());
+    expect(saved).toBe(0);
   });
 
   it('forgets what it kept when the weights change, published or not', async () => {

@@ -17,7 +17,7 @@ import { reportingTemperature, Sequence, type SequenceRequest } from './sequence
 export interface GenerationLoopOptions {
   /** Lets messages in between two steps. */
   readonly yield: () => Promise<void>;
-  /** Prompt tokens, padding included, that are computed at once while nothing runs. */
+  /** Prompt tokens, padding included, that are computed between two steps. */
   readonly prefillTokens: number;
   /** What is known of prompts. Belongs to the loop. */
   readonly prefixes: PrefixCache;
@@ -26,8 +26,8 @@ export interface GenerationLoopOptions {
   readonly policyVersion: number;
 }
 
-/** Share of {@link GenerationLoopOptions.prefillTokens} that running sequences wait for, at most. */
-const RUNNING_SHARE = 1 / 8;
+/** Share of {@link GenerationLoopOptions.prefillTokens} that parts of long prompts get between two steps, at least. */
+const LEAST_SHARE = 1 / 8;
 
 /**
  * Continuous batching. Every step advances all running sequences by one token, and a sequence that ends leaves its row
@@ -190,7 +190,7 @@ export class GenerationLoop {
     const { sequence, weights } = this.#rows[index]!;
     if (weights !== this.#weights) return;
     const tokens = [...sequence.request.prompt, ...sequence.tokens].slice(0, sequence.cachedLength);
-    this.#options.prefixes.keep(index, tokens);
+    this.#options.prefixes.keep(index, tokens, sequence.request.prompt.length);
   }
 
   #removeRow(index: number): void {
@@ -241,12 +241,14 @@ export class GenerationLoop {
     return true;
   }
 
-  /** Computes prompts. Sequences that run wait for few of them only. */
+  /** Computes prompts. Long ones get the more, the more sequences wait for theirs, compared with those that are held up. */
   async #prefill(): Promise<void> {
     if (this.#options.weightsChanged()) this.#forget();
-    const share = this.#rows.length === 0 ? 1 : RUNNING_SHARE;
+    const { promised } = this.#prefills;
+    const { prefillTokens } = this.#options;
+    const share = Math.max(promised / (promised + this.#rows.length), LEAST_SHARE);
     await this.#prefills.compute(
-      share * this.#options.prefillTokens,
+      { together: prefillTokens, parts: share * prefillTokens },
       () => this.#rows.length,
       (prefilled) => this.#startPrefilled(prefilled),
     );
@@ -259,7 +261,7 @@ export class GenerationLoop {
     if (row !== firstRow) this.#decoder.copyRow(row, firstRow, prefills[0]!.prompt.length);
     for (const { members } of prefills) this.#rows.push({ ...members[0]!, weights: this.#weights });
     for (const [index, { members, prompt }] of prefills.entries()) {
-      this.#options.prefixes.keep(firstRow + index, prompt);
+      this.#options.prefixes.keep(firstRow + index, prompt, prompt.length);
       const { probabilities, logits } = this.#distribution(distributions, index);
       this.#draw(this.#rows[firstRow + index]!, probabilities, logits);
       for (const member of members.slice(1)) {

@@ -17,6 +17,14 @@ export interface Prefilled {
   readonly distributions: NextTokenDistributions;
 }
 
+/** Prompt tokens to compute, padding included. */
+export interface PrefillBudget {
+  /** Of short prompts that are computed together. */
+  readonly together: number;
+  /** Of parts that are computed alone. */
+  readonly parts: number;
+}
+
 /** A prompt whose computation has begun. */
 interface Progress {
   readonly prefill: SharedPrefill;
@@ -79,26 +87,29 @@ export class PrefillQueue {
   }
 
   /**
-   * Computes about `budget` tokens of prompts, and at least something.
+   * Computes prompts within a budget, and at least something.
    *
    * @param running - Rows in use. Asked before each computation.
    * @param done - Takes over prompts that are complete.
    */
-  async compute(budget: number, running: () => number, done: (prefilled: Prefilled) => void): Promise<void> {
-    let left = budget;
-    for (let computed = 0; this.#queue.length > 0; left -= computed) {
-      const limit = left === budget ? Number.POSITIVE_INFINITY : left;
-      const together = this.#together(left);
-      computed = together.length > 0 ? paddedTokens(together) : this.#nextPart();
-      if (computed > limit) return;
+  async compute(
+    budget: PrefillBudget,
+    running: () => number,
+    done: (prefilled: Prefilled) => void,
+  ): Promise<void> {
+    for (let spent = 0; this.#queue.length > 0; ) {
+      const together = this.#together(budget.together - spent);
+      const computed = together.length > 0 ? paddedTokens(together) : this.#nextPart();
+      const limit = together.length > 0 ? budget.together : budget.parts;
+      if (spent > 0 && spent + computed > limit) return;
       const prefilled =
         together.length > 0
           ? await this.#computeTogether(running(), together)
           : await this.#computePart(running());
-      if (prefilled !== undefined) {
-        this.#queue.splice(0, prefilled.prefills.length);
-        done(prefilled);
-      }
+      spent += computed;
+      if (prefilled === undefined) continue;
+      this.#queue.splice(0, prefilled.prefills.length);
+      done(prefilled);
     }
   }
 
