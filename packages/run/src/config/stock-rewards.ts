@@ -3,7 +3,7 @@ import { isReasoningAnswer, type ReasoningMetadata } from '@rlp/env/reasoning';
 import { RewardRegistry } from '@rlp/rewards';
 import * as stock from '@rlp/rewards/stock';
 import * as z from 'zod';
-import { savedRewardModel } from '../train/reward-models.ts';
+import { type SavedRewardModel, savedRewardModel } from '../train/reward-models.ts';
 import type { DescribedReward } from './reward-schema.ts';
 
 /** What rewards of a configuration read of a task. */
@@ -74,9 +74,9 @@ const rewardModelParams = z.strictObject({
   model: z.string().min(1),
 });
 
-function rewardModel(params: unknown): RewardFunction<AnswerMetadata> {
+function rewardModel(params: unknown): RewardFunction<AnswerMetadata> & SavedRewardModel {
   const { model } = parseOptions('rewardModel', rewardModelParams, params);
-  return savedRewardModel(model) as RewardFunction<AnswerMetadata>;
+  return savedRewardModel(model);
 }
 
 /** Rewards that a configuration names. Those that compare answers read the task's `answer`. */
@@ -97,12 +97,19 @@ export type RewardName = keyof typeof namedRewards;
 
 type Parts = Readonly<Record<string, RewardName | (string & {}) | DescribedReward | RewardFunction>>;
 
+/** Rewards of a run. Reward models among them are loaded when they are first used. `close` closes them. */
+interface OpenRewards {
+  readonly computer: RewardComputer<AnswerMetadata>;
+  close(): Promise<void>;
+}
+
 /**
  * The weighted sum of rewards by component.
  *
  * @throws OptionsError naming everything that is wrong with names and parameters.
  */
-export function createRunRewards(parts: Parts): RewardComputer<AnswerMetadata> {
+export function createRunRewards(parts: Parts): OpenRewards {
+  const models: SavedRewardModel[] = [];
   const own: Record<string, () => RewardFunction<AnswerMetadata>> = {};
   const configs = Object.entries(parts).map(([component, part]) => {
     const described =
@@ -112,6 +119,14 @@ export function createRunRewards(parts: Parts): RewardComputer<AnswerMetadata> {
     if (reward !== undefined) own[named] = () => reward as RewardFunction<AnswerMetadata>;
     return { name: reward === undefined ? (name ?? '') : named, as: component, weight, params };
   });
-  const registry = new RewardRegistry<AnswerMetadata>({ rewards: { ...namedRewards, ...own } });
-  return registry.createRewards(configs);
+  const opened = (params: unknown) => {
+    const model = rewardModel(params);
+    models.push(model);
+    return model;
+  };
+  const registry = new RewardRegistry<AnswerMetadata>({
+    rewards: { ...namedRewards, rewardModel: opened, ...own },
+  });
+  const close = async () => void (await Promise.all(models.map((model) => model.close())));
+  return { computer: registry.createRewards(configs), close };
 }

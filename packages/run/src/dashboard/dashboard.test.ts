@@ -158,7 +158,9 @@ describe.skipIf(!existsSync(chromiumPath))('the page in Chromium', () => {
 
   it('stands alone, is read by keyboard, and runs nothing that a model wrote', async () => {
     const path = join(root, 'page.html');
-    writeFileSync(path, await runsFolderPage({ directory: root, title: 'Three runs' }));
+    const html = await runsFolderPage({ directory: root, title: 'Three runs' });
+    expect(html).toMatch(/uplot [\d.]+\s+The MIT License[^*]+Copyright[^*]+Permission is hereby granted/);
+    writeFileSync(path, html);
     const { page, problems } = await open(pathToFileURL(path).href);
     expect(await page.textContent('table.runs')).toContain('2 seeds');
     expect(await page.textContent('body')).toContain(`a note ${attack}`);

@@ -1,12 +1,19 @@
+import { existsSync } from 'node:fs';
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { evaluationSchema } from '@rlp/core';
+import { readJsonLinesFile } from '@rlp/data/files';
 import type { RunSample, RunScore } from '@rlp/viewer/runs';
+import * as z from 'zod';
 
 /** Responses of an evaluation that are shown. */
 const shownSamples = 8;
-/** Bytes of responses that are read for them. */
-const sampleBytes = 262_144;
+const answerSchema = z.object({
+  task: z.string(),
+  prompt: z.string(),
+  response: z.string(),
+  reward: z.number().nullable().default(null),
+});
 
 interface Read {
   readonly changed: number;
@@ -79,13 +86,14 @@ async function readEvaluation(path: string, changed: number): Promise<Read> {
   }
 }
 
-/** The first responses of an evaluation. They lie beside it. */
+/** The first responses of an evaluation. They lie beside it. A line that cannot be read is left out. */
 async function readSamples(path: string, evaluation: string): Promise<readonly RunSample[]> {
-  const text = await readFile(path.replace(/\.json$/, '.jsonl'), 'utf8').catch(() => '');
-  const lines = text.slice(0, sampleBytes).split('\n').slice(0, -1).slice(0, shownSamples);
-  return lines.flatMap((line): readonly RunSample[] => {
-    const { task, prompt, response, reward = null } = JSON.parse(line) as Partial<RunSample>;
-    if (task === undefined || prompt === undefined || response === undefined) return [];
-    return [{ evaluation, task, prompt, response, reward }];
-  });
+  const samples: RunSample[] = [];
+  const file = path.replace(/\.json$/, '.jsonl');
+  if (!existsSync(file)) return samples;
+  for await (const { value } of readJsonLinesFile(file, { schema: answerSchema, onMalformed: () => {} })) {
+    samples.push({ evaluation, ...value });
+    if (samples.length === shownSamples) break;
+  }
+  return samples;
 }

@@ -102,6 +102,34 @@ it('leaves out broken lines and says which', async () => {
   );
 });
 
+it('shows an evaluation whose responses are broken or many', async () => {
+  const score = {
+    accuracy: 0.5,
+    low: 0.3,
+    high: 0.7,
+    interval: 'wilson',
+    components: {},
+    notes: [],
+    tasks: [],
+  };
+  const evaluation = {
+    ...{ record: 'evaluation', name: 'final', seed: '0', policyVersion: 1, samples: 1, confidence: 0.95 },
+    ...{ ...score, unscored: { count: 0, causes: {} } },
+  };
+  writeFileSync(fileOf('a/evaluations', 'final.json'), JSON.stringify(evaluation));
+  writeFileSync(fileOf('a'), row(0, 1));
+  const sample = (task: number) => `${JSON.stringify({ task: `${task}`, prompt: 'p', response: 'r' })}\n`;
+  const lines = Array.from({ length: 20 }, (_, task) => sample(task)).join('');
+  writeFileSync(fileOf('a/evaluations', 'final.jsonl'), `not JSON\n{"task": 1}\n${lines}`);
+  const runs = new WatchedRuns(root);
+  await runs.read();
+  const [run] = runs.view.runs;
+  expect(runs.view.problems).toEqual([]);
+  expect(run!.scores).toMatchObject([{ name: 'final', accuracy: 0.5 }]);
+  expect(run!.samples.map(({ task }) => task)).toEqual(['0', '1', '2', '3', '4', '5', '6', '7']);
+  expect(run!.samples[0]!.reward).toBeNull();
+});
+
 it('finds runs in folders within folders, in the order of their numbers', async () => {
   for (const name of ['seeds/10', 'seeds/9', '.hidden', 'node_modules/x', 'other/files/deep/too-deep'])
     writeFileSync(fileOf(name), row(0, 1));

@@ -61,21 +61,25 @@ export function showsMessages(environment: RunEnvironment): boolean {
 }
 
 /** The rewards of a run, and the component that says whether a response is right. */
-export function createRewards({ rewards, evaluation, environment, data }: ResolvedRunConfig): {
+interface RunRewards {
   readonly computer: RewardComputer<AnswerMetadata>;
   readonly component: string | undefined;
-} {
+  /** Closes what was opened for them, but not what the configuration gave. */
+  close(): Promise<void>;
+}
+
+export function createRewards({ rewards, evaluation, environment, data }: ResolvedRunConfig): RunRewards {
   const asked = evaluation === 'none' ? undefined : evaluation.component;
-  if (rewards !== undefined && typeof rewards !== 'function' && !('computeRewards' in rewards)) {
-    return { computer: createRunRewards(rewards), component: asked ?? Object.keys(rewards)[0] };
+  const isFunction = typeof rewards === 'function';
+  if (rewards !== undefined && !isFunction && 'computeRewards' in rewards) {
+    return { computer: rewards as RewardComputer<AnswerMetadata>, component: asked, close: async () => {} };
   }
-  if (rewards !== undefined && 'computeRewards' in rewards) {
-    return { computer: rewards as RewardComputer<AnswerMetadata>, component: asked };
+  if (rewards !== undefined && !isFunction) {
+    return { ...createRunRewards(rewards), component: asked ?? Object.keys(rewards)[0] };
   }
-  if (typeof rewards === 'function')
-    return { computer: createRunRewards({ reward: rewards }), component: 'reward' };
+  if (isFunction) return { ...createRunRewards({ reward: rewards }), component: 'reward' };
   const name = standardReward(environment, data);
-  return { computer: createRunRewards({ [name]: name }), component: name };
+  return { ...createRunRewards({ [name]: name }), component: name };
 }
 
 /** The reward of a run that names none. */

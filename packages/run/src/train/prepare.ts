@@ -23,6 +23,8 @@ export interface PreparedRun {
   readonly rewards: RewardComputer<AnswerMetadata>;
   /** Component of the reward that says whether a response is right. `undefined`: the reward itself. */
   readonly component: string | undefined;
+  /** Closes the models that judge. */
+  close(): Promise<void>;
 }
 
 /** Loads data and model. @throws whatever is wrong with them, before anything is trained. */
@@ -41,11 +43,14 @@ export async function prepareRun(
     hasChat: model.chat !== undefined,
     rows: all,
   });
-  const { computer, component } = createRewards(config);
+  const { computer, component, close } = createRewards(config);
   if (stages.includes('sft')) requireCompletions(rows.imitated);
   if (stages.includes('preference')) rows.practised.forEach(preferenceOf);
   if (stages.includes('reward-model')) [...rows.practised, ...rows.heldOut].forEach(preferenceOf);
-  return { ...{ config, given, mode, stages, model, rows, environment, component }, rewards: computer };
+  return {
+    ...{ config, given, mode, stages, model, rows, environment, component, close },
+    rewards: computer,
+  };
 }
 
 async function rowsOf(

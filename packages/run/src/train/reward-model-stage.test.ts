@@ -63,6 +63,8 @@ it('trains a reward model that a later run names as its reward', async () => {
     ['7', '3'].map((answer) => reward(trajectory(answer), { signal } as never)),
   );
   expect(liked!).toBeGreaterThan(other!);
+  await reward.close();
+  await expect((async () => reward(trajectory('7'), { signal } as never))()).rejects.toThrow(/closed/);
 
   const practised = await trainRun(
     {

@@ -34,25 +34,35 @@ export async function saveRewardModel(
   }
 }
 
+/** A reward that holds an engine once it was used. */
+export type SavedRewardModel = RewardFunction & { close(): Promise<void> };
+
 /**
  * A saved reward model as a reward. It is loaded when the first response is scored, into an engine of its own.
  *
  * @param source - Folder of the model, or of the run that trained it.
  */
-export function savedRewardModel(source: string): RewardFunction {
-  let loaded: Promise<RewardFunction> | undefined;
-  return async (trajectory, context) => {
+export function savedRewardModel(source: string): SavedRewardModel {
+  let loaded: Promise<SavedRewardModel> | undefined;
+  const reward: RewardFunction = async (trajectory, context) => {
     loaded ??= load(source);
     return (await loaded)(trajectory, context);
   };
+  return Object.assign(reward, { close: async () => (await loaded)?.close() });
 }
 
-async function load(source: string): Promise<RewardFunction> {
+async function load(source: string): Promise<SavedRewardModel> {
   const folder = await folderOf(source);
   const [model, valueHead] = await Promise.all([loadModel(folder), readValueHead(folder)]);
   const engine = await createEngine();
-  const backend = await createOnnxBackend({ engine, model, valueHead, learningRate: 0, reference: 'none' });
-  return rewardModel(backend);
+  const close = () => engine.close();
+  try {
+    const backend = await createOnnxBackend({ engine, model, valueHead, learningRate: 0, reference: 'none' });
+    return Object.assign(rewardModel(backend), { close });
+  } catch (error) {
+    await close();
+    throw error;
+  }
 }
 
 /** The folder itself, or the best or last checkpoint of a run. */

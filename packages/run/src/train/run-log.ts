@@ -1,6 +1,7 @@
 import type { MetricsLogger } from '@rlp/core';
 import { type ConsoleStream, compositeLogger, consoleLogger, JsonlLogger } from '@rlp/tracking';
 import type { RunFiles } from '../folder/run-files.ts';
+import { ChangedFindings } from './changed-findings.ts';
 import { processLoad } from './process-load.ts';
 
 /** Where a stage logs. Its iterations count on from those of the stages before it. */
@@ -16,17 +17,28 @@ export interface StageLogOptions {
   readonly clock: () => number;
 }
 
-/** Metrics to one file, notes and findings to another, and all of it to the console. */
+/**
+ * Metrics to one file, notes and findings to another, and all of it to the console. A finding that repeats is written once.
+ * Its repetitions are counted in a note at the end.
+ */
 export function stageLog(options: StageLogOptions): MetricsLogger {
   const { files, label, iterations, offset, startedAt, stream, clock } = options;
   const metrics = new JsonlLogger({ path: files.metrics });
   const notes = new JsonlLogger({ path: files.notes });
   const load = processLoad(clock);
+  const findings = new ChangedFindings();
+  let last = offset + startedAt;
   const inFiles: MetricsLogger = {
-    log: (step, values) => metrics.log(offset + step, { ...values, ...load() }),
+    log(step, values) {
+      last = offset + step;
+      metrics.log(last, { ...values, ...load() });
+    },
     note: (step, text) => notes.note(offset + step, text),
-    finding: (step, finding) => notes.finding(offset + step, finding),
+    finding(step, finding) {
+      if (findings.isChange(offset + step, finding)) notes.finding(offset + step, finding);
+    },
     async close() {
+      for (const sentence of findings.summary) notes.note(last, sentence);
       await metrics.close();
       await notes.close();
     },
@@ -34,7 +46,7 @@ export function stageLog(options: StageLogOptions): MetricsLogger {
   return compositeLogger(inFiles, saidOnce(consoleLogger({ label, iterations, startedAt, stream, clock })));
 }
 
-/** Shows a finding of a rule and a note of a kind the first time only. The files have all of them. */
+/** Shows a finding of a rule and a note of a kind the first time only. */
 function saidOnce(shown: MetricsLogger): MetricsLogger {
   const seen = new Set<string>();
   const isNew = (kind: string) => !seen.has(kind) && seen.add(kind).size > 0;

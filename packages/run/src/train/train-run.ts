@@ -90,6 +90,7 @@ export async function trainRun(config: RunConfig, options: TrainRunOptions = {})
     const status = earlier?.status === 'finished' ? 'finished' : await runAll(run);
     return await resultOf(run, { status, directory: output });
   } finally {
+    await prepared.close();
     await releaseDirectory(output);
   }
 }

@@ -1,0 +1,47 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Writable } from 'node:stream';
+import type { Finding, Severity } from '@rlp/core';
+import { logRowsFromJsonl } from '@rlp/tracking';
+import { afterAll, expect, it } from 'vitest';
+import { runFiles } from '../folder/run-files.ts';
+import { stageLog } from './run-log.ts';
+
+const directory = mkdtempSync(join(tmpdir(), 'run-log-'));
+afterAll(() => rmSync(directory, { recursive: true }));
+
+const finding = (rule: string, severity: Severity, component?: string): Finding => ({
+  ...{ rule, severity, message: 'm', evidence: {}, component, iteration: 0, responsesSeen: 1 },
+  note: { what: '', why: '', example: '', mitigation: [] },
+});
+
+it('writes findings when they change, and counts the rest', async () => {
+  const files = runFiles(directory);
+  const stream = new Writable({ write: (_chunk, _encoding, done) => done() });
+  const options = { files, label: 'RL', iterations: 200, offset: 100, startedAt: 0, stream, clock: () => 0 };
+  const log = stageLog(options);
+  for (let step = 0; step < 60; step++) {
+    if (step < 10 || step >= 50) log.finding!(step, finding('saturated', 'low', 'format'));
+    if (step < 5) log.finding!(step, finding('saturated', step < 3 ? 'low' : 'high', 'length'));
+    if (step < 4) log.finding!(step, finding('collapse', 'critical'));
+    log.log(step, {});
+  }
+  await log.close();
+  const rows = logRowsFromJsonl(readFileSync(files.notes, 'utf8'));
+  const found = rows.flatMap((row) =>
+    'finding' in row ? [`${row.step} ${row.finding.rule} ${row.finding.component ?? ''}`.trim()] : [],
+  );
+  expect(found).toEqual([
+    '100 saturated format',
+    '100 saturated length',
+    '100 collapse',
+    '103 saturated length',
+    '150 saturated format',
+  ]);
+  expect(rows.filter((row) => 'note' in row)).toEqual([
+    { step: 159, note: "saturated of 'format' was found 18 more times, last in iteration 159" },
+    { step: 159, note: "saturated of 'length' was found 3 more times, last in iteration 104" },
+    { step: 159, note: 'collapse was found 3 more times, last in iteration 103' },
+  ]);
+});
