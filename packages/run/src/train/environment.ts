@@ -60,14 +60,16 @@ export function showsMessages(environment: RunEnvironment): boolean {
   return environment instanceof ConversationEnvironment;
 }
 
-/** The rewards of a run, and the component that says whether a response is right. */
+/** Rewards that a run works with. */
 interface RunRewards {
   readonly computer: RewardComputer<AnswerMetadata>;
+  /** Component that says whether a response is right. */
   readonly component: string | undefined;
   /** Closes what was opened for them, but not what the configuration gave. */
   close(): Promise<void>;
 }
 
+/** The rewards of a configuration. Its functions and computers stay open when they are closed. */
 export function createRewards({ rewards, evaluation, environment, data }: ResolvedRunConfig): RunRewards {
   const asked = evaluation === 'none' ? undefined : evaluation.component;
   const isFunction = typeof rewards === 'function';
