@@ -197,4 +197,15 @@ describe('side conversations', () => {
     expect(scored.trajectory.steps.map(({ reward }) => reward)).toEqual([undefined, 5, undefined]);
     expect(problems).toEqual([]);
   });
+
+  it('stand between turns of a conversation that began with an example', () => {
+    const { messages } = trajectory;
+    const data = stepDataFromTrajectory({
+      ...trajectory,
+      steps: [step('a'), step('side', 1), step('b')],
+      messages: [{ role: 'user', content: 'hi' }, { role: 'assistant', content: 'hello' }, ...messages],
+    });
+    expect(data.map(({ stepInfo }) => stepInfo.assistantTurnIndex)).toEqual([1, 'branch 1, step 1', 2]);
+    expect(data.map(({ resultingMessagesHistory }) => resultingMessagesHistory.length)).toEqual([5, 0, 6]);
+  });
 });

@@ -145,6 +145,7 @@ export function stepDataFromTrajectory(trajectory: Trajectory): StepData[] {
   return trajectory.steps.map((step, index): StepData => {
     const turn = written[index];
     const message = turn && trajectory.messages[turn.place];
+    const next = written.find((after, place) => place > index && after !== undefined);
     return {
       systemStepIndex: index,
       observationData: {
@@ -153,8 +154,7 @@ export function stepDataFromTrajectory(trajectory: Trajectory): StepData[] {
       },
       actionTaken: actionOf(step, message, index === last ? trajectory.termination : undefined),
       rawPolicyOutput: step.text,
-      resultingMessagesHistory:
-        step.branch === undefined ? trajectory.messages.slice(0, written[index + 1]?.place) : [],
+      resultingMessagesHistory: step.branch === undefined ? trajectory.messages.slice(0, next?.place) : [],
       policyLogprobs: { tokens: step.tokens, logprobs: step.behaviorLogprobs },
       ...(step.value !== undefined && { policyValueEstimate: step.value }),
       isDone: index === last && trajectory.status !== 'pending',

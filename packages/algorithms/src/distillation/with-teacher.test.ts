@@ -65,23 +65,6 @@ describe('withTeacher', () => {
     }
   });
 
-  it('has the gradient of the reverse KL as its expectation, as autograd of PyTorch gives it', () => {
-    const softmax = (logits: readonly number[]) => {
-      const weights = logits.map(Math.exp);
-      const sum = weights.reduce((total, weight) => total + weight, 0);
-      return weights.map((weight) => weight / sum);
-    };
-    const [policy, taught] = [softmax([0.3, -0.7, 1.1]), softmax([-0.4, 0.9, 0.2])];
-    const gradient = [0, 1, 2].map((logit) =>
-      policy.reduce((sum, share, token) => {
-        const advantage = -(Math.log(share) - Math.log(taught[token]!));
-        return sum - share * advantage * ((token === logit ? 1 : 0) - policy[logit]!);
-      }, 0),
-    );
-    const golden = [0.0310558955236883, -0.22403961441694512, 0.19298371889325677];
-    for (const [at, value] of golden.entries()) expect(gradient[at]).toBeCloseTo(value, 12);
-  });
-
   it('ends at the probabilities of the teacher', async () => {
     const { kl, policy } = await distilled(40, 0.2);
     expect(kl.at(-1)!).toBeLessThan(0.1);
@@ -94,5 +77,21 @@ describe('withTeacher', () => {
     await expect(backend.updateReference({ decay: 0.5 } as never)).rejects.toThrow('a teacher does not move');
     const [scores] = await backend.logprobs([[0, 4]], { policy: 'reference' });
     expect([...scores!.logprobs]).toEqual([0, Math.fround(Math.log(0.4))]);
+    const poor = new TabularBackend({ vocabularySize: 8, contextTokens: 1 });
+    Object.defineProperty(poor, 'lacks', { value: ['reference', 'values'], configurable: true });
+    expect(withTeacher(poor, teacher).lacks).toEqual(['values']);
+  });
+
+  it('asks the teacher at the temperature of the policy', async () => {
+    const asked: unknown[] = [];
+    const warm: TokenScorer = {
+      scoreTokens: (requests, options) => {
+        asked.push(options?.temperature);
+        return teacher.scoreTokens(requests, options);
+      },
+    };
+    const backend = withTeacher(new TabularBackend({ vocabularySize: 8, contextTokens: 1 }), warm);
+    await backend.logprobs([[0, 4]], { policy: 'reference', temperature: 0.5 });
+    expect(asked).toEqual([0.5]);
   });
 });

@@ -53,6 +53,20 @@ describe('targetKl', () => {
     expect(stopped.logits).toEqual((await iterate({ ...everywhere, epochs: made })).logits);
   });
 
+  it('scores the trained tokens, which are all that a backend has to score', async () => {
+    const setup = banditSetup('policy-update');
+    const masks: (readonly ArrayLike<number>[])[] = [];
+    const logprobs = setup.backend.logprobs.bind(setup.backend);
+    setup.backend.logprobs = (sequences, options: Parameters<TrainingBackend['logprobs']>[1]) => {
+      if (options?.masks !== undefined) masks.push(options.masks);
+      return logprobs(sequences, options);
+    };
+    for await (const _ of runRlTraining(setup, { ...everywhere, iterations: 1, epochs: 3, targetKl: 100 }));
+    expect(masks).toHaveLength(3); // before the first update, and before the two that follow it
+    for (const rows of masks)
+      for (const row of rows) expect(Array.from(row)).toEqual(Array.from(row, (_, t) => (t === 0 ? 0 : 1)));
+  });
+
   it('makes one update however small it is, and all where it is large', async () => {
     const small = await iterate({ epochs: 3, minibatches: 2, targetKl: 1e-9 });
     expect(small.metrics).toMatchObject({ 'update/count': 1, 'update/skipped': 5 });

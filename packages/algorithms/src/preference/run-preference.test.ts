@@ -80,6 +80,20 @@ describe('runPreferenceTraining', () => {
     expect(await parts.getWeights()).toEqual(await whole.getWeights());
   });
 
+  it('leaves the reference policy where it is until the policy has moved', async () => {
+    const backend = create();
+    const move = backend.updateReference.bind(backend);
+    let [updates, moves]: [number, number[]] = [0, []];
+    backend.updateReference = (update) => {
+      moves = [...moves, updates];
+      return move(update);
+    };
+    const options = { referenceUpdate: { method: 'ema', decay: 0, everyUpdates: 2 }, updates: 6 } as const;
+    for await (const { iteration } of runPreferenceTraining({ backend, pairs }, options))
+      updates = iteration + 1;
+    expect(moves).toEqual([2, 4]);
+  });
+
   it('takes pairs apart for losses over single sequences, and copes with a batch of one', async () => {
     const reports = await train({ loss: 'kto', pairsPerBatch: 3, epochs: 1 });
     expect(reports).toHaveLength(4);
