@@ -23,8 +23,8 @@ export interface AssessedBatch {
   readonly rewards: Readonly<Record<string, readonly (number | null)[]>>;
   /** Names the responses in findings. Default: their indices, `'0'`, `'1'`… */
   readonly ids?: readonly string[] | undefined;
-  /** Number of different tasks among the responses. Default: each response is its own task. */
-  readonly tasks?: number | undefined;
+  /** Task of each response. Default: each response is its own task. */
+  readonly tasks?: readonly string[] | undefined;
   /** Iteration of the findings. Default: batches assessed before. */
   readonly iteration?: number | undefined;
 }
@@ -73,7 +73,7 @@ export class RewardQualityAssessor {
   readonly #invalid = new Map<string, number>();
   readonly #recent: Finding[] = [];
   readonly #counts = new AlertCounts();
-  readonly #learning = new Learning();
+  readonly #learning: Learning;
   #samples = 0;
   #batches = 0;
 
@@ -81,6 +81,7 @@ export class RewardQualityAssessor {
   constructor(options: AssessorOptions = {}) {
     this.options = resolveAssessorOptions(options);
     this.#judge = new ResponseJudge(this.options);
+    this.#learning = new Learning(this.options);
     this.#responses = this.#newWindow();
   }
 
@@ -110,7 +111,10 @@ export class RewardQualityAssessor {
     if (isAnalysed) found.push(...degenerateOutputs(sums, this.options));
     const { explainedByLearning, conventions } = this.options;
     const asks = explainedByLearning === 'lower' && conventions === 'rlp';
-    const told = asks ? this.#learning.lowered(found, { ...batch, sums, windows: this.#rewards }) : found;
+    const tasks = batch.tasks ?? responses.map((_, at) => `${this.#batches}/${at}`);
+    const told = asks
+      ? this.#learning.lowered(found, { ...batch, tasks, sums, windows: this.#rewards })
+      : found;
     const findings = told.map((one) => this.#finding(one, batch));
     this.#batches += 1;
     return { metrics, findings, faults: sums.faults };
@@ -247,7 +251,7 @@ export class RewardQualityAssessor {
   /** TunRex counts every short response, formatted or not, as soon as one is formatted. */
   #suspectedGaming(sums: QualitySums): number {
     if (this.options.conventions === 'rlp') return sums.shareOfFormatted(sums.gaming.length);
-    return sums.formatted === 0 ? 0 : sums.share(sums.short);
+    return sums.formatted.length === 0 ? 0 : sums.share(sums.short);
   }
 
   #ofRewards(names: readonly string[]): BatchFinding[] {

@@ -27,7 +27,10 @@ const plain = (accuracy: number): Made => ({
 });
 
 /** Findings of severity `medium` and above, batch by batch, with the findings that were lowered. */
-function watch(batches: readonly (readonly Made[])[], options: AssessorOptions & { tasks?: number } = {}) {
+function watch(
+  batches: readonly (readonly Made[])[],
+  options: AssessorOptions & { tasks?: readonly string[] } = {},
+) {
   const { tasks, ...rest } = options;
   const assessor = new RewardQualityAssessor({ explainedByLearning: 'lower', ...rest });
   return batches.map((made) => {
@@ -73,7 +76,9 @@ describe('explainedByLearning: lower', () => {
         .flat()
         .map((one) => ({ ...one, accuracy: chance(0.5) })),
     );
-    expect(alarms(watch(batches, { tasks: 8 })).join()).not.toContain('diversity_collapse');
+    expect(
+      alarms(watch(batches, { tasks: Array.from({ length: 128 }, (_, at) => `task ${at >> 4}`) })).join(),
+    ).not.toContain('diversity_collapse');
     expect(alarms(watch(batches)).join()).toContain('diversity_collapse');
   });
 
@@ -130,6 +135,129 @@ describe('explainedByLearning: lower', () => {
     ['all rewards are the same from the start', [batch(() => long(1))], 'accuracy variance_collapse'],
   ])('still alarms if %s', (_, batches, rule) => {
     expect(alarms(watch(batches)).join()).toContain(rule);
+  });
+
+  const varied = (accuracy: () => number, format: () => number = () => 1) =>
+    batch(() => ({ ...long(accuracy()), format: format() }), 64);
+  const then = (before: readonly Made[], after: readonly Made[], count = 6) => [
+    ...Array.from({ length: 6 }, () => before),
+    ...Array.from({ length: count }, () => after),
+  ];
+  const paid = (thought: () => string, answer: () => string = () => `${upTo(99)}7`) =>
+    batch(() => {
+      const response = `<reasoning>${thought()}</reasoning><answer>${answer()}</answer>`;
+      return { response, format: 1, accuracy: chance(0.8) };
+    }, 64);
+  const honest = varied(() => chance(0.4));
+
+  it.each<[string, readonly (readonly Made[])[], string]>([
+    [
+      'a judge returns one value below its best',
+      then(
+        varied(() => random.uniform() / 2 + 0.3),
+        varied(() => 0.6),
+      ),
+      'accuracy variance_collapse',
+    ],
+    [
+      'a grader accepts everything at once',
+      then(
+        honest,
+        varied(() => 1),
+      ),
+      'accuracy variance_collapse',
+    ],
+    [
+      'a reward is lost while the format is learned',
+      then(
+        varied(
+          () => chance(0.6),
+          () => chance(0.6),
+        ),
+        varied(() => chance(0.12)),
+      ),
+      'format variance_collapse',
+    ],
+    [
+      'the format is learned and the content never paid',
+      then(
+        batch(() => {
+          const format = chance(0.5);
+          return { ...(format === 1 ? long : plain)(0), format };
+        }),
+        varied(() => 0),
+      ).slice(5),
+      'accuracy variance_collapse',
+    ],
+    [
+      'rare exploits earn all',
+      then(
+        honest,
+        varied(() => 40 * chance(0.03)),
+      ),
+      'accuracy reward_saturation_low',
+    ],
+    [
+      'there is a letter between the tags',
+      then(
+        honest,
+        paid(
+          () => 'abcdefg'.charAt(upTo(7)),
+          () => '',
+        ),
+      ),
+      'degenerate_outputs',
+    ],
+    [
+      'junk that is paid replaces work',
+      then(
+        honest,
+        paid(() => `x${upTo(1e6)}`),
+      ),
+      'format_gaming',
+    ],
+    [
+      'thoughts have no word',
+      then(
+        [],
+        paid(() => '.,!?;:'.slice(upTo(5)).repeat(1 + upTo(3))),
+      ),
+      'format_gaming',
+    ],
+    [
+      'thoughts are loops',
+      then(
+        [],
+        paid(() => `so ${upTo(1e6)} then `.repeat(20)),
+      ),
+      'format_gaming',
+    ],
+    [
+      'all tasks have the same few thoughts',
+      then(
+        [],
+        paid(() => `as in case ${upTo(5)}`),
+      ),
+      'format_gaming',
+    ],
+  ])('alarms to the end if %s', (_, batches, rule) => {
+    const found = watch(
+      batches.filter(({ length }) => length > 0),
+      { windowSize: 256 },
+    );
+    expect(alarms(found.slice(-1)).join()).toContain(rule);
+  });
+
+  it.each<[string, readonly (readonly Made[])[]]>([
+    [
+      'a penalty never applies',
+      then(honest, [...honest, ...varied(() => 1)], 9).map((made) =>
+        made.map((one) => ({ ...one, format: 0 })),
+      ),
+    ],
+    ['successes are rare', [batch(() => long(chance(0.05)), 200)]],
+  ])('does not alarm if %s', (_, batches) => {
+    expect(alarms(watch(batches))).toEqual([]);
   });
 
   it('remembers across saved states', () => {

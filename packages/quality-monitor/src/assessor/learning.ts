@@ -1,23 +1,38 @@
 import * as z from 'zod';
 import type { QualitySums } from './metrics.ts';
+import type { ResolvedAssessorOptions } from './options.ts';
 import type { BatchFinding } from './pathologies.ts';
-import type { RewardWindow } from './reward-window.ts';
+import { hasWord } from './response-quality.ts';
+import type { RewardStatistics, RewardWindow } from './reward-window.ts';
 
 /** What a reward did before. */
 const pastSchema = z.strictObject({
-  /** Mean of its first window in which it was not suspicious. `null` if there was none. */
-  first: z.number().nullable(),
-  /** Highest mean of a window. */
+  /** Mean of its first window. */
+  first: z.number(),
+  /** Highest mean of a window, less two standard errors. */
   best: z.number(),
-  /** Whether it differed among short formatted responses, so that it pays for more than the format. */
+  /** Smallest and largest value. */
+  least: z.number(),
+  most: z.number(),
+  /** Whether a window was neither saturated nor collapsed. */
+  hasDiffered: z.boolean(),
+  /** Whether it differed among formatted responses, and among short ones, so that it pays for more than the format. */
   paysContent: z.boolean(),
+  paysShort: z.boolean(),
+  /** Whether it went from below the middle to always the same value, without anything between. */
+  hasJumped: z.boolean(),
 });
 
 /** Schema of the state of {@link Learning}. */
 export const learningStateSchema = z.strictObject({
   rewards: z.record(z.string(), pastSchema),
-  /** Highest share of formatted responses in a batch. */
+  /** Highest share of formatted responses in a batch, less two standard errors. */
   formatted: z.number(),
+  /** Median length of reasoning, or of plain text, smoothed over batches, and its highest value. */
+  usual: z.number().nullable(),
+  content: z.number(),
+  /** Tasks of the last responses. */
+  tasks: z.array(z.string()),
 });
 
 type State = z.output<typeof learningStateSchema>;
@@ -27,22 +42,45 @@ type Past = State['rewards'][string];
 interface MeasuredBatch {
   readonly responses: readonly string[];
   readonly rewards: Readonly<Record<string, readonly (number | null)[]>>;
-  /** Number of different tasks. Default: each response is its own task. */
-  readonly tasks?: number | undefined;
+  /** Task of each response. */
+  readonly tasks: readonly string[];
   readonly sums: QualitySums;
   readonly windows: ReadonlyMap<string, RewardWindow>;
 }
 
-/** Share of short responses that have to differ, and that have to be paid and not be paid, before their content counts. */
-const [leastDifferent, leastPaid] = [0.1, 0.05];
-/** Below this share of a batch, short formatted responses are too few to judge. */
-const leastGaming = 0.1;
-/** Most responses without any word, and most of the formatted share that may be lost again. */
-const [mostEmpty, mostLost] = [0.05, 0.2];
+type Options = Pick<ResolvedAssessorOptions, 'windowSize' | 'diversityWindow' | 'alertThresholds'>;
 
-/** Tells findings that honest learning explains as well, and lowers their severity. */
+/** A reward over its window, and before. */
+interface Course extends RewardStatistics {
+  readonly past: Past;
+  readonly isSuspicious: boolean;
+}
+
+/** Share of short thoughts that no other task has, and share of responses that a reward has to pay and not to pay. */
+const [leastOwn, leastPaid] = [0.1, 0.05];
+/** Below this share of a batch, worthless responses are too few to judge. */
+const leastGaming = 0.1;
+/** Most of the formatted share that may be lost again, and least of the longest content that has to be left. */
+const [mostLost, leastContent] = [0.2, 0.25];
+/** Equal values that are a jump if as many before them are below the middle. */
+const jumpValues = 100;
+/** Weight of a batch in the usual length. */
+const smoothing = 0.2;
+/** Share of its range from which a reward is at its top. */
+const top = 0.9;
+
+/**
+ * Tells findings that honest learning explains as well, and lowers their severity.
+ *
+ * Learning raises rewards and loses nothing. So it explains no finding while another reward, the format or the content is lost.
+ */
 export class Learning {
-  #state: State = { rewards: {}, formatted: 0 };
+  #state: State = { rewards: {}, formatted: 0, usual: null, content: 0, tasks: [] };
+  readonly #options: Options;
+
+  constructor(options: Options) {
+    this.#options = options;
+  }
 
   saveState(): State {
     return structuredClone(this.#state);
@@ -54,75 +92,155 @@ export class Learning {
 
   /** The findings, those that are explained with severity `low`. */
   lowered(findings: readonly BatchFinding[], batch: MeasuredBatch): BatchFinding[] {
-    const suspicious = new Set(
-      findings.filter(({ rule }) => isOfReward.has(rule)).map(({ component }) => component),
-    );
+    const ofRewards = findings.filter(({ rule }) => isOfReward.has(rule));
+    const suspicious = new Set(ofRewards.map(({ component }) => component));
     this.#observe(batch, suspicious);
-    const isTeaching = [...batch.windows].some(
-      ([name, window]) =>
-        (this.#hasRisen(name, window) ?? false) ||
-        (!suspicious.has(name) && (window.statistics()?.std ?? 0) > 0),
-    );
+    const courses = new Map<string, Course>();
+    for (const [name, window] of batch.windows) {
+      const [statistics, past] = [window.statistics(), this.#state.rewards[name]];
+      if (statistics && past) courses.set(name, { ...statistics, past, isSuspicious: suspicious.has(name) });
+    }
     return findings.map((one) =>
-      this.#isExplained(one, batch, isTeaching) ? { ...one, severity: 'low' } : one,
+      this.#isExplained(one, batch, courses) ? { ...one, severity: 'low' } : one,
     );
   }
 
-  #observe({ sums, rewards, windows }: MeasuredBatch, suspicious: ReadonlySet<string | undefined>): void {
-    this.#state.formatted = Math.max(this.#state.formatted, sums.share(sums.formatted));
+  #observe({ sums, rewards, windows, tasks }: MeasuredBatch, suspicious: ReadonlySet<unknown>): void {
+    const state = this.#state;
+    const formatted = sums.share(sums.formatted.length);
+    const error = Math.sqrt((formatted * (1 - formatted)) / Math.max(1, sums.count));
+    state.formatted = Math.max(state.formatted, formatted - 2 * error);
+    const median = medianOf(sums.content);
+    state.usual = state.usual === null ? median : state.usual + smoothing * (median - state.usual);
+    state.content = Math.max(state.content, state.usual);
+    state.tasks = [...state.tasks, ...tasks].slice(
+      -Math.min(this.#options.windowSize, this.#options.diversityWindow),
+    );
     for (const [name, window] of windows) {
-      const { mean, std, min, max } = window.statistics() ?? { mean: 0, std: 0, min: 0, max: 0 };
-      const past: Past = this.#state.rewards[name] ?? { first: null, best: mean, paysContent: false };
-      if (std > 0 && !suspicious.has(name)) past.first ??= mean;
-      past.best = Math.max(past.best, mean);
-      const values = valuesOf(rewards[name], sums.gaming);
-      const paid = values.filter((value) => value > (min + max) / 2).length / values.length;
-      past.paysContent ||= paid >= leastPaid && paid <= 1 - leastPaid;
-      this.#state.rewards[name] = past;
+      const statistics = window.statistics();
+      if (statistics === undefined) continue;
+      const { mean, std, min, max, samples } = statistics;
+      const best = mean - (2 * std) / Math.sqrt(samples);
+      const past: Past = state.rewards[name] ?? {
+        first: mean,
+        best,
+        least: min,
+        most: max,
+        hasDiffered: false,
+        paysContent: false,
+        paysShort: false,
+        hasJumped: false,
+      };
+      past.best = Math.max(past.best, best);
+      past.least = Math.min(past.least, min);
+      past.most = Math.max(past.most, max);
+      past.hasJumped = jumped(window, past) ?? past.hasJumped;
+      past.hasDiffered ||= std > 0 && !suspicious.has(name);
+      const pays = (at: readonly number[]) => differ(valuesOf(rewards[name], at), (min + max) / 2);
+      past.paysContent ||= pays(sums.formatted.length > 0 ? sums.formatted : [...sums.content.keys()]);
+      past.paysShort ||= pays(sums.gaming);
+      state.rewards[name] = past;
     }
   }
 
-  #isExplained(finding: BatchFinding, batch: MeasuredBatch, isTeaching: boolean): boolean {
-    const { sums, responses, tasks = responses.length } = batch;
+  #isExplained(finding: BatchFinding, batch: MeasuredBatch, courses: ReadonlyMap<string, Course>): boolean {
+    const { sums } = batch;
     switch (finding.rule) {
       case 'reward_saturation_high':
       case 'reward_saturation_low':
-      case 'variance_collapse': {
-        const name = finding.component!;
-        return this.#hasRisen(name, batch.windows.get(name)) ?? isTeaching;
-      }
+      case 'variance_collapse':
+        return this.#isCourseExplained(finding, courses);
       case 'format_gaming':
         if (sums.share(sums.gaming.length) < leastGaming) return true;
-        return sums.gamingReasoning.size >= leastDifferent * sums.gaming.length && this.#earnsAsUsual(batch);
+        return (
+          sums.shareOfFormatted(sums.worthless) <= this.#options.alertThresholds.formatGaming &&
+          !this.#isShrunk(sums, sums.gaming) &&
+          ownShare(batch) >= leastOwn &&
+          this.#earnsAsUsual(batch, courses)
+        );
       case 'degenerate_outputs': {
-        const empty = sums.empty.filter((at) => !/[\p{L}\p{N}]/u.test(withoutTags(responses[at]!))).length;
-        const isLost = sums.share(sums.formatted) < this.#state.formatted - mostLost;
-        return !isLost && sums.share(empty) <= mostEmpty;
+        const withTags = new Set(sums.formatted);
+        const empty = sums.empty.filter(
+          (at) => withTags.has(at) || !hasWord(batch.responses[at]!.replaceAll(/<[^<>]*>/g, '')),
+        );
+        const isLost = sums.share(sums.formatted.length) < this.#state.formatted - mostLost;
+        return !isLost && sums.share(empty.length) < leastGaming && !this.#isShrunk(sums, sums.empty);
       }
-      case 'diversity_collapse':
-        return (finding.evidence.unique_ratio ?? 0) >= tasks / responses.length / 2;
+      case 'diversity_collapse': {
+        const { tasks } = this.#state;
+        return (finding.evidence.unique_ratio ?? 0) >= new Set(tasks).size / tasks.length / 2;
+      }
       default:
         return false;
     }
   }
 
-  /** Whether a reward is higher than when it first differed. `undefined` if it never did. */
-  #hasRisen(name: string, window: RewardWindow | undefined): boolean | undefined {
-    const first = this.#state.rewards[name]?.first ?? undefined;
-    return first === undefined ? undefined : (window?.statistics()?.mean ?? first) > first;
+  /** Whether learning explains that a reward hardly differs any more. */
+  #isCourseExplained({ rule, component }: BatchFinding, courses: ReadonlyMap<string, Course>): boolean {
+    const course = courses.get(component!);
+    if (course === undefined) return false;
+    const { past, samples } = course;
+    const others = [...courses].filter(([name]) => name !== component).map(([, other]) => other);
+    const isTeaching = others.some((other) => teaches(other));
+    if (past.least === past.most) return isTeaching;
+    if (rule === 'reward_saturation_low') {
+      const isLost = past.hasDiffered && !hasLeftBottom(course);
+      return !isLost && (isTeaching || hasRisen(course) || samples < this.#options.windowSize);
+    }
+    const hasLost = past.hasJumped || others.some(isFallen);
+    return isAtTop(course) && !hasLost && (isTeaching || hasRisen(course));
   }
 
-  /** Whether some reward pays for content, and short formatted responses earn at least half of what each such reward paid at best. */
-  #earnsAsUsual({ sums, rewards, windows }: MeasuredBatch): boolean {
-    const paying = Object.entries(this.#state.rewards).filter(([, { paysContent }]) => paysContent);
-    const earned = paying.map(([name, { best }]) => {
-      const values = valuesOf(rewards[name], sums.gaming);
-      const mean = values.reduce((sum, value) => sum + value, 0) / values.length;
-      const least = windows.get(name)?.statistics()?.min ?? 0;
-      return mean - least >= (best - least) / 2;
+  /** Whether these responses say much less than responses once did. */
+  #isShrunk({ content }: QualitySums, at: readonly number[]): boolean {
+    return medianOf(at.map((index) => content[index]!)) < leastContent * this.#state.content;
+  }
+
+  /** Whether some reward pays for short work, and short responses earn at least half of what each such reward paid at best. */
+  #earnsAsUsual({ sums, rewards }: MeasuredBatch, courses: ReadonlyMap<string, Course>): boolean {
+    const paying = [...courses].filter(([, { past }]) => past.paysShort);
+    const earned = paying.map(([name, { past, min }]) => {
+      const mean = meanOf(valuesOf(rewards[name], sums.gaming));
+      return mean - min >= (past.best - min) / 2;
     });
     return earned.length > 0 && earned.every(Boolean);
   }
+}
+
+/** Whether a reward still differs, be it by rare successes, or pays for content and was learned. */
+function teaches(course: Course): boolean {
+  const { mean, std, isSuspicious, past } = course;
+  if (!isSuspicious || mean - past.least < (past.most - past.least) / 2) return std > 0;
+  return course.past.paysContent && hasRisen(course) && isAtTop(course);
+}
+
+/** By two standard errors. */
+function hasRisen({ mean, std, samples, past }: Course): boolean {
+  return mean - past.first > (2 * std) / Math.sqrt(samples);
+}
+
+function isAtTop({ max, mean, std, past: { least, most } }: Course): boolean {
+  const height = std > 0 ? max : mean;
+  return height - least >= top * (most - least);
+}
+
+function hasLeftBottom({ min, past: { least, most } }: Course): boolean {
+  return min - least > (1 - top) * (most - least);
+}
+
+/** Whether over half of what a reward paid at best is lost. */
+function isFallen({ mean, past: { least, best } }: Course): boolean {
+  return mean - least < (best - least) / 2;
+}
+
+/** Whether a long run of the same value follows values below the middle. `undefined` if there is nothing before the run. */
+function jumped(window: RewardWindow, { least, most }: Past): boolean | undefined {
+  const values = window.values();
+  let at = values.length - 1;
+  while (at > 0 && values[at - 1] === values.at(-1)) at -= 1;
+  const before = values.subarray(Math.max(0, at - jumpValues), at);
+  if (before.length < jumpValues / 2) return undefined;
+  return values.length - at >= jumpValues && meanOf([...before]) < (least + most) / 2;
 }
 
 const isOfReward: ReadonlySet<string> = new Set([
@@ -131,10 +249,30 @@ const isOfReward: ReadonlySet<string> = new Set([
   'variance_collapse',
 ]);
 
-function valuesOf(values: readonly (number | null)[] | undefined, at: readonly number[]): number[] {
-  return at.map((index) => values?.[index] ?? Number.NaN).filter((value) => Number.isFinite(value));
+/** Share of the short thoughts that occur for one task only. */
+function ownShare({ sums, tasks }: MeasuredBatch): number {
+  const tasksOf = new Map<string, Set<string>>();
+  for (const [place, at] of sums.gaming.entries()) {
+    const thought = sums.thoughts[place]!;
+    tasksOf.set(thought, (tasksOf.get(thought) ?? new Set()).add(tasks[at]!));
+  }
+  return meanOf(sums.thoughts.map((thought) => (tasksOf.get(thought)!.size === 1 ? 1 : 0)));
 }
 
-function withoutTags(text: string): string {
-  return text.replaceAll(/<[^<>]*>/g, '');
+/** Whether enough values lie on both sides of the middle. */
+function differ(values: readonly number[], middle: number): boolean {
+  const paid = values.filter((value) => value > middle).length / values.length;
+  return paid >= leastPaid && paid <= 1 - leastPaid;
+}
+
+function meanOf(values: readonly number[]): number {
+  return values.reduce((sum, value) => sum + value, 0) / Math.max(1, values.length);
+}
+
+function medianOf(values: readonly number[]): number {
+  return values.toSorted((a, b) => a - b)[values.length >> 1] ?? 0;
+}
+
+function valuesOf(values: readonly (number | null)[] | undefined, at: readonly number[]): number[] {
+  return at.map((index) => values?.[index] ?? Number.NaN).filter((value) => Number.isFinite(value));
 }

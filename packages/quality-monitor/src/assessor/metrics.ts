@@ -40,7 +40,7 @@ type GivenMetrics = Pick<
 
 export function rewardQualityMetrics(sums: QualitySums, given: GivenMetrics): RewardQualityMetrics {
   return {
-    formatComplianceRate: sums.share(sums.formatted),
+    formatComplianceRate: sums.share(sums.formatted.length),
     tagCorrectnessRate: sums.share(sums.withReasoning),
     avgReasoningLength: sums.share(sums.reasoningLength),
     avgAnswerLength: sums.share(sums.answerLength),
@@ -56,13 +56,17 @@ export function rewardQualityMetrics(sums: QualitySums, given: GivenMetrics): Re
 /** Sums over the responses of a batch. */
 export class QualitySums {
   count = 0;
-  formatted = 0;
   short = 0;
   /** Indices of the responses. */
+  readonly formatted: number[] = [];
   readonly gaming: number[] = [];
   readonly empty: number[] = [];
-  /** Different texts of reasoning among the responses in `gaming`. */
-  readonly gamingReasoning = new Set<string>();
+  /** Reasoning of the responses in `gaming`. */
+  readonly thoughts: string[] = [];
+  /** Responses in `gaming` that are trivial, repetitive or without a word. */
+  worthless = 0;
+  /** Length of each response's reasoning, or of its text if it is not formatted. */
+  readonly content: number[] = [];
   readonly highlyRepetitive: number[] = [];
   repetition = 0;
   coherence = 0;
@@ -80,6 +84,7 @@ export class QualitySums {
     const index = this.count;
     this.count += 1;
     this.words += quality.words;
+    this.content.push(quality.contentLength);
     this.repetition += quality.repetition;
     if (quality.coherence !== undefined) {
       this.coherence += quality.coherence;
@@ -90,11 +95,12 @@ export class QualitySums {
     if (quality.isEmpty) this.empty.push(index);
     if (quality.isGaming) {
       this.gaming.push(index);
-      this.gamingReasoning.add(quality.reasoning);
+      this.thoughts.push(quality.reasoning);
+      if (quality.isWorthless) this.worthless += 1;
     }
     if (quality.repetition > 0.7) this.highlyRepetitive.push(index);
     if (quality.shape !== 'formatted') return;
-    this.formatted += 1;
+    this.formatted.push(index);
     this.reasoningLength += quality.reasoningLength;
     this.answerLength += quality.answerLength;
   }
@@ -106,7 +112,7 @@ export class QualitySums {
 
   /** Share of the formatted responses. */
   shareOfFormatted(sum: number): number {
-    return this.formatted === 0 ? 0 : sum / this.formatted;
+    return this.formatted.length === 0 ? 0 : sum / this.formatted.length;
   }
 }
 

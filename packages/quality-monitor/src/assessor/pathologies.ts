@@ -87,7 +87,7 @@ export function contentPathologies(
     const evidence = {
       gaming_rate: gaming,
       gaming_count: sums.gaming.length,
-      total_formatted: sums.formatted,
+      total_formatted: sums.formatted.length,
     };
     found.push(batchFinding('format_gaming', 'critical', message, evidence, { responses: sums.gaming }));
   }
@@ -115,7 +115,7 @@ export function degenerateOutputs(
 ): BatchFinding[] {
   const empty = sums.share(sums.empty.length);
   if (empty <= alertThresholds.emptyContent) return [];
-  const hasNoTags = conventions === 'rlp' && tags !== 'none' && sums.formatted === 0;
+  const hasNoTags = conventions === 'rlp' && tags !== 'none' && sums.formatted.length === 0;
   const advice = hasNoTags
     ? `. None has <${tags.reasoning}> and <${tags.answer}>. For plain text set the option tags (flag --tags) to "none"`
     : '';

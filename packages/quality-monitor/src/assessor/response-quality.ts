@@ -24,6 +24,10 @@ export interface ResponseQuality {
   readonly isEmpty: boolean;
   /** Formatted with worthless content. */
   readonly isGaming: boolean;
+  /** Of those, trivial, repetitive or without a word, and not only short. */
+  readonly isWorthless: boolean;
+  /** Length of the reasoning, or of the whole text if it is not formatted. */
+  readonly contentLength: number;
   /** Reasoning below 20 characters or a short answer, formatted or not. */
   readonly isShort: boolean;
 }
@@ -73,6 +77,7 @@ export function responseQuality(
   const reasoningLength = lengthOf(reasoning ?? '', text);
   const answerLength = lengthOf(answer ?? '', text);
   const isShort = reasoningLength < minimumReasoning || isTooShort(answer ?? '', answerLength, options);
+  const isPoor = isFormatted && (isTrivial(reasoning, answer) || repeatsItself(reasoning, text, tools));
   return {
     words: text.chunkCount,
     shape: isFormatted ? 'formatted' : 'unformatted',
@@ -83,12 +88,11 @@ export function responseQuality(
     repetition,
     coherence,
     isEmpty:
-      options.tags === 'none'
-        ? !/[\p{L}\p{N}]/u.test(response)
-        : !isFormatted || reasoningLength < 5 || answerLength < 1,
+      options.tags === 'none' ? !hasWord(response) : !isFormatted || reasoningLength < 5 || answerLength < 1,
     isShort,
-    isGaming:
-      isFormatted && (isShort || isTrivial(reasoning, answer) || repeatsItself(reasoning, text, tools)),
+    isGaming: isFormatted && (isShort || isPoor),
+    isWorthless: isPoor || (isFormatted && isShort && !hasWord(reasoning)),
+    contentLength: isFormatted ? reasoningLength : lengthOf(response, text),
   };
 }
 
@@ -130,6 +134,11 @@ function isTooShort(
 ): boolean {
   if (length !== 1) return length < minimumAnswer;
   return singleCharacterAnswers === 'reject' || !/[\p{L}\p{N}]/u.test(answer);
+}
+
+/** Whether there is a letter or a digit. */
+export function hasWord(text: string): boolean {
+  return /[\p{L}\p{N}]/u.test(text);
 }
 
 function isTrivial(reasoning: string, answer: string): boolean {

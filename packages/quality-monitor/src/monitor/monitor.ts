@@ -228,7 +228,7 @@ export class RewardQualityMonitor implements Monitor {
   #monitor(batch: MonitoredBatch, context: BatchContext): Judgement {
     const { step, extraMetrics, trajectories } = context;
     const ids = trajectories.map(({ trajectory }) => trajectory.id);
-    const tasks = new Set(trajectories.map(({ trajectory }) => trajectory.task.id)).size;
+    const tasks = trajectories.map(({ trajectory }) => trajectory.task.id);
     const {
       metrics: assessed,
       findings: ofAssessor,
