@@ -97,3 +97,52 @@ describe('rlp data stats', () => {
     });
   });
 });
+
+describe('recorded traffic', () => {
+  const log = join(directory, 'traffic.jsonl');
+  const first = { messages: [{ role: 'user', content: 'Where is my bag?' }] };
+  const answer = { role: 'assistant', content: 'In Bern.' };
+  const further = {
+    messages: [...first.messages, answer, { role: 'user', content: 'Thanks' }],
+    model: 'small',
+  };
+  const exchanges = [
+    { request: first, response: { id: 'r1', choices: [{ message: answer }] } },
+    {
+      request: further,
+      response: { id: 'r2', choices: [{ message: { role: 'assistant', content: 'Bye.' } }] },
+    },
+    { surprise: 1 },
+  ];
+  writeFileSync(log, exchanges.map((exchange) => `${JSON.stringify(exchange)}\n`).join(''));
+
+  it('is shown by whole conversations, and what cannot be read is said', async () => {
+    const { code, said, complaints } = await rlp('data', 'preview', log, '--traffic');
+    expect([code, complaints]).toEqual([
+      0,
+      expect.stringMatching(/^1 records cannot be read.*line 3: .*surprise/),
+    ]);
+    expect(said).toContain(`${log}: id from id, messages from messages`);
+    expect(said).toContain('In Bern.');
+    expect(said).toContain('  model: small');
+    expect(said.match(/row \d/g)).toEqual(['row 1']);
+  });
+
+  it('is counted', async () => {
+    const { said } = await rlp('data', 'stats', log, '--traffic', '--json');
+    expect(JSON.parse(said)).toMatchObject({ rows: 1, duplicates: 0 });
+    expect(JSON.parse(said).columns).toContainEqual(
+      expect.objectContaining({ name: 'messages', kinds: { list: 1 } }),
+    );
+  });
+
+  it.each([
+    [[log, '--traffic', '--split', 'test'], /--split has no effect with --traffic/],
+    [[join(directory, 'none.jsonl'), '--traffic'], /cannot read .*none\.jsonl/],
+  ])('refuses %j', async (args, message) => {
+    expect(await rlp('data', 'stats', ...args)).toMatchObject({
+      code: 1,
+      complaints: expect.stringMatching(message),
+    });
+  });
+});

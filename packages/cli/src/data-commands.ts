@@ -1,6 +1,8 @@
-import { ArgumentError } from '@rlp/core';
-import { columnsOf, type Dataset, type DatasetFields, type DatasetRow } from '@rlp/data';
+import { readFile } from 'node:fs/promises';
+import { ArgumentError, FormatError, messageOf } from '@rlp/core';
+import { columnsOf, type Dataset, type DatasetFields, type DatasetRow, datasetOf } from '@rlp/data';
 import { loadDataset } from '@rlp/data/datasets';
+import { trajectoriesFromTraffic } from '@rlp/data/traffic';
 import { loadTokenizer } from '@rlp/models';
 import { defineCommand } from 'citty';
 import type { CliContext } from './context.ts';
@@ -19,6 +21,10 @@ const shared = {
     description: 'Columns with other names: prompt=query,answer=reply',
     valueHint: 'ROLE=COLUMN,…',
   },
+  traffic: {
+    type: 'boolean',
+    description: 'The file is recorded traffic: a log of OpenAI, OpenTelemetry or the AI SDK',
+  },
   json: { type: 'boolean', description: 'Print the result as JSON' },
 } as const;
 
@@ -30,14 +36,14 @@ export const previewCommand = defineCommand({
     rows: { type: 'string', description: 'Rows to show', default: '3', valueHint: 'N' },
   },
   async run({ args, data }) {
-    const { print, signal } = data as CliContext;
+    const { print, signal, printError } = data as CliContext;
     const count = Number(args.rows);
     if (!Number.isInteger(count) || count < 1) {
       throw new ArgumentError(
         `rlp data preview: --rows must be a whole number of at least 1, got ${args.rows}`,
       );
     }
-    const { dataset, fields } = await opened(args, signal);
+    const { dataset, fields } = await opened(args, { signal, printError });
     const shown: { place: string; row: DatasetRow }[] = [];
     for await (const batch of dataset.slice(0, count).batches({ signal })) {
       shown.push(...batch.map(({ place, row }) => ({ place, row })));
@@ -69,8 +75,8 @@ export const statsCommand = defineCommand({
     },
   },
   async run({ args, data }) {
-    const { print, signal } = data as CliContext;
-    const { dataset, fields } = await opened(args, signal);
+    const { print, signal, printError } = data as CliContext;
+    const { dataset, fields } = await opened(args, { signal, printError });
     const result = await datasetStatistics(dataset, {
       fields,
       signal,
@@ -87,14 +93,35 @@ interface Choice {
   readonly split?: string | undefined;
   readonly config?: string | undefined;
   readonly fields?: string | undefined;
+  readonly traffic?: boolean | undefined;
 }
 
 async function opened(
-  { source, split, config, fields: named }: Choice,
-  signal: AbortSignal | undefined,
+  { source, split, config, fields: named, traffic }: Choice,
+  { signal, printError }: Pick<CliContext, 'signal' | 'printError'>,
 ): Promise<{ readonly dataset: Dataset; readonly fields: DatasetFields }> {
   const fields = fieldsOf(named);
+  if (traffic === true) {
+    const other = Object.entries({ split, config }).find(([, value]) => value !== undefined)?.[0];
+    if (other !== undefined)
+      throw new ArgumentError(`rlp data: --${other} has no effect with --traffic; leave it out`);
+    return { fields, dataset: await trafficOf(source, printError) };
+  }
   return { fields, dataset: await loadDataset(source, { split, config, fields, signal }) };
+}
+
+/** Conversations of recorded traffic as rows. Says how many records could not be read, and why the first could not. */
+async function trafficOf(source: string, printError: CliContext['printError']): Promise<Dataset> {
+  const text = await readFile(source, 'utf8').catch((cause: unknown) => {
+    throw new FormatError(`cannot read ${source}: ${messageOf(cause)}`, { cause });
+  });
+  const malformed: FormatError[] = [];
+  const found = trajectoriesFromTraffic(text, { source, onMalformed: (error) => malformed.push(error) });
+  const [first] = malformed;
+  if (first !== undefined)
+    printError(`${malformed.length} records cannot be read. The first: ${first.message}`);
+  const rows = found.map(({ id, messages, task }): DatasetRow => ({ id, messages, ...task.metadata }));
+  return datasetOf(rows, { name: source });
 }
 
 /** `prompt=query,answer=reply`. Names of roles are checked by `loadDataset`. */

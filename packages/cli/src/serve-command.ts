@@ -1,6 +1,8 @@
 import { basename, resolve } from 'node:path';
 import { ArgumentError, onAbort } from '@rlp/core';
+import { createEngine } from '@rlp/onnx/runtime';
 import { serveModel } from '@rlp/serve';
+import { onnxTinkerTrainer, serveTinker } from '@rlp/serve/tinker';
 import { defineCommand } from 'citty';
 import type { CliContext } from './context.ts';
 import { countOf, given, numberOf } from './numbers.ts';
@@ -37,9 +39,15 @@ export const serveCommand = defineCommand({
     timeout: { type: 'string', description: 'Seconds that an answer may take. Default 600', valueHint: 'S' },
     threads: { type: 'string', description: 'Threads of the engine. Default: one per core', valueHint: 'N' },
     seed: { type: 'string', description: 'Names the draws of requests without a seed', valueHint: 'TEXT' },
+    tinker: {
+      type: 'string',
+      description: 'Serve training to clients of Tinker instead, with checkpoints in this folder',
+      valueHint: 'DIR',
+    },
   },
   async run({ args, data }) {
     const { print, printError, signal, engine } = data as CliContext;
+    if (args.tinker !== undefined) return await serveTraining(args, data as CliContext);
     const seconds = numberOf('timeout', args.timeout, { least: 0.001 });
     const options = given({
       port: numberOf('port', args.port, { least: 0, most: 65_535, kind: 'integer' }),
@@ -66,11 +74,62 @@ export const serveCommand = defineCommand({
     print(`OPENAI_BASE_URL=${server.url}/v1 OPENAI_API_KEY=${server.token}`);
     const about = loaded.model.chat === undefined ? ' It has no chat template: use /v1/completions.' : '';
     printError(`Serving ${name} at ${server.url}.${about} Ctrl-C finishes what is under way and ends it.`);
-    if (signal !== undefined) await new Promise<void>((resolve) => onAbort(signal, resolve));
-    printError('Finishing what is under way.');
+    await untilStopped(signal, printError);
     await server.close();
   },
 });
+
+interface TrainingArgs {
+  readonly [name: string]: unknown;
+  readonly model: string;
+  readonly host: string;
+  readonly tinker?: string | undefined;
+  readonly port?: string | undefined;
+  readonly token?: string | undefined;
+  readonly name?: string | undefined;
+  readonly threads?: string | undefined;
+}
+
+/** Flags that mean nothing to clients that train. */
+const answeringFlags = ['adapter', 'any-name', 'requests', 'waiting', 'timeout', 'seed'] as const;
+
+/** Serves the routes of Tinker, over which clients train corrections of the model. */
+async function serveTraining(
+  args: TrainingArgs,
+  { print, printError, signal, engine }: CliContext,
+): Promise<void> {
+  const other = answeringFlags.find((flag) => args[flag] !== undefined);
+  if (other !== undefined) {
+    throw new ArgumentError(`rlp serve: --${other} has no effect with --tinker; leave one of them out`);
+  }
+  const options = given({
+    port: numberOf('port', args.port, { least: 0, most: 65_535, kind: 'integer' }),
+    token: args.token ?? process.env[tokenVariable],
+  });
+  const threads = countOf('threads', args.threads);
+  const { model } = await loadPolicy(args.model);
+  const modelName = args.name ?? basename(resolve(args.model));
+  const started = await createEngine({ ...engine, ...given({ threads }) });
+  await using _ = { [Symbol.asyncDispose]: () => started.close() };
+  const trainer = onnxTinkerTrainer({ engine: started, model, modelName });
+  await using server = await serveTinker({
+    ...options,
+    ...{ trainer, directory: args.tinker!, host: args.host },
+    onFailure: (error) => printError(error instanceof Error ? error.message : String(error)),
+  });
+  print(`TINKER_BASE_URL=${server.url} TINKER_API_KEY=${server.token}`);
+  printError(`Clients of Tinker train ${modelName} at ${server.url}. Ctrl-C ends it.`);
+  await untilStopped(signal, printError);
+  await server.close();
+}
+
+async function untilStopped(
+  signal: AbortSignal | undefined,
+  printError: (line: string) => void,
+): Promise<void> {
+  if (signal !== undefined) await new Promise<void>((resolve) => onAbort(signal, resolve));
+  printError('Finishing what is under way.');
+}
 
 /** Folders by name. A folder without a name has its own. */
 function adaptersOf(text: string | undefined): Record<string, string> {

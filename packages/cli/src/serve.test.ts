@@ -1,6 +1,17 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { describe, expect, it } from 'vitest';
+import { createTinkerBackend } from '@rlp/backprop/tinker';
+import type { Loss } from '@rlp/core';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { runCli } from './run-cli.ts';
+
+const nll: Loss = {
+  key: 'nll',
+  columns: [],
+  compute: (ops, { logprobs }) => ({ tokenLosses: ops.neg(logprobs) }),
+};
 
 const stories = fileURLToPath(new URL('../../../examples/models/stories260k', import.meta.url));
 
@@ -43,7 +54,36 @@ describe('rlp serve', () => {
     await expect(fetch(base!)).rejects.toThrow();
   });
 
+  it('lets clients of Tinker train', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'cli-tinker-'));
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+    const server = started(stories, '--tinker', folder, '--name', 'stories');
+    const [, url, apiKey] = /^TINKER_BASE_URL=(\S+) TINKER_API_KEY=(tml-\S+)$/.exec(await server.line)!;
+    const backend = await createTinkerBackend({
+      url: url!,
+      apiKey: apiKey!,
+      rank: 2,
+      learningRate: 1e-2,
+      vocabularySize: 512,
+    });
+    expect(backend.baseModel).toBe('stories');
+    const tokens = [1, 100, 200, 300, 50];
+    const sequence = { tokens, mask: [0, 1, 1, 1, 1], weights: tokens.map(() => 0.25), columns: {} };
+    const losses: number[] = [];
+    for (let update = 0; update < 3; update++) {
+      losses.push((await backend.forwardBackward({ sequences: [sequence] }, nll)).loss);
+      await backend.optimStep();
+    }
+    expect(losses[2]).toBeLessThan(losses[0]!);
+    await backend.close();
+    server.stop();
+    expect(await server.code).toBe(0);
+    await expect(fetch(url!)).rejects.toThrow();
+  });
+
   it.each([
+    [['--tinker', 'x', '--adapter', 'a=b'], /--adapter has no effect with --tinker/],
+    [['--tinker', 'x', '--token', 'short'], /at least 16|>=16/],
     [['--port', '70000'], /port/],
     [['--token', 'short'], /at least 16/],
     [['--adapter', '=x'], /expected NAME=DIR or DIR, got "=x"/],
