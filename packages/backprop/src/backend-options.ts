@@ -2,7 +2,7 @@ import { type HostTensor, parseOptions } from '@rlp/core';
 import type { LanguageModel } from '@rlp/models';
 import type { Engine } from '@rlp/onnx/runtime';
 import * as z from 'zod';
-import { maxGradientNormSchema, optimizerSchema } from './optimizer/optimizer.ts';
+import { maxGradientNormSchema, optimizerSchema } from './optimizer/options.ts';
 import { scheduleSchema } from './optimizer/schedule.ts';
 
 const given = <Type>(what: string, member?: string) =>

@@ -11,14 +11,16 @@ import { FullWeights, type FullWeightsParts } from './full-weights.ts';
 import { LoraWeights } from './lora-weights.ts';
 import { memoryForecast } from './memory-forecast.ts';
 import { OnnxTrainingBackend } from './onnx-backend.ts';
+import { kindOf } from './optimizer/options.ts';
+import { ruleOf } from './optimizer/rules.ts';
+import { stateSpecs, type TrainedParameter } from './optimizer/update-rule.ts';
+import { adamwSlots } from './program/kernel-optimizer.ts';
 import type { MergePlan, TrainingProgramOptions } from './program-protocol.ts';
 import type { ModelPlan, TrainingMethods } from './train.program.ts';
 import { type LoraPlan, mergePlan, planCorrection } from './weights/lora.ts';
 import { savingWith } from './weights/model-files.ts';
 import { checkWeights, deleteStores, type PolicyWeights } from './weights/policy-weights.ts';
 import { initialHead, valueHeadSpec } from './weights/value-head.ts';
-
-const trainingSlots = ['gradient', 'moment1', 'moment2'];
 
 /** Parts that differ between full training and a low-rank correction. */
 interface Plan {
@@ -28,7 +30,7 @@ interface Plan {
     readonly weights: Weights;
     readonly slots?: readonly string[];
   }[];
-  readonly trained: readonly ParameterSpec[];
+  readonly trained: readonly TrainedParameter[];
   readonly lora: LoraPlan | undefined;
   readonly merge: MergePlan | undefined;
 }
@@ -72,32 +74,58 @@ export async function createOnnxBackend(options: OnnxBackendOptions): Promise<On
 }
 
 function planFull(
-  { model, store }: ResolvedOnnxBackendOptions,
+  options: ResolvedOnnxBackendOptions,
   parameters: readonly ParameterSpec[],
   head: Weights,
 ): Plan {
+  const { model, store } = options;
+  const linear = new Set(linearLayers(model.config).map(({ weight }) => weight));
   return {
-    stores: [{ name: store, weights: new Map([...model.weights, ...head]), slots: trainingSlots }],
-    trained: [...parameters, ...specsOf(head)],
+    stores: [{ name: store, weights: new Map([...model.weights, ...head]), slots: trainingSlots(options) }],
+    trained: [...parameters.map((parameter) => withRole(parameter, linear)), ...others(head)],
     lora: undefined,
     merge: undefined,
   };
 }
 
-function planLora({ model, store }: ResolvedOnnxBackendOptions, lora: LoraPlan, head: Weights): Plan {
+function planLora(options: ResolvedOnnxBackendOptions, lora: LoraPlan, head: Weights): Plan {
+  const { model, store } = options;
   const { targets, scale, factors } = lora;
   const adapted = new Set(targets.map(({ layer }) => layer.weight));
   const base = new Map([...model.weights].filter(([name]) => adapted.has(name)));
   return {
     stores: [
-      { name: `${store}/adapter`, weights: new Map([...factors, ...head]), slots: trainingSlots },
+      { name: `${store}/adapter`, weights: new Map([...factors, ...head]), slots: trainingSlots(options) },
       { name: `${store}/base`, weights: base },
       { name: store, weights: model.weights },
     ],
-    trained: [...targets.flatMap(({ down, up }) => [down, up]), ...specsOf(head)],
+    trained: [
+      ...targets
+        .flatMap(({ down, up }) => [down, up])
+        .map((factor) => withRole(factor, new Set([factor.name]))),
+      ...others(head),
+    ],
     lora,
     merge: mergePlan(targets, scale, store),
   };
+}
+
+/** Slots of the trained parameters. AdamW's kernels need its state in the memory of the parameters. */
+function trainingSlots({ engine, optimizer }: ResolvedOnnxBackendOptions): readonly string[] {
+  const hasKernels = residencyOf(engine) === 'host' && kindOf(optimizer) === 'adamw';
+  return ['gradient', ...(hasKernels ? adamwSlots : [])];
+}
+
+function residencyOf({ executionProvider }: Engine): 'host' | 'device' {
+  return executionProvider === 'webgpu' ? 'device' : 'host';
+}
+
+function withRole(parameter: ParameterSpec, linear: ReadonlySet<string>): TrainedParameter {
+  return { ...parameter, role: linear.has(parameter.name) ? 'linear' : 'other' };
+}
+
+function others(head: Weights): TrainedParameter[] {
+  return specsOf(head).map((parameter) => withRole(parameter, new Set()));
 }
 
 function specsOf(weights: Weights): ParameterSpec[] {
@@ -139,6 +167,10 @@ async function startBackend(
   return new OnnxTrainingBackend({
     program,
     weights: weightsOf(options, plan, { parameters, valueHead }, program),
+    optimizer: {
+      kind: kindOf(options.optimizer),
+      state: stateSpecs(ruleOf(options.optimizer), plan.trained),
+    },
     packing: {
       vocabularySize: config.vocabularySize,
       contextLength: config.contextLength,
@@ -171,7 +203,7 @@ function modelPlan(
   return {
     decoder: { config: model.config, activations, ops, lora, valueHead },
     trained: trained.map(({ name }) => name),
-    residency: executionProvider === 'webgpu' ? 'device' : 'host',
+    residency: residencyOf(engine),
   };
 }
 
@@ -203,6 +235,8 @@ function programOptions(options: ResolvedOnnxBackendOptions, plan: Plan): Traini
     frozen,
     reference: options.reference === 'initial' ? `${options.store}/reference` : undefined,
     scratch: `${options.store}/scratch`,
+    parameters: plan.trained,
+    optimizerState: `${options.store}/optimizer`,
     optimizer: options.optimizer,
     schedule: options.schedule,
     learningRate: options.learningRate,

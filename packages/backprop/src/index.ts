@@ -16,10 +16,9 @@ export {
   globalNorm,
   movingAverage,
   type NumericArray,
-  type Optimizer,
-  type OptimizerOptions,
   type SgdStep,
   sgd,
 } from './optimizer/optimizer.ts';
+export type { Adamw, Optimizer, OptimizerKind, OptimizerOf, OptimizerOptions } from './optimizer/options.ts';
 export { type Schedule, type ScheduleOptions, scheduleFactor, scheduleSchema } from './optimizer/schedule.ts';
 export { readValueHead } from './weights/read-value-head.ts';

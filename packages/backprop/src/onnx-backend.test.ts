@@ -8,10 +8,11 @@ import { createEngine, type Engine, programUrl, type RunningProgram } from '@rlp
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { FullWeights } from './full-weights.ts';
 import { OnnxTrainingBackend } from './onnx-backend.ts';
-import { optimizerSchema } from './optimizer/optimizer.ts';
+import { optimizerSchema } from './optimizer/options.ts';
 import { scheduleSchema } from './optimizer/schedule.ts';
 import type { TrainingProgramOptions } from './program-protocol.ts';
 import { type BigramMethods, parameters, vocabularySize } from './testing/bigram.program.ts';
+import { momentSpecs } from './tfjs/training-state.ts';
 
 let engine: Engine;
 let created = 0;
@@ -35,6 +36,8 @@ async function create(): Promise<OnnxTrainingBackend> {
     frozen: [],
     reference: `${store}/reference`,
     scratch: `${store}/scratch`,
+    parameters: parameters.map((parameter) => ({ ...parameter, role: 'other' })),
+    optimizerState: `${store}/optimizer`,
     optimizer: optimizerSchema.parse({}),
     schedule: scheduleSchema.parse({ kind: 'constant' }),
     learningRate: 0.05,
@@ -49,6 +52,7 @@ async function create(): Promise<OnnxTrainingBackend> {
   return new OnnxTrainingBackend({
     program,
     weights,
+    optimizer: { kind: 'adamw', state: momentSpecs(parameters) },
     packing: { vocabularySize, contextLength: 64, tokensPerMicroBatch: 16, pair: 0, attention: 'whole' },
     shares: { engine, store },
     reference: 'initial',
@@ -113,6 +117,7 @@ it('sends a graph again after a request that failed before it was compiled', asy
       parameters,
       save: async () => undefined,
     }),
+    optimizer: { kind: 'adamw', state: [] },
     packing: { vocabularySize, contextLength: 64, tokensPerMicroBatch: 16, pair: 0, attention: 'whole' },
     shares: { engine, store: 'none' },
     forecastMemory: () => undefined,

@@ -35,16 +35,22 @@ import { checkLossValues, checkValueHead, type ValueHead } from './batch/value-l
 import { Future } from './future.ts';
 import { GraphLibrary } from './graphs/graph-library.ts';
 import { referenceDecay } from './optimizer/optimizer.ts';
-import type { ComputeRequest, GraphSource, Policy, ProgramState } from './program-protocol.ts';
+import { kindOf } from './optimizer/options.ts';
+import type { ComputeRequest, GraphSource, Policy } from './program-protocol.ts';
 import type { TrainingMethods } from './train.program.ts';
 import type { PolicyWeights } from './weights/policy-weights.ts';
 import { publishFiles, requirePublishable } from './weights/publication-files.ts';
-import { readTrainingCheckpoint, writeTrainingCheckpoint } from './weights/training-checkpoint.ts';
+import {
+  type CheckpointOptimizer,
+  readTrainingCheckpoint,
+  writeTrainingCheckpoint,
+} from './weights/training-checkpoint.ts';
 
 /** Parts of an {@link OnnxTrainingBackend}. Use {@link createOnnxBackend}. */
 export interface OnnxBackendParts {
   readonly program: RunningProgram<TrainingMethods>;
   readonly weights: PolicyWeights;
+  readonly optimizer: CheckpointOptimizer;
   readonly packing: PackingOptions;
   /** Weights that samplers of the same engine read. */
   readonly shares: SharedWeights;
@@ -145,7 +151,17 @@ export class OnnxTrainingBackend implements FullBackend {
 
   /** @param options - Replaces options of the backend in this update, for learning rates that the caller decides. */
   optimStep(options: OptimStepOptions = {}): TrainFuture<OptimStepResult> {
-    return this.#submit(async () => this.#parts.program.call('optimStep', resolveOptimStep(options)));
+    return this.#submit(async () => {
+      const settings = resolveOptimStep(options);
+      const { kind } = this.#parts.optimizer;
+      if (settings.optimizer && kindOf(settings.optimizer) !== kind) {
+        throw new ArgumentError(
+          `optimStep: expected an optimizer of kind '${kind}', as the backend was created with, ` +
+            `got '${kindOf(settings.optimizer)}': another one cannot use its state`,
+        );
+      }
+      return this.#parts.program.call('optimStep', settings);
+    });
   }
 
   logprobs(
@@ -221,7 +237,7 @@ export class OnnxTrainingBackend implements FullBackend {
   saveCheckpoint(directory: string): TrainFuture<void> {
     return this.#submit(async () => {
       const state = await this.#parts.program.call('save', undefined);
-      await writeTrainingCheckpoint(directory, state, this.#parts.weights);
+      await writeTrainingCheckpoint(directory, state, this.#parts);
     });
   }
 
@@ -231,9 +247,8 @@ export class OnnxTrainingBackend implements FullBackend {
     { optimizer = 'restored' }: { readonly optimizer?: 'restored' | 'fresh' } = {},
   ): TrainFuture<void> {
     const restored = this.#submit(async () => {
-      const saved = await readTrainingCheckpoint(directory, this.#parts.weights);
-      const state = optimizer === 'fresh' ? withFreshOptimizer(saved) : saved;
-      const tensors = [state.parameters, state.moment1, state.moment2, state.reference ?? []].flat();
+      const state = await readTrainingCheckpoint(directory, this.#parts, optimizer);
+      const tensors = [state.parameters, state.optimizer, state.reference ?? []].flat();
       const transfer = tensors.map(({ data }) => data.buffer as ArrayBuffer);
       await this.#parts.program.call('restore', state, { transfer });
       this.#weightVersion = state.weightVersion;
@@ -275,10 +290,4 @@ export class OnnxTrainingBackend implements FullBackend {
       throw error;
     }
   }
-}
-
-/** The state before the first update. */
-function withFreshOptimizer(state: ProgramState): ProgramState {
-  for (const { data } of [...state.moment1, ...state.moment2]) data.fill(0);
-  return { ...state, updates: 0 };
 }

@@ -1,8 +1,9 @@
 import type { AttentionForm } from './batch/attention-blocks.ts';
 import type { MicroBatch } from './batch/fill.ts';
 import type { TracedLoss } from './batch/traced-loss.ts';
-import type { Optimizer } from './optimizer/optimizer.ts';
+import type { Optimizer } from './optimizer/options.ts';
 import type { Schedule } from './optimizer/schedule.ts';
+import type { TrainedParameter } from './optimizer/update-rule.ts';
 
 /** Parameters that a policy reads: the trained ones, or their frozen copy. */
 export type Policy = 'current' | 'reference';
@@ -20,7 +21,7 @@ export interface MergePlan {
 
 /** Options of the training program. The backend's options explain them. */
 export interface TrainingProgramOptions {
-  /** Store of the trained parameters, with slots `gradient`, `moment1` and `moment2`. */
+  /** Store of the trained parameters, with slots `gradient` and, for AdamW in host memory, `moment1` and `moment2`. */
   readonly trainable: string;
   /** Stores of frozen parameters that the graphs read. The first store that has a parameter provides it. */
   readonly frozen: readonly string[];
@@ -28,6 +29,10 @@ export interface TrainingProgramOptions {
   readonly reference: string | undefined;
   /** Store for gradients of later micro-batches before they are added, created on first use. */
   readonly scratch: string;
+  /** Parameters of {@link TrainingProgramOptions.trainable}. */
+  readonly parameters: readonly TrainedParameter[];
+  /** Store of the optimizer's state that is in no slot, created on first use. */
+  readonly optimizerState: string;
   readonly optimizer: Optimizer;
   readonly schedule: Schedule;
   readonly learningRate: number;
@@ -136,7 +141,7 @@ export interface ProgramState {
   readonly updates: number;
   readonly weightVersion: number;
   readonly parameters: readonly NamedTensor[];
-  readonly moment1: readonly NamedTensor[];
-  readonly moment2: readonly NamedTensor[];
+  /** State of the optimizer, named `state.parameter`. */
+  readonly optimizer: readonly NamedTensor[];
   readonly reference: readonly NamedTensor[] | undefined;
 }

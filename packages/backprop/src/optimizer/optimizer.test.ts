@@ -1,7 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { adam, adamw, clipFactor, globalNorm, optimizerSchema, sgd } from './optimizer.ts';
+import { adam, adamw, clipFactor, globalNorm, sgd } from './optimizer.ts';
+import { optimizerSchema } from './options.ts';
 
 const shared = process.env.RLP_SHARED ?? fileURLToPath(new URL('../../../../../shared', import.meta.url));
 const file = `${shared}/conformance/optimizers_torch.json`;

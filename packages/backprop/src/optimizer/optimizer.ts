@@ -1,41 +1,7 @@
 import { ArgumentError, type ReferenceUpdate } from '@rlp/core';
-import * as z from 'zod';
 
 /** Typed array of either precision. */
 export type NumericArray = Float32Array | Float64Array;
-
-/** Schema of {@link OptimizerOptions}. */
-export const optimizerSchema = z.strictObject({
-  /** Adam with decoupled weight decay. Default `'adamw'`. */
-  kind: z.literal('adamw').default('adamw'),
-  /** Decay of the first moment. Default 0.9. */
-  beta1: z.number().min(0).lt(1).default(0.9),
-  /** Decay of the second moment. Default 0.999. */
-  beta2: z.number().min(0).lt(1).default(0.999),
-  /** Added to the square root of the second moment. Default 1e-8. */
-  epsilon: z.number().positive().default(1e-8),
-  /** Decoupled weight decay per update, times the learning rate. Default 0. */
-  weightDecay: z.number().min(0).default(0),
-  /** Parameters that decay: `'matrices'` leaves out norms and biases. Default `'matrices'`. */
-  decay: z.enum(['all', 'matrices']).default('matrices'),
-});
-
-/** Options of the optimizer of a training backend. */
-export interface OptimizerOptions extends z.input<typeof optimizerSchema> {}
-
-/** {@link OptimizerOptions} with every default filled in. */
-export type Optimizer = z.output<typeof optimizerSchema>;
-
-/** Schema of the maximum global L2 norm of gradients. `'off'` becomes infinity. */
-export const maxGradientNormSchema = z.union([
-  z.number().positive(),
-  z.literal('off').transform(() => Number.POSITIVE_INFINITY),
-]);
-
-/** Weight decay of a parameter of this shape. */
-export function weightDecayOf({ weightDecay, decay }: Optimizer, shape: readonly number[]): number {
-  return decay === 'all' || shape.length >= 2 ? weightDecay : 0;
-}
 
 /** Constants of one Adam update. */
 export interface AdamStep {

@@ -3,16 +3,16 @@ import { add, addAll, reshape, square, sum } from '@rlp/onnx/ops';
 import type { EngineHost, EngineSession, ParameterStore, Tensors } from '@rlp/onnx/runtime';
 import type { MicroBatch } from '../batch/fill.ts';
 import { checkGradient, overflowError } from '../batch/not-finite.ts';
+import { ParameterGraphs } from './element-graphs.ts';
 import type { GradientAccumulator } from './gradients.ts';
 import type { CompiledGraph } from './program-graphs.ts';
-import { SessionsByShape } from './sessions-by-shape.ts';
 import { clearParameters } from './store-copies.ts';
 
 /** Accumulated gradient of a store on a device. It stays there. Only its norm is read. */
 export class DeviceGradient implements GradientAccumulator {
   readonly #host: EngineHost;
   readonly #store: ParameterStore;
-  readonly #sums: SessionsByShape;
+  readonly #sums: ParameterGraphs;
   /** Parameters whose gradient buffer holds zeros. */
   readonly #zeros = new Set<string>();
   #squares: EngineSession | undefined;
@@ -22,9 +22,7 @@ export class DeviceGradient implements GradientAccumulator {
   constructor(host: EngineHost, store: ParameterStore) {
     this.#host = host;
     this.#store = store;
-    this.#sums = new SessionsByShape(host, (graph, shape) => {
-      graph.output('sum', add(graph.input('a', 'float32', shape), graph.input('b', 'float32', shape)));
-    });
+    this.#sums = new ParameterGraphs(host);
   }
 
   outputs(): Tensors {
@@ -45,10 +43,11 @@ export class DeviceGradient implements GradientAccumulator {
         this.#store.replace(name, part, 'gradient');
         continue;
       }
-      const { sum: total } = await this.#sums.run(shape, {
-        a: this.#store.tensor(name, 'gradient'),
-        b: part,
-      });
+      const { sum: total } = await this.#sums.run(
+        shape.join(),
+        { a: this.#store.tensor(name, 'gradient'), b: part },
+        ({ a, b }) => ({ sum: add(a, b) }),
+      );
       this.#store.replace(name, total!, 'gradient');
       part.dispose();
     }

@@ -11,6 +11,10 @@ export interface GradientAccumulator {
   add(graph: CompiledGraph, batch: MicroBatch, results: Tensors): Promise<void>;
   /** Throws a TrainingError that names the first parameter whose gradient is not finite. */
   check(): Promise<void>;
+  /** Sets the buffer to zero if nothing was accumulated, so that it can be read. */
+  settle(): void | Promise<void>;
+  /** Global L2 norm. */
+  norm(): number | Promise<number>;
   /** Drops the accumulated gradient. */
   clear(): void;
   /** Frees allocated stores and tensors. */
@@ -79,7 +83,6 @@ export class AccumulatedGradient implements GradientAccumulator {
     this.#sumOfSquares = 0;
   }
 
-  /** Sets the buffer to zero if nothing was accumulated, so that it can be read. */
   settle(): void {
     if (this.#state === 'filled') return;
     for (const segment of this.#store.segments('gradient')) segment.fill(0);
@@ -87,7 +90,6 @@ export class AccumulatedGradient implements GradientAccumulator {
     this.#sumOfSquares = 0;
   }
 
-  /** Global L2 norm. */
   norm(): number {
     if (this.#state === 'empty') return 0;
     this.#sumOfSquares ??= this.#measure();

@@ -1,73 +1,120 @@
-import type { Graph } from '@rlp/onnx';
-import { add, div, mul, sqrt, square, sub } from '@rlp/onnx/ops';
-import { type EngineHost, Tensor } from '@rlp/onnx/runtime';
-import { clipFactor, weightDecayOf } from '../optimizer/optimizer.ts';
-import type { DeviceGradient } from './device-gradient.ts';
+import type { Value } from '@rlp/onnx';
+import { mul } from '@rlp/onnx/ops';
+import { type CallContext, type EngineHost, type ParameterStore, Tensor } from '@rlp/onnx/runtime';
+import { clipFactor } from '../optimizer/optimizer.ts';
+import type { Optimizer } from '../optimizer/options.ts';
+import { ruleOf } from '../optimizer/rules.ts';
+import { stateSpecs, type TrainedParameter, type UpdateRule } from '../optimizer/update-rule.ts';
+import type { NamedTensor } from '../program-protocol.ts';
+import { ParameterGraphs } from './element-graphs.ts';
+import type { GradientAccumulator } from './gradients.ts';
 import type { OptimizerParts, ParameterOptimizer, UpdateStep } from './kernel-optimizer.ts';
-import { SessionsByShape } from './sessions-by-shape.ts';
+import { copyIn, copyOut } from './store-copies.ts';
+
+/** Parts of a {@link GraphOptimizer}. */
+export interface GraphOptimizerParts extends OptimizerParts<GradientAccumulator> {
+  readonly parameters: readonly TrainedParameter[];
+  /** Name of the store of the optimizer's state, which is created on first use. */
+  readonly state: string;
+  readonly optimizer: Optimizer;
+}
 
 /**
- * Clipping and AdamW as graphs, for parameters on a device.
+ * Clipping and any optimizer as graphs, in host memory or on a device.
  *
- * Parameters, gradients and moments stay on the device. An update sends nine numbers. Parameters are updated
- * one at a time, so at most one is held twice.
+ * Parameters, gradients and state stay where they are. An update sends a few numbers. Parameters are updated one at a time,
+ * so at most one is held twice.
  */
 export class GraphOptimizer implements ParameterOptimizer {
-  readonly #parts: OptimizerParts<DeviceGradient>;
-  readonly #updates: SessionsByShape;
+  readonly #host: EngineHost;
+  readonly #parts: GraphOptimizerParts;
+  readonly #graphs: ParameterGraphs;
+  readonly #names: readonly string[];
+  #state: ParameterStore | undefined;
 
-  constructor(host: EngineHost, parts: OptimizerParts<DeviceGradient>) {
+  constructor(host: EngineHost, parts: GraphOptimizerParts) {
+    this.#host = host;
     this.#parts = parts;
-    this.#updates = new SessionsByShape(host, adamwGraph);
+    this.#graphs = new ParameterGraphs(host);
+    this.#names = stateSpecs(ruleOf(parts.optimizer), parts.parameters).map(({ name }) => name);
   }
 
   async update({ learningRate, update, options, maxGradientNorm }: UpdateStep): Promise<number> {
-    const { store, gradient } = this.#parts;
-    const { beta1, beta2, epsilon } = options;
+    const { gradient, parameters } = this.#parts;
     await gradient.settle();
     const norm = await gradient.norm();
-    const scalars = {
-      factor: scalar(clipFactor(norm, maxGradientNorm)),
-      rate: scalar(learningRate / (1 - beta1 ** update)),
-      root: scalar(1 / Math.sqrt(1 - beta2 ** update)),
-      ...{ beta1: scalar(beta1), beta2: scalar(beta2), epsilon: scalar(epsilon) },
-      ...{ gain1: scalar(1 - beta1), gain2: scalar(1 - beta2) },
-    };
-    for (const { name, shape } of store.parameters) {
-      const next = await this.#updates.run(shape, {
-        ...scalars,
-        keep: scalar(1 - learningRate * weightDecayOf(options, shape)),
-        value: store.tensor(name),
-        gradient: store.tensor(name, 'gradient'),
-        moment1: store.tensor(name, 'moment1'),
-        moment2: store.tensor(name, 'moment2'),
-      });
-      store.replace(name, next['next:value']!);
-      store.replace(name, next['next:moment1']!, 'moment1');
-      store.replace(name, next['next:moment2']!, 'moment2');
+    const factor = clipFactor(norm, maxGradientNorm);
+    const rule = ruleOf(options);
+    const key = JSON.stringify(options);
+    for (const parameter of parameters) {
+      const numbers = { ...rule.numbers(parameter, { learningRate, update }), factor };
+      await this.#updateOne(parameter, { rule, key, numbers });
     }
     gradient.clear();
     return norm;
   }
 
-  release(): Promise<void> {
-    return this.#updates.release();
+  async save(call: CallContext): Promise<readonly NamedTensor[]> {
+    const state = this.#stateStore();
+    return state ? copyOut(state, undefined, call) : [];
   }
+
+  async restore(tensors: readonly NamedTensor[]): Promise<void> {
+    const state = this.#stateStore();
+    if (state) await copyIn(state, undefined, tensors);
+  }
+
+  async release(): Promise<void> {
+    await this.#graphs.release();
+    if (this.#state) this.#host.deleteStore(this.#state.name);
+    this.#state = undefined;
+  }
+
+  async #updateOne(
+    parameter: TrainedParameter,
+    { rule, key, numbers }: { rule: UpdateRule; key: string; numbers: Readonly<Record<string, number>> },
+  ): Promise<void> {
+    const { store } = this.#parts;
+    const { name, shape, role } = parameter;
+    const slots = Object.keys(rule.state(parameter));
+    const state = this.#stateStore();
+    const feeds: Record<string, Tensor> = {
+      value: store.tensor(name),
+      gradient: store.tensor(name, 'gradient'),
+    };
+    for (const slot of slots) feeds[`state:${slot}`] = state!.tensor(`${slot}.${name}`);
+    for (const [number, value] of Object.entries(numbers)) feeds[`number:${number}`] = scalar(value);
+    const next = await this.#graphs.run(`${key} ${role} ${shape.join()}`, feeds, (inputs) => {
+      const results = rule.build(parameter, {
+        value: inputs.value!,
+        gradient: mul(inputs.gradient!, inputs['number:factor']!),
+        state: withoutPrefix('state:', inputs),
+        numbers: withoutPrefix('number:', inputs),
+      });
+      const states = slots.map((slot) => [`next:${slot}`, results.state[slot]!] as const);
+      return { 'next:value': results.value, ...Object.fromEntries(states) };
+    });
+    store.replace(name, next['next:value']!);
+    for (const slot of slots) state!.replace(`${slot}.${name}`, next[`next:${slot}`]!);
+  }
+
+  /** Absent if the optimizer keeps nothing. */
+  #stateStore(): ParameterStore | undefined {
+    if (this.#names.length === 0) return undefined;
+    const { optimizer, parameters, state } = this.#parts;
+    this.#state ??= this.#host.createStore({
+      name: state,
+      parameters: stateSpecs(ruleOf(optimizer), parameters),
+    });
+    return this.#state;
+  }
+}
+
+function withoutPrefix(prefix: string, inputs: Readonly<Record<string, Value>>): Record<string, Value> {
+  const chosen = Object.entries(inputs).filter(([name]) => name.startsWith(prefix));
+  return Object.fromEntries(chosen.map(([name, value]) => [name.slice(prefix.length), value]));
 }
 
 function scalar(value: number): Tensor {
   return new Tensor('float32', Float32Array.of(value), [1]);
-}
-
-function adamwGraph(graph: Graph, shape: readonly number[]): void {
-  const input = (name: string) => graph.input(name, 'float32', shape);
-  const number = (name: string) => graph.input(name, 'float32', [1]);
-  const gradient = mul(input('gradient'), number('factor'));
-  const moment1 = add(mul(input('moment1'), number('beta1')), mul(gradient, number('gain1')));
-  const moment2 = add(mul(input('moment2'), number('beta2')), mul(square(gradient), number('gain2')));
-  const denominator = add(mul(sqrt(moment2), number('root')), number('epsilon'));
-  const step = div(mul(moment1, number('rate')), denominator);
-  graph.output('next:value', sub(mul(input('value'), number('keep')), step));
-  graph.output('next:moment1', moment1);
-  graph.output('next:moment2', moment2);
 }

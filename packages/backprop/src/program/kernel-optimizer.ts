@@ -1,6 +1,9 @@
-import type { ParameterStore } from '@rlp/onnx/runtime';
-import { clipFactor, type Optimizer, weightDecayOf } from '../optimizer/optimizer.ts';
+import type { CallContext, ParameterStore } from '@rlp/onnx/runtime';
+import { clipFactor } from '../optimizer/optimizer.ts';
+import { type Adamw, type Optimizer, weightDecayOf } from '../optimizer/options.ts';
+import type { NamedTensor } from '../program-protocol.ts';
 import type { AccumulatedGradient } from './gradients.ts';
+import { copyIn, copyOut } from './store-copies.ts';
 
 /** Constants of one update. */
 export interface UpdateStep {
@@ -15,6 +18,10 @@ export interface UpdateStep {
 export interface ParameterOptimizer {
   /** @returns Global L2 norm of the gradient before clipping. */
   update(step: UpdateStep): Promise<number>;
+  /** Copies of the state that it keeps, named `state.parameter`. */
+  save(call: CallContext): Promise<readonly NamedTensor[]>;
+  /** Replaces the state by what {@link ParameterOptimizer.save} gave. */
+  restore(tensors: readonly NamedTensor[]): Promise<void>;
   /** Frees allocated stores and sessions. */
   release(): Promise<void>;
 }
@@ -24,6 +31,9 @@ export interface OptimizerParts<Gradient> {
   readonly store: ParameterStore;
   readonly gradient: Gradient;
 }
+
+/** Slots of a store in host memory with AdamW's state. */
+export const adamwSlots = ['moment1', 'moment2'] as const;
 
 /** Clipping and AdamW by WebAssembly kernels, in place, for parameters in host memory. */
 export class KernelOptimizer implements ParameterOptimizer {
@@ -39,19 +49,36 @@ export class KernelOptimizer implements ParameterOptimizer {
     const norm = gradient.norm();
     const factor = clipFactor(norm, maxGradientNorm);
     if (factor < 1) gradient.scale(factor);
-    const { beta1, beta2, epsilon } = options;
+    const { beta1, beta2, epsilon } = options as Adamw;
     const step = { learningRate, beta1, beta2, epsilon, update };
-    for (const { state, weightDecay } of this.#pieces(options)) {
+    for (const { state, weightDecay } of this.#pieces(options as Adamw)) {
       store.kernels.adamw(state, { ...step, weightDecay });
     }
     gradient.clear();
     return norm;
   }
 
+  async save(call: CallContext): Promise<readonly NamedTensor[]> {
+    const copies: NamedTensor[] = [];
+    for (const slot of adamwSlots) {
+      const tensors = await copyOut(this.#parts.store, slot, call);
+      copies.push(...tensors.map((tensor) => ({ ...tensor, name: `${slot}.${tensor.name}` })));
+    }
+    return copies;
+  }
+
+  async restore(tensors: readonly NamedTensor[]): Promise<void> {
+    for (const slot of adamwSlots) {
+      const own = tensors.filter(({ name }) => name.startsWith(`${slot}.`));
+      const named = own.map((tensor) => ({ ...tensor, name: tensor.name.slice(slot.length + 1) }));
+      await copyIn(this.#parts.store, slot, named);
+    }
+  }
+
   async release(): Promise<void> {}
 
   /** Whole memories if all parameters have the same decay, otherwise single parameters. */
-  *#pieces(options: Optimizer) {
+  *#pieces(options: Adamw) {
     const { store } = this.#parts;
     const { decay, weightDecay } = options;
     if (decay === 'all' || weightDecay === 0) {

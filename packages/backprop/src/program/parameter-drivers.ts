@@ -1,20 +1,26 @@
 import type { EngineHost, ParameterStore } from '@rlp/onnx/runtime';
+import { kindOf } from '../optimizer/options.ts';
 import type { TrainingProgramOptions } from '../program-protocol.ts';
 import { DeviceGradient } from './device-gradient.ts';
 import { AccumulatedGradient, type GradientAccumulator } from './gradients.ts';
 import { GraphOptimizer } from './graph-optimizer.ts';
 import { KernelOptimizer, type ParameterOptimizer } from './kernel-optimizer.ts';
 
-/** Gradient and optimizer of a store: kernels in host memory, graphs on a device. */
+/** Gradient and optimizer of a store: kernels for AdamW in host memory, graphs otherwise. */
 export function driversOf(
   host: EngineHost,
   store: ParameterStore,
   options: TrainingProgramOptions,
 ): { readonly gradient: GradientAccumulator; readonly optimizer: ParameterOptimizer } {
-  if (store.residency === 'device') {
-    const gradient = new DeviceGradient(host, store);
-    return { gradient, optimizer: new GraphOptimizer(host, { store, gradient }) };
-  }
+  const onGraphs = (gradient: GradientAccumulator) => {
+    const { optimizer, parameters, optimizerState: state } = options;
+    return {
+      gradient,
+      optimizer: new GraphOptimizer(host, { store, gradient, parameters, state, optimizer }),
+    };
+  };
+  if (store.residency === 'device') return onGraphs(new DeviceGradient(host, store));
   const gradient = new AccumulatedGradient(host, store, options.scratch);
+  if (kindOf(options.optimizer) !== 'adamw') return onGraphs(gradient);
   return { gradient, optimizer: new KernelOptimizer({ store, gradient }) };
 }

@@ -152,8 +152,7 @@ export class TrainingProgram {
       updates: this.#updates,
       weightVersion: this.#weightVersion,
       parameters: await copyOut(this.#store, undefined, call),
-      moment1: await copyOut(this.#store, 'moment1', call),
-      moment2: await copyOut(this.#store, 'moment2', call),
+      optimizer: await this.#optimizer.save(call),
       reference: this.#reference && (await copyOut(this.#reference, undefined, call)),
     }));
 
@@ -166,8 +165,7 @@ export class TrainingProgram {
         await copyIn(this.#createReference(this.#options.reference), undefined, state.reference);
       }
       await copyIn(this.#store, undefined, state.parameters);
-      await copyIn(this.#store, 'moment1', state.moment1);
-      await copyIn(this.#store, 'moment2', state.moment2);
+      await this.#optimizer.restore(state.optimizer);
       this.#gradient.clear();
       this.#updates = state.updates;
       this.#weightVersion = state.weightVersion;

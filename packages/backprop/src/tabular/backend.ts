@@ -21,13 +21,8 @@ import {
 import * as z from 'zod';
 import { checkValueHead } from '../batch/value-losses.ts';
 import { Future, Sequence } from '../future.ts';
-import {
-  clipFactor,
-  globalNorm,
-  maxGradientNormSchema,
-  movingAverage,
-  referenceDecay,
-} from '../optimizer/optimizer.ts';
+import { clipFactor, globalNorm, movingAverage, referenceDecay } from '../optimizer/optimizer.ts';
+import { maxGradientNormSchema } from '../optimizer/options.ts';
 import { type Schedule, scheduleFactor, scheduleSchema } from '../optimizer/schedule.ts';
 import { accumulateLogits, countTokens, evaluateBatch, scoreBatch, tokenLogprobs } from './batch.ts';
 import { readCheckpoint, writeCheckpoint } from './checkpoint.ts';

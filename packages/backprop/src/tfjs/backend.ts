@@ -25,13 +25,17 @@ import { Future, Sequence } from '../future.ts';
 import { referenceDecay } from '../optimizer/optimizer.ts';
 import { ModelFiles, savingWith } from '../weights/model-files.ts';
 import { publishFiles, requirePublishable } from '../weights/publication-files.ts';
-import { readTrainingCheckpoint, writeTrainingCheckpoint } from '../weights/training-checkpoint.ts';
+import {
+  type CheckpointParts,
+  readTrainingCheckpoint,
+  writeTrainingCheckpoint,
+} from '../weights/training-checkpoint.ts';
 import type { Parameters } from './layers.ts';
 import { type ResolvedTfjsBackendOptions, resolveTfjsOptions, type TfjsBackendOptions } from './options.ts';
 import { type PackedBatch, type PackingOptions, packBatch, packSequences, unpack } from './padding.ts';
 import { type MicroBatchGradient, TfPolicy } from './policy.ts';
 import type { TensorFlow, TfTensor } from './tensorflow.ts';
-import { copyWeights, TrainingState } from './training-state.ts';
+import { copyWeights, momentSpecs, TrainingState } from './training-state.ts';
 
 /**
  * Trains a decoder on TensorFlow.js. AdamW runs on the host.
@@ -174,13 +178,18 @@ export class TfjsTrainingBackend
 
   /** Writes the same files as full fine-tuning with `createOnnxBackend`. Either backend can load them. */
   saveCheckpoint(directory: string): TrainFuture<void> {
-    return this.#submit(() => writeTrainingCheckpoint(directory, this.#state.save(), this.#files));
+    return this.#submit(() => writeTrainingCheckpoint(directory, this.#state.save(), this.#saved));
   }
 
   loadCheckpoint(directory: string): TrainFuture<void> {
     return this.#submit(async () => {
-      this.#state.restore(await readTrainingCheckpoint(directory, this.#files));
+      this.#state.restore(await readTrainingCheckpoint(directory, this.#saved));
     });
+  }
+
+  get #saved(): CheckpointParts {
+    const state = momentSpecs(this.#files.specs);
+    return { weights: this.#files, optimizer: { kind: 'adamw', state } };
   }
 
   close(): Promise<void> {

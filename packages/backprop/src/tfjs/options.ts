@@ -1,7 +1,7 @@
 import { parseOptions } from '@rlp/core';
 import type { Architecture, LanguageModel } from '@rlp/models';
 import * as z from 'zod';
-import { maxGradientNormSchema, optimizerSchema } from '../optimizer/optimizer.ts';
+import { adamwSchema, maxGradientNormSchema } from '../optimizer/options.ts';
 import { scheduleSchema } from '../optimizer/schedule.ts';
 import type { TensorFlow, TfTensor } from './tensorflow.ts';
 
@@ -36,7 +36,7 @@ const schema = z.strictObject({
   /** How the learning rate changes over updates. Default constant. */
   schedule: scheduleSchema.prefault({ kind: 'constant' }),
   /** Optimizer of the weights. Default: AdamW without weight decay. */
-  optimizer: optimizerSchema.prefault({}),
+  optimizer: adamwSchema.prefault({}),
   /** Global L2 norm that gradients are clipped to, or `'off'`. Default 1. */
   maxGradientNorm: maxGradientNormSchema.prefault(1),
   /** Maximum positions of one pass, padding included. Bounds activation memory. Default 1024. */

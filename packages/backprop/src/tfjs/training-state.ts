@@ -1,7 +1,8 @@
 import { type HostTensor, type OptimStepResult, TrainingError, type Weights } from '@rlp/core';
 import type { ParameterSpec } from '@rlp/onnx/runtime';
 import { checkGradient, overflowError } from '../batch/not-finite.ts';
-import { adamw, clipFactor, globalNorm, movingAverage, weightDecayOf } from '../optimizer/optimizer.ts';
+import { adamw, clipFactor, globalNorm, movingAverage } from '../optimizer/optimizer.ts';
+import { weightDecayOf } from '../optimizer/options.ts';
 import { scheduleFactor } from '../optimizer/schedule.ts';
 import type { ProgramState } from '../program-protocol.ts';
 import { toTensors, toWeights } from '../weights/policy-weights.ts';
@@ -13,14 +14,21 @@ export type TrainingStateOptions = Pick<
   'learningRate' | 'schedule' | 'optimizer' | 'maxGradientNorm' | 'reference'
 >;
 
+/** Tensors of AdamW's state. */
+export function momentSpecs(specs: readonly ParameterSpec[]): ParameterSpec[] {
+  return ['moment1', 'moment2'].flatMap((slot) =>
+    specs.map(({ name, shape }) => ({ name: `${slot}.${name}`, shape })),
+  );
+}
+
 /** All state that training changes, in host memory: weights, gradient, moments, reference policy and counters. */
 export class TrainingState {
   readonly #options: TrainingStateOptions;
   readonly #specs: readonly ParameterSpec[];
   #weights: Weights;
   #reference: Weights | undefined;
-  #moment1: Weights;
-  #moment2: Weights;
+  /** AdamW's moments, named `moment1.weight` and `moment2.weight`. */
+  #moments: Weights;
   #gradient: Weights | undefined;
   #updates = 0;
   #weightVersion = 0;
@@ -29,8 +37,7 @@ export class TrainingState {
     this.#options = options;
     this.#specs = specs;
     this.#weights = ordered(specs, weights);
-    this.#moment1 = zeros(specs);
-    this.#moment2 = zeros(specs);
+    this.#moments = zeros(momentSpecs(specs));
   }
 
   /** The current weights, not a copy. The next update changes them. */
@@ -119,8 +126,7 @@ export class TrainingState {
       updates: this.#updates,
       weightVersion: this.#weightVersion,
       parameters: copies(this.#weights),
-      moment1: copies(this.#moment1),
-      moment2: copies(this.#moment2),
+      optimizer: copies(this.#moments),
       reference: this.#options.reference === 'none' ? undefined : copies(this.#reference ?? this.#weights),
     };
   }
@@ -131,12 +137,12 @@ export class TrainingState {
    * If the checkpoint has no reference, its weights become the reference when they first change.
    */
   restore(state: ProgramState): void {
-    const taken = (tensors: ProgramState['parameters']) => ordered(this.#specs, toWeights(tensors));
+    const taken = (tensors: ProgramState['parameters'], specs = this.#specs) =>
+      ordered(specs, toWeights(tensors));
     this.#reference =
       this.#options.reference === 'initial' ? state.reference && taken(state.reference) : undefined;
     this.#weights = taken(state.parameters);
-    this.#moment1 = taken(state.moment1);
-    this.#moment2 = taken(state.moment2);
+    this.#moments = taken(state.optimizer, momentSpecs(this.#specs));
     this.#updates = state.updates;
     this.#weightVersion = state.weightVersion;
     this.clearGradient();
@@ -144,7 +150,8 @@ export class TrainingState {
 
   #updateParameter(name: string, gradient: Float32Array, learningRate: number, weightDecay: number): void {
     const { beta1, beta2, epsilon } = this.#options.optimizer;
-    const state = { moment1: this.#moment1.get(name)!.data, moment2: this.#moment2.get(name)!.data };
+    const moment = (slot: string) => this.#moments.get(`${slot}.${name}`)!.data;
+    const state = { moment1: moment('moment1'), moment2: moment('moment2') };
     adamw(this.#weights.get(name)!.data, gradient, state, {
       learningRate,
       beta1,

@@ -18,6 +18,7 @@ describe('readState', () => {
     adaptation: 'full',
     reference: 'absent',
     valueHead: 'absent',
+    optimizer: 'adamw',
   } as const;
 
   it('reads what writeState wrote', async () => {

@@ -13,6 +13,7 @@ const schema = z.strictObject({
   adaptation: z.enum(['full', 'lora']),
   reference: z.enum(['present', 'absent']),
   valueHead: z.enum(['present', 'absent']).default('absent'),
+  optimizer: z.string().default('adamw'),
 });
 
 /** Content of `state.json` in a checkpoint: all state except tensors. */

@@ -5,6 +5,7 @@ import { writeDirectory } from '@rlp/data/store';
 import { adapterConfigFile } from '@rlp/models';
 import { readSafetensors, writeSafetensors } from '@rlp/models/safetensors';
 import type { ParameterSpec } from '@rlp/onnx/runtime';
+import type { OptimizerKind } from '../optimizer/options.ts';
 import type { NamedTensor, ProgramState } from '../program-protocol.ts';
 import { type CheckpointState, openCheckpoint, readState, stateFile, writeState } from './checkpoint.ts';
 import { checkWeights, type PolicyWeights, toTensors, toWeights } from './policy-weights.ts';
@@ -15,6 +16,19 @@ export type CheckpointWeights = Pick<
   PolicyWeights,
   'adaptation' | 'valueHead' | 'check' | 'write' | 'readFiles'
 >;
+
+/** What a checkpoint is of. */
+export interface CheckpointParts {
+  readonly weights: CheckpointWeights;
+  readonly optimizer: CheckpointOptimizer;
+}
+
+/** Optimizer whose state is in a checkpoint. */
+export interface CheckpointOptimizer {
+  readonly kind: OptimizerKind;
+  /** Tensors of its state. */
+  readonly state: readonly ParameterSpec[];
+}
 
 /** Descriptions of the two ways to train, for error messages. */
 const adaptations = { full: 'trains every weight', lora: 'trains a low-rank correction' } as const;
@@ -28,7 +42,7 @@ const referenceFile = 'reference.safetensors';
  * It holds:
  *
  * - the files of the weights: `model.safetensors` and `config.json`, or a PEFT adapter
- * - `optimizer.safetensors` with `moment1.<name>` and `moment2.<name>`
+ * - `optimizer.safetensors` with the optimizer's state, such as `moment1.<name>`, unless it has none
  * - `reference.safetensors` if there is a reference policy
  * - `value_head.safetensors` if there is a value head
  * - `state.json`
@@ -39,14 +53,15 @@ const referenceFile = 'reference.safetensors';
 export async function writeTrainingCheckpoint(
   directory: string,
   state: ProgramState,
-  weights: CheckpointWeights,
+  { weights, optimizer }: CheckpointParts,
 ): Promise<void> {
   await writeDirectory(directory, async (temporary) => {
     const { policy, head } = splitHead(state.parameters);
     await weights.write(temporary, toWeights(policy));
     if (head.length > 0) await writeSafetensors(join(temporary, valueHeadFile), toWeights(head));
-    const moments = [...prefixed('moment1.', state.moment1), ...prefixed('moment2.', state.moment2)];
-    await writeSafetensors(join(temporary, optimizerFile), toWeights(moments));
+    if (state.optimizer.length > 0) {
+      await writeSafetensors(join(temporary, optimizerFile), toWeights(state.optimizer));
+    }
     if (state.reference) await writeSafetensors(join(temporary, referenceFile), toWeights(state.reference));
     await writeState(temporary, {
       format: 1,
@@ -55,6 +70,7 @@ export async function writeTrainingCheckpoint(
       adaptation: weights.adaptation,
       reference: state.reference ? 'present' : 'absent',
       valueHead: head.length > 0 ? 'present' : 'absent',
+      optimizer: optimizer.kind,
     });
   });
 }
@@ -62,13 +78,16 @@ export async function writeTrainingCheckpoint(
 /**
  * Reads a checkpoint of {@link writeTrainingCheckpoint}, or an adapter that PEFT wrote. Training starts anew from the latter.
  *
+ * @param optimizer - `'fresh'` leaves out the optimizer's state and the number of updates.
  * @throws FormatError for a malformed or damaged file.
- * @throws ArgumentError for a checkpoint of another model.
+ * @throws ArgumentError for a checkpoint of another model or optimizer.
  */
 export async function readTrainingCheckpoint(
   directory: string,
-  weights: CheckpointWeights,
+  parts: CheckpointParts,
+  optimizer: 'restored' | 'fresh' = 'restored',
 ): Promise<ProgramState> {
+  const { weights } = parts;
   await openCheckpoint(directory);
   const state = (await isForeignAdapter(directory)) ? foreignAdapter : await readState(directory);
   if (state.adaptation !== weights.adaptation) {
@@ -80,28 +99,37 @@ export async function readTrainingCheckpoint(
   const isFresh = state === foreignAdapter;
   if (!isFresh) checkSavedHead(directory, state.valueHead, weights.valueHead);
   const policy = await weights.readFiles(directory);
-  if (isFresh) return freshState(policy, weights.valueHead);
+  if (isFresh) return freshState(policy, parts);
   const head = weights.valueHead ? await readHead(join(directory, valueHeadFile), weights.valueHead) : [];
-  const moments = await readSafetensors(join(directory, optimizerFile));
-  const moment = (slot: string) => {
-    const tensors = withoutPrefix(`${slot}.`, moments);
-    const owner = `loadCheckpoint ${join(directory, optimizerFile)} (${slot})`;
-    const { policy, head } = splitHead(toTensors(tensors));
-    weights.check(owner, toWeights(policy));
-    checkWeights(owner, weights.valueHead ? [weights.valueHead] : [], toWeights(head));
-    return [...policy, ...head];
-  };
   const reference =
     state.reference === 'present' ? await readSafetensors(join(directory, referenceFile)) : undefined;
   if (reference) weights.check(`loadCheckpoint ${join(directory, referenceFile)}`, reference);
   return {
-    updates: state.updates,
+    updates: optimizer === 'fresh' ? 0 : state.updates,
     weightVersion: state.weightVersion,
     parameters: [...toTensors(policy), ...head],
-    moment1: moment('moment1'),
-    moment2: moment('moment2'),
+    optimizer:
+      optimizer === 'fresh' ? zeros(parts.optimizer.state) : await readOptimizer(directory, state, parts),
     reference: reference && toTensors(reference),
   };
+}
+
+async function readOptimizer(
+  directory: string,
+  saved: CheckpointState,
+  { optimizer: { kind, state } }: CheckpointParts,
+): Promise<NamedTensor[]> {
+  if (saved.optimizer !== kind) {
+    throw new ArgumentError(
+      `loadCheckpoint: ${directory} was trained by the optimizer '${saved.optimizer}', and this backend's is '${kind}'; ` +
+        `create it with optimizer: { kind: '${saved.optimizer}' }, or load with { optimizer: 'fresh' }`,
+    );
+  }
+  if (state.length === 0) return [];
+  const path = join(directory, optimizerFile);
+  const tensors = await readSafetensors(path);
+  checkWeights(`loadCheckpoint ${path}`, state, tensors);
+  return toTensors(tensors);
 }
 
 /** What the files of another library leave open: a low-rank correction that nothing was trained of yet. */
@@ -112,6 +140,7 @@ const foreignAdapter: CheckpointState = {
   adaptation: 'lora',
   reference: 'absent',
   valueHead: 'absent',
+  optimizer: 'adamw',
 };
 
 /** Whether another library wrote the folder: it holds an adapter, but not our state. */
@@ -121,16 +150,13 @@ async function isForeignAdapter(directory: string): Promise<boolean> {
 }
 
 /** Training that starts at these parameters, with a critic of zero. */
-function freshState(policy: Weights, valueHead: ParameterSpec | undefined): ProgramState {
-  const head = valueHead ? zeros([valueHead]) : [];
-  const parameters = [...toTensors(policy), ...head];
-  const moments = () => zeros(parameters);
+function freshState(policy: Weights, { weights, optimizer }: CheckpointParts): ProgramState {
+  const head = weights.valueHead ? zeros([weights.valueHead]) : [];
   return {
     updates: 0,
     weightVersion: 0,
-    parameters,
-    moment1: moments(),
-    moment2: moments(),
+    parameters: [...toTensors(policy), ...head],
+    optimizer: zeros(optimizer.state),
     reference: undefined,
   };
 }
@@ -160,16 +186,4 @@ async function readHead(path: string, spec: ParameterSpec): Promise<NamedTensor[
   const head = await readSafetensors(path);
   checkWeights(`loadCheckpoint ${path}`, [spec], head);
   return toTensors(head);
-}
-
-function prefixed(prefix: string, tensors: readonly NamedTensor[]): NamedTensor[] {
-  return tensors.map((tensor) => ({ ...tensor, name: `${prefix}${tensor.name}` }));
-}
-
-function withoutPrefix(prefix: string, tensors: Weights): Weights {
-  return new Map(
-    [...tensors].flatMap(([name, tensor]) =>
-      name.startsWith(prefix) ? [[name.slice(prefix.length), tensor] as const] : [],
-    ),
-  );
 }

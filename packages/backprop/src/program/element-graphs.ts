@@ -1,0 +1,42 @@
+import { Graph, serialize, type Value } from '@rlp/onnx';
+import type { EngineHost, EngineSession, Tensors } from '@rlp/onnx/runtime';
+
+/** Graphs over the parameters of a model, compiled once per key. On a device their outputs stay there. */
+export class ParameterGraphs {
+  readonly #host: EngineHost;
+  readonly #sessions = new Map<string, EngineSession>();
+
+  constructor(host: EngineHost) {
+    this.#host = host;
+  }
+
+  /**
+   * Runs a graph.
+   *
+   * @param key - Names the graph, with the shapes of the feeds.
+   * @param build - Builds it at the first run, from an input for each feed. Returns its outputs.
+   */
+  async run<Name extends string>(
+    key: string,
+    feeds: Readonly<Record<Name, Tensors[string]>>,
+    build: (inputs: Readonly<Record<Name, Value>>) => Readonly<Record<string, Value>>,
+  ): Promise<Tensors> {
+    let session = this.#sessions.get(key);
+    if (!session) {
+      const graph = new Graph();
+      const inputs = Object.entries<Tensors[string]>(feeds).map(
+        ([name, { dims }]) => [name, graph.input(name, 'float32', dims)] as const,
+      );
+      const outputs = build(Object.fromEntries(inputs) as Record<Name, Value>);
+      for (const [name, value] of Object.entries(outputs)) graph.output(name, value);
+      session = await this.#host.createSession(serialize(graph), { deviceOutputs: Object.keys(outputs) });
+      this.#sessions.set(key, session);
+    }
+    return session.run(feeds);
+  }
+
+  async release(): Promise<void> {
+    for (const session of this.#sessions.values()) await session.release();
+    this.#sessions.clear();
+  }
+}
