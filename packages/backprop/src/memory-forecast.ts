@@ -14,7 +14,7 @@ const remedy =
  * @param rank - Rank of the correction. `undefined` if every weight is trained.
  */
 export function memoryForecast(
-  { engine, model, tokensPerMicroBatch, activations, reference }: ResolvedOnnxBackendOptions,
+  { engine, model, tokensPerMicroBatch, activations, reference, optimizer }: ResolvedOnnxBackendOptions,
   rank: number | undefined,
 ): (batch: BatchSize) => MemoryForecast | undefined {
   const { executionProvider } = engine;
@@ -25,7 +25,9 @@ export function memoryForecast(
     const length = Math.max(1, Math.min(tokens, config.contextLength));
     const rows = Math.max(1, Math.min(sequences, Math.floor(tokensPerMicroBatch / length)));
     const microBatches = sequences > rows ? 'several' : 'one';
-    const estimate = estimateMemory({ config, rows, length, activations, reference, microBatches, lora });
+    const estimate = estimateMemory({
+      ...{ config, rows, length, activations, reference, optimizer, microBatches, lora },
+    });
     const { model: _copy, total: _total, table: _table, ...bytes } = estimate;
     return { bytes, held: process.memoryUsage.rss(), available: availableMemory(), remedy };
   };

@@ -1,7 +1,9 @@
 import { parseModelConfig } from '@rlp/models';
+import { linearLayers, parameterSpecs } from '@rlp/models/decoder';
 import { describe, expect, it } from 'vitest';
 import { countParameters, estimateMemory } from './memory.ts';
 import { memoryForecast } from './memory-forecast.ts';
+import type { OptimizerOptions } from './optimizer/options.ts';
 
 const llama = (change: Record<string, unknown>) =>
   parseModelConfig({
@@ -70,6 +72,21 @@ describe('countParameters', () => {
 });
 
 describe('estimateMemory', () => {
+  it('counts what each optimizer keeps', () => {
+    const config = llama({});
+    const shapes = parameterSpecs(config).map(({ shape }) => shape);
+    const bytes = (optimizer: OptimizerOptions) =>
+      estimateMemory({ config, rows: 1, length: 8, optimizer }).optimizer;
+    const weights = 4 * countParameters(config);
+    expect(bytes({})).toBe(2 * weights);
+    expect(bytes({ kind: 'lion' })).toBe(weights);
+    expect(bytes({ kind: 'sgd' })).toBe(0);
+    const rowsAndColumns = shapes.reduce((sum, shape) => sum + shape.reduce((a, b) => a + b), 0);
+    expect(bytes({ kind: 'adafactor' })).toBe(4 * rowsAndColumns);
+    const linear = linearLayers(config).reduce((sum, { inputs, outputs }) => sum + inputs * outputs, 0);
+    expect(bytes({ kind: 'muon' })).toBe(2 * weights - 4 * linear);
+  });
+
   const question = { config: llama({}), rows: 8, length: 128 };
 
   it('adds up, and prints every part', () => {

@@ -4,6 +4,9 @@ import { linearLayers, parameterSpecs } from '@rlp/models/decoder';
 import * as z from 'zod';
 import { blockColumns, longestWhole } from './batch/attention-blocks.ts';
 import { headBlockRows, largeVocabulary } from './graphs/parameter-blocks.ts';
+import { type OptimizerOptions, optimizerSchema } from './optimizer/options.ts';
+import { ruleOf } from './optimizer/rules.ts';
+import { stateSpecs, type TrainedParameter } from './optimizer/update-rule.ts';
 
 const schema = z.strictObject({
   /** Shape of the model, from `loadModel` or `parseModelConfig`. Required. */
@@ -22,6 +25,8 @@ const schema = z.strictObject({
   reference: z.enum(['initial', 'none']).optional(),
   /** `'critic'` is a separate model whose losses read only values, so it computes no logits. Default `'policy'`. */
   purpose: z.enum(['policy', 'critic']).optional(),
+  /** Option `optimizer` of the backend, which keeps from none to two numbers per weight. Default AdamW, which keeps two. */
+  optimizer: optimizerSchema.optional(),
   /** Trains a low-rank correction. Default: every weight is trained. */
   lora: z
     .strictObject({
@@ -44,7 +49,7 @@ export interface MemoryEstimate {
   readonly reference: number;
   /** Gradient buffers. */
   readonly gradients: number;
-  /** AdamW's two moments. */
+  /** State of the optimizer, such as AdamW's two moments. */
   readonly optimizer: number;
   /** Activations that are kept for the backward pass. */
   readonly activations: number;
@@ -97,7 +102,7 @@ const runtimeBytes = 200 * 2 ** 20;
  * @throws OptionsError naming every unknown or invalid field.
  */
 export function estimateMemory(question: MemoryQuestion): MemoryEstimate {
-  const { config, rows, length, lora } = parseOptions('estimateMemory', schema, question);
+  const { config, rows, length, lora, optimizer } = parseOptions('estimateMemory', schema, question);
   const tokens = rows * length;
   const scored = rows * Math.min(length, question.trained ?? length);
   const parameters = countParameters(config);
@@ -108,7 +113,7 @@ export function estimateMemory(question: MemoryQuestion): MemoryEstimate {
     weights: float * (parameters + (lora ? parameters + trained : 0)),
     reference: question.reference === 'none' ? 0 : float * trained,
     gradients: float * trained * (question.microBatches === 'several' ? 2 : 1),
-    optimizer: float * 2 * trained,
+    optimizer: float * optimizerNumbers(config, { lora, optimizer: optimizer ?? {} }),
     activations: float * tokens * activationsPerToken(config, length, question.activations ?? 'keep'),
     logits: critic ? 0 : float * scored * logitsPerToken(config),
     scoring:
@@ -123,14 +128,35 @@ export function estimateMemory(question: MemoryQuestion): MemoryEstimate {
 
 /** Number of parameters of a decoder: matrices, norms and biases. A tied output head counts once. */
 export function countParameters(config: ModelConfig): number {
-  const sizes = parameterSpecs(config).map(({ shape }) =>
-    shape.reduce((product, length) => product * length, 1),
-  );
-  return sizes.reduce((sum, size) => sum + size, 0);
+  return parameterSpecs(config).reduce((sum, { shape }) => sum + sizeOf(shape), 0);
 }
 
 function countAdapterParameters(config: ModelConfig, rank: number): number {
   return linearLayers(config).reduce((sum, { inputs, outputs }) => sum + rank * (inputs + outputs), 0);
+}
+
+/** Numbers that the optimizer keeps of all trained parameters. */
+function optimizerNumbers(
+  config: ModelConfig,
+  { lora, optimizer }: { lora: { readonly rank: number } | undefined; optimizer: OptimizerOptions },
+): number {
+  const linear = linearLayers(config);
+  const named = new Set(linear.map(({ weight }) => weight));
+  const parameters: TrainedParameter[] = lora
+    ? linear.flatMap(({ weight: name, inputs, outputs }) => [
+        { name: `${name}.down`, shape: [lora.rank, inputs], role: 'linear' },
+        { name: `${name}.up`, shape: [outputs, lora.rank], role: 'linear' },
+      ])
+    : parameterSpecs(config).map(({ name, shape }) => ({
+        ...{ name, shape },
+        role: named.has(name) ? 'linear' : 'other',
+      }));
+  const rule = ruleOf(optimizerSchema.parse(optimizer));
+  return stateSpecs(rule, parameters).reduce((sum, { shape }) => sum + sizeOf(shape), 0);
+}
+
+function sizeOf(shape: readonly number[]): number {
+  return shape.reduce((product, length) => product * length, 1);
 }
 
 function activationsPerToken(config: ModelConfig, length: number, mode: 'keep' | 'recompute'): number {

@@ -212,6 +212,7 @@ describe('attention in blocks', () => {
       expect(gap).toBeLessThan(1e-5);
       expect(Math.abs(result.loss - expected.loss)).toBeLessThan(1e-5);
     },
+    120_000,
   );
 });
 
@@ -228,5 +229,5 @@ describe('stories260k on TensorFlow.js', () => {
     await backend.optimStep();
     const { loss } = await backend.forwardBackward(batch, crossEntropy);
     expect(Math.abs(loss - adamw_losses[1]!)).toBeLessThan(tolerance.losses);
-  });
+  }, 120_000);
 });

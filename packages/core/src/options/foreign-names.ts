@@ -108,6 +108,7 @@ const trl = {
   lr_scheduler_type: 'OnnxBackendOptions.schedule.kind',
   warmup_steps: 'OnnxBackendOptions.schedule.warmup',
   warmup_ratio: 'OnnxBackendOptions.schedule.warmup',
+  optim: 'OnnxBackendOptions.optimizer.kind',
   weight_decay: 'OnnxBackendOptions.optimizer.weightDecay',
   adam_beta1: 'OnnxBackendOptions.optimizer.beta1',
   adam_beta2: 'OnnxBackendOptions.optimizer.beta2',

@@ -1,0 +1,67 @@
+import { describe, expect, it } from 'vitest';
+import type { OptimizerOptions } from './optimizer/options.ts';
+import { inlineBackends, temporaryCheckpoint } from './testing/inline-backends.ts';
+import { negativeLogLikelihood, sequences } from './testing/tiny-model.ts';
+
+const backends = inlineBackends();
+
+const optimizers: readonly (readonly [string, OptimizerOptions, number])[] = [
+  ['adamw', {}, 0.01],
+  ['lion', { kind: 'lion', weightDecay: 0.1 }, 0.003],
+  ['sgd', { kind: 'sgd' }, 0.3],
+  ['sgd with momentum', { kind: 'sgd', momentum: 0.5, momentumForm: 'nesterov' }, 0.1],
+  ['adafactor', { kind: 'adafactor' }, 0.01],
+  ['muon', { kind: 'muon', weightDecay: 0.1 }, 0.01],
+];
+
+async function lossesOf(backend: Awaited<ReturnType<typeof backends.create>>['backend'], updates: number) {
+  const losses: number[] = [];
+  for (let made = 0; made < updates; made++) {
+    losses.push((await backend.forwardBackward({ sequences }, negativeLogLikelihood)).loss);
+    await backend.optimStep();
+  }
+  return losses;
+}
+
+describe.each(optimizers)('training by %s', (_, optimizer, learningRate) => {
+  it.each([
+    ['every weight', {}],
+    ['a low-rank correction', { lora: { rank: 2 } }],
+  ])('lowers the loss of %s, and goes on from a checkpoint bit for bit', async (__, what) => {
+    const options = { optimizer, learningRate, valueHead: 'linear', ...what } as const;
+    const [first, second] = [await backends.create(options), await backends.create(options)];
+    const losses = await lossesOf(first.backend, 8);
+    expect(losses.at(-1)).toBeLessThan(losses[0]!);
+    const directory = await temporaryCheckpoint();
+    await first.backend.saveCheckpoint(directory);
+    await second.backend.loadCheckpoint(directory);
+    expect(await lossesOf(second.backend, 3)).toEqual(await lossesOf(first.backend, 3));
+    const [weights, resumed] = [await first.backend.getWeights(), await second.backend.getWeights()];
+    for (const [name, { data }] of weights) expect(resumed.get(name)!.data, name).toEqual(data);
+  });
+});
+
+describe('a checkpoint of another optimizer', () => {
+  it('is refused by name, and loaded if the optimizer starts anew', async () => {
+    const lion = await backends.create({ optimizer: { kind: 'lion' } });
+    await lossesOf(lion.backend, 1);
+    const directory = await temporaryCheckpoint();
+    await lion.backend.saveCheckpoint(directory);
+    const { backend } = await backends.create();
+    await expect(backend.loadCheckpoint(directory)).rejects.toThrow(
+      "was trained by the optimizer 'lion', and this backend's is 'adamw'; create it with optimizer: { kind: 'lion' }",
+    );
+    await backend.loadCheckpoint(directory, { optimizer: 'fresh' });
+    const [own, loaded] = [await lion.backend.getWeights(), await backend.getWeights()];
+    for (const [name, { data }] of own) expect(loaded.get(name)!.data, name).toEqual(data);
+  });
+});
+
+describe('optimStep', () => {
+  it('refuses an optimizer that cannot use the state', async () => {
+    const { backend } = await backends.create({ optimizer: { kind: 'lion' } });
+    await expect(backend.optimStep({ optimizer: {} })).rejects.toThrow(
+      "expected an optimizer of kind 'lion', as the backend was created with, got 'adamw'",
+    );
+  });
+});
