@@ -27,7 +27,7 @@ export const commandGroups: Readonly<Record<string, string>> = {
 export const commandTable: Readonly<Record<string, CommandEntry>> = {
   init: {
     summary: 'Start a project: types, a reward with a test, data, a run file',
-    examples: ['init my-model'],
+    examples: ['init my-model', 'init my-agent --template agent-with-tools'],
     load: async () => (await import('./init-command.ts')).initCommand,
   },
   train: {

@@ -1,6 +1,6 @@
 import { ArgumentError, messageOf } from '@rlp/core';
 import { defineCommand } from 'citty';
-import { createProject, nextSteps } from 'create-rlp';
+import { createProject, nextSteps, templates } from 'create-rlp';
 import type { CliContext } from './context.ts';
 
 /** `rlp init`. */
@@ -8,11 +8,16 @@ export const initCommand = defineCommand({
   meta: { name: 'init', description: 'Start a project: types, a reward with a test, data, a run file' },
   args: {
     directory: { type: 'positional', description: 'Folder of the project', default: '.' },
+    template: {
+      type: 'string',
+      description: `What the project does: ${Object.keys(templates).join(', ')}`,
+      default: 'reward',
+    },
     json: { type: 'boolean', description: 'Print the result as JSON' },
   },
-  async run({ args: { directory, json }, data }) {
+  async run({ args: { directory, template, json }, data }) {
     const { print } = data as CliContext;
-    const project = await createProject({ directory }).catch((cause: unknown) => {
+    const project = await createProject({ directory, template }).catch((cause: unknown) => {
       throw new ArgumentError(`rlp init: ${messageOf(cause)}`, { cause });
     });
     print(json ? JSON.stringify(project) : nextSteps(project));

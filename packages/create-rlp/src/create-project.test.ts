@@ -2,7 +2,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { createProject } from './create-project.ts';
+import { createProject, templates } from './create-project.ts';
 
 let root: string;
 beforeEach(() => {
@@ -22,6 +22,37 @@ it('writes a project whose parts name each other', async () => {
   expect(rows).toHaveLength(20);
   expect(readdirSync(directory).sort()).toEqual(
     ['.gitignore', 'README.md', 'data', 'package.json', 'run.ts', 'src', 'tsconfig.json'].sort(),
+  );
+});
+
+it('has templates whose files are complete', async () => {
+  for (const template of Object.keys(templates)) {
+    const directory = join(root, template);
+    const { files } = await createProject({ directory, template });
+    const expected = [
+      '.gitignore',
+      'README.md',
+      'data/questions.jsonl',
+      'package.json',
+      'run.ts',
+      'tsconfig.json',
+    ];
+    expect(files).toEqual(expect.arrayContaining(expected));
+    expect(files.filter((file) => /^src\/.*\.test\.ts$/.test(file))).toHaveLength(1);
+    const { scripts, devDependencies, dependencies } = JSON.parse(
+      readFileSync(join(directory, 'package.json'), 'utf8'),
+    );
+    expect(scripts).toMatchObject({ train: 'rlp train run.ts', types: 'tsc --noEmit' });
+    expect(Object.keys(devDependencies)).toEqual(['@types/node', 'tsx', 'typescript']);
+    const imported = files
+      .filter((file) => file.endsWith('.ts'))
+      .flatMap((file) => [...readFileSync(join(directory, file), 'utf8').matchAll(/from '([^.][^']*)'/g)])
+      .map(([, name]) => name!)
+      .filter((name) => !name.startsWith('node:'));
+    expect(Object.keys(dependencies)).toEqual(expect.arrayContaining(imported));
+  }
+  await expect(createProject({ directory: join(root, 'x'), template: 'rewards' })).rejects.toThrow(
+    'template: expected reward, sft, agent-with-tools, got "rewards"',
   );
 });
 

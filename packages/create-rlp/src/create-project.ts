@@ -2,12 +2,24 @@ import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { basename, dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
+/** Projects that {@link createProject} makes, each with what it is for. */
+export const templates = {
+  reward: 'a reward of your own: it imitates answers, then practises',
+  sft: 'questions with answers that are imitated',
+  'agent-with-tools': 'a model from the hub that practises to call a tool',
+} as const;
+
+/** Name of a template. */
+export type TemplateName = keyof typeof templates;
+
 /** Options of {@link createProject}. */
 export interface CreateProjectOptions {
   /** Folder of the project. Made if it does not exist. */
   readonly directory: string;
   /** Name in `package.json`. Default the folder's name, as far as npm allows it. */
   readonly name?: string | undefined;
+  /** What the project does. Default `'reward'`. */
+  readonly template?: TemplateName | (string & {}) | undefined;
 }
 
 /** A project that was made. */
@@ -24,19 +36,26 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 const renamed = new Map([['gitignore', '.gitignore']]);
 
 /**
- * Makes a project that trains a small model: a reward with a test, 20 rows of data, a run file in TypeScript, types.
+ * Makes a project that trains a model: a reward, a check of data or a tool with its test, 20 rows of data, a run file in TypeScript, types.
  *
  * Files that exist are never overwritten.
  *
- * @throws An error naming the files that exist already, or the folder if it is a file.
+ * @throws An error naming the files that exist already, the folder if it is a file, or the templates that exist.
  */
-export async function createProject({ directory, name }: CreateProjectOptions): Promise<CreatedProject> {
+export async function createProject({
+  directory,
+  name,
+  template = 'reward',
+}: CreateProjectOptions): Promise<CreatedProject> {
+  if (!Object.hasOwn(templates, template)) {
+    throw new Error(`template: expected ${Object.keys(templates).join(', ')}, got "${template}"`);
+  }
   const named = name ?? packageName(basename(resolve(directory)));
   const found = await stat(directory).catch(() => undefined);
   if (found !== undefined && !found.isDirectory()) {
     throw new Error(`${directory} is a file; choose another folder for the project`);
   }
-  const contents = await template(named);
+  const contents = new Map([...(await filesOf('common', named)), ...(await filesOf(template, named))]);
   const taken = await Promise.all(
     [...contents.keys()].map(async (path) => ((await exists(join(directory, path))) ? [path] : [])),
   );
@@ -64,11 +83,12 @@ export function nextSteps({ directory, files }: CreatedProject): string {
   ].join('\n');
 }
 
-async function template(name: string): Promise<ReadonlyMap<string, string>> {
+/** Files of a part of the templates by their path, filled in. */
+async function filesOf(part: string, name: string): Promise<ReadonlyMap<string, string>> {
   const { version } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as {
     readonly version: string;
   };
-  const folder = join(root, 'template');
+  const folder = join(root, 'template', part);
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });
   const files = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
   const contents = await Promise.all(

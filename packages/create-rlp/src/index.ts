@@ -5,4 +5,6 @@ export {
   type CreateProjectOptions,
   createProject,
   nextSteps,
+  type TemplateName,
+  templates,
 } from './create-project.ts';
