@@ -31,7 +31,7 @@ async function converse(backend: InferenceBackend, opening: readonly TokenId[], 
         const [completion] = await backend.sample({
           prompt,
           count: 1,
-          maxTokens: 5 + index,
+          maxTokens: 12 + index,
           seed,
           stopTokens: [],
         });

@@ -213,47 +213,62 @@ describe('GenerationLoop', () => {
       const { sequences } = await loop.submit(request({ prompt, stopTokens: [] }), untroubled());
       prompt = [...prompt, ...sequences[0]!.tokens, 4, 5];
     }
-    expect(decoder.prefills).toEqual([1]);
-    // The second turn finds its first prompt only, in blocks of two. Then the last sampled token was never computed.
-    expect(decoder.extended).toEqual([11, 3, 3]);
+    expect(decoder.prefills).toEqual([1, 1]);
+    // The last sampled token was never computed.
+    expect(decoder.extended).toEqual([3, 3]);
   });
 
-  it('keeps no completions where nothing continues them', async () => {
+  it('keeps nothing of short prompts and their completions where no prompt continues one', async () => {
     const decoder = new FakeDecoder(2);
     let saved = 0;
     const loop = start(decoder, { blocks: 40 });
-    decoder.saveRow = (_row, position) => {
-      saved = Math.max(saved, position);
+    decoder.saveRow = () => {
+      saved++;
     };
     for (const seed of ['a', 'b', 'c']) await loop.submit(request({ seed, stopTokens: [] }), untroubled());
     expect(saved).toBe(0);
   });
 
+  it('keeps long prompts at once', async () => {
+    const decoder = new FakeDecoder(2, 200);
+    const loop = start(decoder, { blocks: 100 });
+    const prompt = Array.from({ length: 101 }, (_, at) => at % 7);
+    for (const seed of ['a', 'b']) await loop.submit(request({ prompt, seed }), untroubled());
+    expect(decoder.extended).toEqual([101, 1]);
+  });
+
   it('forgets what it kept when the weights change, published or not', async () => {
+    const prompt = Array.from({ length: 101 }, (_, at) => at % 7);
     for (const how of ['published', 'in place'] as const) {
       let changed = false;
-      const decoder = new FakeDecoder(2);
-      const loop = start(decoder, { blocks: 20, weightsChanged: () => changed });
-      await loop.submit(request({ maxTokens: 2 }), untroubled());
+      const decoder = new FakeDecoder(2, 200);
+      const loop = start(decoder, { blocks: 100, weightsChanged: () => changed });
+      await loop.submit(request({ prompt }), untroubled());
       if (how === 'published') loop.setPolicyVersion(1);
       else changed = true;
-      await loop.submit(request({ maxTokens: 2 }), untroubled());
-      expect(decoder.prefills).toEqual([1, 1]);
+      await loop.submit(request({ prompt }), untroubled());
+      expect(decoder.extended).toEqual([101, 101]);
     }
   });
 
   it('keeps nothing of a sequence that began with older weights', async () => {
-    const decoder = new FakeDecoder(2);
-    const loop = start(decoder, { blocks: 20 });
-    let tokens = 0;
-    await loop.submit(request({ stopTokens: [] }), {
-      signal: new AbortController().signal,
-      onToken: () => {
-        if (++tokens === 4) loop.setPolicyVersion(1);
-      },
-    });
-    await loop.submit(request(), untroubled());
-    expect(decoder.prefills).toEqual([1, 1]);
+    for (const change of [true, false]) {
+      const decoder = new FakeDecoder(2, 100);
+      const loop = start(decoder, { blocks: 100 });
+      const talk = async (prompt: readonly number[], onToken?: () => void) => {
+        const observer = { signal: new AbortController().signal, onToken };
+        const { sequences } = await loop.submit(request({ prompt: [...prompt], stopTokens: [] }), observer);
+        return [...prompt, ...sequences[0]!.tokens];
+      };
+      await talk(await talk([1, 2, 3]));
+      let tokens = 0;
+      const again = await talk([4, 5, 6], () => {
+        if (++tokens === 4 && change) loop.setPolicyVersion(1);
+      });
+      decoder.extended.length = 0;
+      await talk(again);
+      expect(decoder.extended).toEqual(change ? [] : [1]);
+    }
   });
 
   it('lets running sequences go on while a long prompt is computed in parts', async () => {

@@ -190,7 +190,7 @@ export class GenerationLoop {
     const { sequence, weights } = this.#rows[index]!;
     if (weights !== this.#weights) return;
     const tokens = [...sequence.request.prompt, ...sequence.tokens].slice(0, sequence.cachedLength);
-    this.#options.prefixes.keep(index, tokens, sequence.request.prompt.length);
+    this.#options.prefixes.keepCompletion(index, tokens, sequence.request.prompt.length);
   }
 
   #removeRow(index: number): void {
@@ -255,13 +255,14 @@ export class GenerationLoop {
   }
 
   /** Copies each prompt to its members' rows and draws their first tokens. */
-  #startPrefilled({ row, prefills, distributions }: Prefilled): void {
+  #startPrefilled({ how, row, prefills, distributions }: Prefilled): void {
     const firstRow = this.#rows.length;
     // The first member of each prompt takes the row that was computed. The others are copies.
     if (row !== firstRow) this.#decoder.copyRow(row, firstRow, prefills[0]!.prompt.length);
     for (const { members } of prefills) this.#rows.push({ ...members[0]!, weights: this.#weights });
     for (const [index, { members, prompt }] of prefills.entries()) {
-      this.#options.prefixes.keep(firstRow + index, prompt, prompt.length);
+      if (how === 'parts') this.#options.prefixes.keep(firstRow + index, prompt);
+      this.#options.prefixes.observe(prompt);
       const { probabilities, logits } = this.#distribution(distributions, index);
       this.#draw(this.#rows[firstRow + index]!, probabilities, logits);
       for (const member of members.slice(1)) {

@@ -11,6 +11,7 @@ const TOGETHER_TOKENS = 64;
 
 /** Prompts that were computed into rows, with the distributions of what follows them. */
 export interface Prefilled {
+  readonly how: 'together' | 'parts';
   /** The first row. Prompts computed together lie in consecutive rows. */
   readonly row: number;
   readonly prefills: readonly SharedPrefill[];
@@ -132,7 +133,7 @@ export class PrefillQueue {
       prefills.map(({ temperature }) => temperature),
       logitsNeed(prefills.flatMap(({ members }) => members)),
     );
-    return { row, prefills, distributions };
+    return { how: 'together', row, prefills, distributions };
   }
 
   /** Tokens of the next part of the first prompt. */
@@ -151,7 +152,7 @@ export class PrefillQueue {
     this.#progress.filled += part.length;
     if (this.#progress.filled < prompt.length) return undefined;
     this.#progress = undefined;
-    return { row, prefills: [prefill], distributions };
+    return { how: 'parts', row, prefills: [prefill], distributions };
   }
 
   /** Rows that run may move while a prompt is computed in parts, so it waits in the last row, which was promised to it. */

@@ -28,8 +28,7 @@ interface Block {
  * Keys and values of tokens that left their rows. A prompt that begins with the same tokens starts from them, such as the next turn
  * of a conversation or another conversation with the same system prompt.
  *
- * Prompts are kept from the beginning, sampled tokens once a prompt has continued an earlier completion. Where nothing does, they
- * would only take memory.
+ * Completions are kept once a prompt has continued one. Where nothing does, they would only take memory.
  *
  * Tokens are kept in blocks, which form a tree. Sequences that begin alike share blocks. When memory runs out, the block that
  * was not used for longest goes first.
@@ -71,14 +70,37 @@ export class PrefixCache {
     return path.length * this.#blockTokens;
   }
 
-  /** Keeps what a row holds for these tokens, of which the first are a prompt, as far as whole blocks go. */
-  keep(row: number, tokens: readonly TokenId[], promptLength: number): void {
-    const length = this.#completions === 'kept' ? tokens.length : promptLength;
-    if (length < tokens.length) this.#remember(tokens, promptLength);
-    else if (this.#completions === 'forgotten') this.#noticeContinuation(tokens);
-    const path = this.#path(tokens, length);
+  /** Looks whether a prompt continues an earlier completion. */
+  observe(prompt: readonly TokenId[]): void {
+    if (this.#completions === 'kept') return;
+    let hash = HASH_START;
+    for (const [index, token] of prompt.entries()) {
+      hash = hashWith(hash, token);
+      if ((index + 1) % this.#blockTokens !== 0 || !this.#completed.has(hash)) continue;
+      this.#completions = 'kept';
+      this.#completed.clear();
+      return;
+    }
+  }
+
+  /** Keeps what a row holds for a prompt and its completion, if completions are kept. */
+  keepCompletion(row: number, tokens: readonly TokenId[], promptLength: number): void {
+    if (this.#completions === 'kept') {
+      this.keep(row, tokens);
+      return;
+    }
+    const length = tokens.length - (tokens.length % this.#blockTokens);
+    if (length <= promptLength) return;
+    if (this.#completed.size >= MOST_COMPLETED)
+      this.#completed.delete(this.#completed.values().next().value!);
+    this.#completed.add(tokens.slice(0, length).reduce(hashWith, HASH_START));
+  }
+
+  /** Keeps what a row holds for these tokens, as far as whole blocks go. */
+  keep(row: number, tokens: readonly TokenId[]): void {
+    const path = this.#path(tokens, tokens.length);
     this.#touch(path);
-    const most = Math.min(this.#capacity, Math.floor(length / this.#blockTokens));
+    const most = Math.min(this.#capacity, Math.floor(tokens.length / this.#blockTokens));
     for (let index = path.length; index < most; index++) {
       const parent = path[index - 1];
       const key = this.#keyAt(tokens, index);
@@ -95,25 +117,6 @@ export class PrefixCache {
     for (const { data } of this.#blocks) this.#free.push(data);
     this.#blocks.clear();
     this.#roots.clear();
-  }
-
-  #remember(tokens: readonly TokenId[], promptLength: number): void {
-    const length = tokens.length - (tokens.length % this.#blockTokens);
-    if (length <= promptLength) return;
-    if (this.#completed.size >= MOST_COMPLETED)
-      this.#completed.delete(this.#completed.values().next().value!);
-    this.#completed.add(tokens.slice(0, length).reduce(hashWith, HASH_START));
-  }
-
-  #noticeContinuation(prompt: readonly TokenId[]): void {
-    let hash = HASH_START;
-    for (const [index, token] of prompt.entries()) {
-      hash = hashWith(hash, token);
-      if ((index + 1) % this.#blockTokens !== 0 || !this.#completed.has(hash)) continue;
-      this.#completions = 'kept';
-      this.#completed.clear();
-      return;
-    }
   }
 
   #path(tokens: readonly TokenId[], limit: number): Block[] {
