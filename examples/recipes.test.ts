@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { loadModel } from '@rlp/models';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { trainAgent } from './agent-with-tools.ts';
+import { trainProgrammer } from './code-with-tests.ts';
 import { fineTune } from './fine-tune.ts';
 import { scoreLogs } from './score-logs.ts';
 import { lastOf, trainWalker } from './self-verification.ts';
@@ -79,6 +80,16 @@ describe('agent-with-tools', () => {
       expect(accuracy).toBeGreaterThanOrEqual(0);
       expect(calls).toBeLessThanOrEqual(1);
     }
+  }, 120_000);
+});
+
+describe('code-with-tests', () => {
+  it('imitates, trains on the verdicts of tests, and measures', async () => {
+    const shares = [];
+    const length = { seed: '0', updates: 2, iterations: 1, every: 1, measured: 4 };
+    for await (const share of trainProgrammer(length)) shares.push(share);
+    expect(shares).toHaveLength(2);
+    for (const share of shares) expect(share).toBeLessThanOrEqual(1);
   }, 120_000);
 });
 
