@@ -38,6 +38,7 @@ const order: Readonly<Record<string, readonly string[]>> = {
     'troubleshooting',
     'metrics',
     'performance',
+    'scalability',
     'quality-monitor',
     'verification',
     'answer-checking',
