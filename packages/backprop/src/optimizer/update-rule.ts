@@ -8,7 +8,7 @@ export interface TrainedParameter extends ParameterSpec {
 }
 
 /** What an update's graph computes with. */
-export interface UpdateInputs {
+interface UpdateInputs {
   readonly value: Value;
   /** Gradient after clipping. */
   readonly gradient: Value;
@@ -19,13 +19,13 @@ export interface UpdateInputs {
 }
 
 /** What an update's graph gives: the new value and the new state. */
-export interface UpdateOutputs {
+interface UpdateOutputs {
   readonly value: Value;
   readonly state: Readonly<Record<string, Value>>;
 }
 
 /** When an update happens. */
-export interface UpdateTime {
+interface UpdateTime {
   readonly learningRate: number;
   /** Number of the update. 1 for the first. */
   readonly update: number;

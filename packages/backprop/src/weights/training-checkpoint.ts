@@ -12,10 +12,7 @@ import { checkWeights, type PolicyWeights, toTensors, toWeights } from './policy
 import { splitHead, valueHeadFile } from './value-head.ts';
 
 /** Files of the trained parameters in a checkpoint. */
-export type CheckpointWeights = Pick<
-  PolicyWeights,
-  'adaptation' | 'valueHead' | 'check' | 'write' | 'readFiles'
->;
+type CheckpointWeights = Pick<PolicyWeights, 'adaptation' | 'valueHead' | 'check' | 'write' | 'readFiles'>;
 
 /** What a checkpoint is of. */
 export interface CheckpointParts {
