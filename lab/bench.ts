@@ -77,7 +77,7 @@ const schema = z.object({
   threads: count,
   episodes: count,
   batches: count,
-  weights: z.enum(['shared', 'packed']),
+  weights: z.enum(['shared', 'packed', 'int8']),
   profiling: z.enum(['runs', 'operators']),
 });
 const parsed = schema.safeParse({ ...values, names: positionals, shapes: values.shape.split(',') });

@@ -7,7 +7,7 @@ export interface MeasureOptions {
   readonly warmup: number;
   readonly runs: number;
   /** Where generation keeps its weights. */
-  readonly weights: 'shared' | 'packed';
+  readonly weights: 'shared' | 'packed' | 'int8';
   /** `'operators'` reports what each operator took instead of what lies outside of sessions; it slows the run down. */
   readonly profiling: 'runs' | 'operators';
 }

@@ -44,7 +44,7 @@ const scoreRequests = [
   { prompt: prompt.slice(0, 2), completion: tinyTokenizer.encode('a time.', { specialTokens: 'none' }) },
 ] as const;
 
-describe.each(['shared', 'packed'] as const)('with %s weights', (weights) => {
+describe.each(['shared', 'packed', 'int8'] as const)('with %s weights', (weights) => {
   describeSampler('createOnnxSampler', {
     create: () => start({ weights }),
     prompt,

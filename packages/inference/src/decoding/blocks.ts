@@ -13,6 +13,9 @@ import { add, gemm, reshape, transpose } from '@rlp/onnx/ops';
 /** How a linear layer is computed: `x Wᵀ`, or `(W xᵀ)ᵀ`, for which few rows need no repacking of the weight. */
 export type LinearOrder = 'plain' | 'swapped';
 
+/** A linear layer applied to `x` `[tokens, inputs]`, without its bias. */
+export type LayerProduct = (x: Value, layer: LinearLayer) => Value;
+
 /** Options of {@link inferenceBlocks}. */
 export interface InferenceBlocksOptions {
   readonly graph: Graph;
@@ -21,6 +24,8 @@ export interface InferenceBlocksOptions {
   readonly parameter: (name: string) => Value;
   readonly ops: OperatorSet;
   readonly linear: LinearOrder;
+  /** Computes the products of linear layers, without biases. Default: from their parameters, as `linear` says. */
+  readonly product?: LayerProduct | undefined;
   /** Position of every token `[batch, time]`. Asked for by models with learned positions. */
   readonly positions: () => Value;
   readonly attend: DecoderBlocks['attend'];
@@ -28,7 +33,7 @@ export interface InferenceBlocksOptions {
 
 /** Decoder blocks for inference: no gradients, sizes known at run time. */
 export function inferenceBlocks(options: InferenceBlocksOptions): DecoderBlocks {
-  const { batch, time, ops, linear, positions, attend } = options;
+  const { batch, time, ops, linear, product, positions, attend } = options;
   const tokens = productDimension([batch, time]);
   const known = new Map<string, Value>();
   const parameter = (name: string) => {
@@ -43,8 +48,10 @@ export function inferenceBlocks(options: InferenceBlocksOptions): DecoderBlocks 
     parameter,
     embedTokens: lookUp,
     embedPositions: (table) => lookUp(table, positions()),
-    linear: (x, layer) =>
-      linear === 'plain' ? linearLayer(x, layer, parameter) : swappedLinear(x, layer, parameter),
+    linear: (x, layer) => {
+      if (product) return withBias(product(x, layer), layer, parameter);
+      return linear === 'plain' ? linearLayer(x, layer, parameter) : swappedLinear(x, layer, parameter);
+    },
     attend,
   };
 }
@@ -52,6 +59,10 @@ export function inferenceBlocks(options: InferenceBlocksOptions): DecoderBlocks 
 function swappedLinear(x: Value, layer: LinearLayer, parameter: (name: string) => Value): Value {
   const transposeA = layer.order === 'out-in' ? 'no' : 'yes';
   const y = transpose(gemm(parameter(layer.weight), x, { transposeA, transposeB: 'yes' }));
+  return withBias(y, layer, parameter);
+}
+
+function withBias(y: Value, layer: LinearLayer, parameter: (name: string) => Value): Value {
   return layer.bias === undefined ? y : add(y, parameter(layer.bias));
 }
 

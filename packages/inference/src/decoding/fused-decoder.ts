@@ -1,5 +1,6 @@
 import type { TokenId } from '@rlp/core';
 import { type EngineHost, type EngineSession, Tensor, type Tensors } from '@rlp/onnx/runtime';
+import type { LinearOrder } from './blocks.ts';
 import type { DecoderOptions, LogitsNeed, ManagedDecoder, NextTokenDistributions } from './cached-decoder.ts';
 import { cacheNames, firstOutput, fusedGraph } from './fused-graph.ts';
 import { HostDecoder, inverseTemperatures, type Step } from './host-decoder.ts';
@@ -77,7 +78,10 @@ export class FusedDecoder extends HostDecoder implements ManagedDecoder {
       lastPositions: positions,
       temperatures,
     };
-    return this.#run('tokens', inputs, logits, {});
+    // In 8 bits one session computes both, so that the weights are there once.
+    const rows = () => BigInt64Array.from(tokens, (_, index) => BigInt(index));
+    const extra = this.#quantized ? { rows: new Tensor('int64', rows(), [tokens.length]) } : {};
+    return this.#run('tokens', inputs, logits, extra);
   }
 
   /** The kernel continues one row at a time only. */
@@ -169,9 +173,13 @@ export class FusedDecoder extends HostDecoder implements ManagedDecoder {
     return tensors;
   }
 
-  #step(kind: 'prompts' | 'tokens', count: number): Promise<Step> {
-    const swapped = kind === 'tokens' && this.options.weights === 'shared' && count <= SWAP_LIMIT;
-    const linear = swapped ? 'swapped' : 'plain';
+  get #quantized(): boolean {
+    return this.options.weights === 'int8';
+  }
+
+  #step(wanted: 'prompts' | 'tokens', count: number): Promise<Step> {
+    const kind = this.#quantized ? 'prompts' : wanted;
+    const linear = this.#linear(kind, count);
     const key = `${kind} ${linear}`;
     const known = this.#steps.get(key);
     if (known !== undefined) return known;
@@ -181,7 +189,13 @@ export class FusedDecoder extends HostDecoder implements ManagedDecoder {
     return step;
   }
 
-  async #openStep(kind: 'prompts' | 'tokens', linear: 'plain' | 'swapped'): Promise<Step> {
+  #linear(kind: 'prompts' | 'tokens', count: number): LinearOrder {
+    const { weights, maxSequences } = this.options;
+    if (weights === 'int8') return maxSequences <= SWAP_LIMIT ? 'swapped' : 'plain';
+    return kind === 'tokens' && weights === 'shared' && count <= SWAP_LIMIT ? 'swapped' : 'plain';
+  }
+
+  async #openStep(kind: 'prompts' | 'tokens', linear: LinearOrder): Promise<Step> {
     const { config, contextLength } = this.options;
     // Optimisation would swap the operands back.
     const options = {
@@ -189,7 +203,7 @@ export class FusedDecoder extends HostDecoder implements ManagedDecoder {
       spinMicroseconds: SPIN_MICROSECONDS,
     } as const;
     return this.open(
-      (parameter) => fusedGraph({ config, contextLength, step: kind, linear, parameter }),
+      (parameter, product) => fusedGraph({ config, contextLength, step: kind, linear, parameter, product }),
       options,
     );
   }

@@ -3,7 +3,13 @@ import { attentionScale, decoderHidden, headParameter, windowOf } from '@rlp/mod
 import { type Dimension, defineOp, Graph, productDimension, type Value } from '@rlp/onnx';
 import { embedding, rotaryEmbedding } from '@rlp/onnx/layers';
 import { mul, reshape, softmax } from '@rlp/onnx/ops';
-import { inferenceBlocks, type LinearOrder, outputLogits, ropeConstants } from './blocks.ts';
+import {
+  inferenceBlocks,
+  type LayerProduct,
+  type LinearOrder,
+  outputLogits,
+  ropeConstants,
+} from './blocks.ts';
 
 /** Keys and values of the cache before and after attention. */
 export const cacheNames = {
@@ -24,6 +30,8 @@ export interface FusedGraphOptions {
   /** `'prompts'`: whole prompts into empty rows, padded on the right. `'tokens'`: one token into each row. */
   readonly step: 'prompts' | 'tokens';
   readonly linear: LinearOrder;
+  /** Products of linear layers. Default: from their parameters. */
+  readonly product?: LayerProduct | undefined;
   /** Makes a parameter an input or an initialiser of the graph. */
   readonly parameter: (graph: Graph, name: string) => Value;
 }
@@ -63,6 +71,7 @@ export function fusedGraph(options: FusedGraphOptions): Graph {
     parameter: (name) => options.parameter(graph, name),
     ops: 'fused',
     linear,
+    product: options.product,
     positions,
     attend: cachedAttention(graph, options, { time, total, positions }),
   });

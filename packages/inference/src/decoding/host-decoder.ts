@@ -6,6 +6,7 @@ import {
   Tensor,
   type Tensors,
 } from '@rlp/onnx/runtime';
+import type { LayerProduct } from './blocks.ts';
 import { KeyValueCache } from './cache.ts';
 import type { DecoderOptions } from './cached-decoder.ts';
 import { StoredWeights } from './weights.ts';
@@ -64,11 +65,15 @@ export abstract class HostDecoder {
 
   /** Compiles a graph whose parameters are inputs or initialisers, whichever the options ask for. */
   protected async open(
-    build: (parameter: (graph: Graph, name: string) => Value) => Graph,
+    build: (parameter: (graph: Graph, name: string) => Value, product?: LayerProduct) => Graph,
     options: SessionOptions = {},
   ): Promise<Step> {
-    const { input, initializer } = this.#weights;
-    const graph = build(this.options.weights === 'shared' ? input : initializer);
+    const { input, initializer, quantized } = this.#weights;
+    const { weights } = this.options;
+    const graph = build(
+      weights === 'packed' ? initializer : input,
+      weights === 'int8' ? quantized : undefined,
+    );
     const session = await this.#host.createSession(serialize(graph), options);
     return { session, parameters: this.#weights.feeds(session.inputNames) };
   }

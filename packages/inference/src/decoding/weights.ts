@@ -1,15 +1,16 @@
 import { ArgumentError } from '@rlp/core';
 import type { ModelConfig } from '@rlp/models';
-import { parameterSpecs } from '@rlp/models/decoder';
+import { type LinearLayer, parameterSpecs } from '@rlp/models/decoder';
 import type { Graph, Value } from '@rlp/onnx';
 import type { EngineHost, ParameterStore } from '@rlp/onnx/runtime';
+import { quantizedProduct, quantizeMatrix } from './quantized.ts';
 
 /**
  * How sessions get their weights. `'shared'` reads the store in place, so a trainer's update is seen by the next run.
  * `'packed'` bakes a copy into the session, rearranged for matrix products. It is faster, but new weights rebuild the
- * session.
+ * session. `'int8'` bakes in the linear layers in 8 bits and reads the rest in place.
  */
-export type WeightPlacement = 'shared' | 'packed';
+export type WeightPlacement = 'shared' | 'packed' | 'int8';
 
 /** A model's parameters in a store, as seen by graphs. */
 export class StoredWeights {
@@ -41,6 +42,10 @@ export class StoredWeights {
       `store "${this.#store.name}" is on a device, where weights cannot be packed; use weights: 'shared'`,
     );
   };
+
+  /** A linear layer's product with its weight in 8 bits as part of the graph: a copy of its present value. */
+  quantized = (x: Value, layer: LinearLayer): Value =>
+    quantizedProduct(x, layer.weight, quantizeMatrix(this.#store.data(layer.weight), layer));
 
   /** Tensors to feed for the inputs among these names that are parameters. */
   feeds(inputs: readonly string[]) {

@@ -105,6 +105,7 @@ function viewAs(type: DataType, bytes: Uint8Array): Exclude<TensorData, number> 
     bfloat16: () => new Uint16Array(buffer),
     int64: () => new BigInt64Array(buffer),
     int32: () => new Int32Array(buffer),
+    uint8: () => new Uint8Array(buffer),
     bool: () => new Uint8Array(buffer),
   };
   return views[type]();

@@ -56,6 +56,8 @@ function toTyped(type: DataType, values: readonly (number | bigint)[]): ArrayBuf
       return BigInt64Array.from(values, (value) => toInteger(value));
     case 'int32':
       return Int32Array.from(values, toInt32);
+    case 'uint8':
+      return Uint8Array.from(values, toUint8);
     case 'bool':
       return Uint8Array.from(values, (value) => (Number(value) === 0 ? 0 : 1));
     case 'float16':
@@ -76,11 +78,18 @@ function toInt32(value: number | bigint): number {
   throw new ArgumentError(`an int32 tensor cannot hold ${value}, expected a whole number of 32 bits`);
 }
 
+function toUint8(value: number | bigint): number {
+  const number = Number(value);
+  if (number === (number & 255)) return number;
+  throw new ArgumentError(`a uint8 tensor cannot hold ${value}, expected a whole number from 0 to 255`);
+}
+
 const native: Readonly<Record<DataType, string>> = {
   float32: 'Float32Array',
   float64: 'Float64Array',
   int64: 'BigInt64Array',
   int32: 'Int32Array',
+  uint8: 'Uint8Array',
   bool: 'Uint8Array',
   float16: 'Uint16Array',
   bfloat16: 'Uint16Array',
