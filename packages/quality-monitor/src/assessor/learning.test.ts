@@ -90,10 +90,11 @@ describe('explainedByLearning: lower', () => {
       accuracy,
     };
   };
+  const manyWords = () =>
+    Array.from({ length: 12 }, () => random.uniform().toString(36).slice(2, 9)).join(' ');
   const long = (accuracy: number): Made => {
-    const words = Array.from({ length: 12 }, () => random.uniform().toString(36).slice(2, 9)).join(' ');
     return {
-      response: `<reasoning>${words}</reasoning><answer>${100 + upTo(99)}</answer>`,
+      response: `<reasoning>${manyWords()}</reasoning><answer>${100 + upTo(99)}</answer>`,
       format: 1,
       accuracy,
     };
@@ -148,14 +149,16 @@ describe('explainedByLearning: lower', () => {
       const response = `<reasoning>${thought()}</reasoning><answer>${answer()}</answer>`;
       return { response, format: 1, accuracy: chance(0.8) };
     }, 64);
+  const unformatted = (text: () => string) =>
+    batch(() => ({ response: text(), format: 0, accuracy: chance(0.5) }), 64);
   const honest = varied(() => chance(0.4));
 
   it.each<[string, readonly (readonly Made[])[], string]>([
     [
       'a judge returns one value below its best',
       then(
-        varied(() => random.uniform() / 2 + 0.3),
-        varied(() => 0.6),
+        varied(() => (chance(0.1) === 1 ? 0.1 : 0.6 + 0.3 * random.uniform())),
+        varied(() => 0.78),
       ),
       'accuracy variance_collapse',
     ],
@@ -209,6 +212,23 @@ describe('explainedByLearning: lower', () => {
       'degenerate_outputs',
     ],
     [
+      'answers are empty',
+      then(
+        honest,
+        paid(manyWords, () => ''),
+      ),
+      'degenerate_outputs',
+    ],
+    [
+      'one word replaces plain text',
+      then(
+        unformatted(manyWords),
+        unformatted(() => 'ok'),
+      ),
+      'degenerate_outputs',
+    ],
+    ['a learned format gives way to plain text', then(honest, unformatted(manyWords)), 'degenerate_outputs'],
+    [
       'junk that is paid replaces work',
       then(
         honest,
@@ -255,9 +275,17 @@ describe('explainedByLearning: lower', () => {
         made.map((one) => ({ ...one, format: 0 })),
       ),
     ],
+    [
+      'a sum keeps its first part and the second is rare',
+      then(
+        honest,
+        varied(() => 1 + chance(0.05)),
+      ),
+    ],
     ['successes are rare', [batch(() => long(chance(0.05)), 200)]],
   ])('does not alarm if %s', (_, batches) => {
-    expect(alarms(watch(batches))).toEqual([]);
+    const found = alarms(watch(batches, { windowSize: 256 }));
+    expect(found.filter((one) => !one.endsWith('reward_spike'))).toEqual([]);
   });
 
   it('remembers across saved states', () => {
