@@ -8,8 +8,8 @@ export async function unknownCommand(title: string, group: string): Promise<stri
   return `rlp: unknown command "${title}"${near} ${help} lists the commands`;
 }
 
-/** What is wrong with the flags of a call, which citty would ignore. `undefined` if nothing is. */
-export async function flagProblem(
+/** What is wrong with the arguments of a call, which citty would ignore. `undefined` if nothing is. */
+export async function argumentProblem(
   title: string,
   command: Loaded,
   args: readonly string[],
@@ -26,9 +26,23 @@ export async function flagProblem(
     const isOwn = commandTable[title]?.flags === 'dotted' && /^--[\w-]+\./.test(flag);
     return /^-\D/.test(flag) && !known.includes(flag) && !isOwn ? [flag] : [];
   });
-  if (unknown.length === 0) return undefined;
+  if (unknown.length === 0) return surplus(title, command, args);
   const near = await nearest(unknown[0]!, known);
   return `rlp ${title}: unknown flag ${unknown.join(', ')}${near} See rlp ${title} --help`;
+}
+
+/** Words after those that a command takes. Commands that read flags by themselves read these, too. */
+async function surplus(title: string, command: Loaded, args: readonly string[]): Promise<string | undefined> {
+  if (commandTable[title]?.flags === 'dotted') return undefined;
+  const definitions = (await resolved(command.args)) ?? {};
+  const optional = Object.entries(definitions).map(([name, each]) => [name, { ...each, required: false }]);
+  const { parseArgs } = await import('citty');
+  const given = parseArgs([...args], Object.fromEntries(optional))._;
+  const taken = Object.values(definitions).filter(({ type }) => type === 'positional').length;
+  const rest = given.slice(taken);
+  return rest.length === 0
+    ? undefined
+    : `rlp ${title}: expected ${taken === 0 ? 'no arguments' : `at most ${taken} arguments`}, got also ${rest.map((each) => JSON.stringify(each)).join(', ')}. See rlp ${title} --help`;
 }
 
 interface Definition {

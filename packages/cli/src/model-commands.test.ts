@@ -256,7 +256,7 @@ describe('rlp eval and rlp compare', () => {
     [['eval', stories, file('broken.jsonl', '{"question": ')], 'line 1'],
     [['compare', stories, stories], 'expected a run folder'],
     [['compare', questions, questions], 'expected JSON'],
-    [['compare', join(directory, 'none'), questions], 'ENOENT'],
+    [['compare', join(directory, 'none'), questions], 'does not exist; correct the path'],
     [['compare', file('no.json', { a: 1 }), questions], 'is not an evaluation'],
   ])('refuses %j', async (args, problem) => {
     const refused = await rlp(...args);

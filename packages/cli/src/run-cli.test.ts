@@ -47,7 +47,7 @@ describe('rlp', () => {
     );
     expect(await rlp('monitor', 'report', '--metrics', join(directory, 'none.jsonl'))).toMatchObject({
       code: 1,
-      complaints: expect.stringMatching(/^ENOENT: .*none\.jsonl/),
+      complaints: expect.stringMatching(/none\.jsonl does not exist; correct the path$/),
     });
     expect(await rlp('monitor', 'report')).toMatchObject({
       code: 2,
@@ -96,7 +96,7 @@ describe('rlp view', () => {
     expect(await rlp('view')).toMatchObject({ code: 2, complaints: expect.stringMatching(/path/i) });
     expect(await rlp('view', join(directory, 'gone'))).toMatchObject({
       code: 1,
-      complaints: expect.stringContaining('ENOENT'),
+      complaints: expect.stringContaining('does not exist; correct the path'),
     });
     expect((await rlp('view', '--help')).said).toContain('USAGE rlp view [OPTIONS] <PATH>');
   });
@@ -285,7 +285,7 @@ describe('rlp monitor analyze', () => {
     );
     expect(await rlp('monitor', 'analyze', join(directory, 'missing'))).toMatchObject({
       code: 1,
-      complaints: expect.stringContaining('ENOENT'),
+      complaints: expect.stringContaining('does not exist; correct the path'),
     });
   });
 });
@@ -331,7 +331,7 @@ describe('rlp run verify', () => {
   it('needs a directory that exists', async () => {
     expect(await rlp('run', 'verify', join(directory, 'none'))).toMatchObject({
       code: 1,
-      complaints: expect.stringContaining('ENOENT'),
+      complaints: expect.stringContaining('does not exist; correct the path'),
     });
     expect(await rlp('run', 'verify')).toMatchObject({ code: 2 });
     expect((await rlp('run')).said).toContain('verify');

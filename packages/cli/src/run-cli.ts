@@ -1,6 +1,6 @@
 import { commandGroups, commandTable, type Loaded } from './command-table.ts';
 import type { CliContext } from './context.ts';
-import { flagProblem, unknownCommand } from './mistakes.ts';
+import { argumentProblem, unknownCommand } from './mistakes.ts';
 import { commandUsage, overview, packageVersion } from './usage.ts';
 
 /**
@@ -53,7 +53,7 @@ async function run(
   command: Loaded,
   { rest, context }: { readonly rest: readonly string[]; readonly context: CliContext },
 ): Promise<number> {
-  const problem = await flagProblem(title, command, rest);
+  const problem = await argumentProblem(title, command, rest);
   if (problem !== undefined) {
     context.printError(problem);
     return 2;
@@ -81,7 +81,19 @@ async function described(title: string, error: unknown, isDebug: boolean): Promi
   if (!(error instanceof Error)) return `rlp ${title}: ${String(error)}`;
   if (isDebug) return error.stack ?? error.message;
   const { RlpError } = await import('@rlp/core');
-  if (error instanceof RlpError || 'syscall' in error) return error.message;
+  if (error instanceof RlpError) return error.message;
+  if ('syscall' in error) return `rlp ${title}: ${systemProblem(error as NodeJS.ErrnoException)}`;
   if (isUsageError(error)) return `rlp ${title}: ${error.message}. See rlp ${title} --help`;
   return `rlp ${title}: ${error.message} (unexpected; --debug prints the stack)`;
+}
+
+/** What the system could not do, with a remedy for the usual mistakes. */
+function systemProblem({ code, path, message }: NodeJS.ErrnoException): string {
+  if (path === undefined) return message;
+  if (code === 'ENOENT') return `${path} does not exist; correct the path`;
+  if (code === 'ENOTDIR') return `${path}: expected a folder, got a file`;
+  if (code === 'EISDIR') return `${path}: expected a file, got a folder`;
+  if (code === 'EACCES' || code === 'EPERM')
+    return `${path} may not be opened by this user; change its permissions`;
+  return message;
 }

@@ -19,6 +19,11 @@ export const verifyCommand = defineCommand({
     const { print } = data as CliContext;
     const result = await verifyRun(args.directory);
     const { intact, problems, leftovers, holder } = result;
+    if (intact.length + problems.length + leftovers.length === 0) {
+      throw new ArgumentError(
+        `${args.directory} holds no checkpoints; give the folder of a run, or of one save`,
+      );
+    }
     if (args.json) print(JSON.stringify(result));
     else {
       for (const problem of problems) print(`broken: ${problem}`);

@@ -66,14 +66,14 @@ it.each([
   ],
   [['train', rows, '--model', 'nowhere', '--out', join(directory, 'x')], 1, /nowhere does not exist/],
   [['train', 'none.jsonl', '--model', model, '--out', join(directory, 'x')], 1, /none\.jsonl does not exist/],
-  [['train', 'none.yaml'], 1, /ENOENT.*none\.yaml/],
+  [['train', 'none.yaml'], 1, /none\.yaml does not exist/],
   [
     ['train', rows, '--model', model, '--out', 'x', '--sft.updates'],
     1,
     /expected a value after --sft\.updates/,
   ],
   [['run', 'resume', directory], 1, /holds no run/],
-  [['run', 'list', join(directory, 'gone')], 1, /ENOENT/],
+  [['run', 'list', join(directory, 'gone')], 1, /gone does not exist/],
 ])('rlp %j fails with one message', async (args, code, problem) => {
   expect(await rlp(...args)).toMatchObject({ code, complaints: expect.stringMatching(problem) });
 });

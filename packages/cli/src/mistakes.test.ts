@@ -1,0 +1,141 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, expect, it } from 'vitest';
+import { commandTable } from './command-table.ts';
+import { runCli } from './run-cli.ts';
+
+const directory = mkdtempSync(join(tmpdir(), 'cli-mistakes-'));
+afterAll(() => rmSync(directory, { recursive: true }));
+const at = (name: string) => join(directory, name);
+writeFileSync(at('file'), 'x');
+writeFileSync(at('empty.jsonl'), '');
+writeFileSync(at('broken.jsonl'), '{"a":\n');
+writeFileSync(at('bad.yaml'), 'modle: x\n');
+mkdirSync(at('empty'));
+mkdirSync(at('half'));
+writeFileSync(at('half/run.json'), '{');
+
+/** Mistakes of each command, beside a flag that it does not have. `@` stands for the folder of the test. */
+const mistakes: Readonly<Record<string, readonly (readonly [string, RegExp])[]>> = {
+  init: [
+    ['@file', /is a file; choose another folder/],
+    ['@new --template none', /template: expected reward, sft/],
+    ['@new @other', /expected at most 1 arguments, got also/],
+  ],
+  train: [
+    ['', /missing --model DIR/],
+    ['@none.yaml', /none\.yaml does not exist; correct the path/],
+    ['@bad.yaml --out @o', /missing --model DIR .* and --data FILE/],
+  ],
+  eval: [
+    ['', /Missing required positional argument: MODEL/],
+    ['@none @empty.jsonl', /does not exist; give a model folder/],
+    ['@none @empty.jsonl more', /got also "more"/],
+  ],
+  generate: [
+    ['', /Missing required positional argument: MODEL/],
+    ['@none text', /does not exist; give a model folder/],
+    ['@none text more', /got also "more"/],
+  ],
+  chat: [
+    ['', /Missing required positional argument: MODEL/],
+    ['@none', /does not exist; give a model folder/],
+    ['@none more', /got also "more"/],
+  ],
+  serve: [
+    ['', /Missing required positional argument: MODEL/],
+    ['@none', /does not exist; give a model folder/],
+    ['@none --port x', /--port must be an integer from 0 to 65535, got "x"/],
+  ],
+  compare: [
+    ['', /Missing required positional argument: FIRST/],
+    ['@none @other', /none does not exist; correct the path/],
+    ['@empty @half', /expected a run folder with run\.json/],
+  ],
+  export: [
+    ['', /Missing required positional argument: MODEL/],
+    ['@none --to gguf --out @o', /does not exist; give a model folder/],
+    ['@none --to x --out @o', /expected --to merged, adapter, onnx, gguf, got x/],
+  ],
+  doctor: [
+    ['@none --rows x', /--rows must be an integer from 1, got "x"/],
+    ['@none --length 0', /--length must be an integer/],
+    ['@none more', /got also "more"/],
+  ],
+  view: [
+    ['', /Missing required positional argument: PATH/],
+    ['@none', /none does not exist; correct the path/],
+    ['@empty.jsonl', /contains no trajectories/],
+  ],
+  dashboard: [
+    ['@none', /expected a folder of runs, got nothing of that name/],
+    ['@file', /expected a folder of runs, got a file/],
+    ['@empty --out @x.html', /holds no runs/],
+  ],
+  'monitor report': [
+    ['', /Missing required argument: --metrics/],
+    ['--metrics @none', /none does not exist; correct the path/],
+    ['--metrics @broken.jsonl', /contains no metrics/],
+  ],
+  'monitor analyze': [
+    ['', /Missing required positional argument: FILE/],
+    ['@none', /none does not exist; correct the path/],
+    ['@empty.jsonl', /contains no responses/],
+  ],
+  'run list': [
+    ['@none', /none does not exist; correct the path/],
+    ['@file', /file: expected a folder, got a file/],
+    ['@empty more', /got also "more"/],
+  ],
+  'run resume': [
+    ['', /Missing required positional argument: DIRECTORY/],
+    ['@none', /holds no run: it has no run\.json/],
+    ['@half', /expected the record of a run, and the file is broken/],
+  ],
+  'run schema': [
+    ['more', /expected no arguments, got also "more"/],
+    ['--out', /unknown flag --out/],
+    ['@a @b', /got also/],
+  ],
+  'run verify': [
+    ['', /Missing required positional argument: DIRECTORY/],
+    ['@none', /none does not exist; correct the path/],
+    ['@empty', /holds no checkpoints/],
+  ],
+  'data preview': [
+    ['', /Missing required positional argument: SOURCE/],
+    ['@none.jsonl', /none\.jsonl does not exist/],
+    ['@broken.jsonl', /line 1: expected one JSON object per line/],
+  ],
+  'data stats': [
+    ['', /Missing required positional argument: SOURCE/],
+    ['@none.jsonl', /none\.jsonl does not exist/],
+    ['@broken.jsonl', /line 1: expected one JSON object per line/],
+  ],
+  completion: [
+    ['', /Missing required positional argument: SHELL/],
+    ['tcsh', /expected bash, zsh or fish, got "tcsh"/],
+    ['bash more', /got also "more"/],
+  ],
+};
+
+it('covers every command', () => {
+  expect(Object.keys(mistakes).sort()).toEqual(Object.keys(commandTable).sort());
+});
+
+const cases = Object.entries(mistakes).flatMap(([command, each]) =>
+  each.map(([args, said]) => [`${command} ${args}`.trim(), said] as const),
+);
+
+it.each(cases)('answers `rlp %s` with one sentence', async (line, expected) => {
+  const complaints: string[] = [];
+  const code = await runCli(line.replaceAll('@', `${directory}/`).split(' '), {
+    print: () => {},
+    printError: (text) => complaints.push(text),
+  });
+  expect(code).toBeGreaterThan(0);
+  expect(complaints).toEqual([expect.stringMatching(expected)]);
+  expect(complaints[0]).not.toContain('\n');
+  expect(complaints[0]).not.toContain('unexpected');
+});
