@@ -2,6 +2,7 @@ import {
   ArgumentError,
   type Completion,
   type InferenceEngine,
+  messageOf,
   OptionsError,
   type PublicationForm,
   parseOptions,
@@ -238,9 +239,7 @@ class Fleet implements EngineFleet {
     for (;;) {
       signal?.throwIfAborted();
       this.#revive();
-      const serving = this.#members.filter((member) => this.#serves(member));
-      const fresh = serving.filter((member) => !tried.has(member));
-      const chosen = this.#leastLoaded(fresh.length > 0 ? fresh : serving, name);
+      const chosen = this.#leastLoaded(name, tried);
       if (chosen !== undefined) {
         // At once: the next request must see it.
         chosen.load += 1;
@@ -260,13 +259,21 @@ class Fleet implements EngineFleet {
     return isServing && engine.policyVersion === this.#version;
   }
 
-  #leastLoaded(members: readonly FleetMember[], name: string | undefined): FleetMember | undefined {
-    if (members.length === 0) return undefined;
-    const least = members.reduce((best, member) => (member.load < best.load ? member : best));
-    if (name === undefined) return least;
+  #leastLoaded(name: string | undefined, tried: ReadonlySet<FleetMember>): FleetMember | undefined {
+    let least: FleetMember | undefined;
+    // One pass without lists: a fleet of a thousand engines is looked through for each request.
+    for (const member of this.#members) {
+      if (!this.#serves(member)) continue;
+      const isOther = least !== undefined && tried.has(member) !== tried.has(least);
+      if (least === undefined || (isOther ? tried.has(least) : member.load < least.load)) least = member;
+    }
+    if (least === undefined || name === undefined) return least;
     const home = this.#homes.get(name);
     const stays =
-      home !== undefined && members.includes(home) && home.load <= least.load + this.#options.affinitySlack;
+      home !== undefined &&
+      this.#serves(home) &&
+      tried.has(home) === tried.has(least) &&
+      home.load <= least.load + this.#options.affinitySlack;
     const chosen = stays ? home : least;
     this.#homes.delete(name);
     this.#homes.set(name, chosen);
@@ -303,8 +310,4 @@ class Fleet implements EngineFleet {
     if (error === undefined) member.restsUntil = undefined;
     else member.fail(error, this.#clock(), this.#options.rest);
   }
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }
