@@ -165,6 +165,23 @@ describe('events and statistics', () => {
     expect(events.at(-1)).toMatchObject({ type: 'reward-given', reward: 1 });
   });
 
+  it('tells once what the world answered, however often the agent asks', async () => {
+    const kinds: string[] = [];
+    const onEvent = ({ type }: RolloutEvent) => void kinds.push(type);
+    const again: CaptureOptions['run'] = async (_, connection) => {
+      const first = { role: 'user', content: 'go' } as const;
+      const { content } = await ask(connection, [first]);
+      const then = [{ role: 'assistant', content } as const, { role: 'user', content: 'and?' } as const];
+      await ask(connection, [first, ...then]);
+      await ask(connection, [first, ...then]);
+    };
+    await collect(['yes'], again, { onEvent });
+    expect(kinds).toEqual([
+      ...['episode-started', 'turn-sampled', 'state-updated', 'turn-sampled', 'turn-sampled'],
+      'episode-ended',
+    ]);
+  });
+
   it('does not count episodes that an earlier collection ended', async () => {
     const { trajectories } = await collect(script, run, { groupSize: 2 });
     const { rollouts } = await collect(script, run, { groupSize: 2 });
@@ -317,6 +334,16 @@ describe('agents that misbehave', () => {
       await ask(connection, [{ role: 'user', content: 'x'.repeat(5000) }]);
     });
     expect(trajectories[0]).toMatchObject({ status: 'truncated', termination: { reason: 'tokens' } });
+  });
+
+  it('limits requests in bytes, not in characters', async () => {
+    const content = '€'.repeat(300);
+    const run: CaptureOptions['run'] = async (_, connection) => {
+      await expect(ask(connection, [{ role: 'user', content }])).rejects.toMatchObject({ status: 413 });
+      await ask(connection, [{ role: 'user', content: content.slice(0, 100) }]);
+    };
+    const { trajectories } = await collect(['hi'], run, { maxBodyBytes: 800 });
+    expect(trajectories[0]).toMatchObject({ status: 'completed', response: 'hi' });
   });
 
   it('blames the sampler for what the sampler did', async () => {

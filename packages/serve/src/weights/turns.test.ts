@@ -59,6 +59,23 @@ describe('WeightTurns', () => {
     expect(log.at(-1)).toBe('second');
   });
 
+  it('starts no work for the weights in force while a change waits', async () => {
+    const log: string[] = [];
+    const turns = new WeightTurns('a', async () => undefined);
+    const first = work(log, 'first');
+    const running = turns.run('a', never, first.run);
+    const changed = turns.change(async () => {
+      log.push('change');
+      return 'a';
+    });
+    const late = turns.run('a', never, async () => void log.push('late'));
+    await settled();
+    expect(log).toEqual(['first begins']);
+    first.end();
+    await Promise.all([running, changed, late]);
+    expect(log).toEqual(['first begins', 'first ends', 'change', 'late']);
+  });
+
   it('fails the work whose weights cannot be had, and goes on', async () => {
     const turns = new WeightTurns('a', async (name) => {
       if (name === 'broken') throw new Error('no such weights');
