@@ -64,7 +64,7 @@ export const shapes = {
 } as const satisfies Record<string, BenchShape>;
 
 /** Batches as reinforcement learning makes them, for the training step only. */
-export const trainShapes = {
+const trainShapes = {
   'M-groups': { ...shapes.M, batch: { groups: 2, answers: 8, prompt: 512, answer: 64 } },
   'M-long': { ...shapes.M, rows: 1, length: 2048 },
   'S-lengths-64': { ...shapes.S, batch: { sequences: 64, median: 150 } },
@@ -75,7 +75,7 @@ export const trainShapes = {
 const agents = { episodes: 16, turns: 8, prompt: 256, action: 32, observation: 32 };
 
 /** Work as agents make it and many rows at once, for generation only. */
-export const generateShapes = {
+const generateShapes = {
   'S-agents': { ...shapes.S, conversations: agents },
   'M-agents': { ...shapes.M, conversations: agents },
   'L-agents': { ...shapes.L, conversations: agents },
@@ -101,7 +101,7 @@ export function isShapeOf(name: 'train-step' | 'generate' | 'loss-overhead', sha
 }
 
 /** Name of a shape of the training step. */
-export type TrainShapeName = ShapeName | keyof typeof trainShapes;
+type TrainShapeName = ShapeName | keyof typeof trainShapes;
 
 /** Name of a shape. */
 export type ShapeName = keyof typeof shapes;
