@@ -1,7 +1,7 @@
 import { ArgumentError, type Loss, RandomStream, type TrainingSequence } from '@rlp/core';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { MicroBatch } from './fill.ts';
+import { blockSlots, type MicroBatch } from './fill.ts';
 import { packBatch, packSequences, packStates, unpack } from './packing.ts';
 
 const loss: Loss = {
@@ -42,6 +42,30 @@ const batches = fc.array(
     .map(([prefix, rest]) => [...Array.from({ length: prefix }, (_, t) => (t * t) % 10), 7, ...rest]),
   { minLength: 1, maxLength: 20 },
 );
+
+describe('blockSlots', () => {
+  it('cuts each row into blocks of columns, in order, and finds each token again', () => {
+    const tokens = (length: number) => Array.from({ length }, (_, t) => (t * t + length) % 10);
+    const long = { ...limits, contextLength: 1000, tokensPerMicroBatch: 4000 };
+    const { microBatches } = packSequences([tokens(620), tokens(601), tokens(587), tokens(90)], 1, long);
+    const cut = microBatches.filter(({ blocks }) => blocks > 1);
+    expect(cut.length).toBeGreaterThan(0);
+    for (const batch of cut) {
+      const columns = batch.length / batch.blocks;
+      const { shape, slots, places } = blockSlots(batch);
+      expect(shape).toEqual([batch.blocks, batch.rows, columns]);
+      const expected: number[] = [];
+      for (let block = 0; block < batch.blocks; block++) {
+        for (let row = 0; row < batch.rows; row++) {
+          const start = row * batch.length + block * columns;
+          expected.push(...batch.slots.subarray(start, start + columns));
+        }
+      }
+      expect([...slots]).toEqual(expected);
+      expect([...places].map((place) => slots[place])).toEqual([...batch.tokens.keys()]);
+    }
+  });
+});
 
 describe('packBatch', () => {
   it('shifts once: a token that is read carries what belongs to the next', () => {
