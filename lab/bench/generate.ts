@@ -13,7 +13,11 @@ export async function measureGenerate(shape: BenchShape, options: MeasureOptions
     model: benchModel(shape),
     weights: options.weights,
     ...(conversations
-      ? { maxSequences: conversations.episodes, contextLength: wholeLength(conversations) }
+      ? {
+          maxSequences: conversations.episodes,
+          contextLength: wholeLength(conversations),
+          prefixCacheBytes: 512 * 2 ** 20,
+        }
       : { maxSequences: shape.prompts, contextLength: shape.promptLength + shape.newTokens }),
   });
   const run = (index: number) => (conversations ? converse : complete)(backend, shape, index);

@@ -22,7 +22,10 @@ export const chatCommand = defineCommand({
       throw new FormatError(`${loaded.folder} has no chat template; use rlp generate`);
     }
     const threads = countOf('threads', args.threads);
-    await using policy = await startPolicy(loaded, { threads, engine: context.engine, sequences: 1 });
+    await using policy = await startPolicy(loaded, {
+      ...{ threads, engine: context.engine, sequences: 1 },
+      earlier: 'kept',
+    });
     const opening: Message[] = args.system === undefined ? [] : [{ role: 'system', content: args.system }];
     let messages = opening;
     let turn = 0;

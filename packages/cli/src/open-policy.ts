@@ -59,12 +59,15 @@ export async function startPolicy(
     readonly engine?: EngineOptions | undefined;
     readonly threads?: number | undefined;
     readonly sequences?: number | undefined;
+    /** What earlier requests computed: `'kept'` for conversations, `'dropped'` if results have to repeat. Default `'dropped'`. */
+    readonly earlier?: 'kept' | 'dropped';
   },
 ): Promise<OpenPolicy> {
-  const { threads, sequences = 32 } = options;
+  const { threads, sequences = 32, earlier = 'dropped' } = options;
   const engine = await createEngine({ ...options.engine, ...(threads !== undefined && { threads }) });
   try {
-    const backend = createOnnxSampler({ engine, model, maxSequences: sequences });
+    const prefixCacheBytes = earlier === 'kept' ? 512 * 2 ** 20 : 0;
+    const backend = createOnnxSampler({ engine, model, maxSequences: sequences, prefixCacheBytes });
     const inference = await InferenceModule.create({ backend });
     const close = async () => {
       await inference.close();

@@ -50,7 +50,7 @@ async function converse(backend: InferenceBackend, opening: readonly TokenId[], 
 
 /** Checks conversations with everything kept against the same ones with nothing kept, and against the scorer. */
 async function compareWithPlain(options: Partial<OnnxSamplerOptions>, opening: readonly TokenId[]) {
-  const base = { engine, model: tinyModel(), maxSequences: 3, ...options };
+  const base = { engine, model: tinyModel(), maxSequences: 3, prefixCacheBytes: 2 ** 24, ...options };
   const kept = await createOnnxSampler(base);
   const plain = await createOnnxSampler({ ...base, prefixCacheBytes: 0 });
   const said = await converse(kept, opening);
@@ -102,7 +102,7 @@ describe('a conversation', () => {
   );
 
   it('follows weights that a trainer changes in place, published or not', async () => {
-    const options = { engine, store: 'trained', maxSequences: 4 };
+    const options = { engine, store: 'trained', maxSequences: 4, prefixCacheBytes: 2 ** 24 };
     const backend = await createOnnxSampler({ ...options, model: tinyModel('llama', 'before') });
     await converse(backend, opening, 2);
     const after = tinyModel('llama', 'after');

@@ -30,9 +30,9 @@ export const onnxSamplerSchema = z.strictObject({
   /**
    * How sessions hold the weights. `'shared'` reads them in place, so new weights cost nothing. Use it for training.
    * `'packed'` copies them into the session. That is faster for large models but takes seconds and memory per update. Use it
-   * for serving. `'int8'` copies the linear layers in 8 bits, in blocks of 64 that share a scale. That needs a quarter of their memory.
-   * Updates take about as long as with `'packed'`. Sampled logprobs then differ a little from those that scoring gives in float32, so
-   * train with a sampler correction. Requires `operators: 'fused'` on the provider `cpu`. Default `'shared'`.
+   * for serving. `'int8'` copies the linear layers in 8 bits, in blocks of 64 that share a scale. That is faster for few sequences at a
+   * time and slower for many. An update compiles the session again. Sampled logprobs then differ a little from those that scoring gives
+   * in float32, so train with a sampler correction. Requires `operators: 'fused'` on the provider `cpu`. Default `'shared'`.
    */
   weights: z.enum(['shared', 'packed', 'int8']).default('shared'),
   /**
@@ -47,9 +47,10 @@ export const onnxSamplerSchema = z.strictObject({
   prefillTokens: z.int().positive().default(2048),
   /**
    * Maximum bytes of keys and values kept of earlier requests, until the weights change. A prompt that begins with the same tokens
-   * starts from them, as the next turn of a conversation does. 0 keeps none. Default 536870912.
+   * starts from them, as the next turn of a conversation does. Rounding then depends on what was sampled before, so a request need not
+   * repeat byte for byte. Default 0, which keeps none.
    */
-  prefixCacheBytes: z.int().nonnegative().default(536_870_912),
+  prefixCacheBytes: z.int().nonnegative().default(0),
   /** Maximum tokens scored at once, padding included. A single longer sequence still runs. Default 2048. */
   scoreTokens: z.int().positive().default(2048),
   /** Renderer that turns messages into prompts. Defaults to the model's chat template. */

@@ -72,7 +72,7 @@ export class PrefixCache {
 
   /** Looks whether a prompt continues an earlier completion. */
   observe(prompt: readonly TokenId[]): void {
-    if (this.#completions === 'kept') return;
+    if (this.#completions === 'kept' || this.#capacity === 0) return;
     let hash = HASH_START;
     for (const [index, token] of prompt.entries()) {
       hash = hashWith(hash, token);
@@ -85,6 +85,7 @@ export class PrefixCache {
 
   /** Keeps what a row holds for a prompt and its completion, if completions are kept. */
   keepCompletion(row: number, tokens: readonly TokenId[], promptLength: number): void {
+    if (this.#capacity === 0) return;
     if (this.#completions === 'kept') {
       this.keep(row, tokens);
       return;
@@ -98,6 +99,7 @@ export class PrefixCache {
 
   /** Keeps what a row holds for these tokens, as far as whole blocks go. */
   keep(row: number, tokens: readonly TokenId[]): void {
+    if (this.#capacity === 0) return;
     const path = this.#path(tokens, tokens.length);
     this.#touch(path);
     const most = Math.min(this.#capacity, Math.floor(tokens.length / this.#blockTokens));
