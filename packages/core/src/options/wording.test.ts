@@ -23,6 +23,7 @@ it.each([
   ['Too big: expected number to be <5', 5, 'expected a number of less than 5, got 5'],
   ['Invalid number: must be a multiple of 4', 6, 'expected a multiple of 4, got 6'],
   ["Invalid discriminator value. Expected 'a' | 'b'", 3, "expected one of 'a', 'b', got 3"],
+  ["Invalid discriminator value. Expected 'a' | 'undefined' | 'b'", 3, "expected one of 'a', 'b', got 3"],
   ['Invalid option: expected one of "a"|"b"', 'c', 'expected one of "a", "b", got "c"'],
   ['Invalid input: expected never, received string', 'secret', 'expected nothing, got "secret"'],
   ['Invalid input: expected bigint', 1, 'expected bigint, got 1'],

@@ -67,7 +67,8 @@ const wordings: readonly (readonly [
   [/^Invalid string: must match pattern (.+)$/, ([, pattern]) => `text that matches ${pattern}`],
   [
     /^Invalid discriminator value\. Expected (.+)$/,
-    ([, names]) => `one of ${names!.replaceAll(' | ', ', ')}`,
+    // A member whose discriminator may be left out is listed with 'undefined'.
+    ([, names]) => `one of ${names!.replace(" | 'undefined'", '').replaceAll(' | ', ', ')}`,
     shownValue,
   ],
   [/^Invalid input$/, () => 'another value', shownValue],
