@@ -36,7 +36,7 @@ describe('what cannot be right is refused before a run', () => {
     [
       'a hub id that was never fetched, offline',
       () => loadModel('models/none', { hub: { use: 'cache', cacheDirectory: folder } }),
-      /there is no folder models\/none here, and /,
+      /no folder models\/none was found here, and /,
     ],
     [
       'a file in place of a folder',

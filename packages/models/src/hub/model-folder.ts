@@ -48,7 +48,7 @@ export async function modelFolder(source: string, options: ModelFolderOptions = 
   } catch (error) {
     const Failure = [ArgumentError, FormatError, MissingPeerError].find((kind) => error instanceof kind);
     if (Failure === undefined) throw error;
-    throw new Failure(`there is no folder ${source} here, and ${messageOf(error)}`, { cause: error });
+    throw new Failure(`no folder ${source} was found here, and ${messageOf(error)}`, { cause: error });
   }
 }
 

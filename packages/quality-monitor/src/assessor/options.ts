@@ -50,9 +50,9 @@ const schema = z.strictObject({
    * Findings that honest learning explains as well. Default `'report'`.
    *
    * - `'report'`: they have their usual severity.
-   * - `'lower'`: they have severity `low`. A reward may saturate at its top if it rose or another reward teaches, unless another
-   *   one lost half of what it paid, or it jumped there at once. Short reasoning is no format gaming if it differs between tasks,
-   *   is not much shorter than before, and earns the other rewards as usual. Text without tags is not malformed while no learned
+   * - `'lower'`: they have severity `low`. A reward may saturate at its top if it rose gradually or another reward teaches. No other
+   *   reward may have lost half of what it paid. Short reasoning does not count as format gaming if it differs between tasks, is not
+   *   much shorter than before, and earns the other rewards as usual. Text without tags is not malformed while no learned
    *   format is lost. Diversity is judged by the number of tasks.
    */
   explainedByLearning: z.enum(['report', 'lower']).default('report'),

@@ -12,7 +12,7 @@ const smallestNorm = 1e-7;
  * `m ← μm + (1 − μ)g`, `p ← p·(1 − lr·decay) − lr·s·O` with `O` near the orthogonal matrix of `m`, or of
  * `(1 − μ)g + μm` (`nesterov`). As `torch.optim.Muon`, in float32.
  *
- * Parameters that are no matrix of a linear layer are trained by AdamW.
+ * AdamW trains all other parameters: embeddings, norms, biases and the head.
  *
  * @see Jordan 2024, https://kellerjordan.github.io/posts/muon; Liu et al. 2025, https://arxiv.org/abs/2502.16982
  */
