@@ -21,26 +21,8 @@ export async function callSampler<Result>(
   }
 }
 
-/** An abort controller that is made when it is asked for: that takes longer than most calls. */
-export class LazyController {
-  #controller: AbortController | undefined;
-
-  get controller(): AbortController {
-    this.#controller ??= new AbortController();
-    return this.#controller;
-  }
-
-  get signal(): AbortSignal {
-    return this.controller.signal;
-  }
-
-  get isAborted(): boolean {
-    return this.#controller?.signal.aborted ?? false;
-  }
-}
-
-/** Context of a call. Its signal is made when it is asked for. */
-export function lazily<Context extends object>(own: { readonly signal: AbortSignal }, context?: Context) {
+/** Context of a call. Its signal is made when it is asked for: that takes longer than most calls. */
+export function lazily<Context extends object>(own: AbortController, context?: Context) {
   return {
     ...(context as Context),
     get signal() {

@@ -107,7 +107,7 @@ function timeEnvironment({ steps }: Progress<State>, environmentMs: number): voi
 function answer<S extends State, Metadata, Outcome>(
   { environment }: GroupContext<S, Metadata, Outcome>,
   { turn, completion: { text, tokens } }: Answered<S>,
-): S | Promise<S> {
+): Promise<S> {
   return environment.updateState(turn.state, text, tokens.length);
 }
 

@@ -11,7 +11,7 @@ import {
   TimeoutError,
   type ToolSchema,
 } from '@rlp/core';
-import { LazyController, lazily } from './boundary.ts';
+import { lazily } from './boundary.ts';
 import type { View } from './context.ts';
 
 /** What an environment says about an episode that ended in a state. */
@@ -21,30 +21,27 @@ export interface Ending<Outcome> {
   readonly metrics?: Readonly<Record<string, number>> | undefined;
 }
 
-/** What a state shows, encoded. */
-interface Shown<Encoded> {
-  readonly view: View;
-  readonly tools: readonly ToolSchema[] | undefined;
-  readonly encoded: Encoded;
-}
-
-/** An environment that a rollout can rely on: see {@link guarded}. What it answers at once is not a promise. */
+/** An environment that a rollout can rely on: see {@link guarded}. */
 export interface GuardedEnvironment<S extends State, Metadata, Outcome> {
-  reset(task: Task<Metadata>, seed: number): S | Promise<S>;
+  reset(task: Task<Metadata>, seed: number): Promise<S>;
   /** A state that was stored, or that a caller gave. `version` is that of the environment that made it. */
   given(state: unknown, version: string | undefined): S;
   /** @param tokens - Length of the response. */
-  updateState(state: S, response: string, tokens: number): S | Promise<S>;
-  isTerminal(state: S): boolean | Promise<boolean>;
+  updateState(state: S, response: string, tokens: number): Promise<S>;
+  isTerminal(state: S): Promise<boolean>;
   /** What the state shows, encoded with the tools it offers. A view that cannot be encoded is the environment's failure. */
   show<Encoded>(
     state: S,
     encode: (view: View, tools: readonly ToolSchema[] | undefined) => Encoded,
-  ): Shown<Encoded> | Promise<Shown<Encoded>>;
+  ): Promise<{
+    readonly view: View;
+    readonly tools: readonly ToolSchema[] | undefined;
+    readonly encoded: Encoded;
+  }>;
   /** Last view of an ended episode, or `undefined` if the environment shows nothing there. */
   lastView(state: S): View | undefined;
   /** `undefined` if the environment has no keys. */
-  stateKey(state: S): string | undefined | Promise<string | undefined>;
+  stateKey(state: S): Promise<string | undefined>;
   /** Why a terminal state is the end. */
   termination(state: S): Promise<Termination>;
   ending(state: S): Promise<Ending<Outcome>>;
@@ -67,12 +64,8 @@ export function guarded<S extends State, Metadata, Outcome>(
 ): GuardedEnvironment<S, Metadata, Outcome> {
   const call = <Result>(method: string, work: () => Result | PromiseLike<Result>) =>
     callEnvironment(method, work, { signal });
-  const callState = (method: string, work: (own: LazyController) => S | Promise<S>) => {
-    const state = callEnvironment(method, work, { signal, timeoutMs });
-    return isPromiseLike(state)
-      ? state.then((given) => checkedState(method, given))
-      : checkedState(method, state);
-  };
+  const callState = async (method: string, work: (own: AbortController) => S | Promise<S>) =>
+    checkedState(method, await callEnvironment(method, work, { signal, timeoutMs }));
 
   return {
     reset: (task, seed) => callState('reset', (own) => environment.reset(task, seed, lazily(own))),
@@ -102,7 +95,7 @@ export function guarded<S extends State, Metadata, Outcome>(
         return undefined; // nobody said that a terminal state can be shown
       }
     },
-    stateKey: (state) => environment.stateKey && call('stateKey', () => environment.stateKey!(state)),
+    stateKey: async (state) => environment.stateKey && call('stateKey', () => environment.stateKey!(state)),
     termination: async (state) =>
       (await call('termination', () => environment.termination?.(state))) ?? { reason: 'environment' },
     ending: async (state) => ({
@@ -113,25 +106,23 @@ export function guarded<S extends State, Metadata, Outcome>(
   };
 }
 
-/** Calls a method. Most environments answer at once. Then there is nothing to wait for, and no promise is made. */
-function callEnvironment<Result>(
+async function callEnvironment<Result>(
   method: string,
-  work: (own: LazyController) => Result | PromiseLike<Result>,
+  work: (own: AbortController) => Result | PromiseLike<Result>,
   { signal, timeoutMs }: { readonly signal: AbortSignal; readonly timeoutMs?: number },
-): Result | Promise<Result> {
+): Promise<Result> {
   signal.throwIfAborted();
-  const own = new LazyController();
-  const fail = (error: unknown): never => {
-    signal.throwIfAborted();
-    const separator = error instanceof TimeoutError && own.isAborted ? ' ' : ': ';
-    throw new EnvironmentError(`environment.${method}${separator}${messageOf(error)}`, { cause: error });
-  };
+  const controller = new AbortController();
   try {
-    const working = work(own);
+    const working = work(controller);
+    // Most environments are done at once: nothing to wait for, and thousands of calls an iteration.
     if (!isPromiseLike(working)) return working;
-    return settleWithin(working, own.controller, { signal, timeoutMs }).catch(fail);
+    return await settleWithin(working, controller, { signal, timeoutMs });
   } catch (error) {
-    return fail(error);
+    signal.throwIfAborted();
+    const isLate = error instanceof TimeoutError && controller.signal.aborted;
+    const separator = isLate ? ' ' : ': ';
+    throw new EnvironmentError(`environment.${method}${separator}${messageOf(error)}`, { cause: error });
   }
 }
 
