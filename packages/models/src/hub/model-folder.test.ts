@@ -114,7 +114,7 @@ describe('a model of the hub', () => {
     await loadModel('tiny/shards', offline);
     expect(server.requests).toEqual([]);
     await expect(loadModel('tiny/whole', offline)).rejects.toThrow(
-      /no folder tiny\/whole here, and the model tiny\/whole .* is not in the cache .*: fetch it once/,
+      /no folder tiny\/whole was found here, and the model tiny\/whole .* is not in the cache .*: fetch it once/,
     );
     await loadTokenizer('tiny/whole', { hub: hub() });
     await expect(loadModel('tiny/whole', offline)).rejects.toThrow(
@@ -126,7 +126,10 @@ describe('a model of the hub', () => {
     ['tiny/pickled', /has no model\.safetensors and no .*; pickled weights are not read/],
     ['tiny/quantized', /has no model\.safetensors .*; it holds GGUF files/],
     ['tiny/adapter', /has no config\.json; it is an adapter: load its base model/],
-    ['tiny/none', /no folder tiny\/none here, and the model tiny\/none .* does not exist.*HTTP 404/],
+    [
+      'tiny/none',
+      /no folder tiny\/none was found here, and the model tiny\/none .* does not exist.*HTTP 404/,
+    ],
     ['hf://tiny/none', /^the model tiny\/none .* does not exist/],
     ['tiny/whole@v9', /has no revision "v9"/],
   ])('%s: says what is wrong', async (name, message) => {
