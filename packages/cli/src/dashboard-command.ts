@@ -1,7 +1,7 @@
 import { once } from 'node:events';
-import { rename, writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { writeTextFile } from '@rlp/data/store';
 import { runsFolderPage, serveDashboard } from '@rlp/run/dashboard';
 import { defineCommand } from 'citty';
 import type { CliContext } from './context.ts';
@@ -30,8 +30,7 @@ export const dashboardCommand = defineCommand({
     const tell = (key: 'out' | 'url', value: string, text: string) =>
       print(args.json ? JSON.stringify({ [key]: value }) : text);
     if (out !== undefined) {
-      await writeFile(`${out}.partial`, await runsFolderPage(named));
-      await rename(`${out}.partial`, out);
+      await writeTextFile(out, await runsFolderPage(named));
       return tell('out', out, pathToFileURL(resolve(out)).href);
     }
     await using dashboard = await serveDashboard({

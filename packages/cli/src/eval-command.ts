@@ -1,6 +1,5 @@
-import { mkdir, rename, writeFile } from 'node:fs/promises';
-import { dirname } from 'node:path';
 import { ArgumentError, type Evaluation, type Measure } from '@rlp/core';
+import { writeTextFile } from '@rlp/data/store';
 import { type EvaluateBenchmarkOptions, evaluateBenchmark } from '@rlp/run/benchmarks';
 import { evaluate } from '@rlp/run/evaluate';
 import { defineCommand } from 'citty';
@@ -70,7 +69,7 @@ export const evalCommand = defineCommand({
       chat: inference.renderer,
     };
     const record = await evaluated(data, { ...settings, policy: asked, signal: context.signal });
-    if (args.out !== undefined) await writeRecord(args.out, record);
+    if (args.out !== undefined) await writeTextFile(args.out, `${JSON.stringify(record, null, 2)}\n`);
     const { tasks: _tasks, ...numbers } = record;
     context.print(args.json ? JSON.stringify(numbers) : table(record));
     return record.reward === undefined ? 'failed' : 'scored';
@@ -109,12 +108,6 @@ function settingsOf(args: Flags) {
 function styleOf(style: string | undefined): 'completion' | 'chat' | undefined {
   if (style === undefined || style === 'completion' || style === 'chat') return style;
   throw new ArgumentError(`--style must be completion or chat, got "${style}"`);
-}
-
-async function writeRecord(path: string, record: Evaluation): Promise<void> {
-  await mkdir(dirname(path), { recursive: true });
-  await writeFile(`${path}.partial`, `${JSON.stringify(record, null, 2)}\n`);
-  await rename(`${path}.partial`, path);
 }
 
 /** A line per number, then the notes. */

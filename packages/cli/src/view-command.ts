@@ -1,4 +1,4 @@
-import { access, readdir, rename, stat, writeFile } from 'node:fs/promises';
+import { access, readdir, stat } from 'node:fs/promises';
 import { devNull } from 'node:os';
 import { basename, join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -10,6 +10,7 @@ import {
   type Trajectory,
 } from '@rlp/core';
 import { readJsonLinesFile } from '@rlp/data/files';
+import { writeTextFile } from '@rlp/data/store';
 import { loadTokenizer, tokenTexts } from '@rlp/models';
 import { RewardQualityDashboard } from '@rlp/quality-monitor/files';
 import { trajectoryPage } from '@rlp/viewer';
@@ -54,8 +55,7 @@ export const viewCommand = defineCommand({
         `rlp view: ${args.path} contains no trajectories; expected records as a run records them`,
       );
     });
-    await writeFile(`${args.html}.partial`, page);
-    await rename(`${args.html}.partial`, args.html);
+    await writeTextFile(args.html, page);
     const result = { out: args.html, ...read, files: files.length };
     const address = pathToFileURL(resolve(args.html)).href;
     print(args.json ? JSON.stringify(result) : `${read.trajectories} trajectories: ${address}`);

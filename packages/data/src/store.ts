@@ -30,4 +30,4 @@ export {
 export type { ProcessIdentity } from './store/process-identity.ts';
 export { type RunVerification, verifyRun } from './store/verify-run.ts';
 export { recoverDirectory, writeDirectory } from './store/write-directory.ts';
-export { type FilePlan, writeFiles } from './store/write-files.ts';
+export { type FilePlan, writeFiles, writeTextFile } from './store/write-files.ts';

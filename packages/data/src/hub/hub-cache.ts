@@ -1,6 +1,6 @@
-import { copyFile, mkdir, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { copyFile, mkdir, readdir, readFile, rm, stat, symlink } from 'node:fs/promises';
 import { dirname, join, relative, sep } from 'node:path';
-import { writeFiles } from '../store/write-files.ts';
+import { writeTextFile } from '../store/write-files.ts';
 
 /** A repository of the hub. */
 export interface HubRepository {
@@ -42,9 +42,7 @@ export class HubCache {
 
   async rememberRevision(revision: string, commit: string): Promise<void> {
     if (revision === commit) return;
-    const path = join(this.directory, 'refs', revision);
-    await mkdir(dirname(path), { recursive: true });
-    await writeFiles(new Map([[path, (temporary) => writeFile(temporary, commit)]]));
+    await writeTextFile(join(this.directory, 'refs', revision), commit);
   }
 
   /** Files of a snapshot whose content is there, relative to it. */

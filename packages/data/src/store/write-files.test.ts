@@ -4,7 +4,7 @@ import { SimulatedDisk } from '../testing/index.ts';
 import { readText, writeFully, writeNewFile } from './file-system.ts';
 import type { StoreHost } from './host.ts';
 import { writeDirectory } from './write-directory.ts';
-import { type FilePlan, writeFiles } from './write-files.ts';
+import { type FilePlan, writeFiles, writeTextFile } from './write-files.ts';
 
 const create = () => {
   const disk = new SimulatedDisk(RandomStream.named('write-files'));
@@ -91,4 +91,16 @@ it('does nothing without files', async () => {
   const { disk, host } = create();
   await writeFiles(new Map(), ['/model/old'], host);
   expect(disk.log).toEqual([]);
+});
+
+it('writes a text with its directory, and keeps the earlier one if the disk is full', async () => {
+  const { host } = create();
+  await writeTextFile('/new/folder/page.html', 'one', host);
+  const full: StoreHost = {
+    ...host,
+    files: { ...host.files, rename: () => Promise.reject(new Error('ENOSPC')) },
+  };
+  await expect(writeTextFile('/new/folder/page.html', 'two', full)).rejects.toThrow('ENOSPC');
+  expect(await textsOf(host, '/new/folder/page.html')).toEqual(['one']);
+  expect(await host.files.readdir('/new/folder')).toEqual(['page.html']);
 });

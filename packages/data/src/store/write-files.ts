@@ -1,5 +1,5 @@
 import { checksumFile, readChecksums } from './checksums.ts';
-import { paths, removeTree, syncDirectory } from './file-system.ts';
+import { makeDirectories, paths, removeTree, syncDirectory, writeNewFile } from './file-system.ts';
 import { nodeHost, type StoreHost } from './host.ts';
 import { discard, isAbandoned, temporaryNames, temporaryPath } from './temporary-names.ts';
 
@@ -47,6 +47,16 @@ export async function writeFiles(
   } finally {
     for (const { temporary } of written) await discard(files, temporary);
   }
+}
+
+/**
+ * Writes a file of text that appears when it is complete. Makes its directory. A failure leaves an earlier file unchanged.
+ *
+ * @throws the system's error, such as `ENOSPC`.
+ */
+export async function writeTextFile(path: string, text: string, host: StoreHost = nodeHost()): Promise<void> {
+  await makeDirectories(host.files, paths().dirname(paths().resolve(path)));
+  await writeFiles(new Map([[path, (temporary) => writeNewFile(host.files, temporary, text)]]), [], host);
 }
 
 /** Removes the `SHA256SUMS` of a directory if it lists a file that is about to change. */

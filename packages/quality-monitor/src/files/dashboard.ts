@@ -1,5 +1,6 @@
-import { readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { type Metrics, parseOptions } from '@rlp/core';
+import { writeTextFile } from '@rlp/data/store';
 import * as z from 'zod';
 import { type MonitorPageOptions, renderMonitorPage } from '../report/monitor-page.ts';
 import { type MonitorLogs, readMonitorLogs } from './read-logs.ts';
@@ -44,14 +45,7 @@ export class RewardQualityDashboard {
 
   /** Writes the report as one self-contained HTML file. A failed write leaves no partial file. */
   async generateReport(path: string, options: MonitorPageOptions = {}): Promise<void> {
-    const page = renderMonitorPage(await this.readLogs(), options);
-    try {
-      await writeFile(`${path}.partial`, page);
-      await rename(`${path}.partial`, path);
-    } catch (error) {
-      await rm(`${path}.partial`, { force: true }).catch(() => undefined);
-      throw error;
-    }
+    await writeTextFile(path, renderMonitorPage(await this.readLogs(), options));
   }
 
   /** Metrics by step, as the rows of a data frame. */

@@ -1,6 +1,7 @@
-import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { EngineError, type TrajectoryGroup } from '@rlp/core';
+import { writeTextFile } from '@rlp/data/store';
 import * as z from 'zod';
 
 const resultSchema = z.union([
@@ -16,10 +17,7 @@ export async function storeGroup(
 ): Promise<object> {
   if (folder === undefined) return { group };
   const file = `${id}.json`;
-  const temporary = join(folder, `${file}.${process.pid}`);
-  await mkdir(folder, { recursive: true });
-  await writeFile(temporary, JSON.stringify(group));
-  await rename(temporary, join(folder, file));
+  await writeTextFile(join(folder, file), JSON.stringify(group));
   return { file };
 }
 

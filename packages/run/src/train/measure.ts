@@ -1,9 +1,10 @@
 import { join } from 'node:path';
 import { type Evaluation, promptText, type ScoredTrajectory } from '@rlp/core';
+import { writeTextFile } from '@rlp/data/store';
 import type { InferenceModule } from '@rlp/inference';
 import type { LanguageModel } from '@rlp/models';
 import { evaluate } from '../evaluate/evaluate.ts';
-import { writeJson, writeText } from '../folder/write-text.ts';
+import { writeJson } from '../folder/write-json.ts';
 import type { PreparedRun } from './prepare.ts';
 
 /** One response to a held-out task, as a line of `evaluations/NAME.jsonl`. */
@@ -57,7 +58,7 @@ export async function measure(
     onScored: (group) => void answers.set(group[0]?.trajectory.task.id ?? '', group.map(answered)),
   });
   const ordered = tasks.flatMap(({ id }) => answers.get(id) ?? []);
-  await writeText(
+  await writeTextFile(
     join(folder, `${name}.jsonl`),
     ordered.map((answer) => `${JSON.stringify(answer)}\n`).join(''),
   );

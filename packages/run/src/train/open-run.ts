@@ -3,7 +3,7 @@ import type { Engine } from '@rlp/onnx/runtime';
 import type { ConsoleStream } from '@rlp/tracking';
 import type { RunFiles } from '../folder/run-files.ts';
 import type { RunRecord } from '../folder/run-record.ts';
-import { writeJson } from '../folder/write-text.ts';
+import { writeJson } from '../folder/write-json.ts';
 import type { PreparedRun } from './prepare.ts';
 
 /** A run under way. */

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import type { ScoredGroup } from '@rlp/algorithms';
 import { withTokenTexts } from '@rlp/core';
+import { writeTextFile } from '@rlp/data/store';
 import { type TextTokenizer, tokenTexts } from '@rlp/models';
-import { writeText } from '../folder/write-text.ts';
 
 /** Writes groups of an iteration as `trajectories/NNNNNNNN.jsonl`, which `rlp view` reads. */
 export async function recordGroups(
@@ -19,5 +19,5 @@ export async function recordGroups(
       }),
     ),
   );
-  await writeText(join(folder, `${String(iteration).padStart(8, '0')}.jsonl`), `${lines.join('\n')}\n`);
+  await writeTextFile(join(folder, `${String(iteration).padStart(8, '0')}.jsonl`), `${lines.join('\n')}\n`);
 }

@@ -6,7 +6,7 @@ import type { Metrics, MetricsLogger, Weights } from '@rlp/core';
 import { loadModel, saveModel } from '@rlp/models';
 import type { StageName } from '../config/modes.ts';
 import { dropLater } from '../folder/open-folder.ts';
-import { writeJson } from '../folder/write-text.ts';
+import { writeJson } from '../folder/write-json.ts';
 import { type Measured, measure, scoreOf } from './measure.ts';
 import { type OpenRun, say } from './open-run.ts';
 import { openPolicy, type Policy } from './policy.ts';

@@ -14,7 +14,7 @@ import { openFolder, readFolder } from '../folder/open-folder.ts';
 import { type RunFiles, runFiles } from '../folder/run-files.ts';
 import { configAsData, hostFacts, type RunRecord } from '../folder/run-record.ts';
 import { type RunSummary, summarize } from '../folder/summary.ts';
-import { writeJson } from '../folder/write-text.ts';
+import { writeJson } from '../folder/write-json.ts';
 import { type Answered, type Measured, measure } from './measure.ts';
 import { Journal, type OpenRun, say } from './open-run.ts';
 import { type PreparedRun, prepareRun } from './prepare.ts';

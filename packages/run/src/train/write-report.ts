@@ -1,8 +1,8 @@
 import type { Evaluation } from '@rlp/core';
+import { writeTextFile } from '@rlp/data/store';
 import { type MetricRow, type ReportSample, renderReport } from '@rlp/tracking';
 import type { StageName } from '../config/modes.ts';
 import type { RunFiles } from '../folder/run-files.ts';
-import { writeText } from '../folder/write-text.ts';
 import type { Answered, Measured } from './measure.ts';
 import { stages } from './stages/stages.ts';
 
@@ -67,7 +67,7 @@ export async function writeReport(files: RunFiles, report: RunReport): Promise<v
     metrics: [...components, ...curves].filter((name) => known.has(name)),
     samples: samplesOf(previous, last),
   });
-  await writeText(files.report, page);
+  await writeTextFile(files.report, page);
 }
 
 function samplesOf(before: Measured | undefined, after: Measured | undefined): ReportSample[] {

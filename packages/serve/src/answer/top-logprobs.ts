@@ -25,7 +25,7 @@ const heldLogits = 2 ** 24;
  * Shape: `[T][V]`. Only a part of them is in memory at once.
  */
 export async function* distributions(
-  policy: ServedPolicy,
+  policy: Pick<ServedPolicy, 'scoreLogits' | 'vocabularySize'>,
   { prompt, completion, temperature, signal }: DistributionRequest,
 ): AsyncGenerator<Float64Array, void, undefined> {
   if (policy.scoreLogits === undefined) {

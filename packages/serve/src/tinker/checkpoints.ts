@@ -1,5 +1,6 @@
-import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { writeTextFile } from '@rlp/data/store';
 import * as z from 'zod';
 import { ApiError } from '../api-error.ts';
 
@@ -53,8 +54,7 @@ export class Checkpoints {
     { policy, kind, name }: { readonly policy: string; readonly kind: CheckpointKind; readonly name: string },
     info: CheckpointInfo,
   ): Promise<string> {
-    await mkdir(join(this.#root, policy, kind), { recursive: true });
-    await writeFile(this.#fileOf(policy, kind, name), `${JSON.stringify(info)}\n`);
+    await writeTextFile(this.#fileOf(policy, kind, name), `${JSON.stringify(info)}\n`);
     return `tinker://${policy}/${kind}/${name}`;
   }
 

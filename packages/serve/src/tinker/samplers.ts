@@ -1,4 +1,5 @@
 import type { SampleRequest } from '@rlp/core';
+import { distributions, likeliest } from '../answer/top-logprobs.ts';
 import { ApiError } from '../api-error.ts';
 import { WeightTurns } from '../weights/turns.ts';
 import type { Checkpoints } from './checkpoints.ts';
@@ -108,32 +109,20 @@ async function promptScores(
   { prompt_logprobs, topk_prompt_logprobs: count }: RequestOf<'/asample'>,
   signal: AbortSignal,
 ): Promise<object> {
-  const isWanted = prompt_logprobs === true;
-  if (!isWanted && count === 0) return {};
-  if (prompt.length < 2) {
-    const none = prompt.map(() => null);
-    return { ...(isWanted && { prompt_logprobs: none }), ...(count > 0 && { topk_prompt_logprobs: none }) };
+  const part = { prompt: prompt.slice(0, 1), completion: prompt.slice(1) };
+  const logprobs: MaybeLogprob[] = prompt.slice(0, 1).map(() => null);
+  const likely: ([number, number][] | null)[] = [...logprobs] as null[];
+  if (prompt_logprobs === true && prompt.length > 1) {
+    const [scores] = await sampler.scoreTokens([part], { signal });
+    logprobs.push(...scores!.logprobs);
   }
-  const asked = [{ prompt: prompt.slice(0, 1), completion: prompt.slice(1) }];
-  const [scores] = isWanted ? await sampler.scoreTokens(asked, { signal }) : [];
-  const [logits] = count > 0 ? await sampler.scoreLogits(asked, { signal }) : [];
-  const logprobs: MaybeLogprob[] | undefined = scores && [null, ...scores.logprobs];
+  if (count > 0) {
+    for await (const row of distributions(sampler, { ...part, temperature: 1, signal })) {
+      likely.push(likeliest(row, count).map(({ token, logprob }) => [token, logprob]));
+    }
+  }
   return {
-    ...(logprobs && { prompt_logprobs: logprobs }),
-    ...(logits && { topk_prompt_logprobs: [null, ...likeliest(logits, count)] }),
+    ...(prompt_logprobs === true && { prompt_logprobs: logprobs }),
+    ...(count > 0 && { topk_prompt_logprobs: likely }),
   };
-}
-
-/** The likeliest tokens of each place, best first, with their logprobs. */
-function likeliest(
-  { logits, vocabularySize }: { readonly logits: Float32Array; readonly vocabularySize: number },
-  count: number,
-): [number, number][][] {
-  return Array.from({ length: logits.length / vocabularySize }, (_, t) => {
-    const row = logits.subarray(t * vocabularySize, (t + 1) * vocabularySize);
-    const largest = row.reduce((a, b) => Math.max(a, b), Number.NEGATIVE_INFINITY);
-    const normalizer = largest + Math.log(row.reduce((sum, x) => sum + Math.exp(x - largest), 0));
-    const order = Array.from(row, (_, token) => token).sort((a, b) => row[b]! - row[a]! || a - b);
-    return order.slice(0, count).map((token) => [token, row[token]! - normalizer]);
-  });
 }

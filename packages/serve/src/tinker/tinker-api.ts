@@ -47,6 +47,8 @@ export class TinkerApi {
   readonly #checkpoints: Checkpoints;
   readonly #samplers: Samplers;
   readonly #policies = new Map<string, TrainedPolicy>();
+  /** Policies that get their names at the moment. */
+  #named = 0;
   readonly #answered = new Answered();
   readonly #closing = new AbortController();
 
@@ -146,13 +148,16 @@ export class TinkerApi {
     this.#sessions.touch(session_id);
     this.#requireServed(base_model);
     await this.#sweep();
-    if (this.#policies.size >= maxPolicies) {
+    if (this.#policies.size + this.#named >= maxPolicies) {
       throw new ApiError(
         400,
         `this server trains ${maxPolicies} models at once; unload one, or raise maxPolicies`,
       );
     }
-    const id = await this.#checkpoints.newPolicy();
+    this.#named += 1;
+    const id = await this.#checkpoints.newPolicy().finally(() => {
+      this.#named -= 1;
+    });
     const { rank = 32, seed, train_attn = true, train_mlp = true } = lora_config ?? {};
     const created = trainer.createPolicy({
       ...{ name: id, rank, seed: seed ?? 0 },
@@ -223,7 +228,7 @@ export class TinkerApi {
   /** Requests without a body, and those whose body does not matter. */
   async #look(method: string, path: string): Promise<object | undefined> {
     const { modelName } = this.#settings.trainer;
-    const [, section, id, ...rest] = path.split('/').map(decodeURIComponent);
+    const [, section, id, ...rest] = path.split('/').map(decoded);
     switch (`${method} /${section}`) {
       case 'GET /healthz':
         return { status: 'ok' };
@@ -300,5 +305,14 @@ export class TinkerApi {
 
   #pending(request_id: string) {
     return { future_id: request_id, request_id, status: 'pending' };
+  }
+}
+
+/** A part of a path. One that is not encoded as a URL is taken as it is, and found nowhere. */
+function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
   }
 }

@@ -188,6 +188,43 @@ describe('the Tinker routes', () => {
     await next.close();
   });
 
+  it('list the likeliest tokens of a prompt, and no others than the model gives', async () => {
+    const { own, send, result } = await opened();
+    const asked = async (extra: object) => {
+      const prompt = { chunks: [{ type: 'encoded_text', tokens: [3, 4, 5] }] };
+      const sample = { prompt, base_model: 'tiny', sampling_params: { max_tokens: 1, seed: 1 } };
+      let answer = await result(await send('/asample', { ...sample, ...extra }));
+      while (answer.status === 408) answer = await result({ body: { request_id: answer.id! } });
+      return answer.body as unknown as {
+        readonly prompt_logprobs?: readonly (number | null)[];
+        readonly topk_prompt_logprobs?: readonly (readonly (readonly [number, number])[] | null)[];
+      };
+    };
+    const body = await asked({ prompt_logprobs: true, topk_prompt_logprobs: vocabularySize });
+    const [none, ...rows] = body.topk_prompt_logprobs!;
+    expect(none).toBeNull();
+    for (const [t, row] of rows.entries()) {
+      expect(row!.map(([token]) => token).toSorted((a, b) => a - b)).toEqual([
+        ...Array(vocabularySize).keys(),
+      ]);
+      expect(row!.reduce((sum, [, logprob]) => sum + Math.exp(logprob), 0)).toBeCloseTo(1, 5);
+      expect(row!.find(([token]) => token === 4 + t)![1]).toBeCloseTo(body.prompt_logprobs![t + 1]!, 5);
+    }
+    const best = (await asked({ topk_prompt_logprobs: 2 })).topk_prompt_logprobs!;
+    expect(best.slice(1)).toEqual(rows.map((row) => row!.slice(0, 2)));
+    await own.close();
+  });
+
+  it('train no more models than allowed if several are asked for at once', async () => {
+    const { own, send, session } = await opened({ maxPolicies: 2 });
+    const asked = { session_id: session, base_model: 'tiny', lora_config: { rank: 1 } };
+    const created = await Promise.all([1, 2, 3].map(() => send('/create_model', asked)));
+    expect(created.map(({ status }) => status).toSorted()).toEqual([200, 400, 400]);
+    const odd = await fetch(`${own.url}/api/v1/%E0%A4%A`, { headers: { 'x-api-key': token } });
+    expect(odd.status).toBe(404);
+    await own.close();
+  });
+
   it('refuse what they cannot serve in one sentence', async () => {
     const { own, send, result, session, model_id } = await opened({ maxPolicies: 1, maxBodyBytes: 4096 });
     const input = (data: unknown, loss_fn = 'cross_entropy', config?: object) => ({

@@ -31,6 +31,8 @@ export interface HostedPolicy
 /** A sampler whose weights the server exchanges. */
 export interface HostedSampler extends Sampler, TokenScorer, Pick<InferenceEngine, 'updateWeights'> {
   readonly contextLength: number;
+  /** Tokens that the model knows. */
+  readonly vocabularySize: number;
   scoreLogits(
     requests: readonly ScoreRequest[],
     options?: { readonly signal?: AbortSignal },
