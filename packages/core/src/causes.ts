@@ -29,6 +29,16 @@ export function rootCause(error: unknown): unknown {
   return chainOf(error).findLast((each) => each instanceof Error) ?? error;
 }
 
+/**
+ * Whether work ended because `signal` stopped it: the error, or what caused it, is the signal's reason or what Node makes of it. An
+ * error that came after the signal aborted, such as a full disk, is none.
+ */
+export function isStoppedBy(signal: AbortSignal, error: unknown): boolean {
+  const isOf = (each: unknown) =>
+    each === signal.reason || (each as Error | undefined)?.name === 'AbortError';
+  return signal.aborted && chainOf(error).some(isOf);
+}
+
 /** Errors that come again however often one tries. */
 const lasting = [ArgumentError, OptionsError, EngineError, TrainingError];
 

@@ -1,7 +1,7 @@
 import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ArgumentError } from '@rlp/core';
-import { holdDirectory } from '@rlp/data/store';
+import { holdDirectory, releaseDirectory } from '@rlp/data/store';
 import { runFiles } from './run-files.ts';
 import { configDifferences, type RunRecord, readRunRecord } from './run-record.ts';
 
@@ -48,11 +48,17 @@ export async function readFolder({
  */
 export async function openFolder(options: OpenFolderOptions): Promise<RunRecord | undefined> {
   const { directory, existing } = options;
-  const earlier = await readFolder(options);
   await holdDirectory(directory);
-  if (existing === 'new')
-    for (const path of Object.values(runFiles(directory))) await rm(path, { recursive: true, force: true });
-  return earlier;
+  try {
+    // Read once nobody else writes there.
+    const earlier = await readFolder(options);
+    if (existing === 'new')
+      for (const path of Object.values(runFiles(directory))) await rm(path, { recursive: true, force: true });
+    return earlier;
+  } catch (error) {
+    await releaseDirectory(directory);
+    throw error;
+  }
 }
 
 /** Names in a folder without hidden ones. */

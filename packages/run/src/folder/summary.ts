@@ -22,9 +22,9 @@ export interface RunSummary {
   readonly preferenceSteps?: number | undefined;
   readonly rlSteps?: number | undefined;
   /** Median over updates that do not sample, or else over iterations. */
-  readonly trainTokensPerSecond: number;
-  /** Median over iterations. */
-  readonly generateTokensPerSecond: number;
+  readonly trainTokensPerSecond?: number | undefined;
+  /** Median over iterations that sample. */
+  readonly generateTokensPerSecond?: number | undefined;
 }
 
 /** What a summary is made from. */
@@ -63,9 +63,13 @@ export function summarize({ stages, evaluations, rows, seconds, ...rest }: Summa
   };
 }
 
-/** Median tokens per second of the rows that took this time. */
-function speed(rows: readonly MetricRow[], tokens: (metrics: Metrics) => number, time: string): number {
+/** Median tokens per second of the rows that took this time. `undefined` if none did. */
+function speed(
+  rows: readonly MetricRow[],
+  tokens: (metrics: Metrics) => number,
+  time: string,
+): number | undefined {
   const rates = rows.map(({ metrics }) => tokens(metrics) / ((metrics[time] ?? 0) / 1000));
-  const sorted = rates.filter(Number.isFinite).sort((a, b) => a - b);
-  return Math.round(sorted[Math.floor(sorted.length / 2)] ?? 0);
+  const sorted = rates.filter((rate) => Number.isFinite(rate) && rate > 0).sort((a, b) => a - b);
+  return sorted.length === 0 ? undefined : Math.round(sorted[Math.floor(sorted.length / 2)]!);
 }

@@ -1,7 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { closeRun, loadRun, type RunPosition, saveRun } from '@rlp/algorithms/run';
-import { estimateMemory } from '@rlp/backprop';
 import type { Metrics, MetricsLogger, Weights } from '@rlp/core';
 import { loadModel, saveModel } from '@rlp/models';
 import type { StageName } from '../config/modes.ts';
@@ -45,13 +44,13 @@ export async function runStage(run: OpenRun, name: StageName): Promise<boolean> 
   const plan = stage.plan(prepared, model);
   const { sampler, backend } = prepared.config;
   const options = [backend, stage.backend(prepared)];
-  say(run, `${stage.label}: ${plan.iterations} iterations.\n${memoryTable(run, plan)}`);
   const { learningRate } = stage;
   const policy = await openPolicy({
     ...{ engine, model, sampler, learningRate },
     backend: options,
     updates: plan.updates,
   });
+  say(run, `${stage.label}: ${plan.iterations} iterations.${memoryLine(policy, plan)}`);
   const offset = prepared.stages
     .slice(0, prepared.stages.indexOf(name))
     .reduce((sum, before) => sum + (journal.record.stages[before]?.iterations ?? 0), 0);
@@ -70,16 +69,12 @@ export async function runStage(run: OpenRun, name: StageName): Promise<boolean> 
   }
 }
 
-function memoryTable({ model, prepared }: OpenRun, { batch }: StagePlan): string {
-  const { lora, tokensPerMicroBatch = 4096 } = prepared.config.backend ?? {};
-  const rows = Math.max(1, Math.min(batch.rows, Math.floor(tokensPerMicroBatch / batch.length)));
-  const { total } = estimateMemory({
-    config: model.config,
-    rows,
-    length: batch.length,
-    ...(lora && { lora: { rank: lora.rank } }),
-  });
-  return `Estimated memory: ${Math.round(total / 2 ** 20)} MiB for ${rows} sequences of ${batch.length} tokens at once.`;
+/** What training will take, for people. Empty if nobody can tell. */
+function memoryLine({ backend }: Policy, { batch: { rows, length } }: StagePlan): string {
+  const forecast = backend.forecastMemory({ sequences: rows, tokens: length });
+  if (forecast === undefined) return '';
+  const bytes = Object.values(forecast.bytes).reduce((sum, part) => sum + part, 0);
+  return `\nEstimated memory: ${Math.round(bytes / 2 ** 20)} MiB for steps of ${rows} sequences of ${length} tokens.`;
 }
 
 /** Makes the iterations that are left. @returns Whether all are made. */

@@ -1,3 +1,4 @@
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -119,6 +120,23 @@ describe('trainRun', () => {
     const again = await trainRun({ ...tiny, output }, { stream: recorded().stream });
     expect(again.evaluation?.accuracy).toBe(resumed.evaluation?.accuracy);
   }, 240_000);
+
+  it('fails with the error that came after the signal, and says so in its record', async () => {
+    const output = join(directory, 'full-disk');
+    const controller = new AbortController();
+    const during = recorded((written) => {
+      if (!/SFT 2\/4/.test(written) || controller.signal.aborted) return;
+      controller.abort();
+      // Checkpoints cannot be written from now on.
+      mkdirSync(join(output, 'checkpoints'), { recursive: true });
+      rmSync(join(output, 'checkpoints', 'sft'), { recursive: true, force: true });
+      writeFileSync(join(output, 'checkpoints', 'sft'), '');
+    });
+    const run = trainRun({ ...tiny, output }, { stream: during.stream, signal: controller.signal });
+    await expect(run).rejects.toThrow(/checkpoints\/sft/);
+    const record = JSON.parse(await readFile(join(output, 'run.json'), 'utf8'));
+    expect(record).toMatchObject({ status: 'failed', problem: expect.stringMatching(/checkpoints\/sft/) });
+  }, 60_000);
 
   it('refuses a folder of another configuration, and one with other files', async () => {
     const output = join(directory, 'whole');

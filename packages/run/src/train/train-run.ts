@@ -1,7 +1,14 @@
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
-import { ArgumentError, type Evaluation, evaluationSchema, messageOf, parseOptions } from '@rlp/core';
+import {
+  ArgumentError,
+  type Evaluation,
+  evaluationSchema,
+  isStoppedBy,
+  messageOf,
+  parseOptions,
+} from '@rlp/core';
 import { releaseDirectory } from '@rlp/data/store';
 import { createOnnxSampler, InferenceModule } from '@rlp/inference';
 import type { LanguageModel } from '@rlp/models';
@@ -82,7 +89,10 @@ export async function trainRun(config: RunConfig, options: TrainRunOptions = {})
   await readFolder(folder);
   const prepared = await prepareRun(config, resolved, signal);
   const files = runFiles(output);
-  const earlier = await openFolder(folder);
+  const earlier = await openFolder(folder).catch(async (error: unknown) => {
+    await prepared.close();
+    throw error;
+  });
   try {
     const record = earlier ?? newRecord(asData, prepared, date());
     const journal = new Journal(files.run, record, { clock, date });
@@ -133,7 +143,7 @@ async function runAll(begun: Omit<OpenRun, 'engine' | 'model'>): Promise<RunResu
     await journal.update({ status: 'finished' });
     return 'finished';
   } catch (error) {
-    const status = signal.aborted ? 'stopped' : 'failed';
+    const status = isStoppedBy(signal, error) ? 'stopped' : 'failed';
     await journal.update({ status, ...(status === 'failed' && { problem: messageOf(error) }) });
     if (status === 'failed') throw error;
     return 'stopped';

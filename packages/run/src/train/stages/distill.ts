@@ -39,8 +39,14 @@ async function openTeacher(
 
 /** Tokens are scored by their ids, so both have to mean the same by them. */
 function requireVocabulary(name: string, teacher: TextTokenizer, own: TextTokenizer): void {
-  const vocabulary = ({ files }: TextTokenizer) =>
-    JSON.stringify((files.tokenizer.model as { readonly vocab?: unknown } | undefined)?.vocab);
+  const vocabulary = ({ files: { tokenizer } }: TextTokenizer) => {
+    const { vocab } = (tokenizer.model ?? {}) as { readonly vocab?: unknown };
+    const added = (tokenizer.added_tokens ?? []) as readonly {
+      readonly id: number;
+      readonly content: string;
+    }[];
+    return JSON.stringify([vocab, added.map(({ id, content }) => [id, content])]);
+  };
   if (vocabulary(teacher) === vocabulary(own)) return;
   throw new ArgumentError(
     `distill.teacher: ${name} has another vocabulary than the model (${teacher.vocabularySize} and ${own.vocabularySize} tokens); choose a teacher of the same family`,
