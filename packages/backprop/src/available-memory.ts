@@ -1,5 +1,4 @@
-import { readFileSync } from 'node:fs';
-import { freemem, totalmem } from 'node:os';
+import { nodeBuiltin } from '@rlp/core';
 
 /** What {@link availableMemory} asks the machine. */
 export interface MachineMemory {
@@ -10,12 +9,12 @@ export interface MachineMemory {
   readonly read: (path: string) => string;
 }
 
-const thisMachine: MachineMemory = {
-  platform: process.platform,
-  freemem,
-  totalmem,
-  read: (path) => readFileSync(path, 'utf8'),
-};
+/** The machine that Node runs on. */
+function thisMachine(): MachineMemory {
+  const { platform, freemem, totalmem } = nodeBuiltin<typeof import('node:os')>('node:os');
+  const { readFileSync } = nodeBuiltin<typeof import('node:fs')>('node:fs');
+  return { platform: platform(), freemem, totalmem, read: (path) => readFileSync(path, 'utf8') };
+}
 
 /** Limit, usage and statistics of a control group, with the name of the file cache in the statistics. */
 const controlGroups = [
@@ -34,7 +33,7 @@ const controlGroups = [
  * Counts memory that the system gives up on demand, such as cached files. Other systems than Linux report too little free memory, so
  * all of the machine's memory counts there.
  */
-export function availableMemory(machine: MachineMemory = thisMachine): number {
+export function availableMemory(machine: MachineMemory = thisMachine()): number {
   if (machine.platform !== 'linux') return machine.totalmem();
   const left = controlGroups.map((paths) => leftInGroup(machine, paths));
   return Math.max(0, Math.min(machine.freemem(), ...left));

@@ -161,7 +161,7 @@ async function startBackend(
   const { engine, store } = options;
   const { config } = options.model;
   const program = await engine.start<TrainingMethods>(
-    { url: programUrl(import.meta.url, './train.program') },
+    { url: programUrl(import.meta.url, './train.program'), load: () => import('./train.program.ts') },
     { ...programOptions(options, plan), model: modelPlan(options, plan, valueHead) },
   );
   return new OnnxTrainingBackend({

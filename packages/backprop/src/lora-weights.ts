@@ -1,7 +1,7 @@
-import { join } from 'node:path';
 import { ArgumentError, type Weights } from '@rlp/core';
 import { type ModelConfig, readLoraAdapter, writeLoraAdapter } from '@rlp/models';
 import type { Engine, ParameterSpec, RunningProgram } from '@rlp/onnx/runtime';
+import { join } from './node-files.ts';
 import type { TrainingMethods } from './train.program.ts';
 import { factorsOf, type LoraPlan } from './weights/lora.ts';
 import type { SaveWeights } from './weights/model-files.ts';

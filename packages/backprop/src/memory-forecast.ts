@@ -7,7 +7,7 @@ const remedy =
   "lower tokensPerMicroBatch, train a correction with `lora: {}`, or set activations: 'recompute' or reference: 'none'";
 
 /**
- * What a backend will take of the machine's memory. Unknown for devices that have memory of their own.
+ * What a backend will take of the machine's memory. Unknown for devices that have memory of their own, and in a page.
  *
  * Keeps nothing of the model but its shape, and does not count the caller's copy, which may be freed.
  *
@@ -21,7 +21,8 @@ export function memoryForecast(
   const { config } = model;
   const lora = rank === undefined ? undefined : { rank };
   return ({ sequences, tokens }) => {
-    if (executionProvider !== 'cpu') return undefined;
+    // A page is not told what it may take.
+    if (executionProvider !== 'cpu' || typeof process === 'undefined') return undefined;
     const length = Math.max(1, Math.min(tokens, config.contextLength));
     const rows = Math.max(1, Math.min(sequences, Math.floor(tokensPerMicroBatch / length)));
     const microBatches = sequences > rows ? 'several' : 'one';

@@ -17,6 +17,7 @@ export * from './message.ts';
 export * from './message-of.ts';
 export * from './metrics.ts';
 export * from './monitor.ts';
+export * from './next-turn.ts';
 export * from './node-builtin.ts';
 export * from './optional-peer.ts';
 export { nearNames } from './options/near-names.ts';

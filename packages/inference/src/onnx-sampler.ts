@@ -53,7 +53,7 @@ export async function createOnnxSampler(options: OnnxSamplerOptions): Promise<In
   if (!engine.hasStore(store)) await createStore(engine, store, model);
   else requireOwnWeights(resolved);
   const program = await engine.start<GenerationProgram>(
-    { url: programUrl(import.meta.url, './generate.program') },
+    { url: programUrl(import.meta.url, './generate.program'), load: () => import('./generate.program.ts') },
     programOptions(resolved),
   );
   return new OnnxSampler(resolved, program);

@@ -1,3 +1,5 @@
+import { inNextTurn } from '@rlp/core';
+
 /**
  * Sends what is asked in one turn of the event loop together.
  *
@@ -16,7 +18,7 @@ export class TurnGate {
   /** Calls `send` once this turn is over, and settles as it does. */
   pass<Result>(send: () => Promise<Result>): Promise<Result> {
     return new Promise((resolve, reject) => {
-      if (this.#waiting.length === 0) setImmediate(() => this.open());
+      if (this.#waiting.length === 0) inNextTurn(() => this.open());
       this.#waiting.push(() => void send().then(resolve, reject));
     });
   }

@@ -1,6 +1,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import type { WorkerData } from './runtime/caller/open-engine.ts';
 import { NativeGuard } from './runtime/native/native-guard.ts';
+import { nodePlatform } from './runtime/native/node-platform.ts';
 import { serve } from './runtime/thread/serve.ts';
 
 /** Entry point of the engine's worker thread. */
@@ -13,6 +14,6 @@ if (parentPort) {
       listen: (receive) => void port.on('message', receive),
     },
     options,
-    new NativeGuard(guard),
+    nodePlatform(new NativeGuard(guard)),
   );
 }

@@ -1,6 +1,6 @@
-import { nodeBuiltin } from '@rlp/core';
 import { writeDirectory } from '@rlp/data/store';
 import * as z from 'zod';
+import { fs } from '../node-files.ts';
 import { openCheckpoint, readRecord } from '../weights/checkpoint.ts';
 
 const fileName = 'tabular.json';
@@ -27,10 +27,7 @@ export type TabularCheckpoint = z.output<typeof schema>;
 /** Writes a checkpoint to `directory`. At any time, the directory is either complete or absent. */
 export async function writeCheckpoint(directory: string, checkpoint: TabularCheckpoint): Promise<void> {
   await writeDirectory(directory, (temporary) =>
-    nodeBuiltin<typeof import('node:fs/promises')>('node:fs/promises').writeFile(
-      `${temporary}/${fileName}`,
-      JSON.stringify(checkpoint),
-    ),
+    fs().writeFile(`${temporary}/${fileName}`, JSON.stringify(checkpoint)),
   );
 }
 

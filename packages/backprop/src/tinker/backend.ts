@@ -3,7 +3,6 @@ import {
   type CheckpointBackend,
   type ForwardBackwardResult,
   type Loss,
-  nodeBuiltin,
   type OptimStepResult,
   type PublicationForm,
   type PublishOptions,
@@ -21,6 +20,7 @@ import { RequestError } from '@rlp/http/client';
 import * as z from 'zod';
 import { validateBatch, validateTokens } from '../batch/packing-validation.ts';
 import { Future, Sequence } from '../future.ts';
+import { fs } from '../node-files.ts';
 import { type Schedule, scheduleFactor } from '../optimizer/schedule.ts';
 import { openCheckpoint, readRecord } from '../weights/checkpoint.ts';
 import { requirePublishable } from '../weights/publication-files.ts';
@@ -282,8 +282,7 @@ export class TinkerBackend implements CheckpointBackend, VersionedBackend {
       const { baseModel, rank } = this.#options;
       const state = { format: 'rlp-tinker-1', path, baseModel, rank, updates: this.#updates };
       const text = JSON.stringify({ ...state, weightVersion: this.#version }, null, 2);
-      const fs = nodeBuiltin<typeof import('node:fs/promises')>('node:fs/promises');
-      await writeDirectory(directory, (temporary) => fs.writeFile(`${temporary}/${fileName}`, `${text}\n`));
+      await writeDirectory(directory, (temporary) => fs().writeFile(`${temporary}/${fileName}`, `${text}\n`));
       return async () => undefined;
     });
   }

@@ -1,10 +1,7 @@
-import { FormatError, nodeBuiltin } from '@rlp/core';
+import { FormatError } from '@rlp/core';
 import { recoverDirectory, verifyDirectory } from '@rlp/data/store';
 import * as z from 'zod';
-
-// No static imports: a tabular policy also runs in a page and writes checkpoints only on request.
-const fs = () => nodeBuiltin<typeof import('node:fs/promises')>('node:fs/promises');
-const nodePath = () => nodeBuiltin<typeof import('node:path')>('node:path');
+import { fs, join } from '../node-files.ts';
 
 const schema = z.strictObject({
   format: z.literal(1),
@@ -24,7 +21,7 @@ export const stateFile = 'state.json';
 
 /** Writes `state.json` into a checkpoint. */
 export async function writeState(directory: string, state: CheckpointState): Promise<void> {
-  await fs().writeFile(nodePath().join(directory, stateFile), `${JSON.stringify(state, null, 2)}\n`);
+  await fs().writeFile(join(directory, stateFile), `${JSON.stringify(state, null, 2)}\n`);
 }
 
 /**
@@ -39,7 +36,7 @@ export async function openCheckpoint(directory: string): Promise<void> {
 
 /** Reads `state.json`. Throws a FormatError with the file, the field and a remedy. */
 export function readState(directory: string): Promise<CheckpointState> {
-  return readRecord(nodePath().join(directory, stateFile), schema);
+  return readRecord(join(directory, stateFile), schema);
 }
 
 /** Reads a JSON file of a checkpoint. Throws a FormatError with the file, the field and a remedy. */

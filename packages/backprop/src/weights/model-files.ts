@@ -1,8 +1,8 @@
-import { join } from 'node:path';
 import type { Weights } from '@rlp/core';
 import { type LanguageModel, writeModelFiles } from '@rlp/models';
 import { readSafetensors } from '@rlp/models/safetensors';
 import type { ParameterSpec } from '@rlp/onnx/runtime';
+import { join } from '../node-files.ts';
 import { checkWeights } from './policy-weights.ts';
 
 /** Writes weights, config and tokenizer as a model folder. */

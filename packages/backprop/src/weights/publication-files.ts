@@ -1,7 +1,6 @@
-import { rm } from 'node:fs/promises';
-import { join } from 'node:path';
 import { ArgumentError, type PublicationForm, type PublishOptions } from '@rlp/core';
 import { writeDirectory } from '@rlp/data/store';
+import { fs, join } from '../node-files.ts';
 
 /**
  * Writes a directory named by its version below `root`. Resolves with its path.
@@ -15,7 +14,7 @@ export async function publishFiles(
 ): Promise<string> {
   const path = join(root, String(version));
   await writeDirectory(path, write);
-  await rm(join(root, String(version - 2)), { recursive: true, force: true });
+  await fs().rm(join(root, String(version - 2)), { recursive: true, force: true });
   return path;
 }
 

@@ -1,7 +1,6 @@
-import { stat } from 'node:fs/promises';
-import { join } from 'node:path';
 import { FormatError, type HostTensor } from '@rlp/core';
 import { openSafetensors, readTensors } from '@rlp/models/safetensors';
+import { fs, join } from '../node-files.ts';
 import { valueHeadFile, valueHeadName } from './value-head.ts';
 
 /**
@@ -24,6 +23,8 @@ export async function readValueHead(path: string): Promise<HostTensor> {
 }
 
 async function isFile(path: string): Promise<boolean> {
-  const found = await stat(path).catch(() => undefined);
+  const found = await fs()
+    .stat(path)
+    .catch(() => undefined);
   return found?.isFile() ?? false;
 }

@@ -1,10 +1,9 @@
-import { readdir } from 'node:fs/promises';
-import { join } from 'node:path';
 import { ArgumentError, type Weights } from '@rlp/core';
 import { writeDirectory } from '@rlp/data/store';
 import { adapterConfigFile } from '@rlp/models';
 import { readSafetensors, writeSafetensors } from '@rlp/models/safetensors';
 import type { ParameterSpec } from '@rlp/onnx/runtime';
+import { fs, join } from '../node-files.ts';
 import type { OptimizerKind } from '../optimizer/options.ts';
 import type { NamedTensor, ProgramState } from '../program-protocol.ts';
 import { type CheckpointState, openCheckpoint, readState, stateFile, writeState } from './checkpoint.ts';
@@ -142,7 +141,9 @@ const foreignAdapter: CheckpointState = {
 
 /** Whether another library wrote the folder: it holds an adapter, but not our state. */
 async function isForeignAdapter(directory: string): Promise<boolean> {
-  const names = await readdir(directory).catch((): string[] => []);
+  const names = await fs()
+    .readdir(directory)
+    .catch((): string[] => []);
   return names.includes(adapterConfigFile) && !names.includes(stateFile);
 }
 

@@ -3,7 +3,8 @@ import * as z from 'zod';
 
 const limit = z.number().positive();
 
-const timeoutsSchema = z.strictObject({
+/** Limits of an engine. */
+export const timeoutsSchema = z.strictObject({
   /** Time for ONNX Runtime to load and its execution provider to answer, in milliseconds. Default 60000. */
   startMs: limit.default(60_000),
   /** Time for one request to the engine, such as creating a store or starting a program, in milliseconds. Default 300000. */

@@ -39,6 +39,11 @@ export type StoreTensors = ReadonlyMap<string, StoreTensor>;
  */
 export interface ProgramReference<Methods extends ProgramMethods> {
   readonly url: URL;
+  /**
+   * Imports the module, for an engine in the caller's own thread: a bundler that follows imports then takes it along. Default: the
+   * engine imports `url`.
+   */
+  readonly load?: (() => Promise<unknown>) | undefined;
   /** Type of the methods. No value is needed. */
   readonly methods?: Methods;
 }

@@ -3,13 +3,13 @@ import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
 import { EngineError, TimeoutError } from '@rlp/core';
 
-import { type Channel, type FromEngine, inlineChannels, type ToEngine } from '../channel.ts';
+import type { Channel, FromEngine, ToEngine } from '../channel.ts';
 import { guardExit, NativeGuard } from '../native/native-guard.ts';
+import { nodePlatform } from '../native/node-platform.ts';
 import { type EngineOptions, type ResolvedEngineOptions, resolveEngineOptions } from '../options.ts';
 import { isTypeScript } from '../program-url.ts';
 import type { Engine } from '../protocol.ts';
-import { serve } from '../thread/serve.ts';
-import { Client, type Liveness } from './client.ts';
+import { connect, openInline } from './open-inline.ts';
 import { RemoteEngine } from './remote-engine.ts';
 
 /** Location of the thread's code: its entry, and a loader module if the entry is TypeScript. */
@@ -39,7 +39,8 @@ function warnOnce(note: string | undefined): void {
 export async function openEngine(options: EngineOptions, worker: WorkerEntry): Promise<Engine> {
   const resolved = resolveEngineOptions(options, availableParallelism());
   keepTelemetryOff();
-  return resolved.thread === 'inline' ? openInline(resolved) : openWorker(resolved, worker);
+  if (resolved.thread === 'worker') return openWorker(resolved, worker);
+  return openInline(resolved, { platform: nodePlatform(), onNote: warnOnce });
 }
 
 /**
@@ -50,14 +51,6 @@ export async function openEngine(options: EngineOptions, worker: WorkerEntry): P
  */
 function keepTelemetryOff(): void {
   process.env.ORT_DISABLE_TELEMETRY ??= '1';
-}
-
-async function openInline(options: ResolvedEngineOptions): Promise<Engine> {
-  const [near, far] = inlineChannels<ToEngine, FromEngine>();
-  const { client, stores } = connect(near, { ref() {}, unref() {} });
-  void serve(far, options);
-  warnOnce(await client.ready);
-  return new RemoteEngine(client, stores, options, async () => {});
 }
 
 async function openWorker(
@@ -101,16 +94,7 @@ async function openWorker(
     throw error;
   }
   worker.unref();
-  return new RemoteEngine(client, stores, options, terminate);
-}
-
-function connect(channel: Channel<ToEngine, FromEngine>, liveness: Liveness) {
-  const stores = new Set<string>();
-  const client = new Client(channel, liveness, (name, state) => {
-    if (state === 'created') stores.add(name);
-    else stores.delete(name);
-  });
-  return { client, stores };
+  return new RemoteEngine(client, stores, options, { terminate });
 }
 
 interface EngineThread {

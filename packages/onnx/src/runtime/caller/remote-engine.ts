@@ -35,6 +35,14 @@ function* parts(tensors: StoreTensors, provider: ExecutionProvider) {
   }
 }
 
+/** What the engine's opener does beside. */
+interface EngineHooks {
+  /** Called before a program starts. */
+  readonly starting?: (program: ProgramReference<ProgramMethods>) => void;
+  /** Frees the thread after the engine has ended or failed to end. */
+  readonly terminate?: () => Promise<void>;
+}
+
 /** An {@link Engine} at the other end of a client's channel, in another thread or in this one. */
 export class RemoteEngine implements Engine {
   readonly executionProvider: ExecutionProvider;
@@ -42,7 +50,7 @@ export class RemoteEngine implements Engine {
   readonly #client: Client;
   readonly #stores: ReadonlySet<string>;
   readonly #timeouts: ResolvedEngineOptions['timeouts'];
-  readonly #terminate: () => Promise<void>;
+  readonly #hooks: EngineHooks;
   readonly #origins = new Origins();
   readonly #copies = new CallerCopies();
   /** Stores being created, by name. */
@@ -51,20 +59,19 @@ export class RemoteEngine implements Engine {
 
   /**
    * @param stores - Names of existing stores. The client keeps them up to date.
-   * @param terminate - Frees the thread after the engine has ended or failed to end.
    */
   constructor(
     client: Client,
     stores: ReadonlySet<string>,
-    options: ResolvedEngineOptions,
-    terminate: () => Promise<void>,
+    options: Pick<ResolvedEngineOptions, 'executionProvider' | 'threads' | 'timeouts'>,
+    hooks: EngineHooks = {},
   ) {
     this.#client = client;
     this.#stores = stores;
     this.executionProvider = options.executionProvider;
     this.threads = options.threads;
     this.#timeouts = options.timeouts;
-    this.#terminate = terminate;
+    this.#hooks = hooks;
   }
 
   async createStore(spec: StoreSpec, contents?: StoreTensors): Promise<void> {
@@ -112,6 +119,7 @@ export class RemoteEngine implements Engine {
   ): Promise<RunningProgram<Methods>> {
     // A program finds the stores that were requested before it, with their contents.
     if (this.#creations.size > 0) await Promise.allSettled(this.#creations.values());
+    this.#hooks.starting?.(program);
     const url = program.url.href;
     const id = await this.#client.request('start', { url, options }, this.#timeouts.requestMs);
     return new RemoteProgram<Methods>(this.#client, id, this.#timeouts, this.#copies);
@@ -159,7 +167,7 @@ export class RemoteEngine implements Engine {
       // The engine ends even if a program fails or takes too long to end.
     } finally {
       this.#client.end(new EngineError('the engine was closed; create another one'));
-      await this.#terminate();
+      await this.#hooks.terminate?.();
     }
   }
 }

@@ -1,22 +1,41 @@
 import type { InferenceSession, Tensor } from 'onnxruntime-common';
 import type { Tensors } from '../protocol.ts';
-import type { NativeRuntime, NativeSession } from './native.ts';
+import type { NativeRuntime, NativeSession, NativeSessionOptions } from './native.ts';
 import { sessionOptions } from './session-options.ts';
 
-type OnnxRuntime = typeof import('onnxruntime-node');
+type OnnxRuntime = Pick<typeof import('onnxruntime-common'), 'InferenceSession' | 'Tensor' | 'env'>;
 
 /** ONNX Runtime through its public interface. Outputs in `into` are written in place, then copied needlessly. */
-export function openPublic(module: OnnxRuntime): NativeRuntime & { readonly Tensor: OnnxRuntime['Tensor'] } {
+export function openPublic(
+  module: typeof import('onnxruntime-node'),
+): NativeRuntime & { readonly Tensor: OnnxRuntime['Tensor'] } {
+  return openModule(module, {
+    backends: module.listSupportedBackends,
+    sessionOptions,
+    given: ({ executionProvider }) => (executionProvider === 'webgpu' ? 'copy' : 'written'),
+  });
+}
+
+/** How the builds of ONNX Runtime differ. */
+interface Build extends Pick<NativeRuntime, 'backends'> {
+  sessionOptions(options: NativeSessionOptions): InferenceSession.SessionOptions;
+  given(options: NativeSessionOptions): GivenOutputs;
+}
+
+/** Any build of ONNX Runtime through the interface that all of them have. */
+export function openModule(
+  module: OnnxRuntime,
+  build: Build,
+): NativeRuntime & { readonly Tensor: OnnxRuntime['Tensor'] } {
   module.env.logLevel = 'error';
   return {
     access: 'public',
     Tensor: module.Tensor,
-    backends: module.listSupportedBackends,
+    backends: build.backends,
     tensor: (type, data, shape) => new module.Tensor(type, data, shape),
     async createSession(model, options) {
-      const onDevice = options.executionProvider === 'webgpu';
-      const session = await module.InferenceSession.create(model, sessionOptions(options));
-      return new PublicSession(module, session, onDevice ? 'copy' : 'written');
+      const session = await module.InferenceSession.create(model, build.sessionOptions(options));
+      return new PublicSession(module, session, build.given(options));
     },
   };
 }

@@ -45,7 +45,7 @@ let compiled: Module | undefined;
  * @param memories - Each begins with {@link scratchBytes} that no array uses.
  */
 export function createKernels(memories: readonly Memory[]): HostKernels {
-  compiled ??= new webAssembly.Module(Buffer.from(kernelsBase64, 'base64'));
+  compiled ??= new webAssembly.Module(Uint8Array.from(atob(kernelsBase64), (letter) => letter.charCodeAt(0)));
   const instances = memories.map(instantiate);
   const home = (x: Float32Array) => instances.find(({ buffer }) => buffer === x.buffer);
   return {

@@ -1,7 +1,8 @@
-import { EngineError, parseOptions } from '@rlp/core';
+import { EngineError, nextTurn, parseOptions } from '@rlp/core';
 import { identityModel } from '../native/identity-model.ts';
 import type { NativeRuntime, NativeSessionOptions } from '../native/native.ts';
 import type { ResolvedEngineOptions } from '../options.ts';
+import type { Platform, SessionProfiler } from '../platform.ts';
 import type {
   EngineHost,
   EngineSession,
@@ -16,7 +17,6 @@ import { DeviceTransfer } from '../stores/device-transfer.ts';
 import { HostStore } from '../stores/host-store.ts';
 import type { OwnedStore } from '../stores/store.ts';
 import { storeSpecSchema } from '../stores/store-layout.ts';
-import { Profiler } from './profiler.ts';
 import { OwnedSession, type SessionOwner } from './session.ts';
 import { SessionLease } from './session-lease.ts';
 
@@ -31,7 +31,7 @@ export class Host implements EngineHost {
   readonly threads: number;
   readonly #native: NativeRuntime;
   readonly #transfer: DeviceTransfer;
-  readonly #profiler: Profiler | undefined;
+  readonly #profiler: SessionProfiler | undefined;
   readonly #profiling: ResolvedEngineOptions['profiling'];
   readonly #runs = { count: 0, milliseconds: 0 };
   readonly #stores = new Map<string, OwnedStore>();
@@ -42,12 +42,13 @@ export class Host implements EngineHost {
   constructor(
     native: NativeRuntime,
     options: Pick<ResolvedEngineOptions, 'executionProvider' | 'threads' | 'profiling'>,
+    createProfiler: Platform['createProfiler'],
   ) {
     this.#native = native;
     this.executionProvider = options.executionProvider;
     this.threads = options.threads;
     this.#profiling = options.profiling;
-    this.#profiler = options.profiling === 'on' ? new Profiler() : undefined;
+    this.#profiler = options.profiling === 'on' ? createProfiler?.() : undefined;
     this.#transfer = new DeviceTransfer(native, { ...this.#sessionBase(), threads: 1 });
   }
 
@@ -135,8 +136,8 @@ export class Host implements EngineHost {
 
   /** Waits for two turns of the event loop, because the first may have begun before the messages arrived. */
   async yield(): Promise<void> {
-    await new Promise((resolve) => setImmediate(resolve));
-    await new Promise((resolve) => setImmediate(resolve));
+    await nextTurn();
+    await nextTurn();
   }
 
   /**

@@ -1,10 +1,11 @@
 import { ArgumentError, EngineError } from '@rlp/core';
 
 import type { Channel, EngineRequests, FromEngine, ToEngine } from '../channel.ts';
+import type { Platform } from '../platform.ts';
 import { readTensors, writePart, writeTensors } from '../stores/store.ts';
 import { reviveError, serializeError } from '../wire-errors.ts';
 import type { Host } from './host.ts';
-import { loadProgram, methodOf } from './program.ts';
+import { buildProgram, methodOf } from './program.ts';
 
 type Handlers = {
   [Operation in keyof EngineRequests]: (argument: EngineRequests[Operation]['argument']) => unknown;
@@ -20,15 +21,27 @@ interface RunningCall {
 export class Server {
   readonly #channel: Channel<FromEngine, ToEngine>;
   readonly #host: Host;
+  readonly #importModule: Platform['importModule'];
   readonly #stopMs: number;
   readonly #programs = new Map<number, object>();
   readonly #calls = new Map<number, RunningCall>();
   #nextProgram = 1;
 
-  /** @param stopMs - How long calls may take to end after their program is stopped, in milliseconds. */
-  constructor(channel: Channel<FromEngine, ToEngine>, host: Host, stopMs: number) {
+  constructor(
+    channel: Channel<FromEngine, ToEngine>,
+    {
+      host,
+      importModule,
+      stopMs,
+    }: Pick<Platform, 'importModule'> & {
+      readonly host: Host;
+      /** How long calls may take to end after their program is stopped, in milliseconds. */
+      readonly stopMs: number;
+    },
+  ) {
     this.#channel = channel;
     this.#host = host;
+    this.#importModule = importModule;
     this.#stopMs = stopMs;
     host.onStore = (name, state) => channel.post({ kind: 'store', name, state });
     channel.listen((message) => this.#receive(message));
@@ -56,7 +69,8 @@ export class Server {
     readStore: ({ name, slot }) => readTensors(this.#host.ownedStore(name), slot),
     deleteStore: ({ name }) => this.#host.deleteStore(name),
     start: async ({ url, options }) => {
-      const program = await loadProgram(url, this.#host, options);
+      const module = (await this.#importModule(new URL(url))) as object;
+      const program = await buildProgram(url, module, { host: this.#host, options });
       this.#programs.set(this.#nextProgram, program);
       return this.#nextProgram++;
     },

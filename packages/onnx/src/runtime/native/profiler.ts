@@ -3,8 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { FormatError } from '@rlp/core';
 
-import type { NativeSession } from '../native/native.ts';
+import type { SessionProfiler } from '../platform.ts';
 import type { OperatorTime } from '../protocol.ts';
+import type { NativeSession } from './native.ts';
 
 /** Fields of a profile event that are read. */
 interface ProfileEvent {
@@ -15,31 +16,27 @@ interface ProfileEvent {
 }
 
 /** Collects session profiles and sums kernel times by operator. */
-export class Profiler {
+export class Profiler implements SessionProfiler {
   readonly #totals = new Map<string, { count: number; microseconds: number }>();
   #folder: string | undefined;
   #next = 0;
 
-  /** A new file prefix for a session's profile. */
   prefix(): string {
     this.#folder ??= mkdtempSync(join(tmpdir(), 'rlp-profile-'));
     return join(this.#folder, `session-${this.#next++}-`);
   }
 
-  /** Ends a session's profiling and adds its times. */
   collect(session: NativeSession): void {
     session.endProfiling();
     this.#readFiles();
   }
 
-  /** Sums so far, most expensive first. */
   times(): OperatorTime[] {
     return [...this.#totals]
       .map(([operator, { count, microseconds }]) => ({ operator, count, milliseconds: microseconds / 1000 }))
       .sort((a, b) => b.milliseconds - a.milliseconds);
   }
 
-  /** Removes the profile files. */
   dispose(): void {
     if (this.#folder !== undefined) rmSync(this.#folder, { recursive: true, force: true });
     this.#folder = undefined;

@@ -1,0 +1,19 @@
+import type { Platform } from '../platform.ts';
+import { importModule } from './import-module.ts';
+import { loadNative } from './load-native.ts';
+import { guardedRuntime, type NativeGuard } from './native-guard.ts';
+import { Profiler } from './profiler.ts';
+
+/**
+ * Node with onnxruntime-node.
+ *
+ * @param guard - Notified of native calls, in a thread that may be terminated.
+ */
+export function nodePlatform(guard?: NativeGuard): Platform {
+  return {
+    loadRuntime: async () =>
+      guard ? guardedRuntime(await guard.during(loadNative), guard) : await loadNative(),
+    importModule,
+    createProfiler: () => new Profiler(),
+  };
+}

@@ -1,0 +1,24 @@
+import type { NativeRuntime, NativeSession } from './native/native.ts';
+import type { OperatorTime } from './protocol.ts';
+
+/** Times of operators, from the profiles that sessions write. */
+export interface SessionProfiler {
+  /** A new file prefix for a session's profile. */
+  prefix(): string;
+  /** Ends a session's profiling and adds its times. */
+  collect(session: NativeSession): void;
+  /** Sums so far, most expensive first. */
+  times(): OperatorTime[];
+  /** Removes the profile files. */
+  dispose(): void;
+}
+
+/** What an engine needs of where it runs: Node or a page. */
+export interface Platform {
+  /** Loads ONNX Runtime. */
+  loadRuntime(): Promise<NativeRuntime>;
+  /** Imports the module of a program. */
+  importModule(url: URL): Promise<unknown>;
+  /** Measures operators. Absent where nothing can. */
+  createProfiler?(): SessionProfiler;
+}
