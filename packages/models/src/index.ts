@@ -34,6 +34,13 @@ export { parseModelConfig } from './config/parse-config.ts';
 export { type HubName, hubNameOf, parseHubName } from './hub/hub-name.ts';
 export type { ModelPart } from './hub/model-files.ts';
 export { type ModelFolderOptions, modelFolder } from './hub/model-folder.ts';
+export {
+  type ModelBlobs,
+  type ModelBlobsAtOptions,
+  modelBlobs,
+  modelBlobsAt,
+  readModel,
+} from './model/blobs.ts';
 export { type CreateModelOptions, createModel } from './model/create-model.ts';
 export type { LanguageModel } from './model/language-model.ts';
 export { type LoadModelOptions, loadModel, loadModelConfig, loadWeights } from './model/load-model.ts';

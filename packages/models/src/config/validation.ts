@@ -60,7 +60,7 @@ export async function readText(file: string): Promise<string | undefined> {
  *
  * @throws FormatError if the text is not one.
  */
-function parseJsonObject(text: string, file: string): Record<string, unknown> {
+export function parseJsonObject(text: string, file: string): Record<string, unknown> {
   let json: unknown;
   try {
     json = JSON.parse(text);

@@ -2,7 +2,6 @@ import { FormatError } from '@rlp/core';
 import { recoverDirectory, verifyDirectory } from '@rlp/data/store';
 import type { ModelConfig } from '../config/model-config.ts';
 import { parseModelConfig } from '../config/parse-config.ts';
-import { readJsonObject } from '../config/validation.ts';
 import { type ModelFolderOptions, modelFolder } from '../hub/model-folder.ts';
 import { nodePath } from '../node-files.ts';
 import { openSafetensors, type ReadOptions, readTensors } from '../safetensors/read.ts';
@@ -10,6 +9,7 @@ import { type LoadTokenizerOptions, loadTokenizer } from '../tokenizer/load-toke
 import type { TextTokenizer } from '../tokenizer/text-tokenizer.ts';
 import { locateParameters } from './checkpoint-names.ts';
 import type { LanguageModel } from './language-model.ts';
+import { folderTexts, jsonOf, type ModelTexts } from './model-texts.ts';
 
 /** Options of {@link loadModel}. */
 export type LoadModelOptions = LoadTokenizerOptions &
@@ -37,11 +37,17 @@ export async function loadModel(source: string, options: LoadModelOptions = {}):
   if (options.checksums !== 'skip') await verifyDirectory(folder, { only: /\.safetensors$/ });
   const config = await loadModelConfig(folder);
   const { tokenizer, chat } = await loadTokenizer(folder, options);
-  const roles = { ...tokenizer, bosId: config.bosId ?? tokenizer.bosId };
-  const complete = config.eosIds.length > 0 ? { ...roles, eosIds: config.eosIds } : roles;
-  checkVocabulary(config, complete, folder);
+  const complete = withRoles(tokenizer, config, folder);
   const weights = await loadWeights(folder, config, options);
   return { config, ...weights, tokenizer: complete, chat, folder: nodePath().resolve(folder) };
+}
+
+/** The tokenizer with the begin and end tokens of the config. @throws FormatError if it has other tokens than the model. */
+export function withRoles(tokenizer: TextTokenizer, config: ModelConfig, origin: string): TextTokenizer {
+  const roles = { ...tokenizer, bosId: config.bosId ?? tokenizer.bosId };
+  const complete = config.eosIds.length > 0 ? { ...roles, eosIds: config.eosIds } : roles;
+  checkVocabulary(config, complete, origin);
+  return complete;
 }
 
 /**
@@ -71,15 +77,15 @@ export async function loadModelConfig(
   source: string,
   options: Omit<ModelFolderOptions, 'part'> = {},
 ): Promise<ModelConfig> {
-  const folder = await modelFolder(source, { ...options, part: 'config' });
-  const file = nodePath().join(folder, 'config.json');
-  const json = await readJsonObject(file);
+  return readModelConfig(folderTexts(await modelFolder(source, { ...options, part: 'config' })));
+}
+
+/** Reads a config from texts; see {@link loadModelConfig}. */
+export async function readModelConfig(texts: ModelTexts): Promise<ModelConfig> {
+  const file = texts.pathOf('config.json');
+  const json = await jsonOf(texts, 'config.json');
   if (!json) throw new FormatError(`${file}: no such file; give the folder of a Hugging Face model`);
-  return parseModelConfig(
-    json,
-    file,
-    (await readJsonObject(nodePath().join(folder, 'generation_config.json'))) ?? {},
-  );
+  return parseModelConfig(json, file, (await jsonOf(texts, 'generation_config.json')) ?? {});
 }
 
 /**

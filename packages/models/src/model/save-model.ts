@@ -80,15 +80,24 @@ export async function writeDescriptionFiles(
   dtype: FloatType,
   more: Readonly<Record<string, unknown>> = {},
 ): Promise<void> {
+  const texts = descriptionTexts(model, dtype, more);
+  for (const [name, text] of Object.entries(texts)) await fs().writeFile(nodePath().join(folder, name), text);
+}
+
+/** The files of a model but its weights, by name. @param more - Further fields of `config.json`. */
+export function descriptionTexts(
+  model: Described,
+  dtype: FloatType,
+  more: Readonly<Record<string, unknown>> = {},
+): Readonly<Record<string, string>> {
   const { tokenizer, config, others = {} } = model.tokenizer.files;
-  const texts = {
+  return {
     'tokenizer.json': json(tokenizer),
     'tokenizer_config.json': json(config),
     ...others,
     'generation_config.json': json(generationConfig(model)),
     'config.json': json({ ...modelConfigJson(model, dtype), ...more }),
   };
-  for (const [name, text] of Object.entries(texts)) await fs().writeFile(nodePath().join(folder, name), text);
 }
 
 /** The source config with the fields that saving decides: class, weight type, begin and end tokens. */

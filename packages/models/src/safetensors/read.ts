@@ -1,10 +1,15 @@
-import type { FileHandle } from 'node:fs/promises';
 import { FormatError, type HostTensor } from '@rlp/core';
 import * as z from 'zod';
 import { fs, nodePath } from '../node-files.ts';
 
 import { decodeFloats, type FloatType, floatSize } from './floats.ts';
-import { headerLength, parseSafetensorsHeader, type StoredTensor, safetensorsError } from './header.ts';
+import {
+  headerLength,
+  parseSafetensorsHeader,
+  type SafetensorsHeader,
+  type StoredTensor,
+  safetensorsError,
+} from './header.ts';
 
 /** The tensors of a checkpoint, in one file or in shards, opened but not read. */
 export interface SafetensorsCheckpoint {
@@ -68,7 +73,10 @@ export async function readTensors(
     try {
       for (const tensor of tensors) {
         if (tensor.file !== file) continue;
-        result.set(tensor.name, { shape: tensor.shape, data: await readFloats(handle, tensor, signal) });
+        result.set(tensor.name, {
+          shape: tensor.shape,
+          data: await readFloats(bytesOf(handle), tensor, signal),
+        });
       }
     } finally {
       await handle.close();
@@ -77,8 +85,12 @@ export async function readTensors(
   return result;
 }
 
-async function readFloats(
-  handle: FileHandle,
+/** Reads bytes of a file: fewer than asked for if it ends before. */
+export type ReadBytes = (position: number, length: number) => Promise<Uint8Array>;
+
+/** Reads a tensor as float32. @throws FormatError as {@link readTensors}. */
+export async function readFloats(
+  readBytes: ReadBytes,
   tensor: StoredTensor,
   signal: AbortSignal | undefined,
 ): Promise<Float32Array> {
@@ -88,11 +100,7 @@ async function readFloats(
   for (let done = 0; done < data.length; done += chunk) {
     signal?.throwIfAborted();
     const part = data.subarray(done, done + chunk);
-    const bytes = await readExactly(
-      handle,
-      tensor.offset + done * floatSize(type),
-      part.length * floatSize(type),
-    );
+    const bytes = await readBytes(tensor.offset + done * floatSize(type), part.length * floatSize(type));
     if (bytes.length < part.length * floatSize(type)) {
       throw safetensorsError(tensor.file, tensor.name, 'the file ended while it was read');
     }
@@ -107,15 +115,27 @@ function floatType({ type, name, file }: StoredTensor): FloatType {
   throw safetensorsError(file, name, `weights must be F32, F16 or BF16, this one is ${type}`, remedy);
 }
 
-async function readExactly(handle: FileHandle, position: number, length: number): Promise<Uint8Array> {
-  const bytes = new Uint8Array(length);
-  let done = 0;
-  while (done < length) {
-    const { bytesRead } = await handle.read(bytes, done, length - done, position + done);
-    if (bytesRead === 0) break;
-    done += bytesRead;
-  }
-  return bytes.subarray(0, done);
+function bytesOf(handle: Awaited<ReturnType<ReturnType<typeof fs>['open']>>): ReadBytes {
+  return async (position, length) => {
+    const bytes = new Uint8Array(length);
+    let done = 0;
+    while (done < length) {
+      const { bytesRead } = await handle.read(bytes, done, length - done, position + done);
+      if (bytesRead === 0) break;
+      done += bytesRead;
+    }
+    return bytes.subarray(0, done);
+  };
+}
+
+/** Reads and checks the header of a file. */
+export async function parseHeader(
+  readBytes: ReadBytes,
+  size: number,
+  file: string,
+): Promise<SafetensorsHeader> {
+  const length = headerLength(await readBytes(0, 8), size, file);
+  return parseSafetensorsHeader(await readBytes(8, length), size, file);
 }
 
 async function readHeader(file: string) {
@@ -126,8 +146,7 @@ async function readHeader(file: string) {
     });
   try {
     const { size } = await handle.stat();
-    const length = headerLength(await readExactly(handle, 0, 8), size, file);
-    return parseSafetensorsHeader(await readExactly(handle, 8, length), size, file);
+    return await parseHeader(bytesOf(handle), size, file);
   } finally {
     await handle.close();
   }
@@ -136,10 +155,32 @@ async function readHeader(file: string) {
 const indexSchema = z.looseObject({ weight_map: z.record(z.string(), z.string()) });
 
 async function openShards(index: string): Promise<SafetensorsCheckpoint> {
-  const map = await readWeightMap(index);
+  const text = await fs()
+    .readFile(index, 'utf8')
+    .catch((cause: Error) => {
+      throw safetensorsError(index, 'file', `cannot be read (${cause.message})`);
+    });
+  const pathOf = (name: string) => nodePath().join(nodePath().dirname(index), name);
+  const { files, ...rest } = await joinShards(index, text, (name) => readHeader(pathOf(name)));
+  return { files: files.map(pathOf), ...rest };
+}
+
+/**
+ * The tensors of the shards that an index names.
+ *
+ * @param headerOf - Reads the header of a shard.
+ * @returns Names of the shards as `files`.
+ * @throws FormatError if the index is malformed or a shard lacks a tensor.
+ */
+export async function joinShards(
+  index: string,
+  text: string,
+  headerOf: (name: string) => Promise<SafetensorsHeader>,
+): Promise<SafetensorsCheckpoint> {
+  const map = weightMapOf(index, text);
   const names = [...new Set(Object.values(map))];
   for (const name of names) {
-    if (nodePath().basename(name) !== name || !name.endsWith('.safetensors')) {
+    if (/[/\\]/.test(name) || !name.endsWith('.safetensors')) {
       throw safetensorsError(
         index,
         'weight_map',
@@ -147,21 +188,20 @@ async function openShards(index: string): Promise<SafetensorsCheckpoint> {
       );
     }
   }
-  const files = names.map((name) => nodePath().join(nodePath().dirname(index), name));
-  const headers = await Promise.all(files.map(readHeader));
+  const headers = await Promise.all(names.map(headerOf));
   const tensors = new Map<string, StoredTensor>();
   for (const [name, shard] of Object.entries(map)) {
     const tensor = headers[names.indexOf(shard)]!.tensors.get(name);
     if (!tensor) throw safetensorsError(index, `weight_map.${name}`, `${shard} does not hold this tensor`);
     tensors.set(name, tensor);
   }
-  return { files, metadata: headers[0]?.metadata ?? {}, tensors };
+  return { files: names, metadata: headers[0]?.metadata ?? {}, tensors };
 }
 
-async function readWeightMap(index: string): Promise<Record<string, string>> {
+function weightMapOf(index: string, text: string): Record<string, string> {
   let json: unknown;
   try {
-    json = JSON.parse(await fs().readFile(index, 'utf8'));
+    json = JSON.parse(text);
   } catch (cause) {
     throw safetensorsError(index, 'file', `not valid JSON (${(cause as Error).message})`);
   }

@@ -221,6 +221,22 @@ async function writeBytes(
   }
 }
 
+/**
+ * The bytes that {@link writeSafetensors} writes into one file, in pieces.
+ *
+ * @throws ArgumentError if a tensor's data does not fit its shape.
+ */
+export function safetensorsPieces(
+  tensors: Weights,
+  options: Pick<WriteSafetensorsOptions, 'dtype'> = {},
+): Uint8Array[] {
+  const settings = parseOptions('writeSafetensors', optionsSchema, options);
+  for (const [name, tensor] of tensors) checkTensor(name, tensor);
+  const sorted = [...tensors].sort(([a], [b]) => (a < b ? -1 : 1));
+  const bodies = sorted.map(([, { data }]) => encodeFloats(settings.dtype, data));
+  return [headerBytes(sorted, settings), ...bodies];
+}
+
 /** Header length and JSON. Spaces pad it so that the data begins at a multiple of 8 bytes. */
 function headerBytes(tensors: readonly NamedTensor[], { dtype, metadata }: Settings): Uint8Array {
   const header = new Map<string, unknown>([['__metadata__', metadata]]);

@@ -1,9 +1,9 @@
 import { FormatError } from '@rlp/core';
 import { chatRenderer, type TemplateChatRenderer } from '../chat/chat-renderer.ts';
 import { generationSchema } from '../config/schemas.ts';
-import { parseContent, readJsonObject, readText } from '../config/validation.ts';
+import { parseContent } from '../config/validation.ts';
 import { type ModelFolderOptions, modelFolder } from '../hub/model-folder.ts';
-import { nodePath } from '../node-files.ts';
+import { folderTexts, jsonOf, type ModelTexts } from '../model/model-texts.ts';
 import { type TextTokenizer, textTokenizer } from './text-tokenizer.ts';
 import type { TokenizerFiles, TokenRoles } from './tokenizer-files.ts';
 
@@ -31,16 +31,24 @@ export async function loadTokenizer(
 ): Promise<LoadedTokenizer> {
   const { hub, signal, ...rest } = options;
   const folder = await modelFolder(source, { hub, signal, part: 'tokenizer' });
-  const tokenizerFile = nodePath().join(folder, 'tokenizer.json');
-  const json = await readJsonObject(tokenizerFile);
+  return readTokenizer(folderTexts(folder), rest);
+}
+
+/** Loads a tokenizer from texts; see {@link loadTokenizer}. */
+export async function readTokenizer(
+  texts: ModelTexts,
+  options: Pick<LoadTokenizerOptions, 'clock'> = {},
+): Promise<LoadedTokenizer> {
+  const { origin } = texts;
+  const json = await jsonOf(texts, 'tokenizer.json');
   if (!json) {
     const remedy = 'save the tokenizer with transformers (fast tokenizer) into this folder';
-    throw new FormatError(`${tokenizerFile}: no such file; ${remedy}`);
+    throw new FormatError(`${texts.pathOf('tokenizer.json')}: no such file; ${remedy}`);
   }
-  const config = (await readJsonObject(nodePath().join(folder, 'tokenizer_config.json'))) ?? {};
-  const others = await readOthers(folder);
-  const tokenizer = textTokenizer({ tokenizer: json, config, others }, folder, await readRoles(folder));
-  return { tokenizer, chat: tokenizerChat(tokenizer, { ...rest, origin: folder }) };
+  const config = (await jsonOf(texts, 'tokenizer_config.json')) ?? {};
+  const others = await readOthers(texts);
+  const tokenizer = textTokenizer({ tokenizer: json, config, others }, origin, await readRoles(texts));
+  return { tokenizer, chat: tokenizerChat(tokenizer, { ...options, origin }) };
 }
 
 /** Creates the chat renderer of a tokenizer, or returns `undefined` if its files hold no template. */
@@ -79,20 +87,16 @@ function specialVariables(config: Readonly<Record<string, unknown>>): Record<str
 
 const OTHER_FILES = ['special_tokens_map.json', 'added_tokens.json', 'chat_template.jinja'] as const;
 
-async function readOthers(folder: string): Promise<Record<string, string>> {
-  const entries = await Promise.all(
-    OTHER_FILES.map(async (name) => {
-      return [name, await readText(nodePath().join(folder, name))] as const;
-    }),
-  );
+async function readOthers({ read }: ModelTexts): Promise<Record<string, string>> {
+  const entries = await Promise.all(OTHER_FILES.map(async (name) => [name, await read(name)] as const));
   return Object.fromEntries(
     entries.filter((entry): entry is [(typeof entry)[0], string] => entry[1] !== undefined),
   );
 }
 
 /** Begin and end tokens of the folder's `generation_config.json`. */
-async function readRoles(folder: string): Promise<TokenRoles> {
-  const file = nodePath().join(folder, 'generation_config.json');
-  const fields = parseContent(generationSchema, (await readJsonObject(file)) ?? {}, file);
+async function readRoles(texts: ModelTexts): Promise<TokenRoles> {
+  const file = 'generation_config.json';
+  const fields = parseContent(generationSchema, (await jsonOf(texts, file)) ?? {}, texts.pathOf(file));
   return { bosId: fields.bos_token_id, eosIds: fields.eos_token_id };
 }

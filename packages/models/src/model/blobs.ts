@@ -1,0 +1,149 @@
+import { FormatError, type HostTensor } from '@rlp/core';
+import { parameterSpecs } from '../decoder/parameters.ts';
+import type { StoredTensor } from '../safetensors/header.ts';
+import { joinShards, parseHeader, type ReadBytes, readFloats } from '../safetensors/read.ts';
+import { safetensorsPieces } from '../safetensors/write.ts';
+import { readTokenizer } from '../tokenizer/load-tokenizer.ts';
+import { locateParameters } from './checkpoint-names.ts';
+import type { LanguageModel } from './language-model.ts';
+import { type LoadModelOptions, readModelConfig, withRoles } from './load-model.ts';
+import type { ModelTexts } from './model-texts.ts';
+import { descriptionTexts, type SavableModel, type SaveModelOptions } from './save-model.ts';
+import { checkWeightShapes } from './weight-shapes.ts';
+
+/** Files of a model by name, such as `config.json`. A `Map` of blobs is one. */
+export interface ModelBlobs {
+  /** `undefined` if there is no such file. */
+  get(name: string): Blob | undefined | Promise<Blob | undefined>;
+}
+
+/** Options of {@link modelBlobsAt}. */
+export interface ModelBlobsAtOptions {
+  /** Asks the server. Default: the global `fetch`. */
+  readonly fetch?: typeof globalThis.fetch | undefined;
+  /** Stops the transfer. Default none. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/**
+ * Files of a model below an address.
+ *
+ *     const model = await readModel(modelBlobsAt('https://example.org/models/tiny/'));
+ *
+ * @throws FormatError for an answer that is neither the file nor 404.
+ */
+export function modelBlobsAt(
+  url: string | URL,
+  { fetch = globalThis.fetch, signal }: ModelBlobsAtOptions = {},
+): ModelBlobs {
+  const folder = String(url).replace(/\/?$/, '/');
+  return {
+    async get(name) {
+      const address = new URL(name, folder);
+      const answer = await fetch(address, signal === undefined ? {} : { signal });
+      if (answer.ok) return answer.blob();
+      if (answer.status === 404) return undefined;
+      throw new FormatError(
+        `${address.origin}${address.pathname}: the server answers ${answer.status}; try again`,
+      );
+    },
+  };
+}
+
+/**
+ * Reads a Hugging Face model from blobs, in a page or in Node: `config.json`, the tokenizer's files and the weights as safetensors.
+ *
+ *     const dropped = new Map([...input.files].map((file) => [file.name, file]));
+ *     const model = await readModel(dropped);
+ *
+ * @throws FormatError as {@link loadModel} does.
+ */
+export async function readModel(
+  blobs: ModelBlobs,
+  options: Pick<LoadModelOptions, 'clock' | 'signal'> = {},
+): Promise<LanguageModel> {
+  const given = askedOnce(blobs);
+  const texts = textsOf(given);
+  const config = await readModelConfig(texts);
+  const { tokenizer, chat } = await readTokenizer(texts, options);
+  const complete = withRoles(tokenizer, config, texts.origin);
+  const { names, tensors } = await openWeights(given);
+  const places = locateParameters(config, tensors, names[0]!);
+  const weights = new Map<string, HostTensor>();
+  for (const [name, place] of places) {
+    options.signal?.throwIfAborted();
+    weights.set(name, await tensorOf(place));
+  }
+  return { config, weights, files: new Map(), tokenizer: complete, chat };
+
+  async function tensorOf(place: StoredTensor) {
+    const data = await readFloats(bytesOf(await required(given, place.file)), place, options.signal);
+    return { shape: place.shape, data };
+  }
+}
+
+/**
+ * The files that {@link saveModel} writes, as blobs by name, for a page to store or download. Weights are in one file.
+ *
+ * @throws ArgumentError if the weights are not those of the config.
+ */
+export function modelBlobs(
+  model: SavableModel,
+  { dtype = 'F32' }: Pick<SaveModelOptions, 'dtype'> = {},
+): Map<string, Blob> {
+  checkWeightShapes('modelBlobs', parameterSpecs(model.config), model.weights);
+  const texts = Object.entries(descriptionTexts(model, dtype)).map(
+    ([name, text]) => [name, new Blob([text])] as const,
+  );
+  const weights = new Blob(safetensorsPieces(model.weights, { dtype }));
+  return new Map([...texts, ['model.safetensors', weights]]);
+}
+
+const origin = 'the files given';
+
+/** Asks for each file once: a server would send it again. */
+function askedOnce(blobs: ModelBlobs): ModelBlobs {
+  const asked = new Map<string, Promise<Blob | undefined>>();
+  return {
+    get(name) {
+      const blob = asked.get(name) ?? Promise.resolve(blobs.get(name));
+      asked.set(name, blob);
+      return blob;
+    },
+  };
+}
+
+function textsOf(blobs: ModelBlobs): ModelTexts {
+  return {
+    origin,
+    pathOf: (name) => name,
+    read: async (name) => (await blobs.get(name))?.text(),
+  };
+}
+
+function bytesOf(blob: Blob): ReadBytes {
+  return async (position, length) =>
+    new Uint8Array(await blob.slice(position, position + length).arrayBuffer());
+}
+
+async function required(blobs: ModelBlobs, name: string): Promise<Blob> {
+  const blob = await blobs.get(name);
+  if (blob !== undefined) return blob;
+  throw new FormatError(`${name}: no such file among ${origin}; add it`);
+}
+
+/** Headers of the weights, in one file or in shards. */
+async function openWeights(blobs: ModelBlobs) {
+  const headerOf = async (name: string) => {
+    const blob = await required(blobs, name);
+    return parseHeader(bytesOf(blob), blob.size, name);
+  };
+  const index = 'model.safetensors.index.json';
+  const shards = await blobs.get(index);
+  if (shards === undefined) {
+    const { tensors } = await headerOf('model.safetensors');
+    return { names: ['model.safetensors'], tensors };
+  }
+  const { files, tensors } = await joinShards(index, await shards.text(), headerOf);
+  return { names: files, tensors };
+}
