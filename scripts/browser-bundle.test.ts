@@ -38,7 +38,18 @@ const isomorphic = [
     '@rlp/backprop/tabular',
   ],
   ...['', '/advantage', '/loss', '/presets', '/statistics'].map((subpath) => `@rlp/algorithms${subpath}`),
-  ...['@rlp/onnx', '@rlp/models', '@rlp/page', '@rlp/quality-monitor', '@rlp/quality-monitor/page'],
+  ...[
+    '@rlp/onnx',
+    '@rlp/onnx/ops',
+    '@rlp/onnx/layers',
+    '@rlp/onnx/web',
+    '@rlp/inference',
+    '@rlp/backprop',
+    '@rlp/models',
+    '@rlp/page',
+    '@rlp/quality-monitor',
+    '@rlp/quality-monitor/page',
+  ],
   ...[...entries.keys()].filter(
     (specifier) => specifier.startsWith('@rlp/rewards') && !ofNode.includes(specifier),
   ),
@@ -61,7 +72,7 @@ const batch = {
 };
 
 /** What an application brings itself, in the build that suits where it runs. */
-const brought = ['onnxruntime-node', 'eld/small', 'obscenity'];
+const brought = ['onnxruntime-node', 'onnxruntime-web/wasm', 'eld/small', 'obscenity'];
 
 /** How esbuild names helpers of its own. */
 const bundlerRuntime = '<runtime>';

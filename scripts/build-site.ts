@@ -16,5 +16,7 @@ if (problems.length === 0 && !process.argv.includes('--pages')) {
   const { build } = await import('vitepress');
   await writeApi(`${folder}/reference/api`);
   await build('docs');
+  const { buildPlayground } = await import('../examples/playground/build.ts');
+  await buildPlayground('runs/site/html/playground');
 }
 conclude(problems, 'the documentation site is in runs/site/html');

@@ -21,6 +21,7 @@ export default defineConfig({
       { text: 'Guides', link: '/guides/' },
       { text: 'Recipes', link: '/recipes/' },
       { text: 'Reference', link: '/reference/' },
+      { text: 'Playground', link: '/playground/index.html', target: '_self' },
     ],
     sidebar,
   },

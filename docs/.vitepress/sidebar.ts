@@ -32,6 +32,7 @@ const order: Readonly<Record<string, readonly string[]>> = {
     'read-an-alarm',
     'embed-in-a-server',
     'embed-in-a-page',
+    'train-in-a-page',
   ],
   reference: ['index', 'options', 'presets'],
   '.': [

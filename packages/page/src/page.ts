@@ -18,6 +18,8 @@ export interface PageContent {
   readonly lead?: string | undefined;
   readonly body: Html;
   readonly script?: PageScript | undefined;
+  /** Name of a module beside the page that it runs, with workers and WebAssembly from the same server. Default none. */
+  readonly program?: string | undefined;
 }
 
 /**
@@ -25,13 +27,15 @@ export interface PageContent {
  *
  * The page follows the reader's light or dark preference, works with the keyboard and prints well.
  */
-export function renderPage({ title, lead, body, script }: PageContent): string {
-  const asks = script === undefined ? 'nothing' : (script.asks ?? 'server');
+export function renderPage({ title, lead, body, script, program }: PageContent): string {
+  const standard = program === undefined ? 'nothing' : 'server';
+  const asks = script === undefined ? standard : (script.asks ?? 'server');
+  const policy = program === undefined ? contentSecurityPolicy(script?.nonce, asks) : programPolicy;
   const page = html`<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="${contentSecurityPolicy(script?.nonce, asks)}">
+<meta http-equiv="Content-Security-Policy" content="${policy}">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="referrer" content="no-referrer">
 <title>${title}</title>
@@ -43,7 +47,7 @@ export function renderPage({ title, lead, body, script }: PageContent): string {
 ${body}
 <footer>Made by rlp. ${asks === 'nothing' ? 'This page makes no requests.' : 'This page asks only the process that serves it.'}</footer>
 </main>
-${script === undefined ? '' : html`<script nonce="${script.nonce}">${{ html: script.code }}</script>`}</body>
+${script === undefined ? '' : html`<script nonce="${script.nonce}">${{ html: script.code }}</script>`}${program === undefined ? '' : html`<script type="module" src="${program}"></script>`}</body>
 </html>
 `;
   return page.html;
@@ -55,6 +59,11 @@ export function contentSecurityPolicy(nonce?: string, asks: 'server' | 'nothing'
   const script = nonce === undefined ? '' : ` script-src 'nonce-${nonce}';${requests}`;
   return `default-src 'none'; style-src 'unsafe-inline';${script} base-uri 'none'; form-action 'none'`;
 }
+
+/** Policy of a page with a program of its own. Blobs are what it offers to download. */
+const programPolicy =
+  "default-src 'none'; style-src 'unsafe-inline'; script-src 'self' 'wasm-unsafe-eval'; worker-src 'self' blob:; " +
+  "connect-src 'self' blob:; img-src data:; base-uri 'none'; form-action 'none'";
 
 /** Figures at the top of a page, by label. Numbers are shortened. */
 export function summaryList(summary: Readonly<Record<string, string | number>>): Html {

@@ -1,0 +1,126 @@
+import { existsSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { loadModel } from '@rlp/models';
+import { createEngine } from '@rlp/onnx/runtime';
+import { type Browser, chromium, type Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { buildPlayground } from './build.ts';
+import { games, puzzlesOf, score } from './games.ts';
+import { learn, newModel, type Progress } from './learn.ts';
+import { serveFolder } from './serve.ts';
+
+const executablePath = process.env.CHROMIUM ?? '/usr/bin/chromium';
+const hasBrowser = existsSync(executablePath);
+if (!hasBrowser) console.warn(`skipped: no browser at ${executablePath}`);
+
+describe('the games', () => {
+  it('have right answers that score 1, and others that score less', () => {
+    expect(games.sort.solve('dbca')).toBe('abcd');
+    expect(games.reverse.solve('dbca')).toBe('acbd');
+    expect(games.vowels.solve('banjo')).toBe('ao');
+    for (const name of Object.keys(games) as (keyof typeof games)[]) {
+      const puzzles = puzzlesOf(name, '0', 50);
+      expect(new Set(puzzles.map(({ prompt }) => prompt)).size).toBe(50);
+      for (const { right } of puzzles) {
+        expect(score(right, right)).toBe(1);
+        expect(score(`${right}a`, right)).toBeLessThan(1);
+      }
+    }
+  });
+});
+
+const short = { imitations: 4, iterations: 2 };
+
+/** The same training in Node. */
+async function learnedHere() {
+  const engine = await createEngine({ thread: 'inline', threads: 1 });
+  const { signal } = new AbortController();
+  const training = learn(engine, newModel('0'), { game: 'sort', seed: '0', signal, ...short });
+  const rows: Progress[] = [];
+  let step = await training.next();
+  for (; !step.done; step = await training.next()) rows.push(step.value);
+  await engine.close();
+  return { rows, weights: step.value.weights };
+}
+
+describe.skipIf(!hasBrowser)('the playground', () => {
+  let folder: string;
+  let browser: Browser;
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'rlp-playground-'));
+    browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] });
+    await buildPlayground(join(folder, 'site'));
+  }, 60_000);
+  afterAll(async () => {
+    await browser?.close();
+    await rm(folder, { recursive: true });
+  });
+
+  async function opened(isolation: 'isolated' | 'plain', { imitations, iterations } = short) {
+    const served = await serveFolder(join(folder, 'site'), 0, isolation);
+    const page = await browser.newPage();
+    const problems: string[] = [];
+    page.on('pageerror', (error) => problems.push(String(error)));
+    page.on('request', (request) => {
+      if (!request.url().startsWith(served.url) && !request.url().startsWith('blob:'))
+        problems.push(request.url());
+    });
+    await page.goto(`${served.url}?imitations=${imitations}&iterations=${iterations}`);
+    const status = async (said: RegExp) =>
+      page.locator('#status', { hasText: said }).waitFor({ timeout: 60_000 });
+    const close = async () => {
+      await page.close();
+      await served.close();
+      expect(problems).toEqual([]);
+    };
+    return { page, status, close };
+  }
+
+  it('trains to the weights that Node trains to, and offers them', { timeout: 90_000 }, async () => {
+    const { page, status, close } = await opened('isolated');
+    expect(await page.locator('#threads').isHidden()).toBe(true);
+    await page.click('#start');
+    await status(/Done/);
+    const [model, here] = [await downloaded(page, join(folder, 'model')), await learnedHere()];
+    expect(here.rows).toHaveLength(1 + short.imitations + short.iterations);
+    for (const [name, { data }] of here.weights) {
+      const got = model.weights.get(name)!.data;
+      const largest = data.reduce((most, value, at) => Math.max(most, Math.abs(value - got[at]!)), 0);
+      expect(largest).toBeLessThan(1e-4);
+    }
+    expect(await page.locator('#answers tr').count()).toBe(8);
+    await close();
+  });
+
+  it('pauses, goes on and stops, with one thread where the page is not isolated', {
+    timeout: 90_000,
+  }, async () => {
+    const { page, status, close } = await opened('plain', { imitations: 2, iterations: 500 });
+    expect(await page.textContent('#threads')).toMatch(/One thread computes/);
+    await page.click('#start');
+    await status(/practises/);
+    await page.click('#pause');
+    await page.waitForTimeout(500);
+    const paused = await page.textContent('#status');
+    await page.waitForTimeout(500);
+    expect(await page.textContent('#status')).toBe(paused);
+    await page.click('#pause');
+    await expect.poll(() => page.textContent('#status'), { timeout: 20_000 }).not.toBe(paused);
+    await page.click('#stop');
+    await status(/Done/);
+    expect(await page.locator('#files a').count()).toBe(5);
+    expect(await page.isEnabled('#start')).toBe(true);
+    await close();
+  });
+});
+
+/** Downloads the files of the page into a folder, and loads the model there. */
+async function downloaded(page: Page, folder: string) {
+  for (const link of await page.locator('#files a').all()) {
+    const [download] = await Promise.all([page.waitForEvent('download'), link.click()]);
+    await download.saveAs(join(folder, download.suggestedFilename()));
+  }
+  return loadModel(folder);
+}
